@@ -1,0 +1,1 @@
+//! Workloads and reports of our own stack

@@ -1,0 +1,2 @@
+//! The `zerohop` binary: a verb a file.
+fn main() {}

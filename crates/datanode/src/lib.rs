@@ -1,0 +1,1 @@
+//! The DataNode: data-transfer operations, volumes, heartbeats and block reports

@@ -1,0 +1,1 @@
+//! Edit-log operations and fsimage sections: codec, layout versions, segment files

@@ -1,0 +1,1 @@
+//! The NameNode: RPC services, journal, DataNode manager, HTTP pages

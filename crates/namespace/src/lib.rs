@@ -1,0 +1,1 @@
+//! The NameNode's brain: inodes, blocks, leases, quotas, placement as a state machine

@@ -1,0 +1,1 @@
+//! Block and meta files on one volume

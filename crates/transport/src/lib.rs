@@ -1,0 +1,1 @@
+//! RPC connections and server, TCP and Unix sockets

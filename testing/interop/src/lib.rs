@@ -1,0 +1,1 @@
+//! Harness that starts Apache Hadoop and zerohop daemons on loopback.
