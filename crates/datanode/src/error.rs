@@ -1,0 +1,59 @@
+//! Why a DataNode could not start or go on: one line that says what to do.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Why a DataNode does not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A setting is absent, malformed or contradicts another one.
+    #[error("{0}")]
+    Config(String),
+    /// A port is taken or the address is not ours.
+    #[error("cannot listen on {addr} ({key}): {source}")]
+    Bind {
+        /// The address that was asked for.
+        addr: SocketAddr,
+        /// The configuration key it came from.
+        key: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// No volume, or too few of them, could be opened.
+    #[error(
+        "{failed} of {configured} volumes in dfs.datanode.data.dir failed, dfs.datanode.failed.volumes.tolerated is {tolerated}; first: {first}"
+    )]
+    TooManyFailedVolumes {
+        /// Volumes that failed.
+        failed: usize,
+        /// Volumes that are configured.
+        configured: usize,
+        /// The limit.
+        tolerated: i64,
+        /// What was wrong with the first of them.
+        first: String,
+    },
+    /// A folder cannot be used.
+    #[error("{path}: {reason}")]
+    Volume {
+        /// The volume's folder.
+        path: PathBuf,
+        /// What is wrong and what to do.
+        reason: String,
+    },
+    /// A system resource (thread, poller) was refused.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl From<zerohop_conf::ConfError> for Error {
+    fn from(error: zerohop_conf::ConfError) -> Self {
+        Self::Config(error.to_string())
+    }
+}

@@ -1,0 +1,144 @@
+//! What the DataNode takes from the configuration, read once at start.
+
+use crate::error::Error;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::time::Duration;
+use zerohop_conf::{Conf, keys};
+
+/// Extra time a node of a pipeline grants for each node behind it (`READ_TIMEOUT_EXTENSION`).
+pub(crate) const TIMEOUT_EXTENSION: Duration = Duration::from_secs(5);
+
+/// The settings of one DataNode.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    pub(crate) transfer_addr: SocketAddr,
+    pub(crate) ipc_addr: SocketAddr,
+    pub(crate) http_addr: SocketAddr,
+    /// What the DataNode calls itself.
+    pub(crate) host_name: String,
+    pub(crate) data_dirs: Vec<String>,
+    pub(crate) failed_volumes_tolerated: i64,
+    pub(crate) du_reserved: u64,
+    pub(crate) du_reserved_pct: u64,
+    pub(crate) volume_policy: VolumePolicy,
+    pub(crate) max_transfer_threads: usize,
+    /// Longest wait for bytes of a peer (`dfs.client.socket-timeout`, which DataNodes use too).
+    pub(crate) socket_timeout: Duration,
+    /// Longest wait for a peer to take bytes.
+    pub(crate) write_timeout: Duration,
+    pub(crate) keep_alive: Duration,
+    pub(crate) connect_by_name: bool,
+    pub(crate) sendfile: bool,
+    pub(crate) sync_on_close: bool,
+    pub(crate) heartbeat_interval: Duration,
+    pub(crate) block_report_interval: Duration,
+    pub(crate) block_report_initial_delay: Duration,
+    pub(crate) block_report_split: u64,
+    pub(crate) balance_bandwidth: u64,
+    pub(crate) balance_max_moves: usize,
+    pub(crate) restart_budget: Duration,
+    pub(crate) pool_ready_timeout: Duration,
+}
+
+/// How the volume of a new replica is chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum VolumePolicy {
+    /// One after the other.
+    RoundRobin,
+    /// More often those with more space.
+    AvailableSpace {
+        /// Volumes whose free space differs by less count as balanced.
+        balanced_within: u64,
+        /// Share of new replicas for the emptier ones.
+        preference: f32,
+    },
+}
+
+impl Settings {
+    /// Reads the settings.
+    pub(crate) fn read(conf: &Conf) -> Result<Self, Error> {
+        let pct = conf.get(&keys::DFS_DATANODE_DU_RESERVED_PCT)?;
+        Ok(Self {
+            transfer_addr: address(conf, &keys::DFS_DATANODE_ADDRESS)?,
+            ipc_addr: address(conf, &keys::DFS_DATANODE_IPC_ADDRESS)?,
+            http_addr: address(conf, &keys::DFS_DATANODE_HTTP_ADDRESS)?,
+            host_name: match conf.get(&keys::DFS_DATANODE_HOSTNAME)? {
+                Some(name) if !name.is_empty() => name,
+                _ => own_host_name(),
+            },
+            data_dirs: conf.get(&keys::DFS_DATANODE_DATA_DIR)?,
+            failed_volumes_tolerated: i64::from(
+                conf.get(&keys::DFS_DATANODE_FAILED_VOLUMES_TOLERATED)?,
+            ),
+            du_reserved: conf.get(&keys::DFS_DATANODE_DU_RESERVED)?,
+            du_reserved_pct: u64::try_from(pct).unwrap_or(0).min(100),
+            volume_policy: VolumePolicy::read(conf)?,
+            max_transfer_threads: positive(conf, &keys::DFS_DATANODE_MAX_TRANSFER_THREADS)?,
+            socket_timeout: never_zero(conf.get(&keys::DFS_CLIENT_SOCKET_TIMEOUT)?),
+            write_timeout: never_zero(conf.get(&keys::DFS_DATANODE_SOCKET_WRITE_TIMEOUT)?),
+            keep_alive: conf.get(&keys::DFS_DATANODE_SOCKET_REUSE_KEEPALIVE)?,
+            connect_by_name: conf.get(&keys::DFS_DATANODE_USE_DATANODE_HOSTNAME)?,
+            sendfile: conf.get(&keys::DFS_DATANODE_TRANSFERTO_ALLOWED)?,
+            sync_on_close: conf.get(&keys::DFS_DATANODE_SYNCONCLOSE)?,
+            heartbeat_interval: never_zero(conf.get(&keys::DFS_HEARTBEAT_INTERVAL)?),
+            block_report_interval: never_zero(conf.get(&keys::DFS_BLOCKREPORT_INTERVALMSEC)?),
+            block_report_initial_delay: conf.get(&keys::DFS_BLOCKREPORT_INITIALDELAY)?,
+            block_report_split: u64::try_from(conf.get(&keys::DFS_BLOCKREPORT_SPLIT_THRESHOLD)?)
+                .unwrap_or(0),
+            balance_bandwidth: conf.get(&keys::DFS_DATANODE_BALANCE_BANDWIDTHPERSEC)?,
+            balance_max_moves: positive(conf, &keys::DFS_DATANODE_BALANCE_MAX_CONCURRENT_MOVES)?,
+            restart_budget: conf.get(&keys::DFS_DATANODE_RESTART_REPLICA_EXPIRATION)?,
+            pool_ready_timeout: conf.get(&keys::DFS_DATANODE_BP_READY_TIMEOUT)?,
+        })
+    }
+}
+
+impl VolumePolicy {
+    fn read(conf: &Conf) -> Result<Self, Error> {
+        use keys::{
+            DFS_DATANODE_AVAILABLE_SPACE_VOLUME_CHOOSING_POLICY_BALANCED_SPACE_PREFERENCE_FRACTION as FRACTION,
+            DFS_DATANODE_AVAILABLE_SPACE_VOLUME_CHOOSING_POLICY_BALANCED_SPACE_THRESHOLD as THRESHOLD,
+            DFS_DATANODE_FSDATASET_VOLUME_CHOOSING_POLICY as CLASS,
+        };
+        let class = conf.get(&CLASS)?;
+        match class.rsplit('.').next().unwrap_or_default() {
+            "RoundRobinVolumeChoosingPolicy" => Ok(Self::RoundRobin),
+            "AvailableSpaceVolumeChoosingPolicy" => Ok(Self::AvailableSpace {
+                balanced_within: conf.get(&THRESHOLD)?,
+                preference: conf.get(&FRACTION)?,
+            }),
+            other => Err(Error::Config(format!(
+                "{}: unknown class {other}; use RoundRobinVolumeChoosingPolicy or \
+                 AvailableSpaceVolumeChoosingPolicy",
+                CLASS.name
+            ))),
+        }
+    }
+}
+
+/// Zero means "no limit" in Hadoop; a socket option cannot say that and a day is as good.
+fn never_zero(duration: Duration) -> Duration {
+    if duration.is_zero() { Duration::from_secs(24 * 3600) } else { duration }
+}
+
+fn positive(conf: &Conf, key: &zerohop_conf::Key<i32>) -> Result<usize, Error> {
+    let value = conf.get(key)?;
+    usize::try_from(value)
+        .ok()
+        .filter(|value| *value > 0)
+        .ok_or_else(|| Error::Config(format!("{}: {value} is not a positive number", key.name)))
+}
+
+fn address(conf: &Conf, key: &zerohop_conf::Key<String>) -> Result<SocketAddr, Error> {
+    let text = conf.get(key)?;
+    let text = text.trim().trim_start_matches("hdfs://");
+    text.to_socket_addrs()
+        .ok()
+        .and_then(|mut addrs| addrs.next())
+        .ok_or_else(|| Error::Config(format!("{}: `{text}' is not host:port", key.name)))
+}
+
+fn own_host_name() -> String {
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    if name.is_empty() { "localhost".to_owned() } else { name }
+}

@@ -1,0 +1,267 @@
+//! One data-transfer connection: the socket, and the bytes received but not yet consumed.
+
+use bytes::Bytes;
+use prost::Message;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use socket2::Socket;
+use std::io::{self, Read, Write};
+use std::mem::MaybeUninit;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use zerohop_proto::Checked;
+
+/// No operation or reply header comes near this; larger announcements are refused unread.
+const MESSAGE_LEN_MAX: usize = 4 << 20;
+/// What a connection reads ahead while it waits for operations.
+const SMALL_BUFFER: usize = 8 << 10;
+
+/// A connection with its receive buffer.
+///
+/// Invariant: `start <= end <= buffer.len()`; `buffer[start..end]` was received and not consumed.
+pub(crate) struct Conn {
+    socket: Arc<Socket>,
+    /// Who is at the other end, for logs.
+    pub(crate) peer: String,
+    /// Our own address, for logs.
+    pub(crate) local: String,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    read_timeout: Option<Duration>,
+}
+
+impl Conn {
+    /// Takes over a connected socket.
+    pub(crate) fn new(socket: Socket) -> Self {
+        let name = |addr: io::Result<socket2::SockAddr>| match addr.map(|a| a.as_socket()) {
+            Ok(Some(addr)) => format!("/{addr}"),
+            _ => "unknown".to_owned(),
+        };
+        Self {
+            peer: name(socket.peer_addr()),
+            local: name(socket.local_addr()),
+            socket: Arc::new(socket),
+            buffer: Vec::new(),
+            start: 0,
+            end: 0,
+            read_timeout: None,
+        }
+    }
+
+    /// Connects to a DataNode's transfer port.
+    pub(crate) fn connect(addr: SocketAddr, timeout: Duration) -> io::Result<Self> {
+        let domain = socket2::Domain::for_address(addr);
+        let socket = Socket::new(domain, socket2::Type::STREAM, Some(socket2::Protocol::TCP))?;
+        socket.connect_timeout(&addr.into(), timeout)?;
+        socket.set_tcp_nodelay(true)?;
+        socket.set_keepalive(true)?;
+        Ok(Self::new(socket))
+    }
+
+    /// The socket, to be shut down from another thread.
+    pub(crate) fn socket(&self) -> &Arc<Socket> {
+        &self.socket
+    }
+
+    /// Limits how long one receive may wait.
+    pub(crate) fn set_read_timeout(&mut self, timeout: Duration) -> io::Result<()> {
+        if self.read_timeout != Some(timeout) {
+            self.socket.set_read_timeout(Some(timeout))?;
+            self.read_timeout = Some(timeout);
+        }
+        Ok(())
+    }
+
+    /// The bytes received and not consumed.
+    pub(crate) fn buffered(&self) -> &[u8] {
+        self.buffer.get(self.start..self.end).unwrap_or_default()
+    }
+
+    /// Forgets the first `len` buffered bytes.
+    pub(crate) fn consume(&mut self, len: usize) {
+        self.start = (self.start + len).min(self.end);
+        if self.start == self.end {
+            self.start = 0;
+            self.end = 0;
+        }
+    }
+
+    /// Makes room so that at least `len` bytes can be buffered from `start` on.
+    pub(crate) fn reserve(&mut self, len: usize) {
+        if self.buffer.len() - self.start >= len {
+            return;
+        }
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        if self.buffer.len() < len {
+            self.buffer.resize(len, 0);
+        }
+    }
+
+    /// Gives back a large buffer; what is buffered is kept.
+    pub(crate) fn shrink(&mut self) {
+        if self.buffer.len() > SMALL_BUFFER && self.end - self.start <= SMALL_BUFFER {
+            let mut small = vec![0; SMALL_BUFFER];
+            let kept = self.buffered();
+            small[..kept.len()].copy_from_slice(kept);
+            self.end -= self.start;
+            self.start = 0;
+            self.buffer = small;
+        }
+    }
+
+    /// One receive into the free part of the buffer; 0 means the peer closed.
+    ///
+    /// Waits at most the read timeout. The buffer must have room (`reserve`).
+    pub(crate) fn fill(&mut self) -> io::Result<usize> {
+        if self.end == self.buffer.len() {
+            self.reserve((self.end - self.start + 1).max(SMALL_BUFFER));
+        }
+        let free = self.buffer.get_mut(self.end..).unwrap_or_default();
+        let got = (&*self.socket).read(free)?;
+        self.end += got;
+        Ok(got)
+    }
+
+    /// Like `fill`, but does not wait: 0 when nothing is there, an error when the peer closed.
+    pub(crate) fn fill_ready(&mut self) -> io::Result<usize> {
+        let Some(free) = self.buffer.get_mut(self.end..).filter(|free| !free.is_empty()) else {
+            return Ok(0);
+        };
+        // SAFETY: recv writes initialized bytes only; `u8` and `MaybeUninit<u8>` have one layout.
+        let free = unsafe { &mut *(std::ptr::from_mut(free) as *mut [MaybeUninit<u8>]) };
+        match self.socket.recv_with_flags(free, libc_msg_dontwait()) {
+            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(got) => {
+                self.end += got;
+                Ok(got)
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Waits until something can be received (or the peer closed); false when `timeout` passed.
+    pub(crate) fn wait_readable(&self, timeout: Duration) -> io::Result<bool> {
+        let mut fds = [PollFd::new(&*self.socket, PollFlags::IN)];
+        let timeout = Timespec::try_from(timeout).unwrap_or(Timespec { tv_sec: 60, tv_nsec: 0 });
+        loop {
+            match poll(&mut fds, Some(&timeout)) {
+                Ok(ready) => return Ok(ready > 0),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Receives until at least `len` bytes are buffered.
+    pub(crate) fn need(&mut self, len: usize) -> io::Result<()> {
+        while self.end - self.start < len {
+            self.reserve(len);
+            if self.fill()? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Receives the next byte.
+    pub(crate) fn read_byte(&mut self) -> io::Result<u8> {
+        self.need(1)?;
+        let byte = self.buffered().first().copied().unwrap_or_default();
+        self.consume(1);
+        Ok(byte)
+    }
+
+    /// Receives one message preceded by its length.
+    pub(crate) fn read_message<M: Checked>(&mut self) -> io::Result<M> {
+        let bytes = self.read_delimited()?;
+        zerohop_proto::decode(bytes).map_err(invalid)
+    }
+
+    /// Receives the bytes of one message preceded by its length.
+    pub(crate) fn read_delimited(&mut self) -> io::Result<Bytes> {
+        let len = self.read_varint()?;
+        if len > MESSAGE_LEN_MAX as u64 {
+            return Err(invalid(format!("a message of {len} bytes announced")));
+        }
+        let len = len as usize;
+        self.need(len)?;
+        let bytes = Bytes::copy_from_slice(self.buffered().get(..len).unwrap_or_default());
+        self.consume(len);
+        Ok(bytes)
+    }
+
+    fn read_varint(&mut self) -> io::Result<u64> {
+        let mut value = 0u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.read_byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err(invalid("a varint of more than ten bytes"))
+    }
+
+    /// Sends all of `bytes`.
+    pub(crate) fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
+        (&*self.socket).write_all(bytes)
+    }
+
+    /// Sends one message preceded by its length.
+    pub(crate) fn write_message<M: Message>(&self, message: &M) -> io::Result<()> {
+        self.write_all(&message.encode_length_delimited_to_vec())
+    }
+}
+
+fn libc_msg_dontwait() -> i32 {
+    rustix::net::RecvFlags::DONTWAIT.bits() as i32
+}
+
+/// Bytes of the peer that are not what they should be.
+pub(crate) fn invalid(reason: impl ToString) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, reason.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{TcpListener, TcpStream};
+    use zerohop_proto::hdfs::{ClientReadStatusProto, Status};
+
+    fn pair() -> (Conn, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let there = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (Conn::new(listener.accept().unwrap().0.into()), there)
+    }
+
+    #[test]
+    fn messages_and_bytes_arrive_in_order() {
+        let (mut conn, mut there) = pair();
+        let status = ClientReadStatusProto { status: Status::ChecksumOk as i32 };
+        there.write_all(&status.encode_length_delimited_to_vec()).unwrap();
+        there.write_all(b"x").unwrap();
+        assert_eq!(conn.read_message::<ClientReadStatusProto>().unwrap(), status);
+        assert_eq!(conn.read_byte().unwrap(), b'x');
+        assert!(!conn.wait_readable(Duration::ZERO).unwrap());
+    }
+
+    #[test]
+    fn an_oversized_announcement_is_refused_unread() {
+        let (mut conn, mut there) = pair();
+        there.write_all(&[0xff, 0xff, 0xff, 0xff, 0x0f]).unwrap();
+        let error = conn.read_delimited().unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    }
+
+    #[test]
+    fn a_cut_connection_is_an_end_of_file() {
+        let (mut conn, mut there) = pair();
+        there.write_all(&[9, 1, 2]).unwrap();
+        drop(there);
+        assert_eq!(conn.read_delimited().unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+    }
+}

@@ -1,0 +1,5 @@
+//! The transfer port's machinery: connections, threads, the accept loop. Operations are in `op`.
+
+pub(crate) mod conn;
+pub(crate) mod server;
+pub(crate) mod threads;

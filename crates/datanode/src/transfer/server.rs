@@ -1,0 +1,301 @@
+//! The transfer port: accepts connections, parks the idle ones, hands the others to threads.
+//!
+//! A kept-alive connection that waits for its next operation holds no thread: it lies in a map here
+//! and one poller watches all of them. A thread lingers a moment on its connection after an
+//! operation, so a client that sends one request after the other pays no hand-over.
+
+use super::conn::Conn;
+use super::threads::Threads;
+use parking_lot::Mutex;
+use polling::{Event, Events, PollMode, Poller};
+use std::collections::HashMap;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How long a thread stays with its connection before it parks it.
+const LINGER: Duration = Duration::from_millis(20);
+/// How often deadlines of parked connections are looked at, while there are any.
+const TICK: Duration = Duration::from_millis(500);
+const LISTENER_KEY: usize = 0;
+
+/// What the server does with a connection on which bytes arrived.
+pub(crate) trait Handler: Send + Sync + 'static {
+    /// Serves one operation; true when the connection may serve another one.
+    fn serve(&self, conn: &mut Conn, first: bool) -> bool;
+}
+
+/// Waiting times of connections that are between operations.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IdleLimits {
+    /// For the first operation (`dfs.datanode.socket.timeout`... Hadoop's read timeout).
+    pub(crate) first: Duration,
+    /// Between operations (`dfs.datanode.socket.reuse.keepalive`); zero closes after each.
+    pub(crate) keep_alive: Duration,
+}
+
+/// A listening transfer port.
+pub(crate) struct Server {
+    shared: Arc<Shared>,
+    addr: SocketAddr,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    poller: Poller,
+    parked: Mutex<Parking>,
+    threads: Threads,
+    handler: Arc<dyn Handler>,
+    limits: IdleLimits,
+    closing: AtomicBool,
+}
+
+#[derive(Default)]
+struct Parking {
+    last_key: usize,
+    conns: HashMap<usize, Parked>,
+}
+
+struct Parked {
+    conn: Conn,
+    first: bool,
+    deadline: Instant,
+}
+
+impl Server {
+    /// Starts to accept on `listener`.
+    pub(crate) fn start(
+        listener: TcpListener,
+        threads: Threads,
+        limits: IdleLimits,
+        handler: Arc<dyn Handler>,
+    ) -> io::Result<Self> {
+        listener.set_nonblocking(true)?;
+        let addr = listener.local_addr()?;
+        let shared = Arc::new(Shared {
+            poller: Poller::new()?,
+            parked: Mutex::default(),
+            threads,
+            handler,
+            limits,
+            closing: AtomicBool::new(false),
+        });
+        // SAFETY: the listener is deleted from the poller at the end of `accept_loop`, before it
+        // is dropped.
+        unsafe {
+            shared.poller.add_with_mode(
+                &listener,
+                Event::readable(LISTENER_KEY),
+                if shared.poller.supports_level() { PollMode::Level } else { PollMode::Oneshot },
+            )?;
+        }
+        let for_thread = Arc::clone(&shared);
+        let thread = std::thread::Builder::new()
+            .name("transfer-accept".to_owned())
+            .spawn(move || accept_loop(&for_thread, &listener))?;
+        Ok(Self { shared, addr, thread: Some(thread) })
+    }
+
+    /// The address it listens on.
+    pub(crate) fn local_addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// Stops accepting and closes all parked connections; operations under way go on.
+    pub(crate) fn stop(&mut self) {
+        self.shared.closing.store(true, Ordering::Release);
+        if let Err(error) = self.shared.poller.notify() {
+            tracing::error!("cannot wake the transfer port's poller: {error}");
+        }
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
+    }
+}
+
+fn accept_loop(shared: &Arc<Shared>, listener: &TcpListener) {
+    let mut events = Events::new();
+    while !shared.closing.load(Ordering::Acquire) {
+        events.clear();
+        let timeout = (!shared.parked.lock().conns.is_empty()).then_some(TICK);
+        if let Err(error) = shared.poller.wait(&mut events, timeout) {
+            if error.kind() != io::ErrorKind::Interrupted {
+                tracing::error!("transfer port: {error}");
+            }
+            continue;
+        }
+        for event in events.iter() {
+            if event.key == LISTENER_KEY {
+                accept_all(shared, listener);
+            } else {
+                Shared::resume(shared, event.key);
+            }
+        }
+        shared.close_overdue();
+    }
+    drop(shared.poller.delete(listener));
+    shared.close_parked();
+}
+
+fn accept_all(shared: &Arc<Shared>, listener: &TcpListener) {
+    loop {
+        match listener.accept() {
+            Ok((stream, _)) => {
+                let ready = stream.set_nonblocking(false).and_then(|()| stream.set_nodelay(true));
+                match ready {
+                    Ok(()) => Shared::run(shared, Conn::new(stream.into()), true),
+                    Err(error) => tracing::warn!("new data connection lost: {error}"),
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) => {
+                // Out of descriptors, or the peer was gone already: do not spin on it.
+                tracing::warn!("cannot accept a data connection: {error}");
+                std::thread::park_timeout(Duration::from_millis(10));
+                break;
+            }
+        }
+    }
+    if !shared.poller.supports_level() {
+        drop(shared.poller.modify(listener, Event::readable(LISTENER_KEY)));
+    }
+}
+
+impl Shared {
+    /// Serves `conn` on a thread.
+    fn run(shared: &Arc<Self>, conn: Conn, first: bool) {
+        let peer = conn.peer.clone();
+        let owner = Arc::clone(shared);
+        if let Err(refused) = shared.threads.run(move || Self::serve(&owner, conn, first)) {
+            tracing::warn!(
+                "{peer}: connection closed: all {} data threads are busy \
+                 (dfs.datanode.max.transfer.threads)",
+                refused.limit
+            );
+        }
+    }
+
+    fn serve(shared: &Arc<Self>, mut conn: Conn, mut first: bool) {
+        loop {
+            if conn.buffered().is_empty() {
+                match conn.wait_readable(LINGER) {
+                    Ok(true) => {}
+                    Ok(false) => return shared.park(conn, first),
+                    Err(error) => return tracing::debug!("{}: {error}", conn.peer),
+                }
+            }
+            let keep = shared.handler.serve(&mut conn, first);
+            if !keep || shared.limits.keep_alive.is_zero() {
+                return;
+            }
+            first = false;
+        }
+    }
+
+    fn park(&self, mut conn: Conn, first: bool) {
+        conn.shrink();
+        let wait = if first { self.limits.first } else { self.limits.keep_alive };
+        let socket = Arc::clone(conn.socket());
+        let mut parked = self.parked.lock();
+        if self.closing.load(Ordering::Acquire) {
+            return;
+        }
+        parked.last_key += 1;
+        let key = parked.last_key;
+        let was_empty = parked.conns.is_empty();
+        parked.conns.insert(key, Parked { conn, first, deadline: Instant::now() + wait });
+        // SAFETY: a parked connection leaves the poller (`unpark`) before its socket is dropped.
+        let added = unsafe { self.poller.add(&*socket, Event::readable(key)) };
+        if let Err(error) = added {
+            parked.conns.remove(&key);
+            tracing::warn!("cannot keep an idle data connection: {error}");
+        } else if was_empty {
+            // The poller may wait without a timeout: let it start to watch deadlines.
+            drop(self.poller.notify());
+        }
+    }
+
+    fn resume(shared: &Arc<Self>, key: usize) {
+        let parked = shared.parked.lock().conns.remove(&key);
+        if let Some(parked) = parked {
+            drop(shared.poller.delete(&**parked.conn.socket()));
+            Self::run(shared, parked.conn, parked.first);
+        }
+    }
+
+    fn close_overdue(&self) {
+        let now = Instant::now();
+        let mut parked = self.parked.lock();
+        let overdue: Vec<usize> =
+            parked.conns.iter().filter(|(_, p)| p.deadline <= now).map(|(key, _)| *key).collect();
+        for key in overdue {
+            if let Some(parked) = parked.conns.remove(&key) {
+                drop(self.poller.delete(&**parked.conn.socket()));
+            }
+        }
+    }
+
+    fn close_parked(&self) {
+        for (_, parked) in self.parked.lock().conns.drain() {
+            drop(self.poller.delete(&**parked.conn.socket()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+
+    /// Answers each byte with the name of the thread count that was busy.
+    struct Echo;
+
+    impl Handler for Echo {
+        fn serve(&self, conn: &mut Conn, _first: bool) -> bool {
+            let Ok(byte) = conn.read_byte() else { return false };
+            conn.write_all(&[byte]).is_ok()
+        }
+    }
+
+    fn echo(stream: &mut TcpStream) {
+        let mut answer = [0];
+        stream.write_all(b"x").unwrap();
+        stream.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"x");
+    }
+
+    fn start(threads: &Threads, keep_alive: Duration) -> Server {
+        let limits = IdleLimits { first: Duration::from_secs(60), keep_alive };
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Server::start(listener, threads.clone(), limits, Arc::new(Echo)).unwrap()
+    }
+
+    #[test]
+    fn idle_connections_hold_no_thread_and_serve_again() {
+        let threads = Threads::new("t", 64);
+        let mut server = start(&threads, Duration::from_secs(60));
+        let mut streams: Vec<TcpStream> =
+            (0..32).map(|_| TcpStream::connect(server.local_addr()).unwrap()).collect();
+        streams.iter_mut().for_each(echo);
+        while threads.busy() > 0 {
+            std::thread::yield_now();
+        }
+        streams.iter_mut().for_each(echo);
+        server.stop();
+        assert_eq!(streams[0].read(&mut [0]).unwrap_or(0), 0);
+    }
+
+    #[test]
+    fn an_idle_connection_is_closed_in_time() {
+        let threads = Threads::new("t", 4);
+        let mut server = start(&threads, Duration::from_millis(30));
+        let mut stream = TcpStream::connect(server.local_addr()).unwrap();
+        echo(&mut stream);
+        assert_eq!(stream.read(&mut [0]).unwrap(), 0);
+        server.stop();
+    }
+}
