@@ -1,1 +1,29 @@
-//! core-site.xml and hdfs-site.xml, and one typed table of keys
+//! Configuration: core-site.xml and hdfs-site.xml as Hadoop reads them, and one typed table of keys.
+//!
+//! ```
+//! use zerohop_conf::{Conf, keys};
+//! let mut conf = Conf::new();
+//! conf.set("dfs.blocksize", "64m");
+//! assert_eq!(conf.get(&keys::DFS_BLOCKSIZE).unwrap(), 64 << 20);
+//! ```
+//!
+//! A value comes from the first of: the command line or the program, hdfs-site.xml, core-site.xml,
+//! the table. A property marked final in a file is not changed by later files.
+
+mod conf;
+mod deprecated;
+mod error;
+mod key;
+pub mod keys;
+mod source;
+mod substitute;
+mod value;
+mod xml;
+
+pub use conf::Conf;
+pub use deprecated::replaced_by;
+pub use error::ConfError;
+pub use key::{Key, KeyInfo, Unit};
+pub use source::Source;
+pub use value::{Value, parse_duration, parse_size};
+pub use xml::site_xml;

@@ -1,0 +1,150 @@
+//! Keys of core-site.xml: file system, RPC, security, topology.
+
+use std::time::Duration;
+
+use super::keys;
+
+keys! {
+    /// Base of the folders that are not configured one by one.
+    HADOOP_TMP_DIR: String = "hadoop.tmp.dir", "/tmp/hadoop-${user.name}", Plain;
+    /// File system that a path without scheme and host belongs to.
+    FS_DEFAULTFS: String = "fs.defaultFS", "file:///", Plain;
+    /// How long a trash checkpoint is kept; 0 turns the trash off.
+    FS_TRASH_INTERVAL: Duration = "fs.trash.interval", "0", Minutes;
+    /// Time between trash checkpoints; 0 means the value of fs.trash.interval.
+    FS_TRASH_CHECKPOINT_INTERVAL: Duration = "fs.trash.checkpoint.interval", "0", Minutes;
+    /// Whether the emptier also deletes below .Trash what is no checkpoint.
+    FS_TRASH_CLEAN_TRASHROOT_ENABLE: bool = "fs.trash.clean.trashroot.enable", "false", Plain;
+    /// Folders that may not be deleted while they are not empty.
+    FS_PROTECTED_DIRECTORIES: Vec<String> = "fs.protected.directories", "", Plain;
+    /// Umask of new files and folders, octal or symbolic.
+    FS_PERMISSIONS_UMASK_MODE: String = "fs.permissions.umask-mode", "022", Plain;
+    /// How long a measured disk usage may be reused.
+    FS_DF_INTERVAL: Duration = "fs.df.interval", "60000", Millis;
+    /// How long a measured folder size may be reused.
+    FS_DU_INTERVAL: Duration = "fs.du.interval", "600000", Millis;
+    /// Whether a client follows symbolic links that lead to another file system.
+    FS_CLIENT_RESOLVE_REMOTE_SYMLINKS: bool = "fs.client.resolve.remote.symlinks", "true", Plain;
+    /// Whether the checksum side files of local files are verified on reading.
+    FS_FILE_CHECKSUM_VERIFY: bool = "fs.file.checksum.verify", "true", Plain;
+    /// Buffer of a copy between streams.
+    IO_FILE_BUFFER_SIZE: i32 = "io.file.buffer.size", "4096", Bytes;
+    /// Block size of the Hadoop framing of Snappy.
+    IO_COMPRESSION_CODEC_SNAPPY_BUFFERSIZE: i32 = "io.compression.codec.snappy.buffersize", "262144", Bytes;
+    /// Block size of the Hadoop framing of LZ4.
+    IO_COMPRESSION_CODEC_LZ4_BUFFERSIZE: i32 = "io.compression.codec.lz4.buffersize", "262144", Bytes;
+    /// A client closes an RPC connection that was idle so long.
+    IPC_CLIENT_CONNECTION_MAXIDLETIME: Duration = "ipc.client.connection.maxidletime", "10000", Millis;
+    /// Number of connections from which the server looks for idle ones.
+    IPC_CLIENT_IDLETHRESHOLD: i32 = "ipc.client.idlethreshold", "4000", Plain;
+    /// Time between the server's searches for idle connections.
+    IPC_CLIENT_CONNECTION_IDLE_SCAN_INTERVAL_MS: Duration = "ipc.client.connection.idle-scan-interval.ms", "10000", Millis;
+    /// Most idle connections that one search closes.
+    IPC_CLIENT_KILL_MAX: i32 = "ipc.client.kill.max", "10", Plain;
+    /// Times a refused RPC connection is tried again.
+    IPC_CLIENT_CONNECT_MAX_RETRIES: i32 = "ipc.client.connect.max.retries", "10", Plain;
+    /// Wait between two attempts to connect.
+    IPC_CLIENT_CONNECT_RETRY_INTERVAL: Duration = "ipc.client.connect.retry.interval", "1000", Millis;
+    /// Longest wait for one RPC connection to open.
+    IPC_CLIENT_CONNECT_TIMEOUT: Duration = "ipc.client.connect.timeout", "20000", Millis;
+    /// Times a timed-out RPC connection is tried again.
+    IPC_CLIENT_CONNECT_MAX_RETRIES_ON_TIMEOUTS: i32 = "ipc.client.connect.max.retries.on.timeouts", "45", Plain;
+    /// Times a failed SASL set-up is tried again.
+    IPC_CLIENT_CONNECT_MAX_RETRIES_ON_SASL: i32 = "ipc.client.connect.max.retries.on.sasl", "5", Plain;
+    /// Whether RPC clients turn Nagle's algorithm off.
+    IPC_CLIENT_TCPNODELAY: bool = "ipc.client.tcpnodelay", "true", Plain;
+    /// Whether RPC clients mark their packets for low delay.
+    IPC_CLIENT_LOW_LATENCY: bool = "ipc.client.low-latency", "false", Plain;
+    /// Whether an RPC client pings a server that is slow to answer.
+    IPC_CLIENT_PING: bool = "ipc.client.ping", "true", Plain;
+    /// Silence after which a client pings the server.
+    IPC_PING_INTERVAL: Duration = "ipc.ping.interval", "60000", Millis;
+    /// Longest wait for one RPC answer; 0 waits for ever.
+    IPC_CLIENT_RPC_TIMEOUT_MS: Duration = "ipc.client.rpc-timeout.ms", "120000", Millis;
+    /// Whether a client binds to the wildcard address rather than to its principal's host.
+    IPC_CLIENT_BIND_WILDCARD_ADDR: bool = "ipc.client.bind.wildcard.addr", "false", Plain;
+    /// Whether a client that wants SASL accepts a server without it.
+    IPC_CLIENT_FALLBACK_TO_SIMPLE_AUTH_ALLOWED: bool = "ipc.client.fallback-to-simple-auth-allowed", "false", Plain;
+    /// Whether RPC servers turn Nagle's algorithm off.
+    IPC_SERVER_TCPNODELAY: bool = "ipc.server.tcpnodelay", "true", Plain;
+    /// Queued calls allowed for each handler.
+    IPC_SERVER_HANDLER_QUEUE_SIZE: i32 = "ipc.server.handler.queue.size", "100", Plain;
+    /// Answers larger than this are logged and their buffer is given back.
+    IPC_SERVER_MAX_RESPONSE_SIZE: i32 = "ipc.server.max.response.size", "1048576", Bytes;
+    /// Backlog of the listening socket.
+    IPC_SERVER_LISTEN_QUEUE_SIZE: i32 = "ipc.server.listen.queue.size", "256", Plain;
+    /// Whether calls that are much slower than the rest are logged.
+    IPC_SERVER_LOG_SLOW_RPC: bool = "ipc.server.log.slow.rpc", "false", Plain;
+    /// Calls faster than this are never logged as slow.
+    IPC_SERVER_LOG_SLOW_RPC_THRESHOLD_MS: Duration = "ipc.server.log.slow.rpc.threshold.ms", "0", Millis;
+    /// Threads that read requests from the connections.
+    IPC_SERVER_READ_THREADPOOL_SIZE: i32 = "ipc.server.read.threadpool.size", "1", Plain;
+    /// Whether the listening socket sets SO_REUSEADDR.
+    IPC_SERVER_REUSEADDR: bool = "ipc.server.reuseaddr", "true", Plain;
+    /// Most RPC connections a server accepts; 0 means no limit.
+    IPC_SERVER_MAX_CONNECTIONS: i32 = "ipc.server.max.connections", "0", Plain;
+    /// Largest RPC request a server accepts.
+    IPC_MAXIMUM_DATA_LENGTH: i32 = "ipc.maximum.data.length", "134217728", Bytes;
+    /// Largest RPC answer a client accepts.
+    IPC_MAXIMUM_RESPONSE_LENGTH: i32 = "ipc.maximum.response.length", "134217728", Bytes;
+    /// Whether a full call queue answers with a retriable error instead of blocking the connection.
+    IPC_BACKOFF_ENABLE: bool = "ipc.backoff.enable", "false", Plain;
+    /// Class of the call queue; only the plain queue is implemented.
+    IPC_CALLQUEUE_IMPL: String = "ipc.callqueue.impl", "java.util.concurrent.LinkedBlockingQueue", Plain;
+    /// Class that gives calls a priority; only the default one is implemented.
+    IPC_SCHEDULER_IMPL: String = "ipc.scheduler.impl", "org.apache.hadoop.ipc.DefaultRpcScheduler", Plain;
+    /// How users prove who they are: simple or kerberos.
+    HADOOP_SECURITY_AUTHENTICATION: String = "hadoop.security.authentication", "simple", Plain;
+    /// Whether service-level authorization is checked.
+    HADOOP_SECURITY_AUTHORIZATION: bool = "hadoop.security.authorization", "false", Plain;
+    /// Class that finds a user's groups.
+    HADOOP_SECURITY_GROUP_MAPPING: String = "hadoop.security.group.mapping", "org.apache.hadoop.security.JniBasedUnixGroupsMappingWithFallback", Plain;
+    /// How long a user's groups are remembered.
+    HADOOP_SECURITY_GROUPS_CACHE_SECS: Duration = "hadoop.security.groups.cache.secs", "300", Seconds;
+    /// How long it is remembered that a user has no groups.
+    HADOOP_SECURITY_GROUPS_NEGATIVE_CACHE_SECS: Duration = "hadoop.security.groups.negative-cache.secs", "30", Seconds;
+    /// Fixed groups of users, as user=group,group;user=...
+    HADOOP_USER_GROUP_STATIC_MAPPING_OVERRIDES: String = "hadoop.user.group.static.mapping.overrides", "dr.who=;", Plain;
+    /// Quality of protection of RPC: authentication, integrity, privacy.
+    HADOOP_RPC_PROTECTION: Vec<String> = "hadoop.rpc.protection", "authentication", Plain;
+    /// Address of the key management server of encryption zones.
+    HADOOP_SECURITY_KEY_PROVIDER_PATH: Option<String> = "hadoop.security.key.provider.path", "", Plain;
+    /// Whether tokens name the service by address rather than by host name.
+    HADOOP_SECURITY_TOKEN_SERVICE_USE_IP: bool = "hadoop.security.token.service.use_ip", "true", Plain;
+    /// How long the name of a numeric user id is remembered.
+    HADOOP_SECURITY_UID_CACHE_SECS: Duration = "hadoop.security.uid.cache.secs", "14400", Seconds;
+    /// User that the web pages act as when nobody is logged in.
+    HADOOP_HTTP_STATICUSER_USER: String = "hadoop.http.staticuser.user", "dr.who", Plain;
+    /// Idle time after which an HTTP connection is closed.
+    HADOOP_HTTP_IDLE_TIMEOUT_MS: Duration = "hadoop.http.idle_timeout.ms", "60000", Millis;
+    /// Whether the caller context of clients is written to the audit log.
+    HADOOP_CALLER_CONTEXT_ENABLED: bool = "hadoop.caller.context.enabled", "false", Plain;
+    /// Longest caller context that is kept.
+    HADOOP_CALLER_CONTEXT_MAX_SIZE: i32 = "hadoop.caller.context.max.size", "128", Bytes;
+    /// Longest signature of a caller context that is kept.
+    HADOOP_CALLER_CONTEXT_SIGNATURE_MAX_SIZE: i32 = "hadoop.caller.context.signature.max.size", "40", Bytes;
+    /// Separator of the fields of a caller context.
+    HADOOP_CALLER_CONTEXT_SEPARATOR: String = "hadoop.caller.context.separator", ",", Plain;
+    /// Whether the shell warns when it works on the local file system by default.
+    HADOOP_SHELL_MISSING_DEFAULTFS_WARNING: bool = "hadoop.shell.missing.defaultFs.warning", "false", Plain;
+    /// Number of files from which rm -safely asks back.
+    HADOOP_SHELL_SAFELY_DELETE_LIMIT_NUM_FILES: i64 = "hadoop.shell.safely.delete.limit.num.files", "100", Plain;
+    /// Longest wait for a service to stop.
+    HADOOP_SERVICE_SHUTDOWN_TIMEOUT: Duration = "hadoop.service.shutdown.timeout", "30s", Seconds;
+    /// Class that maps a host to its rack.
+    NET_TOPOLOGY_NODE_SWITCH_MAPPING_IMPL: String = "net.topology.node.switch.mapping.impl", "org.apache.hadoop.net.ScriptBasedMapping", Plain;
+    /// Class of the network topology.
+    NET_TOPOLOGY_IMPL: String = "net.topology.impl", "org.apache.hadoop.net.NetworkTopology", Plain;
+    /// Program that prints the rack of each host it is given.
+    NET_TOPOLOGY_SCRIPT_FILE_NAME: Option<String> = "net.topology.script.file.name", "", Plain;
+    /// Most hosts in one call of the rack script.
+    NET_TOPOLOGY_SCRIPT_NUMBER_ARGS: i32 = "net.topology.script.number.args", "100", Plain;
+    /// File with a host and its rack in each line.
+    NET_TOPOLOGY_TABLE_FILE_NAME: Option<String> = "net.topology.table.file.name", "", Plain;
+    /// Buffer of local file streams.
+    FILE_STREAM_BUFFER_SIZE: i32 = "file.stream-buffer-size", "4096", Bytes;
+    /// Bytes below one checksum of a local file.
+    FILE_BYTES_PER_CHECKSUM: i32 = "file.bytes-per-checksum", "512", Bytes;
+    /// Block size reported for local files.
+    FILE_BLOCKSIZE: u64 = "file.blocksize", "67108864", Bytes;
+}
