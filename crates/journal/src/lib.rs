@@ -1,1 +1,14 @@
-//! Edit-log operations and fsimage sections: codec, layout versions, segment files
+//! The NameNode's files as bytes: edit-log operations, segment files and the fsimage container.
+//!
+//! Nothing here knows a namespace or a network. [`op`] is the vocabulary of every change to the
+//! namespace, [`segment`] the files it is logged to, [`image`] the checkpoint's container.
+
+pub mod codec;
+pub mod error;
+pub mod layout;
+pub mod op;
+pub mod types;
+
+pub use error::{DecodeError, JournalError};
+pub use layout::LayoutVersion;
+pub use op::EditOp;
