@@ -3,9 +3,15 @@
 //! Ids are newtypes: swapping a block id and a generation stamp does not compile.
 
 pub mod block;
+pub mod block_report;
+pub mod checksum_type;
 pub mod exception;
 pub mod ids;
+pub mod meta_header;
+pub mod transfer;
 
 pub use block::{Block, ExtendedBlock};
+pub use block_report::{ReplicaState, ReportedReplica};
+pub use checksum_type::{ChecksumError, ChecksumType, DataChecksum};
 pub use exception::{JavaException, RemoteException};
 pub use ids::{BlockId, GenerationStamp, InodeId, TxId};

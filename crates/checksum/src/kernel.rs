@@ -1,0 +1,108 @@
+//! The ways to compute, and the one this processor takes.
+
+use crate::{Algorithm, portable};
+use std::sync::OnceLock;
+
+/// CRCs of whole chunks of `chunk_len` bytes from `source`, one for each place of `out`; copies
+/// them to `target` where that is not null.
+///
+/// The caller promises that `source` and a non-null `target` are valid for
+/// `chunk_len * out.len()` bytes, and that the processor has the kernel's features; otherwise
+/// memory is read or written out of bounds, or the process dies of an illegal instruction.
+pub(crate) type Chunks = unsafe fn(Algorithm, *const u8, *mut u8, usize, &mut [u32]);
+
+/// Moves a CRC register over bytes; the caller promises that the processor has the features.
+pub(crate) type Update = unsafe fn(Algorithm, u32, &[u8]) -> u32;
+
+/// One way to compute.
+pub(crate) struct Kernel {
+    pub(crate) name: &'static str,
+    pub(crate) supported: fn() -> bool,
+    pub(crate) chunks: Chunks,
+    pub(crate) update: Update,
+}
+
+impl Kernel {
+    /// Moves the register `state` over `data`.
+    pub(crate) fn update(&self, algorithm: Algorithm, state: u32, data: &[u8]) -> u32 {
+        // SAFETY: `chosen` and the tests only hand out kernels that `supported` accepts.
+        unsafe { (self.update)(algorithm, state, data) }
+    }
+
+    /// The CRCs of all chunks of `source`, the last one perhaps short; copies to `target`.
+    pub(crate) fn chunks(
+        &self,
+        algorithm: Algorithm,
+        chunk_len: usize,
+        source: &[u8],
+        mut target: Option<&mut [u8]>,
+        out: &mut [u32],
+    ) {
+        let whole = source.len() / chunk_len;
+        let (body, tail) = source.split_at(whole * chunk_len);
+        let (body_out, tail_out) = out.split_at_mut(whole);
+        let to = target.as_deref_mut().map_or(std::ptr::null_mut(), |target| {
+            assert_eq!(target.len(), source.len(), "length of the target");
+            target.as_mut_ptr()
+        });
+        // SAFETY: `body` and as much of `target` hold `whole` chunks; features as in `update`.
+        unsafe { (self.chunks)(algorithm, body.as_ptr(), to, chunk_len, body_out) };
+        if let [last] = tail_out {
+            *last = !self.update(algorithm, !0, tail);
+        }
+        if let Some(target) = target {
+            target[body.len()..].copy_from_slice(tail);
+        }
+    }
+}
+
+/// Every kernel built for this kind of processor, best first.
+pub(crate) static ALL: &[Kernel] = &[
+    #[cfg(target_arch = "x86_64")]
+    crate::x86::AVX512,
+    #[cfg(target_arch = "x86_64")]
+    crate::x86::AVX2,
+    #[cfg(target_arch = "x86_64")]
+    crate::x86::PCLMUL,
+    #[cfg(target_arch = "aarch64")]
+    crate::aarch64::CRC,
+    Kernel {
+        name: "portable",
+        supported: || true,
+        chunks: portable_chunks,
+        update: portable_update,
+    },
+];
+
+/// The best kernel this processor runs.
+pub(crate) fn chosen() -> &'static Kernel {
+    static CHOSEN: OnceLock<&'static Kernel> = OnceLock::new();
+    CHOSEN.get_or_init(|| {
+        let best = ALL.iter().find(|kernel| (kernel.supported)());
+        best.unwrap_or(&ALL[ALL.len() - 1])
+    })
+}
+
+unsafe fn portable_update(algorithm: Algorithm, state: u32, data: &[u8]) -> u32 {
+    portable::update(algorithm, state, data)
+}
+
+unsafe fn portable_chunks(
+    algorithm: Algorithm,
+    source: *const u8,
+    target: *mut u8,
+    chunk_len: usize,
+    out: &mut [u32],
+) {
+    for (i, crc) in out.iter_mut().enumerate() {
+        // SAFETY: the caller promises `out.len()` chunks of readable bytes.
+        let chunk = unsafe { std::slice::from_raw_parts(source.add(i * chunk_len), chunk_len) };
+        if !target.is_null() {
+            // SAFETY: the caller promises as much writable, distinct memory at `target`.
+            unsafe {
+                target.add(i * chunk_len).copy_from_nonoverlapping(chunk.as_ptr(), chunk_len)
+            };
+        }
+        *crc = !portable::update(algorithm, !0, chunk);
+    }
+}

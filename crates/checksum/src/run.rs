@@ -1,0 +1,126 @@
+//! The public calls over many chunks: batches of whole chunks, then the short one.
+
+use crate::kernel::{self, Kernel};
+use crate::{Algorithm, BadChunk, SUM_LEN, chunk_count};
+
+/// Chunks whose CRCs are computed before they are compared or stored: 64 of 512 bytes fit the
+/// first-level cache.
+const BATCH: usize = 64;
+
+/// Writes the CRC of each chunk of `data` into `sums`, big-endian.
+///
+/// # Panics
+/// If `bytes_per_checksum` is 0 or `sums` is not [`SUM_LEN`] bytes for each chunk.
+pub fn compute(algorithm: Algorithm, bytes_per_checksum: usize, data: &[u8], sums: &mut [u8]) {
+    store(algorithm, bytes_per_checksum, data, None, sums);
+}
+
+/// As [`compute`], while copying `source` to `target`.
+///
+/// # Panics
+/// As [`compute`], and if `target` is not as long as `source`.
+pub fn copy_and_compute(
+    algorithm: Algorithm,
+    bytes_per_checksum: usize,
+    source: &[u8],
+    target: &mut [u8],
+    sums: &mut [u8],
+) {
+    store(algorithm, bytes_per_checksum, source, Some(target), sums);
+}
+
+/// Checks each chunk of `data` against its big-endian CRC in `sums`.
+///
+/// # Panics
+/// If `bytes_per_checksum` is 0 or `sums` is not [`SUM_LEN`] bytes for each chunk.
+pub fn verify(
+    algorithm: Algorithm,
+    bytes_per_checksum: usize,
+    data: &[u8],
+    sums: &[u8],
+) -> Result<(), BadChunk> {
+    check(algorithm, bytes_per_checksum, data, None, sums)
+}
+
+/// As [`verify`], while copying `source` to `target`; after an error `target` holds what was
+/// copied until then, good chunks or not.
+///
+/// # Panics
+/// As [`verify`], and if `target` is not as long as `source`.
+pub fn copy_and_verify(
+    algorithm: Algorithm,
+    bytes_per_checksum: usize,
+    source: &[u8],
+    target: &mut [u8],
+    sums: &[u8],
+) -> Result<(), BadChunk> {
+    check(algorithm, bytes_per_checksum, source, Some(target), sums)
+}
+
+fn store(
+    algorithm: Algorithm,
+    chunk_len: usize,
+    source: &[u8],
+    target: Option<&mut [u8]>,
+    sums: &mut [u8],
+) {
+    assert_eq!(sums.len(), chunk_count(source.len(), chunk_len) * SUM_LEN, "length of the sums");
+    let mut out = sums.chunks_exact_mut(SUM_LEN);
+    let done = each(kernel::chosen(), algorithm, chunk_len, source, target, |crcs| {
+        for (crc, sum) in crcs.iter().zip(&mut out) {
+            sum.copy_from_slice(&crc.to_be_bytes());
+        }
+        Ok::<_, BadChunk>(())
+    });
+    debug_assert!(done.is_ok());
+}
+
+fn check(
+    algorithm: Algorithm,
+    chunk_len: usize,
+    source: &[u8],
+    target: Option<&mut [u8]>,
+    sums: &[u8],
+) -> Result<(), BadChunk> {
+    assert_eq!(sums.len(), chunk_count(source.len(), chunk_len) * SUM_LEN, "length of the sums");
+    let (sums, _) = sums.as_chunks::<SUM_LEN>();
+    let mut first = 0;
+    each(kernel::chosen(), algorithm, chunk_len, source, target, |crcs| {
+        compare(crcs, &sums[first..first + crcs.len()], first)?;
+        first += crcs.len();
+        Ok(())
+    })
+}
+
+fn compare(crcs: &[u32], sums: &[[u8; SUM_LEN]], first: usize) -> Result<(), BadChunk> {
+    let differ =
+        crcs.iter().zip(sums).fold(0, |d, (crc, sum)| d | (crc ^ u32::from_be_bytes(*sum)));
+    if differ == 0 {
+        return Ok(());
+    }
+    let bad = crcs.iter().zip(sums).position(|(crc, sum)| crc.to_be_bytes() != *sum);
+    let at = bad.unwrap_or_default();
+    let expected = u32::from_be_bytes(sums[at]);
+    Err(BadChunk { index: first + at, expected, actual: crcs[at] })
+}
+
+/// Gives the CRCs of all chunks to `take`, at most [`BATCH`] at once.
+pub(crate) fn each<E>(
+    kernel: &Kernel,
+    algorithm: Algorithm,
+    chunk_len: usize,
+    source: &[u8],
+    mut target: Option<&mut [u8]>,
+    mut take: impl FnMut(&[u32]) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut crcs = [0u32; BATCH];
+    let mut at = 0;
+    for batch in source.chunks(chunk_len.saturating_mul(BATCH)) {
+        let copy = target.as_deref_mut().map(|target| &mut target[at..at + batch.len()]);
+        let crcs = &mut crcs[..chunk_count(batch.len(), chunk_len)];
+        kernel.chunks(algorithm, chunk_len, batch, copy, crcs);
+        take(crcs)?;
+        at += batch.len();
+    }
+    Ok(())
+}
