@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Installs what the interop tests need and this machine lacks, and says so: a JDK and Maven through
+# apt, Apache Hadoop's jars through Maven (into ~/.m2), one native library out of a jar.
+# Leaves target/interop/classpath.txt and target/interop/native/libhadoop.so. Quick when all is there.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+out="$PWD/target/interop"
+pom=testing/interop/pom.xml
+mkdir -p "$out/native"
+
+say() { echo "ensure-tools: $*"; }
+
+apt_install() {
+  command -v apt-get >/dev/null || { say "needs $*, and there is no apt-get here: install them by hand"; exit 1; }
+  local as_root=()
+  [ "$(id -u)" = 0 ] || as_root=(sudo)
+  say "installing $* with apt-get"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q "$@" >"$out/apt.log" 2>&1 ||
+    { "${as_root[@]}" apt-get update -q >>"$out/apt.log" 2>&1 &&
+      "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q "$@" >>"$out/apt.log" 2>&1; } ||
+    { tail -5 "$out/apt.log"; exit 1; }
+}
+
+# Every jar that the class path names is there, and the list is not older than the pom.
+class_path_is_good() {
+  [ -s "$out/classpath.txt" ] && [ ! "$pom" -nt "$out/classpath.txt" ] || return 1
+  local jar
+  while IFS= read -r -d: jar; do [ -s "$jar" ] || return 1; done <"$out/classpath.txt"
+}
+
+missing=()
+command -v javac >/dev/null || missing+=(openjdk-17-jdk-headless)
+if ! class_path_is_good || [ ! -s "$out/native/libhadoop.so" ]; then
+  command -v mvn >/dev/null || missing+=(maven)
+fi
+[ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
+
+maven() { mvn -q -B -ntp -f "$pom" "$@" >"$out/maven.log" 2>&1 || { tail -15 "$out/maven.log"; exit 1; }; }
+
+if ! class_path_is_good; then
+  say "collecting the jars of Apache Hadoop 3.4.3 with Maven (kept in ~/.m2)"
+  maven dependency:build-classpath -DincludeScope=runtime -Dmdep.outputFile="$out/classpath.tmp"
+  # Windows' and macOS' native parts only slow every JVM start down.
+  tr ':' '\n' <"$out/classpath.tmp" | grep -vE 'osx|windows|aarch_64|riscv' | sort | paste -sd: >"$out/classpath.txt"
+  rm "$out/classpath.tmp"
+fi
+
+if [ ! -s "$out/native/libhadoop.so" ]; then
+  say "taking libhadoop.so (domain sockets for Java) out of io.trino.hadoop:hadoop-apache"
+  maven dependency:copy -Dartifact=io.trino.hadoop:hadoop-apache:3.3.5-3 -DoutputDirectory="$out/tmp"
+  (cd "$out/native" && jar xf "$out/tmp/hadoop-apache-3.3.5-3.jar" nativelib/Linux-amd64/libhadoop.so)
+  mv "$out/native/nativelib/Linux-amd64/libhadoop.so" "$out/native/libhadoop.so"
+  rm -r "$out/native/nativelib" "$out/tmp"
+fi

@@ -1,0 +1,60 @@
+package zerohop;
+
+import java.io.File;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hdfs.HdfsConfiguration;
+import org.apache.hadoop.hdfs.server.datanode.DataNode;
+import org.apache.hadoop.hdfs.server.namenode.NameNode;
+import org.apache.hadoop.security.UserGroupInformation;
+
+/**
+ * Runs one of Apache's daemons from a configuration folder: {@code Daemon namenode|datanode|format DIR}.
+ * The folder is an argument and not on the class path, because a class path with a folder in it
+ * cannot use an archive of loaded classes, and that archive halves the start-up time.
+ * The process ends when its standard input does, so it cannot outlive the harness.
+ */
+public final class Daemon {
+  private Daemon() {}
+
+  static Configuration conf(String dir) {
+    Configuration conf = new HdfsConfiguration();
+    for (String name : new String[] {"core-site.xml", "hdfs-site.xml"}) {
+      File file = new File(dir, name);
+      if (file.exists()) {
+        conf.addResource(new Path(file.toURI()));
+      }
+    }
+    UserGroupInformation.setConfiguration(conf);
+    return conf;
+  }
+
+  static DataNode dataNode(Configuration conf) throws Exception {
+    DataNode node = DataNode.instantiateDataNode(new String[0], conf);
+    node.runDatanodeDaemon();
+    return node;
+  }
+
+  public static void main(String[] args) throws Exception {
+    Configuration conf = conf(args[1]);
+    switch (args[0]) {
+      case "format":
+        NameNode.format(conf);
+        System.exit(0);
+        break;
+      case "namenode":
+        NameNode.createNameNode(new String[0], conf);
+        break;
+      case "datanode":
+        dataNode(conf);
+        break;
+      default:
+        throw new IllegalArgumentException(args[0]);
+    }
+    System.out.println("serving");
+    while (System.in.read() >= 0) {
+      // Nothing is asked of a daemon this way.
+    }
+    System.exit(0);
+  }
+}
