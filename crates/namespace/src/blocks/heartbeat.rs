@@ -1,0 +1,291 @@
+//! DataNodes come, beat and go; commands go out with the answers.
+
+use super::nodes::Node;
+use super::{
+    AdminState, BlockManager, Command, DatanodeId, NodeIdx, Now, ReplicaLocation, StorageIdx,
+    StorageReport, TransferCommand,
+};
+use std::sync::Arc;
+use zerohop_wire::Block;
+
+/// What a heartbeat says of the DataNode as a whole.
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs)]
+pub struct Heartbeat {
+    pub transfers_running: u32,
+    pub xceivers: u32,
+    pub failed_volumes: u32,
+    pub cache_capacity: u64,
+    pub cache_used: u64,
+    /// It wants a lease for a full block report.
+    pub wants_report_lease: bool,
+}
+
+/// The answer to a heartbeat.
+#[derive(Clone, Debug, Default)]
+pub struct HeartbeatReply {
+    /// What it shall do.
+    pub commands: Vec<Command>,
+    /// The lease asked for, 0 for none.
+    pub report_lease: u64,
+}
+
+/// Scheduled blocks that were never reported are forgotten after one or two of these.
+const SCHEDULE_PERIOD_MS: u64 = 600_000;
+
+impl BlockManager {
+    /// A DataNode registers, for the first time or again. The caller has checked versions and ids.
+    pub fn register(
+        &mut self,
+        id: DatanodeId,
+        rack: &str,
+        software_version: &str,
+        now: Now,
+    ) -> NodeIdx {
+        self.pass(now);
+        self.evict_address(&id);
+        let rack: Arc<str> = rack.into();
+        let node = match self.nodes.by_uuid(&id.uuid) {
+            Some(known) => {
+                self.nodes.rename_node(known, id, rack);
+                known
+            }
+            None => self.nodes.add_node(id, rack),
+        };
+        if let Some(known) = self.nodes.node_mut(node) {
+            (known.alive, known.last_update, known.heartbeat_seen) = (true, now, false);
+            known.software_version = software_version.to_owned();
+        }
+        self.reset_reports(node);
+        self.count_racks();
+        node
+    }
+
+    /// Another UUID at an address means the DataNode there was formatted anew.
+    fn evict_address(&mut self, id: &DatanodeId) {
+        let same = |node: &NodeIdx| {
+            self.nodes
+                .node(*node)
+                .is_some_and(|known| known.id.xfer_port == id.xfer_port && known.id.uuid != id.uuid)
+        };
+        let old: Vec<NodeIdx> = self.nodes.by_host(&id.ip).iter().copied().filter(same).collect();
+        for node in old {
+            self.lose(node);
+            self.nodes.drop_address(node);
+        }
+    }
+
+    fn reset_reports(&mut self, node: NodeIdx) {
+        let storages =
+            self.nodes.node(node).map(|known| known.storages.clone()).unwrap_or_default();
+        for storage in storages {
+            if let Some(known) = self.nodes.storage_mut(storage) {
+                known.reports = 0;
+            }
+        }
+    }
+
+    fn count_racks(&mut self) {
+        let mut racks: Vec<&str> =
+            self.nodes.nodes.iter().filter(|node| node.alive).map(|node| &*node.rack).collect();
+        racks.sort_unstable();
+        racks.dedup();
+        self.racks = racks.len();
+    }
+
+    /// Takes in a heartbeat and answers with commands; an unknown or dead DataNode is told to register.
+    pub fn heartbeat(
+        &mut self,
+        uuid: &str,
+        beat: Heartbeat,
+        storages: &[StorageReport],
+        now: Now,
+    ) -> HeartbeatReply {
+        self.pass(now);
+        let alive = self
+            .nodes
+            .by_uuid(uuid)
+            .filter(|node| self.nodes.node(*node).is_some_and(|known| known.alive));
+        let Some(node) = alive else {
+            return HeartbeatReply { commands: vec![Command::Register], report_lease: 0 };
+        };
+        self.update_storages(node, storages, beat.failed_volumes);
+        let lease = if beat.wants_report_lease { self.dice.next() | 1 } else { 0 };
+        if let Some(known) = self.nodes.node_mut(node) {
+            known.last_update = now;
+            (known.xceivers, known.transfers_running) = (beat.xceivers, beat.transfers_running);
+            (known.cache_capacity, known.cache_used) = (beat.cache_capacity, beat.cache_used);
+            known.report_lease = if lease != 0 { lease } else { known.report_lease };
+        }
+        let commands = if self.safe_mode.is_on() { Vec::new() } else { self.commands(node) };
+        HeartbeatReply { commands, report_lease: lease }
+    }
+
+    /// Figures of each storage; one that is not named any more, after a volume failed, is lost.
+    fn update_storages(&mut self, node: NodeIdx, reports: &[StorageReport], failed_volumes: u32) {
+        for report in reports {
+            let storage = self.nodes.ensure_storage(node, &report.id, report.kind);
+            if let Some(known) = self.nodes.storage_mut(storage) {
+                known.apply(report);
+            }
+        }
+        let Some(known) = self.nodes.node_mut(node) else { return };
+        let look = !known.heartbeat_seen || failed_volumes > known.failed_volumes;
+        (known.heartbeat_seen, known.failed_volumes) = (true, failed_volumes);
+        let storages = known.storages.clone();
+        let unnamed = |storage: &StorageIdx| {
+            let known = self.nodes.storage(*storage);
+            known.is_some_and(|known| {
+                known.failed || look && !reports.iter().any(|report| report.id == known.id)
+            })
+        };
+        let lost: Vec<StorageIdx> = storages.into_iter().filter(unnamed).collect();
+        lost.into_iter().for_each(|storage| self.lose_storage(storage));
+    }
+
+    fn lose_storage(&mut self, storage: StorageIdx) {
+        let Some(known) = self.nodes.storage_mut(storage) else { return };
+        known.failed = true;
+        (known.capacity, known.remaining, known.dfs_used) = (0, 0, 0);
+        let slots = std::mem::take(&mut known.blocks);
+        for slot in slots {
+            self.drop_replica(slot, storage);
+        }
+    }
+
+    fn commands(&mut self, node: NodeIdx) -> Vec<Command> {
+        let (streams, invalidations) =
+            (self.params.transfer_streams_max, self.params.invalidate_limit);
+        let Some(known) = self.nodes.node_mut(node) else { return Vec::new() };
+        let mut commands = Vec::new();
+        let free =
+            streams.saturating_sub(known.transfers_running as usize).min(known.transfers.len());
+        let transfers: Vec<TransferCommand> = known.transfers.drain(..free).collect();
+        if !transfers.is_empty() {
+            commands.push(Command::Transfer(transfers));
+        }
+        if !known.recoveries.is_empty() {
+            commands.push(Command::Recover(std::mem::take(&mut known.recoveries)));
+        }
+        let doomed = take_invalidations(known, invalidations);
+        if !doomed.is_empty() {
+            commands.push(Command::Invalidate(doomed));
+        }
+        commands.extend(known.bandwidth.take().map(Command::BalancerBandwidth));
+        commands
+    }
+
+    /// Time passes: DataNodes that fell silent are dead, safe mode may end, copies and deletions are ordered.
+    pub fn tick(&mut self, now: Now) {
+        self.pass(now);
+        let expiry_ms = self.params.expiry_ms();
+        let silent = |node: &Node| {
+            node.alive && now.mono_ms.saturating_sub(node.last_update.mono_ms) > expiry_ms
+        };
+        let dead: Vec<NodeIdx> = (self.nodes.nodes.iter().enumerate())
+            .filter(|(_, node)| silent(node))
+            .map(|(i, _)| NodeIdx(i as u32))
+            .collect();
+        for node in dead {
+            if let Some(known) = self.nodes.node(node) {
+                tracing::info!(
+                    "BLOCK* removeDeadDatanode: lost heartbeat from {}",
+                    known.id.xfer_addr()
+                );
+            }
+            self.lose(node);
+        }
+        self.roll_schedules();
+        let live = self.nodes.nodes.iter().filter(|node| node.alive).count() as u32;
+        self.safe_mode.tick(now, live);
+        self.keep_redundancy();
+    }
+
+    fn roll_schedules(&mut self) {
+        if self.now.mono_ms < self.schedules_rolled_ms + SCHEDULE_PERIOD_MS {
+            return;
+        }
+        self.schedules_rolled_ms = self.now.mono_ms;
+        for storage in &mut self.nodes.storages {
+            storage.scheduled = [0, storage.scheduled[0]];
+        }
+    }
+
+    /// A DataNode is dead: its replicas do not count any more.
+    fn lose(&mut self, node: NodeIdx) {
+        let Some(known) = self.nodes.node_mut(node) else { return };
+        known.alive = false;
+        known.invalidate.clear();
+        known.transfers.clear();
+        known.recoveries.clear();
+        let storages = known.storages.clone();
+        self.count_racks();
+        for storage in storages {
+            let slots = self
+                .nodes
+                .storage_mut(storage)
+                .map(|known| std::mem::take(&mut known.blocks))
+                .unwrap_or_default();
+            for slot in slots {
+                self.drop_replica(slot, storage);
+            }
+        }
+    }
+
+    fn pass(&mut self, now: Now) {
+        if now.mono_ms >= self.now.mono_ms {
+            self.now = now;
+        }
+    }
+
+    /// The namespace is loaded: safe mode starts counting, `now` being the start.
+    pub fn start(&mut self, now: Now) {
+        self.pass(now);
+        let complete = self.block_count() - self.constructions.len() as u64;
+        self.safe_mode.start(complete, now);
+    }
+
+    /// Whether a DataNode with this UUID is registered and alive.
+    pub fn is_registered(&self, uuid: &str) -> bool {
+        self.nodes
+            .by_uuid(uuid)
+            .and_then(|node| self.nodes.node(node))
+            .is_some_and(|node| node.alive)
+    }
+
+    /// Stores what an operator wants of a DataNode. Nothing else follows from it yet than that no new replica goes there
+    /// and that its replicas are copied away; exclude files are not read.
+    pub fn set_admin_state(&mut self, uuid: &str, admin: AdminState) {
+        let Some(node) = self.nodes.by_uuid(uuid) else { return };
+        let Some(known) = self.nodes.node_mut(node) else { return };
+        known.admin = admin;
+        let storages = known.storages.clone();
+        for storage in storages {
+            let slots: Vec<_> = self
+                .nodes
+                .storage(storage)
+                .map(|known| known.blocks.iter().collect())
+                .unwrap_or_default();
+            slots.into_iter().for_each(|slot| self.recheck(slot));
+        }
+    }
+
+    /// Tells every DataNode how fast it may balance.
+    pub fn set_balancer_bandwidth(&mut self, bytes_per_second: u64) {
+        for node in self.nodes.nodes.iter_mut().filter(|node| node.alive) {
+            node.bandwidth = Some(bytes_per_second);
+        }
+    }
+
+    /// The location of one storage of a DataNode.
+    pub fn location_of(&self, uuid: &str, storage_id: &str) -> Option<ReplicaLocation> {
+        let node = self.nodes.by_uuid(uuid)?;
+        self.nodes.location(self.nodes.by_storage(node, storage_id)?)
+    }
+}
+
+fn take_invalidations(node: &mut Node, limit: usize) -> Vec<Block> {
+    let count = node.invalidate.len().min(limit);
+    let next = std::iter::from_fn(|| node.invalidate.pop_first());
+    next.take(count).map(|(id, (stamp, len))| Block { id, stamp, len }).collect()
+}

@@ -1,0 +1,227 @@
+//! A block from its birth in a file to its removal: what the tree calls.
+
+use super::map::Slot;
+use super::{BlockManager, BlockState, Completed, Construction, Result, StorageIdx, StoredBlock};
+use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId, JavaException};
+
+impl BlockManager {
+    /// Adds a block as the image, the edit log or an operation has it; replaces what was stored under the same id,
+    /// replicas stay. A block that is not complete starts without targets: see [`BlockManager::set_targets`].
+    pub fn put(&mut self, stored: StoredBlock) {
+        let slot = self.map.insert(stored);
+        if stored.state == BlockState::Complete {
+            self.constructions.remove(&slot);
+        } else {
+            self.constructions.entry(slot).or_default();
+        }
+    }
+
+    /// A complete block: what an image holds most of.
+    pub fn put_complete(&mut self, block: Block, file: InodeId, replication: u16) {
+        self.put(StoredBlock { block, file, replication, state: BlockState::Complete });
+    }
+
+    /// A block a client is about to write (AddBlock), without targets yet.
+    pub fn put_under_construction(&mut self, block: Block, file: InodeId, replication: u16) {
+        self.put(StoredBlock { block, file, replication, state: BlockState::UnderConstruction });
+    }
+
+    /// What is known of a block.
+    pub fn get(&self, id: BlockId) -> Option<StoredBlock> {
+        self.entry(id).map(|(_, stored)| stored)
+    }
+
+    /// Whether the block is there and complete.
+    pub fn is_complete(&self, id: BlockId) -> bool {
+        self.get(id).is_some_and(|stored| stored.state == BlockState::Complete)
+    }
+
+    /// Whether as many finalized replicas as `dfs.namenode.replication.min` asks are known.
+    pub fn has_min_replication(&self, id: BlockId) -> bool {
+        self.map.slot(id).is_some_and(|slot| self.has_min(slot))
+    }
+
+    pub(super) fn has_min(&self, slot: Slot) -> bool {
+        self.count(slot).live >= u32::from(self.params.replication_min)
+    }
+
+    pub(super) fn entry(&self, id: BlockId) -> Option<(Slot, StoredBlock)> {
+        let slot = self.map.slot(id)?;
+        Some((slot, self.map.get(slot)?.view()))
+    }
+
+    /// The client is done with a block (`addBlock` with a previous block, `complete`, `fsync` never).
+    ///
+    /// Takes its length; completes it where enough replicas are known. True if it is complete now.
+    ///
+    /// # Errors
+    /// `IOException` when the stamp is not the stored one, or the block is unknown.
+    pub fn commit(&mut self, committed: Block) -> Result<bool> {
+        let Some((slot, stored)) = self.entry(committed.id) else {
+            return Err(JavaException::Io.with(format!("Block {committed} does not exist")));
+        };
+        if stored.state == BlockState::Complete {
+            return Ok(true);
+        }
+        if stored.block.stamp != committed.stamp {
+            let message = format!(
+                "Commit block with mismatching GS. NN has {}, client submits {committed}",
+                stored.block
+            );
+            return Err(JavaException::Io.with(message));
+        }
+        if stored.block.len > committed.len {
+            let message = format!(
+                "commitBlock length is less than the stored one {} vs. {}",
+                committed.len, stored.block.len
+            );
+            return Err(JavaException::Io.with(message));
+        }
+        self.map.set_len(slot, committed.len);
+        self.map.set_state(slot, BlockState::Committed);
+        self.drop_stale_replicas(slot, committed.stamp);
+        if self.has_min(slot) {
+            self.expect_targets(slot);
+            self.finish(slot);
+        }
+        Ok(self.is_complete(committed.id))
+    }
+
+    /// Marks a block complete whatever is reported of it: the edit log and the image say so (replay only).
+    pub fn force_complete(&mut self, id: BlockId) {
+        if let Some(slot) = self.map.slot(id) {
+            self.map.set_state(slot, BlockState::Complete);
+            self.constructions.remove(&slot);
+        }
+    }
+
+    /// A committed block got enough replicas.
+    pub(super) fn finish(&mut self, slot: Slot) {
+        let Some(entry) = self.map.get(slot) else { return };
+        let id = entry.block().id;
+        if entry.state() == BlockState::Complete {
+            return;
+        }
+        self.map.set_state(slot, BlockState::Complete);
+        self.constructions.remove(&slot);
+        self.completed.push(id);
+        self.recheck(slot);
+    }
+
+    /// Blocks that became complete since the last call: calls that wait for them can go on.
+    pub fn take_completed(&mut self) -> Vec<Completed> {
+        std::mem::take(&mut self.completed)
+    }
+
+    /// Forgets a block and has its replicas deleted (file deleted, truncated, block abandoned).
+    pub fn remove(&mut self, id: BlockId) {
+        let Some((slot, stored)) = self.entry(id) else { return };
+        for storage in self.map.storages(slot).iter().copied().collect::<super::Storages>() {
+            self.nodes.forget_replica(storage, slot);
+            self.nodes.invalidate(storage, stored.block);
+        }
+        if stored.state == BlockState::Complete {
+            self.safe_mode.block_removed(self.count(slot).live);
+        }
+        self.drop_construction(slot);
+        self.corrupt.remove(&slot);
+        self.redundancy.forget(slot);
+        self.map.remove(slot);
+    }
+
+    /// Forgets a block without having replicas deleted (replay: nothing is known of replicas yet).
+    pub fn forget(&mut self, id: BlockId) {
+        if let Some(slot) = self.map.slot(id) {
+            self.constructions.remove(&slot);
+            self.map.remove(slot);
+        }
+    }
+
+    /// The file's replication changed: copies or deletions follow.
+    pub fn set_replication(&mut self, id: BlockId, replication: u16) {
+        if let Some(slot) = self.map.slot(id) {
+            self.map.set_replication(slot, replication);
+            self.recheck(slot);
+        }
+    }
+
+    /// The block moved to another file (concat).
+    pub fn set_file(&mut self, id: BlockId, file: InodeId) {
+        if let Some(slot) = self.map.slot(id) {
+            self.map.set_file(slot, file);
+        }
+    }
+
+    /// Takes length and stamp from the edit log (UpdateBlocks, Close) or `fsync` (length only grows there: the caller
+    /// checks). Replicas stay.
+    pub fn set_block(&mut self, block: Block) {
+        if let Some(slot) = self.map.slot(block.id) {
+            self.map.set_len(slot, block.len);
+            self.map.set_stamp(slot, block.stamp);
+        }
+    }
+
+    /// A complete last block is written to again (append, truncate, lease recovery of a closed one): its replicas become
+    /// the expected targets. The stamp changes later, by [`BlockManager::update_pipeline`].
+    ///
+    /// # Errors
+    /// `IOException` when the block is unknown.
+    pub fn reopen(&mut self, id: BlockId) -> Result<()> {
+        let Some((slot, stored)) = self.entry(id) else {
+            return Err(JavaException::Io.with(format!("Block {id} does not exist")));
+        };
+        if stored.state != BlockState::Complete {
+            return Ok(());
+        }
+        let targets = self.live_storages(slot);
+        self.constructions.insert(slot, Construction::with_targets(stored.block.stamp, &targets));
+        self.map.set_state(slot, BlockState::UnderConstruction);
+        self.redundancy.forget(slot);
+        Ok(())
+    }
+
+    /// The storages a new block goes to; counts them as scheduled.
+    pub fn set_targets(&mut self, id: BlockId, targets: &[StorageIdx]) {
+        let Some((slot, stored)) = self.entry(id) else { return };
+        self.drop_construction(slot);
+        for target in targets {
+            self.nodes.schedule(*target);
+        }
+        self.constructions.insert(slot, Construction::with_targets(stored.block.stamp, targets));
+    }
+
+    /// A pipeline went on with other DataNodes and a new stamp.
+    ///
+    /// # Errors
+    /// `IOException` when the block is unknown or complete.
+    pub fn update_pipeline(
+        &mut self,
+        id: BlockId,
+        stamp: GenerationStamp,
+        len: u64,
+        targets: &[StorageIdx],
+    ) -> Result<()> {
+        let Some((slot, stored)) = self.entry(id) else {
+            return Err(JavaException::Io.with(format!("Block {id} does not exist")));
+        };
+        if stored.state == BlockState::Complete {
+            return Err(
+                JavaException::Io.with(format!("{} is not under construction", stored.block))
+            );
+        }
+        self.map.set_stamp(slot, stamp);
+        self.map.set_len(slot, len);
+        self.drop_stale_replicas(slot, stamp);
+        self.constructions.insert(slot, Construction::with_targets(stamp, targets));
+        Ok(())
+    }
+
+    /// Replicas that were reported with another stamp do not count any more.
+    fn drop_stale_replicas(&mut self, slot: Slot, stamp: GenerationStamp) {
+        let Some(construction) = self.constructions.get(&slot) else { return };
+        let stale: super::Storages = construction.stale_replicas(stamp).collect();
+        for storage in stale {
+            self.drop_replica(slot, storage);
+        }
+    }
+}

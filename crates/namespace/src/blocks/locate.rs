@@ -1,0 +1,144 @@
+//! Where a block's replicas are, nearest first, and how they are counted.
+
+use super::map::Slot;
+use super::topology::distance;
+use super::{
+    AdminState, BlockLocations, BlockManager, BlockState, CorruptReason, NodeIdx, ReplicaCounts,
+    ReplicaLocation, Result, StorageIdx, Storages,
+};
+use zerohop_wire::{BlockId, JavaException};
+
+impl BlockManager {
+    /// Where a block is, nearest to `client_host` (IP or name) first; unknown blocks have no location.
+    ///
+    /// A block under construction is where it is being written.
+    pub fn locations(&self, id: BlockId, client_host: &str) -> Option<BlockLocations> {
+        let (slot, stored) = self.entry(id)?;
+        let expected =
+            self.constructions.get(&slot).filter(|_| stored.state != BlockState::Complete);
+        let (storages, corrupt) = match expected {
+            Some(construction) => (construction.storages().collect(), false),
+            None => self.readable(slot),
+        };
+        let mut replicas: Vec<_> =
+            storages.iter().filter_map(|storage| self.nodes.location(*storage)).collect();
+        self.sort_by_distance(&mut replicas, client_host);
+        Some(BlockLocations { block: stored.block, replicas, corrupt })
+    }
+
+    /// Storages a client may be sent to; when all replicas are corrupt those, so that it can say what is wrong.
+    fn readable(&self, slot: Slot) -> (Storages, bool) {
+        let all = self.map.storages(slot);
+        let good: Storages =
+            all.iter().copied().filter(|storage| !self.is_corrupt(slot, *storage)).collect();
+        let corrupt = good.is_empty() && !all.is_empty();
+        (if corrupt { Storages::from_slice(all) } else { good }, corrupt)
+    }
+
+    /// Locations of chosen storages, in their order: a pipeline's.
+    pub fn describe(&self, storages: &[StorageIdx]) -> Vec<ReplicaLocation> {
+        storages.iter().filter_map(|storage| self.nodes.location(*storage)).collect()
+    }
+
+    /// Storages named by DataNode UUID and storage id, as clients and DataNodes send them.
+    ///
+    /// # Errors
+    /// `UnregisteredNodeException` for an unknown DataNode.
+    pub fn resolve_storages<'a>(
+        &mut self,
+        names: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Storages> {
+        names.into_iter().map(|(uuid, storage)| self.resolve_storage(uuid, storage)).collect()
+    }
+
+    fn resolve_storage(&mut self, uuid: &str, storage: &str) -> Result<StorageIdx> {
+        let Some(node) = self.nodes.by_uuid(uuid) else {
+            let message = format!("Unresolved datanode registration: unknown datanode {uuid}");
+            return Err(JavaException::UnregisteredNode.with(message));
+        };
+        let first = self.nodes.node(node).and_then(|node| node.storages.first().copied());
+        match self.nodes.by_storage(node, storage) {
+            Some(known) => Ok(known),
+            // Clients without storage ids (very old ones) mean the node.
+            None if storage.is_empty() && first.is_some() => Ok(first.unwrap_or(StorageIdx(0))),
+            None => Ok(self.nodes.ensure_storage(node, &storage.into(), super::StorageType::Disk)),
+        }
+    }
+
+    fn sort_by_distance(&self, replicas: &mut [ReplicaLocation], client_host: &str) {
+        if replicas.len() < 2 {
+            return;
+        }
+        let rack = self
+            .nodes
+            .by_host(client_host)
+            .first()
+            .and_then(|node| self.nodes.node(*node))
+            .map(|node| &node.rack);
+        let stale_ms =
+            if self.params.avoid_stale_for_read { self.params.stale_interval_ms } else { u64::MAX };
+        replicas.sort_by_cached_key(|replica| {
+            let node = &replica.node;
+            let here = node.id.ip == client_host || node.id.host == client_host;
+            let hops =
+                if here { 0 } else { rack.map_or(u32::MAX, |rack| distance(rack, &node.rack)) };
+            let idle_ms = self.now.mono_ms.saturating_sub(node.stats.last_update.mono_ms);
+            (self.shunned(node.stats.admin), idle_ms > stale_ms, hops, self.dice.next())
+        });
+    }
+
+    fn shunned(&self, admin: AdminState) -> u8 {
+        match admin {
+            AdminState::Decommissioned | AdminState::InMaintenance => 2,
+            AdminState::EnteringMaintenance => 1,
+            AdminState::Normal | AdminState::DecommissionInProgress => 0,
+        }
+    }
+
+    pub(super) fn is_corrupt(&self, slot: Slot, storage: StorageIdx) -> bool {
+        let node = self.nodes.node_of(storage);
+        self.corrupt.get(&slot).is_some_and(|nodes| nodes.iter().any(|(bad, _)| Some(*bad) == node))
+    }
+
+    /// Why the replica on a node counts as corrupt.
+    pub fn corrupt_reason(&self, id: BlockId, node: NodeIdx) -> Option<CorruptReason> {
+        let nodes = self.corrupt.get(&self.map.slot(id)?)?;
+        nodes.iter().find(|(bad, _)| *bad == node).map(|(_, reason)| *reason)
+    }
+
+    /// How many replicas a block has in which condition.
+    pub fn replica_counts(&self, id: BlockId) -> ReplicaCounts {
+        self.map.slot(id).map(|slot| self.count(slot)).unwrap_or_default()
+    }
+
+    pub(super) fn count(&self, slot: Slot) -> ReplicaCounts {
+        let mut counts =
+            ReplicaCounts { pending: self.redundancy.pending(slot), ..ReplicaCounts::default() };
+        for storage in self.map.storages(slot).iter().copied() {
+            let admin = self
+                .nodes
+                .node_of(storage)
+                .and_then(|node| self.nodes.node(node))
+                .map(|node| node.admin);
+            *(match admin {
+                _ if self.is_corrupt(slot, storage) => &mut counts.corrupt,
+                _ if self.redundancy.is_excess(slot, storage) => &mut counts.excess,
+                Some(AdminState::DecommissionInProgress) => &mut counts.decommissioning,
+                Some(AdminState::Decommissioned) => &mut counts.decommissioned,
+                Some(AdminState::EnteringMaintenance | AdminState::InMaintenance) => {
+                    &mut counts.maintenance
+                }
+                Some(AdminState::Normal) | None => &mut counts.live,
+            }) += 1;
+        }
+        counts
+    }
+
+    /// Replicas that are neither corrupt nor being deleted.
+    pub(super) fn live_storages(&self, slot: Slot) -> Storages {
+        let good = |storage: &StorageIdx| {
+            !self.is_corrupt(slot, *storage) && !self.redundancy.is_excess(slot, *storage)
+        };
+        self.map.storages(slot).iter().copied().filter(good).collect()
+    }
+}

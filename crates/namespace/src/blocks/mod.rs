@@ -1,0 +1,84 @@
+//! The block manager: which block belongs to which file, which storages hold it, and what must be done about it.
+//!
+//! Pure: no clock, no socket, no disk. The tree calls the methods in [`lifecycle`] and [`construction`], the NameNode's
+//! DataNode service calls those in [`heartbeat`] and [`report`], and [`BlockManager::tick`] makes time pass.
+//!
+//! Memory: one 48-byte entry a block in a slab (three replicas inline), a 4-byte hash index, and a compressed bit set of
+//! slab slots for each storage. The tree keeps only the ids of a file's blocks: stamp and length live here.
+
+mod construction;
+mod heartbeat;
+mod lifecycle;
+mod locate;
+mod map;
+mod nodes;
+mod params;
+mod placement;
+pub mod policy;
+mod redundancy;
+mod report;
+mod safemode;
+mod stats;
+mod topology;
+mod types;
+
+pub use construction::Recovery;
+pub use heartbeat::{Heartbeat, HeartbeatReply};
+pub use params::BlockParams;
+pub use safemode::SafeMode;
+pub use stats::{NodeFilter, NodeReport};
+pub use topology::DEFAULT_RACK;
+pub use types::*;
+
+use construction::Construction;
+use hashbrown::HashMap;
+use map::{BlockMap, Slot};
+use nodes::Nodes;
+use redundancy::Redundancy;
+use smallvec::SmallVec;
+use topology::Dice;
+
+/// The block manager; see the module's text.
+pub struct BlockManager {
+    params: BlockParams,
+    /// The last instant the caller told.
+    now: Now,
+    map: BlockMap,
+    nodes: Nodes,
+    /// Only blocks that are not complete.
+    constructions: HashMap<Slot, Construction>,
+    /// Replicas known to be bad.
+    corrupt: HashMap<Slot, SmallVec<[(NodeIdx, CorruptReason); 1]>>,
+    redundancy: Redundancy,
+    safe_mode: SafeMode,
+    completed: Vec<Completed>,
+    dice: Dice,
+    /// Racks with a live DataNode.
+    racks: usize,
+    schedules_rolled_ms: u64,
+}
+
+impl BlockManager {
+    /// An empty block manager without DataNodes, in safe mode until [`BlockManager::start`] is called.
+    pub fn new(params: BlockParams) -> Self {
+        Self {
+            now: Now::default(),
+            map: BlockMap::default(),
+            nodes: Nodes::default(),
+            constructions: HashMap::new(),
+            corrupt: HashMap::new(),
+            redundancy: Redundancy::default(),
+            safe_mode: SafeMode::new(&params),
+            completed: Vec::new(),
+            dice: Dice::new(params.seed),
+            racks: 0,
+            schedules_rolled_ms: 0,
+            params,
+        }
+    }
+
+    /// The settings.
+    pub fn params(&self) -> &BlockParams {
+        &self.params
+    }
+}

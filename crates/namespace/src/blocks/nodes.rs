@@ -1,0 +1,325 @@
+//! The tables of DataNodes and their storages.
+
+use super::map::Slot;
+use super::{
+    AdminState, DatanodeId, DatanodeInfo, NodeIdx, NodeStats, Now, RecoverCommand, ReplicaLocation,
+    StorageIdx, StorageReport, StorageType, TransferCommand,
+};
+use hashbrown::HashMap;
+use roaring::RoaringBitmap;
+use smallvec::SmallVec;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use zerohop_wire::{Block, BlockId, GenerationStamp};
+
+/// A DataNode.
+pub(super) struct Node {
+    pub(super) id: Arc<DatanodeId>,
+    pub(super) rack: Arc<str>,
+    pub(super) software_version: String,
+    pub(super) storages: SmallVec<[StorageIdx; 4]>,
+    pub(super) alive: bool,
+    pub(super) admin: AdminState,
+    pub(super) xceivers: u32,
+    pub(super) transfers_running: u32,
+    pub(super) failed_volumes: u32,
+    pub(super) cache_capacity: u64,
+    pub(super) cache_used: u64,
+    pub(super) last_update: Now,
+    pub(super) last_report: Now,
+    /// Its storages have been named by a heartbeat since it registered.
+    pub(super) heartbeat_seen: bool,
+    pub(super) report_lease: u64,
+    pub(super) bandwidth: Option<u64>,
+    pub(super) invalidate: BTreeMap<BlockId, (GenerationStamp, u64)>,
+    pub(super) transfers: VecDeque<TransferCommand>,
+    pub(super) recoveries: Vec<RecoverCommand>,
+}
+
+/// A storage of a DataNode.
+pub(super) struct Storage {
+    pub(super) id: Arc<str>,
+    pub(super) node: NodeIdx,
+    pub(super) kind: StorageType,
+    pub(super) read_only: bool,
+    pub(super) failed: bool,
+    pub(super) capacity: u64,
+    pub(super) dfs_used: u64,
+    pub(super) non_dfs_used: u64,
+    pub(super) remaining: u64,
+    pub(super) block_pool_used: u64,
+    pub(super) mount: Option<String>,
+    /// Slots of the blocks it holds a replica of.
+    pub(super) blocks: RoaringBitmap,
+    /// Blocks sent there that it has not reported, now and in the period before.
+    pub(super) scheduled: [u32; 2],
+    pub(super) reports: u32,
+}
+
+impl Storage {
+    /// Bytes that new blocks of a size may still take, minus what is on its way.
+    pub(super) fn room(&self, block_size: u64) -> u64 {
+        let scheduled = u64::from(self.scheduled[0]) + u64::from(self.scheduled[1]);
+        self.remaining.saturating_sub(scheduled.saturating_mul(block_size))
+    }
+
+    pub(super) fn apply(&mut self, report: &StorageReport) {
+        (self.kind, self.read_only, self.failed) = (report.kind, report.read_only, report.failed);
+        (self.capacity, self.dfs_used, self.non_dfs_used) =
+            (report.capacity, report.dfs_used, report.non_dfs_used);
+        (self.remaining, self.block_pool_used) = (report.remaining, report.block_pool_used);
+        if report.mount.is_some() {
+            self.mount.clone_from(&report.mount);
+        }
+    }
+}
+
+/// All DataNodes ever registered with this process, dead ones included, and their storages.
+#[derive(Default)]
+pub(super) struct Nodes {
+    pub(super) nodes: Vec<Node>,
+    pub(super) storages: Vec<Storage>,
+    by_uuid: HashMap<String, NodeIdx>,
+    by_host: HashMap<String, SmallVec<[NodeIdx; 1]>>,
+    by_storage: HashMap<(NodeIdx, Arc<str>), StorageIdx>,
+}
+
+impl Nodes {
+    pub(super) fn node(&self, node: NodeIdx) -> Option<&Node> {
+        self.nodes.get(node.0 as usize)
+    }
+
+    pub(super) fn node_mut(&mut self, node: NodeIdx) -> Option<&mut Node> {
+        self.nodes.get_mut(node.0 as usize)
+    }
+
+    pub(super) fn storage(&self, storage: StorageIdx) -> Option<&Storage> {
+        self.storages.get(storage.0 as usize)
+    }
+
+    pub(super) fn storage_mut(&mut self, storage: StorageIdx) -> Option<&mut Storage> {
+        self.storages.get_mut(storage.0 as usize)
+    }
+
+    pub(super) fn node_of(&self, storage: StorageIdx) -> Option<NodeIdx> {
+        self.storage(storage).map(|storage| storage.node)
+    }
+
+    fn owner(&self, storage: StorageIdx) -> Option<&Node> {
+        self.node(self.node_of(storage)?)
+    }
+
+    pub(super) fn owner_mut(&mut self, storage: StorageIdx) -> Option<&mut Node> {
+        let node = self.node_of(storage)?;
+        self.node_mut(node)
+    }
+
+    pub(super) fn by_uuid(&self, uuid: &str) -> Option<NodeIdx> {
+        self.by_uuid.get(uuid).copied()
+    }
+
+    /// DataNodes at an address or of a host name, the dead ones too.
+    pub(super) fn by_host(&self, host: &str) -> &[NodeIdx] {
+        self.by_host.get(host).map_or(&[], |nodes| nodes)
+    }
+
+    pub(super) fn by_storage(&self, node: NodeIdx, id: &str) -> Option<StorageIdx> {
+        // The key owns its text; a node has few storages, so walk them instead of allocating a key.
+        let storages = &self.node(node)?.storages;
+        storages
+            .iter()
+            .copied()
+            .find(|storage| self.storage(*storage).is_some_and(|known| &*known.id == id))
+    }
+
+    pub(super) fn add_node(&mut self, id: DatanodeId, rack: Arc<str>) -> NodeIdx {
+        let node = NodeIdx(self.nodes.len() as u32);
+        self.by_uuid.insert(id.uuid.clone(), node);
+        self.nodes.push(Node {
+            id: Arc::new(id),
+            rack,
+            software_version: String::new(),
+            storages: SmallVec::new(),
+            alive: false,
+            admin: AdminState::Normal,
+            xceivers: 0,
+            transfers_running: 0,
+            failed_volumes: 0,
+            cache_capacity: 0,
+            cache_used: 0,
+            last_update: Now::default(),
+            last_report: Now::default(),
+            heartbeat_seen: false,
+            report_lease: 0,
+            bandwidth: None,
+            invalidate: BTreeMap::new(),
+            transfers: VecDeque::new(),
+            recoveries: Vec::new(),
+        });
+        self.index_host(node);
+        node
+    }
+
+    /// A known DataNode came back, perhaps at another address.
+    pub(super) fn rename_node(&mut self, node: NodeIdx, id: DatanodeId, rack: Arc<str>) {
+        self.unindex_host(node);
+        if let Some(known) = self.node_mut(node) {
+            (known.id, known.rack) = (Arc::new(id), rack);
+        }
+        self.index_host(node);
+    }
+
+    /// A DataNode with another UUID took over the address of this one: it is gone for good.
+    pub(super) fn drop_address(&mut self, node: NodeIdx) {
+        self.unindex_host(node);
+        let uuid = self.node(node).map(|known| known.id.uuid.clone());
+        if let Some(uuid) = uuid
+            && self.by_uuid(&uuid) == Some(node)
+        {
+            self.by_uuid.remove(&uuid);
+        }
+    }
+
+    fn hosts(&self, node: NodeIdx) -> SmallVec<[String; 2]> {
+        let Some(known) = self.node(node) else { return SmallVec::new() };
+        let mut hosts: SmallVec<[String; 2]> = SmallVec::from_iter([known.id.ip.clone()]);
+        if known.id.host != known.id.ip {
+            hosts.push(known.id.host.clone());
+        }
+        hosts
+    }
+
+    fn index_host(&mut self, node: NodeIdx) {
+        for host in self.hosts(node) {
+            self.by_host.entry(host).or_default().push(node);
+        }
+    }
+
+    fn unindex_host(&mut self, node: NodeIdx) {
+        for host in self.hosts(node) {
+            if let Some(nodes) = self.by_host.get_mut(&host) {
+                nodes.retain(|other| *other != node);
+            }
+        }
+    }
+
+    /// The storage of a node by its id, made when it is new.
+    pub(super) fn ensure_storage(
+        &mut self,
+        node: NodeIdx,
+        id: &Arc<str>,
+        kind: StorageType,
+    ) -> StorageIdx {
+        if let Some(known) = self.by_storage(node, id) {
+            return known;
+        }
+        let storage = StorageIdx(self.storages.len() as u32);
+        self.storages.push(Storage {
+            id: id.clone(),
+            node,
+            kind,
+            read_only: false,
+            failed: false,
+            capacity: 0,
+            dfs_used: 0,
+            non_dfs_used: 0,
+            remaining: 0,
+            block_pool_used: 0,
+            mount: None,
+            blocks: RoaringBitmap::new(),
+            scheduled: [0; 2],
+            reports: 0,
+        });
+        self.by_storage.insert((node, id.clone()), storage);
+        if let Some(owner) = self.node_mut(node) {
+            owner.storages.push(storage);
+        }
+        storage
+    }
+
+    pub(super) fn is_alive(&self, storage: StorageIdx) -> bool {
+        self.owner(storage).is_some_and(|node| node.alive)
+    }
+
+    pub(super) fn last_heartbeat_ms(&self, storage: StorageIdx) -> u64 {
+        self.owner(storage).map_or(0, |node| node.last_update.mono_ms)
+    }
+
+    pub(super) fn note_replica(&mut self, storage: StorageIdx, slot: Slot) {
+        if let Some(known) = self.storage_mut(storage) {
+            known.blocks.insert(slot);
+        }
+    }
+
+    pub(super) fn forget_replica(&mut self, storage: StorageIdx, slot: Slot) {
+        if let Some(known) = self.storage_mut(storage) {
+            known.blocks.remove(slot);
+        }
+    }
+
+    /// Has a replica deleted with one of the next heartbeats.
+    pub(super) fn invalidate(&mut self, storage: StorageIdx, block: Block) {
+        if let Some(node) = self.owner_mut(storage) {
+            node.invalidate.insert(block.id, (block.stamp, block.len));
+        }
+    }
+
+    pub(super) fn is_invalidating(&self, storage: StorageIdx, block: Block) -> bool {
+        let queued = self.owner(storage).and_then(|node| node.invalidate.get(&block.id));
+        queued.is_some_and(|(stamp, _)| *stamp == block.stamp)
+    }
+
+    pub(super) fn schedule(&mut self, storage: StorageIdx) {
+        if let Some(known) = self.storage_mut(storage) {
+            known.scheduled[0] = known.scheduled[0].saturating_add(1);
+        }
+    }
+
+    pub(super) fn unschedule(&mut self, storage: StorageIdx) {
+        let Some(known) = self.storage_mut(storage) else { return };
+        let period = usize::from(known.scheduled[1] == 0);
+        known.scheduled[1 - period] = known.scheduled[1 - period].saturating_sub(1);
+    }
+
+    pub(super) fn queue_recovery(&mut self, leader: StorageIdx, command: RecoverCommand) {
+        if let Some(node) = self.owner_mut(leader) {
+            node.recoveries.retain(|queued| queued.block.id != command.block.id);
+            node.recoveries.push(command);
+        }
+    }
+
+    pub(super) fn stats(&self, node: &Node) -> NodeStats {
+        let mut stats = NodeStats {
+            cache_capacity: node.cache_capacity,
+            cache_used: node.cache_used,
+            xceivers: node.xceivers,
+            last_update: node.last_update,
+            last_block_report: node.last_report,
+            admin: node.admin,
+            ..NodeStats::default()
+        };
+        for storage in node.storages.iter().filter_map(|storage| self.storage(*storage)) {
+            stats.capacity += storage.capacity;
+            stats.dfs_used += storage.dfs_used;
+            stats.non_dfs_used += storage.non_dfs_used;
+            stats.remaining += storage.remaining;
+            stats.block_pool_used += storage.block_pool_used;
+            stats.blocks += storage.blocks.len() as u32;
+        }
+        stats
+    }
+
+    pub(super) fn info(&self, node: &Node) -> DatanodeInfo {
+        DatanodeInfo { id: node.id.clone(), rack: node.rack.clone(), stats: self.stats(node) }
+    }
+
+    pub(super) fn location(&self, storage: StorageIdx) -> Option<ReplicaLocation> {
+        let (known, node) = (self.storage(storage)?, self.owner(storage)?);
+        Some(ReplicaLocation {
+            storage,
+            node: self.info(node),
+            storage_id: known.id.clone(),
+            kind: known.kind,
+        })
+    }
+}

@@ -1,0 +1,269 @@
+//! Where new replicas go: the writer's node, a remote rack, that rack's second node, then anywhere.
+
+use super::policy::{self, StoragePolicy};
+use super::{AdminState, BlockManager, NodeIdx, PlacementRequest, StorageIdx, Storages};
+use zerohop_wire::{JavaException, RemoteException};
+
+/// One search for targets: what was asked, what was found so far.
+struct Search<'a> {
+    manager: &'a BlockManager,
+    request: &'a PlacementRequest<'a>,
+    policy: &'static StoragePolicy,
+    found: Storages,
+    chosen: Storages,
+    /// No more than this many replicas in a rack.
+    rack_max: usize,
+    consider_load: bool,
+    creating: bool,
+}
+
+impl BlockManager {
+    /// Storages for new replicas, the pipeline's order; may be fewer than asked, never the same node twice.
+    ///
+    /// # Errors
+    /// `IOException` as Hadoop words it when fewer than `dfs.namenode.replication.min` can be found.
+    pub fn choose_targets(
+        &self,
+        request: &PlacementRequest<'_>,
+    ) -> Result<Storages, RemoteException> {
+        let found = self.place(request, true);
+        if found.len() < usize::from(self.params.replication_min) {
+            return Err(self.cannot_place(request, found.len()));
+        }
+        Ok(found)
+    }
+
+    fn cannot_place(&self, request: &PlacementRequest<'_>, found: usize) -> RemoteException {
+        let nodes = self.nodes.nodes.iter().filter(|node| node.alive).count();
+        let excluded = match request.excluded.len() {
+            0 => "no".to_owned(),
+            some => some.to_string(),
+        };
+        JavaException::Io.with(format!(
+            "File {} could only be written to {found} of the {} minReplication nodes. There are {nodes} datanode(s) running \
+             and {excluded} node(s) are excluded in this operation.",
+            request.path, self.params.replication_min,
+        ))
+    }
+
+    /// As many as can be found; a second try forgets about load and racks, as Hadoop's does.
+    pub(super) fn place(&self, request: &PlacementRequest<'_>, creating: bool) -> Storages {
+        let mut search = Search::new(self, request, creating);
+        search.run();
+        if search.found.len() < request.replicas && search.consider_load {
+            search.consider_load = false;
+            search.run();
+        }
+        if search.found.len() < request.replicas {
+            search.rack_max = usize::MAX;
+            search.run();
+        }
+        self.order_pipeline(search.found, request.client_host)
+    }
+
+    /// The writer's node first, then so that each hop is short.
+    fn order_pipeline(&self, mut found: Storages, client_host: &str) -> Storages {
+        let mut place = 0;
+        let mut from: Option<(Option<NodeIdx>, std::sync::Arc<str>)> = self
+            .nodes
+            .by_host(client_host)
+            .first()
+            .and_then(|node| Some((Some(*node), self.nodes.node(*node)?.rack.clone())));
+        while place + 1 < found.len() {
+            let nearest = (place..found.len())
+                .min_by_key(|index| self.hops(from.as_ref(), found.get(*index).copied()));
+            found.swap(place, nearest.unwrap_or(place));
+            let node = found.get(place).and_then(|storage| self.nodes.node_of(*storage));
+            from = node.and_then(|node| Some((Some(node), self.nodes.node(node)?.rack.clone())));
+            place += 1;
+        }
+        found
+    }
+
+    fn hops(
+        &self,
+        from: Option<&(Option<NodeIdx>, std::sync::Arc<str>)>,
+        to: Option<StorageIdx>,
+    ) -> u32 {
+        let Some((from, rack)) = from else { return 0 };
+        let Some(node) = to.and_then(|storage| self.nodes.node_of(storage)) else {
+            return u32::MAX;
+        };
+        if *from == Some(node) {
+            return 0;
+        }
+        self.nodes.node(node).map_or(u32::MAX, |known| super::topology::distance(rack, &known.rack))
+    }
+}
+
+impl<'a> Search<'a> {
+    fn new(manager: &'a BlockManager, request: &'a PlacementRequest<'a>, creating: bool) -> Self {
+        let policy = StoragePolicy::by_id(request.storage_policy).unwrap_or(policy::DEFAULT);
+        let total = request.replicas + request.chosen.len();
+        let racks = manager.rack_count();
+        let rack_max = if racks <= 1 {
+            usize::MAX
+        } else {
+            ((total.saturating_sub(1)) / racks + 2).min(total.max(2) - 1).max(1)
+        };
+        Self {
+            manager,
+            request,
+            policy,
+            found: Storages::new(),
+            chosen: Storages::from_slice(request.chosen),
+            rack_max,
+            consider_load: manager.params.consider_load,
+            creating,
+        }
+    }
+
+    fn run(&mut self) {
+        self.favored();
+        while self.found.len() < self.request.replicas {
+            let next = match self.chosen.len() {
+                0 => self.local().or_else(|| self.anywhere()),
+                1 => self.remote_rack().or_else(|| self.anywhere()),
+                2 if self.first_two_share_rack() => self.remote_rack().or_else(|| self.anywhere()),
+                2 => self.same_rack_as(1).or_else(|| self.anywhere()),
+                _ => self.anywhere(),
+            };
+            let Some(storage) = next else { return };
+            self.take(storage);
+        }
+    }
+
+    fn take(&mut self, storage: StorageIdx) {
+        self.found.push(storage);
+        self.chosen.push(storage);
+    }
+
+    fn favored(&mut self) {
+        for host in self.request.favored {
+            if self.found.len() == self.request.replicas {
+                return;
+            }
+            let (name, port) = host.rsplit_once(':').unwrap_or((host, ""));
+            let nodes = self.manager.nodes.by_host(name).iter().copied();
+            let wanted = |node: &NodeIdx| {
+                let known = self.manager.nodes.node(*node);
+                port.is_empty() || known.is_some_and(|node| node.id.xfer_port.to_string() == port)
+            };
+            let storage = nodes.filter(wanted).find_map(|node| self.good(node));
+            if let Some(storage) = storage {
+                self.take(storage);
+            }
+        }
+    }
+
+    /// A DataNode on the writer's host.
+    fn local(&self) -> Option<StorageIdx> {
+        if self.request.avoid_local || self.request.ignore_locality {
+            return None;
+        }
+        let nodes = self.manager.nodes.by_host(self.request.client_host);
+        let start = self.manager.dice.below(nodes.len());
+        let (after, before) =
+            (nodes.get(start..).unwrap_or(&[]), nodes.get(..start).unwrap_or(&[]));
+        after.iter().chain(before).find_map(|node| self.good(*node))
+    }
+
+    fn rack_of(&self, storage: StorageIdx) -> Option<&str> {
+        let node = self.manager.nodes.node_of(storage)?;
+        self.manager.nodes.node(node).map(|node| &*node.rack)
+    }
+
+    fn first_two_share_rack(&self) -> bool {
+        let racks: Vec<_> =
+            self.chosen.iter().take(2).map(|storage| self.rack_of(*storage)).collect();
+        racks.first() == racks.get(1)
+    }
+
+    fn remote_rack(&self) -> Option<StorageIdx> {
+        let rack = self.rack_of(*self.chosen.first()?)?;
+        self.pick(|other| other != rack)
+    }
+
+    fn same_rack_as(&self, index: usize) -> Option<StorageIdx> {
+        let rack = self.rack_of(*self.chosen.get(index)?)?;
+        self.pick(|other| other == rack)
+    }
+
+    fn anywhere(&self) -> Option<StorageIdx> {
+        self.pick(|_| true)
+    }
+
+    /// A good storage of a node in a wanted rack: random probes first, then a walk over all from a random start.
+    fn pick(&self, wanted: impl Fn(&str) -> bool) -> Option<StorageIdx> {
+        let nodes = &self.manager.nodes.nodes;
+        let start = self.manager.dice.below(nodes.len());
+        (0..nodes.len())
+            .map(|step| (start + step) % nodes.len())
+            .filter(|index| nodes.get(*index).is_some_and(|node| wanted(&node.rack)))
+            .find_map(|index| self.good(NodeIdx(index as u32)))
+    }
+
+    /// A storage of this node that can take the replica, if any.
+    fn good(&self, node: NodeIdx) -> Option<StorageIdx> {
+        let nodes = &self.manager.nodes;
+        let known = nodes.node(node)?;
+        let usable = known.alive && known.admin == AdminState::Normal;
+        if !usable
+            || self.is_taken(node)
+            || self.is_loaded(known.xceivers)
+            || self.is_stale(known.last_update.mono_ms)
+        {
+            return None;
+        }
+        let in_rack = self
+            .chosen
+            .iter()
+            .filter(|storage| self.rack_of(**storage) == Some(&*known.rack))
+            .count();
+        if in_rack >= self.rack_max {
+            return None;
+        }
+        self.policy
+            .acceptable(self.chosen.len(), self.creating)
+            .find_map(|kind| self.storage_of(node, kind))
+    }
+
+    fn is_taken(&self, node: NodeIdx) -> bool {
+        let nodes = &self.manager.nodes;
+        let uuid = nodes.node(node).map(|node| node.id.uuid.as_str());
+        let excluded = self.request.excluded.iter().any(|excluded| Some(excluded.as_str()) == uuid);
+        excluded
+            || self.chosen.iter().any(|storage| nodes.node_of(*storage) == Some(node))
+            || self.request.avoid_local
+                && nodes.by_host(self.request.client_host).contains(&node)
+                && nodes.nodes.len() > 1
+    }
+
+    fn is_loaded(&self, xceivers: u32) -> bool {
+        let limit = self.manager.params.consider_load_factor * self.manager.average_load();
+        self.consider_load && f64::from(xceivers) > limit && xceivers > 1
+    }
+
+    fn is_stale(&self, heard_ms: u64) -> bool {
+        let params = &self.manager.params;
+        params.avoid_stale_for_write
+            && self.manager.now.mono_ms.saturating_sub(heard_ms) > params.stale_interval_ms
+    }
+
+    fn storage_of(&self, node: NodeIdx, kind: super::StorageType) -> Option<StorageIdx> {
+        let nodes = &self.manager.nodes;
+        let storages = &nodes.node(node)?.storages;
+        let start = self.manager.dice.below(storages.len());
+        let fits = |storage: &StorageIdx| {
+            nodes.storage(*storage).is_some_and(|known| {
+                known.kind == kind
+                    && !known.failed
+                    && !known.read_only
+                    && known.room(self.request.block_size) >= self.request.block_size
+            })
+        };
+        let rotated = (0..storages.len())
+            .filter_map(|step| storages.get((start + step) % storages.len()).copied());
+        rotated.into_iter().find(fits)
+    }
+}

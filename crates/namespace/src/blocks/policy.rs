@@ -1,0 +1,95 @@
+//! Storage policies: on which types of storage a file's replicas shall lie. Stored with files, obeyed by placement.
+
+use super::StorageType::{self, Archive, Disk, Nvdimm, Provided, RamDisk, Ssd};
+
+/// One of Hadoop's fixed policies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoragePolicy {
+    /// Its id, as stored with inodes.
+    pub id: u8,
+    /// Its name, upper case.
+    pub name: &'static str,
+    /// Types for the first, second, ... replica; the last one repeats.
+    pub types: &'static [StorageType],
+    /// Types to fall back to when a file is written.
+    pub creation_fallbacks: &'static [StorageType],
+    /// Types to fall back to when a replica is copied.
+    pub replication_fallbacks: &'static [StorageType],
+    /// May only be set on a file when it is created.
+    pub copy_on_create: bool,
+}
+
+/// The id that means "not set: take the parent's".
+pub const UNSPECIFIED: u8 = 0;
+
+/// The policy of files whose ancestors have none.
+pub const DEFAULT: &StoragePolicy = &POLICIES[4];
+
+/// All policies, in the order `getStoragePolicies` answers.
+pub const POLICIES: [StoragePolicy; 8] = [
+    policy(1, "PROVIDED", &[Provided, Disk], &[Provided, Disk], &[Provided, Disk], false),
+    policy(2, "COLD", &[Archive], &[], &[], false),
+    policy(5, "WARM", &[Disk, Archive], &[Disk, Archive], &[Disk, Archive], false),
+    policy(14, "ALL_NVDIMM", &[Nvdimm], &[Disk], &[Disk], false),
+    policy(7, "HOT", &[Disk], &[], &[Archive], false),
+    policy(10, "ONE_SSD", &[Ssd, Disk], &[Ssd, Disk], &[Ssd, Disk], false),
+    policy(12, "ALL_SSD", &[Ssd], &[Disk], &[Disk], false),
+    policy(15, "LAZY_PERSIST", &[RamDisk, Disk], &[Disk], &[Disk], true),
+];
+
+const fn policy(
+    id: u8,
+    name: &'static str,
+    types: &'static [StorageType],
+    creation_fallbacks: &'static [StorageType],
+    replication_fallbacks: &'static [StorageType],
+    copy_on_create: bool,
+) -> StoragePolicy {
+    StoragePolicy { id, name, types, creation_fallbacks, replication_fallbacks, copy_on_create }
+}
+
+impl StoragePolicy {
+    /// The policy with an id.
+    pub fn by_id(id: u8) -> Option<&'static StoragePolicy> {
+        POLICIES.iter().find(|policy| policy.id == id)
+    }
+
+    /// The policy with a name, in any case.
+    pub fn by_name(name: &str) -> Option<&'static StoragePolicy> {
+        POLICIES.iter().find(|policy| policy.name.eq_ignore_ascii_case(name))
+    }
+
+    /// The wanted type of replica number `index`.
+    pub(super) fn wanted(&self, index: usize) -> StorageType {
+        self.types.get(index).or(self.types.last()).copied().unwrap_or(Disk)
+    }
+
+    /// Types a new replica may lie on, the wanted one first.
+    pub(super) fn acceptable(
+        &self,
+        index: usize,
+        creating: bool,
+    ) -> impl Iterator<Item = StorageType> + use<> {
+        let fallbacks = if creating { self.creation_fallbacks } else { self.replication_fallbacks };
+        let wanted = self.wanted(index);
+        std::iter::once(wanted).chain(fallbacks.iter().copied().filter(move |kind| *kind != wanted))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_is_hot() {
+        assert_eq!(DEFAULT.name, "HOT");
+        assert_eq!(StoragePolicy::by_name("hot"), Some(DEFAULT));
+        assert_eq!(StoragePolicy::by_id(DEFAULT.id), Some(DEFAULT));
+    }
+
+    #[test]
+    fn one_ssd_puts_the_first_replica_on_ssd() {
+        let policy = StoragePolicy::by_name("ONE_SSD").unwrap();
+        assert_eq!((0..3).map(|i| policy.wanted(i)).collect::<Vec<_>>(), [Ssd, Disk, Disk]);
+    }
+}

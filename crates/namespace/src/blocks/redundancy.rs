@@ -1,0 +1,366 @@
+//! Keeping every block at its replication: queues of blocks with too few replicas, and the copies and deletions ordered.
+
+use super::map::Slot;
+use super::{
+    AdminState, BlockManager, BlockState, NodeIdx, PlacementRequest, ReplicaCounts, StorageIdx,
+    Storages, TransferCommand,
+};
+use hashbrown::HashMap;
+use roaring::RoaringBitmap;
+
+/// Only these queues lead to copies; the last one holds blocks without any good replica.
+const QUEUES: usize = 5;
+const WITHOUT_REPLICA: usize = 4;
+/// Slots looked at in one tick when the queues are filled after safe mode.
+const SCAN_PER_TICK: u32 = 200_000;
+
+#[derive(Default)]
+pub(super) struct Redundancy {
+    /// Slots by priority: 0 one replica left, 1 under a third, 2 too few, 3 badly spread, 4 none.
+    queues: [RoaringBitmap; QUEUES],
+    /// Where the next walk of each queue goes on.
+    cursors: [Slot; QUEUES],
+    pending: HashMap<Slot, Pending>,
+    excess: HashMap<Slot, Storages>,
+    /// Blocks are queued at all: not before safe mode ends.
+    populating: bool,
+    /// The walk over all blocks that fills the queues stands here.
+    scan: Option<Slot>,
+    last_work_ms: u64,
+}
+
+struct Pending {
+    since_ms: u64,
+    targets: Storages,
+}
+
+impl Redundancy {
+    /// Replicas that are on their way.
+    pub(super) fn pending(&self, slot: Slot) -> u32 {
+        self.pending.get(&slot).map_or(0, |pending| pending.targets.len() as u32)
+    }
+
+    pub(super) fn is_excess(&self, slot: Slot, storage: StorageIdx) -> bool {
+        self.excess.get(&slot).is_some_and(|storages| storages.contains(&storage))
+    }
+
+    /// Replicas were ordered or a pipeline wrote them: they count until they are reported or the time is up.
+    pub(super) fn expect(&mut self, slot: Slot, targets: &[StorageIdx], now_ms: u64) {
+        let pending = self
+            .pending
+            .entry(slot)
+            .or_insert_with(|| Pending { since_ms: now_ms, targets: Storages::new() });
+        pending.since_ms = now_ms;
+        pending.targets.extend(targets.iter().copied());
+    }
+
+    /// One of the expected replicas is there; a node may have used another of its storages.
+    pub(super) fn arrived(&mut self, slot: Slot, is_same_node: impl Fn(StorageIdx) -> bool) {
+        let Some(pending) = self.pending.get_mut(&slot) else { return };
+        pending.targets.retain(|target| !is_same_node(*target));
+        if pending.targets.is_empty() {
+            self.pending.remove(&slot);
+        }
+    }
+
+    pub(super) fn dequeue(&mut self, slot: Slot) {
+        self.queues.iter_mut().for_each(|queue| _ = queue.remove(slot));
+    }
+
+    /// The block is gone or written again.
+    pub(super) fn forget(&mut self, slot: Slot) {
+        self.dequeue(slot);
+        self.pending.remove(&slot);
+        self.excess.remove(&slot);
+    }
+
+    pub(super) fn forget_excess(&mut self, slot: Slot, storage: StorageIdx) {
+        let Some(storages) = self.excess.get_mut(&slot) else { return };
+        storages.retain(|other| *other != storage);
+        if storages.is_empty() {
+            self.excess.remove(&slot);
+        }
+    }
+
+    fn enqueue(&mut self, slot: Slot, priority: usize) {
+        self.dequeue(slot);
+        if let Some(queue) = self.queues.get_mut(priority) {
+            queue.insert(slot);
+        }
+    }
+
+    pub(super) fn low(&self) -> u64 {
+        self.queues.iter().take(WITHOUT_REPLICA).map(RoaringBitmap::len).sum()
+    }
+
+    pub(super) fn urgent(&self) -> u64 {
+        self.queues[0].len()
+    }
+
+    pub(super) fn without_replica(&self) -> &RoaringBitmap {
+        &self.queues[WITHOUT_REPLICA]
+    }
+
+    pub(super) fn pending_blocks(&self) -> u64 {
+        self.pending.len() as u64
+    }
+
+    pub(super) fn excess_replicas(&self) -> u64 {
+        self.excess.values().map(|storages| storages.len() as u64).sum()
+    }
+
+    /// Up to `limit` slots in order of priority, each queue going on where it stood.
+    fn next_slots(&mut self, mut limit: usize) -> Vec<(usize, Slot)> {
+        let mut slots = Vec::new();
+        for (priority, queue) in self.queues.iter().enumerate().take(WITHOUT_REPLICA) {
+            let Some(cursor) = self.cursors.get_mut(priority) else { break };
+            let taken: Vec<Slot> = queue.range(*cursor..).take(limit).collect();
+            *cursor = if taken.len() < limit {
+                0
+            } else {
+                taken.last().map_or(0, |last| last.wrapping_add(1))
+            };
+            limit -= taken.len();
+            slots.extend(taken.into_iter().map(|slot| (priority, slot)));
+        }
+        slots
+    }
+}
+
+impl BlockManager {
+    /// Puts a block where it belongs after something about it changed.
+    pub(super) fn recheck(&mut self, slot: Slot) {
+        let Some(entry) = self.map.get(slot) else { return };
+        if !self.redundancy.populating || entry.state() != BlockState::Complete {
+            return;
+        }
+        let expected = u32::from(entry.replication());
+        let counts = self.count(slot);
+        let enough = counts.live + counts.maintenance + counts.pending >= expected;
+        let spread = counts.pending > 0 || self.is_well_spread(slot, expected);
+        if enough && spread {
+            self.redundancy.dequeue(slot);
+        } else {
+            self.redundancy.enqueue(slot, priority(&counts, expected));
+        }
+        if counts.live > expected {
+            self.drop_extra(slot, expected);
+        } else if counts.corrupt > 0 && counts.live >= expected {
+            self.drop_corrupt(slot);
+        }
+    }
+
+    /// Two racks are enough where there are two.
+    fn is_well_spread(&self, slot: Slot, expected: u32) -> bool {
+        if expected < 2 || self.rack_count() < 2 {
+            return true;
+        }
+        let storages = self.live_storages(slot);
+        let rack = |storage: &StorageIdx| {
+            let node = self.nodes.node_of(*storage).and_then(|node| self.nodes.node(node));
+            node.map(|node| node.rack.clone())
+        };
+        let first = storages.first().and_then(rack);
+        storages.len() < 2 || storages.iter().any(|storage| rack(storage) != first)
+    }
+
+    /// Orders deletions until the block has no more than `expected` replicas: where a rack has several first, and of
+    /// those where the least room is left.
+    fn drop_extra(&mut self, slot: Slot, expected: u32) {
+        let Some(block) = self.map.get(slot).map(|entry| entry.block()) else { return };
+        loop {
+            let mut live = self.live_storages(slot);
+            live.retain(|storage| {
+                self.nodes
+                    .node_of(*storage)
+                    .and_then(|n| self.nodes.node(n))
+                    .is_some_and(|n| n.admin == AdminState::Normal)
+            });
+            if live.len() as u32 <= expected {
+                return;
+            }
+            let Some(extra) = self.choose_extra(&live) else { return };
+            self.redundancy.excess.entry(slot).or_default().push(extra);
+            self.nodes.invalidate(extra, block);
+        }
+    }
+
+    fn choose_extra(&self, live: &[StorageIdx]) -> Option<StorageIdx> {
+        let rack = |storage: StorageIdx| {
+            let node = self.nodes.node_of(storage).and_then(|node| self.nodes.node(node));
+            node.map(|node| node.rack.clone())
+        };
+        let same_rack = |storage: StorageIdx| {
+            live.iter().filter(|other| rack(**other) == rack(storage)).count()
+        };
+        let room =
+            |storage: StorageIdx| self.nodes.storage(storage).map_or(0, |known| known.remaining);
+        live.iter().copied().min_by_key(|storage| (same_rack(*storage) < 2, room(*storage)))
+    }
+
+    /// Enough good replicas are there: the corrupt ones can go.
+    fn drop_corrupt(&mut self, slot: Slot) {
+        let Some(block) = self.map.get(slot).map(|entry| entry.block()) else { return };
+        let all = Storages::from_slice(self.map.storages(slot));
+        for storage in all {
+            if self.is_corrupt(slot, storage) {
+                self.nodes.invalidate(storage, block);
+                self.drop_replica(slot, storage);
+            }
+        }
+    }
+
+    /// Forgets one replica and looks at what that means for the block.
+    pub(super) fn drop_replica(&mut self, slot: Slot, storage: StorageIdx) {
+        let was_live = !self.is_corrupt(slot, storage);
+        self.nodes.forget_replica(storage, slot);
+        self.redundancy.forget_excess(slot, storage);
+        if let Some(node) = self.nodes.node_of(storage) {
+            self.forgive(slot, node);
+        }
+        if !self.map.remove_storage(slot, storage) {
+            return;
+        }
+        let complete =
+            self.map.get(slot).is_some_and(|entry| entry.state() == BlockState::Complete);
+        if complete && was_live {
+            self.safe_mode.replica_removed(self.count(slot).live);
+        }
+        self.recheck(slot);
+    }
+
+    /// A node's replica of a block does not count as corrupt any more.
+    pub(super) fn forgive(&mut self, slot: Slot, node: NodeIdx) {
+        let Some(nodes) = self.corrupt.get_mut(&slot) else { return };
+        nodes.retain(|(bad, _)| *bad != node);
+        if nodes.is_empty() {
+            self.corrupt.remove(&slot);
+        }
+    }
+
+    /// One round: fills the queues after safe mode, gives up on copies that did not arrive, orders new ones.
+    pub(super) fn keep_redundancy(&mut self) {
+        if self.safe_mode.is_starting() {
+            return;
+        }
+        if !self.redundancy.populating {
+            self.redundancy.populating = true;
+            self.redundancy.scan = Some(0);
+        }
+        self.scan_some();
+        self.retry_late();
+        let now_ms = self.now.mono_ms;
+        if self.safe_mode.is_on()
+            || now_ms < self.redundancy.last_work_ms + self.params.redundancy_interval_ms
+        {
+            return;
+        }
+        self.redundancy.last_work_ms = now_ms;
+        self.order_copies();
+    }
+
+    fn scan_some(&mut self) {
+        let Some(from) = self.redundancy.scan else { return };
+        let until = from.saturating_add(SCAN_PER_TICK);
+        (from..until.min(self.map.slot_end())).for_each(|slot| self.recheck(slot));
+        self.redundancy.scan = (until < self.map.slot_end()).then_some(until);
+    }
+
+    fn retry_late(&mut self) {
+        let deadline = self.now.mono_ms.saturating_sub(self.params.pending_timeout_ms);
+        let late: Vec<Slot> = self
+            .redundancy
+            .pending
+            .iter()
+            .filter(|(_, pending)| pending.since_ms < deadline)
+            .map(|(slot, _)| *slot)
+            .collect();
+        for slot in late {
+            self.redundancy.pending.remove(&slot);
+            self.recheck(slot);
+        }
+    }
+
+    fn order_copies(&mut self) {
+        let live = self.nodes.nodes.iter().filter(|node| node.alive).count();
+        for (priority, slot) in self.redundancy.next_slots(live * self.params.work_multiplier) {
+            self.order_copy(slot, priority);
+        }
+    }
+
+    fn order_copy(&mut self, slot: Slot, priority: usize) {
+        let Some(entry) = self.map.get(slot) else { return self.redundancy.dequeue(slot) };
+        let (block, expected) = (entry.block(), u32::from(entry.replication()));
+        let counts = self.count(slot);
+        let have = counts.live + counts.maintenance + counts.pending;
+        let wanted =
+            expected.saturating_sub(have).max(u32::from(!self.is_well_spread(slot, expected)));
+        let Some(source) = self.choose_source(slot, priority) else { return };
+        let mut chosen = Storages::from_slice(self.map.storages(slot));
+        chosen.extend(
+            self.redundancy
+                .pending
+                .get(&slot)
+                .into_iter()
+                .flat_map(|pending| pending.targets.iter().copied()),
+        );
+        let request = PlacementRequest {
+            replicas: wanted as usize,
+            block_size: block.len,
+            chosen: &chosen,
+            ignore_locality: true,
+            ..PlacementRequest::default()
+        };
+        let targets = self.place(&request, false);
+        if targets.is_empty() {
+            return;
+        }
+        targets.iter().for_each(|target| self.nodes.schedule(*target));
+        self.redundancy.expect(slot, &targets, self.now.mono_ms);
+        let command = TransferCommand { block, targets: self.describe(&targets) };
+        if let Some(node) = self.nodes.node_mut(source) {
+            node.transfers.push_back(command);
+        }
+        self.recheck(slot);
+    }
+
+    /// A node that can send a good replica: one that is on its way out by preference, never one with its hands full.
+    fn choose_source(&self, slot: Slot, priority: usize) -> Option<NodeIdx> {
+        let params = &self.params;
+        let limit = if priority == 0 {
+            params.transfer_streams_hard_max
+        } else {
+            params.transfer_streams_max
+        };
+        let candidates = self.live_storages(slot);
+        let free = |node: &NodeIdx| {
+            self.nodes.node(*node).is_some_and(|known| {
+                known.alive
+                    && known.transfers.len() < limit
+                    && known.admin != AdminState::InMaintenance
+            })
+        };
+        let nodes =
+            candidates.iter().filter_map(|storage| self.nodes.node_of(*storage)).filter(free);
+        nodes.min_by_key(|node| {
+            let leaving = self
+                .nodes
+                .node(*node)
+                .is_some_and(|known| known.admin == AdminState::DecommissionInProgress);
+            (!leaving, self.dice.next())
+        })
+    }
+}
+
+/// The queue a block with too few replicas belongs in.
+fn priority(counts: &ReplicaCounts, expected: u32) -> usize {
+    let leaving = counts.decommissioning + counts.decommissioned + counts.maintenance;
+    match counts.live {
+        0 if leaving > 0 => 0,
+        0 => WITHOUT_REPLICA,
+        live if live >= expected => 3,
+        1 => 0,
+        live if live * 3 < expected => 1,
+        _ => 2,
+    }
+}

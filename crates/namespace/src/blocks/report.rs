@@ -1,0 +1,262 @@
+//! What DataNodes report about their replicas.
+
+use super::map::Slot;
+use super::{
+    BlockManager, BlockState, CorruptReason, NodeIdx, ReplicaEvent, ReplicaState, ReportedReplica,
+    Result, StorageIdx, StorageType, Storages, StoredBlock,
+};
+use roaring::RoaringBitmap;
+use std::sync::Arc;
+use zerohop_wire::{Block, JavaException};
+
+impl BlockManager {
+    /// A full report of one storage: what it does not list is not there.
+    ///
+    /// # Errors
+    /// `IOException` when the DataNode is unknown or dead: it must register again first.
+    pub fn full_report(
+        &mut self,
+        uuid: &str,
+        storage: (&Arc<str>, StorageType),
+        replicas: impl IntoIterator<Item = ReportedReplica>,
+    ) -> Result<()> {
+        let node = self.reporting_node(uuid)?;
+        let storage = self.nodes.ensure_storage(node, storage.0, storage.1);
+        let first = self.nodes.storage(storage).is_none_or(|known| known.reports == 0);
+        let mut reported = RoaringBitmap::new();
+        for replica in replicas {
+            if let Some(slot) = self.reported(storage, replica, first) {
+                reported.insert(slot);
+            }
+        }
+        let gone =
+            self.nodes.storage(storage).map(|known| &known.blocks - &reported).unwrap_or_default();
+        for slot in gone {
+            self.drop_replica(slot, storage);
+        }
+        if let Some(known) = self.nodes.storage_mut(storage) {
+            known.reports += 1;
+        }
+        let now = self.now;
+        if let Some(known) = self.nodes.node_mut(node) {
+            known.last_report = now;
+        }
+        Ok(())
+    }
+
+    /// Events since the last report.
+    ///
+    /// # Errors
+    /// `IOException` when the DataNode is unknown or dead: it must register again first.
+    pub fn incremental_report(
+        &mut self,
+        uuid: &str,
+        storage: (&Arc<str>, StorageType),
+        events: impl IntoIterator<Item = ReplicaEvent>,
+    ) -> Result<()> {
+        let node = self.reporting_node(uuid)?;
+        let storage = self.nodes.ensure_storage(node, storage.0, storage.1);
+        for event in events {
+            match event {
+                ReplicaEvent::Deleted(block) => self.deleted(storage, block),
+                ReplicaEvent::Receiving(block) => {
+                    self.reported(
+                        storage,
+                        ReportedReplica { block, state: ReplicaState::Rbw },
+                        false,
+                    );
+                }
+                ReplicaEvent::Received(block) => {
+                    self.nodes.unschedule(storage);
+                    self.reported(
+                        storage,
+                        ReportedReplica { block, state: ReplicaState::Finalized },
+                        false,
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn reporting_node(&self, uuid: &str) -> Result<NodeIdx> {
+        let node = self
+            .nodes
+            .by_uuid(uuid)
+            .filter(|node| self.nodes.node(*node).is_some_and(|known| known.alive));
+        node.ok_or_else(|| {
+            JavaException::Io.with(format!("ProcessReport from dead or unregistered node: {uuid}"))
+        })
+    }
+
+    fn deleted(&mut self, storage: StorageIdx, block: Block) {
+        if let Some(node) = self.nodes.owner_mut(storage) {
+            node.invalidate.remove(&block.id);
+        }
+        if let Some(slot) = self.map.slot(block.id)
+            && self.map.storages(slot).contains(&storage)
+        {
+            self.drop_replica(slot, storage);
+        }
+    }
+
+    /// Takes in one replica; its slot if the block is known and the replica is one of its.
+    fn reported(
+        &mut self,
+        storage: StorageIdx,
+        replica: ReportedReplica,
+        first: bool,
+    ) -> Option<Slot> {
+        let Some((slot, stored)) = self.entry(replica.block.id) else {
+            self.unknown(storage, replica.block, first);
+            return None;
+        };
+        if self.nodes.is_invalidating(storage, replica.block) {
+            return Some(slot);
+        }
+        if let Some(reason) = corruption(&stored, &replica) {
+            self.found_corrupt(slot, storage, reason, Some(replica.block));
+            return Some(slot);
+        }
+        if stored.state != BlockState::Complete {
+            self.expect_replica(slot, storage, replica.block.stamp);
+        }
+        if replica.state == ReplicaState::Finalized {
+            self.add_replica(slot, storage, &stored, replica.block);
+        }
+        Some(slot)
+    }
+
+    /// A replica that belongs to no file is deleted, except by the first report after a start: an old image must not
+    /// cost data before an operator could see it.
+    fn unknown(&mut self, storage: StorageIdx, block: Block, first: bool) {
+        if !(first && self.safe_mode.is_starting()) {
+            self.nodes.invalidate(storage, block);
+        }
+    }
+
+    fn add_replica(
+        &mut self,
+        slot: Slot,
+        storage: StorageIdx,
+        stored: &StoredBlock,
+        reported: Block,
+    ) {
+        let node = self.nodes.node_of(storage);
+        self.move_between_storages(slot, storage);
+        self.redundancy.arrived(slot, |target| self.nodes.node_of(target) == node);
+        if let Some(node) = node {
+            self.forgive_size_or_stamp(slot, node);
+        }
+        if !self.map.add_storage(slot, storage) {
+            return;
+        }
+        self.nodes.note_replica(storage, slot);
+        match stored.state {
+            BlockState::Complete => {
+                self.safe_mode.replica_added(self.count(slot).live);
+                self.recheck(slot);
+            }
+            BlockState::Committed if reported.stamp == stored.block.stamp && self.has_min(slot) => {
+                self.expect_targets(slot);
+                self.finish(slot);
+            }
+            _ => {}
+        }
+    }
+
+    /// A replica found wrong by its stamp or size was replaced by a good one.
+    fn forgive_size_or_stamp(&mut self, slot: Slot, node: NodeIdx) {
+        let reported = self.corrupt.get(&slot).is_some_and(|nodes| {
+            nodes.iter().any(|(bad, reason)| *bad == node && *reason == CorruptReason::Reported)
+        });
+        if !reported {
+            self.forgive(slot, node);
+        }
+    }
+
+    /// A DataNode holds a block once: on another of its storages it has moved.
+    fn move_between_storages(&mut self, slot: Slot, storage: StorageIdx) {
+        let node = self.nodes.node_of(storage);
+        let moved = |other: &StorageIdx| *other != storage && self.nodes.node_of(*other) == node;
+        let old: Storages = self.map.storages(slot).iter().copied().filter(moved).collect();
+        for other in old {
+            self.nodes.forget_replica(other, slot);
+            self.map.remove_storage(slot, other);
+        }
+    }
+
+    /// A client or a DataNode found a replica to be bad (`reportBadBlocks`).
+    pub fn bad_replica(&mut self, block: Block, uuid: &str, storage_id: &str) {
+        let Some(node) = self.nodes.by_uuid(uuid) else { return };
+        let Some((slot, _)) = self.entry(block.id) else { return };
+        let known = self
+            .map
+            .storages(slot)
+            .iter()
+            .copied()
+            .find(|storage| self.nodes.node_of(*storage) == Some(node));
+        if let Some(storage) = known.or_else(|| self.nodes.by_storage(node, storage_id)) {
+            self.found_corrupt(slot, storage, CorruptReason::Reported, None);
+        }
+    }
+
+    /// Notes a bad replica; it is deleted as soon as enough good ones are there.
+    fn found_corrupt(
+        &mut self,
+        slot: Slot,
+        storage: StorageIdx,
+        reason: CorruptReason,
+        reported: Option<Block>,
+    ) {
+        let (Some(node), Some(stored)) =
+            (self.nodes.node_of(storage), self.map.get(slot).map(|entry| entry.view()))
+        else {
+            return;
+        };
+        let was_live =
+            self.map.storages(slot).contains(&storage) && !self.is_corrupt(slot, storage);
+        let counts = self.count(slot);
+        let others = counts.live - u32::from(was_live && counts.live > 0);
+        // An old replica of a block that is well off needs no bookkeeping: it goes.
+        if others >= u32::from(stored.replication.max(1)) && stored.state == BlockState::Complete {
+            self.nodes.invalidate(storage, reported.unwrap_or(stored.block));
+            return self.drop_replica(slot, storage);
+        }
+        let nodes = self.corrupt.entry(slot).or_default();
+        if !nodes.iter().any(|(bad, _)| *bad == node) {
+            nodes.push((node, reason));
+        }
+        if self.map.add_storage(slot, storage) {
+            self.nodes.note_replica(storage, slot);
+        }
+        if was_live && stored.state == BlockState::Complete {
+            self.safe_mode.replica_removed(self.count(slot).live);
+        }
+        self.recheck(slot);
+    }
+}
+
+/// What is wrong with a reported replica, by its stamp, size and state.
+fn corruption(stored: &StoredBlock, replica: &ReportedReplica) -> Option<CorruptReason> {
+    let done = matches!(stored.state, BlockState::Complete | BlockState::Committed);
+    let same_stamp = stored.block.stamp == replica.block.stamp;
+    match replica.state {
+        ReplicaState::Finalized if done && !same_stamp => {
+            Some(CorruptReason::GenerationStampMismatch)
+        }
+        ReplicaState::Finalized if done && stored.block.len != replica.block.len => {
+            Some(CorruptReason::SizeMismatch)
+        }
+        ReplicaState::Finalized => (stored.block.stamp > replica.block.stamp)
+            .then_some(CorruptReason::GenerationStampMismatch),
+        ReplicaState::Rbw | ReplicaState::Rwr if stored.state != BlockState::Complete => None,
+        ReplicaState::Rbw | ReplicaState::Rwr if !same_stamp => {
+            Some(CorruptReason::GenerationStampMismatch)
+        }
+        // A late report of a replica that has been finalized since.
+        ReplicaState::Rbw => None,
+        ReplicaState::Rwr => Some(CorruptReason::InvalidState),
+        ReplicaState::Rur | ReplicaState::Temporary => Some(CorruptReason::InvalidState),
+    }
+}

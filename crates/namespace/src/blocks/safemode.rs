@@ -1,0 +1,184 @@
+//! Safe mode: after a start nothing changes until enough blocks were reported.
+
+use super::{BlockParams, Now};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Too few blocks or DataNodes are known.
+    PendingThreshold,
+    /// Enough are; until this instant of the steady clock more may come.
+    Extension(u64),
+    Off,
+}
+
+/// The state of safe mode at start-up, and the one an operator asked for.
+#[derive(Clone, Debug)]
+pub struct SafeMode {
+    phase: Phase,
+    /// An operator entered safe mode: only an operator ends it.
+    manual: bool,
+    threshold: f32,
+    min_datanodes: u32,
+    extension_ms: u64,
+    replication_min: u32,
+    total: u64,
+    safe: u64,
+    live_nodes: u32,
+    now_ms: u64,
+}
+
+impl SafeMode {
+    pub(super) fn new(params: &BlockParams) -> Self {
+        Self {
+            phase: Phase::PendingThreshold,
+            manual: false,
+            threshold: params.safemode_threshold,
+            min_datanodes: params.safemode_min_datanodes,
+            extension_ms: params.safemode_extension_ms,
+            replication_min: u32::from(params.replication_min),
+            total: 0,
+            safe: 0,
+            live_nodes: 0,
+            now_ms: 0,
+        }
+    }
+
+    /// Whether changes are refused now.
+    pub fn is_on(&self) -> bool {
+        self.manual || self.is_starting()
+    }
+
+    /// Whether the safe mode of the start-up still lasts.
+    pub fn is_starting(&self) -> bool {
+        self.phase != Phase::Off
+    }
+
+    /// Whether an operator turned it on.
+    pub fn is_manual(&self) -> bool {
+        self.manual
+    }
+
+    pub(super) fn start(&mut self, complete_blocks: u64, now: Now) {
+        self.total = complete_blocks;
+        self.now_ms = now.mono_ms;
+        self.advance();
+    }
+
+    fn needed(&self) -> u64 {
+        (self.total as f32 * self.threshold) as u64
+    }
+
+    fn thresholds_met(&self) -> bool {
+        self.safe >= self.needed() && self.live_nodes >= self.min_datanodes
+    }
+
+    fn advance(&mut self) {
+        match self.phase {
+            Phase::PendingThreshold
+                if self.thresholds_met() && self.total > 0 && self.extension_ms > 0 =>
+            {
+                self.phase = Phase::Extension(self.now_ms + self.extension_ms);
+            }
+            Phase::PendingThreshold if self.thresholds_met() => self.phase = Phase::Off,
+            Phase::Extension(until) if self.now_ms >= until && self.thresholds_met() => {
+                self.phase = Phase::Off
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn tick(&mut self, now: Now, live_nodes: u32) {
+        self.now_ms = now.mono_ms;
+        self.live_nodes = live_nodes;
+        self.advance();
+    }
+
+    /// A complete block has this many live replicas, one more than before.
+    pub(super) fn replica_added(&mut self, live: u32) {
+        if self.is_starting() && live == self.replication_min {
+            self.safe += 1;
+            self.advance();
+        }
+    }
+
+    /// A complete block has this many live replicas, one less than before.
+    pub(super) fn replica_removed(&mut self, live: u32) {
+        if self.is_starting() && live + 1 == self.replication_min {
+            self.safe = self.safe.saturating_sub(1);
+        }
+    }
+
+    pub(super) fn block_removed(&mut self, live: u32) {
+        if self.is_starting() {
+            self.total = self.total.saturating_sub(1);
+            self.safe -= u64::from(live >= self.replication_min && self.safe > 0);
+        }
+    }
+
+    /// An operator turns it on.
+    pub fn enter(&mut self) {
+        self.manual = true;
+    }
+
+    /// An operator turns it off, at start-up too.
+    pub fn leave(&mut self) {
+        self.manual = false;
+        self.phase = Phase::Off;
+    }
+
+    /// The text that `SafeModeException` and the web page show after "Safe mode is ON.".
+    pub fn tip(&self) -> String {
+        if self.manual {
+            return "It was turned on manually. Use \"hdfs dfsadmin -safemode leave\" to turn safe mode off.".into();
+        }
+        let blocks_met = self.safe >= self.needed();
+        let mut tip = self.blocks_tip(blocks_met);
+        tip.push_str(&self.nodes_tip(blocks_met));
+        match self.phase {
+            Phase::PendingThreshold => {
+                tip.push_str("Safe mode will be turned off automatically once the thresholds have been reached.");
+            }
+            Phase::Extension(until) => {
+                let seconds = (until as i64 - self.now_ms as i64) / 1000;
+                tip.push_str(
+                    "In safe mode extension. Safe mode will be turned off automatically in ",
+                );
+                tip.push_str(&format!("{seconds} seconds."));
+            }
+            Phase::Off => tip.push_str("Safe mode will be turned off automatically soon."),
+        }
+        tip
+    }
+
+    fn blocks_tip(&self, met: bool) -> String {
+        let Self { safe, total, threshold, .. } = self;
+        if met {
+            format!(
+                "The reported blocks {safe} has reached the threshold {threshold:.4} of total blocks {total}. "
+            )
+        } else {
+            let missing = self.needed().saturating_sub(*safe);
+            format!(
+                "The reported blocks {safe} needs additional {missing} blocks to reach the threshold {threshold:.4} of \
+                 total blocks {total}.\n"
+            )
+        }
+    }
+
+    fn nodes_tip(&self, blocks_met: bool) -> String {
+        let Self { live_nodes: live, min_datanodes: min, .. } = self;
+        if *min == 0 {
+            "The minimum number of live datanodes is not required. ".into()
+        } else if !blocks_met {
+            "The number of live datanodes is not calculated since reported blocks hasn't reached the threshold. ".into()
+        } else if live < min {
+            let missing = min - live;
+            format!(
+                "The number of live datanodes {live} needs an additional {missing} live datanodes to reach the minimum \
+                 number {min}.\n"
+            )
+        } else {
+            format!("The number of live datanodes {live} has reached the minimum number {min}. ")
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Sums and lists for reports: `getStats`, `getDatanodeReport`, JMX, fsck.
+
+use super::{BlockManager, BlockStats, DatanodeInfo, NodeIdx, SafeMode, StorageReport};
+use std::sync::Arc;
+use zerohop_wire::{Block, BlockId, InodeId};
+
+/// Which DataNodes a report lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum NodeFilter {
+    All,
+    Live,
+    Dead,
+    Decommissioning,
+    EnteringMaintenance,
+    InMaintenance,
+}
+
+/// A DataNode in a report, with what only operators ask.
+#[derive(Clone, Debug)]
+pub struct NodeReport {
+    /// Its place in the tables here.
+    pub node: NodeIdx,
+    /// What clients see of it.
+    pub info: DatanodeInfo,
+    /// Whether its heartbeats arrive.
+    pub alive: bool,
+    /// The release it said it is.
+    pub software_version: String,
+    /// Volumes that failed.
+    pub failed_volumes: u32,
+    /// Blocks on their way to it.
+    pub scheduled_blocks: u64,
+    /// Its storages.
+    pub storages: Vec<StorageReport>,
+}
+
+impl BlockManager {
+    /// Blocks known, complete or not.
+    pub fn block_count(&self) -> u64 {
+        self.map.len() as u64
+    }
+
+    /// Safe mode.
+    pub fn safe_mode(&self) -> &SafeMode {
+        &self.safe_mode
+    }
+
+    /// Safe mode, to enter or leave it.
+    pub fn safe_mode_mut(&mut self) -> &mut SafeMode {
+        &mut self.safe_mode
+    }
+
+    /// Racks with a live DataNode.
+    pub fn rack_count(&self) -> usize {
+        self.racks
+    }
+
+    /// Data threads a live DataNode has on average.
+    pub(super) fn average_load(&self) -> f64 {
+        let (sum, count) = (self.nodes.nodes.iter())
+            .filter(|node| node.alive)
+            .fold((0, 0), |(sum, count), node| (sum + u64::from(node.xceivers), count + 1));
+        if count == 0 { 0.0 } else { sum as f64 / f64::from(count) }
+    }
+
+    /// Sums over DataNodes and blocks.
+    pub fn stats(&self) -> BlockStats {
+        let mut stats = BlockStats {
+            blocks: self.block_count(),
+            under_replicated: self.redundancy.low() + self.redundancy.without_replica().len(),
+            corrupt: self.corrupt.len() as u64,
+            missing: self.redundancy.without_replica().len(),
+            missing_replication_one: self.missing_replication_one(),
+            pending_replication: self.redundancy.pending_blocks(),
+            excess: self.redundancy.excess_replicas(),
+            under_construction: self.constructions.len() as u64,
+            low_redundancy_with_highest_priority: self.redundancy.urgent(),
+            ..BlockStats::default()
+        };
+        for node in &self.nodes.nodes {
+            stats.pending_deletion += node.invalidate.len() as u64;
+            if !node.alive {
+                stats.dead_nodes += u32::from(self.nodes.by_uuid(&node.id.uuid).is_some());
+                continue;
+            }
+            let figures = self.nodes.stats(node);
+            stats.live_nodes += 1;
+            stats.stale_nodes += u32::from(
+                self.now.mono_ms.saturating_sub(node.last_update.mono_ms)
+                    > self.params.stale_interval_ms,
+            );
+            stats.capacity += figures.capacity;
+            stats.dfs_used += figures.dfs_used;
+            stats.non_dfs_used += figures.non_dfs_used;
+            stats.remaining += figures.remaining;
+            stats.block_pool_used += figures.block_pool_used;
+            stats.xceivers += figures.xceivers;
+        }
+        stats
+    }
+
+    fn missing_replication_one(&self) -> u64 {
+        let missing = self.redundancy.without_replica().iter();
+        missing
+            .filter(|slot| self.map.get(*slot).is_some_and(|entry| entry.replication() == 1))
+            .count() as u64
+    }
+
+    /// DataNodes for a report.
+    pub fn node_reports(&self, filter: NodeFilter) -> Vec<NodeReport> {
+        use super::AdminState::{DecommissionInProgress, EnteringMaintenance, InMaintenance};
+        let wanted = |node: &super::nodes::Node| match filter {
+            NodeFilter::All => true,
+            NodeFilter::Live => node.alive,
+            NodeFilter::Dead => !node.alive,
+            NodeFilter::Decommissioning => node.admin == DecommissionInProgress,
+            NodeFilter::EnteringMaintenance => node.admin == EnteringMaintenance,
+            NodeFilter::InMaintenance => node.admin == InMaintenance,
+        };
+        // A node whose address another took over is in the tables, but no longer of this cluster.
+        let known = |index: &usize, node: &super::nodes::Node| {
+            self.nodes.by_uuid(&node.id.uuid) == Some(NodeIdx(*index as u32))
+        };
+        let nodes = self
+            .nodes
+            .nodes
+            .iter()
+            .enumerate()
+            .filter(|(index, node)| known(index, node) && wanted(node));
+        nodes.map(|(index, node)| self.node_report(NodeIdx(index as u32), node)).collect()
+    }
+
+    fn node_report(&self, index: NodeIdx, node: &super::nodes::Node) -> NodeReport {
+        let storages: Vec<_> =
+            node.storages.iter().filter_map(|storage| self.nodes.storage(*storage)).collect();
+        NodeReport {
+            node: index,
+            info: self.nodes.info(node),
+            alive: node.alive,
+            software_version: node.software_version.clone(),
+            failed_volumes: node.failed_volumes,
+            scheduled_blocks: storages
+                .iter()
+                .map(|s| u64::from(s.scheduled[0]) + u64::from(s.scheduled[1]))
+                .sum(),
+            storages: storages.into_iter().map(report_of).collect(),
+        }
+    }
+
+    /// Files with blocks of which no good replica is left, from a block's place on; the place to go on from.
+    pub fn corrupt_blocks(&self, from: u32, limit: usize) -> (Vec<(InodeId, BlockId)>, u32) {
+        let slots: Vec<_> = self.redundancy.without_replica().range(from..).take(limit).collect();
+        let next = slots.last().map_or(from, |last| last + 1);
+        let blocks = slots.iter().filter_map(|slot| self.map.get(*slot)).map(|entry| entry.view());
+        (blocks.map(|stored| (stored.file, stored.block.id)).collect(), next)
+    }
+
+    /// Some complete blocks of a DataNode, for the balancer: from a random place on, until their sizes reach `bytes`.
+    pub fn blocks_of(
+        &self,
+        uuid: &str,
+        bytes: u64,
+        size_min: u64,
+    ) -> Option<Vec<(Block, Vec<super::ReplicaLocation>)>> {
+        let node = self.nodes.node(self.nodes.by_uuid(uuid)?)?;
+        let mut found = Vec::new();
+        let mut sum = 0;
+        for storage in node.storages.iter().filter_map(|storage| self.nodes.storage(*storage)) {
+            let start = self.dice.below(storage.blocks.len() as usize);
+            let slots = storage.blocks.iter().skip(start).chain(storage.blocks.iter().take(start));
+            for stored in slots.filter_map(|slot| self.map.get(slot)).map(|entry| entry.view()) {
+                if sum >= bytes {
+                    return Some(found);
+                }
+                if stored.state == super::BlockState::Complete
+                    && stored.block.len >= size_min.max(1)
+                {
+                    sum += stored.block.len;
+                    let replicas = self
+                        .locations(stored.block.id, "")
+                        .map_or(Vec::new(), |known| known.replicas);
+                    found.push((stored.block, replicas));
+                }
+            }
+        }
+        Some(found)
+    }
+}
+
+fn report_of(storage: &super::nodes::Storage) -> StorageReport {
+    StorageReport {
+        id: Arc::clone(&storage.id),
+        kind: storage.kind,
+        read_only: storage.read_only,
+        failed: storage.failed,
+        capacity: storage.capacity,
+        dfs_used: storage.dfs_used,
+        non_dfs_used: storage.non_dfs_used,
+        remaining: storage.remaining,
+        block_pool_used: storage.block_pool_used,
+        mount: storage.mount.clone(),
+    }
+}

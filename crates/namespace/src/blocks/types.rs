@@ -1,0 +1,307 @@
+//! What the block manager takes and gives: plain data, no behaviour.
+
+use smallvec::SmallVec;
+use std::sync::Arc;
+use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId, RemoteException};
+
+pub use zerohop_proto::hdfs::StorageTypeProto as StorageType;
+
+/// A DataNode in the tables of this process; not stable across restarts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeIdx(pub u32);
+
+/// A storage (volume) of a DataNode in the tables of this process; not stable across restarts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StorageIdx(pub u32);
+
+/// A few storages: as many as a block has replicas.
+pub type Storages = SmallVec<[StorageIdx; 4]>;
+
+/// Both clocks of the caller, in milliseconds: this crate reads none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Now {
+    /// Since 1970.
+    pub wall_ms: u64,
+    /// Since any fixed point; never steps back. Timeouts use this one.
+    pub mono_ms: u64,
+}
+
+/// How a DataNode names itself (`DatanodeIDProto`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct DatanodeId {
+    /// Address clients connect to.
+    pub ip: String,
+    /// Its own idea of its name.
+    pub host: String,
+    /// Its UUID, made once when it was formatted.
+    pub uuid: String,
+    /// Port of block data.
+    pub xfer_port: u32,
+    /// Port of HTTP.
+    pub info_port: u32,
+    /// Port of HTTPS, 0 if none.
+    pub info_secure_port: u32,
+    /// Port of its RPC server.
+    pub ipc_port: u32,
+}
+
+impl DatanodeId {
+    /// `ip:port` of block data, as Hadoop's messages show a DataNode.
+    pub fn xfer_addr(&self) -> String {
+        format!("{}:{}", self.ip, self.xfer_port)
+    }
+}
+
+/// What an operator wants of a DataNode; exclude files are not read yet, the states are kept and shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AdminState {
+    /// In service.
+    #[default]
+    Normal,
+    /// Its replicas are being copied away.
+    DecommissionInProgress,
+    /// Nothing depends on it any more.
+    Decommissioned,
+    /// About to be away for a while.
+    EnteringMaintenance,
+    /// Away for a while; its replicas count.
+    InMaintenance,
+}
+
+/// Figures of a DataNode from its last heartbeat; sizes in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct NodeStats {
+    pub capacity: u64,
+    pub dfs_used: u64,
+    pub non_dfs_used: u64,
+    pub remaining: u64,
+    pub block_pool_used: u64,
+    pub cache_capacity: u64,
+    pub cache_used: u64,
+    /// Active data threads.
+    pub xceivers: u32,
+    /// Replicas on all its storages.
+    pub blocks: u32,
+    /// Last heartbeat, by each clock.
+    pub last_update: Now,
+    /// Last full block report, by each clock.
+    pub last_block_report: Now,
+    pub admin: AdminState,
+}
+
+/// A DataNode as answers to clients show it.
+#[derive(Clone, Debug)]
+pub struct DatanodeInfo {
+    /// Its names and ports.
+    pub id: Arc<DatanodeId>,
+    /// Its place in the network, `/default-rack` unless mapped.
+    pub rack: Arc<str>,
+    /// Its figures.
+    pub stats: NodeStats,
+}
+
+/// One storage's figures, from a heartbeat (`StorageReportProto`).
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct StorageReport {
+    pub id: Arc<str>,
+    pub kind: StorageType,
+    pub read_only: bool,
+    pub failed: bool,
+    pub capacity: u64,
+    pub dfs_used: u64,
+    pub non_dfs_used: u64,
+    pub remaining: u64,
+    pub block_pool_used: u64,
+    pub mount: Option<String>,
+}
+
+/// A storage together with the DataNode that has it.
+#[derive(Clone, Debug)]
+pub struct ReplicaLocation {
+    /// The storage in the tables here.
+    pub storage: StorageIdx,
+    /// The DataNode.
+    pub node: DatanodeInfo,
+    /// The storage's id.
+    pub storage_id: Arc<str>,
+    /// The storage's type.
+    pub kind: StorageType,
+}
+
+/// Where a block's replicas are, nearest to the asking client first.
+#[derive(Clone, Debug)]
+pub struct BlockLocations {
+    /// The block with its length as known now.
+    pub block: Block,
+    /// Its replicas that can be read (or are being written).
+    pub replicas: Vec<ReplicaLocation>,
+    /// Every replica is corrupt; `replicas` then lists the corrupt ones.
+    pub corrupt: bool,
+}
+
+/// How far a block is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockState {
+    /// A client writes it.
+    UnderConstruction,
+    /// Its replicas are being brought to one length and stamp.
+    UnderRecovery,
+    /// The client is done; too few DataNodes have reported it yet.
+    Committed,
+    /// At least the minimum of finalized replicas was reported.
+    Complete,
+}
+
+/// What is known of a block apart from where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredBlock {
+    /// Id, stamp and length.
+    pub block: Block,
+    /// The file it belongs to.
+    pub file: InodeId,
+    /// How many replicas it should have.
+    pub replication: u16,
+    /// How far it is.
+    pub state: BlockState,
+}
+
+/// A wish for storages to write a block to.
+#[derive(Clone, Debug, Default)]
+pub struct PlacementRequest<'a> {
+    /// For messages.
+    pub path: &'a str,
+    /// How many storages, not counting `chosen`.
+    pub replicas: usize,
+    /// The writer's address (IP or host name).
+    pub client_host: &'a str,
+    /// Size of the block in bytes: room that must be there.
+    pub block_size: u64,
+    /// DataNodes not to use, by UUID.
+    pub excluded: &'a [String],
+    /// DataNodes to prefer, `host:port`.
+    pub favored: &'a [String],
+    /// Storages that already hold (or will hold) the block: placement goes on from them.
+    pub chosen: &'a [StorageIdx],
+    /// The file's storage policy id; 0 means the default, HOT.
+    pub storage_policy: u8,
+    /// AddBlockFlag.NO_LOCAL_WRITE: not the writer's own DataNode.
+    pub avoid_local: bool,
+    /// AddBlockFlag.IGNORE_CLIENT_LOCALITY: act as if the writer ran on no DataNode.
+    pub ignore_locality: bool,
+}
+
+/// Commands for a DataNode, answered to its next heartbeat.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// Send these replicas on to targets.
+    Transfer(Vec<TransferCommand>),
+    /// Delete these replicas.
+    Invalidate(Vec<Block>),
+    /// Lead the recovery of these blocks.
+    Recover(Vec<RecoverCommand>),
+    /// Register again.
+    Register,
+    /// Throttle balancing to this many bytes a second.
+    BalancerBandwidth(u64),
+}
+
+/// One block to copy to one or more targets.
+#[derive(Clone, Debug)]
+pub struct TransferCommand {
+    /// The block.
+    pub block: Block,
+    /// Where to.
+    pub targets: Vec<ReplicaLocation>,
+}
+
+/// One block whose replicas must agree on a length.
+#[derive(Clone, Debug)]
+pub struct RecoverCommand {
+    /// The block as the NameNode knows it.
+    pub block: Block,
+    /// The stamp it gets.
+    pub new_stamp: GenerationStamp,
+    /// Replicas that take part; the first is the leader.
+    pub locations: Vec<ReplicaLocation>,
+    /// For a truncate: the block it shall become (same id, or a new one when copied) and its length.
+    pub truncate: Option<Block>,
+}
+
+/// A DataNode's replica in a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReportedReplica {
+    /// Id, stamp, length.
+    pub block: Block,
+    /// Its state.
+    pub state: ReplicaState,
+}
+
+pub use zerohop_proto::hdfs::ReplicaStateProto as ReplicaState;
+
+/// One event of an incremental report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplicaEvent {
+    /// A replica is being written.
+    Receiving(Block),
+    /// A replica is finalized.
+    Received(Block),
+    /// A replica is gone.
+    Deleted(Block),
+}
+
+/// Why a replica counts as corrupt; shown by fsck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum CorruptReason {
+    GenerationStampMismatch,
+    SizeMismatch,
+    InvalidState,
+    /// A client or a DataNode found wrong checksums.
+    Reported,
+}
+
+/// How many replicas of a block are in which condition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct ReplicaCounts {
+    pub live: u32,
+    pub corrupt: u32,
+    pub excess: u32,
+    pub decommissioning: u32,
+    pub decommissioned: u32,
+    pub maintenance: u32,
+    pub pending: u32,
+}
+
+/// Sums over all DataNodes and blocks, for `getStats`, JMX and `dfsadmin -report`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct BlockStats {
+    pub capacity: u64,
+    pub dfs_used: u64,
+    pub non_dfs_used: u64,
+    pub remaining: u64,
+    pub block_pool_used: u64,
+    pub blocks: u64,
+    pub under_replicated: u64,
+    pub corrupt: u64,
+    pub missing: u64,
+    pub missing_replication_one: u64,
+    pub pending_replication: u64,
+    pub pending_deletion: u64,
+    pub excess: u64,
+    pub under_construction: u64,
+    pub low_redundancy_with_highest_priority: u64,
+    pub live_nodes: u32,
+    pub dead_nodes: u32,
+    pub stale_nodes: u32,
+    pub xceivers: u32,
+}
+
+/// Result of methods that answer clients: the error is the Java exception they get.
+pub type Result<T> = std::result::Result<T, RemoteException>;
+
+/// A block that became complete through a report: what waiting calls are woken by.
+pub type Completed = BlockId;
