@@ -17,6 +17,14 @@ pub enum DecodeError {
     /// An operation left bytes of its frame unread.
     #[error("{0} bytes left over after the operation's last field")]
     LeftOver(usize),
+    /// An operation's fields need more bytes than its frame has.
+    #[error("operation {code} ends early: {needed} more bytes needed")]
+    Overrun {
+        /// The op code.
+        code: u8,
+        /// How many are missing.
+        needed: usize,
+    },
     /// An op code nobody writes.
     #[error("Read invalid opcode {0}")]
     OpCode(u8),

@@ -5,8 +5,10 @@
 
 pub mod codec;
 pub mod error;
+pub mod image;
 pub mod layout;
 pub mod op;
+pub mod segment;
 pub mod types;
 
 pub use error::{DecodeError, JournalError};

@@ -59,6 +59,28 @@ pub fn peek(bytes: &[u8], size_max: usize) -> Result<(u8, usize, TxId), DecodeEr
     Ok((code, size, TxId(head.i64()?)))
 }
 
+/// The transaction of the record at the front of `bytes` and how many bytes it takes, its CRC
+/// checked; what is in it is not.
+pub fn check(bytes: &[u8], size_max: usize) -> Result<(TxId, usize), DecodeError> {
+    let (_, size, txid) = peek(bytes, size_max)?;
+    signed(bytes, size)?;
+    Ok((txid, size))
+}
+
+/// The bytes the CRC covers, if it fits them.
+fn signed(bytes: &[u8], size: usize) -> Result<&[u8], DecodeError> {
+    let mut frame = Reader::new(bytes, LayoutVersion::CURRENT);
+    let signed =
+        frame.take(size - 4).map_err(|_| DecodeError::Short { needed: size - bytes.len() })?;
+    let stored = frame.i32()? as u32;
+    let calculated = crc32fast::hash(signed);
+    if calculated == stored {
+        Ok(signed)
+    } else {
+        Err(DecodeError::Checksum { calculated, stored })
+    }
+}
+
 /// The record at the front of `bytes`, and how many bytes it took.
 pub fn decode(
     bytes: &[u8],
@@ -66,19 +88,17 @@ pub fn decode(
     size_max: usize,
 ) -> Result<(Record, usize), DecodeError> {
     let (code, size, txid) = peek(bytes, size_max)?;
-    let mut whole = Reader::new(bytes, layout);
-    let frame = whole.take(size)?;
-    let (signed, stored) = frame.split_at(size - 4);
-    let calculated = crc32fast::hash(signed);
-    let stored = Reader::new(stored, layout).i32()? as u32;
-    if calculated != stored {
-        return Err(DecodeError::Checksum { calculated, stored });
-    }
+    let signed = signed(bytes, size)?;
     let mut body = Reader::new(signed.get(BODY_AT..).unwrap_or_default(), layout);
-    let op = EditOp::get(code, &mut body)?;
+    // The CRC fits: a body that ends early is a lie in its lengths, and no reason to read on.
+    let inside = |error| match error {
+        DecodeError::Short { needed } => DecodeError::Overrun { code, needed },
+        other => other,
+    };
+    let op = EditOp::get(code, &mut body).map_err(inside)?;
     let rpc = if op.has_rpc_ids() {
-        let client_id = body.short_bytes()?;
-        RpcIds::new(client_id, body.i32()?)
+        let client_id = body.short_bytes().map_err(inside)?;
+        RpcIds::new(client_id, body.i32().map_err(inside)?)
     } else {
         RpcIds::NONE
     };

@@ -34,7 +34,7 @@ pub use file::{
     Add, AddBlock, Append, Close, ConcatDelete, ReassignLease, SetReplication, SetStoragePolicy,
     Truncate, UpdateBlocks,
 };
-pub use frame::{OP_SIZE_MAX, OP_SIZE_MIN, Record, decode, encode, peek};
+pub use frame::{OP_SIZE_MAX, OP_SIZE_MIN, Record, check, decode, encode, peek};
 pub use global::{
     AllocateBlockId, EndLogSegment, RollingUpgradeFinalize, RollingUpgradeStart, SetGenstampV1,
     SetGenstampV2, StartLogSegment,

@@ -1,0 +1,30 @@
+//! Segments: the files the edit log is made of.
+//!
+//! ```text
+//! +------------+---------+---------------------------+--------+-----+---------------------+---------+
+//! | layout 4   | flags 4 | OP_START_LOG_SEGMENT      | record | ... | OP_END_LOG_SEGMENT  | padding |
+//! +------------+---------+---------------------------+--------+-----+---------------------+---------+
+//! ```
+//! While written, a segment is `edits_inprogress_<first>`; finished, `edits_<first>-<last>`, both
+//! ids as 19 digits. The padding, bytes of 0xff, is written a megabyte ahead so that a sync of new
+//! records does not also have to sync the file's length. Source: `EditLogFileOutputStream`,
+//! `EditLogFileInputStream`, `FileJournalManager`.
+
+mod name;
+mod reader;
+mod scan;
+mod writer;
+
+pub use name::{SegmentFile, SegmentKind, finalized_name, in_progress_name, list, parse_name};
+pub use reader::SegmentReader;
+pub use scan::{Scan, Tail, scan};
+pub use writer::{SegmentWriter, sync_dir};
+
+/// Bytes before the first record.
+pub const HEADER_LEN: u64 = 8;
+
+/// The code that means no record: what padding is made of.
+pub(crate) const OP_INVALID: u8 = 0xff;
+
+/// How far ahead of the records the file is filled.
+pub(crate) const PREALLOCATION_LEN: usize = 1024 * 1024;

@@ -1,0 +1,205 @@
+//! Reading a segment record by record.
+
+use super::{HEADER_LEN, OP_INVALID};
+use crate::error::{DecodeError, JournalError};
+use crate::layout::LayoutVersion;
+use crate::op::{self, OP_SIZE_MIN, Record};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use zerohop_wire::TxId;
+
+/// Bytes asked of the file at a time.
+const READ_LEN: usize = 512 * 1024;
+
+/// The records of a segment in order. Ids must follow one another.
+#[derive(Debug)]
+pub struct SegmentReader {
+    path: PathBuf,
+    file: File,
+    layout: LayoutVersion,
+    size_max: usize,
+    /// What is read and not consumed: `buffer[start..]`; start <= buffer.len().
+    buffer: Vec<u8>,
+    start: usize,
+    /// The offset in the file of `buffer[start]`.
+    offset: u64,
+    at_eof: bool,
+    last: Option<TxId>,
+}
+
+/// What is at the reader's offset.
+pub(super) enum Found<T> {
+    /// A record, and its bytes.
+    Record(T, usize),
+    /// The end of the file, or only padding until there.
+    End,
+    /// Bytes that are no record.
+    Bad(DecodeError),
+}
+
+impl SegmentReader {
+    /// Opens a segment and reads its header.
+    pub fn open(path: &Path, op_size_max: usize) -> Result<Self, JournalError> {
+        let mut file = File::open(path).map_err(JournalError::io("open", path))?;
+        let layout = read_header(&mut file, path)?;
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            layout,
+            size_max: op_size_max,
+            buffer: Vec::new(),
+            start: 0,
+            offset: HEADER_LEN,
+            at_eof: false,
+            last: None,
+        })
+    }
+
+    /// The layout it was written in.
+    pub fn layout(&self) -> LayoutVersion {
+        self.layout
+    }
+
+    /// The offset of the next record.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The next record; none at the end. Any damage is an error that says where.
+    pub fn next(&mut self) -> Result<Option<Record>, JournalError> {
+        let (layout, size_max) = (self.layout, self.size_max);
+        match self.find(|bytes| op::decode(bytes, layout, size_max))? {
+            Found::Record(record, len) => {
+                self.follow(record.txid, len)?;
+                Ok(Some(record))
+            }
+            Found::End => Ok(None),
+            Found::Bad(source) => Err(self.corrupt(source)),
+        }
+    }
+
+    /// As [`Self::next`], without decoding what the CRC already vouches for.
+    pub(super) fn next_frame(&mut self) -> Result<Found<TxId>, JournalError> {
+        let size_max = self.size_max;
+        let found = self.find(|bytes| op::check(bytes, size_max))?;
+        if let Found::Record(txid, len) = &found {
+            self.follow(*txid, *len)?;
+        }
+        Ok(found)
+    }
+
+    pub(super) fn last(&self) -> Option<TxId> {
+        self.last
+    }
+
+    pub(super) fn corrupt(&self, source: DecodeError) -> JournalError {
+        JournalError::Corrupt {
+            path: self.path.clone(),
+            offset: self.offset,
+            last_txid: self.last.map_or(0, |txid| txid.0),
+            source,
+        }
+    }
+
+    fn find<T>(
+        &mut self,
+        decode: impl Fn(&[u8]) -> Result<(T, usize), DecodeError>,
+    ) -> Result<Found<T>, JournalError> {
+        let mut want = OP_SIZE_MIN;
+        loop {
+            self.fill(want)?;
+            let bytes = self.buffer.get(self.start..).unwrap_or_default();
+            match bytes.first() {
+                None => return Ok(Found::End),
+                Some(&OP_INVALID) => return self.padding(),
+                Some(_) => {}
+            }
+            match decode(bytes) {
+                Ok((found, len)) => return Ok(Found::Record(found, len)),
+                Err(DecodeError::Short { needed }) if !self.at_eof => want = bytes.len() + needed,
+                Err(error) => return Ok(Found::Bad(error)),
+            }
+        }
+    }
+
+    /// Behind the first padding byte only padding may follow, of 0xff or of zeros.
+    fn padding<T>(&mut self) -> Result<Found<T>, JournalError> {
+        let is_padding = |byte: &u8| matches!(byte, 0 | &OP_INVALID);
+        let mut rest = self.buffer.split_off(self.start);
+        self.start = self.buffer.len();
+        loop {
+            if !rest.iter().all(is_padding) {
+                let value = i64::from(OP_INVALID);
+                return Ok(Found::Bad(DecodeError::Value { what: "byte behind padding", value }));
+            }
+            rest.clear();
+            if self.read_more(&mut rest)? == 0 {
+                return Ok(Found::End);
+            }
+        }
+    }
+
+    fn follow(&mut self, txid: TxId, len: usize) -> Result<(), JournalError> {
+        if let Some(last) = self.last
+            && txid.0 != last.0 + 1
+        {
+            return Err(JournalError::Gap {
+                path: self.path.clone(),
+                offset: self.offset,
+                expected: last.0 + 1,
+                found: txid.0,
+            });
+        }
+        self.last = Some(txid);
+        self.start += len;
+        self.offset += len as u64;
+        Ok(())
+    }
+
+    /// Has at least `want` bytes unread in the buffer unless the file ends before.
+    fn fill(&mut self, want: usize) -> Result<(), JournalError> {
+        if self.buffer.len() - self.start >= want || self.at_eof {
+            return Ok(());
+        }
+        self.buffer.drain(..self.start);
+        self.start = 0;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        while buffer.len() < want && !self.at_eof {
+            self.read_more(&mut buffer)?;
+        }
+        self.buffer = buffer;
+        Ok(())
+    }
+
+    fn read_more(&mut self, buffer: &mut Vec<u8>) -> Result<usize, JournalError> {
+        let read = (&mut self.file).take(READ_LEN as u64).read_to_end(buffer);
+        let read = read.map_err(JournalError::io("read", &self.path))?;
+        self.at_eof |= read == 0;
+        Ok(read)
+    }
+}
+
+fn read_header(file: &mut File, path: &Path) -> Result<LayoutVersion, JournalError> {
+    let bad = |reason: String| JournalError::Header { path: path.to_owned(), reason };
+    let mut header = Vec::with_capacity(HEADER_LEN as usize);
+    file.take(HEADER_LEN).read_to_end(&mut header).map_err(JournalError::io("read", path))?;
+    let Some((layout, flags)) = header.split_first_chunk::<4>() else {
+        return Err(bad("it is shorter than a header".to_owned()));
+    };
+    let layout = LayoutVersion(i32::from_be_bytes(*layout));
+    if layout.0 == -1 {
+        return Err(bad("there is only padding, probably the disk was full".to_owned()));
+    }
+    if layout.is_from_the_future() {
+        return Err(JournalError::Newer { path: path.to_owned(), found: layout });
+    }
+    if !layout.is_readable() {
+        return Err(bad(format!("layout version {layout} is not one this build reads")));
+    }
+    match flags {
+        [0, 0, 0, 0] => Ok(layout),
+        [_, _, _, _] => Err(bad("it has feature flags this build does not know".to_owned())),
+        _ => Err(bad("it ends within the layout flags".to_owned())),
+    }
+}
