@@ -1,1 +1,10 @@
-//! RPC connections and server, TCP and Unix sockets
+//! Hadoop RPC version 9 (client and server), data connections, and who a user is.
+//!
+//! Nothing here knows what HDFS is: protocols are names, requests are bytes. [`rpc`] runs on tokio,
+//! [`net`] on plain blocking sockets, because block data moves on threads of its own.
+
+pub mod groups;
+pub mod login;
+pub mod machines;
+pub mod net;
+pub mod rpc;

@@ -1,0 +1,51 @@
+//! Opening a data connection.
+
+use socket2::{SockRef, TcpKeepalive};
+use std::io;
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::time::Duration;
+
+/// How a data connection is set up.
+#[derive(Clone, Copy, Debug)]
+pub struct ConnectOptions {
+    /// How long connecting may take; zero means as long as the system allows.
+    pub connect_timeout: Duration,
+    /// How long one read may wait; zero means for ever.
+    pub read_timeout: Duration,
+    /// How long one write may wait; zero means for ever.
+    pub write_timeout: Duration,
+    /// Whether small messages leave at once.
+    pub tcp_nodelay: bool,
+    /// Size of the kernel's send buffer; 0 lets the system tune it.
+    pub send_buffer_len: usize,
+}
+
+/// Connects to `addr`.
+pub fn connect(addr: SocketAddr, options: &ConnectOptions) -> io::Result<TcpStream> {
+    let stream = if options.connect_timeout.is_zero() {
+        TcpStream::connect(addr)?
+    } else {
+        TcpStream::connect_timeout(&addr, options.connect_timeout)?
+    };
+    stream.set_nodelay(options.tcp_nodelay)?;
+    stream.set_read_timeout(some(options.read_timeout))?;
+    stream.set_write_timeout(some(options.write_timeout))?;
+    let socket = SockRef::from(&stream);
+    socket.set_tcp_keepalive(&TcpKeepalive::new())?;
+    if options.send_buffer_len > 0 {
+        socket.set_send_buffer_size(options.send_buffer_len)?;
+    }
+    Ok(stream)
+}
+
+fn some(duration: Duration) -> Option<Duration> {
+    (!duration.is_zero()).then_some(duration)
+}
+
+/// The first address of `host:port`.
+pub fn resolve(host: &str, port: u16) -> io::Result<SocketAddr> {
+    (host, port)
+        .to_socket_addrs()?
+        .next()
+        .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("{host} has no address")))
+}

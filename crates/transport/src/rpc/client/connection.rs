@@ -1,0 +1,322 @@
+//! One connection: callers write, one task reads and keeps it alive.
+
+use super::options::ClientOptions;
+use crate::login::User;
+use crate::rpc::error::RpcError;
+use crate::rpc::ids::CallId;
+use crate::rpc::{frame, preamble, special_call};
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use parking_lot::Mutex;
+use prost::encoding::{encode_varint, encoded_len_varint};
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::net::TcpStream;
+use tokio::sync::{Notify, oneshot};
+use zerohop_proto::common::rpc_request_header_proto::OperationProto;
+use zerohop_proto::common::rpc_response_header_proto::RpcStatusProto;
+use zerohop_proto::common::{
+    IpcConnectionContextProto, RequestHeaderProto, RpcKindProto, RpcRequestHeaderProto,
+    RpcResponseHeaderProto, UserInformationProto,
+};
+use zerohop_proto::decode_delimited;
+use zerohop_wire::RemoteException;
+
+/// Room for a read; an answer that is larger gets more.
+const READ_ROOM: usize = 16 << 10;
+/// Time between two looks at whether the connection is idle or silent.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+
+type Answer = Result<Bytes, RpcError>;
+
+pub(super) struct Connection {
+    addr: String,
+    stream: TcpStream,
+    state: Mutex<State>,
+    /// Wakes the task: there is something to send, or the connection was closed.
+    wake: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    /// Bytes that did not fit into the socket.
+    unsent: BytesMut,
+    calls: HashMap<i32, oneshot::Sender<Answer>>,
+    end: Option<End>,
+}
+
+/// Why there will be no more answers.
+#[derive(Clone, Debug)]
+enum End {
+    Closed,
+    Broken(Arc<io::Error>),
+    /// The server's last word.
+    Fatal(RemoteException),
+}
+
+impl Connection {
+    /// Says who `user` is and starts the task that reads.
+    pub(super) fn open(
+        stream: TcpStream,
+        addr: &str,
+        protocol: &str,
+        user: &User,
+        client_id: Bytes,
+        options: &ClientOptions,
+    ) -> Arc<Self> {
+        let mut unsent = BytesMut::new();
+        unsent.extend_from_slice(&preamble::SIMPLE);
+        put_context(&mut unsent, protocol, user, client_id);
+        let state = Mutex::new(State { unsent, ..State::default() });
+        let connection =
+            Arc::new(Self { addr: addr.to_owned(), stream, state, wake: Notify::new() });
+        tokio::spawn(drive(Arc::clone(&connection), options.clone()));
+        connection
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.state.lock().end.is_none()
+    }
+
+    pub(super) fn close(&self) {
+        self.finish(End::Closed);
+        self.wake.notify_one();
+    }
+
+    /// Sends a request and waits for its answer. Dropped, it forgets the call; the server may still
+    /// do it.
+    pub(super) async fn call(
+        &self,
+        id: &CallId,
+        method: &str,
+        protocol: &str,
+        version: u64,
+        request: &[u8],
+    ) -> Answer {
+        let (sender, receiver) = oneshot::channel();
+        {
+            let mut state = self.state.lock();
+            if let Some(end) = &state.end {
+                return Err(self.error(end));
+            }
+            state.calls.insert(id.call_id, sender);
+            put_request(&mut state.unsent, id, method, protocol, version, request);
+            self.send(&mut state);
+        }
+        let _forget = Forget { connection: self, call_id: id.call_id };
+        match receiver.await {
+            Ok(answer) => answer,
+            Err(_) => Err(self.error(&End::Closed)),
+        }
+    }
+
+    /// Sends what fits into the socket; the task sends the rest.
+    fn send(&self, state: &mut State) {
+        while !state.unsent.is_empty() {
+            match self.stream.try_write(&state.unsent) {
+                Ok(sent) => state.unsent.advance(sent),
+                Err(error) => {
+                    if error.kind() != io::ErrorKind::WouldBlock {
+                        tracing::debug!("{}: {error}", self.addr);
+                    }
+                    // A broken connection shows in the task's read.
+                    self.wake.notify_one();
+                    return;
+                }
+            }
+        }
+        state.unsent.clear();
+    }
+
+    /// Ends the connection: every call in flight fails for the reason given.
+    fn finish(&self, end: End) {
+        let calls = {
+            let mut state = self.state.lock();
+            if state.end.is_some() {
+                return;
+            }
+            state.end = Some(end.clone());
+            std::mem::take(&mut state.calls)
+        };
+        for (_, caller) in calls {
+            let _ = caller.send(Err(self.error(&end)));
+        }
+    }
+
+    fn error(&self, end: &End) -> RpcError {
+        let addr = self.addr.clone();
+        let io = |kind, text: String| RpcError::Io { addr, source: io::Error::new(kind, text) };
+        match end {
+            End::Fatal(exception) => RpcError::Remote(exception.clone()),
+            End::Broken(error) => io(error.kind(), error.to_string()),
+            End::Closed => io(io::ErrorKind::NotConnected, "connection closed".to_owned()),
+        }
+    }
+
+    /// Hands the answers in `input` to their callers.
+    fn take_answers(&self, input: &mut BytesMut, length_max: usize) -> io::Result<Option<End>> {
+        loop {
+            let frame = frame::take(input, length_max)
+                .map_err(|bad| io::Error::new(io::ErrorKind::InvalidData, bad))?;
+            let Some(mut frame) = frame else { return Ok(None) };
+            let header: RpcResponseHeaderProto = decode_delimited(&mut frame)
+                .map_err(|bad| io::Error::new(io::ErrorKind::InvalidData, bad))?;
+            if header.status() == RpcStatusProto::Fatal {
+                return Ok(Some(End::Fatal(exception_of(header))));
+            }
+            let Some(caller) = self.state.lock().calls.remove(&(header.call_id as i32)) else {
+                continue;
+            };
+            let _ = caller.send(self.answer(header, frame));
+        }
+    }
+
+    fn answer(&self, header: RpcResponseHeaderProto, mut frame: Bytes) -> Answer {
+        if header.status() != RpcStatusProto::Success {
+            return Err(RpcError::Remote(exception_of(header)));
+        }
+        if frame.is_empty() {
+            return Ok(frame);
+        }
+        frame::take_delimited(&mut frame).ok_or_else(|| RpcError::Protocol {
+            addr: self.addr.clone(),
+            reason: "truncated".to_owned(),
+        })
+    }
+
+    fn ping(&self) {
+        let header = request_header(special_call::PING, Bytes::new(), -1);
+        let mut state = self.state.lock();
+        frame::put(&mut state.unsent, &header, None);
+        self.send(&mut state);
+    }
+}
+
+struct Forget<'a> {
+    connection: &'a Connection,
+    call_id: i32,
+}
+
+impl Drop for Forget<'_> {
+    fn drop(&mut self) {
+        self.connection.state.lock().calls.remove(&self.call_id);
+    }
+}
+
+/// The connection's task, until the connection ends.
+async fn drive(connection: Arc<Connection>, options: ClientOptions) {
+    let end = match read_all(&connection, &options).await {
+        Ok(end) => end,
+        Err(error) => End::Broken(Arc::new(error)),
+    };
+    connection.finish(end);
+}
+
+async fn read_all(connection: &Connection, options: &ClientOptions) -> io::Result<End> {
+    let mut input = BytesMut::new();
+    let mut look = tokio::time::interval(LOOK_INTERVAL);
+    let mut heard = Instant::now();
+    let mut pinged = heard;
+    loop {
+        let has_unsent = {
+            let state = connection.state.lock();
+            if let Some(end) = &state.end {
+                return Ok(end.clone());
+            }
+            !state.unsent.is_empty()
+        };
+        input.reserve(READ_ROOM);
+        tokio::select! {
+            readable = connection.stream.readable() => {
+                readable?;
+                match connection.stream.try_read_buf(&mut input) {
+                    Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                    Ok(_) => heard = Instant::now(),
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
+                    Err(error) => return Err(error),
+                }
+                if let Some(end) = connection.take_answers(&mut input, options.response_len_max)? {
+                    return Ok(end);
+                }
+            }
+            writable = connection.stream.writable(), if has_unsent => {
+                writable?;
+                connection.send(&mut connection.state.lock());
+            }
+            () = connection.wake.notified() => {}
+            _ = look.tick() => {
+                let idle = connection.state.lock().calls.is_empty();
+                let silent = heard.max(pinged).elapsed();
+                if idle && heard.elapsed() > options.idle_after && close_if_idle(connection) {
+                    return Ok(End::Closed);
+                }
+                if !idle && !options.ping_interval.is_zero() && silent > options.ping_interval {
+                    connection.ping();
+                    pinged = Instant::now();
+                }
+            }
+        }
+    }
+}
+
+/// Ends the connection unless a call came in between.
+fn close_if_idle(connection: &Connection) -> bool {
+    let mut state = connection.state.lock();
+    if state.calls.is_empty() {
+        state.end = Some(End::Closed);
+    }
+    state.end.is_some()
+}
+
+fn exception_of(header: RpcResponseHeaderProto) -> RemoteException {
+    let class = header.exception_class_name.unwrap_or_else(|| "java.io.IOException".to_owned());
+    RemoteException { class: class.into(), message: header.error_msg.unwrap_or_default() }
+}
+
+fn request_header(call_id: i32, client_id: Bytes, retry_count: i32) -> RpcRequestHeaderProto {
+    RpcRequestHeaderProto {
+        rpc_kind: Some(RpcKindProto::RpcProtocolBuffer.into()),
+        rpc_op: Some(OperationProto::RpcFinalPacket.into()),
+        call_id,
+        client_id,
+        retry_count: Some(retry_count),
+        ..Default::default()
+    }
+}
+
+fn put_context(out: &mut BytesMut, protocol: &str, user: &User, client_id: Bytes) {
+    let header = request_header(special_call::CONNECTION_CONTEXT, client_id, -1);
+    let context = IpcConnectionContextProto {
+        user_info: Some(UserInformationProto {
+            effective_user: Some(user.name.clone()),
+            real_user: user.real.clone(),
+        }),
+        protocol: Some(protocol.to_owned()),
+    };
+    frame::put(out, &header, Some(&prost::Message::encode_to_vec(&context)));
+}
+
+fn put_request(
+    out: &mut BytesMut,
+    id: &CallId,
+    method: &str,
+    protocol: &str,
+    version: u64,
+    request: &[u8],
+) {
+    let header = request_header(id.call_id, id.client_id.clone(), id.retry_count);
+    let method = RequestHeaderProto {
+        method_name: method.to_owned(),
+        declaring_class_protocol_name: protocol.to_owned(),
+        client_protocol_version: version,
+    };
+    let request_len = encoded_len_varint(request.len() as u64) + request.len();
+    let length = frame::delimited_len(&header) + frame::delimited_len(&method) + request_len;
+    out.reserve(frame::PREFIX + length);
+    out.put_u32(length as u32);
+    frame::put_delimited(out, &header);
+    frame::put_delimited(out, &method);
+    encode_varint(request.len() as u64, out);
+    out.put_slice(request);
+}

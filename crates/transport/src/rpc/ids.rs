@@ -1,0 +1,49 @@
+//! Who calls and which call it is: what a server's retry cache goes by.
+
+use bytes::Bytes;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// A client's id and the counter of its calls. Several [`RpcClient`](super::RpcClient)s may share
+/// one, so that a call repeated at another server is still the same call.
+#[derive(Debug)]
+pub struct ClientIdentity {
+    id: Bytes,
+    next_call: AtomicI32,
+}
+
+/// Names one call of one client, however often it is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallId {
+    /// The client's 16 bytes.
+    pub client_id: Bytes,
+    /// The call, not negative.
+    pub call_id: i32,
+    /// How often it was sent before.
+    pub retry_count: i32,
+}
+
+impl ClientIdentity {
+    /// A fresh random id.
+    pub fn random() -> Self {
+        let id = Bytes::copy_from_slice(uuid::Uuid::new_v4().as_bytes());
+        Self { id, next_call: AtomicI32::new(0) }
+    }
+
+    /// The 16 bytes.
+    pub fn id(&self) -> &Bytes {
+        &self.id
+    }
+
+    /// The next call; ids start again at 0 after 2^31 of them.
+    pub fn next_call(&self) -> CallId {
+        let call_id = self.next_call.fetch_add(1, Ordering::Relaxed) & i32::MAX;
+        CallId { client_id: self.id.clone(), call_id, retry_count: 0 }
+    }
+}
+
+impl CallId {
+    /// The same call, sent once more.
+    pub fn again(&self) -> Self {
+        Self { retry_count: self.retry_count.saturating_add(1), ..self.clone() }
+    }
+}

@@ -1,0 +1,304 @@
+//! Our client against our server, and raw bytes against our server.
+
+use super::server::{decode_param, no_such_method};
+use super::*;
+use crate::login::User;
+use bytes::{Bytes, BytesMut};
+use std::collections::HashSet;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
+use zerohop_conf::Conf;
+use zerohop_proto::common::rpc_response_header_proto::{RpcErrorCodeProto, RpcStatusProto};
+use zerohop_proto::common::{RpcResponseHeaderProto, RpcSaslProto, UserInformationProto};
+use zerohop_proto::decode_delimited;
+use zerohop_wire::{JavaException, RemoteException};
+
+const PROTOCOL: &str = "test.Protocol";
+
+/// Answers with what the call says, or with who calls, at once or when the gate opens.
+struct Echo {
+    gate: Arc<Semaphore>,
+}
+
+impl RpcService for Echo {
+    fn protocol(&self) -> &'static str {
+        PROTOCOL
+    }
+
+    fn version(&self) -> u64 {
+        1
+    }
+
+    fn call(self: Arc<Self>, context: CallContext, method: &str, param: Bytes) -> Reply {
+        match method {
+            "echo" => Reply::Now(Ok(param)),
+            "gated" => Reply::later(async move {
+                let pass = self.gate.acquire().await;
+                pass.map(|_| param).map_err(|e| JavaException::Io.with(e.to_string()))
+            }),
+            "whoami" => Reply::message(&UserInformationProto {
+                effective_user: Some(context.user.to_string()),
+                real_user: context.real_user.as_deref().map(str::to_owned),
+            }),
+            "fail" => Reply::exception(JavaException::FileNotFound.with("no /x")),
+            "checked" => Reply::Now(decode_param::<RpcSaslProto>(param).map(|_| Bytes::new())),
+            _ => Reply::exception(no_such_method(&context.connection_protocol, method)),
+        }
+    }
+}
+
+fn server_with(settings: &[(&str, &str)]) -> (RpcServer, Arc<Semaphore>) {
+    let mut conf = Conf::new();
+    for (key, value) in settings {
+        conf.set(key, *value);
+    }
+    let options = ServerOptions::from_conf(&conf, 0, 1).unwrap();
+    let server = RpcServer::bind(SocketAddr::from(([127, 0, 0, 1], 0)), options).unwrap();
+    let gate = Arc::new(Semaphore::new(0));
+    server.register(Arc::new(Echo { gate: Arc::clone(&gate) }));
+    server.start().unwrap();
+    (server, gate)
+}
+
+fn client_as(server: &RpcServer, protocol: &'static str, version: u64, user: &User) -> RpcClient {
+    let options = ClientOptions { connect_retries: 0, ..ClientOptions::default() };
+    RpcClient::new(server.local_addr(), protocol, version, user, options)
+}
+
+fn client(server: &RpcServer) -> RpcClient {
+    client_as(server, PROTOCOL, 1, &User::new("ann"))
+}
+
+async fn echo(client: &RpcClient, text: &str) -> Result<String, RpcError> {
+    let sent = UserInformationProto { effective_user: Some(text.to_owned()), real_user: None };
+    let back: UserInformationProto = client.call("echo", &sent).await?;
+    Ok(back.effective_user.unwrap_or_default())
+}
+
+fn exception(result: Result<impl Sized, RpcError>) -> RemoteException {
+    match result {
+        Err(RpcError::Remote(exception)) => exception,
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("an answer"),
+    }
+}
+
+#[tokio::test]
+async fn calls_are_answered_by_name() {
+    let (server, _) = server_with(&[]);
+    let client = client(&server);
+    assert_eq!(echo(&client, "hello").await.unwrap(), "hello");
+    let me: UserInformationProto =
+        client.call("whoami", &UserInformationProto::default()).await.unwrap();
+    assert_eq!(me.effective_user(), "ann");
+    let nothing = UserInformationProto::default();
+    let failed = exception(client.call::<_, UserInformationProto>("fail", &nothing).await);
+    assert_eq!(failed, JavaException::FileNotFound.with("no /x"));
+    let failed = exception(client.call::<_, UserInformationProto>("none", &nothing).await);
+    assert_eq!(failed.kind(), Some(JavaException::RpcNoSuchMethod));
+    let failed = exception(client.call::<_, UserInformationProto>("checked", &nothing).await);
+    assert!(failed.message.contains("missing required fields: state"), "{failed}");
+    server.stop().await;
+    assert!(matches!(
+        echo(&client, "gone").await,
+        Err(RpcError::Io { .. } | RpcError::Connect { .. })
+    ));
+}
+
+#[tokio::test]
+async fn unknown_protocols_and_versions_are_told_apart() {
+    let (server, _) = server_with(&[]);
+    let user = User::new("ann");
+    let failed = exception(echo(&client_as(&server, "no.Such", 1, &user), "x").await);
+    assert_eq!(failed.kind(), Some(JavaException::RpcNoSuchProtocol));
+    let failed = exception(echo(&client_as(&server, PROTOCOL, 2, &user), "x").await);
+    assert_eq!(failed.message, "Protocol test.Protocol version mismatch. (client = 2, server = 1)");
+}
+
+#[tokio::test]
+async fn a_waiting_call_holds_up_no_other() {
+    let (server, gate) = server_with(&[]);
+    let client = client(&server);
+    let gated: Vec<_> = (0..50)
+        .map(|n| {
+            let client = client.clone();
+            tokio::spawn(async move {
+                let sent =
+                    UserInformationProto { effective_user: Some(n.to_string()), real_user: None };
+                let back: UserInformationProto = client.call("gated", &sent).await.unwrap();
+                back.effective_user.unwrap()
+            })
+        })
+        .collect();
+    while server.waiting_calls() < 50 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(echo(&client, "through").await.unwrap(), "through");
+    assert_eq!(server.connections(), 1);
+    gate.add_permits(1);
+    let mut answers = HashSet::new();
+    for call in gated {
+        answers.insert(call.await.unwrap());
+    }
+    assert_eq!(answers.len(), 50);
+    assert_eq!(server.waiting_calls(), 0);
+}
+
+#[tokio::test]
+async fn large_messages_cross_in_both_directions() {
+    let (server, _) = server_with(&[]);
+    let text = "x".repeat(5 << 20);
+    assert_eq!(echo(&client(&server), &text).await.unwrap(), text);
+}
+
+#[tokio::test]
+async fn a_full_server_tells_clients_to_come_back() {
+    let (server, gate) =
+        server_with(&[("ipc.backoff.enable", "true"), ("ipc.server.handler.queue.size", "1")]);
+    let client = client(&server);
+    let other = client.clone();
+    let waits = tokio::spawn(async move {
+        other.call::<_, UserInformationProto>("gated", &UserInformationProto::default()).await
+    });
+    while server.waiting_calls() < 1 {
+        tokio::task::yield_now().await;
+    }
+    let refused = exception(echo(&client, "x").await);
+    assert_eq!(refused.kind(), Some(JavaException::Retriable));
+    gate.add_permits(1);
+    assert!(waits.await.unwrap().is_ok());
+    assert!(echo(&client, "x").await.is_ok());
+}
+
+#[tokio::test]
+async fn a_full_server_without_back_off_answers_in_the_end() {
+    let (server, gate) = server_with(&[("ipc.server.handler.queue.size", "1")]);
+    let client = client(&server);
+    let calls: Vec<_> = (0..3)
+        .map(|_| {
+            let client = client.clone();
+            tokio::spawn(async move {
+                let nothing = UserInformationProto::default();
+                client.call::<_, UserInformationProto>("gated", &nothing).await
+            })
+        })
+        .collect();
+    while server.waiting_calls() < 1 {
+        tokio::task::yield_now().await;
+    }
+    gate.add_permits(1);
+    for call in calls {
+        assert!(call.await.unwrap().is_ok());
+    }
+}
+
+#[tokio::test]
+async fn proxies_act_for_others_only_where_allowed() {
+    let (server, _) = server_with(&[
+        ("hadoop.proxyuser.hue.users", "ann"),
+        ("hadoop.proxyuser.hue.hosts", "127.0.0.1"),
+    ]);
+    let allowed = client_as(&server, PROTOCOL, 1, &User::proxied("ann", "hue"));
+    let me: UserInformationProto =
+        allowed.call("whoami", &UserInformationProto::default()).await.unwrap();
+    assert_eq!((me.effective_user(), me.real_user()), ("ann", "hue"));
+    let refused = client_as(&server, PROTOCOL, 1, &User::proxied("root", "hue"));
+    let refused = exception(echo(&refused, "x").await);
+    assert_eq!(refused.message, "User: hue is not allowed to impersonate root");
+}
+
+#[tokio::test]
+async fn a_lost_connection_is_made_again() {
+    let (server, _) = server_with(&[]);
+    let client = client(&server);
+    assert!(echo(&client, "a").await.is_ok());
+    client.disconnect();
+    assert!(echo(&client, "b").await.is_ok());
+}
+
+/// Sends raw bytes and reads until the server closes.
+async fn raw(server: &RpcServer, bytes: &[u8]) -> BytesMut {
+    let mut stream = TcpStream::connect(server.local_addr()).await.unwrap();
+    stream.write_all(bytes).await.unwrap();
+    let mut answer = BytesMut::new();
+    let read_all = async { while stream.read_buf(&mut answer).await.unwrap_or(0) > 0 {} };
+    tokio::time::timeout(Duration::from_secs(10), read_all).await.unwrap();
+    answer
+}
+
+fn fatal(mut answer: BytesMut) -> RpcResponseHeaderProto {
+    let mut frame = frame::take(&mut answer, 10_000).unwrap().unwrap();
+    let header: RpcResponseHeaderProto = decode_delimited(&mut frame).unwrap();
+    assert_eq!(header.status(), RpcStatusProto::Fatal);
+    header
+}
+
+#[tokio::test]
+async fn bad_bytes_get_a_clear_answer_and_a_closed_connection() {
+    let (server, _) = server_with(&[]);
+    let healthy = client(&server);
+    assert!(echo(&healthy, "before").await.is_ok());
+
+    let http = raw(&server, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await;
+    assert!(http.starts_with(b"HTTP/1.1 404 Not Found\r\n"));
+
+    let header = fatal(raw(&server, b"hrpc\x0a\x00\x00").await);
+    assert_eq!(header.error_detail(), RpcErrorCodeProto::FatalVersionMismatch);
+
+    let header = fatal(raw(&server, b"hrpc\x09\x00\x00\x00\x00\x00\x02\x01\xff").await);
+    assert_eq!(header.error_detail(), RpcErrorCodeProto::FatalDeserializingRequest);
+    let header = fatal(raw(&server, b"hrpc\x09\x00\x00\x00\x00\x00\x00").await);
+    assert_eq!(header.error_detail(), RpcErrorCodeProto::FatalDeserializingRequest);
+
+    assert!(raw(&server, b"hrpc\x09\x00\x00\x7f\xff\xff\xff").await.is_empty());
+    assert!(raw(&server, b"hrpc\x09\x00\x00\xff\xff\xff\xff").await.is_empty());
+
+    assert!(echo(&healthy, "after").await.is_ok());
+}
+
+#[tokio::test]
+async fn a_call_before_the_context_is_refused() {
+    let (server, _) = server_with(&[]);
+    let header = zerohop_proto::common::RpcRequestHeaderProto {
+        rpc_kind: Some(2),
+        rpc_op: Some(0),
+        call_id: 7,
+        ..Default::default()
+    };
+    let mut bytes = BytesMut::from(&preamble::SIMPLE[..]);
+    frame::put(&mut bytes, &header, Some(b""));
+    let answer = fatal(raw(&server, &bytes).await);
+    assert_eq!(answer.error_msg(), "Connection context not established");
+    assert_eq!(answer.call_id, 7);
+}
+
+#[tokio::test]
+async fn sasl_ends_in_simple() {
+    let (server, _) = server_with(&[]);
+    let negotiate = RpcSaslProto { state: 1, ..Default::default() };
+    let header = zerohop_proto::common::RpcRequestHeaderProto {
+        rpc_kind: Some(2),
+        rpc_op: Some(0),
+        call_id: special_call::SASL,
+        ..Default::default()
+    };
+    let mut bytes = BytesMut::from(&b"hrpc\x09\x00\xdf"[..]);
+    frame::put(&mut bytes, &header, Some(&prost::Message::encode_to_vec(&negotiate)));
+    let mut stream = TcpStream::connect(server.local_addr()).await.unwrap();
+    stream.write_all(&bytes).await.unwrap();
+    let mut answer = BytesMut::new();
+    let mut frame = loop {
+        stream.read_buf(&mut answer).await.unwrap();
+        if let Some(frame) = frame::take(&mut answer, 1000).unwrap() {
+            break frame;
+        }
+    };
+    let header: RpcResponseHeaderProto = decode_delimited(&mut frame).unwrap();
+    assert_eq!(header.call_id as i32, special_call::SASL);
+    let message: RpcSaslProto = decode_delimited(&mut frame).unwrap();
+    assert_eq!(message.state, 0);
+}

@@ -1,0 +1,348 @@
+//! One connection's task.
+
+use super::dispatch::Services;
+use super::handshake::{Handshake, Step};
+use super::listener::Shared;
+use super::request;
+use super::response::{self, Answered, Failure};
+use super::service::{CallContext, CallerContext, LaterReply, Reply};
+use crate::rpc::frame;
+use crate::rpc::preamble::{self, Preamble};
+use crate::rpc::special_call;
+use bytes::{Bytes, BytesMut};
+use futures_util::FutureExt;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+use std::time::Instant;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use zerohop_proto::common::rpc_request_header_proto::OperationProto;
+use zerohop_proto::common::rpc_response_header_proto::{RpcErrorCodeProto, RpcStatusProto};
+use zerohop_proto::common::{RpcKindProto, RpcRequestHeaderProto, RpcResponseHeaderProto};
+use zerohop_wire::RemoteException;
+
+/// Room for a read; a frame that is larger gets more.
+const READ_ROOM: usize = 16 << 10;
+/// Answers are sent before more calls are taken once there are this many bytes of them.
+const FLUSH_AT: usize = 1 << 20;
+
+/// Serves a connection until one side closes it.
+pub(super) async fn serve(mut stream: TcpStream, remote: SocketAddr, shared: &Arc<Shared>) {
+    let auth = match open(&mut stream, remote).await {
+        Ok(Some(auth)) => auth,
+        Ok(None) => return,
+        Err(error) => return tracing::debug!("{remote}: {error}"),
+    };
+    let services = Arc::clone(&shared.services.lock());
+    let mut connection = Connection {
+        shared: Arc::clone(shared),
+        services,
+        remote,
+        handshake: Handshake::new(auth),
+        input: BytesMut::new(),
+        output: BytesMut::new(),
+        waiting: FuturesUnordered::new(),
+        closing: false,
+        last_contact: Instant::now(),
+    };
+    match connection.run(&mut stream).await {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            tracing::warn!("IPC Server on {}: {error} RPC came from {remote}", shared.options.name);
+        }
+        Err(error) => tracing::debug!("{remote}: {error}"),
+    }
+}
+
+/// Reads the preamble; `None` where the connection was refused with an answer.
+async fn open(
+    stream: &mut TcpStream,
+    remote: SocketAddr,
+) -> io::Result<Option<preamble::AuthProtocol>> {
+    let mut bytes = [0; preamble::LEN];
+    stream.read_exact(&mut bytes).await?;
+    let mut answer = BytesMut::new();
+    match preamble::parse(bytes) {
+        Preamble::Rpc(auth) => return Ok(Some(auth)),
+        Preamble::Http => answer.extend_from_slice(preamble::HTTP_ANSWER.as_bytes()),
+        Preamble::WrongVersion(version) => {
+            tracing::warn!(
+                "Version mismatch from {remote}. Expected version: {}. Actual version: {version}",
+                preamble::VERSION
+            );
+            response::put_version_mismatch(&mut answer, version);
+        }
+        Preamble::UnknownAuth(auth) => {
+            tracing::warn!("Unknown auth protocol:{auth} from {remote}");
+            let message = format!("Unknown auth protocol:{}", auth as i8);
+            let failure = Failure::fatal(RpcErrorCodeProto::FatalUnauthorized, message);
+            let call = Answered { call_id: special_call::SASL, ..Answered::unknown() };
+            response::put_failure(&mut answer, call, &failure);
+        }
+    }
+    // What is left unread would turn the close into a reset, which can overtake the answer.
+    let mut rest = [0; 4096];
+    let _ = stream.try_read(&mut rest);
+    stream.write_all(&answer).await?;
+    stream.shutdown().await?;
+    Ok(None)
+}
+
+struct Connection {
+    shared: Arc<Shared>,
+    services: Arc<Services>,
+    remote: SocketAddr,
+    handshake: Handshake,
+    input: BytesMut,
+    output: BytesMut,
+    waiting: FuturesUnordered<Waiting>,
+    /// A fatal answer is in `output`; nothing more is read.
+    closing: bool,
+    last_contact: Instant,
+}
+
+impl Connection {
+    async fn run(&mut self, stream: &mut TcpStream) -> io::Result<()> {
+        let mut scan = tokio::time::interval(
+            self.shared.options.idle_scan_interval.max(std::time::Duration::from_millis(1)),
+        );
+        loop {
+            let took_all = self.take_frames()?;
+            self.collect_ready();
+            if !self.output.is_empty() {
+                stream.write_all_buf(&mut self.output).await?;
+                self.output.clear();
+            }
+            if self.closing {
+                return stream.shutdown().await;
+            }
+            if !took_all && !self.must_wait() {
+                continue;
+            }
+            let may_read = took_all;
+            if may_read {
+                self.input.reserve(READ_ROOM);
+            }
+            tokio::select! {
+                biased;
+                Some((call, result)) = self.waiting.next(), if !self.waiting.is_empty() => {
+                    self.answer(call, result);
+                }
+                read = stream.read_buf(&mut self.input), if may_read => {
+                    if read? == 0 {
+                        return Ok(());
+                    }
+                    self.last_contact = Instant::now();
+                }
+                _ = scan.tick() => if self.is_idle() {
+                    return Ok(());
+                },
+            }
+        }
+    }
+
+    /// Serves the calls that have arrived; `false` when some are left because too many wait or too
+    /// many answers have piled up.
+    fn take_frames(&mut self) -> io::Result<bool> {
+        let length_max = self.shared.options.frame_len_max;
+        while !self.closing {
+            if self.output.len() >= FLUSH_AT || self.must_wait() {
+                return Ok(false);
+            }
+            match frame::take(&mut self.input, length_max) {
+                Ok(Some(frame)) => self.serve_frame(frame),
+                Ok(None) => return Ok(true),
+                Err(bad) => return Err(io::Error::new(io::ErrorKind::InvalidData, bad)),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether the server has too many waiting calls and this connection some of them. One that has
+    /// none goes on, else it could wait for ever.
+    fn must_wait(&self) -> bool {
+        let options = &self.shared.options;
+        !options.backoff && !self.waiting.is_empty() && self.is_overloaded()
+    }
+
+    fn is_overloaded(&self) -> bool {
+        self.shared.waiting.load(Ordering::Relaxed) >= self.shared.options.waiting_calls_max
+    }
+
+    fn is_idle(&self) -> bool {
+        let options = &self.shared.options;
+        self.waiting.is_empty()
+            && self.shared.connections.load(Ordering::Relaxed) > options.idle_threshold
+            && self.last_contact.elapsed() > options.idle_after
+    }
+
+    fn serve_frame(&mut self, mut frame: Bytes) {
+        let mut call = Answered::unknown();
+        if let Err(failure) = self.try_frame(&mut frame, &mut call) {
+            if failure.fatal {
+                tracing::warn!(
+                    "IPC Server on {}: {} from {}",
+                    self.shared.options.name,
+                    failure.exception,
+                    self.remote
+                );
+                self.closing = true;
+            }
+            response::put_failure(&mut self.output, call, &failure);
+        }
+    }
+
+    fn try_frame(&mut self, frame: &mut Bytes, call: &mut Answered) -> Result<(), Failure> {
+        let header = request::header(frame).map_err(|problem| {
+            let message = format!("Error decoding RpcRequestHeaderProto: {problem}");
+            Failure::fatal(RpcErrorCodeProto::FatalDeserializingRequest, message)
+        })?;
+        call.call_id = header.call_id;
+        call.retry_count = header.retry_count();
+        check_header(&header)?;
+        if header.call_id < 0 {
+            return self.serve_special(header.call_id, frame);
+        }
+        call.client_id = header.client_id.clone();
+        self.serve_call(header, frame, call)
+    }
+
+    fn serve_special(&mut self, call_id: i32, body: &mut Bytes) -> Result<(), Failure> {
+        let proxies = &self.shared.options.proxy_users;
+        match self.handshake.step(call_id, body, self.remote.ip(), proxies)? {
+            Step::Silent => {}
+            Step::Sasl(message) => {
+                let header = RpcResponseHeaderProto {
+                    call_id: special_call::SASL as u32,
+                    status: RpcStatusProto::Success.into(),
+                    server_ipc_version_num: Some(preamble::VERSION.into()),
+                    retry_count: Some(-1),
+                    ..Default::default()
+                };
+                let body = prost::Message::encode_to_vec(&message);
+                frame::put(&mut self.output, &header, Some(&body));
+            }
+        }
+        Ok(())
+    }
+
+    fn serve_call(
+        &mut self,
+        header: RpcRequestHeaderProto,
+        frame: &mut Bytes,
+        call: &Answered,
+    ) -> Result<(), Failure> {
+        let identity = self.handshake.identity()?;
+        if header.rpc_kind != Some(RpcKindProto::RpcProtocolBuffer.into()) {
+            let kind = header.rpc_kind.unwrap_or_default();
+            return Err(invalid(format!("Unknown rpc kind in rpc header{kind}")));
+        }
+        let (method, param) = request::method_and_param(frame).map_err(|problem| {
+            let message = format!("IPC server unable to read call parameters: {problem}");
+            Failure::fatal(RpcErrorCodeProto::FatalDeserializingRequest, message)
+        })?;
+        if self.shared.options.backoff && self.is_overloaded() {
+            return Err(Failure::busy());
+        }
+        let context = CallContext {
+            user: Arc::clone(&identity.user),
+            real_user: identity.real_user.clone(),
+            client_id: header.client_id,
+            call_id: header.call_id,
+            retry_count: call.retry_count,
+            remote: self.remote,
+            caller_context: header
+                .caller_context
+                .map(|c| CallerContext { context: c.context.into(), signature: c.signature }),
+            connection_protocol: Arc::clone(&identity.protocol),
+        };
+        let reply = match self.services.find(&method) {
+            Ok(service) => Arc::clone(service).call(context, method.method(), param),
+            Err(exception) => Reply::Now(Err(exception)),
+        };
+        self.take_reply(call.clone(), reply);
+        Ok(())
+    }
+
+    fn take_reply(&mut self, call: Answered, reply: Reply) {
+        match reply {
+            Reply::Now(result) => self.answer(call, result),
+            Reply::Later(future) => {
+                self.shared.waiting.fetch_add(1, Ordering::Relaxed);
+                let counted = WaitingCount(Arc::clone(&self.shared));
+                self.waiting.push(Waiting { call: Some(call), future, _counted: counted });
+            }
+        }
+    }
+
+    fn answer(&mut self, call: Answered, result: Result<Bytes, RemoteException>) {
+        let before = self.output.len();
+        response::put_result(&mut self.output, call, result);
+        let length = self.output.len() - before;
+        if length > self.shared.options.response_len_logged {
+            tracing::warn!("Large response size {length} for a call from {}", self.remote);
+        }
+    }
+
+    /// Takes the waiting calls that have their answer, so that one write sends them together.
+    fn collect_ready(&mut self) {
+        // The waker of this look does not matter: the select polls again before the task sleeps.
+        while let Some(Some((call, result))) = self.waiting.next().now_or_never() {
+            self.answer(call, result);
+        }
+    }
+}
+
+fn check_header(header: &RpcRequestHeaderProto) -> Result<(), Failure> {
+    match header.rpc_op {
+        None => return Err(invalid(" IPC Server: No rpc op in rpcRequestHeader")),
+        Some(op) if op != OperationProto::RpcFinalPacket as i32 => {
+            let name = OperationProto::try_from(op).map_or("", |op| op.as_str_name());
+            let message = format!("IPC Server does not implement rpc header operation{name}");
+            return Err(invalid(message));
+        }
+        Some(_) => {}
+    }
+    if header.rpc_kind.is_none() {
+        return Err(invalid(" IPC Server: No rpc kind in rpcRequestHeader"));
+    }
+    Ok(())
+}
+
+fn invalid(message: impl Into<String>) -> Failure {
+    Failure::fatal(RpcErrorCodeProto::FatalInvalidRpcHeader, message)
+}
+
+/// A call that has no answer yet.
+struct Waiting {
+    /// Taken when the answer is there.
+    call: Option<Answered>,
+    future: LaterReply,
+    _counted: WaitingCount,
+}
+
+impl Future for Waiting {
+    type Output = (Answered, Result<Bytes, RemoteException>);
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.future
+            .as_mut()
+            .poll(cx)
+            .map(|result| (self.call.take().unwrap_or_else(Answered::unknown), result))
+    }
+}
+
+/// Takes a call off the count, also when its connection goes away.
+struct WaitingCount(Arc<Shared>);
+
+impl Drop for WaitingCount {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}

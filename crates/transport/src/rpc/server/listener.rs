@@ -1,0 +1,155 @@
+//! The port and the connections it has taken.
+
+use super::connection;
+use super::dispatch::Services;
+use super::options::ServerOptions;
+use super::service::RpcService;
+use parking_lot::Mutex;
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io;
+use std::net::{SocketAddr, TcpListener as StdListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{JoinHandle, JoinSet};
+
+/// Wait before accepting again where the system could not give a connection (no descriptors left).
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// What all connections of a server share.
+pub(super) struct Shared {
+    pub(super) options: ServerOptions,
+    pub(super) services: Mutex<Arc<Services>>,
+    /// Calls that wait for their [`Reply::Later`](super::Reply::Later).
+    pub(super) waiting: AtomicUsize,
+    pub(super) connections: AtomicUsize,
+}
+
+/// A server on one port. Bound first, so that the port is known; started when its services are
+/// registered; dropped or stopped, it closes every connection.
+pub struct RpcServer {
+    shared: Arc<Shared>,
+    local: SocketAddr,
+    listener: Mutex<Option<StdListener>>,
+    accepting: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl RpcServer {
+    /// Takes the port; 0 means any free one. Connections wait until [`start`](Self::start).
+    pub fn bind(addr: SocketAddr, options: ServerOptions) -> io::Result<Self> {
+        let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
+        socket.set_reuse_address(true)?;
+        socket.set_nonblocking(true)?;
+        socket.bind(&addr.into())?;
+        socket.listen(options.backlog)?;
+        let listener: StdListener = socket.into();
+        let local = listener.local_addr()?;
+        let shared = Arc::new(Shared {
+            options,
+            services: Mutex::default(),
+            waiting: AtomicUsize::new(0),
+            connections: AtomicUsize::new(0),
+        });
+        let listener = Mutex::new(Some(listener));
+        Ok(Self { shared, local, listener, accepting: Mutex::new(None) })
+    }
+
+    /// Offers a protocol to connections that are made from now on.
+    pub fn register(&self, service: Arc<dyn RpcService>) {
+        let mut services = self.shared.services.lock();
+        Arc::make_mut(&mut services).insert(service);
+    }
+
+    /// Where this server listens.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local
+    }
+
+    /// Connections that are open.
+    pub fn connections(&self) -> usize {
+        self.shared.connections.load(Ordering::Relaxed)
+    }
+
+    /// Calls that wait for their answer.
+    pub fn waiting_calls(&self) -> usize {
+        self.shared.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Serves, inside the caller's tokio runtime. A second call does nothing.
+    pub fn start(&self) -> io::Result<()> {
+        let Some(listener) = self.listener.lock().take() else { return Ok(()) };
+        let listener = TcpListener::from_std(listener)?;
+        let task = tokio::spawn(accept_all(listener, Arc::clone(&self.shared)));
+        *self.accepting.lock() = Some(task);
+        Ok(())
+    }
+
+    /// Closes the port and every connection; answers not yet sent are lost.
+    pub async fn stop(&self) {
+        self.listener.lock().take();
+        let task = self.accepting.lock().take();
+        if let Some(task) = task {
+            task.abort();
+            // The task's JoinSet aborts the connections when it is dropped.
+            let _ = task.await;
+        }
+    }
+}
+
+impl Drop for RpcServer {
+    fn drop(&mut self) {
+        if let Some(task) = self.accepting.lock().take() {
+            task.abort();
+        }
+    }
+}
+
+async fn accept_all(listener: TcpListener, shared: Arc<Shared>) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, remote)) => admit(&mut connections, &shared, stream, remote),
+                Err(error) => {
+                    tracing::warn!("IPC Server listener on {}: {error}", shared.options.name);
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            },
+            Some(_) = connections.join_next() => {}
+        }
+    }
+}
+
+fn admit(
+    connections: &mut JoinSet<()>,
+    shared: &Arc<Shared>,
+    stream: TcpStream,
+    remote: SocketAddr,
+) {
+    let limit = shared.options.connections_max;
+    if limit > 0 && shared.connections.load(Ordering::Relaxed) >= limit {
+        tracing::warn!(
+            "IPC Server on {}: {limit} connections are open, closed the one from {remote}",
+            shared.options.name
+        );
+        return;
+    }
+    if let Err(error) = stream.set_nodelay(shared.options.tcp_nodelay) {
+        tracing::debug!("{remote}: {error}");
+    }
+    shared.connections.fetch_add(1, Ordering::Relaxed);
+    let counted = Counted(Arc::clone(shared));
+    connections.spawn(async move {
+        connection::serve(stream, remote, &counted.0).await;
+    });
+}
+
+/// Takes a connection off the count, however its task ends.
+struct Counted(Arc<Shared>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}

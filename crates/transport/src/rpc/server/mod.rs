@@ -1,0 +1,20 @@
+//! The server: one port, several protocols, one task a connection.
+//!
+//! A connection's task reads what has arrived, calls the services inline, and sends all answers of
+//! one wake-up in one write. Only calls that must wait ([`Reply::Later`]) outlive the wake-up; they
+//! wait inside the same task, so an answer costs no task switch.
+
+mod connection;
+mod dispatch;
+mod handshake;
+mod impersonation;
+mod listener;
+mod options;
+mod request;
+mod response;
+mod service;
+
+pub use impersonation::ProxyUsers;
+pub use listener::RpcServer;
+pub use options::ServerOptions;
+pub use service::{CallContext, CallerContext, Reply, RpcService, decode_param, no_such_method};

@@ -1,0 +1,69 @@
+//! A server's limits.
+
+use super::ProxyUsers;
+use std::sync::Arc;
+use std::time::Duration;
+use zerohop_conf::{Conf, ConfError, keys};
+
+/// A server's limits, with Hadoop's defaults.
+#[derive(Clone, Debug)]
+pub struct ServerOptions {
+    /// What the log calls this server, usually its port.
+    pub name: String,
+    /// Largest frame (`ipc.maximum.data.length`).
+    pub frame_len_max: usize,
+    /// Calls that may wait at once, over all connections; beyond, a connection that waits itself is
+    /// not read, or is told to come back later.
+    pub waiting_calls_max: usize,
+    /// Whether calls beyond the limit are refused instead of left in the socket
+    /// (`ipc.<port>.backoff.enable`).
+    pub backoff: bool,
+    /// Most connections (`ipc.server.max.connections`); 0 means no limit.
+    pub connections_max: usize,
+    /// Idle connections are closed only where there are more than this (`ipc.client.idlethreshold`).
+    pub idle_threshold: usize,
+    /// A connection without calls is idle after this (twice `ipc.client.connection.maxidletime`).
+    pub idle_after: Duration,
+    /// Time between two looks for idle connections.
+    pub idle_scan_interval: Duration,
+    /// Length of the queue of connections not yet accepted.
+    pub backlog: i32,
+    /// Whether small answers leave at once (`ipc.server.tcpnodelay`).
+    pub tcp_nodelay: bool,
+    /// An answer larger than this is logged (`ipc.server.max.response.size`).
+    pub response_len_logged: usize,
+    /// Who may act for whom.
+    pub proxy_users: Arc<ProxyUsers>,
+}
+
+impl ServerOptions {
+    /// The limits of `conf`; `port` is the configured one and `handlers` the number of handler
+    /// threads that Apache's server would have (its queue holds
+    /// `ipc.server.handler.queue.size` calls for each).
+    pub fn from_conf(conf: &Conf, port: u16, handlers: usize) -> Result<Self, ConfError> {
+        let per_handler = usize::try_from(conf.get(&keys::IPC_SERVER_HANDLER_QUEUE_SIZE)?);
+        let by_port = conf.get_raw(&format!("ipc.{port}.backoff.enable"));
+        let backoff = match by_port {
+            Some(value) => value.trim().eq_ignore_ascii_case("true"),
+            None => conf.get(&keys::IPC_BACKOFF_ENABLE)?,
+        };
+        Ok(Self {
+            name: port.to_string(),
+            frame_len_max: positive(conf.get(&keys::IPC_MAXIMUM_DATA_LENGTH)?),
+            waiting_calls_max: handlers.max(1) * per_handler.unwrap_or(100).max(1),
+            backoff,
+            connections_max: positive(conf.get(&keys::IPC_SERVER_MAX_CONNECTIONS)?),
+            idle_threshold: positive(conf.get(&keys::IPC_CLIENT_IDLETHRESHOLD)?),
+            idle_after: conf.get(&keys::IPC_CLIENT_CONNECTION_MAXIDLETIME)?.saturating_mul(2),
+            idle_scan_interval: conf.get(&keys::IPC_CLIENT_CONNECTION_IDLE_SCAN_INTERVAL_MS)?,
+            backlog: conf.get(&keys::IPC_SERVER_LISTEN_QUEUE_SIZE)?,
+            tcp_nodelay: conf.get(&keys::IPC_SERVER_TCPNODELAY)?,
+            response_len_logged: positive(conf.get(&keys::IPC_SERVER_MAX_RESPONSE_SIZE)?),
+            proxy_users: Arc::new(ProxyUsers::from_conf(conf)),
+        })
+    }
+}
+
+fn positive(number: i32) -> usize {
+    usize::try_from(number).unwrap_or(0)
+}

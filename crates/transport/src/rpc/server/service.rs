@@ -1,0 +1,97 @@
+//! What a protocol implements.
+
+use bytes::Bytes;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use zerohop_proto::Checked;
+use zerohop_wire::{JavaException, RemoteException};
+
+/// A protocol that a server offers.
+pub trait RpcService: Send + Sync {
+    /// The protocol's Java interface name, as in `declaringClassProtocolName`.
+    fn protocol(&self) -> &'static str;
+
+    /// The protocol's version; 1 for all of Hadoop's today.
+    fn version(&self) -> u64;
+
+    /// Answers one call. Runs on the connection's task: it must not block for long; what has to
+    /// wait is returned as [`Reply::Later`]. `param` is the request message, undecoded.
+    fn call(self: Arc<Self>, context: CallContext, method: &str, param: Bytes) -> Reply;
+}
+
+/// A future of an answer.
+pub type LaterReply = Pin<Box<dyn Future<Output = Result<Bytes, RemoteException>> + Send>>;
+
+/// An answer, or the promise of one. The bytes are the encoded response message.
+pub enum Reply {
+    /// Answered.
+    Now(Result<Bytes, RemoteException>),
+    /// Will be answered; other calls of the connection go on meanwhile.
+    Later(LaterReply),
+}
+
+impl Reply {
+    /// An encoded message as an answer.
+    pub fn message(message: &impl prost::Message) -> Self {
+        Self::Now(Ok(message.encode_to_vec().into()))
+    }
+
+    /// An exception as an answer.
+    pub fn exception(exception: RemoteException) -> Self {
+        Self::Now(Err(exception))
+    }
+
+    /// A future as an answer.
+    pub fn later(
+        future: impl Future<Output = Result<Bytes, RemoteException>> + Send + 'static,
+    ) -> Self {
+        Self::Later(Box::pin(future))
+    }
+}
+
+/// Who calls, and which call it is. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct CallContext {
+    /// The user to act as.
+    pub user: Arc<str>,
+    /// The user who really sent it, where that is a proxy for `user`.
+    pub real_user: Option<Arc<str>>,
+    /// The client's 16 bytes; empty from clients that send none.
+    pub client_id: Bytes,
+    /// The call; with `client_id` the key of a retry cache.
+    pub call_id: i32,
+    /// How often the client sent this call before; -1 where it does not say.
+    pub retry_count: i32,
+    /// Where the connection comes from.
+    pub remote: SocketAddr,
+    /// What the client says it is doing, for the audit log.
+    pub caller_context: Option<CallerContext>,
+    /// The protocol named when the connection was opened.
+    pub connection_protocol: Arc<str>,
+}
+
+/// What a client says about itself, for the audit log (`RPCCallerContextProto`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallerContext {
+    /// The text.
+    pub context: Arc<str>,
+    /// Its signature, unchecked.
+    pub signature: Option<Bytes>,
+}
+
+/// The answer to a method that the protocol does not have.
+pub fn no_such_method(protocol: &str, method: &str) -> RemoteException {
+    JavaException::RpcNoSuchMethod
+        .with(format!("Unknown method {method} called on {protocol} protocol."))
+}
+
+/// Decodes a request message; what cannot be read is answered as Java's protobuf answers it.
+pub fn decode_param<M: Checked>(param: Bytes) -> Result<M, RemoteException> {
+    const CLASS: &str = "org.apache.hadoop.thirdparty.protobuf.InvalidProtocolBufferException";
+    zerohop_proto::decode(param).map_err(|problem| RemoteException {
+        class: std::borrow::Cow::Borrowed(CLASS),
+        message: problem.to_string(),
+    })
+}
