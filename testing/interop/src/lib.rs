@@ -1,1 +1,29 @@
-//! Harness that starts Apache Hadoop and zerohop daemons on loopback.
+//! Real Apache Hadoop as the judge of ours: starts daemons of either kind on loopback, drives
+//! clients of either kind with one script, and runs Apache's own test programs over a cluster.
+//!
+//! Every process started here is in a process group of its own, dies with the test program, and is
+//! killed when its handle is dropped. Nothing here decides anything by sleeping: each wait names a
+//! condition and a limit.
+
+pub mod cluster;
+pub mod content;
+pub mod driver;
+pub mod java;
+pub mod ports;
+pub mod process;
+pub mod script;
+pub mod site;
+pub mod tools;
+pub mod wait;
+
+/// Whose program plays a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Apache Hadoop 3.4.3.
+    Apache,
+    /// This repository's.
+    Ours,
+}
+
+/// What harness functions return: the text of the failure goes straight into a test's output.
+pub type Outcome<T = ()> = Result<T, String>;

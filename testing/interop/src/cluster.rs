@@ -1,0 +1,263 @@
+//! A NameNode and DataNodes of either kind on loopback.
+
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::driver::Driver;
+use crate::process::{Process, tail};
+use crate::site::{Setting, Site};
+use crate::tools::Java;
+use crate::{Kind, Outcome, tools, wait};
+
+/// How long a daemon may take to serve on a busy machine.
+const START_LIMIT: Duration = Duration::from_secs(60);
+/// How long a daemon may take to end after SIGTERM.
+const STOP_LIMIT: Duration = Duration::from_secs(20);
+
+/// What to start.
+pub struct Spec<'a> {
+    /// Names the folder with the logs when a test fails.
+    pub name: &'a str,
+    /// Whose NameNode.
+    pub namenode: Kind,
+    /// Whose DataNodes.
+    pub datanodes: Kind,
+    /// How many DataNodes.
+    pub count: usize,
+    /// Settings that go over the harness's own.
+    pub settings: Vec<Setting>,
+}
+
+/// A running cluster; everything is killed when it is dropped, and its folder is removed unless the
+/// test failed.
+pub struct Cluster {
+    /// Folders, ports and configuration.
+    pub site: Site,
+    namenode_kind: Kind,
+    datanode_kind: Kind,
+    namenode: Option<Process>,
+    datanodes: Vec<Option<Process>>,
+    judge: Option<Driver>,
+    folder: PathBuf,
+    drivers: usize,
+    /// Set when something went wrong, to keep the logs of a failure that did not panic.
+    pub keep_logs: bool,
+}
+
+impl Cluster {
+    /// Formats, starts, and waits until all DataNodes are live and safe mode is over.
+    pub fn start(spec: &Spec) -> Outcome<Self> {
+        let folder = tools::out().join("run").join(spec.name);
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        let site = Site::new(&folder, spec.count);
+        site.write(&spec.settings)?;
+        let mut cluster = Self {
+            site,
+            namenode_kind: spec.namenode,
+            datanode_kind: spec.datanodes,
+            namenode: None,
+            datanodes: (0..spec.count).map(|_| None).collect(),
+            judge: None,
+            folder,
+            drivers: 0,
+            keep_logs: true,
+        };
+        cluster.format()?;
+        cluster.start_namenode()?;
+        for i in 0..spec.count {
+            cluster.start_datanode(i)?;
+        }
+        cluster.wait_serving(spec.count)?;
+        cluster.keep_logs = false;
+        Ok(cluster)
+    }
+
+    /// The folder of all that the cluster keeps.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The configuration folder for clients.
+    pub fn conf(&self) -> PathBuf {
+        self.site.conf()
+    }
+
+    /// The file system's address.
+    pub fn uri(&self) -> String {
+        format!("hdfs://127.0.0.1:{}", self.site.rpc_port)
+    }
+
+    /// The transfer address of a DataNode, as block locations name it.
+    pub fn datanode_address(&self, i: usize) -> String {
+        format!("127.0.0.1:{}", self.site.data_ports[i])
+    }
+
+    /// The DataNode behind a transfer address.
+    pub fn datanode_at(&self, address: &str) -> Outcome<usize> {
+        (0..self.datanodes.len())
+            .find(|&i| self.datanode_address(i) == address)
+            .ok_or_else(|| format!("no DataNode has the address {address}"))
+    }
+
+    /// A new client.
+    pub fn client(&mut self, kind: Kind) -> Outcome<Driver> {
+        self.drivers += 1;
+        let log = self.site.log(&format!("driver{}", self.drivers));
+        Driver::start(kind, &self.site.conf(), &log, &[])
+    }
+
+    /// Apache's client that the harness itself asks with.
+    pub fn judge(&mut self) -> Outcome<&mut Driver> {
+        if self.judge.is_none() {
+            self.judge = Some(self.client(Kind::Apache)?);
+        }
+        self.judge.as_mut().ok_or_else(|| "no judge".to_owned())
+    }
+
+    /// Waits until `live` DataNodes are live and the NameNode is out of safe mode.
+    pub fn wait_serving(&mut self, live: usize) -> Outcome {
+        self.wait_port()?;
+        let count = live.to_string();
+        wait::until(&format!("{live} live DataNodes out of safe mode"), START_LIMIT, || {
+            self.check_alive()?;
+            let judge = self.judge()?;
+            let live = judge.ok(&["live"])?;
+            let safe = judge.ok(&["safemode", "get"])?;
+            match live[0] == count && safe[0] == "false" {
+                true => Ok(true),
+                false => Err(format!("live {live:?}, safe mode {safe:?}")),
+            }
+        })
+    }
+
+    fn wait_port(&mut self) -> Outcome {
+        let port = self.site.rpc_port;
+        wait::until("the NameNode's RPC port", START_LIMIT, || {
+            self.check_alive()?;
+            Ok(TcpStream::connect(("127.0.0.1", port)).is_ok())
+        })
+        .map_err(|e| format!("{e}\n{}", tail(&self.site.log("nn"), 25)))
+    }
+
+    fn check_alive(&mut self) -> Outcome {
+        let processes = self.namenode.iter_mut().chain(self.datanodes.iter_mut().flatten());
+        processes.map(Process::alive).collect()
+    }
+
+    fn format(&mut self) -> Outcome {
+        let conf = self.site.conf();
+        let command = match self.namenode_kind {
+            Kind::Apache => apache("format", &conf)?,
+            Kind::Ours => ours(&["namenode", "--format"], &conf)?,
+        };
+        let log = self.site.log("format");
+        let status = Process::daemon("format", command, &log)?.finish(START_LIMIT)?;
+        match status.success() {
+            true => Ok(()),
+            false => Err(format!("formatting failed\n{}", tail(&log, 25))),
+        }
+    }
+
+    /// Starts the NameNode without waiting for it.
+    pub fn start_namenode(&mut self) -> Outcome {
+        let conf = self.site.conf();
+        let command = match self.namenode_kind {
+            Kind::Apache => apache("namenode", &conf)?,
+            Kind::Ours => ours(&["namenode"], &conf)?,
+        };
+        self.namenode = Some(Process::daemon("NameNode", command, &self.site.log("nn"))?);
+        Ok(())
+    }
+
+    /// Starts a DataNode without waiting for it.
+    pub fn start_datanode(&mut self, i: usize) -> Outcome {
+        let conf = self.site.datanode_conf(i);
+        let command = match self.datanode_kind {
+            Kind::Apache => apache("datanode", &conf)?,
+            Kind::Ours => ours(&["datanode"], &conf)?,
+        };
+        let log = self.site.log(&format!("dn{i}"));
+        self.datanodes[i] = Some(Process::daemon(&format!("DataNode {i}"), command, &log)?);
+        Ok(())
+    }
+
+    /// Takes a DataNode away with SIGKILL.
+    pub fn kill_datanode(&mut self, i: usize) {
+        self.datanodes[i] = None;
+    }
+
+    /// Takes the NameNode away with SIGKILL.
+    pub fn kill_namenode(&mut self) {
+        self.namenode = None;
+    }
+
+    /// Stops a DataNode in order.
+    pub fn stop_datanode(&mut self, i: usize) -> Outcome {
+        self.datanodes[i].take().map_or(Ok(()), |mut p| p.stop(STOP_LIMIT).map(|_| ()))
+    }
+
+    /// Stops the NameNode in order.
+    pub fn stop_namenode(&mut self) -> Outcome {
+        self.namenode.take().map_or(Ok(()), |mut p| p.stop(STOP_LIMIT).map(|_| ()))
+    }
+
+    /// Stops everything in order, DataNodes first.
+    pub fn stop_all(&mut self) -> Outcome {
+        for i in 0..self.datanodes.len() {
+            self.stop_datanode(i)?;
+        }
+        self.stop_namenode()
+    }
+
+    /// Starts everything again, as `namenode` and `datanodes` this time, and waits as
+    /// [`Cluster::start`] does: the folders stay, so the other kind opens what this kind wrote.
+    pub fn start_all(&mut self, namenode: Kind, datanodes: Kind) -> Outcome {
+        (self.namenode_kind, self.datanode_kind) = (namenode, datanodes);
+        self.start_namenode()?;
+        for i in 0..self.datanodes.len() {
+            self.start_datanode(i)?;
+        }
+        self.wait_serving(self.datanodes.len())
+    }
+
+    /// Stops and starts everything.
+    pub fn restart(&mut self) -> Outcome {
+        self.stop_all()?;
+        // The judge's connection is broken too.
+        self.judge = None;
+        self.start_all(self.namenode_kind, self.datanode_kind)
+    }
+
+    /// The ends of all logs.
+    pub fn logs(&self) -> String {
+        let names = (0..self.datanodes.len()).map(|i| format!("dn{i}"));
+        let all = std::iter::once("nn".to_owned()).chain(names);
+        all.map(|name| tail(&self.site.log(&name), 12)).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.judge = None;
+        self.datanodes.clear();
+        self.namenode = None;
+        if !self.keep_logs && !std::thread::panicking() {
+            let _ = std::fs::remove_dir_all(&self.folder);
+        }
+    }
+}
+
+fn apache(role: &str, conf: &Path) -> Outcome<Command> {
+    let mut command = Java::get()?.command(512);
+    command.arg("zerohop.Daemon").arg(role).arg(conf);
+    Ok(command)
+}
+
+fn ours(verb: &[&str], conf: &Path) -> Outcome<Command> {
+    let mut command = Command::new(tools::zerohop()?);
+    command.args(verb).arg("--config").arg(conf);
+    Ok(command)
+}

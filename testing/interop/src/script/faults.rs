@@ -1,0 +1,116 @@
+//! Steps that take daemons away.
+
+use super::{BLOCK, Row};
+use crate::{Outcome, content};
+
+/// The DataNodes of the last block of a file that is being written.
+fn pipeline_of(row: &mut Row, path: &str) -> Outcome<Vec<usize>> {
+    let mut found = Vec::new();
+    crate::wait::until(&format!("a pipeline of {path}"), super::SETTLE, || {
+        found = row.locations(path)?.pop().unwrap_or_default();
+        Ok(!found.is_empty())
+    })?;
+    found.iter().map(|address| row.cluster.datanode_at(address)).collect()
+}
+
+/// Starts a killed DataNode again and waits until all four are live.
+fn back_again(row: &mut Row, victim: usize) -> Outcome {
+    row.cluster.start_datanode(victim)?;
+    row.cluster.wait_serving(4)
+}
+
+/// A pipeline of three loses a node in the middle of a block; nothing was flushed yet.
+pub(super) fn kill_writing(row: &mut Row) -> Outcome {
+    let (path, block) = ("/kill/write", BLOCK.to_string());
+    row.client.ok(&["create", "w", path, "3", &block, "true"])?;
+    row.client.ok(&["write", "w", "300000", "301"])?;
+    let victim = pipeline_of(row, path)?[1];
+    row.cluster.kill_datanode(victim);
+    let more = (2 * BLOCK).to_string();
+    row.client.ok(&["write", "w", &more, "301"])?;
+    row.client.ok(&["close", "w"])?;
+    let len = 300_000 + 2 * BLOCK;
+    row.keep(path, 301, len);
+    row.read_by_all(path, 301, len)?;
+    back_again(row, victim)?;
+    row.wait_replicas(path, 3)
+}
+
+/// What was flushed survives the loss of first one, then another node of the pipeline.
+pub(super) fn kill_flushed(row: &mut Row) -> Outcome {
+    let path = "/kill/append";
+    row.put(path, 302, 100_000, 3)?;
+    row.client.ok(&["append", "w", path])?;
+    row.client.ok(&["write", "w", "1000", "302"])?;
+    row.client.ok(&["hflush", "w"])?;
+    let victim = pipeline_of(row, path)?[0];
+    row.cluster.kill_datanode(victim);
+    row.client.ok(&["write", "w", "200000", "302"])?;
+    row.client.ok(&["hflush", "w"])?;
+    let (flushed, crc) = ("301000", content::crc(302, 0, 301_000));
+    for other in &mut row.others {
+        other.gives(&["read", path, "0", flushed], &[flushed, &crc])?;
+    }
+    row.client.ok(&["write", "w", "5000", "302"])?;
+    row.client.ok(&["close", "w"])?;
+    row.keep(path, 302, 306_000);
+    row.read_by_all(path, 302, 306_000)?;
+    back_again(row, victim)?;
+    row.wait_replicas(path, 3)
+}
+
+/// Readers that are in the middle of a block go on at another replica.
+pub(super) fn kill_reading(row: &mut Row) -> Outcome {
+    let (path, len) = ("/kill/read", 6 * BLOCK);
+    row.put(path, 303, len, 2)?;
+    row.wait_replicas(path, 2)?;
+    let first = row.locations(path)?.swap_remove(0).swap_remove(0);
+    let victim = row.cluster.datanode_at(&first)?;
+    for client in row.everyone() {
+        client.ok(&["open", "r", path])?;
+        client.gives(&["next", "r", "1000"], &["1000", &content::crc(303, 0, 1000)])?;
+    }
+    row.cluster.kill_datanode(victim);
+    let rest = [(len - 1000).to_string(), content::crc(303, 1000, len - 1000)];
+    for client in row.everyone() {
+        client.gives(&["next", "r", "-1"], &[&rest[0], &rest[1]])?;
+        client.ok(&["rclose", "r"])?;
+    }
+    row.read_by_all(path, 303, len)?;
+    // With no word from the dead node, its replicas are made again elsewhere.
+    row.wait_replicas(path, 2)?;
+    back_again(row, victim)
+}
+
+/// Everything stops and starts; all files are whole, and the journal has all names.
+pub(super) fn restart(row: &mut Row) -> Outcome {
+    let before = tree(row)?;
+    row.cluster.restart()?;
+    // Without fail-over addresses a client's first call on a connection that broke may fail.
+    for client in row.everyone() {
+        let _first = client.ask("", &["exists", "/"])?;
+    }
+    row.read_all_kept()?;
+    let after = tree(row)?;
+    if before != after {
+        return Err(format!("before: {before:?}\nafter: {after:?}"));
+    }
+    row.put("/after/restart", 400, BLOCK + 1, 3)?;
+    row.read_by_all("/after/restart", 400, BLOCK + 1)
+}
+
+/// The listings of the folders the steps made.
+fn tree(row: &mut Row) -> Outcome<Vec<String>> {
+    let mut found = Vec::new();
+    let mut todo = vec![String::new()];
+    while let Some(folder) = todo.pop() {
+        for entry in row.client.ok(&["list", if folder.is_empty() { "/" } else { &folder }])? {
+            if let Some((name, _)) = entry.split_once(" dir 0 0 0 ") {
+                todo.push(format!("{folder}/{name}"));
+            }
+            found.push(format!("{folder} {entry}"));
+        }
+    }
+    found.sort();
+    Ok(found)
+}

@@ -1,0 +1,176 @@
+//! The script that each row of the matrix runs: the same steps whoever plays client, NameNode and
+//! DataNode. All-Apache must pass it first; that row judges the script.
+
+mod data;
+mod faults;
+mod meta;
+
+use std::time::{Duration, Instant};
+
+use crate::cluster::{Cluster, Spec};
+use crate::driver::Driver;
+use crate::{Kind, Outcome, content};
+
+/// Bytes in a block of the script's files.
+pub const BLOCK: u64 = 1 << 20;
+/// How long a change that DataNodes carry out may take to show.
+const SETTLE: Duration = Duration::from_secs(60);
+
+/// One row of the matrix while it runs.
+pub struct Row {
+    /// The cluster under test.
+    pub cluster: Cluster,
+    /// The client under test.
+    pub client: Driver,
+    /// Other clients that look at what it did: Apache's, and ours where the row has any of ours.
+    pub others: Vec<Driver>,
+    kept: Vec<Kept>,
+}
+
+/// A file that must still be there, whole, at the end.
+struct Kept {
+    path: String,
+    seed: u64,
+    len: u64,
+}
+
+type Step = fn(&mut Row) -> Outcome;
+
+/// The steps in order. Each uses a folder of its own; `restart` comes last and reads all back.
+const STEPS: [(&str, Step); 21] = [
+    ("create and read", data::create),
+    ("list and stat", meta::list),
+    ("append", data::append),
+    ("hflush and read", data::hflush),
+    ("positioned reads", data::positioned),
+    ("truncate", data::truncate),
+    ("concat", data::concat),
+    ("checksum", data::checksum),
+    ("rename", meta::rename),
+    ("delete", meta::delete),
+    ("permissions", meta::permissions),
+    ("owners and times", meta::owners),
+    ("extended attributes and ACLs", meta::attributes),
+    ("quotas and summaries", meta::quotas),
+    ("leases", data::leases),
+    ("pipeline of three", data::pipeline),
+    ("replication up and down", data::replication),
+    ("DataNode killed while writing", faults::kill_writing),
+    ("DataNode killed while appending after hflush", faults::kill_flushed),
+    ("DataNode killed while reading", faults::kill_reading),
+    ("restart", faults::restart),
+];
+
+/// Runs the whole script on one row and panics with all that failed.
+pub fn run(client: Kind, namenode: Kind, datanodes: Kind) {
+    let name = format!("matrix-{client:?}-{namenode:?}-{datanodes:?}").to_lowercase();
+    let started = Instant::now();
+    let failures = match Row::start(&name, client, namenode, datanodes) {
+        Ok(mut row) => row.steps(),
+        Err(e) => vec![format!("start: {e}")],
+    };
+    println!("{name}: {:.1} s", started.elapsed().as_secs_f64());
+    assert!(failures.is_empty(), "{name}: {} failed\n{}", failures.len(), failures.join("\n"));
+}
+
+impl Row {
+    fn start(name: &str, client: Kind, namenode: Kind, datanodes: Kind) -> Outcome<Self> {
+        let spec = Spec { name, namenode, datanodes, count: 4, settings: Vec::new() };
+        let mut cluster = Cluster::start(&spec)?;
+        let under_test = cluster.client(client)?;
+        let mut others = vec![cluster.client(Kind::Apache)?];
+        if [client, namenode, datanodes].contains(&Kind::Ours) {
+            others.push(cluster.client(Kind::Ours)?);
+        }
+        Ok(Self { cluster, client: under_test, others, kept: Vec::new() })
+    }
+
+    fn steps(&mut self) -> Vec<String> {
+        let only = std::env::var("ZEROHOP_STEP").ok();
+        let mut failures = Vec::new();
+        for (name, step) in STEPS {
+            if only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+                continue;
+            }
+            let started = Instant::now();
+            let outcome = step(self);
+            let verdict = if outcome.is_ok() { "ok" } else { "FAILED" };
+            println!("  {name}: {verdict} ({:.1} s)", started.elapsed().as_secs_f64());
+            if let Err(e) = outcome {
+                failures.push(format!("{name}: {e}"));
+                self.cluster.keep_logs = true;
+            }
+        }
+        failures
+    }
+
+    /// Every client of the row, the one under test first.
+    pub fn everyone(&mut self) -> impl Iterator<Item = &mut Driver> {
+        std::iter::once(&mut self.client).chain(&mut self.others)
+    }
+
+    /// Writes a file with the client under test and keeps it for the end.
+    pub fn put(&mut self, path: &str, seed: u64, len: u64, replication: u16) -> Outcome {
+        self.client.ok(&[
+            "put",
+            path,
+            &len.to_string(),
+            &seed.to_string(),
+            &replication.to_string(),
+            &BLOCK.to_string(),
+        ])?;
+        self.keep(path, seed, len);
+        Ok(())
+    }
+
+    /// From now on the file must be whole until the end.
+    pub fn keep(&mut self, path: &str, seed: u64, len: u64) {
+        self.forget(path);
+        self.kept.push(Kept { path: path.to_owned(), seed, len });
+    }
+
+    /// The file need not be there any more.
+    pub fn forget(&mut self, path: &str) {
+        self.kept.retain(|k| k.path != path);
+    }
+
+    /// Every client reads the whole file and must get these bytes.
+    pub fn read_by_all(&mut self, path: &str, seed: u64, len: u64) -> Outcome {
+        let crc = content::crc(seed, 0, len);
+        let len = len.to_string();
+        self.everyone().try_for_each(|c| c.gives(&["read", path, "0", "-1"], &[&len, &crc]))
+    }
+
+    /// Reads back every kept file with every client.
+    pub fn read_all_kept(&mut self) -> Outcome {
+        let kept = std::mem::take(&mut self.kept);
+        let outcome = kept.iter().try_for_each(|k| self.read_by_all(&k.path, k.seed, k.len));
+        self.kept = kept;
+        outcome
+    }
+
+    /// Waits until every block of a file has `replicas` locations, as the judge sees it.
+    pub fn wait_replicas(&mut self, path: &str, replicas: usize) -> Outcome {
+        crate::wait::until(&format!("{replicas} replicas of {path}"), SETTLE, || {
+            let found = self.locations(path)?;
+            match found.iter().all(|hosts| hosts.len() == replicas) {
+                true => Ok(true),
+                false => Err(format!("{found:?}")),
+            }
+        })
+    }
+
+    /// The transfer addresses that hold each block of a file, as the judge sees it.
+    pub fn locations(&mut self, path: &str) -> Outcome<Vec<Vec<String>>> {
+        let blocks = self.cluster.judge()?.ok(&["locations", path, "0", &i64::MAX.to_string()])?;
+        let hosts = |block: &String| block.split(' ').skip(2).map(str::to_owned).collect();
+        Ok(blocks.iter().map(hosts).collect())
+    }
+
+    /// Waits until a file is closed (after a recovery).
+    pub fn wait_closed(&mut self, path: &str) -> Outcome {
+        crate::wait::until(&format!("{path} closed"), SETTLE, || {
+            Ok(self.cluster.judge()?.ok(&["isclosed", path])?[0] == "true")
+        })
+    }
+}
