@@ -1,1 +1,38 @@
-//! Block and meta files on one volume
+//! Block and meta files of one volume, in the layout of Apache's DataNode (-57); no network.
+//!
+//! ```text
+//! <volume>/in_use.lock                     held while a DataNode uses the volume
+//! <volume>/current/VERSION                 storage id, cluster id, DataNode UUID
+//! <volume>/current/BP-<n>-<ip>-<time>/     one block pool
+//!     current/VERSION                      namespace id, pool id
+//!     current/finalized/subdir<n>/subdir<n>/blk_<id>, blk_<id>_<stamp>.meta
+//!     current/rbw/                         replicas being written
+//!     tmp/                                 copies being received; emptied at start
+//! ```
+//! A [`Volume`] is opened and locked; it opens [`Pool`]s; a pool creates, finds, moves and deletes
+//! replicas. A replica that can still change is a [`LiveReplica`], written and read through it at
+//! once; a finalized one is a [`StoredReplica`], opened as a [`ReplicaReader`].
+
+mod error;
+mod live;
+mod lock;
+mod names;
+mod pool;
+mod properties;
+mod reader;
+mod recover;
+mod scan;
+mod version;
+mod volume;
+mod write_at;
+
+pub use error::{Error, ErrorKind, Result};
+pub use live::{Durability, LiveReplica, Packet};
+pub use lock::DirLock;
+pub use names::{BlockFile, block_file_name, block_folder, meta_file_name, parse_name};
+pub use pool::{Place, Pool, StoredReplica};
+pub use properties::Properties;
+pub use reader::ReplicaReader;
+pub use scan::Scan;
+pub use version::{LAYOUT_VERSION, PoolVersion, VolumeVersion};
+pub use volume::{Space, Volume};

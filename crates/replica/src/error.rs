@@ -1,0 +1,127 @@
+//! What went wrong on the volume: subject, verb, path, source, and what to do.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What the caller may do about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The replica, file or folder is not there.
+    NotFound,
+    /// The replica is there already.
+    Exists,
+    /// Another process holds the volume.
+    Locked,
+    /// VERSION files contradict each other, the NameNode or this program.
+    Inconsistent,
+    /// Data and checksums, or the two files of a replica, do not fit each other.
+    Corrupt,
+    /// What was asked does not fit the replica's state; the volume is fine.
+    Invalid,
+    /// No space is left on the volume.
+    Full,
+    /// An earlier write or sync of this replica failed: nothing on it is trusted any more.
+    Poisoned,
+    /// The volume failed.
+    Io,
+}
+
+/// An error on a volume.
+#[derive(Debug)]
+pub struct Error {
+    kind: ErrorKind,
+    subject: String,
+    verb: &'static str,
+    path: PathBuf,
+    source: Option<Box<dyn StdError + Send + Sync>>,
+    advice: Option<String>,
+}
+
+impl Error {
+    pub(crate) fn new(
+        kind: ErrorKind,
+        subject: impl fmt::Display,
+        verb: &'static str,
+        path: &Path,
+        source: impl Into<Box<dyn StdError + Send + Sync>>,
+    ) -> Self {
+        let (subject, path) = (subject.to_string(), path.to_owned());
+        Self { kind, subject, verb, path, source: Some(source.into()), advice: None }
+    }
+
+    /// An I/O error; its kind follows from the system's.
+    pub(crate) fn io(
+        subject: impl fmt::Display,
+        verb: &'static str,
+        path: &Path,
+        source: impl Into<io::Error>,
+    ) -> Self {
+        let source = source.into();
+        let kind = match source.kind() {
+            io::ErrorKind::NotFound => ErrorKind::NotFound,
+            io::ErrorKind::AlreadyExists => ErrorKind::Exists,
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ErrorKind::Full,
+            _ => ErrorKind::Io,
+        };
+        let advice = match source.kind() {
+            io::ErrorKind::StorageFull => Some("free space on the volume, or add one"),
+            io::ErrorKind::PermissionDenied => {
+                Some("the user who runs the DataNode must own the folder")
+            }
+            io::ErrorKind::ReadOnlyFilesystem => {
+                Some("the file system went read-only: check the disk")
+            }
+            _ => None,
+        };
+        let error = Self::new(kind, subject, verb, path, source);
+        match advice {
+            Some(advice) => error.advise(advice),
+            None => error,
+        }
+    }
+
+    /// Adds what to do about it.
+    pub(crate) fn advise(mut self, advice: impl Into<String>) -> Self {
+        self.advice = Some(advice.into());
+        self
+    }
+
+    /// What the caller may do about it.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// The file or folder it is about.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether the volume itself is at fault and should be checked or taken out of use.
+    pub fn is_volume_fault(&self) -> bool {
+        matches!(self.kind, ErrorKind::Io | ErrorKind::Poisoned)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: cannot {} {}", self.subject, self.verb, self.path.display())?;
+        if let Some(source) = &self.source {
+            write!(f, ": {source}")?;
+        }
+        if let Some(advice) = &self.advice {
+            write!(f, " ({advice})")?;
+        }
+        Ok(())
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}

@@ -1,0 +1,227 @@
+//! One block pool on one volume: its folders, and the moves of replicas between them.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::live::LiveReplica;
+use crate::names::{block_file_name, block_folder, meta_file_name};
+use crate::reader::ReplicaReader;
+use crate::version::{PoolVersion, sync_folder};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use zerohop_wire::{Block, BlockId, DataChecksum, GenerationStamp, ReplicaState};
+
+/// The folder a replica is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// `current/finalized`: complete.
+    Finalized,
+    /// `current/rbw`: written by a client.
+    Rbw,
+    /// `tmp`: received from another DataNode.
+    Tmp,
+}
+
+impl Place {
+    /// The state of a replica that is found there when a DataNode starts.
+    pub const fn state_at_start(self) -> ReplicaState {
+        match self {
+            Place::Finalized => ReplicaState::Finalized,
+            Place::Rbw => ReplicaState::Rwr,
+            Place::Tmp => ReplicaState::Temporary,
+        }
+    }
+}
+
+/// A replica on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredReplica {
+    /// Its block, with the length on disk.
+    pub block: Block,
+    /// Where it is.
+    pub place: Place,
+    /// Bytes of its meta file.
+    pub meta_len: u64,
+}
+
+#[derive(Debug)]
+struct Folders {
+    id: Arc<str>,
+    finalized: PathBuf,
+    rbw: PathBuf,
+    tmp: PathBuf,
+}
+
+/// A block pool on a volume; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Pool(Arc<Folders>);
+
+impl Pool {
+    /// Opens a pool's folders below the volume's `current`, or makes them; empties `tmp`.
+    pub(crate) fn on_volume(volume_current: &Path, expected: &PoolVersion) -> Result<Self> {
+        check_pool_id(volume_current, &expected.pool_id)?;
+        let root = volume_current.join(&expected.pool_id);
+        let current = root.join("current");
+        let pool = Self(Arc::new(Folders {
+            id: expected.pool_id.as_str().into(),
+            finalized: current.join("finalized"),
+            rbw: current.join("rbw"),
+            tmp: root.join("tmp"),
+        }));
+        make_folder(&current)?;
+        let version = current.join("VERSION");
+        match PoolVersion::read(&version)? {
+            Some(found) => found.check(expected, &version)?,
+            None => expected.write(&version)?,
+        }
+        pool.drop_leftovers(&current)?;
+        for folder in [&pool.0.finalized, &pool.0.rbw, &pool.0.tmp] {
+            make_folder(folder)?;
+        }
+        sync_folder(&current)?;
+        Ok(pool)
+    }
+
+    /// Half-received copies are of no use; Apache's caches of lists and sizes would mislead Apache's
+    /// DataNode after we changed replicas.
+    fn drop_leftovers(&self, current: &Path) -> Result<()> {
+        let gone = |done: std::io::Result<()>, path: &Path| match done {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::io("volume", "remove", path, e))
+            }
+            _ => Ok(()),
+        };
+        gone(fs::remove_dir_all(&self.0.tmp), &self.0.tmp)?;
+        for cache in ["replicas", "dfsUsed"] {
+            let path = current.join(cache);
+            gone(fs::remove_file(&path), &path)?;
+        }
+        Ok(())
+    }
+
+    /// The pool's id.
+    pub fn id(&self) -> &Arc<str> {
+        &self.0.id
+    }
+
+    /// The folder of a replica.
+    pub fn folder(&self, id: BlockId, place: Place) -> PathBuf {
+        match place {
+            Place::Finalized => block_folder(&self.0.finalized, id),
+            Place::Rbw => self.0.rbw.clone(),
+            Place::Tmp => self.0.tmp.clone(),
+        }
+    }
+
+    pub(crate) fn finalized_root(&self) -> &Path {
+        &self.0.finalized
+    }
+
+    /// The file with the data.
+    pub fn data_path(&self, id: BlockId, place: Place) -> PathBuf {
+        self.folder(id, place).join(block_file_name(id))
+    }
+
+    /// The file with header and checksums.
+    pub fn meta_path(&self, block: &Block, place: Place) -> PathBuf {
+        self.folder(block.id, place).join(meta_file_name(block))
+    }
+
+    /// Makes an empty replica in `rbw` or `tmp`; its files must not be there yet.
+    pub fn create(
+        &self,
+        block: Block,
+        place: Place,
+        checksum: DataChecksum,
+    ) -> Result<LiveReplica> {
+        LiveReplica::create(self.clone(), block, place, checksum)
+    }
+
+    /// Opens a replica found in `rbw` or `tmp` to continue it, cut to `block.len`.
+    pub fn adopt(&self, block: Block, place: Place) -> Result<LiveReplica> {
+        LiveReplica::open_existing(self.clone(), block, place)
+    }
+
+    /// Moves a finalized replica to `rbw` with a new generation stamp, to append to it, truncate it
+    /// or recover it. The sum of its last partial chunk is checked.
+    pub fn append(&self, block: Block, stamp: GenerationStamp) -> Result<LiveReplica> {
+        let live = LiveReplica::open_existing(self.clone(), block, Place::Finalized)?;
+        live.reopen(stamp)?;
+        Ok(live)
+    }
+
+    /// Opens a replica that no longer changes.
+    pub fn open(&self, block: &Block, place: Place) -> Result<ReplicaReader> {
+        ReplicaReader::open(self, block, place)
+    }
+
+    /// Deletes both files; a file that is gone already is no error. Returns the bytes freed.
+    pub fn delete(&self, block: &Block, place: Place) -> Result<u64> {
+        let freed = [self.data_path(block.id, place), self.meta_path(block, place)]
+            .into_iter()
+            .map(|path| remove(&path, block))
+            .sum::<Result<u64>>()?;
+        Ok(freed)
+    }
+
+    /// Moves both files from one place (and stamp) to another; the meta file first, as Apache does.
+    /// Either both moves happen or none.
+    pub(crate) fn shift(&self, from: (&Block, Place), to: (&Block, Place)) -> Result<()> {
+        let (block, place) = to;
+        let target = self.folder(block.id, place);
+        make_folder(&target)?;
+        let (old_meta, new_meta) = (self.meta_path(from.0, from.1), self.meta_path(block, place));
+        rename(&old_meta, &new_meta, block)?;
+        let (old_data, new_data) =
+            (self.data_path(block.id, from.1), self.data_path(block.id, place));
+        if old_data == new_data {
+            return Ok(());
+        }
+        rename(&old_data, &new_data, block).inspect_err(|_| {
+            if let Err(second) = fs::rename(&new_meta, &old_meta) {
+                tracing::error!("cannot move {} back: {second}", new_meta.display());
+            }
+        })
+    }
+
+    /// Makes moves of this block into a folder survive a power cut.
+    pub(crate) fn sync_folder(&self, id: BlockId, place: Place) -> Result<()> {
+        let folder = self.folder(id, place);
+        sync_folder(&folder)?;
+        if place != Place::Finalized {
+            return Ok(());
+        }
+        // The two levels of sub-folders may be new as well.
+        folder.ancestors().skip(1).take(2).try_for_each(sync_folder)
+    }
+}
+
+/// The id comes from the NameNode and becomes a folder's name.
+fn check_pool_id(parent: &Path, id: &str) -> Result<()> {
+    if id.starts_with("BP-") && !id.contains(['/', '\0']) {
+        return Ok(());
+    }
+    let text = format!("{id:?} is no block pool id");
+    Err(Error::new(ErrorKind::Invalid, "volume", "make a block pool in", parent, text))
+}
+
+pub(crate) fn make_folder(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).map_err(|e| Error::io("volume", "create the folder", folder, e))
+}
+
+fn rename(from: &Path, to: &Path, block: &Block) -> Result<()> {
+    let text = |e: std::io::Error| Error::io(format!("replica {block}"), "move", from, e);
+    if from != to && to.exists() {
+        let there = format!("{} is there already", to.display());
+        return Err(Error::new(ErrorKind::Exists, format!("replica {block}"), "move", from, there));
+    }
+    fs::rename(from, to).map_err(text)
+}
+
+fn remove(path: &Path, block: &Block) -> Result<u64> {
+    let len = fs::metadata(path).map(|found| found.len());
+    match len.and_then(|len| fs::remove_file(path).map(|()| len)) {
+        Ok(len) => Ok(len),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(0),
+        Err(e) => Err(Error::io(format!("replica {block}"), "delete", path, e)),
+    }
+}

@@ -1,0 +1,152 @@
+//! VERSION files of a volume and of a block pool (`DataStorage`, `BlockPoolSliceStorage`).
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::properties::Properties;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+
+/// The layout this crate reads and writes: Hadoop 2.8 to 3.x (32x32 folders).
+pub const LAYOUT_VERSION: i32 = -57;
+
+/// `current/VERSION` of a volume.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VolumeVersion {
+    /// `DS-<uuid>`, unique to the volume.
+    pub storage_id: String,
+    /// The cluster it belongs to.
+    pub cluster_id: String,
+    /// The DataNode it belongs to, the same on all of its volumes.
+    pub datanode_uuid: String,
+    /// Creation time; 0 for volumes never upgraded.
+    pub ctime: i64,
+}
+
+/// `current/VERSION` of a block pool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PoolVersion {
+    /// `BP-<n>-<ip>-<time>`.
+    pub pool_id: String,
+    /// The NameNode's namespace id.
+    pub namespace_id: i32,
+    /// The namespace's creation time.
+    pub ctime: i64,
+}
+
+impl VolumeVersion {
+    /// Reads the file; `None` if there is none.
+    pub(crate) fn read(path: &Path) -> Result<Option<Self>> {
+        let Some(properties) = read(path)? else { return Ok(None) };
+        let storage_type = get(&properties, path, "storageType")?;
+        if storage_type != "DATA_NODE" {
+            return Err(inconsistent(path, format!("storageType is {storage_type}"))
+                .advise("this is not a DataNode's folder: name another one"));
+        }
+        Ok(Some(Self {
+            storage_id: get(&properties, path, "storageID")?.to_owned(),
+            cluster_id: get(&properties, path, "clusterID")?.to_owned(),
+            datanode_uuid: properties.get("datanodeUuid").unwrap_or_default().to_owned(),
+            ctime: number(&properties, path, "cTime")?,
+        }))
+    }
+
+    pub(crate) fn write(&self, path: &Path) -> Result<()> {
+        let ctime = self.ctime.to_string();
+        let layout = LAYOUT_VERSION.to_string();
+        let properties = Properties::from_iter([
+            ("storageID", self.storage_id.as_str()),
+            ("clusterID", &self.cluster_id),
+            ("cTime", &ctime),
+            ("datanodeUuid", &self.datanode_uuid),
+            ("storageType", "DATA_NODE"),
+            ("layoutVersion", &layout),
+        ]);
+        write(path, &properties)
+    }
+}
+
+impl PoolVersion {
+    /// Reads the file; `None` if there is none.
+    pub(crate) fn read(path: &Path) -> Result<Option<Self>> {
+        let Some(properties) = read(path)? else { return Ok(None) };
+        Ok(Some(Self {
+            pool_id: get(&properties, path, "blockpoolID")?.to_owned(),
+            namespace_id: number(&properties, path, "namespaceID")?,
+            ctime: number(&properties, path, "cTime")?,
+        }))
+    }
+
+    pub(crate) fn write(&self, path: &Path) -> Result<()> {
+        let properties = Properties::from_iter([
+            ("namespaceID", self.namespace_id.to_string()),
+            ("cTime", self.ctime.to_string()),
+            ("blockpoolID", self.pool_id.clone()),
+            ("layoutVersion", LAYOUT_VERSION.to_string()),
+        ]);
+        write(path, &properties)
+    }
+
+    /// Refuses a pool of another namespace.
+    pub(crate) fn check(&self, expected: &Self, path: &Path) -> Result<()> {
+        let field = match self {
+            this if this.pool_id != expected.pool_id => "blockpoolID",
+            this if this.namespace_id != expected.namespace_id => "namespaceID",
+            this if this.ctime > expected.ctime => "cTime",
+            _ => return Ok(()),
+        };
+        let text =
+            format!("its {field} is another one than the NameNode's: {self:?}, {expected:?}");
+        Err(inconsistent(path, text)
+            .advise("the folder belongs to another namespace: name another one, or move it away"))
+    }
+}
+
+fn read(path: &Path) -> Result<Option<Properties>> {
+    let text = match fs::read(path) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(Error::io("volume", "read", path, e)),
+    };
+    let properties = Properties::parse(&String::from_utf8_lossy(&text));
+    let layout: i32 = number(&properties, path, "layoutVersion")?;
+    if layout == LAYOUT_VERSION {
+        return Ok(Some(properties));
+    }
+    let text = format!("its layout version is {layout}, this program's is {LAYOUT_VERSION}");
+    let advice = match layout < LAYOUT_VERSION {
+        true => "a newer DataNode wrote it: run that one",
+        false => "an older DataNode wrote it: upgrade it with Apache's DataNode first",
+    };
+    Err(inconsistent(path, text).advise(advice))
+}
+
+fn get<'a>(properties: &'a Properties, path: &Path, key: &str) -> Result<&'a str> {
+    let missing = || inconsistent(path, format!("{key} is missing"));
+    properties.get(key).ok_or_else(missing)
+}
+
+fn number<T: std::str::FromStr>(properties: &Properties, path: &Path, key: &str) -> Result<T> {
+    let value = get(properties, path, key)?;
+    value.parse().map_err(|_| inconsistent(path, format!("{key} is {value:?}, not a number")))
+}
+
+pub(crate) fn inconsistent(path: &Path, text: String) -> Error {
+    Error::new(ErrorKind::Inconsistent, "volume", "use", path, text)
+}
+
+/// Replaces the file: either the old or the new one is there after a power cut.
+fn write(path: &Path, properties: &Properties) -> Result<()> {
+    let fresh = path.with_extension("tmp");
+    let io = |verb| move |e: std::io::Error| Error::io("volume", verb, path, e);
+    let mut file = File::create(&fresh).map_err(io("create"))?;
+    file.write_all(properties.to_text().as_bytes()).map_err(io("write"))?;
+    file.sync_all().map_err(io("sync"))?;
+    fs::rename(&fresh, path).map_err(io("rename into place"))?;
+    sync_folder(path.parent().unwrap_or(path))
+}
+
+/// Makes names created in a folder or moved there survive a power cut.
+pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
+    let done = File::open(folder).and_then(|opened| opened.sync_all());
+    done.map_err(|e| Error::io("volume", "sync the folder", folder, e))
+}
