@@ -36,3 +36,6 @@ pub use reader::ReplicaReader;
 pub use scan::Scan;
 pub use version::{LAYOUT_VERSION, PoolVersion, VolumeVersion};
 pub use volume::{Space, Volume};
+
+#[cfg(test)]
+mod replica_test;

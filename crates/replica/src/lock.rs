@@ -4,6 +4,7 @@ use crate::error::{Error, ErrorKind, Result};
 use rustix::fs::{FlockOperation, fcntl_lock, flock};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// A locked folder; dropping it unlocks.
@@ -20,18 +21,32 @@ impl DirLock {
     /// Locks `folder`, or says who holds it.
     pub fn acquire(folder: &Path) -> Result<Self> {
         let path = folder.join("in_use.lock");
+        // A holder removes the file before it unlocks; a lock on a removed file holds nobody back.
+        loop {
+            let file = Self::lock(&path)?;
+            if is_at(&file, &path) {
+                return Self::sign(file, path);
+            }
+        }
+    }
+
+    fn lock(path: &Path) -> Result<File> {
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
             .create(true)
             .truncate(false)
-            .open(&path)
-            .map_err(|e| Error::io("volume", "open the lock file", &path, e))?;
+            .open(path)
+            .map_err(|e| Error::io("volume", "open the lock file", path, e))?;
         let operation = FlockOperation::NonBlockingLockExclusive;
         let locked = flock(&file, operation).and_then(|()| fcntl_lock(&file, operation));
-        if let Err(source) = locked {
-            return Err(held(&path, &mut file, source));
+        match locked {
+            Ok(()) => Ok(file),
+            Err(source) => Err(held(path, &mut file, source)),
         }
+    }
+
+    fn sign(mut file: File, path: PathBuf) -> Result<Self> {
         let io = |e: std::io::Error| Error::io("volume", "write the lock file", &path, e);
         file.set_len(0).map_err(io)?;
         file.rewind().map_err(io)?;
@@ -51,6 +66,14 @@ fn held(path: &Path, file: &mut File, source: rustix::io::Errno) -> Error {
     };
     Error::new(ErrorKind::Locked, "volume", "lock", path, std::io::Error::from(source))
         .advise(advice)
+}
+
+/// Whether the path still names this file.
+fn is_at(file: &File, path: &Path) -> bool {
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(ours), Ok(theirs)) => (ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino()),
+        _ => false,
+    }
 }
 
 fn holder() -> String {
