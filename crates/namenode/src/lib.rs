@@ -1,1 +1,3 @@
 //! The NameNode: RPC services, journal, DataNode manager, HTTP pages
+
+pub mod storage;

@@ -1,0 +1,131 @@
+//! The settings of the folders.
+
+use super::error::StorageError;
+use std::path::PathBuf;
+use zerohop_conf::{Conf, keys};
+
+/// Where the folders are and how much is kept in them.
+#[derive(Clone, Debug)]
+pub struct StorageConfig {
+    /// `dfs.namenode.name.dir`
+    pub image_dirs: Vec<PathBuf>,
+    /// `dfs.namenode.edits.dir`
+    pub edits_dirs: Vec<PathBuf>,
+    /// `dfs.namenode.edits.dir.required`
+    pub edits_dirs_required: Vec<PathBuf>,
+    /// `dfs.namenode.edits.dir.minimum`
+    pub edits_dirs_min: usize,
+    /// `dfs.namenode.num.checkpoints.retained`
+    pub checkpoints_retained: usize,
+    /// `dfs.namenode.num.extra.edits.retained`
+    pub extra_edits_retained: i64,
+    /// `dfs.namenode.max.extra.edits.segments.retained`
+    pub extra_segments_max: usize,
+    /// `dfs.namenode.max.op.size`, bytes
+    pub op_size_max: usize,
+    /// `dfs.namenode.storage.dir.perm`
+    pub dir_mode: u32,
+    /// Whether folders of an older layout are opened (an upgrade was asked for).
+    pub accepts_older_layout: bool,
+}
+
+impl StorageConfig {
+    /// Hadoop's defaults over the given folders, each for images and edits.
+    pub fn new(dirs: Vec<PathBuf>) -> Self {
+        Self {
+            edits_dirs: dirs.clone(),
+            image_dirs: dirs,
+            edits_dirs_required: Vec::new(),
+            edits_dirs_min: 1,
+            checkpoints_retained: 2,
+            extra_edits_retained: 1_000_000,
+            extra_segments_max: 10_000,
+            op_size_max: zerohop_journal::op::OP_SIZE_MAX,
+            dir_mode: 0o700,
+            accepts_older_layout: false,
+        }
+    }
+
+    /// From the configuration.
+    pub fn from_conf(conf: &Conf) -> Result<Self, StorageError> {
+        let bad = |e: zerohop_conf::ConfError| StorageError::Config(e.to_string());
+        let image_dirs = folders(conf.get(&keys::DFS_NAMENODE_NAME_DIR).map_err(bad)?)?;
+        let edits_dirs = folders(conf.get(&keys::DFS_NAMENODE_EDITS_DIR).map_err(bad)?)?;
+        let required = folders(conf.get(&keys::DFS_NAMENODE_EDITS_DIR_REQUIRED).map_err(bad)?)?;
+        if image_dirs.is_empty() || edits_dirs.is_empty() {
+            let message =
+                "dfs.namenode.name.dir and dfs.namenode.edits.dir must each name a folder";
+            return Err(StorageError::Config(message.to_owned()));
+        }
+        if let Some(dir) = required.iter().find(|dir| !edits_dirs.contains(dir)) {
+            return Err(StorageError::Config(format!(
+                "{} is in dfs.namenode.edits.dir.required but not in dfs.namenode.edits.dir",
+                dir.display()
+            )));
+        }
+        let perm = conf.get(&keys::DFS_NAMENODE_STORAGE_DIR_PERM).map_err(bad)?;
+        let dir_mode = u32::from_str_radix(&perm, 8).map_err(|_| {
+            StorageError::Config(format!("dfs.namenode.storage.dir.perm: {perm:?} is not octal"))
+        })?;
+        Ok(Self {
+            image_dirs,
+            edits_dirs,
+            edits_dirs_required: required,
+            edits_dirs_min: at_least(conf, &keys::DFS_NAMENODE_EDITS_DIR_MINIMUM, 0)?,
+            checkpoints_retained: at_least(conf, &keys::DFS_NAMENODE_NUM_CHECKPOINTS_RETAINED, 1)?,
+            extra_edits_retained: conf
+                .get(&keys::DFS_NAMENODE_NUM_EXTRA_EDITS_RETAINED)
+                .map_err(bad)?
+                .max(0),
+            extra_segments_max: at_least(
+                conf,
+                &keys::DFS_NAMENODE_MAX_EXTRA_EDITS_SEGMENTS_RETAINED,
+                0,
+            )?,
+            op_size_max: at_least(conf, &keys::DFS_NAMENODE_MAX_OP_SIZE, 1024)?,
+            dir_mode,
+            accepts_older_layout: false,
+        })
+    }
+}
+
+fn at_least(
+    conf: &Conf,
+    key: &zerohop_conf::Key<i32>,
+    least: usize,
+) -> Result<usize, StorageError> {
+    let value = conf.get(key).map_err(|e| StorageError::Config(e.to_string()))?;
+    match usize::try_from(value) {
+        Ok(value) if value >= least => Ok(value),
+        _ => Err(StorageError::Config(format!("{}: {value} is less than {least}", key.name))),
+    }
+}
+
+/// Folders as paths or `file:` URIs; each once.
+fn folders(names: Vec<String>) -> Result<Vec<PathBuf>, StorageError> {
+    let mut dirs = Vec::new();
+    for name in names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
+        let dir = folder(name)?;
+        if !dirs.contains(&dir) {
+            dirs.push(dir);
+        }
+    }
+    Ok(dirs)
+}
+
+fn folder(name: &str) -> Result<PathBuf, StorageError> {
+    let path = match name.split_once(':') {
+        Some(("file", rest)) => {
+            let rest = rest.strip_prefix("//").unwrap_or(rest);
+            rest.strip_prefix("localhost/").map_or(rest.to_owned(), |rest| format!("/{rest}"))
+        }
+        Some((scheme, _)) if !scheme.contains('/') => {
+            return Err(StorageError::Config(format!(
+                "{name}: only folders (file:) hold images and edits, not {scheme}:"
+            )));
+        }
+        _ => name.to_owned(),
+    };
+    // Two spellings of one folder must not count as two copies.
+    Ok(std::path::absolute(&path).unwrap_or_else(|_| path.into()).components().collect())
+}

@@ -1,0 +1,126 @@
+//! The same records into every edits folder.
+
+use crate::storage::dir::NameDir;
+use crate::storage::{NameStorage, StorageError};
+use std::path::PathBuf;
+use std::sync::Arc;
+use zerohop_journal::JournalError;
+use zerohop_journal::layout::LayoutVersion;
+use zerohop_journal::segment::{SegmentWriter, finalized_name, in_progress_name, sync_dir};
+use zerohop_wire::TxId;
+
+/// All folders the log is written to; one that fails is dropped for the process's life, and the
+/// log fails when too few are left or a required one is gone.
+pub(super) struct Journals {
+    storage: Arc<NameStorage>,
+    segment_first: i64,
+    open: Vec<Journal>,
+}
+
+struct Journal {
+    dir: Arc<NameDir>,
+    segment: SegmentWriter,
+}
+
+impl Journals {
+    pub fn new(storage: Arc<NameStorage>) -> Self {
+        Self { storage, segment_first: 0, open: Vec::new() }
+    }
+
+    /// Opens a segment in every folder that has not failed.
+    pub fn begin(&mut self, first: i64) -> Result<(), StorageError> {
+        self.segment_first = first;
+        self.open.clear();
+        for dir in self.storage.edits_dirs() {
+            let path = dir.current().join(in_progress_name(TxId(first)));
+            match create(path) {
+                Ok(segment) => self.open.push(Journal { dir: Arc::clone(dir), segment }),
+                Err(e) => dir.fail(&e),
+            }
+        }
+        self.check()
+    }
+
+    /// Writes records and makes them durable.
+    pub fn write(&mut self, records: &[u8]) -> Result<(), StorageError> {
+        match self.open.as_mut_slice() {
+            [only] => {
+                if let Err(e) = only.write(records) {
+                    only.dir.fail(&e);
+                }
+            }
+            // The slowest disk's time, not the sum of all.
+            several => std::thread::scope(|scope| {
+                for journal in several {
+                    scope.spawn(move || {
+                        if let Err(e) = journal.write(records) {
+                            journal.dir.fail(&e);
+                        }
+                    });
+                }
+            }),
+        }
+        self.check()
+    }
+
+    /// Finalizes the segment in every folder.
+    pub fn end(&mut self, last: i64) -> Result<(), StorageError> {
+        let first = self.segment_first;
+        for journal in self.open.drain(..) {
+            let dir = Arc::clone(&journal.dir);
+            if let Err(e) = journal.finalize(first, last) {
+                dir.fail(&e);
+            }
+        }
+        if self.storage.edits_dirs().next().is_none() {
+            return Err(StorageError::NoneLeft { what: "edits" });
+        }
+        Ok(())
+    }
+
+    /// Notes in every folder, image folders included, that edits from `first` on exist, so that a
+    /// folder left behind is recognized later.
+    pub fn mark_seen(&mut self, first: i64) -> Result<(), StorageError> {
+        for dir in self.storage.dirs().iter().filter(|dir| !dir.has_failed()) {
+            if let Err(e) = dir.write_seen_txid(first) {
+                dir.fail(&e);
+            }
+        }
+        self.check()
+    }
+
+    fn check(&mut self) -> Result<(), StorageError> {
+        self.open.retain(|journal| !journal.dir.has_failed());
+        let config = self.storage.config();
+        let is_open = |root: &PathBuf| self.open.iter().any(|journal| journal.dir.root() == root);
+        if let Some(lost) = config.edits_dirs_required.iter().find(|root| !is_open(root)) {
+            let message = format!("required edits folder {} failed", lost.display());
+            return Err(StorageError::Config(message));
+        }
+        if self.open.is_empty() || self.open.len() < config.edits_dirs_min {
+            return Err(StorageError::NoneLeft { what: "edits" });
+        }
+        Ok(())
+    }
+}
+
+fn create(path: PathBuf) -> Result<SegmentWriter, JournalError> {
+    let mut segment = SegmentWriter::create(&path, LayoutVersion::CURRENT)?;
+    segment.sync()?;
+    sync_dir(path.parent().unwrap_or(&path))?;
+    Ok(segment)
+}
+
+impl Journal {
+    fn write(&mut self, records: &[u8]) -> Result<(), JournalError> {
+        self.segment.append(records)?;
+        self.segment.sync()
+    }
+
+    fn finalize(self, first: i64, last: i64) -> Result<(), StorageError> {
+        let path = self.segment.path().to_owned();
+        self.segment.finish()?;
+        let to = path.with_file_name(finalized_name(TxId(first), TxId(last)));
+        crate::storage::file::rename(&path, &to)
+    }
+}

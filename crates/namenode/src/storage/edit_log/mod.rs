@@ -1,0 +1,249 @@
+//! The edit log being written: operations go to memory under the namespace's lock, one thread
+//! brings them to disk, many callers wait for one sync.
+//!
+//! ```text
+//!  handlers (namespace lock held)        committer thread               handlers (no lock held)
+//!  log(ops) -> bytes, txids in memory -> write + fdatasync a batch   -> their tickets are ready
+//! ```
+//! While a sync runs, the next batch gathers: under load a sync serves many operations, alone an
+//! operation waits for its own sync only. A reply may leave when its ticket is ready, not before.
+
+mod commit;
+mod journals;
+mod ticket;
+
+pub use ticket::{JournalFailed, Ticket};
+
+use super::NameStorage;
+use super::error::StorageError;
+use journals::Journals;
+use parking_lot::{Condvar, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::task::Waker;
+use std::thread::JoinHandle;
+use zerohop_journal::layout::LayoutVersion;
+use zerohop_journal::op::{self, EditOp, EndLogSegment, StartLogSegment};
+use zerohop_journal::types::RpcIds;
+use zerohop_wire::TxId;
+
+/// What [`EditLog::start`] is given to be told of the end: called once, from the committer.
+type OnFailure = Box<dyn FnOnce(&JournalFailed) + Send>;
+
+/// The edit log, open for writing.
+pub struct EditLog {
+    shared: Arc<Shared>,
+    committer: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// How busy the log is, since it was started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EditLogStats {
+    /// Transactions logged.
+    pub transactions: u64,
+    /// Syncs made.
+    pub syncs: u64,
+    /// Time spent writing and syncing, microseconds.
+    pub sync_us: u64,
+    /// The last transaction logged.
+    pub last_txid: i64,
+    /// The last transaction that is durable.
+    pub synced_txid: i64,
+    /// The first transaction of the segment being written.
+    pub segment_first_txid: i64,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    /// The committer waits here for work.
+    work: Condvar,
+    synced: AtomicI64,
+    syncs: AtomicU64,
+    sync_us: AtomicU64,
+}
+
+/// segment_first <= last + 1, and synced <= last.
+struct State {
+    pending: Batch,
+    /// The last transaction given out.
+    last: i64,
+    start: i64,
+    segment_first: i64,
+    waiters: Vec<(i64, Waker)>,
+    committer_idle: bool,
+    closed: bool,
+    failure: Option<JournalFailed>,
+}
+
+/// Records encoded and not yet written.
+#[derive(Default)]
+struct Batch {
+    bytes: Vec<u8>,
+    /// Where segments end within `bytes`, and each segment's last transaction.
+    ends: Vec<(usize, i64)>,
+    last: i64,
+}
+
+impl EditLog {
+    /// Opens a segment that begins with `next_txid` in every edits folder and starts the committer.
+    /// When the returned log fails for good, `on_failure` is called and every ticket, present and
+    /// future, fails: the NameNode must stop.
+    pub fn start(
+        storage: Arc<NameStorage>,
+        next_txid: i64,
+        on_failure: impl FnOnce(&JournalFailed) + Send + 'static,
+    ) -> Result<Self, StorageError> {
+        let mut journals = Journals::new(storage);
+        journals.begin(next_txid)?;
+        let mut state = State {
+            pending: Batch::default(),
+            last: next_txid - 1,
+            start: next_txid,
+            segment_first: next_txid,
+            waiters: Vec::new(),
+            committer_idle: false,
+            closed: false,
+            failure: None,
+        };
+        state.push(&StartLogSegment {}.into(), &RpcIds::NONE);
+        let first = std::mem::take(&mut state.pending);
+        journals.write(&first.bytes)?;
+        journals.mark_seen(next_txid)?;
+        let shared = Arc::new(Shared {
+            state: Mutex::new(state),
+            work: Condvar::new(),
+            synced: AtomicI64::new(next_txid),
+            syncs: AtomicU64::new(0),
+            sync_us: AtomicU64::new(0),
+        });
+        let on_failure: OnFailure = Box::new(on_failure);
+        let for_thread = Arc::clone(&shared);
+        let committer = std::thread::Builder::new()
+            .name("edit-log".to_owned())
+            .spawn(move || commit::run(&for_thread, journals, on_failure))
+            .map_err(StorageError::io("start a thread for", "the edit log"))?;
+        Ok(Self { shared, committer: Mutex::new(Some(committer)) })
+    }
+
+    /// Gives each operation the next transaction id and puts it into the batch that is written
+    /// next; memory only. Callers hold the namespace's lock, so that ids follow the order in which
+    /// the operations were applied. No operations: a ticket that is ready.
+    pub fn log<'a>(&self, edits: impl IntoIterator<Item = &'a (EditOp, RpcIds)>) -> Ticket {
+        let mut state = self.shared.state.lock();
+        let before = state.last;
+        for (op, rpc) in edits {
+            if state.closed {
+                return Ticket::new(&self.shared, i64::MAX);
+            }
+            state.push(op, rpc);
+        }
+        let txid = if state.last == before { 0 } else { state.last };
+        self.shared.notify(&mut state);
+        Ticket::new(&self.shared, txid)
+    }
+
+    /// Ends the segment and begins the next; returns the last transaction of the ended one, which
+    /// is where an image of the namespace as it is now belongs, and a ticket for the change.
+    pub fn roll(&self) -> (TxId, Ticket) {
+        let mut state = self.shared.state.lock();
+        if state.closed {
+            return (TxId(state.last), Ticket::new(&self.shared, i64::MAX));
+        }
+        let ended = state.end_segment();
+        state.push(&StartLogSegment {}.into(), &RpcIds::NONE);
+        state.segment_first = state.last;
+        let ticket = Ticket::new(&self.shared, state.last);
+        self.shared.notify(&mut state);
+        (TxId(ended), ticket)
+    }
+
+    /// A ticket for everything logged so far.
+    pub fn barrier(&self) -> Ticket {
+        Ticket::new(&self.shared, self.last_txid().0)
+    }
+
+    /// The last transaction given out.
+    pub fn last_txid(&self) -> TxId {
+        TxId(self.shared.state.lock().last)
+    }
+
+    /// The last transaction that is durable.
+    pub fn synced_txid(&self) -> TxId {
+        TxId(self.shared.synced.load(Ordering::Acquire))
+    }
+
+    /// Figures for metrics.
+    pub fn stats(&self) -> EditLogStats {
+        let state = self.shared.state.lock();
+        EditLogStats {
+            transactions: (state.last - state.start + 1) as u64,
+            syncs: self.shared.syncs.load(Ordering::Relaxed),
+            sync_us: self.shared.sync_us.load(Ordering::Relaxed),
+            last_txid: state.last,
+            synced_txid: self.shared.synced.load(Ordering::Relaxed),
+            segment_first_txid: state.segment_first,
+        }
+    }
+
+    /// Ends and finalizes the segment; nothing may be logged after.
+    pub fn close(&self) -> Result<(), JournalFailed> {
+        {
+            let mut state = self.shared.state.lock();
+            if !state.closed {
+                state.end_segment();
+                state.closed = true;
+            }
+            self.shared.notify(&mut state);
+        }
+        self.join();
+        match &self.shared.state.lock().failure {
+            Some(failure) => Err(failure.clone()),
+            None => Ok(()),
+        }
+    }
+
+    fn join(&self) {
+        if let Some(committer) = self.committer.lock().take() {
+            // The committer itself may hold the last reference, in its callback.
+            if committer.thread().id() != std::thread::current().id() {
+                let _ = committer.join();
+            }
+        }
+    }
+}
+
+impl Drop for EditLog {
+    /// Without [`EditLog::close`] the segment stays in progress, as after a crash.
+    fn drop(&mut self) {
+        {
+            let mut state = self.shared.state.lock();
+            state.closed = true;
+            self.shared.notify(&mut state);
+        }
+        self.join();
+    }
+}
+
+impl State {
+    fn push(&mut self, op: &EditOp, rpc: &RpcIds) {
+        self.last += 1;
+        let layout = LayoutVersion::CURRENT;
+        op::encode(op, TxId(self.last), rpc, layout, &mut self.pending.bytes);
+        self.pending.last = self.last;
+    }
+
+    fn end_segment(&mut self) -> i64 {
+        self.push(&EndLogSegment {}.into(), &RpcIds::NONE);
+        self.pending.ends.push((self.pending.bytes.len(), self.last));
+        self.last
+    }
+}
+
+impl Shared {
+    /// Wakes the committer if it sleeps; if it is at work it looks again before it sleeps.
+    fn notify(&self, state: &mut State) {
+        if std::mem::take(&mut state.committer_idle) {
+            self.work.notify_one();
+        }
+    }
+}

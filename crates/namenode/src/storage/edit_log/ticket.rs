@@ -1,0 +1,107 @@
+//! Waiting for an edit to be durable.
+
+use super::Shared;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, Wake, Waker};
+
+/// The edit log cannot be written any more: the change may or may not survive, no reply may say
+/// that it did, and the process must stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JournalFailed(Arc<str>);
+
+impl JournalFailed {
+    pub(super) fn new(error: &dyn fmt::Display) -> Self {
+        Self(format!("the edit log failed, the NameNode must stop: {error}").into())
+    }
+}
+
+impl fmt::Display for JournalFailed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for JournalFailed {}
+
+/// A claim on the durability of a transaction and of all before it; a future, or
+/// [`Ticket::wait`] for threads.
+#[must_use = "a reply may only leave when the ticket is ready"]
+pub struct Ticket {
+    shared: Arc<Shared>,
+    /// 0: nothing to wait for.
+    txid: i64,
+    registered: Option<Waker>,
+}
+
+impl Ticket {
+    pub(super) fn new(shared: &Arc<Shared>, txid: i64) -> Self {
+        Self { shared: Arc::clone(shared), txid, registered: None }
+    }
+
+    /// Whether there is nothing to wait for any more.
+    pub fn is_synced(&self) -> bool {
+        self.txid <= self.shared.synced.load(Ordering::Acquire)
+    }
+
+    /// Waits in an async task; the same as awaiting the ticket.
+    pub fn synced(self) -> impl Future<Output = Result<(), JournalFailed>> + Send {
+        self
+    }
+
+    /// Waits in a thread of its own.
+    pub fn wait(self) -> Result<(), JournalFailed> {
+        struct Unpark(std::thread::Thread);
+        impl Wake for Unpark {
+            fn wake(self: Arc<Self>) {
+                self.0.unpark();
+            }
+        }
+        let waker = Arc::new(Unpark(std::thread::current())).into();
+        let mut context = Context::from_waker(&waker);
+        let mut ticket = std::pin::pin!(self);
+        loop {
+            if let Poll::Ready(done) = ticket.as_mut().poll(&mut context) {
+                return done;
+            }
+            std::thread::park();
+        }
+    }
+}
+
+impl Future for Ticket {
+    type Output = Result<(), JournalFailed>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        if self.is_synced() {
+            return Poll::Ready(Ok(()));
+        }
+        let shared = Arc::clone(&self.shared);
+        let mut state = shared.state.lock();
+        // Again under the lock: the committer stores, then takes the waiters under it.
+        if self.is_synced() {
+            return Poll::Ready(Ok(()));
+        }
+        if let Some(failure) = &state.failure {
+            return Poll::Ready(Err(failure.clone()));
+        }
+        if state.closed && self.txid > state.last {
+            return Poll::Ready(Err(JournalFailed::new(&"it is closed")));
+        }
+        let known = self.registered.as_ref().is_some_and(|w| w.will_wake(context.waker()));
+        if !known {
+            state.waiters.push((self.txid, context.waker().clone()));
+            self.registered = Some(context.waker().clone());
+        }
+        Poll::Pending
+    }
+}
+
+impl fmt::Debug for Ticket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ticket").field("txid", &self.txid).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,136 @@
+//! What can go wrong with the folders; each is one line that says what to do.
+
+use std::io;
+use std::path::PathBuf;
+use zerohop_journal::JournalError;
+use zerohop_journal::layout::LayoutVersion;
+
+/// Why the applied state refused an image or an edit.
+pub type ReplayError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A folder, an image or a segment that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StorageError {
+    /// A setting makes no sense.
+    #[error("{0}")]
+    Config(String),
+    /// A system call failed.
+    #[error("cannot {verb} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        verb: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// None of the folders holds a namespace.
+    #[error("NameNode is not formatted. Format {} first (namenode -format)", path.display())]
+    NotFormatted {
+        /// The first folder.
+        path: PathBuf,
+    },
+    /// A folder is not there.
+    #[error(
+        "Directory {} is in an inconsistent state: storage directory does not exist or is not \
+         accessible. Create it, or take it out of dfs.namenode.name.dir and dfs.namenode.edits.dir",
+        path.display()
+    )]
+    Missing {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Another process has the folder.
+    #[error(
+        "Cannot lock storage {}. The directory is already locked by {owner}; stop that process first",
+        path.display()
+    )]
+    Locked {
+        /// The folder.
+        path: PathBuf,
+        /// `pid@host` of the owner, as it wrote it.
+        owner: String,
+    },
+    /// Folders that do not belong together, or a folder that is half there.
+    #[error("Directory {} is in an inconsistent state: {reason}", path.display())]
+    Inconsistent {
+        /// The folder.
+        path: PathBuf,
+        /// What does not fit.
+        reason: String,
+    },
+    /// Written by a newer release.
+    #[error(
+        "Unexpected version of storage directory {}. Reported: {found}. Expecting = {}. \
+         Use a release that knows this layout",
+        path.display(),
+        LayoutVersion::CURRENT
+    )]
+    Newer {
+        /// The folder.
+        path: PathBuf,
+        /// Its layout.
+        found: LayoutVersion,
+    },
+    /// Written by an older release.
+    #[error(
+        "File system image contains an old layout version {found}. An upgrade to version {} is \
+         required. Restart the NameNode with -rollingUpgrade started, or -upgrade",
+        LayoutVersion::CURRENT
+    )]
+    Older {
+        /// The layout found.
+        found: LayoutVersion,
+    },
+    /// Formatting would destroy something.
+    #[error("data exists in storage directory {}; format with -force to destroy it", path.display())]
+    HoldsData {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A file of the journal or an image.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// No image in any folder.
+    #[error("No valid image files found in {}", path.display())]
+    NoImage {
+        /// The first image folder.
+        path: PathBuf,
+    },
+    /// Edits are missing.
+    #[error(
+        "Gap in transactions. Expected to be able to read up until at least txid {until} but \
+         unable to find any edit logs containing txid {missing}"
+    )]
+    Gap {
+        /// Up to where edits must reach.
+        until: i64,
+        /// The first that is not there.
+        missing: i64,
+    },
+    /// The namespace refused an image or an edit.
+    #[error("cannot apply {what}: {source}")]
+    Replay {
+        /// The image, or the edit with its transaction id.
+        what: String,
+        /// Why.
+        source: ReplayError,
+    },
+    /// Every folder failed.
+    #[error("no storage directory is left for {what}; see the errors above")]
+    NoneLeft {
+        /// `images` or `edits`.
+        what: &'static str,
+    },
+}
+
+impl StorageError {
+    pub(super) fn io(
+        verb: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { verb, path, source }
+    }
+}

@@ -1,0 +1,70 @@
+//! The NameNode's folders: what is on disk, how it is opened, loaded, written and kept.
+//!
+//! Each `dfs.namenode.name.dir` holds images, each `dfs.namenode.edits.dir` segments of the edit
+//! log (by default they are the same folders), and every folder is a full copy:
+//! ```text
+//! <dir>/in_use.lock
+//! <dir>/current/VERSION                                  ids and layout
+//! <dir>/current/seen_txid                                the newest segment's first transaction
+//! <dir>/current/fsimage_<txid>, fsimage_<txid>.md5       checkpoints
+//! <dir>/current/edits_<first>-<last>                     finished segments
+//! <dir>/current/edits_inprogress_<first>                 the segment being written
+//! ```
+//! The life of a folder: [`NameStorage::format`] once; [`NameStorage::open`], which locks;
+//! [`NameStorage::load`], newest image and then every later edit; [`EditLog::start`];
+//! [`NameStorage::save_image`] at a transaction that [`EditLog::roll`] gave.
+//! A folder that fails is dropped with one log line while others remain.
+
+mod config;
+mod dir;
+mod edit_log;
+mod error;
+mod file;
+mod format;
+mod load;
+mod lock;
+mod save;
+mod version;
+
+pub use config::StorageConfig;
+pub use dir::NameDir;
+pub use edit_log::{EditLog, EditLogStats, JournalFailed, Ticket};
+pub use error::{ReplayError, StorageError};
+pub use format::FormatOptions;
+pub use load::{LoadReport, Replay};
+pub use version::StorageInfo;
+
+use std::sync::Arc;
+
+/// The NameNode's folders, open and locked.
+#[derive(Debug)]
+pub struct NameStorage {
+    config: StorageConfig,
+    info: StorageInfo,
+    dirs: Vec<Arc<NameDir>>,
+}
+
+impl NameStorage {
+    /// The ids all folders share.
+    pub fn info(&self) -> &StorageInfo {
+        &self.info
+    }
+
+    /// The settings they were opened with.
+    pub fn config(&self) -> &StorageConfig {
+        &self.config
+    }
+
+    /// All folders, failed ones included.
+    pub fn dirs(&self) -> &[Arc<NameDir>] {
+        &self.dirs
+    }
+
+    fn image_dirs(&self) -> impl Iterator<Item = &Arc<NameDir>> {
+        self.dirs.iter().filter(|dir| dir.holds_images() && !dir.has_failed())
+    }
+
+    fn edits_dirs(&self) -> impl Iterator<Item = &Arc<NameDir>> {
+        self.dirs.iter().filter(|dir| dir.holds_edits() && !dir.has_failed())
+    }
+}
