@@ -7,6 +7,7 @@
 
 pub mod cluster;
 pub mod content;
+pub mod contract;
 pub mod driver;
 pub mod java;
 pub mod ports;
