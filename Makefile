@@ -1,0 +1,31 @@
+# One word a task, for people and CI alike.
+FAST := target/fast/zerohop
+RELEASE := target/release/zerohop
+
+.PHONY: help demo test check fix bench compare
+
+help: ## Lists the tasks.
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+
+demo: ## Builds, starts a cluster in a temporary folder, moves 1 GiB through it, stops.
+	@cargo build --release -p zerohop-cli
+	@$(RELEASE) demo
+
+test: ## Runs everything, the tests beside real Apache Hadoop included; installs what those need.
+	@testing/run-tests.sh
+
+check: ## Looks at format, lints and the tree's own rules; changes nothing.
+	@testing/check.sh
+
+fix: ## Formats, and applies the lints' suggestions.
+	@cargo fmt --all
+	@cargo clippy --workspace --all-targets --fix --allow-dirty --allow-staged
+
+bench: ## Measures our own stack beside the machine's raw limits.
+	@cargo build --release -p zerohop-cli
+	@$(RELEASE) bench
+
+compare: ## Measures ours and Apache Hadoop in the same run.
+	@testing/ensure-tools.sh
+	@cargo build --release -p zerohop-cli
+	@testing/compare/run.sh
