@@ -1,1 +1,18 @@
-//! Workloads and reports of our own stack
+//! Workloads over our own stack, each beside the limit the machine sets, measured in the same run.
+//!
+//! All sizes and counts are parameters; figures are medians of several runs. CPU time is that of the
+//! processes that take part, from `/proc`. Comparisons with Apache start rivals and live elsewhere.
+
+pub mod checksum;
+pub mod measure;
+pub mod metadata;
+pub mod process;
+pub mod raw;
+pub mod report;
+
+pub use measure::{Percentiles, median};
+pub use process::Watched;
+pub use report::{Cost, Limit, Report, Row};
+
+/// Bytes of a gigabyte in all figures.
+pub const GB: f64 = 1e9;

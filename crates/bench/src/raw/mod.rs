@@ -1,0 +1,47 @@
+//! What the machine allows: the same bytes moved and the same waits, without any HDFS.
+
+mod disk;
+mod round_trip;
+mod stream;
+
+pub use disk::{append_and_sync, read_cached};
+pub use round_trip::round_trip;
+pub use stream::{Sender, StreamLimit, stream, stream_best};
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// A file of pseudo-random bytes in the page cache, written in large calls; deleted when dropped.
+#[derive(Debug)]
+pub struct Scratch {
+    path: PathBuf,
+    /// The open file.
+    pub file: File,
+    /// Its bytes.
+    pub len: u64,
+}
+
+impl Scratch {
+    /// Makes one in `folder`.
+    pub fn create(folder: &Path, len: u64) -> io::Result<Self> {
+        let path =
+            folder.join(format!(".zerohop-bench-{}-{}", std::process::id(), fastrand::u64(..)));
+        let mut file = File::options().read(true).write(true).create_new(true).open(&path)?;
+        let mut part = vec![0; 4 << 20];
+        fastrand::Rng::with_seed(7).fill(&mut part);
+        let mut left = len;
+        while left > 0 {
+            let take = left.min(part.len() as u64);
+            file.write_all(&part[..take as usize])?;
+            left -= take;
+        }
+        Ok(Self { path, file, len })
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}

@@ -1,0 +1,167 @@
+//! Bytes through loopback TCP, from one thread to another.
+
+use super::Scratch;
+use crate::GB;
+use crate::measure::{median, thread_cpu_s};
+use crate::report::Row;
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::time::Instant;
+
+/// How bytes are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sender {
+    /// sendfile from a file in the page cache.
+    Sendfile,
+    /// write from memory.
+    Write,
+}
+
+/// What one way of sending reaches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StreamLimit {
+    /// How it was sent.
+    pub sender: Sender,
+    /// Bytes of each call, both ends.
+    pub buffer_len: usize,
+    /// Each run.
+    pub mb_per_s: Vec<f64>,
+    /// CPU seconds of both ends for a gigabyte, the median of the runs.
+    pub cpu_s_per_gb: f64,
+}
+
+impl StreamLimit {
+    /// The median of the runs.
+    pub fn median(&self) -> f64 {
+        median(&self.mb_per_s)
+    }
+
+    /// As a row of the report.
+    pub fn row(&self) -> Row {
+        Row::new(self.name(), "MB/s", self.mb_per_s.clone()).cost(
+            "both ends",
+            self.cpu_s_per_gb,
+            "s/GB",
+        )
+    }
+
+    /// `loopback TCP sendfile, 64 KiB`.
+    pub fn name(&self) -> String {
+        let how = match self.sender {
+            Sender::Sendfile => "sendfile to read",
+            Sender::Write => "write to read",
+        };
+        format!("loopback TCP {how}, {} KiB", self.buffer_len / 1024)
+    }
+}
+
+/// Sends `total` bytes `runs` times with one size of buffer.
+pub fn stream(
+    source: &Scratch,
+    sender: Sender,
+    buffer_len: usize,
+    total: u64,
+    runs: usize,
+) -> io::Result<StreamLimit> {
+    let mut mb_per_s = Vec::with_capacity(runs);
+    let mut cpu = Vec::with_capacity(runs);
+    for _ in 0..runs {
+        let (speed, seconds) = stream_once(source, sender, buffer_len, total)?;
+        mb_per_s.push(speed);
+        cpu.push(seconds / (total as f64 / GB));
+    }
+    Ok(StreamLimit { sender, buffer_len, mb_per_s, cpu_s_per_gb: median(&cpu) })
+}
+
+/// The fastest of both ways at several sizes of buffer, with all that were tried.
+pub fn stream_best(
+    source: &Scratch,
+    total: u64,
+    runs: usize,
+) -> io::Result<(StreamLimit, Vec<StreamLimit>)> {
+    let mut tried = Vec::new();
+    for sender in [Sender::Sendfile, Sender::Write] {
+        for buffer_len in [64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20] {
+            tried.push(stream(source, sender, buffer_len, total, runs)?);
+        }
+    }
+    let faster = |a: &&StreamLimit, b: &&StreamLimit| a.median().total_cmp(&b.median());
+    let best = tried.iter().max_by(faster).cloned().ok_or(io::ErrorKind::InvalidInput)?;
+    Ok((best, tried))
+}
+
+/// Megabytes a second and CPU seconds of both threads.
+fn stream_once(
+    source: &Scratch,
+    sender: Sender,
+    buffer_len: usize,
+    total: u64,
+) -> io::Result<(f64, f64)> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let mut receiving = TcpStream::connect(listener.local_addr()?)?;
+    let (sending, _) = listener.accept()?;
+    std::thread::scope(|scope| {
+        let start = Instant::now();
+        let sent = scope.spawn(move || send(source, &sending, sender, buffer_len, total));
+        let received = receive(&mut receiving, buffer_len);
+        let took = start.elapsed().as_secs_f64();
+        let sent_cpu = sent.join().map_err(|_| io::Error::other("the sending thread died"))??;
+        let (bytes, cpu) = received?;
+        Ok((bytes as f64 / 1e6 / took, sent_cpu + cpu))
+    })
+}
+
+fn send(
+    source: &Scratch,
+    mut to: &TcpStream,
+    sender: Sender,
+    buffer_len: usize,
+    total: u64,
+) -> io::Result<f64> {
+    let before = thread_cpu_s();
+    let buffer = vec![7; buffer_len];
+    let (mut left, mut offset) = (total, 0);
+    while left > 0 {
+        let take = left.min(buffer_len as u64);
+        left -= match sender {
+            Sender::Write => to.write(&buffer[..take as usize])? as u64,
+            Sender::Sendfile => {
+                let take = take.min(source.len - offset) as usize;
+                let sent = rustix::fs::sendfile(to, &source.file, Some(&mut offset), take)?;
+                if offset >= source.len {
+                    offset = 0;
+                }
+                sent as u64
+            }
+        };
+    }
+    to.shutdown(Shutdown::Write)?;
+    Ok(thread_cpu_s() - before)
+}
+
+fn receive(from: &mut TcpStream, buffer_len: usize) -> io::Result<(u64, f64)> {
+    let before = thread_cpu_s();
+    let mut buffer = vec![0; buffer_len];
+    let mut total = 0;
+    loop {
+        match from.read(&mut buffer)? {
+            0 => return Ok((total, thread_cpu_s() - before)),
+            read => total += read as u64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_arrive_by_both_ways() {
+        let folder = std::env::temp_dir();
+        let source = Scratch::create(&folder, 3 << 20).unwrap();
+        for sender in [Sender::Sendfile, Sender::Write] {
+            let limit = stream(&source, sender, 64 << 10, 8 << 20, 2).unwrap();
+            assert!(limit.median() > 1.0 && limit.mb_per_s.len() == 2);
+        }
+    }
+}
