@@ -8,6 +8,8 @@ pub mod error;
 pub mod image;
 pub mod layout;
 pub mod op;
+#[cfg(feature = "samples")]
+pub mod samples;
 pub mod segment;
 pub mod types;
 
