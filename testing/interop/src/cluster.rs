@@ -39,6 +39,8 @@ pub struct Cluster {
     datanode_kind: Kind,
     namenode: Option<Process>,
     datanodes: Vec<Option<Process>>,
+    /// When each DataNode was last started, in ms since 1970.
+    started_ms: Vec<u64>,
     judge: Option<Driver>,
     folder: PathBuf,
     drivers: usize,
@@ -60,6 +62,7 @@ impl Cluster {
             datanode_kind: spec.datanodes,
             namenode: None,
             datanodes: (0..spec.count).map(|_| None).collect(),
+            started_ms: vec![0; spec.count],
             judge: None,
             folder,
             drivers: 0,
@@ -70,7 +73,7 @@ impl Cluster {
         for i in 0..spec.count {
             cluster.start_datanode(i)?;
         }
-        cluster.wait_serving(spec.count)?;
+        cluster.wait_serving()?;
         cluster.keep_logs = false;
         Ok(cluster)
     }
@@ -117,20 +120,33 @@ impl Cluster {
         self.judge.as_mut().ok_or_else(|| "no judge".to_owned())
     }
 
-    /// Waits until `live` DataNodes are live and the NameNode is out of safe mode.
-    pub fn wait_serving(&mut self, live: usize) -> Outcome {
+    /// Waits until every running DataNode has spoken with the NameNode since its start, and the
+    /// NameNode is out of safe mode.
+    pub fn wait_serving(&mut self) -> Outcome {
         self.wait_port()?;
-        let count = live.to_string();
-        wait::until(&format!("{live} live DataNodes out of safe mode"), START_LIMIT, || {
+        wait::until("all DataNodes live, out of safe mode", START_LIMIT, || {
             self.check_alive()?;
-            let judge = self.judge()?;
-            let live = judge.ok(&["live"])?;
-            let safe = judge.ok(&["safemode", "get"])?;
-            match live[0] == count && safe[0] == "false" {
+            let contacts = self.judge()?.ok(&["contacts"])?;
+            let safe = self.judge()?.ok(&["safemode", "get"])?;
+            match self.all_spoke(&contacts) && safe[0] == "false" {
                 true => Ok(true),
-                false => Err(format!("live {live:?}, safe mode {safe:?}")),
+                false => Err(format!("live {contacts:?}, safe mode {safe:?}")),
             }
         })
+        .map_err(|e| format!("{e}\n{}", self.logs()))
+    }
+
+    /// A NameNode counts a killed DataNode as live for a while, so that the time of its last
+    /// heartbeat tells, not its being in the list.
+    fn all_spoke(&self, contacts: &[String]) -> bool {
+        let heard = |address: &str| {
+            let (_, at) =
+                contacts.iter().filter_map(|c| c.split_once(' ')).find(|c| c.0 == address)?;
+            at.parse::<u64>().ok()
+        };
+        (0..self.datanodes.len())
+            .filter(|&i| self.datanodes[i].is_some())
+            .all(|i| heard(&self.datanode_address(i)).is_some_and(|at| at > self.started_ms[i]))
     }
 
     fn wait_port(&mut self) -> Outcome {
@@ -180,6 +196,8 @@ impl Cluster {
             Kind::Ours => ours(&["datanode"], &conf)?,
         };
         let log = self.site.log(&format!("dn{i}"));
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        self.started_ms[i] = now.map_or(0, |d| d.as_millis() as u64);
         self.datanodes[i] = Some(Process::daemon(&format!("DataNode {i}"), command, &log)?);
         Ok(())
     }
@@ -216,18 +234,18 @@ impl Cluster {
     /// [`Cluster::start`] does: the folders stay, so the other kind opens what this kind wrote.
     pub fn start_all(&mut self, namenode: Kind, datanodes: Kind) -> Outcome {
         (self.namenode_kind, self.datanode_kind) = (namenode, datanodes);
+        // The judge's connection to the NameNode before is broken.
+        self.judge = None;
         self.start_namenode()?;
         for i in 0..self.datanodes.len() {
             self.start_datanode(i)?;
         }
-        self.wait_serving(self.datanodes.len())
+        self.wait_serving()
     }
 
     /// Stops and starts everything.
     pub fn restart(&mut self) -> Outcome {
         self.stop_all()?;
-        // The judge's connection is broken too.
-        self.judge = None;
         self.start_all(self.namenode_kind, self.datanode_kind)
     }
 

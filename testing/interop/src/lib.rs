@@ -12,6 +12,7 @@ pub mod driver;
 pub mod java;
 pub mod ports;
 pub mod process;
+pub mod programs;
 pub mod script;
 pub mod site;
 pub mod tools;

@@ -98,6 +98,7 @@ final class Commands {
       case "getpolicy": return ok(fs.getStoragePolicy(path(0)).getName());
       case "live": return ok(fs.getDataNodeStats(DatanodeReportType.LIVE).length);
       case "dead": return ok(fs.getDataNodeStats(DatanodeReportType.DEAD).length);
+      case "contacts": return contacts();
       case "safemode": return ok(fs.setSafeMode(SafeModeAction.valueOf("SAFEMODE_" + a[0].toUpperCase())));
       case "savenamespace": fs.saveNamespace(); return ok();
       case "home": return ok(fs.getHomeDirectory().toUri().getPath());
@@ -224,6 +225,11 @@ final class Commands {
           + Arrays.stream(b.getNames()).sorted().collect(Collectors.joining(" ")));
     }
     return blocks.toArray();
+  }
+
+  private Object[] contacts() throws IOException {
+    return Arrays.stream(fs.getDataNodeStats(DatanodeReportType.LIVE))
+        .map(d -> d.getXferAddr() + " " + d.getLastUpdate()).sorted().toArray();
   }
 
   private Object[] summary() throws IOException {

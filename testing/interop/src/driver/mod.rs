@@ -50,6 +50,7 @@
 //! | setpolicy | path name | |
 //! | getpolicy | path | name |
 //! | live, dead | | number of DataNodes |
+//! | contacts | | a field a live DataNode: transfer address, last heartbeat (ms); sorted |
 //! | safemode | get, enter or leave | in safe mode |
 //! | savenamespace | | |
 //! | home | | path |

@@ -4,6 +4,7 @@
 mod data;
 mod faults;
 mod meta;
+pub mod swap;
 
 use std::time::{Duration, Instant};
 
@@ -172,5 +173,53 @@ impl Row {
         crate::wait::until(&format!("{path} closed"), SETTLE, || {
             Ok(self.cluster.judge()?.ok(&["isclosed", path])?[0] == "true")
         })
+    }
+
+    /// After a restart of the NameNode: without fail-over addresses a client's first call on a
+    /// connection that broke may fail, so that one is spent here.
+    pub fn reconnect(&mut self) -> Outcome {
+        self.everyone().try_for_each(|c| c.ask("", &["exists", "/"]).map(|_| ()))
+    }
+
+    /// Every name with all that a client can ask about it, a line a name, sorted.
+    pub fn fingerprint(&mut self) -> Outcome<Vec<String>> {
+        let judge = self.cluster.judge()?;
+        let mut found = Vec::new();
+        let mut folders = vec![String::new()];
+        while let Some(folder) = folders.pop() {
+            let listed = if folder.is_empty() { "/" } else { &folder };
+            let quota = judge.ok(&["quota", listed])?;
+            found.push(format!("{listed} quota {quota:?}"));
+            for entry in judge.ok(&["list", listed])? {
+                let (name, is_folder) = name_of(&entry)?;
+                let path = format!("{folder}/{name}");
+                let times = judge.ok(&["times", &path])?;
+                let acl = judge.ok(&["getacl", &path])?;
+                let attributes = judge.ok(&["listxattr", &path])?;
+                let policy = judge.ok(&["getpolicy", &path])?;
+                found.push(format!("{folder}/{entry} {times:?} {acl:?} {attributes:?} {policy:?}"));
+                folders.extend(is_folder.then_some(path));
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+}
+
+/// The name in a field of `list`, and whether it is a folder; names may have spaces in them.
+fn name_of(entry: &str) -> Outcome<(&str, bool)> {
+    let dir = entry.split_once(" dir 0 0 0 ").map(|(name, _)| (name, true));
+    let file = || entry.split_once(" file ").map(|(name, _)| (name, false));
+    dir.or_else(file).ok_or_else(|| format!("not an entry of a listing: {entry}"))
+}
+
+/// Shows what two fingerprints do not share.
+fn same(before: &[String], after: &[String]) -> Outcome {
+    let missing = before.iter().filter(|l| !after.contains(l)).map(|l| format!("- {l}"));
+    let new = after.iter().filter(|l| !before.contains(l)).map(|l| format!("+ {l}"));
+    let all: Vec<String> = missing.chain(new).collect();
+    match all.is_empty() {
+        true => Ok(()),
+        false => Err(format!("the namespace changed over a restart:\n{}", all.join("\n"))),
     }
 }
