@@ -105,6 +105,12 @@ impl Cluster {
             .ok_or_else(|| format!("no DataNode has the address {address}"))
     }
 
+    /// The process ids of the NameNode and the DataNodes that run.
+    pub fn process_ids(&self) -> (Option<u32>, Vec<u32>) {
+        let datanodes = self.datanodes.iter().flatten().map(Process::id).collect();
+        (self.namenode.as_ref().map(Process::id), datanodes)
+    }
+
     /// A new client.
     pub fn client(&mut self, kind: Kind) -> Outcome<Driver> {
         self.drivers += 1;

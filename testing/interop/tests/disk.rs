@@ -2,6 +2,7 @@
 
 use zerohop_interop::Kind::{Apache, Ours};
 use zerohop_interop::script::swap::run;
+use zerohop_interop::script::viewers::{Seen, look};
 
 /// Shows that the test asks nothing that Apache's own restart does not give.
 #[test]
@@ -32,4 +33,16 @@ fn datanode_folders_ours_to_apache_and_back() {
 #[test]
 fn all_folders_ours_to_apache_and_back() {
     run("swap-all-from-ours", (Ours, Ours), (Apache, Apache));
+}
+
+/// Apache's offline viewers read what both NameNodes leave after the same script, and see the same
+/// kinds of operations and the same inodes in them.
+#[test]
+fn viewers_see_the_same_in_both_folders() {
+    let apache = look("viewers-apache", Apache).unwrap_or_else(|e| panic!("{e}"));
+    let ours = look("viewers-ours", Ours).unwrap_or_else(|e| panic!("{e}"));
+    println!("Apache's: {:?}\nours: {:?}", apache.operations, ours.operations);
+    let kinds = |seen: &Seen| seen.operations.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(kinds(&ours), kinds(&apache));
+    assert_eq!(ours.inodes, apache.inodes);
 }

@@ -5,6 +5,7 @@ mod data;
 mod faults;
 mod meta;
 pub mod swap;
+pub mod viewers;
 
 use std::time::{Duration, Instant};
 
@@ -62,6 +63,21 @@ const STEPS: [(&str, Step); 21] = [
     ("restart", faults::restart),
 ];
 
+/// The steps that fill a namespace with a bit of everything.
+const FILLING: [(&str, Step); 11] = [
+    ("create", data::create),
+    ("list", meta::list),
+    ("append", data::append),
+    ("truncate", data::truncate),
+    ("concat", data::concat),
+    ("rename", meta::rename),
+    ("delete", meta::delete),
+    ("permissions", meta::permissions),
+    ("owners", meta::owners),
+    ("attributes", meta::attributes),
+    ("quotas", meta::quotas),
+];
+
 /// Runs the whole script on one row and panics with all that failed.
 pub fn run(client: Kind, namenode: Kind, datanodes: Kind) {
     let name = format!("matrix-{client:?}-{namenode:?}-{datanodes:?}").to_lowercase();
@@ -103,6 +119,20 @@ impl Row {
             }
         }
         failures
+    }
+
+    /// Runs the steps that fill a namespace; the first failure ends it.
+    fn fill(&mut self) -> Outcome {
+        FILLING.iter().try_for_each(|(name, step)| step(self).map_err(|e| format!("{name}: {e}")))
+    }
+
+    /// Has the NameNode write an image.
+    fn save_namespace(&mut self) -> Outcome {
+        let judge = self.cluster.judge()?;
+        for request in [&["safemode", "enter"][..], &["savenamespace"], &["safemode", "leave"]] {
+            judge.ok(request)?;
+        }
+        Ok(())
     }
 
     /// Every client of the row, the one under test first.

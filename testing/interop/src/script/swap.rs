@@ -1,26 +1,11 @@
 //! One kind's folders under the other kind's daemons: what stopped as the first starts as the
 //! second, with the same files in it, and back again.
 
-use super::{BLOCK, Row, Step, data, meta, same};
+use super::{BLOCK, Row, same};
 use crate::{Kind, Outcome};
 
 /// Whose NameNode and whose DataNodes.
 pub type Cast = (Kind, Kind);
-
-/// What fills the namespace with a bit of everything.
-const FILLING: [(&str, Step); 11] = [
-    ("create", data::create),
-    ("list", meta::list),
-    ("append", data::append),
-    ("truncate", data::truncate),
-    ("concat", data::concat),
-    ("rename", meta::rename),
-    ("delete", meta::delete),
-    ("permissions", meta::permissions),
-    ("owners", meta::owners),
-    ("attributes", meta::attributes),
-    ("quotas", meta::quotas),
-];
 
 /// Fills a cluster of `first`, opens its folders as `second` (from edits alone), changes things,
 /// saves an image, and opens it as `first` again (from image and edits). Apache's client judges.
@@ -37,14 +22,10 @@ pub fn run(name: &str, first: Cast, second: Cast) {
 fn there_and_back(row: &mut Row, first: Cast, second: Cast) -> Outcome {
     // Ours would only read here what Apache's client reads; it has rows of its own.
     row.others.truncate(1);
-    for (name, step) in FILLING {
-        step(row).map_err(|e| format!("{name} on {first:?}: {e}"))?;
-    }
+    row.fill().map_err(|e| format!("on {first:?}: {e}"))?;
     change_hands(row, second)?;
     go_on(row, "second", 500).map_err(|e| format!("on {second:?}: {e}"))?;
-    row.cluster.judge()?.ok(&["safemode", "enter"])?;
-    row.cluster.judge()?.ok(&["savenamespace"])?;
-    row.cluster.judge()?.ok(&["safemode", "leave"])?;
+    row.save_namespace()?;
     go_on(row, "third", 510).map_err(|e| format!("after the image of {second:?}: {e}"))?;
     change_hands(row, first)?;
     go_on(row, "fourth", 520).map_err(|e| format!("back on {first:?}: {e}"))

@@ -1,0 +1,79 @@
+//! Apache's offline viewers as referees of what our NameNode leaves on disk.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::Row;
+use crate::{Kind, Outcome, programs};
+
+/// What the viewers found in a NameNode's folder.
+pub struct Seen {
+    /// How often each operation is in the edit log.
+    pub operations: BTreeMap<String, usize>,
+    /// What an image says of each inode, without what differs from run to run; sorted.
+    pub inodes: Vec<String>,
+}
+
+/// Fills a namespace, saves an image in the middle, stops, and has Apache's viewers read it all.
+pub fn look(name: &str, namenode: Kind) -> Outcome<Seen> {
+    let mut row = Row::start(name, Kind::Apache, namenode, Kind::Apache)?;
+    row.cluster.keep_logs = true;
+    row.others.truncate(1);
+    row.fill()?;
+    row.save_namespace()?;
+    row.put("/viewers/after-image", 1, 10, 1)?;
+    row.cluster.stop_all()?;
+    let seen = read(&row)?;
+    row.cluster.keep_logs = false;
+    Ok(seen)
+}
+
+fn read(row: &Row) -> Outcome<Seen> {
+    let (conf, xml) = (row.cluster.conf(), row.cluster.folder().join("viewed.xml"));
+    let mut seen = Seen { operations: BTreeMap::new(), inodes: Vec::new() };
+    for segment in files(row, "edits_")? {
+        let text = programs::edits_as_xml(&conf, &segment, &xml)
+            .map_err(|e| format!("{}: {e}", segment.display()))?;
+        for operation in values(&text, "OPCODE") {
+            *seen.operations.entry(operation.to_owned()).or_default() += 1;
+        }
+    }
+    let image = files(row, "fsimage_")?.pop().ok_or("no image")?;
+    let text = programs::image_as_xml(&conf, &image, &xml)?;
+    seen.inodes = values(&text, "inode").into_iter().map(stable).collect();
+    seen.inodes.sort();
+    Ok(seen)
+}
+
+fn files(row: &Row, prefix: &str) -> Outcome<Vec<PathBuf>> {
+    let folder = row.cluster.folder().join("nn/current");
+    let entries = std::fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let mut found: Vec<PathBuf> = entries.flatten().map(|e| e.path()).collect();
+    found.retain(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with(prefix) && !name.ends_with(".md5")
+    });
+    found.sort();
+    Ok(found)
+}
+
+/// The contents of every `<tag>`.
+fn values<'a>(text: &'a str, tag: &str) -> Vec<&'a str> {
+    let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
+    let parts = text.split(&open).skip(1);
+    parts.filter_map(|rest| rest.split_once(&close).map(|(value, _)| value)).collect()
+}
+
+/// An inode without ids, stamps and times, which no two runs share.
+fn stable(inode: &str) -> String {
+    const VARIES: [&str; 5] = ["id", "mtime", "atime", "genstamp", "clientName"];
+    let mut text = inode.to_owned();
+    for tag in VARIES {
+        let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
+        while let Some(from) = text.find(&open) {
+            let Some(len) = text[from..].find(&close) else { break };
+            text.replace_range(from..from + len + close.len(), "");
+        }
+    }
+    text
+}
