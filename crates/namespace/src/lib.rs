@@ -1,1 +1,139 @@
-//! The NameNode's brain: inodes, blocks, leases, quotas, placement as a state machine
+//! The NameNode's brain: inodes, blocks, leases, quotas, placement as a state machine.
+//!
+//! Nothing here knows a socket, a disk or a clock. Every mutation is a `journal::op::EditOp`: live operations validate,
+//! change the tree and push the op to the outbox ([`Namespace::take_edits`]); replay ([`Namespace::apply`]) makes the
+//! same change from the op. What both do is one function an op, in `ops/`.
+
+mod access;
+mod acl;
+mod apply;
+pub mod blocks;
+mod context;
+mod equal;
+mod fail;
+mod ids;
+mod image;
+mod lease;
+mod ops;
+mod params;
+mod quota;
+mod requests;
+mod resolve;
+mod tree;
+mod views;
+
+pub use apply::ApplyError;
+pub use context::{INVALID_CALL_ID, OpContext};
+pub use ids::Ids;
+pub use image::ImageInfo;
+pub use params::NamespaceParams;
+pub use quota::{QUOTA_DONT_SET, QUOTA_RESET};
+pub use requests::*;
+pub use views::*;
+
+use blocks::{BlockManager, Now};
+use fail::fail;
+use zerohop_journal::EditOp;
+use zerohop_journal::types::RpcIds;
+use zerohop_wire::{JavaException, RemoteException};
+
+/// What operations answer: the error is the Java exception the client gets.
+pub type Result<T> = std::result::Result<T, RemoteException>;
+
+/// An edit on its way to the journal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoggedEdit {
+    /// The change.
+    pub op: EditOp,
+    /// The call that caused it, for the retry cache of whoever replays it.
+    pub rpc: RpcIds,
+}
+
+/// The whole namespace of one NameNode.
+pub struct Namespace {
+    /// Which block belongs to which file and which storages hold it.
+    pub blocks: BlockManager,
+    /// Set while in safe mode: the text clients get (`SafeMode::tip`); every mutation is refused with it.
+    pub safe_mode: Option<String>,
+    params: NamespaceParams,
+    tree: tree::Tree,
+    leases: lease::Leases,
+    ids: Ids,
+    edits: Vec<LoggedEdit>,
+    /// Subtrees that were deleted and whose inodes are still to be freed.
+    garbage: Vec<ops::Garbage>,
+    now: Now,
+    /// A live operation has run: replay is over.
+    live: bool,
+}
+
+impl Namespace {
+    /// An empty namespace: only the root folder, owned by the superuser.
+    pub fn new(params: NamespaceParams, blocks: BlockManager) -> Self {
+        let tree = tree::Tree::new(&params.superuser, &params.supergroup, 0o755);
+        Self {
+            blocks,
+            safe_mode: None,
+            params,
+            tree,
+            leases: lease::Leases::default(),
+            ids: Ids::default(),
+            edits: Vec::new(),
+            garbage: Vec::new(),
+            now: Now::default(),
+            live: false,
+        }
+    }
+
+    /// The settings.
+    pub fn params(&self) -> &NamespaceParams {
+        &self.params
+    }
+
+    /// Counters: last inode id, generation stamps, block ids.
+    pub fn ids(&self) -> &Ids {
+        &self.ids
+    }
+
+    /// Edits made since the last call, in order; to be journaled before the answer leaves.
+    ///
+    /// An operation that failed may have made some (an expired lease that was taken over): take them all the same.
+    pub fn take_edits(&mut self) -> Vec<LoggedEdit> {
+        std::mem::take(&mut self.edits)
+    }
+
+    /// Begins a live mutation: takes the time, refuses in safe mode. `what` is Hadoop's text for that.
+    fn begin(&mut self, ctx: &OpContext, what: impl FnOnce() -> String) -> Result<()> {
+        self.now = ctx.now;
+        if !self.live {
+            self.live = true;
+            self.leases.renew_all(ctx.now.mono_ms);
+        }
+        self.check_safe_mode(what)
+    }
+
+    fn check_safe_mode(&self, what: impl FnOnce() -> String) -> Result<()> {
+        match &self.safe_mode {
+            Some(tip) => fail(
+                JavaException::SafeMode,
+                format!("{}. Name node is in safe mode.\n{tip}", what()),
+            ),
+            None => Ok(()),
+        }
+    }
+
+    /// An edit no call is to be remembered for.
+    fn log(&mut self, op: impl Into<EditOp>) {
+        self.edits.push(LoggedEdit { op: op.into(), rpc: RpcIds::NONE });
+    }
+
+    /// An edit that carries the ids of the call that caused it.
+    fn log_call(&mut self, ctx: &OpContext, op: impl Into<EditOp>) {
+        self.edits
+            .push(LoggedEdit { op: op.into(), rpc: RpcIds::new(&ctx.client_id, ctx.call_id) });
+    }
+
+    fn wall_ms(&self) -> u64 {
+        self.now.wall_ms
+    }
+}

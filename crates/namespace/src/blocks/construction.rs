@@ -28,8 +28,8 @@ pub struct Recovery {
     pub stamp: GenerationStamp,
     /// For a truncate: what the block shall become.
     pub truncate: Option<Block>,
-    /// When the last leader was asked, on the caller's steady clock.
-    started_ms: u64,
+    /// When the last leader was asked, on the caller's steady clock; none if no replica was known.
+    started_ms: Option<u64>,
 }
 
 impl Construction {
@@ -68,6 +68,12 @@ impl BlockManager {
         self.map.slot(id).and_then(|slot| self.constructions.get(&slot))?.recovery
     }
 
+    /// Whether a recovery may be started: none was in the last 30 s.
+    pub fn recovery_due(&self, id: BlockId) -> bool {
+        let started = self.recovery(id).and_then(|last| last.started_ms);
+        started.is_none_or(|started_ms| self.now.mono_ms >= started_ms + RECOVERY_RETRY_MS)
+    }
+
     /// Starts the recovery of a last block: chooses a leader among its replicas and queues the command for it.
     ///
     /// `stamp` is the new generation stamp, which the caller has logged. For a truncate, `truncate` is what the block
@@ -89,17 +95,15 @@ impl BlockManager {
                 JavaException::Io.with(format!("{} is not under construction", stored.block))
             );
         }
-        let tried = self
-            .recovery(id)
-            .is_some_and(|last| self.now.mono_ms < last.started_ms + RECOVERY_RETRY_MS);
+        let tried = !self.recovery_due(id);
         self.map.set_state(slot, BlockState::UnderRecovery);
         let truncate = truncate.or_else(|| self.recovery(id).and_then(|last| last.truncate));
-        let recovery = Recovery { stamp, truncate, started_ms: self.now.mono_ms };
         self.expect_known_replicas(slot);
-        let Some(leader) = self.choose_leader(slot) else { return Ok(false) };
-        if let Some(construction) = self.constructions.get_mut(&slot) {
-            construction.recovery = Some(recovery);
-        }
+        let leader = self.choose_leader(slot);
+        let recovery = Recovery { stamp, truncate, started_ms: leader.map(|_| self.now.mono_ms) };
+        // Also without a leader: what a truncate wants must outlive a restart.
+        self.constructions.entry(slot).or_default().recovery = Some(recovery);
+        let Some(leader) = leader else { return Ok(false) };
         if tried {
             return Ok(false);
         }

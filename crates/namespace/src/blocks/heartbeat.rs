@@ -232,6 +232,13 @@ impl BlockManager {
         }
     }
 
+    /// A DataNode says that it cannot go on: it counts as dead until it registers again.
+    pub fn remove_node(&mut self, uuid: &str) {
+        if let Some(node) = self.nodes.by_uuid(uuid) {
+            self.lose(node);
+        }
+    }
+
     fn pass(&mut self, now: Now) {
         if now.mono_ms >= self.now.mono_ms {
             self.now = now;

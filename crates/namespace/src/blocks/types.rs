@@ -5,6 +5,7 @@ use std::sync::Arc;
 use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId, RemoteException};
 
 pub use zerohop_proto::hdfs::StorageTypeProto as StorageType;
+pub use zerohop_wire::{ReplicaState, ReportedReplica};
 
 /// A DataNode in the tables of this process; not stable across restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -228,17 +229,6 @@ pub struct RecoverCommand {
     /// For a truncate: the block it shall become (same id, or a new one when copied) and its length.
     pub truncate: Option<Block>,
 }
-
-/// A DataNode's replica in a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReportedReplica {
-    /// Id, stamp, length.
-    pub block: Block,
-    /// Its state.
-    pub state: ReplicaState,
-}
-
-pub use zerohop_proto::hdfs::ReplicaStateProto as ReplicaState;
 
 /// One event of an incremental report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,300 @@
+//! Who may do what (`FSPermissionChecker`): owner, group, others, ACL, sticky bit, on every component of a path.
+
+use crate::fail::{denied, fail};
+use crate::resolve::Located;
+use crate::tree::{Inode, Slot};
+use crate::views::{AclScope, AclType};
+use crate::{Namespace, OpContext, Result};
+use zerohop_wire::JavaException;
+
+/// Read 4, write 2, execute 1 (`FsAction`).
+pub(crate) type Action = u8;
+pub(crate) const READ: Action = 4;
+pub(crate) const WRITE: Action = 2;
+pub(crate) const EXECUTE: Action = 1;
+pub(crate) const READ_EXECUTE: Action = READ | EXECUTE;
+pub(crate) const ALL: Action = 7;
+
+const STICKY: u16 = 0o1000;
+
+/// What to check at a path besides that it can be reached.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Check {
+    pub owner: bool,
+    /// On the deepest folder above that exists.
+    pub ancestor: Option<Action>,
+    pub parent: Option<Action>,
+    pub access: Option<Action>,
+    /// On every folder below.
+    pub below: Option<Action>,
+    pub ignore_empty_below: bool,
+}
+
+fn action_name(action: Action) -> &'static str {
+    ["NONE", "EXECUTE", "WRITE", "WRITE_EXECUTE", "READ", "READ_EXECUTE", "READ_WRITE", "ALL"]
+        [usize::from(action & 7)]
+}
+
+/// `rwxr-x--t`, as `FsPermission.toString` shows a mode.
+pub(crate) fn symbolic(mode: u16) -> String {
+    let mut text: String = (0..9)
+        .map(|bit| if mode >> (8 - bit) & 1 == 1 { ['r', 'w', 'x'][bit % 3] } else { '-' })
+        .collect();
+    if mode & STICKY != 0 {
+        text.pop();
+        text.push(if mode & 1 == 1 { 't' } else { 'T' });
+    }
+    text
+}
+
+impl Namespace {
+    fn skips_checks(&self, ctx: &OpContext) -> bool {
+        ctx.superuser || !self.params.permissions_enabled
+    }
+
+    /// Refuses all but the superuser.
+    pub(crate) fn check_superuser(&self, ctx: &OpContext, operation: &str) -> Result<()> {
+        if ctx.superuser || !self.params.permissions_enabled {
+            return Ok(());
+        }
+        denied(format!(
+            "Access denied for user {}. Superuser privilege is required for operation {operation}",
+            ctx.user
+        ))
+    }
+
+    /// Whether the caller can get to where a path points.
+    pub(crate) fn check_traverse(
+        &self,
+        ctx: &OpContext,
+        located: &Located<'_>,
+        follow: bool,
+    ) -> Result<()> {
+        let above = located.nodes.len().min(located.depth - 1);
+        for (at, slot) in located.nodes.iter().take(above).enumerate() {
+            let inode = self.tree.get(*slot);
+            if !inode.is_directory() {
+                return fail(
+                    JavaException::ParentNotDirectory,
+                    format!("{} (is not a directory)", located.prefix(at + 1)),
+                );
+            }
+            if !self.skips_checks(ctx) {
+                self.check_action(ctx, located, at, EXECUTE)?;
+            }
+        }
+        match located.last().map(|slot| &self.tree.get(slot).body) {
+            Some(crate::tree::Body::Symlink(link)) if follow => fail(
+                JavaException::UnresolvedPath,
+                String::from_utf8_lossy(&link.target).into_owned(),
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// All checks of `FSDirectory.checkPermission`; nothing for the superuser or with permissions off.
+    pub(crate) fn check(&self, ctx: &OpContext, located: &Located<'_>, check: Check) -> Result<()> {
+        if self.skips_checks(ctx) {
+            return Ok(());
+        }
+        let last = located.depth - 1;
+        let above = located.nodes.len().min(last);
+        if check.parent.is_some_and(|action| action & WRITE != 0)
+            && located.last().is_some()
+            && last > 0
+        {
+            self.check_sticky(ctx, located)?;
+        }
+        if let Some(action) = check.ancestor
+            && above > 0
+        {
+            self.check_action(ctx, located, above - 1, action)?;
+        }
+        if let Some(action) = check.parent
+            && last > 0
+        {
+            self.check_action(ctx, located, last - 1, action)?;
+        }
+        if let Some(action) = check.access {
+            self.check_action(ctx, located, last, action)?;
+        }
+        if let (Some(action), Some(slot)) = (check.below, located.last()) {
+            self.check_below(ctx, slot, action, check.ignore_empty_below)?;
+        }
+        if check.owner { self.check_owned(ctx, located) } else { Ok(()) }
+    }
+
+    /// Access to the inode itself.
+    pub(crate) fn check_access_to(
+        &self,
+        ctx: &OpContext,
+        located: &Located<'_>,
+        action: Action,
+    ) -> Result<()> {
+        self.check(ctx, located, Check { access: Some(action), ..Check::default() })
+    }
+
+    /// `FSDirectory.checkOwner`: also says when nothing is there.
+    pub(crate) fn check_owner(&self, ctx: &OpContext, located: &Located<'_>) -> Result<()> {
+        if located.last().is_none() {
+            return crate::fail::not_found(format!(
+                "Directory/File does not exist {}",
+                located.path
+            ));
+        }
+        self.check(ctx, located, Check { owner: true, ..Check::default() })
+    }
+
+    fn check_owned(&self, ctx: &OpContext, located: &Located<'_>) -> Result<()> {
+        match located.last() {
+            Some(slot) if !self.owns(ctx, self.tree.get(slot)) => denied(format!(
+                "Permission denied. user={} is not the owner of inode={}",
+                ctx.user, located.path
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn owns(&self, ctx: &OpContext, inode: &Inode) -> bool {
+        self.tree.strings.as_str(inode.permission.user()) == &*ctx.user
+    }
+
+    fn check_action(
+        &self,
+        ctx: &OpContext,
+        located: &Located<'_>,
+        at: usize,
+        action: Action,
+    ) -> Result<()> {
+        match located.nodes.get(at) {
+            Some(slot) if !self.permits(ctx, *slot, action) => {
+                denied(self.denial(ctx, *slot, located.prefix(at + 1), action))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn denial(&self, ctx: &OpContext, slot: Slot, path: &str, action: Action) -> String {
+        let shown = self.shown_inode(slot);
+        format!(
+            "Permission denied: user={}, access={}, inode=\"{path}\":{shown}",
+            ctx.user,
+            action_name(action)
+        )
+    }
+
+    /// `owner:group:drwxr-xr-x`
+    fn shown_inode(&self, slot: Slot) -> String {
+        let inode = self.tree.get(slot);
+        let strings = &self.tree.strings;
+        let (user, group) =
+            (strings.as_str(inode.permission.user()), strings.as_str(inode.permission.group()));
+        let kind = if inode.is_directory() { 'd' } else { '-' };
+        format!("{user}:{group}:{kind}{}", symbolic(inode.permission.mode()))
+    }
+
+    /// Whether the caller has an action on an inode: the first class that matches decides.
+    pub(crate) fn permits(&self, ctx: &OpContext, slot: Slot, action: Action) -> bool {
+        let inode = self.tree.get(slot);
+        let mode = inode.permission.mode();
+        let class = |shift: u16| (mode >> shift) as u8 & 7;
+        let implies = |granted: u8| granted & action == action;
+        if self.owns(ctx, inode) {
+            return implies(class(6));
+        }
+        let group = self.tree.strings.as_str(inode.permission.group());
+        let acl = inode
+            .acl()
+            .filter(|acl| acl.first().is_some_and(|entry| entry.scope == AclScope::Access));
+        let Some(acl) = acl else {
+            return implies(if ctx.in_group(group) { class(3) } else { class(0) });
+        };
+        // With an ACL the group bits of the mode are its mask.
+        let mut matched = false;
+        for entry in acl.iter().take_while(|entry| entry.scope == AclScope::Access) {
+            let masked = entry.perm & class(3);
+            let name = entry.name.as_deref();
+            match entry.kind {
+                AclType::User if name == Some(&*ctx.user) => return implies(masked),
+                AclType::Group if ctx.in_group(name.unwrap_or(group)) => {
+                    if implies(masked) {
+                        return true;
+                    }
+                    matched = true;
+                }
+                _ => {}
+            }
+        }
+        !matched && implies(class(0))
+    }
+
+    fn sticky_forbids(&self, ctx: &OpContext, parent: &Inode, child: &Inode) -> bool {
+        parent.permission.mode() & STICKY != 0 && !self.owns(ctx, parent) && !self.owns(ctx, child)
+    }
+
+    fn check_sticky(&self, ctx: &OpContext, located: &Located<'_>) -> Result<()> {
+        let (Some(parent), Some(child)) = (located.parent(), located.last()) else { return Ok(()) };
+        if self.sticky_forbids(ctx, self.tree.get(parent), self.tree.get(child)) {
+            return self.deny_sticky(ctx, (&located.path, child), (located.parent_path(), parent));
+        }
+        Ok(())
+    }
+
+    fn deny_sticky(
+        &self,
+        ctx: &OpContext,
+        child: (&str, Slot),
+        parent: (&str, Slot),
+    ) -> Result<()> {
+        denied(format!(
+            "Permission denied by sticky bit: user={}, path=\"{}\":{}, parent=\"{}\":{}",
+            ctx.user,
+            child.0,
+            self.shown_inode(child.1),
+            parent.0,
+            self.shown_inode(parent.1)
+        ))
+    }
+
+    fn check_below(
+        &self,
+        ctx: &OpContext,
+        top: Slot,
+        action: Action,
+        ignore_empty: bool,
+    ) -> Result<()> {
+        let mut open = vec![top];
+        while let Some(slot) = open.pop() {
+            let inode = self.tree.get(slot);
+            let Some(directory) = inode.as_directory() else { continue };
+            if directory.children.is_empty() && ignore_empty {
+                continue;
+            }
+            if !self.permits(ctx, slot, action) {
+                return denied(self.denial(ctx, slot, &self.tree.path(slot), action));
+            }
+            for child in directory.children.iter() {
+                if self.sticky_forbids(ctx, inode, self.tree.get(child)) {
+                    let (path, above) = (self.tree.path(child), self.tree.path(slot));
+                    return self.deny_sticky(ctx, (&path, child), (&above, slot));
+                }
+                if self.tree.get(child).is_directory() {
+                    open.push(child);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_are_shown_with_the_sticky_bit() {
+        assert_eq!(symbolic(0o755), "rwxr-xr-x");
+        assert_eq!(symbolic(0o1777), "rwxrwxrwt");
+        assert_eq!(symbolic(0o1640), "rw-r----T");
+    }
+}

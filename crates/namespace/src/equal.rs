@@ -1,0 +1,79 @@
+//! Whether two namespaces are the same, for tests of replay and images.
+
+use crate::Namespace;
+use crate::tree::{Body, Slot};
+
+impl Namespace {
+    /// The first difference to another namespace, in words; none if inodes, blocks, leases, quotas and counters agree.
+    ///
+    /// Replicas and lease times are not compared: no log carries them.
+    pub fn difference(&self, other: &Namespace) -> Option<String> {
+        if self.ids != other.ids {
+            return Some(format!("counters: {:?} and {:?}", self.ids, other.ids));
+        }
+        if self.tree.len() != other.tree.len() {
+            return Some(format!("{} and {} inodes", self.tree.len(), other.tree.len()));
+        }
+        let mut open = vec![(self.tree.root, other.tree.root)];
+        while let Some((mine, theirs)) = open.pop() {
+            let (left, right) = (self.describe(mine), other.describe(theirs));
+            if left != right {
+                return Some(format!("{}: {left} and {right}", self.tree.path(mine)));
+            }
+            let children = |namespace: &Namespace, slot: Slot| -> Vec<Slot> {
+                let directory = namespace.tree.get(slot).as_directory();
+                directory.map(|directory| directory.children.iter().collect()).unwrap_or_default()
+            };
+            open.extend(children(self, mine).into_iter().zip(children(other, theirs)));
+        }
+        None
+    }
+
+    /// Everything of one inode that logs and images carry.
+    fn describe(&self, slot: Slot) -> String {
+        let inode = self.tree.get(slot);
+        let strings = &self.tree.strings;
+        let permission = inode.permission;
+        let common = format!(
+            "{} {:?} {}:{}:{:o} mtime {} acl {:?} xattrs {:?}",
+            inode.id,
+            inode.name,
+            strings.as_str(permission.user()),
+            strings.as_str(permission.group()),
+            permission.mode(),
+            inode.mtime,
+            inode.acl(),
+            inode.xattrs(),
+        );
+        let own = match &inode.body {
+            Body::Directory(directory) => {
+                format!("folder of {} quota {:?}", directory.children.len(), directory.quota)
+            }
+            Body::File(file) => {
+                let blocks: Vec<_> =
+                    file.blocks.as_slice().iter().map(|id| self.describe_block(*id)).collect();
+                format!(
+                    "file atime {} x{} {} policy {} writer {:?} lease {:?} blocks {blocks:?}",
+                    file.atime,
+                    file.replication(),
+                    file.block_size(),
+                    file.storage_policy(),
+                    file.writer(),
+                    self.leases.holder(inode.id),
+                )
+            }
+            Body::Symlink(link) => format!("link to {:?}", link.target),
+            Body::Free(_) => "nothing".to_owned(),
+        };
+        format!("{common} {own}")
+    }
+
+    fn describe_block(&self, id: zerohop_wire::BlockId) -> String {
+        let Some(stored) = self.blocks.get(id) else { return format!("{id} missing") };
+        let done = self.blocks.is_complete(id);
+        format!(
+            "{} len {} x{} of {} done {done}",
+            stored.block, stored.block.len, stored.replication, stored.file
+        )
+    }
+}

@@ -1,0 +1,296 @@
+//! Reading the sections.
+
+use super::ImageInfo;
+use super::names::NameReader;
+use crate::Namespace;
+use crate::quota::{Counts, Quota};
+use crate::tree::{Acl, Body, Directory, File, Inode, NO_SLOT, Permission, Slot, Symlink, Writer};
+use crate::views::XAttr;
+use compact_str::CompactString;
+use zerohop_journal::JournalError;
+use zerohop_journal::image::{ImageReader, SectionName, SectionReader};
+use zerohop_proto::hdfs::StorageTypeProto;
+use zerohop_proto::hdfs::fsimage::{
+    INodeSection, NameSystemSection, SnapshotSection, StringTableSection,
+    i_node_directory_section as dir, i_node_reference_section, i_node_section as inode,
+    string_table_section,
+};
+use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId, TxId};
+
+type Result<T> = std::result::Result<T, JournalError>;
+
+impl Namespace {
+    /// Fills an empty namespace from an image.
+    ///
+    /// # Errors
+    /// `JournalError` for a damaged image or one that uses what is not supported (snapshots, erasure-coded files).
+    pub fn load_image(&mut self, image: &ImageReader) -> Result<ImageInfo> {
+        let info = self.load_name_system(required(image, SectionName::NsInfo)?)?;
+        let names = match image.section(SectionName::StringTable)? {
+            Some(section) => load_names(section)?,
+            None => NameReader::default(),
+        };
+        refuse_snapshots(image)?;
+        self.load_inodes(required(image, SectionName::Inode)?, &names)?;
+        if let Some(section) = image.section(SectionName::InodeDir)? {
+            self.load_folders(section)?;
+        }
+        self.charge_all();
+        Ok(info)
+    }
+
+    fn load_name_system(&mut self, mut section: SectionReader) -> Result<ImageInfo> {
+        let message: NameSystemSection = section.expect()?;
+        let ids = &mut self.ids;
+        let stamp = |value: u64| GenerationStamp(value as i64);
+        ids.legacy_stamp = message.genstamp_v1.map_or(ids.legacy_stamp, stamp);
+        ids.stamp = message.genstamp_v2.map_or(ids.stamp, stamp);
+        ids.legacy_stamp_limit = stamp(message.genstamp_v1_limit());
+        ids.block = message.last_allocated_block_id.map_or(ids.block, |id| BlockId(id as i64));
+        ids.striped_block = message
+            .last_allocated_striped_block_id
+            .map_or(ids.striped_block, |id| BlockId(id as i64));
+        Ok(ImageInfo {
+            namespace_id: message.namespace_id(),
+            txid: TxId(message.transaction_id() as i64),
+        })
+    }
+
+    fn load_inodes(&mut self, mut section: SectionReader, names: &NameReader) -> Result<()> {
+        let head: INodeSection = section.expect()?;
+        for _ in 0..head.num_inodes() {
+            let message: inode::INode = section.expect()?;
+            self.load_inode(message, names).map_err(|reason| section.bad(reason))?;
+        }
+        self.ids.inode = self.ids.inode.max(InodeId(head.last_inode_id()));
+        Ok(())
+    }
+
+    fn load_inode(
+        &mut self,
+        message: inode::INode,
+        names: &NameReader,
+    ) -> std::result::Result<(), String> {
+        let id = InodeId(message.id);
+        let name = String::from_utf8_lossy(message.name());
+        let mut node = Inode {
+            id,
+            parent: NO_SLOT,
+            name: CompactString::from(&*name),
+            permission: Permission::default(),
+            mtime: 0,
+            body: Body::Directory(Box::default()),
+        };
+        let mut blocks = Vec::new();
+        if let Some(file) = message.file {
+            blocks = self.fill_file(&mut node, file, names)?;
+        } else if let Some(link) = message.symlink {
+            node.permission = self.load_permission(link.permission(), names);
+            node.mtime = link.modification_time();
+            let atime = link.access_time();
+            node.body = Body::Symlink(Box::new(Symlink { target: link.target().to_vec(), atime }));
+        } else {
+            let directory = message.directory.unwrap_or_default();
+            node.permission = self.load_permission(directory.permission(), names);
+            node.mtime = directory.modification_time();
+            node.body = Body::Directory(Box::new(Directory {
+                quota: load_quota(&directory),
+                acl: load_acl(directory.acl, names),
+                xattrs: load_xattrs(directory.x_attrs, names),
+                ..Directory::default()
+            }));
+        }
+        self.put_loaded(id, node, blocks)
+    }
+
+    fn put_loaded(
+        &mut self,
+        id: InodeId,
+        node: Inode,
+        blocks: Vec<Block>,
+    ) -> std::result::Result<(), String> {
+        if id == InodeId::ROOT {
+            if !node.is_directory() {
+                return Err("its root is not a folder".to_owned());
+            }
+            let root = self.tree.root;
+            let quota = Some(Box::new(Quota::of_root()));
+            let old = self.tree.get_mut(root);
+            *old = node;
+            if let Some(directory) = old.as_directory_mut()
+                && directory.quota.is_none()
+            {
+                directory.quota = quota;
+            }
+            return Ok(());
+        }
+        if self.tree.find_any(id).is_some() {
+            return Err(format!("it has inode {id} twice"));
+        }
+        let open = node.as_file().and_then(File::writer).map(|writer| writer.client_name.clone());
+        let replication = node.as_file().map_or(0, File::replication);
+        for (at, block) in blocks.iter().enumerate() {
+            if self.blocks.get(block.id).is_some() {
+                return Err(format!("it has block {} twice", block.id));
+            }
+            if open.is_some() && at + 1 == blocks.len() {
+                self.blocks.put_under_construction(*block, id, replication);
+            } else {
+                self.blocks.put_complete(*block, id, replication);
+            }
+        }
+        if let Some(holder) = open {
+            self.leases.add(&holder, id, self.now.mono_ms);
+        }
+        self.tree.add(node);
+        Ok(())
+    }
+
+    fn fill_file(
+        &mut self,
+        node: &mut Inode,
+        message: inode::INodeFile,
+        names: &NameReader,
+    ) -> std::result::Result<Vec<Block>, String> {
+        if message.block_type.is_some_and(|kind| kind != 0) {
+            return Err(format!(
+                "file {} is erasure-coded, which this NameNode does not support",
+                node.id
+            ));
+        }
+        node.permission = self.load_permission(message.permission(), names);
+        node.mtime = message.modification_time();
+        let mut file = File::new(
+            message.replication().min(u32::from(u16::MAX)) as u16,
+            message.preferred_block_size(),
+            message.storage_policy_id() as u8,
+            message.access_time(),
+        );
+        let blocks: Vec<Block> = message.blocks.iter().map(Block::from).collect();
+        file.blocks = blocks.iter().map(|block| block.id).collect();
+        file.set_writer(message.file_uc.map(|writer| Writer {
+            client_name: writer.client_name().into(),
+            client_machine: writer.client_machine().into(),
+        }));
+        node.body = Body::File(file);
+        node.set_acl(load_acl(message.acl, names));
+        node.set_xattrs(load_xattrs(message.x_attrs, names));
+        Ok(blocks)
+    }
+
+    fn load_permission(&mut self, bits: u64, names: &NameReader) -> Permission {
+        let (user, group, mode) = names.owner(bits);
+        let strings = &mut self.tree.strings;
+        let mut intern =
+            |name: Option<std::sync::Arc<str>>| strings.intern(name.as_deref().unwrap_or_default());
+        let (user, group) = (intern(user), intern(group));
+        Permission::new(user, group, mode)
+    }
+
+    fn load_folders(&mut self, mut section: SectionReader) -> Result<()> {
+        while let Some(entry) = section.next::<dir::DirEntry>()? {
+            if !entry.ref_children.is_empty() {
+                return Err(section
+                    .bad("it has references, which come from snapshots: they are not supported"));
+            }
+            let parent = InodeId(entry.parent());
+            let folder = self.tree.find_any(parent);
+            let Some(folder) = folder.filter(|slot| self.tree.get(*slot).is_directory()) else {
+                return Err(section.bad(format!("folder {parent} is not among the inodes")));
+            };
+            for child in entry.children {
+                let attached = self
+                    .loose_inode(InodeId(child))
+                    .is_some_and(|slot| self.tree.attach_last(folder, slot));
+                if !attached {
+                    return Err(section.bad(format!(
+                        "inode {child} of folder {parent} is missing or listed twice"
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// An inode that is in no folder yet.
+    fn loose_inode(&self, id: InodeId) -> Option<Slot> {
+        let slot = self.tree.find_any(id)?;
+        (self.tree.get(slot).parent == NO_SLOT && slot != self.tree.root).then_some(slot)
+    }
+
+    /// What folders with a quota use, which images do not say.
+    fn charge_all(&mut self) {
+        let mut open = vec![self.tree.root];
+        while let Some(slot) = open.pop() {
+            let Some(directory) = self.tree.get(slot).as_directory() else { continue };
+            open.extend(
+                directory.children.iter().filter(|child| self.tree.get(*child).is_directory()),
+            );
+            if directory.quota.is_some() {
+                let used = self.usage_here(slot);
+                if let Some(quota) =
+                    self.tree.get_mut(slot).as_directory_mut().and_then(|d| d.quota.as_mut())
+                {
+                    quota.used = used;
+                }
+            }
+        }
+    }
+}
+
+fn required(image: &ImageReader, name: SectionName) -> Result<SectionReader> {
+    image.section(name)?.ok_or_else(|| JournalError::Image {
+        path: image.path().to_owned(),
+        reason: format!("it has no section {}", name.as_str()),
+    })
+}
+
+fn load_names(mut section: SectionReader) -> Result<NameReader> {
+    let head: StringTableSection = section.expect()?;
+    let mut names = NameReader { mask_bits: head.mask_bits(), ..NameReader::default() };
+    for _ in 0..head.num_entry() {
+        let entry: string_table_section::Entry = section.expect()?;
+        names.names.insert(entry.id(), entry.str().into());
+    }
+    Ok(names)
+}
+
+fn refuse_snapshots(image: &ImageReader) -> Result<()> {
+    if let Some(mut section) = image.section(SectionName::Snapshot)? {
+        let head: SnapshotSection = section.expect()?;
+        if head.num_snapshots() > 0 {
+            return Err(section.bad("it has snapshots, which this NameNode does not support"));
+        }
+    }
+    if let Some(mut section) = image.section(SectionName::InodeReference)?
+        && section.next::<i_node_reference_section::INodeReference>()?.is_some()
+    {
+        return Err(
+            section.bad("it has references, which come from snapshots: they are not supported")
+        );
+    }
+    Ok(())
+}
+
+fn load_quota(directory: &inode::INodeDirectory) -> Option<Box<Quota>> {
+    let mut limit = Counts { names: -1, space: -1, types: [-1; 7] };
+    limit.names = directory.ns_quota.map_or(-1, |quota| quota as i64);
+    limit.space = directory.ds_quota.map_or(-1, |quota| quota as i64);
+    for entry in directory.type_quotas.iter().flat_map(|feature| &feature.quotas) {
+        if let Ok(kind) = StorageTypeProto::try_from(entry.storage_type) {
+            limit.types[kind as usize] = entry.quota as i64;
+        }
+    }
+    let quota = Quota { limit, used: Counts::default() };
+    quota.is_set().then(|| Box::new(quota))
+}
+
+fn load_acl(acl: Option<inode::AclFeatureProto>, names: &NameReader) -> Option<Acl> {
+    let entries: Vec<_> = acl?.entries.iter().map(|bits| names.acl_entry(*bits)).collect();
+    (!entries.is_empty()).then(|| entries.into())
+}
+
+fn load_xattrs(xattrs: Option<inode::XAttrFeatureProto>, names: &NameReader) -> Vec<XAttr> {
+    let all = xattrs.map(|feature| feature.x_attrs).unwrap_or_default();
+    all.into_iter().filter_map(|xattr| names.xattr(xattr)).collect()
+}

@@ -1,0 +1,19 @@
+//! The namespace as sections of an fsimage, and back.
+//!
+//! Sections of features that are not there (snapshots, tokens, caching) are written empty or left out, as Apache's
+//! readers allow; images that use them are refused.
+
+mod load;
+mod names;
+mod save;
+
+use zerohop_wire::TxId;
+
+/// What an image says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImageInfo {
+    /// The namespace's id, as in VERSION.
+    pub namespace_id: u32,
+    /// The last transaction in it.
+    pub txid: TxId,
+}

@@ -1,0 +1,226 @@
+//! Writing the sections.
+
+use super::ImageInfo;
+use super::names::{MASK_BITS, NameWriter};
+use crate::Namespace;
+use crate::quota::QUOTA_TYPES;
+use crate::tree::{Acl, Body, Directory, File, Inode, Slot};
+use crate::views::XAttr;
+use bytes::Bytes;
+use std::io;
+use zerohop_journal::image::{ImageWriter, SectionName};
+use zerohop_proto::hdfs::fsimage::{
+    CacheManagerSection, FilesUnderConstructionSection, INodeDirectorySection, INodeSection,
+    NameSystemSection, SecretManagerSection, StringTableSection, files_under_construction_section,
+    i_node_directory_section as dir, i_node_section as inode, string_table_section,
+};
+use zerohop_proto::hdfs::{BlockProto, BlockTypeProto};
+
+impl Namespace {
+    /// Writes all sections of an image; deleted subtrees that are still to be freed are not in it.
+    ///
+    /// # Errors
+    /// Whatever writing says.
+    pub fn save_image(&self, out: &mut ImageWriter<'_>, info: ImageInfo) -> io::Result<()> {
+        let mut names = NameWriter::default();
+        out.message(&self.name_system(info))?;
+        out.end(SectionName::NsInfo);
+        let all = self.all_slots();
+        out.message(&INodeSection {
+            last_inode_id: Some(self.ids().inode.0),
+            num_inodes: Some(all.len() as u64),
+        })?;
+        for slot in &all {
+            out.message(&self.inode_message(*slot, &mut names))?;
+        }
+        out.end(SectionName::Inode);
+        self.save_folders(out, &all)?;
+        self.save_open_files(out, &all)?;
+        out.message(&SecretManagerSection {
+            current_id: Some(0),
+            token_sequence_number: Some(0),
+            num_keys: Some(0),
+            num_tokens: Some(0),
+        })?;
+        out.end(SectionName::SecretManager);
+        out.message(&CacheManagerSection {
+            next_directive_id: 1,
+            num_pools: 0,
+            num_directives: 0,
+        })?;
+        out.end(SectionName::CacheManager);
+        save_names(out, &names)
+    }
+
+    fn name_system(&self, info: ImageInfo) -> NameSystemSection {
+        let ids = self.ids();
+        NameSystemSection {
+            namespace_id: Some(info.namespace_id),
+            genstamp_v1: Some(ids.legacy_stamp.0 as u64),
+            genstamp_v2: Some(ids.stamp.0 as u64),
+            genstamp_v1_limit: Some(ids.legacy_stamp_limit.0 as u64),
+            last_allocated_block_id: Some(ids.block.0 as u64),
+            transaction_id: Some(info.txid.0 as u64),
+            rolling_upgrade_start_time: None,
+            last_allocated_striped_block_id: Some(ids.striped_block.0 as u64),
+        }
+    }
+
+    /// All inodes that can be reached, folders before what is in them.
+    fn all_slots(&self) -> Vec<Slot> {
+        let mut all = Vec::with_capacity(self.tree.len());
+        all.push(self.tree.root);
+        let mut at = 0;
+        while let Some(slot) = all.get(at).copied() {
+            if let Some(directory) = self.tree.get(slot).as_directory() {
+                all.extend(directory.children.iter());
+            }
+            at += 1;
+        }
+        all
+    }
+
+    fn inode_message(&self, slot: Slot, names: &mut NameWriter) -> inode::INode {
+        let node = self.tree.get(slot);
+        let strings = &self.tree.strings;
+        let (user, group) =
+            (strings.get(node.permission.user()), strings.get(node.permission.group()));
+        let permission = names.permission(&user, &group, node.permission.mode());
+        let mut message = inode::INode {
+            r#type: inode::i_node::Type::File as i32,
+            id: node.id.0,
+            name: Some(Bytes::copy_from_slice(node.name.as_bytes())),
+            ..Default::default()
+        };
+        match &node.body {
+            Body::Directory(directory) => {
+                message.r#type = inode::i_node::Type::Directory as i32;
+                message.directory = Some(folder_message(node, directory, permission, names));
+            }
+            Body::Symlink(link) => {
+                message.r#type = inode::i_node::Type::Symlink as i32;
+                message.symlink = Some(inode::INodeSymlink {
+                    permission: Some(permission),
+                    target: Some(Bytes::copy_from_slice(&link.target)),
+                    modification_time: Some(node.mtime),
+                    access_time: Some(link.atime),
+                });
+            }
+            Body::File(file) => {
+                message.file = Some(self.file_message(slot, node, file, permission, names))
+            }
+            Body::Free(_) => {}
+        }
+        message
+    }
+
+    fn file_message(
+        &self,
+        slot: Slot,
+        node: &Inode,
+        file: &File,
+        permission: u64,
+        names: &mut NameWriter,
+    ) -> inode::INodeFile {
+        let writer = file.writer().map(|writer| inode::FileUnderConstructionFeature {
+            client_name: Some(writer.client_name.to_string()),
+            client_machine: Some(writer.client_machine.to_string()),
+        });
+        inode::INodeFile {
+            replication: Some(file.replication().into()),
+            modification_time: Some(node.mtime),
+            access_time: Some(file.atime),
+            preferred_block_size: Some(file.block_size()),
+            permission: Some(permission),
+            blocks: self.stored_blocks(slot).into_iter().map(BlockProto::from).collect(),
+            file_uc: writer,
+            acl: acl_message(node.acl(), names),
+            x_attrs: xattr_message(node.xattrs(), names),
+            storage_policy_id: Some(file.storage_policy().into()),
+            block_type: Some(BlockTypeProto::Contiguous as i32),
+            erasure_coding_policy_id: None,
+        }
+    }
+
+    fn save_folders(&self, out: &mut ImageWriter<'_>, all: &[Slot]) -> io::Result<()> {
+        for slot in all {
+            let node = self.tree.get(*slot);
+            let Some(directory) =
+                node.as_directory().filter(|directory| !directory.children.is_empty())
+            else {
+                continue;
+            };
+            let children =
+                directory.children.iter().map(|child| self.tree.get(child).id.0).collect();
+            out.message(&dir::DirEntry {
+                parent: Some(node.id.0),
+                children,
+                ref_children: Vec::new(),
+            })?;
+        }
+        let _: Option<INodeDirectorySection> = None;
+        out.end(SectionName::InodeDir);
+        Ok(())
+    }
+
+    fn save_open_files(&self, out: &mut ImageWriter<'_>, all: &[Slot]) -> io::Result<()> {
+        for slot in all.iter().filter(|slot| self.writer(**slot).is_some()) {
+            out.message(&files_under_construction_section::FileUnderConstructionEntry {
+                inode_id: Some(self.tree.get(*slot).id.0),
+                full_path: Some(self.tree.path(*slot)),
+            })?;
+        }
+        let _: Option<FilesUnderConstructionSection> = None;
+        out.end(SectionName::FilesUnderConstruction);
+        Ok(())
+    }
+}
+
+fn save_names(out: &mut ImageWriter<'_>, names: &NameWriter) -> io::Result<()> {
+    out.message(&StringTableSection {
+        num_entry: Some(names.len() as u32),
+        mask_bits: Some(MASK_BITS),
+    })?;
+    for (id, name) in names.entries() {
+        out.message(&string_table_section::Entry { id: Some(id), str: Some(name.to_owned()) })?;
+    }
+    out.end(SectionName::StringTable);
+    Ok(())
+}
+
+fn folder_message(
+    node: &Inode,
+    directory: &Directory,
+    permission: u64,
+    names: &mut NameWriter,
+) -> inode::INodeDirectory {
+    let quota = directory.quota.as_deref().copied().unwrap_or(crate::quota::Quota::unlimited());
+    let limits = QUOTA_TYPES.into_iter().filter_map(|kind| {
+        let quota = quota.limit.types[kind as usize];
+        (quota >= 0).then_some(inode::QuotaByStorageTypeEntryProto {
+            storage_type: kind as i32,
+            quota: quota as u64,
+        })
+    });
+    let quotas: Vec<_> = limits.collect();
+    inode::INodeDirectory {
+        modification_time: Some(node.mtime),
+        ns_quota: Some(quota.limit.names as u64),
+        ds_quota: Some(quota.limit.space as u64),
+        permission: Some(permission),
+        acl: acl_message(node.acl(), names),
+        x_attrs: xattr_message(node.xattrs(), names),
+        type_quotas: (!quotas.is_empty())
+            .then_some(inode::QuotaByStorageTypeFeatureProto { quotas }),
+    }
+}
+
+fn acl_message(acl: Option<&Acl>, names: &mut NameWriter) -> Option<inode::AclFeatureProto> {
+    let entries = acl?.iter().map(|entry| names.acl_entry(entry)).collect();
+    Some(inode::AclFeatureProto { entries })
+}
+
+fn xattr_message(xattrs: &[XAttr], names: &mut NameWriter) -> Option<inode::XAttrFeatureProto> {
+    let x_attrs: Vec<_> = xattrs.iter().map(|xattr| names.xattr(xattr)).collect();
+    (!x_attrs.is_empty()).then_some(inode::XAttrFeatureProto { x_attrs })
+}

@@ -1,0 +1,147 @@
+//! ACLs set and shown.
+
+use crate::acl::{self, logical, mode_without, to_stored};
+use crate::fail::fail;
+use crate::resolve::{DirOp, Located};
+use crate::tree::Slot;
+use crate::views::AclEntry;
+use crate::{AclStatus, Namespace, OpContext, Result};
+use zerohop_journal::op::SetAcl;
+use zerohop_wire::{JavaException, RemoteException};
+
+impl Namespace {
+    /// Adds or changes entries.
+    ///
+    /// # Errors
+    /// As Hadoop's `modifyAclEntries`.
+    pub fn modify_acl_entries(
+        &mut self,
+        ctx: &OpContext,
+        path: &str,
+        entries: &[AclEntry],
+    ) -> Result<()> {
+        self.change_acl(ctx, path, "Cannot modify ACL entries on ", |old| acl::merged(old, entries))
+    }
+
+    /// Takes entries away.
+    ///
+    /// # Errors
+    /// As Hadoop's `removeAclEntries`.
+    pub fn remove_acl_entries(
+        &mut self,
+        ctx: &OpContext,
+        path: &str,
+        entries: &[AclEntry],
+    ) -> Result<()> {
+        self.change_acl(ctx, path, "Cannot remove ACL entries on ", |old| {
+            acl::without(old, entries)
+        })
+    }
+
+    /// Takes the default entries away.
+    ///
+    /// # Errors
+    /// As Hadoop's `removeDefaultAcl`.
+    pub fn remove_default_acl(&mut self, ctx: &OpContext, path: &str) -> Result<()> {
+        self.change_acl(ctx, path, "Cannot remove default ACL entries on ", acl::without_defaults)
+    }
+
+    /// Takes all entries beyond the mode away.
+    ///
+    /// # Errors
+    /// As Hadoop's `removeAcl`.
+    pub fn remove_acl(&mut self, ctx: &OpContext, path: &str) -> Result<()> {
+        self.change_acl(ctx, path, "Cannot remove ACL on ", |_| Ok(Vec::new()))
+    }
+
+    /// Replaces all entries.
+    ///
+    /// # Errors
+    /// As Hadoop's `setAcl`.
+    pub fn set_acl(&mut self, ctx: &OpContext, path: &str, entries: &[AclEntry]) -> Result<()> {
+        self.change_acl(ctx, path, "Cannot set ACL on ", |old| match entries {
+            [] => Ok(Vec::new()),
+            entries => acl::replaced(old, entries),
+        })
+    }
+
+    /// The ACL of a path.
+    ///
+    /// # Errors
+    /// As Hadoop's `getAclStatus`.
+    pub fn acl_status(&self, ctx: &OpContext, path: &str) -> Result<AclStatus> {
+        self.check_acls_enabled()?;
+        let located = self.resolve(ctx, path, DirOp::Read)?;
+        let inode = self.tree.get(self.last_inode(&located)?);
+        let mode = inode.permission.mode();
+        Ok(AclStatus {
+            owner: self.tree.strings.get(inode.permission.user()),
+            group: self.tree.strings.get(inode.permission.group()),
+            sticky: mode & 0o1000 != 0,
+            mode,
+            entries: inode.acl().map(|acl| acl.to_vec()).unwrap_or_default(),
+        })
+    }
+
+    fn check_acls_enabled(&self) -> Result<()> {
+        if self.params.acls_enabled {
+            return Ok(());
+        }
+        fail(
+            JavaException::AclException,
+            "The ACL operation has been rejected. Support for ACLs has been disabled by setting \
+             dfs.namenode.acls.enabled to false.",
+        )
+    }
+
+    /// What all of them do: from the old logical list to the new one; an empty one removes the ACL.
+    fn change_acl(
+        &mut self,
+        ctx: &OpContext,
+        path: &str,
+        refusal: &str,
+        change: impl FnOnce(&[AclEntry]) -> Result<Vec<AclEntry>>,
+    ) -> Result<()> {
+        self.check_acls_enabled()?;
+        self.begin(ctx, || format!("{refusal}{path}"))?;
+        let located = self.resolve(ctx, path, DirOp::Write)?;
+        self.check_owner(ctx, &located)?;
+        let slot = self.last_inode(&located)?;
+        let entries = self.changed_acl(slot, &located, change)?;
+        self.log(SetAcl { path: located.path.into_owned(), entries });
+        Ok(())
+    }
+
+    fn changed_acl(
+        &mut self,
+        slot: Slot,
+        located: &Located<'_>,
+        change: impl FnOnce(&[AclEntry]) -> Result<Vec<AclEntry>>,
+    ) -> Result<Vec<AclEntry>> {
+        let inode = self.tree.get(slot);
+        let old = logical(inode.permission.mode(), inode.acl());
+        let with_path = |e: RemoteException| match e.kind() {
+            Some(JavaException::AclException) => {
+                JavaException::AclException.with(format!("{} Path: {}", e.message, located.path))
+            }
+            _ => e,
+        };
+        let entries = change(&old).map_err(with_path)?;
+        self.put_acl(slot, &entries, &located.path).map_err(with_path)?;
+        Ok(entries)
+    }
+
+    /// The change of `OP_SET_ACL`: a logical list, an empty one removes what is there.
+    pub(crate) fn put_acl(&mut self, slot: Slot, entries: &[AclEntry], path: &str) -> Result<()> {
+        let inode = self.tree.get(slot);
+        let mode = inode.permission.mode();
+        let (mode, acl) = match (entries, inode.acl()) {
+            ([], None) => return Ok(()),
+            ([], Some(old)) => (mode_without(mode, old), None),
+            (entries, _) => to_stored(entries, mode, inode.is_directory(), path)?,
+        };
+        self.change_mode(slot, mode);
+        self.tree.get_mut(slot).set_acl(acl);
+        Ok(())
+    }
+}

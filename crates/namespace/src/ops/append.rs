@@ -1,0 +1,131 @@
+//! Files opened again at their end.
+
+use super::lease::RecoverOp;
+use super::mkdirs::shared;
+use crate::access::WRITE;
+use crate::blocks::{BlockLocations, BlockState, policy};
+use crate::fail::{fail, io, not_found, unsupported};
+use crate::resolve::DirOp;
+use crate::tree::{Slot, Writer};
+use crate::{CreateFlags, FileStatus, LocatedBlock, Namespace, OpContext, Result};
+use zerohop_journal::op::Append;
+use zerohop_wire::JavaException;
+
+/// Files of this policy cannot be appended to or truncated.
+pub(crate) const LAZY_PERSIST: u8 = 15;
+
+impl Namespace {
+    /// Opens a file for append; the block to go on with (none if a new one is needed) and the file.
+    ///
+    /// # Errors
+    /// As Hadoop's `append`.
+    pub fn append(
+        &mut self,
+        ctx: &OpContext,
+        path: &str,
+        client_name: &str,
+        flags: CreateFlags,
+    ) -> Result<(Option<LocatedBlock>, FileStatus)> {
+        self.begin(ctx, || format!("Cannot append to file{path}"))?;
+        let located = self.resolve(ctx, path, DirOp::Write)?;
+        let path = &*located.path;
+        if located.last().is_some_and(|slot| self.tree.get(slot).is_directory()) {
+            let message =
+                format!("Cannot append to directory {path}; already exists as a directory.");
+            return fail(JavaException::FileAlreadyExists, message);
+        }
+        self.check_access_to(ctx, &located, WRITE)?;
+        if located.last().is_none() {
+            return not_found(format!(
+                "Failed to append to non-existent file {path} for client {}",
+                ctx.client_host
+            ));
+        }
+        let slot = self.file_at(located.last(), path)?;
+        if self.effective_policy(slot) == LAZY_PERSIST {
+            return unsupported(format!("Cannot append to lazy persist file {path}"));
+        }
+        self.recover_file_lease(RecoverOp::Append, slot, path, (client_name, &ctx.client_host))?;
+        self.check_last_for_append(slot, path)?;
+        self.check_append_quota(slot)?;
+        let op = Append {
+            path: path.to_owned(),
+            client_name: client_name.to_owned(),
+            client_machine: ctx.client_host.to_string(),
+            new_block: flags.new_block,
+        };
+        let reopened = self.open_for_append(slot, &op)?;
+        self.log_call(ctx, op);
+        Ok((
+            self.append_block(slot, reopened, flags.new_block),
+            self.status_of(slot, String::new(), policy::UNSPECIFIED),
+        ))
+    }
+
+    fn check_last_for_append(&self, slot: Slot, path: &str) -> Result<()> {
+        let Some(stored) = self.last_block(slot).and_then(|last| self.blocks.get(last)) else {
+            return Ok(());
+        };
+        let block = stored.block;
+        match stored.state {
+            BlockState::Committed => fail(
+                JavaException::Retriable,
+                format!(
+                    "append: lastBlock={block} of src={path} is COMMITTED but not yet COMPLETE."
+                ),
+            ),
+            BlockState::Complete if !self.blocks.has_min_replication(block.id) => io(format!(
+                "append: lastBlock={block} of src={path} is not sufficiently replicated yet."
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// A last block that is written again counts as full.
+    fn check_append_quota(&self, slot: Slot) -> Result<()> {
+        let Some(last) = self.last_stored(slot) else { return Ok(()) };
+        let missing = self.block_size(slot) as i64 - last.len as i64;
+        self.verify_quota(self.tree.get(slot).parent, &self.space_delta(slot, missing), None)
+    }
+
+    /// The change of `OP_APPEND`; true if the last block is open again.
+    pub(crate) fn open_for_append(&mut self, slot: Slot, op: &Append) -> Result<bool> {
+        let writer = Writer {
+            client_name: shared(&op.client_name),
+            client_machine: shared(&op.client_machine),
+        };
+        self.open_file(slot, writer);
+        let Some(last) = self.last_stored(slot) else { return Ok(false) };
+        if op.new_block || last.len == self.block_size(slot) {
+            return Ok(false);
+        }
+        self.change_blocks(slot, |blocks| blocks.reopen(last.id))?;
+        Ok(true)
+    }
+
+    /// Gives a file to a writer.
+    pub(crate) fn open_file(&mut self, slot: Slot, writer: Writer) {
+        let holder = writer.client_name.clone();
+        let inode = self.tree.get_mut(slot);
+        let id = inode.id;
+        if let Some(file) = inode.as_file_mut() {
+            file.set_writer(Some(writer));
+        }
+        self.leases.add(&holder, id, self.now.mono_ms);
+    }
+
+    fn append_block(&self, slot: Slot, reopened: bool, new_block: bool) -> Option<LocatedBlock> {
+        let block = self.last_stored(slot)?;
+        if reopened {
+            let replicas = self.blocks.describe(&self.blocks.targets(block.id));
+            let offset = self.file_len(slot) - block.len;
+            return Some(LocatedBlock {
+                offset,
+                locations: BlockLocations { block, replicas, corrupt: false },
+            });
+        }
+        // With NEW_BLOCK the client wants to know the last block, not where it is.
+        let locations = BlockLocations { block, replicas: Vec::new(), corrupt: false };
+        new_block.then_some(LocatedBlock { offset: u64::MAX, locations })
+    }
+}

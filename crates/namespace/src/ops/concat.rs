@@ -1,0 +1,146 @@
+//! Files joined to the end of another.
+
+use crate::access::{Check, READ, WRITE};
+use crate::fail::{fail, illegal, io};
+use crate::quota::{Counts, space};
+use crate::resolve::{DirOp, is_reserved_inodes, is_reserved_raw};
+use crate::tree::{Body, Slot};
+use crate::{Namespace, OpContext, Result};
+use zerohop_journal::op::ConcatDelete;
+use zerohop_wire::JavaException;
+
+impl Namespace {
+    /// Moves the blocks of `sources` to the end of `target`; the sources are gone.
+    ///
+    /// # Errors
+    /// As Hadoop's `concat`.
+    pub fn concat(&mut self, ctx: &OpContext, target: &str, sources: &[String]) -> Result<()> {
+        check_concat_paths(target, sources)?;
+        self.begin(ctx, || format!("Cannot concat {target}"))?;
+        let located = self.resolve(ctx, target, DirOp::Write)?;
+        self.check_access_to(ctx, &located, WRITE)?;
+        let slot = self.file_at(located.last(), target)?;
+        if self.writer(slot).is_some() {
+            return illegal(format!("concat: target file {target} is under construction"));
+        }
+        let slots = self.check_sources(ctx, (target, slot), sources)?;
+        let delta = self.concat_delta(slot, &slots);
+        self.verify_quota(self.tree.get(slot).parent, &delta, None)?;
+        let now = self.wall_ms();
+        self.join_files(slot, &slots, now);
+        let op = ConcatDelete {
+            target: target.to_owned(),
+            sources: sources.to_vec(),
+            timestamp_ms: now as i64,
+        };
+        self.log_call(ctx, op);
+        Ok(())
+    }
+
+    fn check_sources(
+        &self,
+        ctx: &OpContext,
+        target: (&str, Slot),
+        sources: &[String],
+    ) -> Result<Vec<Slot>> {
+        let mut slots: Vec<Slot> = Vec::with_capacity(sources.len());
+        let mut twice = false;
+        for source in sources {
+            let located = self.resolve(ctx, source, DirOp::Write)?;
+            let check = Check { access: Some(READ), ..Check::default() };
+            self.check(ctx, &located, check)?;
+            self.check(ctx, &located, Check { parent: Some(WRITE), ..Check::default() })?;
+            let slot = self.file_at(located.last(), source)?;
+            self.check_source(source, slot, target)?;
+            twice |= slots.contains(&slot);
+            slots.push(slot);
+        }
+        if twice {
+            return illegal("concat: at least two of the source files are the same");
+        }
+        Ok(slots)
+    }
+
+    fn check_source(&self, source: &str, slot: Slot, (target, into): (&str, Slot)) -> Result<()> {
+        if self.tree.get(slot).parent != self.tree.get(into).parent {
+            return illegal(format!(
+                "Source file {source} is not in the same directory with the target {target}"
+            ));
+        }
+        if slot == into {
+            return illegal(format!(
+                "concat: the src file {source} is the same with the target file {target}"
+            ));
+        }
+        if self.writer(slot).is_some() || self.last_block(slot).is_none() {
+            return illegal(format!(
+                "concat: source file {source} is invalid or empty or underConstruction"
+            ));
+        }
+        let (size, limit) = (self.block_size(slot), self.block_size(into));
+        if size > limit {
+            return illegal(format!(
+                "concat: source file {source} has preferred block size {size} which is greater than the target file's \
+                 preferred block size {limit}"
+            ));
+        }
+        Ok(())
+    }
+
+    fn concat_delta(&self, target: Slot, sources: &[Slot]) -> Counts {
+        let replication =
+            |slot: Slot| self.tree.get(slot).as_file().map_or(0, |file| file.replication());
+        let mut delta = Counts::default();
+        for source in sources {
+            let bytes = self.file_len(*source) as i64;
+            delta.add(&space(self.effective_policy(target), replication(target), bytes));
+            delta
+                .add(&space(self.effective_policy(*source), replication(*source), bytes).negated());
+        }
+        delta.names = -(sources.len() as i64);
+        delta
+    }
+
+    /// The change of `OP_CONCAT_DELETE`.
+    pub(crate) fn join_files(&mut self, target: Slot, sources: &[Slot], mtime: u64) {
+        let delta = self.concat_delta(target, sources);
+        let (id, parent) = (self.tree.get(target).id, self.tree.get(target).parent);
+        for source in sources {
+            self.tree.detach(*source);
+            let gone = self.tree.free(*source);
+            let (Body::File(gone), Some(file)) =
+                (gone.body, self.tree.get_mut(target).as_file_mut())
+            else {
+                continue;
+            };
+            let replication = file.replication();
+            for block in gone.blocks.as_slice() {
+                file.blocks.push(*block);
+                self.blocks.set_file(*block, id);
+                if gone.replication() != replication {
+                    self.blocks.set_replication(*block, replication);
+                }
+            }
+        }
+        self.tree.get_mut(target).mtime = mtime;
+        self.folder_changed(parent, mtime);
+        self.charge(parent, &delta);
+    }
+}
+
+fn check_concat_paths(target: &str, sources: &[String]) -> Result<()> {
+    if target.is_empty() {
+        return fail(JavaException::IllegalArgument, "Target file name is empty");
+    }
+    if sources.is_empty() {
+        return fail(JavaException::IllegalArgument, "No sources given");
+    }
+    let reserved = |path: &&str| is_reserved_raw(path) || is_reserved_inodes(path);
+    let mut all = std::iter::once(target).chain(sources.iter().map(String::as_str));
+    match all.find(reserved) {
+        Some(path) => {
+            io(format!("Concat operation doesn't support .reserved relative path : {path}"))
+        }
+        None => Ok(()),
+    }
+}

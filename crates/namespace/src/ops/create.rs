@@ -1,0 +1,230 @@
+//! Files created.
+
+use super::mkdirs::{Modes, shared};
+use super::{check_path_length, lease::RecoverOp};
+use crate::access::{Check, WRITE};
+use crate::blocks::policy;
+use crate::fail::{fail, illegal, invalid_path, io, not_found};
+use crate::quota::Counts;
+use crate::resolve::{
+    DirOp, Located, is_exact_reserved, is_reserved, is_reserved_inodes, is_reserved_raw,
+};
+use crate::tree::{self, Body, File, Inode, NO_SLOT, Slot, Writer};
+use crate::{CreateRequest, FileStatus, Namespace, OpContext, Result, acl};
+use compact_str::CompactString;
+use zerohop_journal::op::{Add, EditOp};
+use zerohop_wire::JavaException;
+
+impl Namespace {
+    /// Creates a file and opens it for writing; with OVERWRITE one that is there is replaced in the same edit.
+    ///
+    /// # Errors
+    /// As Hadoop's `create`.
+    pub fn create(&mut self, ctx: &OpContext, request: &CreateRequest<'_>) -> Result<FileStatus> {
+        let path = request.path;
+        check_path_length("create", path)?;
+        check_create_path(path)?;
+        if request.flags.should_replicate && request.ec_policy.is_some_and(|name| !name.is_empty())
+        {
+            return illegal(
+                "SHOULD_REPLICATE flag and ecPolicyName are exclusive parameters. Set both is not allowed!",
+            );
+        }
+        self.begin(ctx, || format!("Cannot create file{path}"))?;
+        let located = self.resolve_for_create(ctx, request)?;
+        self.check_create_params(ctx, request)?;
+        if let Some(existing) = located.last() {
+            if !request.flags.overwrite {
+                let who = (request.client_name, &*ctx.client_host);
+                self.recover_file_lease(RecoverOp::Create, existing, &located.path, who)?;
+                let message =
+                    format!("{} for client {} already exists", located.path, ctx.client_host);
+                return fail(JavaException::FileAlreadyExists, message);
+            }
+        }
+        let slot = self.create_file(ctx, request, &located)?;
+        Ok(self.status_of(slot, String::new(), policy::UNSPECIFIED))
+    }
+
+    /// `FSDirWriteFileOp.resolvePathForStartFile`
+    fn resolve_for_create<'a>(
+        &self,
+        ctx: &OpContext,
+        request: &CreateRequest<'a>,
+    ) -> Result<Located<'a>> {
+        let located = self.resolve(ctx, request.path, DirOp::Create)?;
+        self.check(ctx, &located, Check { ancestor: Some(WRITE), ..Check::default() })?;
+        let Some(slot) = located.last() else {
+            if !request.create_parent {
+                self.verify_parent(&located)?;
+            }
+            if !request.flags.create {
+                return not_found(format!("Can't overwrite non-existent {}", request.path));
+            }
+            return Ok(located);
+        };
+        if self.tree.get(slot).is_directory() {
+            let message = format!("{} already exists as a directory", located.path);
+            return fail(JavaException::FileAlreadyExists, message);
+        }
+        self.file_at(Some(slot), request.path)?;
+        if request.flags.overwrite {
+            self.check_access_to(ctx, &located, WRITE)?;
+        }
+        Ok(located)
+    }
+
+    fn check_create_params(&self, ctx: &OpContext, request: &CreateRequest<'_>) -> Result<()> {
+        let minimum = self.params.block_size_min;
+        if request.block_size < minimum {
+            return io(format!(
+                "Specified block size {} is less than configured minimum value \
+                 dfs.namenode.fs-limits.min-block-size={minimum}",
+                request.block_size
+            ));
+        }
+        self.verify_replication(request.path, request.replication, Some(&ctx.client_host))?;
+        match request.ec_policy {
+            Some(name) if !name.is_empty() && !name.eq_ignore_ascii_case("replication") => {
+                illegal(format!(
+                    "Policy '{name}' does not match any enabled erasure coding policies: []. An erasure coding policy can \
+                 be enabled by enableErasureCodingPolicy API."
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// `BlockManager.verifyReplication`
+    pub(crate) fn verify_replication(
+        &self,
+        path: &str,
+        replication: u16,
+        client: Option<&str>,
+    ) -> Result<()> {
+        let (minimum, maximum) = (self.params.replication_min, self.params.replication_max);
+        let wrong = if replication > maximum {
+            format!(" exceeds maximum of {maximum}")
+        } else if replication < minimum {
+            format!(" is less than the required minimum of {minimum}")
+        } else {
+            return Ok(());
+        };
+        let client = client.map(|client| format!(", clientName={client}")).unwrap_or_default();
+        io(format!("Requested replication factor of {replication}{wrong} for {path}{client}"))
+    }
+
+    fn create_file(
+        &mut self,
+        ctx: &OpContext,
+        request: &CreateRequest<'_>,
+        located: &Located<'_>,
+    ) -> Result<Slot> {
+        let policy = self.policy_for_create(request)?;
+        let now = self.wall_ms();
+        let parent = match located.last() {
+            Some(existing) => {
+                let parent = self.tree.get(existing).parent;
+                // Limits are checked before the old file goes: Hadoop checks after, and loses it when one is hit.
+                self.check_child_limits(parent, located.name(), located.parent_path(), false)?;
+                self.remove_subtree(existing, now);
+                parent
+            }
+            None => {
+                let parent = self.create_file_parents(ctx, located)?;
+                let usage = Counts { names: 1, ..Counts::default() };
+                self.check_insert(parent, located.name(), located.parent_path(), &usage)?;
+                parent
+            }
+        };
+        let (mode, acl) = self.new_mode(
+            parent,
+            Modes { masked: request.masked, unmasked: request.unmasked },
+            false,
+        );
+        let op = Box::new(Add {
+            inode_id: self.next_inode_id(),
+            path: located.path.clone().into_owned(),
+            replication: request.replication as i16,
+            mtime_ms: now as i64,
+            atime_ms: now as i64,
+            block_size: request.block_size as i64,
+            blocks: Vec::new(),
+            permissions: self.new_permissions(ctx, parent, mode),
+            acl: acl.as_ref().map(|acl| acl::logical(mode, Some(acl))).unwrap_or_default(),
+            xattrs: Vec::new(),
+            client_name: request.client_name.to_owned(),
+            client_machine: ctx.client_host.to_string(),
+            overwrite: request.flags.overwrite,
+            storage_policy_id: self.policy_at_create(policy, parent, request.flags.lazy_persist),
+            ec_policy_id: 0,
+        });
+        let slot = self.add_file(parent, located.name(), &op)?;
+        self.log_call(ctx, EditOp::Add(op));
+        Ok(slot)
+    }
+
+    fn policy_for_create(&self, request: &CreateRequest<'_>) -> Result<u8> {
+        match request.storage_policy {
+            Some(name) if !name.is_empty() => match policy::StoragePolicy::by_name(name) {
+                Some(policy) => Ok(policy.id),
+                None => illegal(format!("Cannot find a block policy with the name {name}")),
+            },
+            _ => Ok(policy::UNSPECIFIED),
+        }
+    }
+
+    /// Policies that count only at creation are written into the file (`setNewINodeStoragePolicy`).
+    fn policy_at_create(&self, asked: u8, parent: Slot, lazy_persist: bool) -> u8 {
+        const LAZY_PERSIST: u8 = 15;
+        if lazy_persist {
+            return LAZY_PERSIST;
+        }
+        let effective =
+            if asked == policy::UNSPECIFIED { self.effective_policy(parent) } else { asked };
+        match policy::StoragePolicy::by_id(effective) {
+            Some(policy) if policy.copy_on_create => policy.id,
+            _ => asked,
+        }
+    }
+
+    /// The change of `OP_ADD` for a new file.
+    pub(crate) fn add_file(&mut self, parent: Slot, name: &str, op: &Add) -> Result<Slot> {
+        let (mode, acl) = match op.acl.as_slice() {
+            [] => (op.permissions.mode, None),
+            entries => acl::to_stored(entries, op.permissions.mode, false, &op.path)?,
+        };
+        let replication = op.replication.clamp(1, self.params.replication_max as i16) as u16;
+        let writer = Writer {
+            client_name: shared(&op.client_name),
+            client_machine: shared(&op.client_machine),
+        };
+        let atime = op.atime_ms.max(0) as u64;
+        let file = File::new(replication, op.block_size.max(0) as u64, op.storage_policy_id, atime);
+        let mut inode = Inode {
+            id: op.inode_id,
+            parent: NO_SLOT,
+            name: CompactString::from(name),
+            permission: self.intern(&op.permissions, mode),
+            mtime: op.mtime_ms.max(0) as u64,
+            body: Body::File(file),
+        };
+        inode.set_acl(acl);
+        inode.set_xattrs(op.xattrs.clone());
+        let holder = writer.client_name.clone();
+        if let Some(file) = inode.as_file_mut() {
+            file.set_writer(Some(writer));
+        }
+        let slot = self.insert(parent, inode, &op.path)?;
+        self.leases.add(&holder, op.inode_id, self.now.mono_ms);
+        Ok(slot)
+    }
+}
+
+fn check_create_path(path: &str) -> Result<()> {
+    let reserved = is_reserved(path) && !is_reserved_raw(path) && !is_reserved_inodes(path);
+    if !tree::is_valid_name(path) || is_exact_reserved(path) || reserved {
+        return invalid_path(path);
+    }
+    Ok(())
+}

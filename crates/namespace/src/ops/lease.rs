@@ -1,0 +1,280 @@
+//! Leases renewed, taken over, and the recovery of files whose writer is gone.
+
+use super::mkdirs::shared;
+use crate::access::WRITE;
+use crate::blocks::BlockState;
+use crate::fail::{fail, io};
+use crate::lease::NAMENODE_HOLDER;
+use crate::resolve::DirOp;
+use crate::tree::{Slot, Writer};
+use crate::{Namespace, OpContext, OpenFile, Result};
+use zerohop_journal::op::ReassignLease;
+use zerohop_wire::{Block, BlockId, InodeId, JavaException};
+
+/// Which operation wants a file that another client has open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RecoverOp {
+    Create,
+    Append,
+    Truncate,
+}
+
+impl RecoverOp {
+    fn fail<T>(
+        self,
+        kind: JavaException,
+        path: &str,
+        (holder, machine): (&str, &str),
+        why: &str,
+    ) -> Result<T> {
+        let name = match self {
+            Self::Create => "CREATE_FILE",
+            Self::Append => "APPEND_FILE",
+            Self::Truncate => "TRUNCATE_FILE",
+        };
+        fail(kind, format!("Failed to {name} {path} for {holder} on {machine} because {why}"))
+    }
+}
+
+impl Namespace {
+    /// A client says that it is there; all its open files stay its own.
+    ///
+    /// # Errors
+    /// `SafeModeException`.
+    pub fn renew_lease(&mut self, ctx: &OpContext, client_name: &str) -> Result<()> {
+        self.begin(ctx, || format!("Cannot renew lease for {client_name}"))?;
+        self.leases.renew(client_name, ctx.now.mono_ms);
+        Ok(())
+    }
+
+    /// Takes a file from its writer; true if it is closed now, false if its last block has to be recovered first.
+    ///
+    /// # Errors
+    /// As Hadoop's `recoverLease`.
+    pub fn recover_lease(
+        &mut self,
+        ctx: &OpContext,
+        path: &str,
+        client_name: &str,
+    ) -> Result<bool> {
+        self.begin(ctx, || format!("Cannot recover the lease of {path}"))?;
+        let located = self.resolve(ctx, path, DirOp::Write)?;
+        let slot = self.file_at(located.last(), &located.path)?;
+        let Some(writer) = self.writer(slot) else { return Ok(true) };
+        self.check_access_to(ctx, &located, WRITE)?;
+        if !self.leases.exists(&writer.client_name) {
+            return fail(
+                JavaException::AlreadyBeingCreated,
+                format!(
+                    "Failed to RECOVER_LEASE {} for {client_name} on {} because the file is under construction but no \
+                     leases found.",
+                    located.path, ctx.client_host
+                ),
+            );
+        }
+        self.release_lease(slot, Some(client_name))
+    }
+
+    /// Releases leases past the hard limit (at most `max` files); true if any file was touched.
+    pub fn check_leases(&mut self, ctx: &OpContext, max: usize) -> bool {
+        if self.begin(ctx, String::new).is_err() {
+            return false;
+        }
+        let silent = self.leases.silent_files(self.params.lease_hard_ms, ctx.now.mono_ms, max);
+        for file in &silent {
+            match self.tree.find(*file) {
+                Some(slot) if self.writer(slot).is_some() => {
+                    if let Err(e) = self.release_lease(slot, Some(NAMENODE_HOLDER)) {
+                        tracing::warn!(path = %self.tree.path(slot), error = %e, "an expired lease cannot be released");
+                    }
+                }
+                _ => self.leases.remove(*file),
+            }
+        }
+        !silent.is_empty()
+    }
+
+    /// Open files with an inode id above `after`, and whether there are more.
+    ///
+    /// # Errors
+    /// `AccessControlException` for all but the superuser.
+    pub fn list_open_files(
+        &self,
+        ctx: &OpContext,
+        after: InodeId,
+        path: &str,
+    ) -> Result<(Vec<OpenFile>, bool)> {
+        self.check_superuser(ctx, "listOpenFiles")?;
+        let mut found = Vec::new();
+        for id in self.leases.files_after(after) {
+            let Some((slot, writer)) =
+                self.tree.find(id).and_then(|slot| Some((slot, self.writer(slot)?)))
+            else {
+                continue;
+            };
+            let full = self.tree.path(slot);
+            if path.is_empty() || path == "/" || is_at_or_below(&full, path) {
+                found.push(OpenFile {
+                    id,
+                    path: full,
+                    client_name: writer.client_name.to_string(),
+                    client_machine: writer.client_machine.to_string(),
+                });
+            }
+            if found.len() >= self.params.open_files_batch {
+                return Ok((found, true));
+            }
+        }
+        Ok((found, false))
+    }
+
+    /// Who has a file open.
+    pub(crate) fn writer(&self, slot: Slot) -> Option<&Writer> {
+        self.tree.get(slot).as_file()?.writer()
+    }
+
+    /// A file that an operation wants to write: closed, or taken from a writer silent past the soft limit.
+    ///
+    /// # Errors
+    /// `AlreadyBeingCreatedException`, `RecoveryInProgressException`.
+    pub(crate) fn recover_file_lease(
+        &mut self,
+        op: RecoverOp,
+        slot: Slot,
+        path: &str,
+        who: (&str, &str),
+    ) -> Result<()> {
+        let Some(writer) = self.writer(slot).cloned() else { return Ok(()) };
+        let id = self.tree.get(slot).id;
+        let busy = JavaException::AlreadyBeingCreated;
+        if self.leases.exists(who.0)
+            && self.leases.holder(id).is_some_and(|holder| &**holder == who.0)
+        {
+            return op.fail(
+                busy,
+                path,
+                who,
+                &format!("{} is already the current lease holder.", who.0),
+            );
+        }
+        if !self.leases.exists(&writer.client_name) {
+            return op.fail(busy, path, who, "the file is under construction but no leases found.");
+        }
+        if self.leases.is_silent(&writer.client_name, self.params.lease_soft_ms, self.now.mono_ms) {
+            if self.release_lease(slot, None)? {
+                return Ok(());
+            }
+            let why = "lease recovery is in progress. Try again later.";
+            return op.fail(JavaException::RecoveryInProgress, path, who, why);
+        }
+        let (name, machine) = (&writer.client_name, &writer.client_machine);
+        let recovering = self.last_block(slot).and_then(|last| self.blocks.get(last));
+        if recovering.is_some_and(|stored| stored.state == BlockState::UnderRecovery) {
+            let why = format!("another recovery is in progress by {name} on {machine}");
+            return op.fail(JavaException::RecoveryInProgress, path, who, &why);
+        }
+        op.fail(
+            busy,
+            path,
+            who,
+            &format!("this file lease is currently owned by {name} on {machine}"),
+        )
+    }
+
+    pub(crate) fn last_block(&self, slot: Slot) -> Option<BlockId> {
+        self.tree.get(slot).as_file()?.blocks.last()
+    }
+
+    /// Ends a writer's hold on a file: closes it, or has its last block recovered (`internalReleaseLease`).
+    pub(crate) fn release_lease(&mut self, slot: Slot, new_holder: Option<&str>) -> Result<bool> {
+        let blocks: Vec<BlockId> = match self.tree.get(slot).as_file() {
+            Some(file) => file.blocks.as_slice().to_vec(),
+            None => return Ok(true),
+        };
+        let complete = blocks.iter().take_while(|id| self.blocks.is_complete(**id)).count();
+        if complete == blocks.len() {
+            self.finalize_file(slot)?;
+            return Ok(true);
+        }
+        let path = self.tree.path(slot);
+        let state = |at: usize| self.blocks.get(blocks[at]).map(|stored| stored.state);
+        let penultimate_open =
+            complete + 2 == blocks.len() && state(complete) != Some(BlockState::Committed);
+        if complete + 2 < blocks.len() || penultimate_open {
+            return io(format!(
+                "DIR* NameSystem.internalReleaseLease: attempt to release a create lock on {path} but file is already \
+                 closed."
+            ));
+        }
+        let last = blocks[blocks.len() - 1];
+        let before = blocks.iter().nth_back(1);
+        let before_safe = before.is_none_or(|id| self.blocks.has_min_replication(*id));
+        if state(blocks.len() - 1) == Some(BlockState::Committed) && !before_safe {
+            return fail(
+                JavaException::AlreadyBeingCreated,
+                format!(
+                    "DIR* NameSystem.internalReleaseLease: Failed to release lease for file {path}. Committed blocks \
+                     are waiting to be minimally replicated."
+                ),
+            );
+        }
+        self.recover_last_block(slot, last, new_holder)
+    }
+
+    fn recover_last_block(
+        &mut self,
+        slot: Slot,
+        last: BlockId,
+        new_holder: Option<&str>,
+    ) -> Result<bool> {
+        let len = self.blocks.get(last).map_or(0, |stored| stored.block.len);
+        let counts = self.blocks.replica_counts(last);
+        if self.blocks.targets(last).is_empty() && counts.live + counts.corrupt == 0 && len == 0 {
+            // Nothing was ever written of it: no DataNode could recover it.
+            self.drop_last_block(slot, last);
+            self.finalize_file(slot)?;
+            return Ok(true);
+        }
+        if self.blocks.recovery_due(last) {
+            let stamp = self.next_stamp();
+            let cut = self.blocks.recovery(last).and_then(|recovery| recovery.truncate);
+            let cut = cut.map(|block| Block { stamp, ..block });
+            self.change_blocks(slot, |blocks| blocks.begin_recovery(last, stamp, cut).map(drop))?;
+        }
+        self.hand_over(slot, new_holder);
+        Ok(false)
+    }
+
+    /// The lease goes to whoever drives the recovery; without one the old holder has time again.
+    fn hand_over(&mut self, slot: Slot, new_holder: Option<&str>) {
+        let Some(writer) = self.writer(slot).cloned() else { return };
+        let now_ms = self.now.mono_ms;
+        let Some(new_holder) = new_holder else {
+            return self.leases.renew(&writer.client_name, now_ms);
+        };
+        let op = ReassignLease {
+            lease_holder: writer.client_name.to_string(),
+            path: self.tree.path(slot),
+            new_holder: new_holder.to_owned(),
+        };
+        self.reassign(slot, new_holder);
+        self.log(op);
+    }
+
+    /// The change of `OP_REASSIGN_LEASE`.
+    pub(crate) fn reassign(&mut self, slot: Slot, new_holder: &str) {
+        let holder = shared(new_holder);
+        let id = self.tree.get(slot).id;
+        if let Some(file) = self.tree.get_mut(slot).as_file_mut()
+            && let Some(writer) = file.writer().cloned()
+        {
+            file.set_writer(Some(Writer { client_name: holder.clone(), ..writer }));
+            self.leases.add(&holder, id, self.now.mono_ms);
+        }
+    }
+}
+
+fn is_at_or_below(path: &str, top: &str) -> bool {
+    let top = top.trim_end_matches('/');
+    path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}

@@ -1,0 +1,116 @@
+//! Folders listed, in pages.
+
+use crate::access::READ_EXECUTE;
+use crate::blocks::policy;
+use crate::resolve::{DirOp, is_exact_reserved, is_reserved};
+use crate::tree::Slot;
+use crate::{DirectoryListing, FileStatus, Namespace, OpContext, Result};
+use std::borrow::Cow;
+use zerohop_wire::InodeId;
+
+impl Namespace {
+    /// The entries of a folder after `start_after` (or the file itself); none if nothing is there.
+    ///
+    /// A page has at most `dfs.ls.limit` entries, and with locations at most as many replicas.
+    ///
+    /// # Errors
+    /// As Hadoop's `getListing`.
+    pub fn listing(
+        &self,
+        ctx: &OpContext,
+        path: &str,
+        start_after: &[u8],
+        need_location: bool,
+    ) -> Result<Option<DirectoryListing>> {
+        let located = self.resolve(ctx, path, DirOp::Read)?;
+        if is_exact_reserved(&located.path) {
+            let entries =
+                vec![self.reserved_status(".inodes", 0o770), self.reserved_status("raw", 0o770)];
+            return Ok(Some(DirectoryListing { entries, remaining: 0 }));
+        }
+        let Some(slot) = located.last() else { return Ok(None) };
+        let Some(directory) = self.tree.get(slot).as_directory() else {
+            let entry =
+                self.entry(ctx, slot, String::new(), self.effective_policy(slot), need_location);
+            return Ok(Some(DirectoryListing { entries: vec![entry], remaining: 0 }));
+        };
+        self.check_access_to(ctx, &located, READ_EXECUTE)?;
+        let start = self.start_name(start_after);
+        let (children, count) = self.tree.children_after(directory, &start);
+        let inherited = self.effective_policy(slot);
+        let mut entries = Vec::with_capacity(count.min(self.params.list_limit));
+        let mut budget = self.params.list_limit as i64;
+        for child in children.take(self.params.list_limit) {
+            if budget <= 0 {
+                break;
+            }
+            let entry = self.child_entry(ctx, child, inherited, need_location);
+            let blocks = entry.locations.as_ref().map_or(0, |located| located.blocks.len());
+            budget -= blocks as i64 * i64::from(entry.replication);
+            entries.push(entry);
+        }
+        let remaining = (count - entries.len()) as u32;
+        Ok(Some(DirectoryListing { entries, remaining }))
+    }
+
+    fn child_entry(
+        &self,
+        ctx: &OpContext,
+        child: Slot,
+        inherited: u8,
+        need_location: bool,
+    ) -> FileStatus {
+        let policy = match self.local_policy(child) {
+            policy::UNSPECIFIED => inherited,
+            local => local,
+        };
+        let name = self.tree.get(child).name.to_string();
+        self.entry(ctx, child, name, policy, need_location)
+    }
+
+    fn entry(
+        &self,
+        ctx: &OpContext,
+        slot: Slot,
+        name: String,
+        policy: u8,
+        need_location: bool,
+    ) -> FileStatus {
+        let mut status = self.status_of(slot, name, policy);
+        if need_location {
+            status.locations = self.all_locations(ctx, slot);
+        }
+        status
+    }
+
+    /// Clients may go on from an inode's number instead of a name.
+    fn start_name<'a>(&self, start_after: &'a [u8]) -> Cow<'a, [u8]> {
+        let path = std::str::from_utf8(start_after).unwrap_or_default();
+        let resolved = if is_reserved(path) { self.walk(path).ok() } else { None };
+        match resolved {
+            Some(located) => Cow::Owned(located.name().as_bytes().to_vec()),
+            None => Cow::Borrowed(start_after),
+        }
+    }
+
+    /// Paths of files with corrupt blocks at or below `path`, and the cookie to go on with.
+    ///
+    /// # Errors
+    /// `AccessControlException` for all but the superuser.
+    pub fn list_corrupt_file_blocks(
+        &self,
+        ctx: &OpContext,
+        path: &str,
+        cookie: Option<&str>,
+    ) -> Result<(Vec<String>, String)> {
+        self.check_superuser(ctx, "listCorruptFileBlocks")?;
+        let from = cookie.and_then(|cookie| cookie.parse().ok()).unwrap_or(0);
+        let (blocks, next) = self.blocks.corrupt_blocks(from, self.params.corrupt_files_batch);
+        let top = path.trim_end_matches('/');
+        let below = |found: &String| {
+            found.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let ids = blocks.into_iter().map(|(file, _): (InodeId, _)| file);
+        Ok((ids.filter_map(|file| self.path_of(file)).filter(below).collect(), next.to_string()))
+    }
+}

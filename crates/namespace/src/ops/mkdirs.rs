@@ -1,0 +1,240 @@
+//! Folders made.
+
+use super::check_path_length;
+use crate::access::WRITE;
+use crate::acl;
+use crate::fail::{fail, not_found};
+use crate::quota::Counts;
+use crate::resolve::{DirOp, Located};
+use crate::tree::{Acl, Body, Directory, Inode, NO_SLOT, Permission, Slot};
+use crate::{Namespace, OpContext, Result};
+use compact_str::CompactString;
+use std::sync::Arc;
+use zerohop_journal::op::Mkdir;
+use zerohop_journal::types::PermissionStatus;
+use zerohop_wire::{JavaException, RemoteException};
+
+/// Modes of a new inode: after the client's umask, and before it if the client sent that.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Modes {
+    pub masked: u16,
+    pub unmasked: Option<u16>,
+}
+
+impl Modes {
+    /// What folders in between get, so that the rest can be made below them (`addImplicitUwx`).
+    fn with_owner_write(self) -> Self {
+        Self { masked: self.masked & 0o777 | 0o300, ..self }
+    }
+}
+
+impl Namespace {
+    /// Makes a folder and, with `create_parent`, those missing above it; true also if it was there.
+    ///
+    /// # Errors
+    /// As Hadoop's `mkdirs`: a file in the way, no permission, a quota, an invalid name.
+    pub fn mkdirs(
+        &mut self,
+        ctx: &OpContext,
+        path: &str,
+        masked: u16,
+        unmasked: Option<u16>,
+        create_parent: bool,
+    ) -> Result<bool> {
+        check_path_length("mkdirs", path)?;
+        self.begin(ctx, || format!("Cannot create directory {path}"))?;
+        let located = self.resolve(ctx, path, DirOp::Create)?;
+        if let Some(slot) = located.last() {
+            if self.tree.get(slot).as_file().is_some() {
+                return fail(
+                    JavaException::FileAlreadyExists,
+                    format!("Path is not a directory: {path}"),
+                );
+            }
+            return Ok(true);
+        }
+        self.check(
+            ctx,
+            &located,
+            crate::access::Check { ancestor: Some(WRITE), ..Default::default() },
+        )?;
+        if !create_parent {
+            self.verify_parent(&located)?;
+        }
+        let modes = Modes { masked, unmasked };
+        let parent = self.create_missing_parents(ctx, &located, modes.with_owner_write())?;
+        self.create_folder(ctx, parent, &located, located.depth, modes)?;
+        Ok(true)
+    }
+
+    /// `FSDirectory.verifyParentDir`
+    pub(crate) fn verify_parent(&self, located: &Located<'_>) -> Result<()> {
+        if located.depth <= 2 {
+            return Ok(());
+        }
+        match located.parent() {
+            None => not_found(format!("Parent directory doesn't exist: {}", located.parent_path())),
+            Some(parent) if !self.tree.get(parent).is_directory() => fail(
+                JavaException::ParentNotDirectory,
+                format!("Parent path is not a directory: {}", located.parent_path()),
+            ),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Folders above the last component, each an edit; the folder the last component belongs in.
+    fn create_missing_parents(
+        &mut self,
+        ctx: &OpContext,
+        located: &Located<'_>,
+        modes: Modes,
+    ) -> Result<Slot> {
+        let mut folder = located.deepest();
+        for depth in located.nodes.len() + 1..located.depth {
+            folder = self.create_folder(ctx, folder, located, depth, modes)?;
+        }
+        Ok(folder)
+    }
+
+    /// Folders above a new file: they take the mode of the deepest one that exists.
+    pub(crate) fn create_file_parents(
+        &mut self,
+        ctx: &OpContext,
+        located: &Located<'_>,
+    ) -> Result<Slot> {
+        let masked = self.tree.get(located.deepest()).permission.mode();
+        self.create_missing_parents(
+            ctx,
+            located,
+            Modes { masked, unmasked: None }.with_owner_write(),
+        )
+    }
+
+    fn create_folder(
+        &mut self,
+        ctx: &OpContext,
+        parent: Slot,
+        located: &Located<'_>,
+        depth: usize,
+        modes: Modes,
+    ) -> Result<Slot> {
+        let path = located.prefix(depth);
+        let name = path.rsplit('/').next().unwrap_or_default();
+        self.check_insert(
+            parent,
+            name,
+            located.prefix(depth - 1),
+            &Counts { names: 1, ..Counts::default() },
+        )?;
+        let (mode, acl) = self.new_mode(parent, modes, true);
+        let op = Mkdir {
+            inode_id: self.next_inode_id(),
+            path: path.to_owned(),
+            timestamp_ms: self.wall_ms() as i64,
+            permissions: self.new_permissions(ctx, parent, mode),
+            acl: acl.as_ref().map(|acl| acl::logical(mode, Some(acl))).unwrap_or_default(),
+            xattrs: Vec::new(),
+        };
+        let slot = self.add_folder(parent, name, &op)?;
+        self.log(op);
+        Ok(slot)
+    }
+
+    /// Whether a folder takes a child of that name and use.
+    pub(crate) fn check_insert(
+        &self,
+        parent: Slot,
+        name: &str,
+        parent_path: &str,
+        usage: &Counts,
+    ) -> Result<()> {
+        if !self.tree.get(parent).is_directory() {
+            return fail(
+                JavaException::FileAlreadyExists,
+                format!("Parent path is not a directory: {parent_path} {name}"),
+            );
+        }
+        self.check_new_child(parent, name, parent_path)?;
+        self.verify_quota(parent, usage, None)
+    }
+
+    /// Owner and group of a new inode: the caller, and the folder's group.
+    pub(crate) fn new_permissions(
+        &self,
+        ctx: &OpContext,
+        parent: Slot,
+        mode: u16,
+    ) -> PermissionStatus {
+        let group = self.tree.strings.get(self.tree.get(parent).permission.group());
+        PermissionStatus { user: ctx.user.clone(), group, mode }
+    }
+
+    /// Mode and ACL of a new inode after what its folder hands down (`copyINodeDefaultAcl`).
+    pub(crate) fn new_mode(
+        &self,
+        parent: Slot,
+        modes: Modes,
+        is_folder: bool,
+    ) -> (u16, Option<Acl>) {
+        let default = self.tree.get(parent).acl();
+        let asked = match modes.unmasked {
+            Some(unmasked) if self.params.posix_acl_inheritance => unmasked,
+            _ => modes.masked,
+        };
+        acl::inherited(default, asked, is_folder).unwrap_or((modes.masked, None))
+    }
+
+    /// The change of `OP_MKDIR`.
+    pub(crate) fn add_folder(&mut self, parent: Slot, name: &str, op: &Mkdir) -> Result<Slot> {
+        let (mode, acl) = match op.acl.as_slice() {
+            [] => (op.permissions.mode, None),
+            entries => acl::to_stored(entries, op.permissions.mode, true, &op.path)?,
+        };
+        let body = Body::Directory(Box::new(Directory { acl, ..Directory::default() }));
+        let permission = self.intern(&op.permissions, mode);
+        let mtime = op.timestamp_ms.max(0) as u64;
+        let inode = Inode {
+            id: op.inode_id,
+            parent: NO_SLOT,
+            name: CompactString::from(name),
+            permission,
+            mtime,
+            body,
+        };
+        self.insert(parent, inode, &op.path)
+    }
+
+    pub(crate) fn intern(&mut self, status: &PermissionStatus, mode: u16) -> Permission {
+        let strings = &mut self.tree.strings;
+        Permission::new(strings.intern(&status.user), strings.intern(&status.group), mode)
+    }
+
+    /// Puts a new inode into the tree and charges a name for it.
+    pub(crate) fn insert(&mut self, parent: Slot, inode: Inode, path: &str) -> Result<Slot> {
+        let (id, mtime) = (inode.id, inode.mtime);
+        if self.tree.find_any(id).is_some() {
+            return Err(inconsistent(format!(
+                "inode {id} is already there, for {path} it is to be added again"
+            )));
+        }
+        let slot = self.tree.add(inode);
+        if !self.tree.attach(parent, slot) {
+            self.tree.free(slot);
+            return Err(inconsistent(format!("{path} is already there or above it is no folder")));
+        }
+        self.ids.inode = self.ids.inode.max(id);
+        self.folder_changed(parent, mtime);
+        self.charge(parent, &Counts { names: 1, ..Counts::default() });
+        Ok(slot)
+    }
+}
+
+/// What only a damaged edit log can cause.
+pub(crate) fn inconsistent(message: impl Into<String>) -> RemoteException {
+    JavaException::IllegalState.with(message.into())
+}
+
+/// A shared copy of a client's name or machine.
+pub(crate) fn shared(text: &str) -> Arc<str> {
+    text.into()
+}

@@ -1,0 +1,145 @@
+//! Storage policies: stored with files, and with folders as an extended attribute that what is below inherits.
+
+use crate::access::{READ, WRITE};
+use crate::blocks::policy::{self, StoragePolicy};
+use crate::fail::{illegal, not_found};
+use crate::resolve::DirOp;
+use crate::tree::{Body, Slot};
+use crate::views::{XAttr, XAttrNamespace};
+use crate::{Namespace, OpContext, Result};
+use bytes::Bytes;
+use zerohop_journal::op::SetStoragePolicy;
+
+/// `hsm.block.storage.policy.id` in the system namespace, one byte.
+pub(crate) const POLICY_XATTR: &str = "hsm.block.storage.policy.id";
+
+fn is_policy(xattr: &XAttr) -> bool {
+    xattr.namespace == XAttrNamespace::System && &*xattr.name == POLICY_XATTR
+}
+
+impl Namespace {
+    /// Sets the storage policy of a file or folder by its name.
+    ///
+    /// # Errors
+    /// As Hadoop's `setStoragePolicy`.
+    pub fn set_storage_policy(&mut self, ctx: &OpContext, path: &str, policy: &str) -> Result<()> {
+        self.begin(ctx, || format!("Cannot set storage policy for {path}"))?;
+        self.check_policies_enabled("set storage policy")?;
+        match StoragePolicy::by_name(policy) {
+            Some(policy) => self.put_policy(ctx, path, policy.id),
+            None => illegal(format!("Cannot find a block policy with the name {policy}")),
+        }
+    }
+
+    /// Takes the storage policy of a file or folder away: it inherits again.
+    ///
+    /// # Errors
+    /// As Hadoop's `unsetStoragePolicy`.
+    pub fn unset_storage_policy(&mut self, ctx: &OpContext, path: &str) -> Result<()> {
+        self.begin(ctx, || format!("Cannot unset storage policy for {path}"))?;
+        self.check_policies_enabled("unset storage policy")?;
+        self.put_policy(ctx, path, policy::UNSPECIFIED)
+    }
+
+    fn check_policies_enabled(&self, operation: &str) -> Result<()> {
+        if self.params.storage_policy_enabled {
+            return Ok(());
+        }
+        crate::fail::io(format!(
+            "Failed to {operation} since dfs.storage.policy.enabled is set to false."
+        ))
+    }
+
+    fn put_policy(&mut self, ctx: &OpContext, path: &str, policy_id: u8) -> Result<()> {
+        let located = self.resolve(ctx, path, DirOp::Write)?;
+        self.check_access_to(ctx, &located, WRITE)?;
+        let Some(slot) = located.last() else {
+            return not_found(format!("File/Directory does not exist: {}", located.path));
+        };
+        self.check_policy_of_file(slot, policy_id)?;
+        self.change_policy(slot, policy_id);
+        self.log(SetStoragePolicy { path: located.path.into_owned(), policy_id });
+        Ok(())
+    }
+
+    fn check_policy_of_file(&self, slot: Slot, policy_id: u8) -> Result<()> {
+        let Some(file) = self.tree.get(slot).as_file() else { return Ok(()) };
+        let fixed = |id: u8| StoragePolicy::by_id(id).filter(|policy| policy.copy_on_create);
+        if let Some(policy) = fixed(policy_id) {
+            return illegal(format!("Policy {} cannot be set after file creation.", policy.name));
+        }
+        if let Some(policy) = fixed(file.storage_policy()) {
+            return illegal(format!(
+                "Existing policy {} cannot be changed after file creation.",
+                policy.name
+            ));
+        }
+        Ok(())
+    }
+
+    /// The change of `OP_SET_STORAGE_POLICY`.
+    pub(crate) fn change_policy(&mut self, slot: Slot, policy_id: u8) {
+        self.settle(slot);
+        let parent = self.tree.get(slot).parent;
+        let before = self.usage_here(slot);
+        let inode = self.tree.get_mut(slot);
+        match &mut inode.body {
+            Body::File(file) => file.set_storage_policy(policy_id),
+            Body::Directory(directory) => {
+                directory.xattrs.retain(|xattr| !is_policy(xattr));
+                if policy_id != policy::UNSPECIFIED {
+                    directory.xattrs.insert(0, policy_xattr(policy_id));
+                }
+            }
+            _ => {}
+        }
+        // Only the types change, also within the folder's own quota.
+        let delta = self.usage_here(slot).less(&before);
+        self.charge(if self.tree.get(slot).is_directory() { slot } else { parent }, &delta);
+    }
+
+    /// The storage policy in force at a path; 0 when none is set above it.
+    ///
+    /// # Errors
+    /// As Hadoop's `getStoragePolicy`.
+    pub fn storage_policy(&self, ctx: &OpContext, path: &str) -> Result<u8> {
+        let located = self.resolve(ctx, path, DirOp::ReadLink)?;
+        self.check_access_to(ctx, &located, READ)?;
+        let Some(slot) = located.last() else {
+            return not_found(format!("File/Directory does not exist: {}", located.path));
+        };
+        Ok(match self.effective_policy(slot) {
+            policy::UNSPECIFIED => policy::DEFAULT.id,
+            set => set,
+        })
+    }
+
+    /// The policy set on an inode itself.
+    pub(crate) fn local_policy(&self, slot: Slot) -> u8 {
+        match &self.tree.get(slot).body {
+            Body::File(file) => file.storage_policy(),
+            Body::Directory(directory) => directory
+                .xattrs
+                .iter()
+                .find(|xattr| is_policy(xattr))
+                .and_then(|xattr| xattr.value.as_ref()?.first().copied())
+                .unwrap_or(policy::UNSPECIFIED),
+            _ => policy::UNSPECIFIED,
+        }
+    }
+
+    /// The policy of an inode or of the nearest folder above that has one.
+    pub(crate) fn effective_policy(&self, slot: Slot) -> u8 {
+        let set =
+            |slot: Slot| Some(self.local_policy(slot)).filter(|id| *id != policy::UNSPECIFIED);
+        self.tree.ancestors(slot).find_map(set).unwrap_or(policy::UNSPECIFIED)
+    }
+}
+
+fn policy_xattr(policy_id: u8) -> XAttr {
+    XAttr {
+        namespace: XAttrNamespace::System,
+        name: POLICY_XATTR.into(),
+        value: Some(Bytes::copy_from_slice(&[policy_id])),
+    }
+}

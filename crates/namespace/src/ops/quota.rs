@@ -1,0 +1,212 @@
+//! Quotas set and shown.
+
+use crate::blocks::StorageType;
+use crate::fail::{denied, fail};
+use crate::quota::{QUOTA_DONT_SET, QUOTA_RESET, QUOTA_TYPES, Quota};
+use crate::resolve::DirOp;
+use crate::tree::Slot;
+use crate::views::TypeQuota;
+use crate::{Namespace, OpContext, QuotaUsage, Result};
+use std::borrow::Cow;
+use zerohop_journal::EditOp;
+use zerohop_journal::op::{SetQuota, SetQuotaByStorageType};
+use zerohop_journal::types::StorageType as EditStorageType;
+use zerohop_wire::{JavaException, RemoteException};
+
+/// The edit log's number of a storage type.
+pub(crate) fn to_edit_type(kind: StorageType) -> EditStorageType {
+    match kind {
+        StorageType::RamDisk => EditStorageType::RamDisk,
+        StorageType::Ssd => EditStorageType::Ssd,
+        StorageType::Disk => EditStorageType::Disk,
+        StorageType::Archive => EditStorageType::Archive,
+        StorageType::Provided => EditStorageType::Provided,
+        StorageType::Nvdimm => EditStorageType::Nvdimm,
+    }
+}
+
+pub(crate) fn from_edit_type(kind: EditStorageType) -> StorageType {
+    match kind {
+        EditStorageType::RamDisk => StorageType::RamDisk,
+        EditStorageType::Ssd => StorageType::Ssd,
+        EditStorageType::Disk => StorageType::Disk,
+        EditStorageType::Archive => StorageType::Archive,
+        EditStorageType::Provided => StorageType::Provided,
+        EditStorageType::Nvdimm => StorageType::Nvdimm,
+    }
+}
+
+impl Namespace {
+    /// Sets limits on a folder: `i64::MAX` leaves one as it is, -1 clears it. With a storage type, `space` is its limit.
+    ///
+    /// # Errors
+    /// As Hadoop's `setQuota`: only the superuser may.
+    pub fn set_quota(
+        &mut self,
+        ctx: &OpContext,
+        path: &str,
+        names: i64,
+        space: i64,
+        kind: Option<StorageType>,
+    ) -> Result<()> {
+        if !ctx.superuser {
+            let operation = quota_operation(names, space);
+            return denied(format!(
+                "Access denied for user {}. Superuser privilege is required for operation {operation}",
+                ctx.user
+            ));
+        }
+        self.begin(ctx, || format!("Cannot set quota on {path}"))?;
+        let located = self.resolve(ctx, path, DirOp::Write)?;
+        self.check_quota_values(names, space, kind)?;
+        let slot = self.folder_at(located.last(), &located.path)?;
+        if self.change_quota(slot, names, space, kind) {
+            let op = self.quota_op(slot, path, kind);
+            self.log(op);
+        }
+        Ok(())
+    }
+
+    fn check_quota_values(&self, names: i64, space: i64, kind: Option<StorageType>) -> Result<()> {
+        if names < QUOTA_RESET || space < QUOTA_RESET {
+            return fail(
+                JavaException::IllegalArgument,
+                format!("Illegal value for nsQuota or ssQuota : {names} and {space}"),
+            );
+        }
+        let enabled = self.params.quota_by_type_enabled;
+        if kind.is_some() && (!enabled || names != QUOTA_DONT_SET) {
+            return Err(RemoteException {
+                class: Cow::Borrowed(
+                    "org.apache.hadoop.hdfs.server.namenode.UnsupportedActionException",
+                ),
+                message: format!(
+                    "Failed to set quota by storage type because eitherdfs.quota.by.storage.type.enabled is set to \
+                     {enabled} or nsQuota value is illegal {names}"
+                ),
+            });
+        }
+        Ok(())
+    }
+
+    fn quota_op(&self, slot: Slot, path: &str, kind: Option<StorageType>) -> EditOp {
+        let quota = self
+            .tree
+            .get(slot)
+            .as_directory()
+            .and_then(|directory| directory.quota.as_deref().copied());
+        let limit = quota.unwrap_or(Quota::unlimited()).limit;
+        match kind {
+            None => {
+                SetQuota { path: path.to_owned(), ns_quota: limit.names, ds_quota: limit.space }
+                    .into()
+            }
+            Some(kind) => SetQuotaByStorageType {
+                path: path.to_owned(),
+                storage_type: to_edit_type(kind),
+                quota: limit.types[kind as usize],
+            }
+            .into(),
+        }
+    }
+
+    /// The change of the quota ops; false if nothing changed.
+    pub(crate) fn change_quota(
+        &mut self,
+        slot: Slot,
+        names: i64,
+        space: i64,
+        kind: Option<StorageType>,
+    ) -> bool {
+        self.settle(slot);
+        let is_root = slot == self.tree.root;
+        let old = self
+            .tree
+            .get(slot)
+            .as_directory()
+            .and_then(|directory| directory.quota.as_deref().copied());
+        let mut quota = old.unwrap_or(Quota::unlimited());
+        let limit = &mut quota.limit;
+        match kind {
+            Some(kind) if space != QUOTA_DONT_SET => limit.types[kind as usize] = space,
+            Some(_) => {}
+            None => {
+                if is_root && names == QUOTA_RESET {
+                    // The root always has one: its largest value is none.
+                    limit.names = QUOTA_DONT_SET;
+                } else if names != QUOTA_DONT_SET {
+                    limit.names = names;
+                }
+                if space != QUOTA_DONT_SET {
+                    limit.space = space;
+                }
+            }
+        }
+        if *limit == old.unwrap_or(Quota::unlimited()).limit {
+            return false;
+        }
+        if old.is_none() {
+            quota.used = self.usage_here(slot);
+        }
+        let kept = quota.is_set() || is_root;
+        if let Some(directory) = self.tree.get_mut(slot).as_directory_mut() {
+            directory.quota = kept.then(|| Box::new(quota));
+        }
+        true
+    }
+
+    /// Quota and use of a folder; of one without a quota its content is summed up.
+    ///
+    /// # Errors
+    /// As Hadoop's `getQuotaUsage`.
+    pub fn quota_usage(&self, ctx: &OpContext, path: &str) -> Result<QuotaUsage> {
+        let located = self.resolve(ctx, path, DirOp::ReadLink)?;
+        let check =
+            crate::access::Check { below: Some(crate::access::READ_EXECUTE), ..Default::default() };
+        self.check(ctx, &located, check)?;
+        let Some(slot) = located.last() else {
+            return crate::fail::not_found(format!(
+                "File/Directory does not exist: {}",
+                located.path
+            ));
+        };
+        let quota =
+            self.tree.get(slot).as_directory().and_then(|directory| directory.quota.as_deref());
+        let quota = match quota {
+            Some(quota) => *quota,
+            None => Quota { used: self.usage_here(slot), ..Quota::unlimited() },
+        };
+        Ok(QuotaUsage {
+            names: quota.used.names,
+            quota: quota.limit.names,
+            space_consumed: quota.used.space,
+            space_quota: quota.limit.space,
+            types: type_quotas(&quota),
+        })
+    }
+}
+
+/// Types with a quota, or with anything on them.
+pub(crate) fn type_quotas(quota: &Quota) -> Vec<TypeQuota> {
+    if quota.limit.types.iter().all(|limit| *limit < 0) {
+        return Vec::new();
+    }
+    let of = |kind: StorageType| TypeQuota {
+        kind,
+        quota: quota.limit.types[kind as usize],
+        consumed: quota.used.types[kind as usize],
+    };
+    QUOTA_TYPES.into_iter().map(of).collect()
+}
+
+fn quota_operation(names: i64, space: i64) -> &'static str {
+    if names == QUOTA_RESET && space == QUOTA_DONT_SET {
+        "clearQuota"
+    } else if names == QUOTA_DONT_SET && space == QUOTA_RESET {
+        "clearSpaceQuota"
+    } else if names == QUOTA_DONT_SET {
+        "setSpaceQuota"
+    } else {
+        "setQuota"
+    }
+}

@@ -1,0 +1,245 @@
+//! What is known of one path: status, blocks, access.
+
+use crate::access::{Action, READ};
+use crate::blocks::{BlockLocations, BlockState, policy};
+use crate::fail::{fail, not_found};
+use crate::resolve::{DirOp, Located, is_exact_reserved};
+use crate::tree::{Body, File, Slot};
+use crate::{
+    FileKind, FileStatus, LocatedBlock, LocatedBlocks, Namespace, NamespaceStats, OpContext, Result,
+};
+use zerohop_wire::{BlockId, InodeId, JavaException};
+
+impl Namespace {
+    /// The status of a path; none if nothing is there.
+    ///
+    /// # Errors
+    /// As Hadoop's `getFileInfo`.
+    pub fn file_info(&self, ctx: &OpContext, path: &str) -> Result<Option<FileStatus>> {
+        self.info(ctx, path, DirOp::Read, false)
+    }
+
+    /// The status of a path; of a link itself.
+    ///
+    /// # Errors
+    /// As Hadoop's `getFileLinkInfo`.
+    pub fn file_link_info(&self, ctx: &OpContext, path: &str) -> Result<Option<FileStatus>> {
+        self.info(ctx, path, DirOp::ReadLink, false)
+    }
+
+    /// The status of a path with a file's blocks.
+    ///
+    /// # Errors
+    /// As Hadoop's `getLocatedFileInfo`.
+    pub fn located_file_info(&self, ctx: &OpContext, path: &str) -> Result<Option<FileStatus>> {
+        self.info(ctx, path, DirOp::Read, true)
+    }
+
+    fn info(
+        &self,
+        ctx: &OpContext,
+        path: &str,
+        op: DirOp,
+        located: bool,
+    ) -> Result<Option<FileStatus>> {
+        let at = self.resolve(ctx, path, op)?;
+        if is_exact_reserved(&at.path) {
+            return Ok(Some(self.reserved_status("", 0o1770)));
+        }
+        Ok(at.last().map(|slot| {
+            let mut status = self.status_of(slot, String::new(), self.effective_policy(slot));
+            if located {
+                status.locations = self.all_locations(ctx, slot);
+            }
+            status
+        }))
+    }
+
+    /// `/.reserved` and what is in it have no inodes.
+    pub(crate) fn reserved_status(&self, name: &str, mode: u16) -> FileStatus {
+        FileStatus {
+            kind: FileKind::Directory,
+            id: InodeId::GRANDFATHER,
+            name: name.to_owned(),
+            len: 0,
+            mode,
+            owner: self.params.superuser.as_str().into(),
+            group: self.params.supergroup.as_str().into(),
+            mtime: 0,
+            atime: 0,
+            replication: 0,
+            block_size: 0,
+            storage_policy: policy::UNSPECIFIED,
+            children: 0,
+            symlink: None,
+            has_acl: false,
+            locations: None,
+        }
+    }
+
+    /// The status of an inode under the name the answer gives it.
+    pub(crate) fn status_of(&self, slot: Slot, name: String, storage_policy: u8) -> FileStatus {
+        let inode = self.tree.get(slot);
+        let file = inode.as_file();
+        let (kind, symlink) = match &inode.body {
+            Body::File(_) => (FileKind::File, None),
+            Body::Symlink(link) => (FileKind::Symlink, Some(link.target.clone())),
+            _ => (FileKind::Directory, None),
+        };
+        FileStatus {
+            kind,
+            id: inode.id,
+            name,
+            len: file.map_or(0, |file| self.len_of(file)),
+            mode: inode.permission.mode(),
+            owner: self.tree.strings.get(inode.permission.user()),
+            group: self.tree.strings.get(inode.permission.group()),
+            mtime: inode.mtime,
+            atime: inode.atime(),
+            replication: file.map_or(0, File::replication),
+            block_size: file.map_or(0, File::block_size),
+            storage_policy,
+            children: inode.as_directory().map_or(0, |directory| directory.children.len() as u32),
+            symlink,
+            has_acl: inode.acl().is_some(),
+            locations: None,
+        }
+    }
+
+    fn len_of(&self, file: &File) -> u64 {
+        let stored = file.blocks.as_slice().iter().filter_map(|id| self.blocks.get(*id));
+        stored.map(|stored| stored.block.len).sum()
+    }
+
+    /// A file's length: all its blocks, the one being written with what is known of it.
+    pub(crate) fn file_len(&self, slot: Slot) -> u64 {
+        self.tree.get(slot).as_file().map_or(0, |file| self.len_of(file))
+    }
+
+    /// Whether nobody has a file open for writing.
+    ///
+    /// # Errors
+    /// As Hadoop's `isFileClosed`.
+    pub fn is_file_closed(&self, ctx: &OpContext, path: &str) -> Result<bool> {
+        let located = self.resolve(ctx, path, DirOp::Read)?;
+        let slot = self.file_at(located.last(), path)?;
+        Ok(self.writer(slot).is_none())
+    }
+
+    /// Whether the caller may do `mode` (read 4, write 2, execute 1).
+    ///
+    /// # Errors
+    /// `AccessControlException` if not, `FileNotFoundException`.
+    pub fn check_access(&self, ctx: &OpContext, path: &str, mode: Action) -> Result<()> {
+        let located = self.resolve(ctx, path, DirOp::Read)?;
+        if located.last().is_none() {
+            return not_found(format!("Path not found: {}", located.path));
+        }
+        self.check_access_to(ctx, &located, mode)
+    }
+
+    /// `getPreferredBlockSize`
+    ///
+    /// # Errors
+    /// `FileNotFoundException` where no file is.
+    pub fn preferred_block_size(&self, ctx: &OpContext, path: &str) -> Result<u64> {
+        let located = self.resolve(ctx, path, DirOp::ReadLink)?;
+        Ok(self.block_size(self.file_at(located.last(), &located.path)?))
+    }
+
+    /// The blocks of a range of a file, nearest replicas first.
+    ///
+    /// With `Some(inode)` the access time is due: call [`Namespace::touch`] with it when convenient.
+    ///
+    /// # Errors
+    /// As Hadoop's `getBlockLocations`.
+    pub fn block_locations(
+        &self,
+        ctx: &OpContext,
+        path: &str,
+        offset: u64,
+        len: u64,
+    ) -> Result<(LocatedBlocks, Option<InodeId>)> {
+        let located = self.resolve(ctx, path, DirOp::Read)?;
+        let slot = self.file_at(located.last(), &located.path)?;
+        self.check_readable(ctx, &located, slot)?;
+        let blocks = self.locate_range(ctx, slot, offset, len);
+        if let Some(tip) = &self.safe_mode
+            && blocks.blocks.iter().any(|block| block.locations.replicas.is_empty())
+        {
+            let message =
+                format!("Zero blocklocations for {path}. Name node is in safe mode.\n{tip}");
+            return fail(JavaException::SafeMode, message);
+        }
+        let due = self.safe_mode.is_none() && self.access_time_due(slot, ctx.now.wall_ms);
+        Ok((blocks, due.then(|| self.tree.get(slot).id)))
+    }
+
+    fn check_readable(&self, ctx: &OpContext, located: &Located<'_>, slot: Slot) -> Result<()> {
+        let unreadable = "hdfs.unreadable.by.superuser";
+        let hidden = |xattr: &crate::XAttr| {
+            xattr.namespace == crate::XAttrNamespace::Security && &*xattr.name == unreadable
+        };
+        if ctx.superuser
+            && self.params.permissions_enabled
+            && self.tree.get(slot).xattrs().iter().any(hidden)
+        {
+            return crate::fail::denied(format!(
+                "Access is denied for {} since the superuser is not allowed to perform this operation.",
+                ctx.user
+            ));
+        }
+        self.check_access_to(ctx, located, READ)
+    }
+
+    pub(crate) fn all_locations(&self, ctx: &OpContext, slot: Slot) -> Option<LocatedBlocks> {
+        self.tree.get(slot).as_file()?;
+        Some(self.locate_range(ctx, slot, 0, self.file_len(slot)))
+    }
+
+    /// `BlockManager.createLocatedBlocks`
+    fn locate_range(&self, ctx: &OpContext, slot: Slot, offset: u64, len: u64) -> LocatedBlocks {
+        let Some(file) = self.tree.get(slot).as_file() else { return LocatedBlocks::default() };
+        let mut found =
+            LocatedBlocks { under_construction: file.is_open(), ..LocatedBlocks::default() };
+        let end = offset.saturating_add(len);
+        let ids = file.blocks.as_slice();
+        let mut place = 0;
+        for (at, id) in ids.iter().enumerate() {
+            let Some(stored) = self.blocks.get(*id) else { continue };
+            let size = stored.block.len;
+            // A range of no length still names the block it begins in.
+            let begins = found.blocks.is_empty() && offset < place + size;
+            if begins || (!found.blocks.is_empty() && place < end) {
+                found.blocks.extend(self.locate_block(ctx, *id, place));
+            }
+            if at + 1 == ids.len() {
+                found.last_complete = stored.state == BlockState::Complete;
+                found.file_len = if found.last_complete { place + size } else { place };
+                found.last = self.locate_block(ctx, *id, place);
+            }
+            place += size;
+        }
+        found
+    }
+
+    fn locate_block(&self, ctx: &OpContext, id: BlockId, offset: u64) -> Option<LocatedBlock> {
+        let locations: BlockLocations = self.blocks.locations(id, &ctx.client_host)?;
+        Some(LocatedBlock { offset, locations })
+    }
+
+    /// Full path of an inode; none when it is gone.
+    pub fn path_of(&self, id: InodeId) -> Option<String> {
+        self.tree.find(id).map(|slot| self.tree.path(slot))
+    }
+
+    /// Counts for metrics.
+    pub fn stats(&self) -> NamespaceStats {
+        NamespaceStats {
+            inodes: self.tree.len() as u64,
+            open_files: self.leases.len() as u64,
+            blocks: self.blocks.block_count(),
+            ..NamespaceStats::default()
+        }
+    }
+}

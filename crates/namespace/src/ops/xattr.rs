@@ -1,0 +1,230 @@
+//! Extended attributes set and shown.
+
+use crate::access::{READ, WRITE};
+use crate::fail::{denied, fail, illegal, io};
+use crate::resolve::{DirOp, Located, is_reserved_raw};
+use crate::views::{XAttr, XAttrNamespace};
+use crate::{Namespace, OpContext, Result};
+use zerohop_journal::op::{RemoveXAttr, SetXAttr};
+use zerohop_wire::JavaException;
+
+const UNREADABLE: &str = "security.hdfs.unreadable.by.superuser";
+
+fn same_name(a: &XAttr, b: &XAttr) -> bool {
+    a.namespace == b.namespace && a.name == b.name
+}
+
+fn prefixed(xattr: &XAttr) -> String {
+    let namespace = match xattr.namespace {
+        XAttrNamespace::User => "user",
+        XAttrNamespace::Trusted => "trusted",
+        XAttrNamespace::Security => "security",
+        XAttrNamespace::System => "system",
+        XAttrNamespace::Raw => "raw",
+    };
+    format!("{namespace}.{}", xattr.name)
+}
+
+fn is_unreadable(xattr: &XAttr) -> bool {
+    xattr.namespace == XAttrNamespace::Security && prefixed(xattr) == UNREADABLE
+}
+
+/// Whether clients may see and name an attribute (`XAttrPermissionFilter`).
+fn may_use(ctx: &OpContext, xattr: &XAttr, raw: bool) -> bool {
+    match xattr.namespace {
+        XAttrNamespace::User => true,
+        XAttrNamespace::Trusted => ctx.superuser,
+        XAttrNamespace::Raw => raw,
+        _ => is_unreadable(xattr),
+    }
+}
+
+fn check_may_use(ctx: &OpContext, xattr: &XAttr, raw: bool) -> Result<()> {
+    if !may_use(ctx, xattr, raw) {
+        return denied(format!("User doesn't have permission for xattr: {}", prefixed(xattr)));
+    }
+    if is_unreadable(xattr) && xattr.value.is_some() {
+        return denied(format!(
+            "Attempt to set a value for '{UNREADABLE}'. Values are not allowed for this xattr."
+        ));
+    }
+    Ok(())
+}
+
+/// A list with attributes set: new values first, as Hadoop orders them.
+pub(crate) fn with_set(existing: &[XAttr], set: &[XAttr]) -> Vec<XAttr> {
+    let kept = existing.iter().filter(|old| !set.iter().any(|new| same_name(old, new)));
+    set.iter().chain(kept).cloned().collect()
+}
+
+/// A list with attributes taken away.
+pub(crate) fn with_removed(existing: &[XAttr], removed: &[XAttr]) -> Vec<XAttr> {
+    existing
+        .iter()
+        .filter(|old| !removed.iter().any(|gone| same_name(old, gone)))
+        .cloned()
+        .collect()
+}
+
+impl Namespace {
+    /// Sets an attribute; `create` and `replace` are the flags of `XAttrSetFlag`.
+    ///
+    /// # Errors
+    /// As Hadoop's `setXAttr`.
+    pub fn set_xattr(
+        &mut self,
+        ctx: &OpContext,
+        path: &str,
+        xattr: XAttr,
+        create: bool,
+        replace: bool,
+    ) -> Result<()> {
+        self.check_xattrs_enabled()?;
+        self.check_xattr_size(&xattr)?;
+        check_may_use(ctx, &xattr, is_reserved_raw(path))?;
+        self.begin(ctx, || format!("Cannot set XAttr on {path}"))?;
+        let located = self.resolve(ctx, path, DirOp::Write)?;
+        self.check_xattr_change(ctx, &located, &xattr)?;
+        let slot = self.last_inode(&located)?;
+        let existing = self.tree.get(slot).xattrs();
+        check_flags(existing.iter().any(|old| same_name(old, &xattr)), &xattr, create, replace)?;
+        let new = with_set(existing, std::slice::from_ref(&xattr));
+        let visible = new.iter().filter(|xattr| xattr.namespace <= XAttrNamespace::Trusted).count();
+        if visible > self.params.xattrs_per_inode_max {
+            return io(format!(
+                "Cannot add additional XAttr to inode, would exceed limit of {}",
+                self.params.xattrs_per_inode_max
+            ));
+        }
+        if is_unreadable(&xattr) && self.tree.get(slot).as_file().is_none() {
+            return io(format!("Can only set '{UNREADABLE}' on a file."));
+        }
+        self.tree.get_mut(slot).set_xattrs(new);
+        self.log_call(ctx, SetXAttr { path: located.path.into_owned(), xattrs: vec![xattr] });
+        Ok(())
+    }
+
+    /// Attributes by name; all visible ones with an empty `names`.
+    ///
+    /// # Errors
+    /// As Hadoop's `getXAttrs`; `XAttrNotFoundException` if one is missing.
+    pub fn get_xattrs(&self, ctx: &OpContext, path: &str, names: &[XAttr]) -> Result<Vec<XAttr>> {
+        self.check_xattrs_enabled()?;
+        let raw = is_reserved_raw(path);
+        names.iter().try_for_each(|name| check_may_use(ctx, name, raw))?;
+        let all = self.list_xattrs(ctx, path)?;
+        if names.is_empty() {
+            return Ok(all);
+        }
+        let missing = || {
+            JavaException::XAttrNotFound
+                .with("At least one of the attributes provided was not found.")
+        };
+        let find = |name: &XAttr| {
+            all.iter().find(|xattr| same_name(xattr, name)).cloned().ok_or_else(missing)
+        };
+        names.iter().map(find).collect()
+    }
+
+    /// All attributes the caller may see.
+    ///
+    /// # Errors
+    /// As Hadoop's `listXAttrs`.
+    pub fn list_xattrs(&self, ctx: &OpContext, path: &str) -> Result<Vec<XAttr>> {
+        self.check_xattrs_enabled()?;
+        let raw = is_reserved_raw(path);
+        let located = self.resolve(ctx, path, DirOp::Read)?;
+        self.check_access_to(ctx, &located, READ)?;
+        let slot = self.last_inode(&located)?;
+        Ok(self
+            .tree
+            .get(slot)
+            .xattrs()
+            .iter()
+            .filter(|xattr| may_use(ctx, xattr, raw))
+            .cloned()
+            .collect())
+    }
+
+    /// Takes an attribute away.
+    ///
+    /// # Errors
+    /// As Hadoop's `removeXAttr`.
+    pub fn remove_xattr(&mut self, ctx: &OpContext, path: &str, xattr: &XAttr) -> Result<()> {
+        self.check_xattrs_enabled()?;
+        check_may_use(ctx, xattr, is_reserved_raw(path))?;
+        self.begin(ctx, || format!("Cannot remove XAttr entry on {path}"))?;
+        let located = self.resolve(ctx, path, DirOp::Write)?;
+        self.check_xattr_change(ctx, &located, xattr)?;
+        let slot = self.last_inode(&located)?;
+        if is_unreadable(xattr) {
+            return denied(format!("The xattr '{UNREADABLE}' can not be deleted."));
+        }
+        let existing = self.tree.get(slot).xattrs();
+        let new = with_removed(existing, std::slice::from_ref(xattr));
+        if new.len() == existing.len() {
+            return io("No matching attributes found for remove operation");
+        }
+        self.tree.get_mut(slot).set_xattrs(new);
+        self.log_call(
+            ctx,
+            RemoveXAttr { path: located.path.into_owned(), xattrs: vec![xattr.clone()] },
+        );
+        Ok(())
+    }
+
+    fn check_xattrs_enabled(&self) -> Result<()> {
+        if self.params.xattrs_enabled {
+            return Ok(());
+        }
+        io(
+            "The XAttr operation has been rejected. Support for XAttrs has been disabled by setting \
+            dfs.namenode.xattrs.enabled to false.",
+        )
+    }
+
+    fn check_xattr_size(&self, xattr: &XAttr) -> Result<()> {
+        let size = xattr.name.len() + xattr.value.as_ref().map_or(0, |value| value.len());
+        let limit = self.params.xattr_size_max;
+        if size > limit {
+            return illegal(format!(
+                "The XAttr is too big. The maximum combined size of the name and value is {limit}, but the total size \
+                 is {size}"
+            ));
+        }
+        Ok(())
+    }
+
+    /// On a sticky folder only its owner may change user attributes.
+    fn check_xattr_change(
+        &self,
+        ctx: &OpContext,
+        located: &Located<'_>,
+        xattr: &XAttr,
+    ) -> Result<()> {
+        if xattr.namespace != XAttrNamespace::User {
+            return Ok(());
+        }
+        let sticky = located.last().map(|slot| self.tree.get(slot));
+        if sticky.is_some_and(|inode| inode.is_directory() && inode.permission.mode() & 0o1000 != 0)
+        {
+            return self.check_owner(ctx, located);
+        }
+        self.check_access_to(ctx, located, WRITE)
+    }
+}
+
+/// `XAttrSetFlag.validate`
+fn check_flags(exists: bool, xattr: &XAttr, create: bool, replace: bool) -> Result<()> {
+    let name = &xattr.name;
+    if !create && !replace {
+        return fail(JavaException::HadoopIllegalArgument, "A flag must be specified.");
+    }
+    if exists && !replace {
+        return io(format!("XAttr: {name} already exists. The REPLACE flag must be specified."));
+    }
+    if !exists && !create {
+        return io(format!("XAttr: {name} does not exist. The CREATE flag must be specified."));
+    }
+    Ok(())
+}

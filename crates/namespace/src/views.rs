@@ -1,0 +1,165 @@
+//! What operations answer: plain data that the NameNode turns into messages.
+
+pub use crate::blocks::{BlockLocations, StorageType};
+use std::sync::Arc;
+pub use zerohop_journal::types::{AclEntry, AclScope, AclType, XAttr, XAttrNamespace};
+use zerohop_wire::{Block, InodeId};
+
+/// What an inode is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A folder.
+    Directory,
+    /// A file.
+    File,
+    /// A symbolic link (only from foreign images).
+    Symlink,
+}
+
+/// One file or folder as clients see it (`HdfsFileStatusProto`).
+#[derive(Clone, Debug)]
+pub struct FileStatus {
+    /// File, folder or link.
+    pub kind: FileKind,
+    /// The inode's id.
+    pub id: InodeId,
+    /// Its own name; empty where the request named it.
+    pub name: String,
+    /// Length in bytes, 0 for folders.
+    pub len: u64,
+    /// Mode bits (01777).
+    pub mode: u16,
+    /// Owner.
+    pub owner: Arc<str>,
+    /// Group.
+    pub group: Arc<str>,
+    /// Modification time, ms since 1970.
+    pub mtime: u64,
+    /// Access time, ms since 1970, 0 for folders.
+    pub atime: u64,
+    /// Replicas wanted, 0 for folders.
+    pub replication: u16,
+    /// Preferred block size, 0 for folders.
+    pub block_size: u64,
+    /// Storage policy in force, 0 when unspecified.
+    pub storage_policy: u8,
+    /// Children of a folder, 0 for files.
+    pub children: u32,
+    /// Where a link points.
+    pub symlink: Option<Vec<u8>>,
+    /// It has ACL entries beyond the mode.
+    pub has_acl: bool,
+    /// Blocks with locations, where they were asked for (files only).
+    pub locations: Option<LocatedBlocks>,
+}
+
+/// One block of a file with its place in the file.
+#[derive(Clone, Debug)]
+pub struct LocatedBlock {
+    /// Offset in the file of its first byte.
+    pub offset: u64,
+    /// The block, its replicas and whether all of them are corrupt.
+    pub locations: BlockLocations,
+}
+
+impl LocatedBlock {
+    /// The block itself.
+    pub fn block(&self) -> Block {
+        self.locations.block
+    }
+}
+
+/// A file's blocks in a range (`LocatedBlocksProto`).
+#[derive(Clone, Debug, Default)]
+pub struct LocatedBlocks {
+    /// Length of all complete blocks (and committed ones).
+    pub file_len: u64,
+    /// A client writes it.
+    pub under_construction: bool,
+    /// Blocks in the range asked.
+    pub blocks: Vec<LocatedBlock>,
+    /// The file's last block, if any.
+    pub last: Option<LocatedBlock>,
+    /// The last block is complete.
+    pub last_complete: bool,
+}
+
+/// A page of a folder.
+#[derive(Clone, Debug, Default)]
+pub struct DirectoryListing {
+    /// Entries in name order.
+    pub entries: Vec<FileStatus>,
+    /// How many come after the last one.
+    pub remaining: u32,
+}
+
+/// Quota and use of one storage type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TypeQuota {
+    /// The type.
+    pub kind: StorageType,
+    /// Bytes allowed, -1 for no limit.
+    pub quota: i64,
+    /// Bytes used.
+    pub consumed: i64,
+}
+
+/// Sums over a subtree (`ContentSummaryProto`, `QuotaUsageProto`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct ContentSummary {
+    pub length: u64,
+    pub files: u64,
+    pub directories: u64,
+    /// Names allowed, -1 for no limit.
+    pub quota: i64,
+    /// Bytes with replication.
+    pub space_consumed: u64,
+    /// Bytes with replication allowed, -1 for no limit.
+    pub space_quota: i64,
+    pub types: Vec<TypeQuota>,
+    pub erasure_coding_policy: String,
+}
+
+/// Quota and use of a folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct QuotaUsage {
+    pub names: i64,
+    pub quota: i64,
+    pub space_consumed: i64,
+    pub space_quota: i64,
+    pub types: Vec<TypeQuota>,
+}
+
+/// A file being written, for `dfsadmin -listOpenFiles`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct OpenFile {
+    pub id: InodeId,
+    pub path: String,
+    pub client_name: String,
+    pub client_machine: String,
+}
+
+/// ACL of a path (`AclStatusProto`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct AclStatus {
+    pub owner: Arc<str>,
+    pub group: Arc<str>,
+    pub sticky: bool,
+    pub mode: u16,
+    pub entries: Vec<AclEntry>,
+}
+
+/// Counts of the namespace for metrics and pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct NamespaceStats {
+    pub inodes: u64,
+    pub files: u64,
+    pub directories: u64,
+    pub open_files: u64,
+    pub blocks: u64,
+}
