@@ -1,6 +1,6 @@
 //! A replica that can still change: written, flushed, read, cut and finalized through one object.
 //!
-//! Data waits in a buffer until it reaches a boundary of [`WRITE_UNIT`] bytes, so the file is
+//! Data waits in a buffer until it reaches a boundary of [`WRITE_UNIT`](write::WRITE_UNIT) bytes, so the file is
 //! written in large aligned calls: the page cache keeps a file in pieces as large as the calls that
 //! made it, and reads twice as fast from large ones.
 //!
@@ -10,40 +10,22 @@
 //! ```
 //! The sum of a chunk that is not full yet is rewritten as the chunk grows.
 
+mod moves;
+mod write;
+
+pub use moves::Durability;
+pub use write::{Packet, WRITE_UNIT};
+
 use crate::error::{Error, ErrorKind, Result};
-use crate::pool::{Place, Pool, StoredReplica};
+use crate::pool::{Place, Pool};
 use crate::reader::{ReplicaReader, corrupt, file_len, read_header};
-use crate::write_at::write_two_at;
+use crate::sync::SyncHelper;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use zerohop_wire::{Block, DataChecksum, GenerationStamp, meta_header};
-
-/// Data is written up to the last boundary of this many bytes.
-pub const WRITE_UNIT: u64 = 512 * 1024;
-
-/// A run of data with its checksums.
-#[derive(Clone, Copy, Debug)]
-pub struct Packet<'a> {
-    /// Where in the block the data begins.
-    pub offset: u64,
-    /// The data.
-    pub data: &'a [u8],
-    /// Its sums of the replica's own checksum type, one for each chunk from `offset` on; empty if
-    /// they are to be computed (none were sent, or of another type).
-    pub sums: &'a [u8],
-}
-
-/// What is to survive a power cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Durability {
-    /// Nothing is forced to disk.
-    PageCache,
-    /// Both files and the folders that name them.
-    Disk,
-}
+use zerohop_wire::{Block, DataChecksum, meta_header};
 
 /// A replica in `rbw` or `tmp`; share it in an `Arc`. One thread writes, any thread reads.
 #[derive(Debug)]
@@ -54,6 +36,7 @@ pub struct LiveReplica {
     meta: File,
     received: AtomicU64,
     acked: AtomicU64,
+    sync: SyncHelper,
     state: Mutex<State>,
 }
 
@@ -132,7 +115,8 @@ impl LiveReplica {
         let (buffer, sums) = (Vec::new(), Vec::new());
         let state = State { block, place, buffer, sums, sums_from, tail, poison: None };
         let (received, acked) = (AtomicU64::new(block.len), AtomicU64::new(block.len));
-        Self { pool, checksum, data, meta, received, acked, state: Mutex::new(state) }
+        let (sync, state) = (SyncHelper::default(), Mutex::new(state));
+        Self { pool, checksum, data, meta, received, acked, sync, state }
     }
 
     /// Compares the sum of the partial chunk at the end with the stored one.
@@ -193,118 +177,6 @@ impl LiveReplica {
         self.acked.fetch_max(len, Ordering::AcqRel);
     }
 
-    /// Takes a packet. Bytes that are there already are skipped; a packet beyond the end is an
-    /// error. The data may stay in memory until [`flush`](Self::flush); call that when no further
-    /// packet is waiting, so that a killed process loses little.
-    pub fn write(&self, packet: &Packet<'_>) -> Result<()> {
-        let mut state = self.lock();
-        self.check_trusted(&state)?;
-        if state.place == Place::Finalized {
-            return Err(self.invalid(&state, "write to", "it is finalized".to_owned()));
-        }
-        let Some(plan) = self.plan(&state, packet)? else { return Ok(()) };
-        let old_len = state.block.len;
-        state.block.len += plan.data.len() as u64;
-        if self.checksum.sum_len() != 0 {
-            if old_len != self.checksum.chunk_start(old_len) {
-                self.drop_last_sum(&mut state);
-            }
-            state.sums.extend_from_slice(&plan.sums);
-            if let [.., a, b, c, d] = *plan.sums {
-                state.tail = u32::from_be_bytes([a, b, c, d]);
-            }
-        }
-        let boundary = state.block.len - state.block.len % WRITE_UNIT;
-        let direct = boundary.saturating_sub(old_len) as usize;
-        let (direct, rest) = plan.data.split_at(direct.min(plan.data.len()));
-        if !direct.is_empty() {
-            self.write_out(&mut state, direct, rest.len() as u64)?;
-        }
-        state.buffer.extend_from_slice(rest);
-        self.received.store(state.block.len, Ordering::Release);
-        Ok(())
-    }
-
-    /// Which bytes and sums of a packet are new; `None` if none are.
-    fn plan<'a>(&self, state: &State, packet: &Packet<'a>) -> Result<Option<Plan<'a>>> {
-        let len = state.block.len;
-        let end = packet.offset.saturating_add(packet.data.len() as u64);
-        let invalid = |text: String| Err(self.invalid(state, "write to", text));
-        if packet.offset > len {
-            return invalid(format!(
-                "a packet at offset {} follows {len} bytes received",
-                packet.offset
-            ));
-        }
-        if end <= len {
-            return Ok(None);
-        }
-        let aligned = packet.offset == self.checksum.chunk_start(packet.offset);
-        if !aligned && end > self.checksum.chunk_end(packet.offset) {
-            return invalid("a packet that starts within a chunk must end with it".to_owned());
-        }
-        let expected = self.checksum.sums_len(packet.data.len());
-        if !packet.sums.is_empty() && packet.sums.len() != expected {
-            return invalid(format!(
-                "{} bytes of checksums came where {expected} were expected",
-                packet.sums.len()
-            ));
-        }
-        let data = packet.data.get((len - packet.offset) as usize..).unwrap_or_default();
-        let sums = self.new_sums(state, packet, data, aligned);
-        Ok(Some(Plan { data, sums }))
-    }
-
-    /// The sums from the chunk on that holds the end of what is there.
-    fn new_sums(&self, state: &State, packet: &Packet<'_>, data: &[u8], aligned: bool) -> Vec<u8> {
-        let Some(algorithm) = self.checksum.kind().algorithm() else { return Vec::new() };
-        let chunk = self.checksum.chunk_start(state.block.len);
-        if aligned && packet.offset <= chunk && !packet.sums.is_empty() {
-            let skip = self.checksum.sums_len((chunk - packet.offset) as usize);
-            return packet.sums.get(skip..).unwrap_or_default().to_vec();
-        }
-        // A partial chunk's CRC goes on from its value so far; the rest is computed anew.
-        let room = (self.checksum.chunk_end(state.block.len) - state.block.len) as usize;
-        let (first, rest) = data.split_at(room.min(data.len()));
-        let mut sums = Vec::with_capacity(self.checksum.sums_len(data.len()) + 4);
-        if !first.is_empty() {
-            sums.extend_from_slice(&algorithm.update(state.tail, first).to_be_bytes());
-        }
-        let start = sums.len();
-        sums.resize(start + self.checksum.sums_len(rest.len()), 0);
-        let chunk_len = self.checksum.bytes_per_checksum();
-        zerohop_checksum::compute(algorithm, chunk_len, rest, &mut sums[start..]);
-        sums
-    }
-
-    /// Takes back the sum of the partial chunk at the end, wherever it is.
-    fn drop_last_sum(&self, state: &mut State) {
-        if state.sums.is_empty() {
-            state.sums_from -= 1;
-        } else {
-            state.sums.truncate(state.sums.len() - self.checksum.sum_len());
-        }
-    }
-
-    /// Writes buffer, `direct` behind it, and all sums; `rest_len` bytes received come after them.
-    fn write_out(&self, state: &mut State, direct: &[u8], rest_len: u64) -> Result<()> {
-        let at = state.block.len - rest_len - direct.len() as u64 - state.buffer.len() as u64;
-        let written = write_two_at(&self.data, &state.buffer, direct, at).and_then(|()| {
-            let chunk_start = state.sums_from * self.checksum.bytes_per_checksum() as u64;
-            let at = meta_header::sum_offset(self.checksum, chunk_start);
-            self.meta.write_all_at(&state.sums, at)
-        });
-        if let Err(e) = written {
-            return Err(self.poison(state, "write", e));
-        }
-        state.buffer.clear();
-        if self.checksum.sum_len() != 0 {
-            state.sums_from += (state.sums.len() / self.checksum.sum_len()) as u64;
-        }
-        state.sums.clear();
-        Ok(())
-    }
-
     fn flush_locked(&self, state: &mut State) -> Result<()> {
         self.check_trusted(state)?;
         if state.buffer.is_empty() && state.sums.is_empty() {
@@ -325,7 +197,7 @@ impl LiveReplica {
     pub fn sync(&self) -> Result<u64> {
         let len = self.flush()?;
         // Not under the lock: readers and the next packets need not wait for the disk.
-        let synced = self.meta.sync_data().and_then(|()| self.data.sync_data());
+        let synced = self.sync.sync_both(&self.data, &self.meta);
         synced.map_err(|e| self.poison(&mut self.lock(), "sync", e))?;
         Ok(len)
     }
@@ -381,59 +253,6 @@ impl LiveReplica {
         Ok(())
     }
 
-    /// Gives it a new generation stamp, which is part of the meta file's name.
-    pub fn restamp(&self, stamp: GenerationStamp) -> Result<()> {
-        let mut state = self.lock();
-        let place = state.place;
-        self.shift(&mut state, stamp, place)
-    }
-
-    /// Moves a finalized one back to `rbw`.
-    pub(crate) fn reopen(&self, stamp: GenerationStamp) -> Result<()> {
-        self.shift(&mut self.lock(), stamp, Place::Rbw)
-    }
-
-    /// Makes a received copy a replica being written (a client's transfer of an open block).
-    pub fn convert_to_rbw(&self) -> Result<()> {
-        let mut state = self.lock();
-        let stamp = state.block.stamp;
-        self.shift(&mut state, stamp, Place::Rbw)
-    }
-
-    fn shift(&self, state: &mut State, stamp: GenerationStamp, place: Place) -> Result<()> {
-        let block = Block { stamp, ..state.block };
-        if (block.stamp, place) != (state.block.stamp, state.place) {
-            self.pool.shift((&state.block, state.place), (&block, place))?;
-            (state.block, state.place) = (block, place);
-        }
-        Ok(())
-    }
-
-    /// Writes everything and moves it to the finalized replicas. It takes no more packets then.
-    pub fn finalize(&self, durability: Durability) -> Result<StoredReplica> {
-        if durability == Durability::Disk {
-            self.sync()?;
-        }
-        let mut state = self.lock();
-        self.flush_locked(&mut state)?;
-        let stamp = state.block.stamp;
-        self.shift(&mut state, stamp, Place::Finalized)?;
-        if durability == Durability::Disk {
-            self.pool.sync_folder(state.block.id, Place::Finalized)?;
-        }
-        state.buffer = Vec::new();
-        let meta_len = meta_header::file_len(self.checksum, state.block.len);
-        Ok(StoredReplica { block: state.block, place: state.place, meta_len })
-    }
-
-    /// Deletes its files; it takes no more packets then. Returns the bytes freed.
-    pub fn delete(&self) -> Result<u64> {
-        let mut state = self.lock();
-        state.poison = Some("the replica was deleted".to_owned());
-        state.buffer = Vec::new();
-        self.pool.delete(&state.block, state.place)
-    }
-
     fn check_trusted(&self, state: &State) -> Result<()> {
         if let Some(poison) = &state.poison {
             let path = self.path(state);
@@ -459,11 +278,16 @@ impl LiveReplica {
     }
 }
 
-/// The part of a packet that is new.
-struct Plan<'a> {
-    data: &'a [u8],
-    /// The sums from the chunk on in which `data` begins.
-    sums: Vec<u8>,
+impl Drop for LiveReplica {
+    /// A DataNode that stops in good order loses nothing of an open replica.
+    fn drop(&mut self) {
+        let mut state = self.lock();
+        if state.poison.is_none()
+            && let Err(error) = self.flush_locked(&mut state)
+        {
+            tracing::error!("{error}");
+        }
+    }
 }
 
 /// The CRC of the partial chunk before `block.len`; 0 if there is none.

@@ -1,0 +1,145 @@
+//! Packets in: which bytes and sums are new, and when they go to the files.
+
+use super::{LiveReplica, State};
+use crate::error::Result;
+use crate::pool::Place;
+use crate::write_at::write_two_at;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::Ordering;
+use zerohop_wire::meta_header;
+
+/// Data is written up to the last boundary of this many bytes.
+pub const WRITE_UNIT: u64 = 512 * 1024;
+
+/// A run of data with its checksums.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet<'a> {
+    /// Where in the block the data begins.
+    pub offset: u64,
+    /// The data.
+    pub data: &'a [u8],
+    /// Its sums of the replica's own checksum type, one for each chunk from `offset` on; empty if
+    /// they are to be computed (none were sent, or of another type).
+    pub sums: &'a [u8],
+}
+
+/// The part of a packet that is new.
+struct Plan<'a> {
+    data: &'a [u8],
+    /// The sums from the chunk on in which `data` begins.
+    sums: Vec<u8>,
+}
+
+impl LiveReplica {
+    /// Takes a packet. Bytes that are there already are skipped; a packet beyond the end is an
+    /// error. The data may stay in memory until [`flush`](Self::flush); call that when no further
+    /// packet is waiting, so that a killed process loses little.
+    pub fn write(&self, packet: &Packet<'_>) -> Result<()> {
+        let mut state = self.lock();
+        self.check_trusted(&state)?;
+        if state.place == Place::Finalized {
+            return Err(self.invalid(&state, "write to", "it is finalized".to_owned()));
+        }
+        let Some(plan) = self.plan(&state, packet)? else { return Ok(()) };
+        let old_len = state.block.len;
+        state.block.len += plan.data.len() as u64;
+        if self.checksum.sum_len() != 0 {
+            if old_len != self.checksum.chunk_start(old_len) {
+                self.drop_last_sum(&mut state);
+            }
+            state.sums.extend_from_slice(&plan.sums);
+            if let [.., a, b, c, d] = *plan.sums {
+                state.tail = u32::from_be_bytes([a, b, c, d]);
+            }
+        }
+        let boundary = state.block.len - state.block.len % WRITE_UNIT;
+        let direct = boundary.saturating_sub(old_len) as usize;
+        let (direct, rest) = plan.data.split_at(direct.min(plan.data.len()));
+        if !direct.is_empty() {
+            self.write_out(&mut state, direct, rest.len() as u64)?;
+        }
+        state.buffer.extend_from_slice(rest);
+        self.received.store(state.block.len, Ordering::Release);
+        Ok(())
+    }
+
+    /// Which bytes and sums of a packet are new; `None` if none are.
+    fn plan<'a>(&self, state: &State, packet: &Packet<'a>) -> Result<Option<Plan<'a>>> {
+        let len = state.block.len;
+        let end = packet.offset.saturating_add(packet.data.len() as u64);
+        let invalid = |text: String| Err(self.invalid(state, "write to", text));
+        if packet.offset > len {
+            return invalid(format!(
+                "a packet at offset {} follows {len} bytes received",
+                packet.offset
+            ));
+        }
+        if end <= len {
+            return Ok(None);
+        }
+        let aligned = packet.offset == self.checksum.chunk_start(packet.offset);
+        if !aligned && end > self.checksum.chunk_end(packet.offset) {
+            return invalid("a packet that starts within a chunk must end with it".to_owned());
+        }
+        let expected = self.checksum.sums_len(packet.data.len());
+        if !packet.sums.is_empty() && packet.sums.len() != expected {
+            return invalid(format!(
+                "{} bytes of checksums came where {expected} were expected",
+                packet.sums.len()
+            ));
+        }
+        let data = packet.data.get((len - packet.offset) as usize..).unwrap_or_default();
+        let sums = self.new_sums(state, packet, data, aligned);
+        Ok(Some(Plan { data, sums }))
+    }
+
+    /// The sums from the chunk on that holds the end of what is there.
+    fn new_sums(&self, state: &State, packet: &Packet<'_>, data: &[u8], aligned: bool) -> Vec<u8> {
+        let Some(algorithm) = self.checksum.kind().algorithm() else { return Vec::new() };
+        let chunk = self.checksum.chunk_start(state.block.len);
+        if aligned && packet.offset <= chunk && !packet.sums.is_empty() {
+            let skip = self.checksum.sums_len((chunk - packet.offset) as usize);
+            return packet.sums.get(skip..).unwrap_or_default().to_vec();
+        }
+        // A partial chunk's CRC goes on from its value so far; the rest is computed anew.
+        let room = (self.checksum.chunk_end(state.block.len) - state.block.len) as usize;
+        let (first, rest) = data.split_at(room.min(data.len()));
+        let mut sums = Vec::with_capacity(self.checksum.sums_len(data.len()) + 4);
+        if !first.is_empty() {
+            sums.extend_from_slice(&algorithm.update(state.tail, first).to_be_bytes());
+        }
+        let start = sums.len();
+        sums.resize(start + self.checksum.sums_len(rest.len()), 0);
+        let chunk_len = self.checksum.bytes_per_checksum();
+        zerohop_checksum::compute(algorithm, chunk_len, rest, &mut sums[start..]);
+        sums
+    }
+
+    /// Takes back the sum of the partial chunk at the end, wherever it is.
+    fn drop_last_sum(&self, state: &mut State) {
+        if state.sums.is_empty() {
+            state.sums_from -= 1;
+        } else {
+            state.sums.truncate(state.sums.len() - self.checksum.sum_len());
+        }
+    }
+
+    /// Writes buffer, `direct` behind it, and all sums; `rest_len` bytes received come after them.
+    pub(super) fn write_out(&self, state: &mut State, direct: &[u8], rest_len: u64) -> Result<()> {
+        let at = state.block.len - rest_len - direct.len() as u64 - state.buffer.len() as u64;
+        let written = write_two_at(&self.data, &state.buffer, direct, at).and_then(|()| {
+            let chunk_start = state.sums_from * self.checksum.bytes_per_checksum() as u64;
+            let at = meta_header::sum_offset(self.checksum, chunk_start);
+            self.meta.write_all_at(&state.sums, at)
+        });
+        if let Err(e) = written {
+            return Err(self.poison(state, "write", e));
+        }
+        state.buffer.clear();
+        if self.checksum.sum_len() != 0 {
+            state.sums_from += (state.sums.len() / self.checksum.sum_len()) as u64;
+        }
+        state.sums.clear();
+        Ok(())
+    }
+}
