@@ -398,3 +398,7 @@ kernel!(
     "sse4.2"
 );
 kernel!(PCLMUL, "pclmulqdq", pclmul_chunks, pclmul_update, __m128i, "pclmulqdq", "sse4.2");
+
+#[cfg(test)]
+#[path = "x86_wide_test.rs"]
+mod wide_test;
