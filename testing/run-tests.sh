@@ -12,17 +12,20 @@ failed=0
 part_pid=
 # Every process of this run carries this in its environment, so that none is overlooked.
 export ZEROHOP_TEST_RUN="$$-$(date +%s)"
-# Tests of daemons wait more than they compute: four at a time even on two cores.
-export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(nproc)}
+# Tests of daemons wait more than they compute: one more at a time than there are cores.
+export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(($(nproc) + 1))}
 export RUST_BACKTRACE=0
 
-# Processes of this run other than this script and its own pipes.
+# Processes of this run other than this script and its direct children (its own pipes).
 left_over() {
-  local env pid
+  local env pid stat
   for env in /proc/[0-9]*/environ; do
     pid=${env#/proc/}
     pid=${pid%/environ}
-    [ "$pid" != $$ ] && [ "$pid" != "$BASHPID" ] && [ "$(ps -o ppid= -p "$pid" 2>/dev/null | tr -d ' ')" != $$ ] || continue
+    [ "$pid" != $$ ] && [ "$pid" != "$BASHPID" ] || continue
+    stat=$(cat "/proc/$pid/stat" 2>/dev/null) || continue
+    stat=${stat##*) }
+    [ "$(echo "$stat" | cut -d' ' -f2)" != $$ ] || continue
     tr '\0' '\n' <"$env" 2>/dev/null | grep -qx "ZEROHOP_TEST_RUN=$ZEROHOP_TEST_RUN" && echo "$pid"
   done
 }
@@ -77,9 +80,9 @@ sum() {
 echo "== tools"
 testing/ensure-tools.sh || { echo "tools: the interop tests cannot run without them"; failed=$((failed + 1)); }
 echo "== tests (logs in $logs)"
-part build 2400 cargo build --profile fast -p zerohop-cli
-part unit 1800 cargo test --workspace --exclude zerohop-interop --no-fail-fast
-part interop 2400 cargo test --profile fast -p zerohop-interop --no-fail-fast
+part build 1500 cargo build --profile fast -p zerohop-cli
+part unit 1500 cargo test --workspace --exclude zerohop-interop --no-fail-fast
+part interop 1800 cargo test --profile fast -p zerohop-interop --no-fail-fast
 
 remains=$(sweep)
 if [ -n "$remains" ]; then
