@@ -1,3 +1,29 @@
-//! The NameNode: RPC services, journal, DataNode manager, HTTP pages
+//! The NameNode: it runs a namespace behind RPC services, an edit log and HTTP pages.
+//!
+//! A request: `rpc/` decodes it and asks [`core`](self) under the namespace's lock, which is held only for work in memory.
+//! Reads answer at once. Changes put their edits into the log's batch under the same lock, and answer when the batch is
+//! synced. A call that needs a DataNode's report which is on its way is held until that report (`waiters.rs`).
 
+#![recursion_limit = "256"] // the metric beans are long JSON literals
+
+pub mod audit;
+mod checkpoint;
+mod clock;
+mod convert;
+mod core;
+mod error;
+mod http;
+mod identity;
+mod loader;
+mod monitor;
+mod node;
+mod resolve;
+mod retry;
+mod rpc;
+mod settings;
 pub mod storage;
+mod waiters;
+
+pub use error::Error;
+pub use node::NameNode;
+pub use storage::FormatOptions;

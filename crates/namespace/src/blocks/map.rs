@@ -212,6 +212,12 @@ impl BlockMap {
         true
     }
 
+    /// Bytes that entries and index take, without what growing sets aside.
+    #[cfg(test)]
+    pub(super) fn memory(&self) -> usize {
+        self.slab.len() * size_of::<Entry>() + self.index.allocation_size()
+    }
+
     /// One past the last slot in use.
     pub(super) fn slot_end(&self) -> Slot {
         self.slab.len() as Slot

@@ -19,6 +19,8 @@ mod redundancy;
 mod report;
 mod safemode;
 mod stats;
+#[cfg(test)]
+mod tests;
 mod topology;
 mod types;
 

@@ -1,0 +1,17 @@
+//! Between the namespace's plain data and Hadoop's messages.
+
+mod acl;
+mod block;
+mod datanode;
+mod status;
+mod summary;
+mod xattr;
+
+pub(crate) use acl::{acl_entries, acl_status};
+pub(crate) use block::{located_block, located_blocks};
+pub(crate) use datanode::{
+    datanode_id, datanode_info, storage_report, storage_report_proto, storage_type,
+};
+pub(crate) use status::{directory_listing, file_status};
+pub(crate) use summary::{content_summary, quota_usage, storage_policy};
+pub(crate) use xattr::{xattr, xattr_proto, xattrs};

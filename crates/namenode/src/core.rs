@@ -1,0 +1,148 @@
+//! What the services share: the namespace behind its lock, the edit log, and who is who.
+
+use crate::clock::Clock;
+use crate::identity::Identity;
+use crate::retry::{CallKey, RetryCache};
+use crate::settings::Settings;
+use crate::storage::{EditLog, NameStorage, Ticket};
+use crate::waiters::Waiters;
+use parking_lot::{Mutex, RwLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64};
+use zerohop_conf::Conf;
+use zerohop_namespace::{Namespace, OpContext};
+use zerohop_transport::groups::Groups;
+use zerohop_transport::rpc::server::CallContext;
+use zerohop_wire::{JavaException, RemoteException};
+
+/// Shared by all services of one NameNode.
+pub(crate) struct Core {
+    pub(crate) conf: Arc<Conf>,
+    pub(crate) settings: Settings,
+    pub(crate) clock: Clock,
+    pub(crate) identity: Identity,
+    pub(crate) groups: Groups,
+    pub(crate) waiters: Waiters,
+    pub(crate) storage: Arc<NameStorage>,
+    pub(crate) log: EditLog,
+    /// Started at, for pages; milliseconds since 1970.
+    pub(crate) started_ms: u64,
+    /// The newest image: its transaction, and when it was written.
+    pub(crate) checkpoint_txid: AtomicI64,
+    pub(crate) checkpoint_ms: AtomicU64,
+    /// Held only for work in memory: nothing waits for a disk or a peer with it.
+    namespace: RwLock<Namespace>,
+    /// Locked only under the namespace's write lock.
+    retries: Mutex<RetryCache>,
+}
+
+impl Core {
+    #[allow(clippy::too_many_arguments)] // called once, and each is another kind of thing
+    pub(crate) fn new(
+        conf: Arc<Conf>,
+        settings: Settings,
+        identity: Identity,
+        storage: Arc<NameStorage>,
+        log: EditLog,
+        namespace: Namespace,
+        clock: Clock,
+        checkpoint_txid: i64,
+    ) -> Self {
+        Self {
+            groups: Groups::from_conf(&conf),
+            retries: Mutex::new(RetryCache::new(settings.retry_expiry.as_millis() as u64)),
+            started_ms: clock.now().wall_ms,
+            checkpoint_txid: AtomicI64::new(checkpoint_txid),
+            checkpoint_ms: AtomicU64::new(clock.now().wall_ms),
+            conf,
+            settings,
+            clock,
+            identity,
+            waiters: Waiters::default(),
+            storage,
+            log,
+            namespace: RwLock::new(namespace),
+        }
+    }
+
+    /// Looks; any number of readers at once.
+    pub(crate) fn read<T>(&self, look: impl FnOnce(&Namespace) -> T) -> T {
+        look(&self.namespace.read())
+    }
+
+    /// Changes; the ticket, if any, is what must be synced before anybody hears of it.
+    pub(crate) fn write<T>(&self, change: impl FnOnce(&mut Namespace) -> T) -> (T, Option<Ticket>) {
+        let mut namespace = self.namespace.write();
+        self.write_locked(&mut namespace, change)
+    }
+
+    fn write_locked<T>(
+        &self,
+        namespace: &mut Namespace,
+        change: impl FnOnce(&mut Namespace) -> T,
+    ) -> (T, Option<Ticket>) {
+        refresh_safe_mode(namespace);
+        let result = change(namespace);
+        refresh_safe_mode(namespace);
+        let edits: Vec<_> =
+            namespace.take_edits().into_iter().map(|edit| (edit.op, edit.rpc)).collect();
+        let ticket = (!edits.is_empty()).then(|| self.log.log(&edits));
+        let completed = namespace.blocks.take_completed();
+        if !completed.is_empty() {
+            self.waiters.wake(&completed);
+        }
+        (result, ticket)
+    }
+
+    /// A change that must happen once however often the call is sent: the encoded answer.
+    pub(crate) fn write_once(
+        &self,
+        key: Option<CallKey>,
+        change: impl FnOnce(&mut Namespace) -> Result<bytes::Bytes, RemoteException>,
+    ) -> (Result<bytes::Bytes, RemoteException>, Option<Ticket>) {
+        let mut namespace = self.namespace.write();
+        let key = key.filter(|_| self.settings.retry_cache);
+        if let Some(known) = key.and_then(|key| self.retries.lock().get(key)) {
+            return (Ok(known), Some(self.log.barrier()));
+        }
+        let (result, ticket) = self.write_locked(&mut namespace, change);
+        if let (Some(key), Ok(bytes)) = (key, &result) {
+            self.retries.lock().put(key, bytes.clone(), self.clock.now().mono_ms);
+        }
+        (result, ticket)
+    }
+
+    /// The caller as the namespace sees it.
+    pub(crate) fn op_context(&self, call: &CallContext) -> OpContext {
+        let groups = self.groups.of(&call.user);
+        let params = &self.settings.namespace_params;
+        let superuser = *call.user == *params.superuser || groups.contains(&params.supergroup);
+        OpContext {
+            user: call.user.clone(),
+            groups,
+            superuser,
+            now: self.clock.now(),
+            client_host: call.remote.ip().to_canonical().to_string().into(),
+            client_id: call.client_id.as_ref().try_into().unwrap_or_default(),
+            call_id: call.call_id,
+        }
+    }
+
+    /// Refuses everybody but the superuser and the supergroup.
+    pub(crate) fn check_superuser(&self, op: &OpContext) -> Result<(), RemoteException> {
+        if op.superuser || !self.settings.namespace_params.permissions_enabled {
+            return Ok(());
+        }
+        let message =
+            format!("Access denied for user {}. Superuser privilege is required", op.user);
+        Err(JavaException::AccessControl.with(message))
+    }
+}
+
+/// Operations read the text that refuses them from the namespace; it changes with time and reports.
+fn refresh_safe_mode(namespace: &mut Namespace) {
+    let safe_mode = namespace.blocks.safe_mode();
+    if safe_mode.is_on() || namespace.safe_mode.is_some() {
+        namespace.safe_mode = safe_mode.is_on().then(|| safe_mode.tip());
+    }
+}

@@ -1,0 +1,39 @@
+//! Why a NameNode does not start, or stops.
+
+use std::path::PathBuf;
+use thiserror::Error;
+use zerohop_conf::ConfError;
+
+/// Why a NameNode cannot be formatted or started; each message says what to do.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// The configuration is wrong.
+    #[error(transparent)]
+    Conf(#[from] ConfError),
+    /// A value of the configuration does not make sense here.
+    #[error("{0}")]
+    Invalid(String),
+    /// A port cannot be listened on.
+    #[error(
+        "cannot listen on {address} ({key}): {source}; stop what uses the port or choose another"
+    )]
+    Bind {
+        /// Host and port.
+        address: String,
+        /// The key to change.
+        key: &'static str,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// The name folders cannot be used.
+    #[error("{0}")]
+    Storage(String),
+    /// A file of the name folders cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
+}

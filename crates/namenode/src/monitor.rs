@@ -1,0 +1,52 @@
+//! What happens by itself as time passes, driven by one task.
+
+use crate::core::Core;
+use std::sync::Arc;
+use std::time::Duration;
+use zerohop_namespace::OpContext;
+
+/// How often DataNodes, safe mode and redundancy are looked at.
+const TICK: Duration = Duration::from_millis(500);
+/// Deleted inodes freed, and files taken from lost writers, in one go: the lock is held that long.
+const REAP_MAX: usize = 10_000;
+const LEASES_MAX: usize = 100;
+
+/// Runs until it is aborted; never ends by itself.
+pub(crate) async fn run(core: Arc<Core>) {
+    let mut ticks = tokio::time::interval(TICK);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut lease_due_ms = 0;
+    loop {
+        ticks.tick().await;
+        let now = core.clock.now();
+        let was_safe = core.read(|namespace| namespace.blocks.safe_mode().is_starting());
+        let (is_safe, _) = core.write(|namespace| {
+            namespace.blocks.tick(now);
+            namespace.blocks.safe_mode().is_starting()
+        });
+        if was_safe && !is_safe {
+            tracing::info!("STATE* Safe mode is OFF");
+        }
+        if now.mono_ms >= lease_due_ms {
+            lease_due_ms = now.mono_ms + core.settings.lease_recheck.as_millis() as u64;
+            check_leases(&core);
+        }
+        reap(&core).await;
+    }
+}
+
+/// Files whose writers have been silent beyond the hard limit are recovered; nobody waits for the edits.
+fn check_leases(core: &Core) {
+    let op = OpContext::internal(core.clock.now());
+    let is_on = |core: &Core| core.read(|namespace| namespace.blocks.safe_mode().is_on());
+    if !is_on(core) {
+        _ = core.write(|namespace| namespace.check_leases(&op, LEASES_MAX));
+    }
+}
+
+/// Frees what was deleted, a piece at a time so that others get the lock in between.
+async fn reap(core: &Core) {
+    while core.write(|namespace| namespace.reap(REAP_MAX)).0 {
+        tokio::task::yield_now().await;
+    }
+}

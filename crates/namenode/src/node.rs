@@ -1,0 +1,203 @@
+//! A NameNode from format to stop.
+
+use crate::Error;
+use crate::clock::Clock;
+use crate::core::Core;
+use crate::http;
+use crate::identity::Identity;
+use crate::loader::{Loader, image_info};
+use crate::monitor;
+use crate::rpc;
+use crate::settings::Settings;
+use crate::storage::{
+    EditLog, FormatOptions, JournalFailed, NameStorage, StorageConfig, StorageError,
+};
+use parking_lot::Mutex;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use zerohop_conf::Conf;
+use zerohop_namespace::Namespace;
+use zerohop_namespace::blocks::BlockManager;
+use zerohop_transport::rpc::server::{RpcServer, ServerOptions};
+use zerohop_wire::TxId;
+
+/// A running NameNode.
+pub struct NameNode {
+    core: Arc<Core>,
+    rpc: RpcServer,
+    service_rpc: Option<RpcServer>,
+    http: http::HttpServer,
+    monitor: Mutex<Option<JoinHandle<()>>>,
+    failure: watch::Receiver<Option<String>>,
+}
+
+impl NameNode {
+    /// Makes the configured name folders anew: ids, and the image of an empty namespace.
+    ///
+    /// # Errors
+    /// If a folder holds data and `options.force` is not set, or cannot be written.
+    pub fn format(conf: &Conf, options: FormatOptions) -> Result<(), Error> {
+        let settings = Settings::from_conf_for_format(conf)?;
+        let namespace = Namespace::new(settings.1, BlockManager::new(settings.0));
+        let info = NameStorage::format(StorageConfig::from_conf(conf)?, options, |info, image| {
+            namespace.save_image(image, image_info(info, TxId(0)))
+        })?;
+        tracing::info!(
+            "Formatted: cluster id {}, block pool {}",
+            info.cluster_id,
+            info.block_pool_id
+        );
+        Ok(())
+    }
+
+    /// Loads the name folders and serves. Runs inside the caller's tokio runtime.
+    ///
+    /// # Errors
+    /// If the folders are not formatted, locked or damaged, or a port is taken.
+    pub async fn start(conf: Arc<Conf>) -> Result<Self, Error> {
+        let settings = Settings::from_conf(&conf)?;
+        // Ports first: a taken one shows before minutes of loading.
+        let options =
+            ServerOptions::from_conf(&conf, port_of(&settings.rpc_bind), settings.handlers)?;
+        let rpc = bind(&settings.rpc_bind, "dfs.namenode.rpc-address", options.clone())?;
+        let service_rpc = match &settings.service_bind {
+            Some(address) => Some(bind(address, "dfs.namenode.servicerpc-address", options)?),
+            None => None,
+        };
+        let http = http::HttpServer::bind(&settings.http_bind)?;
+        let (failed, failure) = watch::channel(None);
+        let core = tokio::task::spawn_blocking({
+            let conf = conf.clone();
+            move || load(conf, settings, failed)
+        });
+        let core = Arc::new(core.await.map_err(|e| Error::Invalid(e.to_string()))??);
+        for server in [Some(&rpc), service_rpc.as_ref()].into_iter().flatten() {
+            rpc::register(server, &core);
+            server.start().map_err(|source| bind_error("", "dfs.namenode.rpc-address", source))?;
+        }
+        http.start(core.clone());
+        let monitor = tokio::spawn(monitor::run(core.clone()));
+        tracing::info!("NameNode RPC up at: {}", rpc.local_addr());
+        Ok(Self { core, rpc, service_rpc, http, monitor: Mutex::new(Some(monitor)), failure })
+    }
+
+    /// Where clients and DataNodes connect.
+    pub fn rpc_addr(&self) -> SocketAddr {
+        self.rpc.local_addr()
+    }
+
+    /// Where the pages are.
+    pub fn http_addr(&self) -> SocketAddr {
+        self.http.local_addr()
+    }
+
+    /// The port of `dfs.namenode.servicerpc-address`, if one is configured.
+    pub fn service_rpc_addr(&self) -> Option<SocketAddr> {
+        self.service_rpc.as_ref().map(RpcServer::local_addr)
+    }
+
+    /// Whether changes are refused now.
+    pub fn is_in_safe_mode(&self) -> bool {
+        self.core.read(|namespace| namespace.blocks.safe_mode().is_on())
+    }
+
+    /// DataNodes whose heartbeats arrive.
+    pub fn live_datanodes(&self) -> usize {
+        self.core.read(|namespace| namespace.blocks.stats().live_nodes as usize)
+    }
+
+    /// Returns when the edit log has failed, with the reason: the process must end then, not stop cleanly.
+    pub async fn failed(&self) -> String {
+        let mut failure = self.failure.clone();
+        loop {
+            if let Some(reason) = failure.borrow_and_update().clone() {
+                return reason;
+            }
+            if failure.changed().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
+    /// Stops serving, finishes the edit log's segment, frees the folders.
+    pub async fn stop(&self) {
+        if let Some(monitor) = self.monitor.lock().take() {
+            monitor.abort();
+        }
+        self.http.stop().await;
+        self.rpc.stop().await;
+        if let Some(service) = &self.service_rpc {
+            service.stop().await;
+        }
+        let core = self.core.clone();
+        let closed = tokio::task::spawn_blocking(move || core.log.close()).await;
+        if let Ok(Err(error)) = closed {
+            tracing::error!("{error}");
+        }
+    }
+}
+
+fn load(
+    conf: Arc<Conf>,
+    settings: Settings,
+    failed: watch::Sender<Option<String>>,
+) -> Result<Core, Error> {
+    let clock = Clock::start();
+    let storage = Arc::new(NameStorage::open(StorageConfig::from_conf(&conf)?)?);
+    let blocks = BlockManager::new(settings.block_params.clone());
+    let mut namespace = Namespace::new(settings.namespace_params.clone(), blocks);
+    let report = storage.load(&mut Loader(&mut namespace))?;
+    tracing::info!(
+        "Loaded image {} and {} edits up to {}",
+        report.image.display(),
+        report.edits,
+        report.last_txid
+    );
+    let info = storage.info().clone();
+    if report.needs_save {
+        storage.save_image(report.last_txid, |image| {
+            namespace.save_image(image, image_info(&info, TxId(report.last_txid)))
+        })?;
+    }
+    let on_failure = move |failure: &JournalFailed| {
+        tracing::error!("{failure}");
+        _ = failed.send(Some(failure.to_string()));
+    };
+    let log = EditLog::start(storage.clone(), report.last_txid + 1, on_failure)?;
+    namespace.blocks.start(clock.now());
+    let identity = Identity {
+        namespace_id: info.namespace_id,
+        cluster_id: info.cluster_id.clone(),
+        ctime: info.c_time_ms as u64,
+        pool: info.block_pool_id.as_str().into(),
+    };
+    let image_txid = if report.needs_save { report.last_txid } else { report.image_txid };
+    Ok(Core::new(conf, settings, identity, storage, log, namespace, clock, image_txid))
+}
+
+impl From<StorageError> for Error {
+    fn from(error: StorageError) -> Self {
+        Self::Storage(error.to_string())
+    }
+}
+
+fn port_of(address: &str) -> u16 {
+    address.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).unwrap_or(0)
+}
+
+pub(crate) fn bind_error(address: &str, key: &'static str, source: std::io::Error) -> Error {
+    Error::Bind { address: address.to_owned(), key, source }
+}
+
+pub(crate) fn resolve_one(address: &str, key: &'static str) -> Result<SocketAddr, Error> {
+    let mut found = address.to_socket_addrs().map_err(|source| bind_error(address, key, source))?;
+    let none = || bind_error(address, key, std::io::Error::other("the name has no address"));
+    found.next().ok_or_else(none)
+}
+
+fn bind(address: &str, key: &'static str, options: ServerOptions) -> Result<RpcServer, Error> {
+    let resolved = resolve_one(address, key)?;
+    RpcServer::bind(resolved, options).map_err(|source| bind_error(address, key, source))
+}

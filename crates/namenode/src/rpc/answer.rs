@@ -1,0 +1,167 @@
+//! From request bytes to an answer: reads answer at once, changes when their edits are synced.
+
+use crate::audit::{self, Line};
+use crate::core::Core;
+use crate::retry::CallKey;
+use crate::storage::Ticket;
+use bytes::Bytes;
+use std::sync::Arc;
+use zerohop_namespace::{Namespace, OpContext};
+use zerohop_proto::Checked;
+use zerohop_transport::rpc::server::{CallContext, Reply};
+use zerohop_wire::BlockId;
+use zerohop_wire::{JavaException, RemoteException};
+
+/// What a method gives: a message, or the exception its caller gets.
+pub(crate) type Outcome<R> = Result<R, RemoteException>;
+
+/// One call on its way: who asks, and the request still encoded.
+pub(crate) struct Call<'a> {
+    pub(crate) core: &'a Arc<Core>,
+    pub(crate) context: CallContext,
+    pub(crate) param: Bytes,
+}
+
+pub(crate) fn decode<Q: Checked>(param: Bytes) -> Outcome<Q> {
+    zerohop_proto::decode(param).map_err(|e| JavaException::RpcServer.with(e.to_string()))
+}
+
+pub(crate) fn encode(message: &impl prost::Message) -> Bytes {
+    message.encode_to_vec().into()
+}
+
+/// An answer that leaves when the ticket is synced.
+pub(crate) fn when_synced(result: Outcome<Bytes>, ticket: Option<Ticket>) -> Reply {
+    match ticket {
+        None => Reply::Now(result),
+        Some(ticket) if ticket.is_synced() => Reply::Now(result),
+        Some(ticket) => Reply::later(async move {
+            synced(ticket).await?;
+            result
+        }),
+    }
+}
+
+pub(crate) async fn synced(ticket: Ticket) -> Outcome<()> {
+    ticket.synced().await.map_err(|error| JavaException::Io.with(error.to_string()))
+}
+
+impl Call<'_> {
+    fn audit<R>(&self, result: &Outcome<R>, line: Line<'_>) {
+        if audit::is_on() {
+            let denied =
+                matches!(result, Err(e) if e.class == JavaException::AccessControl.class());
+            audit::log(&self.context, !denied, line);
+        }
+    }
+
+    /// A question that needs only the caller.
+    pub(crate) fn ask<Q: Checked, R: prost::Message>(
+        self,
+        answer: impl FnOnce(&Core, &OpContext, Q) -> Outcome<R>,
+    ) -> Reply {
+        let op = self.core.op_context(&self.context);
+        let result = decode(self.param).and_then(|request| answer(self.core, &op, request));
+        Reply::Now(result.map(|message| encode(&message)))
+    }
+
+    /// A question to the namespace.
+    pub(crate) fn read<Q: Checked, R: prost::Message>(
+        self,
+        line: impl FnOnce(&Q) -> Line<'_>,
+        look: impl FnOnce(&Namespace, &OpContext, &Q) -> Outcome<R>,
+    ) -> Reply {
+        let request = match decode::<Q>(self.param.clone()) {
+            Ok(request) => request,
+            Err(error) => return Reply::Now(Err(error)),
+        };
+        let op = self.core.op_context(&self.context);
+        let result = self.core.read(|namespace| look(namespace, &op, &request));
+        self.audit(&result, line(&request));
+        Reply::Now(result.map(|message| encode(&message)))
+    }
+
+    /// A change that may be repeated without harm.
+    pub(crate) fn write<Q: Checked, R: prost::Message>(
+        self,
+        line: impl FnOnce(&Q) -> Line<'_>,
+        change: impl FnOnce(&mut Namespace, &OpContext, &Q) -> Outcome<R>,
+    ) -> Reply {
+        self.change(None, line, change)
+    }
+
+    /// A change that happens once: the same call sent again gets the first answer.
+    pub(crate) fn write_once<Q: Checked, R: prost::Message>(
+        self,
+        line: impl FnOnce(&Q) -> Line<'_>,
+        change: impl FnOnce(&mut Namespace, &OpContext, &Q) -> Outcome<R>,
+    ) -> Reply {
+        let key = CallKey::new(&self.context.client_id, self.context.call_id);
+        self.change(key, line, change)
+    }
+
+    fn change<Q: Checked, R: prost::Message>(
+        self,
+        key: Option<CallKey>,
+        line: impl FnOnce(&Q) -> Line<'_>,
+        change: impl FnOnce(&mut Namespace, &OpContext, &Q) -> Outcome<R>,
+    ) -> Reply {
+        let request = match decode::<Q>(self.param.clone()) {
+            Ok(request) => request,
+            Err(error) => return Reply::Now(Err(error)),
+        };
+        let op = self.core.op_context(&self.context);
+        let (result, ticket) = self.core.write_once(key, |namespace| {
+            change(namespace, &op, &request).map(|message| encode(&message))
+        });
+        self.audit(&result, line(&request));
+        when_synced(result, ticket)
+    }
+
+    /// A change whose answer depends on a DataNode's report that is on its way: where `unsatisfied` says so, it is held
+    /// until `block` is complete (or a second has passed) and tried once more.
+    pub(crate) fn held<Q, R>(
+        self,
+        line: impl Fn(&Q) -> Line<'_> + Send + 'static,
+        block: impl FnOnce(&Q) -> Option<BlockId>,
+        attempt: impl Fn(&mut Namespace, &OpContext, &Q) -> Outcome<R> + Send + 'static,
+        unsatisfied: impl Fn(&Outcome<R>) -> bool,
+    ) -> Reply
+    where
+        Q: Checked + Send + 'static,
+        R: prost::Message + 'static,
+    {
+        let request = match decode::<Q>(self.param.clone()) {
+            Ok(request) => request,
+            Err(error) => return Reply::Now(Err(error)),
+        };
+        let mut op = self.core.op_context(&self.context);
+        let block = block(&request);
+        let ((result, wait), ticket) = self.core.write(|namespace| {
+            let result = attempt(namespace, &op, &request);
+            let wait = block
+                .filter(|_| unsatisfied(&result))
+                .map(|block| self.core.waiters.wait_for(block));
+            (result, wait)
+        });
+        let Some(wait) = wait else {
+            self.audit(&result, line(&request));
+            return when_synced(result.map(|message| encode(&message)), ticket);
+        };
+        let (core, context) = (self.core.clone(), self.context.clone());
+        Reply::later(async move {
+            core.waiters.woken(wait).await;
+            let (result, later) = {
+                op.now = core.clock.now();
+                core.write(|namespace| attempt(namespace, &op, &request))
+            };
+            Call { core: &core, context, param: Bytes::new() }.audit(&result, line(&request));
+            let result = result.map(|message| encode(&message));
+            // Edits are synced in order: the later ticket covers the first.
+            if let Some(ticket) = later.or(ticket) {
+                synced(ticket).await?;
+            }
+            result
+        })
+    }
+}

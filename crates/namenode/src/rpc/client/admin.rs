@@ -1,0 +1,187 @@
+//! Administration: safe mode, images, edits, upgrades, and what the server is.
+
+use crate::audit::Line;
+use crate::rpc::answer::{Call, Outcome, encode, synced};
+use zerohop_conf::keys;
+use zerohop_proto::common::HaServiceStateProto;
+use zerohop_proto::hdfs::{
+    FinalizeUpgradeRequestProto, FinalizeUpgradeResponseProto, GetCurrentEditLogTxidRequestProto,
+    GetCurrentEditLogTxidResponseProto, GetServerDefaultsRequestProto,
+    GetServerDefaultsResponseProto, HaServiceStateRequestProto, HaServiceStateResponseProto,
+    MsyncRequestProto, MsyncResponseProto, RefreshNodesRequestProto, RefreshNodesResponseProto,
+    RestoreFailedStorageRequestProto, RestoreFailedStorageResponseProto, RollEditsRequestProto,
+    RollEditsResponseProto, RollingUpgradeActionProto, RollingUpgradeRequestProto,
+    RollingUpgradeResponseProto, SafeModeActionProto, SaveNamespaceRequestProto,
+    SaveNamespaceResponseProto, SetBalancerBandwidthRequestProto,
+    SetBalancerBandwidthResponseProto, SetSafeModeRequestProto, SetSafeModeResponseProto,
+    UpgradeStatusRequestProto, UpgradeStatusResponseProto,
+};
+use zerohop_transport::rpc::server::Reply;
+use zerohop_wire::JavaException;
+
+pub(super) fn server_defaults(call: Call<'_>) -> Reply {
+    call.ask(|core, _, _: GetServerDefaultsRequestProto| {
+        Ok(GetServerDefaultsResponseProto {
+            server_defaults: core.settings.server_defaults.clone(),
+        })
+    })
+}
+
+pub(super) fn set_safe_mode(call: Call<'_>) -> Reply {
+    let core = call.core.clone();
+    call.write(
+        |q: &SetSafeModeRequestProto| Line::of(safe_mode_command(q.action())),
+        |namespace, op, q| {
+            let safe_mode = namespace.blocks.safe_mode_mut();
+            match q.action() {
+                SafeModeActionProto::SafemodeGet => {}
+                SafeModeActionProto::SafemodeEnter => {
+                    core.check_superuser(op)?;
+                    tracing::info!("STATE* Safe mode is ON.");
+                    safe_mode.enter();
+                }
+                SafeModeActionProto::SafemodeLeave | SafeModeActionProto::SafemodeForceExit => {
+                    core.check_superuser(op)?;
+                    tracing::info!("STATE* Safe mode is OFF");
+                    safe_mode.leave();
+                }
+            }
+            Ok(SetSafeModeResponseProto { result: safe_mode.is_on() })
+        },
+    )
+}
+
+fn safe_mode_command(action: SafeModeActionProto) -> &'static str {
+    match action {
+        SafeModeActionProto::SafemodeGet => "safemode_get",
+        SafeModeActionProto::SafemodeEnter => "safemode_enter",
+        SafeModeActionProto::SafemodeLeave => "safemode_leave",
+        SafeModeActionProto::SafemodeForceExit => "safemode_force_exit",
+    }
+}
+
+/// Nothing changes in safe mode, so readers may go on while the image is written.
+pub(super) fn save_namespace(call: Call<'_>) -> Reply {
+    let core = call.core.clone();
+    let op = core.op_context(&call.context);
+    if let Err(error) = core.check_superuser(&op) {
+        return Reply::exception(error);
+    }
+    let request = match crate::rpc::answer::decode::<SaveNamespaceRequestProto>(call.param) {
+        Ok(request) => request,
+        Err(error) => return Reply::exception(error),
+    };
+    if !core.read(|namespace| namespace.blocks.safe_mode().is_on()) {
+        return Reply::exception(
+            JavaException::Io
+                .with("Safe mode should be turned ON in order to create namespace image."),
+        );
+    }
+    let (window, gap) = (request.time_window.unwrap_or(0), request.tx_gap.unwrap_or(0));
+    Reply::later(async move {
+        let saved =
+            tokio::task::spawn_blocking(move || core.save_namespace_if_due(window, gap)).await;
+        let saved = saved.map_err(|e| JavaException::Io.with(e.to_string()))?;
+        Ok(encode(&SaveNamespaceResponseProto { saved: Some(saved?) }))
+    })
+}
+
+pub(super) fn roll_edits(call: Call<'_>) -> Reply {
+    let core = call.core.clone();
+    let op = core.op_context(&call.context);
+    let checked: Outcome<RollEditsRequestProto> =
+        core.check_superuser(&op).and_then(|()| crate::rpc::answer::decode(call.param));
+    if let Err(error) = checked {
+        return Reply::exception(error);
+    }
+    let (ended, ticket) = core.read(|_| core.log.roll());
+    Reply::later(async move {
+        synced(ticket).await?;
+        Ok(encode(&RollEditsResponseProto { new_segment_tx_id: ended.0 as u64 + 1 }))
+    })
+}
+
+/// Host files are not read yet: with one configured, saying yes would be a lie.
+pub(super) fn refresh_nodes(call: Call<'_>) -> Reply {
+    call.ask(|core, op, _: RefreshNodesRequestProto| {
+        core.check_superuser(op)?;
+        let set =
+            |key| core.conf.get(key).ok().flatten().is_some_and(|file: String| !file.is_empty());
+        if set(&keys::DFS_HOSTS) || set(&keys::DFS_HOSTS_EXCLUDE) {
+            let message = "dfs.hosts and dfs.hosts.exclude are not supported by this NameNode yet";
+            return Err(JavaException::UnsupportedOperation.with(message));
+        }
+        Ok(RefreshNodesResponseProto {})
+    })
+}
+
+/// There is never an upgrade to finalize.
+pub(super) fn finalize_upgrade(call: Call<'_>) -> Reply {
+    call.ask(|core, op, _: FinalizeUpgradeRequestProto| {
+        core.check_superuser(op)?;
+        Ok(FinalizeUpgradeResponseProto {})
+    })
+}
+
+pub(super) fn upgrade_status(call: Call<'_>) -> Reply {
+    call.ask(|_, _, _: UpgradeStatusRequestProto| {
+        Ok(UpgradeStatusResponseProto { upgrade_finalized: true })
+    })
+}
+
+pub(super) fn rolling_upgrade(call: Call<'_>) -> Reply {
+    call.ask(|core, op, q: RollingUpgradeRequestProto| {
+        core.check_superuser(op)?;
+        match q.action() {
+            RollingUpgradeActionProto::Query => Ok(RollingUpgradeResponseProto::default()),
+            _ => Err(JavaException::UnsupportedOperation
+                .with("rollingUpgrade is not supported by this NameNode")),
+        }
+    })
+}
+
+pub(super) fn restore_failed_storage(call: Call<'_>) -> Reply {
+    call.ask(|core, op, q: RestoreFailedStorageRequestProto| {
+        core.check_superuser(op)?;
+        match q.arg.as_str() {
+            "check" => Ok(RestoreFailedStorageResponseProto { result: false }),
+            _ => Err(JavaException::UnsupportedOperation
+                .with("restoreFailedStorage is not supported by this NameNode")),
+        }
+    })
+}
+
+pub(super) fn set_balancer_bandwidth(call: Call<'_>) -> Reply {
+    let core = call.core.clone();
+    call.write(
+        |_: &SetBalancerBandwidthRequestProto| Line::of("setBalancerBandwidth"),
+        |namespace, op, q| {
+            core.check_superuser(op)?;
+            if q.bandwidth < 0 {
+                return Err(
+                    JavaException::IllegalArgument.with("Bandwidth should not be negative.")
+                );
+            }
+            namespace.blocks.set_balancer_bandwidth(q.bandwidth as u64);
+            Ok(SetBalancerBandwidthResponseProto {})
+        },
+    )
+}
+
+pub(super) fn current_txid(call: Call<'_>) -> Reply {
+    call.ask(|core, op, _: GetCurrentEditLogTxidRequestProto| {
+        core.check_superuser(op)?;
+        Ok(GetCurrentEditLogTxidResponseProto { txid: core.log.last_txid().0 })
+    })
+}
+
+pub(super) fn ha_state(call: Call<'_>) -> Reply {
+    call.ask(|_, _, _: HaServiceStateRequestProto| {
+        Ok(HaServiceStateResponseProto { state: HaServiceStateProto::Active.into() })
+    })
+}
+
+/// The only NameNode is always up to date.
+pub(super) fn msync(call: Call<'_>) -> Reply {
+    call.ask(|_, _, _: MsyncRequestProto| Ok(MsyncResponseProto {}))
+}

@@ -1,0 +1,207 @@
+//! Status, listings, block locations.
+
+use crate::audit::Line;
+use crate::convert;
+use crate::rpc::answer::{Call, Outcome, decode, encode};
+use zerohop_namespace::{Namespace, OpContext};
+use zerohop_proto::hdfs::{
+    BatchedDirectoryListingProto, BatchedListingKeyProto, GetBatchedListingRequestProto,
+    GetBatchedListingResponseProto, GetBlockLocationsRequestProto, GetBlockLocationsResponseProto,
+    GetFileInfoRequestProto, GetFileInfoResponseProto, GetFileLinkInfoRequestProto,
+    GetFileLinkInfoResponseProto, GetListingRequestProto, GetListingResponseProto,
+    GetLocatedFileInfoRequestProto, GetLocatedFileInfoResponseProto,
+    GetPreferredBlockSizeRequestProto, GetPreferredBlockSizeResponseProto,
+    IsFileClosedRequestProto, IsFileClosedResponseProto, RemoteExceptionProto,
+};
+use zerohop_transport::rpc::server::Reply;
+use zerohop_wire::{JavaException, RemoteException};
+
+pub(super) fn file_info(call: Call<'_>) -> Reply {
+    let pool = call.core.identity.pool.clone();
+    call.read(
+        |q: &GetFileInfoRequestProto| Line::path("getfileinfo", &q.src),
+        |namespace, op, q| {
+            let status = namespace.file_info(op, &q.src)?;
+            Ok(GetFileInfoResponseProto {
+                fs: status.map(|status| convert::file_status(status, &pool)),
+            })
+        },
+    )
+}
+
+pub(super) fn file_link_info(call: Call<'_>) -> Reply {
+    let pool = call.core.identity.pool.clone();
+    call.read(
+        |q: &GetFileLinkInfoRequestProto| Line::path("getfileinfo", &q.src),
+        |namespace, op, q| {
+            let status = namespace.file_link_info(op, &q.src)?;
+            Ok(GetFileLinkInfoResponseProto {
+                fs: status.map(|status| convert::file_status(status, &pool)),
+            })
+        },
+    )
+}
+
+pub(super) fn located_file_info(call: Call<'_>) -> Reply {
+    let pool = call.core.identity.pool.clone();
+    call.read(
+        |q: &GetLocatedFileInfoRequestProto| Line::path("open", q.src()),
+        |namespace, op, q| {
+            let status = namespace.located_file_info(op, q.src())?;
+            Ok(GetLocatedFileInfoResponseProto {
+                fs: status.map(|status| convert::file_status(status, &pool)),
+            })
+        },
+    )
+}
+
+pub(super) fn listing(call: Call<'_>) -> Reply {
+    let pool = call.core.identity.pool.clone();
+    call.read(
+        |q: &GetListingRequestProto| Line::path("listStatus", &q.src),
+        |namespace, op, q| {
+            let listing = namespace.listing(op, &q.src, &q.start_after, q.need_location)?;
+            Ok(GetListingResponseProto {
+                dir_list: listing.map(|listing| convert::directory_listing(listing, &pool)),
+            })
+        },
+    )
+}
+
+/// Where a batched listing goes on: the folder's place in the request and the last name given.
+struct Cursor {
+    index: usize,
+    after: bytes::Bytes,
+}
+
+impl Cursor {
+    fn decode(key: &bytes::Bytes) -> Outcome<Self> {
+        if key.is_empty() {
+            return Ok(Self { index: 0, after: bytes::Bytes::new() });
+        }
+        let key: BatchedListingKeyProto = decode(key.clone())?;
+        Ok(Self { index: key.path_index as usize, after: key.start_after })
+    }
+
+    fn encode(self) -> bytes::Bytes {
+        encode(&BatchedListingKeyProto {
+            checksum: bytes::Bytes::new(),
+            path_index: self.index as u32,
+            start_after: self.after,
+        })
+    }
+}
+
+pub(super) fn batched_listing(call: Call<'_>) -> Reply {
+    let pool = call.core.identity.pool.clone();
+    let limit = call.core.settings.namespace_params.list_limit;
+    call.read(
+        |q: &GetBatchedListingRequestProto| {
+            Line::path("listStatus", q.paths.first().map_or("", |path| path))
+        },
+        |namespace, op, q| batched(namespace, op, q, &pool, limit),
+    )
+}
+
+fn batched(
+    namespace: &Namespace,
+    op: &OpContext,
+    q: &GetBatchedListingRequestProto,
+    pool: &str,
+    limit: usize,
+) -> Outcome<GetBatchedListingResponseProto> {
+    let mut cursor = Cursor::decode(&q.start_after)?;
+    let mut listings = Vec::new();
+    let mut count = 0;
+    while let Some(path) = q.paths.get(cursor.index) {
+        if count >= limit {
+            return Ok(GetBatchedListingResponseProto {
+                listings,
+                has_more: true,
+                start_after: cursor.encode(),
+            });
+        }
+        let page = namespace.listing(op, path, &cursor.after, q.need_location);
+        let mut next = Cursor { index: cursor.index + 1, after: bytes::Bytes::new() };
+        listings.push(match page {
+            Ok(Some(page)) => {
+                count += page.entries.len().max(1);
+                if let Some(last) = page.entries.last().filter(|_| page.remaining > 0) {
+                    next = Cursor {
+                        index: cursor.index,
+                        after: last.name.clone().into_bytes().into(),
+                    };
+                }
+                let page = convert::directory_listing(page, pool);
+                one_listing(cursor.index, page.partial_listing, None)
+            }
+            Ok(None) => {
+                let missing =
+                    JavaException::FileNotFound.with(format!("Directory {path} does not exist."));
+                one_listing(cursor.index, Vec::new(), Some(missing))
+            }
+            Err(error) => one_listing(cursor.index, Vec::new(), Some(error)),
+        });
+        cursor = next;
+    }
+    Ok(GetBatchedListingResponseProto {
+        listings,
+        has_more: false,
+        start_after: bytes::Bytes::new(),
+    })
+}
+
+fn one_listing(
+    index: usize,
+    partial_listing: Vec<zerohop_proto::hdfs::HdfsFileStatusProto>,
+    error: Option<RemoteException>,
+) -> BatchedDirectoryListingProto {
+    let exception = error.map(|e| RemoteExceptionProto {
+        class_name: e.class.to_string(),
+        message: Some(e.message),
+    });
+    BatchedDirectoryListingProto { partial_listing, parent_idx: index as u32, exception }
+}
+
+pub(super) fn block_locations(call: Call<'_>) -> Reply {
+    let core = call.core.clone();
+    let op = core.op_context(&call.context);
+    let mut due = None;
+    let reply = call.read(
+        |q: &GetBlockLocationsRequestProto| Line::path("open", &q.src),
+        |namespace, op, q| {
+            let (blocks, touch) = namespace.block_locations(op, &q.src, q.offset, q.length)?;
+            due = touch;
+            Ok(GetBlockLocationsResponseProto {
+                locations: Some(convert::located_blocks(blocks, &core.identity.pool)),
+            })
+        },
+    );
+    if let Some(file) = due {
+        // An access time is worth no wait for its sync.
+        _ = core.write(|namespace| namespace.touch(&op, file));
+    }
+    reply
+}
+
+pub(super) fn is_file_closed(call: Call<'_>) -> Reply {
+    call.read(
+        |q: &IsFileClosedRequestProto| Line::path("isFileClosed", &q.src),
+        |namespace, op, q| {
+            Ok(IsFileClosedResponseProto { result: namespace.is_file_closed(op, &q.src)? })
+        },
+    )
+}
+
+pub(super) fn preferred_block_size(call: Call<'_>) -> Reply {
+    call.read(
+        |q: &GetPreferredBlockSizeRequestProto| Line::path("", &q.filename),
+        |namespace, op, q| match namespace.file_info(op, &q.filename)? {
+            Some(status) => Ok(GetPreferredBlockSizeResponseProto { bsize: status.block_size }),
+            None => {
+                Err(JavaException::FileNotFound
+                    .with(format!("File does not exist: {}", q.filename)))
+            }
+        },
+    )
+}

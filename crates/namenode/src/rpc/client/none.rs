@@ -1,0 +1,100 @@
+//! Questions about things that this NameNode has none of yet: tokens, encryption zones, erasure coding, snapshots, caches.
+//! The honest answer is an empty one, as Apache's NameNode gives where they are not used.
+
+use crate::rpc::answer::Call;
+use zerohop_proto::common::{
+    CancelDelegationTokenRequestProto, CancelDelegationTokenResponseProto,
+    GetDelegationTokenRequestProto, GetDelegationTokenResponseProto,
+    RenewDelegationTokenRequestProto, RenewDelegationTokenResponseProto,
+};
+use zerohop_proto::hdfs::{
+    GetDataEncryptionKeyRequestProto, GetDataEncryptionKeyResponseProto,
+    GetEnclosingRootRequestProto, GetEnclosingRootResponseProto,
+    GetErasureCodingCodecsRequestProto, GetErasureCodingCodecsResponseProto,
+    GetErasureCodingPoliciesRequestProto, GetErasureCodingPoliciesResponseProto,
+    GetErasureCodingPolicyRequestProto, GetErasureCodingPolicyResponseProto,
+    GetEzForPathRequestProto, GetEzForPathResponseProto, GetSnapshottableDirListingRequestProto,
+    GetSnapshottableDirListingResponseProto, ListCacheDirectivesRequestProto,
+    ListCacheDirectivesResponseProto, ListCachePoolsRequestProto, ListCachePoolsResponseProto,
+    ListEncryptionZonesRequestProto, ListEncryptionZonesResponseProto,
+};
+use zerohop_transport::rpc::server::Reply;
+use zerohop_wire::JavaException;
+
+/// Without security there is no token to give; clients take that for "none needed".
+pub(super) fn delegation_token(call: Call<'_>) -> Reply {
+    call.ask(|_, _, _: GetDelegationTokenRequestProto| {
+        Ok(GetDelegationTokenResponseProto { token: None })
+    })
+}
+
+pub(super) fn renew_delegation_token(call: Call<'_>) -> Reply {
+    call.ask::<_, RenewDelegationTokenResponseProto>(|_, _, _: RenewDelegationTokenRequestProto| {
+        Err(JavaException::InvalidToken.with("Renewal request for unknown token"))
+    })
+}
+
+pub(super) fn cancel_delegation_token(call: Call<'_>) -> Reply {
+    call.ask::<_, CancelDelegationTokenResponseProto>(
+        |_, _, _: CancelDelegationTokenRequestProto| {
+            Err(JavaException::InvalidToken.with("Token not found"))
+        },
+    )
+}
+
+pub(super) fn data_encryption_key(call: Call<'_>) -> Reply {
+    call.ask(|_, _, _: GetDataEncryptionKeyRequestProto| {
+        Ok(GetDataEncryptionKeyResponseProto::default())
+    })
+}
+
+pub(super) fn encryption_zone(call: Call<'_>) -> Reply {
+    call.ask(|_, _, _: GetEzForPathRequestProto| Ok(GetEzForPathResponseProto::default()))
+}
+
+pub(super) fn encryption_zones(call: Call<'_>) -> Reply {
+    call.ask(|_, _, _: ListEncryptionZonesRequestProto| {
+        Ok(ListEncryptionZonesResponseProto::default())
+    })
+}
+
+pub(super) fn erasure_coding_policy(call: Call<'_>) -> Reply {
+    call.ask(|_, _, _: GetErasureCodingPolicyRequestProto| {
+        Ok(GetErasureCodingPolicyResponseProto::default())
+    })
+}
+
+pub(super) fn erasure_coding_policies(call: Call<'_>) -> Reply {
+    call.ask(|_, _, _: GetErasureCodingPoliciesRequestProto| {
+        Ok(GetErasureCodingPoliciesResponseProto::default())
+    })
+}
+
+pub(super) fn erasure_coding_codecs(call: Call<'_>) -> Reply {
+    call.ask(|_, _, _: GetErasureCodingCodecsRequestProto| {
+        Ok(GetErasureCodingCodecsResponseProto::default())
+    })
+}
+
+pub(super) fn snapshottable_directories(call: Call<'_>) -> Reply {
+    call.ask(|_, _, _: GetSnapshottableDirListingRequestProto| {
+        Ok(GetSnapshottableDirListingResponseProto::default())
+    })
+}
+
+pub(super) fn cache_directives(call: Call<'_>) -> Reply {
+    call.ask(|_, _, _: ListCacheDirectivesRequestProto| {
+        Ok(ListCacheDirectivesResponseProto::default())
+    })
+}
+
+pub(super) fn cache_pools(call: Call<'_>) -> Reply {
+    call.ask(|_, _, _: ListCachePoolsRequestProto| Ok(ListCachePoolsResponseProto::default()))
+}
+
+/// Without encryption zones the root encloses everything.
+pub(super) fn enclosing_root(call: Call<'_>) -> Reply {
+    call.ask(|_, _, _: GetEnclosingRootRequestProto| {
+        Ok(GetEnclosingRootResponseProto { enclosing_root_path: Some("/".to_owned()) })
+    })
+}

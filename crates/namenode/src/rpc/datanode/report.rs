@@ -1,0 +1,156 @@
+//! What DataNodes tell of their replicas.
+
+use super::{check_pool, check_registration, command};
+use crate::audit::Line;
+use crate::convert;
+use crate::core::Core;
+use crate::rpc::answer::{Call, Outcome, decode, encode};
+use crate::rpc::client::bad_replicas;
+use std::sync::Arc;
+use zerohop_namespace::BlockSynchronization;
+use zerohop_namespace::blocks::{ReplicaEvent, ReportedReplica, StorageType};
+use zerohop_proto::hdfs::datanode::received_deleted_block_info_proto::BlockStatus;
+use zerohop_proto::hdfs::datanode::{
+    BlockReceivedAndDeletedRequestProto, BlockReceivedAndDeletedResponseProto,
+    BlockReportRequestProto, BlockReportResponseProto, CacheReportRequestProto,
+    CacheReportResponseProto, CommitBlockSynchronizationRequestProto,
+    CommitBlockSynchronizationResponseProto, ErrorReportRequestProto, ErrorReportResponseProto,
+    ReceivedDeletedBlockInfoProto, ReportBadBlocksRequestProto, ReportBadBlocksResponseProto,
+    StorageBlockReportProto, StorageReceivedDeletedBlocksProto,
+    error_report_request_proto::ErrorCode,
+};
+use zerohop_transport::rpc::server::Reply;
+use zerohop_wire::block_report::{Report, decode_longs};
+use zerohop_wire::{Block, ExtendedBlock, JavaException};
+
+/// A full report. Storages are taken in one by one, so that a large DataNode does not hold up everybody for all of them.
+pub(super) fn full(call: Call<'_>) -> Reply {
+    let core = call.core;
+    let take = || -> Outcome<BlockReportResponseProto> {
+        let request: BlockReportRequestProto = decode(call.param.clone())?;
+        check_registration(core, &request.registration)?;
+        check_pool(core, &request.block_pool_id)?;
+        let uuid = &request.registration.datanode_id.datanode_uuid;
+        for report in &request.reports {
+            let replicas = replicas(report)?;
+            let (id, kind) = (
+                report.storage.storage_uuid.as_str().into(),
+                convert::storage_type(report.storage.storage_type),
+            );
+            let count = replicas.len();
+            let (result, _) =
+                core.write(|namespace| namespace.blocks.full_report(uuid, (&id, kind), replicas));
+            result?;
+            tracing::info!("BLOCK* processReport: from storage {id} node {uuid}, blocks: {count}");
+        }
+        let last = request.context.is_none_or(|context| context.cur_rpc + 1 >= context.total_rpcs);
+        Ok(BlockReportResponseProto { cmd: last.then(|| command::finalize(&core.identity.pool)) })
+    };
+    Reply::Now(take().map(|response| encode(&response)))
+}
+
+/// All of it is read before any of it counts: a damaged report must not look like lost replicas.
+fn replicas(report: &StorageBlockReportProto) -> Outcome<Vec<ReportedReplica>> {
+    let read = match report.number_of_blocks {
+        Some(count) => Report::new(count, &report.blocks_buffers).collect(),
+        None => decode_longs(&report.blocks),
+    };
+    read.map_err(|error| JavaException::Io.with(error.to_string()))
+}
+
+pub(super) fn incremental(call: Call<'_>) -> Reply {
+    let core = call.core;
+    let take = || -> Outcome<BlockReceivedAndDeletedResponseProto> {
+        let request: BlockReceivedAndDeletedRequestProto = decode(call.param.clone())?;
+        check_registration(core, &request.registration)?;
+        check_pool(core, &request.block_pool_id)?;
+        let uuid = &request.registration.datanode_id.datanode_uuid;
+        let (result, _) = core.write(|namespace| {
+            request.blocks.iter().try_for_each(|storage| {
+                let (id, kind) = storage_of(storage);
+                namespace.blocks.incremental_report(
+                    uuid,
+                    (&id, kind),
+                    storage.blocks.iter().map(event),
+                )
+            })
+        });
+        result.map(|()| BlockReceivedAndDeletedResponseProto {})
+    };
+    Reply::Now(take().map(|response| encode(&response)))
+}
+
+fn storage_of(report: &StorageReceivedDeletedBlocksProto) -> (Arc<str>, StorageType) {
+    let kind = report.storage.as_ref().and_then(|storage| storage.storage_type);
+    (report.storage_uuid.as_str().into(), convert::storage_type(kind))
+}
+
+fn event(info: &ReceivedDeletedBlockInfoProto) -> ReplicaEvent {
+    let block = Block::from(&info.block);
+    match info.status() {
+        BlockStatus::Receiving => ReplicaEvent::Receiving(block),
+        BlockStatus::Received => ReplicaEvent::Received(block),
+        BlockStatus::Deleted => ReplicaEvent::Deleted(block),
+    }
+}
+
+/// Nothing is cached, so there is nothing to note.
+pub(super) fn cache(call: Call<'_>) -> Reply {
+    call.ask(|core, _, q: CacheReportRequestProto| {
+        check_registration(core, &q.registration)?;
+        Ok(CacheReportResponseProto { cmd: None })
+    })
+}
+
+pub(super) fn error(call: Call<'_>) -> Reply {
+    let core: Arc<Core> = call.core.clone();
+    call.ask(|_, _, q: ErrorReportRequestProto| {
+        let id = convert::datanode_id(q.registartion.datanode_id.clone());
+        if q.error_code == ErrorCode::Notify as u32 {
+            tracing::info!("Error report from {}: {}", id.xfer_addr(), q.msg);
+            return Ok(ErrorReportResponseProto {});
+        }
+        check_registration(&core, &q.registartion)?;
+        tracing::warn!("Error report from {}: {}", id.xfer_addr(), q.msg);
+        if q.error_code == ErrorCode::FatalDiskError as u32 {
+            _ = core.write(|namespace| namespace.blocks.remove_node(&id.uuid));
+        }
+        Ok(ErrorReportResponseProto {})
+    })
+}
+
+pub(super) fn bad_blocks(call: Call<'_>) -> Reply {
+    call.write(
+        |_: &ReportBadBlocksRequestProto| Line::default(),
+        |namespace, _, q| {
+            for (block, uuid, storage) in bad_replicas(&q.blocks) {
+                namespace.blocks.bad_replica(block, uuid, storage);
+            }
+            Ok(ReportBadBlocksResponseProto {})
+        },
+    )
+}
+
+pub(super) fn commit_synchronization(call: Call<'_>) -> Reply {
+    call.write(
+        |_: &CommitBlockSynchronizationRequestProto| Line::default(),
+        |namespace, op, q| {
+            let nodes = q.new_taragets.iter().map(|node| node.datanode_uuid.clone());
+            let names =
+                q.new_target_storages.iter().cloned().chain(std::iter::repeat(String::new()));
+            let targets: Vec<_> = nodes.zip(names).collect();
+            namespace.commit_block_synchronization(
+                op,
+                &BlockSynchronization {
+                    block: ExtendedBlock::from(&q.block).block,
+                    new_stamp: q.new_gen_stamp as i64,
+                    new_len: q.new_length,
+                    close_file: q.close_file,
+                    delete_block: q.delete_block,
+                    targets: &targets,
+                },
+            )?;
+            Ok(CommitBlockSynchronizationResponseProto {})
+        },
+    )
+}

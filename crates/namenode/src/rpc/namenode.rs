@@ -1,0 +1,123 @@
+//! NamenodeProtocol: what checkpointing nodes, the balancer and benchmarks ask.
+
+use super::answer::{Call, encode, synced};
+use crate::core::Core;
+use bytes::Bytes;
+use std::sync::Arc;
+use zerohop_proto::hdfs::namenode::{
+    GetBlockKeysRequestProto, GetBlockKeysResponseProto, GetBlocksRequestProto,
+    GetBlocksResponseProto, GetTransactionIdRequestProto, GetTransactionIdResponseProto,
+    IsRollingUpgradeRequestProto, IsRollingUpgradeResponseProto, IsUpgradeFinalizedRequestProto,
+    IsUpgradeFinalizedResponseProto, RollEditLogResponseProto,
+};
+use zerohop_proto::hdfs::{
+    BlockProto, BlockWithLocationsProto, BlocksWithLocationsProto, CheckpointSignatureProto,
+    VersionRequestProto, VersionResponseProto,
+};
+use zerohop_transport::rpc::server::{CallContext, Reply, RpcService, no_such_method};
+use zerohop_wire::JavaException;
+
+const NAME: &str = "org.apache.hadoop.hdfs.server.protocol.NamenodeProtocol";
+
+pub(super) struct NamenodeProtocol {
+    core: Arc<Core>,
+}
+
+impl NamenodeProtocol {
+    pub(super) fn new(core: Arc<Core>) -> Self {
+        Self { core }
+    }
+}
+
+impl RpcService for NamenodeProtocol {
+    fn protocol(&self) -> &'static str {
+        NAME
+    }
+
+    fn version(&self) -> u64 {
+        1
+    }
+
+    fn call(self: Arc<Self>, context: CallContext, method: &str, param: Bytes) -> Reply {
+        let call = Call { core: &self.core, context, param };
+        let op = call.core.op_context(&call.context);
+        if let Err(error) = call.core.check_superuser(&op) {
+            return Reply::exception(error);
+        }
+        match method {
+            "versionRequest" => version(call),
+            "getBlocks" => blocks(call),
+            "getBlockKeys" => call.ask(|_, _, _: GetBlockKeysRequestProto| {
+                Ok(GetBlockKeysResponseProto { keys: None })
+            }),
+            "getTransactionId" => transaction_id(call),
+            "rollEditLog" => roll(call),
+            "isUpgradeFinalized" => call.ask(|_, _, _: IsUpgradeFinalizedRequestProto| {
+                Ok(IsUpgradeFinalizedResponseProto { is_upgrade_finalized: true })
+            }),
+            "isRollingUpgrade" => call.ask(|_, _, _: IsRollingUpgradeRequestProto| {
+                Ok(IsRollingUpgradeResponseProto { is_rolling_upgrade: false })
+            }),
+            "getMostRecentCheckpointTxId"
+            | "errorReport"
+            | "registerSubordinateNamenode"
+            | "startCheckpoint"
+            | "endCheckpoint"
+            | "getEditLogManifest"
+            | "getNextSPSPath" => Reply::exception(
+                JavaException::UnsupportedOperation
+                    .with(format!("{method} is not supported by this NameNode")),
+            ),
+            other => Reply::exception(no_such_method(NAME, other)),
+        }
+    }
+}
+
+fn version(call: Call<'_>) -> Reply {
+    call.ask(|core, _, _: VersionRequestProto| {
+        Ok(VersionResponseProto { info: core.identity.namespace_info() })
+    })
+}
+
+fn transaction_id(call: Call<'_>) -> Reply {
+    call.ask(|core, _, _: GetTransactionIdRequestProto| {
+        Ok(GetTransactionIdResponseProto { tx_id: core.log.last_txid().0 as u64 })
+    })
+}
+
+fn blocks(call: Call<'_>) -> Reply {
+    call.ask(|core, _, q: GetBlocksRequestProto| {
+        let uuid = &q.datanode.datanode_uuid;
+        let size_min = q.min_block_size.unwrap_or(10 << 20);
+        let found = core.read(|namespace| namespace.blocks.blocks_of(uuid, q.size, size_min));
+        let Some(found) = found else {
+            let message = format!("Datanode {uuid} not found.");
+            return Err(JavaException::HadoopIllegalArgument.with(message));
+        };
+        let blocks = found.into_iter().map(|(block, replicas)| BlockWithLocationsProto {
+            block: BlockProto::from(block),
+            datanode_uuids: replicas.iter().map(|replica| replica.node.id.uuid.clone()).collect(),
+            storage_uuids: replicas.iter().map(|replica| replica.storage_id.to_string()).collect(),
+            storage_types: replicas.iter().map(|replica| replica.kind.into()).collect(),
+            indices: None,
+            data_block_num: None,
+            cell_size: None,
+        });
+        Ok(GetBlocksResponseProto { blocks: BlocksWithLocationsProto { blocks: blocks.collect() } })
+    })
+}
+
+fn roll(call: Call<'_>) -> Reply {
+    let core = call.core.clone();
+    let (ended, ticket) = core.read(|_| core.log.roll());
+    Reply::later(async move {
+        synced(ticket).await?;
+        let signature = CheckpointSignatureProto {
+            block_pool_id: core.identity.pool.to_string(),
+            most_recent_checkpoint_tx_id: core.last_checkpoint_txid() as u64,
+            cur_segment_tx_id: ended.0 as u64 + 1,
+            storage_info: core.identity.storage_info(),
+        };
+        Ok(encode(&RollEditLogResponseProto { signature }))
+    })
+}

@@ -1,0 +1,199 @@
+//! What the configuration says, read once at the start.
+
+use crate::Error;
+use std::time::Duration;
+use zerohop_conf::{Conf, keys};
+use zerohop_namespace::NamespaceParams;
+use zerohop_namespace::blocks::BlockParams;
+use zerohop_proto::hdfs::{ChecksumTypeProto, FsServerDefaultsProto};
+use zerohop_transport::login::User;
+
+/// The port of the NameNode's RPC where none is named.
+const RPC_PORT: u16 = 8020;
+
+/// Settings of the services around the namespace.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// Where to listen, `host:port`.
+    pub(crate) rpc_bind: String,
+    /// A second port for DataNodes and administration, if asked for.
+    pub(crate) service_bind: Option<String>,
+    pub(crate) http_bind: String,
+    /// Only the length of the call queue depends on it here.
+    pub(crate) handlers: usize,
+    pub(crate) server_defaults: FsServerDefaultsProto,
+    pub(crate) block_params: BlockParams,
+    pub(crate) namespace_params: NamespaceParams,
+    /// A DataNode's address must resolve to a name.
+    pub(crate) registration_check: bool,
+    pub(crate) retry_cache: bool,
+    pub(crate) retry_expiry: Duration,
+    pub(crate) lease_recheck: Duration,
+}
+
+impl Settings {
+    pub(crate) fn from_conf(conf: &Conf) -> Result<Self, Error> {
+        let rpc = rpc_address(conf)?;
+        let service =
+            conf.get(&keys::DFS_NAMENODE_SERVICERPC_ADDRESS)?.filter(|address| !address.is_empty());
+        let service_host = conf.get(&keys::DFS_NAMENODE_SERVICERPC_BIND_HOST)?;
+        let http = conf.get(&keys::DFS_NAMENODE_HTTP_ADDRESS)?;
+        Ok(Self {
+            rpc_bind: with_host(&rpc, conf.get(&keys::DFS_NAMENODE_RPC_BIND_HOST)?.as_deref()),
+            service_bind: service.map(|address| with_host(&address, service_host.as_deref())),
+            http_bind: with_host(&http, conf.get(&keys::DFS_NAMENODE_HTTP_BIND_HOST)?.as_deref()),
+            handlers: conf.get(&keys::DFS_NAMENODE_HANDLER_COUNT)?.max(1) as usize,
+            server_defaults: server_defaults(conf)?,
+            block_params: block_params(conf)?,
+            namespace_params: namespace_params(conf)?,
+            registration_check: conf
+                .get(&keys::DFS_NAMENODE_DATANODE_REGISTRATION_IP_HOSTNAME_CHECK)?,
+            retry_cache: conf.get(&keys::DFS_NAMENODE_ENABLE_RETRYCACHE)?,
+            retry_expiry: conf.get(&keys::DFS_NAMENODE_RETRYCACHE_EXPIRYTIME_MILLIS)?,
+            lease_recheck: conf.get(&keys::DFS_NAMENODE_LEASE_RECHECK_INTERVAL_MS)?,
+        })
+    }
+}
+
+impl Settings {
+    /// What formatting needs: no address has to be known for it.
+    pub(crate) fn from_conf_for_format(
+        conf: &Conf,
+    ) -> Result<(BlockParams, NamespaceParams), Error> {
+        Ok((block_params(conf)?, namespace_params(conf)?))
+    }
+}
+
+/// `host:port` clients use: dfs.namenode.rpc-address, else the authority of fs.defaultFS.
+fn rpc_address(conf: &Conf) -> Result<String, Error> {
+    if let Some(address) =
+        conf.get(&keys::DFS_NAMENODE_RPC_ADDRESS)?.filter(|address| !address.is_empty())
+    {
+        return Ok(with_port(&address));
+    }
+    let uri = conf.get(&keys::FS_DEFAULTFS)?;
+    let authority =
+        uri.strip_prefix("hdfs://").map(|rest| rest.split('/').next().unwrap_or_default());
+    match authority.filter(|authority| !authority.is_empty()) {
+        Some(authority) => Ok(with_port(authority)),
+        None => Err(Error::Invalid(format!(
+            "Invalid URI for NameNode address (check fs.defaultFS): {uri} has no authority; set fs.defaultFS to \
+             hdfs://HOST:PORT or set dfs.namenode.rpc-address"
+        ))),
+    }
+}
+
+fn with_port(address: &str) -> String {
+    let has_port = address.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    if has_port { address.to_owned() } else { format!("{address}:{RPC_PORT}") }
+}
+
+fn with_host(address: &str, host: Option<&str>) -> String {
+    match (host.filter(|host| !host.is_empty()), address.rsplit_once(':')) {
+        (Some(host), Some((_, port))) => format!("{host}:{port}"),
+        _ => address.to_owned(),
+    }
+}
+
+fn server_defaults(conf: &Conf) -> Result<FsServerDefaultsProto, Error> {
+    let checksum = conf.get(&keys::DFS_CHECKSUM_TYPE)?;
+    let checksum_type = match checksum.to_ascii_uppercase().as_str() {
+        "CRC32" => ChecksumTypeProto::ChecksumCrc32,
+        "CRC32C" => ChecksumTypeProto::ChecksumCrc32c,
+        "NULL" => ChecksumTypeProto::ChecksumNull,
+        _ => {
+            return Err(Error::Invalid(format!(
+                "Invalid checksum type in dfs.checksum.type: {checksum}"
+            )));
+        }
+    };
+    Ok(FsServerDefaultsProto {
+        block_size: conf.get(&keys::DFS_BLOCKSIZE)?,
+        bytes_per_checksum: conf.get(&keys::DFS_BYTES_PER_CHECKSUM)? as u32,
+        write_packet_size: conf.get(&keys::DFS_CLIENT_WRITE_PACKET_SIZE)? as u32,
+        replication: conf.get(&keys::DFS_REPLICATION)? as u32,
+        file_buffer_size: conf.get(&keys::IO_FILE_BUFFER_SIZE)? as u32,
+        encrypt_data_transfer: Some(false),
+        trash_interval: Some(conf.get(&keys::FS_TRASH_INTERVAL)?.as_secs() / 60),
+        checksum_type: Some(checksum_type.into()),
+        key_provider_uri: Some(String::new()),
+        policy_id: Some(0),
+        snapshot_trash_root_enabled: Some(false),
+    })
+}
+
+fn millis(duration: Duration) -> u64 {
+    duration.as_millis() as u64
+}
+
+fn block_params(conf: &Conf) -> Result<BlockParams, Error> {
+    Ok(BlockParams {
+        replication_min: conf
+            .get(&keys::DFS_NAMENODE_REPLICATION_MIN)?
+            .clamp(1, i32::from(i16::MAX)) as u16,
+        replication_max: conf.get(&keys::DFS_REPLICATION_MAX)?.clamp(1, i32::from(i16::MAX)) as u16,
+        replication_default: conf.get(&keys::DFS_REPLICATION)?.clamp(1, i32::from(i16::MAX)) as u16,
+        transfer_streams_max: conf.get(&keys::DFS_NAMENODE_REPLICATION_MAX_STREAMS)?.max(0)
+            as usize,
+        transfer_streams_hard_max: conf
+            .get(&keys::DFS_NAMENODE_REPLICATION_MAX_STREAMS_HARD_LIMIT)?
+            .max(0) as usize,
+        invalidate_limit: conf.get(&keys::DFS_BLOCK_INVALIDATE_LIMIT)?.max(1) as usize,
+        work_multiplier: conf
+            .get(&keys::DFS_NAMENODE_REPLICATION_WORK_MULTIPLIER_PER_ITERATION)?
+            .max(1) as usize,
+        pending_timeout_ms: millis(
+            conf.get(&keys::DFS_NAMENODE_RECONSTRUCTION_PENDING_TIMEOUT_SEC)?,
+        ),
+        redundancy_interval_ms: millis(conf.get(&keys::DFS_NAMENODE_REDUNDANCY_INTERVAL_SECONDS)?),
+        heartbeat_interval_ms: millis(conf.get(&keys::DFS_HEARTBEAT_INTERVAL)?),
+        heartbeat_recheck_ms: millis(conf.get(&keys::DFS_NAMENODE_HEARTBEAT_RECHECK_INTERVAL)?),
+        stale_interval_ms: millis(conf.get(&keys::DFS_NAMENODE_STALE_DATANODE_INTERVAL)?),
+        avoid_stale_for_read: conf.get(&keys::DFS_NAMENODE_AVOID_READ_STALE_DATANODE)?,
+        avoid_stale_for_write: conf.get(&keys::DFS_NAMENODE_AVOID_WRITE_STALE_DATANODE)?,
+        consider_load: conf.get(&keys::DFS_NAMENODE_REDUNDANCY_CONSIDERLOAD)?,
+        consider_load_factor: conf.get(&keys::DFS_NAMENODE_REDUNDANCY_CONSIDERLOAD_FACTOR)?,
+        safemode_threshold: conf.get(&keys::DFS_NAMENODE_SAFEMODE_THRESHOLD_PCT)?,
+        safemode_min_datanodes: conf.get(&keys::DFS_NAMENODE_SAFEMODE_MIN_DATANODES)?.max(0) as u32,
+        safemode_extension_ms: millis(conf.get(&keys::DFS_NAMENODE_SAFEMODE_EXTENSION)?),
+        seed: fastrand::u64(..),
+    })
+}
+
+fn namespace_params(conf: &Conf) -> Result<NamespaceParams, Error> {
+    Ok(NamespaceParams {
+        superuser: User::of_process().name,
+        supergroup: conf.get(&keys::DFS_PERMISSIONS_SUPERUSERGROUP)?,
+        permissions_enabled: conf.get(&keys::DFS_PERMISSIONS_ENABLED)?,
+        acls_enabled: conf.get(&keys::DFS_NAMENODE_ACLS_ENABLED)?,
+        posix_acl_inheritance: conf.get(&keys::DFS_NAMENODE_POSIX_ACL_INHERITANCE_ENABLED)?,
+        xattrs_enabled: conf.get(&keys::DFS_NAMENODE_XATTRS_ENABLED)?,
+        storage_policy_enabled: conf.get(&keys::DFS_STORAGE_POLICY_ENABLED)?,
+        component_len_max: conf.get(&keys::DFS_NAMENODE_FS_LIMITS_MAX_COMPONENT_LENGTH)?.max(0)
+            as usize,
+        directory_items_max: conf.get(&keys::DFS_NAMENODE_FS_LIMITS_MAX_DIRECTORY_ITEMS)?.max(1)
+            as usize,
+        block_size_min: conf.get(&keys::DFS_NAMENODE_FS_LIMITS_MIN_BLOCK_SIZE)?,
+        blocks_per_file_max: conf.get(&keys::DFS_NAMENODE_FS_LIMITS_MAX_BLOCKS_PER_FILE)?.max(1)
+            as usize,
+        xattrs_per_inode_max: conf.get(&keys::DFS_NAMENODE_FS_LIMITS_MAX_XATTRS_PER_INODE)?.max(0)
+            as usize,
+        xattr_size_max: conf.get(&keys::DFS_NAMENODE_FS_LIMITS_MAX_XATTR_SIZE)?.max(0) as usize,
+        access_time_precision_ms: millis(conf.get(&keys::DFS_NAMENODE_ACCESSTIME_PRECISION)?),
+        list_limit: conf.get(&keys::DFS_LS_LIMIT)?.max(1) as usize,
+        open_files_batch: conf.get(&keys::DFS_NAMENODE_LIST_OPENFILES_NUM_RESPONSES)?.max(1)
+            as usize,
+        corrupt_files_batch: conf.get(&keys::DFS_NAMENODE_MAX_CORRUPT_FILE_BLOCKS_RETURNED)?.max(1)
+            as usize,
+        replication_min: conf
+            .get(&keys::DFS_NAMENODE_REPLICATION_MIN)?
+            .clamp(1, i32::from(i16::MAX)) as u16,
+        replication_max: conf.get(&keys::DFS_REPLICATION_MAX)?.clamp(1, i32::from(i16::MAX)) as u16,
+        replication_default: conf.get(&keys::DFS_REPLICATION)?.clamp(1, i32::from(i16::MAX)) as u16,
+        quota_by_type_enabled: conf.get(&keys::DFS_QUOTA_BY_STORAGE_TYPE_ENABLED)?,
+        lease_hard_ms: millis(conf.get(&keys::DFS_NAMENODE_LEASE_HARD_LIMIT_SEC)?),
+        protected_directories: conf.get(&keys::FS_PROTECTED_DIRECTORIES)?,
+        content_summary_sub_access: conf.get(&keys::DFS_PERMISSIONS_CONTENTSUMMARY_SUBACCESS)?,
+        ..NamespaceParams::default()
+    })
+}
