@@ -11,38 +11,32 @@ pub(crate) const CRC: Kernel = Kernel {
     update,
 };
 
-#[inline(always)]
-unsafe fn word(algorithm: Algorithm, state: u32, word: u64) -> u32 {
-    // SAFETY: inlined into functions with the crc feature.
-    unsafe {
-        match algorithm {
-            Algorithm::Crc32 => __crc32d(state, word),
-            Algorithm::Crc32c => __crc32cd(state, word),
-        }
+#[inline]
+#[target_feature(enable = "crc")]
+fn word(algorithm: Algorithm, state: u32, word: u64) -> u32 {
+    match algorithm {
+        Algorithm::Crc32 => __crc32d(state, word),
+        Algorithm::Crc32c => __crc32cd(state, word),
     }
 }
 
-#[inline(always)]
-unsafe fn byte(algorithm: Algorithm, state: u32, byte: u8) -> u32 {
-    // SAFETY: inlined into functions with the crc feature.
-    unsafe {
-        match algorithm {
-            Algorithm::Crc32 => __crc32b(state, byte),
-            Algorithm::Crc32c => __crc32cb(state, byte),
-        }
+#[inline]
+#[target_feature(enable = "crc")]
+fn byte(algorithm: Algorithm, state: u32, byte: u8) -> u32 {
+    match algorithm {
+        Algorithm::Crc32 => __crc32b(state, byte),
+        Algorithm::Crc32c => __crc32cb(state, byte),
     }
 }
 
 #[target_feature(enable = "crc")]
-unsafe fn update(algorithm: Algorithm, mut state: u32, data: &[u8]) -> u32 {
+fn update(algorithm: Algorithm, mut state: u32, data: &[u8]) -> u32 {
     let (words, tail) = data.as_chunks::<8>();
     for bytes in words {
-        // SAFETY: this function has the crc feature.
-        state = unsafe { word(algorithm, state, u64::from_le_bytes(*bytes)) };
+        state = word(algorithm, state, u64::from_le_bytes(*bytes));
     }
     for next in tail {
-        // SAFETY: as above.
-        state = unsafe { byte(algorithm, state, *next) };
+        state = byte(algorithm, state, *next);
     }
     state
 }
@@ -64,17 +58,16 @@ unsafe fn chunks(
     let mut threes = data.chunks_exact(3 * chunk_len);
     let mut outs = out.chunks_exact_mut(3);
     for (three, crcs) in (&mut threes).zip(&mut outs) {
-        // SAFETY: this function has the crc feature.
-        crcs.copy_from_slice(&unsafe { three_chunks(algorithm, three, chunk_len) });
+        crcs.copy_from_slice(&three_chunks(algorithm, three, chunk_len));
     }
     for (chunk, crc) in threes.remainder().chunks_exact(chunk_len).zip(outs.into_remainder()) {
-        // SAFETY: this function has the crc feature.
-        *crc = !unsafe { update(algorithm, !0, chunk) };
+        *crc = !update(algorithm, !0, chunk);
     }
 }
 
-#[inline(always)]
-unsafe fn three_chunks(algorithm: Algorithm, data: &[u8], chunk_len: usize) -> [u32; 3] {
+#[inline]
+#[target_feature(enable = "crc")]
+fn three_chunks(algorithm: Algorithm, data: &[u8], chunk_len: usize) -> [u32; 3] {
     let (a, rest) = data.split_at(chunk_len);
     let (b, c) = rest.split_at(chunk_len);
     let ((a, a_tail), (b, b_tail), (c, c_tail)) =
@@ -82,14 +75,12 @@ unsafe fn three_chunks(algorithm: Algorithm, data: &[u8], chunk_len: usize) -> [
     let mut states = [!0u32; 3];
     for ((a, b), c) in a.iter().zip(b).zip(c) {
         for (state, bytes) in states.iter_mut().zip([a, b, c]) {
-            // SAFETY: inlined into functions with the crc feature.
-            *state = unsafe { word(algorithm, *state, u64::from_le_bytes(*bytes)) };
+            *state = word(algorithm, *state, u64::from_le_bytes(*bytes));
         }
     }
     for (state, tail) in states.iter_mut().zip([a_tail, b_tail, c_tail]) {
         for next in tail {
-            // SAFETY: as above.
-            *state = unsafe { byte(algorithm, *state, *next) };
+            *state = byte(algorithm, *state, *next);
         }
     }
     states.map(|state| !state)
