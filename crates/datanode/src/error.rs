@@ -1,7 +1,6 @@
 //! Why a DataNode could not start or go on: one line that says what to do.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 
 /// Why a DataNode does not start.
 #[derive(Debug, thiserror::Error)]
@@ -34,14 +33,12 @@ pub enum Error {
         /// What was wrong with the first of them.
         first: String,
     },
-    /// A folder cannot be used.
-    #[error("{path}: {reason}")]
-    Volume {
-        /// The volume's folder.
-        path: PathBuf,
-        /// What is wrong and what to do.
-        reason: String,
-    },
+    /// A folder cannot be used; the text names it and says what to do.
+    #[error("{0}")]
+    Volume(String),
+    /// It ran and cannot go on: refused by its NameNodes, or told to stop.
+    #[error("{0}")]
+    Stopped(String),
     /// A system resource (thread, poller) was refused.
     #[error("{what}: {source}")]
     System {

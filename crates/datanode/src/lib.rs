@@ -3,10 +3,16 @@
 //! Block data is served by plain threads, control by tokio tasks of the caller's runtime. One file
 //! an operation under `op`; the files of replicas belong to `zerohop_replica`.
 
+mod datanode;
 mod error;
+mod http;
+mod ipc;
 mod node;
+mod op;
+mod services;
 mod settings;
+mod store;
 mod transfer;
 
+pub use datanode::DataNode;
 pub use error::Error;
-pub use node::DataNode;

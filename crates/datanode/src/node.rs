@@ -1,55 +1,281 @@
-//! A running DataNode.
+//! What all parts of a running DataNode share.
 
-use crate::error::Error;
+use crate::services::incremental::News;
+use crate::services::{PoolIdentity, PoolService};
+use crate::settings::Settings;
+use crate::store::Store;
+use crate::store::replica::Replica;
+use crate::store::volume::DataVolume;
+use crate::transfer::threads::Threads;
+use crate::transfer::throttle::Throttle;
+use parking_lot::RwLock;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use zerohop_conf::Conf;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+use zerohop_proto::common::TokenProto;
+use zerohop_proto::hdfs::datanode::DatanodeRegistrationProto;
+use zerohop_proto::hdfs::datanode::received_deleted_block_info_proto::BlockStatus;
+use zerohop_proto::hdfs::{
+    BlockKeyProto, DatanodeIdProto, DatanodeInfoProto, ExportedBlockKeysProto, LocatedBlockProto,
+    StorageInfoProto,
+};
+use zerohop_replica::LAYOUT_VERSION;
+use zerohop_transport::login::User;
+use zerohop_transport::rpc::ClientOptions;
+use zerohop_wire::{Block, ExtendedBlock};
 
-/// A running DataNode; several may live in one process. Dropping it without [`stop`](Self::stop)
-/// ends it too, but does not wait.
-pub struct DataNode {
-    data_addr: SocketAddr,
-    ipc_addr: SocketAddr,
-    http_addr: SocketAddr,
-    uuid: String,
+/// How long the last acknowledgement of a block waits for the NameNode to have heard of it.
+const REPORT_PATIENCE: Duration = Duration::from_millis(100);
+
+/// Where a DataNode is reached.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Addresses {
+    pub(crate) transfer: SocketAddr,
+    pub(crate) ipc: SocketAddr,
+    pub(crate) http: SocketAddr,
 }
 
-impl DataNode {
-    /// Opens the volumes, binds the ports and starts to serve; the NameNodes are looked for in the
-    /// background, however long that takes. Needs a tokio runtime, which must outlive the node.
-    pub async fn start(conf: Arc<Conf>) -> Result<DataNode, Error> {
-        drop(conf);
-        Err(Error::Config("the DataNode does not start yet".to_owned()))
+/// The shared state of a running DataNode.
+pub(crate) struct Node {
+    pub(crate) settings: Settings,
+    pub(crate) store: Store,
+    pub(crate) threads: Threads,
+    pub(crate) balance_throttle: Throttle,
+    pub(crate) addresses: OnceLock<Addresses>,
+    pub(crate) handle: Handle,
+    pub(crate) user: User,
+    pub(crate) rpc_options: ClientOptions,
+    pub(crate) started: Instant,
+    /// Somebody asked for the end over RPC.
+    pub(crate) shutdown_asked: Notify,
+    services: RwLock<Vec<Arc<PoolService>>>,
+    transfers: AtomicU32,
+    moves: AtomicUsize,
+    stopping: AtomicBool,
+}
+
+impl Node {
+    /// The state of a node that serves nothing yet.
+    pub(crate) fn new(
+        settings: Settings,
+        store: Store,
+        handle: Handle,
+        user: User,
+        rpc_options: ClientOptions,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            threads: Threads::new("transfer", settings.max_transfer_threads),
+            balance_throttle: Throttle::new(settings.balance_bandwidth),
+            settings,
+            store,
+            addresses: OnceLock::new(),
+            handle,
+            user,
+            rpc_options,
+            started: Instant::now(),
+            shutdown_asked: Notify::new(),
+            services: RwLock::default(),
+            transfers: AtomicU32::new(0),
+            moves: AtomicUsize::new(0),
+            stopping: AtomicBool::new(false),
+        })
     }
 
-    /// Where it serves block data.
-    pub fn data_addr(&self) -> SocketAddr {
-        self.data_addr
+    /// Adds a name service.
+    pub(crate) fn add_service(&self, service: Arc<PoolService>) {
+        self.services.write().push(service);
     }
 
-    /// Where it serves RPC.
-    pub fn ipc_addr(&self) -> SocketAddr {
-        self.ipc_addr
+    /// The name services.
+    pub(crate) fn services(&self) -> Vec<Arc<PoolService>> {
+        self.services.read().clone()
     }
 
-    /// Where it serves HTTP.
-    pub fn http_addr(&self) -> SocketAddr {
-        self.http_addr
+    /// The name service of a block pool.
+    pub(crate) fn service(&self, pool_id: &str) -> Option<Arc<PoolService>> {
+        let services = self.services.read();
+        services.iter().find(|service| service.pool_id().as_deref() == Some(pool_id)).cloned()
     }
 
-    /// Its id, the same after a restart on the same volumes.
-    pub fn uuid(&self) -> &str {
-        &self.uuid
+    /// From now on writers are told that this node goes.
+    pub(crate) fn begin_stop(&self) {
+        self.stopping.store(true, Ordering::Release);
+        self.store.stop_writers();
     }
 
-    /// Waits until it is registered with a NameNode and its blocks are reported.
-    pub async fn ready(&self) {}
-
-    /// Waits until the node cannot go on: all its NameNodes refused it, or its volumes failed.
-    pub async fn failed(&self) -> Error {
-        std::future::pending().await
+    /// Whether the node is about to stop.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Acquire)
     }
 
-    /// Stops serving, tells writers, closes the volumes.
-    pub async fn stop(self) {}
+    fn datanode_id(&self) -> DatanodeIdProto {
+        let port = |addr: Option<SocketAddr>| u32::from(addr.map_or(0, |addr| addr.port()));
+        let addresses = self.addresses.get();
+        let ip = addresses.map(|a| a.transfer.ip()).filter(|ip| !ip.is_unspecified());
+        DatanodeIdProto {
+            ip_addr: ip.map_or_else(|| "0.0.0.0".to_owned(), |ip| ip.to_string()),
+            host_name: self.settings.host_name.clone(),
+            datanode_uuid: self.store.datanode_uuid.clone(),
+            xfer_port: port(addresses.map(|a| a.transfer)),
+            info_port: port(addresses.map(|a| a.http)),
+            ipc_port: port(addresses.map(|a| a.ipc)),
+            info_secure_port: Some(0),
+        }
+    }
+
+    /// How this node registers with a NameNode. It reports the NameNode's own version: NameNodes
+    /// refuse DataNodes of other releases than they know.
+    pub(crate) fn registration_for(&self, identity: &PoolIdentity) -> DatanodeRegistrationProto {
+        DatanodeRegistrationProto {
+            datanode_id: self.datanode_id(),
+            storage_info: StorageInfoProto {
+                layout_version: LAYOUT_VERSION as u32,
+                namespce_id: identity.namespace_id as u32,
+                cluster_id: identity.cluster_id.clone(),
+                c_time: identity.ctime as u64,
+            },
+            keys: ExportedBlockKeysProto {
+                is_block_token_enabled: false,
+                key_update_interval: 0,
+                token_life_time: 0,
+                current_key: BlockKeyProto { key_id: 0, expiry_date: 0, key_bytes: None },
+                all_keys: Vec::new(),
+            },
+            software_version: identity.software_version.clone(),
+        }
+    }
+
+    /// This node as a pool's NameNode knows it.
+    pub(crate) fn own_id(&self, pool_id: &str) -> DatanodeIdProto {
+        let registered = self.service(pool_id).and_then(|service| service.datanode_id());
+        registered.unwrap_or_else(|| self.datanode_id())
+    }
+
+    /// This node as the source of a copy.
+    pub(crate) fn own_info(&self, pool_id: &str) -> Option<DatanodeInfoProto> {
+        Some(DatanodeInfoProto { id: self.own_id(pool_id), ..Default::default() })
+    }
+
+    fn news(
+        volume: &DataVolume,
+        block: Block,
+        status: BlockStatus,
+        delete_hint: Option<String>,
+    ) -> News {
+        News { storage: volume.storage(), block, status, delete_hint }
+    }
+
+    /// A client begins to write a replica here.
+    pub(crate) fn tell_receiving(&self, pool_id: &str, replica: &Replica) {
+        if let Some(service) = self.service(pool_id) {
+            let news = Self::news(&replica.volume, replica.block(), BlockStatus::Receiving, None);
+            service.tell(&news);
+        }
+    }
+
+    /// A replica is final; `waits` until the NameNode knows, because a client will ask it next.
+    pub(crate) fn tell_received(
+        &self,
+        pool_id: &str,
+        replica: &Replica,
+        block: Block,
+        delete_hint: Option<String>,
+        waits: bool,
+    ) {
+        let Some(service) = self.service(pool_id) else { return };
+        let news = Self::news(&replica.volume, block, BlockStatus::Received, delete_hint);
+        if waits {
+            service.tell_and_wait(&news, &self.handle, REPORT_PATIENCE);
+        } else {
+            service.tell(&news);
+        }
+    }
+
+    /// A replica is gone.
+    pub(crate) fn tell_deleted(&self, pool_id: &str, volume: &DataVolume, block: Block) {
+        if let Some(service) = self.service(pool_id) {
+            service.tell(&Self::news(volume, block, BlockStatus::Deleted, None));
+        }
+    }
+
+    /// Another DataNode sent a corrupt replica.
+    pub(crate) fn report_remote_bad(&self, block: &ExtendedBlock, source: DatanodeInfoProto) {
+        self.report_bad(block, source, Vec::new());
+    }
+
+    /// A replica of this node is corrupt.
+    pub(crate) fn report_own_bad(&self, block: &ExtendedBlock, volume: &DataVolume) {
+        if let Some(info) = self.own_info(&block.pool) {
+            let storage = (volume.storage_id(), volume.location.storage_type as i32);
+            self.report_bad(block, info, vec![storage]);
+        }
+    }
+
+    fn report_bad(
+        &self,
+        block: &ExtendedBlock,
+        location: DatanodeInfoProto,
+        storages: Vec<(String, i32)>,
+    ) {
+        let Some(service) = self.service(&block.pool) else { return };
+        let (storage_ids, storage_types) = storages.into_iter().unzip();
+        let located = LocatedBlockProto {
+            b: block.into(),
+            offset: 0,
+            locs: vec![location],
+            corrupt: false,
+            block_token: TokenProto::default(),
+            is_cached: Vec::new(),
+            storage_types,
+            storage_i_ds: storage_ids,
+            block_indices: None,
+            block_tokens: Vec::new(),
+        };
+        for actor in service.actors() {
+            let blocks = vec![located.clone()];
+            self.handle.spawn(async move { actor.report_bad_blocks(blocks).await });
+        }
+    }
+
+    /// Copies to other DataNodes that are under way.
+    pub(crate) fn transfers_under_way(&self) -> u32 {
+        self.transfers.load(Ordering::Relaxed)
+    }
+
+    /// Counts a copy until the guard goes.
+    pub(crate) fn count_transfer(self: &Arc<Self>) -> TransferGuard {
+        self.transfers.fetch_add(1, Ordering::Relaxed);
+        TransferGuard(Arc::clone(self))
+    }
+
+    /// Takes part in a move of a replica, unless there are too many.
+    pub(crate) fn begin_move(self: &Arc<Self>) -> Option<MoveGuard> {
+        let most = self.settings.balance_max_moves;
+        let begun = self.moves.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |now| {
+            (now < most).then_some(now + 1)
+        });
+        begun.ok().map(|_| MoveGuard(Arc::clone(self)))
+    }
+}
+
+/// A copy under way.
+pub(crate) struct TransferGuard(Arc<Node>);
+
+impl Drop for TransferGuard {
+    fn drop(&mut self) {
+        self.0.transfers.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A move under way.
+pub(crate) struct MoveGuard(Arc<Node>);
+
+impl Drop for MoveGuard {
+    fn drop(&mut self) {
+        self.0.moves.fetch_sub(1, Ordering::Relaxed);
+    }
 }

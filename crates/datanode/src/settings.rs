@@ -38,6 +38,8 @@ pub(crate) struct Settings {
     pub(crate) balance_max_moves: usize,
     pub(crate) restart_budget: Duration,
     pub(crate) pool_ready_timeout: Duration,
+    /// Handlers that Apache's RPC server would have: a measure of its queue.
+    pub(crate) handlers: usize,
 }
 
 /// How the volume of a new replica is chosen.
@@ -89,6 +91,7 @@ impl Settings {
             balance_max_moves: positive(conf, &keys::DFS_DATANODE_BALANCE_MAX_CONCURRENT_MOVES)?,
             restart_budget: conf.get(&keys::DFS_DATANODE_RESTART_REPLICA_EXPIRATION)?,
             pool_ready_timeout: conf.get(&keys::DFS_DATANODE_BP_READY_TIMEOUT)?,
+            handlers: positive(conf, &keys::DFS_DATANODE_HANDLER_COUNT)?,
         })
     }
 }

@@ -10,9 +10,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use zerohop_proto::Checked;
+use zerohop_wire::transfer::frame;
 
 /// No operation or reply header comes near this; larger announcements are refused unread.
-const MESSAGE_LEN_MAX: usize = 4 << 20;
+const MESSAGE_LEN_MAX: usize = frame::MESSAGE_LEN_MAX;
 /// What a connection reads ahead while it waits for operations.
 const SMALL_BUFFER: usize = 8 << 10;
 
@@ -29,6 +30,7 @@ pub(crate) struct Conn {
     start: usize,
     end: usize,
     read_timeout: Option<Duration>,
+    write_timeout: Option<Duration>,
 }
 
 impl Conn {
@@ -46,6 +48,7 @@ impl Conn {
             start: 0,
             end: 0,
             read_timeout: None,
+            write_timeout: None,
         }
     }
 
@@ -69,6 +72,15 @@ impl Conn {
         if self.read_timeout != Some(timeout) {
             self.socket.set_read_timeout(Some(timeout))?;
             self.read_timeout = Some(timeout);
+        }
+        Ok(())
+    }
+
+    /// Limits how long one send may wait.
+    pub(crate) fn set_write_timeout(&mut self, timeout: Duration) -> io::Result<()> {
+        if self.write_timeout != Some(timeout) {
+            self.socket.set_write_timeout(Some(timeout))?;
+            self.write_timeout = Some(timeout);
         }
         Ok(())
     }

@@ -3,3 +3,4 @@
 pub(crate) mod conn;
 pub(crate) mod server;
 pub(crate) mod threads;
+pub(crate) mod throttle;

@@ -1,0 +1,205 @@
+//! A DataNode as its owner sees it: start, addresses, stop.
+
+use crate::error::Error;
+use crate::http;
+use crate::ipc;
+use crate::node::{Addresses, Node};
+use crate::op::Operations;
+use crate::services::actor::{self, Actor};
+use crate::services::{PoolService, Progress, addresses};
+use crate::settings::Settings;
+use crate::store::Store;
+use crate::transfer::server::{IdleLimits, Server};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use zerohop_conf::Conf;
+use zerohop_transport::login::User;
+use zerohop_transport::rpc::{ClientOptions, RpcClient, RpcServer, ServerOptions};
+
+/// How long operations under way may take to end when the node stops.
+const STOP_PATIENCE: Duration = Duration::from_secs(5);
+
+/// A running DataNode; several may live in one process. Dropping it without [`stop`](Self::stop)
+/// ends it too, but does not wait.
+pub struct DataNode {
+    node: Arc<Node>,
+    addresses: Addresses,
+    server: Option<Server>,
+    rpc: RpcServer,
+    tasks: JoinSet<()>,
+}
+
+impl DataNode {
+    /// Opens the volumes, binds the ports and starts to serve; the NameNodes are looked for in the
+    /// background, however long that takes. Needs a tokio runtime, which must outlive the node.
+    pub async fn start(conf: Arc<Conf>) -> Result<DataNode, Error> {
+        let settings = Settings::read(&conf)?;
+        let name_services = addresses::name_services(&conf)?;
+        let transfer = bind(settings.transfer_addr, "dfs.datanode.address")?;
+        let rpc = bind_rpc(&conf, &settings)?;
+        let http = bind(settings.http_addr, "dfs.datanode.http.address")?;
+        let for_store = settings.clone();
+        let store = tokio::task::spawn_blocking(move || Store::open(&for_store))
+            .await
+            .map_err(|error| Error::Config(error.to_string()))??;
+        let user = User::of_process();
+        let mut rpc_options = ClientOptions::from_conf(&conf)?;
+        // The actors have their own patience.
+        (rpc_options.connect_retries, rpc_options.connect_retries_on_timeouts) = (0, 0);
+        let handle = tokio::runtime::Handle::current();
+        let node = Node::new(settings, store, handle, user, rpc_options);
+        let addresses =
+            Addresses { transfer: local(&transfer)?, ipc: rpc.local_addr(), http: local(&http)? };
+        if node.addresses.set(addresses).is_err() {
+            return Err(Error::Config("the node has addresses already".to_owned()));
+        }
+        let mut tasks = JoinSet::new();
+        tasks.spawn(http::serve(system("HTTP port", http::listener(http))?, Arc::clone(&node)));
+        ipc::register(&rpc, &node, &conf)?;
+        system("RPC port", rpc.start())?;
+        let limits = IdleLimits {
+            first: node.settings.socket_timeout,
+            keep_alive: node.settings.keep_alive,
+        };
+        let operations = Arc::new(Operations { node: Arc::clone(&node) });
+        let server = Server::start(transfer, node.threads.clone(), limits, operations);
+        let server = system("transfer port", server)?;
+        for name_service in name_services {
+            start_service(&node, name_service, &mut tasks);
+        }
+        tracing::info!(
+            "DataNode {} serves block data at {}, RPC at {}",
+            node.store.datanode_uuid,
+            addresses.transfer,
+            addresses.ipc
+        );
+        Ok(DataNode { node, addresses, server: Some(server), rpc, tasks })
+    }
+
+    /// Where it serves block data.
+    pub fn data_addr(&self) -> SocketAddr {
+        self.addresses.transfer
+    }
+
+    /// Where it serves RPC.
+    pub fn ipc_addr(&self) -> SocketAddr {
+        self.addresses.ipc
+    }
+
+    /// Where it serves HTTP.
+    pub fn http_addr(&self) -> SocketAddr {
+        self.addresses.http
+    }
+
+    /// Its id, the same after a restart on the same volumes.
+    pub fn uuid(&self) -> &str {
+        &self.node.store.datanode_uuid
+    }
+
+    fn progress(&self) -> Vec<watch::Receiver<Progress>> {
+        self.node.services().iter().flat_map(|service| service.progress()).collect()
+    }
+
+    /// Waits until its blocks are reported to all NameNodes that did not refuse it.
+    pub async fn ready(&self) {
+        for mut progress in self.progress() {
+            let done =
+                |progress: &Progress| matches!(progress, Progress::Reported | Progress::Refused(_));
+            // The sender lives as long as the node.
+            let _reached = progress.wait_for(done).await;
+        }
+    }
+
+    /// Waits until the node cannot go on: all its NameNodes refused it, or it was told to stop.
+    pub async fn failed(&self) -> Error {
+        tokio::select! {
+            error = self.refused() => error,
+            () = self.node.shutdown_asked.notified() => {
+                Error::Stopped("shutdownDatanode was called".to_owned())
+            }
+        }
+    }
+
+    async fn refused(&self) -> Error {
+        let mut reason = String::new();
+        for mut progress in self.progress() {
+            let refused = |progress: &Progress| matches!(progress, Progress::Refused(_));
+            if let Ok(progress) = progress.wait_for(refused).await
+                && let Progress::Refused(why) = &*progress
+            {
+                reason = why.clone();
+            }
+        }
+        Error::Stopped(reason)
+    }
+
+    /// Stops serving, tells writers, closes the volumes.
+    pub async fn stop(mut self) {
+        self.rpc.stop().await;
+        self.tasks.shutdown().await;
+        let server = self.server.take();
+        let node = Arc::clone(&self.node);
+        let stopping = tokio::task::spawn_blocking(move || {
+            if let Some(mut server) = server {
+                server.stop();
+            }
+            node.begin_stop();
+            node.threads.close(Instant::now() + STOP_PATIENCE);
+        });
+        if let Err(error) = stopping.await {
+            tracing::error!("the DataNode did not stop well: {error}");
+        }
+    }
+}
+
+impl Drop for DataNode {
+    fn drop(&mut self) {
+        if let Some(mut server) = self.server.take() {
+            server.stop();
+            self.node.begin_stop();
+        }
+    }
+}
+
+fn bind(addr: SocketAddr, key: &'static str) -> Result<TcpListener, Error> {
+    TcpListener::bind(addr).map_err(|source| Error::Bind { addr, key, source })
+}
+
+fn local(listener: &TcpListener) -> Result<SocketAddr, Error> {
+    system("own address", listener.local_addr())
+}
+
+fn system<T>(what: &'static str, result: std::io::Result<T>) -> Result<T, Error> {
+    result.map_err(|source| Error::System { what, source })
+}
+
+fn bind_rpc(conf: &Conf, settings: &Settings) -> Result<RpcServer, Error> {
+    let addr = settings.ipc_addr;
+    let options = ServerOptions::from_conf(conf, addr.port(), settings.handlers)?;
+    RpcServer::bind(addr, options).map_err(|source| Error::Bind {
+        addr,
+        key: "dfs.datanode.ipc.address",
+        source,
+    })
+}
+
+fn start_service(node: &Arc<Node>, found: addresses::NameService, tasks: &mut JoinSet<()>) {
+    let service = PoolService::new(found.name);
+    for (index, addr) in found.namenodes.into_iter().enumerate() {
+        let client = RpcClient::new(
+            &addr,
+            actor::PROTOCOL,
+            actor::VERSION,
+            &node.user,
+            node.rpc_options.clone(),
+        );
+        service.add(Actor::new(addr, index, client));
+    }
+    for actor in service.actors() {
+        tasks.spawn(actor.run(Arc::clone(node), Arc::clone(&service)));
+    }
+    node.add_service(service);
+}

@@ -1,0 +1,87 @@
+//! The HTTP port: `/jmx`, as monitoring and NameNode pages expect it to be there.
+
+use crate::node::Node;
+use std::io;
+use std::net::TcpListener as StdListener;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+/// A request's head that is longer is refused.
+const HEAD_MAX: usize = 16 << 10;
+/// A request that takes longer is dropped.
+const REQUEST_PATIENCE: Duration = Duration::from_secs(30);
+const CONNECTIONS_MAX: usize = 64;
+
+/// A tokio listener of a bound port.
+pub(crate) fn listener(bound: StdListener) -> io::Result<TcpListener> {
+    bound.set_nonblocking(true)?;
+    TcpListener::from_std(bound)
+}
+
+/// Serves until the task is aborted.
+pub(crate) async fn serve(listener: TcpListener, node: Arc<Node>) {
+    let room = Arc::new(tokio::sync::Semaphore::new(CONNECTIONS_MAX));
+    let mut serving = tokio::task::JoinSet::new();
+    loop {
+        let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
+        let Ok((stream, _)) = listener.accept().await else { continue };
+        let node = Arc::clone(&node);
+        serving.spawn(async move {
+            let served = tokio::time::timeout(REQUEST_PATIENCE, answer(stream, &node)).await;
+            if let Ok(Err(error)) = served {
+                tracing::debug!("HTTP: {error}");
+            }
+            drop(permit);
+        });
+        while serving.try_join_next().is_some() {}
+    }
+}
+
+async fn answer(mut stream: TcpStream, node: &Node) -> io::Result<()> {
+    let mut head = Vec::new();
+    while !head.windows(4).any(|end| end == b"\r\n\r\n") {
+        if head.len() > HEAD_MAX || stream.read_buf(&mut head).await? == 0 {
+            return Ok(());
+        }
+    }
+    let head = String::from_utf8_lossy(&head);
+    let mut words = head.split_whitespace();
+    let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let path = target.split('?').next().unwrap_or_default();
+    let (status, body) = match (method, path) {
+        ("GET" | "HEAD", "/jmx") => ("200 OK", jmx(node)),
+        ("GET" | "HEAD", _) => ("404 Not Found", "{}".to_owned()),
+        _ => ("405 Method Not Allowed", "{}".to_owned()),
+    };
+    let sent = if method == "HEAD" { "" } else { body.as_str() };
+    let answer = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: application/json; charset=utf8\r\nContent-Length: \
+         {}\r\nConnection: close\r\n\r\n{sent}",
+        body.len()
+    );
+    stream.write_all(answer.as_bytes()).await?;
+    stream.shutdown().await
+}
+
+fn jmx(node: &Node) -> String {
+    let reports = node.store.storage_reports().reports;
+    let sum = |field: fn(&zerohop_proto::hdfs::StorageReportProto) -> Option<u64>| -> u64 {
+        reports.iter().filter_map(field).sum()
+    };
+    let blocks: u64 = node.store.volumes().iter().map(|volume| volume.blocks()).sum();
+    format!(
+        "{{\n  \"beans\" : [ {{\n    \"name\" : \"Hadoop:service=DataNode,name=FSDatasetState\",\n    \
+         \"Capacity\" : {},\n    \"DfsUsed\" : {},\n    \"Remaining\" : {},\n    \"NumBlocks\" : \
+         {blocks},\n    \"NumFailedVolumes\" : {}\n  }}, {{\n    \"name\" : \
+         \"Hadoop:service=DataNode,name=DataNodeInfo\",\n    \"XceiverCount\" : {},\n    \
+         \"XmitsInProgress\" : {}\n  }} ]\n}}\n",
+        sum(|report| report.capacity),
+        sum(|report| report.dfs_used),
+        sum(|report| report.remaining),
+        node.store.storage_reports().failed_volumes,
+        node.threads.busy(),
+        node.transfers_under_way(),
+    )
+}

@@ -1,0 +1,192 @@
+//! ClientDatanodeProtocol: what clients and administrators ask a DataNode.
+
+use super::{on_thread, reply};
+use crate::node::Node;
+use bytes::Bytes;
+use std::sync::Arc;
+use zerohop_proto::hdfs::{
+    DatanodeLocalInfoProto, DatanodeVolumeInfoProto, DeleteBlockPoolRequestProto,
+    DeleteBlockPoolResponseProto, EvictWritersResponseProto, GetBalancerBandwidthResponseProto,
+    GetDatanodeInfoResponseProto, GetReplicaVisibleLengthRequestProto,
+    GetReplicaVisibleLengthResponseProto, GetVolumeReportResponseProto,
+    RefreshNamenodesResponseProto, ShutdownDatanodeResponseProto, TriggerBlockReportRequestProto,
+    TriggerBlockReportResponseProto,
+};
+use zerohop_transport::groups::Groups;
+use zerohop_transport::rpc::server::{
+    CallContext, Reply, RpcService, decode_param, no_such_method,
+};
+use zerohop_wire::{ExtendedBlock, JavaException, RemoteException};
+
+const PROTOCOL: &str = "org.apache.hadoop.hdfs.protocol.ClientDatanodeProtocol";
+
+/// Who may administer this DataNode.
+pub(super) struct Privileges {
+    pub(super) checked: bool,
+    /// Who runs it.
+    pub(super) owner: String,
+    pub(super) supergroup: String,
+    pub(super) groups: Arc<Groups>,
+    /// Who may ask for paths of block files.
+    pub(super) path_users: Vec<String>,
+}
+
+/// The protocol.
+pub(super) struct ClientProtocol {
+    pub(super) node: Arc<Node>,
+    pub(super) privileges: Privileges,
+}
+
+impl Privileges {
+    fn is_superuser(&self, user: &str) -> bool {
+        !self.checked
+            || user == self.owner
+            || self.groups.of(user).iter().any(|group| **group == *self.supergroup)
+    }
+}
+
+impl RpcService for ClientProtocol {
+    fn protocol(&self) -> &'static str {
+        PROTOCOL
+    }
+
+    fn version(&self) -> u64 {
+        1
+    }
+
+    fn call(self: Arc<Self>, context: CallContext, method: &str, param: Bytes) -> Reply {
+        match method {
+            "getReplicaVisibleLength" => self.visible_length(param),
+            "getDatanodeInfo" => Reply::message(&self.info()),
+            "getBlockLocalPathInfo" => Reply::exception(self.local_path_refused(&context.user)),
+            "refreshNamenodes"
+            | "deleteBlockPool"
+            | "shutdownDatanode"
+            | "evictWriters"
+            | "getVolumeReport"
+            | "triggerBlockReport"
+            | "getBalancerBandwidth" => self.administer(&context.user, method, param),
+            "getReconfigurationStatus"
+            | "startReconfiguration"
+            | "listReconfigurableProperties"
+            | "submitDiskBalancerPlan"
+            | "cancelDiskBalancerPlan"
+            | "queryDiskBalancerPlan"
+            | "getDiskBalancerSetting" => Reply::exception(
+                JavaException::UnsupportedOperation.with(format!("{method} is not supported")),
+            ),
+            _ => Reply::exception(no_such_method(PROTOCOL, method)),
+        }
+    }
+}
+
+impl ClientProtocol {
+    fn visible_length(&self, param: Bytes) -> Reply {
+        let node = Arc::clone(&self.node);
+        let block = decode_param::<GetReplicaVisibleLengthRequestProto>(param)
+            .map(|request| ExtendedBlock::from(&request.block));
+        match block {
+            Ok(block) => on_thread(move || {
+                let length = node.store.visible_len(&block)?;
+                Ok(GetReplicaVisibleLengthResponseProto { length })
+            }),
+            Err(exception) => Reply::exception(exception),
+        }
+    }
+
+    fn info(&self) -> GetDatanodeInfoResponseProto {
+        GetDatanodeInfoResponseProto {
+            local_info: DatanodeLocalInfoProto {
+                software_version: self.software_version(),
+                config_version: "core-0,hdfs-0".to_owned(),
+                uptime: self.node.started.elapsed().as_secs(),
+            },
+        }
+    }
+
+    fn software_version(&self) -> String {
+        let identity = self.node.services().iter().find_map(|service| service.identity());
+        identity.map_or_else(|| "unknown".to_owned(), |identity| identity.software_version)
+    }
+
+    fn local_path_refused(&self, user: &str) -> RemoteException {
+        if self.privileges.path_users.iter().any(|known| known == user) {
+            return JavaException::UnsupportedOperation
+                .with("paths of block files are not given out; use short-circuit reads");
+        }
+        JavaException::AccessControl.with(format!(
+            "Can't continue with getBlockLocalPathInfo() authorization. The user {user} is not \
+             configured in dfs.block.local-path-access.user"
+        ))
+    }
+
+    fn administer(&self, user: &str, method: &str, param: Bytes) -> Reply {
+        if !self.privileges.is_superuser(user) {
+            return Reply::exception(JavaException::AccessControl.with("Permission denied"));
+        }
+        match method {
+            "refreshNamenodes" => {
+                tracing::info!("refreshNamenodes: the name services are read at start only");
+                Reply::message(&RefreshNamenodesResponseProto {})
+            }
+            "deleteBlockPool" => reply(self.delete_pool(param)),
+            "shutdownDatanode" => {
+                tracing::info!("{user} called shutdownDatanode");
+                self.node.shutdown_asked.notify_one();
+                Reply::message(&ShutdownDatanodeResponseProto {})
+            }
+            "evictWriters" => {
+                self.node.store.stop_writers();
+                Reply::message(&EvictWritersResponseProto {})
+            }
+            "getVolumeReport" => Reply::message(&self.volumes()),
+            "triggerBlockReport" => reply(self.trigger_report(param)),
+            _ => Reply::message(&GetBalancerBandwidthResponseProto {
+                bandwidth: self.node.balance_throttle.limit(),
+            }),
+        }
+    }
+
+    fn delete_pool(&self, param: Bytes) -> Result<DeleteBlockPoolResponseProto, RemoteException> {
+        let request: DeleteBlockPoolRequestProto = decode_param(param)?;
+        if self.node.service(&request.block_pool).is_some() {
+            return Err(JavaException::Io.with(
+                "The block pool is still running. First do a refreshNamenodes to shutdown the \
+                 block pool service",
+            ));
+        }
+        Err(JavaException::Io.with(format!("Unknown block pool {}", request.block_pool)))
+    }
+
+    fn volumes(&self) -> GetVolumeReportResponseProto {
+        let in_use = self.node.store.volumes().iter().filter(|volume| !volume.has_failed());
+        let info = in_use.map(|volume| DatanodeVolumeInfoProto {
+            path: volume.root().display().to_string(),
+            storage_type: volume.location.storage_type as i32,
+            used_space: volume.used(),
+            free_space: volume.available(),
+            reserved_space: volume.left_free(),
+            reserved_space_for_replicas: volume.promised(),
+            num_blocks: volume.blocks(),
+        });
+        GetVolumeReportResponseProto { volume_info: info.collect() }
+    }
+
+    fn trigger_report(
+        &self,
+        param: Bytes,
+    ) -> Result<TriggerBlockReportResponseProto, RemoteException> {
+        let request: TriggerBlockReportRequestProto = decode_param(param)?;
+        for service in self.node.services() {
+            let wanted = |addr: &str| request.nn_address.as_deref().is_none_or(|nn| nn == addr);
+            for actor in service.actors().iter().filter(|actor| wanted(&actor.addr)) {
+                if request.incremental {
+                    actor.outbox.hurry();
+                } else {
+                    actor.ask_full_report();
+                }
+            }
+        }
+        Ok(TriggerBlockReportResponseProto {})
+    }
+}

@@ -1,0 +1,34 @@
+//! COPY_BLOCK: a whole replica for another DataNode that takes it over (balancer, mover).
+
+use super::read_block::sender;
+use super::{After, OpFailure, answer, success_with_checksum, wait_for_pool};
+use crate::node::Node;
+use crate::transfer::conn::Conn;
+use std::sync::Arc;
+use zerohop_proto::hdfs::{OpCopyBlockProto, Status};
+use zerohop_wire::ExtendedBlock;
+
+/// Serves the operation.
+pub(super) fn run(
+    node: &Arc<Node>,
+    conn: &mut Conn,
+    message: &OpCopyBlockProto,
+) -> Result<After, OpFailure> {
+    let block = ExtendedBlock::from(&message.header.block);
+    wait_for_pool(node, &block)?;
+    let Some(_move) = node.begin_move() else {
+        let text = format!(
+            "Not able to copy block {} to {} because threads quota={} is exceeded.",
+            block.block.id, conn.peer, node.settings.balance_max_moves
+        );
+        answer(conn, Status::Error, text)?;
+        return Ok(After::Close);
+    };
+    let opened = node.store.open_replica(&block, 0)?;
+    let sender = sender(node, &block, opened, 0, None, true)?;
+    sender.send(conn, success_with_checksum(&sender), Some(&node.balance_throttle))?;
+    // A sign that all is sent: the receiver waits for these two bytes (a Java char).
+    conn.write_all(&[0, b'd'])?;
+    tracing::info!("copied {block} to {}", conn.peer);
+    Ok(After::Close)
+}

@@ -1,0 +1,131 @@
+//! REPLACE_BLOCK: takes a replica over from another DataNode (balancer, mover).
+
+use super::receive::{Mode, Receiver, Sink};
+use super::{After, OpFailure, answer, connect, storage_type, wait_for_pool};
+use crate::node::Node;
+use crate::store::Failure;
+use crate::store::replica::Writer;
+use crate::store::write::{Placement, Writable};
+use crate::transfer::conn::{Conn, invalid};
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use zerohop_proto::hdfs::{BlockOpResponseProto, OpCopyBlockProto, OpReplaceBlockProto, Status};
+use zerohop_replica::Durability;
+use zerohop_wire::transfer::op::{self, OpCode};
+use zerohop_wire::{DataChecksum, ExtendedBlock};
+
+/// Serves the operation.
+pub(super) fn run(
+    node: &Arc<Node>,
+    conn: &mut Conn,
+    message: &OpReplaceBlockProto,
+) -> Result<After, OpFailure> {
+    let block = ExtendedBlock::from(&message.header.block);
+    wait_for_pool(node, &block)?;
+    let Some(_move) = node.begin_move() else {
+        let text = format!(
+            "Not able to receive block {} from {} because threads quota={} is exceeded.",
+            block.block.id, conn.peer, node.settings.balance_max_moves
+        );
+        answer(conn, Status::Error, text)?;
+        return Ok(After::Close);
+    };
+    if let Err(failure) = take_over(node, conn, message, &block) {
+        let text = format!("opReplaceBlock {block} received exception {failure}");
+        answer(conn, Status::Error, text)?;
+        return Err(failure);
+    }
+    answer(conn, Status::Success, "")?;
+    Ok(After::Close)
+}
+
+fn take_over(
+    node: &Arc<Node>,
+    conn: &Conn,
+    message: &OpReplaceBlockProto,
+    block: &ExtendedBlock,
+) -> Result<(), OpFailure> {
+    if message.source.id.datanode_uuid == node.store.datanode_uuid {
+        return Err(Failure::Refused(
+            zerohop_wire::JavaException::UnsupportedOperation
+                .with("moving a replica between volumes of one DataNode is not supported yet"),
+        )
+        .into());
+    }
+    let mut source = connect(node, &message.source, 1)?;
+    let request = OpCopyBlockProto { header: message.header.clone() };
+    source.write_all(&op::encode(OpCode::CopyBlock, &request))?;
+    let response: BlockOpResponseProto = source.read_message()?;
+    let info = response.read_op_checksum_info.as_ref();
+    let (Status::Success, Some(info)) = (response.status(), info) else {
+        return Err(Failure::io(format!(
+            "Got error, status={}, status message {}, copy block {block} from {}",
+            response.status().as_str_name(),
+            response.message(),
+            source.peer
+        ))
+        .into());
+    };
+    let checksum = DataChecksum::try_from(&info.checksum).map_err(invalid)?;
+    let writer = Writer::new(Arc::clone(source.socket()));
+    let placement = Placement {
+        storage_type: storage_type(message.storage_type),
+        checksum,
+        room: block.block.len,
+    };
+    let target = node.store.create_temporary(block, false, placement, &writer)?;
+    let replica = Arc::clone(&target.replica);
+    let sink = Moved { node, block, conn, hint: &message.del_hint, answered: Instant::now() };
+    let mode = Mode { acks: false, verify: true, sync_on_close: node.settings.sync_on_close };
+    let timeout = node.settings.socket_timeout;
+    let moved = Receiver::new(
+        &mut source,
+        None,
+        target,
+        checksum,
+        Arc::clone(&writer),
+        sink,
+        mode,
+        timeout,
+    )
+    .run();
+    replica.release(&writer);
+    if moved.is_err() {
+        node.store.drop_temporary(&block.pool, &replica);
+    }
+    Ok(moved?)
+}
+
+struct Moved<'a> {
+    node: &'a Arc<Node>,
+    block: &'a ExtendedBlock,
+    conn: &'a Conn,
+    hint: &'a str,
+    answered: Instant,
+}
+
+impl Sink for Moved<'_> {
+    fn finalize(&mut self, target: &Writable, sync: bool) -> io::Result<()> {
+        let durability = if sync { Durability::Disk } else { Durability::PageCache };
+        let block = self
+            .node
+            .store
+            .finalize(&target.replica, durability)
+            .map_err(|failure| io::Error::other(failure.to_string()))?;
+        let hint = Some(self.hint.to_owned());
+        self.node.tell_received(&self.block.pool, &target.replica, block, hint, false);
+        tracing::info!("moved {} here, instead of {}", self.block, self.hint);
+        Ok(())
+    }
+
+    /// The balancer waits; a slow move is not a dead one.
+    fn progress(&mut self) -> io::Result<()> {
+        let every: Duration = self.node.settings.socket_timeout / 2;
+        if self.answered.elapsed() > every {
+            answer(self.conn, Status::InProgress, "")?;
+            self.answered = Instant::now();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,319 @@
+//! WRITE_BLOCK: all stages of a pipeline, and copies from other DataNodes.
+
+use super::receive::{Mirror, Mode, Receiver, Sink};
+use super::{After, OpFailure, answer, connect, storage_type, transfer_name, wait_for_pool};
+use crate::node::Node;
+use crate::store::Failure;
+use crate::store::replica::{Replica, Writer};
+use crate::store::write::{Placement, Writable};
+use crate::transfer::conn::{Conn, invalid};
+use std::io;
+use std::sync::Arc;
+use zerohop_proto::hdfs::op_write_block_proto::BlockConstructionStage as Stage;
+use zerohop_proto::hdfs::{BlockOpResponseProto, DatanodeInfoProto, OpWriteBlockProto, Status};
+use zerohop_replica::Durability;
+use zerohop_wire::transfer::op::{self, OpCode};
+use zerohop_wire::{DataChecksum, ExtendedBlock, GenerationStamp};
+
+/// Room that is set aside for a block whose size the request does not tell.
+const DEFAULT_ROOM: u64 = 128 << 20;
+
+struct Write<'a> {
+    node: &'a Arc<Node>,
+    message: OpWriteBlockProto,
+    block: ExtendedBlock,
+    stage: Stage,
+    checksum: DataChecksum,
+    /// A client writes; else another DataNode copies a replica here.
+    from_client: bool,
+}
+
+/// Serves the operation.
+pub(super) fn run(
+    node: &Arc<Node>,
+    conn: &mut Conn,
+    message: OpWriteBlockProto,
+) -> Result<After, OpFailure> {
+    let block = ExtendedBlock::from(&message.header.base_header.block);
+    let write = Write {
+        node,
+        stage: message.stage(),
+        checksum: DataChecksum::try_from(&message.requested_checksum).map_err(invalid)?,
+        from_client: !message.header.client_name.is_empty(),
+        block,
+        message,
+    };
+    wait_for_pool(node, &write.block)?;
+    tracing::debug!("receiving {} from {}, {:?}", write.block, conn.peer, write.stage);
+    if write.from_client && write.stage == Stage::PipelineCloseRecovery {
+        write.recover_close(conn)?;
+    } else {
+        write.receive(conn)?;
+    }
+    Ok(After::Close)
+}
+
+impl Write<'_> {
+    fn new_stamp(&self) -> GenerationStamp {
+        GenerationStamp(self.message.latest_generation_stamp as i64)
+    }
+
+    fn is_transfer(&self) -> bool {
+        matches!(self.stage, Stage::TransferRbw | Stage::TransferFinalized)
+    }
+
+    /// The block as it is called after this operation.
+    fn written_block(&self) -> ExtendedBlock {
+        let mut block = self.block.clone();
+        let restamps = self.from_client && !self.is_transfer();
+        if restamps && self.message.latest_generation_stamp != 0 {
+            block.block.stamp = self.new_stamp();
+        }
+        block
+    }
+
+    /// Completes the replica here and on the nodes below; no data flows.
+    fn recover_close(&self, conn: &mut Conn) -> Result<(), OpFailure> {
+        let least = self.message.min_bytes_rcvd;
+        let replica = self.node.store.recover_close(&self.block, self.new_stamp(), least)?;
+        let below = self.connect_mirror(conn, None)?;
+        let (status, first_bad) = self.mirror_answer(conn, below)?.1;
+        self.confirm(conn, status, first_bad)?;
+        self.node.tell_received(&self.block.pool, &replica, replica.block(), None, true);
+        Ok(())
+    }
+
+    fn receive(&self, conn: &mut Conn) -> Result<(), OpFailure> {
+        if self.is_transfer() && !self.message.targets.is_empty() {
+            return Err(Failure::io(format!(
+                "{} does not support multiple targets",
+                self.stage.as_str_name()
+            ))
+            .into());
+        }
+        let control = Writer::new(Arc::clone(conn.socket()));
+        let target = self.open_target(&control)?;
+        let replica = Arc::clone(&target.replica);
+        let received = self.receive_into(conn, target, &control);
+        replica.release(&control);
+        if received.is_err() && (!self.from_client || self.is_transfer()) {
+            self.node.store.drop_temporary(&self.block.pool, &replica);
+        }
+        received
+    }
+
+    fn receive_into(
+        &self,
+        conn: &mut Conn,
+        target: Writable,
+        control: &Arc<Writer>,
+    ) -> Result<(), OpFailure> {
+        let below = self.connect_mirror(conn, Some(control))?;
+        let acks = self.from_client && !self.is_transfer();
+        let mirror = if self.from_client {
+            let (below, (status, first_bad)) = self.mirror_answer(conn, below)?;
+            if acks {
+                self.confirm(conn, status, first_bad)?;
+            }
+            below
+        } else {
+            below
+        };
+        let mode = Mode {
+            acks,
+            verify: mirror.is_none() || !self.from_client,
+            sync_on_close: self.node.settings.sync_on_close,
+        };
+        let replica = Arc::clone(&target.replica);
+        let sink = WriteSink { write: self, replica };
+        let timeout = self.node.settings.socket_timeout;
+        Receiver::new(
+            conn,
+            mirror,
+            target,
+            self.checksum,
+            Arc::clone(control),
+            sink,
+            mode,
+            timeout,
+        )
+        .run()?;
+        if self.is_transfer() {
+            answer(conn, Status::Success, "")?;
+        }
+        Ok(())
+    }
+
+    fn open_target(&self, writer: &Arc<Writer>) -> Result<Writable, Failure> {
+        let store = &self.node.store;
+        let placement = Placement {
+            storage_type: storage_type(self.message.storage_type),
+            checksum: self.checksum,
+            room: match self.block.block.len {
+                0 => DEFAULT_ROOM,
+                len => len,
+            },
+        };
+        if !self.from_client {
+            return store.create_temporary(&self.block, false, placement, writer);
+        }
+        let (stamp, least) = (self.new_stamp(), self.message.min_bytes_rcvd);
+        let target = match self.stage {
+            Stage::PipelineSetupCreate => {
+                store.create_rbw(&self.block, stamp, placement, writer)?
+            }
+            Stage::PipelineSetupStreamingRecovery => {
+                let most = self.message.max_bytes_rcvd;
+                return store.recover_rbw(&self.block, stamp, least, most, writer);
+            }
+            Stage::PipelineSetupAppend => store.append(&self.block, stamp, least, writer)?,
+            Stage::PipelineSetupAppendRecovery => {
+                store.recover_append(&self.block, stamp, least, writer)?
+            }
+            Stage::TransferRbw | Stage::TransferFinalized => {
+                return store.create_temporary(&self.block, true, placement, writer);
+            }
+            Stage::DataStreaming | Stage::PipelineClose | Stage::PipelineCloseRecovery => {
+                return Err(Failure::io(format!(
+                    "Unsupported stage {} while receiving block {}",
+                    self.stage.as_str_name(),
+                    self.block
+                )));
+            }
+        };
+        self.node.tell_receiving(&self.block.pool, &target.replica);
+        Ok(target)
+    }
+
+    /// Connects to the next node and passes the request on.
+    fn connect_mirror(
+        &self,
+        conn: &Conn,
+        control: Option<&Arc<Writer>>,
+    ) -> Result<Option<Mirror>, OpFailure> {
+        let Some((target, _)) = self.message.targets.split_first() else { return Ok(None) };
+        let name = transfer_name(&target.id);
+        match self.open_mirror(target) {
+            Ok(mirror) => {
+                if let Some(control) = control {
+                    control.add(Arc::clone(mirror.socket()));
+                }
+                Ok(Some(Mirror { conn: mirror, name }))
+            }
+            Err(error) => {
+                self.mirror_failed(conn, &name, error)?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn open_mirror(&self, target: &DatanodeInfoProto) -> io::Result<Conn> {
+        let behind = u32::try_from(self.message.targets.len()).unwrap_or(u32::MAX);
+        let mirror = connect(self.node, target, behind.min(64))?;
+        let request = op::encode(OpCode::WriteBlock, &self.mirror_message());
+        mirror.write_all(&request)?;
+        Ok(mirror)
+    }
+
+    /// The request for the next node: without itself among the targets.
+    fn mirror_message(&self) -> OpWriteBlockProto {
+        let mut message = self.message.clone();
+        let next_type = message.target_storage_types.first().copied();
+        message.storage_type = next_type.or(message.storage_type);
+        message.storage_id = message.target_storage_ids.first().cloned();
+        message.pinning = message.target_pinnings.first().copied().or(Some(false));
+        drop_first(&mut message.targets);
+        drop_first(&mut message.target_storage_types);
+        drop_first(&mut message.target_storage_ids);
+        drop_first(&mut message.target_pinnings);
+        message
+    }
+
+    /// A client is told which node failed; a copy goes on without the nodes below.
+    fn mirror_failed(&self, conn: &Conn, name: &str, error: io::Error) -> Result<(), OpFailure> {
+        if !self.from_client {
+            tracing::info!("{}: goes on without {name}: {error}", self.block);
+            return Ok(());
+        }
+        conn.write_message(&BlockOpResponseProto {
+            status: Status::Error as i32,
+            first_bad_link: Some(name.to_owned()),
+            ..Default::default()
+        })?;
+        let text = format!("{}: cannot reach {name}: {error}", self.block);
+        Err(OpFailure::Failed(Failure::io(text)))
+    }
+
+    /// Waits until all nodes below are ready.
+    fn mirror_answer(
+        &self,
+        conn: &Conn,
+        below: Option<Mirror>,
+    ) -> Result<(Option<Mirror>, (Status, String)), OpFailure> {
+        let Some(mut mirror) = below else { return Ok((None, (Status::Success, String::new()))) };
+        match mirror.conn.read_message::<BlockOpResponseProto>() {
+            Ok(response) => {
+                let status = response.status();
+                let first_bad = response.first_bad_link.unwrap_or_default();
+                Ok((Some(mirror), (status, first_bad)))
+            }
+            Err(error) => {
+                let name = mirror.name.clone();
+                self.mirror_failed(conn, &name, error)?;
+                Ok((None, (Status::Error, name)))
+            }
+        }
+    }
+
+    fn confirm(&self, conn: &Conn, status: Status, first_bad: String) -> io::Result<()> {
+        conn.write_message(&BlockOpResponseProto {
+            status: status as i32,
+            first_bad_link: Some(first_bad),
+            ..Default::default()
+        })
+    }
+}
+
+fn drop_first<T>(list: &mut Vec<T>) {
+    if !list.is_empty() {
+        list.remove(0);
+    }
+}
+
+struct WriteSink<'a> {
+    write: &'a Write<'a>,
+    replica: Arc<Replica>,
+}
+
+impl Sink for WriteSink<'_> {
+    fn finalize(&mut self, target: &Writable, sync: bool) -> io::Result<()> {
+        let (node, write) = (self.write.node, self.write);
+        if write.stage == Stage::TransferRbw && write.from_client {
+            let converted = node.store.convert_temporary_to_rbw(&write.block, &target.replica);
+            return converted.map_err(|failure| io::Error::other(failure.to_string()));
+        }
+        let durability = if sync { Durability::Disk } else { Durability::PageCache };
+        let block = node
+            .store
+            .finalize(&target.replica, durability)
+            .map_err(|failure| io::Error::other(failure.to_string()))?;
+        tracing::debug!("received {}, {} bytes", write.written_block(), block.len);
+        let waits = write.from_client && !write.is_transfer();
+        if !write.is_transfer() {
+            node.tell_received(&write.block.pool, &target.replica, block, None, waits);
+        }
+        Ok(())
+    }
+
+    fn corrupt(&mut self) {
+        if let (false, Some(source)) = (self.write.from_client, &self.write.message.source) {
+            tracing::warn!("{}: corrupt at its source {}", self.write.block, source.id.host_name);
+            self.write.node.report_remote_bad(&self.write.block, source.clone());
+        }
+        tracing::debug!("{}: a checksum did not fit", self.replica.id);
+    }
+
+    fn farewell(&self) -> Option<Status> {
+        self.write.node.is_stopping().then_some(Status::OobRestart)
+    }
+}

@@ -1,0 +1,108 @@
+//! Which NameNodes there are, by name service.
+
+use crate::error::Error;
+use zerohop_conf::{Conf, keys};
+
+/// The port of a NameNode whose address names none.
+const RPC_PORT: u16 = 8020;
+
+/// A name service: one block pool, one active NameNode and perhaps standbys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NameService {
+    /// Its name; empty when only one NameNode is configured.
+    pub(crate) name: String,
+    /// `host:port` of each of its NameNodes.
+    pub(crate) namenodes: Vec<String>,
+}
+
+/// The name services this DataNode serves.
+pub(crate) fn name_services(conf: &Conf) -> Result<Vec<NameService>, Error> {
+    let internal = conf.get(&keys::DFS_INTERNAL_NAMESERVICES)?;
+    let names = if internal.is_empty() { conf.get(&keys::DFS_NAMESERVICES)? } else { internal };
+    if names.is_empty() {
+        let address = rpc_address(conf, &[])?.or_else(|| default_fs(conf));
+        let address = address.ok_or_else(|| {
+            Error::Config(
+                "no NameNode is configured: set fs.defaultFS or dfs.namenode.rpc-address".into(),
+            )
+        })?;
+        return Ok(vec![NameService { name: String::new(), namenodes: vec![address] }]);
+    }
+    names.into_iter().map(|name| name_service(conf, name)).collect()
+}
+
+fn name_service(conf: &Conf, name: String) -> Result<NameService, Error> {
+    let ids = conf.get_for(&keys::DFS_HA_NAMENODES, &[&name])?;
+    let mut namenodes = Vec::new();
+    if ids.is_empty() {
+        namenodes.extend(rpc_address(conf, &[&name])?);
+    }
+    for id in &ids {
+        namenodes.extend(rpc_address(conf, &[&name, id])?);
+    }
+    if namenodes.is_empty() {
+        return Err(Error::Config(format!(
+            "name service {name} has no NameNode: set dfs.namenode.rpc-address.{name}"
+        )));
+    }
+    Ok(NameService { name, namenodes })
+}
+
+fn rpc_address(conf: &Conf, suffixes: &[&str]) -> Result<Option<String>, Error> {
+    let service = conf.get_for(&keys::DFS_NAMENODE_SERVICERPC_ADDRESS, suffixes)?;
+    let address = match service {
+        Some(address) => Some(address),
+        None => conf.get_for(&keys::DFS_NAMENODE_RPC_ADDRESS, suffixes)?,
+    };
+    Ok(address.filter(|address| !address.is_empty()).map(|address| with_port(&address)))
+}
+
+fn default_fs(conf: &Conf) -> Option<String> {
+    let uri = conf.get(&keys::FS_DEFAULTFS).ok()?;
+    let authority = uri.strip_prefix("hdfs://")?.split('/').next()?;
+    (!authority.is_empty()).then(|| with_port(authority))
+}
+
+fn with_port(address: &str) -> String {
+    let address = address.trim();
+    match address.rsplit_once(':') {
+        Some((_, port)) if port.parse::<u16>().is_ok() => address.to_owned(),
+        _ => format!("{address}:{RPC_PORT}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn services(settings: &[(&str, &str)]) -> Result<Vec<NameService>, Error> {
+        let mut conf = Conf::new();
+        settings.iter().for_each(|(name, value)| conf.set(name, *value));
+        name_services(&conf)
+    }
+
+    #[test]
+    fn one_namenode_comes_from_the_default_file_system() {
+        let found = services(&[("fs.defaultFS", "hdfs://nn1")]).unwrap();
+        assert_eq!(
+            found,
+            [NameService { name: String::new(), namenodes: vec!["nn1:8020".into()] }]
+        );
+    }
+
+    #[test]
+    fn a_pair_comes_from_the_name_service() {
+        let found = services(&[
+            ("dfs.nameservices", "c"),
+            ("dfs.ha.namenodes.c", "a,b"),
+            ("dfs.namenode.rpc-address.c.a", "h1:9000"),
+            ("dfs.namenode.rpc-address.c.b", "h2:9000"),
+        ]);
+        assert_eq!(found.unwrap()[0].namenodes, ["h1:9000", "h2:9000"]);
+    }
+
+    #[test]
+    fn no_namenode_is_an_error_that_says_what_to_set() {
+        assert!(services(&[]).unwrap_err().to_string().contains("fs.defaultFS"));
+    }
+}

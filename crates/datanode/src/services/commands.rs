@@ -1,0 +1,151 @@
+//! What a NameNode tells a DataNode to do.
+
+use super::PoolService;
+use crate::ipc::recovery;
+use crate::node::Node;
+use crate::op::transfer_block::{Targets, send_to};
+use crate::store::Failure;
+use std::sync::Arc;
+use zerohop_proto::hdfs::datanode::block_command_proto::Action;
+use zerohop_proto::hdfs::datanode::datanode_command_proto::Type;
+use zerohop_proto::hdfs::datanode::error_report_request_proto::ErrorCode;
+use zerohop_proto::hdfs::datanode::{BlockCommandProto, DatanodeCommandProto};
+use zerohop_proto::hdfs::op_write_block_proto::BlockConstructionStage as Stage;
+use zerohop_wire::block_report::ReplicaState;
+use zerohop_wire::{Block, ExtendedBlock};
+
+/// Whether the command is to register again.
+pub(crate) fn asks_to_register(command: &DatanodeCommandProto) -> bool {
+    command.cmd_type() == Type::RegisterCommand
+}
+
+/// Carries out a command of the active NameNode; what takes long goes to a thread.
+pub(crate) fn obey(node: &Arc<Node>, service: &Arc<PoolService>, command: DatanodeCommandProto) {
+    match command.cmd_type() {
+        Type::BlockCommand => {
+            if let Some(command) = command.blk_cmd {
+                block_command(node, service, command);
+            }
+        }
+        Type::BlockRecoveryCommand => {
+            let blocks = command.recovery_cmd.map(|command| command.blocks).unwrap_or_default();
+            for block in blocks {
+                node.handle.spawn(recovery::recover(Arc::clone(node), Arc::clone(service), block));
+            }
+        }
+        Type::BalancerBandwidthCommand => {
+            if let Some(bandwidth) = command.balancer_cmd.map(|command| command.bandwidth)
+                && bandwidth > 0
+            {
+                tracing::info!("balancer bandwidth is {bandwidth} bytes a second now");
+                node.balance_throttle.set_limit(bandwidth);
+            }
+        }
+        // Nothing is kept from before an upgrade, no block tokens are checked, nothing is cached.
+        Type::FinalizeCommand
+        | Type::KeyUpdateCommand
+        | Type::NullDatanodeCommand
+        | Type::UnusedUpgradeCommand
+        | Type::BlockIdCommand
+        | Type::RegisterCommand => {}
+        Type::BlockEcReconstructionCommand => {
+            tracing::warn!("erasure-coded blocks cannot be rebuilt here");
+        }
+    }
+}
+
+fn block_command(node: &Arc<Node>, service: &Arc<PoolService>, command: BlockCommandProto) {
+    match command.action() {
+        Action::Invalidate => {
+            let node_for_work = Arc::clone(node);
+            node.handle.spawn_blocking(move || invalidate(&node_for_work, &command));
+        }
+        Action::Transfer => transfer(node, service, command),
+        Action::Shutdown => tracing::warn!("the NameNode's shutdown command is ignored"),
+    }
+}
+
+fn invalidate(node: &Node, command: &BlockCommandProto) {
+    let pool = match node.store.pool(&command.block_pool_id) {
+        Ok(pool) => pool,
+        Err(failure) => return tracing::warn!("cannot delete replicas: {failure}"),
+    };
+    for block in &command.blocks {
+        match node.store.delete(&pool, Block::from(block)) {
+            Ok((deleted, volume)) => {
+                tracing::debug!("deleted {}:{deleted}", pool.id);
+                node.tell_deleted(&pool.id, &volume, deleted);
+            }
+            Err(failure) => tracing::info!("{failure}"),
+        }
+    }
+}
+
+fn transfer(node: &Arc<Node>, service: &Arc<PoolService>, command: BlockCommandProto) {
+    let pool_id: Arc<str> = command.block_pool_id.as_str().into();
+    for (index, block) in command.blocks.iter().enumerate() {
+        let targets = Targets {
+            nodes: command.targets.get(index).map(|t| t.datanodes.clone()).unwrap_or_default(),
+            storage_types: command
+                .target_storage_types
+                .get(index)
+                .map(|types| types.storage_types.clone())
+                .unwrap_or_default(),
+            storage_ids: command
+                .target_storage_uuids
+                .get(index)
+                .map(|ids| ids.storage_uuids.clone())
+                .unwrap_or_default(),
+        };
+        let block = ExtendedBlock { pool: Arc::clone(&pool_id), block: block.into() };
+        let (node, service) = (Arc::clone(node), Arc::clone(service));
+        let threads = node.threads.clone();
+        let run = threads.run(move || replicate(&node, &service, &block, &targets));
+        if run.is_err() {
+            tracing::warn!("no thread is free to copy a replica; the NameNode will ask again");
+        }
+    }
+}
+
+fn replicate(
+    node: &Arc<Node>,
+    service: &Arc<PoolService>,
+    block: &ExtendedBlock,
+    targets: &Targets,
+) {
+    if let Err(failure) = check_finalized(node, block) {
+        let text = format!("Can't send invalid block {block}");
+        tracing::info!("{text}: {failure}");
+        for actor in service.actors() {
+            let text = text.clone();
+            node.handle.spawn(async move {
+                actor.report_error(ErrorCode::InvalidBlock as u32, text).await;
+            });
+        }
+        return;
+    }
+    if let Err(failure) = send_to(node, block, targets, Stage::PipelineSetupCreate, "", None) {
+        let names: Vec<String> = targets
+            .nodes
+            .iter()
+            .map(|target| format!("{}:{}", target.id.ip_addr, target.id.xfer_port))
+            .collect();
+        tracing::warn!("{block} did not get to {}: {failure}", names.join(" "));
+    }
+}
+
+fn check_finalized(node: &Node, block: &ExtendedBlock) -> Result<(), Failure> {
+    let replica = node.store.replica(block)?;
+    let (state, known) = {
+        let status = replica.lock();
+        (status.state, status.block())
+    };
+    if state != ReplicaState::Finalized || known.stamp != block.block.stamp {
+        return Err(Failure::io(format!("the replica here is {replica}")));
+    }
+    if known.len < block.block.len {
+        node.report_own_bad(block, &replica.volume);
+        return Err(Failure::io(format!("it has {} bytes only", known.len)));
+    }
+    Ok(())
+}

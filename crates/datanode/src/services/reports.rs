@@ -1,0 +1,59 @@
+//! Full block reports.
+
+use zerohop_proto::hdfs::DatanodeStorageProto;
+use zerohop_proto::hdfs::datanode::{
+    BlockReportContextProto, BlockReportRequestProto, DatanodeRegistrationProto,
+    StorageBlockReportProto,
+};
+use zerohop_wire::block_report::ReportBuilder;
+
+/// The blocks of one storage.
+pub(crate) struct StorageBlocks {
+    pub(crate) storage: DatanodeStorageProto,
+    pub(crate) blocks: ReportBuilder,
+}
+
+/// The messages of one report.
+pub(crate) struct FullReport {
+    pub(crate) messages: Vec<BlockReportRequestProto>,
+    pub(crate) blocks: u64,
+}
+
+/// One message with all storages, or one a storage from `split` blocks on.
+pub(crate) fn full_report(
+    registration: &DatanodeRegistrationProto,
+    pool_id: &str,
+    storages: Vec<StorageBlocks>,
+    lease: u64,
+    split: u64,
+) -> FullReport {
+    let blocks = storages.iter().map(|storage| storage.blocks.count()).sum();
+    let reports: Vec<StorageBlockReportProto> = storages
+        .into_iter()
+        .map(|storage| StorageBlockReportProto {
+            storage: storage.storage,
+            blocks: Vec::new(),
+            number_of_blocks: Some(storage.blocks.count()),
+            blocks_buffers: storage.blocks.into_buffers(),
+        })
+        .collect();
+    let parts: Vec<Vec<StorageBlockReportProto>> = if blocks < split || reports.len() < 2 {
+        vec![reports]
+    } else {
+        reports.into_iter().map(|report| vec![report]).collect()
+    };
+    let total = i32::try_from(parts.len()).unwrap_or(i32::MAX);
+    let id = fastrand::i64(1..);
+    let messages = (0..).zip(parts).map(|(part, reports)| BlockReportRequestProto {
+        registration: registration.clone(),
+        block_pool_id: pool_id.to_owned(),
+        reports,
+        context: Some(BlockReportContextProto {
+            total_rpcs: total,
+            cur_rpc: part,
+            id,
+            lease_id: Some(lease),
+        }),
+    });
+    FullReport { messages: messages.collect(), blocks }
+}

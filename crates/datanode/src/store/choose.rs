@@ -1,0 +1,147 @@
+//! Which volume a new replica goes to.
+
+use super::volume::DataVolume;
+use crate::settings::VolumePolicy;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use zerohop_proto::hdfs::StorageTypeProto;
+use zerohop_wire::RemoteException;
+
+/// What a chooser has to know of a volume.
+pub(crate) trait Candidate {
+    /// Bytes that a new replica may take.
+    fn available(&self) -> u64;
+}
+
+impl Candidate for Arc<DataVolume> {
+    fn available(&self) -> u64 {
+        DataVolume::available(self)
+    }
+}
+
+/// Chooses volumes; one state for all storage types.
+#[derive(Debug)]
+pub(crate) struct Chooser {
+    policy: VolumePolicy,
+    turn: AtomicUsize,
+}
+
+impl Chooser {
+    /// A chooser.
+    pub(crate) fn new(policy: VolumePolicy) -> Self {
+        Self { policy, turn: AtomicUsize::new(0) }
+    }
+
+    /// A volume with room for `len` bytes.
+    pub(crate) fn choose<'a, V: Candidate>(
+        &self,
+        volumes: &'a [V],
+        len: u64,
+    ) -> Result<&'a V, RemoteException> {
+        if volumes.is_empty() {
+            return Err(out_of_space("No more available volumes".to_owned()));
+        }
+        match self.policy {
+            VolumePolicy::RoundRobin => self.round_robin(volumes, &all(volumes), len),
+            VolumePolicy::AvailableSpace { balanced_within, preference } => {
+                self.by_space(volumes, len, balanced_within, preference)
+            }
+        }
+    }
+
+    fn round_robin<'a, V: Candidate>(
+        &self,
+        volumes: &'a [V],
+        among: &[usize],
+        len: u64,
+    ) -> Result<&'a V, RemoteException> {
+        let start = self.turn.fetch_add(1, Ordering::Relaxed);
+        let mut most = 0;
+        for step in 0..among.len() {
+            let index = among.get((start + step) % among.len()).copied().unwrap_or_default();
+            let Some(volume) = volumes.get(index) else { continue };
+            let available = volume.available();
+            if available > len {
+                return Ok(volume);
+            }
+            most = most.max(available);
+        }
+        Err(out_of_space(format!(
+            "Out of space: The volume with the most available space (={most} B) is less than the \
+             block size (={len} B)."
+        )))
+    }
+
+    fn by_space<'a, V: Candidate>(
+        &self,
+        volumes: &'a [V],
+        len: u64,
+        balanced_within: u64,
+        preference: f32,
+    ) -> Result<&'a V, RemoteException> {
+        let space: Vec<u64> = volumes.iter().map(Candidate::available).collect();
+        let least = space.iter().copied().min().unwrap_or_default();
+        let most = space.iter().copied().max().unwrap_or_default();
+        if most - least < balanced_within {
+            return self.round_robin(volumes, &all(volumes), len);
+        }
+        let (low, high): (Vec<usize>, Vec<usize>) = all(volumes).into_iter().partition(|index| {
+            space.get(*index).is_some_and(|space| *space < least + balanced_within)
+        });
+        let low_fits = low.iter().any(|index| space.get(*index).is_some_and(|space| *space > len));
+        let among = if low_fits && fastrand::f32() >= preference { low } else { high };
+        self.round_robin(volumes, &among, len)
+    }
+}
+
+fn all<V>(volumes: &[V]) -> Vec<usize> {
+    (0..volumes.len()).collect()
+}
+
+fn out_of_space(message: String) -> RemoteException {
+    RemoteException {
+        class: "org.apache.hadoop.util.DiskChecker$DiskOutOfSpaceException".into(),
+        message,
+    }
+}
+
+/// The volumes of a storage type (and, if named, of one storage id) that are in use.
+pub(crate) fn fitting(
+    volumes: &[Arc<DataVolume>],
+    storage_type: StorageTypeProto,
+) -> Vec<Arc<DataVolume>> {
+    let fits = |volume: &&Arc<DataVolume>| {
+        volume.location.storage_type == storage_type && !volume.has_failed()
+    };
+    volumes.iter().filter(fits).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Candidate for u64 {
+        fn available(&self) -> u64 {
+            *self
+        }
+    }
+
+    #[test]
+    fn round_robin_skips_the_full_one() {
+        let chooser = Chooser::new(VolumePolicy::RoundRobin);
+        let volumes = [100, 5, 300];
+        let chosen: Vec<u64> = (0..3).map(|_| *chooser.choose(&volumes, 50).unwrap()).collect();
+        assert_eq!(chosen, [100, 300, 300]);
+        assert!(chooser.choose(&volumes, 300).unwrap_err().message.contains("(=300 B)"));
+        assert!(chooser.choose::<u64>(&[], 1).is_err());
+    }
+
+    #[test]
+    fn available_space_prefers_the_emptier() {
+        let policy = VolumePolicy::AvailableSpace { balanced_within: 10, preference: 1.0 };
+        let chooser = Chooser::new(policy);
+        assert!((0..4).all(|_| *chooser.choose(&[20, 1000], 5).unwrap() == 1000));
+        let even: Vec<u64> = (0..2).map(|_| *chooser.choose(&[20, 21], 5).unwrap()).collect();
+        assert_ne!(even[0], even[1]);
+    }
+}

@@ -1,0 +1,215 @@
+//! The replica's side of block recovery (`FsDatasetImpl.initReplicaRecovery` and following).
+
+use super::replica::{Files, Recovery, Replica, Status};
+use super::write::finish;
+use super::{Failure, Store};
+use parking_lot::MutexGuard;
+use std::sync::Arc;
+use zerohop_replica::{Durability, LiveReplica, Packet, Place, Pool, ReplicaReader};
+use zerohop_wire::block_report::ReplicaState;
+use zerohop_wire::{Block, BlockId, ExtendedBlock, GenerationStamp, JavaException};
+
+/// Bytes copied at a time when a truncated copy is made.
+const COPY_LEN: usize = 1 << 20;
+
+/// What a recovery wants to know of a replica.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RecoveryInfo {
+    pub(crate) block: Block,
+    /// The state before the recovery.
+    pub(crate) original: ReplicaState,
+}
+
+impl Store {
+    /// Stops the writer and reserves the replica for the recovery; `None` without such a replica.
+    pub(crate) fn init_recovery(
+        &self,
+        block: &ExtendedBlock,
+        id: GenerationStamp,
+    ) -> Result<Option<RecoveryInfo>, Failure> {
+        let pool = self.pool(&block.pool)?;
+        let Some(replica) = pool.get(block.block.id) else { return Ok(None) };
+        let mut status = replica.lock_without_writer(self.writer_patience)?;
+        tracing::info!(
+            "initReplicaRecovery: {block}, recoveryId={id}, replica={}",
+            status.text(&replica.volume)
+        );
+        let known = status.block();
+        let text = status.text(&replica.volume).to_string();
+        if known.stamp < block.block.stamp {
+            return Err(Failure::io(format!(
+                "replica.getGenerationStamp() < block.getGenerationStamp(), block={block}, \
+                 replica={text}"
+            )));
+        }
+        if known.stamp >= id {
+            return Err(Failure::io(format!(
+                "THIS IS NOT SUPPOSED TO HAPPEN: replica.getGenerationStamp() >= recoveryId = \
+                 {id}, block={block}, replica={text}"
+            )));
+        }
+        let original = match status.recovery {
+            Some(before) if before.id >= id => {
+                return Err(Failure::Refused(JavaException::RecoveryInProgress.with(format!(
+                    "rur.getRecoveryID() >= recoveryId = {id}, block={block}, rur={text}"
+                ))));
+            }
+            Some(before) => before.original,
+            None => status.state,
+        };
+        if let Files::Live(live) = &status.files {
+            live.flush()?;
+        }
+        status.state = ReplicaState::Rur;
+        status.recovery = Some(Recovery { id, original });
+        replica.volume.release(std::mem::take(&mut status.reserved));
+        Ok(Some(RecoveryInfo { block: known, original }))
+    }
+
+    /// Ends a recovery: the replica gets the recovery's stamp and `new_len` bytes and is final.
+    /// With another `new_id` a copy of so many bytes is made and this one stays as it was.
+    pub(crate) fn update_recovered(
+        &self,
+        old: &ExtendedBlock,
+        id: GenerationStamp,
+        new_id: BlockId,
+        new_len: u64,
+    ) -> Result<(Arc<Replica>, Block), Failure> {
+        let pool = self.pool(&old.pool)?;
+        let replica = pool
+            .get(old.block.id)
+            .ok_or_else(|| Failure::not_found(format_args!("Replica not found for {old}")))?;
+        let mut status = replica.lock();
+        check_update(&replica, &status, old, id, new_len)?;
+        let copies = new_id.0 > 0 && new_id != old.block.id;
+        let files = replica
+            .volume
+            .pool(&old.pool)
+            .ok_or_else(|| Failure::io(format!("{} lost {}", replica.volume, old.pool)))?;
+        if !copies {
+            let live = recovered_files(&files, &mut status, &replica, id)?;
+            live.truncate(new_len)?;
+            finish(&replica, &mut status, &live, Durability::PageCache)?;
+            let block = status.block();
+            drop(status);
+            return Ok((replica, block));
+        }
+        let reader = match &status.files {
+            Files::Live(live) => live.open()?,
+            Files::Stored(stored) => files.open(&stored.block, stored.place)?,
+        };
+        let copy = Block { id: new_id, stamp: id, len: new_len };
+        let live = Arc::new(copy_truncated(&files, &reader, copy)?);
+        let made = Replica::new(
+            new_id,
+            Arc::clone(&replica.volume),
+            Status {
+                state: ReplicaState::Rbw,
+                files: Files::Live(Arc::clone(&live)),
+                writer: None,
+                recovery: None,
+                reserved: 0,
+            },
+        );
+        finish(&made, &mut made.lock(), &live, Durability::PageCache)?;
+        pool.replicas.write().insert(new_id, Arc::clone(&made));
+        self.end_untouched(&files, &replica, &mut status)?;
+        let block = made.block();
+        Ok((made, block))
+    }
+
+    /// Makes the original of a truncated copy final, with its own stamp.
+    fn end_untouched(
+        &self,
+        files: &Pool,
+        replica: &Arc<Replica>,
+        status: &mut MutexGuard<'_, Status>,
+    ) -> Result<(), Failure> {
+        if let Files::Stored(stored) = &status.files
+            && stored.place == Place::Finalized
+        {
+            status.state = ReplicaState::Finalized;
+            status.recovery = None;
+            return Ok(());
+        }
+        let stamp = status.block().stamp;
+        let live = recovered_files(files, status, replica, stamp)?;
+        finish(replica, status, &live, Durability::PageCache)
+    }
+}
+
+fn check_update(
+    replica: &Replica,
+    status: &Status,
+    old: &ExtendedBlock,
+    id: GenerationStamp,
+    new_len: u64,
+) -> Result<(), Failure> {
+    let text = status.text(&replica.volume);
+    let Some(recovery) = status.recovery else {
+        return Err(Failure::io(format!("replica.getState() != RUR, replica={text}")));
+    };
+    if recovery.id != id {
+        return Err(Failure::io(format!("rur.getRecoveryID() != recoveryId = {id}, rur={text}")));
+    }
+    let len = status.block().len;
+    if len != old.block.len {
+        return Err(Failure::io(format!(
+            "THIS IS NOT SUPPOSED TO HAPPEN: replica.getBytesOnDisk() != block.getNumBytes(), \
+             block={old}, replica={text}"
+        )));
+    }
+    if len < new_len {
+        return Err(Failure::io(format!("rur.getNumBytes() < newlength = {new_len}, rur={text}")));
+    }
+    Ok(())
+}
+
+/// The files of a replica under recovery, open, with their new stamp.
+fn recovered_files(
+    files: &Pool,
+    status: &mut MutexGuard<'_, Status>,
+    replica: &Replica,
+    stamp: GenerationStamp,
+) -> Result<Arc<LiveReplica>, Failure> {
+    let live = match &status.files {
+        Files::Live(live) => {
+            live.restamp(stamp)?;
+            return Ok(Arc::clone(live));
+        }
+        Files::Stored(stored) => {
+            let live = match stored.place {
+                Place::Finalized => files.append(stored.block, stamp)?,
+                place => {
+                    let live = files.adopt(stored.block, place)?;
+                    live.restamp(stamp)?;
+                    live
+                }
+            };
+            replica.volume.discount(stored.block.len + stored.meta_len);
+            Arc::new(live)
+        }
+    };
+    status.files = Files::Live(Arc::clone(&live));
+    Ok(live)
+}
+
+fn copy_truncated(
+    files: &Pool,
+    reader: &ReplicaReader,
+    block: Block,
+) -> Result<LiveReplica, zerohop_replica::Error> {
+    let live = files.create(block, Place::Rbw, reader.checksum())?;
+    let mut buffer = vec![0; COPY_LEN.min(usize::try_from(block.len).unwrap_or(COPY_LEN))];
+    let mut offset = 0;
+    while offset < block.len {
+        let len = (block.len - offset).min(buffer.len() as u64) as usize;
+        let part = buffer.get_mut(..len).unwrap_or_default();
+        reader.read_at(offset, part)?;
+        live.write(&Packet { offset, data: part, sums: &[] })?;
+        offset += len as u64;
+    }
+    live.flush()?;
+    live.set_acked(block.len);
+    Ok(live)
+}

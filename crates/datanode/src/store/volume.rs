@@ -1,0 +1,267 @@
+//! A volume: one storage folder with its type, its space and its share of the block pools.
+
+use crate::error::Error;
+use crate::services::PoolIdentity;
+use parking_lot::{Mutex, RwLock};
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use zerohop_proto::hdfs::datanode_storage_proto::StorageState;
+use zerohop_proto::hdfs::{DatanodeStorageProto, StorageReportProto, StorageTypeProto};
+use zerohop_replica::{Pool, PoolVersion, Scan, Space, Volume};
+
+/// A folder of `dfs.datanode.data.dir` with its storage type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Location {
+    pub(crate) path: PathBuf,
+    pub(crate) storage_type: StorageTypeProto,
+}
+
+impl Location {
+    /// Reads `[SSD]file:///path`, `[DISK]/path` or `/path`.
+    pub(crate) fn parse(text: &str) -> Result<Self, Error> {
+        let text = text.trim();
+        let (kind, path) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((kind, path)) => (kind.to_ascii_uppercase(), path.trim()),
+            None => ("DISK".to_owned(), text),
+        };
+        let storage_type = StorageTypeProto::from_str_name(&kind).ok_or_else(|| {
+            Error::Config(format!("dfs.datanode.data.dir: {text}: unknown storage type {kind}"))
+        })?;
+        let path =
+            path.strip_prefix("file://").or_else(|| path.strip_prefix("file:")).unwrap_or(path);
+        if !path.starts_with('/') {
+            return Err(Error::Config(format!(
+                "dfs.datanode.data.dir: {text}: an absolute path is needed"
+            )));
+        }
+        Ok(Self { path: PathBuf::from(path), storage_type })
+    }
+}
+
+/// Space that HDFS leaves free on a volume.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Reserve {
+    pub(crate) bytes: u64,
+    pub(crate) percent: u64,
+}
+
+/// A volume in use.
+pub(crate) struct DataVolume {
+    pub(crate) location: Location,
+    volume: Mutex<Volume>,
+    reserve: Reserve,
+    pools: RwLock<HashMap<Arc<str>, Pool>>,
+    /// Bytes of block and meta files.
+    used: AtomicU64,
+    /// Bytes promised to replicas that are being written.
+    promised: AtomicU64,
+    blocks: AtomicU64,
+    failed: AtomicBool,
+}
+
+impl DataVolume {
+    /// Locks and opens a folder.
+    pub(crate) fn open(
+        location: Location,
+        reserve: Reserve,
+    ) -> Result<Self, zerohop_replica::Error> {
+        let volume = Volume::open(&location.path)?;
+        volume.space()?;
+        Ok(Self {
+            location,
+            volume: Mutex::new(volume),
+            reserve,
+            pools: RwLock::default(),
+            used: AtomicU64::new(0),
+            promised: AtomicU64::new(0),
+            blocks: AtomicU64::new(0),
+            failed: AtomicBool::new(false),
+        })
+    }
+
+    /// The DataNode it belongs to, if it was used before.
+    pub(crate) fn datanode_uuid(&self) -> Option<String> {
+        let volume = self.volume.lock();
+        volume.version().map(|v| v.datanode_uuid.clone()).filter(|uuid| !uuid.is_empty())
+    }
+
+    /// Makes it a volume of this DataNode, opens a pool on it and lists what is there.
+    pub(crate) fn open_pool(
+        &self,
+        identity: &PoolIdentity,
+        datanode_uuid: &str,
+    ) -> Result<Scan, zerohop_replica::Error> {
+        let mut volume = self.volume.lock();
+        volume.claim(&identity.cluster_id, datanode_uuid)?;
+        let pool = volume.open_pool(&PoolVersion {
+            pool_id: identity.pool_id.to_string(),
+            namespace_id: identity.namespace_id,
+            ctime: identity.ctime,
+        })?;
+        let scan = pool.scan()?;
+        self.used.fetch_add(scan.bytes(), Ordering::Relaxed);
+        let count = scan.finalized.len() + scan.rbw.len();
+        self.blocks.fetch_add(count as u64, Ordering::Relaxed);
+        self.pools.write().insert(Arc::clone(&identity.pool_id), pool);
+        Ok(scan)
+    }
+
+    /// A block pool's folders on it.
+    pub(crate) fn pool(&self, id: &str) -> Option<Pool> {
+        self.pools.read().get(id).cloned()
+    }
+
+    /// Its storage id; empty before it was claimed.
+    pub(crate) fn storage_id(&self) -> String {
+        self.volume.lock().storage_id().to_owned()
+    }
+
+    /// How messages name it.
+    pub(crate) fn storage(&self) -> DatanodeStorageProto {
+        DatanodeStorageProto {
+            storage_uuid: self.storage_id(),
+            state: Some(StorageState::Normal as i32),
+            storage_type: Some(self.location.storage_type as i32),
+        }
+    }
+
+    /// Whether it failed and is out of use.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Acquire)
+    }
+
+    /// Takes it out of use if it cannot be read and written any more; true when that is so.
+    pub(crate) fn check(&self) -> bool {
+        let checked = self.volume.lock().check_disk();
+        if let Err(error) = checked
+            && error.is_volume_fault()
+            && !self.failed.swap(true, Ordering::AcqRel)
+        {
+            tracing::error!("volume {self} failed and is out of use: {error}");
+        }
+        self.has_failed()
+    }
+
+    fn space(&self) -> Space {
+        self.volume.lock().space().unwrap_or_default()
+    }
+
+    fn reserved(&self, space: Space) -> u64 {
+        self.reserve.bytes.max(space.capacity / 100 * self.reserve.percent)
+    }
+
+    /// Bytes that new replicas may take.
+    pub(crate) fn available(&self) -> u64 {
+        let space = self.space();
+        let reserved = self.reserved(space);
+        let by_capacity = space.capacity.saturating_sub(reserved).saturating_sub(self.used());
+        let by_disk = space.available.saturating_sub(reserved);
+        by_capacity.min(by_disk).saturating_sub(self.promised())
+    }
+
+    /// Bytes of block and meta files.
+    pub(crate) fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// Bytes promised to replicas that are being written.
+    pub(crate) fn promised(&self) -> u64 {
+        self.promised.load(Ordering::Relaxed)
+    }
+
+    /// Replicas on it.
+    pub(crate) fn blocks(&self) -> u64 {
+        self.blocks.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that HDFS leaves free on it.
+    pub(crate) fn left_free(&self) -> u64 {
+        self.reserved(self.space())
+    }
+
+    /// Promises space to a replica.
+    pub(crate) fn promise(&self, len: u64) {
+        self.promised.fetch_add(len, Ordering::Relaxed);
+    }
+
+    /// Takes a promise back.
+    pub(crate) fn release(&self, len: u64) {
+        subtract(&self.promised, len);
+    }
+
+    /// A replica of so many bytes (block and meta file) is new on it.
+    pub(crate) fn count(&self, bytes: u64) {
+        self.used.fetch_add(bytes, Ordering::Relaxed);
+        self.blocks.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A replica of so many bytes went.
+    pub(crate) fn discount(&self, bytes: u64) {
+        subtract(&self.used, bytes);
+        subtract(&self.blocks, 1);
+    }
+
+    /// What a heartbeat says of it.
+    pub(crate) fn report(&self) -> StorageReportProto {
+        let space = self.space();
+        let capacity = space.capacity.saturating_sub(self.reserved(space));
+        let used = self.used();
+        let taken = space.capacity.saturating_sub(space.available);
+        StorageReportProto {
+            storage_uuid: self.storage_id(),
+            failed: Some(self.has_failed()),
+            capacity: Some(capacity),
+            dfs_used: Some(used),
+            remaining: Some(self.available()),
+            block_pool_used: Some(used),
+            storage: Some(self.storage()),
+            non_dfs_used: Some(taken.saturating_sub(used)),
+            mount: Some(String::new()),
+        }
+    }
+
+    /// Its folder.
+    pub(crate) fn root(&self) -> &Path {
+        &self.location.path
+    }
+}
+
+fn subtract(counter: &AtomicU64, len: u64) {
+    let _previous = counter
+        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |now| Some(now.saturating_sub(len)));
+}
+
+impl fmt::Display for DataVolume {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.location.path.display())
+    }
+}
+
+impl fmt::Debug for DataVolume {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locations_are_read_as_hadoop_writes_them() {
+        for (text, path, kind) in [
+            ("/d/1", "/d/1", StorageTypeProto::Disk),
+            ("file:///d/1", "/d/1", StorageTypeProto::Disk),
+            ("[SSD]file:///d/2", "/d/2", StorageTypeProto::Ssd),
+            (" [ram_disk] /d/3", "/d/3", StorageTypeProto::RamDisk),
+        ] {
+            let wanted = Location { path: path.into(), storage_type: kind };
+            assert_eq!(Location::parse(text).unwrap(), wanted, "{text}");
+        }
+        assert!(Location::parse("[TAPE]/d").is_err());
+        assert!(Location::parse("d/1").is_err());
+    }
+}

@@ -1,0 +1,408 @@
+//! Replicas that begin to be written, go on, and become final.
+//!
+//! Each entry point sets the writer under the replica's lock, after any former writer has left.
+
+use super::replica::{Files, Replica, Status, Writer};
+use super::volume::DataVolume;
+use super::{BlockPool, Failure, Store, choose};
+use parking_lot::MutexGuard;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+use zerohop_proto::hdfs::StorageTypeProto;
+use zerohop_replica::{Durability, LiveReplica, Place};
+use zerohop_wire::block_report::ReplicaState;
+use zerohop_wire::{Block, DataChecksum, ExtendedBlock, GenerationStamp};
+
+/// A replica with the files its writer writes to.
+pub(crate) struct Writable {
+    pub(crate) replica: Arc<Replica>,
+    pub(crate) live: Arc<LiveReplica>,
+}
+
+/// Where a new replica shall go.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Placement {
+    pub(crate) storage_type: StorageTypeProto,
+    pub(crate) checksum: DataChecksum,
+    /// Space to set aside: the block's size as far as it is known.
+    pub(crate) room: u64,
+}
+
+impl Store {
+    /// A new replica that a client writes. A stamp other than 0 replaces what an earlier attempt
+    /// left behind.
+    pub(crate) fn create_rbw(
+        &self,
+        block: &ExtendedBlock,
+        new_stamp: GenerationStamp,
+        placement: Placement,
+        writer: &Arc<Writer>,
+    ) -> Result<Writable, Failure> {
+        let pool = self.pool(&block.pool)?;
+        let mut wanted = block.block;
+        if let Some(known) = pool.get(wanted.id) {
+            if new_stamp.0 == 0 {
+                return Err(already_exists(block, known.state()));
+            }
+            drop(known.lock_without_writer(self.writer_patience)?);
+            self.remove(&pool, &known)?;
+        }
+        if new_stamp.0 != 0 {
+            wanted.stamp = new_stamp;
+        }
+        self.create(&pool, wanted, ReplicaState::Rbw, placement, writer)
+    }
+
+    /// A new replica that is copied from another DataNode. Older ones under way make room.
+    pub(crate) fn create_temporary(
+        &self,
+        block: &ExtendedBlock,
+        for_client: bool,
+        placement: Placement,
+        writer: &Arc<Writer>,
+    ) -> Result<Writable, Failure> {
+        let pool = self.pool(&block.pool)?;
+        if let Some(known) = pool.get(block.block.id) {
+            let (state, stamp) = {
+                let status = known.lock();
+                (status.state, status.block().stamp)
+            };
+            let unfinished = matches!(state, ReplicaState::Temporary | ReplicaState::Rbw);
+            if stamp >= block.block.stamp || (!for_client && !unfinished) {
+                return Err(already_exists(block, state));
+            }
+            drop(known.lock_without_writer(self.writer_patience)?);
+            self.remove(&pool, &known)?;
+        }
+        self.create(&pool, block.block, ReplicaState::Temporary, placement, writer)
+    }
+
+    fn create(
+        &self,
+        pool: &Arc<BlockPool>,
+        block: Block,
+        state: ReplicaState,
+        placement: Placement,
+        writer: &Arc<Writer>,
+    ) -> Result<Writable, Failure> {
+        let fitting = choose::fitting(&self.volumes, placement.storage_type);
+        let volume = Arc::clone(self.chooser.choose(&fitting, placement.room)?);
+        let files = volume
+            .pool(&pool.id)
+            .ok_or_else(|| Failure::io(format!("{volume} does not hold block pool {}", pool.id)))?;
+        let place = if state == ReplicaState::Temporary { Place::Tmp } else { Place::Rbw };
+        let live = files.create(block, place, placement.checksum);
+        let live = Arc::new(live.inspect_err(|error| {
+            if error.is_volume_fault() {
+                self.suspect(&volume);
+            }
+        })?);
+        let mut status = Status::live(state, Arc::clone(&live), Arc::clone(writer));
+        status.reserved = placement.room;
+        volume.promise(placement.room);
+        let replica = Replica::new(block.id, Arc::clone(&volume), status);
+        match pool.replicas.write().entry(block.id) {
+            Entry::Vacant(vacant) => vacant.insert(Arc::clone(&replica)),
+            Entry::Occupied(known) => {
+                volume.release(placement.room);
+                drop(live.delete());
+                return Err(Failure::exists(format!(
+                    "Block {block} already exists in state {} and thus cannot be created.",
+                    known.get().state()
+                )));
+            }
+        };
+        Ok(Writable { replica, live })
+    }
+
+    /// Reopens a finalized replica of exactly `expected_len` bytes to append to it.
+    pub(crate) fn append(
+        &self,
+        block: &ExtendedBlock,
+        new_stamp: GenerationStamp,
+        expected_len: u64,
+        writer: &Arc<Writer>,
+    ) -> Result<Writable, Failure> {
+        if new_stamp < block.block.stamp {
+            return Err(Failure::io(format!(
+                "The new generation stamp {new_stamp} should be greater than the replica \
+                 {block}'s generation stamp"
+            )));
+        }
+        let replica = self.replica_with_stamp(block)?;
+        let mut status = replica.lock();
+        if status.state != ReplicaState::Finalized {
+            return Err(Failure::not_found(format_args!(
+                "Cannot append to an unfinalized replica {block}"
+            )));
+        }
+        check_len(&status, &replica.volume, expected_len)?;
+        let live = self.reopen(block, &replica, &mut status, new_stamp)?;
+        status.writer = Some(Arc::clone(writer));
+        drop(status);
+        Ok(Writable { replica, live })
+    }
+
+    fn reopen(
+        &self,
+        block: &ExtendedBlock,
+        replica: &Arc<Replica>,
+        status: &mut MutexGuard<'_, Status>,
+        new_stamp: GenerationStamp,
+    ) -> Result<Arc<LiveReplica>, Failure> {
+        let files = replica
+            .volume
+            .pool(&block.pool)
+            .ok_or_else(|| Failure::io(format!("{} lost {}", replica.volume, block.pool)))?;
+        let Files::Stored(stored) = &status.files else {
+            return Err(Failure::io(format!("{block} is being written")));
+        };
+        let stored = *stored;
+        let live = match stored.place {
+            Place::Finalized => files.append(stored.block, new_stamp)?,
+            place => {
+                let live = files.adopt(stored.block, place)?;
+                live.restamp(new_stamp)?;
+                live
+            }
+        };
+        let live = Arc::new(live);
+        replica.volume.discount(stored.block.len + stored.meta_len);
+        status.state = ReplicaState::Rbw;
+        status.files = Files::Live(Arc::clone(&live));
+        status.reserved = block.block.len.saturating_sub(stored.block.len);
+        replica.volume.promise(status.reserved);
+        Ok(live)
+    }
+
+    /// Goes on with an append whose pipeline broke.
+    pub(crate) fn recover_append(
+        &self,
+        block: &ExtendedBlock,
+        new_stamp: GenerationStamp,
+        expected_len: u64,
+        writer: &Arc<Writer>,
+    ) -> Result<Writable, Failure> {
+        let replica = self.replica(block)?;
+        let mut status = replica.lock_without_writer(self.writer_patience)?;
+        check_recoverable(&status, &replica.volume, block, new_stamp, expected_len)?;
+        let live = match &status.files {
+            Files::Live(live) => {
+                let live = Arc::clone(live);
+                live.restamp(new_stamp)?;
+                live
+            }
+            Files::Stored(_) => self.reopen(block, &replica, &mut status, new_stamp)?,
+        };
+        status.writer = Some(Arc::clone(writer));
+        drop(status);
+        Ok(Writable { replica, live })
+    }
+
+    /// Completes a replica whose pipeline broke after the last packet.
+    pub(crate) fn recover_close(
+        &self,
+        block: &ExtendedBlock,
+        new_stamp: GenerationStamp,
+        expected_len: u64,
+    ) -> Result<Arc<Replica>, Failure> {
+        let replica = self.replica(block)?;
+        let mut status = replica.lock_without_writer(self.writer_patience)?;
+        check_recoverable(&status, &replica.volume, block, new_stamp, expected_len)?;
+        let live = match &status.files {
+            Files::Live(live) => {
+                let live = Arc::clone(live);
+                live.restamp(new_stamp)?;
+                live
+            }
+            Files::Stored(_) => self.reopen(block, &replica, &mut status, new_stamp)?,
+        };
+        finish(&replica, &mut status, &live, Durability::PageCache)?;
+        drop(status);
+        Ok(replica)
+    }
+
+    /// Goes on with a block whose pipeline broke; bytes that were not acknowledged are dropped.
+    pub(crate) fn recover_rbw(
+        &self,
+        block: &ExtendedBlock,
+        new_stamp: GenerationStamp,
+        least: u64,
+        most: u64,
+        writer: &Arc<Writer>,
+    ) -> Result<Writable, Failure> {
+        let replica = self.replica(block)?;
+        let mut status = replica.lock_without_writer(self.writer_patience)?;
+        let live = match &status.files {
+            Files::Live(live) if status.state == ReplicaState::Rbw => Arc::clone(live),
+            _ => {
+                return Err(Failure::not_found(format_args!(
+                    "Cannot recover a non-RBW replica {}",
+                    status.text(&replica.volume)
+                )));
+            }
+        };
+        check_stamp(&status, block, new_stamp)?;
+        let (acked, received) = (live.acked(), live.received());
+        if acked < least || received > most {
+            return Err(Failure::not_found(format_args!(
+                "Unmatched length replica {}: BytesAcked = {acked} BytesRcvd = {received} are not \
+                 in the range of [{least}, {most}].",
+                status.text(&replica.volume)
+            )));
+        }
+        if received > acked {
+            live.truncate(acked)?;
+        }
+        live.restamp(new_stamp)?;
+        status.writer = Some(Arc::clone(writer));
+        drop(status);
+        Ok(Writable { replica, live })
+    }
+
+    /// Makes a copy that was received for a client's pipeline one that is being written.
+    pub(crate) fn convert_temporary_to_rbw(
+        &self,
+        block: &ExtendedBlock,
+        replica: &Arc<Replica>,
+    ) -> Result<(), Failure> {
+        let mut status = replica.lock();
+        let Files::Live(live) = &status.files else {
+            return Err(Failure::exists(format!("{block} is not temporary")));
+        };
+        if live.received() < block.block.len {
+            return Err(Failure::io(format!(
+                "{} = numBytes < visible = {}, temp={}",
+                live.received(),
+                block.block.len,
+                status.text(&replica.volume)
+            )));
+        }
+        live.convert_to_rbw()?;
+        live.set_acked(live.received());
+        status.state = ReplicaState::Rbw;
+        status.writer = None;
+        Ok(())
+    }
+
+    /// Makes a replica final; once it is, a second call does nothing.
+    pub(crate) fn finalize(
+        &self,
+        replica: &Arc<Replica>,
+        durability: Durability,
+    ) -> Result<Block, Failure> {
+        let mut status = replica.lock();
+        if let Files::Live(live) = &status.files {
+            let live = Arc::clone(live);
+            let finished = finish(replica, &mut status, &live, durability);
+            if let Err(Failure::Files(error)) = &finished
+                && error.is_volume_fault()
+            {
+                drop(status);
+                self.suspect(&replica.volume);
+                return Err(Failure::io(error.to_string()));
+            }
+            finished?;
+        }
+        Ok(status.block())
+    }
+
+    /// Deletes a copy that did not become whole.
+    pub(crate) fn drop_temporary(&self, pool_id: &str, replica: &Arc<Replica>) {
+        if replica.state() != ReplicaState::Temporary {
+            return;
+        }
+        let removed = self.pool(pool_id).and_then(|pool| self.remove(&pool, replica));
+        if let Err(error) = removed {
+            tracing::warn!("blk_{}: {error}", replica.id);
+        }
+    }
+
+    fn replica_with_stamp(&self, block: &ExtendedBlock) -> Result<Arc<Replica>, Failure> {
+        let replica = self.replica(block)?;
+        if replica.block().stamp != block.block.stamp {
+            return Err(Failure::not_found(format_args!(
+                "Cannot append to a replica with unexpected generation stamp {}:{}",
+                block.pool,
+                replica.block()
+            )));
+        }
+        Ok(replica)
+    }
+}
+
+/// Moves the files to the finalized ones and counts them.
+pub(super) fn finish(
+    replica: &Replica,
+    status: &mut MutexGuard<'_, Status>,
+    live: &LiveReplica,
+    durability: Durability,
+) -> Result<(), Failure> {
+    let stored = live.finalize(durability)?;
+    replica.volume.count(stored.block.len + stored.meta_len);
+    replica.volume.release(std::mem::take(&mut status.reserved));
+    status.state = ReplicaState::Finalized;
+    status.files = Files::Stored(stored);
+    status.recovery = None;
+    replica.grown();
+    Ok(())
+}
+
+fn already_exists(block: &ExtendedBlock, state: ReplicaState) -> Failure {
+    Failure::exists(format!(
+        "Block {block} already exists in state {state} and thus cannot be created."
+    ))
+}
+
+fn check_len(status: &Status, volume: &DataVolume, expected: u64) -> Result<(), Failure> {
+    let len = status.block().len;
+    if len == expected {
+        return Ok(());
+    }
+    Err(Failure::io(format!(
+        "Corrupted replica {} with a length of {len} expected length is {expected}",
+        status.text(volume)
+    )))
+}
+
+fn check_stamp(
+    status: &Status,
+    block: &ExtendedBlock,
+    new_stamp: GenerationStamp,
+) -> Result<(), Failure> {
+    let stamp = status.block().stamp;
+    if (block.block.stamp..=new_stamp).contains(&stamp) {
+        return Ok(());
+    }
+    Err(Failure::not_found(format_args!(
+        "Cannot append to a replica with unexpected generation stamp {stamp}. Expected GS range \
+         is [{}, {new_stamp}].",
+        block.block.stamp
+    )))
+}
+
+fn check_recoverable(
+    status: &Status,
+    volume: &DataVolume,
+    block: &ExtendedBlock,
+    new_stamp: GenerationStamp,
+    expected_len: u64,
+) -> Result<(), Failure> {
+    if !matches!(status.state, ReplicaState::Finalized | ReplicaState::Rbw) {
+        return Err(Failure::not_found(format_args!(
+            "Cannot recover append/close to a replica that's not FINALIZED and not RBW {}",
+            status.text(volume)
+        )));
+    }
+    check_stamp(status, block, new_stamp)?;
+    if status.state == ReplicaState::Rbw && status.acked() != status.block().len {
+        return Err(Failure::exists(format!(
+            "RBW replica {}bytesRcvd({}), bytesOnDisk({}), and bytesAcked({}) are not the same.",
+            status.text(volume),
+            status.block().len,
+            status.block().len,
+            status.acked()
+        )));
+    }
+    check_len(status, volume, expected_len)
+}
