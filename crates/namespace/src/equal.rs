@@ -6,7 +6,8 @@ use crate::tree::{Body, Slot};
 impl Namespace {
     /// The first difference to another namespace, in words; none if inodes, blocks, leases, quotas and counters agree.
     ///
-    /// Replicas and lease times are not compared: no log carries them.
+    /// Replicas and lease times are not compared: no log carries them. Of a block being written only id and stamp are, and
+    /// while files are open only the names used: how far a block is written is not logged.
     pub fn difference(&self, other: &Namespace) -> Option<String> {
         if self.ids != other.ids {
             return Some(format!("counters: {:?} and {:?}", self.ids, other.ids));
@@ -47,11 +48,20 @@ impl Namespace {
         );
         let own = match &inode.body {
             Body::Directory(directory) => {
-                format!("folder of {} quota {:?}", directory.children.len(), directory.quota)
+                let quota = directory.quota.as_deref().map(|quota| {
+                    let space = (self.leases.len() == 0).then_some(quota.used);
+                    format!("{:?} used {} {space:?}", quota.limit, quota.used.names)
+                });
+                format!("folder of {} quota {quota:?}", directory.children.len())
             }
             Body::File(file) => {
-                let blocks: Vec<_> =
-                    file.blocks.as_slice().iter().map(|id| self.describe_block(*id)).collect();
+                let ids = file.blocks.as_slice();
+                let open = |at: usize| file.is_open() && at + 1 == ids.len();
+                let blocks: Vec<_> = ids
+                    .iter()
+                    .enumerate()
+                    .map(|(at, id)| self.describe_block(*id, open(at)))
+                    .collect();
                 format!(
                     "file atime {} x{} {} policy {} writer {:?} lease {:?} blocks {blocks:?}",
                     file.atime,
@@ -68,8 +78,11 @@ impl Namespace {
         format!("{common} {own}")
     }
 
-    fn describe_block(&self, id: zerohop_wire::BlockId) -> String {
+    fn describe_block(&self, id: zerohop_wire::BlockId, open: bool) -> String {
         let Some(stored) = self.blocks.get(id) else { return format!("{id} missing") };
+        if open {
+            return format!("{} open", stored.block);
+        }
         let done = self.blocks.is_complete(id);
         format!(
             "{} len {} x{} of {} done {done}",

@@ -35,7 +35,8 @@ impl Namespace {
         if let Some(section) = image.section(SectionName::InodeDir)? {
             self.load_folders(section)?;
         }
-        self.charge_all();
+        // Images do not say what folders with a quota use.
+        self.recount_below(self.tree.root);
         Ok(info)
     }
 
@@ -216,25 +217,6 @@ impl Namespace {
     fn loose_inode(&self, id: InodeId) -> Option<Slot> {
         let slot = self.tree.find_any(id)?;
         (self.tree.get(slot).parent == NO_SLOT && slot != self.tree.root).then_some(slot)
-    }
-
-    /// What folders with a quota use, which images do not say.
-    fn charge_all(&mut self) {
-        let mut open = vec![self.tree.root];
-        while let Some(slot) = open.pop() {
-            let Some(directory) = self.tree.get(slot).as_directory() else { continue };
-            open.extend(
-                directory.children.iter().filter(|child| self.tree.get(*child).is_directory()),
-            );
-            if directory.quota.is_some() {
-                let used = self.usage_here(slot);
-                if let Some(quota) =
-                    self.tree.get_mut(slot).as_directory_mut().and_then(|d| d.quota.as_mut())
-                {
-                    quota.used = used;
-                }
-            }
-        }
     }
 }
 

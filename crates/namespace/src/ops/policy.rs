@@ -93,9 +93,28 @@ impl Namespace {
             }
             _ => {}
         }
-        // Only the types change, also within the folder's own quota.
         let delta = self.usage_here(slot).less(&before);
-        self.charge(if self.tree.get(slot).is_directory() { slot } else { parent }, &delta);
+        self.charge(parent, &delta);
+        self.recount_below(slot);
+    }
+
+    /// Folders with a quota at and below one whose storage policy changed: their types are counted anew.
+    pub(crate) fn recount_below(&mut self, top: Slot) {
+        let mut open = vec![top];
+        while let Some(slot) = open.pop() {
+            let Some(directory) = self.tree.get(slot).as_directory() else { continue };
+            open.extend(
+                directory.children.iter().filter(|child| self.tree.get(*child).is_directory()),
+            );
+            if directory.quota.is_some() {
+                let used = self.usage_here(slot);
+                if let Some(quota) =
+                    self.tree.get_mut(slot).as_directory_mut().and_then(|d| d.quota.as_mut())
+                {
+                    quota.used = used;
+                }
+            }
+        }
     }
 
     /// The storage policy in force at a path; 0 when none is set above it.

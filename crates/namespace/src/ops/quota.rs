@@ -96,10 +96,12 @@ impl Namespace {
             .as_directory()
             .and_then(|directory| directory.quota.as_deref().copied());
         let limit = quota.unwrap_or(Quota::unlimited()).limit;
+        // The root's largest value would be read as "leave it": the log says that it is cleared.
+        let root_unlimited = slot == self.tree.root && limit.names == QUOTA_DONT_SET;
+        let names = if root_unlimited { QUOTA_RESET } else { limit.names };
         match kind {
             None => {
-                SetQuota { path: path.to_owned(), ns_quota: limit.names, ds_quota: limit.space }
-                    .into()
+                SetQuota { path: path.to_owned(), ns_quota: names, ds_quota: limit.space }.into()
             }
             Some(kind) => SetQuotaByStorageType {
                 path: path.to_owned(),

@@ -265,6 +265,9 @@ impl Namespace {
             let after = self.usage_here(src);
             self.charge(old, &before.negated());
             self.charge(parent, &after);
+            if after != before {
+                self.recount_below(src);
+            }
         }
         self.folder_changed(old, mtime);
         self.folder_changed(parent, mtime);

@@ -1,0 +1,120 @@
+//! ACLs on paths, and extended attributes.
+
+use crate::world::{World, kind, user_acl};
+use bytes::Bytes;
+use zerohop_namespace::{AclEntry, AclScope, AclType, XAttr, XAttrNamespace};
+use zerohop_wire::JavaException;
+
+fn xattr(namespace: XAttrNamespace, name: &str, value: &str) -> XAttr {
+    XAttr { namespace, name: name.into(), value: Some(Bytes::copy_from_slice(value.as_bytes())) }
+}
+
+#[test]
+fn a_named_user_gets_in_until_the_mask_shuts() {
+    let mut world = World::new();
+    let root = world.root();
+    let bob = world.user("bob", &[]);
+    world.mkdirs("/d");
+    world.namespace.set_permission(&root, "/d", 0o700).unwrap();
+    world.namespace.modify_acl_entries(&root, "/d", &[user_acl(Some("bob"), 7)]).unwrap();
+    world.create_as(&bob, "/d/f", false).unwrap();
+    assert!(world.stat("/d").unwrap().has_acl);
+    assert_eq!(world.namespace.acl_status(&root, "/d").unwrap().entries.len(), 2);
+    world.namespace.set_permission(&root, "/d", 0o700).unwrap();
+    assert_eq!(kind(world.create_as(&bob, "/d/g", false)), JavaException::AccessControl);
+    world.namespace.remove_acl(&root, "/d").unwrap();
+    assert!(!world.stat("/d").unwrap().has_acl);
+    world.close("/d/f", None);
+    world.check_replay();
+}
+
+#[test]
+fn default_entries_are_handed_down() {
+    let mut world = World::new();
+    let root = world.root();
+    world.mkdirs("/d");
+    let default = AclEntry { scope: AclScope::Default, ..user_acl(Some("bob"), 7) };
+    world.namespace.modify_acl_entries(&root, "/d", &[default]).unwrap();
+    world.namespace.mkdirs(&root, "/d/sub", 0o755, Some(0o777), true).unwrap();
+    world.write("/d/sub/f", &[]);
+    let sub = world.namespace.acl_status(&root, "/d/sub").unwrap();
+    let has = |scope| sub.entries.iter().any(|entry| entry.scope == scope && entry.name.is_some());
+    assert!(has(AclScope::Access) && has(AclScope::Default));
+    assert_eq!(world.stat("/d/sub/f").unwrap().mode, 0o664);
+    world.check_replay();
+    world.check_image();
+    world.namespace.remove_default_acl(&root, "/d").unwrap();
+    assert!(!world.stat("/d").unwrap().has_acl);
+    world.check_replay();
+}
+
+#[test]
+fn an_invalid_acl_names_the_path() {
+    let mut world = World::new();
+    let root = world.root();
+    world.write("/f", &[]);
+    let default = AclEntry { scope: AclScope::Default, ..user_acl(Some("bob"), 7) };
+    let e = world.namespace.modify_acl_entries(&root, "/f", &[default]).unwrap_err();
+    assert_eq!(
+        e.message,
+        "Invalid ACL: only directories may have a default ACL. Path: /f Path: /f"
+    );
+    let mask = AclEntry { kind: AclType::Mask, ..user_acl(Some("x"), 7) };
+    assert_eq!(
+        kind(world.namespace.modify_acl_entries(&root, "/f", &[mask])),
+        JavaException::AclException
+    );
+}
+
+#[test]
+fn attributes_are_set_listed_and_removed() {
+    let mut world = World::new();
+    let root = world.root();
+    world.write("/f", &[]);
+    world.edits();
+    let (a, t) = (xattr(XAttrNamespace::User, "a", "1"), xattr(XAttrNamespace::Trusted, "t", "2"));
+    world.namespace.set_xattr(&root, "/f", a.clone(), true, false).unwrap();
+    world.namespace.set_xattr(&root, "/f", t.clone(), true, true).unwrap();
+    assert_eq!(world.edit_names(), ["OP_SET_XATTR"; 2]);
+    assert_eq!(
+        kind(world.namespace.set_xattr(&root, "/f", a.clone(), true, false)),
+        JavaException::Io
+    );
+    assert_eq!(world.namespace.get_xattrs(&root, "/f", &[a.clone()]).unwrap(), [a.clone()]);
+    assert_eq!(world.namespace.list_xattrs(&root, "/f").unwrap().len(), 2);
+    let bob = world.user("bob", &[]);
+    assert_eq!(world.namespace.list_xattrs(&bob, "/f").unwrap(), [a.clone()]);
+    assert_eq!(kind(world.namespace.get_xattrs(&bob, "/f", &[t])), JavaException::AccessControl);
+    let none = xattr(XAttrNamespace::User, "none", "");
+    assert_eq!(
+        kind(world.namespace.get_xattrs(&root, "/f", &[none.clone()])),
+        JavaException::XAttrNotFound
+    );
+    world.check_image();
+    world.namespace.remove_xattr(&root, "/f", &a).unwrap();
+    assert_eq!(kind(world.namespace.remove_xattr(&root, "/f", &none)), JavaException::Io);
+    world.check_replay();
+}
+
+#[test]
+fn attributes_have_limits() {
+    let mut world = World::new();
+    let root = world.root();
+    world.write("/f", &[]);
+    let large = xattr(XAttrNamespace::User, "a", &"x".repeat(20_000));
+    assert_eq!(
+        kind(world.namespace.set_xattr(&root, "/f", large, true, false)),
+        JavaException::HadoopIllegalArgument
+    );
+    for n in 0..32 {
+        let xattr = xattr(XAttrNamespace::User, &format!("n{n}"), "");
+        world.namespace.set_xattr(&root, "/f", xattr, true, false).unwrap();
+    }
+    let more = xattr(XAttrNamespace::User, "more", "");
+    assert_eq!(kind(world.namespace.set_xattr(&root, "/f", more, true, false)), JavaException::Io);
+    let system = xattr(XAttrNamespace::System, "s", "");
+    assert_eq!(
+        kind(world.namespace.set_xattr(&root, "/f", system, true, false)),
+        JavaException::AccessControl
+    );
+}

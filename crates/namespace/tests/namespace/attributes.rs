@@ -1,0 +1,70 @@
+//! Times, replication, storage policies.
+
+use crate::world::{World, kind};
+use zerohop_wire::JavaException;
+
+#[test]
+fn times_are_set_one_by_one() {
+    let mut world = World::new();
+    let root = world.root();
+    world.write("/f", &[]);
+    world.namespace.set_times(&root, "/f", 5, -1).unwrap();
+    world.namespace.set_times(&root, "/f", -1, 9).unwrap();
+    let status = world.stat("/f").unwrap();
+    assert_eq!((status.mtime, status.atime), (5, 9));
+    let e = world.namespace.set_times(&root, "/x", 1, 1).unwrap_err();
+    assert_eq!(e.message, "File/Directory /x does not exist.");
+    world.check_replay();
+    world.check_image();
+}
+
+#[test]
+fn a_read_moves_the_access_time_once_an_hour() {
+    let mut world = World::new();
+    world.write("/f", &[1]);
+    let root = world.root();
+    assert_eq!(world.namespace.block_locations(&root, "/f", 0, 1).unwrap().1, None);
+    world.pass_ms(3_600_001);
+    let root = world.root();
+    let due = world.namespace.block_locations(&root, "/f", 0, 1).unwrap().1.unwrap();
+    world.edits();
+    world.namespace.touch(&root, due).unwrap();
+    world.namespace.touch(&root, due).unwrap();
+    assert_eq!(world.edit_names(), ["OP_TIMES"]);
+    assert_eq!(world.stat("/f").unwrap().atime, world.now.wall_ms);
+    world.check_replay();
+}
+
+#[test]
+fn replication_is_for_files() {
+    let mut world = World::new();
+    let root = world.root();
+    world.write("/f", &[1]);
+    world.mkdirs("/d");
+    assert!(world.namespace.set_replication(&root, "/f", 1).unwrap());
+    assert!(!world.namespace.set_replication(&root, "/d", 1).unwrap());
+    assert_eq!(kind(world.namespace.set_replication(&root, "/f", 0)), JavaException::Io);
+    assert_eq!(world.stat("/f").unwrap().replication, 1);
+    world.check_replay();
+}
+
+#[test]
+fn policies_are_inherited_until_unset() {
+    let mut world = World::new();
+    let root = world.root();
+    world.write("/d/f", &[1]);
+    world.namespace.set_storage_policy(&root, "/d", "cold").unwrap();
+    assert_eq!(world.stat("/d/f").unwrap().storage_policy, 2);
+    world.namespace.set_storage_policy(&root, "/d/f", "ALL_SSD").unwrap();
+    assert_eq!(world.namespace.storage_policy(&root, "/d/f").unwrap(), 12);
+    world.check_image();
+    world.namespace.unset_storage_policy(&root, "/d/f").unwrap();
+    world.namespace.unset_storage_policy(&root, "/d").unwrap();
+    assert_eq!(world.stat("/d/f").unwrap().storage_policy, 0);
+    assert_eq!(world.namespace.storage_policy(&root, "/d/f").unwrap(), 7);
+    let wrong = world.namespace.set_storage_policy(&root, "/d", "nope");
+    assert_eq!(kind(wrong), JavaException::HadoopIllegalArgument);
+    let lazy = world.namespace.set_storage_policy(&root, "/d/f", "LAZY_PERSIST");
+    assert_eq!(kind(lazy), JavaException::HadoopIllegalArgument);
+    world.check_replay();
+}

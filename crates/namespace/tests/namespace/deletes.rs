@@ -1,0 +1,62 @@
+//! Deletion.
+
+use crate::world::{World, kind};
+use zerohop_wire::JavaException;
+
+#[test]
+fn a_tree_goes_with_all_its_blocks() {
+    let mut world = World::new();
+    let root = world.root();
+    world.write("/d/a/f", &[1, 2]);
+    world.write("/d/g", &[3]);
+    let e = world.namespace.delete(&root, "/d", false).unwrap_err();
+    assert_eq!(e.message, "`/d is non empty': Directory is not empty");
+    assert_eq!(e.kind(), Some(JavaException::PathIsNotEmptyDirectory));
+    assert!(world.namespace.delete(&root, "/d", true).unwrap());
+    assert_eq!((world.stat("/d").is_none(), world.namespace.blocks.block_count()), (true, 0));
+    assert!(!world.namespace.delete(&root, "/d", true).unwrap());
+    assert!(!world.namespace.delete(&root, "/", true).unwrap());
+    world.check_replay();
+}
+
+#[test]
+fn a_large_tree_is_freed_in_slices_and_its_quota_with_it() {
+    let mut world = World::new();
+    let root = world.root();
+    world.mkdirs("/q/d");
+    world.namespace.set_quota(&root, "/q", 100_000, i64::MAX, None).unwrap();
+    for n in 0..25_000 {
+        world.namespace.mkdirs(&root, &format!("/q/d/{n}"), 0o755, None, false).unwrap();
+    }
+    world.namespace.delete(&root, "/q/d", true).unwrap();
+    assert!(world.stat("/q/d").is_none());
+    assert!(world.namespace.stats().inodes > 2);
+    // A folder above what is being freed cannot go before it is settled.
+    world.mkdirs("/other");
+    world.namespace.rename(&root, "/q", "/other/q").unwrap();
+    while world.namespace.reap(1000) {}
+    assert_eq!(world.namespace.stats().inodes, 3);
+    assert_eq!(world.namespace.quota_usage(&root, "/other/q").unwrap().names, 1);
+    world.check_replay();
+}
+
+#[test]
+fn an_open_file_may_be_deleted_and_its_writer_learns_it() {
+    let mut world = World::new();
+    let root = world.root();
+    let file = world.create_as(&root, "/f", false).unwrap();
+    world.namespace.delete(&root, "/f", false).unwrap();
+    let e = world.namespace.complete(&root, "/f", file.id, "client", None).unwrap_err();
+    assert_eq!(e.kind(), Some(JavaException::FileNotFound));
+    assert!(e.message.starts_with(
+        "File does not exist: /f (inode 16386) Holder client does not have any open files."
+    ));
+    assert_eq!(world.namespace.stats().open_files, 0);
+}
+
+#[test]
+fn reserved_paths_cannot_be_deleted() {
+    let mut world = World::new();
+    let root = world.root();
+    assert_eq!(kind(world.namespace.delete(&root, "/.reserved", true)), JavaException::InvalidPath);
+}

@@ -1,0 +1,67 @@
+//! Images, and logs that do not fit.
+
+use crate::world::{World, through_image};
+use zerohop_journal::op;
+use zerohop_wire::{InodeId, TxId};
+
+#[test]
+fn an_image_holds_open_files_and_counters() {
+    let mut world = World::new();
+    let root = world.root();
+    world.write("/d/closed", &[1, 2, 3]);
+    world.create_as(&root, "/d/open", false).unwrap();
+    world.add_block("/d/open", None).unwrap();
+    world.check_image();
+    let loaded = through_image(&world.namespace);
+    assert_eq!(loaded.stats().open_files, 1);
+    // Saved again it is the same.
+    assert_eq!(through_image(&loaded).difference(&loaded), None);
+}
+
+#[test]
+fn a_replay_goes_on_from_an_image() {
+    let mut world = World::new();
+    let root = world.root();
+    world.create_as(&root, "/f", false).unwrap();
+    let block = world.add_block("/f", None).unwrap();
+    world.edits();
+    let mut loaded = through_image(&world.namespace);
+    let full = zerohop_wire::Block { len: 9, ..block.block() };
+    world.received(&block, full);
+    world.close("/f", Some(full));
+    world.mkdirs("/later");
+    for (at, op) in world.edits().iter().enumerate() {
+        loaded.apply(TxId(at as i64), op).unwrap();
+    }
+    assert_eq!(world.namespace.difference(&loaded), None);
+}
+
+#[test]
+fn edits_of_what_is_not_supported_are_refused_by_name() {
+    let mut world = World::new();
+    let snapshot = op::AllowSnapshot { root: "/".into() };
+    let e = world.namespace.apply(TxId(9), &snapshot.into()).unwrap_err();
+    assert_eq!(
+        e.to_string(),
+        "cannot replay OP_ALLOW_SNAPSHOT (transaction 9): UnsupportedOperationException: OP_ALLOW_SNAPSHOT needs \
+         snapshots, which this NameNode does not support"
+    );
+}
+
+#[test]
+fn edits_that_do_not_fit_are_refused() {
+    let mut world = World::new();
+    world.mkdirs("/d");
+    let mkdir = |id, path: &str| op::Mkdir {
+        inode_id: InodeId(id),
+        path: path.into(),
+        ..op::Mkdir::default()
+    };
+    let mut apply = |op: op::EditOp| world.namespace.apply(TxId(1), &op).is_err();
+    assert!(apply(mkdir(20_000, "/d").into()));
+    assert!(apply(mkdir(16_386, "/e").into()));
+    assert!(apply(mkdir(20_000, "/no/e").into()));
+    assert!(apply(op::UpdateBlocks { path: "/x".into(), blocks: Vec::new() }.into()));
+    assert!(apply(op::RenameOld { src: "x".into(), dst: "/y".into(), timestamp_ms: 0 }.into()));
+    assert!(!apply(mkdir(20_000, "/e").into()));
+}

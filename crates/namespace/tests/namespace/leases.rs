@@ -1,0 +1,154 @@
+//! Leases and the recovery of files whose writer is gone.
+
+use crate::world::{World, kind};
+use zerohop_namespace::{BlockSynchronization, CreateFlags};
+use zerohop_wire::{Block, InodeId, JavaException};
+
+/// The DataNodes end the recovery of a file's last block with this length.
+pub fn finish_recovery(world: &mut World, path: &str, len: u64) {
+    let root = world.root();
+    let (located, _) = world.namespace.block_locations(&root, path, 0, u64::MAX).unwrap();
+    let last = located.last.unwrap();
+    let recovery = world.namespace.blocks.recovery(last.block().id).unwrap();
+    let targets: Vec<_> = (last.locations.replicas.iter())
+        .map(|replica| (replica.node.id.uuid.clone(), replica.storage_id.to_string()))
+        .collect();
+    world
+        .namespace
+        .commit_block_synchronization(
+            &root,
+            &BlockSynchronization {
+                block: last.block(),
+                new_stamp: recovery.stamp.0,
+                new_len: len,
+                close_file: true,
+                delete_block: false,
+                targets: &targets,
+            },
+        )
+        .unwrap();
+}
+
+fn open_file(world: &mut World, path: &str) -> Block {
+    let root = world.root();
+    world.create_as(&root, path, false).unwrap();
+    world.add_block(path, None).unwrap().block()
+}
+
+#[test]
+fn another_client_waits_for_the_soft_limit() {
+    let mut world = World::new();
+    open_file(&mut world, "/f");
+    let root = world.root();
+    let e = world.namespace.append(&root, "/f", "other", CreateFlags::default()).unwrap_err();
+    assert_eq!(e.kind(), Some(JavaException::AlreadyBeingCreated));
+    assert_eq!(
+        e.message,
+        "Failed to APPEND_FILE /f for other on 127.0.0.1 because this file lease is currently owned by client on 127.0.0.1"
+    );
+    world.pass_ms(60_001);
+    let root = world.root();
+    let late = world.namespace.append(&root, "/f", "other", CreateFlags::default());
+    assert_eq!(kind(late), JavaException::RecoveryInProgress);
+    finish_recovery(&mut world, "/f", 33);
+    assert_eq!(world.stat("/f").unwrap().len, 33);
+    world.namespace.append(&root, "/f", "other", CreateFlags::default()).unwrap();
+    world.check_replay();
+}
+
+#[test]
+fn a_renewed_lease_does_not_run_out() {
+    let mut world = World::new();
+    open_file(&mut world, "/f");
+    world.pass_ms(50_000);
+    let root = world.root();
+    world.namespace.renew_lease(&root, "client").unwrap();
+    world.pass_ms(50_000);
+    let root = world.root();
+    let e = world.namespace.append(&root, "/f", "other", CreateFlags::default());
+    assert_eq!(kind(e), JavaException::AlreadyBeingCreated);
+}
+
+#[test]
+fn recover_lease_takes_a_file_from_its_writer() {
+    let mut world = World::new();
+    open_file(&mut world, "/f");
+    let root = world.root();
+    world.edits();
+    assert!(!world.namespace.recover_lease(&root, "/f", "other").unwrap());
+    assert_eq!(world.edit_names(), ["OP_SET_GENSTAMP_V2", "OP_REASSIGN_LEASE"]);
+    assert!(!world.namespace.recover_lease(&root, "/f", "other").unwrap());
+    assert_eq!(world.edit_names(), ["OP_REASSIGN_LEASE"]);
+    finish_recovery(&mut world, "/f", 7);
+    assert!(world.namespace.recover_lease(&root, "/f", "other").unwrap());
+    assert!(world.namespace.is_file_closed(&root, "/f").unwrap());
+    world.check_replay();
+}
+
+#[test]
+fn a_file_without_blocks_is_closed_at_once() {
+    let mut world = World::new();
+    let root = world.root();
+    world.create_as(&root, "/f", false).unwrap();
+    assert!(world.namespace.recover_lease(&root, "/f", "other").unwrap());
+    assert_eq!(
+        kind(world.namespace.recover_lease(&root, "/x", "other")),
+        JavaException::FileNotFound
+    );
+}
+
+#[test]
+fn the_namenode_takes_over_after_the_hard_limit() {
+    let mut world = World::new();
+    open_file(&mut world, "/f");
+    world.pass_ms(20 * 60_000);
+    let root = world.root();
+    assert!(!world.namespace.check_leases(&root, 10));
+    world.pass_ms(1);
+    let root = world.root();
+    world.edits();
+    assert!(world.namespace.check_leases(&root, 10));
+    assert_eq!(world.edit_names(), ["OP_SET_GENSTAMP_V2", "OP_REASSIGN_LEASE"]);
+    let (open, more) = world.namespace.list_open_files(&root, InodeId(0), "/").unwrap();
+    assert_eq!((open[0].client_name.as_str(), more), ("HDFS_NameNode", false));
+    finish_recovery(&mut world, "/f", 0);
+    world.check_replay();
+}
+
+#[test]
+fn an_answer_with_an_old_recovery_id_is_refused() {
+    let mut world = World::new();
+    let block = open_file(&mut world, "/f");
+    let root = world.root();
+    world.namespace.recover_lease(&root, "/f", "other").unwrap();
+    let request = BlockSynchronization {
+        block,
+        new_stamp: block.stamp.0,
+        new_len: 1,
+        ..BlockSynchronization::default()
+    };
+    let e = world.namespace.commit_block_synchronization(&root, &request).unwrap_err();
+    assert!(
+        e.message.starts_with("The recovery id 1001 does not match current recovery id 1002"),
+        "{}",
+        e.message
+    );
+}
+
+#[test]
+fn open_files_are_listed_in_pages_below_a_path() {
+    let mut world = World::new();
+    let root = world.root();
+    for path in ["/a/1", "/a/2", "/b/3"] {
+        world.create_as(&root, path, false).unwrap();
+    }
+    let (open, _) = world.namespace.list_open_files(&root, InodeId(0), "/a").unwrap();
+    assert_eq!(open.iter().map(|file| &*file.path).collect::<Vec<_>>(), ["/a/1", "/a/2"]);
+    let (rest, _) = world.namespace.list_open_files(&root, open[1].id, "/").unwrap();
+    assert_eq!(rest.len(), 1);
+    let user = world.user("bob", &[]);
+    assert_eq!(
+        kind(world.namespace.list_open_files(&user, InodeId(0), "/")),
+        JavaException::AccessControl
+    );
+}

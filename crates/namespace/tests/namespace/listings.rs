@@ -1,0 +1,106 @@
+//! Listings, statuses, locations, sums.
+
+use crate::world::{BLOCK_SIZE, World, kind};
+use zerohop_wire::{InodeId, JavaException};
+
+#[test]
+fn a_large_folder_comes_in_pages() {
+    let mut world = World::new();
+    for n in 0..2500 {
+        world.mkdirs(&format!("/d/{n:05}"));
+    }
+    let root = world.root();
+    let mut seen = Vec::new();
+    loop {
+        let start = seen.last().cloned().unwrap_or_default();
+        let start: &String = &start;
+        let page = world.namespace.listing(&root, "/d", start.as_bytes(), false).unwrap().unwrap();
+        seen.extend(page.entries.iter().map(|entry| entry.name.clone()));
+        assert_eq!(page.remaining as usize, 2500 - seen.len());
+        if page.remaining == 0 {
+            break;
+        }
+    }
+    assert!(seen.windows(2).all(|pair| pair[0] < pair[1]));
+    assert_eq!(seen.len(), 2500);
+}
+
+#[test]
+fn a_file_lists_itself_and_nothing_lists_nothing() {
+    let mut world = World::new();
+    world.write("/f", &[1]);
+    let root = world.root();
+    let page = world.namespace.listing(&root, "/f", b"", true).unwrap().unwrap();
+    assert_eq!(page.entries[0].name, "");
+    assert_eq!(page.entries[0].locations.as_ref().unwrap().blocks.len(), 1);
+    assert!(world.namespace.listing(&root, "/x", b"", false).unwrap().is_none());
+}
+
+#[test]
+fn locations_cover_the_range_asked() {
+    let mut world = World::new();
+    world.write("/f", &[BLOCK_SIZE, BLOCK_SIZE, 10]);
+    let root = world.root();
+    let offsets = |offset, len| -> Vec<u64> {
+        let (located, _) = world.namespace.block_locations(&root, "/f", offset, len).unwrap();
+        located.blocks.iter().map(|block| block.offset / BLOCK_SIZE).collect()
+    };
+    assert_eq!(offsets(0, u64::MAX), [0, 1, 2]);
+    assert_eq!(offsets(0, 1), [0]);
+    assert_eq!(offsets(BLOCK_SIZE - 1, 2), [0, 1]);
+    assert_eq!(offsets(BLOCK_SIZE, 0), [1]);
+    assert!(offsets(3 * BLOCK_SIZE, 5).is_empty());
+    let (located, _) = world.namespace.block_locations(&root, "/f", 0, 1).unwrap();
+    assert_eq!((located.file_len, located.last_complete), (2 * BLOCK_SIZE + 10, true));
+    assert_eq!(located.last.unwrap().offset, 2 * BLOCK_SIZE);
+    assert_eq!(
+        kind(world.namespace.block_locations(&root, "/x", 0, 1)),
+        JavaException::FileNotFound
+    );
+}
+
+#[test]
+fn inodes_are_reached_by_number() {
+    let mut world = World::new();
+    let status = world.write("/d/f", &[1]);
+    let by_number = world.stat(&format!("/.reserved/.inodes/{}", status.id)).unwrap();
+    assert_eq!(by_number.id, status.id);
+    assert_eq!(
+        world.stat(&format!("/.reserved/.inodes/{}", InodeId::ROOT)).unwrap().id,
+        InodeId::ROOT
+    );
+    let parent = format!("/.reserved/.inodes/{}/..", status.id);
+    assert_eq!(world.stat(&parent).unwrap().id, world.stat("/d").unwrap().id);
+    assert_eq!(world.stat("/.reserved/raw/d/f").unwrap().id, status.id);
+    assert_eq!(
+        kind(world.namespace.file_info(&world.root(), "/.reserved/.inodes/1")),
+        JavaException::FileNotFound
+    );
+}
+
+#[test]
+fn sums_count_files_folders_and_replicas() {
+    let mut world = World::new();
+    world.write("/d/a/f", &[100]);
+    world.write("/d/g", &[10]);
+    let root = world.root();
+    let sum = world.namespace.content_summary(&root, "/d").unwrap();
+    assert_eq!((sum.files, sum.directories, sum.length, sum.space_consumed), (2, 2, 110, 220));
+    assert_eq!((sum.quota, sum.space_quota), (-1, -1));
+    let bob = world.user("bob", &[]);
+    world.namespace.set_permission(&root, "/d/a", 0o700).unwrap();
+    assert_eq!(kind(world.namespace.content_summary(&bob, "/d")), JavaException::AccessControl);
+}
+
+#[test]
+fn relative_paths_and_links_are_refused() {
+    let mut world = World::new();
+    let root = world.root();
+    let e = world.namespace.file_info(&root, "a").unwrap_err();
+    assert_eq!(e.message, "Absolute path required, but got 'a'");
+    let e = world.namespace.create_symlink(&root, "/a", "/b").unwrap_err();
+    assert_eq!(
+        (e.kind(), &*e.message),
+        (Some(JavaException::UnsupportedOperation), "Symlinks not supported")
+    );
+}

@@ -1,0 +1,14 @@
+//! The namespace as its callers see it: given a tree, when an operation runs, then this is answered and logged.
+
+mod acls;
+mod attributes;
+mod deletes;
+mod images;
+mod leases;
+mod listings;
+mod permissions;
+mod quotas;
+mod random;
+mod renames;
+mod world;
+mod writes;

@@ -1,0 +1,111 @@
+//! Who may do what.
+
+use crate::world::{World, kind};
+use zerohop_wire::JavaException;
+
+fn world_with_home() -> World {
+    let mut world = World::new();
+    let root = world.root();
+    world.mkdirs("/home/alice");
+    world.namespace.set_owner(&root, "/home/alice", Some("alice"), Some("staff")).unwrap();
+    world
+}
+
+#[test]
+fn the_owner_writes_others_are_told_as_hadoop_tells_them() {
+    let mut world = world_with_home();
+    let (alice, bob) = (world.user("alice", &["staff"]), world.user("bob", &["staff"]));
+    world.create_as(&alice, "/home/alice/f", false).unwrap();
+    let e = world.create_as(&bob, "/home/alice/g", false).unwrap_err();
+    assert_eq!(
+        e.message,
+        "Permission denied: user=bob, access=WRITE, inode=\"/home/alice\":alice:staff:drwxr-xr-x"
+    );
+    assert_eq!(world.stat("/home/alice/f").unwrap().owner.as_ref(), "alice");
+    assert_eq!(world.stat("/home/alice/f").unwrap().group.as_ref(), "staff");
+}
+
+#[test]
+fn every_folder_on_the_way_must_let_one_pass() {
+    let mut world = world_with_home();
+    let root = world.root();
+    let bob = world.user("bob", &[]);
+    world.namespace.set_permission(&root, "/home", 0o700).unwrap();
+    let e = world.namespace.file_info(&bob, "/home/alice/f").unwrap_err();
+    assert_eq!(
+        e.message,
+        "Permission denied: user=bob, access=EXECUTE, inode=\"/home\":root:supergroup:drwx------"
+    );
+}
+
+#[test]
+fn a_file_on_the_way_is_a_wall() {
+    let mut world = World::new();
+    world.write("/f", &[]);
+    let e = world.namespace.file_info(&world.root(), "/f/x").unwrap_err();
+    assert_eq!(
+        (e.kind(), &*e.message),
+        (Some(JavaException::AccessControl), "/f (is not a directory)")
+    );
+}
+
+#[test]
+fn a_sticky_folder_keeps_files_to_their_owners() {
+    let mut world = World::new();
+    let root = world.root();
+    world.mkdirs("/tmp");
+    world.namespace.set_permission(&root, "/tmp", 0o1777).unwrap();
+    let (alice, bob) = (world.user("alice", &[]), world.user("bob", &[]));
+    world.create_as(&alice, "/tmp/f", false).unwrap();
+    let e = world.namespace.delete(&bob, "/tmp/f", false).unwrap_err();
+    assert_eq!(
+        e.message,
+        "Permission denied by sticky bit: user=bob, path=\"/tmp/f\":alice:supergroup:-rw-r--r--, \
+         parent=\"/tmp\":root:supergroup:drwxrwxrwt"
+    );
+    assert!(world.namespace.delete(&alice, "/tmp/f", false).unwrap());
+}
+
+#[test]
+fn deleting_a_tree_needs_all_of_it() {
+    let mut world = world_with_home();
+    let root = world.root();
+    let alice = world.user("alice", &["staff"]);
+    world.mkdirs("/home/alice/mine/not");
+    world.namespace.set_owner(&root, "/home/alice/mine", Some("alice"), None).unwrap();
+    world.write("/home/alice/mine/not/f", &[]);
+    assert_eq!(
+        kind(world.namespace.delete(&alice, "/home/alice/mine", true)),
+        JavaException::AccessControl
+    );
+    world.namespace.delete(&root, "/home/alice/mine/not/f", false).unwrap();
+    assert!(world.namespace.delete(&alice, "/home/alice/mine", true).unwrap());
+}
+
+#[test]
+fn owners_change_modes_and_groups_only_the_superuser_owners() {
+    let mut world = world_with_home();
+    let (alice, bob) = (world.user("alice", &["staff", "dev"]), world.user("bob", &[]));
+    world.namespace.set_permission(&alice, "/home/alice", 0o750).unwrap();
+    world.namespace.set_owner(&alice, "/home/alice", None, Some("dev")).unwrap();
+    let e = world.namespace.set_owner(&alice, "/home/alice", Some("bob"), None).unwrap_err();
+    assert_eq!(e.message, "User alice is not a super user (non-super user cannot change owner).");
+    let e = world.namespace.set_owner(&alice, "/home/alice", None, Some("wheel")).unwrap_err();
+    assert_eq!(e.message, "User alice does not belong to wheel");
+    let e = world.namespace.set_permission(&bob, "/home/alice", 0o777).unwrap_err();
+    assert_eq!(e.message, "Permission denied. user=bob is not the owner of inode=/home/alice");
+    world.check_replay();
+}
+
+#[test]
+fn check_access_asks_for_one_action() {
+    let mut world = world_with_home();
+    let bob = world.user("bob", &[]);
+    world.namespace.check_access(&bob, "/home/alice", 5).unwrap();
+    assert_eq!(
+        kind(world.namespace.check_access(&bob, "/home/alice", 2)),
+        JavaException::AccessControl
+    );
+    assert_eq!(kind(world.namespace.check_access(&bob, "/x", 4)), JavaException::FileNotFound);
+    world.write("/f", &[]);
+}

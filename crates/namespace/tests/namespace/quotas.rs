@@ -1,0 +1,108 @@
+//! Quotas enforced and counted.
+
+use crate::world::{BLOCK_SIZE, World, kind};
+use zerohop_namespace::blocks::StorageType;
+use zerohop_namespace::{QUOTA_DONT_SET, QUOTA_RESET};
+use zerohop_wire::JavaException;
+
+#[test]
+fn names_run_out() {
+    let mut world = World::new();
+    let root = world.root();
+    world.mkdirs("/q");
+    world.namespace.set_quota(&root, "/q", 3, QUOTA_DONT_SET, None).unwrap();
+    world.mkdirs("/q/a/b");
+    let e = world.namespace.mkdirs(&root, "/q/c", 0o755, None, true).unwrap_err();
+    assert_eq!(
+        e.message,
+        "The NameSpace quota (directories and files) of directory /q is exceeded: quota=3 file count=4"
+    );
+    world.mkdirs("/x");
+    assert_eq!(kind(world.namespace.rename(&root, "/x", "/q/x")), JavaException::NSQuotaExceeded);
+    assert!(world.namespace.rename(&root, "/q/a/b", "/q/b").unwrap());
+    world.namespace.delete(&root, "/q/b", true).unwrap();
+    world.mkdirs("/q/c");
+    world.check_replay();
+    world.check_image();
+}
+
+#[test]
+fn space_runs_out_by_whole_blocks_until_they_are_closed() {
+    let mut world = World::new();
+    let root = world.root();
+    world.mkdirs("/q");
+    world
+        .namespace
+        .set_quota(&root, "/q", QUOTA_DONT_SET, 2 * BLOCK_SIZE as i64 + 100, None)
+        .unwrap();
+    world.write("/q/f", &[10]);
+    assert_eq!(world.namespace.quota_usage(&root, "/q").unwrap().space_consumed, 20);
+    world.write("/q/g", &[10]);
+    world.write("/q/h", &[40]);
+    world.create_as(&root, "/q/i", false).unwrap();
+    let e = world.add_block("/q/i", None).unwrap_err();
+    assert_eq!(e.kind(), Some(JavaException::DSQuotaExceeded));
+    assert_eq!(
+        e.message,
+        "The DiskSpace quota of /q is exceeded: quota = 2097252 B = 2.00 MB but diskspace consumed = 2097272 B = 2.00 MB"
+    );
+    world.namespace.delete(&root, "/q/h", false).unwrap();
+    world.add_block("/q/i", None).unwrap();
+    world.check_replay();
+}
+
+#[test]
+fn a_storage_type_has_a_quota_of_its_own() {
+    let mut world = World::new();
+    let root = world.root();
+    world.mkdirs("/q");
+    world.write("/q/f", &[10]);
+    world.namespace.set_quota(&root, "/q", QUOTA_DONT_SET, 500, Some(StorageType::Disk)).unwrap();
+    let usage = world.namespace.quota_usage(&root, "/q").unwrap();
+    let disk = usage.types.iter().find(|quota| quota.kind == StorageType::Disk).unwrap();
+    assert_eq!((disk.quota, disk.consumed), (500, 20));
+    world.create_as(&root, "/q/g", false).unwrap();
+    assert_eq!(kind(world.add_block("/q/g", None)), JavaException::QuotaByStorageTypeExceeded);
+    world.close("/q/g", None);
+    world.check_replay();
+    world.check_image();
+}
+
+#[test]
+fn a_cleared_quota_is_not_counted_any_more() {
+    let mut world = World::new();
+    let root = world.root();
+    world.mkdirs("/q/a");
+    world.namespace.set_quota(&root, "/q", 2, 5, None).unwrap();
+    world.namespace.set_quota(&root, "/q", QUOTA_RESET, QUOTA_RESET, None).unwrap();
+    world.mkdirs("/q/b");
+    assert_eq!(world.namespace.quota_usage(&root, "/q").unwrap().quota, -1);
+    assert_eq!(world.namespace.quota_usage(&root, "/").unwrap().quota, i64::MAX);
+    assert_eq!(world.namespace.quota_usage(&root, "/").unwrap().names, 4);
+    world.check_replay();
+}
+
+#[test]
+fn replication_is_charged() {
+    let mut world = World::new();
+    let root = world.root();
+    world.write("/q/f", &[100]);
+    world.namespace.set_quota(&root, "/q", QUOTA_DONT_SET, 250, None).unwrap();
+    assert_eq!(
+        kind(world.namespace.set_replication(&root, "/q/f", 3)),
+        JavaException::DSQuotaExceeded
+    );
+    world.namespace.set_replication(&root, "/q/f", 1).unwrap();
+    assert_eq!(world.namespace.quota_usage(&root, "/q").unwrap().space_consumed, 100);
+    let bob = world.user("bob", &[]);
+    assert_eq!(
+        kind(world.namespace.set_quota(&bob, "/q", 1, 1, None)),
+        JavaException::AccessControl
+    );
+    world.write("/f", &[]);
+    assert_eq!(
+        kind(world.namespace.set_quota(&root, "/f", 1, 1, None)),
+        JavaException::PathIsNotDirectory
+    );
+    world.check_replay();
+}

@@ -1,0 +1,234 @@
+//! A namespace with three DataNodes that do what they are told at once.
+
+use std::sync::Arc;
+use zerohop_journal::EditOp;
+use zerohop_journal::image::{ImageReader, ImageWriter};
+use zerohop_namespace::blocks::{
+    BlockManager, BlockParams, DatanodeId, Heartbeat, Now, ReplicaEvent, StorageReport, StorageType,
+};
+use zerohop_namespace::{
+    AddBlockRequest, CreateFlags, CreateRequest, FileStatus, ImageInfo, LocatedBlock, LoggedEdit,
+    Namespace, NamespaceParams, OpContext,
+};
+use zerohop_wire::{Block, InodeId, JavaException, RemoteException, TxId};
+
+pub const BLOCK_SIZE: u64 = 1 << 20;
+
+pub struct World {
+    pub namespace: Namespace,
+    pub now: Now,
+    pub log: Vec<LoggedEdit>,
+}
+
+pub fn kind<T: std::fmt::Debug>(result: Result<T, RemoteException>) -> JavaException {
+    result.expect_err("it should fail").kind().expect("a class of the table")
+}
+
+fn empty() -> Namespace {
+    let params = NamespaceParams { superuser: "root".into(), ..NamespaceParams::default() };
+    Namespace::new(
+        params,
+        BlockManager::new(BlockParams { replication_min: 1, ..BlockParams::default() }),
+    )
+}
+
+impl World {
+    pub fn new() -> Self {
+        let now = Now { wall_ms: 1_700_000_000_000, mono_ms: 1_000_000 };
+        let mut namespace = empty();
+        namespace.blocks.start(now);
+        for n in 1..=3u32 {
+            let id = DatanodeId {
+                ip: format!("10.0.0.{n}"),
+                host: format!("dn{n}"),
+                uuid: format!("uuid-{n}"),
+                xfer_port: 9866,
+                ..DatanodeId::default()
+            };
+            namespace.blocks.register(id, "/default-rack", "3.4.3", now);
+            let report = StorageReport {
+                id: format!("DS-{n}").into(),
+                kind: StorageType::Disk,
+                read_only: false,
+                failed: false,
+                capacity: 1 << 40,
+                dfs_used: 0,
+                non_dfs_used: 0,
+                remaining: 1 << 40,
+                block_pool_used: 0,
+                mount: None,
+            };
+            namespace.blocks.heartbeat(&format!("uuid-{n}"), Heartbeat::default(), &[report], now);
+        }
+        Self { namespace, now, log: Vec::new() }
+    }
+
+    pub fn pass_ms(&mut self, ms: u64) {
+        self.now = Now { wall_ms: self.now.wall_ms + ms, mono_ms: self.now.mono_ms + ms };
+    }
+
+    pub fn root(&self) -> OpContext {
+        OpContext { superuser: true, ..self.user("root", &["root"]) }
+    }
+
+    pub fn user(&self, name: &str, groups: &[&str]) -> OpContext {
+        OpContext {
+            user: name.into(),
+            groups: groups.iter().map(|group| (*group).to_owned()).collect(),
+            superuser: false,
+            now: self.now,
+            client_host: "127.0.0.1".into(),
+            client_id: [7; 16],
+            call_id: 42,
+        }
+    }
+
+    pub fn mkdirs(&mut self, path: &str) {
+        let root = self.root();
+        self.namespace.mkdirs(&root, path, 0o755, None, true).unwrap();
+    }
+
+    pub fn create_as(
+        &mut self,
+        ctx: &OpContext,
+        path: &str,
+        overwrite: bool,
+    ) -> Result<FileStatus, RemoteException> {
+        let flags = CreateFlags { create: true, overwrite, ..CreateFlags::default() };
+        self.create_with(ctx, path, flags, 2)
+    }
+
+    pub fn create_with(
+        &mut self,
+        ctx: &OpContext,
+        path: &str,
+        flags: CreateFlags,
+        replication: u16,
+    ) -> Result<FileStatus, RemoteException> {
+        self.namespace.create(
+            ctx,
+            &CreateRequest {
+                path,
+                masked: 0o644,
+                unmasked: Some(0o666),
+                client_name: "client",
+                flags,
+                create_parent: true,
+                replication,
+                block_size: BLOCK_SIZE,
+                storage_policy: None,
+                ec_policy: None,
+            },
+        )
+    }
+
+    pub fn add_block(
+        &mut self,
+        path: &str,
+        previous: Option<Block>,
+    ) -> Result<LocatedBlock, RemoteException> {
+        let root = self.root();
+        let request =
+            AddBlockRequest { path, client_name: "client", previous, ..AddBlockRequest::default() };
+        self.namespace.add_block(&root, &request)
+    }
+
+    /// All DataNodes of a block say that they have it whole.
+    pub fn received(&mut self, located: &LocatedBlock, block: Block) {
+        for replica in &located.locations.replicas {
+            let storage = (&replica.storage_id, replica.kind);
+            let event = [ReplicaEvent::Received(block)];
+            self.namespace
+                .blocks
+                .incremental_report(&replica.node.id.uuid, storage, event)
+                .unwrap();
+        }
+    }
+
+    /// Writes and closes a file of blocks of these lengths.
+    pub fn write(&mut self, path: &str, lens: &[u64]) -> FileStatus {
+        let root = self.root();
+        self.create_as(&root, path, true).unwrap();
+        let mut previous = None;
+        for len in lens {
+            let located = self.add_block(path, previous).unwrap();
+            let block = Block { len: *len, ..located.block() };
+            self.received(&located, block);
+            previous = Some(block);
+        }
+        assert!(self.close(path, previous));
+        self.stat(path).unwrap()
+    }
+
+    pub fn close(&mut self, path: &str, last: Option<Block>) -> bool {
+        let root = self.root();
+        self.namespace.complete(&root, path, InodeId::GRANDFATHER, "client", last).unwrap()
+    }
+
+    pub fn stat(&self, path: &str) -> Option<FileStatus> {
+        self.namespace.file_info(&self.root(), path).unwrap()
+    }
+
+    pub fn names(&self, path: &str) -> Vec<String> {
+        let listing = self.namespace.listing(&self.root(), path, b"", false).unwrap().unwrap();
+        listing.entries.into_iter().map(|entry| entry.name).collect()
+    }
+
+    /// The edits since the last call; they are kept for replay.
+    pub fn edits(&mut self) -> Vec<EditOp> {
+        let new = self.namespace.take_edits();
+        self.log.extend(new.iter().cloned());
+        new.into_iter().map(|edit| edit.op).collect()
+    }
+
+    /// Names of the edits since the last call.
+    pub fn edit_names(&mut self) -> Vec<&'static str> {
+        self.edits().iter().map(EditOp::name).collect()
+    }
+
+    /// A fresh namespace after replay of everything logged.
+    pub fn replayed(&mut self) -> Namespace {
+        self.edits();
+        let mut fresh = empty();
+        for (at, edit) in self.log.iter().enumerate() {
+            fresh.apply(TxId(at as i64 + 1), &edit.op).unwrap();
+        }
+        fresh
+    }
+
+    pub fn check_replay(&mut self) {
+        while self.namespace.reap(usize::MAX) {}
+        let fresh = self.replayed();
+        assert_eq!(self.namespace.difference(&fresh), None);
+    }
+
+    pub fn check_image(&mut self) {
+        while self.namespace.reap(usize::MAX) {}
+        let loaded = through_image(&self.namespace);
+        assert_eq!(self.namespace.difference(&loaded), None);
+    }
+}
+
+/// The namespace saved to a file and loaded again.
+pub fn through_image(namespace: &Namespace) -> Namespace {
+    let info = ImageInfo { namespace_id: 5, txid: TxId(77) };
+    let mut bytes = Vec::new();
+    let mut writer = ImageWriter::new(&mut bytes);
+    namespace.save_image(&mut writer, info).unwrap();
+    writer.finish().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fsimage_0000000000000000077");
+    std::fs::write(&path, bytes).unwrap();
+    let mut loaded = empty();
+    assert_eq!(loaded.load_image(&ImageReader::open(&path).unwrap()).unwrap(), info);
+    loaded
+}
+
+pub fn user_acl(name: Option<&str>, perm: u8) -> zerohop_namespace::AclEntry {
+    zerohop_namespace::AclEntry {
+        scope: zerohop_namespace::AclScope::Access,
+        kind: zerohop_namespace::AclType::User,
+        name: name.map(Arc::from),
+        perm,
+    }
+}
