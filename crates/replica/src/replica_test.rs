@@ -289,3 +289,24 @@ fn a_finalized_replica_takes_no_packets() {
     live.delete().unwrap();
     assert_eq!(live.open().unwrap_err().kind(), ErrorKind::Poisoned);
 }
+
+#[test]
+fn a_move_that_was_killed_half_way_is_completed() {
+    let home = home();
+    let live = home.pool.create(block(1001), Place::Rbw, DataChecksum::default()).unwrap();
+    send(&live, 0, &bytes(0, 900)).unwrap();
+    let found = live.finalize(Durability::PageCache).unwrap();
+    let finalized = home.pool.data_path(found.block.id, Place::Finalized);
+    let rbw = home.pool.data_path(found.block.id, Place::Rbw);
+    // Killed while finalizing: only the meta file had moved.
+    fs::rename(&finalized, &rbw).unwrap();
+    let scan = home.pool.scan().unwrap();
+    assert_eq!((scan.finalized, scan.rbw), (vec![found], vec![]));
+    // Killed while reopening for append: the meta file has the new stamp and is in rbw.
+    let block = Block { stamp: GenerationStamp(1002), ..found.block };
+    let meta = home.pool.meta_path(&found.block, Place::Finalized);
+    fs::rename(meta, home.pool.meta_path(&block, Place::Rbw)).unwrap();
+    let scan = home.pool.scan().unwrap();
+    assert_eq!((scan.finalized.len(), scan.rbw[0].block), (0, block));
+    assert!(rbw.exists() && !finalized.exists());
+}

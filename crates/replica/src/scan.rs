@@ -6,7 +6,8 @@ use crate::pool::{Place, Pool, StoredReplica};
 use crate::recover::recover_len;
 use std::collections::HashMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::thread;
 use zerohop_wire::{Block, BlockId, GenerationStamp};
 
 /// What was found.
@@ -36,14 +37,82 @@ impl Pool {
     /// Lists all replicas; those in `rbw` are cut to their good length. A folder that cannot be
     /// read is an error of the volume.
     pub fn scan(&self) -> Result<Scan> {
-        let mut scan = Scan::default();
-        self.scan_below(self.finalized_root(), &mut scan.finalized)?;
-        let rbw = self.folder(BlockId(0), Place::Rbw);
-        let folder = read_folder(&rbw, &mut |_| Ok(()))?;
-        for found in stored(&folder, Place::Rbw) {
-            scan.rbw.push(self.recovered(found)?);
+        let rbw = read_folder(&self.folder(BlockId(0), Place::Rbw), &mut |_| Ok(()))?;
+        let mut open: Vec<_> = stored(&rbw, Place::Rbw).collect();
+        let mut finalized = self.scan_finalized()?;
+        self.complete_moves(&rbw, &mut finalized, &mut open)?;
+        let rbw = open.into_iter().map(|found| self.recovered(found)).collect::<Result<_>>()?;
+        Ok(Scan { finalized, rbw })
+    }
+
+    /// Several threads, each with some of the upper folders: the time goes into system calls.
+    fn scan_finalized(&self) -> Result<Vec<StoredReplica>> {
+        let mut below = Vec::new();
+        read_folder(self.finalized_root(), &mut |path| {
+            below.push(path.to_owned());
+            Ok(())
+        })?;
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let share = below.len().div_ceil(threads).max(1);
+        let scan_share = |paths: &[PathBuf]| {
+            let mut found = Vec::new();
+            paths.iter().try_for_each(|path| self.scan_below(path, &mut found)).map(|()| found)
+        };
+        thread::scope(|scope| {
+            let start = |paths| scope.spawn(move || scan_share(paths));
+            let running: Vec<_> = below.chunks(share).map(start).collect();
+            let mut all = Vec::new();
+            for one in running {
+                all.extend(one.join().unwrap_or_else(|died| std::panic::resume_unwind(died))?);
+            }
+            Ok(all)
+        })
+    }
+
+    /// A replica's two files move one after the other; a process killed in between leaves them in
+    /// different folders. The data follows the meta file.
+    fn complete_moves(
+        &self,
+        rbw: &Folder,
+        finalized: &mut Vec<StoredReplica>,
+        open: &mut Vec<StoredReplica>,
+    ) -> Result<()> {
+        let torn = |found: &StoredReplica| found.meta_len == 0;
+        for found in finalized.iter_mut().filter(|found| torn(found)) {
+            if let Some(meta) = rbw.meta.get(&found.block.id) {
+                self.follow(found, *meta, Place::Rbw)?;
+                open.push(*found);
+            }
         }
-        Ok(scan)
+        finalized.retain(|found| found.place == Place::Finalized);
+        for found in open.iter_mut().filter(|found| torn(found)) {
+            let folder = self.folder(found.block.id, Place::Finalized);
+            let Ok(folder) = read_folder(&folder, &mut |_| Ok(())) else { continue };
+            if let Some(meta) = folder.meta.get(&found.block.id) {
+                self.follow(found, *meta, Place::Finalized)?;
+                finalized.push(*found);
+            }
+        }
+        open.retain(|found| found.place == Place::Rbw);
+        Ok(())
+    }
+
+    fn follow(
+        &self,
+        found: &mut StoredReplica,
+        (stamp, meta_len): (GenerationStamp, u64),
+        place: Place,
+    ) -> Result<()> {
+        let from = self.data_path(found.block.id, found.place);
+        let to = self.data_path(found.block.id, place);
+        let block = Block { stamp, ..found.block };
+        if !to.exists() {
+            tracing::info!("replica {block}: completed its move to {}", to.display());
+            let moved = fs::rename(&from, &to);
+            moved.map_err(|e| Error::io(format!("replica {block}"), "move", &from, e))?;
+            *found = StoredReplica { block, place, meta_len };
+        }
+        Ok(())
     }
 
     fn scan_below(&self, path: &Path, found: &mut Vec<StoredReplica>) -> Result<()> {
