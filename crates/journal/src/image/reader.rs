@@ -137,6 +137,10 @@ pub struct SectionReader {
 
 impl SectionReader {
     /// The next message; none at the section's end. Byte fields are copies: they may be kept.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "the message's type differs from call to call"
+    )]
     pub fn next<M: Checked>(&mut self) -> Result<Option<M>> {
         let Some(len) = self.varint()? else { return Ok(None) };
         if len > MESSAGE_LEN_MAX {

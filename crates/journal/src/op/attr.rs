@@ -83,8 +83,7 @@ impl Body for SetAcl {
 
     fn get(from: &mut Reader<'_>) -> Result<Self> {
         let proto: AclEditLogProto = from.proto()?;
-        let entries =
-            proto.entries.iter().map(|entry| AclEntry::try_from(entry)).collect::<Result<_>>()?;
+        let entries = proto.entries.iter().map(AclEntry::try_from).collect::<Result<_>>()?;
         Ok(Self { path: proto.src, entries })
     }
 }

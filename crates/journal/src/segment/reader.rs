@@ -67,6 +67,7 @@ impl SegmentReader {
     }
 
     /// The next record; none at the end. Any damage is an error that says where.
+    #[expect(clippy::should_implement_trait, reason = "a cursor: after an error there is no next")]
     pub fn next(&mut self) -> Result<Option<Record>, JournalError> {
         let (layout, size_max) = (self.layout, self.size_max);
         match self.find(|bytes| op::decode(bytes, layout, size_max))? {
