@@ -59,7 +59,7 @@ impl Namespace {
             EditOp::ConcatDelete(op) => self.apply_concat(op),
             EditOp::RenameOld(op) => {
                 let from = self.walk(&op.src)?;
-                let to = self.into_folder(&from, self.walk(&op.dst)?);
+                let to = self.dst_for_rename(&from, self.walk(&op.dst)?);
                 self.rename_old(&from, &to, time(op.timestamp_ms), false).map(drop)
             }
             EditOp::Rename(op) => {

@@ -126,7 +126,7 @@ fn binary_prefix(n: i64) -> String {
     let power = (size.ilog2() / 10).min(6);
     let unit = ["", "K", "M", "G", "T", "P", "E"][power as usize];
     let whole = 1u64 << (10 * power);
-    if size % whole == 0 {
+    if size.is_multiple_of(whole) {
         return format!("{sign}{} {unit}B", size / whole);
     }
     format!("{sign}{:.2} {unit}B", size as f64 / whole as f64)

@@ -183,7 +183,11 @@ impl Namespace {
         } else {
             self.take_recovered(slot, last, stamp, request)?;
         }
-        if request.close_file { self.close_recovered(slot) } else { Ok(self.persist_blocks(slot)) }
+        if request.close_file {
+            return self.close_recovered(slot);
+        }
+        self.persist_blocks(slot);
+        Ok(())
     }
 
     fn take_recovered(

@@ -33,14 +33,13 @@ impl Namespace {
         self.begin(ctx, || format!("Cannot create file{path}"))?;
         let located = self.resolve_for_create(ctx, request)?;
         self.check_create_params(ctx, request)?;
-        if let Some(existing) = located.last() {
-            if !request.flags.overwrite {
-                let who = (request.client_name, &*ctx.client_host);
-                self.recover_file_lease(RecoverOp::Create, existing, &located.path, who)?;
-                let message =
-                    format!("{} for client {} already exists", located.path, ctx.client_host);
-                return fail(JavaException::FileAlreadyExists, message);
-            }
+        if let Some(existing) = located.last()
+            && !request.flags.overwrite
+        {
+            let who = (request.client_name, &*ctx.client_host);
+            self.recover_file_lease(RecoverOp::Create, existing, &located.path, who)?;
+            let message = format!("{} for client {} already exists", located.path, ctx.client_host);
+            return fail(JavaException::FileAlreadyExists, message);
         }
         let slot = self.create_file(ctx, request, &located)?;
         Ok(self.status_of(slot, String::new(), policy::UNSPECIFIED))

@@ -22,7 +22,7 @@ impl Namespace {
         self.begin(ctx, || format!("Cannot rename {src}"))?;
         let from = self.resolve(ctx, src, DirOp::WriteLink)?;
         let to = self.resolve(ctx, dst, DirOp::CreateLink)?;
-        let to = self.into_folder(&from, to);
+        let to = self.dst_for_rename(&from, to);
         if self.is_non_empty_folder(from.last()) {
             self.check_protected(&from.path)?;
         }
@@ -77,7 +77,11 @@ impl Namespace {
     }
 
     /// An existing folder as destination means the same name in it (`dstForRenameTo`).
-    pub(crate) fn into_folder<'a>(&self, from: &Located<'_>, mut to: Located<'a>) -> Located<'a> {
+    pub(crate) fn dst_for_rename<'a>(
+        &self,
+        from: &Located<'_>,
+        mut to: Located<'a>,
+    ) -> Located<'a> {
         let Some(folder) = to.last().filter(|slot| self.tree.get(*slot).is_directory()) else {
             return to;
         };

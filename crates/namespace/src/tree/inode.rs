@@ -170,6 +170,7 @@ pub(crate) enum Blocks {
     #[default]
     None,
     One([BlockId; 1]),
+    #[allow(clippy::box_collection)] // a Vec in place would make every inode 16 bytes larger
     Many(Box<Vec<BlockId>>),
 }
 
