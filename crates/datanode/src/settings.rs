@@ -36,7 +36,6 @@ pub(crate) struct Settings {
     pub(crate) block_report_split: u64,
     pub(crate) balance_bandwidth: u64,
     pub(crate) balance_max_moves: usize,
-    pub(crate) restart_budget: Duration,
     pub(crate) pool_ready_timeout: Duration,
     /// Handlers that Apache's RPC server would have: a measure of its queue.
     pub(crate) handlers: usize,
@@ -89,7 +88,6 @@ impl Settings {
                 .unwrap_or(0),
             balance_bandwidth: conf.get(&keys::DFS_DATANODE_BALANCE_BANDWIDTHPERSEC)?,
             balance_max_moves: positive(conf, &keys::DFS_DATANODE_BALANCE_MAX_CONCURRENT_MOVES)?,
-            restart_budget: conf.get(&keys::DFS_DATANODE_RESTART_REPLICA_EXPIRATION)?,
             pool_ready_timeout: conf.get(&keys::DFS_DATANODE_BP_READY_TIMEOUT)?,
             handlers: positive(conf, &keys::DFS_DATANODE_HANDLER_COUNT)?,
         })

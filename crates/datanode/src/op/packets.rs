@@ -1,6 +1,6 @@
 //! Finds the packets in what a connection has received.
 
-use crate::transfer::conn::{Conn, invalid};
+use crate::transfer::conn::invalid;
 use std::io;
 use std::ops::Range;
 use zerohop_wire::transfer::packet::{LENGTHS_LEN, PACKET_LEN_MAX, PacketHeader, PacketLengths};
@@ -59,21 +59,6 @@ pub(crate) fn find(bytes: &[u8], at: usize) -> io::Result<Found> {
         data: data_at..frame.end,
         frame,
     }))
-}
-
-/// Waits for one packet at the front of `conn`; it is not consumed.
-pub(crate) fn receive(conn: &mut Conn) -> io::Result<Packet> {
-    loop {
-        match find(conn.buffered(), 0)? {
-            Found::Packet(packet) => return Ok(packet),
-            Found::Needs(len) => {
-                conn.reserve(len);
-                if conn.fill()? == 0 {
-                    return Err(io::ErrorKind::UnexpectedEof.into());
-                }
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -56,6 +56,8 @@ pub(crate) struct Mode {
     pub(crate) verify: bool,
     /// A replica is forced to disk when it is finalized.
     pub(crate) sync_on_close: bool,
+    /// Longest wait for a packet or an ack.
+    pub(crate) timeout: Duration,
 }
 
 struct Pending {
@@ -80,7 +82,6 @@ pub(crate) struct Receiver<'a, S: Sink> {
     pending: VecDeque<Pending>,
     acks: Vec<u8>,
     sync_at_end: bool,
-    timeout: Duration,
 }
 
 impl<'a, S: Sink> Receiver<'a, S> {
@@ -93,7 +94,6 @@ impl<'a, S: Sink> Receiver<'a, S> {
         control: Arc<Writer>,
         sink: S,
         mode: Mode,
-        timeout: Duration,
     ) -> Self {
         let mode = Mode { verify: mode.verify || sent != target.live.checksum(), ..mode };
         Self {
@@ -109,7 +109,6 @@ impl<'a, S: Sink> Receiver<'a, S> {
             pending: VecDeque::new(),
             acks: Vec::new(),
             sync_at_end: mode.sync_on_close,
-            timeout,
         }
     }
 
@@ -167,7 +166,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
     fn wait_for_bytes(&mut self) -> io::Result<()> {
         let (acks, bytes) = match &self.mirror {
             Some(mirror) if !self.mirror_failed && self.mode.acks => {
-                wait_both(self.conn, &mirror.conn, self.timeout)?
+                wait_both(self.conn, &mirror.conn, self.mode.timeout)?
             }
             _ => (false, true),
         };
@@ -391,7 +390,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
 
     fn wait_for_ack(&mut self) -> io::Result<()> {
         let Some(mirror) = self.mirror.as_ref() else { return Ok(()) };
-        let (acks, bytes) = wait_both(self.conn, &mirror.conn, self.timeout)?;
+        let (acks, bytes) = wait_both(self.conn, &mirror.conn, self.mode.timeout)?;
         if bytes && self.conn.fill_ready().is_err() {
             return Err(io::Error::new(
                 io::ErrorKind::UnexpectedEof,

@@ -77,19 +77,14 @@ fn take_over(
     let target = node.store.create_temporary(block, false, placement, &writer)?;
     let replica = Arc::clone(&target.replica);
     let sink = Moved { node, block, conn, hint: &message.del_hint, answered: Instant::now() };
-    let mode = Mode { acks: false, verify: true, sync_on_close: node.settings.sync_on_close };
-    let timeout = node.settings.socket_timeout;
-    let moved = Receiver::new(
-        &mut source,
-        None,
-        target,
-        checksum,
-        Arc::clone(&writer),
-        sink,
-        mode,
-        timeout,
-    )
-    .run();
+    let mode = Mode {
+        acks: false,
+        verify: true,
+        sync_on_close: node.settings.sync_on_close,
+        timeout: node.settings.socket_timeout,
+    };
+    let moved =
+        Receiver::new(&mut source, None, target, checksum, Arc::clone(&writer), sink, mode).run();
     replica.release(&writer);
     if moved.is_err() {
         node.store.drop_temporary(&block.pool, &replica);

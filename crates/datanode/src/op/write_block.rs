@@ -123,21 +123,12 @@ impl Write<'_> {
             acks,
             verify: mirror.is_none() || !self.from_client,
             sync_on_close: self.node.settings.sync_on_close,
+            timeout: self.node.settings.socket_timeout,
         };
         let replica = Arc::clone(&target.replica);
         let sink = WriteSink { write: self, replica };
-        let timeout = self.node.settings.socket_timeout;
-        Receiver::new(
-            conn,
-            mirror,
-            target,
-            self.checksum,
-            Arc::clone(control),
-            sink,
-            mode,
-            timeout,
-        )
-        .run()?;
+        Receiver::new(conn, mirror, target, self.checksum, Arc::clone(control), sink, mode)
+            .run()?;
         if self.is_transfer() {
             answer(conn, Status::Success, "")?;
         }

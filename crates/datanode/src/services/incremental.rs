@@ -84,11 +84,6 @@ impl Outbox {
         }
         waiting.told.extend(batch.told);
     }
-
-    /// Forgets everything: a full report follows.
-    pub(crate) fn clear(&self) {
-        *self.waiting.lock() = Waiting::default();
-    }
 }
 
 impl Waiting {

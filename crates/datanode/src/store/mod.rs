@@ -127,7 +127,6 @@ pub(crate) struct Opened {
     pub(crate) reader: ReplicaReader,
     /// What readers may see; at most the reader's length.
     pub(crate) visible: u64,
-    pub(crate) state: ReplicaState,
 }
 
 impl Store {
@@ -296,10 +295,9 @@ impl Store {
                 None => return Err(Failure::not_found(format_args!("{block}"))),
             },
         };
-        let state = status.state;
         drop(status);
         let reader = reader.inspect_err(|error| self.file_trouble(&pool, &replica, error))?;
-        Ok(Opened { visible: visible.min(reader.len()), reader, state })
+        Ok(Opened { visible: visible.min(reader.len()), reader })
     }
 
     fn file_trouble(
@@ -425,11 +423,6 @@ impl Store {
         Ok(block)
     }
 
-    /// Deletes the pool from memory (its files stay); false when it is not there.
-    pub(crate) fn forget_pool(&self, id: &str) -> bool {
-        self.pools.write().remove(id).is_some()
-    }
-
     /// Tells all writers to say good-bye: this DataNode is about to stop.
     pub(crate) fn stop_writers(&self) {
         for pool in self.pools.read().values() {
@@ -452,11 +445,6 @@ impl BlockPool {
     /// All replicas.
     pub(crate) fn all(&self) -> Vec<Arc<Replica>> {
         self.replicas.read().values().cloned().collect()
-    }
-
-    /// How many there are.
-    pub(crate) fn len(&self) -> usize {
-        self.replicas.read().len()
     }
 
     /// Forgets a replica, if it is still this one.

@@ -24,8 +24,6 @@ pub(crate) struct Conn {
     socket: Arc<Socket>,
     /// Who is at the other end, for logs.
     pub(crate) peer: String,
-    /// Our own address, for logs.
-    pub(crate) local: String,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
@@ -42,7 +40,6 @@ impl Conn {
         };
         Self {
             peer: name(socket.peer_addr()),
-            local: name(socket.local_addr()),
             socket: Arc::new(socket),
             buffer: Vec::new(),
             start: 0,

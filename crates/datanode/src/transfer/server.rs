@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use polling::{Event, Events, PollMode, Poller};
 use std::collections::HashMap;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -40,7 +40,6 @@ pub(crate) struct IdleLimits {
 /// A listening transfer port.
 pub(crate) struct Server {
     shared: Arc<Shared>,
-    addr: SocketAddr,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -74,7 +73,6 @@ impl Server {
         handler: Arc<dyn Handler>,
     ) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
-        let addr = listener.local_addr()?;
         let shared = Arc::new(Shared {
             poller: Poller::new()?,
             parked: Mutex::default(),
@@ -96,12 +94,7 @@ impl Server {
         let thread = std::thread::Builder::new()
             .name("transfer-accept".to_owned())
             .spawn(move || accept_loop(&for_thread, &listener))?;
-        Ok(Self { shared, addr, thread: Some(thread) })
-    }
-
-    /// The address it listens on.
-    pub(crate) fn local_addr(&self) -> SocketAddr {
-        self.addr
+        Ok(Self { shared, thread: Some(thread) })
     }
 
     /// Stops accepting and closes all parked connections; operations under way go on.
@@ -249,7 +242,7 @@ impl Shared {
 mod tests {
     use super::*;
     use std::io::{Read, Write};
-    use std::net::TcpStream;
+    use std::net::{SocketAddr, TcpStream};
 
     /// Answers each byte with the name of the thread count that was busy.
     struct Echo;
@@ -268,18 +261,19 @@ mod tests {
         assert_eq!(&answer, b"x");
     }
 
-    fn start(threads: &Threads, keep_alive: Duration) -> Server {
+    fn start(threads: &Threads, keep_alive: Duration) -> (Server, SocketAddr) {
         let limits = IdleLimits { first: Duration::from_secs(60), keep_alive };
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        Server::start(listener, threads.clone(), limits, Arc::new(Echo)).unwrap()
+        let addr = listener.local_addr().unwrap();
+        (Server::start(listener, threads.clone(), limits, Arc::new(Echo)).unwrap(), addr)
     }
 
     #[test]
     fn idle_connections_hold_no_thread_and_serve_again() {
         let threads = Threads::new("t", 64);
-        let mut server = start(&threads, Duration::from_secs(60));
+        let (mut server, addr) = start(&threads, Duration::from_secs(60));
         let mut streams: Vec<TcpStream> =
-            (0..32).map(|_| TcpStream::connect(server.local_addr()).unwrap()).collect();
+            (0..32).map(|_| TcpStream::connect(addr).unwrap()).collect();
         streams.iter_mut().for_each(echo);
         while threads.busy() > 0 {
             std::thread::yield_now();
@@ -292,8 +286,8 @@ mod tests {
     #[test]
     fn an_idle_connection_is_closed_in_time() {
         let threads = Threads::new("t", 4);
-        let mut server = start(&threads, Duration::from_millis(30));
-        let mut stream = TcpStream::connect(server.local_addr()).unwrap();
+        let (mut server, addr) = start(&threads, Duration::from_millis(30));
+        let mut stream = TcpStream::connect(addr).unwrap();
         echo(&mut stream);
         assert_eq!(stream.read(&mut [0]).unwrap(), 0);
         server.stop();

@@ -152,7 +152,7 @@ mod tests {
         let threads = Threads::new("t", 1);
         let (release, wait) = mpsc::channel::<()>();
         let (done, finished) = mpsc::channel();
-        threads.run(move || drop(wait.recv())).unwrap();
+        threads.run(move || assert!(wait.recv().is_ok())).unwrap();
         assert_eq!(threads.run(|| ()), Err(Refused { limit: 1 }));
         release.send(()).unwrap();
         loop {
