@@ -1,1 +1,37 @@
-//! The public Rust API: file system, reader, writer
+//! An HDFS client: [`FileSystem`] for tokio, [`blocking::FileSystem`] for plain threads.
+//!
+//! ```no_run
+//! use std::io::{Read, Write};
+//! use zerohop_client::{CreateOptions, blocking::FileSystem};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let fs = FileSystem::connect(&zerohop_conf::Conf::from_env()?, Some("hdfs://localhost:8020"))?;
+//! let mut out = fs.create("/greeting", CreateOptions::overwriting())?;
+//! out.write_all(b"hello")?;
+//! out.close()?;
+//! let mut text = String::new();
+//! fs.open("/greeting")?.read_to_string(&mut text)?;
+//! # Ok(()) }
+//! ```
+//!
+//! Block data moves on the thread that reads or writes, by blocking calls straight from and to the
+//! caller's buffer; only what is asked of the NameNode runs on tokio. The async face hands block
+//! data to threads of the runtime made for blocking calls.
+
+pub mod blocking;
+mod checksum;
+mod client;
+mod error;
+mod fs;
+mod lease;
+mod namenode;
+mod read;
+mod settings;
+mod types;
+mod write;
+
+pub use checksum::FileChecksum;
+pub use error::{Error, Kind, Result};
+pub use fs::{FileReader, FileSystem, FileWriter, ListPages};
+pub use read::{ReadPath, ReadReason, ReadStatistics};
+pub use types::*;
+pub use zerohop_transport::login::User;

@@ -1,0 +1,89 @@
+//! The file system for plain threads: the same names, without `await`.
+//!
+//! Must not be called on a thread of a tokio runtime: such a thread may not wait.
+
+mod forward;
+mod reader;
+mod writer;
+
+pub use reader::FileReader;
+pub use writer::FileWriter;
+
+use crate::error::Result;
+use crate::fs;
+use crate::namenode::wire_path;
+use crate::types::{AppendOptions, CreateOptions, FileStatus, OpenOptions};
+use zerohop_conf::Conf;
+use zerohop_transport::login::User;
+
+/// An HDFS file system, for plain threads. Paths are absolute and have no scheme. Cheap to clone.
+#[derive(Clone)]
+pub struct FileSystem {
+    inner: fs::FileSystem,
+}
+
+impl FileSystem {
+    /// The file system of `uri` (`hdfs://host:port` or `hdfs://nameservice`), or of fs.defaultFS, as
+    /// the user of this process. Nothing is sent yet.
+    pub fn connect(conf: &Conf, uri: Option<&str>) -> Result<Self> {
+        Self::connect_as(conf, uri, User::of_process())
+    }
+
+    /// The same as `user`.
+    pub fn connect_as(conf: &Conf, uri: Option<&str>, user: User) -> Result<Self> {
+        Ok(Self { inner: fs::FileSystem::connect_in_background(conf, uri, user)? })
+    }
+
+    /// `hdfs://host:port` or `hdfs://nameservice`.
+    pub fn uri(&self) -> &str {
+        self.inner.uri()
+    }
+
+    /// The user this client acts as.
+    pub fn user(&self) -> &User {
+        self.inner.user()
+    }
+
+    /// The user's home folder, where relative paths of the shell start.
+    pub fn home(&self) -> String {
+        self.inner.home()
+    }
+
+    /// Opens a file for reading.
+    pub fn open(&self, path: &str) -> Result<FileReader> {
+        self.open_with(path, OpenOptions::default())
+    }
+
+    /// The same with options.
+    pub fn open_with(&self, path: &str, options: OpenOptions) -> Result<FileReader> {
+        FileReader::open(&self.inner.client, wire_path(path)?, options)
+    }
+
+    /// Makes a file and opens it for writing.
+    pub fn create(&self, path: &str, options: CreateOptions) -> Result<FileWriter> {
+        FileWriter::create(&self.inner.client, wire_path(path)?, options)
+    }
+
+    /// Opens a file for writing at its end.
+    pub fn append(&self, path: &str, options: AppendOptions) -> Result<FileWriter> {
+        FileWriter::append(&self.inner.client, wire_path(path)?, options)
+    }
+
+    /// A listing, fetched page by page as the iterator goes on.
+    pub fn list_pages(
+        &self,
+        path: &str,
+    ) -> Result<impl Iterator<Item = Result<Vec<FileStatus>>> + Send + use<>> {
+        let mut pages = self.inner.list_pages(path)?;
+        let client = pages.client();
+        let mut has_failed = false;
+        Ok(std::iter::from_fn(move || {
+            if has_failed {
+                return None;
+            }
+            let page = client.wait(pages.next()).transpose();
+            has_failed = matches!(page, Some(Err(_)));
+            page
+        }))
+    }
+}

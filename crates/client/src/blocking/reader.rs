@@ -1,0 +1,129 @@
+//! A file being read, for plain threads.
+
+use crate::client::Client;
+use crate::error::{Error, Result};
+use crate::read::{Cursor, File, ReadStatistics};
+use crate::types::OpenOptions;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::Arc;
+
+/// A file being read. Reads go straight into the caller's buffer and are checked there; large
+/// buffers make few system calls.
+pub struct FileReader {
+    file: Arc<File>,
+    cursor: Cursor,
+}
+
+impl FileReader {
+    pub(super) fn open(client: &Arc<Client>, src: String, options: OpenOptions) -> Result<Self> {
+        Ok(Self::of(Arc::new(File::open(client, src, options)?)))
+    }
+
+    pub(crate) fn of(file: Arc<File>) -> Self {
+        Self { file, cursor: Cursor::default() }
+    }
+
+    /// The file's path.
+    pub fn path(&self) -> &str {
+        self.file.path()
+    }
+
+    /// Readable bytes, as of the last time the NameNode was asked.
+    pub fn len(&self) -> u64 {
+        self.file.len()
+    }
+
+    /// Whether there is nothing to read.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether another client was writing the file when the NameNode was asked.
+    pub fn is_under_construction(&self) -> bool {
+        self.file.is_under_construction()
+    }
+
+    /// Asks how long the file is now: another client may be writing it.
+    pub fn refresh(&mut self) -> Result<u64> {
+        self.file.refresh()
+    }
+
+    /// Offset of the next sequential read.
+    pub fn pos(&self) -> u64 {
+        self.cursor.pos
+    }
+
+    /// Sets the offset of the next sequential read; beyond the end is an error.
+    pub fn seek_to(&mut self, pos: u64) -> Result<()> {
+        if pos > self.len() {
+            return Err(Error::invalid("Cannot seek after EOF"));
+        }
+        self.file.seek(&mut self.cursor, pos);
+        Ok(())
+    }
+
+    /// Reads on; 0 at the end. Fills `buffer` unless the file ends.
+    pub fn read_some(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        self.file.read(&mut self.cursor, buffer)
+    }
+
+    /// Reads at `offset`, independent of the sequential position; short only at the end.
+    pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+        self.file.read_at(offset, buffer)
+    }
+
+    /// Reads exactly `buffer` at `offset`.
+    pub fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        let read = self.file.read_at(offset, buffer)?;
+        if read == buffer.len() {
+            return Ok(());
+        }
+        Err(Error::io(
+            format_args!("{}: {} bytes at {offset}", self.path(), buffer.len()),
+            io::ErrorKind::UnexpectedEof.into(),
+        ))
+    }
+
+    /// Reads several ranges, each exactly, nearest offsets one after the other.
+    pub fn read_ranges(&self, ranges: &mut [(u64, &mut [u8])]) -> Result<()> {
+        let mut order: Vec<usize> = (0..ranges.len()).collect();
+        order.sort_by_key(|at| ranges.get(*at).map_or(0, |range| range.0));
+        for at in order {
+            if let Some((offset, buffer)) = ranges.get_mut(at) {
+                self.read_exact_at(*offset, buffer)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes the connection to the DataNode until the next read; idle readers should.
+    pub fn unbuffer(&mut self) {
+        self.cursor = Cursor::at(self.cursor.pos);
+    }
+
+    /// What was read, and which way it went.
+    pub fn statistics(&self) -> ReadStatistics {
+        self.file.statistics()
+    }
+}
+
+impl Read for FileReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.read_some(buffer).map_err(Into::into)
+    }
+}
+
+impl Seek for FileReader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let target = match to {
+            SeekFrom::Start(pos) => Some(pos),
+            SeekFrom::End(distance) => self.len().checked_add_signed(distance),
+            SeekFrom::Current(distance) => self.pos().checked_add_signed(distance),
+        };
+        let invalid =
+            || io::Error::new(io::ErrorKind::InvalidInput, "Cannot seek before the start");
+        let pos = target.ok_or_else(invalid)?;
+        self.seek_to(pos)?;
+        Ok(pos)
+    }
+}

@@ -1,0 +1,96 @@
+//! A file being written, for plain threads.
+
+use crate::client::Client;
+use crate::error::Result;
+use crate::types::{AppendOptions, CreateOptions, SyncOptions};
+use crate::write::Writer;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// A file being written. It must be closed: dropped without, it stays open until its lease runs out,
+/// and its last bytes may be missing.
+pub struct FileWriter {
+    inner: Arc<Writer>,
+}
+
+impl FileWriter {
+    pub(super) fn create(
+        client: &Arc<Client>,
+        src: String,
+        options: CreateOptions,
+    ) -> Result<Self> {
+        Ok(Self { inner: Writer::create(client, src, &options)? })
+    }
+
+    pub(super) fn append(
+        client: &Arc<Client>,
+        src: String,
+        options: AppendOptions,
+    ) -> Result<Self> {
+        Ok(Self { inner: Writer::append(client, src, &options)? })
+    }
+
+    /// The file's path.
+    pub fn path(&self) -> &str {
+        self.inner.path()
+    }
+
+    /// Bytes of the file with those written so far.
+    pub fn pos(&self) -> u64 {
+        self.inner.pos()
+    }
+
+    /// The inode's id.
+    pub fn file_id(&self) -> u64 {
+        self.inner.file_id()
+    }
+
+    /// DataNodes that are receiving the current block; 0 between two blocks.
+    pub fn current_replication(&self) -> usize {
+        self.inner.replicas()
+    }
+
+    /// Writes all of `data`.
+    pub fn write_data(&mut self, data: &[u8]) -> Result<()> {
+        self.inner.write(data)
+    }
+
+    /// Makes everything written visible to new readers: every DataNode of the pipeline has it in
+    /// memory.
+    pub fn hflush(&mut self) -> Result<()> {
+        self.inner.flush()
+    }
+
+    /// The same, and it is on disk.
+    pub fn hsync(&mut self) -> Result<()> {
+        self.inner.sync(SyncOptions::default())
+    }
+
+    /// The same with options.
+    pub fn hsync_with(&mut self, options: SyncOptions) -> Result<()> {
+        self.inner.sync(options)
+    }
+
+    /// Sends the rest and completes the file. A second call does nothing.
+    pub fn close(&mut self) -> Result<()> {
+        self.inner.close()
+    }
+}
+
+impl Write for FileWriter {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        self.inner.write(data)?;
+        Ok(data.len())
+    }
+
+    /// Does nothing: see [`hflush`](Self::hflush).
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for FileWriter {
+    fn drop(&mut self) {
+        self.inner.abandon();
+    }
+}

@@ -1,0 +1,67 @@
+//! The file system's async face.
+
+mod admin;
+mod attributes;
+mod list;
+mod paths;
+mod reader;
+mod writer;
+
+pub use list::ListPages;
+pub use reader::FileReader;
+pub use writer::FileWriter;
+
+use crate::client::{self, Client};
+use crate::error::Result;
+use std::sync::Arc;
+use tokio::runtime::Handle;
+use zerohop_conf::Conf;
+use zerohop_transport::login::User;
+
+/// An HDFS file system, for tokio. Paths are absolute and have no scheme. Cheap to clone; clones
+/// share connections and leases.
+#[derive(Clone)]
+pub struct FileSystem {
+    pub(crate) client: Arc<Client>,
+}
+
+impl FileSystem {
+    /// The file system of `uri` (`hdfs://host:port` or `hdfs://nameservice`), or of fs.defaultFS, as
+    /// the user of this process. Nothing is sent yet. Outside a tokio runtime, one of this crate's
+    /// own is used.
+    pub fn connect(conf: &Conf, uri: Option<&str>) -> Result<Self> {
+        Self::connect_as(conf, uri, User::of_process())
+    }
+
+    /// The same as `user`.
+    pub fn connect_as(conf: &Conf, uri: Option<&str>, user: User) -> Result<Self> {
+        let runtime = match Handle::try_current() {
+            Ok(handle) => handle,
+            Err(_) => client::background()?,
+        };
+        Ok(Self { client: Client::new(conf, uri, user, runtime)? })
+    }
+
+    pub(crate) fn connect_in_background(
+        conf: &Conf,
+        uri: Option<&str>,
+        user: User,
+    ) -> Result<Self> {
+        Ok(Self { client: Client::new(conf, uri, user, client::background()?)? })
+    }
+
+    /// `hdfs://host:port` or `hdfs://nameservice`.
+    pub fn uri(&self) -> &str {
+        &self.client.target.uri
+    }
+
+    /// The user this client acts as.
+    pub fn user(&self) -> &User {
+        &self.client.user
+    }
+
+    /// The user's home folder, where relative paths of the shell start.
+    pub fn home(&self) -> String {
+        format!("{}/{}", self.client.settings.home_prefix, self.client.user.name)
+    }
+}

@@ -1,0 +1,181 @@
+//! Calls about paths: status, folders, renames, files.
+
+use super::{FileReader, FileSystem, FileWriter};
+use crate::checksum::FileChecksum;
+use crate::error::{Error, Kind, Result};
+use crate::namenode::wire_path;
+use crate::types::*;
+
+fn not_found(path: &str) -> Error {
+    Error::new(Kind::NotFound, format!("File does not exist: {path}"))
+}
+
+impl FileSystem {
+    /// What is known of a path.
+    pub async fn status(&self, path: &str) -> Result<FileStatus> {
+        let src = wire_path(path)?;
+        self.client.namenode.status(&src).await?.ok_or_else(|| not_found(path))
+    }
+
+    /// The same with the locations of the file's blocks.
+    pub async fn located_status(&self, path: &str) -> Result<FileStatus> {
+        let src = wire_path(path)?;
+        self.client.namenode.located_status(&src).await?.ok_or_else(|| not_found(path))
+    }
+
+    /// What is known of a path; of a symlink itself, where it is one.
+    pub async fn link_status(&self, path: &str) -> Result<FileStatus> {
+        let src = wire_path(path)?;
+        self.client.namenode.link_status(&src).await?.ok_or_else(|| not_found(path))
+    }
+
+    /// Whether a path exists.
+    pub async fn exists(&self, path: &str) -> Result<bool> {
+        Ok(self.client.namenode.status(&wire_path(path)?).await?.is_some())
+    }
+
+    /// Where the blocks of a range of a file are.
+    pub async fn block_locations(
+        &self,
+        path: &str,
+        offset: u64,
+        length: u64,
+    ) -> Result<LocatedBlocks> {
+        let src = wire_path(path)?;
+        let located = self.client.namenode.block_locations(&src, offset, length).await?;
+        located.ok_or_else(|| not_found(path))
+    }
+
+    /// Opens a file for reading.
+    pub async fn open(&self, path: &str) -> Result<FileReader> {
+        self.open_with(path, OpenOptions::default()).await
+    }
+
+    /// The same with options.
+    pub async fn open_with(&self, path: &str, options: OpenOptions) -> Result<FileReader> {
+        FileReader::open(self, wire_path(path)?, options).await
+    }
+
+    /// Makes a file and opens it for writing.
+    pub async fn create(&self, path: &str, options: CreateOptions) -> Result<FileWriter> {
+        FileWriter::create(self, wire_path(path)?, options).await
+    }
+
+    /// Opens a file for writing at its end.
+    pub async fn append(&self, path: &str, options: AppendOptions) -> Result<FileWriter> {
+        FileWriter::append(self, wire_path(path)?, options).await
+    }
+
+    /// Makes a folder and the missing ones above it, readable by all but for the umask. True also
+    /// where it is there already.
+    pub async fn mkdirs(&self, path: &str) -> Result<bool> {
+        self.mkdirs_with(path, 0o777, true).await
+    }
+
+    /// The same with permission bits (before the umask); `create_parent` false wants the folder
+    /// above to exist.
+    pub async fn mkdirs_with(
+        &self,
+        path: &str,
+        permission: u16,
+        create_parent: bool,
+    ) -> Result<bool> {
+        let umask = self.client.settings.umask;
+        self.client.namenode.mkdirs(&wire_path(path)?, permission, umask, create_parent).await
+    }
+
+    /// Deletes a path; false where it does not exist. A folder that is not empty needs `recursive`.
+    pub async fn delete(&self, path: &str, recursive: bool) -> Result<bool> {
+        self.client.namenode.delete(&wire_path(path)?, recursive).await
+    }
+
+    /// Renames by the old rules: into `to` where that is a folder; false where it cannot be done.
+    pub async fn rename(&self, from: &str, to: &str) -> Result<bool> {
+        self.client.namenode.rename(&wire_path(from)?, &wire_path(to)?).await
+    }
+
+    /// Renames to exactly `to`; an error says why it cannot be done.
+    pub async fn rename2(&self, from: &str, to: &str, options: RenameOptions) -> Result<()> {
+        self.client.namenode.rename2(&wire_path(from)?, &wire_path(to)?, options).await
+    }
+
+    /// Cuts a file. False means that its last block is being cut and the file is not closed yet.
+    pub async fn truncate(&self, path: &str, len: u64) -> Result<bool> {
+        self.client.namenode.truncate(&wire_path(path)?, len, &self.client.name).await
+    }
+
+    /// Moves the blocks of `sources` to the end of `target`, and deletes the sources.
+    pub async fn concat(&self, target: &str, sources: &[impl AsRef<str>]) -> Result<()> {
+        let sources: Result<Vec<String>> =
+            sources.iter().map(|source| wire_path(source.as_ref())).collect();
+        self.client.namenode.concat(&wire_path(target)?, sources?).await
+    }
+
+    /// Ends the lease of whoever writes a file; true when the file is closed.
+    pub async fn recover_lease(&self, path: &str) -> Result<bool> {
+        self.client.namenode.recover_lease(&wire_path(path)?, &self.client.name).await
+    }
+
+    /// Whether nobody writes a file.
+    pub async fn is_file_closed(&self, path: &str) -> Result<bool> {
+        self.client.namenode.is_file_closed(&wire_path(path)?).await
+    }
+
+    /// A file's checksum by `dfs.checksum.combine.mode`; `None` where block data has none.
+    pub async fn checksum(&self, path: &str) -> Result<Option<FileChecksum>> {
+        let (client, src) = (self.client.clone(), wire_path(path)?);
+        self.blocking(move || FileChecksum::compute(&client, &src, u64::MAX)).await
+    }
+
+    /// The checksum of a file's first `len` bytes.
+    pub async fn checksum_of(&self, path: &str, len: u64) -> Result<Option<FileChecksum>> {
+        let (client, src) = (self.client.clone(), wire_path(path)?);
+        self.blocking(move || FileChecksum::compute(&client, &src, len)).await
+    }
+
+    /// Makes a symlink; servers refuse unless `fs.symlinks.enabled` is set.
+    pub async fn create_symlink(
+        &self,
+        target: &str,
+        link: &str,
+        create_parent: bool,
+    ) -> Result<()> {
+        self.client.namenode.create_symlink(target, &wire_path(link)?, create_parent).await
+    }
+
+    /// Where a symlink leads.
+    pub async fn link_target(&self, path: &str) -> Result<Option<String>> {
+        self.client.namenode.link_target(&wire_path(path)?).await
+    }
+
+    /// Makes a snapshot of a folder and tells its path.
+    pub async fn create_snapshot(&self, path: &str, name: Option<&str>) -> Result<String> {
+        self.client.namenode.create_snapshot(&wire_path(path)?, name).await
+    }
+
+    /// Deletes a snapshot.
+    pub async fn delete_snapshot(&self, path: &str, name: &str) -> Result<()> {
+        self.client.namenode.delete_snapshot(&wire_path(path)?, name).await
+    }
+
+    /// Renames a snapshot.
+    pub async fn rename_snapshot(&self, path: &str, from: &str, to: &str) -> Result<()> {
+        self.client.namenode.rename_snapshot(&wire_path(path)?, from, to).await
+    }
+
+    /// Allows or forbids snapshots of a folder.
+    pub async fn allow_snapshot(&self, path: &str, allow: bool) -> Result<()> {
+        self.client.namenode.allow_snapshot(&wire_path(path)?, allow).await
+    }
+
+    /// Runs blocking work on a thread of the runtime made for it.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        match self.client.runtime.spawn_blocking(work).await {
+            Ok(result) => result,
+            Err(error) => Err(Error::plain(format!("the thread failed: {error}"))),
+        }
+    }
+}

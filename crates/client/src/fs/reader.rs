@@ -1,0 +1,147 @@
+//! A file being read, for tokio.
+
+use super::FileSystem;
+use crate::blocking;
+use crate::client::Client;
+use crate::error::{Error, Result};
+use crate::read::{File, ReadStatistics};
+use crate::types::OpenOptions;
+use bytes::Bytes;
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// A file being read. Block data is read on a thread for blocking calls and handed over; where that
+/// hop matters, use [`blocking::FileReader`] on a thread of your own.
+pub struct FileReader {
+    client: Arc<Client>,
+    file: Arc<File>,
+    inner: Arc<Mutex<blocking::FileReader>>,
+}
+
+impl FileReader {
+    pub(super) async fn open(fs: &FileSystem, src: String, options: OpenOptions) -> Result<Self> {
+        let client = Arc::clone(&fs.client);
+        let opened = fs.blocking(move || File::open(&client, src, options)).await?;
+        Ok(Self::of(&fs.client, Arc::new(opened)))
+    }
+
+    fn of(client: &Arc<Client>, file: Arc<File>) -> Self {
+        let inner = blocking::FileReader::of(Arc::clone(&file));
+        Self { client: Arc::clone(client), file, inner: Arc::new(Mutex::new(inner)) }
+    }
+
+    /// The file's path.
+    pub fn path(&self) -> &str {
+        self.file.path()
+    }
+
+    /// Readable bytes, as of the last time the NameNode was asked.
+    pub fn len(&self) -> u64 {
+        self.file.len()
+    }
+
+    /// Whether there is nothing to read.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Asks how long the file is now: another client may be writing it.
+    pub async fn refresh(&mut self) -> Result<u64> {
+        let file = Arc::clone(&self.file);
+        self.run(move |_| file.refresh()).await
+    }
+
+    /// Offset of the next sequential read.
+    pub fn pos(&self) -> u64 {
+        self.inner.lock().pos()
+    }
+
+    /// Sets the offset of the next sequential read; beyond the end is an error.
+    pub async fn seek(&mut self, pos: u64) -> Result<()> {
+        self.run(move |reader| reader.seek_to(pos)).await
+    }
+
+    /// Reads on; 0 at the end. Fills `buffer` unless the file ends.
+    pub async fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        let bytes = self.read_bytes(buffer.len()).await?;
+        copy(&bytes, buffer)
+    }
+
+    /// Reads on, at most `len` bytes; empty at the end. Copies once less than [`read`](Self::read).
+    pub async fn read_bytes(&mut self, len: usize) -> Result<Bytes> {
+        self.run(move |reader| {
+            let left = reader.len().saturating_sub(reader.pos());
+            let mut buffer = vec![0; len.min(usize::try_from(left).unwrap_or(usize::MAX))];
+            let read = reader.read_some(&mut buffer)?;
+            buffer.truncate(read);
+            Ok(Bytes::from(buffer))
+        })
+        .await
+    }
+
+    /// Reads at `offset`, independent of the sequential position; short only at the end.
+    pub async fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+        let bytes = self.read_bytes_at(offset, buffer.len()).await?;
+        copy(&bytes, buffer)
+    }
+
+    /// Reads at most `len` bytes at `offset`.
+    pub async fn read_bytes_at(&self, offset: u64, len: usize) -> Result<Bytes> {
+        let file = Arc::clone(&self.file);
+        let work = move || {
+            let left = file.len().saturating_sub(offset);
+            let mut buffer = vec![0; len.min(usize::try_from(left).unwrap_or(usize::MAX))];
+            let read = file.read_at(offset, &mut buffer)?;
+            buffer.truncate(read);
+            Ok(Bytes::from(buffer))
+        };
+        spawn(&self.client, work).await
+    }
+
+    /// Reads several ranges (offset and length) at the same time; each is short only at the end.
+    pub async fn read_ranges(&self, ranges: &[(u64, usize)]) -> Result<Vec<Bytes>> {
+        let reads: Vec<_> = ranges
+            .iter()
+            .map(|(offset, len)| {
+                let (reader, offset, len) =
+                    (Self::of(&self.client, Arc::clone(&self.file)), *offset, *len);
+                self.client.runtime.spawn(async move { reader.read_bytes_at(offset, len).await })
+            })
+            .collect();
+        let mut all = Vec::with_capacity(reads.len());
+        for read in reads {
+            all.push(read.await.map_err(|e| Error::plain(e.to_string()))??);
+        }
+        Ok(all)
+    }
+
+    /// What was read, and which way it went.
+    pub fn statistics(&self) -> ReadStatistics {
+        self.file.statistics()
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut blocking::FileReader) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let inner = Arc::clone(&self.inner);
+        spawn(&self.client, move || work(&mut inner.lock())).await
+    }
+}
+
+fn copy(bytes: &[u8], buffer: &mut [u8]) -> Result<usize> {
+    if let Some(target) = buffer.get_mut(..bytes.len()) {
+        target.copy_from_slice(bytes);
+    }
+    Ok(bytes.len())
+}
+
+pub(super) async fn spawn<T: Send + 'static>(
+    client: &Client,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    match client.runtime.spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(error) => Err(Error::plain(format!("the thread failed: {error}"))),
+    }
+}

@@ -1,0 +1,15 @@
+//! The NameNodes of a name service: which one answers, and what is asked.
+
+mod acls;
+mod admin;
+mod calls;
+mod files;
+mod policy;
+mod proxy;
+mod target;
+mod tree;
+
+pub(crate) use calls::wire_path;
+pub(crate) use files::{NewFile, Writing};
+pub(crate) use proxy::NameNode;
+pub(crate) use target::Target;

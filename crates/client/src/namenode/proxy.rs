@@ -1,0 +1,108 @@
+//! The NameNodes of a name service as one: a call goes to the active one, is repeated as the policy
+//! says, and keeps its id while it is.
+
+use super::policy::{Decision, Policy, Tries};
+use super::target::Target;
+use crate::error::Result;
+use prost::Message;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use zerohop_conf::{Conf, keys};
+use zerohop_proto::Checked;
+use zerohop_transport::login::User;
+use zerohop_transport::rpc::{ClientIdentity, ClientOptions, RpcClient, RpcError};
+
+const PROTOCOL: &str = "org.apache.hadoop.hdfs.protocol.ClientProtocol";
+const VERSION: u64 = 1;
+
+/// The NameNodes of a name service. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct NameNode(Arc<Shared>);
+
+struct Shared {
+    servers: Vec<RpcClient>,
+    /// Index of the server that answered last.
+    active: AtomicUsize,
+    policy: Policy,
+}
+
+impl NameNode {
+    pub(crate) fn new(conf: &Conf, target: &Target, user: &User) -> Result<Self> {
+        let has_failover = target.addrs.len() > 1;
+        let mut options = ClientOptions::from_conf(conf)?;
+        if has_failover {
+            let count = |key| conf.get(key).map(|n: i32| u32::try_from(n).unwrap_or(0));
+            options.connect_retries = count(&keys::DFS_CLIENT_FAILOVER_CONNECTION_RETRIES)?;
+            options.connect_retries_on_timeouts =
+                count(&keys::DFS_CLIENT_FAILOVER_CONNECTION_RETRIES_ON_TIMEOUTS)?;
+        }
+        let mut addrs = target.addrs.clone();
+        if has_failover && conf.get(&keys::DFS_CLIENT_FAILOVER_RANDOM_ORDER)? {
+            fastrand::shuffle(&mut addrs);
+        }
+        let identity = Arc::new(ClientIdentity::random());
+        let connect = |addr: &String| {
+            let identity = Arc::clone(&identity);
+            RpcClient::with_identity(addr, PROTOCOL, VERSION, user, options.clone(), identity)
+        };
+        Ok(Self(Arc::new(Shared {
+            servers: addrs.iter().map(connect).collect(),
+            active: AtomicUsize::new(0),
+            policy: Policy::from_conf(conf, has_failover)?,
+        })))
+    }
+
+    /// Calls the active NameNode; the error is the last one, where several were tried.
+    pub(super) async fn call<Q: Message, R: Checked>(
+        &self,
+        method: &'static str,
+        request: &Q,
+    ) -> Result<R> {
+        let shared = &*self.0;
+        let mut tries = Tries::default();
+        let mut at = shared.active.load(Ordering::Relaxed);
+        let mut id = match shared.servers.first() {
+            Some(server) => server.next_call(),
+            None => return Err(crate::error::Error::invalid("no NameNode is configured")),
+        };
+        loop {
+            let Some(server) = shared.servers.get(at % shared.servers.len()) else {
+                return Err(crate::error::Error::invalid("no NameNode is configured"));
+            };
+            let error = match server.call_with_id(&id, method, request).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            match shared.policy.decide(&error, tries, fastrand::f64()) {
+                Decision::Fail => return Err(error.into()),
+                Decision::Retry(wait) => {
+                    note(method, server.addr(), &error, wait);
+                    tokio::time::sleep(wait).await;
+                }
+                Decision::FailOver(wait) => {
+                    note(method, server.addr(), &error, wait);
+                    tokio::time::sleep(wait).await;
+                    at = shared.fail_over(at);
+                    tries.failovers += 1;
+                }
+            }
+            tries.retries += 1;
+            id = id.again();
+        }
+    }
+}
+
+impl Shared {
+    /// The server after `failed`, unless another call has moved on already.
+    fn fail_over(&self, failed: usize) -> usize {
+        let next = (failed + 1) % self.servers.len().max(1);
+        match self.active.compare_exchange(failed, next, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => next,
+            Err(current) => current,
+        }
+    }
+}
+
+fn note(method: &str, addr: &str, error: &RpcError, wait: std::time::Duration) {
+    tracing::info!("{method} at {addr}: {error}; asking again after {} ms", wait.as_millis());
+}

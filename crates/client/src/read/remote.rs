@@ -1,0 +1,439 @@
+//! One range of one block from one DataNode; no policy here.
+//!
+//! A connection carries, after the answer to READ_BLOCK, packets: lengths, header, checksums, data.
+//! Data goes from the socket to the caller's buffer and is checked there; the same system call
+//! brings the head of the next packet into `ahead`.
+
+use super::plan::ReadPath;
+use crate::types::LocatedBlock;
+use std::io::{self, IoSliceMut, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use zerohop_proto::hdfs::{
+    BaseHeaderProto, BlockOpResponseProto, CachingStrategyProto, ClientOperationHeaderProto,
+    ClientReadStatusProto, OpReadBlockProto, Status,
+};
+use zerohop_wire::checksum_type::{ChecksumError, DataChecksum};
+use zerohop_wire::transfer::frame;
+use zerohop_wire::transfer::op::{self, OpCode};
+use zerohop_wire::transfer::packet::{LENGTHS_LEN, PREFIX_LEN_MAX, PacketHeader, PacketLengths};
+
+/// Data is read and checked in steps of about this size, so that it is still in cache when checked.
+const STEP_LEN: usize = 128 << 10;
+/// Room for the answer to the request.
+const AHEAD_LEN: usize = 1024;
+
+/// Why a range could not be read from a DataNode.
+#[derive(Debug)]
+pub(super) enum ReadError {
+    /// The connection or the DataNode failed.
+    Failed(io::Error),
+    /// The DataNode does not accept the token.
+    Token(String),
+    /// The data does not match its checksum.
+    Corrupt(String),
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl std::fmt::Display for ReadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Failed(error) => error.fmt(f),
+            Self::Token(text) | Self::Corrupt(text) => f.write_str(text),
+        }
+    }
+}
+
+/// What is asked of a DataNode.
+pub(super) struct RangeRequest<'a> {
+    pub(super) block: &'a LocatedBlock,
+    /// In the block.
+    pub(super) offset: u64,
+    pub(super) len: u64,
+    pub(super) verify: bool,
+    pub(super) client_name: &'a str,
+    pub(super) packet_len_max: usize,
+}
+
+pub(super) struct RemoteBlock {
+    stream: TcpStream,
+    addr: SocketAddr,
+    path: ReadPath,
+    checksum: DataChecksum,
+    verify: bool,
+    packet_len_max: usize,
+    /// In the block, the next byte for the caller; `pos <= end`.
+    pos: u64,
+    end: u64,
+    ahead: Ahead,
+    packet: Packet,
+    /// A checked chunk of which the caller has taken a part.
+    chunk: Vec<u8>,
+    chunk_taken: usize,
+    is_finished: bool,
+}
+
+/// Bytes read from the socket and not yet used: `bytes[start..]`.
+#[derive(Default)]
+struct Ahead {
+    bytes: Vec<u8>,
+    start: usize,
+}
+
+impl Ahead {
+    fn rest(&self) -> &[u8] {
+        self.bytes.get(self.start..).unwrap_or_default()
+    }
+
+    fn consume(&mut self, len: usize) {
+        self.start = (self.start + len).min(self.bytes.len());
+        if self.start == self.bytes.len() {
+            self.bytes.clear();
+            self.start = 0;
+        }
+    }
+}
+
+/// The packet that is being read.
+#[derive(Default)]
+struct Packet {
+    /// In the block, the next byte of data in the socket.
+    at: u64,
+    /// Bytes of data still in the socket.
+    left: usize,
+    sums: Vec<u8>,
+    /// Bytes of `sums` whose data was read.
+    sums_taken: usize,
+    next_seqno: i64,
+    is_last: bool,
+}
+
+impl RemoteBlock {
+    /// Sends the request on a connection and reads the answer.
+    pub(super) fn open(
+        mut stream: TcpStream,
+        addr: SocketAddr,
+        path: ReadPath,
+        request: &RangeRequest<'_>,
+    ) -> Result<Self, ReadError> {
+        stream.write_all(&encode(request))?;
+        let mut ahead = Ahead::default();
+        let answer = read_answer(&mut stream, &mut ahead)?;
+        check_status(&answer, request, addr)?;
+        let info = answer.read_op_checksum_info.ok_or_else(|| bad("no checksum in the answer"))?;
+        let checksum = DataChecksum::try_from(&info.checksum).map_err(|e| bad(e.to_string()))?;
+        let first = info.chunk_offset;
+        if first > request.offset || request.offset - first >= checksum.bytes_per_checksum() as u64
+        {
+            return Err(bad(format!(
+                "BlockReader: error in first chunk offset ({first}) startOffset is {}",
+                request.offset
+            ))
+            .into());
+        }
+        Ok(Self {
+            stream,
+            addr,
+            path,
+            checksum,
+            verify: request.verify,
+            packet_len_max: request.packet_len_max,
+            pos: request.offset,
+            end: request.offset + request.len,
+            ahead,
+            packet: Packet { at: first, ..Packet::default() },
+            chunk: Vec::new(),
+            chunk_taken: 0,
+            is_finished: false,
+        })
+    }
+
+    pub(super) fn path(&self) -> ReadPath {
+        self.path
+    }
+
+    /// In the block, the next byte that [`read`](Self::read) gives.
+    pub(super) fn pos(&self) -> u64 {
+        self.pos
+    }
+
+    pub(super) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Fills `out` as far as the range goes. `pos` tells how far it came, after an error too: what
+    /// lies before it was checked.
+    pub(super) fn read(&mut self, out: &mut [u8]) -> Result<usize, ReadError> {
+        let mut filled = 0;
+        while filled < out.len() && self.pos < self.end {
+            let Some(room) = out.get_mut(filled..) else { break };
+            filled += self.read_some(room)?;
+        }
+        if self.pos == self.end {
+            self.finish();
+        }
+        Ok(filled)
+    }
+
+    fn read_some(&mut self, out: &mut [u8]) -> Result<usize, ReadError> {
+        if self.chunk_taken < self.chunk.len() {
+            return Ok(self.take_from_chunk(out));
+        }
+        if self.packet.left == 0 {
+            self.next_packet()?;
+            return Ok(0);
+        }
+        let wanted = out.len().min(usize::try_from(self.end - self.pos).unwrap_or(usize::MAX));
+        let chunk_len = self.checksum.bytes_per_checksum();
+        let whole = match self.packet.left {
+            left if wanted >= left => left,
+            _ => wanted - wanted % chunk_len,
+        };
+        if self.packet.at < self.pos || whole == 0 {
+            self.read_chunk()?;
+            return Ok(0);
+        }
+        let step = whole.min((STEP_LEN / chunk_len).max(1) * chunk_len);
+        let Some(target) = out.get_mut(..step) else { return Ok(0) };
+        self.fill(target)?;
+        self.check(target)?;
+        self.pos += step as u64;
+        Ok(step)
+    }
+
+    fn take_from_chunk(&mut self, out: &mut [u8]) -> usize {
+        let rest = self.chunk.get(self.chunk_taken..).unwrap_or_default();
+        let wanted = usize::try_from(self.end - self.pos).unwrap_or(usize::MAX);
+        let len = rest.len().min(out.len()).min(wanted);
+        if let (Some(to), Some(from)) = (out.get_mut(..len), rest.get(..len)) {
+            to.copy_from_slice(from);
+        }
+        self.chunk_taken += len;
+        self.pos += len as u64;
+        len
+    }
+
+    /// Reads one chunk to the side: the caller wants only a part of it.
+    fn read_chunk(&mut self) -> Result<(), ReadError> {
+        let len = self.checksum.bytes_per_checksum().min(self.packet.left);
+        let start = self.packet.at;
+        let mut chunk = std::mem::take(&mut self.chunk);
+        chunk.resize(len, 0);
+        let result =
+            self.fill(&mut chunk).map_err(ReadError::from).and_then(|()| self.check(&chunk));
+        self.chunk = chunk;
+        self.chunk_taken = self.chunk.len();
+        result?;
+        let skipped = usize::try_from(self.pos.saturating_sub(start)).unwrap_or(usize::MAX);
+        self.chunk_taken = skipped.min(self.chunk.len());
+        Ok(())
+    }
+
+    /// Checks data just read against the packet's next checksums, and moves on in the packet.
+    fn check(&mut self, data: &[u8]) -> Result<(), ReadError> {
+        let at = self.packet.at;
+        self.packet.at += data.len() as u64;
+        self.packet.left -= data.len();
+        if !self.verify {
+            return Ok(());
+        }
+        let sums_len = self.checksum.sums_len(data.len());
+        let from = self.packet.sums_taken;
+        self.packet.sums_taken += sums_len;
+        let sums = self.packet.sums.get(from..from + sums_len).unwrap_or_default();
+        self.checksum.verify(data, sums).map_err(|error| {
+            let at = match error {
+                ChecksumError::Mismatch(chunk) => {
+                    at + (chunk.index * self.checksum.bytes_per_checksum()) as u64
+                }
+                _ => at,
+            };
+            ReadError::Corrupt(format!("Checksum error at {at} in the block: {error}"))
+        })
+    }
+
+    /// Reads exactly `out`, and the head of the next packet in the same call where it is there.
+    fn fill(&mut self, out: &mut [u8]) -> io::Result<()> {
+        let ready = self.ahead.rest().len().min(out.len());
+        if let (Some(to), Some(from)) = (out.get_mut(..ready), self.ahead.rest().get(..ready)) {
+            to.copy_from_slice(from);
+        }
+        self.ahead.consume(ready);
+        let mut filled = ready;
+        while filled < out.len() {
+            let Some(room) = out.get_mut(filled..) else { break };
+            let room_len = room.len();
+            let ends_packet = filled + room_len >= self.packet.left;
+            let head_len =
+                if ends_packet { PREFIX_LEN_MAX - 2 + self.packet.sums.len() } else { 0 };
+            self.ahead.bytes.resize(head_len, 0);
+            let read = self.stream.read_vectored(&mut [
+                IoSliceMut::new(room),
+                IoSliceMut::new(&mut self.ahead.bytes),
+            ]);
+            let read = match read {
+                Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+                other => other,
+            };
+            self.ahead.bytes.truncate(read.as_ref().map_or(0, |n| n.saturating_sub(room_len)));
+            filled += match read {
+                Ok(read) => read.min(room_len),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+                Err(error) => return Err(error),
+            };
+        }
+        Ok(())
+    }
+
+    /// Reads lengths, header and checksums of the next packet.
+    fn next_packet(&mut self) -> Result<(), ReadError> {
+        if self.packet.is_last {
+            return Err(bad("the DataNode ended the block too early").into());
+        }
+        let lengths = self.need(LENGTHS_LEN)?.first_chunk().copied().unwrap_or_default();
+        let lengths =
+            PacketLengths::decode(lengths, self.packet_len_max).map_err(|e| bad(e.to_string()))?;
+        let head_len = LENGTHS_LEN + lengths.header_len;
+        let header = self.need(head_len)?.get(LENGTHS_LEN..head_len).unwrap_or_default();
+        let header = PacketHeader::decode(header).map_err(|e| bad(e.to_string()))?;
+        let sums_len = lengths.sums_len(&header).map_err(|e| bad(e.to_string()))?;
+        self.check_header(&header, sums_len)?;
+        self.ahead.consume(head_len);
+        let mut sums = std::mem::take(&mut self.packet.sums);
+        sums.clear();
+        sums.extend_from_slice(self.need(sums_len)?.get(..sums_len).unwrap_or_default());
+        self.ahead.consume(sums_len);
+        self.packet = Packet {
+            at: header.offset_in_block.max(0) as u64,
+            left: header.data_len as usize,
+            sums,
+            sums_taken: 0,
+            next_seqno: header.seqno.wrapping_add(1),
+            is_last: header.last,
+        };
+        Ok(())
+    }
+
+    fn check_header(&self, header: &PacketHeader, sums_len: usize) -> io::Result<()> {
+        let data_len = header.data_len as usize;
+        let in_order = header.seqno == self.packet.next_seqno
+            && (header.last == (data_len == 0))
+            && (header.last || header.offset_in_block.max(0) as u64 == self.packet.at);
+        let has_sums = !self.verify || sums_len == self.checksum.sums_len(data_len);
+        if in_order && has_sums {
+            return Ok(());
+        }
+        Err(bad(format!(
+            "BlockReader: error in packet header {header:?}, {sums_len} bytes of sums"
+        )))
+    }
+
+    /// At least `len` bytes ahead.
+    fn need(&mut self, len: usize) -> io::Result<&[u8]> {
+        while self.ahead.rest().len() < len {
+            let missing = len - self.ahead.rest().len();
+            let before = self.ahead.bytes.len();
+            self.ahead.bytes.resize(before + missing, 0);
+            let room = self.ahead.bytes.get_mut(before..).unwrap_or_default();
+            let read = self.stream.read(room);
+            self.ahead.bytes.truncate(before + read.as_ref().map_or(0, |n| *n));
+            match read {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(self.ahead.rest())
+    }
+
+    /// Takes the empty packet at the end and tells the DataNode that all is well; it then waits for
+    /// the next request. Failing here loses only the connection.
+    fn finish(&mut self) {
+        if self.is_finished || self.packet.left > 0 {
+            return;
+        }
+        let ended = self.packet.is_last || self.next_packet().is_ok() && self.packet.is_last;
+        let status = if self.verify { Status::ChecksumOk } else { Status::Success };
+        let message = frame::encode(&ClientReadStatusProto { status: status.into() });
+        self.is_finished = ended && self.stream.write_all(&message).is_ok();
+    }
+
+    /// Tells the DataNode that it sent corrupt data.
+    pub(super) fn complain(&mut self) {
+        let status = Status::ErrorChecksum.into();
+        let _ = self.stream.write_all(&frame::encode(&ClientReadStatusProto { status }));
+    }
+
+    /// The connection, where it may carry another request.
+    pub(super) fn into_connection(self) -> Option<(SocketAddr, TcpStream)> {
+        (self.is_finished && self.ahead.rest().is_empty()).then_some((self.addr, self.stream))
+    }
+}
+
+fn bad(text: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, text.into())
+}
+
+fn encode(request: &RangeRequest<'_>) -> Vec<u8> {
+    let message = OpReadBlockProto {
+        header: ClientOperationHeaderProto {
+            base_header: BaseHeaderProto {
+                block: (&request.block.block).into(),
+                token: Some(request.block.token.clone()),
+                trace_info: None,
+            },
+            client_name: request.client_name.to_owned(),
+        },
+        offset: request.offset,
+        len: request.len,
+        send_checksums: Some(request.verify),
+        caching_strategy: Some(CachingStrategyProto::default()),
+    };
+    op::encode(OpCode::ReadBlock, &message)
+}
+
+fn read_answer(stream: &mut TcpStream, ahead: &mut Ahead) -> io::Result<BlockOpResponseProto> {
+    loop {
+        let taken = frame::take(ahead.rest()).map_err(|e| bad(e.to_string()))?;
+        if let Some((answer, len)) = taken {
+            ahead.consume(len);
+            return Ok(answer);
+        }
+        let before = ahead.bytes.len();
+        ahead.bytes.resize(before + AHEAD_LEN, 0);
+        let read = stream.read(ahead.bytes.get_mut(before..).unwrap_or_default());
+        ahead.bytes.truncate(before + read.as_ref().map_or(0, |n| *n));
+        match read {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn check_status(
+    answer: &BlockOpResponseProto,
+    request: &RangeRequest<'_>,
+    addr: SocketAddr,
+) -> Result<(), ReadError> {
+    let status = answer.status();
+    if status == Status::Success {
+        return Ok(());
+    }
+    let text = format!(
+        "Got error, status={}, status message {}, for OP_READ_BLOCK, remote=/{addr}, for block {}",
+        status.as_str_name(),
+        answer.message(),
+        request.block.block
+    );
+    match status {
+        Status::ErrorAccessToken => Err(ReadError::Token(text)),
+        _ => Err(ReadError::Failed(io::Error::other(text))),
+    }
+}

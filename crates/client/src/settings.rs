@@ -1,0 +1,228 @@
+//! The configuration of a client, read once.
+
+use crate::error::{Error, Result};
+use std::time::Duration;
+use zerohop_conf::{Conf, keys};
+use zerohop_wire::checksum_type::{ChecksumType, DataChecksum};
+use zerohop_wire::transfer::packet::PACKET_LEN_MAX;
+
+/// How often a DataNode's silence is extended by the length of the pipeline, and by how much.
+const TIMEOUT_PER_NODE: Duration = Duration::from_secs(5);
+/// Bytes of a packet where the configuration names no size: few calls for much data.
+const PACKET_LEN_OWN: usize = 1 << 20;
+
+/// When a DataNode that failed in a pipeline is replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReplacePolicy {
+    /// Never, and the administrator has switched it off for all.
+    Disabled,
+    /// Never.
+    Never,
+    /// From replication 3 on, if half are gone or data was already made visible.
+    Default,
+    /// Always.
+    Always,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) replication: u16,
+    pub(crate) block_size: u64,
+    pub(crate) checksum: DataChecksum,
+    pub(crate) checksum_combine_mode: String,
+    pub(crate) umask: u16,
+    /// Header, sums and data of a packet.
+    pub(crate) packet_len: usize,
+    pub(crate) packets_in_flight_max: usize,
+    pub(crate) packet_len_max: usize,
+    pub(crate) socket_timeout: Duration,
+    pub(crate) write_timeout: Duration,
+    pub(crate) tcp_nodelay: bool,
+    pub(crate) by_host_name: bool,
+    pub(crate) pool_capacity: usize,
+    pub(crate) pool_expiry: Duration,
+    pub(crate) prefetch_len: Option<u64>,
+    pub(crate) acquire_failures_max: u32,
+    pub(crate) retry_window: Duration,
+    pub(crate) last_block_len_retries: u32,
+    pub(crate) last_block_len_interval: Duration,
+    pub(crate) block_write_retries: u32,
+    pub(crate) following_block_retries: u32,
+    pub(crate) following_block_delay: Duration,
+    pub(crate) following_block_delay_max: Duration,
+    pub(crate) replace_policy: ReplacePolicy,
+    pub(crate) replace_best_effort: bool,
+    pub(crate) replace_min_replication: usize,
+    pub(crate) recovery_retries: u32,
+    pub(crate) restart_timeout: Duration,
+    pub(crate) excluded_expiry: Duration,
+    pub(crate) slow_node_threshold: u32,
+    pub(crate) home_prefix: String,
+    pub(crate) read_shortcircuit: bool,
+    pub(crate) recover_lease_on_close: bool,
+}
+
+impl Settings {
+    pub(crate) fn from_conf(conf: &Conf) -> Result<Self> {
+        let count = |key| conf.get(key).map(|n: i32| u32::try_from(n).unwrap_or(0));
+        let packet_len = match conf.is_set(keys::DFS_CLIENT_WRITE_PACKET_SIZE.name) {
+            true => conf.get(&keys::DFS_CLIENT_WRITE_PACKET_SIZE)?.max(0) as usize,
+            false => PACKET_LEN_OWN,
+        };
+        Ok(Self {
+            replication: u16::try_from(conf.get(&keys::DFS_REPLICATION)?)
+                .map_err(|_| Error::invalid("dfs.replication must be from 1 to 32767"))?,
+            block_size: conf.get(&keys::DFS_BLOCKSIZE)?,
+            checksum: checksum(conf)?,
+            checksum_combine_mode: conf.get(&keys::DFS_CHECKSUM_COMBINE_MODE)?,
+            umask: umask(&conf.get(&keys::FS_PERMISSIONS_UMASK_MODE)?)?,
+            packet_len: packet_len.min(PACKET_LEN_MAX),
+            packets_in_flight_max: count(&keys::DFS_CLIENT_WRITE_MAX_PACKETS_IN_FLIGHT)?.max(1)
+                as usize,
+            packet_len_max: conf.get(&keys::DFS_DATA_TRANSFER_MAX_PACKET_SIZE)?.max(0) as usize,
+            socket_timeout: conf.get(&keys::DFS_CLIENT_SOCKET_TIMEOUT)?,
+            write_timeout: conf.get(&keys::DFS_DATANODE_SOCKET_WRITE_TIMEOUT)?,
+            tcp_nodelay: conf.get(&keys::DFS_DATA_TRANSFER_CLIENT_TCPNODELAY)?,
+            by_host_name: conf.get(&keys::DFS_CLIENT_USE_DATANODE_HOSTNAME)?,
+            pool_capacity: count(&keys::DFS_CLIENT_SOCKETCACHE_CAPACITY)? as usize,
+            pool_expiry: conf.get(&keys::DFS_CLIENT_SOCKETCACHE_EXPIRYMSEC)?,
+            prefetch_len: conf.get(&keys::DFS_CLIENT_READ_PREFETCH_SIZE)?,
+            acquire_failures_max: count(&keys::DFS_CLIENT_MAX_BLOCK_ACQUIRE_FAILURES)?,
+            retry_window: conf.get(&keys::DFS_CLIENT_RETRY_WINDOW_BASE)?,
+            last_block_len_retries: count(&keys::DFS_CLIENT_RETRY_TIMES_GET_LAST_BLOCK_LENGTH)?,
+            last_block_len_interval: conf
+                .get(&keys::DFS_CLIENT_RETRY_INTERVAL_MS_GET_LAST_BLOCK_LENGTH)?,
+            block_write_retries: count(&keys::DFS_CLIENT_BLOCK_WRITE_RETRIES)?,
+            following_block_retries: count(
+                &keys::DFS_CLIENT_BLOCK_WRITE_LOCATEFOLLOWINGBLOCK_RETRIES,
+            )?,
+            following_block_delay: conf
+                .get(&keys::DFS_CLIENT_BLOCK_WRITE_LOCATEFOLLOWINGBLOCK_INITIAL_DELAY_MS)?,
+            following_block_delay_max: conf
+                .get(&keys::DFS_CLIENT_BLOCK_WRITE_LOCATEFOLLOWINGBLOCK_MAX_DELAY_MS)?,
+            replace_policy: replace_policy(conf)?,
+            replace_best_effort: conf
+                .get(&keys::DFS_CLIENT_BLOCK_WRITE_REPLACE_DATANODE_ON_FAILURE_BEST_EFFORT)?,
+            replace_min_replication: count(
+                &keys::DFS_CLIENT_BLOCK_WRITE_REPLACE_DATANODE_ON_FAILURE_MIN_REPLICATION,
+            )? as usize,
+            recovery_retries: count(&keys::DFS_CLIENT_PIPELINE_RECOVERY_MAX_RETRIES)?,
+            restart_timeout: conf.get(&keys::DFS_CLIENT_DATANODE_RESTART_TIMEOUT)?,
+            excluded_expiry: conf
+                .get(&keys::DFS_CLIENT_WRITE_EXCLUDE_NODES_CACHE_EXPIRY_INTERVAL_MILLIS)?,
+            slow_node_threshold: count(&keys::DFS_CLIENT_MARK_SLOWNODE_AS_BADNODE_THRESHOLD)?,
+            home_prefix: conf.get(&keys::DFS_USER_HOME_DIR_PREFIX)?,
+            read_shortcircuit: conf.get(&keys::DFS_CLIENT_READ_SHORTCIRCUIT)?,
+            recover_lease_on_close: conf
+                .get(&keys::DFS_CLIENT_WRITE_RECOVER_LEASE_ON_CLOSE_EXCEPTION)?,
+        })
+    }
+
+    /// How long an answer of a pipeline of `nodes` DataNodes may take.
+    pub(crate) fn pipeline_read_timeout(&self, nodes: usize) -> Duration {
+        extended(self.socket_timeout, nodes)
+    }
+
+    /// How long a pipeline of `nodes` DataNodes may take nothing.
+    pub(crate) fn pipeline_write_timeout(&self, nodes: usize) -> Duration {
+        extended(self.write_timeout, nodes)
+    }
+}
+
+fn extended(timeout: Duration, nodes: usize) -> Duration {
+    if timeout.is_zero() { timeout } else { timeout + TIMEOUT_PER_NODE * nodes as u32 }
+}
+
+fn checksum(conf: &Conf) -> Result<DataChecksum> {
+    let name = conf.get(&keys::DFS_CHECKSUM_TYPE)?;
+    let kind = ChecksumType::from_name(&name).unwrap_or_else(|| {
+        tracing::warn!("Bad checksum type: {name}. Using default CRC32C");
+        ChecksumType::Crc32c
+    });
+    let bytes = conf.get(&keys::DFS_BYTES_PER_CHECKSUM)?;
+    let bytes = u32::try_from(bytes).unwrap_or(0);
+    DataChecksum::new(kind, bytes)
+        .map_err(|_| Error::invalid(format!("Invalid value: bytesPerChecksum = {bytes} <= 0")))
+}
+
+fn replace_policy(conf: &Conf) -> Result<ReplacePolicy> {
+    if !conf.get(&keys::DFS_CLIENT_BLOCK_WRITE_REPLACE_DATANODE_ON_FAILURE_ENABLE)? {
+        return Ok(ReplacePolicy::Disabled);
+    }
+    let key = keys::DFS_CLIENT_BLOCK_WRITE_REPLACE_DATANODE_ON_FAILURE_POLICY;
+    let name = conf.get(&key)?;
+    match name.to_ascii_uppercase().as_str() {
+        "NEVER" => Ok(ReplacePolicy::Never),
+        "DEFAULT" => Ok(ReplacePolicy::Default),
+        "ALWAYS" => Ok(ReplacePolicy::Always),
+        _ => Err(Error::invalid(format!("Illegal configuration value for {}: {name}", key.name))),
+    }
+}
+
+/// `fs.permissions.umask-mode`: octal, or the permissions to keep as `u=rwx,g=rx,o=`.
+fn umask(text: &str) -> Result<u16> {
+    if let Ok(octal) = u16::from_str_radix(text, 8)
+        && octal <= 0o1777
+    {
+        return Ok(octal & 0o777);
+    }
+    symbolic_umask(text).ok_or_else(|| {
+        Error::invalid(format!(
+            "Unable to parse configuration fs.permissions.umask-mode with value {text} as octal or symbolic umask."
+        ))
+    })
+}
+
+fn symbolic_umask(text: &str) -> Option<u16> {
+    let mut mask = 0;
+    for clause in text.split(',') {
+        let (who, kept) = clause.trim().split_once('=')?;
+        let mut bits = 0;
+        for letter in kept.chars() {
+            bits |= match letter {
+                'r' => 4,
+                'w' => 2,
+                'x' => 1,
+                _ => return None,
+            };
+        }
+        for letter in who.chars() {
+            let shifts: &[u16] = match letter {
+                'u' => &[6],
+                'g' => &[3],
+                'o' => &[0],
+                'a' => &[6, 3, 0],
+                _ => return None,
+            };
+            for shift in shifts {
+                mask = mask & !(7 << shift) | (7 & !bits) << shift;
+            }
+        }
+    }
+    Some(mask)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn umasks_are_octal_or_symbolic() {
+        assert_eq!(umask("022").unwrap(), 0o022);
+        assert_eq!(umask("u=rwx,g=r-x,o=r-x").ok(), None);
+        assert_eq!(umask("u=rwx,g=rx,o=").unwrap(), 0o027);
+        assert_eq!(umask("a=rx").unwrap(), 0o222);
+        assert!(umask("9").is_err());
+    }
+
+    #[test]
+    fn the_defaults_are_hadoop_s() {
+        let settings = Settings::from_conf(&Conf::new()).unwrap();
+        assert_eq!((settings.replication, settings.block_size), (3, 128 << 20));
+        assert_eq!(settings.replace_policy, ReplacePolicy::Default);
+        assert_eq!(settings.pipeline_read_timeout(3), Duration::from_secs(75));
+        let mut conf = Conf::new();
+        conf.set("dfs.client-write-packet-size", "64k");
+        assert_eq!(Settings::from_conf(&conf).unwrap().packet_len, 65536);
+    }
+}

@@ -1,0 +1,21 @@
+//! What the file system's calls take and give.
+
+mod acl;
+mod located;
+mod options;
+mod report;
+mod status;
+mod summary;
+mod xattr;
+
+pub use acl::{AclEntry, AclKind, AclStatus};
+pub(crate) use located::with_len;
+pub use located::{DatanodeInfo, LocatedBlock, LocatedBlocks, Replica, StorageType};
+pub use options::{AppendOptions, CreateOptions, OpenOptions, RenameOptions, SyncOptions};
+pub use report::{
+    CorruptFiles, DatanodeReportType, DatanodeStorage, FsStats, OpenFile, RollingUpgrade,
+    RollingUpgradeAction, SafeModeAction, ServerDefaults, StoragePolicy, Volume,
+};
+pub use status::{FileKind, FileStatus};
+pub use summary::{ContentSummary, QuotaUsage, TypeUsage};
+pub use xattr::{XAttr, XAttrFlags, XAttrNamespace};

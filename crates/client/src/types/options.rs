@@ -1,0 +1,104 @@
+//! How files are opened, made and renamed.
+
+use zerohop_wire::checksum_type::DataChecksum;
+
+/// How a file is opened.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenOptions {
+    /// Whether checksums are asked for and checked.
+    pub verify_checksum: bool,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self { verify_checksum: true }
+    }
+}
+
+/// How a file is made; what is `None` comes from the configuration.
+#[derive(Clone, Debug)]
+pub struct CreateOptions {
+    /// Whether a file that is there is replaced; else it is an error.
+    pub overwrite: bool,
+    /// Whether missing folders above are made.
+    pub create_parent: bool,
+    /// Replicas of each block.
+    pub replication: Option<u16>,
+    /// Size at which a block is full.
+    pub block_size: Option<u64>,
+    /// Permission bits before the umask.
+    pub permission: u16,
+    /// How block data is summed.
+    pub checksum: Option<DataChecksum>,
+    /// Memory first, one replica, written to disk later.
+    pub lazy_persist: bool,
+    /// Each block is on disk before it is closed.
+    pub sync_block: bool,
+    /// No replica on the writer's own machine.
+    pub no_local_write: bool,
+    /// Places replicas as if the writer were no DataNode's machine.
+    pub ignore_client_locality: bool,
+    /// The file is replicated even below a folder with erasure coding.
+    pub should_replicate: bool,
+    /// DataNodes (`host:port`) that are to have the replicas.
+    pub favored_nodes: Vec<String>,
+    /// Name of the erasure coding policy.
+    pub erasure_policy: Option<String>,
+    /// Name of the storage policy.
+    pub storage_policy: Option<String>,
+}
+
+impl Default for CreateOptions {
+    fn default() -> Self {
+        Self {
+            overwrite: false,
+            create_parent: true,
+            replication: None,
+            block_size: None,
+            permission: 0o666,
+            checksum: None,
+            lazy_persist: false,
+            sync_block: false,
+            no_local_write: false,
+            ignore_client_locality: false,
+            should_replicate: false,
+            favored_nodes: Vec::new(),
+            erasure_policy: None,
+            storage_policy: None,
+        }
+    }
+}
+
+impl CreateOptions {
+    /// The defaults, replacing a file that is there.
+    pub fn overwriting() -> Self {
+        Self { overwrite: true, ..Self::default() }
+    }
+}
+
+/// How a file is appended to.
+#[derive(Clone, Debug, Default)]
+pub struct AppendOptions {
+    /// Begins a new block instead of filling the last one.
+    pub new_block: bool,
+    /// Each block is on disk before it is closed.
+    pub sync_block: bool,
+}
+
+/// What else a sync does.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SyncOptions {
+    /// The NameNode learns the new length (`SyncFlag.UPDATE_LENGTH`).
+    pub update_length: bool,
+    /// The block ends here (`SyncFlag.END_BLOCK`).
+    pub end_block: bool,
+}
+
+/// How a path is renamed (`rename2`).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RenameOptions {
+    /// Replaces a file or an empty folder at the target.
+    pub overwrite: bool,
+    /// The target is the trash: missing folders may be made there, quotas do not count.
+    pub to_trash: bool,
+}

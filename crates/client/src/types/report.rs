@@ -1,0 +1,217 @@
+//! What administrators ask.
+
+use super::located::DatanodeInfo;
+use super::located::StorageType;
+use zerohop_proto::hdfs::{
+    BlockStoragePolicyProto, DatanodeReportTypeProto, DatanodeStorageReportProto,
+    FsServerDefaultsProto, GetFsStatsResponseProto, RollingUpgradeActionProto,
+    RollingUpgradeInfoProto, SafeModeActionProto, StorageReportProto, StorageTypesProto,
+};
+use zerohop_wire::checksum_type::{ChecksumType, DataChecksum};
+
+/// Which DataNodes a report is about.
+pub type DatanodeReportType = DatanodeReportTypeProto;
+/// What to do about safe mode.
+pub type SafeModeAction = SafeModeActionProto;
+/// What to do about a rolling upgrade.
+pub type RollingUpgradeAction = RollingUpgradeActionProto;
+
+/// Sizes of the whole file system in bytes, and blocks that need care.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FsStats {
+    /// All of it.
+    pub capacity: u64,
+    /// Block data.
+    pub used: u64,
+    /// Free for block data.
+    pub remaining: u64,
+    /// Blocks with too few replicas.
+    pub under_replicated: u64,
+    /// Blocks with corrupt replicas.
+    pub corrupt_blocks: u64,
+    /// Blocks without a good replica.
+    pub missing_blocks: u64,
+    /// Of those, the ones with a replication of one.
+    pub missing_replication_one_blocks: u64,
+    /// Bytes in blocks of generation stamps to come.
+    pub bytes_in_future: u64,
+    /// Blocks still to be deleted.
+    pub pending_deletion_blocks: u64,
+}
+
+impl From<GetFsStatsResponseProto> for FsStats {
+    fn from(proto: GetFsStatsResponseProto) -> Self {
+        Self {
+            capacity: proto.capacity,
+            used: proto.used,
+            remaining: proto.remaining,
+            under_replicated: proto.under_replicated,
+            corrupt_blocks: proto.corrupt_blocks,
+            missing_blocks: proto.missing_blocks,
+            missing_replication_one_blocks: proto.missing_repl_one_blocks.unwrap_or(0),
+            bytes_in_future: proto.blocks_in_future.unwrap_or(0),
+            pending_deletion_blocks: proto.pending_deletion_blocks.unwrap_or(0),
+        }
+    }
+}
+
+/// The NameNode's defaults for clients.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerDefaults {
+    /// Size at which a block is full.
+    pub block_size: u64,
+    /// How block data is summed.
+    pub checksum: DataChecksum,
+    /// Bytes of a writer's packet.
+    pub write_packet_size: u32,
+    /// Replicas of a block.
+    pub replication: u16,
+    /// Bytes of a stream's buffer.
+    pub file_buffer_size: u32,
+    /// Whether block data is encrypted on the wire.
+    pub encrypt_data_transfer: bool,
+    /// Minutes that a trash checkpoint is kept; 0 means no trash.
+    pub trash_interval_min: u64,
+}
+
+impl From<FsServerDefaultsProto> for ServerDefaults {
+    fn from(proto: FsServerDefaultsProto) -> Self {
+        let kind = ChecksumType::from(proto.checksum_type());
+        Self {
+            block_size: proto.block_size,
+            checksum: DataChecksum::new(kind, proto.bytes_per_checksum).unwrap_or_default(),
+            write_packet_size: proto.write_packet_size,
+            replication: proto.replication as u16,
+            file_buffer_size: proto.file_buffer_size,
+            encrypt_data_transfer: proto.encrypt_data_transfer(),
+            trash_interval_min: proto.trash_interval(),
+        }
+    }
+}
+
+/// Where the replicas of a file are to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoragePolicy {
+    /// Its id.
+    pub id: u8,
+    /// Its name, as `HOT`.
+    pub name: String,
+    /// The types for new blocks, one a replica, the last one for all others.
+    pub creation: Vec<StorageType>,
+    /// What else new blocks may be put on.
+    pub creation_fallback: Vec<StorageType>,
+    /// What else further replicas may be put on.
+    pub replication_fallback: Vec<StorageType>,
+}
+
+impl From<BlockStoragePolicyProto> for StoragePolicy {
+    fn from(proto: BlockStoragePolicyProto) -> Self {
+        let list = |types: Option<StorageTypesProto>| {
+            types.map(|t| t.storage_types().collect()).unwrap_or_default()
+        };
+        Self {
+            id: proto.policy_id as u8,
+            name: proto.name,
+            creation: proto.creation_policy.storage_types().collect(),
+            creation_fallback: list(proto.creation_fallback_policy),
+            replication_fallback: list(proto.replication_fallback_policy),
+        }
+    }
+}
+
+/// A page of files with corrupt blocks, and where the next page begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CorruptFiles {
+    /// The paths.
+    pub paths: Vec<String>,
+    /// To be given to get the next page.
+    pub cookie: String,
+}
+
+/// A DataNode with its volumes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DatanodeStorage {
+    /// The DataNode.
+    pub node: DatanodeInfo,
+    /// Its volumes.
+    pub volumes: Vec<Volume>,
+}
+
+/// A volume of a DataNode; bytes each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Volume {
+    /// Its id.
+    pub storage_id: String,
+    /// What it is made of.
+    pub storage_type: StorageType,
+    /// It can no longer be used.
+    pub is_failed: bool,
+    /// All of it.
+    pub capacity: u64,
+    /// Block data.
+    pub used: u64,
+    /// Free for block data.
+    pub remaining: u64,
+    /// Used by something else.
+    pub non_dfs_used: u64,
+}
+
+impl From<StorageReportProto> for Volume {
+    fn from(proto: StorageReportProto) -> Self {
+        Self {
+            storage_type: proto.storage.as_ref().map_or(StorageType::Disk, |s| s.storage_type()),
+            is_failed: proto.failed(),
+            capacity: proto.capacity(),
+            used: proto.dfs_used(),
+            remaining: proto.remaining(),
+            non_dfs_used: proto.non_dfs_used(),
+            storage_id: proto.storage_uuid,
+        }
+    }
+}
+
+impl From<DatanodeStorageReportProto> for DatanodeStorage {
+    fn from(proto: DatanodeStorageReportProto) -> Self {
+        Self {
+            node: proto.datanode_info.into(),
+            volumes: proto.storage_reports.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+/// A file being written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenFile {
+    /// The inode's id.
+    pub id: u64,
+    /// The path.
+    pub path: String,
+    /// The client that writes it.
+    pub client_name: String,
+    /// The machine of that client.
+    pub client_machine: String,
+}
+
+/// How far a rolling upgrade is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RollingUpgrade {
+    /// The block pool.
+    pub block_pool: String,
+    /// Milliseconds since 1970.
+    pub started_ms: u64,
+    /// Milliseconds since 1970; 0 while it goes on.
+    pub finalized_ms: u64,
+    /// Whether the image to go back to was made.
+    pub has_rollback_image: bool,
+}
+
+impl From<RollingUpgradeInfoProto> for RollingUpgrade {
+    fn from(proto: RollingUpgradeInfoProto) -> Self {
+        Self {
+            block_pool: proto.status.block_pool_id,
+            started_ms: proto.start_time,
+            finalized_ms: proto.finalize_time,
+            has_rollback_image: proto.created_rollback_images,
+        }
+    }
+}

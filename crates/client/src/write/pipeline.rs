@@ -1,0 +1,286 @@
+//! The connection to the first DataNode of a pipeline; no policy here.
+
+use super::packet::Packet;
+use crate::client::Client;
+use crate::types::{Replica, StorageType};
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+use zerohop_proto::common::TokenProto;
+use zerohop_proto::hdfs::op_write_block_proto::BlockConstructionStage;
+use zerohop_proto::hdfs::{
+    BaseHeaderProto, BlockOpResponseProto, CachingStrategyProto, ClientOperationHeaderProto,
+    OpTransferBlockProto, OpWriteBlockProto, Status,
+};
+use zerohop_wire::ExtendedBlock;
+use zerohop_wire::checksum_type::DataChecksum;
+use zerohop_wire::transfer::ack::PipelineAck;
+use zerohop_wire::transfer::frame;
+use zerohop_wire::transfer::op::{self, OpCode};
+use zerohop_wire::transfer::packet::{HEARTBEAT_SEQNO, PREFIX_LEN_MAX, PacketHeader};
+
+/// Room for acknowledgements: one takes some thirty bytes.
+const ACKS_LEN: usize = 8 << 10;
+
+/// What went wrong with a pipeline, as far as it is known which DataNode it was.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// A DataNode failed.
+    Node {
+        /// Its place in the pipeline.
+        index: usize,
+        why: String,
+    },
+    /// A DataNode said that it is about to restart.
+    Restarting { index: usize },
+}
+
+impl Fault {
+    pub(super) fn first(why: impl std::fmt::Display) -> Self {
+        Self::Node { index: 0, why: why.to_string() }
+    }
+}
+
+/// What is asked when a pipeline is set up.
+pub(super) struct Setup<'a> {
+    pub(super) block: &'a ExtendedBlock,
+    /// Size at which the block is full; servers expect it in place of the block's length.
+    pub(super) block_size: u64,
+    pub(super) token: &'a TokenProto,
+    pub(super) nodes: &'a [Replica],
+    pub(super) stage: BlockConstructionStage,
+    pub(super) acked_len: u64,
+    pub(super) sent_len: u64,
+    pub(super) new_stamp: u64,
+    pub(super) checksum: DataChecksum,
+    pub(super) lazy_persist: bool,
+    pub(super) pinnings: &'a [bool],
+}
+
+pub(super) struct Pipeline {
+    stream: TcpStream,
+    /// Bytes of acknowledgements that are not complete yet.
+    acks: Vec<u8>,
+    /// How long one read waits before a sign of life is sent.
+    heartbeat_after: Duration,
+    /// How long the DataNodes may be silent while something is expected of them.
+    silence_max: Duration,
+    pub(super) sent_at: Instant,
+}
+
+impl Pipeline {
+    /// Connects to the first DataNode and lets it set up the rest.
+    pub(super) fn open(client: &Client, setup: &Setup<'_>) -> Result<Self, Fault> {
+        let Some(first) = setup.nodes.first() else { return Err(Fault::first("no DataNodes")) };
+        let settings = &client.settings;
+        let read_timeout = settings.pipeline_read_timeout(setup.nodes.len());
+        let write_timeout = settings.pipeline_write_timeout(setup.nodes.len());
+        let mut stream = client
+            .transfer_addr(&first.node)
+            .and_then(|addr| client.connect(addr, read_timeout, write_timeout))
+            .map_err(Fault::first)?;
+        stream.write_all(&encode(client, setup, first)).map_err(Fault::first)?;
+        let answer = read_answer(&mut stream).map_err(Fault::first)?;
+        check_setup(&answer, setup.nodes)?;
+        let heartbeat_after = settings.socket_timeout / 2;
+        stream.set_read_timeout(some(heartbeat_after)).map_err(Fault::first)?;
+        Ok(Self {
+            stream,
+            acks: Vec::new(),
+            heartbeat_after,
+            silence_max: read_timeout,
+            sent_at: Instant::now(),
+        })
+    }
+
+    pub(super) fn send(&mut self, packet: &mut Packet) -> io::Result<()> {
+        packet.write_to(&mut self.stream)?;
+        self.sent_at = Instant::now();
+        Ok(())
+    }
+
+    /// Sends a packet that only says that this writer is alive.
+    pub(super) fn heartbeat(&mut self) -> io::Result<()> {
+        let header = PacketHeader { seqno: HEARTBEAT_SEQNO, ..PacketHeader::default() };
+        let mut bytes = [0; PREFIX_LEN_MAX];
+        let start = header.encode_before(&mut bytes, 0);
+        self.stream.write_all(bytes.get(start..).unwrap_or_default())?;
+        self.sent_at = Instant::now();
+        Ok(())
+    }
+
+    pub(super) fn is_quiet(&self) -> bool {
+        !self.heartbeat_after.is_zero() && self.sent_at.elapsed() >= self.heartbeat_after
+    }
+
+    /// An acknowledgement that has arrived; `None` where none has.
+    pub(super) fn try_ack(&mut self) -> io::Result<Option<PipelineAck>> {
+        loop {
+            if let Some(ack) = self.take_ack()? {
+                return Ok(Some(ack));
+            }
+            let mut room = [0; ACKS_LEN];
+            match rustix::net::recv(&self.stream, &mut room[..], rustix::net::RecvFlags::DONTWAIT) {
+                Ok((_, 0)) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok((_, read)) => self.acks.extend_from_slice(room.get(..read).unwrap_or_default()),
+                Err(rustix::io::Errno::AGAIN) => return Ok(None),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// The next acknowledgement. DataNodes that are busy syncing are told that this writer lives.
+    pub(super) fn wait_ack(&mut self) -> io::Result<PipelineAck> {
+        let since = Instant::now();
+        loop {
+            if let Some(ack) = self.take_ack()? {
+                return Ok(ack);
+            }
+            let mut room = [0; ACKS_LEN];
+            match self.stream.read(&mut room) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(read) => self.acks.extend_from_slice(room.get(..read).unwrap_or_default()),
+                Err(error) if is_timeout(&error) => {
+                    if since.elapsed() >= self.silence_max {
+                        return Err(error);
+                    }
+                    self.heartbeat()?;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn take_ack(&mut self) -> io::Result<Option<PipelineAck>> {
+        let taken = PipelineAck::take(&self.acks)
+            .map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.to_string()))?;
+        Ok(taken.map(|(ack, len)| {
+            self.acks.drain(..len);
+            ack
+        }))
+    }
+}
+
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
+fn some(duration: Duration) -> Option<Duration> {
+    (!duration.is_zero()).then_some(duration)
+}
+
+fn header(client: &Client, block: ExtendedBlock, token: &TokenProto) -> ClientOperationHeaderProto {
+    ClientOperationHeaderProto {
+        base_header: BaseHeaderProto {
+            block: (&block).into(),
+            token: Some(token.clone()),
+            trace_info: None,
+        },
+        client_name: client.name.clone(),
+    }
+}
+
+fn encode(client: &Client, setup: &Setup<'_>, first: &Replica) -> Vec<u8> {
+    let below = setup.nodes.get(1..).unwrap_or_default();
+    let block = crate::types::with_len(setup.block, setup.block_size);
+    let message = OpWriteBlockProto {
+        header: header(client, block, setup.token),
+        targets: below.iter().map(|r| r.node.proto().clone()).collect(),
+        source: None,
+        stage: setup.stage.into(),
+        pipeline_size: setup.nodes.len() as u32,
+        min_bytes_rcvd: setup.acked_len,
+        max_bytes_rcvd: setup.sent_len,
+        latest_generation_stamp: setup.new_stamp,
+        requested_checksum: setup.checksum.into(),
+        caching_strategy: Some(CachingStrategyProto::default()),
+        storage_type: Some(first.storage_type.into()),
+        target_storage_types: below.iter().map(|r| r.storage_type.into()).collect(),
+        allow_lazy_persist: Some(setup.lazy_persist),
+        pinning: Some(setup.pinnings.first().copied().unwrap_or(false)),
+        target_pinnings: setup.pinnings.get(1..).unwrap_or_default().to_vec(),
+        storage_id: Some(first.storage_id.clone()),
+        target_storage_ids: below.iter().map(|r| r.storage_id.clone()).collect(),
+    };
+    op::encode(OpCode::WriteBlock, &message)
+}
+
+fn check_setup(answer: &BlockOpResponseProto, nodes: &[Replica]) -> Result<(), Fault> {
+    let status = answer.status();
+    if status == Status::Success {
+        return Ok(());
+    }
+    let bad_link = answer.first_bad_link();
+    let index = match bad_link {
+        "" => 0,
+        link => nodes.iter().position(|r| r.node.transfer_addr(false) == link).unwrap_or(0),
+    };
+    if status == Status::OobRestart {
+        return Err(Fault::Restarting { index });
+    }
+    let why = format!(
+        "Got error, status={}, status message {}, ack with firstBadLink as {bad_link}",
+        status.as_str_name(),
+        answer.message()
+    );
+    Err(Fault::Node { index, why })
+}
+
+/// Reads one delimited message and nothing beyond it.
+fn read_answer(stream: &mut TcpStream) -> io::Result<BlockOpResponseProto> {
+    let mut bytes = Vec::with_capacity(64);
+    loop {
+        let invalid =
+            |e: frame::FrameError| io::Error::new(io::ErrorKind::InvalidData, e.to_string());
+        let missing = match frame::extent(&bytes).map_err(invalid)? {
+            Some(extent) if extent.total() <= bytes.len() => {
+                let taken = frame::take(&bytes).map_err(invalid)?;
+                return taken
+                    .map(|(answer, _)| answer)
+                    .ok_or_else(|| io::ErrorKind::UnexpectedEof.into());
+            }
+            Some(extent) => extent.total() - bytes.len(),
+            None => 1,
+        };
+        let before = bytes.len();
+        bytes.resize(before + missing, 0);
+        stream.read_exact(bytes.get_mut(before..).unwrap_or_default())?;
+    }
+}
+
+/// Lets `source` copy its replica to `target`, which is to join the pipeline.
+pub(super) fn transfer(
+    client: &Client,
+    block: &ExtendedBlock,
+    token: &TokenProto,
+    source: &Replica,
+    target: &Replica,
+    sent_len: u64,
+) -> io::Result<()> {
+    let settings = &client.settings;
+    // One more time-out for each 200 packets of 64 KB, as Hadoop's client gives.
+    let multiplier = 2 + (sent_len / (200 * 65536)) as usize;
+    let addr = client.transfer_addr(&source.node)?;
+    let mut stream = client.connect(
+        addr,
+        settings.pipeline_read_timeout(multiplier),
+        settings.pipeline_write_timeout(2),
+    )?;
+    let message = OpTransferBlockProto {
+        header: header(client, block.clone(), token),
+        targets: vec![target.node.proto().clone()],
+        target_storage_types: vec![StorageType::into(target.storage_type)],
+        target_storage_ids: vec![target.storage_id.clone()],
+    };
+    stream.write_all(&op::encode(OpCode::TransferBlock, &message))?;
+    let answer = read_answer(&mut stream)?;
+    match answer.status() {
+        Status::Success => Ok(()),
+        status => Err(io::Error::other(format!(
+            "Failed to add a datanode. Response status: {}",
+            status.as_str_name()
+        ))),
+    }
+}
