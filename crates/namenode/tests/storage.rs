@@ -391,6 +391,21 @@ fn a_new_folder_becomes_a_copy() {
 }
 
 #[test]
+fn an_older_layout_is_upgraded_when_asked() {
+    let mut folders = Folders::formatted(1);
+    let version = fs::read_to_string(folders.path(0, "VERSION")).unwrap();
+    fs::write(folders.path(0, "VERSION"), version.replace("-67", "-63")).unwrap();
+    refused(folders.open(), "old layout version -63");
+    folders.config.accepts_older_layout = true;
+    let (storage, report, _) = folders.load().unwrap();
+    assert!(report.needs_save);
+    storage.save_image(0, image_of(0)).unwrap();
+    drop(storage);
+    let version = fs::read_to_string(folders.path(0, "VERSION")).unwrap();
+    assert!(version.contains("layoutVersion=-67"), "{version}");
+}
+
+#[test]
 fn one_folder_may_fail_the_last_one_not() {
     let folders = Folders::formatted(2);
     let (storage, report, _) = folders.load().unwrap();

@@ -8,6 +8,7 @@ use super::{NameStorage, StorageConfig};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use zerohop_journal::layout::LayoutVersion;
 
 /// A locked folder of images, of edits, or of both.
 #[derive(Debug)]
@@ -16,9 +17,9 @@ pub struct NameDir {
     images: bool,
     edits: bool,
     failed: AtomicBool,
-    /// It had no VERSION when it was opened; it gets one with its first image or at once if it
-    /// holds only edits.
-    fresh: AtomicBool,
+    /// It had no VERSION when it was opened, or that of an older layout; it gets ours with the next
+    /// image.
+    version_due: AtomicBool,
     _lock: FolderLock,
 }
 
@@ -57,15 +58,15 @@ impl NameDir {
         self.root.join("current")
     }
 
-    pub(super) fn is_fresh(&self) -> bool {
-        self.fresh.load(Ordering::Relaxed)
+    pub(super) fn is_version_due(&self) -> bool {
+        self.version_due.load(Ordering::Relaxed)
     }
 
-    /// Writes VERSION into a folder that has none.
+    /// Writes VERSION if it is due.
     pub(super) fn settle(&self, info: &StorageInfo) -> Result<(), StorageError> {
-        if self.is_fresh() {
+        if self.is_version_due() {
             info.write(&self.root)?;
-            self.fresh.store(false, Ordering::Relaxed);
+            self.version_due.store(false, Ordering::Relaxed);
         }
         Ok(())
     }
@@ -123,8 +124,10 @@ pub(super) fn open_dir(
     if info.is_none() {
         check_unformatted(&root)?;
     }
-    let fresh = AtomicBool::new(info.is_none());
-    let dir = NameDir { root, images, edits, failed: AtomicBool::new(false), fresh, _lock: lock };
+    let is_current = info.as_ref().is_some_and(|info| info.layout == LayoutVersion::CURRENT);
+    let version_due = AtomicBool::new(!is_current);
+    let failed = AtomicBool::new(false);
+    let dir = NameDir { root, images, edits, failed, version_due, _lock: lock };
     Ok((dir, info))
 }
 
@@ -169,12 +172,13 @@ impl NameStorage {
     pub fn open(config: StorageConfig) -> Result<Self, StorageError> {
         let mut dirs = Vec::new();
         let mut shared: Option<StorageInfo> = None;
+        let mut fresh = Vec::new();
         for (root, images, edits) in configured(&config) {
             let (dir, info) = open_dir(root, images, edits)?;
             match (&shared, info) {
                 (Some(known), Some(info)) => known.check_same(&info, dir.root())?,
                 (None, Some(info)) => shared = Some(info),
-                (_, None) => {}
+                (_, None) => fresh.push(dir.current()),
             }
             dirs.push(Arc::new(dir));
         }
@@ -182,20 +186,12 @@ impl NameStorage {
             let path = dirs.first().map(|dir| dir.root().to_owned()).unwrap_or_default();
             return Err(StorageError::NotFormatted { path });
         };
-        if info.layout.0 > zerohop_journal::LayoutVersion::CURRENT.0 && !config.accepts_older_layout
-        {
+        if info.layout != LayoutVersion::CURRENT && !config.accepts_older_layout {
             return Err(StorageError::Older { found: info.layout });
         }
-        for dir in dirs.iter().filter(|dir| dir.is_fresh()) {
-            tracing::info!(
-                "storage directory {} is not formatted; formatting",
-                dir.root().display()
-            );
-            let current = dir.current();
+        for current in fresh {
+            tracing::info!("{} is new and becomes a copy of the others", current.display());
             std::fs::create_dir_all(&current).map_err(StorageError::io("create", current))?;
-            if !dir.holds_images() {
-                dir.settle(&info)?;
-            }
         }
         Ok(Self { config, info, dirs })
     }

@@ -48,7 +48,6 @@ impl NameStorage {
         let storage = Self { config, info: info.clone(), dirs };
         storage.save_image(0, |image| write_image(&info, image))?;
         for dir in &storage.dirs {
-            dir.settle(&info)?;
             dir.write_seen_txid(0)?;
             tracing::info!(
                 "storage directory {} has been successfully formatted",

@@ -4,6 +4,7 @@ use super::NameStorage;
 use super::dir::NameDir;
 use super::error::{ReplayError, StorageError};
 use super::save::images;
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zerohop_journal::JournalError;
@@ -50,12 +51,11 @@ impl NameStorage {
         if last_txid < seen {
             return Err(StorageError::Gap { until: seen, missing: last_txid + 1 });
         }
-        let older = self.info.layout != zerohop_journal::LayoutVersion::CURRENT;
         Ok(LoadReport {
             image_txid,
             last_txid,
             edits: (last_txid - image_txid) as u64,
-            needs_save: older || self.dirs.iter().any(|dir| dir.is_fresh()),
+            needs_save: self.dirs.iter().any(|dir| dir.is_version_due()),
             image: path,
         })
     }
@@ -74,7 +74,7 @@ impl NameStorage {
     /// one, older images do not (their edits may be purged, and nobody would notice).
     fn newest_image(&self) -> Result<(i64, PathBuf), StorageError> {
         let mut found: Vec<_> = self.image_dirs().flat_map(|dir| images(&dir.current())).collect();
-        found.sort_by(|a, b| b.0.cmp(&a.0));
+        found.sort_by_key(|(txid, _)| Reverse(*txid));
         let newest = found.first().map(|(txid, _)| *txid);
         let mut error = None;
         for (txid, path) in found.into_iter().take_while(|(txid, _)| Some(*txid) == newest) {
@@ -143,7 +143,7 @@ impl NameStorage {
     fn segments_with(&self, txid: i64) -> Vec<SegmentFile> {
         let mut found = self.finalized();
         found.retain(|(file, last)| file.first.0 <= txid && txid <= *last);
-        found.sort_by(|a, b| b.1.cmp(&a.1));
+        found.sort_by_key(|(_, last)| Reverse(*last));
         found.into_iter().map(|(file, _)| file).collect()
     }
 

@@ -3,12 +3,14 @@
 use super::NameStorage;
 use super::dir::NameDir;
 use super::error::StorageError;
+use super::version::StorageInfo;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 use zerohop_journal::image::{self, ImageWriter};
+use zerohop_journal::layout::LayoutVersion;
 use zerohop_journal::segment::{self, SegmentFile, SegmentKind};
 
 impl NameStorage {
@@ -35,17 +37,26 @@ impl NameStorage {
             }
         };
         for (dir, file) in copies.files {
-            if let Err(e) =
-                publish(&dir, &file, txid, &digest).and_then(|()| dir.settle(&self.info))
-            {
+            if let Err(e) = publish(&dir, &file, txid, &digest) {
                 dir.fail(&e);
             }
         }
         if !self.image_dirs().any(|dir| dir.image_path(txid).exists()) {
             return Err(StorageError::NoneLeft { what: "images" });
         }
+        self.settle();
         self.purge();
         Ok(())
+    }
+
+    /// With an image of this layout there, every folder says so.
+    fn settle(&self) {
+        let info = StorageInfo { layout: LayoutVersion::CURRENT, ..self.info.clone() };
+        for dir in self.dirs.iter().filter(|dir| !dir.has_failed()) {
+            if let Err(e) = dir.settle(&info) {
+                dir.fail(&e);
+            }
+        }
     }
 
     /// Removes old images and segments as Hadoop does (`NNStorageRetentionManager`). Problems are
@@ -76,7 +87,7 @@ impl NameStorage {
     fn oldest_image_kept(&self) -> i64 {
         let all = self.image_dirs().flat_map(|dir| images(&dir.current()));
         let txids: BTreeSet<i64> = all.map(|(txid, _)| txid).collect();
-        txids.into_iter().rev().take(self.config.checkpoints_retained).last().unwrap_or(0)
+        txids.into_iter().rev().take(self.config.checkpoints_retained).next_back().unwrap_or(0)
     }
 
     /// The transaction before which segments go: some more than `needed` requires are kept.
@@ -91,7 +102,7 @@ impl NameStorage {
             .filter(|(first, last)| *first < needed && *last >= from)
             .collect();
         let superfluous = segments.len().saturating_sub(self.config.extra_segments_max);
-        if let Some((_, last)) = segments.into_iter().take(superfluous).last() {
+        if let Some((_, last)) = segments.into_iter().take(superfluous).next_back() {
             from = last + 1;
         }
         from.min(needed)
