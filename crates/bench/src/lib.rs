@@ -3,16 +3,20 @@
 //! All sizes and counts are parameters; figures are medians of several runs. CPU time is that of the
 //! processes that take part, from `/proc`. Comparisons with Apache start rivals and live elsewhere.
 
+pub mod args;
 pub mod checksum;
+pub mod files;
 pub mod measure;
 pub mod metadata;
 pub mod process;
 pub mod raw;
 pub mod report;
+pub mod suite;
 
 pub use measure::{Percentiles, median};
 pub use process::Watched;
 pub use report::{Cost, Limit, Report, Row};
+pub use suite::{Section, Suite};
 
 /// Bytes of a gigabyte in all figures.
 pub const GB: f64 = 1e9;

@@ -1,0 +1,48 @@
+//! Files through our client: long ones, short ones, and the wait for a flush.
+
+mod flush;
+mod sequential;
+mod small;
+
+pub use flush::{FlushKind, flush};
+pub use sequential::{Sequential, read, write};
+pub use small::{SmallFiles, small_files};
+
+use crate::process::{CpuMeter, Watched};
+use crate::report::Row;
+
+/// Whatever stopped a workload.
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// The watched processes and this one, which is the client.
+fn with_client(watched: &[Watched]) -> Vec<Watched> {
+    let own = std::process::id();
+    let others = watched.iter().filter(|process| process.pid != own).cloned();
+    std::iter::once(Watched::this("client")).chain(others).collect()
+}
+
+/// Runs `work` several times; each run gives its figure and how many units its CPU time is for.
+fn repeat(
+    name: String,
+    unit: &'static str,
+    (runs, cost_unit): (usize, &'static str),
+    watched: &[Watched],
+    mut work: impl FnMut(usize) -> Result<(f64, f64), Failure>,
+) -> Result<Row, Failure> {
+    let watched = with_client(watched);
+    let mut figures = Vec::with_capacity(runs);
+    let mut spent: Vec<(String, Vec<f64>)> =
+        watched.iter().map(|process| (process.name.clone(), Vec::new())).collect();
+    for run in 0..runs {
+        let meter = CpuMeter::start(&watched);
+        let (figure, units) = work(run)?;
+        figures.push(figure);
+        for ((_, all), (_, seconds)) in spent.iter_mut().zip(meter.stop()) {
+            all.push(seconds / units);
+        }
+    }
+    let row = Row::new(name, unit, figures);
+    Ok(spent
+        .iter()
+        .fold(row, |row, (process, all)| row.cost(process, crate::median(all), cost_unit)))
+}

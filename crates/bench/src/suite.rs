@@ -1,0 +1,210 @@
+//! All workloads against one cluster, each beside its limit: what `zerohop bench` runs.
+
+use crate::files::{self, Failure, FlushKind, Sequential, SmallFiles};
+use crate::measure::Percentiles;
+use crate::metadata::{Load, metadata};
+use crate::process::Watched;
+use crate::raw::{self, Scratch, StreamLimit};
+use crate::report::{Report, Row};
+use std::path::PathBuf;
+use zerohop_client::blocking::FileSystem;
+
+/// A part of the suite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    /// The checksum kernels and the raw limits alone; needs no cluster.
+    Raw,
+    /// Long files.
+    Sequential,
+    /// hflush and hsync.
+    Flush,
+    /// The NameNode under load.
+    Metadata,
+    /// Short files.
+    Small,
+}
+
+impl Section {
+    /// All parts, in the order they run.
+    pub const ALL: [Section; 5] =
+        [Section::Raw, Section::Sequential, Section::Flush, Section::Metadata, Section::Small];
+
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Section::Raw => "raw",
+            Section::Sequential => "io",
+            Section::Flush => "flush",
+            Section::Metadata => "metadata",
+            Section::Small => "small",
+        }
+    }
+
+    /// The part with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|section| section.name() == name)
+    }
+}
+
+/// What to run, against what, how long.
+#[derive(Clone)]
+pub struct Suite {
+    /// The cluster.
+    pub fs: FileSystem,
+    /// `host:port` of its NameNode.
+    pub namenode: String,
+    /// Processes whose CPU time is of interest.
+    pub watched: Vec<Watched>,
+    /// The parts to run.
+    pub sections: Vec<Section>,
+    /// A folder on the disk the DataNodes write to, for the raw limits.
+    pub local_folder: PathBuf,
+    /// Bytes of each long file.
+    pub file_len: u64,
+    /// Replications to write with.
+    pub replications: Vec<u16>,
+    /// Metadata operations of each kind in a run.
+    pub operations: usize,
+    /// Connections of the metadata load.
+    pub connections: usize,
+    /// Runs of everything.
+    pub runs: usize,
+}
+
+impl Suite {
+    /// The usual sizes.
+    pub fn new(fs: FileSystem, namenode: String, local_folder: PathBuf) -> Self {
+        Self {
+            fs,
+            namenode,
+            watched: Vec::new(),
+            sections: Section::ALL.to_vec(),
+            local_folder,
+            file_len: 1 << 30,
+            replications: vec![1],
+            operations: 16_000,
+            connections: 16,
+            runs: 5,
+        }
+    }
+
+    /// Runs all parts; `progress` sees each figure as soon as it is there. The folder on the cluster
+    /// is deleted at the end, whatever happens. Not to be called on a thread of a tokio runtime.
+    pub fn run(&self, progress: &mut dyn FnMut(&Row)) -> Result<Report, Failure> {
+        let folder = format!("/zerohop-bench-{}", std::process::id());
+        let mut out = Out { report: Report::new(), progress };
+        let done = self.sections.iter().try_for_each(|section| match section {
+            Section::Raw => self.raw(&mut out),
+            Section::Sequential => self.sequential(&folder, &mut out),
+            Section::Flush => self.flush(&folder, &mut out),
+            Section::Metadata => self.metadata(&folder, &mut out),
+            Section::Small => self.small(&folder, &mut out),
+        });
+        let cleaned = match self.sections.iter().all(|section| *section == Section::Raw) {
+            true => Ok(true),
+            false => self.fs.delete(&folder, true),
+        };
+        done?;
+        cleaned?;
+        Ok(out.report)
+    }
+
+    fn raw(&self, out: &mut Out<'_>) -> Result<(), Failure> {
+        for row in crate::checksum::checksum_rows(64 << 10, 4 << 30, self.runs) {
+            out.add(row);
+        }
+        let source = Scratch::create(&self.local_folder, self.file_len.min(1 << 30))?;
+        let runs = raw::read_cached(&source, 1 << 20, self.runs)?;
+        out.add(Row::new("read(2) of a cached file, 1 MiB buffer", "MB/s", runs));
+        let (_, tried) = raw::stream_best(&source, self.file_len, self.runs)?;
+        tried.iter().for_each(|limit| out.add(limit.row()));
+        Ok(())
+    }
+
+    fn sequential(&self, folder: &str, out: &mut Out<'_>) -> Result<(), Failure> {
+        let source = Scratch::create(&self.local_folder, self.file_len.min(1 << 30))?;
+        let (best, _) = raw::stream_best(&source, self.file_len, self.runs)?;
+        drop(source);
+        let against = |row: Row| row.against(best.name(), best.median());
+        out.add(StreamLimit::row(&best));
+        for replication in &self.replications {
+            let work = self.files(folder, 1, *replication);
+            out.add(against(files::write(&work, &self.watched)?));
+        }
+        for readers in [1, 2] {
+            let work = self.files(folder, readers, 1);
+            files::write(&Sequential { runs: 1, ..work.clone() }, &[])?;
+            out.add(against(files::read(&work, &self.watched)?));
+        }
+        Ok(())
+    }
+
+    fn files(&self, folder: &str, files: usize, replication: u16) -> Sequential {
+        Sequential {
+            fs: self.fs.clone(),
+            folder: format!("{folder}/io"),
+            file_len: self.file_len,
+            files,
+            buffer_len: 1 << 20,
+            replication,
+            runs: self.runs,
+        }
+    }
+
+    fn flush(&self, folder: &str, out: &mut Out<'_>) -> Result<(), Failure> {
+        let path = format!("{folder}/flushed");
+        let len = 4096;
+        let trip = raw::round_trip(len, 64, 20_000)?;
+        let disk = raw::append_and_sync(&self.local_folder, len, 500)?;
+        out.add(Row::latency("raw loopback TCP round trip of 4 KiB", trip));
+        out.add(Row::latency("raw 4 KiB append and fdatasync", disk));
+        let Percentiles { p50_us: trip, .. } = trip;
+        for replication in &self.replications {
+            let row = files::flush(&self.fs, &path, FlushKind::Hflush, (len, 5000), *replication)?;
+            out.add(row.against("one round trip", trip));
+            let row = files::flush(&self.fs, &path, FlushKind::Hsync, (len, 500), *replication)?;
+            out.add(row.against("append, fdatasync and two round trips", disk.p50_us + 2.0 * trip));
+        }
+        Ok(())
+    }
+
+    fn metadata(&self, folder: &str, out: &mut Out<'_>) -> Result<(), Failure> {
+        let load = Load {
+            namenode: self.namenode.clone(),
+            user: self.fs.user().clone(),
+            folder: format!("{folder}/metadata"),
+            connections: self.connections,
+            operations: self.operations,
+            runs: self.runs,
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let rows = runtime.block_on(metadata(&load, &self.watched))?;
+        rows.into_iter().for_each(|row| out.add(row));
+        Ok(())
+    }
+
+    fn small(&self, folder: &str, out: &mut Out<'_>) -> Result<(), Failure> {
+        let work = SmallFiles {
+            fs: self.fs.clone(),
+            folder: format!("{folder}/small"),
+            len: 1024,
+            threads: 8,
+            files: 250,
+            runs: self.runs,
+        };
+        files::small_files(&work, &self.watched)?.into_iter().for_each(|row| out.add(row));
+        Ok(())
+    }
+}
+
+struct Out<'a> {
+    report: Report,
+    progress: &'a mut dyn FnMut(&Row),
+}
+
+impl Out<'_> {
+    fn add(&mut self, row: Row) {
+        (self.progress)(&row);
+        self.report.rows.push(row);
+    }
+}
