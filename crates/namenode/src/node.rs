@@ -136,6 +136,7 @@ impl NameNode {
         if let Ok(Err(error)) = closed {
             tracing::error!("{error}");
         }
+        self.core.storage.unlock();
     }
 }
 

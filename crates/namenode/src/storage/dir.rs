@@ -5,6 +5,7 @@ use super::file;
 use super::lock::FolderLock;
 use super::version::StorageInfo;
 use super::{NameStorage, StorageConfig};
+use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,13 +21,18 @@ pub struct NameDir {
     /// It had no VERSION when it was opened, or that of an older layout; it gets ours with the next
     /// image.
     version_due: AtomicBool,
-    _lock: FolderLock,
+    lock: Mutex<Option<FolderLock>>,
 }
 
 impl NameDir {
     /// Where it is.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Lets others have it; nothing may be written after.
+    pub(super) fn unlock(&self) {
+        self.lock.lock().take();
     }
 
     /// Whether it is for images.
@@ -127,7 +133,7 @@ pub(super) fn open_dir(
     let is_current = info.as_ref().is_some_and(|info| info.layout == LayoutVersion::CURRENT);
     let version_due = AtomicBool::new(!is_current);
     let failed = AtomicBool::new(false);
-    let dir = NameDir { root, images, edits, failed, version_due, _lock: lock };
+    let dir = NameDir { root, images, edits, failed, version_due, lock: Mutex::new(Some(lock)) };
     Ok((dir, info))
 }
 

@@ -60,6 +60,11 @@ impl NameStorage {
         &self.dirs
     }
 
+    /// Lets others have the folders, whoever still holds this: the NameNode has stopped.
+    pub fn unlock(&self) {
+        self.dirs.iter().for_each(|dir| dir.unlock());
+    }
+
     fn image_dirs(&self) -> impl Iterator<Item = &Arc<NameDir>> {
         self.dirs.iter().filter(|dir| dir.holds_images() && !dir.has_failed())
     }
