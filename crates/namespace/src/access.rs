@@ -28,6 +28,8 @@ pub(crate) struct Check {
     /// On every folder below.
     pub below: Option<Action>,
     pub ignore_empty_below: bool,
+    /// Only permissions count below, nothing is going to be removed.
+    pub ignore_sticky_below: bool,
 }
 
 fn action_name(action: Action) -> &'static str {
@@ -119,7 +121,7 @@ impl Namespace {
             self.check_action(ctx, located, last, action)?;
         }
         if let (Some(action), Some(slot)) = (check.below, located.last()) {
-            self.check_below(ctx, slot, action, check.ignore_empty_below)?;
+            self.check_below(ctx, slot, action, &check)?;
         }
         if check.owner { self.check_owned(ctx, located) } else { Ok(()) }
     }
@@ -256,25 +258,21 @@ impl Namespace {
         ))
     }
 
-    fn check_below(
-        &self,
-        ctx: &OpContext,
-        top: Slot,
-        action: Action,
-        ignore_empty: bool,
-    ) -> Result<()> {
+    fn check_below(&self, ctx: &OpContext, top: Slot, action: Action, check: &Check) -> Result<()> {
         let mut open = vec![top];
         while let Some(slot) = open.pop() {
             let inode = self.tree.get(slot);
             let Some(directory) = inode.as_directory() else { continue };
-            if directory.children.is_empty() && ignore_empty {
+            if directory.children.is_empty() && check.ignore_empty_below {
                 continue;
             }
             if !self.permits(ctx, slot, action) {
                 return denied(self.denial(ctx, slot, &self.tree.path(slot), action));
             }
             for child in directory.children.iter() {
-                if self.sticky_forbids(ctx, inode, self.tree.get(child)) {
+                if !check.ignore_sticky_below
+                    && self.sticky_forbids(ctx, inode, self.tree.get(child))
+                {
                     let (path, above) = (self.tree.path(child), self.tree.path(slot));
                     return self.deny_sticky(ctx, (&path, child), (&above, slot));
                 }

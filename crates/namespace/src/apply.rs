@@ -293,7 +293,7 @@ impl Namespace {
             self.add_replayed_block(slot, *block, open);
         }
         let after = self.tree.get(slot).as_file().map_or(0, |file| self.charged_bytes(file));
-        self.charge_bytes(slot, after - before);
+        self.charge_bytes(slot, after.wrapping_sub(before));
         Ok(())
     }
 

@@ -36,13 +36,13 @@ impl Default for Ids {
 
 impl Namespace {
     pub(crate) fn next_inode_id(&mut self) -> InodeId {
-        self.ids.inode.0 += 1;
+        self.ids.inode.0 = self.ids.inode.0.wrapping_add(1);
         self.ids.inode
     }
 
     /// The next stamp, logged.
     pub(crate) fn next_stamp(&mut self) -> GenerationStamp {
-        self.ids.stamp.0 += 1;
+        self.ids.stamp.0 = self.ids.stamp.0.wrapping_add(1);
         let stamp = self.ids.stamp;
         self.log(SetGenstampV2 { stamp });
         stamp
@@ -50,9 +50,9 @@ impl Namespace {
 
     /// An empty block with the next free id and the next stamp, both logged.
     pub(crate) fn next_block(&mut self) -> Block {
-        self.ids.block.0 += 1;
+        self.ids.block.0 = self.ids.block.0.wrapping_add(1);
         while self.blocks.get(self.ids.block).is_some() {
-            self.ids.block.0 += 1;
+            self.ids.block.0 = self.ids.block.0.wrapping_add(1);
         }
         let id = self.ids.block;
         self.log(AllocateBlockId { block_id: id });

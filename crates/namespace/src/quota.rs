@@ -32,13 +32,21 @@ pub(crate) struct Counts {
 
 impl Counts {
     pub(crate) fn add(&mut self, other: &Counts) {
-        self.names += other.names;
-        self.space += other.space;
-        self.types.iter_mut().zip(other.types).for_each(|(sum, part)| *sum += part);
+        // Wrapping: lengths come from logs and images, and what was added is taken away again.
+        self.names = self.names.wrapping_add(other.names);
+        self.space = self.space.wrapping_add(other.space);
+        self.types
+            .iter_mut()
+            .zip(other.types)
+            .for_each(|(sum, part)| *sum = sum.wrapping_add(part));
     }
 
     pub(crate) fn negated(&self) -> Self {
-        Self { names: -self.names, space: -self.space, types: self.types.map(|part| -part) }
+        Self {
+            names: self.names.wrapping_neg(),
+            space: self.space.wrapping_neg(),
+            types: self.types.map(i64::wrapping_neg),
+        }
     }
 
     pub(crate) fn less(mut self, other: &Counts) -> Self {
@@ -78,7 +86,7 @@ impl Quota {
 
     fn verify(&self, delta: &Counts, path: impl Fn() -> String) -> Result<()> {
         if violated(self.limit.names, self.used.names, delta.names) {
-            let (quota, count) = (self.limit.names, self.used.names + delta.names);
+            let (quota, count) = (self.limit.names, self.used.names.saturating_add(delta.names));
             let message = format!(
                 "The NameSpace quota (directories and files) of directory {} is exceeded: quota={quota} file count={count}",
                 path()
@@ -86,7 +94,7 @@ impl Quota {
             return fail(JavaException::NSQuotaExceeded, message);
         }
         if violated(self.limit.space, self.used.space, delta.space) {
-            let (quota, count) = (self.limit.space, self.used.space + delta.space);
+            let (quota, count) = (self.limit.space, self.used.space.saturating_add(delta.space));
             let message = format!(
                 "The DiskSpace quota of {} is exceeded: quota = {quota} B = {} but diskspace consumed = {count} B = {}",
                 path(),
@@ -103,7 +111,7 @@ impl Quota {
                     kind.as_str_name(),
                     path(),
                     binary_prefix(self.limit.types[at]),
-                    binary_prefix(self.used.types[at] + delta.types[at])
+                    binary_prefix(self.used.types[at].saturating_add(delta.types[at]))
                 );
                 return fail(JavaException::QuotaByStorageTypeExceeded, message);
             }
@@ -113,7 +121,7 @@ impl Quota {
 }
 
 fn violated(limit: i64, used: i64, delta: i64) -> bool {
-    limit >= 0 && delta > 0 && used > limit - delta
+    limit >= 0 && delta > 0 && used > limit.saturating_sub(delta)
 }
 
 /// `StringUtils.TraditionalBinaryPrefix.long2String(n, "B", 2)`.
@@ -140,13 +148,13 @@ pub(crate) fn add_types(types: &mut [i64; 7], policy_id: u8, replication: u16, b
     let last = policy.types.last().copied().filter(counted);
     let repeated = std::iter::repeat_with(|| last).map_while(|kind| kind);
     for kind in listed.chain(repeated).take(replication.into()) {
-        types[kind as usize] += bytes;
+        types[kind as usize] = types[kind as usize].wrapping_add(bytes);
     }
 }
 
 /// `bytes` of a file with that policy and replication, over all replicas.
 pub(crate) fn space(policy_id: u8, replication: u16, bytes: i64) -> Counts {
-    let mut counts = Counts { space: bytes * i64::from(replication), ..Counts::default() };
+    let mut counts = Counts { space: bytes.wrapping_mul(replication.into()), ..Counts::default() };
     add_types(&mut counts.types, policy_id, replication, bytes);
     counts
 }
@@ -163,7 +171,7 @@ impl Namespace {
             Some(_) => file.block_size(),
             None => 0,
         };
-        file.blocks.as_slice().iter().map(|id| charge(*id) as i64).sum()
+        file.blocks.as_slice().iter().map(|id| charge(*id) as i64).fold(0, i64::wrapping_add)
     }
 
     fn usage_of_file(&self, file: &File, inherited_policy: u8) -> Counts {

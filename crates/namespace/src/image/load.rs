@@ -35,6 +35,7 @@ impl Namespace {
         if let Some(section) = image.section(SectionName::InodeDir)? {
             self.load_folders(section)?;
         }
+        self.check_all_attached(image)?;
         // Images do not say what folders with a quota use.
         self.recount_below(self.tree.root);
         Ok(info)
@@ -74,6 +75,9 @@ impl Namespace {
     ) -> std::result::Result<(), String> {
         let id = InodeId(message.id);
         let name = String::from_utf8_lossy(message.name());
+        if id != InodeId::ROOT && (name.is_empty() || name.contains('/')) {
+            return Err(format!("inode {id} has the name {name:?}"));
+        }
         let mut node = Inode {
             id,
             parent: NO_SLOT,
@@ -211,6 +215,16 @@ impl Namespace {
             }
         }
         Ok(())
+    }
+
+    /// Inodes that the root does not reach would be lost, and folders in a circle never end.
+    fn check_all_attached(&self, image: &ImageReader) -> Result<()> {
+        let loose = self.tree.len() - self.all_slots().len();
+        if loose == 0 {
+            return Ok(());
+        }
+        let reason = format!("{loose} of its inodes are not below the root");
+        Err(JournalError::Image { path: image.path().to_owned(), reason })
     }
 
     /// An inode that is in no folder yet.

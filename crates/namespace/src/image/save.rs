@@ -10,9 +10,9 @@ use bytes::Bytes;
 use std::io;
 use zerohop_journal::image::{ImageWriter, SectionName};
 use zerohop_proto::hdfs::fsimage::{
-    CacheManagerSection, FilesUnderConstructionSection, INodeDirectorySection, INodeSection,
-    NameSystemSection, SecretManagerSection, StringTableSection, files_under_construction_section,
-    i_node_directory_section as dir, i_node_section as inode, string_table_section,
+    CacheManagerSection, INodeSection, NameSystemSection, SecretManagerSection, StringTableSection,
+    files_under_construction_section, i_node_directory_section as dir, i_node_section as inode,
+    string_table_section,
 };
 use zerohop_proto::hdfs::{BlockProto, BlockTypeProto};
 
@@ -67,7 +67,7 @@ impl Namespace {
     }
 
     /// All inodes that can be reached, folders before what is in them.
-    fn all_slots(&self) -> Vec<Slot> {
+    pub(super) fn all_slots(&self) -> Vec<Slot> {
         let mut all = Vec::with_capacity(self.tree.len());
         all.push(self.tree.root);
         let mut at = 0;
@@ -158,7 +158,6 @@ impl Namespace {
                 ref_children: Vec::new(),
             })?;
         }
-        let _: Option<INodeDirectorySection> = None;
         out.end(SectionName::InodeDir);
         Ok(())
     }
@@ -170,7 +169,6 @@ impl Namespace {
                 full_path: Some(self.tree.path(*slot)),
             })?;
         }
-        let _: Option<FilesUnderConstructionSection> = None;
         out.end(SectionName::FilesUnderConstruction);
         Ok(())
     }

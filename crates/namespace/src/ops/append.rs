@@ -84,7 +84,7 @@ impl Namespace {
     /// A last block that is written again counts as full.
     fn check_append_quota(&self, slot: Slot) -> Result<()> {
         let Some(last) = self.last_stored(slot) else { return Ok(()) };
-        let missing = self.block_size(slot) as i64 - last.len as i64;
+        let missing = (self.block_size(slot) as i64).wrapping_sub(last.len as i64);
         self.verify_quota(self.tree.get(slot).parent, &self.space_delta(slot, missing), None)
     }
 
@@ -118,7 +118,7 @@ impl Namespace {
         let block = self.last_stored(slot)?;
         if reopened {
             let replicas = self.blocks.describe(&self.blocks.targets(block.id));
-            let offset = self.file_len(slot) - block.len;
+            let offset = self.file_len(slot).saturating_sub(block.len);
             return Some(LocatedBlock {
                 offset,
                 locations: BlockLocations { block, replicas, corrupt: false },

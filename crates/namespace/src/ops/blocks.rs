@@ -375,7 +375,7 @@ impl Namespace {
         let before = self.charge_of_last(slot);
         let result = change(&mut self.blocks);
         let after = self.charge_of_last(slot);
-        self.charge_bytes(slot, after - before);
+        self.charge_bytes(slot, after.wrapping_sub(before));
         result
     }
 
@@ -408,7 +408,7 @@ impl Namespace {
             file.blocks.truncate(count.saturating_sub(1));
         }
         self.blocks.remove(last);
-        self.charge_bytes(slot, -charged);
+        self.charge_bytes(slot, charged.wrapping_neg());
     }
 
     /// All blocks of a file as the block manager has them.

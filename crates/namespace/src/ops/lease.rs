@@ -82,16 +82,19 @@ impl Namespace {
         }
         let silent = self.leases.silent_files(self.params.lease_hard_ms, ctx.now.mono_ms, max);
         for file in &silent {
-            match self.tree.find(*file) {
-                Some(slot) if self.writer(slot).is_some() => {
-                    if let Err(e) = self.release_lease(slot, Some(NAMENODE_HOLDER)) {
-                        tracing::warn!(path = %self.tree.path(slot), error = %e, "an expired lease cannot be released");
-                    }
-                }
-                _ => self.leases.remove(*file),
+            match self.tree.find(*file).filter(|slot| self.writer(*slot).is_some()) {
+                Some(slot) => self.release_expired(slot),
+                None => self.leases.remove(*file),
             }
         }
         !silent.is_empty()
+    }
+
+    fn release_expired(&mut self, slot: Slot) {
+        let Err(e) = self.release_lease(slot, Some(NAMENODE_HOLDER)) else { return };
+        tracing::warn!(path = %self.tree.path(slot), error = %e, "an expired lease cannot be released");
+        // Not before the limit is over again: others are waiting.
+        self.hand_over(slot, None);
     }
 
     /// Open files with an inode id above `after`, and whether there are more.

@@ -108,7 +108,7 @@ impl Namespace {
 
     fn len_of(&self, file: &File) -> u64 {
         let stored = file.blocks.as_slice().iter().filter_map(|id| self.blocks.get(*id));
-        stored.map(|stored| stored.block.len).sum()
+        stored.fold(0, |sum: u64, stored| sum.saturating_add(stored.block.len))
     }
 
     /// A file's length: all its blocks, the one being written with what is known of it.
@@ -204,21 +204,23 @@ impl Namespace {
             LocatedBlocks { under_construction: file.is_open(), ..LocatedBlocks::default() };
         let end = offset.saturating_add(len);
         let ids = file.blocks.as_slice();
-        let mut place = 0;
+        let mut place = 0u64;
         for (at, id) in ids.iter().enumerate() {
             let Some(stored) = self.blocks.get(*id) else { continue };
             let size = stored.block.len;
             // A range of no length still names the block it begins in.
-            let begins = found.blocks.is_empty() && offset < place + size;
+            let begins = found.blocks.is_empty() && offset < place.saturating_add(size);
             if begins || (!found.blocks.is_empty() && place < end) {
                 found.blocks.extend(self.locate_block(ctx, *id, place));
             }
             if at + 1 == ids.len() {
                 found.last_complete = stored.state == BlockState::Complete;
-                found.file_len = if found.last_complete { place + size } else { place };
-                found.last = self.locate_block(ctx, *id, place);
+                found.file_len =
+                    if found.last_complete { place.saturating_add(size) } else { place };
+                let seen = found.blocks.last().filter(|block| block.block().id == *id).cloned();
+                found.last = seen.or_else(|| self.locate_block(ctx, *id, place));
             }
-            place += size;
+            place = place.saturating_add(size);
         }
         found
     }

@@ -15,7 +15,9 @@ impl Namespace {
     /// As Hadoop's `getContentSummary`: every folder below must be readable.
     pub fn content_summary(&self, ctx: &OpContext, path: &str) -> Result<ContentSummary> {
         let located = self.resolve(ctx, path, DirOp::ReadLink)?;
-        self.check(ctx, &located, Check { below: Some(READ_EXECUTE), ..Check::default() })?;
+        let check =
+            Check { below: Some(READ_EXECUTE), ignore_sticky_below: true, ..Check::default() };
+        self.check(ctx, &located, check)?;
         let Some(top) = located.last() else {
             return not_found(format!("File does not exist: {}", located.path));
         };
@@ -43,7 +45,7 @@ impl Namespace {
                 }
                 Body::File(_) => {
                     summary.files += 1;
-                    summary.length += self.file_len(slot);
+                    summary.length = summary.length.saturating_add(self.file_len(slot));
                 }
                 _ => {}
             }

@@ -67,7 +67,7 @@ impl Namespace {
     fn len_being_cut_to(&self, slot: Slot) -> Option<u64> {
         let last = self.last_stored(slot).filter(|last| !self.blocks.is_complete(last.id))?;
         let cut = self.blocks.recovery(last.id)?.truncate?;
-        Some(self.file_len(slot) - last.len + cut.len)
+        Some(self.file_len(slot).saturating_sub(last.len).saturating_add(cut.len))
     }
 
     fn cut_and_log(
@@ -90,7 +90,7 @@ impl Namespace {
         if kept_len != new_len
             && let Some(last) = kept.last().copied()
         {
-            let missing = self.block_size(slot) as i64 - last.len as i64;
+            let missing = (self.block_size(slot) as i64).wrapping_sub(last.len as i64);
             self.verify_quota(self.tree.get(slot).parent, &self.space_delta(slot, missing), None)?;
             op.block = Some(Block { stamp: self.next_stamp(), ..last });
         }
@@ -107,7 +107,7 @@ impl Namespace {
             if sum >= len {
                 break;
             }
-            sum += block.len;
+            sum = u64::saturating_add(sum, block.len);
             kept.push(block);
         }
         (kept, sum)
@@ -117,6 +117,9 @@ impl Namespace {
     pub(crate) fn cut_file(&mut self, slot: Slot, op: &Truncate) -> Result<bool> {
         let new_len = op.new_length.max(0) as u64;
         let (kept, kept_len) = self.blocks_up_to(slot, new_len);
+        if kept_len < new_len {
+            return Err(inconsistent(format!("{} is only {kept_len} bytes long", op.path)));
+        }
         self.keep_blocks(slot, kept.len());
         self.tree.get_mut(slot).mtime = op.timestamp_ms.max(0) as u64;
         if kept_len == new_len {
@@ -130,7 +133,11 @@ impl Namespace {
             client_machine: shared(&op.client_machine),
         };
         self.open_file(slot, writer);
-        let target = Block { id: cut.id, stamp: cut.stamp, len: last.len - (kept_len - new_len) };
+        let target = Block {
+            id: cut.id,
+            stamp: cut.stamp,
+            len: last.len.saturating_sub(kept_len - new_len),
+        };
         self.raise_stamp(cut.stamp);
         if cut.id != last.id {
             self.replace_last_block(slot, last.id, target);
@@ -154,8 +161,8 @@ impl Namespace {
             file.blocks.truncate(count);
         }
         gone.iter().for_each(|block| self.blocks.remove(block.id));
-        let bytes: u64 = gone.iter().map(|block| block.len).sum();
-        self.charge_bytes(slot, -(bytes as i64));
+        let bytes = gone.iter().fold(0, |sum: i64, block| sum.wrapping_add(block.len as i64));
+        self.charge_bytes(slot, bytes.wrapping_neg());
     }
 
     /// Copy on truncate, which only Apache's NameNode does (during upgrades): the cut copy takes the last block's place.

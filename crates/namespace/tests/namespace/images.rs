@@ -65,3 +65,20 @@ fn edits_that_do_not_fit_are_refused() {
     assert!(apply(op::RenameOld { src: "x".into(), dst: "/y".into(), timestamp_ms: 0 }.into()));
     assert!(!apply(mkdir(20_000, "/e").into()));
 }
+
+#[test]
+fn absurd_lengths_in_a_log_do_not_panic() {
+    let mut world = World::new();
+    let root = world.root();
+    let file = world.create_as(&root, "/f", false).unwrap();
+    let block =
+        |id, len| zerohop_wire::Block { id: zerohop_wire::BlockId(id), len, ..Default::default() };
+    let blocks = vec![block(1, u64::MAX), block(2, u64::MAX), block(3, 1 << 63)];
+    let close = op::Close { inode_id: file.id, path: "/f".into(), blocks, ..op::Close::default() };
+    world.namespace.apply(TxId(1), &close.into()).unwrap();
+    assert_eq!(world.stat("/f").unwrap().len, u64::MAX);
+    world.namespace.block_locations(&root, "/f", 5, 10).unwrap();
+    world.namespace.content_summary(&root, "/").unwrap();
+    world.namespace.set_replication(&root, "/f", 500).unwrap();
+    assert!(world.namespace.delete(&root, "/f", false).unwrap());
+}

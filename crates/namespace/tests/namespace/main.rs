@@ -1,6 +1,7 @@
 //! The namespace as its callers see it: given a tree, when an operation runs, then this is answered and logged.
 
 mod acls;
+mod apache;
 mod attributes;
 mod deletes;
 mod images;

@@ -109,3 +109,14 @@ fn check_access_asks_for_one_action() {
     assert_eq!(kind(world.namespace.check_access(&bob, "/x", 4)), JavaException::FileNotFound);
     world.write("/f", &[]);
 }
+
+#[test]
+fn a_sticky_folder_may_be_summed_up() {
+    let mut world = World::new();
+    let root = world.root();
+    world.mkdirs("/tmp");
+    world.namespace.set_permission(&root, "/tmp", 0o1777).unwrap();
+    world.write("/tmp/f", &[5]);
+    let bob = world.user("bob", &[]);
+    assert_eq!(world.namespace.content_summary(&bob, "/tmp").unwrap().length, 5);
+}

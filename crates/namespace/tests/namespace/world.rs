@@ -24,7 +24,7 @@ pub fn kind<T: std::fmt::Debug>(result: Result<T, RemoteException>) -> JavaExcep
     result.expect_err("it should fail").kind().expect("a class of the table")
 }
 
-fn empty() -> Namespace {
+pub fn empty() -> Namespace {
     let params = NamespaceParams { superuser: "root".into(), ..NamespaceParams::default() };
     Namespace::new(
         params,
