@@ -1,2 +1,29 @@
 //! The `zerohop` binary: a verb a file.
-fn main() {}
+//!
+//! Called as `hdfs` or `hadoop` (a link to the binary), it takes their command lines.
+
+mod bench;
+mod checknative;
+mod cluster;
+mod command_line;
+mod daemon;
+mod demo;
+mod dfsadmin;
+mod failure;
+mod fs;
+mod fsck;
+mod getconf;
+mod http;
+mod log;
+mod namenodes;
+mod settings;
+mod units;
+mod up;
+mod version;
+
+fn main() {
+    let mut args = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());
+    let called = args.next().unwrap_or_default();
+    let code = command_line::run(&called, args.collect());
+    std::process::exit(code);
+}

@@ -1,0 +1,207 @@
+//! A whole HDFS in this process: a NameNode and some DataNodes on free or given ports, data in one folder.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tokio::task::JoinSet;
+use zerohop_conf::{Conf, site_xml};
+use zerohop_datanode::DataNode;
+use zerohop_namenode::{FormatOptions, NameNode};
+
+use crate::failure::{Failure, Outcome};
+
+/// What the cluster shall be like.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub folder: PathBuf,
+    pub bind: String,
+    pub port: u16,
+    pub http_port: u16,
+    pub datanodes: usize,
+    /// Values of the command line; they count more than ours.
+    pub values: Vec<(String, String)>,
+}
+
+/// A running cluster.
+pub struct Cluster {
+    namenode: NameNode,
+    datanodes: Vec<Arc<DataNode>>,
+    conf: Conf,
+    plan: Plan,
+}
+
+fn failed(what: &str, error: impl std::fmt::Display) -> Failure {
+    Failure::io(format!("{what}: {error}"))
+}
+
+impl Cluster {
+    /// Starts everything and waits until all DataNodes have registered and reported.
+    pub async fn start(plan: Plan) -> Outcome<Cluster> {
+        let conf = namenode_conf(&plan);
+        let name_folder = plan.folder.join("name");
+        if !name_folder.join("current/VERSION").exists() {
+            NameNode::format(&conf, FormatOptions::default())
+                .map_err(|error| failed("cannot format the NameNode", error))?;
+        }
+        let namenode = NameNode::start(Arc::new(conf.clone())).await;
+        let namenode = namenode.map_err(|error| failed("the NameNode does not start", error))?;
+        let mut cluster = Cluster { namenode, datanodes: Vec::new(), conf, plan };
+        cluster.conf.set("fs.defaultFS", cluster.uri());
+        cluster.conf.set("dfs.namenode.rpc-address", cluster.rpc_addr().to_string());
+        match cluster.start_datanodes().await {
+            Ok(()) => Ok(cluster),
+            Err(failure) => {
+                cluster.stop().await;
+                Err(failure)
+            }
+        }
+    }
+
+    async fn start_datanodes(&mut self) -> Outcome {
+        let mut starting = JoinSet::new();
+        for index in 0..self.plan.datanodes {
+            let conf = self.datanode_conf(index);
+            starting.spawn(async move { DataNode::start(Arc::new(conf)).await });
+        }
+        while let Some(started) = starting.join_next().await {
+            let started = started.map_err(|error| failed("a DataNode does not start", error))?;
+            let node = started.map_err(|error| failed("a DataNode does not start", error))?;
+            self.datanodes.push(Arc::new(node));
+        }
+        let mut ready = JoinSet::new();
+        for node in &self.datanodes {
+            let node = node.clone();
+            ready.spawn(async move {
+                tokio::select! {
+                    () = node.ready() => Ok(()),
+                    error = node.failed() => Err(failed("a DataNode failed", error)),
+                }
+            });
+        }
+        while let Some(one) = ready.join_next().await {
+            one.map_err(|error| failed("a DataNode failed", error))??;
+        }
+        Ok(())
+    }
+
+    fn datanode_conf(&self, index: usize) -> Conf {
+        let mut conf = self.conf.clone();
+        let any_port = format!("{}:0", self.plan.bind);
+        for key in ["dfs.datanode.address", "dfs.datanode.ipc.address", "dfs.datanode.http.address"]
+        {
+            conf.set(key, any_port.clone());
+        }
+        let folder = self.plan.folder.join(format!("data{}", index + 1));
+        conf.set("dfs.datanode.data.dir", folder.to_string_lossy());
+        apply(&mut conf, &self.plan.values);
+        conf
+    }
+
+    pub fn rpc_addr(&self) -> SocketAddr {
+        self.namenode.rpc_addr()
+    }
+
+    pub fn http_addr(&self) -> SocketAddr {
+        self.namenode.http_addr()
+    }
+
+    pub fn datanode_count(&self) -> usize {
+        self.datanodes.len()
+    }
+
+    pub fn uri(&self) -> String {
+        format!("hdfs://{}", self.rpc_addr())
+    }
+
+    /// The configuration of a client of this cluster.
+    pub fn client_conf(&self) -> Conf {
+        let mut conf = Conf::new();
+        for (name, value) in self.client_values() {
+            conf.set(&name, value);
+        }
+        conf
+    }
+
+    fn client_values(&self) -> Vec<(String, String)> {
+        let replication = self.conf.get_raw("dfs.replication").unwrap_or_default();
+        let mut values = vec![
+            ("fs.defaultFS".to_owned(), self.uri()),
+            ("dfs.namenode.rpc-address".to_owned(), self.rpc_addr().to_string()),
+            ("dfs.namenode.http-address".to_owned(), self.http_addr().to_string()),
+            ("dfs.replication".to_owned(), replication),
+        ];
+        let own: Vec<String> = values.iter().map(|(name, _)| name.clone()).collect();
+        values.extend(self.plan.values.iter().filter(|(name, _)| !own.contains(name)).cloned());
+        values
+    }
+
+    /// Writes core-site.xml and hdfs-site.xml that our programs and Apache's can use.
+    pub fn write_client_conf(&self, folder: &Path) -> Outcome {
+        let values = self.client_values();
+        let is_core = |name: &str| !name.starts_with("dfs.");
+        let site = |core: bool| {
+            let chosen = values.iter().filter(move |(name, _)| is_core(name) == core);
+            site_xml(chosen.map(|(name, value)| (name.as_str(), value.as_str())))
+        };
+        let write = |name: &str, text: String| {
+            let path = folder.join(name);
+            std::fs::write(&path, text)
+                .map_err(|error| failed(&format!("cannot write {}", path.display()), error))
+        };
+        std::fs::create_dir_all(folder)
+            .map_err(|error| failed(&format!("cannot make {}", folder.display()), error))?;
+        write("core-site.xml", site(true))?;
+        write("hdfs-site.xml", site(false))
+    }
+
+    /// Waits until a DataNode cannot go on.
+    pub async fn failure(&self) -> Failure {
+        let mut watch = JoinSet::new();
+        for node in &self.datanodes {
+            let node = node.clone();
+            watch.spawn(async move { node.failed().await.to_string() });
+        }
+        match watch.join_next().await {
+            Some(Ok(problem)) => failed("a DataNode failed", problem),
+            Some(Err(problem)) => failed("a DataNode failed", problem),
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Stops the DataNodes, then the NameNode.
+    pub async fn stop(self) {
+        let mut stopping = JoinSet::new();
+        for node in self.datanodes {
+            // Watchers of a node hold it too; they end with their tasks before this is called.
+            if let Ok(node) = Arc::try_unwrap(node) {
+                stopping.spawn(node.stop());
+            }
+        }
+        while stopping.join_next().await.is_some() {}
+        self.namenode.stop().await;
+    }
+}
+
+/// Settings that make a small cluster quick: one machine, no waiting for more DataNodes.
+fn namenode_conf(plan: &Plan) -> Conf {
+    let mut conf = Conf::new();
+    let address = |port: u16| format!("{}:{port}", plan.bind);
+    let text = |path: PathBuf| path.to_string_lossy().into_owned();
+    conf.set("fs.defaultFS", format!("hdfs://{}", address(plan.port)));
+    conf.set("hadoop.tmp.dir", text(plan.folder.join("tmp")));
+    conf.set("dfs.namenode.rpc-address", address(plan.port));
+    conf.set("dfs.namenode.http-address", address(plan.http_port));
+    conf.set("dfs.namenode.name.dir", text(plan.folder.join("name")));
+    conf.set("dfs.replication", plan.datanodes.min(3).to_string());
+    conf.set("dfs.namenode.safemode.extension", "0");
+    conf.set("dfs.namenode.safemode.min.datanodes", "1");
+    apply(&mut conf, &plan.values);
+    conf
+}
+
+fn apply(conf: &mut Conf, values: &[(String, String)]) {
+    for (name, value) in values {
+        conf.set_option(name, value);
+    }
+}

@@ -1,0 +1,233 @@
+//! From the words of the command line to a verb.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::failure::Failure;
+use crate::settings::Settings;
+use crate::{bench, checknative, daemon, demo, dfsadmin, fs, fsck, getconf, up, version};
+
+/// HDFS in one binary: server, client and tools.
+#[derive(Parser)]
+#[command(name = "zerohop", version, about, arg_required_else_help = true, after_help = EXAMPLES)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+const EXAMPLES: &str = "Examples:
+  zerohop up --data ~/hdfs             a whole HDFS in one process
+  zerohop fs -put FILE /               copy a file into it
+  zerohop up --exec 'zerohop fs -ls /' a cluster for one command
+  ln -s zerohop hdfs; ./hdfs dfs -ls / Hadoop's own command lines";
+
+#[derive(Args)]
+struct Global {
+    /// Folder of core-site.xml and hdfs-site.xml; else HADOOP_CONF_DIR
+    #[arg(long, value_name = "DIR", global = true)]
+    config: Option<PathBuf>,
+    /// A configuration value; counts more than any file
+    #[arg(short = 'D', value_name = "KEY=VALUE", global = true)]
+    define: Vec<String>,
+}
+
+/// The words behind a verb that reads them itself, in Hadoop's way.
+#[derive(Args)]
+struct Words {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    words: Vec<String>,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Run a whole HDFS in this process
+    Up(up::Up),
+    /// Files: -ls, -put, -get, -cat, -rm and the rest of Hadoop's shell (zerohop fs -help)
+    #[command(visible_alias = "dfs")]
+    Fs(Words),
+    /// Administration: -report, -safemode, -saveNamespace, -printTopology, quotas
+    Dfsadmin(Words),
+    /// Check the files below a path: fsck PATH [-files [-blocks [-locations]]]
+    Fsck(Words),
+    /// Configuration: -confKey KEY [-v], -namenodes, -nnRpcAddresses
+    Getconf(Words),
+    /// Run a NameNode, or format one (--format)
+    Namenode(Words),
+    /// Run a DataNode
+    Datanode(Words),
+    /// Show in a few seconds what this is: a cluster, a gigabyte in and out
+    Demo(demo::Demo),
+    /// Measure our own stack
+    Bench(Words),
+    /// The version
+    Version,
+    /// Take the command line of Apache's hdfs script
+    Hdfs(Words),
+    /// Take the command line of Apache's hadoop script
+    Hadoop(Words),
+}
+
+/// Runs the command line; `called` is the name of the binary.
+pub fn run(called: &str, args: Vec<String>) -> i32 {
+    let name = Path::new(called).file_name().unwrap_or_default();
+    match name.to_str() {
+        Some("hdfs") => scripted(HDFS, "hdfs", args),
+        Some("hadoop") => scripted(HADOOP, "hadoop", args),
+        _ => own(args),
+    }
+}
+
+/// Our own verbs. Those that read their words themselves do not wait for clap.
+fn own(args: Vec<String>) -> i32 {
+    let mut rest = args.clone();
+    let mut settings = Settings::default();
+    if let Err(failure) = settings.take(&mut rest) {
+        return complain("zerohop", &failure);
+    }
+    if let Some((verb, words)) = rest.split_first()
+        && let Some(run) = find(OWN, verb)
+    {
+        return start(run, verb, settings, words.to_vec());
+    }
+    let all = std::iter::once("zerohop".to_owned()).chain(args);
+    let cli = match Cli::try_parse_from(all) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return error.exit_code();
+        }
+    };
+    let mut settings = Settings { folder: cli.global.config, ..Settings::default() };
+    for pair in cli.global.define {
+        let mut words = vec!["-D".to_owned(), pair];
+        if let Err(failure) = settings.take(&mut words) {
+            return complain("zerohop", &failure);
+        }
+    }
+    match cli.verb {
+        Verb::Up(options) => up::run(settings, options),
+        Verb::Demo(options) => demo::run(settings, options),
+        Verb::Version => version::run(settings, Vec::new()),
+        // clap knows these words for its help only; they were found in the tables above.
+        Verb::Fs(words) => fs_verb(settings, words.words),
+        Verb::Dfsadmin(words) => dfsadmin::run(settings, words.words),
+        Verb::Fsck(words) => fsck::run(settings, words.words),
+        Verb::Getconf(words) => getconf::run(settings, words.words),
+        Verb::Namenode(words) => daemon::namenode(settings, words.words),
+        Verb::Datanode(words) => daemon::datanode(settings, words.words),
+        Verb::Bench(words) => bench::run(settings, words.words),
+        Verb::Hdfs(words) => scripted(HDFS, "hdfs", words.words),
+        Verb::Hadoop(words) => scripted(HADOOP, "hadoop", words.words),
+    }
+}
+
+type Run = fn(Settings, Vec<String>) -> i32;
+
+const OWN: &[(&str, Run)] = &[
+    ("fs", fs_verb),
+    ("dfs", fs_verb),
+    ("dfsadmin", dfsadmin::run),
+    ("fsck", fsck::run),
+    ("getconf", getconf::run),
+    ("namenode", daemon::namenode),
+    ("datanode", daemon::datanode),
+    ("bench", bench::run),
+    ("version", version::run),
+    ("hdfs", |settings, words| scripted_with(settings, HDFS, "hdfs", words)),
+    ("hadoop", |settings, words| scripted_with(settings, HADOOP, "hadoop", words)),
+];
+
+const HDFS: &[(&str, Run)] = &[
+    ("dfs", fs_verb),
+    ("dfsadmin", dfsadmin::run),
+    ("fsck", fsck::run),
+    ("getconf", getconf::run),
+    ("namenode", daemon::namenode),
+    ("datanode", daemon::datanode),
+    ("version", version::run),
+];
+
+const HADOOP: &[(&str, Run)] = &[
+    ("fs", fs_verb),
+    ("dfs", fs_verb),
+    ("version", version::run),
+    ("checknative", checknative::run),
+];
+
+fn find(table: &[(&str, Run)], verb: &str) -> Option<Run> {
+    table.iter().find(|(name, _)| *name == verb).map(|(_, run)| *run)
+}
+
+/// A command line of Apache's scripts.
+fn scripted(table: &[(&str, Run)], script: &str, words: Vec<String>) -> i32 {
+    scripted_with(Settings::default(), table, script, words)
+}
+
+fn scripted_with(
+    mut settings: Settings,
+    table: &[(&str, Run)],
+    script: &str,
+    mut words: Vec<String>,
+) -> i32 {
+    if let Err(failure) = settings.take(&mut words) {
+        return complain(script, &failure);
+    }
+    let verbs: Vec<&str> = table.iter().map(|(name, _)| *name).collect();
+    let usage = format!(
+        "Usage: {script} [--config DIR] SUBCOMMAND [OPTIONS]; here are: {}",
+        verbs.join(", ")
+    );
+    let Some(verb) = words.first().cloned() else {
+        eprintln!("{usage}");
+        return 1;
+    };
+    if matches!(verb.as_str(), "--help" | "-help" | "-h" | "help") {
+        println!("{usage}");
+        return 0;
+    }
+    words.remove(0);
+    match find(table, &verb) {
+        Some(run) => start(run, &verb, settings, words),
+        None => {
+            eprintln!("ERROR: {verb} is not a command of zerohop's {script}; {usage}");
+            1
+        }
+    }
+}
+
+/// Generic options may also stand behind the verb.
+fn start(run: Run, verb: &str, mut settings: Settings, mut words: Vec<String>) -> i32 {
+    match settings.take(&mut words) {
+        Ok(()) => run(settings, words),
+        Err(failure) => complain(verb, &failure),
+    }
+}
+
+fn fs_verb(settings: Settings, words: Vec<String>) -> i32 {
+    match settings.load() {
+        Ok(conf) => fs::run(conf, words),
+        Err(failure) => complain("fs", &failure),
+    }
+}
+
+/// One line on standard error; the exit code of a failure.
+pub fn complain(verb: &str, failure: &Failure) -> i32 {
+    eprintln!("{verb}: {failure}");
+    match failure.kind {
+        crate::failure::Kind::Usage => fs::EXIT_USAGE,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn clap_agrees_with_itself() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,198 @@
+//! `namenode` and `datanode`: one daemon in this process, until a signal ends it.
+
+use std::io::{BufRead, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::signal::unix::{SignalKind, signal};
+use zerohop_conf::{Conf, keys};
+use zerohop_datanode::DataNode;
+use zerohop_namenode::{FormatOptions, NameNode};
+
+use crate::command_line::complain;
+use crate::failure::{Failure, Outcome};
+use crate::log;
+use crate::settings::Settings;
+
+const NAMENODE_USAGE: &str =
+    "Usage: namenode [-regular] | [-format [-clusterid ID] [-force] [-nonInteractive]]
+\tThe configuration comes from --config DIR or HADOOP_CONF_DIR, single values from -D KEY=VALUE.";
+const DATANODE_USAGE: &str = "Usage: datanode [-regular]
+\tThe configuration comes from --config DIR or HADOOP_CONF_DIR, single values from -D KEY=VALUE.";
+
+/// What to do with a NameNode.
+enum Start {
+    Run,
+    Format { options: FormatOptions, ask: bool },
+    Help,
+}
+
+pub fn namenode(settings: Settings, words: Vec<String>) -> i32 {
+    let run = || match namenode_start(&words)? {
+        Start::Help => {
+            println!("{NAMENODE_USAGE}");
+            Ok(0)
+        }
+        Start::Format { options, ask } => format(&settings.load()?, options, ask),
+        Start::Run => {
+            let conf = Arc::new(settings.load()?);
+            log_warnings(&conf);
+            serve(async move {
+                let node = NameNode::start(conf).await.map_err(|e| Failure::io(e.to_string()))?;
+                tracing::info!(
+                    "NameNode serves RPC on {} and HTTP on {}",
+                    node.rpc_addr(),
+                    node.http_addr()
+                );
+                let name = stop_signal().await?;
+                tracing::info!("stopping on {name}");
+                node.stop().await;
+                Ok(0)
+            })
+        }
+    };
+    run().unwrap_or_else(|failure| complain("namenode", &failure))
+}
+
+fn namenode_start(words: &[String]) -> Outcome<Start> {
+    let mut options = FormatOptions::default();
+    let (mut format, mut ask) = (false, true);
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        // Apache's options have one dash; ours take two as well.
+        match word.trim_start_matches('-').to_ascii_lowercase().as_str() {
+            "regular" => {}
+            "format" => format = true,
+            "force" => options.force = true,
+            "noninteractive" => ask = false,
+            "clusterid" => {
+                let id = words.next().filter(|id| !id.starts_with('-'));
+                let id = id.ok_or_else(|| {
+                    Failure::usage("Must specify a valid cluster ID after -clusterid")
+                })?;
+                options.cluster_id = Some(id.clone());
+            }
+            "h" | "help" => return Ok(Start::Help),
+            _ => {
+                return Err(Failure::usage(format!(
+                    "{word} is not supported here\n{NAMENODE_USAGE}"
+                )));
+            }
+        }
+    }
+    Ok(if format { Start::Format { options, ask } } else { Start::Run })
+}
+
+/// Formats the name folders; folders that hold data are emptied only after a yes or with -force.
+fn format(conf: &Conf, mut options: FormatOptions, ask: bool) -> Outcome<i32> {
+    log::to_stderr();
+    if !conf.get(&keys::DFS_NAMENODE_SUPPORT_ALLOW_FORMAT)? {
+        return Err(Failure::io(
+            "dfs.namenode.support.allow.format is false, so nothing is formatted",
+        ));
+    }
+    if !options.force {
+        for folder in folders_with_data(conf)? {
+            if !ask {
+                eprintln!(
+                    "Running in non-interactive mode, and data appears to exist in {}. Not formatting.",
+                    folder.display()
+                );
+                return Ok(1);
+            }
+            if !agreed(&folder)? {
+                eprintln!("Format aborted in {}", folder.display());
+                return Ok(1);
+            }
+            options.force = true;
+        }
+    }
+    NameNode::format(conf, options).map_err(|error| Failure::io(error.to_string()))?;
+    Ok(0)
+}
+
+fn folders_with_data(conf: &Conf) -> Outcome<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for name in conf
+        .get(&keys::DFS_NAMENODE_NAME_DIR)?
+        .into_iter()
+        .chain(conf.get(&keys::DFS_NAMENODE_EDITS_DIR)?)
+    {
+        let path = PathBuf::from(name.strip_prefix("file://").unwrap_or(&name));
+        let occupied = std::fs::read_dir(path.join("current"))
+            .is_ok_and(|mut entries| entries.next().is_some());
+        if occupied && !found.contains(&path) {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+fn agreed(folder: &std::path::Path) -> Outcome<bool> {
+    eprint!("Re-format filesystem in Storage Directory {} ? (Y or N) ", folder.display());
+    std::io::stderr().flush()?;
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+pub fn datanode(settings: Settings, words: Vec<String>) -> i32 {
+    let run = || {
+        for word in &words {
+            match word.trim_start_matches('-') {
+                "regular" => {}
+                "h" | "help" => {
+                    println!("{DATANODE_USAGE}");
+                    return Ok(0);
+                }
+                _ => {
+                    return Err(Failure::usage(format!(
+                        "{word} is not supported here\n{DATANODE_USAGE}"
+                    )));
+                }
+            }
+        }
+        let conf = Arc::new(settings.load()?);
+        log_warnings(&conf);
+        serve(async move {
+            let node = DataNode::start(conf).await.map_err(|e| Failure::io(e.to_string()))?;
+            tracing::info!(
+                "DataNode serves data on {} and RPC on {}",
+                node.data_addr(),
+                node.ipc_addr()
+            );
+            let name = tokio::select! {
+                name = stop_signal() => name?,
+                error = node.failed() => return Err(Failure::io(error.to_string())),
+            };
+            tracing::info!("stopping on {name}");
+            node.stop().await;
+            Ok(0)
+        })
+    };
+    run().unwrap_or_else(|failure| complain("datanode", &failure))
+}
+
+fn log_warnings(conf: &Conf) {
+    log::to_stderr();
+    for warning in conf.warnings() {
+        tracing::warn!("{warning}");
+    }
+}
+
+async fn stop_signal() -> Outcome<&'static str> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(tokio::select! {
+        _ = interrupt.recv() => "SIGINT",
+        _ = terminate.recv() => "SIGTERM",
+    })
+}
+
+fn serve(work: impl Future<Output = Outcome<i32>>) -> Outcome<i32> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let result = runtime.block_on(work);
+    runtime.shutdown_timeout(Duration::from_secs(2));
+    result
+}

@@ -1,0 +1,215 @@
+//! `demo`: a cluster, a file in, listed, read back and compared, in a few seconds.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use comfy_table::{CellAlignment, Table, presets};
+use zerohop_client::CreateOptions;
+use zerohop_client::blocking::FileSystem;
+use zerohop_conf::parse_size;
+
+use crate::cluster::{Cluster, Plan};
+use crate::command_line::complain;
+use crate::failure::{Failure, Outcome};
+use crate::fs::client_failure;
+use crate::log;
+use crate::settings::Settings;
+use crate::units::human;
+
+const BUFFER: usize = 1 << 20;
+const TARGET: &str = "/demo/file";
+
+/// Options of `demo`.
+#[derive(Args)]
+pub struct Demo {
+    /// Size of the file
+    #[arg(long, value_name = "BYTES", default_value = "1g")]
+    size: String,
+    /// Where the temporary folder is made; it needs twice the size
+    #[arg(long, value_name = "DIR")]
+    folder: Option<PathBuf>,
+}
+
+pub fn run(settings: Settings, options: Demo) -> i32 {
+    match show(&settings, &options) {
+        Ok(()) => 0,
+        Err(failure) => complain("demo", &failure),
+    }
+}
+
+fn show(settings: &Settings, options: &Demo) -> Outcome {
+    let size = parse_size(&options.size).and_then(|size| u64::try_from(size).ok());
+    let size = size
+        .ok_or_else(|| Failure::usage(format!("--size {}: give a size like 1g", options.size)))?;
+    let base = options.folder.clone().unwrap_or_else(std::env::temp_dir);
+    let home = tempfile::Builder::new().prefix("zerohop-demo-").tempdir_in(&base)?;
+    check_space(home.path(), size)?;
+    log::to_file(&home.path().join("zerohop.log"))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let mut steps = Steps::default();
+
+    let source = home.path().join("source");
+    steps.time("generate a random file", size, || generate(&source, size))?;
+    let plan = Plan {
+        folder: home.path().to_owned(),
+        bind: "127.0.0.1".to_owned(),
+        port: 0,
+        http_port: 0,
+        datanodes: 1,
+        values: settings.values.clone(),
+    };
+    let cluster =
+        steps.time("start NameNode and DataNode", 0, || runtime.block_on(Cluster::start(plan)))?;
+    let result = work(&cluster, &source, size, &mut steps);
+    steps.time("stop", 0, || {
+        runtime.block_on(cluster.stop());
+        Ok(())
+    })?;
+    runtime.shutdown_timeout(Duration::from_secs(2));
+    result?;
+    steps.print();
+    Ok(())
+}
+
+fn check_space(folder: &Path, size: u64) -> Outcome {
+    let stat = rustix::fs::statvfs(folder).map_err(std::io::Error::from)?;
+    let free = stat.f_bavail * stat.f_frsize;
+    let needed = 2 * size + (200 << 20);
+    if free >= needed {
+        return Ok(());
+    }
+    let text = |bytes: u64| human(i64::try_from(bytes).unwrap_or(i64::MAX), "B", 1);
+    Err(Failure::io(format!(
+        "{} has {} free and {} are needed; give another --folder or a smaller --size",
+        folder.display(),
+        text(free),
+        text(needed)
+    )))
+}
+
+fn generate(path: &Path, size: u64) -> Outcome {
+    let mut file = File::create(path)?;
+    let mut random = fastrand::Rng::with_seed(size);
+    let mut buffer = vec![0; BUFFER];
+    let mut left = size;
+    while left > 0 {
+        let count = usize::try_from(left).unwrap_or(BUFFER).min(BUFFER);
+        random.fill(&mut buffer[..count]);
+        file.write_all(&buffer[..count])?;
+        left -= count as u64;
+    }
+    Ok(())
+}
+
+fn work(cluster: &Cluster, source: &Path, size: u64, steps: &mut Steps) -> Outcome {
+    let fs = FileSystem::connect(&cluster.client_conf(), None).map_err(client_failure)?;
+    steps.time("put it into HDFS", size, || put(&fs, source))?;
+    let listed = steps.time("list it", 0, || fs.list("/demo").map_err(client_failure))?;
+    if listed.first().map(|file| file.len) != Some(size) {
+        return Err(Failure::io(format!(
+            "the listing shows {listed:?} and not one file of {size} bytes"
+        )));
+    }
+    steps.time("read it back, checksums verified", size, || read(&fs))?;
+    steps.time("read it again and compare", size, || compare(&fs, source))
+}
+
+fn put(fs: &FileSystem, source: &Path) -> Outcome {
+    let mut input = File::open(source)?;
+    let mut output = fs.create(TARGET, CreateOptions::overwriting()).map_err(client_failure)?;
+    let mut buffer = vec![0; BUFFER];
+    loop {
+        let count = input.read(&mut buffer)?;
+        if count == 0 {
+            return output.close().map_err(client_failure);
+        }
+        output.write_all(&buffer[..count])?;
+    }
+}
+
+fn read(fs: &FileSystem) -> Outcome {
+    let mut input = fs.open(TARGET).map_err(client_failure)?;
+    let mut buffer = vec![0; BUFFER];
+    while input.read(&mut buffer)? > 0 {}
+    Ok(())
+}
+
+fn compare(fs: &FileSystem, source: &Path) -> Outcome {
+    let mut ours = fs.open(TARGET).map_err(client_failure)?;
+    let mut theirs = File::open(source)?;
+    let (mut left, mut right) = (vec![0; BUFFER], vec![0; BUFFER]);
+    let mut offset = 0_u64;
+    loop {
+        let count = theirs.read(&mut right)?;
+        let filled = fill(&mut ours, &mut left[..count.max(1)])?;
+        if filled != count || left[..count] != right[..count] {
+            return Err(Failure::io(format!(
+                "what was read differs from what was put after byte {offset}"
+            )));
+        }
+        if count == 0 {
+            return Ok(());
+        }
+        offset += count as u64;
+    }
+}
+
+fn fill(input: &mut impl Read, buffer: &mut [u8]) -> Outcome<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match input.read(&mut buffer[filled..])? {
+            0 => break,
+            count => filled += count,
+        }
+    }
+    Ok(filled)
+}
+
+/// What was done and how long it took.
+#[derive(Default)]
+struct Steps {
+    rows: Vec<(&'static str, u64, Duration)>,
+}
+
+impl Steps {
+    fn time<T>(
+        &mut self,
+        name: &'static str,
+        bytes: u64,
+        step: impl FnOnce() -> Outcome<T>,
+    ) -> Outcome<T> {
+        let start = Instant::now();
+        let result = step()?;
+        self.rows.push((name, bytes, start.elapsed()));
+        Ok(result)
+    }
+
+    fn print(&self) {
+        let mut table = Table::new();
+        table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+        table.set_header(["step", "time", "MB/s"]);
+        for (name, bytes, took) in &self.rows {
+            let rate = match bytes {
+                0 => String::new(),
+                _ => format!("{:.0}", *bytes as f64 / 1e6 / took.as_secs_f64()),
+            };
+            table.add_row([(*name).to_owned(), format!("{:.3} s", took.as_secs_f64()), rate]);
+        }
+        for column in 1..3 {
+            if let Some(column) = table.column_mut(column) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        println!("{table}");
+        let own = std::env::current_exe().unwrap_or_else(|_| "zerohop".into());
+        let own = own.display();
+        println!("The binary: {own}");
+        println!("Next:");
+        println!("  {own} up --data ~/zerohop         a cluster that keeps its data");
+        println!("  {own} fs -help                    the commands for files");
+        println!("  {own} up --exec 'zerohop fs -ls /'");
+    }
+}

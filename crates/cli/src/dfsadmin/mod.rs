@@ -1,0 +1,182 @@
+//! `dfsadmin`: administration of a cluster, with the words and the output of Apache's.
+
+mod quota;
+mod report;
+mod safe_mode;
+mod topology;
+
+use zerohop_client::blocking::FileSystem;
+use zerohop_conf::Conf;
+
+use crate::command_line::complain;
+use crate::failure::{Failure, Kind, Outcome};
+use crate::fs::{EXIT_USAGE, client_failure, connect_client};
+use crate::settings::Settings;
+
+/// One command: its name, its synopsis, what it does.
+struct Command {
+    name: &'static str,
+    usage: &'static str,
+    run: fn(&Conf, Vec<String>) -> Outcome<i32>,
+}
+
+const COMMANDS: &[Command] = &[
+    Command {
+        name: "-report",
+        usage: "[-live] [-dead] [-decommissioning] [-enteringmaintenance] [-inmaintenance] [-slownodes] [--json]",
+        run: report::run,
+    },
+    Command {
+        name: "-safemode",
+        usage: "<enter | leave | get | wait | forceExit>",
+        run: safe_mode::run,
+    },
+    Command { name: "-saveNamespace", usage: "[-beforeShutdown]", run: save_namespace },
+    Command { name: "-rollEdits", usage: "", run: roll_edits },
+    Command { name: "-refreshNodes", usage: "", run: refresh_nodes },
+    Command { name: "-printTopology", usage: "", run: topology::run },
+    Command { name: "-setQuota", usage: "<quota> <dirname>...<dirname>", run: quota::set_names },
+    Command { name: "-clrQuota", usage: "<dirname>...<dirname>", run: quota::clear_names },
+    Command {
+        name: "-setSpaceQuota",
+        usage: "<quota> [-storageType <storagetype>] <dirname>...<dirname>",
+        run: quota::set_space,
+    },
+    Command {
+        name: "-clrSpaceQuota",
+        usage: "[-storageType <storagetype>] <dirname>...<dirname>",
+        run: quota::clear_space,
+    },
+    Command { name: "-metasave", usage: "filename", run: metasave },
+    Command { name: "-finalizeUpgrade", usage: "", run: finalize_upgrade },
+    Command { name: "-allowSnapshot", usage: "<snapshotDir>", run: allow_snapshot },
+    Command { name: "-disallowSnapshot", usage: "<snapshotDir>", run: disallow_snapshot },
+];
+
+fn usage() -> String {
+    let lines: Vec<String> =
+        COMMANDS.iter().map(|command| format!("\t[{} {}]", command.name, command.usage)).collect();
+    format!("Usage: hdfs dfsadmin\n{}", lines.join("\n"))
+}
+
+pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
+    let conf = match settings.load() {
+        Ok(conf) => conf,
+        Err(failure) => return complain("dfsadmin", &failure),
+    };
+    if words.is_empty() {
+        eprintln!("{}", usage());
+        return EXIT_USAGE;
+    }
+    let word = words.remove(0);
+    if matches!(word.as_str(), "-help" | "--help" | "-h") {
+        println!("{}", usage());
+        return 0;
+    }
+    let Some(command) = COMMANDS.iter().find(|command| command.name.eq_ignore_ascii_case(&word))
+    else {
+        eprintln!("{}: Unknown command", word.trim_start_matches('-'));
+        eprintln!("{}", usage());
+        return EXIT_USAGE;
+    };
+    let answer = (command.run)(&conf, words);
+    answer.unwrap_or_else(|failure| {
+        let name = command.name.trim_start_matches('-');
+        if failure.kind == Kind::Usage {
+            if !failure.text.is_empty() {
+                eprintln!("{name}: {failure}");
+            }
+            eprintln!("Usage: hdfs dfsadmin [{} {}]", command.name, command.usage);
+        } else {
+            eprintln!("{name}: {failure}");
+        }
+        EXIT_USAGE
+    })
+}
+
+/// Fails unless there are exactly so many words.
+fn expect(words: &[String], count: usize) -> Outcome {
+    if words.len() == count { Ok(()) } else { Err(Failure::usage("")) }
+}
+
+/// Runs a call that answers with nothing, and says that it is done.
+fn simple(
+    conf: &Conf,
+    call: impl Fn(&FileSystem) -> zerohop_client::Result<()>,
+    done: &str,
+) -> Outcome<i32> {
+    call(&connect_client(conf)?).map_err(client_failure)?;
+    println!("{done}");
+    Ok(0)
+}
+
+fn save_namespace(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
+    let fs = connect_client(conf)?;
+    match words.as_slice() {
+        [] => {
+            fs.save_namespace().map_err(client_failure)?;
+            println!("Save namespace successful");
+        }
+        [flag] if flag == "-beforeShutdown" => {
+            let period = conf.get(&zerohop_conf::keys::DFS_NAMENODE_CHECKPOINT_PERIOD)?.as_secs();
+            let txns = conf.get(&zerohop_conf::keys::DFS_NAMENODE_CHECKPOINT_TXNS)?.unsigned_abs();
+            match fs.save_namespace_if_older(period, txns).map_err(client_failure)? {
+                true => println!("Save namespace successful"),
+                false => println!("No extra checkpoint has been made"),
+            }
+        }
+        _ => return Err(Failure::usage("")),
+    }
+    Ok(0)
+}
+
+fn roll_edits(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
+    expect(&words, 0)?;
+    let txid = connect_client(conf)?.roll_edits().map_err(client_failure)?;
+    println!("Successfully rolled edit logs.\nNew segment starts at txid {txid}");
+    Ok(0)
+}
+
+fn refresh_nodes(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
+    expect(&words, 0)?;
+    simple(conf, |fs| fs.refresh_nodes(), "Refresh nodes successful")
+}
+
+fn finalize_upgrade(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
+    expect(&words, 0)?;
+    simple(conf, |fs| fs.finalize_upgrade(), "Finalize upgrade successful")
+}
+
+fn metasave(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
+    let [name] = words.as_slice() else { return Err(Failure::usage("")) };
+    let fs = connect_client(conf)?;
+    fs.metasave(name).map_err(client_failure)?;
+    println!("Created metasave file {name} in the log directory of namenode {}", fs.uri());
+    Ok(0)
+}
+
+fn allow_snapshot(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
+    let [path] = words.as_slice() else { return Err(Failure::usage("")) };
+    let path = resolved(conf, path)?;
+    simple(
+        conf,
+        |fs| fs.allow_snapshot(&path, true),
+        &format!("Allowing snapshot on {path} succeeded"),
+    )
+}
+
+fn disallow_snapshot(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
+    let [path] = words.as_slice() else { return Err(Failure::usage("")) };
+    let path = resolved(conf, path)?;
+    simple(
+        conf,
+        |fs| fs.allow_snapshot(&path, false),
+        &format!("Disallowing snapshot on {path} succeeded"),
+    )
+}
+
+/// The absolute path of a word of the command line.
+fn resolved(conf: &Conf, text: &str) -> Outcome<String> {
+    let home = connect_client(conf)?.home();
+    Ok(crate::fs::absolute(&crate::fs::Location::parse(text).path, &home))
+}

@@ -1,0 +1,60 @@
+//! `-appendToFile`
+
+use std::io::Read;
+
+use super::copy::remote_destination;
+use super::display::BUFFER;
+use super::options::Options;
+use super::shell::Shell;
+use super::store::{CreateHow, OpenHow, Output};
+use crate::failure::{Failure, Outcome};
+
+pub fn run(shell: &mut Shell, args: Vec<String>) -> Outcome {
+    if args.len() < 2 {
+        return Err(Failure::io("missing destination argument"));
+    }
+    let mut given = Options::new(2, usize::MAX, &["n"]).parse(args)?;
+    let target = remote_destination(shell, &mut given.rest)?;
+    let stdin = given.rest.iter().any(|source| source == "-");
+    if stdin && given.rest.len() > 1 {
+        return Err(Failure::io("stdin (-) must be the sole input argument when present"));
+    }
+    let mut inputs: Vec<Box<dyn Read>> = Vec::new();
+    for source in given.rest.iter().filter(|source| *source != "-") {
+        let item = shell.local_item(source)?;
+        item.found_file()?;
+        inputs.push(Box::new(item.store.open(&item.path, OpenHow::default())?));
+    }
+    if stdin {
+        inputs.push(Box::new(std::io::stdin()));
+    }
+    if !target.exists() {
+        target.store.create(&target.path, CreateHow::default())?.finish()?;
+    }
+    let mut output = target.store.append(&target.path, given.has("n"))?;
+    for mut input in inputs {
+        pump(&mut *input, &mut *output, &mut |_| {})?;
+    }
+    output.finish()
+}
+
+/// Copies everything; tells of each piece that is through.
+pub fn pump(
+    input: &mut dyn Read,
+    output: &mut dyn Output,
+    through: &mut dyn FnMut(u64),
+) -> Outcome<u64> {
+    let mut buffer = vec![0; BUFFER];
+    let mut total = 0;
+    loop {
+        let count = match input.read(&mut buffer) {
+            Ok(0) => return Ok(total),
+            Ok(count) => count,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(Failure::io(error.to_string())),
+        };
+        output.write_all(&buffer[..count]).map_err(|error| Failure::io(error.to_string()))?;
+        total += count as u64;
+        through(count as u64);
+    }
+}

@@ -1,0 +1,337 @@
+//! Copies between file systems: where to, in which order, by how many threads.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
+
+use super::acl;
+use super::append::pump;
+use super::item::{Item, file_name};
+use super::progress::Progress;
+use super::shell::Shell;
+use super::store::{AclChange, CreateHow, OpenHow, Status, Store, Times};
+use crate::failure::{Failure, Outcome};
+
+/// Files found ahead of those being copied.
+const QUEUE: usize = 1024;
+
+/// Attributes that a copy keeps.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Preserve {
+    pub times: bool,
+    pub owner: bool,
+    pub permission: bool,
+    pub acl: bool,
+    pub xattr: bool,
+}
+
+/// How files are copied.
+#[derive(Debug, Clone, Copy)]
+pub struct Copying {
+    pub overwrite: bool,
+    /// Straight into the target, without a temporary file beside it.
+    pub direct: bool,
+    pub lazy_persist: bool,
+    pub verify: bool,
+    /// Writes the side file with checksums next to a local target.
+    pub write_crc: bool,
+    pub preserve: Preserve,
+    pub threads: usize,
+    /// Deletes each source after its copy.
+    pub move_source: bool,
+}
+
+impl Default for Copying {
+    fn default() -> Self {
+        Copying {
+            overwrite: false,
+            direct: false,
+            lazy_persist: false,
+            verify: true,
+            write_crc: false,
+            preserve: Preserve::default(),
+            threads: 1,
+            move_source: false,
+        }
+    }
+}
+
+/// The rules about the last argument of a copy or move.
+pub struct Destination;
+
+impl Destination {
+    /// Several sources need a folder; one source needs a free name below a folder that exists.
+    pub fn check(target: &Item, sources: &[Item], overwrite: bool) -> Outcome {
+        match &target.status {
+            None if sources.len() > 1 => Err(Failure::not_found(&target.text)),
+            Some(status) if sources.len() > 1 && !status.is_dir() => {
+                Err(Failure::not_directory(&target.text))
+            }
+            Some(status) if sources.len() == 1 && !status.is_dir() && !overwrite => {
+                Err(Failure::exists(&target.text))
+            }
+            None if !target.parent_exists()? => Err(target.no_parent()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Where a source goes: into the folder, or to the name itself.
+    pub fn of(target: &Item, source: &Item) -> Outcome<Item> {
+        if target.is_dir() || target.looks_like_folder() {
+            return target.child(file_name(&source.path));
+        }
+        Ok(target.clone())
+    }
+
+    /// A folder cannot be put into itself.
+    pub fn check_not_inside(source: &Item, to: &Item) -> Outcome {
+        if !source.is_dir() || source.store.uri() != to.store.uri() {
+            return Ok(());
+        }
+        let (from, into) = (&source.path, &to.path);
+        let (problem, named) = if from == into {
+            ("are identical", to.qualified())
+        } else if into.starts_with(&format!("{}/", from.trim_end_matches('/'))) {
+            ("is a subdirectory of itself", to.text.clone())
+        } else {
+            return Ok(());
+        };
+        Err(Failure::io(format!("`{}' to `{named}': {problem}", source.text)))
+    }
+}
+
+/// The last argument as destination; `.` where there is only one argument.
+pub fn remote_destination(shell: &mut Shell, args: &mut Vec<String>) -> Outcome<Item> {
+    if args.len() < 2 {
+        return shell.item(".");
+    }
+    let text = args.pop().unwrap_or_default();
+    let mut items = shell.expand(&text)?;
+    match (items.pop(), items.is_empty()) {
+        (Some(item), true) => Ok(item),
+        _ => Err(Failure::path(text, "Too many matches")),
+    }
+}
+
+/// A file to copy, with its place in the order of the command line.
+struct Job {
+    index: usize,
+    source: Item,
+    target: Item,
+}
+
+/// What the threads share.
+struct Work {
+    how: Copying,
+    progress: Progress,
+    failures: Mutex<BTreeMap<usize, Failure>>,
+}
+
+/// Copies each source to the target, folders with all that is in them.
+pub fn copy_all(shell: &mut Shell, sources: &[Item], target: &Item, how: Copying) -> Outcome {
+    Destination::check(target, sources, how.overwrite)?;
+    let work = Work { how, progress: Progress::new(), failures: Mutex::default() };
+    let several = sources.len() > 1 || sources.iter().any(Item::is_dir);
+    let threads = if several { how.threads } else { 1 };
+    let mut folders = Vec::new();
+    let walked = std::thread::scope(|scope| {
+        let (sender, receiver) = sync_channel::<Job>(QUEUE);
+        let receiver = Arc::new(Mutex::new(receiver));
+        if threads > 1 {
+            for _ in 0..threads {
+                let receiver = receiver.clone();
+                scope.spawn(|| work.run(receiver));
+            }
+        }
+        let sender = (threads > 1).then_some(sender);
+        let mut walk = Walk { work: &work, sender, next: 0, folders: &mut folders };
+        shell.each(sources, |shell, source| walk.argument(shell, source, target))
+    });
+    work.progress.finish();
+    let failures = work.failures.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    failures.into_values().try_for_each(|failure| shell.report(failure))?;
+    // Times of folders last: what was written into them changed them.
+    for (source, target) in folders.iter().rev() {
+        let kept = preserve(source, target, how.preserve);
+        shell.note(kept)?;
+    }
+    walked
+}
+
+/// The walk over the sources; it makes folders itself and hands files to the threads.
+struct Walk<'a> {
+    work: &'a Work,
+    /// `None`: files are copied in the walk.
+    sender: Option<SyncSender<Job>>,
+    next: usize,
+    folders: &'a mut Vec<(Item, Item)>,
+}
+
+impl Walk<'_> {
+    fn argument(&mut self, shell: &mut Shell, source: &Item, target: &Item) -> Outcome {
+        source.found()?;
+        let to = Destination::of(target, source)?;
+        Destination::check_not_inside(source, &to)?;
+        self.visit(shell, source, to)
+    }
+
+    fn visit(&mut self, shell: &mut Shell, source: &Item, to: Item) -> Outcome {
+        if source.is_dir() {
+            return self.folder(shell, source, to);
+        }
+        self.next += 1;
+        let length = source.found()?.length;
+        self.work.progress.expect(u64::try_from(length).unwrap_or(0));
+        let job = Job { index: self.next, source: source.clone(), target: to };
+        match &self.sender {
+            None => self.work.copy(&job),
+            // Nobody takes jobs any more only when the threads are gone, which they say themselves.
+            Some(sender) => sender.send(job).map_err(|_| Failure::io("copying stopped")),
+        }
+    }
+
+    fn folder(&mut self, shell: &mut Shell, source: &Item, mut to: Item) -> Outcome {
+        if self.work.how.move_source && to.is_dir() {
+            return Err(Failure::exists(&to.text));
+        }
+        let fresh = !to.exists();
+        if fresh {
+            if !to.store.mkdirs(&to.path)? {
+                return Err(Failure::io(format!("mkdir `{}': Input/output error", to.text)));
+            }
+            let status = source.found()?.clone();
+            to.status = Some(Status { path: to.path.clone(), ..status });
+        } else if !to.is_dir() {
+            return Err(Failure::not_directory(&to.text));
+        }
+        self.folders.push((source.clone(), to.clone()));
+        source.store.clone().list(&source.path, &mut |page| {
+            for status in page {
+                let child = source.listed(status);
+                let name = file_name(&child.path);
+                // Nothing can be in a folder that was made just now, so nothing is asked.
+                let into = if fresh { to.absent_child(name) } else { to.child(name)? };
+                let visited = self.visit(shell, &child, into);
+                shell.note(visited)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Item {
+    /// An entry that is known not to exist.
+    fn absent_child(&self, name: &str) -> Item {
+        let path = super::item::child(&self.path, name);
+        let text = super::item::child(&self.text, name);
+        Item { store: self.store.clone(), text, path, status: None }
+    }
+}
+
+impl Work {
+    fn run(&self, jobs: Arc<Mutex<Receiver<Job>>>) {
+        loop {
+            let job = match jobs.lock() {
+                Ok(jobs) => jobs.recv(),
+                Err(_) => return,
+            };
+            let Ok(job) = job else { return };
+            if let Err(failure) = self.copy(&job)
+                && let Ok(mut failures) = self.failures.lock()
+            {
+                failures.insert(job.index, failure);
+            }
+        }
+    }
+
+    fn copy(&self, job: &Job) -> Outcome {
+        let how = OpenHow { verify: self.how.verify };
+        let mut input = job.source.store.open(&job.source.path, how)?;
+        write_stream(&mut *input, &job.target, self.how, &mut |bytes| self.progress.done(bytes))?;
+        if self.how.write_crc && job.target.store.is_local() {
+            super::local::write_crc_file(&job.target.path)?;
+        }
+        preserve(&job.source, &job.target, self.how.preserve)?;
+        if self.how.move_source && !job.source.store.delete(&job.source.path, false)? {
+            return Err(Failure::io(format!("remove `{}': Input/output error", job.source.text)));
+        }
+        Ok(())
+    }
+}
+
+/// Writes a stream to a file that appears under its name when it is complete.
+pub fn write_stream(
+    input: &mut dyn Read,
+    target: &Item,
+    how: Copying,
+    through: &mut dyn FnMut(u64),
+) -> Outcome {
+    if target.exists() && (target.is_dir() || !how.overwrite) {
+        return Err(Failure::exists(&target.text));
+    }
+    let create = CreateHow { overwrite: true, lazy_persist: how.lazy_persist };
+    let path = if how.direct { target.path.clone() } else { format!("{}._COPYING_", target.path) };
+    let mut temporary = Temporary { store: &target.store, path: &path, keep: how.direct };
+    let mut output = target.store.create(&path, create)?;
+    pump(input, &mut *output, through)?;
+    output.finish()?;
+    if !how.direct {
+        put_in_place(target, &path)?;
+        temporary.keep = true;
+    }
+    Ok(())
+}
+
+fn put_in_place(target: &Item, path: &str) -> Outcome {
+    if target.exists() && !target.store.delete(&target.path, false)? {
+        return Err(Failure::io(format!("delete `{}': Input/output error", target.text)));
+    }
+    match target.store.rename(path, &target.path)? {
+        true => Ok(()),
+        false => Err(Failure::io(format!(
+            "rename `{0}._COPYING_' to `{0}': Input/output error",
+            target.text
+        ))),
+    }
+}
+
+/// Removes the unfinished file of a copy that failed.
+struct Temporary<'a> {
+    store: &'a Arc<dyn Store>,
+    path: &'a str,
+    keep: bool,
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        if !self.keep {
+            // The copy has failed already, and that is what the user is told.
+            let _ = self.store.delete(self.path, false);
+        }
+    }
+}
+
+fn preserve(source: &Item, target: &Item, keep: Preserve) -> Outcome {
+    let status = source.found()?;
+    let (store, path) = (&target.store, &target.path);
+    if keep.owner {
+        store.set_owner(path, Some(&status.owner), Some(&status.group))?;
+    }
+    if keep.permission || keep.acl {
+        store.set_permission(path, status.mode)?;
+    }
+    if keep.acl && status.has_acl {
+        store.change_acl(path, AclChange::Set(acl::all_entries(source)?))?;
+    }
+    if keep.xattr {
+        for (name, value) in source.store.xattrs(&source.path)? {
+            store.set_xattr(path, &name, &value)?;
+        }
+    }
+    if keep.times {
+        let (modified_ms, accessed_ms) = (Some(status.modified_ms), Some(status.accessed_ms));
+        store.set_times(path, Times { modified_ms, accessed_ms })?;
+    }
+    Ok(())
+}

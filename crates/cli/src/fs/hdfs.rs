@@ -1,0 +1,366 @@
+//! HDFS, by our client, as the shell needs it.
+
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+
+use zerohop_client::blocking::{FileReader, FileSystem, FileWriter};
+use zerohop_client::{
+    self as client, AppendOptions, CreateOptions, FileStatus, OpenOptions, RenameOptions,
+    XAttrFlags,
+};
+use zerohop_conf::{Conf, keys};
+
+use super::item::Location;
+use super::store::*;
+use crate::failure::{Failure, Kind, Outcome};
+use crate::namenodes;
+
+/// The file system of `hdfs://authority`; nothing is sent yet.
+pub fn connect(conf: &Conf, uri: &str) -> Outcome<Arc<dyn Store>> {
+    let fs = FileSystem::connect(conf, Some(uri)).map_err(client_failure)?;
+    Ok(Arc::new(HdfsStore { fs }))
+}
+
+/// The client of the default file system, for administration.
+pub fn connect_client(conf: &Conf) -> Outcome<FileSystem> {
+    let uri = conf.get(&keys::FS_DEFAULTFS)?;
+    if Location::parse(&uri).scheme.as_deref() != Some("hdfs") {
+        return Err(Failure::io(format!(
+            "FileSystem {uri} is not an HDFS file system; set fs.defaultFS in core-site.xml or give -fs hdfs://HOST:PORT"
+        )));
+    }
+    FileSystem::connect(conf, None).map_err(client_failure)
+}
+
+/// The client's error in the shell's terms; its text is what Hadoop's shell prints.
+pub fn client_failure(error: client::Error) -> Failure {
+    let kind = match error.kind() {
+        client::Kind::NotFound => Kind::NotFound,
+        client::Kind::Denied => Kind::Denied,
+        client::Kind::Exists => Kind::Exists,
+        client::Kind::Unsupported => Kind::Unsupported,
+        _ => Kind::Io,
+    };
+    Failure::new(kind, error.to_string())
+}
+
+struct HdfsStore {
+    fs: FileSystem,
+}
+
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+fn status(found: FileStatus) -> Status {
+    Status {
+        kind: match found.kind {
+            client::FileKind::File => FileKind::File,
+            client::FileKind::Directory => FileKind::Directory,
+            client::FileKind::Symlink => FileKind::Symlink,
+        },
+        path: found.path,
+        length: signed(found.len),
+        replication: found.replication.try_into().unwrap_or(i32::MAX),
+        block_size: signed(found.block_size),
+        modified_ms: signed(found.modified_ms),
+        accessed_ms: signed(found.accessed_ms),
+        owner: found.owner,
+        group: found.group,
+        mode: u32::from(found.permission) & 0o1777,
+        has_acl: found.has_acl,
+        erasure_policy: found.erasure_policy.unwrap_or_default(),
+    }
+}
+
+fn type_usage(types: Vec<client::TypeUsage>) -> Vec<TypeUsage> {
+    let one = |usage: client::TypeUsage| TypeUsage {
+        storage_type: usage.storage_type.as_str_name().to_owned(),
+        quota: usage.quota,
+        consumed: usage.consumed,
+    };
+    types.into_iter().map(one).collect()
+}
+
+fn acl_to_client(entries: Vec<AclEntry>) -> Vec<client::AclEntry> {
+    let one = |entry: AclEntry| client::AclEntry {
+        is_default: entry.is_default,
+        kind: match entry.kind {
+            AclKind::User => client::AclKind::User,
+            AclKind::Group => client::AclKind::Group,
+            AclKind::Mask => client::AclKind::Mask,
+            AclKind::Other => client::AclKind::Other,
+        },
+        name: entry.name,
+        permission: (entry.permission & 7) as u8,
+    };
+    entries.into_iter().map(one).collect()
+}
+
+fn acl_from_client(entry: client::AclEntry) -> AclEntry {
+    AclEntry {
+        is_default: entry.is_default,
+        kind: match entry.kind {
+            client::AclKind::User => AclKind::User,
+            client::AclKind::Group => AclKind::Group,
+            client::AclKind::Mask => AclKind::Mask,
+            client::AclKind::Other => AclKind::Other,
+        },
+        name: entry.name,
+        permission: entry.permission.into(),
+    }
+}
+
+impl Store for HdfsStore {
+    fn uri(&self) -> String {
+        self.fs.uri().to_owned()
+    }
+
+    fn is_local(&self) -> bool {
+        false
+    }
+
+    fn home(&self) -> String {
+        self.fs.home()
+    }
+
+    fn status(&self, path: &str) -> Outcome<Status> {
+        self.fs.status(path).map(status).map_err(client_failure)
+    }
+
+    fn list(&self, path: &str, page: &mut dyn FnMut(Vec<Status>) -> Outcome) -> Outcome {
+        for entries in self.fs.list_pages(path).map_err(client_failure)? {
+            page(entries.map_err(client_failure)?.into_iter().map(status).collect())?;
+        }
+        Ok(())
+    }
+
+    fn open(&self, path: &str, how: OpenHow) -> Outcome<Box<dyn Input>> {
+        let options = OpenOptions { verify_checksum: how.verify };
+        let reader = self.fs.open_with(path, options).map_err(client_failure)?;
+        Ok(Box::new(HdfsInput(reader)))
+    }
+
+    fn create(&self, path: &str, how: CreateHow) -> Outcome<Box<dyn Output>> {
+        let options = CreateOptions {
+            overwrite: how.overwrite,
+            lazy_persist: how.lazy_persist,
+            replication: how.lazy_persist.then_some(1),
+            ..CreateOptions::default()
+        };
+        let writer = self.fs.create(path, options).map_err(client_failure)?;
+        Ok(Box::new(HdfsOutput(writer)))
+    }
+
+    fn append(&self, path: &str, new_block: bool) -> Outcome<Box<dyn Output>> {
+        let options = AppendOptions { new_block, ..AppendOptions::default() };
+        let writer = self.fs.append(path, options).map_err(client_failure)?;
+        Ok(Box::new(HdfsOutput(writer)))
+    }
+
+    fn mkdirs(&self, path: &str) -> Outcome<bool> {
+        self.fs.mkdirs(path).map_err(client_failure)
+    }
+
+    fn delete(&self, path: &str, recursive: bool) -> Outcome<bool> {
+        self.fs.delete(path, recursive).map_err(client_failure)
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Outcome<bool> {
+        self.fs.rename(from, to).map_err(client_failure)
+    }
+
+    fn rename_to_trash(&self, from: &str, to: &str) -> Outcome {
+        let options = RenameOptions { to_trash: true, ..RenameOptions::default() };
+        self.fs.rename2(from, to, options).map_err(client_failure)
+    }
+
+    fn set_permission(&self, path: &str, mode: u32) -> Outcome {
+        self.fs.set_permission(path, (mode & 0o1777) as u16).map_err(client_failure)
+    }
+
+    fn set_owner(&self, path: &str, owner: Option<&str>, group: Option<&str>) -> Outcome {
+        self.fs.set_owner(path, owner, group).map_err(client_failure)
+    }
+
+    fn set_times(&self, path: &str, times: Times) -> Outcome {
+        let (modified, accessed) =
+            (times.modified_ms.map(unsigned), times.accessed_ms.map(unsigned));
+        self.fs.set_times(path, modified, accessed).map_err(client_failure)
+    }
+
+    fn summary(&self, path: &str) -> Outcome<Summary> {
+        let sum = self.fs.content_summary(path).map_err(client_failure)?;
+        Ok(Summary {
+            length: signed(sum.len),
+            files: signed(sum.files),
+            directories: signed(sum.directories),
+            quota: sum.quota,
+            space_consumed: signed(sum.space_consumed),
+            space_quota: sum.space_quota,
+            snapshot_length: signed(sum.snapshot_len),
+            snapshot_files: signed(sum.snapshot_files),
+            snapshot_directories: signed(sum.snapshot_directories),
+            snapshot_space: signed(sum.snapshot_space_consumed),
+            erasure_policy: sum.erasure_policy,
+        })
+    }
+
+    fn fs_status(&self) -> Outcome<FsStatus> {
+        let stats = self.fs.fs_stats().map_err(client_failure)?;
+        Ok(FsStatus {
+            capacity: signed(stats.capacity),
+            used: signed(stats.used),
+            remaining: signed(stats.remaining),
+        })
+    }
+
+    fn access(&self, path: &str, mask: u32) -> Outcome {
+        self.fs.access(path, (mask & 7) as u8).map_err(client_failure)
+    }
+
+    fn set_replication(&self, path: &str, replication: i32) -> Outcome<bool> {
+        let replication = u16::try_from(replication).unwrap_or(u16::MAX);
+        self.fs.set_replication(path, replication).map_err(client_failure)
+    }
+
+    fn replicas(&self, path: &str) -> Outcome<Vec<usize>> {
+        let located = self.fs.block_locations(path, 0, i64::MAX as u64).map_err(client_failure)?;
+        Ok(located.blocks.iter().map(|block| block.replicas.len()).collect())
+    }
+
+    fn truncate(&self, path: &str, length: i64) -> Outcome<bool> {
+        self.fs.truncate(path, unsigned(length)).map_err(client_failure)
+    }
+
+    fn concat(&self, target: &str, sources: &[String]) -> Outcome {
+        self.fs.concat(target, sources).map_err(client_failure)
+    }
+
+    fn quota_usage(&self, path: &str) -> Outcome<QuotaUsage> {
+        let usage = self.fs.quota_usage(path).map_err(client_failure)?;
+        Ok(QuotaUsage {
+            files_and_directories: signed(usage.files_and_directories),
+            quota: usage.quota,
+            space_consumed: signed(usage.space_consumed),
+            space_quota: usage.space_quota,
+            types: type_usage(usage.types),
+        })
+    }
+
+    fn checksum(&self, path: &str) -> Outcome<Option<Checksum>> {
+        let sum = self.fs.checksum(path).map_err(client_failure)?;
+        Ok(sum.map(|sum| Checksum { algorithm: sum.algorithm, bytes: sum.bytes }))
+    }
+
+    fn trash_interval_min(&self) -> Outcome<i64> {
+        let defaults = self.fs.server_defaults().map_err(client_failure)?;
+        Ok(signed(defaults.trash_interval_min))
+    }
+
+    fn acl(&self, path: &str) -> Outcome<Vec<AclEntry>> {
+        let found = self.fs.acl_status(path).map_err(client_failure)?;
+        Ok(found.entries.into_iter().map(acl_from_client).collect())
+    }
+
+    fn change_acl(&self, path: &str, change: AclChange) -> Outcome {
+        let done = match change {
+            AclChange::Modify(entries) => self.fs.modify_acl(path, &acl_to_client(entries)),
+            AclChange::Remove(entries) => self.fs.remove_acl_entries(path, &acl_to_client(entries)),
+            AclChange::Set(entries) => self.fs.set_acl(path, &acl_to_client(entries)),
+            AclChange::RemoveDefault => self.fs.remove_default_acl(path),
+            AclChange::RemoveAll => self.fs.remove_acl(path),
+        };
+        done.map_err(client_failure)
+    }
+
+    fn xattrs(&self, path: &str) -> Outcome<Vec<(String, Vec<u8>)>> {
+        let found = self.fs.xattrs(path).map_err(client_failure)?;
+        Ok(found.into_iter().map(|one| (one.full_name(), one.value.to_vec())).collect())
+    }
+
+    fn set_xattr(&self, path: &str, name: &str, value: &[u8]) -> Outcome {
+        self.fs.set_xattr(path, name, value, XAttrFlags::default()).map_err(client_failure)
+    }
+
+    fn remove_xattr(&self, path: &str, name: &str) -> Outcome {
+        self.fs.remove_xattr(path, name).map_err(client_failure)
+    }
+
+    fn create_snapshot(&self, path: &str, name: Option<&str>) -> Outcome<String> {
+        self.fs.create_snapshot(path, name).map_err(client_failure)
+    }
+
+    fn delete_snapshot(&self, path: &str, name: &str) -> Outcome {
+        self.fs.delete_snapshot(path, name).map_err(client_failure)
+    }
+
+    fn rename_snapshot(&self, path: &str, from: &str, to: &str) -> Outcome {
+        self.fs.rename_snapshot(path, from, to).map_err(client_failure)
+    }
+}
+
+struct HdfsInput(FileReader);
+
+impl Read for HdfsInput {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+}
+
+impl Input for HdfsInput {
+    fn seek_to(&mut self, offset: u64) -> Outcome {
+        self.0.seek_to(offset).map_err(client_failure)
+    }
+}
+
+struct HdfsOutput(FileWriter);
+
+impl Write for HdfsOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl Output for HdfsOutput {
+    fn finish(mut self: Box<Self>) -> Outcome {
+        self.0.close().map_err(client_failure)
+    }
+}
+
+/// `host:port` of the web server of the NameNode that a location belongs to.
+pub fn http_address(conf: &Conf, location: &Location) -> Outcome<String> {
+    let default = Location::parse(&conf.get(&keys::FS_DEFAULTFS)?);
+    let authority = location.authority.clone().or(default.authority).unwrap_or_default();
+    let services = conf.get(&keys::DFS_NAMESERVICES)?;
+    let service = services.iter().find(|service| **service == authority);
+    let node = match service {
+        Some(service) => {
+            let mut nodes = namenodes::configured(conf)?.into_iter();
+            nodes.find(|node| node.nameservice == *service)
+        }
+        None => None,
+    };
+    let (suffixes, host) = match &node {
+        Some(node) => (vec![node.nameservice.as_str(), node.id.as_str()], node.host.as_str()),
+        None => (Vec::new(), authority.split(':').next().unwrap_or_default()),
+    };
+    if host.is_empty() {
+        return Err(Failure::io(
+            "no NameNode is configured; set fs.defaultFS in core-site.xml or give -fs hdfs://HOST:PORT",
+        ));
+    }
+    let address = conf.get_for(&keys::DFS_NAMENODE_HTTP_ADDRESS, &suffixes)?;
+    Ok(match address.strip_prefix("0.0.0.0:") {
+        Some(port) => format!("{host}:{port}"),
+        None => address,
+    })
+}

@@ -1,0 +1,93 @@
+//! `zerohop fs`: the commands of Hadoop's file system shell.
+
+mod acl;
+mod append;
+mod checksum;
+mod codec;
+mod copy;
+mod copy_commands;
+mod count;
+mod display;
+mod find;
+mod glob;
+mod hdfs;
+mod help;
+mod item;
+mod local;
+mod ls;
+mod make;
+mod modify;
+mod mv;
+mod options;
+mod pattern;
+mod permissions;
+mod progress;
+mod remove;
+mod seqfile;
+mod shell;
+mod snapshot;
+mod stat;
+mod store;
+mod tail;
+mod test;
+mod text;
+mod trash;
+mod usage;
+mod xattr;
+
+use zerohop_conf::Conf;
+
+use crate::failure::{Failure, Kind};
+pub use hdfs::{client_failure, connect_client, http_address};
+pub use item::{Location, absolute};
+pub use options::{pop_flag, pop_valued};
+use shell::Shell;
+
+/// Exit code of a command line that makes no sense: Java's `exit(-1)`.
+pub const EXIT_USAGE: i32 = 255;
+/// Exit code when the reader of our output is gone, as of a process that SIGPIPE ended.
+const EXIT_PIPE: i32 = 141;
+
+/// Runs a command: `-ls /`.
+pub fn run(conf: Conf, mut args: Vec<String>) -> i32 {
+    if args.is_empty() {
+        eprint!("{}", help::overview());
+        return EXIT_USAGE;
+    }
+    let word = args.remove(0);
+    let Some(command) = word.strip_prefix('-').and_then(help::find) else {
+        return unknown(&word);
+    };
+    let mut shell = Shell::new(conf, word.trim_start_matches('-'));
+    if command.json {
+        shell.json = options::pop_flag("--json", &mut args);
+    }
+    if let Some(other) = command.replaced_by {
+        eprintln!("{}: DEPRECATED: Please use '{other}' instead.", shell.name);
+    }
+    let result = (command.run)(&mut shell, args).and_then(|()| shell.flush());
+    match result {
+        Ok(()) => {}
+        Err(Failure { kind: Kind::Pipe, .. }) => return EXIT_PIPE,
+        Err(Failure { kind: Kind::Usage, text }) => {
+            let _ = shell.flush();
+            eprintln!("{word}: {text}");
+            eprintln!("{} {}", help::PREFIX, command.synopsis());
+            return EXIT_USAGE;
+        }
+        Err(failure) => {
+            let _ = shell.report(failure);
+        }
+    }
+    if shell.error_count() > 0 { 1 } else { shell.exit_code }
+}
+
+fn unknown(word: &str) -> i32 {
+    eprintln!("{word}: Unknown command");
+    if help::find(word).is_some() {
+        eprintln!("Did you mean -{word}?  This command begins with a dash.");
+    } else {
+        eprintln!("`zerohop fs -help' lists the commands.");
+    }
+    EXIT_USAGE
+}

@@ -1,0 +1,237 @@
+//! What all shell commands share: finding paths, printing, counting errors, walking trees.
+
+use std::collections::HashMap;
+use std::io::{self, BufWriter, Stdout, Write};
+use std::sync::Arc;
+
+use zerohop_conf::{Conf, keys};
+
+use super::glob::glob;
+use super::hdfs;
+use super::item::{Item, Location, absolute, relative};
+use super::local::LocalStore;
+use super::pattern::unescape;
+use super::store::{Status, Store};
+use crate::failure::{Failure, Kind, Outcome};
+
+/// One run of one command.
+pub struct Shell {
+    pub conf: Conf,
+    /// The command as it was called, without dash; errors start with it.
+    pub name: String,
+    /// Output for programs instead of people.
+    pub json: bool,
+    /// What the command wants to return when there was no error.
+    pub exit_code: i32,
+    errors: usize,
+    out: BufWriter<Stdout>,
+    local: Arc<dyn Store>,
+    remote: HashMap<String, Arc<dyn Store>>,
+}
+
+/// What a walk does at a path; the number is the depth below the argument.
+pub type Visit<'a> = &'a mut dyn FnMut(&mut Shell, &Item, usize) -> Outcome;
+
+impl Shell {
+    pub fn new(conf: Conf, name: &str) -> Shell {
+        Shell {
+            conf,
+            name: name.to_owned(),
+            json: false,
+            exit_code: 0,
+            errors: 0,
+            out: BufWriter::with_capacity(64 << 10, io::stdout()),
+            local: Arc::new(LocalStore::default()),
+            remote: HashMap::new(),
+        }
+    }
+
+    /// The file system that a location belongs to.
+    pub fn store(&mut self, location: &Location) -> Outcome<Arc<dyn Store>> {
+        let default = Location::parse(&self.conf.get(&keys::FS_DEFAULTFS)?);
+        let scheme = location.scheme.as_deref().or(default.scheme.as_deref()).unwrap_or("file");
+        match scheme.to_ascii_lowercase().as_str() {
+            "file" => Ok(self.local.clone()),
+            "hdfs" => self.hdfs(location, &default),
+            _ => Err(Failure::io(format!("No FileSystem for scheme \"{scheme}\""))),
+        }
+    }
+
+    fn hdfs(&mut self, location: &Location, default: &Location) -> Outcome<Arc<dyn Store>> {
+        let authority = location.authority.clone().or_else(|| default.authority.clone());
+        let authority = authority.ok_or_else(|| {
+            let prefix = location.prefix();
+            Failure::io(format!(
+                "Incomplete HDFS URI, no host: {prefix}{}; set fs.defaultFS in core-site.xml or give -fs hdfs://HOST:PORT",
+                location.path
+            ))
+        })?;
+        if let Some(store) = self.remote.get(&authority) {
+            return Ok(store.clone());
+        }
+        let store = hdfs::connect(&self.conf, &format!("hdfs://{authority}"))?;
+        self.remote.insert(authority, store.clone());
+        Ok(store)
+    }
+
+    /// The path itself, with no glob; it need not exist.
+    pub fn item(&mut self, text: &str) -> Outcome<Item> {
+        let store = self.store(&Location::parse(text))?;
+        Item::look_up(&store, text)
+    }
+
+    /// A path of the local file system, with no glob.
+    pub fn local_item(&self, text: &str) -> Outcome<Item> {
+        let location = Location::parse(text);
+        let text = if location.scheme.as_deref() == Some("file") { &location.path } else { text };
+        Item::look_up(&self.local, text)
+    }
+
+    /// What an argument stands for: its matches, or the one path that does not exist.
+    pub fn expand(&mut self, text: &str) -> Outcome<Vec<Item>> {
+        if text.is_empty() {
+            return Err(Failure::usage("Can not create a Path from an empty string"));
+        }
+        let location = Location::parse(text);
+        let store = self.store(&location)?;
+        let home = store.home();
+        let pattern = absolute(&location.path, &home);
+        let Some(found) = glob(&*store, &pattern)? else {
+            let text = unescape(text);
+            let path = unescape(&pattern);
+            return Ok(vec![Item { store, text, path, status: None }]);
+        };
+        if found.is_empty() {
+            return Err(Failure::not_found(text));
+        }
+        let prefix = location.prefix();
+        let relative_text = location.scheme.is_none() && !location.path.starts_with('/');
+        let item = |status: Status| {
+            let path = status.path.clone();
+            let text =
+                if relative_text { relative(&home, &path) } else { format!("{prefix}{path}") };
+            Item { store: store.clone(), text, path, status: Some(status) }
+        };
+        Ok(found.into_iter().map(item).collect())
+    }
+
+    /// Expands each argument; what fails is reported and left out.
+    pub fn expand_all(&mut self, args: &[String]) -> Outcome<Vec<Item>> {
+        let mut items = Vec::new();
+        for arg in args {
+            match self.expand(arg) {
+                Ok(found) => items.extend(found),
+                Err(failure) => self.report(failure)?,
+            }
+        }
+        Ok(items)
+    }
+
+    /// Runs `action` on each item; what fails is reported.
+    pub fn each(
+        &mut self,
+        items: &[Item],
+        mut action: impl FnMut(&mut Shell, &Item) -> Outcome,
+    ) -> Outcome {
+        for item in items {
+            let result = action(self, item);
+            self.note(result)?;
+        }
+        Ok(())
+    }
+
+    /// Expands the arguments and runs `action` on each path that exists.
+    pub fn each_found(
+        &mut self,
+        args: &[String],
+        mut action: impl FnMut(&mut Shell, &Item) -> Outcome,
+    ) -> Outcome {
+        let items = self.expand_all(args)?;
+        self.each(&items, |shell, item| {
+            item.found()?;
+            action(shell, item)
+        })
+    }
+
+    /// Expands the arguments and visits each path, and what lies below it when `recursive`.
+    pub fn walk_args(&mut self, args: &[String], recursive: bool, visit: Visit) -> Outcome {
+        let items = self.expand_all(args)?;
+        self.each(&items, |shell, item| {
+            item.found()?;
+            shell.walk(item, recursive, 0, visit)
+        })
+    }
+
+    /// Visits a path, then what lies below it. A failed visit keeps the walk out of that folder.
+    pub fn walk(&mut self, item: &Item, recursive: bool, depth: usize, visit: Visit) -> Outcome {
+        if let Err(failure) = visit(self, item, depth) {
+            return self.report(failure);
+        }
+        if recursive && item.is_dir() {
+            let listed = self.walk_entries(item, depth, visit);
+            self.note(listed)?;
+        }
+        Ok(())
+    }
+
+    fn walk_entries(&mut self, folder: &Item, depth: usize, visit: Visit) -> Outcome {
+        let result = folder.store.clone().list(&folder.path, &mut |page| {
+            for status in page {
+                self.walk(&folder.listed(status), true, depth + 1, visit)?;
+            }
+            Ok(())
+        });
+        match result {
+            // The folder was removed in the meantime.
+            Err(failure) if failure.is_not_found() => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Reports a failure, and goes on; what must end the command comes back.
+    pub fn report(&mut self, failure: Failure) -> Outcome {
+        if matches!(failure.kind, Kind::Usage | Kind::Pipe) {
+            return Err(failure);
+        }
+        self.errors += 1;
+        self.warn(&failure.text)
+    }
+
+    /// As [`Shell::report`], for a result.
+    pub fn note(&mut self, result: Outcome) -> Outcome {
+        match result {
+            Ok(()) => Ok(()),
+            Err(failure) => self.report(failure),
+        }
+    }
+
+    /// A line on standard error that is no error; the first line of the text only.
+    pub fn warn(&mut self, text: &str) -> Outcome {
+        self.out.flush()?;
+        eprintln!("{}: {}", self.name, text.lines().next().unwrap_or_default());
+        Ok(())
+    }
+
+    pub fn error_count(&self) -> usize {
+        self.errors
+    }
+
+    pub fn line(&mut self, text: impl AsRef<str>) -> Outcome {
+        self.out.write_all(text.as_ref().as_bytes())?;
+        self.out.write_all(b"\n")?;
+        Ok(())
+    }
+
+    pub fn print(&mut self, bytes: &[u8]) -> Outcome {
+        Ok(self.out.write_all(bytes)?)
+    }
+
+    pub fn flush(&mut self) -> Outcome {
+        Ok(self.out.flush()?)
+    }
+
+    /// Prints a value for programs.
+    pub fn json_line(&mut self, value: &serde_json::Value) -> Outcome {
+        self.line(value.to_string())
+    }
+}

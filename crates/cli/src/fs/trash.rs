@@ -1,0 +1,127 @@
+//! The trash: `/user/NAME/.Trash/Current` and its dated checkpoints, as Hadoop's default policy keeps it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use zerohop_conf::keys;
+
+use super::item::{Item, Location, child, parent};
+use super::shell::Shell;
+use super::store::{Status, Store};
+use crate::failure::{Failure, Kind, Outcome};
+use crate::units::{now_ms, time};
+
+const CHECKPOINT: &str = "%y%m%d%H%M%S";
+
+/// How long trash is kept; the server's word counts more than ours. Zero: there is no trash.
+fn interval(shell: &Shell, store: &Arc<dyn Store>) -> Outcome<Duration> {
+    let server = store.trash_interval_min()?;
+    if server > 0 {
+        return Ok(Duration::from_secs(60 * server.unsigned_abs()));
+    }
+    Ok(shell.conf.get(&keys::FS_TRASH_INTERVAL)?)
+}
+
+/// Moves a path to the trash; false where there is no trash or the path lies in it.
+pub fn move_to_trash(shell: &mut Shell, item: &Item) -> Outcome<bool> {
+    if interval(shell, &item.store)?.is_zero() {
+        return Ok(false);
+    }
+    let advise = |failure: Failure| match failure.kind {
+        Kind::NotFound => failure,
+        _ => Failure {
+            text: format!("{}. Consider using -skipTrash option", failure.text),
+            ..failure
+        },
+    };
+    let Some(target) = move_item(item).map_err(advise)? else { return Ok(false) };
+    let target = Item { path: target, ..item.clone() };
+    shell.flush()?;
+    eprintln!("Moved: '{}' to trash at: {}", item.qualified(), target.qualified());
+    Ok(true)
+}
+
+fn move_item(item: &Item) -> Outcome<Option<String>> {
+    let root = child(&item.store.home(), ".Trash");
+    let current = child(&root, "Current");
+    if is_below(&item.path, &root) {
+        return Ok(None);
+    }
+    if is_below(parent(&root).unwrap_or("/"), &item.path) {
+        let path = item.qualified();
+        return Err(Failure::io(format!(
+            "Cannot move \"{path}\" to the trash, as it contains the trash"
+        )));
+    }
+    let folder = format!("{current}{}", parent(&item.path).unwrap_or("/"));
+    make_private(&item.store, folder.trim_end_matches('/'))?;
+    let mut target = format!("{current}{}", item.path);
+    if item.store.exists(&target)? {
+        target.push_str(&now_ms().to_string());
+    }
+    item.store.rename_to_trash(&item.path, &target)?;
+    Ok(Some(target))
+}
+
+fn is_below(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || folder == "/")
+}
+
+/// Folders of the trash belong to their user alone.
+fn make_private(store: &Arc<dyn Store>, folder: &str) -> Outcome {
+    if store.exists(folder)? {
+        return Ok(());
+    }
+    let mut missing = vec![folder];
+    while let Some(above) = missing.last().and_then(|path| parent(path)) {
+        if store.exists(above)? {
+            break;
+        }
+        missing.push(above);
+    }
+    let in_trash = |path: &&&str| path.contains("/.Trash");
+    store.mkdirs(folder)?;
+    missing.iter().filter(in_trash).try_for_each(|path| store.set_permission(path, 0o700))
+}
+
+/// Deletes checkpoints that are old enough (or all), and makes the current trash a checkpoint.
+pub fn expunge(shell: &mut Shell, immediately: bool) -> Outcome {
+    let store = shell.store(&Location::parse("/"))?;
+    let keep = interval(shell, &store)?;
+    if keep.is_zero() && !immediately {
+        return Ok(());
+    }
+    let root = child(&store.home(), ".Trash");
+    let entries = match store.list_all(&root) {
+        Err(failure) if failure.is_not_found() => return Ok(()),
+        other => other?,
+    };
+    for entry in entries.iter().filter(|entry| entry.name() != "Current") {
+        if is_old(entry, keep, immediately) {
+            store.delete(&entry.path, true)?;
+        }
+    }
+    let current = child(&root, "Current");
+    if !store.exists(&current)? {
+        return Ok(());
+    }
+    if immediately {
+        store.delete(&current, true)?;
+        return Ok(());
+    }
+    let checkpoint = child(&root, &time(now_ms(), CHECKPOINT, &TimeZone::system()));
+    store.rename(&current, &checkpoint)?;
+    shell.flush()
+}
+
+/// Only names that are checkpoints count; whatever else lies in the trash stays.
+fn is_old(entry: &Status, keep: Duration, immediately: bool) -> bool {
+    let digits = entry.name().split('-').next().unwrap_or_default();
+    let Ok(made) = DateTime::strptime(CHECKPOINT, digits) else { return false };
+    let Ok(made) = made.to_zoned(TimeZone::system()) else { return false };
+    let age = now_ms() - made.timestamp().as_millisecond();
+    immediately || age > i64::try_from(keep.as_millis()).unwrap_or(i64::MAX)
+}

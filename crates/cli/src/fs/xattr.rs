@@ -1,0 +1,163 @@
+//! `-getfattr` and `-setfattr`
+
+use super::options::{pop_flag, pop_valued};
+use super::shell::Shell;
+use crate::failure::{Failure, Outcome};
+
+const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// How a value is printed.
+#[derive(Clone, Copy)]
+enum Encoding {
+    Text,
+    Hex,
+    Base64,
+}
+
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    if !text.is_ascii() || text.len() % 2 != 0 {
+        return None;
+    }
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
+}
+
+fn base64(bytes: &[u8]) -> String {
+    let mut out = String::new();
+    for group in bytes.chunks(3) {
+        let bits = group.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte));
+        let bits = bits << (8 * (3 - group.len()));
+        for place in 0..4 {
+            let letter = (bits >> (18 - 6 * place)) as usize & 63;
+            out.push(if place <= group.len() { char::from(BASE64[letter]) } else { '=' });
+        }
+    }
+    out
+}
+
+fn from_base64(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    let (mut bits, mut count) = (0_u32, 0);
+    for byte in text.bytes() {
+        let Some(value) = BASE64.iter().position(|letter| *letter == byte) else { continue };
+        bits = bits << 6 | value as u32;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            out.push((bits >> count & 0xff) as u8);
+        }
+    }
+    out
+}
+
+fn encode(value: &[u8], encoding: Encoding) -> String {
+    match encoding {
+        Encoding::Text => format!("\"{}\"", String::from_utf8_lossy(value)),
+        Encoding::Hex => format!("0x{}", hex(value)),
+        Encoding::Base64 => format!("0s{}", base64(value)),
+    }
+}
+
+fn decode(text: &str) -> Outcome<Vec<u8>> {
+    if text.len() >= 2 && text.starts_with('"') && text.ends_with('"') {
+        return Ok(text[1..text.len() - 1].as_bytes().to_vec());
+    }
+    if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        return from_hex(digits)
+            .ok_or_else(|| Failure::io(format!("not a hexadecimal value: {text}")));
+    }
+    match text.strip_prefix("0s").or_else(|| text.strip_prefix("0S")) {
+        Some(letters) => Ok(from_base64(letters)),
+        None => Ok(text.as_bytes().to_vec()),
+    }
+}
+
+fn check_one_path(args: &[String]) -> Outcome {
+    match args.len() {
+        0 => Err(Failure::usage("<path> is missing.")),
+        1 => Ok(()),
+        _ => Err(Failure::usage("Too many arguments.")),
+    }
+}
+
+pub fn getfattr(shell: &mut Shell, mut args: Vec<String>) -> Outcome {
+    let name = pop_valued("-n", &mut args)?;
+    let encoding = match pop_valued("-e", &mut args)? {
+        None => Encoding::Text,
+        Some(text) => match text.to_ascii_lowercase().as_str() {
+            "text" => Encoding::Text,
+            "hex" => Encoding::Hex,
+            "base64" => Encoding::Base64,
+            _ => {
+                return Err(Failure::usage(format!(
+                    "Invalid/unsupported encoding option specified: {text}"
+                )));
+            }
+        },
+    };
+    let recursive = pop_flag("-R", &mut args);
+    let dump = pop_flag("-d", &mut args);
+    if !dump && name.is_none() {
+        return Err(Failure::usage("Must specify '-n name' or '-d' option."));
+    }
+    check_one_path(&args)?;
+    shell.walk_args(&args, recursive, &mut |shell, item, _| {
+        shell.line(format!("# file: {}", item.text))?;
+        let all = item.store.xattrs(&item.path)?;
+        let wanted = |one: &str| dump || Some(one) == name.as_deref();
+        let mut found = false;
+        for (one, value) in all.iter().filter(|(one, _)| wanted(one)) {
+            found = true;
+            match value.is_empty() {
+                true => shell.line(one)?,
+                false => shell.line(format!("{one}={}", encode(value, encoding)))?,
+            }
+        }
+        match found || dump {
+            true => Ok(()),
+            false => Err(Failure::io("At least one of the attributes provided was not found.")),
+        }
+    })
+}
+
+pub fn setfattr(shell: &mut Shell, mut args: Vec<String>) -> Outcome {
+    let name = pop_valued("-n", &mut args)?;
+    let value = pop_valued("-v", &mut args)?.as_deref().map(decode).transpose()?;
+    let removed = pop_valued("-x", &mut args)?;
+    if name.is_some() && removed.is_some() {
+        return Err(Failure::usage("Can not specify both '-n name' and '-x name' option."));
+    }
+    if name.is_none() && removed.is_none() {
+        return Err(Failure::usage("Must specify '-n name' or '-x name' option."));
+    }
+    check_one_path(&args)?;
+    shell.each_found(&args, |_, item| match (&name, &removed) {
+        (Some(name), _) => {
+            item.store.set_xattr(&item.path, name, value.as_deref().unwrap_or_default())
+        }
+        (None, Some(name)) => item.store.remove_xattr(&item.path, name),
+        (None, None) => Ok(()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_come_back() {
+        for value in [&b""[..], b"a", b"ab", b"abc", b"\0\xff\x10"] {
+            assert_eq!(from_base64(&base64(value)), value);
+            assert_eq!(from_hex(&hex(value)).unwrap(), value);
+        }
+        assert_eq!(base64(b"ab"), "YWI=");
+        assert_eq!(decode("\"x y\"").unwrap(), b"x y");
+        assert_eq!(decode("0x6162").unwrap(), b"ab");
+        assert_eq!(decode("0sYWI=").unwrap(), b"ab");
+        assert_eq!(decode("plain").unwrap(), b"plain");
+        assert!(decode("0x6").is_err() && decode("0xé").is_err());
+    }
+}

@@ -1,0 +1,149 @@
+//! `getconf`: what the configuration says, and where it says so.
+
+use serde_json::json;
+use zerohop_conf::{Conf, Key, Source, keys, replaced_by};
+
+use crate::command_line::complain;
+use crate::failure::{Failure, Outcome};
+use crate::fs::{EXIT_USAGE, Location};
+use crate::namenodes::{NameNode, configured};
+use crate::settings::Settings;
+
+const USAGE: &str = "getconf reads the configuration files.
+
+Usage: getconf
+\t[-namenodes]\t\t\thosts of the NameNodes
+\t[-secondaryNameNodes]\t\thosts of the secondary NameNodes
+\t[-backupNodes]\t\t\thosts of the backup nodes
+\t[-journalNodes]\t\t\thosts of the JournalNodes
+\t[-includeFile]\t\t\tfile of the DataNodes that may join
+\t[-excludeFile]\t\t\tfile of the DataNodes to decommission
+\t[-nnRpcAddresses]\t\tRPC addresses of the NameNodes
+\t[-confKey [key] [-v] [--json]]\ta value; -v says where it comes from
+\t[-list [--json]]\t\tall values that are set";
+
+pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
+    let conf = match settings.load() {
+        Ok(conf) => conf,
+        Err(failure) => return complain("getconf", &failure),
+    };
+    let as_json = crate::fs::pop_flag("--json", &mut words);
+    let verbose =
+        crate::fs::pop_flag("-v", &mut words) || crate::fs::pop_flag("--verbose", &mut words);
+    let Some((what, rest)) = words.split_first() else {
+        eprintln!("{USAGE}");
+        return EXIT_USAGE;
+    };
+    let what = what.to_ascii_lowercase();
+    let answer = match (what.as_str(), rest) {
+        ("-h" | "-help" | "--help", _) => {
+            println!("{USAGE}");
+            return 0;
+        }
+        ("-confkey", [name]) => value(&conf, name, verbose, as_json),
+        ("-confkey", _) => Err(Failure::io("usage: -confKey [key]")),
+        (_, [extra, ..]) => Err(Failure::io(format!("Did not expect argument: {extra}"))),
+        ("-list", []) => Ok(list(&conf, as_json)),
+        ("-namenodes", []) => configured(&conf).map(hosts),
+        ("-nnrpcaddresses", []) => configured(&conf).map(addresses),
+        ("-secondarynamenodes", []) => host_of(&conf, &keys::DFS_NAMENODE_SECONDARY_HTTP_ADDRESS),
+        ("-backupnodes", []) => host_of(&conf, &keys::DFS_NAMENODE_BACKUP_ADDRESS),
+        ("-journalnodes", []) => journal_nodes(&conf),
+        ("-includefile", []) => value(&conf, keys::DFS_HOSTS.name, verbose, as_json),
+        ("-excludefile", []) => value(&conf, keys::DFS_HOSTS_EXCLUDE.name, verbose, as_json),
+        _ => {
+            eprintln!("{USAGE}");
+            return EXIT_USAGE;
+        }
+    };
+    match answer {
+        Ok(text) => {
+            println!("{text}");
+            0
+        }
+        Err(failure) => {
+            eprintln!("{failure}");
+            EXIT_USAGE
+        }
+    }
+}
+
+fn value(conf: &Conf, name: &str, verbose: bool, as_json: bool) -> Outcome<String> {
+    let value = conf.get_checked(name)?.map(|value| value.trim().to_owned());
+    if verbose {
+        explain(conf, name);
+    }
+    let value = value.ok_or_else(|| Failure::io(format!("Configuration {name} is missing.")))?;
+    if !as_json {
+        return Ok(value);
+    }
+    let (source, line) = match conf.source(name).unwrap_or(Source::Default) {
+        Source::File { path, line } => (path.display().to_string(), Some(line)),
+        other => (other.to_string(), None),
+    };
+    let answer = json!({
+        "key": replaced_by(name).unwrap_or(name), "value": value, "source": source, "line": line,
+        "final": conf.is_final(name), "deprecated": replaced_by(name).is_some(),
+    });
+    Ok(answer.to_string())
+}
+
+/// Where a value comes from, on standard error so that the value alone can be taken.
+fn explain(conf: &Conf, name: &str) {
+    let current = replaced_by(name).unwrap_or(name);
+    if current != name {
+        eprintln!("{name} is deprecated. Instead, use {current}");
+    }
+    if let Some(source) = conf.source(name) {
+        let word = if conf.is_final(name) { " (final)" } else { "" };
+        eprintln!("{current} comes from {source}{word}");
+    }
+    match keys::find(current) {
+        Some(key) => {
+            let default = if key.default.is_empty() { "none" } else { key.default };
+            eprintln!("{} Default: {default}", key.doc);
+        }
+        None => eprintln!("{current} is no key that zerohop reads"),
+    }
+    for warning in conf.warnings().iter().filter(|warning| warning.contains(current)) {
+        eprintln!("{warning}");
+    }
+}
+
+fn list(conf: &Conf, as_json: bool) -> String {
+    let sourced = |name: &str| conf.source(name).unwrap_or(Source::Default).to_string();
+    if as_json {
+        let entry = |(name, value): (&str, &str)| json!({"key": name, "value": value, "source": sourced(name)});
+        return serde_json::Value::Array(conf.iter().map(entry).collect()).to_string();
+    }
+    let lines: Vec<String> =
+        conf.iter().map(|(name, value)| format!("{name}={value}\t{}", sourced(name))).collect();
+    lines.join("\n")
+}
+
+fn hosts(nodes: Vec<NameNode>) -> String {
+    let hosts: Vec<String> = nodes.into_iter().map(|node| node.host).collect();
+    hosts.join(" ")
+}
+
+fn addresses(nodes: Vec<NameNode>) -> String {
+    let addresses: Vec<String> =
+        nodes.into_iter().map(|node| format!("{}:{}", node.host, node.port)).collect();
+    addresses.join("\n")
+}
+
+fn host_of(conf: &Conf, key: &Key<String>) -> Outcome<String> {
+    let address = conf.get(key)?;
+    Ok(address.rsplit_once(':').map_or(address.as_str(), |(host, _)| host).to_owned())
+}
+
+/// The hosts of qjournal://h1:8485;h2:8485;h3:8485/name
+fn journal_nodes(conf: &Conf) -> Outcome<String> {
+    let shared = conf.get(&keys::DFS_NAMENODE_SHARED_EDITS_DIR)?.unwrap_or_default();
+    let location = Location::parse(&shared);
+    let authority = location.authority.filter(|_| location.scheme.as_deref() == Some("qjournal"));
+    let authority = authority.unwrap_or_default();
+    let hosts: Vec<&str> =
+        authority.split(';').map(|node| node.split(':').next().unwrap_or(node)).collect();
+    Ok(hosts.join(" "))
+}

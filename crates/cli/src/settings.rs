@@ -1,0 +1,100 @@
+//! The options that every command takes: where the configuration comes from and what is changed in it.
+
+use std::path::PathBuf;
+
+use zerohop_conf::Conf;
+
+use crate::failure::{Failure, Outcome};
+
+/// What the command line says about the configuration.
+#[derive(Debug, Default, Clone)]
+pub struct Settings {
+    pub folder: Option<PathBuf>,
+    pub files: Vec<PathBuf>,
+    pub values: Vec<(String, String)>,
+}
+
+/// Hadoop's options about jobs: taken and of no use here.
+const IGNORED: [&str; 5] = ["-jt", "-files", "-libjars", "-archives", "-tokenCacheFile"];
+
+impl Settings {
+    /// Takes the options off the front of the arguments.
+    pub fn take(&mut self, args: &mut Vec<String>) -> Outcome {
+        while let Some(word) = args.first().cloned() {
+            let word = word.as_str();
+            let mut value = || {
+                args.remove(0);
+                match args.is_empty() {
+                    true => Err(Failure::usage(format!("{word} needs a value"))),
+                    false => Ok(args.remove(0)),
+                }
+            };
+            match word {
+                "--config" => self.folder = Some(value()?.into()),
+                "-conf" | "--conf" => self.files.push(value()?.into()),
+                "-fs" | "--fs" => self.values.push(("fs.defaultFS".to_owned(), value()?)),
+                "-D" => self.define(&value()?)?,
+                "--loglevel" => drop(value()?),
+                _ if IGNORED.contains(&word) => drop(value()?),
+                _ => {
+                    let joined = word.strip_prefix("-D").filter(|rest| rest.contains('='));
+                    match (joined, word.strip_prefix("--config=")) {
+                        (Some(pair), _) => self.define(pair)?,
+                        (None, Some(folder)) => self.folder = Some(folder.into()),
+                        (None, None) => return Ok(()),
+                    }
+                    args.remove(0);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn define(&mut self, pair: &str) -> Outcome {
+        let (name, value) = pair.split_once('=').ok_or_else(|| {
+            Failure::usage(format!(
+                "-D {pair}: a key and its value are needed, as -D dfs.replication=2"
+            ))
+        })?;
+        self.values.push((name.trim().to_owned(), value.to_owned()));
+        Ok(())
+    }
+
+    /// The configuration with all that was said about it.
+    pub fn load(&self) -> Outcome<Conf> {
+        let conf = match &self.folder {
+            Some(folder) => Conf::load(folder)?,
+            None => Conf::from_env()?,
+        };
+        self.apply(conf)
+    }
+
+    /// Lays files and values over a configuration.
+    pub fn apply(&self, mut conf: Conf) -> Outcome<Conf> {
+        for file in &self.files {
+            conf.add_file(file)?;
+        }
+        for (name, value) in &self.values {
+            conf.set_option(name, value);
+        }
+        Ok(conf)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_end_at_the_command() {
+        let words = "-D a=1 -Db=2=3 -fs hdfs://h:1 --config /c -jt x -ls -D c=4";
+        let mut args: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        let mut settings = Settings::default();
+        settings.take(&mut args).unwrap();
+        assert_eq!(args, ["-ls", "-D", "c=4"]);
+        let pairs: Vec<_> = settings.values.iter().map(|(a, b)| format!("{a}={b}")).collect();
+        assert_eq!(pairs, ["a=1", "b=2=3", "fs.defaultFS=hdfs://h:1"]);
+        assert!(settings.take(&mut vec!["-D".to_owned()]).is_err());
+        assert!(settings.take(&mut vec!["-D".to_owned(), "x".to_owned()]).is_err());
+    }
+}

@@ -1,0 +1,207 @@
+//! `up`: a whole HDFS in one process.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use tempfile::TempDir;
+use tokio::process::{Child, Command};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::cluster::{Cluster, Plan};
+use crate::command_line::complain;
+use crate::failure::{Failure, Outcome};
+use crate::log;
+use crate::settings::Settings;
+
+/// How long a command gets after it was told to end.
+const COMMAND_GRACE: Duration = Duration::from_secs(10);
+
+/// Options of `up`.
+#[derive(Args, Clone)]
+pub struct Up {
+    /// Folder for data, log and client configuration, kept across restarts; without it everything
+    /// goes to a temporary folder that is removed when the cluster stops
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Number of DataNodes; files get as many replicas, at most 3
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    datanodes: u16,
+    /// RPC port of the NameNode; 0 takes any free one
+    #[arg(long, value_name = "PORT", default_value_t = 8020)]
+    port: u16,
+    /// Port of the NameNode's web pages; 0 takes any free one
+    #[arg(long, value_name = "PORT", default_value_t = 9870)]
+    http_port: u16,
+    /// Address to listen on
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    bind: String,
+    /// Run this command by sh when the cluster serves, HADOOP_CONF_DIR set; then stop with its exit code
+    #[arg(long, value_name = "COMMAND")]
+    exec: Option<String>,
+}
+
+pub fn run(settings: Settings, options: Up) -> i32 {
+    work(&settings, &options).unwrap_or_else(|failure| complain("up", &failure))
+}
+
+/// The folder of the cluster; a temporary one is removed with this.
+struct Home {
+    path: PathBuf,
+    temporary: Option<TempDir>,
+}
+
+impl Home {
+    fn open(data: Option<&Path>) -> Outcome<Home> {
+        let Some(data) = data else {
+            let made = tempfile::Builder::new().prefix("zerohop-").tempdir()?;
+            return Ok(Home { path: made.path().to_owned(), temporary: Some(made) });
+        };
+        std::fs::create_dir_all(data)
+            .map_err(|error| Failure::io(format!("cannot make {}: {error}", data.display())))?;
+        let path = data
+            .canonicalize()
+            .map_err(|error| Failure::io(format!("cannot open {}: {error}", data.display())))?;
+        Ok(Home { path, temporary: None })
+    }
+}
+
+fn work(settings: &Settings, options: &Up) -> Outcome<i32> {
+    let start = Instant::now();
+    let home = Home::open(options.data.as_deref())?;
+    log::to_file(&home.path.join("zerohop.log"))?;
+    let plan = Plan {
+        folder: home.path.clone(),
+        bind: options.bind.clone(),
+        port: options.port,
+        http_port: options.http_port,
+        datanodes: options.datanodes.into(),
+        values: values(settings)?,
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let code = runtime.block_on(serve(plan, options, &home, start));
+    // Blocked threads of a broken disk must not keep the process.
+    runtime.shutdown_timeout(Duration::from_secs(2));
+    if let Some(folder) = home.temporary {
+        let _ = folder.close();
+    }
+    code
+}
+
+/// What --config, -conf and -D say, as values over the cluster's own.
+fn values(settings: &Settings) -> Outcome<Vec<(String, String)>> {
+    let mut conf = zerohop_conf::Conf::new();
+    if let Some(folder) = &settings.folder {
+        conf = zerohop_conf::Conf::load(folder)?;
+    }
+    let conf = settings.apply(conf)?;
+    Ok(conf.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+}
+
+async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome<i32> {
+    let mut stop = Stop::new()?;
+    let cluster = tokio::select! {
+        started = Cluster::start(plan) => started?,
+        code = stop.wait() => return Ok(code),
+    };
+    let conf_folder = home.path.join("conf");
+    let result = match cluster.write_client_conf(&conf_folder) {
+        Err(failure) => Err(failure),
+        Ok(()) => match &options.exec {
+            Some(command) => execute(command, &cluster, &conf_folder, &mut stop).await,
+            None => {
+                announce(&cluster, home, &conf_folder, start.elapsed());
+                tokio::select! {
+                    _ = stop.wait() => Ok(0),
+                    failure = cluster.failure() => Err(failure),
+                }
+            }
+        },
+    };
+    cluster.stop().await;
+    result
+}
+
+fn announce(cluster: &Cluster, home: &Home, conf: &Path, took: Duration) {
+    let count = cluster.datanode_count();
+    let nodes = if count == 1 { "1 DataNode".to_owned() } else { format!("{count} DataNodes") };
+    let kept = match home.temporary {
+        Some(_) => "temporary: removed when the cluster stops; --data DIR keeps it",
+        None => "kept across restarts",
+    };
+    println!("{}  serves after {} ms ({nodes})", cluster.uri(), took.as_millis());
+    println!("web   http://{}/", cluster.http_addr());
+    println!("data  {} ({kept})", home.path.display());
+    println!("log   {}", home.path.join("zerohop.log").display());
+    println!("use   export HADOOP_CONF_DIR={}", conf.display());
+    println!("      zerohop fs -ls /");
+    println!("stop  Ctrl-C");
+}
+
+/// The signals that end the cluster.
+struct Stop {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Stop {
+    fn new() -> Outcome<Stop> {
+        let interrupt = signal(SignalKind::interrupt())?;
+        let terminate = signal(SignalKind::terminate())?;
+        Ok(Stop { interrupt, terminate })
+    }
+
+    /// The exit code that a shell would give to the signal.
+    async fn wait(&mut self) -> i32 {
+        tokio::select! {
+            _ = self.interrupt.recv() => 130,
+            _ = self.terminate.recv() => 143,
+        }
+    }
+}
+
+async fn execute(command: &str, cluster: &Cluster, conf: &Path, stop: &mut Stop) -> Outcome<i32> {
+    let mut child = Command::new("/bin/sh")
+        .args(["-c", command])
+        .env("HADOOP_CONF_DIR", conf)
+        .env("ZEROHOP_URI", cluster.uri())
+        .env("PATH", path_with_us())
+        .spawn()
+        .map_err(|error| Failure::io(format!("cannot run /bin/sh: {error}")))?;
+    tokio::select! {
+        status = child.wait() => Ok(exit_code(status?)),
+        code = stop.wait() => {
+            end(&mut child).await;
+            Ok(code)
+        }
+        failure = cluster.failure() => {
+            end(&mut child).await;
+            Err(failure)
+        }
+    }
+}
+
+/// Our own folder at the end of the path, so that the command finds this binary and links to it.
+fn path_with_us() -> std::ffi::OsString {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let own = std::env::current_exe().ok();
+    folders.extend(own.as_deref().and_then(Path::parent).map(Path::to_owned));
+    std::env::join_paths(folders).unwrap_or(path)
+}
+
+/// Asks the command to end, and makes it when it does not.
+async fn end(child: &mut Child) {
+    if let Some(pid) = child.id().and_then(|id| rustix::process::Pid::from_raw(id as i32)) {
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+    }
+    if tokio::time::timeout(COMMAND_GRACE, child.wait()).await.is_err() {
+        let _ = child.kill().await;
+    }
+}
+
+fn exit_code(status: ExitStatus) -> i32 {
+    use std::os::unix::process::ExitStatusExt;
+    status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1)
+}
