@@ -75,6 +75,7 @@ fn record_follows(
 ) -> Result<bool, JournalError> {
     const WINDOW: usize = 1024 * 1024;
     let file = File::open(path).map_err(JournalError::io("open", path))?;
+    let end = file.metadata().map_err(JournalError::io("stat", path))?.len();
     let mut at = bad + 1;
     let mut window = vec![0; WINDOW + op::OP_SIZE_MIN];
     loop {
@@ -82,9 +83,13 @@ fn record_follows(
         let bytes = window.get(..len).unwrap_or_default();
         for skip in 0..len.min(WINDOW) {
             let head = bytes.get(skip..).unwrap_or_default();
+            let offset = at + skip as u64;
             let Some(size) = candidate(head, last, op_size_max) else { continue };
-            let mut record = vec![0; size.min(op_size_max)];
-            let read = read_at(&file, &mut record, at + skip as u64);
+            if size as u64 > end.saturating_sub(offset) {
+                continue;
+            }
+            let mut record = vec![0; size];
+            let read = read_at(&file, &mut record, offset);
             let read = read.map_err(JournalError::io("read", path))?;
             if read == size && op::check(&record, op_size_max).is_ok() {
                 return Ok(true);
