@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 use zerohop_proto::hdfs::{
-    NamespaceInfoProto, NnhaStatusHeartbeatProto, StorageInfoProto, nnha_status_heartbeat_proto,
+    BlockKeyProto, ExportedBlockKeysProto, NamespaceInfoProto, NnhaStatusHeartbeatProto,
+    StorageInfoProto, nnha_status_heartbeat_proto,
 };
 
 /// The release whose protocols are spoken; Apache's DataNodes compare it with their own.
@@ -53,4 +54,15 @@ impl Identity {
 /// Version and build, as `NameNodeInfo` shows them.
 pub(crate) fn build_version() -> String {
     format!("zerohop-{}", env!("CARGO_PKG_VERSION"))
+}
+
+/// Block tokens are off.
+pub(crate) fn no_block_keys() -> ExportedBlockKeysProto {
+    ExportedBlockKeysProto {
+        is_block_token_enabled: false,
+        key_update_interval: 0,
+        token_life_time: 0,
+        current_key: BlockKeyProto { key_id: 0, expiry_date: 0, key_bytes: None },
+        all_keys: Vec::new(),
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::answer::{Call, encode, synced};
 use crate::core::Core;
+use crate::identity::no_block_keys;
 use bytes::Bytes;
 use std::sync::Arc;
 use zerohop_proto::hdfs::namenode::{
@@ -48,7 +49,7 @@ impl RpcService for NamenodeProtocol {
             "versionRequest" => version(call),
             "getBlocks" => blocks(call),
             "getBlockKeys" => call.ask(|_, _, _: GetBlockKeysRequestProto| {
-                Ok(GetBlockKeysResponseProto { keys: None })
+                Ok(GetBlockKeysResponseProto { keys: Some(no_block_keys()) })
             }),
             "getTransactionId" => transaction_id(call),
             "rollEditLog" => roll(call),

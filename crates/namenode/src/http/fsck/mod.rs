@@ -228,7 +228,7 @@ impl<'a> Fsck<'a> {
             _ = write!(self.out, "{text}, OPENFORWRITE: ");
         } else if self.options.files {
             _ = write!(self.out, "{text}: ");
-        } else if self.totals.files % 100 == 0 {
+        } else if self.totals.files.is_multiple_of(100) {
             self.out.push('.');
         }
     }

@@ -11,7 +11,6 @@ use zerohop_namespace::blocks::DEFAULT_RACK;
 use zerohop_proto::hdfs::datanode::{
     DatanodeRegistrationProto, RegisterDatanodeRequestProto, RegisterDatanodeResponseProto,
 };
-use zerohop_proto::hdfs::{BlockKeyProto, ExportedBlockKeysProto};
 use zerohop_transport::rpc::server::Reply;
 use zerohop_wire::JavaException;
 
@@ -60,7 +59,7 @@ fn accept(
 ) -> RegisterDatanodeResponseProto {
     // The address seen here is the one that clients can reach.
     registration.datanode_id.ip_addr = ip.to_string();
-    registration.keys = no_keys();
+    registration.keys = crate::identity::no_block_keys();
     let id = crate::convert::datanode_id(registration.datanode_id.clone());
     tracing::info!("BLOCK* registerDatanode: from {} storage {}", id.xfer_addr(), id.uuid);
     let now = core.clock.now();
@@ -68,17 +67,6 @@ fn accept(
         namespace.blocks.register(id, DEFAULT_RACK, &registration.software_version, now);
     });
     RegisterDatanodeResponseProto { registration }
-}
-
-/// Block tokens are off.
-fn no_keys() -> ExportedBlockKeysProto {
-    ExportedBlockKeysProto {
-        is_block_token_enabled: false,
-        key_update_interval: 0,
-        token_life_time: 0,
-        current_key: BlockKeyProto { key_id: 0, expiry_date: 0, key_bytes: None },
-        all_keys: Vec::new(),
-    }
 }
 
 fn check_version(core: &Core, registration: &DatanodeRegistrationProto) -> Outcome<()> {
