@@ -288,7 +288,9 @@ impl Actor {
             registration,
             reports: state.reports,
             xmits_in_progress: Some(node.transfers_under_way()),
-            xceiver_count: Some(u32::try_from(node.threads.busy()).unwrap_or(u32::MAX)),
+            // Apache counts its accepting thread: a NameNode compares loads by ratio, and a load
+            // of zero elsewhere would make one writer too many here.
+            xceiver_count: Some(u32::try_from(node.threads.busy() + 1).unwrap_or(u32::MAX)),
             failed_volumes: Some(state.failed_volumes),
             cache_capacity: Some(0),
             cache_used: Some(0),
