@@ -208,8 +208,10 @@ impl Namespace {
         for (at, id) in ids.iter().enumerate() {
             let Some(stored) = self.blocks.get(*id) else { continue };
             let size = stored.block.len;
-            // A range of no length still names the block it begins in.
-            let begins = found.blocks.is_empty() && offset < place.saturating_add(size);
+            // A range of no length still names the block it begins in; a first block that has no
+            // length yet is named whatever the range, which is how its writer's pipeline shows.
+            let begins = found.blocks.is_empty()
+                && (offset < place.saturating_add(size) || (at == 0 && size == 0));
             if begins || (!found.blocks.is_empty() && place < end) {
                 found.blocks.extend(self.locate_block(ctx, *id, place));
             }
