@@ -25,6 +25,9 @@ use zerohop_replica::{ErrorKind, ReplicaReader};
 use zerohop_wire::block_report::{ReplicaState, ReportBuilder, ReportedReplica};
 use zerohop_wire::{Block, BlockId, ExtendedBlock, JavaException, RemoteException};
 
+#[cfg(test)]
+mod store_test;
+
 pub(crate) use recovery::RecoveryInfo;
 
 /// How long a reader waits for bytes that a writer was told of but has not written yet.

@@ -1,0 +1,176 @@
+//! The life of replicas, without network.
+
+use super::replica::Writer;
+use super::write::{Placement, Writable};
+use super::*;
+use crate::services::PoolIdentity;
+use socket2::{Domain, Socket, Type};
+use zerohop_conf::Conf;
+use zerohop_proto::hdfs::StorageTypeProto;
+use zerohop_replica::{Durability, Packet};
+use zerohop_wire::{DataChecksum, GenerationStamp};
+
+struct Fixture {
+    _folder: tempfile::TempDir,
+    settings: Settings,
+    store: Store,
+}
+
+fn identity(cluster: &str) -> PoolIdentity {
+    PoolIdentity {
+        pool_id: "BP-1-127.0.0.1-1".into(),
+        cluster_id: cluster.to_owned(),
+        namespace_id: 7,
+        ctime: 0,
+        software_version: "3.4.3".to_owned(),
+    }
+}
+
+fn fixture() -> Fixture {
+    let folder = tempfile::tempdir().unwrap();
+    let mut conf = Conf::new();
+    conf.set("dfs.datanode.data.dir", folder.path().join("data").display().to_string());
+    let settings = Settings::read(&conf).unwrap();
+    let store = Store::open(&settings).unwrap();
+    store.open_pool(&identity("CID-1")).unwrap();
+    Fixture { _folder: folder, settings, store }
+}
+
+fn block(id: i64, stamp: i64, len: u64) -> ExtendedBlock {
+    let block = Block { id: BlockId(id), stamp: GenerationStamp(stamp), len };
+    ExtendedBlock { pool: "BP-1-127.0.0.1-1".into(), block }
+}
+
+fn writer() -> Arc<Writer> {
+    Writer::new(Arc::new(Socket::new(Domain::IPV4, Type::STREAM, None).unwrap()))
+}
+
+fn placement() -> Placement {
+    let (storage_type, checksum) = (StorageTypeProto::Disk, DataChecksum::default());
+    Placement { storage_type, checksum, room: 1 << 20 }
+}
+
+fn put(target: &Writable, offset: u64, len: usize) {
+    let data: Vec<u8> = (offset..offset + len as u64).map(|at| (at % 251) as u8).collect();
+    target.live.write(&Packet { offset, data: &data, sums: &[] }).unwrap();
+    target.live.flush().unwrap();
+}
+
+fn written(store: &Store, id: i64, len: usize) -> Writable {
+    let by = writer();
+    let stamp = GenerationStamp(0);
+    let target = store.create_rbw(&block(id, 1001, 0), stamp, placement(), &by).unwrap();
+    put(&target, 0, len);
+    target.live.set_acked(len as u64);
+    target.replica.release(&by);
+    target
+}
+
+fn message<T>(result: Result<T, Failure>) -> String {
+    match result {
+        Ok(_) => panic!("it should fail"),
+        Err(failure) => failure.to_string(),
+    }
+}
+
+#[test]
+fn a_replica_is_written_finalized_found_again_and_deleted() {
+    let Fixture { _folder, settings, store } = fixture();
+    let target = written(&store, 1, 1000);
+    let again = store.create_rbw(&block(1, 1001, 0), GenerationStamp(0), placement(), &writer());
+    assert!(message(again).contains("already exists in state RBW"));
+    assert_eq!(store.visible_len(&block(1, 1001, 0)).unwrap(), 1000);
+    let done = store.finalize(&target.replica, Durability::PageCache).unwrap();
+    assert_eq!(done.len, 1000);
+    let used = store.volumes()[0].used();
+    assert!(used > 1000);
+    drop((target, store));
+    let store = Store::open(&settings).unwrap();
+    store.open_pool(&identity("CID-1")).unwrap();
+    assert_eq!(store.volumes()[0].used(), used);
+    let pool = store.pool("BP-1-127.0.0.1-1").unwrap();
+    let wrong = store.delete(&pool, block(1, 1002, 0).block);
+    assert!(message(wrong).contains("GenerationStamp not matched"));
+    store.delete(&pool, done).unwrap();
+    assert_eq!((store.volumes()[0].used(), store.volumes()[0].blocks()), (0, 0));
+    let gone = message(store.open_replica(&block(1, 1001, 0), 0).map(drop));
+    assert!(gone.contains("ReplicaNotFoundException: Replica not found for BP-1"), "{gone}");
+}
+
+#[test]
+fn an_append_goes_on_only_from_the_right_length() {
+    let Fixture { _folder, store, .. } = fixture();
+    let target = written(&store, 1, 700);
+    let stamp = GenerationStamp(1002);
+    let open = store.append(&block(1, 1001, 0), stamp, 700, &writer());
+    assert!(message(open).contains("unfinalized"));
+    store.finalize(&target.replica, Durability::PageCache).unwrap();
+    let short = store.append(&block(1, 1001, 0), stamp, 600, &writer());
+    assert!(message(short).contains("Corrupted replica"));
+    let by = writer();
+    let target = store.append(&block(1, 1001, 0), stamp, 700, &by).unwrap();
+    put(&target, 700, 300);
+    target.replica.release(&by);
+    let done = store.finalize(&target.replica, Durability::Disk).unwrap();
+    assert_eq!((done.len, done.stamp), (1000, stamp));
+    store.open_replica(&block(1, 1002, 0), 0).unwrap().reader.verify().unwrap();
+}
+
+#[test]
+fn bytes_nobody_acknowledged_are_dropped_when_a_pipeline_recovers() {
+    let Fixture { _folder, store, .. } = fixture();
+    let target = written(&store, 1, 1000);
+    put(&target, 1000, 24);
+    let stamp = GenerationStamp(1002);
+    let too_short = store.recover_rbw(&block(1, 1001, 0), stamp, 1200, 2000, &writer());
+    assert!(message(too_short).contains("BytesAcked = 1000 BytesRcvd = 1024"));
+    let by = writer();
+    store.recover_rbw(&block(1, 1001, 0), stamp, 900, 2000, &by).unwrap();
+    assert_eq!(target.replica.block(), block(1, 1002, 1000).block);
+    // The writer is there until it is stopped; a recovered close waits for that.
+    target.replica.release(&by);
+    let replica = store.recover_close(&block(1, 1002, 0), GenerationStamp(1003), 1000).unwrap();
+    assert_eq!(replica.block(), block(1, 1003, 1000).block);
+    assert_eq!(replica.state(), ReplicaState::Finalized);
+}
+
+#[test]
+fn a_recovery_makes_a_replica_final_with_its_stamp_and_length() {
+    let Fixture { _folder, store, .. } = fixture();
+    let target = written(&store, 1, 1000);
+    let id = GenerationStamp(1005);
+    let info = store.init_recovery(&block(1, 1001, 0), id).unwrap().unwrap();
+    assert_eq!((info.original, info.block.len), (ReplicaState::Rbw, 1000));
+    let older = store.init_recovery(&block(1, 1001, 0), GenerationStamp(1004));
+    assert!(message(older).contains("RecoveryInProgressException"));
+    let old = ExtendedBlock { block: info.block, ..block(1, 1001, 0) };
+    let wrong = store.update_recovered(&old, GenerationStamp(1004), BlockId(0), 900);
+    assert!(message(wrong.map(drop)).contains("rur.getRecoveryID()"));
+    let (_, done) = store.update_recovered(&old, id, BlockId(0), 900).unwrap();
+    assert_eq!(done, block(1, 1005, 900).block);
+    assert_eq!(target.replica.state(), ReplicaState::Finalized);
+    assert!(store.init_recovery(&block(9, 1001, 0), id).unwrap().is_none());
+}
+
+#[test]
+fn a_truncated_copy_leaves_the_original_as_it_was() {
+    let Fixture { _folder, store, .. } = fixture();
+    let target = written(&store, 1, 1000);
+    store.finalize(&target.replica, Durability::PageCache).unwrap();
+    let id = GenerationStamp(1005);
+    let info = store.init_recovery(&block(1, 1001, 0), id).unwrap().unwrap();
+    let old = ExtendedBlock { block: info.block, ..block(1, 1001, 0) };
+    let (_, copy) = store.update_recovered(&old, id, BlockId(2), 600).unwrap();
+    assert_eq!(copy, block(2, 1005, 600).block);
+    assert_eq!(target.replica.block(), block(1, 1001, 1000).block);
+    store.open_replica(&block(2, 1005, 0), 0).unwrap().reader.verify().unwrap();
+}
+
+#[test]
+fn a_folder_of_another_cluster_is_refused_by_name() {
+    let Fixture { _folder, settings, store } = fixture();
+    drop(store);
+    let store = Store::open(&settings).unwrap();
+    let error = store.open_pool(&identity("CID-2")).unwrap_err().to_string();
+    assert!(error.contains("Incompatible clusterIDs"), "{error}");
+}
