@@ -8,6 +8,7 @@ use crate::tree::Slot;
 use crate::{Namespace, Result};
 use zerohop_journal::EditOp;
 use zerohop_journal::op::{self, Add, AddBlock, Append, Close, ConcatDelete, Mkdir};
+use zerohop_proto::hdfs::ErasureCodingPolicyState as EcState;
 use zerohop_wire::{Block, BlockId, GenerationStamp, RemoteException, TxId};
 
 /// An edit that cannot be applied: the log is damaged, or uses what is not supported.
@@ -151,6 +152,10 @@ impl Namespace {
                 let slot = self.replayed(&op.path)?;
                 self.change_policy(slot, op.policy_id);
             }
+            EditOp::EnableErasureCodingPolicy(op) => self.set_ec_state(&op.name, EcState::Enabled),
+            EditOp::DisableErasureCodingPolicy(op) => {
+                self.set_ec_state(&op.name, EcState::Disabled)
+            }
             // Marks of a segment and of a rolling upgrade change no inode.
             EditOp::StartLogSegment(_)
             | EditOp::EndLogSegment(_)
@@ -159,6 +164,13 @@ impl Namespace {
             other => return refuse(other),
         }
         Ok(())
+    }
+
+    /// Policies are only kept for other readers of our images; one that is not in ours is nothing to enable.
+    fn set_ec_state(&mut self, name: &str, state: EcState) {
+        if let Some(policy) = self.ec_policies.iter_mut().find(|policy| policy.name() == name) {
+            policy.state = Some(state as i32);
+        }
     }
 
     fn replayed(&self, path: &str) -> Result<Slot> {

@@ -59,6 +59,8 @@ pub struct Namespace {
     tree: tree::Tree,
     leases: lease::Leases,
     ids: Ids,
+    /// Erasure-coding policies of the image this began with: kept for whoever reads ours, obeyed by nothing here.
+    ec_policies: Vec<zerohop_proto::hdfs::ErasureCodingPolicyProto>,
     edits: Vec<LoggedEdit>,
     /// Subtrees that were deleted and whose inodes are still to be freed.
     garbage: Vec<ops::Garbage>,
@@ -78,6 +80,7 @@ impl Namespace {
             tree,
             leases: lease::Leases::default(),
             ids: Ids::default(),
+            ec_policies: Vec::new(),
             edits: Vec::new(),
             garbage: Vec::new(),
             now: Now::default(),

@@ -11,7 +11,7 @@ use zerohop_journal::JournalError;
 use zerohop_journal::image::{ImageReader, SectionName, SectionReader};
 use zerohop_proto::hdfs::StorageTypeProto;
 use zerohop_proto::hdfs::fsimage::{
-    INodeSection, NameSystemSection, SnapshotSection, StringTableSection,
+    ErasureCodingSection, INodeSection, NameSystemSection, SnapshotSection, StringTableSection,
     i_node_directory_section as dir, i_node_reference_section, i_node_section as inode,
     string_table_section,
 };
@@ -31,6 +31,9 @@ impl Namespace {
             None => NameReader::default(),
         };
         refuse_snapshots(image)?;
+        if let Some(mut section) = image.section(SectionName::ErasureCoding)? {
+            self.ec_policies = section.expect::<ErasureCodingSection>()?.policies;
+        }
         self.load_inodes(required(image, SectionName::Inode)?, &names)?;
         if let Some(section) = image.section(SectionName::InodeDir)? {
             self.load_folders(section)?;

@@ -10,9 +10,9 @@ use bytes::Bytes;
 use std::io;
 use zerohop_journal::image::{ImageWriter, SectionName};
 use zerohop_proto::hdfs::fsimage::{
-    CacheManagerSection, INodeSection, NameSystemSection, SecretManagerSection, StringTableSection,
-    files_under_construction_section, i_node_directory_section as dir, i_node_section as inode,
-    string_table_section,
+    CacheManagerSection, ErasureCodingSection, INodeSection, NameSystemSection,
+    SecretManagerSection, SnapshotSection, StringTableSection, files_under_construction_section,
+    i_node_directory_section as dir, i_node_section as inode, string_table_section,
 };
 use zerohop_proto::hdfs::{BlockProto, BlockTypeProto};
 
@@ -25,6 +25,10 @@ impl Namespace {
         let mut names = NameWriter::default();
         out.message(&self.name_system(info))?;
         out.end(SectionName::NsInfo);
+        if !self.ec_policies.is_empty() {
+            out.message(&ErasureCodingSection { policies: self.ec_policies.clone() })?;
+            out.end(SectionName::ErasureCoding);
+        }
         let all = self.all_slots();
         out.message(&INodeSection {
             last_inode_id: Some(self.ids().inode.0),
@@ -36,6 +40,12 @@ impl Namespace {
         out.end(SectionName::Inode);
         self.save_folders(out, &all)?;
         self.save_open_files(out, &all)?;
+        out.message(&SnapshotSection {
+            snapshot_counter: Some(0),
+            snapshottable_dir: Vec::new(),
+            num_snapshots: Some(0),
+        })?;
+        out.end(SectionName::Snapshot);
         out.message(&SecretManagerSection {
             current_id: Some(0),
             token_sequence_number: Some(0),
