@@ -5,6 +5,10 @@ use crate::loader::image_info;
 use std::sync::atomic::Ordering;
 use zerohop_wire::{JavaException, RemoteException};
 
+/// The text Hadoop refuses with.
+pub(crate) const NEEDS_SAFE_MODE: &str =
+    "Safe mode should be turned ON in order to create namespace image.";
+
 impl Core {
     /// The transaction of the newest image.
     pub(crate) fn last_checkpoint_txid(&self) -> i64 {
@@ -29,17 +33,23 @@ impl Core {
         self.save_namespace().map(|()| true)
     }
 
-    /// The caller has made sure of safe mode: nothing changes meanwhile, and readers go on.
+    /// Readers go on; changes, of which there are none in safe mode but heartbeats, wait: so the image is exactly what
+    /// the segment that is ended here leads to.
     fn save_namespace(&self) -> Result<(), RemoteException> {
         let failed = |error: &dyn std::fmt::Display| JavaException::Io.with(error.to_string());
-        let (ended, ticket) = self.log.roll();
-        ticket.wait().map_err(|error| failed(&error))?;
         let info = self.storage.info();
-        let saved = self.read(|namespace| {
-            self.storage
-                .save_image(ended.0, |image| namespace.save_image(image, image_info(info, ended)))
-        });
-        saved.map_err(|error| failed(&error))?;
+        let ended = self.read(|namespace| {
+            if !namespace.blocks.safe_mode().is_on() {
+                return Err(JavaException::Io.with(NEEDS_SAFE_MODE));
+            }
+            let (ended, ticket) = self.log.roll();
+            ticket.wait().map_err(|error| failed(&error))?;
+            let saved = self
+                .storage
+                .save_image(ended.0, |image| namespace.save_image(image, image_info(info, ended)));
+            saved.map_err(|error| failed(&error))?;
+            Ok(ended)
+        })?;
         self.checkpoint_txid.store(ended.0, Ordering::Relaxed);
         self.checkpoint_ms.store(self.clock.now().wall_ms, Ordering::Relaxed);
         Ok(())

@@ -2,6 +2,7 @@
 
 use crate::clock::Clock;
 use crate::identity::Identity;
+use crate::racks::Racks;
 use crate::retry::{CallKey, RetryCache};
 use crate::settings::Settings;
 use crate::storage::{EditLog, NameStorage, Ticket};
@@ -22,6 +23,7 @@ pub(crate) struct Core {
     pub(crate) clock: Clock,
     pub(crate) identity: Identity,
     pub(crate) groups: Groups,
+    pub(crate) racks: Racks,
     pub(crate) waiters: Waiters,
     pub(crate) storage: Arc<NameStorage>,
     pub(crate) log: EditLog,
@@ -47,9 +49,11 @@ impl Core {
         namespace: Namespace,
         clock: Clock,
         checkpoint_txid: i64,
+        racks: Racks,
     ) -> Self {
         Self {
             groups: Groups::from_conf(&conf),
+            racks,
             retries: Mutex::new(RetryCache::new(settings.retry_expiry.as_millis() as u64)),
             started_ms: clock.now().wall_ms,
             checkpoint_txid: AtomicI64::new(checkpoint_txid),

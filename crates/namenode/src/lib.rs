@@ -17,6 +17,7 @@ mod identity;
 mod loader;
 mod monitor;
 mod node;
+mod racks;
 mod resolve;
 mod retry;
 mod rpc;

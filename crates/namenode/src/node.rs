@@ -7,6 +7,7 @@ use crate::http;
 use crate::identity::Identity;
 use crate::loader::{Loader, image_info};
 use crate::monitor;
+use crate::racks::Racks;
 use crate::rpc;
 use crate::settings::Settings;
 use crate::storage::{
@@ -146,6 +147,7 @@ fn load(
     failed: watch::Sender<Option<String>>,
 ) -> Result<Core, Error> {
     let clock = Clock::start();
+    let racks = Racks::from_conf(&conf)?;
     let storage = Arc::new(NameStorage::open(StorageConfig::from_conf(&conf)?)?);
     let blocks = BlockManager::new(settings.block_params.clone());
     let mut namespace = Namespace::new(settings.namespace_params.clone(), blocks);
@@ -175,7 +177,7 @@ fn load(
         pool: info.block_pool_id.as_str().into(),
     };
     let image_txid = if report.needs_save { report.last_txid } else { report.image_txid };
-    Ok(Core::new(conf, settings, identity, storage, log, namespace, clock, image_txid))
+    Ok(Core::new(conf, settings, identity, storage, log, namespace, clock, image_txid, racks))
 }
 
 impl From<StorageError> for Error {

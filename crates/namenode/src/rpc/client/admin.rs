@@ -1,6 +1,7 @@
 //! Administration: safe mode, images, edits, upgrades, and what the server is.
 
 use crate::audit::Line;
+use crate::checkpoint::NEEDS_SAFE_MODE;
 use crate::rpc::answer::{Call, Outcome, encode, synced};
 use zerohop_conf::keys;
 use zerohop_proto::common::HaServiceStateProto;
@@ -72,10 +73,7 @@ pub(super) fn save_namespace(call: Call<'_>) -> Reply {
         Err(error) => return Reply::exception(error),
     };
     if !core.read(|namespace| namespace.blocks.safe_mode().is_on()) {
-        return Reply::exception(
-            JavaException::Io
-                .with("Safe mode should be turned ON in order to create namespace image."),
-        );
+        return Reply::exception(JavaException::Io.with(NEEDS_SAFE_MODE));
     }
     let (window, gap) = (request.time_window.unwrap_or(0), request.tx_gap.unwrap_or(0));
     Reply::later(async move {

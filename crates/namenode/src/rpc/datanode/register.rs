@@ -7,7 +7,6 @@ use crate::resolve;
 use crate::rpc::answer::{Call, Outcome, decode, encode};
 use std::net::IpAddr;
 use std::sync::Arc;
-use zerohop_namespace::blocks::DEFAULT_RACK;
 use zerohop_proto::hdfs::datanode::{
     DatanodeRegistrationProto, RegisterDatanodeRequestProto, RegisterDatanodeResponseProto,
 };
@@ -30,11 +29,15 @@ pub(super) fn register(call: Call<'_>) -> Reply {
         tracing::warn!("{error}");
         return Reply::exception(error);
     }
-    if !core.settings.registration_check || ip.is_loopback() {
+    let named = !core.settings.registration_check || ip.is_loopback();
+    if named && core.racks.is_fixed() {
         return Reply::Now(Ok(encode(&accept(&core, registration, ip))));
     }
     Reply::later(async move {
-        check_name(ip).await?;
+        if !named {
+            check_name(ip).await?;
+        }
+        core.racks.ask(&ip.to_string()).await;
         Ok(encode(&accept(&core, registration, ip)))
     })
 }
@@ -62,9 +65,9 @@ fn accept(
     registration.keys = crate::identity::no_block_keys();
     let id = crate::convert::datanode_id(registration.datanode_id.clone());
     tracing::info!("BLOCK* registerDatanode: from {} storage {}", id.xfer_addr(), id.uuid);
-    let now = core.clock.now();
+    let (now, rack) = (core.clock.now(), core.racks.known(&id.ip, &id.host));
     let ((), _) = core.write(|namespace| {
-        namespace.blocks.register(id, DEFAULT_RACK, &registration.software_version, now);
+        namespace.blocks.register(id, &rack, &registration.software_version, now);
     });
     RegisterDatanodeResponseProto { registration }
 }
