@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 use zerohop_conf::{Conf, site_xml};
@@ -10,6 +11,10 @@ use zerohop_datanode::DataNode;
 use zerohop_namenode::{FormatOptions, NameNode};
 
 use crate::failure::{Failure, Outcome};
+
+/// Longest wait for the end of safe mode once all DataNodes have reported.
+const SAFE_MODE_WAIT: Duration = Duration::from_secs(5);
+const SAFE_MODE_POLL: Duration = Duration::from_millis(2);
 
 /// What the cluster shall be like.
 #[derive(Debug, Clone)]
@@ -82,7 +87,22 @@ impl Cluster {
         while let Some(one) = ready.join_next().await {
             one.map_err(|error| failed("a DataNode failed", error))??;
         }
+        self.leave_safe_mode().await;
         Ok(())
+    }
+
+    /// Waits for the end of safe mode, unless replicas lack: then the cluster serves reads at least.
+    async fn leave_safe_mode(&self) {
+        let limit = Instant::now() + SAFE_MODE_WAIT;
+        while self.namenode.is_in_safe_mode() {
+            if Instant::now() > limit {
+                eprintln!(
+                    "Safe mode is still on: not all blocks have been reported (zerohop fsck / lists what is missing)"
+                );
+                return;
+            }
+            tokio::time::sleep(SAFE_MODE_POLL).await;
+        }
     }
 
     fn datanode_conf(&self, index: usize) -> Conf {
@@ -162,10 +182,13 @@ impl Cluster {
             let node = node.clone();
             watch.spawn(async move { node.failed().await.to_string() });
         }
-        match watch.join_next().await {
-            Some(Ok(problem)) => failed("a DataNode failed", problem),
-            Some(Err(problem)) => failed("a DataNode failed", problem),
-            None => std::future::pending().await,
+        tokio::select! {
+            problem = self.namenode.failed() => failed("the NameNode failed", problem),
+            one = watch.join_next(), if !self.datanodes.is_empty() => match one {
+                Some(Ok(problem)) => failed("a DataNode failed", problem),
+                Some(Err(problem)) => failed("a DataNode failed", problem),
+                None => std::future::pending().await,
+            }
         }
     }
 
@@ -195,7 +218,6 @@ fn namenode_conf(plan: &Plan) -> Conf {
     conf.set("dfs.namenode.name.dir", text(plan.folder.join("name")));
     conf.set("dfs.replication", plan.datanodes.min(3).to_string());
     conf.set("dfs.namenode.safemode.extension", "0");
-    conf.set("dfs.namenode.safemode.min.datanodes", "1");
     apply(&mut conf, &plan.values);
     conf
 }

@@ -45,7 +45,11 @@ pub fn namenode(settings: Settings, words: Vec<String>) -> i32 {
                     node.rpc_addr(),
                     node.http_addr()
                 );
-                let name = stop_signal().await?;
+                let name = tokio::select! {
+                    name = stop_signal() => name?,
+                    // What the log has lost must not be served, so nothing is stopped in order.
+                    reason = node.failed() => return Err(Failure::io(reason)),
+                };
                 tracing::info!("stopping on {name}");
                 node.stop().await;
                 Ok(0)

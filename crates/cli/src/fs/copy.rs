@@ -315,6 +315,10 @@ impl Drop for Temporary<'_> {
 fn preserve(source: &Item, target: &Item, keep: Preserve) -> Outcome {
     let status = source.found()?;
     let (store, path) = (&target.store, &target.path);
+    if keep.times {
+        let (modified_ms, accessed_ms) = (Some(status.modified_ms), Some(status.accessed_ms));
+        store.set_times(path, Times { modified_ms, accessed_ms })?;
+    }
     if keep.owner {
         store.set_owner(path, Some(&status.owner), Some(&status.group))?;
     }
@@ -328,10 +332,6 @@ fn preserve(source: &Item, target: &Item, keep: Preserve) -> Outcome {
         for (name, value) in source.store.xattrs(&source.path)? {
             store.set_xattr(path, &name, &value)?;
         }
-    }
-    if keep.times {
-        let (modified_ms, accessed_ms) = (Some(status.modified_ms), Some(status.accessed_ms));
-        store.set_times(path, Times { modified_ms, accessed_ms })?;
     }
     Ok(())
 }
