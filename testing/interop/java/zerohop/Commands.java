@@ -214,7 +214,9 @@ final class Commands {
 
   private Object[] checksum() throws IOException {
     FileChecksum sum = fs.getFileChecksum(path(0));
-    return sum == null ? ok("NONE", "") : ok(sum.getAlgorithmName(), HexFormat.of().formatHex(sum.getBytes()));
+    // getBytes gives the whole of a buffer that is larger than the checksum.
+    return sum == null ? ok("NONE", "")
+        : ok(sum.getAlgorithmName(), HexFormat.of().formatHex(sum.getBytes(), 0, sum.getLength()));
   }
 
   /** A field a block: offset, length, then the DataNodes' transfer addresses. */
