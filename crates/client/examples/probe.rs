@@ -37,7 +37,14 @@ fn basics(fs: &FileSystem) -> Outcome {
     fs.open("/probe/f")?.read_to_end(&mut back)?;
     assert!(back == data);
     let mut reader = fs.open("/probe/f")?;
-    for (offset, len) in [(0, 1), (511, 2), (1 << 20, 100), ((1 << 20) - 5, 10), (3_400_000, 200_000), (700, 2_000_000)] {
+    for (offset, len) in [
+        (0, 1),
+        (511, 2),
+        (1 << 20, 100),
+        ((1 << 20) - 5, 10),
+        (3_400_000, 200_000),
+        (700, 2_000_000),
+    ] {
         let mut buffer = vec![0; len];
         let read = reader.read_at(offset as u64, &mut buffer)?;
         let end = data.len().min(offset + len);
@@ -51,7 +58,9 @@ fn basics(fs: &FileSystem) -> Outcome {
     let list: Vec<String> = fs.list("/probe")?.into_iter().map(|s| s.path).collect();
     assert_eq!(list, ["/probe/a", "/probe/f"]);
     assert!(matches!(fs.status("/probe/none"), Err(e) if e.kind() == Kind::NotFound));
-    assert!(matches!(fs.create("/probe/f", CreateOptions::default()), Err(e) if e.kind() == Kind::Exists));
+    assert!(
+        matches!(fs.create("/probe/f", CreateOptions::default()), Err(e) if e.kind() == Kind::Exists)
+    );
     Ok(())
 }
 
@@ -153,7 +162,8 @@ fn speed(fs: &FileSystem, replication: u16) -> Outcome {
     let piece = bytes(1 << 20, 9);
     let total = 1usize << 30;
     for round in 0..3 {
-        let options = CreateOptions { replication: Some(replication), ..CreateOptions::overwriting() };
+        let options =
+            CreateOptions { replication: Some(replication), ..CreateOptions::overwriting() };
         let start = Instant::now();
         let mut out = fs.create("/probe/big", options)?;
         for _ in 0..total >> 20 {
@@ -187,7 +197,11 @@ fn latency(fs: &FileSystem) -> Outcome {
         for _ in 0..500 {
             let start = Instant::now();
             out.write_all(&piece)?;
-            if what == "hflush" { out.hflush()? } else { out.hsync()? }
+            if what == "hflush" {
+                out.hflush()?
+            } else {
+                out.hsync()?
+            }
             times.push(start.elapsed());
         }
         times.sort();
@@ -219,12 +233,30 @@ fn main() -> Outcome {
     let fs = FileSystem::connect(&conf, args.first().map(String::as_str))?;
     let section = args.get(1).map_or("all", String::as_str);
     let run = |name: &str| section == "all" || section == name;
-    if run("basics") || run("names") { basics(&fs)?; println!("basics ok"); }
-    if run("names") { names(&fs)?; println!("names ok"); }
-    if run("appends") { appends(&fs)?; println!("appends ok"); }
-    if run("flushes") { flushes(&fs)?; println!("flushes ok"); }
-    if section == "speed" { speed(&fs, 1)?; }
-    if section == "speed3" { speed(&fs, 3)?; }
-    if section == "latency" { latency(&fs)?; }
+    if run("basics") || run("names") {
+        basics(&fs)?;
+        println!("basics ok");
+    }
+    if run("names") {
+        names(&fs)?;
+        println!("names ok");
+    }
+    if run("appends") {
+        appends(&fs)?;
+        println!("appends ok");
+    }
+    if run("flushes") {
+        flushes(&fs)?;
+        println!("flushes ok");
+    }
+    if section == "speed" {
+        speed(&fs, 1)?;
+    }
+    if section == "speed3" {
+        speed(&fs, 3)?;
+    }
+    if section == "latency" {
+        latency(&fs)?;
+    }
     Ok(())
 }
