@@ -25,9 +25,9 @@ pub struct Up {
     /// goes to a temporary folder that is removed when the cluster stops
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Number of DataNodes; files get as many replicas, at most 3
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
-    datanodes: u16,
+    /// Number of DataNodes, by default as many as the folder had before, else 1; files get as many replicas, at most 3
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    datanodes: Option<u16>,
     /// RPC port of the NameNode; 0 takes any free one
     #[arg(long, value_name = "PORT", default_value_t = 8020)]
     port: u16,
@@ -76,7 +76,7 @@ fn work(settings: &Settings, options: &Up) -> Outcome<i32> {
         bind: options.bind.clone(),
         port: options.port,
         http_port: options.http_port,
-        datanodes: options.datanodes.into(),
+        datanodes: options.datanodes.map_or_else(|| datanodes_before(&home.path), usize::from),
         values: values(settings)?,
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -87,6 +87,11 @@ fn work(settings: &Settings, options: &Up) -> Outcome<i32> {
         let _ = folder.close();
     }
     code
+}
+
+/// DataNodes whose data lies in the folder; without them replicas would lack after a restart.
+fn datanodes_before(folder: &Path) -> usize {
+    (1..=64).take_while(|number| folder.join(format!("data{number}")).is_dir()).count().max(1)
 }
 
 /// What --config, -conf and -D say, as values over the cluster's own.

@@ -19,7 +19,7 @@ pub fn hex(bytes: &[u8]) -> String {
 }
 
 fn from_hex(text: &str) -> Option<Vec<u8>> {
-    if !text.is_ascii() || text.len() % 2 != 0 {
+    if !text.is_ascii() || !text.len().is_multiple_of(2) {
         return None;
     }
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
@@ -63,7 +63,7 @@ fn encode(value: &[u8], encoding: Encoding) -> String {
 
 fn decode(text: &str) -> Outcome<Vec<u8>> {
     if text.len() >= 2 && text.starts_with('"') && text.ends_with('"') {
-        return Ok(text[1..text.len() - 1].as_bytes().to_vec());
+        return Ok(text.as_bytes()[1..text.len() - 1].to_vec());
     }
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         return from_hex(digits)
