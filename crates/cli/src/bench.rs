@@ -15,7 +15,7 @@ use crate::settings::Settings;
 
 pub fn run(settings: Settings, words: Vec<String>) -> i32 {
     if words.iter().any(|word| matches!(word.as_str(), "-h" | "--help" | "-help")) {
-        println!("{USAGE}");
+        sayln!("{USAGE}");
         return 0;
     }
     let args = match Args::parse(&words) {
@@ -53,8 +53,8 @@ fn progress(row: &Row) -> String {
 
 fn print(report: &Report, as_json: bool) -> Outcome<i32> {
     match as_json {
-        true => println!("{}", report.to_json().map_err(|error| Failure::io(error.to_string()))?),
-        false => print!("{}", report.to_table()),
+        true => sayln!("{}", report.to_json().map_err(|error| Failure::io(error.to_string()))?),
+        false => say!("{}", report.to_table()),
     }
     Ok(0)
 }

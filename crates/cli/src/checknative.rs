@@ -14,10 +14,10 @@ const LIBRARIES: [(&str, bool); 8] = [
 ];
 
 pub fn run(_: Settings, words: Vec<String>) -> i32 {
-    println!("Native library checking:");
+    sayln!("Native library checking:");
     for (name, there) in LIBRARIES {
         let place = if there { "built in" } else { "not used" };
-        println!("{:<9}{there:<5} {place}", format!("{name}:"));
+        sayln!("{:<9}{there:<5} {place}", format!("{name}:"));
     }
     // With -a Hadoop fails when a library lacks; without it only when libhadoop does.
     if words.iter().any(|word| word == "-a") { 1 } else { 0 }

@@ -185,7 +185,7 @@ fn scripted_with(
         return 1;
     };
     if matches!(verb.as_str(), "--help" | "-help" | "-h" | "help") {
-        println!("{usage}");
+        sayln!("{usage}");
         return 0;
     }
     words.remove(0);

@@ -31,7 +31,7 @@ enum Start {
 pub fn namenode(settings: Settings, words: Vec<String>) -> i32 {
     let run = || match namenode_start(&words)? {
         Start::Help => {
-            println!("{NAMENODE_USAGE}");
+            sayln!("{NAMENODE_USAGE}");
             Ok(0)
         }
         Start::Format { options, ask } => format(&settings.load()?, options, ask),
@@ -147,7 +147,7 @@ pub fn datanode(settings: Settings, words: Vec<String>) -> i32 {
             match word.trim_start_matches('-') {
                 "regular" => {}
                 "h" | "help" => {
-                    println!("{DATANODE_USAGE}");
+                    sayln!("{DATANODE_USAGE}");
                     return Ok(0);
                 }
                 _ => {

@@ -203,13 +203,13 @@ impl Steps {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
-        println!("{table}");
+        sayln!("{table}");
         let own = std::env::current_exe().unwrap_or_else(|_| "zerohop".into());
         let own = own.display();
-        println!("The binary: {own}");
-        println!("Next:");
-        println!("  {own} up --data ~/zerohop         a cluster that keeps its data");
-        println!("  {own} fs -help                    the commands for files");
-        println!("  {own} up --exec 'zerohop fs -ls /'");
+        sayln!("The binary: {own}");
+        sayln!("Next:");
+        sayln!("  {own} up --data ~/zerohop         a cluster that keeps its data");
+        sayln!("  {own} fs -help                    the commands for files");
+        sayln!("  {own} up --exec 'zerohop fs -ls /'");
     }
 }

@@ -44,7 +44,7 @@ pub fn run(settings: Settings, words: Vec<String>) -> i32 {
         return EXIT_USAGE;
     }
     if words.iter().any(|word| matches!(word.as_str(), "-h" | "-help" | "--help")) {
-        println!("{USAGE}");
+        sayln!("{USAGE}");
         return 0;
     }
     let answer = settings.load().and_then(|conf| check(&conf, words));
@@ -134,21 +134,21 @@ impl Fetch<'_> {
                     done = true;
                     break;
                 } else if line.starts_with("Access denied for user") {
-                    println!("Failed to open path '{shown}': Permission denied");
+                    sayln!("Failed to open path '{shown}': Permission denied");
                     return Ok(EXIT_USAGE);
                 } else if !is_frame(&line) {
                     count += 1;
                     if count == 1 {
-                        println!("The list of corrupt blocks under path '{shown}' are:");
+                        sayln!("The list of corrupt blocks under path '{shown}' are:");
                     }
-                    println!("{line}");
+                    sayln!("{line}");
                 }
             }
             if done {
                 break;
             }
         }
-        println!("The filesystem under path '{shown}' has {count} CORRUPT blocks");
+        sayln!("The filesystem under path '{shown}' has {count} CORRUPT blocks");
         Ok(if count == 0 { 0 } else { EXIT_USAGE })
     }
 }

@@ -37,7 +37,7 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
     let what = what.to_ascii_lowercase();
     let answer = match (what.as_str(), rest) {
         ("-h" | "-help" | "--help", _) => {
-            println!("{USAGE}");
+            sayln!("{USAGE}");
             return 0;
         }
         ("-confkey", [name]) => value(&conf, name, verbose, as_json),
@@ -58,7 +58,7 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
     };
     match answer {
         Ok(text) => {
-            println!("{text}");
+            sayln!("{text}");
             0
         }
         Err(failure) => {

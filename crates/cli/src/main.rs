@@ -2,6 +2,9 @@
 //!
 //! Called as `hdfs` or `hadoop` (a link to the binary), it takes their command lines.
 
+#[macro_use]
+mod say;
+
 mod bench;
 mod checknative;
 mod cluster;

@@ -135,13 +135,13 @@ fn announce(cluster: &Cluster, home: &Home, conf: &Path, took: Duration) {
         Some(_) => "temporary: removed when the cluster stops; --data DIR keeps it",
         None => "kept across restarts",
     };
-    println!("{}  serves after {} ms ({nodes})", cluster.uri(), took.as_millis());
-    println!("web   http://{}/", cluster.http_addr());
-    println!("data  {} ({kept})", home.path.display());
-    println!("log   {}", home.path.join("zerohop.log").display());
-    println!("use   export HADOOP_CONF_DIR={}", conf.display());
-    println!("      zerohop fs -ls /");
-    println!("stop  Ctrl-C");
+    sayln!("{}  serves after {} ms ({nodes})", cluster.uri(), took.as_millis());
+    sayln!("web   http://{}/", cluster.http_addr());
+    sayln!("data  {} ({kept})", home.path.display());
+    sayln!("log   {}", home.path.join("zerohop.log").display());
+    sayln!("use   export HADOOP_CONF_DIR={}", conf.display());
+    sayln!("      zerohop fs -ls /");
+    sayln!("stop  Ctrl-C");
 }
 
 /// The signals that end the cluster.

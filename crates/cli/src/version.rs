@@ -6,10 +6,10 @@ use crate::settings::Settings;
 pub const COMPATIBLE: &str = "3.4.3";
 
 pub fn run(_: Settings, _: Vec<String>) -> i32 {
-    println!("zerohop {}", env!("CARGO_PKG_VERSION"));
-    println!("Compatible with Apache Hadoop {COMPATIBLE}");
+    sayln!("zerohop {}", env!("CARGO_PKG_VERSION"));
+    sayln!("Compatible with Apache Hadoop {COMPATIBLE}");
     if let Ok(path) = std::env::current_exe() {
-        println!("This command was run using {}", path.display());
+        sayln!("This command was run using {}", path.display());
     }
     0
 }

@@ -70,7 +70,7 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
     }
     let word = words.remove(0);
     if matches!(word.as_str(), "-help" | "--help" | "-h") {
-        println!("{}", usage());
+        sayln!("{}", usage());
         return 0;
     }
     let Some(command) = COMMANDS.iter().find(|command| command.name.eq_ignore_ascii_case(&word))
@@ -106,7 +106,7 @@ fn simple(
     done: &str,
 ) -> Outcome<i32> {
     call(&connect_client(conf)?).map_err(client_failure)?;
-    println!("{done}");
+    sayln!("{done}");
     Ok(0)
 }
 
@@ -115,14 +115,14 @@ fn save_namespace(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
     match words.as_slice() {
         [] => {
             fs.save_namespace().map_err(client_failure)?;
-            println!("Save namespace successful");
+            sayln!("Save namespace successful");
         }
         [flag] if flag == "-beforeShutdown" => {
             let period = conf.get(&zerohop_conf::keys::DFS_NAMENODE_CHECKPOINT_PERIOD)?.as_secs();
             let txns = conf.get(&zerohop_conf::keys::DFS_NAMENODE_CHECKPOINT_TXNS)?.unsigned_abs();
             match fs.save_namespace_if_older(period, txns).map_err(client_failure)? {
-                true => println!("Save namespace successful"),
-                false => println!("No extra checkpoint has been made"),
+                true => sayln!("Save namespace successful"),
+                false => sayln!("No extra checkpoint has been made"),
             }
         }
         _ => return Err(Failure::usage("")),
@@ -133,7 +133,7 @@ fn save_namespace(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
 fn roll_edits(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
     expect(&words, 0)?;
     let txid = connect_client(conf)?.roll_edits().map_err(client_failure)?;
-    println!("Successfully rolled edit logs.\nNew segment starts at txid {txid}");
+    sayln!("Successfully rolled edit logs.\nNew segment starts at txid {txid}");
     Ok(0)
 }
 
@@ -151,7 +151,7 @@ fn metasave(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
     let [name] = words.as_slice() else { return Err(Failure::usage("")) };
     let fs = connect_client(conf)?;
     fs.metasave(name).map_err(client_failure)?;
-    println!("Created metasave file {name} in the log directory of namenode {}", fs.uri());
+    sayln!("Created metasave file {name} in the log directory of namenode {}", fs.uri());
     Ok(0)
 }
 

@@ -38,10 +38,10 @@ pub fn run(conf: &Conf, mut words: Vec<String>) -> Outcome<i32> {
         }
         let nodes = fs.datanode_report(kind).map_err(client_failure)?;
         if !nodes.is_empty() || wanted(option) {
-            println!("{title} datanodes ({}):\n", nodes.len());
+            sayln!("{title} datanodes ({}):\n", nodes.len());
         }
         for node in &nodes {
-            println!("{}\n", describe(node));
+            sayln!("{}\n", describe(node));
         }
     }
     Ok(0)
@@ -54,39 +54,39 @@ fn bytes(count: u64) -> String {
 
 fn print_sums(stats: &FsStats, safe: bool) {
     if safe {
-        println!("Safe mode is ON");
+        sayln!("Safe mode is ON");
         if stats.bytes_in_future > 0 {
-            println!("\nWARNING: ");
-            println!("Blocks with generation stamps in the future were reported.");
-            println!("Leaving safe mode by force deletes {} byte(s).", stats.bytes_in_future);
+            sayln!("\nWARNING: ");
+            sayln!("Blocks with generation stamps in the future were reported.");
+            sayln!("Leaving safe mode by force deletes {} byte(s).", stats.bytes_in_future);
         }
     }
     let present = stats.used + stats.remaining;
-    println!("Configured Capacity: {}", bytes(stats.capacity));
-    println!("Present Capacity: {}", bytes(present));
-    println!("DFS Remaining: {}", bytes(stats.remaining));
-    println!("DFS Used: {}", bytes(stats.used));
+    sayln!("Configured Capacity: {}", bytes(stats.capacity));
+    sayln!("Present Capacity: {}", bytes(present));
+    sayln!("DFS Remaining: {}", bytes(stats.remaining));
+    sayln!("DFS Used: {}", bytes(stats.used));
     let share = if present == 0 {
         "0.00%".to_owned()
     } else {
         percent(stats.used as f64, present as f64, 2)
     };
-    println!("DFS Used%: {share}");
-    println!("Replicated Blocks:");
-    println!("\tUnder replicated blocks: {}", stats.under_replicated);
-    println!("\tBlocks with corrupt replicas: {}", stats.corrupt_blocks);
-    println!("\tMissing blocks: {}", stats.missing_blocks);
-    println!(
+    sayln!("DFS Used%: {share}");
+    sayln!("Replicated Blocks:");
+    sayln!("\tUnder replicated blocks: {}", stats.under_replicated);
+    sayln!("\tBlocks with corrupt replicas: {}", stats.corrupt_blocks);
+    sayln!("\tMissing blocks: {}", stats.missing_blocks);
+    sayln!(
         "\tMissing blocks (with replication factor 1): {}",
         stats.missing_replication_one_blocks
     );
-    println!("\tPending deletion blocks: {}", stats.pending_deletion_blocks);
-    println!("Erasure Coded Block Groups: ");
-    println!("\tLow redundancy block groups: 0");
-    println!("\tBlock groups with corrupt internal blocks: 0");
-    println!("\tMissing block groups: 0");
-    println!("\tPending deletion blocks: 0");
-    println!("\n-------------------------------------------------");
+    sayln!("\tPending deletion blocks: {}", stats.pending_deletion_blocks);
+    sayln!("Erasure Coded Block Groups: ");
+    sayln!("\tLow redundancy block groups: 0");
+    sayln!("\tBlock groups with corrupt internal blocks: 0");
+    sayln!("\tMissing block groups: 0");
+    sayln!("\tPending deletion blocks: 0");
+    sayln!("\n-------------------------------------------------");
 }
 
 fn state(node: &DatanodeInfo) -> &'static str {
@@ -165,6 +165,6 @@ fn print_json(fs: &FileSystem, stats: &FsStats, safe: bool) -> Outcome<i32> {
         "missingReplicationOneBlocks": stats.missing_replication_one_blocks,
         "pendingDeletionBlocks": stats.pending_deletion_blocks, "datanodes": Value::Array(nodes),
     });
-    println!("{report}");
+    sayln!("{report}");
     Ok(0)
 }

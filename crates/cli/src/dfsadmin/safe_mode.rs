@@ -26,6 +26,6 @@ pub fn run(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
         std::thread::sleep(POLL);
         on = fs.safe_mode(SafeModeAction::SafemodeGet).map_err(client_failure)?;
     }
-    println!("Safe mode is {}", if on { "ON" } else { "OFF" });
+    sayln!("Safe mode is {}", if on { "ON" } else { "OFF" });
     Ok(0)
 }

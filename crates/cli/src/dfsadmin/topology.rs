@@ -15,7 +15,7 @@ pub fn run(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
     let nodes = connect_client(conf)?.datanode_report(DatanodeReportType::All);
     let nodes = nodes.map_err(client_failure)?;
     if nodes.is_empty() {
-        println!("No DataNodes");
+        sayln!("No DataNodes");
         return Ok(0);
     }
     let mut racks: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -23,11 +23,11 @@ pub fn run(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
         racks.entry(node.location().to_owned()).or_default().insert(line(node));
     }
     for (rack, lines) in racks {
-        println!("Rack: {rack}");
+        sayln!("Rack: {rack}");
         for line in lines {
-            println!("   {line}");
+            sayln!("   {line}");
         }
-        println!();
+        sayln!();
     }
     Ok(0)
 }
