@@ -282,6 +282,6 @@ fn apache(role: &str, conf: &Path) -> Outcome<Command> {
 
 fn ours(verb: &[&str], conf: &Path) -> Outcome<Command> {
     let mut command = Command::new(tools::zerohop()?);
-    command.args(verb).arg("--config").arg(conf);
+    command.arg("--config").arg(conf).args(verb);
     Ok(command)
 }
