@@ -66,7 +66,7 @@ impl Java {
 }
 
 /// What Hadoop reaches into on a JDK 17.
-const OPENS: [&str; 14] = [
+pub const OPENS: [&str; 14] = [
     "--add-opens=java.base/java.io=ALL-UNNAMED",
     "--add-opens=java.base/java.lang=ALL-UNNAMED",
     "--add-opens=java.base/java.lang.reflect=ALL-UNNAMED",

@@ -1,0 +1,87 @@
+//! The words of the command line.
+
+use crate::sections::Section;
+
+/// Help for a terminal.
+pub const USAGE: &str = "\
+testing/compare/run.sh [OPTIONS] [SECTION...]
+  Starts Apache Hadoop and ours, gives both the same work in turn, prints one table of medians.
+  Sections: io, flush, small, metadata, nnbench, shell, copy; all of them if none is named.
+    --size BYTES        bytes of each long file (suffixes k, m, g); 1g
+    --copy-size BYTES   bytes of the file that is put, got and copied; 2g
+    --runs N            runs that count, after those that warm up; 3
+    --files N           small files of a run on Apache; 400 (ours: four times as many)
+    --operations N      metadata operations of each kind in a run; 16000
+    --json              prints JSON instead";
+
+/// What was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Args {
+    pub sections: Vec<Section>,
+    pub size: u64,
+    pub copy_size: u64,
+    pub runs: usize,
+    pub files: usize,
+    pub operations: usize,
+    pub json: bool,
+    pub help: bool,
+}
+
+impl Args {
+    /// Reads the words; an error is a line to print before [`USAGE`].
+    pub fn parse(words: impl IntoIterator<Item = String>) -> Result<Self, String> {
+        let mut args = Args {
+            sections: Vec::new(),
+            size: 1 << 30,
+            copy_size: 2 << 30,
+            runs: 3,
+            files: 400,
+            operations: 16_000,
+            json: false,
+            help: false,
+        };
+        let mut words = words.into_iter();
+        while let Some(word) = words.next() {
+            let mut number = || {
+                let text = words.next().ok_or_else(|| format!("{word} needs a value"))?;
+                let size =
+                    zerohop_conf::parse_size(&text).and_then(|size| u64::try_from(size).ok());
+                size.filter(|size| *size > 0).ok_or_else(|| format!("{word} {text}: not a number"))
+            };
+            match word.as_str() {
+                "--size" => args.size = number()?,
+                "--copy-size" => args.copy_size = number()?,
+                "--runs" => args.runs = number()? as usize,
+                "--files" => args.files = number()? as usize,
+                "--operations" => args.operations = number()? as usize,
+                "--json" => args.json = true,
+                "-h" | "--help" => args.help = true,
+                name => {
+                    let section = Section::ALL.into_iter().find(|section| section.name() == name);
+                    args.sections.push(section.ok_or_else(|| format!("unknown section {name}"))?);
+                }
+            }
+        }
+        if args.sections.is_empty() {
+            args.sections = Section::ALL.to_vec();
+        }
+        Ok(args)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_become_settings() {
+        let parse = |text: &str| Args::parse(text.split_whitespace().map(str::to_owned));
+        let args = parse("--size 64m io --runs 5 shell").unwrap();
+        assert_eq!((args.size, args.runs), (64 << 20, 5));
+        assert_eq!(args.sections, [Section::Io, Section::Shell]);
+        assert_eq!(parse("").unwrap().sections.len(), Section::ALL.len());
+        for wrong in ["--size", "--size x", "--runs 0", "all"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Ours and Apache Hadoop beside each other: the same work, the same machine, the same run.
+//!
+//! Both clusters stand side by side all the time; each piece of work runs on one, then on the other.
+
+mod args;
+mod clusters;
+mod load;
+mod sections;
+mod table;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use args::{Args, USAGE};
+use clusters::Cluster;
+use load::Load;
+use sections::Both;
+use table::{Pair, number, table};
+use zerohop_interop::{Kind, Outcome, tools};
+
+fn main() -> ExitCode {
+    let args = match Args::parse(std::env::args().skip(1)) {
+        Ok(args) => args,
+        Err(problem) => {
+            eprintln!("compare: {problem}\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    if args.help {
+        println!("{USAGE}");
+        return ExitCode::SUCCESS;
+    }
+    match compare(args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("compare: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn compare(args: Args) -> Outcome {
+    let start = Instant::now();
+    let folder = tools::out().join(format!("compare-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let _folder = Folder(folder.clone());
+    eprintln!("starting Apache Hadoop 3.4.3 and ours: a NameNode and three DataNodes each");
+    let both = Both {
+        load: Load::compile(&folder)?,
+        apache: Cluster::start(Kind::Apache, &folder)?,
+        ours: Cluster::start(Kind::Ours, &folder)?,
+        args,
+        folder,
+    };
+    let mut pairs = Vec::new();
+    for section in &both.args.sections {
+        section.run(&both, &mut |pair: Pair| {
+            let (apache, ours) = (number(pair.apache.value), number(pair.ours.value));
+            eprintln!("{}: Apache {apache}, ours {ours} {}", pair.name, pair.unit);
+            pairs.push(pair);
+        })?;
+    }
+    if both.args.json {
+        println!("{}", serde_json::to_string_pretty(&pairs).map_err(|e| e.to_string())?);
+        return Ok(());
+    }
+    println!("{}\n", zerohop_bench::Report::new().machine);
+    println!("{}\n", table(&pairs));
+    println!("{}", NOTES.replace("@RUNS@", &both.args.runs.to_string()));
+    println!("took {:.0} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+const NOTES: &str = "Medians of @RUNS@ runs after those that warm up; MB/s and GB count in powers of 10. CPU is that of
+client and DataNodes together for long and small files, of the NameNode for its operations, of the
+command for shell and copies. Every process has a JVM or address space of its own; all share the machine.";
+
+/// Removed at the end, whatever happens.
+struct Folder(std::path::PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
