@@ -25,6 +25,9 @@ pub(super) fn list(row: &mut Row) -> Outcome {
         client
             .gives(&["stat", "/list/sub"], &["dir", "0", "0", "0", "750", &owner, "supergroup"])?;
         client.gives(&["exists", "/list/none"], &["false"])?;
+        // Below a file the superuser finds nothing, and others are told why.
+        client.gives(&["exists", "/list/b/x"], &["false"])?;
+        client.fails("alice", &["stat", "/list/b/x"], "AccessControlException")?;
         client.fails("", &["stat", "/list/none"], "FileNotFoundException")?;
         client.fails("", &["list", "/list/none"], "FileNotFoundException")?;
     }
