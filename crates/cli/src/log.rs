@@ -8,8 +8,11 @@ use tracing_subscriber::EnvFilter;
 
 use crate::failure::{Failure, Outcome};
 
+/// The audit log is off, as Hadoop's scripts have it (`HDFS_AUDIT_LOGGER=INFO,NullAppender`).
+const DEFAULT: &str = "info,org.apache.hadoop.hdfs.server.namenode.FSNamesystem.audit=off";
+
 fn filter() -> EnvFilter {
-    EnvFilter::try_from_env("ZEROHOP_LOG").unwrap_or_else(|_| EnvFilter::new("info"))
+    EnvFilter::try_from_env("ZEROHOP_LOG").unwrap_or_else(|_| EnvFilter::new(DEFAULT))
 }
 
 /// Lines go to standard error.

@@ -60,8 +60,9 @@ impl NameNode {
     pub async fn start(conf: Arc<Conf>) -> Result<Self, Error> {
         let settings = Settings::from_conf(&conf)?;
         // Ports first: a taken one shows before minutes of loading.
-        let options =
+        let mut options =
             ServerOptions::from_conf(&conf, port_of(&settings.rpc_bind), settings.handlers)?;
+        options.readers = settings.readers;
         let rpc = bind(&settings.rpc_bind, "dfs.namenode.rpc-address", options.clone())?;
         let service_rpc = match &settings.service_bind {
             Some(address) => Some(bind(address, "dfs.namenode.servicerpc-address", options)?),

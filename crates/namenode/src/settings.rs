@@ -21,6 +21,8 @@ pub(crate) struct Settings {
     pub(crate) http_bind: String,
     /// Only the length of the call queue depends on it here.
     pub(crate) handlers: usize,
+    /// Threads that serve RPC connections.
+    pub(crate) readers: usize,
     pub(crate) server_defaults: FsServerDefaultsProto,
     pub(crate) block_params: BlockParams,
     pub(crate) namespace_params: NamespaceParams,
@@ -43,6 +45,7 @@ impl Settings {
             service_bind: service.map(|address| with_host(&address, service_host.as_deref())),
             http_bind: with_host(&http, conf.get(&keys::DFS_NAMENODE_HTTP_BIND_HOST)?.as_deref()),
             handlers: conf.get(&keys::DFS_NAMENODE_HANDLER_COUNT)?.max(1) as usize,
+            readers: readers(conf.get(&keys::IPC_SERVER_READ_THREADPOOL_SIZE)?),
             server_defaults: server_defaults(conf)?,
             block_params: block_params(conf)?,
             namespace_params: namespace_params(conf)?,
@@ -93,6 +96,13 @@ fn with_host(address: &str, host: Option<&str>) -> String {
         (Some(host), Some((_, port))) => format!("{host}:{port}"),
         _ => address.to_owned(),
     }
+}
+
+/// At least as many as configured. The namespace changes under one lock: half of the cores serve all
+/// changes that it takes, and the other half is left to the disk's and the other daemons' work.
+fn readers(configured: i32) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    (cores / 2).clamp(1, 8).max(usize::try_from(configured).unwrap_or(1))
 }
 
 fn server_defaults(conf: &Conf) -> Result<FsServerDefaultsProto, Error> {

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::task::Waker;
 use std::thread::JoinHandle;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use zerohop_journal::layout::LayoutVersion;
 use zerohop_journal::op::{self, EditOp, EndLogSegment, StartLogSegment};
 use zerohop_journal::types::RpcIds;
@@ -71,6 +72,8 @@ struct State {
     segment_first: i64,
     waiters: Vec<(i64, Waker)>,
     committer_idle: bool,
+    /// A [`Nudge`] is on its way.
+    nudged: bool,
     closed: bool,
     failure: Option<JournalFailed>,
 }
@@ -102,6 +105,7 @@ impl EditLog {
             segment_first: next_txid,
             waiters: Vec::new(),
             committer_idle: false,
+            nudged: false,
             closed: false,
             failure: None,
         };
@@ -138,7 +142,7 @@ impl EditLog {
             state.push(op, rpc);
         }
         let txid = if state.last == before { 0 } else { state.last };
-        self.shared.notify(&mut state);
+        self.shared.notify_soon(&mut state);
         Ticket::new(&self.shared, txid)
     }
 
@@ -239,7 +243,35 @@ impl State {
     }
 }
 
+/// Wakes the committer when it is run or dropped.
+struct Nudge(Arc<Shared>);
+
+impl Drop for Nudge {
+    fn drop(&mut self) {
+        let mut state = self.0.state.lock();
+        state.nudged = false;
+        self.0.notify(&mut state);
+    }
+}
+
 impl Shared {
+    /// As [`Shared::notify`]; a thread that serves many connections first gets through the calls
+    /// that have arrived with this one, so that one sync serves them all.
+    fn notify_soon(self: &Arc<Self>, state: &mut State) {
+        if !state.committer_idle || state.nudged {
+            return;
+        }
+        match Handle::try_current() {
+            Ok(runtime) if runtime.runtime_flavor() == RuntimeFlavor::CurrentThread => {
+                state.nudged = true;
+                let nudge = Nudge(Arc::clone(self));
+                // Runs behind all tasks that are ready now.
+                runtime.spawn(async move { drop(nudge) });
+            }
+            _ => self.notify(state),
+        }
+    }
+
     /// Wakes the committer if it sleeps; if it is at work it looks again before it sleeps.
     fn notify(&self, state: &mut State) {
         if std::mem::take(&mut state.committer_idle) {

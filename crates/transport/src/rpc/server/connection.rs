@@ -27,8 +27,11 @@ use zerohop_proto::common::rpc_response_header_proto::{RpcErrorCodeProto, RpcSta
 use zerohop_proto::common::{RpcKindProto, RpcRequestHeaderProto, RpcResponseHeaderProto};
 use zerohop_wire::RemoteException;
 
-/// Room for a read; a frame that is larger gets more.
+/// Room for a read, renewed when less than [`READ_ROOM_MIN`] of it is left: calls that wait keep
+/// their part of the buffer, so that each renewal is an allocation. A larger frame gets more.
 const READ_ROOM: usize = 16 << 10;
+/// A usual call fits several times.
+const READ_ROOM_MIN: usize = 2 << 10;
 /// Answers are sent before more calls are taken once there are this many bytes of them.
 const FLUSH_AT: usize = 1 << 20;
 
@@ -126,7 +129,7 @@ impl Connection {
                 continue;
             }
             let may_read = took_all;
-            if may_read {
+            if may_read && self.input.capacity() - self.input.len() < READ_ROOM_MIN {
                 self.input.reserve(READ_ROOM);
             }
             tokio::select! {

@@ -3,6 +3,7 @@
 use super::connection;
 use super::dispatch::Services;
 use super::options::ServerOptions;
+use super::readers::Readers;
 use super::service::RpcService;
 use parking_lot::Mutex;
 use socket2::{Domain, Protocol, Socket, Type};
@@ -33,6 +34,7 @@ pub struct RpcServer {
     local: SocketAddr,
     listener: Mutex<Option<StdListener>>,
     accepting: Mutex<Option<JoinHandle<()>>>,
+    readers: Mutex<Option<Arc<Readers>>>,
 }
 
 impl RpcServer {
@@ -52,7 +54,7 @@ impl RpcServer {
             connections: AtomicUsize::new(0),
         });
         let listener = Mutex::new(Some(listener));
-        Ok(Self { shared, local, listener, accepting: Mutex::new(None) })
+        Ok(Self { shared, local, listener, accepting: Mutex::default(), readers: Mutex::default() })
     }
 
     /// Offers a protocol to connections that are made from now on.
@@ -76,11 +78,18 @@ impl RpcServer {
         self.shared.waiting.load(Ordering::Relaxed)
     }
 
-    /// Serves, inside the caller's tokio runtime. A second call does nothing.
+    /// Serves, inside the caller's tokio runtime or by the threads that the options ask for. A
+    /// second call does nothing.
     pub fn start(&self) -> io::Result<()> {
         let Some(listener) = self.listener.lock().take() else { return Ok(()) };
         let listener = TcpListener::from_std(listener)?;
-        let task = tokio::spawn(accept_all(listener, Arc::clone(&self.shared)));
+        let options = &self.shared.options;
+        let readers = match options.readers {
+            0 => None,
+            count => Some(Arc::new(Readers::start(&options.name, count)?)),
+        };
+        self.readers.lock().clone_from(&readers);
+        let task = tokio::spawn(accept_all(listener, Arc::clone(&self.shared), readers));
         *self.accepting.lock() = Some(task);
         Ok(())
     }
@@ -94,6 +103,14 @@ impl RpcServer {
             // The task's JoinSet aborts the connections when it is dropped.
             let _ = task.await;
         }
+        let readers = self.readers.lock().take().and_then(Arc::into_inner);
+        if let Some(readers) = readers {
+            let threads = readers.close();
+            let joined = tokio::task::spawn_blocking(move || {
+                threads.into_iter().for_each(|thread| _ = thread.join());
+            });
+            let _ = joined.await;
+        }
     }
 }
 
@@ -105,12 +122,16 @@ impl Drop for RpcServer {
     }
 }
 
-async fn accept_all(listener: TcpListener, shared: Arc<Shared>) {
+async fn accept_all(
+    listener: TcpListener,
+    shared: Arc<Shared>,
+    readers: Option<Arc<Readers>>,
+) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((stream, remote)) => admit(&mut connections, &shared, stream, remote),
+                Ok((stream, remote)) => admit(&mut connections, &shared, readers.as_deref(), stream, remote),
                 Err(error) => {
                     tracing::warn!("IPC Server listener on {}: {error}", shared.options.name);
                     tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -124,6 +145,7 @@ async fn accept_all(listener: TcpListener, shared: Arc<Shared>) {
 fn admit(
     connections: &mut JoinSet<()>,
     shared: &Arc<Shared>,
+    readers: Option<&Readers>,
     stream: TcpStream,
     remote: SocketAddr,
 ) {
@@ -140,9 +162,13 @@ fn admit(
     }
     shared.connections.fetch_add(1, Ordering::Relaxed);
     let counted = Counted(Arc::clone(shared));
-    connections.spawn(async move {
+    let serve = move |stream| async move {
         connection::serve(stream, remote, &counted.0).await;
-    });
+    };
+    match readers {
+        Some(readers) => readers.serve(stream, remote, serve),
+        None => _ = connections.spawn(serve(stream)),
+    }
 }
 
 /// Takes a connection off the count, however its task ends.

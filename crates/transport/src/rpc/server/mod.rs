@@ -10,6 +10,7 @@ mod handshake;
 mod impersonation;
 mod listener;
 mod options;
+mod readers;
 mod request;
 mod response;
 mod service;

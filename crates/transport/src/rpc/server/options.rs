@@ -32,6 +32,8 @@ pub struct ServerOptions {
     pub tcp_nodelay: bool,
     /// An answer larger than this is logged (`ipc.server.max.response.size`).
     pub response_len_logged: usize,
+    /// Threads that serve connections and nothing else; 0: the runtime that starts the server does.
+    pub readers: usize,
     /// Who may act for whom.
     pub proxy_users: Arc<ProxyUsers>,
 }
@@ -59,6 +61,7 @@ impl ServerOptions {
             backlog: conf.get(&keys::IPC_SERVER_LISTEN_QUEUE_SIZE)?,
             tcp_nodelay: conf.get(&keys::IPC_SERVER_TCPNODELAY)?,
             response_len_logged: positive(conf.get(&keys::IPC_SERVER_MAX_RESPONSE_SIZE)?),
+            readers: 0,
             proxy_users: Arc::new(ProxyUsers::from_conf(conf)),
         })
     }
