@@ -80,9 +80,9 @@ sum() {
 echo "== tools"
 testing/ensure-tools.sh || { echo "tools: the interop tests cannot run without them"; failed=$((failed + 1)); }
 echo "== tests (logs in $logs)"
-part build 1500 cargo build --profile fast -p zerohop-cli
-part unit 1500 cargo test --workspace --exclude zerohop-interop --no-fail-fast
-part interop 1800 cargo test --profile fast -p zerohop-interop --no-fail-fast
+part build 1200 cargo build --profile fast -p zerohop-cli
+part unit 1200 cargo test --workspace --exclude zerohop-interop --no-fail-fast
+part interop 2700 cargo test --profile fast -p zerohop-interop --no-fail-fast
 
 remains=$(sweep)
 if [ -n "$remains" ]; then
