@@ -127,7 +127,10 @@ mod tests {
     #[test]
     fn a_missing_required_field_is_named() {
         let error = decode::<ExtendedBlockProto>(Bytes::new()).unwrap_err();
-        assert_eq!(error, InvalidMessage::Missing { message: "ExtendedBlockProto", field: "poolId" });
+        assert_eq!(
+            error,
+            InvalidMessage::Missing { message: "ExtendedBlockProto", field: "poolId" }
+        );
     }
 
     #[test]
