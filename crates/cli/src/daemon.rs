@@ -39,7 +39,7 @@ pub fn namenode(settings: Settings, words: Vec<String>) -> i32 {
             let conf = Arc::new(settings.load()?);
             log_warnings(&conf);
             serve(async move {
-                let node = NameNode::start(conf).await.map_err(|e| Failure::io(e.to_string()))?;
+                let node = NameNode::start(conf).await.map_err(not_started)?;
                 tracing::info!(
                     "NameNode serves RPC on {} and HTTP on {}",
                     node.rpc_addr(),
@@ -57,6 +57,15 @@ pub fn namenode(settings: Settings, words: Vec<String>) -> i32 {
         }
     };
     run().unwrap_or_else(|failure| complain("namenode", &failure))
+}
+
+/// A folder that is not there yet is most often one that was not formatted.
+fn not_started(error: impl std::fmt::Display) -> Failure {
+    let text = error.to_string();
+    match text.contains("does not exist or is not accessible") {
+        true => Failure::io(format!("{text}; `zerohop namenode --format' makes a new file system")),
+        false => Failure::io(text),
+    }
 }
 
 fn namenode_start(words: &[String]) -> Outcome<Start> {

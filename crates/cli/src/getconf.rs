@@ -73,6 +73,9 @@ fn value(conf: &Conf, name: &str, verbose: bool, as_json: bool) -> Outcome<Strin
     if verbose {
         explain(conf, name);
     }
+    // Hadoop lists some names with an empty value, which is an answer.
+    let current = replaced_by(name).unwrap_or(name);
+    let value = value.or_else(|| keys::other_default(current).map(|_| String::new()));
     let value = value.ok_or_else(|| Failure::io(format!("Configuration {name} is missing.")))?;
     if !as_json {
         return Ok(value);
@@ -101,9 +104,12 @@ fn explain(conf: &Conf, name: &str) {
     match keys::find(current) {
         Some(key) => {
             let default = if key.default.is_empty() { "none" } else { key.default };
-            eprintln!("{} Default: {default}", key.doc);
+            eprintln!("{} Default: {default}", key.doc.trim());
         }
-        None => eprintln!("{current} is no key that zerohop reads"),
+        None => match keys::other_default(current) {
+            Some(_) => eprintln!("{current} is a key of Hadoop that zerohop does not read"),
+            None => eprintln!("{current} is no key of Hadoop or zerohop"),
+        },
     }
     for warning in conf.warnings().iter().filter(|warning| warning.contains(current)) {
         eprintln!("{warning}");

@@ -153,8 +153,11 @@ impl Conf {
         match self.entries.get(name) {
             Some(entry) => Some(entry.value.clone()),
             None => {
-                let default = keys::find(name)?.default;
-                (!default.is_empty()).then(|| default.to_owned())
+                let default = match keys::find(name) {
+                    Some(key) => key.default.to_owned(),
+                    None => keys::other_default(name)?,
+                };
+                (!default.is_empty()).then_some(default)
             }
         }
     }
@@ -222,7 +225,7 @@ impl Conf {
         let name = replaced_by(name).unwrap_or(name);
         match self.entries.get(name) {
             Some(entry) => Some(entry.source.clone()),
-            None => keys::find(name).filter(|key| !key.default.is_empty()).map(|_| Source::Default),
+            None => self.get_raw(name).map(|_| Source::Default),
         }
     }
 

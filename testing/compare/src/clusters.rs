@@ -48,7 +48,7 @@ impl Cluster {
             Process::daemon("DataNode", command, &site.log(&format!("dn{i}")))
         };
         let datanodes = (0..DATANODES).map(start_one).collect::<Outcome<Vec<_>>>()?;
-        let conf = Conf::load(&site.conf()).map_err(|e| e.to_string())?;
+        let conf = Conf::load(site.conf()).map_err(|e| e.to_string())?;
         let fs = FileSystem::connect(&conf, None).map_err(|e| e.to_string())?;
         let mut cluster = Self { kind, site, fs, folder, namenode, datanodes };
         cluster.wait()?;

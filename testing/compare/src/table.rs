@@ -115,7 +115,9 @@ pub fn table(pairs: &[Pair]) -> String {
         "",
         "less CPU",
     ]);
-    pairs.iter().for_each(|pair| drop(table.add_row(pair.cells())));
+    for pair in pairs {
+        table.add_row(pair.cells());
+    }
     for column in [1, 2, 4, 6, 7, 9] {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);

@@ -1,5 +1,6 @@
 //! `dfsadmin`: administration of a cluster, with the words and the output of Apache's.
 
+mod open_files;
 mod quota;
 mod report;
 mod safe_mode;
@@ -18,6 +19,12 @@ struct Command {
     name: &'static str,
     usage: &'static str,
     run: fn(&Conf, Vec<String>) -> Outcome<i32>,
+}
+
+impl Command {
+    fn synopsis(&self) -> String {
+        format!("{} {}", self.name, self.usage).trim_end().to_owned()
+    }
 }
 
 const COMMANDS: &[Command] = &[
@@ -47,15 +54,40 @@ const COMMANDS: &[Command] = &[
         usage: "[-storageType <storagetype>] <dirname>...<dirname>",
         run: quota::clear_space,
     },
+    Command { name: "-listOpenFiles", usage: "[-path <path>]", run: open_files::run },
     Command { name: "-metasave", usage: "filename", run: metasave },
     Command { name: "-finalizeUpgrade", usage: "", run: finalize_upgrade },
     Command { name: "-allowSnapshot", usage: "<snapshotDir>", run: allow_snapshot },
     Command { name: "-disallowSnapshot", usage: "<snapshotDir>", run: disallow_snapshot },
 ];
 
+/// Commands of Apache's that are not here yet.
+const MISSING: &[&str] = &[
+    "-provisionSnapshotTrash",
+    "-restoreFailedStorage",
+    "-rollingUpgrade",
+    "-upgrade",
+    "-refreshServiceAcl",
+    "-refreshUserToGroupsMappings",
+    "-refreshSuperUserGroupsConfiguration",
+    "-refreshCallQueue",
+    "-refresh",
+    "-reconfig",
+    "-refreshNamenodes",
+    "-getVolumeReport",
+    "-deleteBlockPool",
+    "-setBalancerBandwidth",
+    "-getBalancerBandwidth",
+    "-fetchImage",
+    "-shutdownDatanode",
+    "-evictWriters",
+    "-getDatanodeInfo",
+    "-triggerBlockReport",
+];
+
 fn usage() -> String {
     let lines: Vec<String> =
-        COMMANDS.iter().map(|command| format!("\t[{} {}]", command.name, command.usage)).collect();
+        COMMANDS.iter().map(|command| format!("\t[{}]", command.synopsis())).collect();
     format!("Usage: hdfs dfsadmin\n{}", lines.join("\n"))
 }
 
@@ -75,6 +107,13 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
     }
     let Some(command) = COMMANDS.iter().find(|command| command.name.eq_ignore_ascii_case(&word))
     else {
+        if MISSING.iter().any(|name| name.eq_ignore_ascii_case(&word)) {
+            let name = word.trim_start_matches('-');
+            eprintln!(
+                "{name}: not supported by zerohop; Apache's dfsadmin does it if both sides can"
+            );
+            return EXIT_USAGE;
+        }
         eprintln!("{}: Unknown command", word.trim_start_matches('-'));
         eprintln!("{}", usage());
         return EXIT_USAGE;
@@ -86,7 +125,7 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
             if !failure.text.is_empty() {
                 eprintln!("{name}: {failure}");
             }
-            eprintln!("Usage: hdfs dfsadmin [{} {}]", command.name, command.usage);
+            eprintln!("Usage: hdfs dfsadmin [{}]", command.synopsis());
         } else {
             eprintln!("{name}: {failure}");
         }
@@ -176,7 +215,7 @@ fn disallow_snapshot(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
 }
 
 /// The absolute path of a word of the command line.
-fn resolved(conf: &Conf, text: &str) -> Outcome<String> {
+pub fn resolved(conf: &Conf, text: &str) -> Outcome<String> {
     let home = connect_client(conf)?.home();
     Ok(crate::fs::absolute(&crate::fs::Location::parse(text).path, &home))
 }

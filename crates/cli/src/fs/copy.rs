@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex};
 
 use super::acl;
 use super::append::pump;
+use super::interrupt::Unfinished;
 use super::item::{Item, file_name};
 use super::progress::Progress;
 use super::shell::Shell;
-use super::store::{AclChange, CreateHow, OpenHow, Status, Store, Times};
+use super::store::{AclChange, CreateHow, OpenHow, Status, Times};
 use crate::failure::{Failure, Outcome};
 
 /// Files found ahead of those being copied.
@@ -272,13 +273,13 @@ pub fn write_stream(
     }
     let create = CreateHow { overwrite: true, lazy_persist: how.lazy_persist };
     let path = if how.direct { target.path.clone() } else { format!("{}._COPYING_", target.path) };
-    let mut temporary = Temporary { store: &target.store, path: &path, keep: how.direct };
+    let unfinished = (!how.direct).then(|| Unfinished::new(&target.store, &path));
     let mut output = target.store.create(&path, create)?;
     pump(input, &mut *output, through)?;
     output.finish()?;
-    if !how.direct {
+    if let Some(unfinished) = unfinished {
         put_in_place(target, &path)?;
-        temporary.keep = true;
+        unfinished.keep();
     }
     Ok(())
 }
@@ -293,22 +294,6 @@ fn put_in_place(target: &Item, path: &str) -> Outcome {
             "rename `{0}._COPYING_' to `{0}': Input/output error",
             target.text
         ))),
-    }
-}
-
-/// Removes the unfinished file of a copy that failed.
-struct Temporary<'a> {
-    store: &'a Arc<dyn Store>,
-    path: &'a str,
-    keep: bool,
-}
-
-impl Drop for Temporary<'_> {
-    fn drop(&mut self) {
-        if !self.keep {
-            // The copy has failed already, and that is what the user is told.
-            let _ = self.store.delete(self.path, false);
-        }
     }
 }
 

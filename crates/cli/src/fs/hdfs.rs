@@ -9,6 +9,7 @@ use zerohop_client::{
     XAttrFlags,
 };
 use zerohop_conf::{Conf, keys};
+use zerohop_transport::rpc::RpcError;
 
 use super::item::Location;
 use super::store::*;
@@ -41,7 +42,12 @@ pub fn client_failure(error: client::Error) -> Failure {
         client::Kind::Unsupported => Kind::Unsupported,
         _ => Kind::Io,
     };
-    Failure::new(kind, error.to_string())
+    match error.rpc() {
+        Some(RpcError::Connect { .. }) => {
+            Failure::io(format!("{error}; is the NameNode running there? fs.defaultFS names it"))
+        }
+        _ => Failure::new(kind, error.to_string()),
+    }
 }
 
 struct HdfsStore {

@@ -36,7 +36,9 @@ impl Location {
     pub fn prefix(&self) -> String {
         match (&self.scheme, &self.authority) {
             (Some(scheme), Some(authority)) => format!("{scheme}://{authority}"),
-            (Some(scheme), None) => format!("{scheme}:"),
+            // As Hadoop prints a URI: `hdfs:///x`, but `file:/x`.
+            (Some(scheme), None) if scheme == "file" => format!("{scheme}:"),
+            (Some(scheme), None) => format!("{scheme}://"),
             (None, Some(authority)) => format!("//{authority}"),
             (None, None) => String::new(),
         }

@@ -181,8 +181,7 @@ fn push_left(line: &mut String, text: &str, width: usize) {
 }
 
 fn policy(item: &Item) -> Outcome<String> {
-    let policy = item.store.summary(&item.path)?.erasure_policy;
-    Ok(if policy.is_empty() { "Replicated".to_owned() } else { policy })
+    Ok(item.store.summary(&item.path)?.erasure_policy)
 }
 
 fn printable(text: &str) -> String {

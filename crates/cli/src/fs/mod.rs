@@ -12,6 +12,7 @@ mod find;
 mod glob;
 mod hdfs;
 mod help;
+mod interrupt;
 mod item;
 mod local;
 mod ls;

@@ -134,6 +134,7 @@ pub fn setfattr(shell: &mut Shell, mut args: Vec<String>) -> Outcome {
         return Err(Failure::usage("Must specify '-n name' or '-x name' option."));
     }
     check_one_path(&args)?;
+    name.iter().chain(&removed).try_for_each(|name| check_name(name))?;
     shell.each_found(&args, |_, item| match (&name, &removed) {
         (Some(name), _) => {
             item.store.set_xattr(&item.path, name, value.as_deref().unwrap_or_default())
@@ -141,6 +142,17 @@ pub fn setfattr(shell: &mut Shell, mut args: Vec<String>) -> Outcome {
         (None, Some(name)) => item.store.remove_xattr(&item.path, name),
         (None, None) => Ok(()),
     })
+}
+
+/// An attribute belongs to a name space.
+fn check_name(name: &str) -> Outcome {
+    let space = name.split_once('.').map(|(space, _)| space.to_ascii_lowercase());
+    match space.as_deref() {
+        Some("user" | "trusted" | "security" | "system" | "raw") => Ok(()),
+        _ => Err(Failure::usage(
+            "An XAttr name must be prefixed with user/trusted/security/system/raw, followed by a '.'",
+        )),
+    }
 }
 
 #[cfg(test)]

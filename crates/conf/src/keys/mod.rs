@@ -9,11 +9,13 @@ mod client;
 mod core;
 mod datanode;
 mod namenode;
+mod others;
 
 pub use client::*;
 pub use core::*;
 pub use datanode::*;
 pub use namenode::*;
+pub use others::other_default;
 
 const TABLES: [&[KeyInfo]; 4] = [core::TABLE, client::TABLE, namenode::TABLE, datanode::TABLE];
 

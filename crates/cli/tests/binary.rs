@@ -1,0 +1,257 @@
+//! The binary as a user has it: exit codes, output for programs, links, signals, data that stays.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_zerohop");
+const LIMIT: Duration = Duration::from_secs(60);
+
+fn zerohop(args: &[&str]) -> Command {
+    let mut command = Command::new(BINARY);
+    command.args(args).env_remove("HADOOP_CONF_DIR").stdin(Stdio::null());
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Exit code, standard output, standard error.
+fn run(command: &mut Command) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    (status.code().unwrap_or(-1), text(&stdout), text(&stderr))
+}
+
+/// `up` as a child that is killed when the test ends.
+struct Up {
+    child: Child,
+    conf: PathBuf,
+    /// Held open: a command whose reader is gone ends.
+    _out: std::io::Lines<BufReader<ChildStdout>>,
+}
+
+impl Up {
+    fn start(data: &Path) -> Up {
+        let data = data.to_str().unwrap();
+        let mut command = zerohop(&["up", "--port", "0", "--http-port", "0", "--data", data]);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let conf = lines.find_map(|line| {
+            line.unwrap().split_once("HADOOP_CONF_DIR=").map(|(_, conf)| conf.into())
+        });
+        Up { child, conf: conf.expect("up says where the configuration is"), _out: lines }
+    }
+
+    fn fs(&self, args: &[&str]) -> Command {
+        let mut command = zerohop(&["fs"]);
+        command.args(args).env("HADOOP_CONF_DIR", &self.conf);
+        command
+    }
+
+    fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_raw(self.child.id() as i32).unwrap();
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+
+    /// The exit code after a signal.
+    fn stop(mut self, signal: rustix::process::Signal) -> i32 {
+        self.signal(signal);
+        wait(&mut self.child)
+    }
+}
+
+impl Drop for Up {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Waits for an end.
+fn wait(child: &mut Child) -> i32 {
+    let code = until(|| child.try_wait().unwrap());
+    code.code().unwrap_or(-1)
+}
+
+/// Asks again and again until there is an answer.
+fn until<T>(mut ask: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(start.elapsed() < LIMIT, "nothing within {LIMIT:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn exec(command: &str) -> (i32, String, String) {
+    run(&mut zerohop(&["up", "--port", "0", "--http-port", "0", "--exec", command]))
+}
+
+#[test]
+fn exec_ends_with_the_exit_code_of_the_command() {
+    assert_eq!(exec("exit 7"), (7, String::new(), String::new()));
+    let (code, out, err) = exec("zerohop fs -mkdir /made && zerohop fs -ls /");
+    assert!(code == 0 && out.contains(" /made"), "{code} {out} {err}");
+    assert_eq!(err, "");
+    assert_eq!(exec("zerohop fs -cat /none").0, 1);
+    assert_eq!(exec("kill -TERM $$").0, 143);
+}
+
+#[test]
+fn links_take_the_command_lines_of_hadoop() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["hdfs", "hadoop"] {
+        symlink(BINARY, folder.path().join(name)).unwrap();
+    }
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    let command = "hdfs dfs -mkdir /x && hadoop fs -ls / && hdfs getconf -confKey dfs.replication";
+    let mut up = zerohop(&["up", "--port", "0", "--http-port", "0", "--exec", command]);
+    let (code, out, err) = run(up.env("PATH", path));
+    assert!(code == 0 && out.contains(" /x\n") && out.ends_with("\n1\n"), "{code} {out} {err}");
+    let (code, _, err) = run(Command::new(folder.path().join("hdfs")).arg("nonsense"));
+    assert!(code == 1 && err.contains("nonsense is not a command"), "{code} {err}");
+}
+
+#[test]
+fn data_stays_and_signals_end_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let up = Up::start(&data);
+    let mut put = up.fs(&["-put", "-", "/kept"]).stdin(Stdio::piped()).spawn().unwrap();
+    put.stdin.take().unwrap().write_all(b"still here\n").unwrap();
+    assert_eq!(wait(&mut put), 0);
+    assert_eq!(up.stop(rustix::process::Signal::TERM), 0);
+
+    let up = Up::start(&data);
+    assert_eq!(run(&mut up.fs(&["-cat", "/kept"])), (0, "still here\n".to_owned(), String::new()));
+    let second = ["up", "--port", "0", "--http-port", "0", "--data", data.to_str().unwrap()];
+    let (code, _, err) = run(&mut zerohop(&second));
+    assert!(code == 1 && err.contains("already locked") && err.lines().count() == 1, "{err}");
+    assert_eq!(up.stop(rustix::process::Signal::INT), 0);
+}
+
+#[test]
+fn what_programs_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let up = Up::start(&folder.path().join("data"));
+    let local = folder.path().join("large");
+    std::fs::write(&local, vec![7; 20 << 20]).unwrap();
+    let local = local.to_str().unwrap();
+    let silent = (0, String::new(), String::new());
+    // No progress bar where nobody watches.
+    assert_eq!(run(&mut up.fs(&["-put", local, "/large"])), silent);
+    assert_eq!(run(&mut up.fs(&["-put", "-f", local, "/large"])), silent);
+    assert_eq!(run(&mut up.fs(&["-get", "/large", &format!("{local}.copy")])), silent);
+    assert_eq!(std::fs::read(format!("{local}.copy")).unwrap(), vec![7; 20 << 20]);
+    let (code, out, _) = run(&mut up.fs(&["-ls", "--json", "/"]));
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &json[0]["length"]), (0, &serde_json::json!(20 << 20)), "{out}");
+    // A reader that goes away is no error of ours to tell about.
+    let mut cat = up.fs(&["-cat", "/large"]);
+    let mut cat = cat.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(cat.stdout.take());
+    assert_eq!(wait(&mut cat), 141);
+}
+
+#[test]
+fn exit_codes_of_the_shell() {
+    let folder = tempfile::tempdir().unwrap();
+    let up = Up::start(&folder.path().join("data"));
+    let code = |args: &[&str]| run(&mut up.fs(args)).0;
+    assert_eq!(code(&["-ls", "/"]), 0);
+    assert_eq!(code(&["-ls", "/none"]), 1);
+    assert_eq!(code(&["-test", "-d", "/"]), 0);
+    assert_eq!(code(&["-test", "-e", "/none"]), 1);
+    assert_eq!(code(&["-nonsense"]), 255);
+    assert_eq!(code(&["-cat"]), 255);
+    let admin =
+        |args: &[&str]| run(zerohop(&["dfsadmin"]).args(args).env("HADOOP_CONF_DIR", &up.conf));
+    assert_eq!(admin(&["-safemode", "get"]), (0, "Safe mode is OFF\n".to_owned(), String::new()));
+    assert_eq!(admin(&["-nonsense"]).0, 255);
+    let (code, _, err) = admin(&["-getDatanodeInfo", "x:1"]);
+    assert!(code == 255 && err.contains("not supported"), "{err}");
+}
+
+#[test]
+fn an_interrupted_put_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let up = Up::start(&folder.path().join("data"));
+    let names = || {
+        let (_, out, _) = run(&mut up.fs(&["-ls", "-C", "/"]));
+        out
+    };
+    for (signal, code) in
+        [(rustix::process::Signal::INT, 130), (rustix::process::Signal::TERM, 143)]
+    {
+        let mut put = up.fs(&["-put", "-", "/stopped"]).stdin(Stdio::piped()).spawn().unwrap();
+        let mut input = put.stdin.take().unwrap();
+        input.write_all(&vec![1; 1 << 20]).unwrap();
+        until(|| names().contains("/stopped._COPYING_").then_some(()));
+        let pid = rustix::process::Pid::from_raw(put.id() as i32).unwrap();
+        rustix::process::kill_process(pid, signal).unwrap();
+        assert_eq!(wait(&mut put), code);
+        assert_eq!(names(), "");
+    }
+}
+
+/// One line that says what to do, and an exit code that is not 0.
+#[test]
+fn what_cannot_work_says_so_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "x").unwrap();
+    let file = file.to_str().unwrap();
+    let empty = folder.path().join("empty");
+    std::fs::create_dir(&empty).unwrap();
+    let define = |key: &str, value: &str| format!("-D{key}={value}");
+    let name_dir = |value: &str| define("dfs.namenode.name.dir", value);
+    let any = define("dfs.namenode.rpc-address", "127.0.0.1:0");
+    let closed = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        format!("hdfs://{}", listener.local_addr().unwrap())
+    };
+    let bad = folder.path().join("bad");
+    std::fs::create_dir(&bad).unwrap();
+    std::fs::write(bad.join("core-site.xml"), "<configuration><property>").unwrap();
+    let missing = folder.path().join("missing");
+    let cases: &[(&[&str], &str)] = &[
+        (&[&any, &name_dir(empty.to_str().unwrap()), "namenode"], "format"),
+        (&[&any, &name_dir(missing.to_str().unwrap()), "namenode"], "--format"),
+        (&["up", "--port", "0", "--data", file], "cannot make"),
+        (&["--config", bad.to_str().unwrap(), "fs", "-ls", "/"], "cut off"),
+        (&["--config", missing.to_str().unwrap(), "fs", "-ls", "/"], "cannot read configuration"),
+        (&["-D", "ipc.client.connect.max.retries=0", "-fs", &closed, "fs", "-ls", "/"], "running"),
+        (&["-D", "dfs.replication=x", "-fs", &closed, "fs", "-put", file, "/y"], "dfs.replication"),
+        (&["demo", "--size", "lots"], "--size"),
+    ];
+    for (args, part) in cases {
+        let (code, out, err) = run(&mut zerohop(args));
+        assert!(code > 0 && out.is_empty(), "{args:?}: {code} {out}");
+        assert!(err.contains(part) && err.lines().count() == 1, "{args:?}: {err}");
+    }
+}
+
+#[test]
+fn getconf_knows_all_of_hadoops_defaults() {
+    let value = |key: &str| run(&mut zerohop(&["getconf", "-confKey", key]));
+    assert_eq!(value("dfs.blocksize").1, "134217728\n");
+    assert_eq!(value("dfs.block.size").1, "134217728\n");
+    assert_eq!(value("hadoop.security.group.mapping.ldap.ssl").1, "false\n");
+    assert_eq!(value("dfs.namenode.shared.edits.dir").1, "\n");
+    let (code, out, err) = value("no.such.key");
+    assert!(code == 255 && out.is_empty() && err.contains("missing"), "{code} {out} {err}");
+}
+
+#[test]
+fn the_demo_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let (code, out, err) = run(&mut zerohop(&["demo", "--size", "8m", "--folder", path]));
+    assert!(code == 0 && out.contains("compare") && err.is_empty(), "{code} {out} {err}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
