@@ -3,7 +3,7 @@
 use crate::services::incremental::News;
 use crate::services::{PoolIdentity, PoolService};
 use crate::settings::Settings;
-use crate::store::Store;
+use crate::store::{Failure, Opened, Store};
 use crate::store::replica::Replica;
 use crate::store::volume::DataVolume;
 use crate::transfer::threads::Threads;
@@ -200,6 +200,20 @@ impl Node {
         if let Some(service) = self.service(pool_id) {
             service.tell(&Self::news(volume, block, BlockStatus::Deleted, None));
         }
+    }
+
+    /// Opens a replica for reading up to `needed` bytes; where it turns out to be lost, the NameNode
+    /// hears of it.
+    pub(crate) fn open_replica(
+        &self,
+        block: &ExtendedBlock,
+        needed: u64,
+    ) -> Result<Opened, Failure> {
+        self.store.open_replica(block, needed).inspect_err(|failure| {
+            if let Failure::Lost(_, lost) = failure {
+                self.tell_deleted(&block.pool, &lost.1, lost.0);
+            }
+        })
     }
 
     /// Another DataNode sent a corrupt replica.

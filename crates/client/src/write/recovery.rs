@@ -145,7 +145,10 @@ impl Stream {
             is_append: self.is_append,
             is_flushed: self.is_flushed,
         };
-        if !wants_replacement(self.client.settings.replace_policy, &loss) {
+        // All data is where it belongs when only the block's end is missing: the NameNode has what
+        // is left copied.
+        let is_ending = self.stage == Stage::Close;
+        if is_ending || !wants_replacement(self.client.settings.replace_policy, &loss) {
             return Ok(());
         }
         match self.add_datanode() {

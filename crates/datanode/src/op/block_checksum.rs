@@ -26,7 +26,7 @@ pub(super) fn run(
 ) -> Result<After, OpFailure> {
     let block = ExtendedBlock::from(&message.header.block);
     wait_for_pool(node, &block)?;
-    let opened = node.store.open_replica(&block, 0)?;
+    let opened = node.open_replica(&block, 0)?;
     let options = message.block_checksum_options.unwrap_or_default();
     let (reader, visible) = (&opened.reader, opened.visible);
     let checksum = reader.checksum();

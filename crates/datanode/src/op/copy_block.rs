@@ -24,7 +24,7 @@ pub(super) fn run(
         answer(conn, Status::Error, text)?;
         return Ok(After::Close);
     };
-    let opened = node.store.open_replica(&block, 0)?;
+    let opened = node.open_replica(&block, 0)?;
     let sender = sender(node, &block, opened, 0, None, true)?;
     sender.send(conn, success_with_checksum(&sender), Some(&node.balance_throttle))?;
     // A sign that all is sent: the receiver waits for these two bytes (a Java char).

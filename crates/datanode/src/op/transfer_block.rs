@@ -87,7 +87,7 @@ pub(crate) fn send_to(
     let _counted = node.count_transfer();
     let count = u32::try_from(targets.nodes.len()).unwrap_or(1).min(64);
     let mut conn = connect(node, first, count)?;
-    let opened = node.store.open_replica(block, block.block.len)?;
+    let opened = node.open_replica(block, block.block.len)?;
     let sender = sender(node, block, opened, 0, Some(block.block.len), true)?;
     let request =
         request(node, block, targets, stage, client_name, token, sender.checksum().into());

@@ -43,6 +43,8 @@ pub(crate) enum Failure {
     Refused(RemoteException),
     /// The files cannot be used.
     Files(zerohop_replica::Error),
+    /// A file of a finalized replica is missing: the replica was given up.
+    Lost(zerohop_replica::Error, Box<(Block, Arc<DataVolume>)>),
 }
 
 impl Failure {
@@ -65,7 +67,7 @@ impl Failure {
     pub(crate) fn to_exception(&self) -> RemoteException {
         match self {
             Self::Refused(exception) => exception.clone(),
-            Self::Files(error) => JavaException::Io.with(error.to_string()),
+            Self::Files(error) | Self::Lost(error, _) => JavaException::Io.with(error.to_string()),
         }
     }
 }
@@ -298,9 +300,32 @@ impl Store {
                 None => return Err(Failure::not_found(format_args!("{block}"))),
             },
         };
+        let is_stored = matches!(status.files, Files::Stored(_));
         drop(status);
-        let reader = reader.inspect_err(|error| self.file_trouble(&pool, &replica, error))?;
-        Ok(Opened { visible: visible.min(reader.len()), reader })
+        match reader {
+            Ok(reader) => Ok(Opened { visible: visible.min(reader.len()), reader }),
+            Err(error) if is_stored && error.kind() == ErrorKind::NotFound => {
+                Err(self.give_up(&pool, &replica, error))
+            }
+            Err(error) => {
+                self.file_trouble(&pool, &replica, &error);
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Deletes what is left of a replica that lacks one of its files.
+    fn give_up(
+        &self,
+        pool: &BlockPool,
+        replica: &Arc<Replica>,
+        error: zerohop_replica::Error,
+    ) -> Failure {
+        tracing::warn!("{error}; the replica is given up");
+        match self.remove(pool, replica) {
+            Ok(block) => Failure::Lost(error, Box::new((block, Arc::clone(&replica.volume)))),
+            Err(failure) => failure,
+        }
     }
 
     fn file_trouble(

@@ -218,8 +218,9 @@ impl BlockManager {
             self.map.storages(slot).contains(&storage) && !self.is_corrupt(slot, storage);
         let counts = self.count(slot);
         let others = counts.live - u32::from(was_live && counts.live > 0);
-        // An old replica of a block that is well off needs no bookkeeping: it goes.
-        if others >= u32::from(stored.replication.max(1)) && stored.state == BlockState::Complete {
+        if stored.state == BlockState::Complete
+            && self.is_dispensable(&stored, node, slot, others, reported)
+        {
             self.nodes.invalidate(storage, reported.unwrap_or(stored.block));
             return self.drop_replica(slot, storage);
         }
@@ -234,6 +235,28 @@ impl BlockManager {
             self.safe_mode.replica_removed(self.count(slot).live);
         }
         self.recheck(slot);
+    }
+}
+
+impl BlockManager {
+    /// Whether a bad replica can be deleted at once: there are enough good ones; or it holds a place
+    /// that a new replica needs; or it is what a pipeline left behind when it went on without that
+    /// node. A good one must be left in any case.
+    fn is_dispensable(
+        &self,
+        stored: &StoredBlock,
+        node: NodeIdx,
+        slot: Slot,
+        others: u32,
+        reported: Option<Block>,
+    ) -> bool {
+        let expected = u32::from(stored.replication.max(1));
+        let has_min = others >= u32::from(self.params.replication_min).max(1);
+        let bad = self.corrupt.get(&slot).map_or(0, |nodes| {
+            nodes.iter().filter(|(known, _)| *known != node).count() as u32
+        }) + 1;
+        let is_left_behind = reported.is_some_and(|block| block.stamp < stored.block.stamp);
+        others >= expected || has_min && (others + bad > expected || is_left_behind)
     }
 }
 

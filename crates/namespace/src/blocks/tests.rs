@@ -330,6 +330,25 @@ fn an_old_stamp_is_corrupt() {
     assert_eq!(cluster.blocks.replica_counts(new.id).live, 1);
 }
 
+/// A pipeline of three lost two nodes and went on; when they come back with the old stamp, their
+/// replicas must go before the good one is copied: there may be no other nodes to copy to.
+#[test]
+fn what_a_pipeline_left_behind_makes_room_for_a_good_copy() {
+    let mut cluster = Cluster::new(&["/a"; 3]);
+    let new = Block { stamp: GenerationStamp(1005), ..block(1, 100) };
+    cluster.blocks.put_complete(new, FILE, 3);
+    cluster.received(0, new);
+    for index in [1, 2] {
+        cluster.received(index, block(1, 100));
+        let commands = cluster.beat(index);
+        assert!(matches!(commands.as_slice(), [Command::Invalidate(_)]), "{commands:?}");
+    }
+    assert_eq!(cluster.blocks.replica_counts(new.id).corrupt, 0);
+    cluster.pass(3_000);
+    let commands = cluster.beat(0);
+    assert!(matches!(&commands[..], [Command::Transfer(copies)] if copies[0].targets.len() == 2));
+}
+
 #[test]
 fn the_nearest_replica_comes_first() {
     let mut cluster = Cluster::new(&["/a", "/a", "/b", "/b"]);
