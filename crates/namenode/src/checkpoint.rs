@@ -3,6 +3,7 @@
 use crate::core::Core;
 use crate::loader::image_info;
 use std::sync::atomic::Ordering;
+use zerohop_journal::image::ImageWriter;
 use zerohop_wire::{JavaException, RemoteException};
 
 /// The text Hadoop refuses with.
@@ -22,6 +23,7 @@ impl Core {
         window_s: u64,
         gap: u64,
     ) -> Result<bool, RemoteException> {
+        let _one_at_a_time = self.saving.lock();
         if window_s > 0 || gap > 0 {
             let now_ms = self.clock.now().wall_ms;
             let age_ms = now_ms.saturating_sub(self.checkpoint_ms.load(Ordering::Relaxed));
@@ -33,23 +35,28 @@ impl Core {
         self.save_namespace().map(|()| true)
     }
 
-    /// Readers go on; changes, of which there are none in safe mode but heartbeats, wait: so the image is exactly what
-    /// the segment that is ended here leads to.
+    /// The image is made in memory under the read lock, together with the end of the segment: so it
+    /// is exactly what that segment leads to. The disks are waited for without any lock.
     fn save_namespace(&self) -> Result<(), RemoteException> {
         let failed = |error: &dyn std::fmt::Display| JavaException::Io.with(error.to_string());
         let info = self.storage.info();
-        let ended = self.read(|namespace| {
+        let mut bytes = Vec::new();
+        let made = self.read(|namespace| {
             if !namespace.blocks.safe_mode().is_on() {
                 return Err(JavaException::Io.with(NEEDS_SAFE_MODE));
             }
             let (ended, ticket) = self.log.roll();
-            ticket.wait().map_err(|error| failed(&error))?;
-            let saved = self
-                .storage
-                .save_image(ended.0, |image| namespace.save_image(image, image_info(info, ended)));
-            saved.map_err(|error| failed(&error))?;
-            Ok(ended)
-        })?;
+            let mut image = ImageWriter::new(&mut bytes);
+            let digest = namespace
+                .save_image(&mut image, image_info(info, ended))
+                .and_then(|()| image.finish());
+            Ok((ended, ticket, digest))
+        });
+        let (ended, ticket, digest) = made?;
+        ticket.wait().map_err(|error| failed(&error))?;
+        let digest = digest.map_err(|error| failed(&error))?;
+        let saved = self.storage.save_made_image(ended.0, &bytes, &digest);
+        saved.map_err(|error| failed(&error))?;
         self.checkpoint_txid.store(ended.0, Ordering::Relaxed);
         self.checkpoint_ms.store(self.clock.now().wall_ms, Ordering::Relaxed);
         Ok(())

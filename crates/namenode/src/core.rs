@@ -32,6 +32,8 @@ pub(crate) struct Core {
     /// The newest image: its transaction, and when it was written.
     pub(crate) checkpoint_txid: AtomicI64,
     pub(crate) checkpoint_ms: AtomicU64,
+    /// One image is saved at a time.
+    pub(crate) saving: Mutex<()>,
     /// Held only for work in memory: nothing waits for a disk or a peer with it.
     namespace: RwLock<Namespace>,
     /// Locked only under the namespace's write lock.
@@ -50,14 +52,16 @@ impl Core {
         clock: Clock,
         checkpoint_txid: i64,
         racks: Racks,
+        retries: RetryCache,
     ) -> Self {
         Self {
             groups: Groups::from_conf(&conf),
             racks,
-            retries: Mutex::new(RetryCache::new(settings.retry_expiry.as_millis() as u64)),
+            retries: Mutex::new(retries),
             started_ms: clock.now().wall_ms,
             checkpoint_txid: AtomicI64::new(checkpoint_txid),
             checkpoint_ms: AtomicU64::new(clock.now().wall_ms),
+            saving: Mutex::default(),
             conf,
             settings,
             clock,
@@ -126,7 +130,7 @@ impl Core {
             groups,
             superuser,
             now: self.clock.now(),
-            client_host: call.remote.ip().to_canonical().to_string().into(),
+            client_host: call.host.clone(),
             client_id: call.client_id.as_ref().try_into().unwrap_or_default(),
             call_id: call.call_id,
         }

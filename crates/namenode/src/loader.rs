@@ -1,21 +1,67 @@
 //! The namespace as what images and edits are loaded into.
 
+use crate::convert;
+use crate::retry::{CallKey, RetryCache};
+use crate::rpc::encode;
 use crate::storage::{Replay, ReplayError, StorageInfo};
+use bytes::Bytes;
+use zerohop_journal::EditOp;
 use zerohop_journal::image::ImageReader;
 use zerohop_journal::op::Record;
-use zerohop_namespace::{ImageInfo, Namespace};
+use zerohop_namespace::blocks::Now;
+use zerohop_namespace::{ImageInfo, Namespace, OpContext};
+use zerohop_proto::hdfs::{CreateResponseProto, DeleteResponseProto, RenameResponseProto};
 use zerohop_wire::TxId;
 
-pub(crate) struct Loader<'a>(pub(crate) &'a mut Namespace);
+/// Takes image and edits into the namespace; what edits tell of calls goes into the retry cache, so
+/// that a call sent again after the restart gets its answer and happens once.
+pub(crate) struct Loader<'a> {
+    pub(crate) namespace: &'a mut Namespace,
+    pub(crate) retries: &'a mut RetryCache,
+    pub(crate) pool: &'a str,
+    pub(crate) now: Now,
+}
+
+impl Loader<'_> {
+    /// The answer to the call that an edit came from. Appends have none: without DataNodes nobody
+    /// can say where the last block is.
+    fn answer(&self, op: &EditOp) -> Option<Bytes> {
+        match op {
+            EditOp::Add(op) => self.created(&op.path),
+            EditOp::RenameOld(_) => Some(encode(&RenameResponseProto { result: true })),
+            EditOp::Delete(_) => Some(encode(&DeleteResponseProto { result: true })),
+            EditOp::Rename(_)
+            | EditOp::ConcatDelete(_)
+            | EditOp::UpdateBlocks(_)
+            | EditOp::SetXAttr(_)
+            | EditOp::RemoveXAttr(_)
+            | EditOp::Symlink(_) => Some(Bytes::new()),
+            _ => None,
+        }
+    }
+
+    fn created(&self, path: &str) -> Option<Bytes> {
+        let status = self.namespace.file_info(&OpContext::internal(self.now), path).ok()??;
+        let fs = Some(convert::file_status(status, self.pool));
+        Some(encode(&CreateResponseProto { fs }))
+    }
+}
 
 impl Replay for Loader<'_> {
     fn image(&mut self, image: &ImageReader) -> Result<(), ReplayError> {
-        self.0.load_image(image)?;
+        self.namespace.load_image(image)?;
         Ok(())
     }
 
     fn edit(&mut self, record: Record) -> Result<(), ReplayError> {
-        self.0.apply(record.txid, &record.op).map_err(Into::into)
+        self.namespace.apply(record.txid, &record.op)?;
+        let key = record.rpc.client_id.and_then(|id| CallKey::new(&id, record.rpc.call_id));
+        if let Some(key) = key
+            && let Some(answer) = self.answer(&record.op)
+        {
+            self.retries.put(key, answer, self.now.mono_ms);
+        }
+        Ok(())
     }
 }
 

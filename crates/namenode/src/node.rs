@@ -8,6 +8,7 @@ use crate::identity::Identity;
 use crate::loader::{Loader, image_info};
 use crate::monitor;
 use crate::racks::Racks;
+use crate::retry::RetryCache;
 use crate::rpc;
 use crate::settings::Settings;
 use crate::storage::{
@@ -152,7 +153,13 @@ fn load(
     let storage = Arc::new(NameStorage::open(StorageConfig::from_conf(&conf)?)?);
     let blocks = BlockManager::new(settings.block_params.clone());
     let mut namespace = Namespace::new(settings.namespace_params.clone(), blocks);
-    let report = storage.load(&mut Loader(&mut namespace))?;
+    let mut retries = RetryCache::new(settings.retry_expiry.as_millis() as u64);
+    let report = storage.load(&mut Loader {
+        namespace: &mut namespace,
+        retries: &mut retries,
+        pool: storage.info().block_pool_id.as_str(),
+        now: clock.now(),
+    })?;
     tracing::info!(
         "Loaded image {} and {} edits up to {}",
         report.image.display(),
@@ -178,7 +185,9 @@ fn load(
         pool: info.block_pool_id.as_str().into(),
     };
     let image_txid = if report.needs_save { report.last_txid } else { report.image_txid };
-    Ok(Core::new(conf, settings, identity, storage, log, namespace, clock, image_txid, racks))
+    Ok(Core::new(
+        conf, settings, identity, storage, log, namespace, clock, image_txid, racks, retries,
+    ))
 }
 
 impl From<StorageError> for Error {

@@ -205,6 +205,28 @@ async fn a_call_sent_again_gets_its_first_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_call_sent_again_after_a_restart_gets_its_first_answer() {
+    let mut harness = Harness::start().await;
+    let client = harness.superuser();
+    let (made, renamed, deleted) = (client.next_call(), client.next_call(), client.next_call());
+    let q = create("/dir/file");
+    let first: CreateResponseProto = client.call_with_id(&made, "create", &q).await.unwrap();
+    let rename = RenameRequestProto { src: "/dir/file".into(), dst: "/dir/other".into() };
+    let _: RenameResponseProto = client.call_with_id(&renamed, "rename", &rename).await.unwrap();
+    let delete = DeleteRequestProto { src: "/dir/other".into(), recursive: false };
+    let _: DeleteResponseProto = client.call_with_id(&deleted, "delete", &delete).await.unwrap();
+    harness.restart().await;
+    let client = harness.superuser();
+    let again: CreateResponseProto = client.call_with_id(&made, "create", &q).await.unwrap();
+    assert_eq!(again.fs.unwrap().file_id, first.fs.unwrap().file_id);
+    let again: RenameResponseProto =
+        client.call_with_id(&renamed, "rename", &rename).await.unwrap();
+    let gone: DeleteResponseProto = client.call_with_id(&deleted, "delete", &delete).await.unwrap();
+    assert!(again.result && gone.result);
+    assert!(status(&client, "/dir/file").await.is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn others_may_not_do_what_the_superuser_may() {
     let harness = Harness::start().await;
     let eve = harness.client("eve");

@@ -7,6 +7,8 @@ mod ha;
 mod namenode;
 mod refresh;
 
+pub(crate) use answer::encode;
+
 use crate::core::Core;
 use std::sync::Arc;
 use zerohop_transport::rpc::server::RpcServer;

@@ -36,8 +36,37 @@ impl NameStorage {
                 return Err(StorageError::io("write", first.unwrap_or_default())(source));
             }
         };
+        self.publish_all(copies, txid, &digest)
+    }
+
+    /// As [`NameStorage::save_image`] with an image made before, and its MD5 digest: what makes the
+    /// image holds a lock, what writes it must not.
+    ///
+    /// # Errors
+    /// If no folder got a whole image; the images before are untouched then.
+    pub fn save_made_image(
+        &self,
+        txid: i64,
+        image: &[u8],
+        digest: &[u8; 16],
+    ) -> Result<(), StorageError> {
+        let mut copies = Copies::create(self.image_dirs(), txid)?;
+        let first = self.image_dirs().next().map(|dir| dir.image_new_path(txid));
+        if let Err(source) = copies.write_all(image) {
+            copies.discard(txid);
+            return Err(StorageError::io("write", first.unwrap_or_default())(source));
+        }
+        self.publish_all(copies, txid, digest)
+    }
+
+    fn publish_all(
+        &self,
+        copies: Copies,
+        txid: i64,
+        digest: &[u8; 16],
+    ) -> Result<(), StorageError> {
         for (dir, file) in copies.files {
-            if let Err(e) = publish(&dir, &file, txid, &digest) {
+            if let Err(e) = publish(&dir, &file, txid, digest) {
                 dir.fail(&e);
             }
         }

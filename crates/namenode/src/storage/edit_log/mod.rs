@@ -72,6 +72,8 @@ struct State {
     segment_first: i64,
     waiters: Vec<(i64, Waker)>,
     committer_idle: bool,
+    /// The committer sleeps until so many callers have logged something, or its time is up.
+    gather: usize,
     /// A [`Nudge`] is on its way.
     nudged: bool,
     closed: bool,
@@ -85,6 +87,8 @@ struct Batch {
     /// Where segments end within `bytes`, and each segment's last transaction.
     ends: Vec<(usize, i64)>,
     last: i64,
+    /// How many callers logged something.
+    callers: usize,
 }
 
 impl EditLog {
@@ -105,6 +109,7 @@ impl EditLog {
             segment_first: next_txid,
             waiters: Vec::new(),
             committer_idle: false,
+            gather: 0,
             nudged: false,
             closed: false,
             failure: None,
@@ -142,6 +147,7 @@ impl EditLog {
             state.push(op, rpc);
         }
         let txid = if state.last == before { 0 } else { state.last };
+        state.pending.callers += 1;
         self.shared.notify_soon(&mut state);
         Ticket::new(&self.shared, txid)
     }
@@ -258,8 +264,11 @@ impl Shared {
     /// As [`Shared::notify`]; a thread that serves many connections first gets through the calls
     /// that have arrived with this one, so that one sync serves them all.
     fn notify_soon(self: &Arc<Self>, state: &mut State) {
-        if !state.committer_idle || state.nudged {
+        if state.nudged {
             return;
+        }
+        if !state.committer_idle {
+            return self.notify(state);
         }
         match Handle::try_current() {
             Ok(runtime) if runtime.runtime_flavor() == RuntimeFlavor::CurrentThread => {
@@ -274,7 +283,9 @@ impl Shared {
 
     /// Wakes the committer if it sleeps; if it is at work it looks again before it sleeps.
     fn notify(&self, state: &mut State) {
-        if std::mem::take(&mut state.committer_idle) {
+        let enough = state.pending.callers >= state.gather || state.closed;
+        if (state.gather > 0 && enough) || std::mem::take(&mut state.committer_idle) {
+            state.gather = 0;
             self.work.notify_one();
         }
     }

@@ -122,11 +122,7 @@ impl Drop for RpcServer {
     }
 }
 
-async fn accept_all(
-    listener: TcpListener,
-    shared: Arc<Shared>,
-    readers: Option<Arc<Readers>>,
-) {
+async fn accept_all(listener: TcpListener, shared: Arc<Shared>, readers: Option<Arc<Readers>>) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {

@@ -33,15 +33,17 @@ pub(super) struct Readers {
 impl Readers {
     /// Starts `count` threads for the server called `name`.
     pub(super) fn start(name: &str, count: usize) -> io::Result<Self> {
-        let mut readers = Self { to: Vec::new(), next: AtomicUsize::new(0), threads: Mutex::default() };
+        let mut readers =
+            Self { to: Vec::new(), next: AtomicUsize::new(0), threads: Mutex::default() };
         for _ in 0..count {
             let (sender, receiver) = unbounded_channel();
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            let thread = std::thread::Builder::new().name(format!("ipc-{name}")).spawn(move || {
-                runtime.block_on(take_connections(receiver));
-                // A call that went to a blocking thread may still be at work there.
-                runtime.shutdown_background();
-            })?;
+            let thread =
+                std::thread::Builder::new().name(format!("ipc-{name}")).spawn(move || {
+                    runtime.block_on(take_connections(receiver));
+                    // A call that went to a blocking thread may still be at work there.
+                    runtime.shutdown_background();
+                })?;
             readers.to.push(sender);
             readers.threads.lock().push(thread);
         }

@@ -66,6 +66,8 @@ pub struct CallContext {
     pub retry_count: i32,
     /// Where the connection comes from.
     pub remote: SocketAddr,
+    /// The address of that as text.
+    pub host: Arc<str>,
     /// What the client says it is doing, for the audit log.
     pub caller_context: Option<CallerContext>,
     /// The protocol named when the connection was opened.
