@@ -3,9 +3,9 @@
 use crate::services::incremental::News;
 use crate::services::{PoolIdentity, PoolService};
 use crate::settings::Settings;
-use crate::store::{Failure, Opened, Store};
 use crate::store::replica::Replica;
 use crate::store::volume::DataVolume;
+use crate::store::{Failure, Opened, Store};
 use crate::transfer::threads::Threads;
 use crate::transfer::throttle::Throttle;
 use parking_lot::RwLock;

@@ -252,9 +252,11 @@ impl BlockManager {
     ) -> bool {
         let expected = u32::from(stored.replication.max(1));
         let has_min = others >= u32::from(self.params.replication_min).max(1);
-        let bad = self.corrupt.get(&slot).map_or(0, |nodes| {
-            nodes.iter().filter(|(known, _)| *known != node).count() as u32
-        }) + 1;
+        let bad = self
+            .corrupt
+            .get(&slot)
+            .map_or(0, |nodes| nodes.iter().filter(|(known, _)| *known != node).count() as u32)
+            + 1;
         let is_left_behind = reported.is_some_and(|block| block.stamp < stored.block.stamp);
         others >= expected || has_min && (others + bad > expected || is_left_behind)
     }

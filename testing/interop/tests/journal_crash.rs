@@ -1,0 +1,328 @@
+//! Crashes of the NameNode in the middle of a load: nothing that was answered is lost, whatever
+//! happens to the process, the last record, or a folder.
+
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use zerohop_client::blocking::FileSystem;
+use zerohop_interop::harm::{self, Explain, SmallDisks, flip};
+use zerohop_interop::oracle::Promises;
+use zerohop_interop::process::{Process, tail};
+use zerohop_interop::site::{Setting, Site, settings};
+use zerohop_interop::{Outcome, tools, wait};
+use zerohop_journal::segment;
+
+const THREADS: u64 = 6;
+const LIMIT: Duration = Duration::from_secs(40);
+const OP_SIZE_MAX: usize = 50 << 20;
+
+/// A NameNode of ours alone, on folders of its own, perhaps on small disks.
+struct Alone {
+    folder: PathBuf,
+    site: Site,
+    disks: Option<SmallDisks>,
+    process: Option<Process>,
+    promises: Vec<Promises>,
+}
+
+impl Alone {
+    fn new(name: &str, extra: &dyn Fn(&Path) -> Vec<Setting>) -> Outcome<Self> {
+        let folder = tools::out().join("run").join(name);
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).at("the test's folder")?;
+        let folder = folder.canonicalize().at("the test's folder")?;
+        let site = Site::new(&folder, 0);
+        site.write(&extra(&folder))?;
+        let seed = fastrand::u64(..);
+        println!("{name}: seed {seed}");
+        let promises = (0..THREADS).map(|i| Promises::new(&format!("/t{i}"), seed + i)).collect();
+        Ok(Self { folder, site, disks: None, process: None, promises })
+    }
+
+    fn log(&self) -> PathBuf {
+        self.site.log("nn")
+    }
+
+    fn logged(&self) -> String {
+        std::fs::read_to_string(self.log()).unwrap_or_default()
+    }
+
+    fn command(&self, args: &[&str]) -> Outcome<Command> {
+        match &self.disks {
+            Some(disks) => disks.zerohop(&self.site.conf(), args),
+            None => {
+                let mut command = Command::new(tools::zerohop()?);
+                command.arg("--config").arg(self.site.conf()).args(args);
+                Ok(command)
+            }
+        }
+    }
+
+    fn format(&self) -> Outcome {
+        let log = self.site.log("format");
+        let command = self.command(&["namenode", "--format"])?;
+        let status = Process::daemon("format", command, &log)?.finish(LIMIT)?;
+        if status.success() { Ok(()) } else { Err(tail(&log, 20)) }
+    }
+
+    fn launch(&mut self) -> Outcome {
+        let command = self.command(&["namenode"])?;
+        self.process = Some(Process::daemon("NameNode", command, &self.log())?);
+        Ok(())
+    }
+
+    fn client(&self) -> Outcome<FileSystem> {
+        harm::client(&self.site.conf(), &[("ipc.client.connect.max.retries", "0")])
+    }
+
+    fn start(&mut self) -> Outcome {
+        self.launch()?;
+        let fs = self.client()?;
+        wait::until("the NameNode serves", LIMIT, || {
+            if let Some(process) = &mut self.process {
+                process.alive()?;
+            }
+            Ok(fs.mkdirs("/serves").map_err(|e| e.to_string())?)
+        })
+    }
+
+    /// The end of a NameNode that ends by itself.
+    fn end(&mut self) -> Outcome<ExitStatus> {
+        let mut process = self.process.take().ok_or("no NameNode")?;
+        wait::until("an end by itself", LIMIT, || Ok(process.ended().is_some()))
+            .map_err(|e| format!("{e}\n{}", tail(&self.log(), 20)))?;
+        process.ended().ok_or_else(|| "no exit status".to_owned())
+    }
+
+    /// Loads from all threads; `during` runs beside them and its end ends the load.
+    fn load(&mut self, during: impl FnOnce(&mut Option<Process>) -> Outcome) -> Outcome<u64> {
+        let goes_on = AtomicBool::new(true);
+        let fs = self.client()?;
+        let mut promises = std::mem::take(&mut self.promises);
+        let before: u64 = promises.iter().map(Promises::count).sum();
+        let outcome = std::thread::scope(|scope| {
+            for thread in &mut promises {
+                let (fs, goes_on) = (&fs, &goes_on);
+                scope.spawn(move || thread.load(fs, &|| goes_on.load(Ordering::Relaxed)));
+            }
+            let outcome = during(&mut self.process);
+            goes_on.store(false, Ordering::Relaxed);
+            outcome
+        });
+        self.promises = promises;
+        outcome?;
+        Ok(self.promises.iter().map(Promises::count).sum::<u64>() - before)
+    }
+
+    fn check(&mut self) -> Outcome {
+        let fs = self.client()?;
+        self.promises.iter_mut().try_for_each(|p| p.check(&fs))
+    }
+
+    /// The segment in progress in a folder.
+    fn in_progress(&self, current: &Path) -> Outcome<PathBuf> {
+        let files = segment::list(current).at("segments")?;
+        let open = files.into_iter().find(|f| f.kind == segment::SegmentKind::InProgress);
+        open.map(|f| f.path).ok_or_else(|| format!("{}: no open segment", current.display()))
+    }
+}
+
+fn pass(time: Duration) -> Outcome {
+    let end = Instant::now() + time;
+    wait::until("some time", LIMIT, || Ok(Instant::now() >= end))
+}
+
+fn run(alone: Outcome<Alone>, test: impl FnOnce(&mut Alone) -> Outcome) {
+    let outcome = alone.and_then(|mut alone| {
+        test(&mut alone).map_err(|e| format!("{e}\n{}", tail(&alone.log(), 25)))?;
+        alone.process = None;
+        let _ = std::fs::remove_dir_all(&alone.folder);
+        Ok(())
+    });
+    outcome.unwrap_or_else(|e| panic!("{e}"));
+}
+
+#[test]
+fn killed_again_and_again() {
+    run(Alone::new("crash-kill", &|_| Vec::new()), |alone| {
+        alone.format()?;
+        for round in 0..6 {
+            alone.start()?;
+            alone.check_unless_first(round)?;
+            let time = Duration::from_millis(fastrand::u64(200..900));
+            let count = alone.load(|process| {
+                pass(time)?;
+                *process = None;
+                Ok(())
+            })?;
+            println!("round {round}: {count} changes answered in {time:?}");
+            if count == 0 {
+                return Err("the load did nothing".to_owned());
+            }
+        }
+        alone.start()?;
+        alone.check()
+    });
+}
+
+impl Alone {
+    fn check_unless_first(&mut self, round: u32) -> Outcome {
+        if round == 0 { Ok(()) } else { self.check() }
+    }
+}
+
+/// A record that was cut in the middle is cut off, with a line in the log; what was answered is
+/// there.
+#[test]
+fn a_torn_tail_is_cut() {
+    run(Alone::new("crash-torn", &|_| Vec::new()), |alone| {
+        alone.format()?;
+        alone.start()?;
+        alone.load(|process| {
+            pass(Duration::from_millis(300))?;
+            *process = None;
+            Ok(())
+        })?;
+        let path = alone.in_progress(&alone.folder.join("nn/current"))?;
+        let scan = segment::scan(&path, OP_SIZE_MAX).at("scan")?;
+        let last = scan.last.ok_or("an empty segment")?.0;
+        let file = std::fs::File::options().write(true).open(&path).at("the segment")?;
+        // OP_MKDIR, a length, the next transaction: then the power went.
+        let mut torn = vec![3, 0, 0, 0, 90];
+        torn.extend((last + 1).to_be_bytes());
+        torn.extend([0, 0, 0, 9]);
+        file.write_all_at(&torn, scan.valid_len).at("tearing")?;
+        alone.start()?;
+        let line = format!("cutting a torn record at offset {}", scan.valid_len);
+        if !alone.logged().contains(&line) {
+            return Err(format!("no line says: {line}"));
+        }
+        alone.check()
+    });
+}
+
+/// A bit of an answered change turned round: the NameNode must not start, and says where. With the
+/// bit turned back all is there.
+#[test]
+fn a_flipped_bit_in_the_middle_refuses_to_start() {
+    run(Alone::new("crash-flip", &|_| Vec::new()), |alone| {
+        alone.format()?;
+        alone.start()?;
+        alone.load(|process| {
+            pass(Duration::from_millis(300))?;
+            *process = None;
+            Ok(())
+        })?;
+        let path = alone.in_progress(&alone.folder.join("nn/current"))?;
+        let scan = segment::scan(&path, OP_SIZE_MAX).at("scan")?;
+        for part in [4, 2] {
+            let offset = scan.valid_len / part;
+            flip(&path, offset)?;
+            alone.launch()?;
+            let status = alone.end()?;
+            let log = alone.logged();
+            let says = log.lines().rev().take(5).any(|line| {
+                line.contains("edits_inprogress") && line.to_lowercase().contains("offset")
+            });
+            if status.success() || !says {
+                return Err(format!(
+                    "a flip at {offset}: {status}, and the log does not say where"
+                ));
+            }
+            flip(&path, offset)?;
+        }
+        alone.start()?;
+        alone.check()
+    });
+}
+
+fn small(alone: &mut Alone, folders: &[(&str, &str)]) -> Outcome<bool> {
+    let paths: Vec<_> =
+        folders.iter().map(|(name, size)| (alone.folder.join(name), *size)).collect();
+    let paths: Vec<_> = paths.iter().map(|(path, size)| (path.as_path(), *size)).collect();
+    alone.disks = SmallDisks::mount(&paths, &alone.site.log("disks"))?;
+    Ok(alone.disks.is_some())
+}
+
+/// The only folder is full in the middle of the load: the NameNode ends with a line that names the
+/// folder and the reason. With more room it starts, and all answered changes are there.
+#[test]
+fn a_full_disk_stops_it() {
+    let with_folder = |folder: &Path| {
+        let url = format!("file://{}/small/nn", folder.display());
+        settings(&[("dfs.namenode.name.dir", &url), ("dfs.namenode.resource.du.reserved", "0")])
+    };
+    run(Alone::new("crash-full", &with_folder), |alone| {
+        if !small(alone, &[("small", "3m")])? {
+            return Ok(());
+        }
+        alone.format()?;
+        alone.start()?;
+        let count = alone.load(|process| {
+            let process = process.as_mut().ok_or("no NameNode")?;
+            wait::until("the disk is full", LIMIT * 2, || Ok(process.ended().is_some()))
+        })?;
+        let status = alone.end()?;
+        println!("{count} changes answered before the disk was full");
+        let log = alone.logged();
+        let line = log.lines().find(|l| l.contains("ERROR") && l.contains("No space left"));
+        if status.success() || line.is_none_or(|l| !l.contains("small/nn")) {
+            return Err(format!("ended with {status}, and no line says why: {line:?}"));
+        }
+        let remount = "mount -o remount,size=64m \"$0\"";
+        let holder = alone.disks.as_ref().ok_or("no disks")?;
+        holder.shell(remount, &alone.folder.join("small"))?;
+        alone.start()?;
+        alone.check()
+    });
+}
+
+/// One of two folders is full: the NameNode goes on with the other, says so, and after a crash all
+/// is there although one folder is behind.
+#[test]
+fn one_folder_of_two_is_enough() {
+    let with_folders = |folder: &Path| {
+        let at = |name: &str| format!("file://{}/{name}", folder.display());
+        let both = format!("{},{}", at("small/nn"), at("large"));
+        settings(&[("dfs.namenode.name.dir", &both), ("dfs.namenode.resource.du.reserved", "0")])
+    };
+    run(Alone::new("crash-one-of-two", &with_folders), |alone| {
+        if !small(alone, &[("small", "3m")])? {
+            return Ok(());
+        }
+        alone.format()?;
+        alone.start()?;
+        let log = alone.log();
+        let count = alone.load(|process| {
+            let failed =
+                || std::fs::read_to_string(&log).is_ok_and(|l| l.contains("No space left"));
+            wait::until("the small folder fails", LIMIT * 2, || Ok(failed()))?;
+            pass(Duration::from_millis(500))?;
+            process.as_mut().ok_or("no NameNode")?.alive()?;
+            *process = None;
+            Ok(())
+        })?;
+        println!("{count} changes answered");
+        alone.start()?;
+        alone.check()?;
+        // With room again the folder that fell behind is filled up by the next image.
+        let small = alone.folder.join("small");
+        alone.process = None;
+        alone
+            .disks
+            .as_ref()
+            .ok_or("no disks")?
+            .shell("mount -o remount,size=64m \"$0\"", &small)?;
+        alone.start()?;
+        alone.load(|process| {
+            pass(Duration::from_millis(300))?;
+            *process = None;
+            Ok(())
+        })?;
+        alone.start()?;
+        alone.check()
+    });
+}
