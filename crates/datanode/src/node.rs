@@ -23,6 +23,7 @@ use zerohop_proto::hdfs::{
     BlockKeyProto, DatanodeIdProto, DatanodeInfoProto, ExportedBlockKeysProto, LocatedBlockProto,
     StorageInfoProto,
 };
+use zerohop_replica::ErrorKind;
 use zerohop_replica::LAYOUT_VERSION;
 use zerohop_transport::login::User;
 use zerohop_transport::rpc::ClientOptions;
@@ -202,18 +203,33 @@ impl Node {
         }
     }
 
-    /// Opens a replica for reading up to `needed` bytes; where it turns out to be lost, the NameNode
-    /// hears of it.
+    /// Opens a replica for reading up to `needed` bytes; where it turns out to be lost or damaged, the
+    /// NameNode hears of it.
     pub(crate) fn open_replica(
         &self,
         block: &ExtendedBlock,
         needed: u64,
     ) -> Result<Opened, Failure> {
-        self.store.open_replica(block, needed).inspect_err(|failure| {
-            if let Failure::Lost(_, lost) = failure {
-                self.tell_deleted(&block.pool, &lost.1, lost.0);
-            }
+        self.store.open_replica(block, needed).inspect_err(|failure| match failure {
+            Failure::Lost(_, lost) => self.tell_deleted(&block.pool, &lost.1, lost.0),
+            Failure::Unsummed(_, volume) => self.report_own_bad(block, volume),
+            Failure::Refused(_) | Failure::Files(_) => {}
         })
+    }
+
+    /// The same for a client, who gets the data of a replica without checksums too, as from Apache's
+    /// DataNode: it may be the last one.
+    pub(crate) fn open_for_client(
+        &self,
+        block: &ExtendedBlock,
+        needed: u64,
+    ) -> Result<Opened, Failure> {
+        match self.open_replica(block, needed) {
+            Err(Failure::Unsummed(error, _)) if error.kind() == ErrorKind::NotFound => {
+                self.store.open_unsummed(block)
+            }
+            other => other,
+        }
     }
 
     /// Another DataNode sent a corrupt replica.

@@ -154,6 +154,11 @@ impl Pool {
         ReplicaReader::open(self, block, place)
     }
 
+    /// Opens the data of a replica without checksums, for one whose meta file is lost.
+    pub fn open_unsummed(&self, block: &Block, place: Place) -> Result<ReplicaReader> {
+        ReplicaReader::open_unsummed(self, block, place)
+    }
+
     /// Deletes both files; a file that is gone already is no error. Returns the bytes freed.
     pub fn delete(&self, block: &Block, place: Place) -> Result<u64> {
         let freed = [self.data_path(block.id, place), self.meta_path(block, place)]

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use zerohop_wire::checksum_type::ChecksumType;
 use zerohop_wire::{Block, ChecksumError, DataChecksum, meta_header};
 
 /// An open replica. Its length and last checksum are those of the moment it was opened; a writer
@@ -39,6 +40,17 @@ impl ReplicaReader {
             let text = format!("its checksums cover {covered} of {len} bytes");
             return Err(corrupt(block, &meta_path, text));
         }
+        Ok(Self { block: Block { len, ..*block }, path, data, meta, checksum, tail: None })
+    }
+
+    /// Opens the data file alone, for a replica whose meta file is lost: there are no checksums.
+    pub(crate) fn open_unsummed(pool: &Pool, block: &Block, place: Place) -> Result<Self> {
+        let path = pool.data_path(block.id, place);
+        let failed = |e| Error::io(format!("replica {block}"), "open", &path, e);
+        let data = File::open(&path).map_err(failed)?;
+        let meta = data.try_clone().map_err(failed)?;
+        let checksum = DataChecksum::new(ChecksumType::Null, 512).unwrap_or_default();
+        let len = file_len(block, &data, &path)?;
         Ok(Self { block: Block { len, ..*block }, path, data, meta, checksum, tail: None })
     }
 

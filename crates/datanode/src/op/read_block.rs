@@ -40,7 +40,7 @@ fn open(
     len: u64,
     with_sums: bool,
 ) -> Result<Sender, Failure> {
-    let opened = node.open_replica(block, offset.saturating_add(len))?;
+    let opened = node.open_for_client(block, offset.saturating_add(len))?;
     sender(node, block, opened, offset, Some(len), with_sums)
 }
 

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant, SystemTime};
 use volume::{DataVolume, Location, Reserve};
 use zerohop_proto::hdfs::StorageReportProto;
 use zerohop_proto::hdfs::datanode::VolumeFailureSummaryProto;
-use zerohop_replica::{ErrorKind, ReplicaReader};
+use zerohop_replica::{ErrorKind, ReplicaReader, StoredReplica};
 use zerohop_wire::block_report::{ReplicaState, ReportBuilder, ReportedReplica};
 use zerohop_wire::{Block, BlockId, ExtendedBlock, JavaException, RemoteException};
 
@@ -43,8 +43,10 @@ pub(crate) enum Failure {
     Refused(RemoteException),
     /// The files cannot be used.
     Files(zerohop_replica::Error),
-    /// A file of a finalized replica is missing: the replica was given up.
+    /// The data file of a finalized replica is missing: the replica was given up.
     Lost(zerohop_replica::Error, Box<(Block, Arc<DataVolume>)>),
+    /// The data file is there, its checksums are missing or do not fit it.
+    Unsummed(zerohop_replica::Error, Arc<DataVolume>),
 }
 
 impl Failure {
@@ -67,7 +69,9 @@ impl Failure {
     pub(crate) fn to_exception(&self) -> RemoteException {
         match self {
             Self::Refused(exception) => exception.clone(),
-            Self::Files(error) | Self::Lost(error, _) => JavaException::Io.with(error.to_string()),
+            Self::Files(error) | Self::Lost(error, _) | Self::Unsummed(error, _) => {
+                JavaException::Io.with(error.to_string())
+            }
         }
     }
 }
@@ -300,21 +304,57 @@ impl Store {
                 None => return Err(Failure::not_found(format_args!("{block}"))),
             },
         };
-        let is_stored = matches!(status.files, Files::Stored(_));
+        let stored = match &status.files {
+            Files::Stored(stored) => Some(*stored),
+            Files::Live(_) => None,
+        };
         drop(status);
         match reader {
             Ok(reader) => Ok(Opened { visible: visible.min(reader.len()), reader }),
-            Err(error) if is_stored && error.kind() == ErrorKind::NotFound => {
-                Err(self.give_up(&pool, &replica, error))
+            Err(error) => Err(self.cannot_open(&pool, &replica, stored, error)),
+        }
+    }
+
+    /// What the failure to open a replica means for it.
+    fn cannot_open(
+        &self,
+        pool: &BlockPool,
+        replica: &Arc<Replica>,
+        stored: Option<StoredReplica>,
+        error: zerohop_replica::Error,
+    ) -> Failure {
+        let files = replica.volume.pool(&pool.id);
+        let has_data = stored
+            .zip(files)
+            .is_some_and(|(stored, files)| files.data_path(stored.block.id, stored.place).exists());
+        let is_incomplete = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Corrupt);
+        match stored {
+            Some(_) if is_incomplete && has_data => {
+                tracing::warn!("{error}");
+                Failure::Unsummed(error, Arc::clone(&replica.volume))
             }
-            Err(error) => {
-                self.file_trouble(&pool, &replica, &error);
-                Err(error.into())
+            Some(_) if error.kind() == ErrorKind::NotFound => self.give_up(pool, replica, error),
+            _ => {
+                self.file_trouble(pool, replica, &error);
+                error.into()
             }
         }
     }
 
-    /// Deletes what is left of a replica that lacks one of its files.
+    /// Opens the data of a finalized replica without checksums.
+    pub(crate) fn open_unsummed(&self, block: &ExtendedBlock) -> Result<Opened, Failure> {
+        let replica = self.replica(block)?;
+        let status = replica.lock();
+        let (Files::Stored(stored), Some(files)) =
+            (&status.files, replica.volume.pool(&block.pool))
+        else {
+            return Err(Failure::not_found(format_args!("{block}")));
+        };
+        let reader = files.open_unsummed(&stored.block, stored.place)?;
+        Ok(Opened { visible: stored.block.len.min(reader.len()), reader })
+    }
+
+    /// Deletes what is left of a replica that lacks its data.
     fn give_up(
         &self,
         pool: &BlockPool,

@@ -69,6 +69,24 @@ fn one_replica(cluster: &mut Cluster, fs: &FileSystem, how: &str, apache_reads: 
     }
 }
 
+/// Apache's DataNode serves a replica without its meta file as it is, unsummed, and tells nobody.
+fn unnoticed(cluster: &Cluster, fs: &FileSystem) -> Outcome {
+    put(fs, "/rot-no-meta", 803, LEN, shape(1, BLOCK))?;
+    wait_same(cluster, fs, "/rot-no-meta", 1)?;
+    harm(cluster, fs, "/rot-no-meta", "no-meta")?;
+    check(fs, "/rot-no-meta", 803, LEN)
+}
+
+/// The last replica without its meta file: ours serves it as Apache's does, and reports it.
+fn last_without_meta(cluster: &Cluster, fs: &FileSystem) -> Outcome {
+    unnoticed(cluster, fs)?;
+    wait::until("fsck names the file", SETTLE, || {
+        let report = fsck(cluster, "/rot-no-meta")?;
+        if report.contains("CORRUPT") { Ok(true) } else { Err(report) }
+    })?;
+    check(fs, "/rot-no-meta", 803, LEN)
+}
+
 /// With all replicas bad the reader gets an error that says so, fsck calls the file corrupt, and the
 /// replicas are kept: they are all there is.
 fn all_replicas(cluster: &mut Cluster, fs: &FileSystem) -> Outcome {
@@ -104,9 +122,15 @@ fn all(datanodes: Kind) {
     over(Cluster::start(&spec), |cluster| {
         let fs = client(&cluster.conf(), &[("dfs.client.retry.window.base", "100")])?;
         for how in HARMS {
-            one_replica(cluster, &fs, how, false)?;
+            match (how, datanodes) {
+                ("no-meta", Kind::Apache) => unnoticed(cluster, &fs)?,
+                _ => one_replica(cluster, &fs, how, false)?,
+            }
         }
         one_replica(cluster, &fs, "data", true)?;
+        if datanodes == Kind::Ours {
+            last_without_meta(cluster, &fs)?;
+        }
         all_replicas(cluster, &fs)
     });
 }
