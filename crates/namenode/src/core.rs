@@ -1,6 +1,7 @@
 //! What the services share: the namespace behind its lock, the edit log, and who is who.
 
 use crate::clock::Clock;
+use crate::hosts::Hosts;
 use crate::identity::Identity;
 use crate::racks::Racks;
 use crate::retry::{CallKey, RetryCache};
@@ -24,6 +25,7 @@ pub(crate) struct Core {
     pub(crate) identity: Identity,
     pub(crate) groups: Groups,
     pub(crate) racks: Racks,
+    pub(crate) hosts: Hosts,
     pub(crate) waiters: Waiters,
     pub(crate) storage: Arc<NameStorage>,
     pub(crate) log: EditLog,
@@ -52,11 +54,13 @@ impl Core {
         clock: Clock,
         checkpoint_txid: i64,
         racks: Racks,
+        hosts: Hosts,
         retries: RetryCache,
     ) -> Self {
         Self {
             groups: Groups::from_conf(&conf),
             racks,
+            hosts,
             retries: Mutex::new(retries),
             started_ms: clock.now().wall_ms,
             checkpoint_txid: AtomicI64::new(checkpoint_txid),

@@ -12,6 +12,7 @@ mod clock;
 mod convert;
 mod core;
 mod error;
+mod hosts;
 mod http;
 mod identity;
 mod loader;

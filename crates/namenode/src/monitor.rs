@@ -22,6 +22,9 @@ pub(crate) async fn run(core: Arc<Core>) {
         let was_safe = core.read(|namespace| namespace.blocks.safe_mode().is_starting());
         let (is_safe, _) = core.write(|namespace| {
             namespace.blocks.tick(now);
+            for node in namespace.blocks.finish_decommissions() {
+                tracing::info!("Decommissioning complete for node {node}");
+            }
             namespace.blocks.safe_mode().is_starting()
         });
         if was_safe && !is_safe {

@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::clock::Clock;
 use crate::core::Core;
+use crate::hosts::Hosts;
 use crate::http;
 use crate::identity::Identity;
 use crate::loader::{Loader, image_info};
@@ -150,6 +151,7 @@ fn load(
 ) -> Result<Core, Error> {
     let clock = Clock::start();
     let racks = Racks::from_conf(&conf)?;
+    let hosts = Hosts::from_conf(&conf).map_err(|e| Error::Invalid(e.to_string()))?;
     let storage = Arc::new(NameStorage::open(StorageConfig::from_conf(&conf)?)?);
     let blocks = BlockManager::new(settings.block_params.clone());
     let mut namespace = Namespace::new(settings.namespace_params.clone(), blocks);
@@ -186,7 +188,7 @@ fn load(
     };
     let image_txid = if report.needs_save { report.last_txid } else { report.image_txid };
     Ok(Core::new(
-        conf, settings, identity, storage, log, namespace, clock, image_txid, racks, retries,
+        conf, settings, identity, storage, log, namespace, clock, image_txid, racks, hosts, retries,
     ))
 }
 

@@ -260,8 +260,8 @@ impl BlockManager {
             .is_some_and(|node| node.alive)
     }
 
-    /// Stores what an operator wants of a DataNode. Nothing else follows from it yet than that no new replica goes there
-    /// and that its replicas are copied away; exclude files are not read.
+    /// Stores what an operator wants of a DataNode: no new replica goes to one that leaves, and its replicas are copied
+    /// away.
     pub fn set_admin_state(&mut self, uuid: &str, admin: AdminState) {
         let Some(node) = self.nodes.by_uuid(uuid) else { return };
         let Some(known) = self.nodes.node_mut(node) else { return };

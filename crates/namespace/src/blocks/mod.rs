@@ -7,6 +7,7 @@
 //! slab slots for each storage. The tree keeps only the ids of a file's blocks: stamp and length live here.
 
 mod construction;
+mod decommission;
 mod heartbeat;
 mod lifecycle;
 mod locate;
@@ -25,6 +26,7 @@ mod topology;
 mod types;
 
 pub use construction::Recovery;
+pub use decommission::Admission;
 pub use heartbeat::{Heartbeat, HeartbeatReply};
 pub use params::BlockParams;
 pub use safemode::SafeMode;

@@ -53,7 +53,7 @@ impl DatanodeId {
     }
 }
 
-/// What an operator wants of a DataNode; exclude files are not read yet, the states are kept and shown.
+/// What an operator wants of a DataNode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AdminState {
     /// In service.

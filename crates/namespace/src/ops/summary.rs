@@ -22,6 +22,10 @@ impl Namespace {
             return not_found(format!("File does not exist: {}", located.path));
         };
         let mut summary = self.count_below(top);
+        if matches!(self.tree.get(top).body, Body::File(_)) {
+            // The name of what takes the place of erasure coding, as `ls -e` prints it.
+            summary.erasure_coding_policy = "Replicated".to_owned();
+        }
         let usage = self.usage_here(top);
         summary.space_consumed = usage.space.max(0) as u64;
         let quota =

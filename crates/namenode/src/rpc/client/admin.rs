@@ -3,7 +3,6 @@
 use crate::audit::Line;
 use crate::checkpoint::NEEDS_SAFE_MODE;
 use crate::rpc::answer::{Call, Outcome, encode, synced};
-use zerohop_conf::keys;
 use zerohop_proto::common::HaServiceStateProto;
 use zerohop_proto::hdfs::{
     FinalizeUpgradeRequestProto, FinalizeUpgradeResponseProto, GetCurrentEditLogTxidRequestProto,
@@ -99,17 +98,24 @@ pub(super) fn roll_edits(call: Call<'_>) -> Reply {
     })
 }
 
-/// Host files are not read yet: with one configured, saying yes would be a lie.
+/// Reads the host files again; names in them are looked up, which may take a while.
 pub(super) fn refresh_nodes(call: Call<'_>) -> Reply {
-    call.ask(|core, op, _: RefreshNodesRequestProto| {
-        core.check_superuser(op)?;
-        let set =
-            |key| core.conf.get(key).ok().flatten().is_some_and(|file: String| !file.is_empty());
-        if set(&keys::DFS_HOSTS) || set(&keys::DFS_HOSTS_EXCLUDE) {
-            let message = "dfs.hosts and dfs.hosts.exclude are not supported by this NameNode yet";
-            return Err(JavaException::UnsupportedOperation.with(message));
-        }
-        Ok(RefreshNodesResponseProto {})
+    let core = call.core.clone();
+    let op = core.op_context(&call.context);
+    let checked: Outcome<RefreshNodesRequestProto> =
+        core.check_superuser(&op).and_then(|()| crate::rpc::answer::decode(call.param));
+    if let Err(error) = checked {
+        return Reply::exception(error);
+    }
+    Reply::later(async move {
+        let read = tokio::task::spawn_blocking(move || {
+            core.hosts.refresh()?;
+            _ = core.write(|namespace| namespace.blocks.apply_hosts(|id| core.hosts.judge(id)));
+            std::io::Result::Ok(())
+        });
+        let failed = |error: &dyn std::fmt::Display| JavaException::Io.with(error.to_string());
+        read.await.map_err(|e| failed(&e))?.map_err(|e| failed(&e))?;
+        Ok(encode(&RefreshNodesResponseProto {}))
     })
 }
 

@@ -7,6 +7,7 @@ use crate::resolve;
 use crate::rpc::answer::{Call, Outcome, decode, encode};
 use std::net::IpAddr;
 use std::sync::Arc;
+use zerohop_namespace::blocks::Admission;
 use zerohop_proto::hdfs::datanode::{
     DatanodeRegistrationProto, RegisterDatanodeRequestProto, RegisterDatanodeResponseProto,
 };
@@ -28,6 +29,16 @@ pub(super) fn register(call: Call<'_>) -> Reply {
     {
         tracing::warn!("{error}");
         return Reply::exception(error);
+    }
+    let mut id = crate::convert::datanode_id(registration.datanode_id.clone());
+    id.ip = ip.to_string();
+    if core.hosts.judge(&id) == Admission::Refused {
+        let message = format!(
+            "Datanode denied communication with namenode because the host is not in the include-list: {}",
+            id.xfer_addr()
+        );
+        tracing::warn!("{message}");
+        return Reply::exception(JavaException::DisallowedDatanode.with(message));
     }
     let named = !core.settings.registration_check || ip.is_loopback();
     if named && core.racks.is_fixed() {
@@ -67,7 +78,8 @@ fn accept(
     tracing::info!("BLOCK* registerDatanode: from {} storage {}", id.xfer_addr(), id.uuid);
     let (now, rack) = (core.clock.now(), core.racks.known(&id.ip, &id.host));
     let ((), _) = core.write(|namespace| {
-        namespace.blocks.register(id, &rack, &registration.software_version, now);
+        let node = namespace.blocks.register(id, &rack, &registration.software_version, now);
+        namespace.blocks.apply_host(node, |id| core.hosts.judge(id));
     });
     RegisterDatanodeResponseProto { registration }
 }
