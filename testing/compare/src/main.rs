@@ -53,22 +53,28 @@ fn compare(args: Args) -> Outcome {
         folder,
     };
     let mut pairs = Vec::new();
+    let mut failures = Vec::new();
     for section in &both.args.sections {
-        section.run(&both, &mut |pair: Pair| {
+        // What one part cannot measure does not take the others' figures away.
+        let done = section.run(&both, &mut |pair: Pair| {
             let (apache, ours) = (number(pair.apache.value), number(pair.ours.value));
             eprintln!("{}: Apache {apache}, ours {ours} {}", pair.name, pair.unit);
             pairs.push(pair);
-        })?;
+        });
+        failures.extend(done.err().map(|problem| format!("{}: {problem}", section.name())));
     }
     if both.args.json {
         println!("{}", serde_json::to_string_pretty(&pairs).map_err(|e| e.to_string())?);
-        return Ok(());
+    } else {
+        println!("{}\n", zerohop_bench::Report::new().machine);
+        println!("{}\n", table(&pairs));
+        println!("{}", NOTES.replace("@RUNS@", &both.args.runs.to_string()));
+        println!("took {:.0} s", start.elapsed().as_secs_f64());
     }
-    println!("{}\n", zerohop_bench::Report::new().machine);
-    println!("{}\n", table(&pairs));
-    println!("{}", NOTES.replace("@RUNS@", &both.args.runs.to_string()));
-    println!("took {:.0} s", start.elapsed().as_secs_f64());
-    Ok(())
+    match failures.is_empty() {
+        true => Ok(()),
+        false => Err(failures.join("\n")),
+    }
 }
 
 const NOTES: &str = "Medians of @RUNS@ runs after those that warm up; MB/s and GB count in powers of 10. CPU is that of
