@@ -11,7 +11,7 @@ testing/compare/run.sh [OPTIONS] [SECTION...]
     --copy-size BYTES   bytes of the file that is put, got and copied; 2g
     --runs N            runs that count, after those that warm up; 3
     --files N           small files of a run on Apache; 400 (ours: four times as many)
-    --operations N      metadata operations of each kind in a run; 16000
+    --operations N      metadata operations of each kind in a run; 8000
     --json              prints JSON instead";
 
 /// What was asked for.
@@ -36,7 +36,7 @@ impl Args {
             copy_size: 2 << 30,
             runs: 3,
             files: 400,
-            operations: 16_000,
+            operations: 8_000,
             json: false,
             help: false,
         };
