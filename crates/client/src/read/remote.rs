@@ -12,6 +12,7 @@ use zerohop_proto::hdfs::{
     BaseHeaderProto, BlockOpResponseProto, CachingStrategyProto, ClientOperationHeaderProto,
     ClientReadStatusProto, OpReadBlockProto, Status,
 };
+use zerohop_transport::net::{LOW_WATER_MAX, LowWater};
 use zerohop_wire::checksum_type::{ChecksumError, DataChecksum};
 use zerohop_wire::transfer::frame;
 use zerohop_wire::transfer::op::{self, OpCode};
@@ -69,6 +70,7 @@ pub(super) struct RemoteBlock {
     /// In the block, the next byte for the caller; `pos <= end`.
     pos: u64,
     end: u64,
+    low_water: LowWater,
     ahead: Ahead,
     packet: Packet,
     /// A checked chunk of which the caller has taken a part.
@@ -144,6 +146,7 @@ impl RemoteBlock {
             packet_len_max: request.packet_len_max,
             pos: request.offset,
             end: request.offset + request.len,
+            low_water: LowWater::default(),
             ahead,
             packet: Packet { at: first, ..Packet::default() },
             chunk: Vec::new(),
@@ -263,6 +266,9 @@ impl RemoteBlock {
             to.copy_from_slice(from);
         }
         self.ahead.consume(ready);
+        if ready < out.len() {
+            self.expect_more(out.len())?;
+        }
         let mut filled = ready;
         while filled < out.len() {
             let Some(room) = out.get_mut(filled..) else { break };
@@ -287,6 +293,15 @@ impl RemoteBlock {
             };
         }
         Ok(())
+    }
+
+    /// Lets the socket wake this thread only for many bytes, while so many are certain to follow:
+    /// the rest of the range without the next `len` bytes and those that lie ahead.
+    fn expect_more(&mut self, len: usize) -> io::Result<()> {
+        let taken = len + self.ahead.rest().len();
+        let rest = self.end.saturating_sub(self.packet.at + taken as u64);
+        let certain = if rest >= LOW_WATER_MAX as u64 { LOW_WATER_MAX } else { 0 };
+        self.low_water.expect(&self.stream, certain)
     }
 
     /// Reads lengths, header and checksums of the next packet.
@@ -334,6 +349,9 @@ impl RemoteBlock {
 
     /// At least `len` bytes ahead.
     fn need(&mut self, len: usize) -> io::Result<&[u8]> {
+        if self.ahead.rest().len() < len {
+            self.expect_more(0)?;
+        }
         while self.ahead.rest().len() < len {
             let missing = len - self.ahead.rest().len();
             let before = self.ahead.bytes.len();

@@ -16,13 +16,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zerohop_proto::hdfs::Status;
 use zerohop_replica::Packet as ReplicaPacket;
+use zerohop_transport::net::LOW_WATER_MAX;
 use zerohop_wire::DataChecksum;
 use zerohop_wire::transfer::ack::{PipelineAck, UNKNOWN_SEQNO};
 
-/// Room for packets on their way: what one receive may bring.
-const BUFFER: usize = 1 << 20;
-/// Below so much free room, what is left of the buffer is moved to its front.
-const BUFFER_LOW: usize = 512 << 10;
+/// Least room for packets on their way; a larger packet gets as much as it needs.
+const BUFFER_LEN: usize = 512 << 10;
 
 /// What the receiver asks of the DataNode around it.
 pub(crate) trait Sink {
@@ -153,11 +152,11 @@ impl<'a, S: Sink> Receiver<'a, S> {
             }
         };
         if self.packets.is_empty() {
-            self.conn.reserve(missing.max(BUFFER_LOW).max(if missing > BUFFER {
-                missing
-            } else {
-                0
-            }));
+            self.conn.reserve(missing.max(BUFFER_LEN));
+            // The rest of a long packet is sure to come: a few wake-ups will do. Of a short one
+            // every byte is waited for.
+            let certain = missing.saturating_sub(self.conn.buffered().len());
+            self.conn.expect(if certain >= LOW_WATER_MAX { certain } else { 0 })?;
             self.wait_for_bytes()?;
         }
         Ok(())
@@ -372,6 +371,8 @@ impl<'a, S: Sink> Receiver<'a, S> {
         if !self.mode.acks {
             return self.sink.finalize(&self.target, self.sync_at_end);
         }
+        // Only signs of life, or its end, may still come from the client.
+        self.conn.expect(0)?;
         while !self.pending.is_empty() {
             if self.mirror_failed {
                 // The client has been told; it recovers the pipeline and hangs up.

@@ -10,6 +10,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use zerohop_proto::Checked;
+use zerohop_transport::net::LowWater;
 use zerohop_wire::transfer::frame;
 
 /// No operation or reply header comes near this; larger announcements are refused unread.
@@ -27,6 +28,7 @@ pub(crate) struct Conn {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
+    low_water: LowWater,
     read_timeout: Option<Duration>,
     write_timeout: Option<Duration>,
 }
@@ -44,6 +46,7 @@ impl Conn {
             buffer: Vec::new(),
             start: 0,
             end: 0,
+            low_water: LowWater::default(),
             read_timeout: None,
             write_timeout: None,
         }
@@ -163,6 +166,12 @@ impl Conn {
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    /// Lets the next receive wait until many bytes are there, where `certain` bytes are sure to
+    /// come.
+    pub(crate) fn expect(&mut self, certain: usize) -> io::Result<()> {
+        self.low_water.expect(&*self.socket, certain)
     }
 
     /// Receives until at least `len` bytes are buffered.
