@@ -3,9 +3,12 @@
 # ZEROHOP_BIN names another binary of ours than the release build.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-target=${CARGO_TARGET_DIR:-target}
+target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 profile=${COMPARE_PROFILE:-release}
 testing/ensure-tools.sh
 cargo build -q --profile "$profile" -p zerohop-compare
 export ZEROHOP_BIN=${ZEROHOP_BIN:-$target/$profile/zerohop}
-exec "$target/$profile/zerohop-compare" "$@"
+COMPARE_FOLDER=$(mktemp -d "$target/interop/compare-XXXXXX")
+export COMPARE_FOLDER
+trap 'rm -rf "$COMPARE_FOLDER"' EXIT
+"$target/$profile/zerohop-compare" "$@"

@@ -41,7 +41,10 @@ fn main() -> ExitCode {
 
 fn compare(args: Args) -> Outcome {
     let start = Instant::now();
-    let folder = tools::out().join(format!("compare-{}", std::process::id()));
+    // run.sh names one, and removes it even when a signal ends this.
+    let folder = std::env::var_os("COMPARE_FOLDER").map(std::path::PathBuf::from);
+    let own = || tools::out().join(format!("compare-{}", std::process::id()));
+    let folder = folder.unwrap_or_else(own);
     std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let _folder = Folder(folder.clone());
     eprintln!("starting Apache Hadoop 3.4.3 and ours: a NameNode and three DataNodes each");
