@@ -3,9 +3,9 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// What a read of block data waits for at most. A wake-up costs as much as moving 50 KB, and TCP
-/// wakes its reader for each segment of 64 KB unless told otherwise; beyond this size fewer
-/// wake-ups bring nothing, and the two ends begin to wait for each other.
+/// What a read of block data waits for at most. TCP wakes its reader for each segment of 64 KB
+/// unless told otherwise, and those wake-ups cost more than the copy; beyond this size the two ends
+/// begin to wait for each other (`docs/read-path.md`, Measured).
 pub const LOW_WATER_MAX: usize = 256 << 10;
 
 /// The low-water mark of one socket (`SO_RCVLOWAT`): a reader that waits is woken when so many
