@@ -1,6 +1,8 @@
 //! All replicas of this DataNode: volumes below, an index in memory above.
 
 pub(crate) mod choose;
+mod failure;
+mod open;
 mod recovery;
 pub(crate) mod replica;
 pub(crate) mod volume;
@@ -15,92 +17,21 @@ use parking_lot::{Condvar, Mutex, RwLock};
 use replica::{Files, Replica, Status};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use volume::{DataVolume, Location, Reserve};
 use zerohop_proto::hdfs::StorageReportProto;
 use zerohop_proto::hdfs::datanode::VolumeFailureSummaryProto;
-use zerohop_replica::{ErrorKind, ReplicaReader, StoredReplica};
+use zerohop_replica::ErrorKind;
 use zerohop_wire::block_report::{ReplicaState, ReportBuilder, ReportedReplica};
-use zerohop_wire::{Block, BlockId, ExtendedBlock, JavaException, RemoteException};
+use zerohop_wire::{Block, BlockId, ExtendedBlock};
 
 #[cfg(test)]
 mod store_test;
 
+pub(crate) use failure::Failure;
+pub(crate) use open::Opened;
 pub(crate) use recovery::RecoveryInfo;
-
-/// How long a reader waits for bytes that a writer was told of but has not written yet.
-const WAIT_FOR_WRITER: Duration = Duration::from_secs(3);
-const POSSIBLE_CAUSE: &str = ". The block may have been removed recently by the balancer or by \
-    intentionally reducing the replication factor. This condition is usually harmless. To be \
-    certain, please check the preceding datanode log messages for signs of a more serious issue.";
-
-/// Why something cannot be done with a replica.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    /// The request does not fit what is there; an exception as Apache throws it.
-    Refused(RemoteException),
-    /// The files cannot be used.
-    Files(zerohop_replica::Error),
-    /// The data file of a finalized replica is missing: the replica was given up.
-    Lost(zerohop_replica::Error, Box<(Block, Arc<DataVolume>)>),
-    /// The data file is there, its checksums are missing or do not fit it.
-    Unsummed(zerohop_replica::Error, Arc<DataVolume>),
-}
-
-impl Failure {
-    /// An `IOException`.
-    pub(crate) fn io(message: impl Into<String>) -> Self {
-        Self::Refused(JavaException::Io.with(message))
-    }
-
-    /// A `ReplicaNotFoundException`.
-    pub(crate) fn not_found(message: impl fmt::Display) -> Self {
-        Self::Refused(JavaException::ReplicaNotFound.with(format!("{message}{POSSIBLE_CAUSE}")))
-    }
-
-    /// A `ReplicaAlreadyExistsException`.
-    pub(crate) fn exists(message: impl Into<String>) -> Self {
-        Self::Refused(JavaException::ReplicaAlreadyExists.with(message))
-    }
-
-    /// The exception for a remote caller.
-    pub(crate) fn to_exception(&self) -> RemoteException {
-        match self {
-            Self::Refused(exception) => exception.clone(),
-            Self::Files(error) | Self::Lost(error, _) | Self::Unsummed(error, _) => {
-                JavaException::Io.with(error.to_string())
-            }
-        }
-    }
-}
-
-impl fmt::Display for Failure {
-    /// As Java prints an exception: class and message.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let exception = self.to_exception();
-        write!(f, "{}: {}", exception.class, exception.message)
-    }
-}
-
-impl From<zerohop_replica::Error> for Failure {
-    fn from(error: zerohop_replica::Error) -> Self {
-        Self::Files(error)
-    }
-}
-
-impl From<RemoteException> for Failure {
-    fn from(exception: RemoteException) -> Self {
-        Self::Refused(exception)
-    }
-}
-
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Self {
-        Self::io(error.to_string())
-    }
-}
 
 /// The replicas of one block pool.
 pub(crate) struct BlockPool {
@@ -129,13 +60,6 @@ pub(crate) struct StorageState {
     pub(crate) reports: Vec<StorageReportProto>,
     pub(crate) failed_volumes: u32,
     pub(crate) failure_summary: Option<VolumeFailureSummaryProto>,
-}
-
-/// A replica opened for reading.
-pub(crate) struct Opened {
-    pub(crate) reader: ReplicaReader,
-    /// What readers may see; at most the reader's length.
-    pub(crate) visible: u64,
 }
 
 impl Store {
@@ -265,136 +189,6 @@ impl Store {
                 block.pool, block.block.id
             ))
         })
-    }
-
-    /// Opens a replica for reading up to `needed` bytes.
-    pub(crate) fn open_replica(
-        &self,
-        block: &ExtendedBlock,
-        needed: u64,
-    ) -> Result<Opened, Failure> {
-        let pool = self.pool(&block.pool)?;
-        let replica = pool
-            .get(block.block.id)
-            .ok_or_else(|| Failure::not_found(format_args!("Replica not found for {block}")))?;
-        if replica.state() == ReplicaState::Rbw && !replica.wait_for(needed, WAIT_FOR_WRITER) {
-            return Err(Failure::io(format!(
-                "Need {needed} bytes, but only {} bytes available",
-                replica.block().len
-            )));
-        }
-        let status = replica.lock();
-        let stored = status.block();
-        if stored.stamp < block.block.stamp {
-            return Err(Failure::io(format!(
-                "Replica gen stamp < block genstamp, block={block}, replica={}",
-                status.text(&replica.volume)
-            )));
-        }
-        let Some(visible) = status.visible() else {
-            return Err(Failure::io(format!(
-                "Replica is not readable, block={block}, replica={}",
-                status.text(&replica.volume)
-            )));
-        };
-        let reader = match &status.files {
-            Files::Live(live) => live.open(),
-            Files::Stored(stored) => match replica.volume.pool(&block.pool) {
-                Some(files) => files.open(&stored.block, stored.place),
-                None => return Err(Failure::not_found(format_args!("{block}"))),
-            },
-        };
-        let stored = match &status.files {
-            Files::Stored(stored) => Some(*stored),
-            Files::Live(_) => None,
-        };
-        drop(status);
-        match reader {
-            Ok(reader) => Ok(Opened { visible: visible.min(reader.len()), reader }),
-            Err(error) => Err(self.cannot_open(&pool, &replica, stored, error)),
-        }
-    }
-
-    /// What the failure to open a replica means for it.
-    fn cannot_open(
-        &self,
-        pool: &BlockPool,
-        replica: &Arc<Replica>,
-        stored: Option<StoredReplica>,
-        error: zerohop_replica::Error,
-    ) -> Failure {
-        let files = replica.volume.pool(&pool.id);
-        let has_data = stored
-            .zip(files)
-            .is_some_and(|(stored, files)| files.data_path(stored.block.id, stored.place).exists());
-        let is_incomplete = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Corrupt);
-        match stored {
-            Some(_) if is_incomplete && has_data => {
-                tracing::warn!("{error}");
-                Failure::Unsummed(error, Arc::clone(&replica.volume))
-            }
-            Some(_) if error.kind() == ErrorKind::NotFound => self.give_up(pool, replica, error),
-            _ => {
-                self.file_trouble(pool, replica, &error);
-                error.into()
-            }
-        }
-    }
-
-    /// Opens the data of a finalized replica without checksums.
-    pub(crate) fn open_unsummed(&self, block: &ExtendedBlock) -> Result<Opened, Failure> {
-        let replica = self.replica(block)?;
-        let status = replica.lock();
-        let (Files::Stored(stored), Some(files)) =
-            (&status.files, replica.volume.pool(&block.pool))
-        else {
-            return Err(Failure::not_found(format_args!("{block}")));
-        };
-        let reader = files.open_unsummed(&stored.block, stored.place)?;
-        Ok(Opened { visible: stored.block.len.min(reader.len()), reader })
-    }
-
-    /// Deletes what is left of a replica that lacks its data.
-    fn give_up(
-        &self,
-        pool: &BlockPool,
-        replica: &Arc<Replica>,
-        error: zerohop_replica::Error,
-    ) -> Failure {
-        tracing::warn!("{error}; the replica is given up");
-        match self.remove(pool, replica) {
-            Ok(block) => Failure::Lost(error, Box::new((block, Arc::clone(&replica.volume)))),
-            Err(failure) => failure,
-        }
-    }
-
-    fn file_trouble(
-        &self,
-        pool: &BlockPool,
-        replica: &Arc<Replica>,
-        error: &zerohop_replica::Error,
-    ) {
-        tracing::warn!("{error}");
-        if error.kind() == ErrorKind::NotFound {
-            pool.forget(replica);
-        }
-        if error.is_volume_fault() {
-            self.suspect(&replica.volume);
-        }
-    }
-
-    /// How many bytes of a replica readers may see.
-    pub(crate) fn visible_len(&self, block: &ExtendedBlock) -> Result<u64, Failure> {
-        let replica = self.replica(block)?;
-        let status = replica.lock();
-        if status.block().stamp < block.block.stamp {
-            return Err(Failure::io(format!(
-                "replica.getGenerationStamp() < block.getGenerationStamp(), block={block}, \
-                 replica={}",
-                status.text(&replica.volume)
-            )));
-        }
-        status.visible().ok_or_else(|| Failure::io(format!("{block} is not readable")))
     }
 
     /// What a heartbeat says.

@@ -1,0 +1,151 @@
+//! Replicas opened for reading, and what a failure to open one means for it.
+
+use super::replica::{Files, Replica};
+use super::{BlockPool, Failure, Store};
+use std::sync::Arc;
+use std::time::Duration;
+use zerohop_replica::{ErrorKind, ReplicaReader, StoredReplica};
+use zerohop_wire::ExtendedBlock;
+use zerohop_wire::block_report::ReplicaState;
+
+/// How long a reader waits for bytes that a writer was told of but has not written yet.
+const WAIT_FOR_WRITER: Duration = Duration::from_secs(3);
+
+/// A replica opened for reading.
+pub(crate) struct Opened {
+    pub(crate) reader: ReplicaReader,
+    /// What readers may see; at most the reader's length.
+    pub(crate) visible: u64,
+}
+
+impl Store {
+    /// Opens a replica for reading up to `needed` bytes.
+    pub(crate) fn open_replica(
+        &self,
+        block: &ExtendedBlock,
+        needed: u64,
+    ) -> Result<Opened, Failure> {
+        let pool = self.pool(&block.pool)?;
+        let replica = pool
+            .get(block.block.id)
+            .ok_or_else(|| Failure::not_found(format_args!("Replica not found for {block}")))?;
+        if replica.state() == ReplicaState::Rbw && !replica.wait_for(needed, WAIT_FOR_WRITER) {
+            return Err(Failure::io(format!(
+                "Need {needed} bytes, but only {} bytes available",
+                replica.block().len
+            )));
+        }
+        let status = replica.lock();
+        let stored = status.block();
+        if stored.stamp < block.block.stamp {
+            return Err(Failure::io(format!(
+                "Replica gen stamp < block genstamp, block={block}, replica={}",
+                status.text(&replica.volume)
+            )));
+        }
+        let Some(visible) = status.visible() else {
+            return Err(Failure::io(format!(
+                "Replica is not readable, block={block}, replica={}",
+                status.text(&replica.volume)
+            )));
+        };
+        let reader = match &status.files {
+            Files::Live(live) => live.open(),
+            Files::Stored(stored) => match replica.volume.pool(&block.pool) {
+                Some(files) => files.open(&stored.block, stored.place),
+                None => return Err(Failure::not_found(format_args!("{block}"))),
+            },
+        };
+        let stored = match &status.files {
+            Files::Stored(stored) => Some(*stored),
+            Files::Live(_) => None,
+        };
+        drop(status);
+        match reader {
+            Ok(reader) => Ok(Opened { visible: visible.min(reader.len()), reader }),
+            Err(error) => Err(self.cannot_open(&pool, &replica, stored, error)),
+        }
+    }
+
+    /// What the failure to open a replica means for it.
+    fn cannot_open(
+        &self,
+        pool: &BlockPool,
+        replica: &Arc<Replica>,
+        stored: Option<StoredReplica>,
+        error: zerohop_replica::Error,
+    ) -> Failure {
+        let files = replica.volume.pool(&pool.id);
+        let has_data = stored
+            .zip(files)
+            .is_some_and(|(stored, files)| files.data_path(stored.block.id, stored.place).exists());
+        let is_incomplete = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Corrupt);
+        match stored {
+            Some(_) if is_incomplete && has_data => {
+                tracing::warn!("{error}");
+                Failure::Unsummed(error, Arc::clone(&replica.volume))
+            }
+            Some(_) if error.kind() == ErrorKind::NotFound => self.give_up(pool, replica, error),
+            _ => {
+                self.file_trouble(pool, replica, &error);
+                error.into()
+            }
+        }
+    }
+
+    /// Opens the data of a finalized replica without checksums.
+    pub(crate) fn open_unsummed(&self, block: &ExtendedBlock) -> Result<Opened, Failure> {
+        let replica = self.replica(block)?;
+        let status = replica.lock();
+        let (Files::Stored(stored), Some(files)) =
+            (&status.files, replica.volume.pool(&block.pool))
+        else {
+            return Err(Failure::not_found(format_args!("{block}")));
+        };
+        let reader = files.open_unsummed(&stored.block, stored.place)?;
+        Ok(Opened { visible: stored.block.len.min(reader.len()), reader })
+    }
+
+    /// Deletes what is left of a replica that lacks its data.
+    fn give_up(
+        &self,
+        pool: &BlockPool,
+        replica: &Arc<Replica>,
+        error: zerohop_replica::Error,
+    ) -> Failure {
+        tracing::warn!("{error}; the replica is given up");
+        match self.remove(pool, replica) {
+            Ok(block) => Failure::Lost(error, Box::new((block, Arc::clone(&replica.volume)))),
+            Err(failure) => failure,
+        }
+    }
+
+    pub(super) fn file_trouble(
+        &self,
+        pool: &BlockPool,
+        replica: &Arc<Replica>,
+        error: &zerohop_replica::Error,
+    ) {
+        tracing::warn!("{error}");
+        if error.kind() == ErrorKind::NotFound {
+            pool.forget(replica);
+        }
+        if error.is_volume_fault() {
+            self.suspect(&replica.volume);
+        }
+    }
+
+    /// How many bytes of a replica readers may see.
+    pub(crate) fn visible_len(&self, block: &ExtendedBlock) -> Result<u64, Failure> {
+        let replica = self.replica(block)?;
+        let status = replica.lock();
+        if status.block().stamp < block.block.stamp {
+            return Err(Failure::io(format!(
+                "replica.getGenerationStamp() < block.getGenerationStamp(), block={block}, \
+                 replica={}",
+                status.text(&replica.volume)
+            )));
+        }
+        status.visible().ok_or_else(|| Failure::io(format!("{block} is not readable")))
+    }
+}
