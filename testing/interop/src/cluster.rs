@@ -165,8 +165,8 @@ impl Cluster {
     }
 
     fn check_alive(&mut self) -> Outcome {
-        let processes = self.namenode.iter_mut().chain(self.datanodes.iter_mut().flatten());
-        processes.map(Process::alive).collect()
+        let mut processes = self.namenode.iter_mut().chain(self.datanodes.iter_mut().flatten());
+        processes.try_for_each(Process::alive)
     }
 
     fn format(&mut self) -> Outcome {

@@ -39,7 +39,7 @@ pub fn client(conf: &Path, settings: &[(&str, &str)]) -> Outcome<FileSystem> {
 pub fn client_as(conf: &Path, settings: &[(&str, &str)], user: User) -> Outcome<FileSystem> {
     let mut conf = Conf::load(conf).at("the client's configuration")?;
     for (name, value) in settings {
-        conf.set(*name, *value);
+        conf.set(name, *value);
     }
     FileSystem::connect_as(&conf, None, user).at("a client")
 }

@@ -375,7 +375,10 @@ impl RemoteBlock {
         if self.is_finished || self.packet.left > 0 {
             return;
         }
-        let ended = self.packet.is_last || self.next_packet().is_ok() && self.packet.is_last;
+        if !self.packet.is_last && self.next_packet().is_err() {
+            return;
+        }
+        let ended = self.packet.is_last;
         let status = if self.verify { Status::ChecksumOk } else { Status::Success };
         let message = frame::encode(&ClientReadStatusProto { status: status.into() });
         self.is_finished = ended && self.stream.write_all(&message).is_ok();

@@ -67,7 +67,7 @@ impl Writer {
         let checksum = options.checksum.unwrap_or(settings.checksum);
         let block_size = options.block_size.unwrap_or(settings.block_size);
         let chunk_len = checksum.bytes_per_checksum() as u64;
-        if block_size % chunk_len != 0 {
+        if !block_size.is_multiple_of(chunk_len) {
             return Err(Error::invalid(format!(
                 "Invalid values: dfs.bytes-per-checksum (={chunk_len}) must divide block size \
                  (={block_size})."
@@ -248,7 +248,7 @@ impl State {
         last: crate::types::LocatedBlock,
         status: &FileStatus,
     ) -> Result<()> {
-        if status.len % status.block_size == 0 {
+        if status.len.is_multiple_of(status.block_size) {
             let src = &self.stream.src;
             return Err(Error::plain(format!("The last block for file {src} is full.")));
         }
@@ -284,7 +284,7 @@ impl State {
     /// A packet at the last chunk's start, with what a flush has sent of that chunk already.
     fn next_packet(&mut self) -> Packet {
         let chunk_len = self.checksum.bytes_per_checksum();
-        if self.append_chunk_len > 0 && self.block_pos % chunk_len as u64 == 0 {
+        if self.append_chunk_len > 0 && self.block_pos.is_multiple_of(chunk_len as u64) {
             self.append_chunk_len = 0;
         }
         let chunks = match self.append_chunk_len {

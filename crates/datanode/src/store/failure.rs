@@ -15,11 +15,11 @@ pub(crate) enum Failure {
     /// The request does not fit what is there; an exception as Apache throws it.
     Refused(RemoteException),
     /// The files cannot be used.
-    Files(zerohop_replica::Error),
+    Files(Box<zerohop_replica::Error>),
     /// The data file of a finalized replica is missing: the replica was given up.
-    Lost(zerohop_replica::Error, Box<(Block, Arc<DataVolume>)>),
+    Lost(Box<zerohop_replica::Error>, Box<(Block, Arc<DataVolume>)>),
     /// The data file is there, its checksums are missing or do not fit it.
-    Unsummed(zerohop_replica::Error, Arc<DataVolume>),
+    Unsummed(Box<zerohop_replica::Error>, Arc<DataVolume>),
 }
 
 impl Failure {
@@ -59,7 +59,7 @@ impl fmt::Display for Failure {
 
 impl From<zerohop_replica::Error> for Failure {
     fn from(error: zerohop_replica::Error) -> Self {
-        Self::Files(error)
+        Self::Files(Box::new(error))
     }
 }
 

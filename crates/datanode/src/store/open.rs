@@ -83,7 +83,7 @@ impl Store {
         match stored {
             Some(_) if is_incomplete && has_data => {
                 tracing::warn!("{error}");
-                Failure::Unsummed(error, Arc::clone(&replica.volume))
+                Failure::Unsummed(Box::new(error), Arc::clone(&replica.volume))
             }
             Some(_) if error.kind() == ErrorKind::NotFound => self.give_up(pool, replica, error),
             _ => {
@@ -115,7 +115,9 @@ impl Store {
     ) -> Failure {
         tracing::warn!("{error}; the replica is given up");
         match self.remove(pool, replica) {
-            Ok(block) => Failure::Lost(error, Box::new((block, Arc::clone(&replica.volume)))),
+            Ok(block) => {
+                Failure::Lost(Box::new(error), Box::new((block, Arc::clone(&replica.volume))))
+            }
             Err(failure) => failure,
         }
     }
