@@ -85,7 +85,7 @@ impl Alone {
             if let Some(process) = &mut self.process {
                 process.alive()?;
             }
-            Ok(fs.mkdirs("/serves").map_err(|e| e.to_string())?)
+            fs.mkdirs("/serves").map_err(|e| e.to_string())
         })
     }
 
