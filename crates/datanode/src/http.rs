@@ -11,8 +11,9 @@ use tokio::net::{TcpListener, TcpStream};
 /// A request's head that is longer is refused.
 const HEAD_MAX: usize = 16 << 10;
 /// A request that takes longer is dropped.
-const REQUEST_PATIENCE: Duration = Duration::from_secs(30);
-const CONNECTIONS_MAX: usize = 64;
+const REQUEST_PATIENCE: Duration = Duration::from_secs(10);
+/// Connections at once; more wait in the socket.
+const CONNECTIONS_MAX: usize = 2048;
 
 /// A tokio listener of a bound port.
 pub(crate) fn listener(bound: StdListener) -> io::Result<TcpListener> {

@@ -5,6 +5,7 @@ mod date;
 mod fsck;
 mod jmx;
 mod overview;
+mod quiet;
 
 use crate::Error;
 use crate::core::Core;
@@ -49,7 +50,8 @@ impl HttpServer {
             Ok(listener) => listener,
             Err(error) => return tracing::error!("HTTP server: {error}"),
         };
-        let service = router(core).into_make_service_with_connect_info::<SocketAddr>();
+        let listener = quiet::QuietListener::new(listener);
+        let service = router(core).into_make_service_with_connect_info::<quiet::Remote>();
         let task = tokio::spawn(async move {
             if let Err(error) = axum::serve(listener, service).await {
                 tracing::error!("HTTP server: {error}");

@@ -3,6 +3,7 @@
 mod result;
 
 use super::date::java_date;
+use super::quiet::Remote;
 use super::{query, text};
 use crate::core::Core;
 use axum::extract::{ConnectInfo, RawQuery, State};
@@ -18,7 +19,7 @@ use zerohop_wire::{BlockId, ExtendedBlock, RemoteException};
 
 pub(super) async fn page(
     State(core): State<Arc<Core>>,
-    ConnectInfo(remote): ConnectInfo<SocketAddr>,
+    ConnectInfo(Remote(remote)): ConnectInfo<Remote>,
     raw: RawQuery,
 ) -> Response {
     let query = query(raw);
