@@ -72,6 +72,7 @@ fn locate(client: &Client, src: &str, len: u64) -> Result<LocatedBlocks> {
             "Fail to get checksum, since file {src} is under construction."
         )));
     }
+    located.check_replicated(src)?;
     Ok(located)
 }
 

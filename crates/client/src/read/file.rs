@@ -131,6 +131,7 @@ fn fetch_with_len(client: &Client, src: &str) -> Result<Located> {
     let mut left = client.settings.last_block_len_retries;
     loop {
         let answer = fetch(client, src, 0)?;
+        answer.check_readable(src)?;
         if let Some(located) = with_visible_len(client, answer)? {
             return Ok(located);
         }

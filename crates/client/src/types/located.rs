@@ -1,5 +1,6 @@
 //! Where blocks are.
 
+use crate::error::{Error, Kind, Result};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -191,9 +192,30 @@ pub struct LocatedBlocks {
     pub last_block: Option<LocatedBlock>,
     /// Whether the last block's length is final.
     pub is_last_complete: bool,
+    /// The erasure coding policy of the file; its blocks are then groups of cells.
+    pub erasure_policy: Option<String>,
+    /// The bytes in the blocks are encrypted.
+    pub is_encrypted: bool,
 }
 
 impl LocatedBlocks {
+    /// Refuses a file whose bytes this client would hand out as they lie on the DataNodes' disks.
+    pub(crate) fn check_readable(&self, src: &str) -> Result<()> {
+        self.check_replicated(src)?;
+        match self.is_encrypted {
+            true => Err(unreadable(src, "it is encrypted")),
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses a file whose blocks are groups of cells.
+    pub(crate) fn check_replicated(&self, src: &str) -> Result<()> {
+        match &self.erasure_policy {
+            Some(policy) => Err(unreadable(src, &format!("it is erasure coded ({policy})"))),
+            None => Ok(()),
+        }
+    }
+
     /// The block that holds `offset`.
     pub fn at(&self, offset: u64) -> Option<&LocatedBlock> {
         let after = self.blocks.partition_point(|block| block.offset <= offset);
@@ -212,8 +234,17 @@ impl From<LocatedBlocksProto> for LocatedBlocks {
             is_under_construction: proto.under_construction,
             last_block: proto.last_block.map(Into::into),
             is_last_complete: proto.is_last_block_complete,
+            erasure_policy: proto.ec_policy.map(|policy| match policy.name {
+                Some(name) => name,
+                None => format!("number {}", policy.id),
+            }),
+            is_encrypted: proto.file_encryption_info.is_some(),
         }
     }
+}
+
+fn unreadable(src: &str, what: &str) -> Error {
+    Error::new(Kind::Unsupported, format!("{src}: {what}; this client cannot read it yet"))
 }
 
 /// `block` with another length.
