@@ -44,11 +44,6 @@ fn dfsio_on_ours() {
 }
 
 #[test]
-fn namenode_throughput_on_apache() {
-    on(Kind::Apache, "nnthroughput", namenode_throughput);
-}
-
-#[test]
 fn namenode_throughput_on_ours() {
     on(Kind::Ours, "nnthroughput", namenode_throughput);
 }
