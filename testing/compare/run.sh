@@ -8,7 +8,7 @@ profile=${COMPARE_PROFILE:-release}
 testing/ensure-tools.sh
 cargo build -q --profile "$profile" -p zerohop-compare
 export ZEROHOP_BIN=${ZEROHOP_BIN:-$target/$profile/zerohop}
-COMPARE_FOLDER=$(mktemp -d "$target/interop/compare-XXXXXX")
+COMPARE_FOLDER=$(mktemp -d "$target/interop/compare.XXXXXX")
 export COMPARE_FOLDER
 trap 'rm -rf "$COMPARE_FOLDER"' EXIT
 "$target/$profile/zerohop-compare" "$@"

@@ -175,6 +175,21 @@ impl Store {
         Ok(live)
     }
 
+    /// The files of a replica to be written on, with the new stamp, whether or not it was finalized.
+    fn live_again(
+        &self,
+        block: &ExtendedBlock,
+        replica: &Arc<Replica>,
+        status: &mut MutexGuard<'_, Status>,
+        new_stamp: GenerationStamp,
+    ) -> Result<Arc<LiveReplica>, Failure> {
+        let Files::Live(live) = &status.files else {
+            return self.reopen(block, replica, status, new_stamp);
+        };
+        live.restamp(new_stamp)?;
+        Ok(Arc::clone(live))
+    }
+
     /// Goes on with an append whose pipeline broke.
     pub(crate) fn recover_append(
         &self,
@@ -186,14 +201,7 @@ impl Store {
         let replica = self.replica(block)?;
         let mut status = replica.lock_without_writer(self.writer_patience)?;
         check_recoverable(&status, &replica.volume, block, new_stamp, expected_len)?;
-        let live = match &status.files {
-            Files::Live(live) => {
-                let live = Arc::clone(live);
-                live.restamp(new_stamp)?;
-                live
-            }
-            Files::Stored(_) => self.reopen(block, &replica, &mut status, new_stamp)?,
-        };
+        let live = self.live_again(block, &replica, &mut status, new_stamp)?;
         status.writer = Some(Arc::clone(writer));
         drop(status);
         Ok(Writable { replica, live })
@@ -209,14 +217,7 @@ impl Store {
         let replica = self.replica(block)?;
         let mut status = replica.lock_without_writer(self.writer_patience)?;
         check_recoverable(&status, &replica.volume, block, new_stamp, expected_len)?;
-        let live = match &status.files {
-            Files::Live(live) => {
-                let live = Arc::clone(live);
-                live.restamp(new_stamp)?;
-                live
-            }
-            Files::Stored(_) => self.reopen(block, &replica, &mut status, new_stamp)?,
-        };
+        let live = self.live_again(block, &replica, &mut status, new_stamp)?;
         finish(&replica, &mut status, &live, Durability::PageCache)?;
         drop(status);
         Ok(replica)
