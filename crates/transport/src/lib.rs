@@ -1,10 +1,13 @@
 //! Hadoop RPC version 9 (client and server), data connections, and who a user is.
 //!
 //! Nothing here knows what HDFS is: protocols are names, requests are bytes. [`rpc`] runs on tokio,
-//! [`net`] on plain blocking sockets, because block data moves on threads of its own.
+//! [`net`] and
+//! [`domain`] on plain blocking sockets, because block data moves on threads of its own.
 
+pub mod domain;
 pub mod groups;
 pub mod login;
 pub mod machines;
 pub mod net;
 pub mod rpc;
+pub mod shm;

@@ -8,6 +8,7 @@ pub mod checksum_type;
 pub mod exception;
 pub mod ids;
 pub mod meta_header;
+pub mod slot;
 pub mod transfer;
 
 pub use block::{Block, ExtendedBlock};
@@ -15,3 +16,4 @@ pub use block_report::{ReplicaState, ReportedReplica};
 pub use checksum_type::{ChecksumError, ChecksumType, DataChecksum};
 pub use exception::{JavaException, RemoteException};
 pub use ids::{BlockId, GenerationStamp, InodeId, TxId};
+pub use slot::{ShmId, Slot, SlotId};
