@@ -5,6 +5,7 @@
 
 pub mod args;
 pub mod checksum;
+pub mod dfsio;
 pub mod files;
 pub mod measure;
 pub mod metadata;

@@ -1,5 +1,7 @@
 //! `bench`: measurements of our own stack, on the configured cluster or on one of its own.
 
+mod dfsio;
+
 use std::process::Command;
 
 use zerohop_bench::args::{Args, USAGE};
@@ -13,7 +15,11 @@ use crate::fs::{EXIT_USAGE, Location, connect_client};
 use crate::namenodes;
 use crate::settings::Settings;
 
-pub fn run(settings: Settings, words: Vec<String>) -> i32 {
+pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
+    if words.first().is_some_and(|word| word == "dfsio") {
+        words.remove(0);
+        return dfsio::run(settings, words);
+    }
     if words.iter().any(|word| matches!(word.as_str(), "-h" | "--help" | "-help")) {
         sayln!("{USAGE}");
         return 0;
@@ -30,14 +36,19 @@ pub fn run(settings: Settings, words: Vec<String>) -> i32 {
 
 fn measure(settings: &Settings, args: &Args, words: &[String]) -> Outcome<i32> {
     let conf = settings.load()?;
-    let default = Location::parse(&conf.get(&keys::FS_DEFAULTFS)?);
-    if default.scheme.as_deref() != Some("hdfs") {
-        return on_own_cluster(words);
+    if !has_cluster(&conf)? {
+        return on_own_cluster(settings, 3, "bench", words);
     }
     let mut suite = suite(&conf)?;
     args.apply(&mut suite);
     let report = suite.run(&mut |row: &Row| eprintln!("{}", progress(row)));
     print(&report.map_err(|error| Failure::io(error.to_string()))?, args.json)
+}
+
+/// Whether the configuration names an HDFS.
+fn has_cluster(conf: &Conf) -> Outcome<bool> {
+    let default = Location::parse(&conf.get(&keys::FS_DEFAULTFS)?);
+    Ok(default.scheme.as_deref() == Some("hdfs"))
 }
 
 fn suite(conf: &Conf) -> Outcome<Suite> {
@@ -59,17 +70,30 @@ fn print(report: &Report, as_json: bool) -> Outcome<i32> {
     Ok(0)
 }
 
-/// The cluster is a process of its own, so that its CPU time is not the client's.
-fn on_own_cluster(words: &[String]) -> Outcome<i32> {
+/// Runs `zerohop VERB WORDS` on a cluster that is a process of its own, so that its CPU time is not
+/// the client's.
+fn on_own_cluster(
+    settings: &Settings,
+    datanodes: u16,
+    verb: &str,
+    words: &[String],
+) -> Outcome<i32> {
     let quote = |word: &str| format!("'{}'", word.replace('\'', "'\\''"));
     let own = std::env::current_exe()?;
-    let mut command = format!("{} bench", quote(&own.to_string_lossy()));
+    let mut command = format!("{} {verb}", quote(&own.to_string_lossy()));
     for word in words {
         command.push(' ');
         command.push_str(&quote(word));
     }
     command.push_str(" --watch cluster=$PPID");
-    let up = ["up", "--datanodes", "3", "--port", "0", "--http-port", "0", "--exec", &command];
-    let status = Command::new(&own).args(up).status()?;
+    let mut up = Command::new(&own);
+    if let Some(folder) = &settings.folder {
+        up.arg("--config").arg(folder);
+    }
+    for (name, value) in &settings.values {
+        up.arg("-D").arg(format!("{name}={value}"));
+    }
+    up.args(["up", "--datanodes", &datanodes.to_string(), "--port", "0", "--http-port", "0"]);
+    let status = up.args(["--exec", &command]).status()?;
     Ok(status.code().unwrap_or(1))
 }

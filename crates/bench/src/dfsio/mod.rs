@@ -1,0 +1,18 @@
+//! TestDFSIO without MapReduce: its options, its files, its result lines; a thread is a map task.
+//!
+//! The files lie where Apache's program puts them, so that either can read what the other wrote.
+
+mod args;
+mod result;
+mod size;
+mod work;
+
+pub use args::{Args, USAGE};
+pub use result::{Task, TestResult, decimal};
+pub use size::{MEGA, parse_size};
+pub use work::{Test, Work, clean, run_test};
+
+/// Where the files lie unless `test.build.data` says otherwise.
+pub const BASE_FOLDER: &str = "/benchmarks/TestDFSIO";
+/// The key that names another folder.
+pub const BASE_FOLDER_KEY: &str = "test.build.data";

@@ -1,0 +1,87 @@
+//! `zerohop bench dfsio` as a user has it: TestDFSIO's sequence on one cluster, and its results file.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_zerohop");
+
+/// Exit code, standard output, standard error.
+fn zerohop(args: &[&str], folder: &Path) -> (i32, String, String) {
+    let mut command = Command::new(BINARY);
+    command.args(args).current_dir(folder).env_remove("HADOOP_CONF_DIR").stdin(Stdio::null());
+    let output = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+}
+
+/// The numbers behind a label, one a test.
+fn numbers(results: &str, label: &str) -> Vec<f64> {
+    let value = |line: &str| line.rsplit_once(": ").map(|(_, value)| value.parse().unwrap());
+    results.lines().filter(|line| line.contains(label)).filter_map(value).collect()
+}
+
+#[test]
+fn the_whole_sequence_leaves_its_results() {
+    let folder = tempfile::tempdir().unwrap();
+    let same = "-nrFiles 2 -bufferSize 65536 -resFile results";
+    let script = format!(
+        "set -e
+        zerohop bench dfsio -write -size 3MB {same}
+        zerohop bench dfsio -read -size 3MB {same}
+        zerohop bench dfsio -read -random -size 1MB {same}
+        zerohop bench dfsio -read -backward -size 3MB {same}
+        zerohop bench dfsio -read -skip -size 3MB {same}
+        zerohop bench dfsio -append -size 2MB {same}
+        zerohop fs -stat %b /benchmarks/TestDFSIO/io_data/test_io_1 >appended
+        zerohop bench dfsio -truncate -size 1500000B {same}
+        zerohop fs -stat %b /benchmarks/TestDFSIO/io_data/test_io_1 >truncated
+        zerohop bench dfsio -clean
+        ! zerohop fs -test -e /benchmarks/TestDFSIO"
+    );
+    let up = ["up", "--port", "0", "--http-port", "0", "--exec", &script];
+    let (code, out, err) = zerohop(&up, folder.path());
+    assert_eq!(code, 0, "{out}\n{err}");
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let results = read("results");
+    assert_eq!(results, out, "what is printed is what is kept");
+    let tests: Vec<&str> =
+        results.lines().filter_map(|line| line.strip_prefix("----- TestDFSIO ----- : ")).collect();
+    let expected =
+        ["write", "read", "random read", "backward read", "skip read", "append", "truncate"];
+    assert_eq!(tests, expected);
+    assert_eq!(numbers(&results, "Number of files"), [2.0; 7]);
+    let megabytes = numbers(&results, "Total MBytes processed");
+    assert_eq!((megabytes[0], megabytes[1], megabytes[5]), (6.0, 6.0, 4.0));
+    // Random reads near the end are short, and go on until there is enough.
+    assert!((2.0..2.5).contains(&megabytes[2]), "{megabytes:?}");
+    // Every second buffer is left out, so that the end comes first.
+    assert_eq!((megabytes[3], megabytes[4]), (6.0, 3.0));
+    // 5 MB were there, 1.5 million bytes stay.
+    assert_eq!(megabytes[6], 7.14);
+    for label in ["Throughput mb/sec", "Average IO rate mb/sec", "Test exec time sec"] {
+        assert!(numbers(&results, label).iter().take(6).all(|n| *n > 0.0), "{results}");
+    }
+    assert_eq!((read("appended").trim(), read("truncated").trim()), ("5242880", "1500000"));
+}
+
+#[test]
+fn without_a_cluster_one_is_started_for_the_test() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, out, err) = zerohop(
+        &["bench", "dfsio", "-Ddfs.blocksize=1048576", "-read", "-size", "3MB"],
+        folder.path(),
+    );
+    assert!(code == 0 && out.contains("Total MBytes processed: 3\n"), "{code} {out} {err}");
+    assert!(err.contains("read 3145728 bytes by "), "{err}");
+    let kept = std::fs::read_to_string(folder.path().join("TestDFSIO_results.log")).unwrap();
+    assert_eq!(kept, out);
+}
+
+#[test]
+fn mistakes_say_how_it_is_used() {
+    let folder = tempfile::tempdir().unwrap();
+    for args in [&["bench", "dfsio"][..], &["bench", "dfsio", "-write", "-size", "x"]] {
+        let (code, out, err) = zerohop(args, folder.path());
+        assert!(code == 255 && out.is_empty() && err.contains("Usage:"), "{code} {out} {err}");
+    }
+}
