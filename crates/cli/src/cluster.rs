@@ -218,6 +218,8 @@ fn namenode_conf(plan: &Plan) -> Conf {
     conf.set("dfs.namenode.name.dir", text(plan.folder.join("name")));
     conf.set("dfs.replication", plan.datanodes.min(3).to_string());
     conf.set("dfs.namenode.safemode.extension", "0");
+    // All may report at once: who waits for its turn is late by a heartbeat.
+    conf.set("dfs.namenode.max.full.block.report.leases", plan.datanodes.max(6).to_string());
     apply(&mut conf, &plan.values);
     conf
 }

@@ -28,7 +28,10 @@ enum Start {
     Help,
 }
 
-pub fn namenode(settings: Settings, words: Vec<String>) -> i32 {
+pub fn namenode(mut settings: Settings, mut words: Vec<String>) -> i32 {
+    if let Err(failure) = settings.take_all(&mut words) {
+        return complain("namenode", &failure);
+    }
     let run = || match namenode_start(&words)? {
         Start::Help => {
             sayln!("{NAMENODE_USAGE}");
@@ -150,7 +153,10 @@ fn agreed(folder: &std::path::Path) -> Outcome<bool> {
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
-pub fn datanode(settings: Settings, words: Vec<String>) -> i32 {
+pub fn datanode(mut settings: Settings, mut words: Vec<String>) -> i32 {
+    if let Err(failure) = settings.take_all(&mut words) {
+        return complain("datanode", &failure);
+    }
     let run = || {
         for word in &words {
             match word.trim_start_matches('-') {

@@ -1,9 +1,12 @@
 //! The NameNodes that a configuration names.
 
+use std::net::ToSocketAddrs;
+
+use zerohop_client::blocking::FileSystem;
 use zerohop_conf::{Conf, keys};
 
 use crate::failure::{Failure, Outcome};
-use crate::fs::Location;
+use crate::fs::{Location, client_failure};
 
 /// Port of fs.defaultFS where it names none.
 pub const RPC_PORT: u16 = 8020;
@@ -31,6 +34,64 @@ impl NameNode {
         let host = host.to_owned();
         Ok(NameNode { nameservice: nameservice.to_owned(), id: id.to_owned(), host, port })
     }
+
+    /// As Java prints a socket address: `host/ip:port`, without the host where an ip was configured.
+    pub fn address(&self) -> String {
+        let found = (self.host.as_str(), self.port).to_socket_addrs();
+        let ip = found.ok().and_then(|mut found| found.next()).map(|addr| addr.ip().to_string());
+        let ip = ip.unwrap_or_else(|| "<unresolved>".to_owned());
+        let host = if self.host == ip { "" } else { &self.host };
+        format!("{host}/{ip}:{}", self.port)
+    }
+
+    /// A client of this NameNode alone. One that is down is found out as quickly as by a client that
+    /// fails over.
+    pub fn client(&self, conf: &Conf) -> Outcome<FileSystem> {
+        let mut conf = conf.clone();
+        for (key, like) in [
+            (&keys::IPC_CLIENT_CONNECT_MAX_RETRIES, &keys::DFS_CLIENT_FAILOVER_CONNECTION_RETRIES),
+            (
+                &keys::IPC_CLIENT_CONNECT_MAX_RETRIES_ON_TIMEOUTS,
+                &keys::DFS_CLIENT_FAILOVER_CONNECTION_RETRIES_ON_TIMEOUTS,
+            ),
+        ] {
+            let value = conf.get(like)?;
+            conf.set(key.name, value.to_string());
+        }
+        let uri = format!("hdfs://{}:{}", self.host, self.port);
+        FileSystem::connect(&conf, Some(&uri)).map_err(client_failure)
+    }
+}
+
+/// The authority of the default file system.
+pub fn default_authority(conf: &Conf) -> Outcome<String> {
+    Ok(Location::parse(&conf.get(&keys::FS_DEFAULTFS)?).authority.unwrap_or_default())
+}
+
+/// The NameNodes of a name service that has several; none if `authority` is a host or names a
+/// service with one NameNode.
+pub fn of_service(conf: &Conf, authority: &str) -> Outcome<Vec<NameNode>> {
+    if !conf.get(&keys::DFS_NAMESERVICES)?.iter().any(|service| service == authority)
+        || !conf.is_set(&format!("{}.{authority}", keys::DFS_HA_NAMENODES.name))
+    {
+        return Ok(Vec::new());
+    }
+    let mut found = configured(conf)?;
+    found.retain(|node| node.nameservice == authority && !node.id.is_empty());
+    Ok(found)
+}
+
+/// The NameNode of several that is active, as they say themselves.
+pub fn active(conf: &Conf, nodes: Vec<NameNode>) -> Outcome<NameNode> {
+    let mut problems = Vec::new();
+    for node in nodes {
+        match node.client(conf).and_then(|fs| fs.is_active().map_err(client_failure)) {
+            Ok(true) => return Ok(node),
+            Ok(false) => problems.push(format!("{} is standby", node.address())),
+            Err(failure) => problems.push(failure.to_string()),
+        }
+    }
+    Err(Failure::io(format!("no NameNode is active: {}", problems.join("; "))))
 }
 
 /// The RPC addresses of all NameNodes, as DFSUtil.getNNServiceRpcAddressesForCluster finds them.
@@ -83,6 +144,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn addresses_as_java_prints_them() {
+        let of = |host: &str| NameNode::parse("", "", &format!("{host}:1")).unwrap().address();
+        assert_eq!(of("127.0.0.1"), "/127.0.0.1:1");
+        assert_eq!(of("no.such.host.invalid"), "no.such.host.invalid/<unresolved>:1");
+    }
+
+    #[test]
     fn one_and_many() {
         let mut conf = Conf::new();
         assert!(configured(&conf).is_err());
@@ -94,6 +162,10 @@ mod tests {
         conf.set("dfs.namenode.rpc-address.a.n1", "x:1");
         conf.set("dfs.namenode.rpc-address.a.n2", "y:2");
         conf.set("dfs.namenode.rpc-address.b", "z:3");
+        let of = |authority: &str| of_service(&conf, authority).unwrap();
+        let ids: Vec<String> = of("a").into_iter().map(|node| node.id).collect();
+        assert_eq!(ids, ["n1", "n2"]);
+        assert!(of("b").is_empty() && of("h").is_empty());
         let hosts: Vec<String> = configured(&conf).unwrap().into_iter().map(|n| n.host).collect();
         assert_eq!(hosts, ["x", "y", "z"]);
     }

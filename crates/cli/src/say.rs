@@ -13,6 +13,12 @@ pub(crate) fn say(text: Arguments<'_>) {
     }
 }
 
+/// A line of a program that goes on whether it is read or not (`zerohop up | head -1`).
+pub(crate) fn mention(text: Arguments<'_>) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_fmt(text).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
+}
+
 /// `print!` that does not panic.
 macro_rules! say {
     ($($arg:tt)*) => { $crate::say::say(format_args!($($arg)*)) };

@@ -50,6 +50,19 @@ impl Settings {
         Ok(())
     }
 
+    /// Takes the options from wherever they stand: for verbs that have no such words of their own.
+    pub fn take_all(&mut self, args: &mut Vec<String>) -> Outcome {
+        let mut own = Vec::new();
+        loop {
+            self.take(args)?;
+            if args.is_empty() {
+                *args = own;
+                return Ok(());
+            }
+            own.push(args.remove(0));
+        }
+    }
+
     fn define(&mut self, pair: &str) -> Outcome {
         let (name, value) = pair.split_once('=').ok_or_else(|| {
             Failure::usage(format!(
@@ -84,6 +97,17 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn options_may_stand_anywhere() {
+        let words = "--format --config /c -force -D a=1";
+        let mut args: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        let mut settings = Settings::default();
+        settings.take_all(&mut args).unwrap();
+        assert_eq!(args, ["--format", "-force"]);
+        assert_eq!(settings.folder, Some(PathBuf::from("/c")));
+        assert_eq!(settings.values, [("a".to_owned(), "1".to_owned())]);
+    }
 
     #[test]
     fn options_end_at_the_command() {

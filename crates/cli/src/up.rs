@@ -13,6 +13,7 @@ use crate::cluster::{Cluster, Plan};
 use crate::command_line::complain;
 use crate::failure::{Failure, Outcome};
 use crate::log;
+use crate::say::mention;
 use crate::settings::Settings;
 
 /// How long a command gets after it was told to end.
@@ -135,13 +136,13 @@ fn announce(cluster: &Cluster, home: &Home, conf: &Path, took: Duration) {
         Some(_) => "temporary: removed when the cluster stops; --data DIR keeps it",
         None => "kept across restarts",
     };
-    sayln!("{}  serves after {} ms ({nodes})", cluster.uri(), took.as_millis());
-    sayln!("web   http://{}/", cluster.http_addr());
-    sayln!("data  {} ({kept})", home.path.display());
-    sayln!("log   {}", home.path.join("zerohop.log").display());
-    sayln!("use   export HADOOP_CONF_DIR={}", conf.display());
-    sayln!("      zerohop fs -ls /");
-    sayln!("stop  Ctrl-C");
+    mention(format_args!("{}  serves after {} ms ({nodes})", cluster.uri(), took.as_millis()));
+    mention(format_args!("web   http://{}/", cluster.http_addr()));
+    mention(format_args!("data  {} ({kept})", home.path.display()));
+    mention(format_args!("log   {}", home.path.join("zerohop.log").display()));
+    mention(format_args!("use   export HADOOP_CONF_DIR={}", conf.display()));
+    mention(format_args!("      zerohop fs -ls /"));
+    mention(format_args!("stop  Ctrl-C"));
 }
 
 /// The signals that end the cluster.

@@ -225,7 +225,10 @@ fn what_cannot_work_says_so_in_one_line() {
         (&["up", "--port", "0", "--data", file], "cannot make"),
         (&["--config", bad.to_str().unwrap(), "fs", "-ls", "/"], "cut off"),
         (&["--config", missing.to_str().unwrap(), "fs", "-ls", "/"], "cannot read configuration"),
-        (&["-D", "ipc.client.connect.max.retries=0", "-fs", &closed, "fs", "-ls", "/"], "running"),
+        (
+            &["-D", "ipc.client.connect.max.retries=0", "-fs", &closed, "fs", "-ls", "/"],
+            " failed on connection exception: java.net.ConnectException: Connection refused; For more details see:  http://wiki.apache.org/hadoop/ConnectionRefused; is the NameNode running there?",
+        ),
         (&["-D", "dfs.replication=x", "-fs", &closed, "fs", "-put", file, "/y"], "dfs.replication"),
         (&["demo", "--size", "lots"], "--size"),
     ];
@@ -254,4 +257,45 @@ fn the_demo_leaves_nothing() {
     let (code, out, err) = run(&mut zerohop(&["demo", "--size", "8m", "--folder", path]));
     assert!(code == 0 && out.contains("compare") && err.is_empty(), "{code} {out} {err}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// Options of the configuration may stand before or behind those of a daemon.
+#[test]
+fn a_namenode_is_formatted_with_the_options_in_any_order() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, order) in [("before", [1, 2, 0]), ("behind", [0, 1, 2])] {
+        let name_dir = folder.path().join(name);
+        let conf = folder.path().join(format!("{name}-conf"));
+        std::fs::create_dir(&conf).unwrap();
+        let site = format!(
+            "<configuration><property><name>dfs.namenode.name.dir</name><value>{}</value></property></configuration>",
+            name_dir.display()
+        );
+        std::fs::write(conf.join("hdfs-site.xml"), site).unwrap();
+        let words = ["--format", "--config", conf.to_str().unwrap()];
+        let words: Vec<&str> = order.iter().map(|i| words[*i]).collect();
+        let (code, _, err) = run(zerohop(&["namenode"]).args(&words));
+        assert_eq!(code, 0, "{words:?}: {err}");
+        assert!(name_dir.join("current/VERSION").exists(), "{words:?}");
+    }
+}
+
+/// `zerohop up | head -1`: the cluster goes on when nobody reads what it says.
+#[test]
+fn up_does_not_need_a_reader() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let mut command =
+        zerohop(&["up", "--port", "0", "--http-port", "0", "--data", data.to_str().unwrap()]);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let conf = data.join("conf");
+    // The configuration is written just before the first line is printed.
+    until(|| conf.join("hdfs-site.xml").exists().then_some(()));
+    let list = |_: usize| run(zerohop(&["fs", "-ls", "/"]).env("HADOOP_CONF_DIR", &conf)).0;
+    assert_eq!((0..3).map(list).collect::<Vec<_>>(), [0, 0, 0]);
+    assert!(child.try_wait().unwrap().is_none());
+    let pid = rustix::process::Pid::from_raw(child.id() as i32).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(wait(&mut child), 0);
 }

@@ -161,6 +161,9 @@ fn block_params(conf: &Conf) -> Result<BlockParams, Error> {
         stale_interval_ms: millis(conf.get(&keys::DFS_NAMENODE_STALE_DATANODE_INTERVAL)?),
         avoid_stale_for_read: conf.get(&keys::DFS_NAMENODE_AVOID_READ_STALE_DATANODE)?,
         avoid_stale_for_write: conf.get(&keys::DFS_NAMENODE_AVOID_WRITE_STALE_DATANODE)?,
+        report_leases_max: conf.get(&keys::DFS_NAMENODE_MAX_FULL_BLOCK_REPORT_LEASES)?.max(1)
+            as usize,
+        report_lease_ms: millis(conf.get(&keys::DFS_NAMENODE_FULL_BLOCK_REPORT_LEASE_LENGTH_MS)?),
         consider_load: conf.get(&keys::DFS_NAMENODE_REDUNDANCY_CONSIDERLOAD)?,
         consider_load_factor: conf.get(&keys::DFS_NAMENODE_REDUNDANCY_CONSIDERLOAD_FACTOR)?,
         safemode_threshold: conf.get(&keys::DFS_NAMENODE_SAFEMODE_THRESHOLD_PCT)?,

@@ -84,6 +84,7 @@ exceptions! {
     LeaseExpired = "org.apache.hadoop.hdfs.server.namenode.LeaseExpiredException",
     NotReplicatedYet = "org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException",
     SafeMode = "org.apache.hadoop.hdfs.server.namenode.SafeModeException",
+    InvalidBlockReportLease = "org.apache.hadoop.hdfs.server.protocol.InvalidBlockReportLeaseException",
     DisallowedDatanode = "org.apache.hadoop.hdfs.server.protocol.DisallowedDatanodeException",
     IncorrectVersion = "org.apache.hadoop.hdfs.server.common.IncorrectVersionException",
     InconsistentFsState = "org.apache.hadoop.hdfs.server.common.InconsistentFSStateException",

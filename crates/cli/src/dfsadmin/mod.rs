@@ -1,5 +1,6 @@
 //! `dfsadmin`: administration of a cluster, with the words and the output of Apache's.
 
+mod every;
 mod open_files;
 mod quota;
 mod report;
@@ -7,7 +8,7 @@ mod safe_mode;
 mod topology;
 
 use zerohop_client::blocking::FileSystem;
-use zerohop_conf::Conf;
+use zerohop_conf::{Conf, keys};
 
 use crate::command_line::complain;
 use crate::failure::{Failure, Kind, Outcome};
@@ -150,23 +151,29 @@ fn simple(
 }
 
 fn save_namespace(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
-    let fs = connect_client(conf)?;
-    match words.as_slice() {
-        [] => {
-            fs.save_namespace().map_err(client_failure)?;
-            sayln!("Save namespace successful");
-        }
+    let (seconds, transactions) = match words.as_slice() {
+        [] => (0, 0),
         [flag] if flag == "-beforeShutdown" => {
-            let period = conf.get(&zerohop_conf::keys::DFS_NAMENODE_CHECKPOINT_PERIOD)?.as_secs();
-            let txns = conf.get(&zerohop_conf::keys::DFS_NAMENODE_CHECKPOINT_TXNS)?.unsigned_abs();
-            match fs.save_namespace_if_older(period, txns).map_err(client_failure)? {
-                true => sayln!("Save namespace successful"),
-                false => sayln!("No extra checkpoint has been made"),
-            }
+            let periods = conf
+                .get(&keys::DFS_NAMENODE_MISSING_CHECKPOINT_PERIODS_BEFORE_SHUTDOWN)?
+                .unsigned_abs();
+            let period = conf.get(&keys::DFS_NAMENODE_CHECKPOINT_PERIOD)?.as_secs();
+            let txns = conf.get(&keys::DFS_NAMENODE_CHECKPOINT_TXNS)?.unsigned_abs();
+            let (seconds, txns) =
+                (period.saturating_mul(periods.into()), txns.saturating_mul(periods.into()));
+            sayln!(
+                "Do checkpoint if necessary before stopping namenode. The time window is {seconds} seconds, and the transaction gap is {txns}"
+            );
+            (seconds, txns)
         }
         _ => return Err(Failure::usage("")),
-    }
-    Ok(0)
+    };
+    every::tell(conf, "Save namespace", |fs| {
+        Ok(match fs.save_namespace_if_older(seconds, transactions)? {
+            true => "Save namespace successful".to_owned(),
+            false => "No extra checkpoint has been made".to_owned(),
+        })
+    })
 }
 
 fn roll_edits(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
@@ -178,12 +185,16 @@ fn roll_edits(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
 
 fn refresh_nodes(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
     expect(&words, 0)?;
-    simple(conf, |fs| fs.refresh_nodes(), "Refresh nodes successful")
+    every::tell(conf, "Refresh nodes", |fs| {
+        fs.refresh_nodes().map(|()| "Refresh nodes successful".to_owned())
+    })
 }
 
 fn finalize_upgrade(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
     expect(&words, 0)?;
-    simple(conf, |fs| fs.finalize_upgrade(), "Finalize upgrade successful")
+    every::tell(conf, "Finalize upgrade", |fs| {
+        fs.finalize_upgrade().map(|()| "Finalize upgrade successful".to_owned())
+    })
 }
 
 fn metasave(conf: &Conf, words: Vec<String>) -> Outcome<i32> {

@@ -43,11 +43,40 @@ pub fn client_failure(error: client::Error) -> Failure {
         _ => Kind::Io,
     };
     match error.rpc() {
-        Some(RpcError::Connect { .. }) => {
-            Failure::io(format!("{error}; is the NameNode running there? fs.defaultFS names it"))
-        }
+        Some(RpcError::Connect { addr, source }) => Failure::io(no_connection(addr, source)),
         _ => Failure::new(kind, error.to_string()),
     }
+}
+
+/// What Hadoop's `NetUtils.wrapException` makes of it, and what to do.
+fn no_connection(addr: &str, source: &io::Error) -> String {
+    let call = format!("Call From {} to {addr} failed on", local_host());
+    let (what, wiki) = match source.kind() {
+        io::ErrorKind::ConnectionRefused => (
+            "connection exception: java.net.ConnectException: Connection refused".to_owned(),
+            "ConnectionRefused",
+        ),
+        io::ErrorKind::TimedOut => (
+            format!("socket timeout exception: java.net.SocketTimeoutException: {source}"),
+            "SocketTimeout",
+        ),
+        io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => (
+            format!("socket timeout exception: java.net.NoRouteToHostException: {source}"),
+            "NoRouteToHost",
+        ),
+        _ => (format!("socket exception: java.net.SocketException: {source}"), "SocketException"),
+    };
+    format!(
+        "{call} {what}; For more details see:  http://wiki.apache.org/hadoop/{wiki}; is the NameNode running there? fs.defaultFS names it"
+    )
+}
+
+/// This machine as Java's `InetAddress.getLocalHost` prints it: `name/ip`.
+fn local_host() -> String {
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let found = std::net::ToSocketAddrs::to_socket_addrs(&(name.as_str(), 0)).ok();
+    let ip = found.and_then(|mut found| found.next()).map(|addr| addr.ip().to_string());
+    format!("{name}/{}", ip.unwrap_or_else(|| "127.0.0.1".to_owned()))
 }
 
 struct HdfsStore {
@@ -347,8 +376,9 @@ pub fn http_address(conf: &Conf, location: &Location) -> Outcome<String> {
     let default = Location::parse(&conf.get(&keys::FS_DEFAULTFS)?);
     let authority = location.authority.clone().or(default.authority).unwrap_or_default();
     let services = conf.get(&keys::DFS_NAMESERVICES)?;
-    let service = services.iter().find(|service| **service == authority);
-    let node = match service {
+    let several = namenodes::of_service(conf, &authority)?;
+    let node = match services.iter().find(|service| **service == authority) {
+        Some(_) if several.len() > 1 => Some(namenodes::active(conf, several)?),
         Some(service) => {
             let mut nodes = namenodes::configured(conf)?.into_iter();
             nodes.find(|node| node.nameservice == *service)

@@ -65,6 +65,7 @@ forward! {
     set_quota(path: &str, names: Option<Option<u64>>, space: Option<Option<u64>>) -> ();
     set_type_quota(path: &str, storage_type: StorageType, space: Option<u64>) -> ();
     fs_stats() -> FsStats;
+    is_active() -> bool;
     server_defaults() -> ServerDefaults;
     datanode_report(kind: DatanodeReportType) -> Vec<DatanodeInfo>;
     datanode_storage_report(kind: DatanodeReportType) -> Vec<DatanodeStorage>;

@@ -53,6 +53,11 @@ impl FileSystem {
         self.client.namenode.fs_stats().await
     }
 
+    /// Whether the NameNode is the active one; of several, the first that answers is asked.
+    pub async fn is_active(&self) -> Result<bool> {
+        self.client.namenode.is_active().await
+    }
+
     /// The NameNode's defaults for clients.
     pub async fn server_defaults(&self) -> Result<ServerDefaults> {
         self.client.namenode.server_defaults().await

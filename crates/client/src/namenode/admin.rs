@@ -3,6 +3,7 @@
 use super::proxy::NameNode;
 use crate::error::Result;
 use crate::types::*;
+use zerohop_proto::common::HaServiceStateProto;
 use zerohop_proto::hdfs::*;
 
 impl NameNode {
@@ -40,6 +41,12 @@ impl NameNode {
         let response: GetFsStatsResponseProto =
             self.call("getFsStats", &GetFsStatusRequestProto {}).await?;
         Ok(response.into())
+    }
+
+    pub(crate) async fn is_active(&self) -> Result<bool> {
+        let response: HaServiceStateResponseProto =
+            self.call("getHAServiceState", &HaServiceStateRequestProto {}).await?;
+        Ok(response.state() == HaServiceStateProto::Active)
     }
 
     pub(crate) async fn server_defaults(&self) -> Result<ServerDefaults> {

@@ -1,5 +1,6 @@
 //! Where blocks are.
 
+use super::erasure::policy_name;
 use crate::error::{Error, Kind, Result};
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -234,10 +235,7 @@ impl From<LocatedBlocksProto> for LocatedBlocks {
             is_under_construction: proto.under_construction,
             last_block: proto.last_block.map(Into::into),
             is_last_complete: proto.is_last_block_complete,
-            erasure_policy: proto.ec_policy.map(|policy| match policy.name {
-                Some(name) => name,
-                None => format!("number {}", policy.id),
-            }),
+            erasure_policy: proto.ec_policy.as_ref().map(policy_name),
             is_encrypted: proto.file_encryption_info.is_some(),
         }
     }

@@ -1,6 +1,7 @@
 //! What the file system's calls take and give.
 
 mod acl;
+mod erasure;
 mod located;
 mod options;
 mod report;

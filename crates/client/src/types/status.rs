@@ -1,5 +1,6 @@
 //! What is known of a path.
 
+use super::erasure::policy_name;
 use super::located::LocatedBlocks;
 use zerohop_proto::hdfs::HdfsFileStatusProto;
 use zerohop_proto::hdfs::hdfs_file_status_proto::{FileType, Flags};
@@ -79,10 +80,7 @@ impl FileStatus {
     pub(crate) fn from_proto(proto: HdfsFileStatusProto, folder: &str) -> Self {
         let flags = proto.flags();
         let has = |flag: Flags| flags & flag as u32 != 0;
-        let erasure_policy = proto.ec_policy.as_ref().map(|policy| match &policy.name {
-            Some(name) => name.clone(),
-            None => policy.id.to_string(),
-        });
+        let erasure_policy = proto.ec_policy.as_ref().map(policy_name);
         Self {
             kind: match proto.file_type() {
                 FileType::IsDir => FileKind::Directory,

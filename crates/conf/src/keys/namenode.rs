@@ -219,6 +219,8 @@ keys! {
     DFS_NAMENODE_BLOCK_PLACEMENT_POLICY_DEFAULT_PREFER_LOCAL_NODE: bool = "dfs.namenode.block-placement-policy.default.prefer-local-node", "true", Plain;
     /// Whether the topology knows storage types.
     DFS_USE_DFS_NETWORK_TOPOLOGY: bool = "dfs.use.dfs.network.topology", "true", Plain;
+    /// Checkpoint periods that may have passed when a NameNode is about to be stopped.
+    DFS_NAMENODE_MISSING_CHECKPOINT_PERIODS_BEFORE_SHUTDOWN: i32 = "dfs.namenode.missing.checkpoint.periods.before.shutdown", "3", Plain;
     /// DataNodes that may send a full report at the same time.
     DFS_NAMENODE_MAX_FULL_BLOCK_REPORT_LEASES: i32 = "dfs.namenode.max.full.block.report.leases", "6", Plain;
     /// How long the permission for a full report lasts.

@@ -110,12 +110,11 @@ impl BlockManager {
             return HeartbeatReply { commands: vec![Command::Register], report_lease: 0 };
         };
         self.update_storages(node, storages, beat.failed_volumes);
-        let lease = if beat.wants_report_lease { self.dice.next() | 1 } else { 0 };
+        let lease = if beat.wants_report_lease { self.lend_report(node) } else { 0 };
         if let Some(known) = self.nodes.node_mut(node) {
             known.last_update = now;
             (known.xceivers, known.transfers_running) = (beat.xceivers, beat.transfers_running);
             (known.cache_capacity, known.cache_used) = (beat.cache_capacity, beat.cache_used);
-            known.report_lease = if lease != 0 { lease } else { known.report_lease };
         }
         let commands = if self.safe_mode.is_on() { Vec::new() } else { self.commands(node) };
         HeartbeatReply { commands, report_lease: lease }

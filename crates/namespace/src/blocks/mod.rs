@@ -18,6 +18,7 @@ mod placement;
 pub mod policy;
 mod redundancy;
 mod report;
+mod report_lease;
 mod safemode;
 mod stats;
 #[cfg(test)]

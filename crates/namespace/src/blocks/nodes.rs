@@ -1,6 +1,7 @@
 //! The tables of DataNodes and their storages.
 
 use super::map::Slot;
+use super::report_lease::ReportLease;
 use super::{
     AdminState, DatanodeId, DatanodeInfo, NodeIdx, NodeStats, Now, RecoverCommand, ReplicaLocation,
     StorageIdx, StorageReport, StorageType, TransferCommand,
@@ -29,7 +30,7 @@ pub(super) struct Node {
     pub(super) last_report: Now,
     /// Its storages have been named by a heartbeat since it registered.
     pub(super) heartbeat_seen: bool,
-    pub(super) report_lease: u64,
+    pub(super) report_lease: ReportLease,
     pub(super) bandwidth: Option<u64>,
     pub(super) invalidate: BTreeMap<BlockId, (GenerationStamp, u64)>,
     pub(super) transfers: VecDeque<TransferCommand>,
@@ -150,7 +151,7 @@ impl Nodes {
             last_update: Now::default(),
             last_report: Now::default(),
             heartbeat_seen: false,
-            report_lease: 0,
+            report_lease: ReportLease::default(),
             bandwidth: None,
             invalidate: BTreeMap::new(),
             transfers: VecDeque::new(),

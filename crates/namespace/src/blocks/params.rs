@@ -41,6 +41,10 @@ pub struct BlockParams {
     pub safemode_min_datanodes: u32,
     /// `dfs.namenode.safemode.extension`, in milliseconds.
     pub safemode_extension_ms: u64,
+    /// `dfs.namenode.max.full.block.report.leases`: DataNodes that may send a full report at once.
+    pub report_leases_max: usize,
+    /// `dfs.namenode.full.block.report.lease.length.ms`: how long one may take for it.
+    pub report_lease_ms: u64,
     /// Where the dice start; the same seed gives the same placement.
     pub seed: u64,
 }
@@ -67,6 +71,8 @@ impl Default for BlockParams {
             safemode_threshold: 0.999,
             safemode_min_datanodes: 0,
             safemode_extension_ms: 30_000,
+            report_leases_max: 6,
+            report_lease_ms: 300_000,
             seed: 0x5eed,
         }
     }

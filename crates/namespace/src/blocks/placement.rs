@@ -33,6 +33,11 @@ impl BlockManager {
         Ok(found)
     }
 
+    /// Storages for a pipeline that lost some: none is an answer too, the client decides.
+    pub fn choose_more_targets(&self, request: &PlacementRequest<'_>) -> Storages {
+        self.place(request, true)
+    }
+
     fn cannot_place(&self, request: &PlacementRequest<'_>, found: usize) -> RemoteException {
         let nodes = self.nodes.nodes.iter().filter(|node| node.alive).count();
         let excluded = match request.excluded.len() {

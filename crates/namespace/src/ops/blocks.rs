@@ -76,7 +76,7 @@ impl Namespace {
             storage_policy: self.effective_policy(slot),
             ..PlacementRequest::default()
         };
-        let targets = self.blocks.choose_targets(&placement)?;
+        let targets = self.blocks.choose_more_targets(&placement);
         // Clients find the new ones by comparing: the old ones are listed too.
         let all: Vec<StorageIdx> = chosen.iter().chain(&targets).copied().collect();
         let replicas = self.blocks.describe(&all);

@@ -2,5 +2,9 @@
 //! NameNodes that are not there, disks that are full. Real processes, real kills.
 
 mod corruption;
+mod decommission;
+mod disks;
+mod failover;
 mod pipeline;
+mod unreadable;
 mod writers;

@@ -119,6 +119,30 @@ fn dead_at_setup(cluster: &mut Cluster, fs: &FileSystem) -> Outcome {
     back_again(cluster, 0)
 }
 
+/// With data flushed and no DataNode left to replace the dead one, the policy fails the writer, and
+/// the error names the policy; told to make do with fewer, it goes on.
+fn none_left(cluster: &mut Cluster) -> Outcome {
+    let best = "dfs.client.block.write.replace-datanode-on-failure.best-effort";
+    cluster.kill_datanode(3);
+    let mut victims = vec![0, 1];
+    for (effort, fails) in [("false", true), ("true", false)] {
+        let fs = client(&cluster.conf(), &[(best, effort)])?;
+        let path = format!("/none-left-{effort}");
+        let mut writer = fs.create(&path, shape(3, BLOCK)).at(&path)?;
+        write(&mut writer, 750, 100_000).and_then(|()| writer.hflush()).at(&path)?;
+        let victim = victims.pop().ok_or("no victim")?;
+        cluster.kill_datanode(victim);
+        let rest = write(&mut writer, 750, 100_000).and_then(|()| writer.hflush());
+        match rest.and_then(|()| writer.close()) {
+            Ok(()) if !fails => check(&fs, &path, 750, 200_000)?,
+            Err(e) if fails && e.to_string().contains("Failed to replace a bad datanode") => {}
+            other => return Err(format!("best effort {effort}: {other:?}")),
+        }
+        back_again(cluster, victim)?;
+    }
+    back_again(cluster, 3)
+}
+
 fn all(datanodes: Kind) {
     over(cluster("pipeline", datanodes, 4), |cluster| {
         let fs = client(&cluster.conf(), &[])?;
@@ -129,7 +153,8 @@ fn all(datanodes: Kind) {
         for place in [0, 1, 2] {
             close_recovered(cluster, &fs, place)?;
         }
-        dead_at_setup(cluster, &fs)
+        dead_at_setup(cluster, &fs)?;
+        none_left(cluster)
     });
 }
 

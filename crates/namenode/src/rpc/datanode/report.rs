@@ -12,8 +12,8 @@ use zerohop_namespace::blocks::{ReplicaEvent, ReportedReplica, StorageType};
 use zerohop_proto::hdfs::datanode::received_deleted_block_info_proto::BlockStatus;
 use zerohop_proto::hdfs::datanode::{
     BlockReceivedAndDeletedRequestProto, BlockReceivedAndDeletedResponseProto,
-    BlockReportRequestProto, BlockReportResponseProto, CacheReportRequestProto,
-    CacheReportResponseProto, CommitBlockSynchronizationRequestProto,
+    BlockReportContextProto, BlockReportRequestProto, BlockReportResponseProto,
+    CacheReportRequestProto, CacheReportResponseProto, CommitBlockSynchronizationRequestProto,
     CommitBlockSynchronizationResponseProto, ErrorReportRequestProto, ErrorReportResponseProto,
     ReceivedDeletedBlockInfoProto, ReportBadBlocksRequestProto, ReportBadBlocksResponseProto,
     StorageBlockReportProto, StorageReceivedDeletedBlocksProto,
@@ -31,6 +31,7 @@ pub(super) fn full(call: Call<'_>) -> Reply {
         check_registration(core, &request.registration)?;
         check_pool(core, &request.block_pool_id)?;
         let uuid = &request.registration.datanode_id.datanode_uuid;
+        check_lease(core, uuid, request.context.as_ref())?;
         for report in &request.reports {
             let replicas = replicas(report)?;
             let (id, kind) = (
@@ -43,10 +44,28 @@ pub(super) fn full(call: Call<'_>) -> Reply {
             result?;
             tracing::info!("BLOCK* processReport: from storage {id} node {uuid}, blocks: {count}");
         }
-        let last = request.context.is_none_or(|context| context.cur_rpc + 1 >= context.total_rpcs);
+        let last = request
+            .context
+            .is_none_or(|context| i64::from(context.cur_rpc) + 1 >= i64::from(context.total_rpcs));
+        if last && request.context.is_some() {
+            core.write(|namespace| namespace.blocks.end_report(uuid));
+        }
         Ok(BlockReportResponseProto { cmd: last.then(|| command::finalize(&core.identity.pool)) })
     };
     Reply::Now(take().map(|response| encode(&response)))
+}
+
+/// A report out of its turn is refused; the DataNode asks for a lease with its next heartbeat.
+fn check_lease(core: &Core, uuid: &str, context: Option<&BlockReportContextProto>) -> Outcome<()> {
+    let Some(context) = context else { return Ok(()) };
+    // Zero is Apache's default of a field that is not sent.
+    let lease = context.lease_id.unwrap_or(0);
+    if core.read(|namespace| namespace.blocks.is_report_lent(uuid, lease)) {
+        return Ok(());
+    }
+    let message =
+        format!("Block report 0x{:x} was rejected as lease 0x{lease:x} is invalid", context.id);
+    Err(JavaException::InvalidBlockReportLease.with(message))
 }
 
 /// All of it is read before any of it counts: a damaged report must not look like lost replicas.

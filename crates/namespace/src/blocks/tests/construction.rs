@@ -1,0 +1,69 @@
+//! Blocks that are written, committed and recovered.
+
+use super::*;
+
+#[test]
+fn a_block_is_complete_when_committed_and_reported_in_either_order() {
+    let mut cluster = Cluster::new(&["/a"; 3]);
+    for (id, report_first) in [(1, true), (2, false)] {
+        cluster.blocks.put_under_construction(block(id, 0), FILE, 1);
+        let targets = cluster.blocks.choose_targets(&request("10.0.0.0", 1)).unwrap();
+        cluster.blocks.set_targets(BlockId(id), &targets);
+        if report_first {
+            cluster.received(0, block(id, 10));
+        }
+        assert_eq!(cluster.blocks.commit(block(id, 10)).unwrap(), report_first);
+        if !report_first {
+            assert_eq!(cluster.blocks.get(BlockId(id)).unwrap().state, BlockState::Committed);
+            cluster.received(0, block(id, 10));
+        }
+        assert!(cluster.blocks.is_complete(BlockId(id)));
+        assert_eq!(cluster.blocks.take_completed(), [BlockId(id)]);
+        let found = cluster.blocks.locations(BlockId(id), "").unwrap();
+        assert_eq!(found.replicas.len(), 1);
+        assert_eq!(found.block.len, 10);
+    }
+}
+
+#[test]
+fn a_commit_with_another_stamp_is_refused() {
+    let mut cluster = Cluster::new(&["/a"]);
+    cluster.blocks.put_under_construction(block(1, 0), FILE, 1);
+    let other = Block { stamp: GenerationStamp(1002), ..block(1, 10) };
+    assert!(
+        cluster
+            .blocks
+            .commit(other)
+            .unwrap_err()
+            .message
+            .starts_with("Commit block with mismatching GS.")
+    );
+}
+
+#[test]
+fn recovery_asks_one_live_replica_and_then_another() {
+    let mut cluster = Cluster::new(&["/a"; 3]);
+    cluster.blocks.put_under_construction(block(1, 0), FILE, 3);
+    let targets = cluster.blocks.choose_targets(&request("10.0.0.0", 3)).unwrap();
+    cluster.blocks.set_targets(BlockId(1), &targets);
+    let mut leaders = Vec::new();
+    for stamp in [1002, 1003] {
+        assert!(cluster.blocks.begin_recovery(BlockId(1), GenerationStamp(stamp), None).unwrap());
+        for index in 0..3 {
+            for command in cluster.beat(index) {
+                let Command::Recover(recoveries) = command else { panic!("{command:?}") };
+                assert_eq!(recoveries[0].new_stamp, GenerationStamp(stamp));
+                assert_eq!(recoveries[0].locations.len(), 3);
+                leaders.push(index);
+            }
+        }
+        cluster.pass(31_000);
+        (0..3).for_each(|index| _ = cluster.beat(index));
+    }
+    assert_eq!(leaders.len(), 2);
+    assert_ne!(leaders[0], leaders[1]);
+    cluster.blocks.end_recovery(BlockId(1), GenerationStamp(1003), 42, &targets[..2]).unwrap();
+    let recovered = Block { stamp: GenerationStamp(1003), ..block(1, 42) };
+    assert!(cluster.blocks.commit(recovered).unwrap());
+    assert_eq!(cluster.blocks.replica_counts(BlockId(1)).live, 2);
+}

@@ -1,0 +1,125 @@
+//! Given, event, expected: the block manager without a cluster.
+
+mod construction;
+mod placement;
+mod redundancy;
+mod reports;
+mod safe_mode;
+
+use super::*;
+use std::sync::Arc;
+use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId};
+
+const FILE: InodeId = InodeId(16386);
+const GB: u64 = 1 << 30;
+
+struct Cluster {
+    blocks: BlockManager,
+    now: Now,
+}
+
+impl Cluster {
+    /// `racks[i]` is the rack of DataNode `i`, which has one disk.
+    fn new(racks: &[&str]) -> Self {
+        Self::with(racks, BlockParams { safemode_extension_ms: 0, ..BlockParams::default() })
+    }
+
+    fn with(racks: &[&str], params: BlockParams) -> Self {
+        let mut cluster = Self {
+            blocks: BlockManager::new(params),
+            now: Now { wall_ms: 1_000_000, mono_ms: 1_000 },
+        };
+        cluster.blocks.start(cluster.now);
+        for (index, rack) in racks.iter().enumerate() {
+            cluster.join(index, rack);
+        }
+        cluster.blocks.tick(cluster.now);
+        cluster
+    }
+
+    fn join(&mut self, index: usize, rack: &str) {
+        let id = DatanodeId {
+            ip: format!("10.0.0.{index}"),
+            host: format!("dn{index}"),
+            uuid: format!("uuid-{index}"),
+            xfer_port: 9866,
+            ..DatanodeId::default()
+        };
+        self.blocks.register(id, rack, "3.4.3", self.now);
+        self.beat(index);
+    }
+
+    fn beat(&mut self, index: usize) -> Vec<Command> {
+        let report = StorageReport {
+            id: storage(index),
+            kind: StorageType::Disk,
+            read_only: false,
+            failed: false,
+            capacity: 100 * GB,
+            dfs_used: 0,
+            non_dfs_used: 0,
+            remaining: 50 * GB,
+            block_pool_used: 0,
+            mount: None,
+        };
+        self.blocks
+            .heartbeat(&format!("uuid-{index}"), Heartbeat::default(), &[report], self.now)
+            .commands
+    }
+
+    fn pass(&mut self, ms: u64) {
+        self.now = Now { wall_ms: self.now.wall_ms + ms, mono_ms: self.now.mono_ms + ms };
+        self.blocks.tick(self.now);
+    }
+
+    fn received(&mut self, index: usize, block: Block) {
+        self.event(index, ReplicaEvent::Received(block));
+    }
+
+    fn event(&mut self, index: usize, event: ReplicaEvent) {
+        let uuid = format!("uuid-{index}");
+        self.blocks
+            .incremental_report(&uuid, (&storage(index), StorageType::Disk), [event])
+            .unwrap();
+    }
+
+    fn full_report(&mut self, index: usize, replicas: Vec<ReportedReplica>) {
+        let uuid = format!("uuid-{index}");
+        self.blocks.full_report(&uuid, (&storage(index), StorageType::Disk), replicas).unwrap();
+    }
+
+    /// A written, complete block on these DataNodes.
+    fn written(&mut self, id: i64, replication: u16, on: &[usize]) -> Block {
+        let block = block(id, 100);
+        self.blocks.put_complete(block, FILE, replication);
+        on.iter().for_each(|index| self.received(*index, block));
+        block
+    }
+
+    fn choose(&self, request: PlacementRequest<'_>) -> Vec<String> {
+        let found = self.blocks.choose_targets(&request).unwrap();
+        self.blocks.describe(&found).iter().map(|location| location.node.id.host.clone()).collect()
+    }
+}
+
+fn storage(index: usize) -> Arc<str> {
+    format!("DS-{index}").into()
+}
+
+fn block(id: i64, len: u64) -> Block {
+    Block { id: BlockId(id), stamp: GenerationStamp(1001), len }
+}
+
+fn finalized(block: Block) -> ReportedReplica {
+    ReportedReplica { block, state: ReplicaState::Finalized }
+}
+
+fn request(client_host: &str, replicas: usize) -> PlacementRequest<'_> {
+    PlacementRequest {
+        replicas,
+        client_host,
+        block_size: 128 << 20,
+        path: "/f",
+        ..PlacementRequest::default()
+    }
+}

@@ -1,0 +1,138 @@
+//! Lost, extra and corrupt replicas.
+
+use super::*;
+
+#[test]
+fn a_lost_replica_is_copied_from_a_live_one() {
+    let mut cluster = Cluster::new(&["/a"; 4]);
+    let block = cluster.written(1, 3, &[0, 1, 2]);
+    cluster.pass(3_000);
+    assert!((0..4).all(|index| cluster.beat(index).is_empty()));
+    cluster.event(2, ReplicaEvent::Deleted(block));
+    cluster.pass(3_000);
+    let commands: Vec<Command> = (0..4).flat_map(|index| cluster.beat(index)).collect();
+    let [Command::Transfer(transfers)] = commands.as_slice() else { panic!("{commands:?}") };
+    assert_eq!(transfers[0].block, block);
+    let target = &transfers[0].targets[0].node.id.host;
+    assert!(["dn2", "dn3"].contains(&target.as_str()), "{target}");
+    assert_eq!(cluster.blocks.stats().under_replicated, 0, "a copy on its way counts");
+    let index = if target == "dn2" { 2 } else { 3 };
+    cluster.received(index, block);
+    assert_eq!(cluster.blocks.replica_counts(block.id).live, 3);
+}
+
+#[test]
+fn an_excluded_datanode_is_done_with_when_its_replicas_are_copied() {
+    let mut cluster = Cluster::new(&["/a"; 3]);
+    let block = cluster.written(1, 2, &[0, 1]);
+    cluster.pass(3_000);
+    let judge = |out: &'static str| {
+        move |id: &DatanodeId| if id.host == out { Admission::Excluded } else { Admission::Allowed }
+    };
+    cluster.blocks.apply_hosts(judge("dn0"));
+    assert!(cluster.blocks.finish_decommissions().is_empty());
+    cluster.pass(3_000);
+    let commands: Vec<Command> = (0..3).flat_map(|index| cluster.beat(index)).collect();
+    let [Command::Transfer(transfers)] = commands.as_slice() else { panic!("{commands:?}") };
+    assert_eq!(transfers[0].targets[0].node.id.host, "dn2");
+    cluster.received(2, block);
+    assert_eq!(cluster.blocks.finish_decommissions(), ["10.0.0.0:9866"]);
+    assert_eq!(cluster.blocks.replica_counts(block.id).decommissioned, 1);
+    cluster.blocks.apply_hosts(judge("nobody"));
+    cluster.pass(3_000);
+    let commands: Vec<Command> = (0..3).flat_map(|index| cluster.beat(index)).collect();
+    assert!(matches!(commands.as_slice(), [Command::Invalidate(_)]), "{commands:?}");
+}
+
+#[test]
+fn a_silent_datanode_is_dead_and_its_replicas_do_not_count() {
+    let mut cluster = Cluster::new(&["/a"; 3]);
+    let block = cluster.written(1, 2, &[0, 1]);
+    cluster.pass(400_000);
+    (1..3).for_each(|index| _ = cluster.beat(index));
+    cluster.pass(400_000);
+    assert_eq!(cluster.blocks.stats().dead_nodes, 1);
+    assert_eq!(cluster.blocks.replica_counts(block.id).live, 1);
+    assert!(matches!(cluster.beat(0).as_slice(), [Command::Register]));
+    cluster.join(0, "/a");
+    cluster.full_report(0, vec![finalized(block)]);
+    assert_eq!(cluster.blocks.replica_counts(block.id).live, 2);
+}
+
+#[test]
+fn an_extra_replica_is_deleted() {
+    let mut cluster = Cluster::new(&["/a", "/a", "/b"]);
+    let block = cluster.written(1, 3, &[0, 1, 2]);
+    cluster.blocks.set_replication(block.id, 2);
+    let doomed: Vec<usize> = (0..3)
+        .filter(|index| matches!(cluster.beat(*index).as_slice(), [Command::Invalidate(_)]))
+        .collect();
+    assert_eq!(doomed.len(), 1);
+    assert_ne!(doomed, [2], "the only one on its rack stays");
+    cluster.event(doomed[0], ReplicaEvent::Deleted(block));
+    assert_eq!(
+        cluster.blocks.replica_counts(block.id),
+        ReplicaCounts { live: 2, ..ReplicaCounts::default() }
+    );
+    assert_eq!(cluster.blocks.stats().excess, 0);
+}
+
+#[test]
+fn a_corrupt_replica_is_replaced_before_it_is_deleted() {
+    let mut cluster = Cluster::new(&["/a"; 3]);
+    let block = cluster.written(1, 2, &[0, 1]);
+    cluster.blocks.bad_replica(block, "uuid-0", "DS-0");
+    assert_eq!(cluster.blocks.replica_counts(block.id).corrupt, 1);
+    let locations = cluster.blocks.locations(block.id, "").unwrap();
+    assert_eq!(locations.replicas.len(), 1);
+    assert!(!locations.corrupt);
+    cluster.pass(3_000);
+    assert!(matches!(cluster.beat(1).as_slice(), [Command::Transfer(_)]));
+    assert!(cluster.beat(0).is_empty());
+    cluster.received(2, block);
+    assert!(matches!(cluster.beat(0).as_slice(), [Command::Invalidate(_)]));
+    assert_eq!(
+        cluster.blocks.replica_counts(block.id),
+        ReplicaCounts { live: 2, ..ReplicaCounts::default() }
+    );
+}
+
+#[test]
+fn with_only_corrupt_replicas_a_client_is_told_so() {
+    let mut cluster = Cluster::new(&["/a"; 1]);
+    let block = cluster.written(1, 1, &[0]);
+    cluster.blocks.bad_replica(block, "uuid-0", "DS-0");
+    let locations = cluster.blocks.locations(block.id, "").unwrap();
+    assert!(locations.corrupt);
+    assert_eq!(locations.replicas.len(), 1);
+    assert_eq!(cluster.blocks.stats().missing, 1);
+}
+
+/// A pipeline of three lost two nodes and went on; when they come back with the old stamp, their
+/// replicas must go before the good one is copied: there may be no other nodes to copy to.
+#[test]
+fn what_a_pipeline_left_behind_makes_room_for_a_good_copy() {
+    let mut cluster = Cluster::new(&["/a"; 3]);
+    let new = Block { stamp: GenerationStamp(1005), ..block(1, 100) };
+    cluster.blocks.put_complete(new, FILE, 3);
+    cluster.received(0, new);
+    for index in [1, 2] {
+        cluster.received(index, block(1, 100));
+        let commands = cluster.beat(index);
+        assert!(matches!(commands.as_slice(), [Command::Invalidate(_)]), "{commands:?}");
+    }
+    assert_eq!(cluster.blocks.replica_counts(new.id).corrupt, 0);
+    cluster.pass(3_000);
+    let commands = cluster.beat(0);
+    assert!(matches!(&commands[..], [Command::Transfer(copies)] if copies[0].targets.len() == 2));
+}
+
+#[test]
+fn a_failed_volume_loses_its_replicas_only() {
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    let block = cluster.written(1, 1, &[0]);
+    let beat = Heartbeat { failed_volumes: 1, ..Heartbeat::default() };
+    cluster.blocks.heartbeat("uuid-0", beat, &[], cluster.now);
+    assert_eq!(cluster.blocks.replica_counts(block.id).live, 0);
+    assert_eq!(cluster.blocks.stats().live_nodes, 2);
+}

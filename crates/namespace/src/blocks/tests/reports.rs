@@ -1,0 +1,110 @@
+//! What DataNodes report, and what it costs to know it.
+
+use super::*;
+
+#[test]
+fn a_full_report_tells_what_is_gone_and_what_is_nobodys() {
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    let kept = cluster.written(1, 2, &[0, 1]);
+    let lost = cluster.written(2, 2, &[0, 1]);
+    let unknown = block(99, 5);
+    cluster.full_report(0, vec![finalized(kept), finalized(unknown)]);
+    assert_eq!(cluster.blocks.replica_counts(kept.id).live, 2);
+    assert_eq!(cluster.blocks.replica_counts(lost.id).live, 1);
+    let commands = cluster.beat(0);
+    let [Command::Invalidate(blocks)] = commands.as_slice() else { panic!("{commands:?}") };
+    assert_eq!(blocks.as_slice(), [unknown]);
+}
+
+#[test]
+fn a_removed_block_is_deleted_everywhere_and_not_taken_back() {
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    let block = cluster.written(1, 2, &[0, 1]);
+    cluster.blocks.remove(block.id);
+    cluster.full_report(0, vec![finalized(block)]);
+    assert!(cluster.blocks.get(block.id).is_none());
+    for index in 0..2 {
+        let commands = cluster.beat(index);
+        assert!(
+            matches!(commands.as_slice(), [Command::Invalidate(blocks)] if blocks == &[block]),
+            "{commands:?}"
+        );
+    }
+    assert_eq!(cluster.blocks.stats().pending_deletion, 0);
+}
+
+#[test]
+fn an_old_stamp_is_corrupt() {
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    let new = Block { stamp: GenerationStamp(1005), ..block(1, 100) };
+    cluster.blocks.put_complete(new, FILE, 1);
+    cluster.received(0, new);
+    cluster.received(1, block(1, 100));
+    let commands = cluster.beat(1);
+    assert!(
+        matches!(commands.as_slice(), [Command::Invalidate(blocks)] if blocks[0].stamp == GenerationStamp(1001))
+    );
+    assert_eq!(cluster.blocks.replica_counts(new.id).live, 1);
+}
+
+#[test]
+fn a_datanode_formatted_anew_takes_over_its_address() {
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    let block = cluster.written(1, 1, &[0]);
+    let id = DatanodeId {
+        ip: "10.0.0.0".into(),
+        host: "dn0".into(),
+        uuid: "another".into(),
+        xfer_port: 9866,
+        ..DatanodeId::default()
+    };
+    cluster.blocks.register(id, "/a", "3.4.3", cluster.now);
+    assert_eq!(cluster.blocks.replica_counts(block.id).live, 0);
+    assert_eq!(cluster.blocks.node_reports(NodeFilter::All).len(), 2);
+}
+
+/// What a million one-replica blocks cost: the file budget is 200 bytes.
+#[test]
+fn a_block_takes_less_than_seventy_bytes() {
+    let mut map = map::BlockMap::default();
+    let mut storage = roaring::RoaringBitmap::new();
+    for id in 0..100_000 {
+        let stored = StoredBlock {
+            block: block(id, 1),
+            file: FILE,
+            replication: 1,
+            state: BlockState::Complete,
+        };
+        let slot = map.insert(stored);
+        map.add_storage(slot, StorageIdx(0));
+        storage.insert(slot);
+    }
+    let bytes = map.memory() + storage.serialized_size();
+    assert!(bytes / 100_000 < 70, "{}", bytes / 100_000);
+}
+
+#[test]
+fn so_many_full_reports_at_once() {
+    let params = BlockParams { report_leases_max: 2, report_lease_ms: 1_000, ..Default::default() };
+    let mut cluster = Cluster::with(&["/a"; 3], params);
+    let ask = |cluster: &mut Cluster, index: usize| {
+        let beat = Heartbeat { wants_report_lease: true, ..Heartbeat::default() };
+        let uuid = format!("uuid-{index}");
+        cluster.blocks.heartbeat(&uuid, beat, &[], cluster.now).report_lease
+    };
+    let first = ask(&mut cluster, 0);
+    let again = ask(&mut cluster, 0);
+    assert!(first != 0 && again != 0, "who asks again gets another one");
+    assert!(!cluster.blocks.is_report_lent("uuid-0", first));
+    assert!(cluster.blocks.is_report_lent("uuid-0", again));
+    assert!(!cluster.blocks.is_report_lent("uuid-1", again), "it is not for others");
+    assert!(cluster.blocks.is_report_lent("uuid-1", 0), "who was told to report needs none");
+    assert_ne!(ask(&mut cluster, 1), 0);
+    assert_eq!(ask(&mut cluster, 2), 0);
+    cluster.blocks.end_report("uuid-1");
+    let last = ask(&mut cluster, 2);
+    assert_ne!(last, 0);
+    cluster.pass(1_000);
+    assert!(!cluster.blocks.is_report_lent("uuid-2", last), "it was too slow");
+    assert_ne!(ask(&mut cluster, 1), 0);
+}
