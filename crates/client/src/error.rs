@@ -184,9 +184,12 @@ fn kind_of(exception: &RemoteException) -> Kind {
             | J::PathComponentTooLong
             | J::SnapshotException,
         ) => Kind::Invalid,
-        Some(J::UnsupportedOperation | J::RpcNoSuchMethod | J::RpcNoSuchProtocol) => {
-            Kind::Unsupported
-        }
+        Some(
+            J::UnsupportedOperation
+            | J::UnknownCryptoProtocolVersion
+            | J::RpcNoSuchMethod
+            | J::RpcNoSuchProtocol,
+        ) => Kind::Unsupported,
         _ => Kind::Io,
     }
 }

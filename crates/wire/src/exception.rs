@@ -81,6 +81,7 @@ exceptions! {
     UnregisteredNode = "org.apache.hadoop.hdfs.protocol.UnregisteredNodeException",
     MaxDirectoryItemsExceeded = "org.apache.hadoop.hdfs.protocol.FSLimitException$MaxDirectoryItemsExceededException",
     PathComponentTooLong = "org.apache.hadoop.hdfs.protocol.FSLimitException$PathComponentTooLongException",
+    UnknownCryptoProtocolVersion = "org.apache.hadoop.hdfs.UnknownCryptoProtocolVersionException",
     LeaseExpired = "org.apache.hadoop.hdfs.server.namenode.LeaseExpiredException",
     NotReplicatedYet = "org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException",
     SafeMode = "org.apache.hadoop.hdfs.server.namenode.SafeModeException",
