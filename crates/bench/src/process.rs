@@ -31,6 +31,9 @@ impl Watched {
 
     /// CPU seconds, user and system, all threads, those that ended included.
     pub fn cpu_s(&self) -> io::Result<f64> {
+        if let Some(seconds) = cpu_clock_s(self.pid) {
+            return Ok(seconds);
+        }
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid))?;
         let ticks = cpu_ticks(&stat).ok_or(io::ErrorKind::InvalidData)?;
         Ok(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
@@ -43,6 +46,17 @@ impl Watched {
             statm.split_ascii_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok());
         Ok(pages.ok_or(io::ErrorKind::InvalidData)? * rustix::param::page_size() as u64)
     }
+}
+
+/// By the process's own clock, which counts nanoseconds; `/proc` counts hundredths of a second.
+fn cpu_clock_s(pid: u32) -> Option<f64> {
+    let (mut clock, mut time) = (0, libc::timespec { tv_sec: 0, tv_nsec: 0 });
+    // SAFETY: both calls write nothing but what they are given.
+    let is_read = unsafe {
+        libc::clock_getcpuclockid(pid as libc::pid_t, &mut clock) == 0
+            && libc::clock_gettime(clock, &mut time) == 0
+    };
+    is_read.then(|| time.tv_sec as f64 + time.tv_nsec as f64 / 1e9)
 }
 
 /// Fields 14 and 15 of a stat file; the name in field 2 may hold blanks and brackets.
@@ -94,6 +108,11 @@ mod tests {
         let this = Watched::this("bench");
         assert!(this.resident().unwrap() > 100_000);
         assert!(this.cpu_s().is_ok());
+        let before = cpu_clock_s(this.pid).unwrap();
+        let ticks = cpu_ticks(&fs::read_to_string("/proc/self/stat").unwrap()).unwrap();
+        let ticks = ticks as f64 / rustix::param::clock_ticks_per_second() as f64;
+        let after = cpu_clock_s(this.pid).unwrap();
+        assert!(before - 0.1 < ticks && ticks < after + 0.1, "{before} {ticks} {after}");
         assert_eq!(Watched::parse("DataNode=12"), Some(Watched::new("DataNode", 12)));
     }
 }

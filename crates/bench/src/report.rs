@@ -98,24 +98,31 @@ impl Report {
         let head = ["what", "figure", "", "spread", "of the limit", "CPU"].map(str::to_owned);
         let mut lines = vec![head.to_vec()];
         lines.extend(self.rows.iter().map(line));
-        let mut text = format!("{}\n\n", self.machine);
-        let columns = lines.first().map_or(0, Vec::len);
-        let width = |column: usize| {
-            let cells = lines.iter().filter_map(|line| line.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..columns).map(width).collect();
-        for line in &lines {
-            let cells = line.iter().zip(&widths).enumerate().map(|(i, (cell, width))| match i {
-                1 => format!("{cell:>width$}"),
-                _ => format!("{cell:<width$}"),
-            });
-            let cells: Vec<String> = cells.collect();
-            text.push_str(cells.join("  ").trim_end());
-            text.push('\n');
-        }
-        text
+        format!("{}\n\n{}", self.machine, aligned(&lines, &[1]))
     }
+}
+
+/// Cells under each other; the columns in `right` end where their longest cell ends.
+pub(crate) fn aligned(lines: &[Vec<String>], right: &[usize]) -> String {
+    let columns = lines.first().map_or(0, Vec::len);
+    let width = |column: usize| {
+        let cells = lines.iter().filter_map(|line| line.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for line in lines {
+        let cells = line.iter().zip(&widths).enumerate().map(|(i, (cell, width))| {
+            match right.contains(&i) {
+                true => format!("{cell:>width$}"),
+                false => format!("{cell:<width$}"),
+            }
+        });
+        let cells: Vec<String> = cells.collect();
+        text.push_str(cells.join("  ").trim_end());
+        text.push('\n');
+    }
+    text
 }
 
 fn line(row: &Row) -> Vec<String> {
@@ -156,7 +163,8 @@ fn spread(row: &Row) -> String {
     text
 }
 
-fn number(value: f64) -> String {
+/// As many digits as count.
+pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         abs if abs >= 100.0 => format!("{value:.0}"),
         abs if abs >= 1.0 => format!("{value:.1}"),

@@ -85,3 +85,51 @@ fn mistakes_say_how_it_is_used() {
         assert!(code == 255 && out.is_empty() && err.contains("Usage:"), "{code} {out} {err}");
     }
 }
+
+#[test]
+fn the_matrix_reports_every_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = "bench dfsio --matrix -size 2MB -bufferSize 262144 --runs 2 --time 3 \
+        --json=rows.json --csv=rows.csv --html=page.html";
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let (code, out, err) = zerohop(&words, folder.path());
+    assert_eq!(code, 0, "{out}\n{err}");
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&read("rows.json")).unwrap();
+    let rows = json.as_array().unwrap();
+    // Sequential by one and two, warm and dropped; random 4 and 64 KiB by one and four, and dropped.
+    assert_eq!(rows.len(), (4 + 5) * 4 * 2);
+    for row in rows {
+        let number = |name: &str| row[name].as_f64().filter(|value| *value > 0.0);
+        let figures = ["mb_s", "ops_s", "limit_mb_s", "limit_ops_s", "ratio"].map(number);
+        match row["not_available"].as_str() {
+            Some(why) => assert!(!why.is_empty() && figures == [None; 5], "{row}"),
+            None => {
+                assert!(figures.iter().all(Option::is_some), "{row}");
+                assert!(number("client_cpu_s_per_gb").is_some(), "{row}");
+                assert!(row["datanode_cpu_s_per_gb"].is_number(), "{row}");
+                assert_eq!(row["runs"], 2, "{row}");
+                let is_local = row["path"].as_str().unwrap().starts_with("local");
+                assert_eq!(row["local_bytes"].as_u64().unwrap() > 0, is_local, "{row}");
+                let is_random = row["op"] == "random-read";
+                assert_eq!(number("p50_us").is_some(), is_random, "{row}");
+                assert_eq!(number("p99_us").is_some(), is_random, "{row}");
+            }
+        }
+        // Memory file systems, where temporary files may lie, have nothing to drop.
+        if row["path"] == "tcp" && row["cache"] == "warm" {
+            assert!(row["not_available"].is_null(), "{row}");
+        }
+    }
+    assert_eq!(read("rows.csv").lines().count(), rows.len() + 1);
+    assert!(read("page.html").ends_with("</html>\n"));
+    assert!(out.contains("eight published rows") && out.contains("610.7"), "{out}");
+    let one = ["--matrix", "--paths", "tcp", "--ops", "read", "-nrFiles", "1", "-size", "1MB"];
+    let (code, out, err) = zerohop(
+        &[&["bench", "dfsio"], &one[..], &["--runs", "1", "--json"]].concat(),
+        folder.path(),
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e} {err}"));
+    assert_eq!((code, json.as_array().map(Vec::len)), (0, Some(4)), "{out}");
+}

@@ -1,12 +1,13 @@
 //! The words after `zerohop bench dfsio`: those of TestDFSIO, and a few of our own.
 
+use super::matrix::MatrixArgs;
 use super::size::parse_size;
 use super::work::{Test, Work};
 use crate::process::Watched;
 use std::path::PathBuf;
 use zerohop_client::blocking::FileSystem;
 
-/// Help for a terminal; the first lines are TestDFSIO's.
+/// Help for a terminal: TestDFSIO's options; [`super::matrix::USAGE`] goes on.
 pub const USAGE: &str = "\
 Usage: zerohop bench dfsio [genericOptions] -read [-random | -backward | -skip [-skipSize Size]] |
   -write | -append | -truncate | -clean [-nrFiles N] [-size Size[B|KB|MB|GB|TB]]
@@ -18,7 +19,9 @@ Usage: zerohop bench dfsio [genericOptions] -read [-random | -backward | -skip [
     -skipSize Size   left out after each buffer of -skip; as much as the buffer
     -resFile FILE    results are appended to it; TestDFSIO_results.log
     -seq             one file after the other
-    --no-verify      reads without checking checksums";
+    --no-verify      reads without checking checksums
+  And what TestDFSIO does not have:
+";
 
 /// Where results go unless told otherwise.
 const RESULT_FILE: &str = "TestDFSIO_results.log";
@@ -48,6 +51,8 @@ pub struct Args {
     pub is_own_cluster: bool,
     /// Processes whose CPU time is of interest.
     pub watched: Vec<Watched>,
+    /// All the ways to read instead of a test.
+    pub matrix: MatrixArgs,
 }
 
 impl Default for Args {
@@ -64,6 +69,7 @@ impl Default for Args {
             verify: true,
             is_own_cluster: false,
             watched: Vec::new(),
+            matrix: MatrixArgs::default(),
         }
     }
 }
@@ -74,12 +80,16 @@ impl Args {
         let mut args = Self::default();
         let mut words = words.into_iter();
         let mut asked = None;
+        let (mut files, mut size, mut buffer_len) = (None, None, None);
         while let Some(word) = words.next() {
             let word = word.as_ref();
             let mut value = || {
                 let value = words.next().map(|value| value.as_ref().to_owned());
                 value.ok_or_else(|| format!("{word} needs a value"))
             };
+            if args.matrix.take(word, &mut value)? {
+                continue;
+            }
             // Hadoop's program does not care for the case of its options either.
             match word.to_ascii_lowercase().as_str() {
                 "-write" => asked = Some(Some(Test::Write)),
@@ -96,10 +106,10 @@ impl Args {
                         _ => Test::ReadSkip,
                     }));
                 }
-                "-nrfiles" => args.files = above_zero(word, &value()?)?,
-                "-size" | "-filesize" => args.size = parse_size(&value()?)?,
+                "-nrfiles" => files = Some(above_zero(word, &value()?)?),
+                "-size" | "-filesize" => size = Some(parse_size(&value()?)?),
                 "-skipsize" => args.skip_len = Some(parse_size(&value()?)?),
-                "-buffersize" => args.buffer_len = above_zero(word, &value()?)?,
+                "-buffersize" => buffer_len = Some(above_zero(word, &value()?)?),
                 "-resfile" => args.result_file = value()?.into(),
                 "-storagepolicy" => args.storage_policy = Some(value()?),
                 "--no-verify" => args.verify = false,
@@ -120,8 +130,18 @@ impl Args {
                 _ => return Err(format!("Illegal argument: {word}")),
             }
         }
-        args.test =
-            asked.ok_or("Missing arguments: one of -read, -write, -append, -truncate, -clean")?;
+        if args.matrix.is_asked {
+            (args.files, args.size, args.buffer_len) = (2, 1 << 30, 1 << 20);
+            if size == Some(0) {
+                return Err("--matrix has nothing to read in files of no bytes".to_owned());
+            }
+        } else {
+            let tests = "-read, -write, -append, -truncate, -clean, --matrix";
+            args.test = asked.ok_or_else(|| format!("Missing arguments: one of {tests}"))?;
+        }
+        args.files = files.unwrap_or(args.files);
+        args.size = size.unwrap_or(args.size);
+        args.buffer_len = buffer_len.unwrap_or(args.buffer_len);
         Ok(args)
     }
 
@@ -149,6 +169,7 @@ fn above_zero(option: &str, text: &str) -> Result<usize, String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::matrix::{Sink, Way};
     use super::*;
 
     fn parse(words: &str) -> Result<Args, String> {
@@ -186,6 +207,21 @@ mod tests {
     }
 
     #[test]
+    fn the_matrix_has_sizes_of_its_own() {
+        let args = parse("--matrix --runs 7 --json --csv=a.csv --html --paths tcp,local").unwrap();
+        assert_eq!((args.files, args.size, args.buffer_len), (2, 1 << 30, 1 << 20));
+        assert_eq!(args.matrix.runs, 7);
+        assert_eq!(args.matrix.json, Some(Sink::Output));
+        assert_eq!(args.matrix.csv, Some(Sink::File("a.csv".into())));
+        assert_eq!(args.matrix.html, Some("dfsio-matrix.html".into()));
+        assert_eq!(args.matrix.ways, [Way::Tcp, Way::Local]);
+        assert!(!args.matrix.has_table());
+        let args = parse("-size 8MB --matrix -nrFiles 1 --html=Page.html").unwrap();
+        assert_eq!((args.files, args.size), (1, 8 << 20));
+        assert!(args.matrix.has_table() && args.matrix.html == Some("Page.html".into()));
+    }
+
+    #[test]
     fn mistakes_are_named() {
         for (words, part) in [
             ("", "Missing arguments"),
@@ -197,6 +233,9 @@ mod tests {
             ("-read -nrFiles 0", "above 0"),
             ("-read -bufferSize 1k", "above 0"),
             ("-write -compression gzip", "leave it out"),
+            ("--matrix --paths pigeon", "pigeon is no path"),
+            ("--matrix --runs 0", "above 0"),
+            ("--matrix -size 0", "no bytes"),
             ("-read nonsense", "Illegal argument: nonsense"),
         ] {
             let error = parse(words).unwrap_err();

@@ -3,6 +3,7 @@
 //! The files lie where Apache's program puts them, so that either can read what the other wrote.
 
 mod args;
+pub mod matrix;
 mod result;
 mod size;
 mod work;

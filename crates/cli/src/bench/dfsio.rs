@@ -1,5 +1,6 @@
 //! `bench dfsio`: TestDFSIO's tests through our client.
 
+use zerohop_bench::dfsio::matrix::USAGE as MATRIX_USAGE;
 use zerohop_bench::dfsio::{
     Args, BASE_FOLDER, BASE_FOLDER_KEY, Test, USAGE, Work, clean, run_test,
 };
@@ -16,13 +17,13 @@ pub fn run(mut settings: Settings, mut words: Vec<String>) -> i32 {
         return complain("dfsio", &failure);
     }
     if words.iter().any(|word| matches!(word.as_str(), "-h" | "--help" | "-help")) {
-        sayln!("{USAGE}");
+        sayln!("{USAGE}{MATRIX_USAGE}");
         return 0;
     }
     let args = match Args::parse(&words) {
         Ok(args) => args,
         Err(problem) => {
-            eprintln!("dfsio: {problem}\n{USAGE}");
+            eprintln!("dfsio: {problem}\n{USAGE}{MATRIX_USAGE}");
             return EXIT_USAGE;
         }
     };
@@ -37,6 +38,9 @@ fn measure(settings: &Settings, args: &Args, words: &[String]) -> Outcome<i32> {
         return super::on_own_cluster(settings, 1, "bench dfsio", &words);
     }
     let base = conf.get_raw(BASE_FOLDER_KEY).unwrap_or_else(|| BASE_FOLDER.to_owned());
+    if args.matrix.is_asked {
+        return super::matrix::measure(args, conf, base);
+    }
     let fs = connect_client(&conf)?;
     match args.test {
         None => clean(&fs, &base).map_err(failed)?,
@@ -45,7 +49,7 @@ fn measure(settings: &Settings, args: &Args, words: &[String]) -> Outcome<i32> {
     Ok(0)
 }
 
-fn failed(error: impl std::fmt::Display) -> Failure {
+pub fn failed(error: impl std::fmt::Display) -> Failure {
     Failure::io(error.to_string())
 }
 

@@ -1,6 +1,7 @@
 //! `bench`: measurements of our own stack, on the configured cluster or on one of its own.
 
 mod dfsio;
+mod matrix;
 
 use std::process::Command;
 

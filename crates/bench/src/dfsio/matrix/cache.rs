@@ -1,0 +1,124 @@
+//! Dropping files out of the page cache, and looking whether they are gone.
+
+use rustix::fs::{Advice, fadvise};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
+
+/// The same number on every architecture.
+const CACHESTAT: libc::c_long = 451;
+/// One page of so many may stay: the kernel's own lists hold some for a moment.
+const PAGES_PER_LEFT_ONE: u64 = 100;
+/// Written to, it drops the page cache of the whole machine.
+const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
+
+/// How the cluster's files leave the page cache.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Dropper {
+    /// posix_fadvise on each of these block and meta files.
+    Files(Vec<PathBuf>),
+    /// All of the machine's, by `/proc/sys/vm/drop_caches`.
+    Machine,
+    /// Not at all, and why.
+    Impossible(String),
+}
+
+impl Dropper {
+    /// The gentlest way that works: `files` are the cluster's if they can be opened from here.
+    pub fn choose(files: Vec<PathBuf>) -> Self {
+        if !files.is_empty() && files.iter().all(|path| File::open(path).is_ok()) {
+            return Self::Files(files);
+        }
+        match File::options().write(true).open(DROP_CACHES) {
+            Ok(_) => Self::Machine,
+            Err(error) => Self::Impossible(format!(
+                "the page cache cannot be dropped: the block files cannot be opened from here, and \
+                 {DROP_CACHES}: {error}"
+            )),
+        }
+    }
+
+    /// What is dirty is written, so that it can be dropped and disturbs nothing later.
+    pub fn settle(&self) -> io::Result<()> {
+        match self {
+            Self::Files(files) => files.iter().try_for_each(|path| File::open(path)?.sync_all()),
+            _ => {
+                rustix::fs::sync();
+                Ok(())
+            }
+        }
+    }
+
+    /// Drops the cluster's files.
+    pub fn drop_cluster(&self) -> io::Result<()> {
+        match self {
+            Self::Files(files) => files.iter().try_for_each(|path| drop_file(&File::open(path)?)),
+            Self::Machine => {
+                rustix::fs::sync();
+                File::options().write(true).open(DROP_CACHES)?.write_all(b"1")
+            }
+            Self::Impossible(why) => Err(io::Error::other(why.clone())),
+        }
+    }
+}
+
+/// Drops one file; an error if pages stay, as those do that somebody has mapped.
+pub fn drop_file(file: &File) -> io::Result<()> {
+    fadvise(file, 0, None, Advice::DontNeed)?;
+    match cached_pages(file) {
+        // A kernel that cannot tell is believed.
+        None => Ok(()),
+        Some(pages) if pages * PAGES_PER_LEFT_ONE <= pages_of(file)? => Ok(()),
+        Some(pages) => Err(io::Error::other(format!(
+            "{pages} pages stay in the page cache: somebody has them mapped, or there is no disk below"
+        ))),
+    }
+}
+
+fn pages_of(file: &File) -> io::Result<u64> {
+    Ok(file.metadata()?.len() / rustix::param::page_size() as u64)
+}
+
+/// How many pages of a file are in the page cache, by cachestat(2) (Linux 6.5). Trying to read them
+/// without waiting, as preadv2(2) can, would start to read them.
+fn cached_pages(file: &File) -> Option<u64> {
+    /// `struct cachestat_range`: 0 bytes are all.
+    #[repr(C)]
+    struct Range {
+        offset: u64,
+        len: u64,
+    }
+    let range = Range { offset: 0, len: 0 };
+    // `struct cachestat`: cached, dirty, written back, evicted, recently evicted.
+    let mut counts = [0_u64; 5];
+    // SAFETY: the kernel reads one struct and writes the other; both have the layout it expects.
+    let done = unsafe {
+        libc::syscall(CACHESTAT, file.as_raw_fd(), &raw const range, counts.as_mut_ptr(), 0)
+    };
+    (done == 0).then_some(counts[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::raw::Scratch;
+
+    #[test]
+    fn a_file_leaves_the_cache_when_it_is_on_disk() {
+        let file = Scratch::create(&std::env::temp_dir(), 4 << 20).unwrap();
+        assert!(cached_pages(&file.file).is_none_or(|pages| pages == 1024));
+        file.file.sync_all().unwrap();
+        match drop_file(&file.file) {
+            Ok(()) => assert!(cached_pages(&file.file).unwrap_or(0) <= 1024 / PAGES_PER_LEFT_ONE),
+            // Memory file systems have no disk to fall back on.
+            Err(error) => assert!(error.to_string().contains("stay"), "{error}"),
+        }
+    }
+
+    #[test]
+    fn files_that_cannot_be_opened_are_not_dropped_by_advice() {
+        let dropper = Dropper::choose(vec!["/nowhere/blk_1".into()]);
+        assert!(!matches!(dropper, Dropper::Files(_)), "{dropper:?}");
+    }
+}

@@ -1,0 +1,23 @@
+//! Every way to read a block, verified and not, from a warm and from a dropped page cache, each
+//! beside plain read(2) or pread(2) of the same bytes in the same turn.
+
+mod args;
+mod cache;
+mod cell;
+mod cluster_files;
+mod drive;
+mod html;
+mod plan;
+mod published;
+mod row;
+mod source;
+mod table;
+mod way;
+
+pub use args::{MatrixArgs, Sink, USAGE};
+pub use cell::{Cell, Op};
+pub use html::to_html;
+pub use plan::{Matrix, Plan};
+pub use published::{PUBLISHED, Published, beside_published};
+pub use row::{Row, Rows};
+pub use way::Way;

@@ -1,0 +1,128 @@
+//! What can be read: files of the cluster, and plain files of the same bytes.
+
+use crate::files::Failure;
+use crate::raw::Scratch;
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::os::unix::fs::FileExt;
+use zerohop_client::blocking::{FileReader, FileSystem};
+use zerohop_client::{OpenOptions, ReadStatistics};
+
+/// Files by number.
+pub trait Source: Sync {
+    /// Opens one, at its start.
+    fn open(&self, number: usize) -> Result<Box<dyn Reader>, Failure>;
+}
+
+/// An open file.
+pub trait Reader: Send {
+    /// Reads on; 0 at the end.
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Failure>;
+    /// Fills the buffer from `offset` on.
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Failure>;
+    /// Which way its bytes came.
+    fn statistics(&self) -> ReadStatistics;
+}
+
+/// Files of the cluster.
+pub struct Cluster {
+    /// A client that goes the way to be measured.
+    pub fs: FileSystem,
+    /// The files by number.
+    pub paths: Vec<String>,
+    /// How they are opened.
+    pub options: OpenOptions,
+}
+
+impl Source for Cluster {
+    fn open(&self, number: usize) -> Result<Box<dyn Reader>, Failure> {
+        let path = self.paths.get(number).ok_or("no such file")?;
+        Ok(Box::new(self.fs.open_with(path, self.options)?))
+    }
+}
+
+impl Reader for FileReader {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Failure> {
+        Ok(self.read_some(buffer)?)
+    }
+
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Failure> {
+        Ok(self.read_exact_at(offset, buffer)?)
+    }
+
+    fn statistics(&self) -> ReadStatistics {
+        FileReader::statistics(self)
+    }
+}
+
+/// Plain files.
+pub struct Plain(pub Vec<Scratch>);
+
+impl Source for Plain {
+    fn open(&self, number: usize) -> Result<Box<dyn Reader>, Failure> {
+        let file = self.0.get(number).ok_or("no such file")?;
+        Ok(Box::new(file.reopen()?))
+    }
+}
+
+impl Reader for File {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Failure> {
+        Ok(Read::read(self, buffer)?)
+    }
+
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Failure> {
+        Ok(self.read_exact_at(buffer, offset)?)
+    }
+
+    fn statistics(&self) -> ReadStatistics {
+        ReadStatistics::default()
+    }
+}
+
+/// The open block files of the files of a cluster, as one source for random reads.
+pub struct Blocks {
+    /// For each file, its blocks: their offset in it, and the block file.
+    pub files: Vec<Vec<(u64, std::path::PathBuf)>>,
+}
+
+impl Source for Blocks {
+    fn open(&self, number: usize) -> Result<Box<dyn Reader>, Failure> {
+        let blocks = self.files.get(number).ok_or("no such file")?;
+        let open = |(offset, path): &(u64, std::path::PathBuf)| Ok((*offset, File::open(path)?));
+        let blocks: Result<Vec<_>, std::io::Error> = blocks.iter().map(open).collect();
+        Ok(Box::new(OpenBlocks { blocks: blocks?, at: 0 }))
+    }
+}
+
+struct OpenBlocks {
+    blocks: Vec<(u64, File)>,
+    at: usize,
+}
+
+impl Reader for OpenBlocks {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Failure> {
+        while let Some((_, file)) = self.blocks.get_mut(self.at) {
+            match Read::read(file, buffer)? {
+                0 => {
+                    self.at += 1;
+                    if let Some((_, next)) = self.blocks.get_mut(self.at) {
+                        next.rewind()?;
+                    }
+                }
+                read => return Ok(read),
+            }
+        }
+        Ok(0)
+    }
+
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Failure> {
+        let after = self.blocks.partition_point(|(start, _)| *start <= offset);
+        let (start, file) =
+            after.checked_sub(1).and_then(|at| self.blocks.get(at)).ok_or("no such block")?;
+        Ok(file.read_exact_at(buffer, offset - start)?)
+    }
+
+    fn statistics(&self) -> ReadStatistics {
+        ReadStatistics::default()
+    }
+}

@@ -1,0 +1,97 @@
+//! `bench dfsio --matrix`: where its files and processes are, and where its reports go.
+
+use std::path::{Path, PathBuf};
+
+use zerohop_bench::dfsio::Args;
+use zerohop_bench::dfsio::matrix::{Matrix, Plan, Row, Rows, Sink, to_html};
+use zerohop_conf::Conf;
+
+use super::dfsio::failed;
+use crate::failure::{Failure, Outcome};
+
+/// Measures and reports.
+pub fn measure(args: &Args, conf: Conf, base: String) -> Outcome<i32> {
+    let asked = &args.matrix;
+    let own_home = args.is_own_cluster.then(own_home).flatten();
+    let local = asked.local_folder.clone().or_else(|| own_home.clone());
+    let plan = Plan {
+        data_folders: data_folders(&conf, own_home.as_deref()),
+        conf,
+        base,
+        local_folder: local.unwrap_or_else(std::env::temp_dir),
+        watched: args.watched.clone(),
+        files: args.files,
+        size: args.size,
+        buffer_len: args.buffer_len,
+        runs: asked.runs,
+        time: asked.time,
+        ways: asked.ways.clone(),
+        ops: asked.ops.clone(),
+    };
+    eprintln!("writing {} files of {} bytes, on the cluster and beside it", plan.files, plan.size);
+    let matrix = Matrix::prepare(plan).map_err(failed)?;
+    let rows = matrix.run(&mut |row| eprintln!("{}", progress(row))).map_err(failed)?;
+    report(args, &rows)?;
+    Ok(0)
+}
+
+fn progress(row: &Row) -> String {
+    let verified = if row.verified { "verified" } else { "not verified" };
+    let what = format!(
+        "{} {} {verified} {}, {} B, {} threads",
+        row.op, row.path, row.cache, row.size, row.threads
+    );
+    match (&row.not_available, row.mb_s, row.ratio) {
+        (Some(why), ..) => format!("{what}: not available: {why}"),
+        (None, Some(mb_s), Some(ratio)) => format!("{what}: {mb_s:.0} MB/s, {ratio:.2} of limit"),
+        _ => what,
+    }
+}
+
+fn report(args: &Args, rows: &Rows) -> Outcome {
+    let (json, csv) = (rows.to_json().map_err(failed)?, rows.to_csv().map_err(failed)?);
+    for (sink, text) in [(&args.matrix.json, json), (&args.matrix.csv, csv)] {
+        match sink {
+            None => {}
+            Some(Sink::Output) => say!("{}\n", text.trim_end()),
+            Some(Sink::File(path)) => write(path, &text)?,
+        }
+    }
+    if let Some(path) = &args.matrix.html {
+        write(path, &to_html(rows))?;
+    }
+    if args.matrix.has_table() {
+        say!("{}", rows.to_table());
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Outcome {
+    std::fs::write(path, text)
+        .map_err(|error| Failure::io(format!("cannot write {}: {error}", path.display())))?;
+    eprintln!("wrote {}", path.display());
+    Ok(())
+}
+
+/// The folder of a cluster that `up` started: its client configuration lies in it.
+fn own_home() -> Option<PathBuf> {
+    Some(Path::new(&std::env::var_os("HADOOP_CONF_DIR")?).parent()?.to_owned())
+}
+
+/// The DataNodes' folders on this machine, as far as the configuration or our own cluster tells.
+fn data_folders(conf: &Conf, own_home: Option<&Path>) -> Vec<PathBuf> {
+    if let Some(home) = own_home {
+        return (1..)
+            .map(|n| home.join(format!("data{n}")))
+            .take_while(|dir| dir.is_dir())
+            .collect();
+    }
+    let value = conf.get_raw("dfs.datanode.data.dir").unwrap_or_default();
+    let folder = |entry: &str| {
+        // `[SSD]file:///data/1`: a storage type and a scheme may stand in front.
+        let path = entry.trim().rsplit(']').next()?;
+        let path = path.strip_prefix("file:").unwrap_or(path);
+        (!path.is_empty()).then(|| PathBuf::from(path.replacen("//", "", 1)))
+    };
+    value.split(',').filter_map(folder).collect()
+}
