@@ -63,8 +63,8 @@ fn cpu(value: Option<f64>) -> String {
 /// `4 KiB`, `1 MiB`, or bytes.
 pub fn size(bytes: usize) -> String {
     match bytes {
-        _ if bytes >= 1 << 20 && bytes % (1 << 20) == 0 => format!("{} MiB", bytes >> 20),
-        _ if bytes >= 1 << 10 && bytes % (1 << 10) == 0 => format!("{} KiB", bytes >> 10),
+        _ if bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),
+        _ if bytes >= 1 << 10 && bytes.is_multiple_of(1 << 10) => format!("{} KiB", bytes >> 10),
         _ => format!("{bytes} B"),
     }
 }
