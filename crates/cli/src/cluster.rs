@@ -10,11 +10,15 @@ use zerohop_conf::{Conf, site_xml};
 use zerohop_datanode::DataNode;
 use zerohop_namenode::{FormatOptions, NameNode};
 
+use crate::domain_socket;
 use crate::failure::{Failure, Outcome};
 
 /// Longest wait for the end of safe mode once all DataNodes have reported.
 const SAFE_MODE_WAIT: Duration = Duration::from_secs(5);
 const SAFE_MODE_POLL: Duration = Duration::from_millis(2);
+
+const SHORT_CIRCUIT: &str = "dfs.client.read.shortcircuit";
+const SOCKET_PATH: &str = "dfs.domain.socket.path";
 
 /// What the cluster shall be like.
 #[derive(Debug, Clone)]
@@ -54,12 +58,31 @@ impl Cluster {
         let mut cluster = Cluster { namenode, datanodes: Vec::new(), conf, plan };
         cluster.conf.set("fs.defaultFS", cluster.uri());
         cluster.conf.set("dfs.namenode.rpc-address", cluster.rpc_addr().to_string());
+        cluster.turn_local_reads_on();
         match cluster.start_datanodes().await {
             Ok(()) => Ok(cluster),
             Err(failure) => {
                 cluster.stop().await;
                 Err(failure)
             }
+        }
+    }
+
+    /// Chooses a path for the domain sockets, unless the user did or wants none.
+    fn turn_local_reads_on(&mut self) {
+        let given = |name| self.plan.values.iter().any(|(given, _)| given == name);
+        if given(SHORT_CIRCUIT) || given(SOCKET_PATH) {
+            return;
+        }
+        match domain_socket::choose(&self.plan.folder) {
+            Ok(path) => {
+                self.conf.set(SOCKET_PATH, path);
+                self.conf.set(SHORT_CIRCUIT, "true");
+            }
+            Err(reasons) => eprintln!(
+                "no local reads: no folder for a domain socket is safe (-D {SOCKET_PATH}=PATH \
+                 sets one)\n{reasons}"
+            ),
         }
     }
 
@@ -151,6 +174,9 @@ impl Cluster {
             ("dfs.namenode.http-address".to_owned(), self.http_addr().to_string()),
             ("dfs.replication".to_owned(), replication),
         ];
+        for name in [SHORT_CIRCUIT, SOCKET_PATH] {
+            values.extend(self.conf.get_raw(name).map(|value| (name.to_owned(), value)));
+        }
         let own: Vec<String> = values.iter().map(|(name, _)| name.clone()).collect();
         values.extend(self.plan.values.iter().filter(|(name, _)| !own.contains(name)).cloned());
         values

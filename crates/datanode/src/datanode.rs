@@ -9,13 +9,16 @@ use crate::services::actor::{self, Actor};
 use crate::services::{PoolService, Progress, addresses};
 use crate::settings::Settings;
 use crate::store::Store;
+use crate::transfer::domain_port::DomainPort;
 use crate::transfer::server::{IdleLimits, Server};
 use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use zerohop_conf::Conf;
+use zerohop_transport::domain::effective_path;
 use zerohop_transport::login::User;
 use zerohop_transport::rpc::{ClientOptions, RpcClient, RpcServer, ServerOptions};
 
@@ -65,7 +68,8 @@ impl DataNode {
             keep_alive: node.settings.keep_alive,
         };
         let operations = Arc::new(Operations { node: Arc::clone(&node) });
-        let server = Server::start(transfer, node.threads.clone(), limits, operations);
+        let domain = bind_domain(&node, addresses.transfer.port())?;
+        let server = Server::start(transfer, domain, node.threads.clone(), limits, operations);
         let server = system("transfer port", server)?;
         for name_service in name_services {
             start_service(&node, name_service, &mut tasks);
@@ -87,6 +91,11 @@ impl DataNode {
     /// Where it serves RPC.
     pub fn ipc_addr(&self) -> SocketAddr {
         self.addresses.ipc
+    }
+
+    /// Where it serves clients of this machine, if it does.
+    pub fn domain_socket(&self) -> Option<PathBuf> {
+        self.node.domain_socket.path.read().clone()
     }
 
     /// Where it serves HTTP.
@@ -162,6 +171,23 @@ impl Drop for DataNode {
             self.node.begin_stop();
         }
     }
+}
+
+/// The domain socket next to the transfer port, where one is configured.
+fn bind_domain(node: &Node, port: u16) -> Result<Option<DomainPort>, Error> {
+    let configured = &node.settings.domain_socket_path;
+    if configured.is_empty() {
+        if node.settings.passes_descriptors {
+            tracing::warn!(
+                "dfs.client.read.shortcircuit is on, but dfs.domain.socket.path is not set: no \
+                 local reads"
+            );
+        }
+        return Ok(None);
+    }
+    let path = effective_path(configured, port);
+    let bound = DomainPort::bind(path.clone(), Arc::clone(&node.domain_socket));
+    bound.map(Some).map_err(|source| Error::DomainSocket { path, source })
 }
 
 fn bind(addr: SocketAddr, key: &'static str) -> Result<TcpListener, Error> {

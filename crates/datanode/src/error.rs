@@ -19,6 +19,14 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The domain socket cannot be made, or would not be safe.
+    #[error("cannot listen at dfs.domain.socket.path {}: {source}", path.display())]
+    DomainSocket {
+        /// Its path, with the port in it.
+        path: std::path::PathBuf,
+        /// What is wrong and what helps.
+        source: std::io::Error,
+    },
     /// No volume, or too few of them, could be opened.
     #[error(
         "{failed} of {configured} volumes in dfs.datanode.data.dir failed, dfs.datanode.failed.volumes.tolerated is {tolerated}; first: {first}"

@@ -1,6 +1,8 @@
-//! The HTTP port: `/jmx`, as monitoring and NameNode pages expect it to be there.
+//! The HTTP port: `/jmx`, as monitoring and NameNode pages expect it to be there, and `/shortcircuit`,
+//! who reads locally.
 
 use crate::node::Node;
+use crate::short_circuit::listing;
 use std::io;
 use std::net::TcpListener as StdListener;
 use std::sync::Arc;
@@ -53,6 +55,10 @@ async fn answer(mut stream: TcpStream, node: &Node) -> io::Result<()> {
     let path = target.split('?').next().unwrap_or_default();
     let (status, body) = match (method, path) {
         ("GET" | "HEAD", "/jmx") => ("200 OK", jmx(node)),
+        ("GET" | "HEAD", "/shortcircuit") => {
+            let listing = listing(&node.store.slots, &node.domain_socket);
+            ("200 OK", format!("{listing:#}\n"))
+        }
         ("GET" | "HEAD", _) => ("404 Not Found", "{}".to_owned()),
         _ => ("405 Method Not Allowed", "{}".to_owned()),
     };

@@ -11,6 +11,7 @@ mod node;
 mod op;
 mod services;
 mod settings;
+mod short_circuit;
 mod store;
 mod transfer;
 

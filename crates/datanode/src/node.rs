@@ -3,9 +3,10 @@
 use crate::services::incremental::News;
 use crate::services::{PoolIdentity, PoolService};
 use crate::settings::Settings;
+use crate::short_circuit::SocketState;
 use crate::store::replica::Replica;
 use crate::store::volume::DataVolume;
-use crate::store::{Failure, Opened, Store};
+use crate::store::{Failure, Opened, Store, ToPass};
 use crate::transfer::threads::Threads;
 use crate::transfer::throttle::Throttle;
 use parking_lot::RwLock;
@@ -51,6 +52,8 @@ pub(crate) struct Node {
     pub(crate) user: User,
     pub(crate) rpc_options: ClientOptions,
     pub(crate) started: Instant,
+    /// The domain socket, for pages.
+    pub(crate) domain_socket: Arc<SocketState>,
     /// Somebody asked for the end over RPC.
     pub(crate) shutdown_asked: Notify,
     services: RwLock<Vec<Arc<PoolService>>>,
@@ -78,6 +81,7 @@ impl Node {
             user,
             rpc_options,
             started: Instant::now(),
+            domain_socket: Arc::default(),
             shutdown_asked: Notify::new(),
             services: RwLock::default(),
             transfers: AtomicU32::new(0),
@@ -210,11 +214,22 @@ impl Node {
         block: &ExtendedBlock,
         needed: u64,
     ) -> Result<Opened, Failure> {
-        self.store.open_replica(block, needed).inspect_err(|failure| match failure {
+        let opened = self.store.open_replica(block, needed);
+        opened.inspect_err(|failure| self.tell_open_failure(block, failure))
+    }
+
+    /// Opens a replica's files to be passed to a local reader.
+    pub(crate) fn open_to_pass(&self, block: &ExtendedBlock) -> Result<ToPass, Failure> {
+        let opened = self.store.open_to_pass(block);
+        opened.inspect_err(|failure| self.tell_open_failure(block, failure))
+    }
+
+    fn tell_open_failure(&self, block: &ExtendedBlock, failure: &Failure) {
+        match failure {
             Failure::Lost(_, lost) => self.tell_deleted(&block.pool, &lost.1, lost.0),
             Failure::Unsummed(_, volume) => self.report_own_bad(block, volume),
             Failure::Refused(_) | Failure::Files(_) => {}
-        })
+        }
     }
 
     /// The same for a client, who gets the data of a replica without checksums too, as from Apache's

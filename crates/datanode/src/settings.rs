@@ -1,8 +1,13 @@
 //! What the DataNode takes from the configuration, read once at start.
 
 use crate::error::Error;
+use crate::short_circuit::Limits;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
+use zerohop_conf::keys::{
+    ZEROHOP_DATANODE_SHORTCIRCUIT_SEGMENTS_MAX as SEGMENTS_MAX,
+    ZEROHOP_DATANODE_SHORTCIRCUIT_SEGMENTS_MAX_PER_PROCESS as SEGMENTS_MAX_PER_PROCESS,
+};
 use zerohop_conf::{Conf, keys};
 
 /// Extra time a node of a pipeline grants for each node behind it (`READ_TIMEOUT_EXTENSION`).
@@ -37,6 +42,14 @@ pub(crate) struct Settings {
     pub(crate) balance_bandwidth: u64,
     pub(crate) balance_max_moves: usize,
     pub(crate) pool_ready_timeout: Duration,
+    /// The domain socket's path with `_PORT` in it; empty for none.
+    pub(crate) domain_socket_path: String,
+    /// Whether clients of this machine get descriptors (`dfs.client.read.shortcircuit`, which
+    /// DataNodes read too).
+    pub(crate) passes_descriptors: bool,
+    /// Folders for shared memory where the kernel gives none without a file.
+    pub(crate) shm_folders: Vec<String>,
+    pub(crate) shm_limits: Limits,
     /// Handlers that Apache's RPC server would have: a measure of its queue.
     pub(crate) handlers: usize,
 }
@@ -89,6 +102,13 @@ impl Settings {
             balance_bandwidth: conf.get(&keys::DFS_DATANODE_BALANCE_BANDWIDTHPERSEC)?,
             balance_max_moves: positive(conf, &keys::DFS_DATANODE_BALANCE_MAX_CONCURRENT_MOVES)?,
             pool_ready_timeout: conf.get(&keys::DFS_DATANODE_BP_READY_TIMEOUT)?,
+            domain_socket_path: conf.get(&keys::DFS_DOMAIN_SOCKET_PATH)?.trim().to_owned(),
+            passes_descriptors: conf.get(&keys::DFS_CLIENT_READ_SHORTCIRCUIT)?,
+            shm_folders: conf.get(&keys::DFS_DATANODE_SHARED_FILE_DESCRIPTOR_PATHS)?,
+            shm_limits: Limits {
+                per_process: positive(conf, &SEGMENTS_MAX_PER_PROCESS)?,
+                total: positive(conf, &SEGMENTS_MAX)?,
+            },
             handlers: positive(conf, &keys::DFS_DATANODE_HANDLER_COUNT)?,
         })
     }

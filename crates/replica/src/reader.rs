@@ -95,6 +95,11 @@ impl ReplicaReader {
         &self.meta
     }
 
+    /// The data file and the meta file, for others to read.
+    pub fn into_files(self) -> (File, File) {
+        (self.data, self.meta)
+    }
+
     /// Where the data file was when it was opened.
     pub fn path(&self) -> &Path {
         &self.path

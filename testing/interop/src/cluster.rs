@@ -113,9 +113,14 @@ impl Cluster {
 
     /// A new client.
     pub fn client(&mut self, kind: Kind) -> Outcome<Driver> {
+        self.client_with(kind, &[])
+    }
+
+    /// A new client with settings (`key=value`) of its own.
+    pub fn client_with(&mut self, kind: Kind, settings: &[&str]) -> Outcome<Driver> {
         self.drivers += 1;
         let log = self.site.log(&format!("driver{}", self.drivers));
-        Driver::start(kind, &self.site.conf(), &log, &[])
+        Driver::start(kind, &self.site.conf(), &log, settings)
     }
 
     /// Apache's client that the harness itself asks with.

@@ -18,6 +18,8 @@ pub struct Site {
     pub http_port: u16,
     /// Each DataNode's data-transfer port.
     pub data_ports: Vec<u16>,
+    /// Each DataNode's HTTP port.
+    pub info_ports: Vec<u16>,
 }
 
 impl Site {
@@ -28,6 +30,7 @@ impl Site {
             rpc_port: ports::free(),
             http_port: ports::free(),
             data_ports: (0..datanodes).map(|_| ports::free()).collect(),
+            info_ports: (0..datanodes).map(|_| ports::free()).collect(),
         }
     }
 
@@ -100,7 +103,7 @@ impl Site {
         settings(&[
             ("dfs.datanode.data.dir", &volumes),
             ("dfs.datanode.address", &format!("127.0.0.1:{}", self.data_ports[i])),
-            ("dfs.datanode.http.address", "127.0.0.1:0"),
+            ("dfs.datanode.http.address", &format!("127.0.0.1:{}", self.info_ports[i])),
             ("dfs.datanode.ipc.address", &format!("127.0.0.1:{}", ports::free())),
             ("dfs.datanode.hostname", "127.0.0.1"),
         ])

@@ -103,6 +103,10 @@ keys! {
     DFS_DATANODE_MAX_LOCKED_MEMORY: u64 = "dfs.datanode.max.locked.memory", "0", Bytes;
     /// Folders where shared-memory files may be made.
     DFS_DATANODE_SHARED_FILE_DESCRIPTOR_PATHS: Vec<String> = "dfs.datanode.shared.file.descriptor.paths", "/dev/shm,/tmp", Plain;
+    /// Shared memory segments for short-circuit reads that one process may have (ours, not Hadoop's).
+    ZEROHOP_DATANODE_SHORTCIRCUIT_SEGMENTS_MAX_PER_PROCESS: i32 = "zerohop.datanode.shortcircuit.segments.max.per.process", "64", Plain;
+    /// Shared memory segments for short-circuit reads in all (ours, not Hadoop's).
+    ZEROHOP_DATANODE_SHORTCIRCUIT_SEGMENTS_MAX: i32 = "zerohop.datanode.shortcircuit.segments.max", "2048", Plain;
     /// I/O slower than this is logged by the DataNode.
     DFS_DATANODE_SLOW_IO_WARNING_THRESHOLD_MS: Duration = "dfs.datanode.slow.io.warning.threshold.ms", "300", Millis;
     /// Start-up option of the DataNode.

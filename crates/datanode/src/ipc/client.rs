@@ -7,6 +7,7 @@ use std::sync::Arc;
 use zerohop_proto::hdfs::{
     DatanodeLocalInfoProto, DatanodeVolumeInfoProto, DeleteBlockPoolRequestProto,
     DeleteBlockPoolResponseProto, EvictWritersResponseProto, GetBalancerBandwidthResponseProto,
+    GetBlockLocalPathInfoRequestProto, GetBlockLocalPathInfoResponseProto,
     GetDatanodeInfoResponseProto, GetReplicaVisibleLengthRequestProto,
     GetReplicaVisibleLengthResponseProto, GetVolumeReportResponseProto,
     RefreshNamenodesResponseProto, ShutdownDatanodeResponseProto, TriggerBlockReportRequestProto,
@@ -58,7 +59,7 @@ impl RpcService for ClientProtocol {
         match method {
             "getReplicaVisibleLength" => self.visible_length(param),
             "getDatanodeInfo" => Reply::message(&self.info()),
-            "getBlockLocalPathInfo" => Reply::exception(self.local_path_refused(&context.user)),
+            "getBlockLocalPathInfo" => self.local_path(&context.user, param),
             "refreshNamenodes"
             | "deleteBlockPool"
             | "shutdownDatanode"
@@ -109,15 +110,26 @@ impl ClientProtocol {
         identity.map_or_else(|| "unknown".to_owned(), |identity| identity.software_version)
     }
 
-    fn local_path_refused(&self, user: &str) -> RemoteException {
-        if self.privileges.path_users.iter().any(|known| known == user) {
-            return JavaException::UnsupportedOperation
-                .with("paths of block files are not given out; use short-circuit reads");
+    /// Paths of a replica's files, for the short-circuit reads of before descriptors were passed.
+    fn local_path(&self, user: &str, param: Bytes) -> Reply {
+        if !self.privileges.path_users.iter().any(|known| known == user) {
+            return Reply::exception(JavaException::AccessControl.with(format!(
+                "Can't continue with getBlockLocalPathInfo() authorization. The user {user} is not \
+                 configured in dfs.block.local-path-access.user"
+            )));
         }
-        JavaException::AccessControl.with(format!(
-            "Can't continue with getBlockLocalPathInfo() authorization. The user {user} is not \
-             configured in dfs.block.local-path-access.user"
-        ))
+        let node = Arc::clone(&self.node);
+        let block = decode_param::<GetBlockLocalPathInfoRequestProto>(param)
+            .map(|request| ExtendedBlock::from(&request.block));
+        match block {
+            Ok(block) => on_thread(move || {
+                let (block, paths) = node.store.paths(&block)?;
+                let [local_path, local_meta_path] = paths.map(|path| path.display().to_string());
+                let block = (&block).into();
+                Ok(GetBlockLocalPathInfoResponseProto { block, local_path, local_meta_path })
+            }),
+            Err(exception) => Reply::exception(exception),
+        }
     }
 
     fn administer(&self, user: &str, method: &str, param: Bytes) -> Reply {

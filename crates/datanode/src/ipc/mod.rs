@@ -25,6 +25,15 @@ pub(crate) fn register(server: &RpcServer, node: &Arc<Node>, conf: &Conf) -> Res
         groups: Arc::new(Groups::from_conf(conf)),
         path_users: conf.get(&keys::DFS_BLOCK_LOCAL_PATH_ACCESS_USER)?,
     };
+    if !privileges.path_users.is_empty() {
+        tracing::warn!(
+            "dfs.block.local-path-access.user is set: {} may ask where block files lie and open them. \
+             That works only where the files' permissions let them, so they can read every block, \
+             past the NameNode's permissions, and what is deleted or appended is not taken back. Use \
+             dfs.domain.socket.path instead",
+            privileges.path_users.join(", ")
+        );
+    }
     server.register(Arc::new(client::ClientProtocol { node: Arc::clone(node), privileges }));
     server.register(Arc::new(inter::InterProtocol { node: Arc::clone(node) }));
     Ok(())

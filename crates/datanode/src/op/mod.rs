@@ -14,7 +14,7 @@ mod write_block;
 use crate::node::Node;
 use crate::store::Failure;
 use crate::transfer::conn::{Conn, invalid};
-use crate::transfer::server::Handler;
+use crate::transfer::server::{Handler, Next as After};
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -25,15 +25,6 @@ use zerohop_proto::hdfs::{
 use zerohop_wire::ExtendedBlock;
 use zerohop_wire::transfer::frame;
 use zerohop_wire::transfer::op::{OpCode, PREFIX_LEN, Request, decode_prefix};
-
-/// Whether a connection may serve another operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum After {
-    /// It waits for the next one.
-    Keep,
-    /// It is closed.
-    Close,
-}
 
 /// Why an operation ended early; the connection is closed.
 #[derive(Debug)]
@@ -71,30 +62,30 @@ pub(crate) struct Operations {
 }
 
 impl Handler for Operations {
-    fn serve(&self, conn: &mut Conn, first: bool) -> bool {
+    fn serve(&self, conn: &mut Conn, first: bool) -> After {
         let request = match read_request(conn, &self.node) {
             Ok(request) => request,
             Err(error) if is_hang_up(&error) => {
                 if first {
                     tracing::debug!("{}: left before an operation", conn.peer);
                 }
-                return false;
+                return After::Close;
             }
             Err(error) => {
                 tracing::warn!("{}: connection closed: {error}", conn.peer);
-                return false;
+                return After::Close;
             }
         };
         let code = request.code();
         match run(&self.node, conn, request) {
-            Ok(after) => after == After::Keep,
+            Ok(after) => after,
             Err(OpFailure::Io(error)) if is_hang_up(&error) => {
                 tracing::info!("{}: left during {code}: {error}", conn.peer);
-                false
+                After::Close
             }
             Err(failure) => {
                 tracing::warn!("{} from {} failed: {failure}", code, conn.peer);
-                false
+                After::Close
             }
         }
     }
@@ -119,9 +110,9 @@ fn run(node: &Arc<Node>, conn: &mut Conn, request: Request) -> Result<After, OpF
         Request::CopyBlock(message) => copy_block::run(node, conn, &message),
         Request::BlockChecksum(message) => block_checksum::run(node, conn, &message),
         Request::TransferBlock(message) => transfer_block::run(node, conn, &message),
-        Request::RequestShortCircuitFds(message) => short_circuit::fds(conn, &message),
-        Request::ReleaseShortCircuitFds(message) => short_circuit::release(conn, &message),
-        Request::RequestShortCircuitShm(message) => short_circuit::shm(conn, &message),
+        Request::RequestShortCircuitFds(message) => short_circuit::fds(node, conn, &message),
+        Request::ReleaseShortCircuitFds(message) => short_circuit::release(node, conn, &message),
+        Request::RequestShortCircuitShm(message) => short_circuit::shm(node, conn, &message),
         Request::BlockGroupChecksum(_) => {
             answer(conn, Status::ErrorUnsupported, "erasure-coded files are not supported")?;
             Ok(After::Close)

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::services::PoolIdentity;
 use crate::services::reports::StorageBlocks;
 use crate::settings::Settings;
+use crate::short_circuit::{BlockKey, Registry};
 use choose::Chooser;
 use parking_lot::{Condvar, Mutex, RwLock};
 use replica::{Files, Replica, Status};
@@ -30,7 +31,7 @@ use zerohop_wire::{Block, BlockId, ExtendedBlock};
 mod store_test;
 
 pub(crate) use failure::Failure;
-pub(crate) use open::Opened;
+pub(crate) use open::{Opened, ToPass};
 pub(crate) use recovery::RecoveryInfo;
 
 /// The replicas of one block pool.
@@ -51,6 +52,8 @@ pub(crate) struct Store {
     /// Folders that could not be opened at start or failed later.
     failures: Mutex<Vec<String>>,
     last_failure: Mutex<Option<SystemTime>>,
+    /// Who reads replicas through descriptors of their own, and must hear when they change.
+    pub(crate) slots: Arc<Registry>,
     /// How long a writer that has to make room may take to leave.
     writer_patience: Duration,
 }
@@ -93,6 +96,7 @@ impl Store {
             pool_opened: (Mutex::new(()), Condvar::new()),
             failures: Mutex::new(failures),
             last_failure: Mutex::new(last_failure),
+            slots: Registry::new(settings.shm_folders.clone(), settings.shm_limits),
             writer_patience: settings.socket_timeout.min(Duration::from_secs(60)),
         })
     }
@@ -140,7 +144,17 @@ impl Store {
             self.failures.lock().push(volume.root().display().to_string());
             *self.last_failure.lock() = Some(SystemTime::now());
             for pool in self.pools.read().values() {
-                pool.replicas.write().retain(|_, replica| !Arc::ptr_eq(&replica.volume, volume));
+                let mut lost = Vec::new();
+                pool.replicas.write().retain(|id, replica| {
+                    let stays = !Arc::ptr_eq(&replica.volume, volume);
+                    if !stays {
+                        lost.push(*id);
+                    }
+                    stays
+                });
+                for id in lost {
+                    self.revoke(pool, id);
+                }
             }
         }
     }
@@ -262,6 +276,12 @@ impl Store {
         Ok((known, Arc::clone(&replica.volume)))
     }
 
+    /// Tells local readers not to use their descriptors of a block any more. Comes after the change
+    /// that keeps new ones from being opened, so that no reader slips through.
+    pub(crate) fn revoke(&self, pool: &BlockPool, id: BlockId) {
+        self.slots.revoke(&BlockKey { pool: Arc::clone(&pool.id), id });
+    }
+
     /// Deletes a replica's files and forgets it.
     fn remove(&self, pool: &BlockPool, replica: &Arc<Replica>) -> Result<Block, Failure> {
         let mut status = replica.lock();
@@ -277,6 +297,7 @@ impl Store {
         let counted = matches!(status.files, Files::Stored(_));
         drop(status);
         pool.forget(replica);
+        self.revoke(pool, replica.id);
         replica.volume.release(reserved);
         let freed = deleted.inspect_err(|error| self.file_trouble(pool, replica, error))?;
         if counted {

@@ -2,11 +2,13 @@
 
 use super::replica::{Files, Replica};
 use super::{BlockPool, Failure, Store};
+use std::fs::File;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use zerohop_replica::{ErrorKind, ReplicaReader, StoredReplica};
-use zerohop_wire::ExtendedBlock;
 use zerohop_wire::block_report::ReplicaState;
+use zerohop_wire::{Block, ExtendedBlock};
 
 /// How long a reader waits for bytes that a writer was told of but has not written yet.
 const WAIT_FOR_WRITER: Duration = Duration::from_secs(3);
@@ -18,7 +20,50 @@ pub(crate) struct Opened {
     pub(crate) visible: u64,
 }
 
+/// The files of a replica, opened for reading only, to be passed to a client.
+#[derive(Debug)]
+pub(crate) struct ToPass {
+    pub(crate) data: File,
+    pub(crate) meta: File,
+}
+
 impl Store {
+    /// Opens the files of exactly this replica (the stamp counts) for a local reader. Bytes that a
+    /// writer still has in memory are in them then.
+    pub(crate) fn open_to_pass(&self, block: &ExtendedBlock) -> Result<ToPass, Failure> {
+        let none = || Failure::io(format!("No data exists for block {block}"));
+        let pool = self.pool(&block.pool)?;
+        let replica = pool.get(block.block.id).ok_or_else(none)?;
+        let status = replica.lock();
+        if status.block().stamp != block.block.stamp || status.visible().is_none() {
+            return Err(none());
+        }
+        let files = replica.volume.pool(&pool.id).ok_or_else(none)?;
+        let stored = match &status.files {
+            Files::Stored(stored) => *stored,
+            Files::Live(live) => {
+                live.flush()?;
+                // Not the writer's own descriptors: those can write.
+                let known = live.block();
+                let paths = [
+                    files.data_path(known.id, live.place()),
+                    files.meta_path(&known, live.place()),
+                ];
+                let [data, meta] = paths.map(File::open);
+                return Ok(ToPass { data: data?, meta: meta? });
+            }
+        };
+        let opened = files.open(&stored.block, stored.place);
+        drop(status);
+        match opened {
+            Ok(reader) => {
+                let (data, meta) = reader.into_files();
+                Ok(ToPass { data, meta })
+            }
+            Err(error) => Err(self.cannot_open(&pool, &replica, Some(stored), error)),
+        }
+    }
+
     /// Opens a replica for reading up to `needed` bytes.
     pub(crate) fn open_replica(
         &self,
@@ -65,6 +110,36 @@ impl Store {
             Ok(reader) => Ok(Opened { visible: visible.min(reader.len()), reader }),
             Err(error) => Err(self.cannot_open(&pool, &replica, stored, error)),
         }
+    }
+
+    /// Where the files of a replica are, and the block with the stamp it has.
+    pub(crate) fn paths(
+        &self,
+        block: &ExtendedBlock,
+    ) -> Result<(ExtendedBlock, [PathBuf; 2]), Failure> {
+        let pool = self.pool(&block.pool)?;
+        let replica = pool
+            .get(block.block.id)
+            .ok_or_else(|| Failure::not_found(format_args!("Replica not found for {block}")))?;
+        let status = replica.lock();
+        let known = status.block();
+        if known.stamp < block.block.stamp {
+            return Err(Failure::io(format!(
+                "Replica generation stamp < block generation stamp, block={block}, replica={}",
+                status.text(&replica.volume)
+            )));
+        }
+        let place = match &status.files {
+            Files::Stored(stored) => stored.place,
+            Files::Live(live) => live.place(),
+        };
+        let files = replica
+            .volume
+            .pool(&pool.id)
+            .ok_or_else(|| Failure::io(format!("{} lost {}", replica.volume, pool.id)))?;
+        let paths = [files.data_path(known.id, place), files.meta_path(&known, place)];
+        let block = Block { stamp: known.stamp, ..block.block };
+        Ok((ExtendedBlock { pool: Arc::clone(&pool.id), block }, paths))
     }
 
     /// What the failure to open a replica means for it.

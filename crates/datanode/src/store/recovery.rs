@@ -3,6 +3,7 @@
 use super::replica::{Files, Recovery, Replica, Status};
 use super::write::finish;
 use super::{Failure, Store};
+use crate::short_circuit::BlockKey;
 use parking_lot::MutexGuard;
 use std::sync::Arc;
 use zerohop_replica::{Durability, LiveReplica, Packet, Place, Pool, ReplicaReader};
@@ -88,6 +89,9 @@ impl Store {
             .ok_or_else(|| Failure::io(format!("{} lost {}", replica.volume, old.pool)))?;
         if !copies {
             let live = recovered_files(&files, &mut status, &replica, id)?;
+            // The stamp is new and bytes may be cut off: nobody opens the files meanwhile, the
+            // replica is locked.
+            self.slots.revoke(&BlockKey::from(old));
             live.truncate(new_len)?;
             finish(&replica, &mut status, &live, Durability::PageCache)?;
             let block = status.block();

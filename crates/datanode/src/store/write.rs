@@ -5,6 +5,7 @@
 use super::replica::{Files, Replica, Status, Writer};
 use super::volume::DataVolume;
 use super::{BlockPool, Failure, Store, choose};
+use crate::short_circuit::BlockKey;
 use parking_lot::MutexGuard;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -172,6 +173,8 @@ impl Store {
         status.files = Files::Live(Arc::clone(&live));
         status.reserved = block.block.len.saturating_sub(stored.block.len);
         replica.volume.promise(status.reserved);
+        // Local readers know the old stamp and checksums.
+        self.slots.revoke(&BlockKey::from(block));
         Ok(live)
     }
 
@@ -244,6 +247,8 @@ impl Store {
             }
         };
         check_stamp(&status, block, new_stamp)?;
+        // Before bytes are cut off under their maps.
+        self.slots.revoke(&BlockKey::from(block));
         let (acked, received) = (live.acked(), live.received());
         if acked < least || received > most {
             return Err(Failure::not_found(format_args!(

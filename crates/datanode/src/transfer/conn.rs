@@ -7,9 +7,11 @@ use socket2::Socket;
 use std::io::{self, Read, Write};
 use std::mem::MaybeUninit;
 use std::net::SocketAddr;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
 use zerohop_proto::Checked;
+use zerohop_transport::domain::{self, Peer};
 use zerohop_transport::net::LowWater;
 use zerohop_wire::transfer::frame;
 
@@ -25,6 +27,8 @@ pub(crate) struct Conn {
     socket: Arc<Socket>,
     /// Who is at the other end, for logs.
     pub(crate) peer: String,
+    /// The process at the other end of a Unix domain socket.
+    domain_peer: Option<Peer>,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
@@ -36,12 +40,17 @@ pub(crate) struct Conn {
 impl Conn {
     /// Takes over a connected socket.
     pub(crate) fn new(socket: Socket) -> Self {
-        let name = |addr: io::Result<socket2::SockAddr>| match addr.map(|a| a.as_socket()) {
-            Ok(Some(addr)) => format!("/{addr}"),
-            _ => "unknown".to_owned(),
+        let addr = socket.peer_addr().ok();
+        let is_domain = addr.as_ref().is_some_and(|addr| addr.is_unix());
+        let domain_peer = if is_domain { domain::peer(&socket).ok() } else { None };
+        let peer = match (addr.and_then(|addr| addr.as_socket()), domain_peer) {
+            (Some(addr), _) => format!("/{addr}"),
+            (None, Some(peer)) => peer.to_string(),
+            (None, None) => "unknown".to_owned(),
         };
         Self {
-            peer: name(socket.peer_addr()),
+            peer,
+            domain_peer,
             socket: Arc::new(socket),
             buffer: Vec::new(),
             start: 0,
@@ -60,6 +69,19 @@ impl Conn {
         socket.set_tcp_nodelay(true)?;
         socket.set_keepalive(true)?;
         Ok(Self::new(socket))
+    }
+
+    /// The process at the other end, where it came over a Unix domain socket.
+    pub(crate) fn domain_peer(&self) -> Option<Peer> {
+        self.domain_peer
+    }
+
+    /// Sends one byte with descriptors, over a Unix domain socket.
+    pub(crate) fn send_with_fds(&self, byte: u8, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+        match domain::send_with_fds(&*self.socket, &[byte], fds)? {
+            1 => Ok(()),
+            _ => Err(io::ErrorKind::WriteZero.into()),
+        }
     }
 
     /// The socket, to be shut down from another thread.

@@ -5,6 +5,7 @@
 //! operation, so a client that sends one request after the other pays no hand-over.
 
 use super::conn::Conn;
+use super::domain_port::DomainPort;
 use super::threads::Threads;
 use parking_lot::Mutex;
 use polling::{Event, Events, PollMode, Poller};
@@ -20,12 +21,23 @@ use std::time::{Duration, Instant};
 const LINGER: Duration = Duration::from_millis(20);
 /// How often deadlines of parked connections are looked at, while there are any.
 const TICK: Duration = Duration::from_millis(500);
-const LISTENER_KEY: usize = 0;
+const TCP_KEY: usize = 0;
+const DOMAIN_KEY: usize = 1;
+
+/// What becomes of a connection after an operation.
+pub(crate) enum Next {
+    /// It waits for the next one.
+    Keep,
+    /// It is closed.
+    Close,
+    /// It serves no more operations; what is given here is dropped when the other end closes it.
+    Hold(Box<dyn Send>),
+}
 
 /// What the server does with a connection on which bytes arrived.
 pub(crate) trait Handler: Send + Sync + 'static {
-    /// Serves one operation; true when the connection may serve another one.
-    fn serve(&self, conn: &mut Conn, first: bool) -> bool;
+    /// Serves one operation.
+    fn serve(&self, conn: &mut Conn, first: bool) -> Next;
 }
 
 /// Waiting times of connections that are between operations.
@@ -52,22 +64,25 @@ struct Shared {
     closing: AtomicBool,
 }
 
-#[derive(Default)]
 struct Parking {
     last_key: usize,
     conns: HashMap<usize, Parked>,
 }
 
+/// A connection without a thread. Dropped, it closes; what it held goes after that.
 struct Parked {
     conn: Conn,
     first: bool,
-    deadline: Instant,
+    /// `None`: as long as the other end likes.
+    deadline: Option<Instant>,
+    held: Option<Box<dyn Send>>,
 }
 
 impl Server {
-    /// Starts to accept on `listener`.
+    /// Starts to accept on `listener`, and on `domain` if there is one.
     pub(crate) fn start(
         listener: TcpListener,
+        domain: Option<DomainPort>,
         threads: Threads,
         limits: IdleLimits,
         handler: Arc<dyn Handler>,
@@ -75,25 +90,25 @@ impl Server {
         listener.set_nonblocking(true)?;
         let shared = Arc::new(Shared {
             poller: Poller::new()?,
-            parked: Mutex::default(),
+            parked: Mutex::new(Parking { last_key: DOMAIN_KEY, conns: HashMap::new() }),
             threads,
             handler,
             limits,
             closing: AtomicBool::new(false),
         });
-        // SAFETY: the listener is deleted from the poller at the end of `accept_loop`, before it
-        // is dropped.
+        // SAFETY: listeners are deleted from the poller at the end of `accept_loop` or when they are
+        // replaced, before they are dropped.
         unsafe {
-            shared.poller.add_with_mode(
-                &listener,
-                Event::readable(LISTENER_KEY),
-                if shared.poller.supports_level() { PollMode::Level } else { PollMode::Oneshot },
-            )?;
+            shared.poller.add_with_mode(&listener, Event::readable(TCP_KEY), PollMode::Level)?;
+            if let Some(domain) = &domain {
+                let event = Event::readable(DOMAIN_KEY);
+                shared.poller.add_with_mode(domain.listener(), event, PollMode::Level)?;
+            }
         }
         let for_thread = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("transfer-accept".to_owned())
-            .spawn(move || accept_loop(&for_thread, &listener))?;
+            .spawn(move || accept_loop(&for_thread, &listener, domain))?;
         Ok(Self { shared, thread: Some(thread) })
     }
 
@@ -109,40 +124,64 @@ impl Server {
     }
 }
 
-fn accept_loop(shared: &Arc<Shared>, listener: &TcpListener) {
+fn accept_loop(shared: &Arc<Shared>, tcp: &TcpListener, mut domain: Option<DomainPort>) {
     let mut events = Events::new();
     while !shared.closing.load(Ordering::Acquire) {
         events.clear();
-        let timeout = (!shared.parked.lock().conns.is_empty()).then_some(TICK);
-        if let Err(error) = shared.poller.wait(&mut events, timeout) {
+        let idle = domain.is_none() && shared.parked.lock().conns.is_empty();
+        if let Err(error) = shared.poller.wait(&mut events, (!idle).then_some(TICK)) {
             if error.kind() != io::ErrorKind::Interrupted {
                 tracing::error!("transfer port: {error}");
             }
             continue;
         }
         for event in events.iter() {
-            if event.key == LISTENER_KEY {
-                accept_all(shared, listener);
-            } else {
-                Shared::resume(shared, event.key);
+            match (event.key, &domain) {
+                (TCP_KEY, _) => accept_all(shared, || accept_tcp(tcp)),
+                (DOMAIN_KEY, Some(domain)) => accept_all(shared, || domain.accept()),
+                (key, _) => Shared::resume(shared, key),
             }
         }
         shared.close_overdue();
+        if let Some(domain) = &mut domain {
+            watch(shared, domain);
+        }
     }
-    drop(shared.poller.delete(listener));
+    drop(shared.poller.delete(tcp));
+    if let Some(domain) = &domain {
+        drop(shared.poller.delete(domain.listener()));
+    }
     shared.close_parked();
 }
 
-fn accept_all(shared: &Arc<Shared>, listener: &TcpListener) {
+/// Puts the socket file back in its place when somebody took it away.
+fn watch(shared: &Shared, domain: &mut DomainPort) {
+    let Some(new) = domain.look() else { return };
+    drop(shared.poller.delete(domain.listener()));
+    domain.replace(new);
+    // SAFETY: as at the start.
+    let added = unsafe {
+        let event = Event::readable(DOMAIN_KEY);
+        shared.poller.add_with_mode(domain.listener(), event, PollMode::Level)
+    };
+    if let Err(error) = added {
+        tracing::error!("cannot listen at the domain socket again: {error}");
+    }
+}
+
+fn accept_tcp(listener: &TcpListener) -> io::Result<Conn> {
+    let (stream, _) = listener.accept()?;
+    let ready = stream.set_nonblocking(false).and_then(|()| stream.set_nodelay(true));
+    if let Err(error) = ready {
+        tracing::debug!("a new data connection is gone already: {error}");
+    }
+    Ok(Conn::new(stream.into()))
+}
+
+fn accept_all(shared: &Arc<Shared>, accept: impl Fn() -> io::Result<Conn>) {
     loop {
-        match listener.accept() {
-            Ok((stream, _)) => {
-                let ready = stream.set_nonblocking(false).and_then(|()| stream.set_nodelay(true));
-                match ready {
-                    Ok(()) => Shared::run(shared, Conn::new(stream.into()), true),
-                    Err(error) => tracing::warn!("new data connection lost: {error}"),
-                }
-            }
+        match accept() {
+            Ok(conn) => Shared::run(shared, conn, true),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
             Err(error) => {
                 // Out of descriptors, or the peer was gone already: do not spin on it.
@@ -151,9 +190,6 @@ fn accept_all(shared: &Arc<Shared>, listener: &TcpListener) {
                 break;
             }
         }
-    }
-    if !shared.poller.supports_level() {
-        drop(shared.poller.modify(listener, Event::readable(LISTENER_KEY)));
     }
 }
 
@@ -180,18 +216,30 @@ impl Shared {
                     Err(error) => return tracing::debug!("{}: {error}", conn.peer),
                 }
             }
-            let keep = shared.handler.serve(&mut conn, first);
-            if !keep || shared.limits.keep_alive.is_zero() {
-                return;
+            match shared.handler.serve(&mut conn, first) {
+                Next::Keep if !shared.limits.keep_alive.is_zero() => first = false,
+                Next::Keep | Next::Close => return,
+                Next::Hold(held) => return shared.hold(conn, held),
             }
-            first = false;
         }
     }
 
-    fn park(&self, mut conn: Conn, first: bool) {
-        conn.shrink();
+    fn park(&self, conn: Conn, first: bool) {
         let wait = if first { self.limits.first } else { self.limits.keep_alive };
-        let socket = Arc::clone(conn.socket());
+        let deadline = Some(Instant::now() + wait);
+        self.keep(Parked { conn, first, deadline, held: None });
+    }
+
+    /// Keeps `held` until the other end closes the connection. (Bytes it should not send end it too.)
+    fn hold(&self, conn: Conn, held: Box<dyn Send>) {
+        if conn.buffered().is_empty() {
+            self.keep(Parked { conn, first: false, deadline: None, held: Some(held) });
+        }
+    }
+
+    fn keep(&self, mut conn: Parked) {
+        conn.conn.shrink();
+        let socket = Arc::clone(conn.conn.socket());
         let mut parked = self.parked.lock();
         if self.closing.load(Ordering::Acquire) {
             return;
@@ -199,7 +247,7 @@ impl Shared {
         parked.last_key += 1;
         let key = parked.last_key;
         let was_empty = parked.conns.is_empty();
-        parked.conns.insert(key, Parked { conn, first, deadline: Instant::now() + wait });
+        parked.conns.insert(key, conn);
         // SAFETY: a parked connection leaves the poller (`unpark`) before its socket is dropped.
         let added = unsafe { self.poller.add(&*socket, Event::readable(key)) };
         if let Err(error) = added {
@@ -215,15 +263,18 @@ impl Shared {
         let parked = shared.parked.lock().conns.remove(&key);
         if let Some(parked) = parked {
             drop(shared.poller.delete(&**parked.conn.socket()));
-            Self::run(shared, parked.conn, parked.first);
+            if parked.held.is_none() {
+                Self::run(shared, parked.conn, parked.first);
+            }
         }
     }
 
     fn close_overdue(&self) {
         let now = Instant::now();
         let mut parked = self.parked.lock();
+        let is_overdue = |conn: &Parked| conn.deadline.is_some_and(|deadline| deadline <= now);
         let overdue: Vec<usize> =
-            parked.conns.iter().filter(|(_, p)| p.deadline <= now).map(|(key, _)| *key).collect();
+            parked.conns.iter().filter(|(_, conn)| is_overdue(conn)).map(|(key, _)| *key).collect();
         for key in overdue {
             if let Some(parked) = parked.conns.remove(&key) {
                 drop(self.poller.delete(&**parked.conn.socket()));
@@ -248,9 +299,12 @@ mod tests {
     struct Echo;
 
     impl Handler for Echo {
-        fn serve(&self, conn: &mut Conn, _first: bool) -> bool {
-            let Ok(byte) = conn.read_byte() else { return false };
-            conn.write_all(&[byte]).is_ok()
+        fn serve(&self, conn: &mut Conn, _first: bool) -> Next {
+            let Ok(byte) = conn.read_byte() else { return Next::Close };
+            match conn.write_all(&[byte]) {
+                Ok(()) => Next::Keep,
+                Err(_) => Next::Close,
+            }
         }
     }
 
@@ -265,7 +319,7 @@ mod tests {
         let limits = IdleLimits { first: Duration::from_secs(60), keep_alive };
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let addr = listener.local_addr().unwrap();
-        (Server::start(listener, threads.clone(), limits, Arc::new(Echo)).unwrap(), addr)
+        (Server::start(listener, None, threads.clone(), limits, Arc::new(Echo)).unwrap(), addr)
     }
 
     #[test]

@@ -101,6 +101,9 @@ final class Commands {
       case "contacts": return contacts();
       case "safemode": return ok(fs.setSafeMode(SafeModeAction.valueOf("SAFEMODE_" + a[0].toUpperCase())));
       case "savenamespace": fs.saveNamespace(); return ok();
+      case "statistics": return LocalReads.statistics(readers.get(a[0]));
+      case "zerocopy": return LocalReads.zeroCopy(readers.get(a[0]), (int) num(1), flag(2));
+      case "checkpath": return LocalReads.checkPath(a[0]);
       case "home": return ok(fs.getHomeDirectory().toUri().getPath());
       default: throw new UnsupportedOperationException(command);
     }

@@ -54,6 +54,14 @@
 //! | safemode | get, enter or leave | in safe mode |
 //! | savenamespace | | |
 //! | home | | path |
+//!
+//! Apache's client only:
+//!
+//! | command | arguments | results |
+//! |---|---|---|
+//! | statistics | reader | bytes read: all, local, by short circuit, by zero copy |
+//! | zerocopy | reader most verified | bytes read, CRC-32 |
+//! | checkpath | path of a domain socket | empty, or what Apache finds wrong with it |
 
 mod text;
 
@@ -176,6 +184,11 @@ impl Driver {
                 fields.join(" ")
             )),
         }
+    }
+
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.process.id()
     }
 
     /// Kills the client without any farewell to the cluster.

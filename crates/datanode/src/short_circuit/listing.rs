@@ -1,0 +1,53 @@
+//! Who reads what locally, as JSON (`/shortcircuit` of the HTTP port).
+
+use super::registry::Registered;
+use super::{Registry, SocketState};
+use serde_json::{Value, json};
+use std::sync::atomic::Ordering;
+use std::time::{SystemTime, UNIX_EPOCH};
+use zerohop_wire::{ShmId, Slot};
+
+/// The domain socket, the limits, and each segment with its process and the replicas it holds;
+/// times are milliseconds since 1970, as everywhere in Hadoop's pages.
+pub(crate) fn listing(registry: &Registry, socket: &SocketState) -> Value {
+    let mut segments = Vec::new();
+    registry.each(|id, registered| segments.push((registered.since, segment(id, registered))));
+    segments.sort_by_key(|(since, _)| *since);
+    let limits = registry.limits();
+    json!({
+        "socket": {
+            "path": socket.path.read().as_ref().map(|path| path.display().to_string()),
+            "accepted": socket.accepted.load(Ordering::Relaxed),
+            "problem": *socket.problem.read(),
+        },
+        "limits": { "segmentsPerProcess": limits.per_process, "segments": limits.total },
+        "slots": registry.counts().1,
+        "segments": segments.into_iter().map(|(_, segment)| segment).collect::<Vec<_>>(),
+    })
+}
+
+fn segment(id: ShmId, registered: &Registered) -> Value {
+    let slots = registered.slots.iter().map(|(index, held)| {
+        let word = usize::try_from(*index).ok().and_then(|index| registered.segment.slot(index));
+        json!({
+            "slot": index,
+            "block": format!("{}:blk_{}", held.block.pool, held.block.id),
+            "since": millis(held.since),
+            "valid": word.is_some_and(|word| word.is_valid()),
+            "anchorable": word.is_some_and(|word| word.is_anchorable()),
+            "anchors": word.map_or(0, |word| word.anchors()),
+        })
+    });
+    json!({
+        "shmId": id.to_string(),
+        "client": registered.client,
+        "pid": registered.peer.pid,
+        "uid": registered.peer.uid,
+        "since": millis(registered.since),
+        "slots": slots.collect::<Vec<_>>(),
+    })
+}
+
+fn millis(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}

@@ -1,0 +1,56 @@
+package zerohop;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.nio.ByteBuffer;
+import java.util.EnumSet;
+import java.util.zip.CRC32;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.ReadOption;
+import org.apache.hadoop.hdfs.ReadStatistics;
+import org.apache.hadoop.hdfs.client.HdfsDataInputStream;
+import org.apache.hadoop.io.ElasticByteBufferPool;
+import org.apache.hadoop.net.unix.DomainSocket;
+
+/** What Apache's client knows of its short-circuit reads. */
+final class LocalReads {
+  private LocalReads() {}
+
+  /** Bytes read: all, from this machine, by short circuit, without a copy. */
+  static Object[] statistics(FSDataInputStream in) {
+    ReadStatistics stats = ((HdfsDataInputStream) in).getReadStatistics();
+    return new Object[] {
+      stats.getTotalBytesRead(), stats.getTotalLocalBytesRead(),
+      stats.getTotalShortCircuitBytesRead(), stats.getTotalZeroCopyBytesRead(),
+    };
+  }
+
+  /** Reads to the end by the zero-copy call: count and CRC-32. */
+  static Object[] zeroCopy(FSDataInputStream in, int most, boolean verified) throws Exception {
+    EnumSet<ReadOption> options =
+        verified ? EnumSet.noneOf(ReadOption.class) : EnumSet.of(ReadOption.SKIP_CHECKSUMS);
+    ElasticByteBufferPool pool = new ElasticByteBufferPool();
+    CRC32 crc = new CRC32();
+    long done = 0;
+    ByteBuffer lent;
+    while ((lent = in.read(pool, most, options)) != null) {
+      done += lent.remaining();
+      crc.update(lent);
+      in.releaseBuffer(lent);
+    }
+    return new Object[] {done, String.format("%08x", crc.getValue())};
+  }
+
+  /** Apache's own verdict on a socket path: empty, or what is wrong. */
+  static Object[] checkPath(String path) throws Exception {
+    Method check = DomainSocket.class.getDeclaredMethod(
+        "validateSocketPathSecurity0", String.class, int.class);
+    check.setAccessible(true);
+    try {
+      check.invoke(null, path, 0);
+      return new Object[] {""};
+    } catch (InvocationTargetException wrapped) {
+      return new Object[] {wrapped.getCause().getMessage()};
+    }
+  }
+}

@@ -1,0 +1,4 @@
+//! Short-circuit reads across implementations: Apache's client on our DataNode.
+
+mod java;
+mod place;
