@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::settings::Settings;
-use crate::{bench, checknative, daemon, demo, dfsadmin, fs, fsck, getconf, up, version};
+use crate::{bench, checknative, daemon, demo, dfsadmin, doctor, fs, fsck, getconf, up, version};
 
 /// HDFS in one binary: server, client and tools.
 #[derive(Parser)]
@@ -54,6 +54,8 @@ enum Verb {
     Fsck(Words),
     /// Configuration: -confKey KEY [-v], -namenodes, -nnRpcAddresses
     Getconf(Words),
+    /// Find out why reads do not go locally: doctor [PATH] [--json]
+    Doctor(Words),
     /// Run a NameNode, or format one (--format)
     Namenode(Words),
     /// Run a DataNode
@@ -116,6 +118,7 @@ fn own(args: Vec<String>) -> i32 {
         Verb::Dfsadmin(words) => dfsadmin::run(settings, words.words),
         Verb::Fsck(words) => fsck::run(settings, words.words),
         Verb::Getconf(words) => getconf::run(settings, words.words),
+        Verb::Doctor(words) => doctor::run(settings, words.words),
         Verb::Namenode(words) => daemon::namenode(settings, words.words),
         Verb::Datanode(words) => daemon::datanode(settings, words.words),
         Verb::Bench(words) => bench::run(settings, words.words),
@@ -132,6 +135,7 @@ const OWN: &[(&str, Run)] = &[
     ("dfsadmin", dfsadmin::run),
     ("fsck", fsck::run),
     ("getconf", getconf::run),
+    ("doctor", doctor::run),
     ("namenode", daemon::namenode),
     ("datanode", daemon::datanode),
     ("bench", bench::run),

@@ -12,6 +12,7 @@ mod command_line;
 mod daemon;
 mod demo;
 mod dfsadmin;
+mod doctor;
 mod domain_socket;
 mod failure;
 mod fs;

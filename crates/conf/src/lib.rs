@@ -12,6 +12,7 @@
 
 mod conf;
 mod deprecated;
+pub mod dump;
 mod error;
 mod key;
 pub mod keys;

@@ -60,7 +60,8 @@ impl DataNode {
             return Err(Error::Config("the node has addresses already".to_owned()));
         }
         let mut tasks = JoinSet::new();
-        tasks.spawn(http::serve(system("HTTP port", http::listener(http))?, Arc::clone(&node)));
+        let pages = system("HTTP port", http::listener(http))?;
+        tasks.spawn(http::serve(pages, Arc::clone(&node), Arc::clone(&conf)));
         ipc::register(&rpc, &node, &conf)?;
         system("RPC port", rpc.start())?;
         let limits = IdleLimits {

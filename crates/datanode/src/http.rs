@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use zerohop_conf::{Conf, dump};
 
 /// A request's head that is longer is refused.
 const HEAD_MAX: usize = 16 << 10;
@@ -24,15 +25,16 @@ pub(crate) fn listener(bound: StdListener) -> io::Result<TcpListener> {
 }
 
 /// Serves until the task is aborted.
-pub(crate) async fn serve(listener: TcpListener, node: Arc<Node>) {
+pub(crate) async fn serve(listener: TcpListener, node: Arc<Node>, conf: Arc<Conf>) {
     let room = Arc::new(tokio::sync::Semaphore::new(CONNECTIONS_MAX));
     let mut serving = tokio::task::JoinSet::new();
     loop {
         let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else { continue };
-        let node = Arc::clone(&node);
+        let (node, conf) = (Arc::clone(&node), Arc::clone(&conf));
         serving.spawn(async move {
-            let served = tokio::time::timeout(REQUEST_PATIENCE, answer(stream, &node)).await;
+            let answered = answer(stream, &node, &conf);
+            let served = tokio::time::timeout(REQUEST_PATIENCE, answered).await;
             if let Ok(Err(error)) = served {
                 tracing::debug!("HTTP: {error}");
             }
@@ -42,7 +44,7 @@ pub(crate) async fn serve(listener: TcpListener, node: Arc<Node>) {
     }
 }
 
-async fn answer(mut stream: TcpStream, node: &Node) -> io::Result<()> {
+async fn answer(mut stream: TcpStream, node: &Node, conf: &Conf) -> io::Result<()> {
     let mut head = Vec::new();
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
         if head.len() > HEAD_MAX || stream.read_buf(&mut head).await? == 0 {
@@ -53,7 +55,9 @@ async fn answer(mut stream: TcpStream, node: &Node) -> io::Result<()> {
     let mut words = head.split_whitespace();
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let path = target.split('?').next().unwrap_or_default();
+    let kind = if path == "/conf" { "text/xml" } else { "application/json" };
     let (status, body) = match (method, path) {
+        ("GET" | "HEAD", "/conf") => ("200 OK", dump::xml(&dump::properties(conf, None))),
         ("GET" | "HEAD", "/jmx") => ("200 OK", jmx(node)),
         ("GET" | "HEAD", "/shortcircuit") => {
             let listing = listing(&node.store.slots, &node.domain_socket);
@@ -64,7 +68,7 @@ async fn answer(mut stream: TcpStream, node: &Node) -> io::Result<()> {
     };
     let sent = if method == "HEAD" { "" } else { body.as_str() };
     let answer = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: application/json; charset=utf8\r\nContent-Length: \
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf8\r\nContent-Length: \
          {}\r\nConnection: close\r\n\r\n{sent}",
         body.len()
     );

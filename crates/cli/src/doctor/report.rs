@@ -1,0 +1,184 @@
+//! What was looked at, what was found, what helps.
+
+use serde_json::{Value, json};
+
+/// How a check came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    Ok,
+    /// Local reads work in spite of it.
+    Warning,
+    /// Local reads do not work, or not all of them.
+    Fault,
+    /// It could not be looked at.
+    Skipped,
+}
+
+impl Verdict {
+    fn word(self) -> &'static str {
+        match self {
+            Verdict::Ok => "ok",
+            Verdict::Warning => "warning",
+            Verdict::Fault => "fault",
+            Verdict::Skipped => "skipped",
+        }
+    }
+}
+
+/// The way of local reads that is in force (the issues are Hadoop's, which brought them).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Generation {
+    #[default]
+    None,
+    /// The DataNode tells paths, the client opens them.
+    Paths,
+    /// The DataNode passes descriptors.
+    Descriptors,
+    /// It passes descriptors, and can take a replica back.
+    Slots,
+}
+
+impl Generation {
+    fn name(self) -> &'static str {
+        match self {
+            Generation::None => "none",
+            Generation::Paths => "HDFS-2246",
+            Generation::Descriptors => "HDFS-347",
+            Generation::Slots => "HDFS-5182",
+        }
+    }
+
+    fn explained(self) -> &'static str {
+        match self {
+            Generation::None => "none: every byte goes through a DataNode's socket",
+            Generation::Paths => {
+                "HDFS-2246: the client opens block files by their paths (legacy, a hole: whoever may read one block may read all)"
+            }
+            Generation::Descriptors => {
+                "HDFS-347: the DataNode passes descriptors, without slots: it cannot take a replica back"
+            }
+            Generation::Slots => {
+                "HDFS-5182: the DataNode passes descriptors, and takes a replica back by its slot in shared memory"
+            }
+        }
+    }
+}
+
+/// One check.
+#[derive(Debug, Clone)]
+pub struct Check {
+    /// Its stable name.
+    pub name: &'static str,
+    pub verdict: Verdict,
+    pub found: String,
+    pub fix: Option<String>,
+}
+
+/// All checks in the order they were made.
+#[derive(Debug, Default)]
+pub struct Report {
+    checks: Vec<Check>,
+    pub generation: Generation,
+    /// A replica was read from its file, and its checksums were right.
+    pub verified: bool,
+}
+
+impl Report {
+    fn add(&mut self, name: &'static str, verdict: Verdict, found: String, fix: Option<String>) {
+        self.checks.push(Check { name, verdict, found, fix });
+    }
+
+    pub fn ok(&mut self, name: &'static str, found: impl Into<String>) {
+        self.add(name, Verdict::Ok, found.into(), None);
+    }
+
+    pub fn warning(
+        &mut self,
+        name: &'static str,
+        found: impl Into<String>,
+        fix: impl Into<String>,
+    ) {
+        self.add(name, Verdict::Warning, found.into(), Some(fix.into()));
+    }
+
+    pub fn fault(&mut self, name: &'static str, found: impl Into<String>, fix: impl Into<String>) {
+        self.add(name, Verdict::Fault, found.into(), Some(fix.into()));
+    }
+
+    pub fn skipped(&mut self, name: &'static str, why: impl Into<String>) {
+        self.add(name, Verdict::Skipped, why.into(), None);
+    }
+
+    fn count(&self, verdict: Verdict) -> usize {
+        self.checks.iter().filter(|check| check.verdict == verdict).count()
+    }
+
+    /// Whether a check came out so.
+    #[cfg(test)]
+    pub fn has(&self, name: &str, verdict: Verdict) -> bool {
+        self.checks.iter().any(|check| check.name == name && check.verdict == verdict)
+    }
+
+    /// Whether local reads work.
+    pub fn works(&self) -> bool {
+        self.verified && self.count(Verdict::Fault) == 0
+    }
+
+    pub fn json(&self) -> Value {
+        let checks: Vec<Value> = self
+            .checks
+            .iter()
+            .map(|check| {
+                json!({
+                    "name": check.name, "verdict": check.verdict.word(), "found": check.found,
+                    "fix": check.fix,
+                })
+            })
+            .collect();
+        json!({
+            "localReads": self.works(), "generation": self.generation.name(),
+            "faults": self.count(Verdict::Fault), "warnings": self.count(Verdict::Warning),
+            "checks": checks,
+        })
+    }
+
+    pub fn print(&self) {
+        for check in &self.checks {
+            sayln!("{:<8} {:<18} {}", check.verdict.word(), check.name, check.found);
+            if let Some(fix) = &check.fix {
+                sayln!("{:<8} {:<18} fix: {fix}", "", "");
+            }
+        }
+        sayln!();
+        sayln!("generation in force: {}", self.generation.explained());
+        let (faults, warnings) = (self.count(Verdict::Fault), self.count(Verdict::Warning));
+        let end = match (self.works(), faults) {
+            (true, _) => "local reads work".to_owned(),
+            (false, 0) => "local reads could not be tried".to_owned(),
+            (false, count) => format!("local reads do not work: {count} fault(s)"),
+        };
+        match warnings {
+            0 => sayln!("{end}"),
+            count => sayln!("{end}; {count} warning(s)"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_verified_read_without_a_fault_works() {
+        let mut report = Report::default();
+        report.ok("a", "x");
+        assert!(!report.works());
+        report.verified = true;
+        report.warning("b", "x", "y");
+        assert!(report.works());
+        report.fault("c", "x", "y");
+        assert!(!report.works() && report.has("c", Verdict::Fault));
+        let json = report.json();
+        assert_eq!((&json["faults"], &json["checks"][2]["fix"]), (&json!(1), &json!("y")));
+    }
+}

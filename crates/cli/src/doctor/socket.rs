@@ -1,0 +1,174 @@
+//! The domain socket: its path component by component, its file, who listens.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::{Access, access};
+use zerohop_transport::domain::{self, PATH_LEN_MAX, Peer, Problem};
+
+use super::report::Report;
+
+/// A listener that lives takes a connection at once.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Socket paths that were looked at already, with whether all is well there.
+#[derive(Default)]
+pub struct Seen {
+    good: BTreeSet<PathBuf>,
+    bad: BTreeSet<PathBuf>,
+}
+
+/// Looks at a socket path, once; whether a request can be tried there.
+pub fn examine(path: &Path, seen: &mut Seen, report: &mut Report) -> bool {
+    if seen.good.contains(path) || seen.bad.contains(path) {
+        return seen.good.contains(path);
+    }
+    let connected = domain::connect(path, PATIENCE).and_then(domain::peer);
+    let owner = connected.as_ref().map_or_else(
+        |_| rustix::process::geteuid().as_raw(),
+        // The rules are those of the DataNode's user.
+        |peer| peer.uid,
+    );
+    let good =
+        components(path, owner, report) && file(path, report) && listener(path, connected, report);
+    if good { &mut seen.good } else { &mut seen.bad }.insert(path.to_owned());
+    good
+}
+
+/// Hadoop's rules for the folders above; the DataNode does not start where one is broken. What is
+/// loosened later does not stop reads, but lets others put their own socket there.
+fn components(path: &Path, owner: u32, report: &mut Report) -> bool {
+    if let Err(error) = domain::validate(path)
+        && matches!(error.problem, Problem::TooLong(_) | Problem::NotAFile)
+    {
+        report.fault("socket-path", error.to_string(), error.fix());
+        return false;
+    }
+    let mut folders: Vec<&Path> = path.ancestors().skip(1).collect();
+    folders.reverse();
+    let mut reachable = true;
+    for folder in folders {
+        match domain::validate_component(path, folder, owner) {
+            Ok(()) => report.ok("path-component", describe(folder)),
+            Err(error) => {
+                reachable &= !matches!(error.problem, Problem::Unreachable(_));
+                report.fault("path-component", error.to_string(), error.fix());
+                if !reachable {
+                    break;
+                }
+            }
+        }
+    }
+    reachable
+}
+
+fn describe(path: &Path) -> String {
+    match std::fs::metadata(path) {
+        Ok(found) => format!(
+            "{}: mode 0{:03o}, uid {}, gid {}",
+            path.display(),
+            found.mode() & 0o7777,
+            found.uid(),
+            found.gid()
+        ),
+        Err(error) => format!("{}: {error}", path.display()),
+    }
+}
+
+fn file(path: &Path, report: &mut Report) -> bool {
+    let shown = path.display();
+    let found = match std::fs::metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            report.fault(
+                "socket-file",
+                format!("{shown} is not there: no DataNode listens on this path"),
+                format!(
+                    "start the DataNode of this machine, with dfs.client.read.shortcircuit true and dfs.domain.socket.path the same in its hdfs-site.xml; in a container, mount {shown} into it"
+                ),
+            );
+            return false;
+        }
+        Err(error) => {
+            report.fault(
+                "socket-file",
+                format!("{shown}: {error}"),
+                "let this user search the folders above it",
+            );
+            return false;
+        }
+    };
+    if !found.file_type().is_socket() {
+        report.fault(
+            "socket-file",
+            format!("{} is not a socket: something else was put in its place", describe(path)),
+            format!("rm {shown}, and restart the DataNode"),
+        );
+        return false;
+    }
+    if access(path, Access::WRITE_OK).is_err() {
+        report.fault(
+            "socket-file",
+            format!("{}: this user may not connect", describe(path)),
+            format!("chmod o+w {shown}: the DataNode decides what is handed out, not the file"),
+        );
+        return false;
+    }
+    report.ok("socket-file", describe(path));
+    true
+}
+
+fn listener(path: &Path, connected: io::Result<Peer>, report: &mut Report) -> bool {
+    let shown = path.display();
+    match connected {
+        Ok(peer) => {
+            report.ok("listener", named(peer));
+            true
+        }
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            report.fault(
+                "listener",
+                format!("nobody listens at {shown}: it was left by a DataNode that is gone"),
+                "start the DataNode of this machine",
+            );
+            false
+        }
+        Err(error) => {
+            report.fault(
+                "listener",
+                format!("{shown} takes no connection: {error}"),
+                "restart the DataNode of this machine",
+            );
+            false
+        }
+    }
+}
+
+/// A process with its name, as far as it can be seen from here.
+pub fn named(peer: Peer) -> String {
+    let name = std::fs::read_to_string(format!("/proc/{}/comm", peer.pid)).unwrap_or_default();
+    match name.trim() {
+        "" => peer.to_string(),
+        name => format!("{peer} ({name})"),
+    }
+}
+
+/// The process behind a socket, for messages.
+pub fn listener_of(path: &Path) -> String {
+    let peer = domain::connect(path, PATIENCE).and_then(domain::peer);
+    peer.map_or_else(|_| "nobody".to_owned(), named)
+}
+
+/// What to set where no path is configured.
+pub fn unset(site: &str, report: &mut Report) {
+    report.fault(
+        "socket-path",
+        "dfs.domain.socket.path is not set",
+        format!(
+            "set it to the same path (at most {PATH_LEN_MAX} bytes, such as /var/lib/hadoop-hdfs/dn_socket) in {site} and in the DataNode's hdfs-site.xml"
+        ),
+    );
+}

@@ -1,0 +1,99 @@
+//! The file that is read: the one asked for, or one that is made and removed again.
+
+use zerohop_client::blocking::FileSystem;
+use zerohop_client::{CreateOptions, Error, Kind, LocatedBlock};
+use zerohop_conf::Conf;
+
+use super::report::Report;
+use crate::fs::{Location, absolute, client_failure};
+
+/// Bytes of a file of our own; not a multiple of a chunk.
+const LEN: usize = (1 << 20) + 100;
+
+/// A file with its blocks.
+pub struct Target {
+    pub fs: FileSystem,
+    pub path: String,
+    pub blocks: Vec<LocatedBlock>,
+    is_ours: bool,
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        if self.is_ours && self.fs.delete(&self.path, false).is_err() {
+            eprintln!("doctor: {} could not be removed", self.path);
+        }
+    }
+}
+
+/// Finds or makes the file; what is in the way is in the report.
+pub fn find(conf: &Conf, path: Option<&str>, report: &mut Report) -> Option<Target> {
+    let fs = match FileSystem::connect(conf, None) {
+        Ok(fs) => fs,
+        Err(error) => {
+            report.fault("namenode", error.to_string(), "set fs.defaultFS to hdfs://HOST:PORT");
+            return None;
+        }
+    };
+    // Any question will do: who does not answer cannot be asked for blocks.
+    if let Err(error) = fs.server_defaults() {
+        let fix = "start the NameNode, or correct fs.defaultFS in core-site.xml";
+        report.fault("namenode", client_failure(error).to_string(), fix);
+        return None;
+    }
+    report.ok("namenode", format!("{} answers", fs.uri()));
+    let is_ours = path.is_none();
+    let path = match path {
+        Some(path) => absolute(&Location::parse(path).path, &fs.home()),
+        None => make(&fs, report)?,
+    };
+    let mut target = Target { fs, path, blocks: Vec::new(), is_ours };
+    match target.fs.block_locations(&target.path, 0, i64::MAX as u64) {
+        Ok(located) => target.blocks = located.blocks,
+        Err(error) => {
+            report.fault("file", error.to_string(), "name a file that this user may read");
+            return None;
+        }
+    }
+    if target.blocks.is_empty() {
+        report.fault("file", format!("{} is empty", target.path), "name a file with data in it");
+        return None;
+    }
+    report.ok("file", format!("{}: {} block(s)", target.path, target.blocks.len()));
+    Some(target)
+}
+
+/// A file in the user's home, in /tmp, or at the root, whichever is there.
+fn make(fs: &FileSystem, report: &mut Report) -> Option<String> {
+    let name = format!(".zerohop-doctor-{}", std::process::id());
+    let folders = [fs.home(), "/tmp".to_owned(), String::new()];
+    let mut last = String::new();
+    for folder in folders {
+        if !folder.is_empty() && !fs.exists(&folder).unwrap_or(false) {
+            continue;
+        }
+        let path = format!("{folder}/{name}");
+        match write(fs, &path) {
+            Ok(()) => return Some(path),
+            Err(error) => {
+                // What was begun must not stay.
+                let _ = fs.delete(&path, false);
+                last = format!("{path}: {error}");
+                if error.kind() != Kind::Denied {
+                    break;
+                }
+            }
+        }
+    }
+    let fix = "start a DataNode if none runs, or name a file to read: zerohop doctor PATH";
+    report.fault("file", format!("no file could be made: {last}"), fix);
+    None
+}
+
+fn write(fs: &FileSystem, path: &str) -> Result<(), Error> {
+    let options = CreateOptions { replication: Some(1), ..CreateOptions::default() };
+    let mut writer = fs.create(path, options)?;
+    let bytes: Vec<u8> = (0..LEN).map(|n| (n % 251) as u8).collect();
+    writer.write_data(&bytes)?;
+    writer.close()
+}

@@ -1,0 +1,269 @@
+//! `zerohop doctor` finds what was planted, names it, tells the fix, and ends with an exit code that
+//! is not 0. Real processes; the cluster is ours, and one of Apache's at the end.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use zerohop_interop::cluster::{Cluster, Spec};
+use zerohop_interop::harm::{Explain, client, flip, on_disk, put, shape};
+use zerohop_interop::site::settings;
+use zerohop_interop::{Kind, Outcome, tools};
+
+const LEN: u64 = 700_000;
+const SWITCH: &str = "dfs.client.read.shortcircuit";
+const PATH: &str = "dfs.domain.socket.path";
+
+/// A cluster with a socket in a folder that passes the rules; that of the tests may not.
+struct Ward {
+    cluster: Cluster,
+    folder: PathBuf,
+    socket: PathBuf,
+}
+
+fn ward(name: &str, datanodes: Kind, more: &[(&str, &str)]) -> Outcome<Ward> {
+    let folder = safe_folder(&format!("zerohop-doctor-{}-{name}", std::process::id()))?;
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).at("the folder")?;
+    let socket = folder.join("dn");
+    let path = socket.display().to_string();
+    let mut settings = settings(&[(SWITCH, "true"), (PATH, &path)]);
+    settings.extend(zerohop_interop::site::settings(more));
+    let name = format!("doctor-{name}");
+    let spec = Spec { name: &name, namenode: Kind::Ours, datanodes, count: 1, settings };
+    Ok(Ward { cluster: Cluster::start(&spec)?, folder, socket })
+}
+
+/// A folder whose path passes the rules: under a folder of root's, or of this user's.
+fn safe_folder(name: &str) -> Outcome<PathBuf> {
+    let own = ["XDG_RUNTIME_DIR", "HOME"].into_iter().filter_map(std::env::var_os);
+    let mut parents = std::iter::once("/run".into()).chain(own).map(PathBuf::from);
+    let made = parents.find_map(|parent| {
+        let folder = parent.join(name);
+        fs::create_dir(&folder).ok().map(|()| folder)
+    });
+    made.ok_or_else(|| "no place for the socket: neither /run nor the home folder".to_owned())
+}
+
+fn is_root() -> bool {
+    // SAFETY: geteuid has no preconditions and cannot fail.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// What the doctor said.
+struct Said {
+    code: i32,
+    json: Value,
+    text: String,
+}
+
+impl Said {
+    /// A check with a verdict, and both its words in it: of what was found, of the fix.
+    fn says(&self, name: &str, verdict: &str, found: &str, fix: &str) -> Outcome {
+        let checks = self.json["checks"].as_array().cloned().unwrap_or_default();
+        let told = checks.iter().any(|check| {
+            let has =
+                |key: &str, part: &str| check[key].as_str().unwrap_or_default().contains(part);
+            check["name"] == name
+                && check["verdict"] == verdict
+                && has("found", found)
+                && has("fix", fix)
+        });
+        match told {
+            true => Ok(()),
+            false => {
+                Err(format!("no {verdict} {name} with {found:?} and {fix:?} in\n{}", self.text))
+            }
+        }
+    }
+
+    /// A fault, and the exit code of one.
+    fn faults(&self, name: &str, found: &str, fix: &str) -> Outcome {
+        self.says(name, "fault", found, fix)?;
+        match (self.code, &self.json["localReads"]) {
+            (1, Value::Bool(false)) => Ok(()),
+            (code, works) => Err(format!("{name}: exit code {code}, local reads {works}")),
+        }
+    }
+
+    fn well(&self, generation: &str) -> Outcome {
+        let ok = self.code == 0 && self.json["generation"] == generation;
+        if ok && self.json["localReads"] == true { Ok(()) } else { Err(self.text.clone()) }
+    }
+}
+
+impl Ward {
+    fn doctor(&self, changes: &[(&str, &str)], path: Option<&str>) -> Outcome<Said> {
+        let mut command = Command::new(tools::zerohop()?);
+        command.arg("--config").arg(self.cluster.conf()).arg("doctor").arg("--json");
+        changes.iter().for_each(|(key, value)| _ = command.arg(format!("-D{key}={value}")));
+        command.args(path);
+        let output = command.output().at("doctor")?;
+        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        let json = serde_json::from_str(&text).at(&text)?;
+        Ok(Said { code: output.status.code().unwrap_or(-1), json, text })
+    }
+
+    fn plain(&self) -> Outcome<Said> {
+        self.doctor(&[], None)
+    }
+
+    fn chmod(&self, path: &Path, mode: u32) -> Outcome {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).at("chmod")
+    }
+}
+
+impl Drop for Ward {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn run(ward: Outcome<Ward>, test: impl FnOnce(&mut Ward) -> Outcome) {
+    let outcome = ward.and_then(|mut ward| {
+        let outcome = test(&mut ward).map_err(|e| format!("{e}\n{}", ward.cluster.logs()));
+        ward.cluster.keep_logs = outcome.is_err();
+        outcome
+    });
+    outcome.unwrap_or_else(|e| panic!("{e}"));
+}
+
+/// Faults of the client's configuration: nothing has to be broken for them.
+fn misconfigured(ward: &Ward) -> Outcome {
+    let said = ward.doctor(&[(SWITCH, "false")], None)?;
+    said.faults("client-switch", "is false", "set dfs.client.read.shortcircuit to true")?;
+    ward.doctor(&[(PATH, "")], None)?.faults(
+        "socket-path",
+        "is not set",
+        "set it to the same path",
+    )?;
+    let long = format!("/{}", "x".repeat(120));
+    let said = ward.doctor(&[(PATH, &long)], None)?;
+    said.faults("socket-path", "has 121 bytes", "at most 107 bytes")?;
+    let other = ward.folder.join("other").display().to_string();
+    let said = ward.doctor(&[(PATH, &other)], None)?;
+    let theirs = format!("set it to {} here", ward.socket.display());
+    said.faults("datanode-path", "at DataNode", &theirs)?;
+    said.faults("socket-file", "is not there", "start the DataNode of this machine")?;
+    let legacy = "dfs.client.use.legacy.blockreader.local";
+    let said = ward.doctor(&[(legacy, "true"), ("dfs.block.size", "1m")], None)?;
+    said.faults("legacy-reader", "dfs.block.local-path-access.user", "remove")?;
+    said.says("deprecated-key", "warning", legacy, "remove")?;
+    said.says("deprecated-key", "warning", "dfs.block.size", "rename")?;
+    let nobody = ward.doctor(
+        &[("fs.defaultFS", "hdfs://127.0.0.1:1"), ("ipc.client.connect.max.retries", "0")],
+        None,
+    )?;
+    nobody.faults("namenode", "Connection refused", "start the NameNode")
+}
+
+/// Faults around the socket.
+fn unsafe_or_replaced(ward: &mut Ward) -> Outcome {
+    ward.chmod(&ward.folder, 0o777)?;
+    let fix = format!("chmod o-w {}", ward.folder.display());
+    ward.plain()?.faults("path-component", "world-writable", &fix)?;
+    ward.chmod(&ward.folder, 0o755)?;
+    if is_root() {
+        std::os::unix::fs::chown(&ward.folder, Some(12345), None).at("chown")?;
+        ward.plain()?.faults("path-component", "uid 12345", "chown root")?;
+        std::os::unix::fs::chown(&ward.folder, Some(0), None).at("chown")?;
+    }
+    ward.plain()?.well("HDFS-5182")?;
+    ward.cluster.stop_datanode(0)?;
+    // Apache's leaves its socket behind, ours only when it is killed.
+    if ward.socket.exists() {
+        ward.plain()?.faults("listener", "nobody listens", "start the DataNode")?;
+        fs::remove_file(&ward.socket).at("the socket")?;
+    }
+    ward.plain()?.faults("socket-file", "is not there", "start the DataNode")?;
+    fs::write(&ward.socket, "").at("a file")?;
+    let rm = format!("rm {}", ward.socket.display());
+    ward.doctor(&[], Some("/f"))?.faults("socket-file", "is not a socket", &rm)?;
+    fs::remove_file(&ward.socket).at("the file")?;
+    // Somebody else, who takes connections and hangs up.
+    let stranger = UnixListener::bind(&ward.socket).at("a stranger's socket")?;
+    std::thread::spawn(move || stranger.incoming().for_each(drop));
+    let said = ward.doctor(&[], Some("/f"))?;
+    said.faults("listener", "does not answer as a DataNode does", "stop that process")?;
+    fs::remove_file(&ward.socket).at("the stranger's socket")?;
+    // Left by a listener that was killed.
+    drop(UnixListener::bind(&ward.socket).at("a dead socket")?);
+    ward.doctor(&[], Some("/f"))?.faults("listener", "nobody listens", "start the DataNode")?;
+    ward.cluster.start_datanode(0)?;
+    ward.cluster.wait_serving()
+}
+
+/// Faults of a replica.
+fn damaged(ward: &mut Ward) -> Outcome {
+    let fs = client(&ward.cluster.conf(), &[])?;
+    let replica = on_disk(&ward.cluster, &fs, "/f")?.pop().ok_or("no replica")?;
+    flip(&replica.data, 300_000)?;
+    let said = ward.doctor(&[], Some("/f"))?;
+    said.faults("checksum", "the data at 299520 does not match", "zerohop fs -cat")?;
+    flip(&replica.data, 300_000)?;
+    ward.doctor(&[], Some("/f"))?.well("HDFS-5182")?;
+    flip(&replica.meta, 1)?;
+    ward.doctor(&[], Some("/f"))?.faults("meta-file", "version", "")?;
+    flip(&replica.meta, 1)?;
+    let meta = std::fs::read(&replica.meta).at("the meta file")?;
+    std::fs::write(&replica.meta, &meta[..100]).at("a short meta file")?;
+    ward.doctor(&[], Some("/f"))?.faults("meta-file", "", "")?;
+    std::fs::remove_file(&replica.meta).at("no meta file")?;
+    ward.doctor(&[], Some("/f"))?.faults("meta-file", "", "")
+}
+
+fn planted(name: &str, datanodes: Kind) {
+    run(ward(name, datanodes, &[]), |ward| {
+        let fs = client(&ward.cluster.conf(), &[])?;
+        put(&fs, "/f", 1, LEN, shape(1, 8 << 20))?;
+        ward.plain()?.well("HDFS-5182")?;
+        ward.doctor(&[], Some("/f"))?.well("HDFS-5182")?;
+        if fs.list("/").at("the root")?.len() != 1 {
+            return Err("the doctor left a file behind".to_owned());
+        }
+        let said = ward.doctor(&[], Some("/none"))?;
+        said.faults("file", "does not exist", "name a file")?;
+        misconfigured(ward)?;
+        unsafe_or_replaced(ward)?;
+        damaged(ward)
+    });
+}
+
+#[test]
+fn faults_planted_around_apache_datanodes_are_found() {
+    planted("apache", Kind::Apache);
+}
+
+/// Apache's DataNode, with its native library, is as well as ours.
+#[test]
+fn apache_datanodes_are_well() {
+    run(ward("well", Kind::Apache, &[]), |ward| {
+        let said = ward.plain()?;
+        said.well("HDFS-5182")?;
+        said.says("datanode-switch", "ok", "is true at DataNode", "")?;
+        let said = ward.doctor(&[(SWITCH, "false")], None)?;
+        said.faults("client-switch", "is false", "hdfs-site.xml")
+    });
+}
+#[test]
+fn faults_planted_around_our_datanode_are_found() {
+    planted("ours", Kind::Ours);
+}
+
+/// The socket is there for whole data transfer, but no descriptors are passed; and few may be open.
+#[test]
+fn a_datanode_that_passes_no_descriptors_is_found() {
+    let more = [(SWITCH, "false"), ("dfs.client.domain.socket.data.traffic", "true")];
+    run(ward("refusing", Kind::Ours, &more), |ward| {
+        let said = ward.doctor(&[(SWITCH, "true")], None)?;
+        said.faults(
+            "descriptors",
+            "File descriptor passing was not configured",
+            "set dfs.client.read.shortcircuit to true in the DataNode's",
+        )?;
+        said.faults("datanode-switch", "is false at DataNode", "restart it")?;
+        said.says("client-switch", "ok", "is true", "")
+    });
+}
