@@ -15,10 +15,10 @@ use zerohop_interop::{Kind, Outcome, content, site, wait};
 use crate::place::SocketFolder;
 
 /// Blocks of 1 MiB; not a whole number of chunks.
-const LEN: u64 = 2_500_007;
+pub const LEN: u64 = 2_500_007;
 
 /// What a DataNode says of local readers.
-fn listing(cluster: &Cluster, i: usize) -> Outcome<Value> {
+pub fn listing(cluster: &Cluster, i: usize) -> Outcome<Value> {
     let port = cluster.site.info_ports[i];
     let mut stream = TcpStream::connect(("127.0.0.1", port)).at("the DataNode's page")?;
     stream.write_all(b"GET /shortcircuit HTTP/1.1\r\n\r\n").at("the DataNode's page")?;
@@ -57,7 +57,7 @@ fn segments_of(cluster: &Cluster, pid: u32) -> Outcome<usize> {
     Ok(count)
 }
 
-fn put(client: &mut Driver, path: &str, seed: u64) -> Outcome {
+pub fn put(client: &mut Driver, path: &str, seed: u64) -> Outcome {
     let fields = ["put", path, &LEN.to_string(), &seed.to_string(), "1", "1048576"];
     client.ok(&fields).map(drop)
 }
@@ -69,7 +69,7 @@ fn statistics(client: &mut Driver, reader: &str) -> Outcome<Vec<u64>> {
 }
 
 /// Reads a file to its end by the way `how`; the statistics of that.
-fn read(client: &mut Driver, path: &str, seed: u64, how: &[&str]) -> Outcome<Vec<u64>> {
+pub fn read(client: &mut Driver, path: &str, seed: u64, how: &[&str]) -> Outcome<Vec<u64>> {
     let (len, crc) = (LEN.to_string(), content::crc(seed, 0, LEN));
     client.ok(&["open", "r", path])?;
     client.gives(&[&[how[0], "r"], &how[1..]].concat(), &[&len, &crc])?;
@@ -79,7 +79,7 @@ fn read(client: &mut Driver, path: &str, seed: u64, how: &[&str]) -> Outcome<Vec
 }
 
 /// The same, and every byte must have come by short circuit.
-fn read_local(client: &mut Driver, path: &str, seed: u64, how: &[&str]) -> Outcome {
+pub fn read_local(client: &mut Driver, path: &str, seed: u64, how: &[&str]) -> Outcome {
     let got = read(client, path, seed, how)?;
     let copied = how[0] == "next";
     let wanted = [LEN, LEN, LEN, if copied { 0 } else { LEN }];
@@ -130,7 +130,7 @@ fn path_rules(client: &mut Driver, folder: &SocketFolder) -> Outcome {
     Ok(())
 }
 
-const COPIED: &[&str] = &["next", "-1"];
+pub const COPIED: &[&str] = &["next", "-1"];
 const ZERO_COPY: &[&str] = &["zerocopy", "300000", "false"];
 
 fn every_byte_is_local(cluster: &mut Cluster, client: &mut Driver) -> Outcome {
