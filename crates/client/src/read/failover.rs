@@ -286,7 +286,15 @@ impl File {
             return opened;
         }
         let settings = &client.settings;
-        let stream = client.connect(addr, settings.socket_timeout, settings.write_timeout)?;
+        let connect = || client.connect(addr, settings.socket_timeout, settings.write_timeout);
+        let stream = match connect() {
+            Err(error) if is_descriptor_limit(&error) => {
+                client.pool.clear();
+                client.local.close_idle();
+                connect()
+            }
+            other => other,
+        }?;
         let path = tcp_path_of(&stream, addr);
         RemoteBlock::open(stream.into(), Peer::Tcp(addr), path, &request)
     }
@@ -462,6 +470,11 @@ impl File {
 
 fn tcp_path_of(stream: &TcpStream, addr: SocketAddr) -> ReadPath {
     stream.local_addr().map_or(ReadPath::TcpRemote, |near| plan::tcp_path(near, addr))
+}
+
+fn is_descriptor_limit(error: &std::io::Error) -> bool {
+    let limits = [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE];
+    error.raw_os_error().is_some_and(|raw| limits.iter().any(|limit| limit.raw_os_error() == raw))
 }
 
 /// Whether a kept connection failed because its other end had closed it.

@@ -34,7 +34,9 @@ fn socket_folder(name: &str) -> PathBuf {
         let folder = place.join(format!("zerohop-{name}-{}", std::process::id()));
         if disk::create_dir_all(&folder).is_ok() {
             let _ = disk::set_permissions(&folder, disk::Permissions::from_mode(0o755));
-            if folder.canonicalize().is_ok_and(|f| is_safe(&f)) {
+            if let Ok(folder) = folder.canonicalize()
+                && is_safe(&folder)
+            {
                 return folder;
             }
             let _ = disk::remove_dir(&folder);
@@ -52,11 +54,21 @@ fn expect<T: PartialEq + std::fmt::Debug>(what: &str, got: T, want: T) -> Outcom
 }
 
 /// Reads a file to its end; right bytes, all by one way.
-fn read_all(fs: &FileSystem, path: &str, seed: u64, len: u64, way: (ReadPath, ReadReason)) -> Outcome {
+fn read_all(
+    fs: &FileSystem,
+    path: &str,
+    seed: u64,
+    len: u64,
+    way: (ReadPath, ReadReason),
+) -> Outcome {
     let mut reader = fs.open(path).at(path)?;
     check_rest(&mut reader, seed)?;
     let statistics = reader.statistics();
-    expect(&format!("{path}: {:?}", statistics.detail), bytes(&statistics), vec![(way.0, way.1, len)])
+    expect(
+        &format!("{path}: {:?}", statistics.detail),
+        bytes(&statistics),
+        vec![(way.0, way.1, len)],
+    )
 }
 
 const MAPPED: (ReadPath, ReadReason) = (ReadPath::LocalMapped, ReadReason::None);
@@ -93,7 +105,11 @@ fn every_way_of_reading(cluster: &Cluster, fs: &FileSystem) -> Outcome {
             if lent.is_empty() {
                 break;
             }
-            expect("lent", (lent.is_mapped(), &lent[..] == &want[pos..][..lent.len()]), (true, true))?;
+            expect(
+                "lent",
+                (lent.is_mapped(), &lent[..] == &want[pos..][..lent.len()]),
+                (true, true),
+            )?;
         }
         let statistics = reader.statistics();
         // A lend opens its block by reading one byte the long way.
@@ -130,13 +146,22 @@ fn hurt(cluster: &Cluster, fs: &FileSystem, path: &str, how: &str) -> Outcome {
     let mut reader = fs.open(path).at(path)?;
     let mut byte = [0];
     reader.read_at(0, &mut byte).at(path)?;
-    let first = harm::nodes(cluster, fs, path)?[0];
-    let replica = on_disk(cluster, fs, path)?.into_iter().find(|r| r.datanode == first);
-    let replica = replica.ok_or("no replica")?;
+    // The replica that this process has mapped.
+    let maps = disk::read_to_string("/proc/self/maps").at("maps")?;
+    let is_mapped = |replica: &harm::OnDisk| {
+        let name = replica.data.canonicalize().map(|path| path.display().to_string());
+        name.is_ok_and(|name| maps.lines().any(|line| line.ends_with(&name)))
+    };
+    let replica = on_disk(cluster, fs, path)?.into_iter().find(is_mapped);
+    let replica = replica.ok_or("no replica is mapped")?;
     match how {
         "data" => flip(&replica.data, 300_000)?,
         "meta" => flip(&replica.meta, 7 + 4 * 300)?,
-        _ => disk::File::options().write(true).open(&replica.data).and_then(|f| f.set_len(1000)).at("truncating")?,
+        _ => disk::File::options()
+            .write(true)
+            .open(&replica.data)
+            .and_then(|f| f.set_len(1000))
+            .at("truncating")?,
     }
     // The reader that has it mapped, and a new one.
     check_rest(&mut reader, 5).at(how)?;
@@ -201,11 +226,9 @@ fn deletion(fs: &FileSystem) -> Outcome {
     let reader = fs.open("/gone").at("/gone")?;
     reader.read_at(0, &mut [0; 1000]).at("/gone")?;
     fs.delete("/gone", false).at("delete")?;
-    wait::until("the replica is taken back", SETTLE, || {
-        match reader.read_at(0, &mut [0; 1000]) {
-            Ok(_) => Err("still read".to_owned()),
-            Err(error) => expect(&error.to_string(), error.kind(), ErrorKind::NotFound).map(|()| true),
-        }
+    wait::until("the replica is taken back", SETTLE, || match reader.read_at(0, &mut [0; 1000]) {
+        Ok(_) => Err("still read".to_owned()),
+        Err(error) => expect(&error.to_string(), error.kind(), ErrorKind::NotFound).map(|()| true),
     })
 }
 
@@ -231,7 +254,8 @@ fn other_ways(cluster: &Cluster) -> Outcome {
 }
 
 fn loosened_folder(cluster: &Cluster, sockets: &Path) -> Outcome {
-    let mode = |mode| disk::set_permissions(sockets, disk::Permissions::from_mode(mode)).at("chmod");
+    let mode =
+        |mode| disk::set_permissions(sockets, disk::Permissions::from_mode(mode)).at("chmod");
     mode(0o777)?;
     let fs = client(&cluster.conf(), &[])?;
     let read = read_all(&fs, "/ways", 1, LEN, (ReadPath::TcpLocal, ReadReason::PathUnsafe));
@@ -305,7 +329,9 @@ fn many_readers(cluster: &Cluster, time: Duration) -> Outcome {
                 Ok(())
             };
             let threads: Vec<_> = (0..64).map(|_| scope.spawn(work)).collect();
-            threads.into_iter().try_for_each(|t| t.join().map_err(|_| "a reader died".to_owned())?)
+            threads
+                .into_iter()
+                .try_for_each(|t| t.join().map_err(|_| "a reader died".to_owned())?)
         })
     };
     run(time / 4)?;
@@ -313,9 +339,17 @@ fn many_readers(cluster: &Cluster, time: Duration) -> Outcome {
     run(time)?;
     let after = footprint();
     println!("64 readers: {before:?} -> {after:?} (KiB, descriptors)");
-    expect(&format!("{before:?} -> {after:?}"), after.0 < before.0 + 32_768 && after.1 < before.1 + 8, true)?;
+    expect(
+        &format!("{before:?} -> {after:?}"),
+        after.0 < before.0 + 32_768 && after.1 < before.1 + 8,
+        true,
+    )?;
     let statistics = fs.read_statistics();
-    expect(&format!("{statistics:?}"), (statistics.cache_misses, statistics.total()), (3, statistics.local_bytes()))
+    expect(
+        &format!("{statistics:?}"),
+        (statistics.cache_misses, statistics.total()),
+        (3, statistics.local_bytes()),
+    )
 }
 
 /// With hardly any descriptors to be had, bytes come all the same.

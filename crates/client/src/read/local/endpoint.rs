@@ -140,6 +140,11 @@ impl Endpoint {
         Ok(answer)
     }
 
+    /// Closes connections that wait for their next request.
+    pub(super) fn close_idle(&self) {
+        self.idle.lock().clear();
+    }
+
     fn take_idle(&self) -> Option<Socket> {
         let mut idle = self.idle.lock();
         idle.retain(|(since, _)| since.elapsed() < IDLE_FOR);

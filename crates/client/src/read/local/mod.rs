@@ -149,6 +149,11 @@ impl LocalReads {
         self.is_near(node) && self.connect(node).is_ok()
     }
 
+    /// Closes connections that wait for their next request: descriptors are short.
+    pub(crate) fn close_idle(&self) {
+        self.endpoints.lock().values().for_each(|endpoint| endpoint.close_idle());
+    }
+
     /// Drops a replica that was found bad.
     pub(crate) fn forget(
         &self,

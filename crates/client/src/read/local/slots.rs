@@ -10,12 +10,12 @@ use crate::client;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use socket2::Socket;
 use std::io;
-use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use tokio::net::UnixStream;
+use tokio::runtime::Handle;
 use zerohop_transport::shm;
 use zerohop_wire::Slot as _;
 use zerohop_wire::slot::{ShmId, SlotId};
@@ -49,7 +49,7 @@ struct Segment {
     id: ShmId,
     map: shm::Segment,
     /// Ends when the DataNode does.
-    socket: Socket,
+    socket: UnixStream,
     is_gone: AtomicBool,
     taken: Mutex<Vec<bool>>,
 }
@@ -81,7 +81,7 @@ impl Segment {
     }
 
     fn end(&self) {
-        let _ = self.socket.shutdown(Shutdown::Both);
+        let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
     }
 }
 
@@ -172,8 +172,15 @@ impl Slots {
             NewSegment::Made(id, map) => {
                 let taken = Mutex::new(vec![false; map.slots()]);
                 let is_gone = AtomicBool::new(false);
+                let runtime = client::background().map_err(io::Error::other)?;
+                let socket = {
+                    let _context = runtime.enter();
+                    let socket = StdStream::from(OwnedFd::from(socket));
+                    socket.set_nonblocking(true)?;
+                    UnixStream::from_std(socket)?
+                };
                 let segment = Arc::new(Segment { id, map, socket, is_gone, taken });
-                self.watch(&segment)?;
+                self.watch(&segment, &runtime);
                 Ok(NewSegmentOf::Made(segment))
             }
             NewSegment::Unsupported(why) => {
@@ -188,15 +195,10 @@ impl Slots {
     }
 
     /// Waits in the background for the end of a segment's connection.
-    fn watch(self: &Arc<Self>, segment: &Arc<Segment>) -> io::Result<()> {
-        let runtime = client::background().map_err(io::Error::other)?;
-        let _context = runtime.enter();
-        let socket = StdStream::from(OwnedFd::from(segment.socket.try_clone()?));
-        socket.set_nonblocking(true)?;
-        let socket = UnixStream::from_std(socket)?;
+    fn watch(self: &Arc<Self>, segment: &Arc<Segment>, runtime: &Handle) {
         let (segment, home) = (Arc::clone(segment), Arc::downgrade(self));
         runtime.spawn(async move {
-            wait_for_end(&socket).await;
+            wait_for_end(&segment.socket).await;
             segment.invalidate();
             if let Some(home) = home.upgrade() {
                 let mut state = home.state.lock();
@@ -204,7 +206,6 @@ impl Slots {
                 state.is_unsupported = false;
             }
         });
-        Ok(())
     }
 
     fn give_back(self: &Arc<Self>, segment: Arc<Segment>, index: usize) {
