@@ -3,9 +3,10 @@
 
 use std::fs as disk;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::place::SocketFolder;
 use zerohop_client::blocking::{FileReader, FileSystem};
 use zerohop_client::{
     AppendOptions, Kind as ErrorKind, OpenOptions, ReadPath, ReadReason, ReadStatistics, Verify,
@@ -20,30 +21,6 @@ use zerohop_interop::{Kind, Outcome, content, tools, wait};
 
 const BLOCK: u64 = 1 << 20;
 const LEN: u64 = 3_000_000;
-
-/// A folder for sockets in which nobody else may write, as short as can be.
-fn socket_folder(name: &str) -> PathBuf {
-    let is_safe = |folder: &Path| {
-        folder.ancestors().all(|part| {
-            disk::metadata(part).is_ok_and(|meta| meta.permissions().mode() & 0o022 == 0)
-        })
-    };
-    let places = [Some(tools::out()), std::env::var_os("XDG_RUNTIME_DIR").map(Into::into)];
-    let more = [Some(PathBuf::from("/run")), std::env::var_os("HOME").map(Into::into)];
-    for place in places.into_iter().chain(more).flatten() {
-        let folder = place.join(format!("zerohop-{name}-{}", std::process::id()));
-        if disk::create_dir_all(&folder).is_ok() {
-            let _ = disk::set_permissions(&folder, disk::Permissions::from_mode(0o755));
-            if let Ok(folder) = folder.canonicalize()
-                && is_safe(&folder)
-            {
-                return folder;
-            }
-            let _ = disk::remove_dir(&folder);
-        }
-    }
-    panic!("no folder on this machine is safe for a domain socket");
-}
 
 fn bytes(statistics: &ReadStatistics) -> Vec<(ReadPath, ReadReason, u64)> {
     statistics.ranges.iter().map(|range| (range.path, range.reason, range.bytes)).collect()
@@ -190,7 +167,7 @@ fn hurt_replicas(cluster: &Cluster, fs: &FileSystem) -> Outcome {
     Ok(())
 }
 
-fn growing_files(cluster: &Cluster, fs: &FileSystem) -> Outcome {
+fn growing_files(fs: &FileSystem) -> Outcome {
     let mut writer = fs.create("/grows", shape(1, BLOCK)).at("/grows")?;
     write(&mut writer, 7, BLOCK + 1000).at("/grows")?;
     writer.hflush().at("hflush")?;
@@ -215,9 +192,7 @@ fn growing_files(cluster: &Cluster, fs: &FileSystem) -> Outcome {
     expect("an old reader", before.read_at(BLOCK, &mut old).at("old")?, 1000)?;
     let mut want = vec![0; 1000];
     content::fill(7, BLOCK, &mut want);
-    expect("its bytes", old, want)?;
-    let _ = cluster;
-    Ok(())
+    expect("its bytes", old, want)
 }
 
 /// What a DataNode deletes is not read from any more.
@@ -367,33 +342,38 @@ fn few_descriptors(cluster: &Cluster) -> Outcome {
     expect("the same bytes", run(&command)?, free)
 }
 
-fn all(datanodes: Kind) {
+fn all(namenode: Kind, datanodes: Kind) {
     let name = format!("scr-client-{datanodes:?}").to_lowercase();
-    let sockets = socket_folder(&name);
-    let path = sockets.join("dn._PORT").display().to_string();
+    let sockets = SocketFolder::make(&name).unwrap_or_else(|e| panic!("{e}"));
     let settings = settings(&[
         ("dfs.client.read.shortcircuit", "true"),
-        ("dfs.domain.socket.path", &path),
+        ("dfs.domain.socket.path", &sockets.setting()),
         ("dfs.datanode.shared.file.descriptor.paths", "/dev/shm,/tmp"),
     ]);
-    let spec = Spec { name: &name, namenode: Kind::Apache, datanodes, count: 2, settings };
-    harm::over(Cluster::start(&spec), |cluster| {
-        let fs = client(&cluster.conf(), &[])?;
-        every_way_of_reading(cluster, &fs).at("every way")?;
-        other_ways(cluster).at("other ways")?;
-        growing_files(cluster, &fs).at("growing files")?;
-        many_readers(cluster, Duration::from_secs(4)).at("many readers")?;
-        few_descriptors(cluster).at("few descriptors")?;
-        loosened_folder(cluster, &sockets).at("a loosened folder")?;
-        deletion(&fs).at("deletion")?;
-        hurt_replicas(cluster, &fs).at("hurt replicas")?;
-        restarted_datanode(cluster).at("a restarted DataNode")?;
-        check(&fs, "/ways", 1, LEN)
-    });
-    let _ = disk::remove_dir_all(&sockets);
+    harm::over(
+        Cluster::start(&Spec { name: &name, namenode, datanodes, count: 2, settings }),
+        |cluster| {
+            let fs = client(&cluster.conf(), &[])?;
+            every_way_of_reading(cluster, &fs).at("every way")?;
+            other_ways(cluster).at("other ways")?;
+            growing_files(&fs).at("growing files")?;
+            many_readers(cluster, Duration::from_secs(4)).at("many readers")?;
+            few_descriptors(cluster).at("few descriptors")?;
+            loosened_folder(cluster, sockets.path()).at("a loosened folder")?;
+            deletion(&fs).at("deletion")?;
+            hurt_replicas(cluster, &fs).at("hurt replicas")?;
+            restarted_datanode(cluster).at("a restarted DataNode")?;
+            check(&fs, "/ways", 1, LEN)
+        },
+    );
 }
 
 #[test]
 fn our_client_on_apache_s_datanodes() {
-    all(Kind::Apache);
+    all(Kind::Apache, Kind::Apache);
+}
+
+#[test]
+fn our_client_on_our_datanodes() {
+    all(Kind::Ours, Kind::Ours);
 }
