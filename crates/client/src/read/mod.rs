@@ -1,7 +1,8 @@
 //! Reading a file. In the order of one read:
-//! [`file`] finds the blocks of a range, [`plan`] decides how one is read and says why, [`local`]
-//! reads it from its file on this machine or [`remote`] from a DataNode, [`failover`] tries the next
-//! replica when that fails. [`known`] is the short way to replicas that are open.
+//! [`file`] finds the blocks of a range, [`plan`] decides how one is read and says why, [`open`]
+//! opens it, [`local`] reads it from its file on this machine or [`remote`] from a DataNode,
+//! [`failover`] tries the next replica when that fails. [`known`] is the short way to replicas that
+//! are open.
 
 mod block;
 mod dead;
@@ -9,6 +10,7 @@ mod failover;
 mod file;
 mod known;
 mod local;
+mod open;
 mod plan;
 mod remote;
 mod stats;

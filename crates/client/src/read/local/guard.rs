@@ -27,11 +27,13 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    const FREE: Self = Self {
-        start: AtomicUsize::new(0),
-        len: AtomicUsize::new(0),
-        is_poisoned: AtomicBool::new(false),
-    };
+    const fn free() -> Self {
+        Self {
+            start: AtomicUsize::new(0),
+            len: AtomicUsize::new(0),
+            is_poisoned: AtomicBool::new(false),
+        }
+    }
 
     /// Whether a page of the map could not be had.
     pub(super) fn is_poisoned(&self) -> bool {
@@ -52,7 +54,10 @@ struct Piece {
 
 impl Piece {
     const fn new() -> Self {
-        Self { places: [Watch::FREE; PIECE_LEN], next: AtomicPtr::new(std::ptr::null_mut()) }
+        Self {
+            places: [const { Watch::free() }; PIECE_LEN],
+            next: AtomicPtr::new(std::ptr::null_mut()),
+        }
     }
 
     fn next(&self) -> Option<&'static Piece> {
