@@ -60,7 +60,7 @@ async fn answer(mut stream: TcpStream, node: &Node, conf: &Conf) -> io::Result<(
         ("GET" | "HEAD", "/conf") => ("200 OK", dump::xml(&dump::properties(conf, None))),
         ("GET" | "HEAD", "/jmx") => ("200 OK", jmx(node)),
         ("GET" | "HEAD", "/shortcircuit") => {
-            let listing = listing(&node.store.slots, &node.domain_socket);
+            let listing = listing(&node.store.slots, &node.domain_socket, &node.store.cache);
             ("200 OK", format!("{listing:#}\n"))
         }
         ("GET" | "HEAD", _) => ("404 Not Found", "{}".to_owned()),

@@ -1,7 +1,7 @@
 //! What the DataNode takes from the configuration, read once at start.
 
 use crate::error::Error;
-use crate::short_circuit::Limits;
+use crate::short_circuit::{CacheLimits, Limits, system_limit};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 use zerohop_conf::keys::{
@@ -50,6 +50,8 @@ pub(crate) struct Settings {
     /// Folders for shared memory where the kernel gives none without a file.
     pub(crate) shm_folders: Vec<String>,
     pub(crate) shm_limits: Limits,
+    pub(crate) cache_limits: CacheLimits,
+    pub(crate) cache_report_interval: Duration,
     /// Handlers that Apache's RPC server would have: a measure of its queue.
     pub(crate) handlers: usize,
 }
@@ -109,6 +111,8 @@ impl Settings {
                 per_process: positive(conf, &SEGMENTS_MAX_PER_PROCESS)?,
                 total: positive(conf, &SEGMENTS_MAX)?,
             },
+            cache_limits: cache_limits(conf)?,
+            cache_report_interval: conf.get(&keys::DFS_CACHEREPORT_INTERVALMSEC)?,
             handlers: positive(conf, &keys::DFS_DATANODE_HANDLER_COUNT)?,
         })
     }
@@ -135,6 +139,25 @@ impl VolumePolicy {
             ))),
         }
     }
+}
+
+fn cache_limits(conf: &Conf) -> Result<CacheLimits, Error> {
+    let limits = CacheLimits {
+        bytes: conf.get(&keys::DFS_DATANODE_MAX_LOCKED_MEMORY)?,
+        revocation: conf.get(&keys::DFS_DATANODE_CACHE_REVOCATION_TIMEOUT_MS)?,
+        polling: conf.get(&keys::DFS_DATANODE_CACHE_REVOCATION_POLLING_MS)?,
+    };
+    let allowed = system_limit();
+    if limits.bytes > allowed {
+        return Err(Error::Config(format!(
+            "Cannot start datanode because the configured max locked memory size \
+             ({}) of {} bytes is more than the datanode's available RLIMIT_MEMLOCK ulimit of \
+             {allowed} bytes. Raise it (ulimit -l, LimitMEMLOCK=) or set less.",
+            keys::DFS_DATANODE_MAX_LOCKED_MEMORY.name,
+            limits.bytes
+        )));
+    }
+    Ok(limits)
 }
 
 /// Zero means "no limit" in Hadoop; a socket option cannot say that and a day is as good.

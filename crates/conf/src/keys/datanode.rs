@@ -101,6 +101,10 @@ keys! {
     DFS_DATANODE_FSDATASETCACHE_MAX_THREADS_PER_VOLUME: i32 = "dfs.datanode.fsdatasetcache.max.threads.per.volume", "4", Plain;
     /// Memory that cached blocks may take.
     DFS_DATANODE_MAX_LOCKED_MEMORY: u64 = "dfs.datanode.max.locked.memory", "0", Bytes;
+    /// How long local readers may keep a replica in memory that shall not be cached any more.
+    DFS_DATANODE_CACHE_REVOCATION_TIMEOUT_MS: Duration = "dfs.datanode.cache.revocation.timeout.ms", "900000", Millis;
+    /// How often such readers are looked at.
+    DFS_DATANODE_CACHE_REVOCATION_POLLING_MS: Duration = "dfs.datanode.cache.revocation.polling.ms", "500", Millis;
     /// Folders where shared-memory files may be made.
     DFS_DATANODE_SHARED_FILE_DESCRIPTOR_PATHS: Vec<String> = "dfs.datanode.shared.file.descriptor.paths", "/dev/shm,/tmp", Plain;
     /// Shared memory segments for short-circuit reads that one process may have (ours, not Hadoop's).

@@ -103,9 +103,14 @@ fn prepare(
     };
     if let Some(slot) = message.slot_id.as_ref().map(SlotId::from) {
         let key = BlockKey::from(block);
-        let registered = node.store.slots.register(slot, peer, &key, false);
+        let is_cached = node.store.cache.has(&key);
+        let registered = node.store.slots.register(slot, peer, &key, is_cached);
         registered.map_err(|invalid| Refusal::Error(invalid.0))?;
         guard.slot = Some((slot, peer));
+        if is_cached && !node.store.cache.has(&key) {
+            // Let go of in between, when this slot was not there yet.
+            node.store.slots.may_unlock(&key);
+        }
     }
     if !node.settings.passes_descriptors {
         return Err(Refusal::Unsupported("File descriptor passing was not configured."));

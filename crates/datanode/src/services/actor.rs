@@ -12,10 +12,10 @@ use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 use zerohop_proto::hdfs::datanode::{
     BlockReceivedAndDeletedRequestProto, BlockReceivedAndDeletedResponseProto,
-    BlockReportResponseProto, DatanodeRegistrationProto, ErrorReportRequestProto,
-    ErrorReportResponseProto, HeartbeatRequestProto, HeartbeatResponseProto,
-    RegisterDatanodeRequestProto, RegisterDatanodeResponseProto, ReportBadBlocksRequestProto,
-    ReportBadBlocksResponseProto,
+    BlockReportResponseProto, CacheReportRequestProto, CacheReportResponseProto,
+    DatanodeRegistrationProto, ErrorReportRequestProto, ErrorReportResponseProto,
+    HeartbeatRequestProto, HeartbeatResponseProto, RegisterDatanodeRequestProto,
+    RegisterDatanodeResponseProto, ReportBadBlocksRequestProto, ReportBadBlocksResponseProto,
 };
 use zerohop_proto::hdfs::nnha_status_heartbeat_proto::State as HaState;
 use zerohop_proto::hdfs::{LocatedBlockProto, VersionRequestProto, VersionResponseProto};
@@ -72,6 +72,7 @@ impl From<RpcError> for End {
 struct Schedule {
     heartbeat: Instant,
     full_report: Instant,
+    cache_report: Instant,
     lease: Option<u64>,
 }
 
@@ -222,7 +223,8 @@ impl Actor {
     ) -> Result<(), String> {
         let now = Instant::now();
         let delay = node.settings.block_report_initial_delay.mul_f64(fastrand::f64());
-        let mut schedule = Schedule { heartbeat: now, full_report: now + delay, lease: None };
+        let mut schedule =
+            Schedule { heartbeat: now, full_report: now + delay, cache_report: now, lease: None };
         loop {
             tokio::select! {
                 () = tokio::time::sleep_until(schedule.heartbeat) => {}
@@ -267,6 +269,30 @@ impl Actor {
             schedule.full_report = Instant::now() + node.settings.block_report_interval;
             self.progress.send_replace(Progress::Reported);
         }
+        let reported = *self.progress.borrow() == Progress::Reported;
+        if reported && node.store.cache.capacity() > 0 && now >= schedule.cache_report {
+            schedule.cache_report = now + node.settings.cache_report_interval;
+            self.send_cache_report(node, service).await?;
+        }
+        Ok(())
+    }
+
+    /// Which replicas are locked in memory; a DataNode without a cache says nothing.
+    async fn send_cache_report(
+        &self,
+        node: &Arc<Node>,
+        service: &Arc<PoolService>,
+    ) -> Result<(), End> {
+        let (Some(registration), Some(pool_id)) = (self.registration(), service.pool_id()) else {
+            return Ok(());
+        };
+        let blocks = node.store.cache.blocks(&pool_id);
+        let block_pool_id = pool_id.to_string();
+        let request = CacheReportRequestProto { registration, block_pool_id, blocks };
+        let answer: CacheReportResponseProto = self.client.call("cacheReport", &request).await?;
+        if let Some(command) = answer.cmd {
+            super::commands::obey(node, service, command);
+        }
         Ok(())
     }
 
@@ -292,8 +318,8 @@ impl Actor {
             // of zero elsewhere would make one writer too many here.
             xceiver_count: Some(u32::try_from(node.threads.busy() + 1).unwrap_or(u32::MAX)),
             failed_volumes: Some(state.failed_volumes),
-            cache_capacity: Some(0),
-            cache_used: Some(0),
+            cache_capacity: Some(node.store.cache.capacity()),
+            cache_used: Some(node.store.cache.used()),
             volume_failure_summary: state.failure_summary,
             request_full_block_report_lease: Some(wants_lease),
             slow_peers: Vec::new(),

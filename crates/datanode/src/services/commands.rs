@@ -7,12 +7,13 @@ use crate::op::transfer_block::{Targets, send_to};
 use crate::store::Failure;
 use std::sync::Arc;
 use zerohop_proto::hdfs::datanode::block_command_proto::Action;
+use zerohop_proto::hdfs::datanode::block_id_command_proto::Action as IdAction;
 use zerohop_proto::hdfs::datanode::datanode_command_proto::Type;
 use zerohop_proto::hdfs::datanode::error_report_request_proto::ErrorCode;
-use zerohop_proto::hdfs::datanode::{BlockCommandProto, DatanodeCommandProto};
+use zerohop_proto::hdfs::datanode::{BlockCommandProto, BlockIdCommandProto, DatanodeCommandProto};
 use zerohop_proto::hdfs::op_write_block_proto::BlockConstructionStage as Stage;
 use zerohop_wire::block_report::ReplicaState;
-use zerohop_wire::{Block, ExtendedBlock};
+use zerohop_wire::{Block, BlockId, ExtendedBlock};
 
 /// Whether the command is to register again.
 pub(crate) fn asks_to_register(command: &DatanodeCommandProto) -> bool {
@@ -41,12 +42,17 @@ pub(crate) fn obey(node: &Arc<Node>, service: &Arc<PoolService>, command: Datano
                 node.balance_throttle.set_limit(bandwidth);
             }
         }
-        // Nothing is kept from before an upgrade, no block tokens are checked, nothing is cached.
+        Type::BlockIdCommand => {
+            if let Some(command) = command.blk_id_cmd {
+                let node_for_work = Arc::clone(node);
+                node.handle.spawn_blocking(move || cache(&node_for_work, &command));
+            }
+        }
+        // Nothing is kept from before an upgrade, no block tokens are checked.
         Type::FinalizeCommand
         | Type::KeyUpdateCommand
         | Type::NullDatanodeCommand
         | Type::UnusedUpgradeCommand
-        | Type::BlockIdCommand
         | Type::RegisterCommand => {}
         Type::BlockEcReconstructionCommand => {
             tracing::warn!("erasure-coded blocks cannot be rebuilt here");
@@ -77,6 +83,25 @@ fn invalidate(node: &Node, command: &BlockCommandProto) {
                 node.tell_deleted(&pool.id, &volume, deleted);
             }
             Err(failure) => tracing::info!("{failure}"),
+        }
+    }
+}
+
+/// Locks replicas in memory, or lets them go.
+fn cache(node: &Node, command: &BlockIdCommandProto) {
+    let pool = match node.store.pool(&command.block_pool_id) {
+        Ok(pool) => pool,
+        Err(failure) => return tracing::warn!("cannot cache replicas: {failure}"),
+    };
+    for id in command.block_ids.iter().map(|id| BlockId(*id as i64)) {
+        match command.action() {
+            IdAction::Cache => match node.store.cache_block(&pool, id) {
+                Ok(()) => tracing::debug!("{}:blk_{id} is locked in memory", pool.id),
+                Err(reason) => {
+                    tracing::warn!("Failed to cache {}:blk_{id}: {reason}", pool.id);
+                }
+            },
+            IdAction::Uncache => node.store.cache.unlock(&pool.key(id)),
         }
     }
 }

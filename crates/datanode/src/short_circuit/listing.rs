@@ -1,15 +1,15 @@
 //! Who reads what locally, as JSON (`/shortcircuit` of the HTTP port).
 
 use super::registry::Registered;
-use super::{Registry, SocketState};
+use super::{BlockCache, Registry, SocketState};
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 use zerohop_wire::{ShmId, Slot};
 
-/// The domain socket, the limits, and each segment with its process and the replicas it holds;
+/// The domain socket, the limits, the memory that cached replicas take, and each segment with its process and the replicas it holds;
 /// times are milliseconds since 1970, as everywhere in Hadoop's pages.
-pub(crate) fn listing(registry: &Registry, socket: &SocketState) -> Value {
+pub(crate) fn listing(registry: &Registry, socket: &SocketState, cache: &BlockCache) -> Value {
     let mut segments = Vec::new();
     registry.each(|id, registered| segments.push((registered.since, segment(id, registered))));
     segments.sort_by_key(|(since, _)| *since);
@@ -21,6 +21,7 @@ pub(crate) fn listing(registry: &Registry, socket: &SocketState) -> Value {
             "problem": *socket.problem.read(),
         },
         "limits": { "segmentsPerProcess": limits.per_process, "segments": limits.total },
+        "cache": { "capacity": cache.capacity(), "used": cache.used() },
         "slots": registry.counts().1,
         "segments": segments.into_iter().map(|(_, segment)| segment).collect::<Vec<_>>(),
     })

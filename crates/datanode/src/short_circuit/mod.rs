@@ -1,12 +1,16 @@
 //! Short-circuit reads, the DataNode's side: who holds descriptors of which replicas, and how they
 //! are told to let go.
 
+mod cache;
 mod listing;
 mod registry;
 #[cfg(test)]
 mod registry_test;
 
+pub(crate) use cache::{BlockCache, CacheLimits, system_limit};
 pub(crate) use listing::listing;
+#[cfg(test)]
+pub(crate) use registry::Lease;
 pub(crate) use registry::{Limits, Registry};
 
 use parking_lot::RwLock;

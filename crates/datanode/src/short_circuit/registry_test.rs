@@ -1,8 +1,9 @@
 //! What a client sees of its slots when the DataNode acts.
 
 use super::registry::InvalidSlot;
-use super::{BlockKey, Limits, Registry, SocketState, listing};
+use super::{BlockCache, BlockKey, CacheLimits, Limits, Registry, SocketState, listing};
 use std::sync::Arc;
+use std::time::Duration;
 use zerohop_transport::domain::Peer;
 use zerohop_transport::shm::Segment;
 use zerohop_wire::{BlockId, Slot, SlotId};
@@ -117,7 +118,8 @@ fn the_listing_says_who_holds_what() {
     segment.slot(2).unwrap().add_anchor();
     let socket = SocketState::default();
     *socket.path.write() = Some("/run/dn".into());
-    let listed = listing(&registry, &socket);
+    let none = CacheLimits { bytes: 0, revocation: Duration::ZERO, polling: Duration::ZERO };
+    let listed = listing(&registry, &socket, &BlockCache::new(none, Arc::clone(&registry)));
     assert_eq!(listed["socket"]["path"], "/run/dn");
     let segment = &listed["segments"][0];
     assert_eq!(segment["pid"], 1);

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::services::PoolIdentity;
 use crate::services::reports::StorageBlocks;
 use crate::settings::Settings;
-use crate::short_circuit::{BlockKey, Registry};
+use crate::short_circuit::{BlockCache, BlockKey, Registry};
 use choose::Chooser;
 use parking_lot::{Condvar, Mutex, RwLock};
 use replica::{Files, Replica, Status};
@@ -28,7 +28,7 @@ use zerohop_wire::block_report::{ReplicaState, ReportBuilder, ReportedReplica};
 use zerohop_wire::{Block, BlockId, ExtendedBlock};
 
 #[cfg(test)]
-mod store_test;
+pub(crate) mod store_test;
 
 pub(crate) use failure::Failure;
 pub(crate) use open::{Opened, ToPass};
@@ -54,6 +54,8 @@ pub(crate) struct Store {
     last_failure: Mutex<Option<SystemTime>>,
     /// Who reads replicas through descriptors of their own, and must hear when they change.
     pub(crate) slots: Arc<Registry>,
+    /// Replicas locked in memory.
+    pub(crate) cache: Arc<BlockCache>,
     /// How long a writer that has to make room may take to leave.
     writer_patience: Duration,
 }
@@ -87,6 +89,7 @@ impl Store {
         }
         too_many_failed(settings, volumes.len(), &failures)?;
         let datanode_uuid = common_uuid(&volumes)?;
+        let slots = Registry::new(settings.shm_folders.clone(), settings.shm_limits);
         let last_failure = (!failures.is_empty()).then(SystemTime::now);
         Ok(Self {
             datanode_uuid,
@@ -96,7 +99,8 @@ impl Store {
             pool_opened: (Mutex::new(()), Condvar::new()),
             failures: Mutex::new(failures),
             last_failure: Mutex::new(last_failure),
-            slots: Registry::new(settings.shm_folders.clone(), settings.shm_limits),
+            cache: BlockCache::new(settings.cache_limits, Arc::clone(&slots)),
+            slots,
             writer_patience: settings.socket_timeout.min(Duration::from_secs(60)),
         })
     }
@@ -153,7 +157,7 @@ impl Store {
                     stays
                 });
                 for id in lost {
-                    self.revoke(pool, id);
+                    self.revoke(&pool.key(id));
                 }
             }
         }
@@ -278,8 +282,9 @@ impl Store {
 
     /// Tells local readers not to use their descriptors of a block any more. Comes after the change
     /// that keeps new ones from being opened, so that no reader slips through.
-    pub(crate) fn revoke(&self, pool: &BlockPool, id: BlockId) {
-        self.slots.revoke(&BlockKey { pool: Arc::clone(&pool.id), id });
+    pub(super) fn revoke(&self, block: &BlockKey) {
+        self.slots.revoke(block);
+        self.cache.unlock(block);
     }
 
     /// Deletes a replica's files and forgets it.
@@ -297,7 +302,7 @@ impl Store {
         let counted = matches!(status.files, Files::Stored(_));
         drop(status);
         pool.forget(replica);
-        self.revoke(pool, replica.id);
+        self.revoke(&pool.key(replica.id));
         replica.volume.release(reserved);
         let freed = deleted.inspect_err(|error| self.file_trouble(pool, replica, error))?;
         if counted {
@@ -320,6 +325,11 @@ impl Store {
 }
 
 impl BlockPool {
+    /// A block of this pool.
+    pub(crate) fn key(&self, id: BlockId) -> BlockKey {
+        BlockKey { pool: Arc::clone(&self.id), id }
+    }
+
     /// A replica.
     pub(crate) fn get(&self, id: BlockId) -> Option<Arc<Replica>> {
         self.replicas.read().get(&id).cloned()

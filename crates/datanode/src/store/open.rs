@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use zerohop_replica::{ErrorKind, ReplicaReader, StoredReplica};
 use zerohop_wire::block_report::ReplicaState;
-use zerohop_wire::{Block, ExtendedBlock};
+use zerohop_wire::{Block, BlockId, ExtendedBlock};
 
 /// How long a reader waits for bytes that a writer was told of but has not written yet.
 const WAIT_FOR_WRITER: Duration = Duration::from_secs(3);
@@ -110,6 +110,32 @@ impl Store {
             Ok(reader) => Ok(Opened { visible: visible.min(reader.len()), reader }),
             Err(error) => Err(self.cannot_open(&pool, &replica, stored, error)),
         }
+    }
+
+    /// Verifies a finalized replica and locks it in memory.
+    pub(crate) fn cache_block(&self, pool: &BlockPool, id: BlockId) -> Result<(), String> {
+        let replica = pool.get(id).ok_or("there is no such replica")?;
+        let (block, state) = {
+            let status = replica.lock();
+            (status.block(), status.state)
+        };
+        if state != ReplicaState::Finalized {
+            return Err(format!("it is not finalized, but {state}"));
+        }
+        let block = ExtendedBlock { pool: Arc::clone(&pool.id), block };
+        let opened = self.open_replica(&block, 0).map_err(|failure| failure.to_string())?;
+        let key = pool.key(id);
+        self.cache.lock(&key, &opened.reader)?;
+        // It may have changed, or gone, before the cache knew it.
+        let same = pool.get(id).is_some_and(|now| {
+            let status = now.lock();
+            status.block().stamp == block.block.stamp && status.state == ReplicaState::Finalized
+        });
+        if !same {
+            self.cache.unlock(&key);
+            return Err("it changed meanwhile".to_owned());
+        }
+        Ok(())
     }
 
     /// Where the files of a replica are, and the block with the stamp it has.

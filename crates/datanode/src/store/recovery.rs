@@ -91,7 +91,7 @@ impl Store {
             let live = recovered_files(&files, &mut status, &replica, id)?;
             // The stamp is new and bytes may be cut off: nobody opens the files meanwhile, the
             // replica is locked.
-            self.slots.revoke(&BlockKey::from(old));
+            self.revoke(&BlockKey::from(old));
             live.truncate(new_len)?;
             finish(&replica, &mut status, &live, Durability::PageCache)?;
             let block = status.block();

@@ -4,11 +4,14 @@ use super::replica::Writer;
 use super::write::{Placement, Writable};
 use super::*;
 use crate::services::PoolIdentity;
+use crate::short_circuit::Lease;
 use socket2::{Domain, Socket, Type};
 use zerohop_conf::Conf;
 use zerohop_proto::hdfs::StorageTypeProto;
 use zerohop_replica::{Durability, Packet};
-use zerohop_wire::{DataChecksum, GenerationStamp};
+use zerohop_transport::domain::Peer;
+use zerohop_transport::shm::Segment;
+use zerohop_wire::{DataChecksum, GenerationStamp, Slot, SlotId};
 
 struct Fixture {
     _folder: tempfile::TempDir,
@@ -173,4 +176,93 @@ fn a_folder_of_another_cluster_is_refused_by_name() {
     let store = Store::open(&settings).unwrap();
     let error = store.open_pool(&identity("CID-2")).unwrap_err().to_string();
     assert!(error.contains("Incompatible clusterIDs"), "{error}");
+}
+
+/// A finalized replica of `len` bytes, open, in a store that is gone.
+pub(crate) fn sample(len: usize) -> (tempfile::TempDir, zerohop_replica::ReplicaReader) {
+    let Fixture { _folder, store, .. } = fixture();
+    let target = written(&store, 1, len);
+    store.finalize(&target.replica, Durability::PageCache).unwrap();
+    let opened = store.open_replica(&block(1, 1001, 0), 0).unwrap();
+    (_folder, opened.reader)
+}
+
+/// Local readers of a store.
+struct Readers {
+    lease: Lease,
+    segment: Segment,
+    held: i32,
+}
+
+const PEER: Peer = Peer { pid: 1, uid: 1 };
+
+impl Readers {
+    fn new(store: &Store) -> Self {
+        let (lease, fd) = store.slots.create("reader", PEER).unwrap();
+        Self { lease, segment: Segment::map(fd).unwrap(), held: 0 }
+    }
+
+    /// Another one, of this block; tells how to ask whether it may go on.
+    fn hold(&mut self, store: &Store, id: i64) -> usize {
+        let index = self.held;
+        self.held += 1;
+        self.segment.slot(index as usize).unwrap().claim();
+        let slot = SlotId { shm: self.lease.id(), index };
+        store.slots.register(slot, PEER, &BlockKey::from(&block(id, 1001, 0)), false).unwrap();
+        index as usize
+    }
+
+    fn may_go_on(&self, reader: usize) -> bool {
+        self.segment.slot(reader).unwrap().is_valid()
+    }
+}
+
+#[test]
+fn local_readers_are_told_when_a_replica_changes() {
+    let Fixture { _folder, store, .. } = fixture();
+    for id in 1..=4 {
+        let target = written(&store, id, 700);
+        store.finalize(&target.replica, Durability::PageCache).unwrap();
+    }
+    let mut readers = Readers::new(&store);
+    let [deleted, appended, truncated, untouched] = [1, 2, 3, 4].map(|id| readers.hold(&store, id));
+
+    let pool = store.pool("BP-1-127.0.0.1-1").unwrap();
+    store.delete(&pool, block(1, 1001, 0).block).unwrap();
+    assert!(!readers.may_go_on(deleted));
+
+    assert!(readers.may_go_on(appended));
+    store.append(&block(2, 1001, 0), GenerationStamp(1002), 700, &writer()).unwrap();
+    assert!(!readers.may_go_on(appended));
+
+    let id = GenerationStamp(1002);
+    store.init_recovery(&block(3, 1001, 700), id).unwrap().unwrap();
+    assert!(readers.may_go_on(truncated));
+    store.update_recovered(&block(3, 1001, 700), id, BlockId(3), 600).unwrap();
+    assert!(!readers.may_go_on(truncated));
+
+    assert!(readers.may_go_on(untouched));
+}
+
+#[test]
+fn only_what_a_client_may_read_is_passed_and_only_for_reading() {
+    let Fixture { _folder, store, .. } = fixture();
+    let target = written(&store, 1, 700);
+    let being_written = store.open_to_pass(&block(1, 1001, 0)).unwrap();
+    store.finalize(&target.replica, Durability::PageCache).unwrap();
+    let finalized = store.open_to_pass(&block(1, 1001, 0)).unwrap();
+    for passed in [being_written, finalized] {
+        for file in [&passed.data, &passed.meta] {
+            let flags = rustix::fs::fcntl_getfl(file).unwrap();
+            assert_eq!(flags & rustix::fs::OFlags::RWMODE, rustix::fs::OFlags::RDONLY);
+        }
+        assert_eq!(passed.data.metadata().unwrap().len(), 700);
+    }
+    for wrong in [block(1, 1000, 0), block(1, 1002, 0), block(9, 1001, 0)] {
+        let said = message(store.open_to_pass(&wrong));
+        assert!(said.contains(&format!("No data exists for block {wrong}")), "{said}");
+    }
+    let copy = store.create_temporary(&block(2, 1001, 0), false, placement(), &writer()).unwrap();
+    put(&copy, 0, 100);
+    assert!(message(store.open_to_pass(&block(2, 1001, 0))).contains("No data exists"));
 }

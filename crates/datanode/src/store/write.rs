@@ -174,7 +174,7 @@ impl Store {
         status.reserved = block.block.len.saturating_sub(stored.block.len);
         replica.volume.promise(status.reserved);
         // Local readers know the old stamp and checksums.
-        self.slots.revoke(&BlockKey::from(block));
+        self.revoke(&BlockKey::from(block));
         Ok(live)
     }
 
@@ -248,7 +248,7 @@ impl Store {
         };
         check_stamp(&status, block, new_stamp)?;
         // Before bytes are cut off under their maps.
-        self.slots.revoke(&BlockKey::from(block));
+        self.revoke(&BlockKey::from(block));
         let (acked, received) = (live.acked(), live.received());
         if acked < least || received > most {
             return Err(Failure::not_found(format_args!(

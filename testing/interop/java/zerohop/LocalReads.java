@@ -3,12 +3,17 @@ package zerohop;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.zip.CRC32;
 import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.ReadOption;
+import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.ReadStatistics;
 import org.apache.hadoop.hdfs.client.HdfsDataInputStream;
+import org.apache.hadoop.hdfs.protocol.CacheDirectiveInfo;
+import org.apache.hadoop.hdfs.protocol.CachePoolInfo;
 import org.apache.hadoop.io.ElasticByteBufferPool;
 import org.apache.hadoop.net.unix.DomainSocket;
 
@@ -39,6 +44,34 @@ final class LocalReads {
       in.releaseBuffer(lent);
     }
     return new Object[] {done, String.format("%08x", crc.getValue())};
+  }
+
+  private static ByteBuffer lent;
+
+  /** Takes memory by the zero-copy call and keeps it: how many bytes. */
+  static int lend(FSDataInputStream in, int most) throws Exception {
+    lent = in.read(new ElasticByteBufferPool(), most, EnumSet.noneOf(ReadOption.class));
+    return lent.remaining();
+  }
+
+  /** Gives it back. */
+  static void giveBack(FSDataInputStream in) throws Exception {
+    in.releaseBuffer(lent);
+    in.close();
+  }
+
+  /** Has a file cached: the directive's id. */
+  static long cache(DistributedFileSystem fs, Path path) throws Exception {
+    fs.addCachePool(new CachePoolInfo("pool"));
+    return fs.addCacheDirective(
+        new CacheDirectiveInfo.Builder().setPath(path).setPool("pool").build());
+  }
+
+  /** How many blocks of a file the NameNode knows as cached. */
+  static long cached(DistributedFileSystem fs, Path path) throws Exception {
+    return Arrays.stream(fs.getFileBlockLocations(path, 0, Long.MAX_VALUE))
+        .mapToLong(block -> block.getCachedHosts().length)
+        .sum();
   }
 
   /** Apache's own verdict on a socket path: empty, or what is wrong. */

@@ -61,6 +61,11 @@
 //! |---|---|---|
 //! | statistics | reader | bytes read: all, local, by short circuit, by zero copy |
 //! | zerocopy | reader most verified | bytes read, CRC-32 |
+//! | lend | reader most | bytes lent by the zero-copy call, kept |
+//! | giveback | reader | (gives those back and closes) |
+//! | cache | path | id of the new cache directive |
+//! | uncache | id | |
+//! | cached | path | blocks that are cached |
 //! | checkpath | path of a domain socket | empty, or what Apache finds wrong with it |
 
 mod text;

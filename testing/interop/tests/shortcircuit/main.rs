@@ -1,7 +1,7 @@
-//! Short-circuit local reads between two implementations: Java's client on our DataNode, our client
-//! on Apache's, and ours on ours. Real processes, Apache's with their native library.
+//! Short-circuit reads across implementations: Apache's client on our DataNode.
 
-mod client;
+mod cached;
 mod java;
 mod misfortune;
 mod place;
+mod up;
