@@ -3,13 +3,15 @@
 use crate::error::{Error, Result};
 use crate::lease::Leases;
 use crate::namenode::{NameNode, Target};
-use crate::read::DeadNodes;
+use crate::read::{DeadNodes, LocalReads, Totals};
 use crate::settings::Settings;
 use crate::types::DatanodeInfo;
 use parking_lot::Mutex;
+use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -17,6 +19,23 @@ use zerohop_conf::Conf;
 use zerohop_transport::login::User;
 use zerohop_transport::net::{self, ConnectOptions, Pool};
 use zerohop_transport::rpc::ClientOptions;
+
+/// The other end of a data connection.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Peer {
+    Tcp(SocketAddr),
+    /// A domain socket by its path.
+    Domain(PathBuf),
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(addr) => write!(f, "/{addr}"),
+            Self::Domain(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
 
 /// What all files and calls of one client share.
 pub(crate) struct Client {
@@ -27,7 +46,9 @@ pub(crate) struct Client {
     /// The name under which leases are held.
     pub(crate) name: String,
     /// Data connections that wait for their next request.
-    pub(crate) pool: Pool<SocketAddr>,
+    pub(crate) pool: Pool<Peer>,
+    pub(crate) local: LocalReads,
+    pub(crate) read_totals: Totals,
     pub(crate) dead: DeadNodes,
     pub(crate) leases: Leases,
     pub(crate) runtime: Handle,
@@ -50,6 +71,8 @@ impl Client {
         let number = fastrand::i32(..);
         let name = format!("DFSClient_NONMAPREDUCE_{number}_{}", std::process::id());
         Ok(Arc::new(Self {
+            local: LocalReads::new(settings.local.clone(), name.clone()),
+            read_totals: Totals::default(),
             rpc_options: ClientOptions::from_conf(conf)?,
             leases: Leases::default(),
             dead: DeadNodes::default(),

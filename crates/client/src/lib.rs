@@ -32,6 +32,6 @@ mod write;
 pub use checksum::FileChecksum;
 pub use error::{Error, Kind, Result};
 pub use fs::{FileReader, FileSystem, FileWriter, ListPages};
-pub use read::{ReadPath, ReadReason, ReadStatistics};
+pub use read::{CacheStatistics, Lent, RangeCount, ReadPath, ReadReason, ReadStatistics};
 pub use types::*;
 pub use zerohop_transport::login::User;

@@ -58,8 +58,48 @@ pub(crate) struct Settings {
     pub(crate) excluded_expiry: Duration,
     pub(crate) slow_node_threshold: u32,
     pub(crate) home_prefix: String,
-    pub(crate) read_shortcircuit: bool,
+    pub(crate) local: LocalSettings,
     pub(crate) recover_lease_on_close: bool,
+}
+
+/// How replicas of this machine are read.
+#[derive(Clone, Debug)]
+pub(crate) struct LocalSettings {
+    /// Whether local replicas are read from their files.
+    pub(crate) shortcircuit: bool,
+    /// Whether those reads leave the checksums out.
+    pub(crate) skip_checksum: bool,
+    /// Whether other block data of this machine moves through the domain socket.
+    pub(crate) data_traffic: bool,
+    /// With `_PORT`; empty where none is configured.
+    pub(crate) socket_path: String,
+    pub(crate) socket_timeout: Duration,
+    /// How long a socket that failed is left alone.
+    pub(crate) disabled_for: Duration,
+    pub(crate) cache_size: usize,
+    pub(crate) cache_expiry: Duration,
+    /// How long a replica without a slot is trusted.
+    pub(crate) trusted_for: Duration,
+    /// Whether block files are mapped.
+    pub(crate) map: bool,
+}
+
+impl LocalSettings {
+    fn from_conf(conf: &Conf) -> Result<Self> {
+        let size = conf.get(&keys::DFS_CLIENT_READ_SHORTCIRCUIT_STREAMS_CACHE_SIZE)?;
+        Ok(Self {
+            shortcircuit: conf.get(&keys::DFS_CLIENT_READ_SHORTCIRCUIT)?,
+            skip_checksum: conf.get(&keys::DFS_CLIENT_READ_SHORTCIRCUIT_SKIP_CHECKSUM)?,
+            data_traffic: conf.get(&keys::DFS_CLIENT_DOMAIN_SOCKET_DATA_TRAFFIC)?,
+            socket_path: conf.get(&keys::DFS_DOMAIN_SOCKET_PATH)?,
+            socket_timeout: conf.get(&keys::DFS_CLIENT_SOCKET_TIMEOUT)?,
+            disabled_for: conf.get(&keys::DFS_DOMAIN_SOCKET_DISABLE_INTERVAL_SECONDS)?,
+            cache_size: usize::try_from(size).unwrap_or(0),
+            cache_expiry: conf.get(&keys::DFS_CLIENT_READ_SHORTCIRCUIT_STREAMS_CACHE_EXPIRY_MS)?,
+            trusted_for: conf.get(&keys::DFS_CLIENT_SHORT_CIRCUIT_REPLICA_STALE_THRESHOLD_MS)?,
+            map: conf.get(&keys::DFS_CLIENT_MMAP_ENABLED)?,
+        })
+    }
 }
 
 impl Settings {
@@ -112,7 +152,7 @@ impl Settings {
                 .get(&keys::DFS_CLIENT_WRITE_EXCLUDE_NODES_CACHE_EXPIRY_INTERVAL_MILLIS)?,
             slow_node_threshold: count(&keys::DFS_CLIENT_MARK_SLOWNODE_AS_BADNODE_THRESHOLD)?,
             home_prefix: conf.get(&keys::DFS_USER_HOME_DIR_PREFIX)?,
-            read_shortcircuit: conf.get(&keys::DFS_CLIENT_READ_SHORTCIRCUIT)?,
+            local: LocalSettings::from_conf(conf)?,
             recover_lease_on_close: conf
                 .get(&keys::DFS_CLIENT_WRITE_RECOVER_LEASE_ON_CLOSE_EXCEPTION)?,
         })

@@ -5,7 +5,7 @@ use crate::files::Failure;
 use std::io::Write;
 use std::time::{Duration, Instant};
 use zerohop_client::blocking::{FileReader, FileSystem, FileWriter};
-use zerohop_client::{AppendOptions, CreateOptions, OpenOptions, ReadPath, ReadStatistics};
+use zerohop_client::{AppendOptions, CreateOptions, OpenOptions, ReadPath, ReadStatistics, Verify};
 
 /// Between two questions whether a truncated file is closed.
 const TRUNCATE_POLL: Duration = Duration::from_millis(5);
@@ -74,7 +74,8 @@ impl Work {
     }
 
     fn open(&self, number: usize) -> Result<FileReader, Failure> {
-        let options = OpenOptions { verify_checksum: self.verify, ..OpenOptions::default() };
+        let verify = if self.verify { Verify::Full } else { Verify::None };
+        let options = OpenOptions::verifying(verify);
         Ok(self.fs.open_with(&self.path(number), options)?)
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use zerohop_client::blocking::{FileReader, FileSystem, FileWriter};
 use zerohop_client::{
-    self as client, AppendOptions, CreateOptions, FileStatus, OpenOptions, RenameOptions,
+    self as client, AppendOptions, CreateOptions, FileStatus, OpenOptions, RenameOptions, Verify,
     XAttrFlags,
 };
 use zerohop_conf::{Conf, keys};
@@ -175,7 +175,8 @@ impl Store for HdfsStore {
     }
 
     fn open(&self, path: &str, how: OpenHow) -> Outcome<Box<dyn Input>> {
-        let options = OpenOptions { verify_checksum: how.verify };
+        let verify = if how.verify { Verify::Full } else { Verify::None };
+        let options = OpenOptions::verifying(verify);
         let reader = self.fs.open_with(path, options).map_err(client_failure)?;
         Ok(Box::new(HdfsInput(reader)))
     }

@@ -12,6 +12,7 @@ pub use writer::FileWriter;
 use crate::error::Result;
 use crate::fs;
 use crate::namenode::wire_path;
+use crate::read::{CacheStatistics, ReadStatistics};
 use crate::types::{AppendOptions, CreateOptions, FileStatus, OpenOptions};
 use zerohop_conf::Conf;
 use zerohop_transport::login::User;
@@ -37,6 +38,16 @@ impl FileSystem {
     /// `hdfs://host:port` or `hdfs://nameservice`.
     pub fn uri(&self) -> &str {
         self.inner.uri()
+    }
+
+    /// What all files opened here have read, and which way it went.
+    pub fn read_statistics(&self) -> ReadStatistics {
+        self.inner.read_statistics()
+    }
+
+    /// How the replicas of this machine are kept open.
+    pub fn cache_statistics(&self) -> CacheStatistics {
+        self.inner.cache_statistics()
     }
 
     /// The user this client acts as.

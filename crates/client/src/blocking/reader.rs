@@ -2,7 +2,7 @@
 
 use crate::client::Client;
 use crate::error::{Error, Result};
-use crate::read::{Cursor, File, ReadStatistics};
+use crate::read::{Cursor, File, Lent, ReadStatistics};
 use crate::types::OpenOptions;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
@@ -74,31 +74,35 @@ impl FileReader {
 
     /// Reads exactly `buffer` at `offset`.
     pub fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
-        let read = self.file.read_at(offset, buffer)?;
-        if read == buffer.len() {
-            return Ok(());
-        }
-        Err(Error::io(
-            format_args!("{}: {} bytes at {offset}", self.path(), buffer.len()),
-            io::ErrorKind::UnexpectedEof.into(),
-        ))
+        self.file.read_exact_at(offset, buffer)
     }
 
-    /// Reads several ranges, each exactly, nearest offsets one after the other.
+    /// Reads several ranges, each exactly: those of replicas of this machine at once, neighbours
+    /// among the others together.
     pub fn read_ranges(&self, ranges: &mut [(u64, &mut [u8])]) -> Result<()> {
-        let mut order: Vec<usize> = (0..ranges.len()).collect();
-        order.sort_by_key(|at| ranges.get(*at).map_or(0, |range| range.0));
-        for at in order {
-            if let Some((offset, buffer)) = ranges.get_mut(at) {
-                self.read_exact_at(*offset, buffer)?;
-            }
-        }
-        Ok(())
+        self.file.read_ranges(ranges)
     }
 
-    /// Closes the connection to the DataNode until the next read; idle readers should.
+    /// Lends the next bytes without copying them where their replica is mapped on this machine: at
+    /// most `len`, as far as their block goes; empty at the end. They are verified as the file was
+    /// opened.
+    pub fn lend(&mut self, len: usize) -> Result<Lent> {
+        let lent = self.file.lend(self.cursor.pos, len)?;
+        let pos = self.cursor.pos + lent.len() as u64;
+        self.file.seek(&mut self.cursor, pos);
+        Ok(lent)
+    }
+
+    /// The same at `offset`, independent of the sequential position.
+    pub fn lend_at(&self, offset: u64, len: usize) -> Result<Lent> {
+        self.file.lend(offset, len)
+    }
+
+    /// Closes the connection to the DataNode, and lets replicas of this machine go, until the next
+    /// read; idle readers should.
     pub fn unbuffer(&mut self) {
         self.cursor = Cursor::at(self.cursor.pos);
+        self.file.let_go();
     }
 
     /// What was read, and which way it went.

@@ -13,6 +13,7 @@ pub use writer::FileWriter;
 
 use crate::client::{self, Client};
 use crate::error::Result;
+use crate::read::{CacheStatistics, ReadStatistics};
 use std::sync::Arc;
 use tokio::runtime::Handle;
 use zerohop_conf::Conf;
@@ -53,6 +54,16 @@ impl FileSystem {
     /// `hdfs://host:port` or `hdfs://nameservice`.
     pub fn uri(&self) -> &str {
         &self.client.target.uri
+    }
+
+    /// What all files opened here have read, and which way it went.
+    pub fn read_statistics(&self) -> ReadStatistics {
+        self.client.read_totals.snapshot()
+    }
+
+    /// How the replicas of this machine are kept open.
+    pub fn cache_statistics(&self) -> CacheStatistics {
+        self.client.local.statistics()
     }
 
     /// The user this client acts as.

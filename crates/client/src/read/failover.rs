@@ -1,11 +1,12 @@
 //! The one retry loop of reading: next replica, bad replica reported, fresh locations after a wait.
 
+use super::block::BlockReader;
 use super::file::File;
-use super::plan::{self, ReadPath};
-use super::remote::{RangeRequest, ReadError, RemoteBlock};
+use super::local::{Lent, LocalError};
+use super::plan::{NotLocal, ReadReason};
+use super::remote::ReadError;
 use crate::error::{Error, Kind, Result};
-use crate::types::{DatanodeInfo, LocatedBlock, Replica};
-use std::net::{SocketAddr, TcpStream};
+use crate::types::{DatanodeInfo, LocatedBlock, Replica, Verify};
 use std::time::Duration;
 
 /// A forward seek up to this many bytes reads on instead of opening the block again.
@@ -29,7 +30,7 @@ struct OpenBlock {
     base: u64,
     block: LocatedBlock,
     replica: Replica,
-    reader: RemoteBlock,
+    reader: BlockReader,
 }
 
 impl OpenBlock {
@@ -38,13 +39,20 @@ impl OpenBlock {
     }
 }
 
+/// How often a local replica that was taken back is asked for again in one read.
+const REOPENS_MAX: u32 = 3;
+
 /// What was tried for one read.
 #[derive(Default)]
-struct Tried {
+pub(super) struct Tried {
     nodes: Vec<DatanodeInfo>,
     corrupt: Vec<LocatedBlock>,
     rounds: u32,
-    token_renewed: bool,
+    pub(super) token_renewed: bool,
+    /// Local replicas that were dropped in the middle; a few are asked for again.
+    reopened: u32,
+    /// Set when the files of a local replica failed: its DataNode is asked for the bytes.
+    pub(super) without_local: Option<NotLocal>,
     last_error: Option<String>,
 }
 
@@ -64,6 +72,19 @@ impl File {
 
     /// Reads at `offset`, as far as the file goes, on connections of its own.
     pub(crate) fn read_at(&self, offset: u64, out: &mut [u8]) -> Result<usize> {
+        match self.read_known(offset, out) {
+            Some(read) => Ok(read),
+            None => self.read_at_the_long_way(offset, out),
+        }
+    }
+
+    /// Reads at `offset` from a replica that is open here; `None` where that cannot be.
+    #[inline]
+    pub(crate) fn read_known(&self, offset: u64, out: &mut [u8]) -> Option<usize> {
+        self.known.read(&self.counters, offset, out, self.verify_local)
+    }
+
+    fn read_at_the_long_way(&self, offset: u64, out: &mut [u8]) -> Result<usize> {
         let mut cursor = Cursor::at(offset);
         let mut tried = Tried::default();
         let mut filled = 0;
@@ -75,6 +96,40 @@ impl File {
         self.keep_connection(cursor.open.take());
         self.report(&mut tried);
         Ok(filled)
+    }
+
+    /// Reads several ranges (offset and buffer), each exactly, those of open replicas first.
+    pub(crate) fn read_ranges(&self, ranges: &mut [(u64, &mut [u8])]) -> Result<()> {
+        let mut order: Vec<usize> = (0..ranges.len()).collect();
+        order.sort_unstable_by_key(|at| ranges.get(*at).map_or(0, |range| range.0));
+        let left = self.known.read_many(&self.counters, ranges, &order, self.verify_local);
+        self.read_merged(ranges, &left)
+    }
+
+    /// Lends the bytes at `offset`, at most `len` and as far as the block goes; copied where the
+    /// replica is not mapped here.
+    pub(crate) fn lend(&self, offset: u64, len: usize) -> Result<Lent> {
+        let rest = usize::try_from(self.len().saturating_sub(offset)).unwrap_or(usize::MAX);
+        let len = len.min(rest);
+        if len == 0 {
+            return Ok(Lent::copied(Vec::new()));
+        }
+        let lend = || self.known.lend(&self.counters, offset, len, self.verify_local);
+        if let Ok(Some(lent)) = lend() {
+            return Ok(lent);
+        }
+        // The long way opens the replica, and deals with one that is bad.
+        let mut probe = vec![0; len];
+        let read = self.read_at_the_long_way(offset, probe.get_mut(..1).unwrap_or_default())?;
+        match lend() {
+            Ok(Some(lent)) => Ok(lent),
+            _ if read == 0 => Ok(Lent::copied(Vec::new())),
+            _ => {
+                let read = self.read_at(offset, &mut probe)?;
+                probe.truncate(read);
+                Ok(Lent::copied(probe))
+            }
+        }
     }
 
     /// Moves the cursor; a block that is open stays so where reading on is cheaper.
@@ -94,7 +149,11 @@ impl File {
         let before = open.reader.pos();
         let result = open.reader.read(out);
         let read = (open.reader.pos() - before) as usize;
-        self.counters.read(open.reader.path(), read);
+        if read > 0 {
+            let reader = &open.reader;
+            let verify = if reader.path().is_local() { self.verify_local } else { self.verify };
+            self.counters.read(reader.path(), reader.reason(), read, verify != Verify::None);
+        }
         cursor.pos += read as u64;
         match result {
             Ok(_) if open.reader.pos() == open.reader.end() => {
@@ -105,9 +164,9 @@ impl File {
                 if matches!(error, ReadError::Corrupt(_)) {
                     open.reader.complain();
                 }
-                let (block, replica) = (open.block.clone(), open.replica.clone());
-                cursor.open = None;
-                self.give_up(&block, &replica, &error, tried);
+                if let Some(open) = cursor.open.take() {
+                    self.failed(open, error, tried);
+                }
             }
         }
         if read > 0 {
@@ -128,10 +187,8 @@ impl File {
             let offset = cursor.pos - block.offset;
             let rest = block.end() - cursor.pos;
             let len = len.map_or(rest, |len| len.min(rest));
-            match self.connect_and_open(&block, &replica, offset, len) {
+            match self.open_block(&block, &replica, offset, len, tried) {
                 Ok(reader) => {
-                    let reason = plan::plan(&self.client.settings, self.is_under_construction());
-                    self.counters.opened(reader.path(), reason);
                     cursor.open = Some(OpenBlock { base: block.offset, block, replica, reader });
                     return Ok(());
                 }
@@ -145,44 +202,15 @@ impl File {
         }
     }
 
-    /// Opens a range on a kept connection, or on a fresh one. Kept ones may have gone stale: their
-    /// failure says nothing about the DataNode.
-    fn connect_and_open(
-        &self,
-        block: &LocatedBlock,
-        replica: &Replica,
-        offset: u64,
-        len: u64,
-    ) -> std::result::Result<RemoteBlock, ReadError> {
-        let client = &self.client;
-        let addr = client.transfer_addr(&replica.node)?;
-        let request = RangeRequest {
-            block,
-            offset,
-            len,
-            verify: self.verify,
-            client_name: &client.name,
-            packet_len_max: client.settings.packet_len_max,
-        };
-        while let Some(stream) = client.pool.take(&addr) {
-            let path = path_of(&stream, addr);
-            match RemoteBlock::open(stream, addr, path, &request) {
-                Err(ReadError::Failed(error)) if is_stale(&error) => {}
-                other => return other,
-            }
-        }
-        let settings = &client.settings;
-        let stream = client.connect(addr, settings.socket_timeout, settings.write_timeout)?;
-        let path = path_of(&stream, addr);
-        RemoteBlock::open(stream, addr, path, &request)
-    }
-
     /// A replica that was not tried yet; where there is none, fresh locations after a wait.
     fn choose(&self, pos: u64, tried: &mut Tried) -> Result<(LocatedBlock, Replica)> {
         loop {
             let block = self.locate(pos)?;
             let dead = &self.client.dead;
-            let usable = |node: &DatanodeInfo| !tried.nodes.contains(node) && !dead.contains(node);
+            let usable = |node: &DatanodeInfo| {
+                let is_up = || !dead.contains(node) || self.is_back(node);
+                !tried.nodes.contains(node) && is_up()
+            };
             if let Some(replica) = block.replicas.iter().find(|replica| usable(&replica.node)) {
                 let replica = replica.clone();
                 return Ok((block, replica));
@@ -190,6 +218,16 @@ impl File {
             self.wait_for_replicas(&block, tried)?;
             self.relocate(pos)?;
         }
+    }
+
+    /// Whether a DataNode of this machine that was given up answers again: local reads do not wait
+    /// until the dead are forgiven.
+    fn is_back(&self, node: &DatanodeInfo) -> bool {
+        let is_back = self.client.settings.local.shortcircuit && self.client.local.is_back(node);
+        if is_back {
+            self.client.dead.forgive(std::iter::once(node));
+        }
+        is_back
     }
 
     /// Waits before the NameNode is asked again: at random within a window that grows, so that
@@ -227,6 +265,31 @@ impl File {
                 locations.join(" ")
             ),
         )
+    }
+
+    /// Judges a failed read. A local replica that the DataNode took back is asked for again; one
+    /// that does not fit its checksums, too, because the DataNode may have been appending to it; one
+    /// that fails again is read through its DataNode, or counts as corrupt.
+    fn failed(&self, open: OpenBlock, error: ReadError, tried: &mut Tried) {
+        let OpenBlock { block, replica, reader, .. } = open;
+        let (BlockReader::Local(local), ReadError::Local(cause)) = (&reader, &error) else {
+            return self.give_up(&block, &replica, &error, tried);
+        };
+        self.client.local.forget(&block, &replica.node, &local.replica);
+        let is_first = tried.reopened == 0;
+        tried.reopened += 1;
+        match cause {
+            LocalError::Revoked if tried.reopened <= REOPENS_MAX => return,
+            LocalError::Corrupt(_) if is_first => return,
+            LocalError::Corrupt(text) if local.is_certain => {
+                let corrupt = ReadError::Corrupt(text.clone());
+                tried.reopened = 0;
+                return self.give_up(&block, &replica, &corrupt, tried);
+            }
+            _ => {}
+        }
+        tracing::warn!("Reading {} of {} locally failed: {error}", block.block, self.src);
+        tried.without_local = Some(NotLocal::new(ReadReason::LocalFailed, error.to_string()));
     }
 
     fn give_up(
@@ -272,19 +335,6 @@ impl File {
             self.client.pool.put(addr, stream);
         }
     }
-}
-
-fn path_of(stream: &TcpStream, addr: SocketAddr) -> ReadPath {
-    stream.local_addr().map_or(ReadPath::TcpRemote, |near| plan::tcp_path(near, addr))
-}
-
-/// Whether a kept connection failed because its other end had closed it.
-fn is_stale(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind as K;
-    matches!(
-        error.kind(),
-        K::UnexpectedEof | K::ConnectionReset | K::BrokenPipe | K::ConnectionAborted
-    )
 }
 
 /// Reads on to `pos` where it is near and in the range that is open.

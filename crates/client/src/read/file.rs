@@ -1,10 +1,11 @@
 //! From an offset to the block that holds it; no block data here.
 
+use super::known::KnownReplicas;
 use super::stats::{Counters, ReadStatistics};
 use super::visible_len::visible_len;
 use crate::client::Client;
 use crate::error::{Error, Kind, Result};
-use crate::types::{LocatedBlock, LocatedBlocks, OpenOptions};
+use crate::types::{LocatedBlock, LocatedBlocks, OpenOptions, Verify};
 use parking_lot::RwLock;
 use std::sync::Arc;
 
@@ -15,8 +16,11 @@ const PREFETCH_BLOCKS: u64 = 10;
 pub(crate) struct File {
     pub(super) client: Arc<Client>,
     pub(super) src: String,
-    pub(super) verify: bool,
-    pub(super) counters: Counters,
+    pub(super) verify: Verify,
+    /// For replicas of this machine.
+    pub(super) verify_local: Verify,
+    pub(super) counters: Arc<Counters>,
+    pub(super) known: KnownReplicas,
     located: RwLock<Located>,
 }
 
@@ -35,8 +39,13 @@ impl File {
         Ok(Self {
             client: Arc::clone(client),
             src,
-            verify: options.verify_checksum,
-            counters: Counters::default(),
+            verify: options.verify,
+            verify_local: match client.settings.local.skip_checksum {
+                true => Verify::None,
+                false => options.verify,
+            },
+            counters: client.read_totals.begin(),
+            known: KnownReplicas::default(),
             located: RwLock::new(located),
         })
     }
@@ -52,6 +61,17 @@ impl File {
 
     pub(crate) fn is_under_construction(&self) -> bool {
         self.located.read().is_under_construction
+    }
+
+    /// Whether a block may still grow.
+    pub(super) fn is_being_written(&self, block: &LocatedBlock) -> bool {
+        let located = self.located.read();
+        located.is_under_construction && block.end() >= located.len
+    }
+
+    /// Lets replicas of this machine go.
+    pub(crate) fn let_go(&self) {
+        self.known.clear();
     }
 
     pub(crate) fn statistics(&self) -> ReadStatistics {
@@ -87,6 +107,12 @@ impl File {
         let len = fresh.len;
         *self.located.write() = fresh;
         Ok(len)
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        self.client.read_totals.end(&self.counters);
     }
 }
 

@@ -1,17 +1,27 @@
 //! Reading a file. In the order of one read:
-//! [`file`] finds the blocks of a range, [`plan`] decides how one is read and says why,
-//! [`remote`] reads it from a DataNode, [`failover`] tries the next replica when that fails.
+//! [`file`] finds the blocks of a range, [`plan`] decides how one is read and says why, [`open`]
+//! opens it, [`local`] reads it from its file on this machine or [`remote`] from a DataNode,
+//! [`failover`] tries the next replica when that fails. [`known`] is the short way to replicas that
+//! are open.
 
+mod block;
 mod dead;
 mod failover;
 mod file;
+mod known;
+mod local;
+mod open;
 mod plan;
 mod remote;
 mod stats;
+mod vectored;
 mod visible_len;
 
 pub(crate) use dead::DeadNodes;
 pub(crate) use failover::Cursor;
 pub(crate) use file::File;
+pub(crate) use local::LocalReads;
+pub use local::{CacheStatistics, Lent};
 pub use plan::{ReadPath, ReadReason};
-pub use stats::ReadStatistics;
+pub(crate) use stats::Totals;
+pub use stats::{RangeCount, ReadStatistics};

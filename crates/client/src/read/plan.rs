@@ -1,6 +1,6 @@
 //! How a range is read, and why.
 
-use crate::settings::Settings;
+use crate::settings::LocalSettings;
 use std::net::SocketAddr;
 
 /// The way a range went.
@@ -34,48 +34,105 @@ impl ReadPath {
         }
     }
 
+    /// Whether the bytes came from the replica's file, without the DataNode.
+    pub const fn is_local(self) -> bool {
+        matches!(self, Self::LocalMapped | Self::Local)
+    }
+
     pub(super) const fn index(self) -> usize {
         self as usize
     }
 }
 
-/// Why a range was not read from a file on this machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ReadReason {
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {
+        /// Why a range was not read from a file on this machine.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum ReadReason { $($(#[$doc])* $name),* }
+
+        impl ReadReason {
+            /// All of them.
+            pub const ALL: [Self; [$($text),*].len()] = [$(Self::$name),*];
+
+            /// Its stable name.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$name => $text),* }
+            }
+        }
+    };
+}
+
+reasons! {
     /// It was.
-    None,
-    /// `dfs.client.read.shortcircuit` is off.
-    NotConfigured,
-    /// This version of the client has no local reads yet.
-    NotImplemented,
+    None = "none";
+    /// `dfs.client.read.shortcircuit` is off, or there is no `dfs.domain.socket.path`.
+    NotConfigured = "not-configured";
+    /// Nobody answers at the socket's path.
+    SocketAbsent = "socket-absent";
+    /// A folder above the socket could be changed by somebody else.
+    PathUnsafe = "path-unsafe";
+    /// Talking over the socket failed.
+    SocketFailed = "socket-failed";
+    /// The DataNode does not give descriptors, of this block or at all.
+    Refused = "refused-by-datanode";
+    /// The block is being written.
+    UnderConstruction = "under-construction";
+    /// The DataNode did not accept the token.
+    Token = "token";
     /// The DataNode is on another machine.
-    NotLocal,
-    /// The file is being written.
-    UnderConstruction,
+    OtherHost = "other-host";
+    /// After several failures the socket, or the DataNode behind it, is left alone for a while.
+    Disabled = "disabled";
+    /// This process or the DataNode has too many files open.
+    DescriptorLimit = "descriptor-limit";
+    /// The block file or its checksums are not what a replica is: too short, another version.
+    ReplicaUnusable = "replica-unusable";
+    /// Reading the local files failed just now.
+    LocalFailed = "local-read-failed";
 }
 
 impl ReadReason {
-    /// Its stable name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::NotConfigured => "not-configured",
-            Self::NotImplemented => "not-implemented",
-            Self::NotLocal => "not-local",
-            Self::UnderConstruction => "under-construction",
-        }
+    pub(super) const fn index(self) -> usize {
+        self as usize
     }
 }
 
-/// How a block is read, decided before anything is opened; local reads join here.
-pub(super) fn plan(settings: &Settings, is_under_construction: bool) -> ReadReason {
-    if !settings.read_shortcircuit {
-        ReadReason::NotConfigured
-    } else if is_under_construction {
-        ReadReason::UnderConstruction
-    } else {
-        ReadReason::NotImplemented
+/// Why a replica is not read from its file, with what there is to say about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NotLocal {
+    pub(crate) reason: ReadReason,
+    pub(crate) detail: String,
+}
+
+impl NotLocal {
+    pub(crate) fn new(reason: ReadReason, detail: impl Into<String>) -> Self {
+        Self { reason, detail: detail.into() }
     }
+
+    /// For readers whose request was somebody else's, who failed.
+    pub(crate) fn gone() -> Self {
+        Self::new(ReadReason::LocalFailed, "the thread that asked for the replica failed")
+    }
+}
+
+/// Whether a block may be read from its file, decided before anything is opened.
+///
+/// The last block of a file that is being written is not: how much of it readers may see only its
+/// DataNodes know, and its last checksum changes. The blocks in front of it are finished.
+/// (`DFSInputStream.shortCircuitForbidden` excludes them as well.)
+pub(super) fn plan(settings: &LocalSettings, is_being_written: bool) -> Result<(), NotLocal> {
+    if !settings.shortcircuit {
+        let text = "dfs.client.read.shortcircuit is off";
+        return Err(NotLocal::new(ReadReason::NotConfigured, text));
+    }
+    if settings.socket_path.is_empty() {
+        let text = "dfs.client.read.shortcircuit is on but dfs.domain.socket.path is not set";
+        return Err(NotLocal::new(ReadReason::NotConfigured, text));
+    }
+    if is_being_written {
+        return Err(NotLocal::new(ReadReason::UnderConstruction, "the block is being written"));
+    }
+    Ok(())
 }
 
 /// Which TCP path a connection is: the socket knows whether its other end is this machine, in
@@ -87,19 +144,33 @@ pub(super) fn tcp_path(near: SocketAddr, far: SocketAddr) -> ReadPath {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::Settings;
     use zerohop_conf::Conf;
+
+    fn reason(conf: &Conf, is_being_written: bool) -> Option<ReadReason> {
+        let settings = Settings::from_conf(conf).unwrap().local;
+        plan(&settings, is_being_written).err().map(|why| why.reason)
+    }
 
     #[test]
     fn every_read_has_a_reason() {
         let mut conf = Conf::new();
-        let settings = Settings::from_conf(&conf).unwrap();
-        assert_eq!(plan(&settings, false), ReadReason::NotConfigured);
+        assert_eq!(reason(&conf, false), Some(ReadReason::NotConfigured));
         conf.set("dfs.client.read.shortcircuit", "true");
-        let settings = Settings::from_conf(&conf).unwrap();
-        assert_eq!(plan(&settings, true), ReadReason::UnderConstruction);
-        assert_eq!(plan(&settings, false), ReadReason::NotImplemented);
+        assert_eq!(reason(&conf, false), Some(ReadReason::NotConfigured));
+        conf.set("dfs.domain.socket.path", "/run/dn");
+        assert_eq!(reason(&conf, true), Some(ReadReason::UnderConstruction));
+        assert_eq!(reason(&conf, false), None);
         let addr = |ip, port| SocketAddr::from((ip, port));
         assert_eq!(tcp_path(addr([10, 0, 0, 1], 1), addr([10, 0, 0, 1], 2)), ReadPath::TcpLocal);
         assert_eq!(tcp_path(addr([10, 0, 0, 1], 1), addr([10, 0, 0, 2], 2)), ReadPath::TcpRemote);
+    }
+
+    #[test]
+    fn names_are_told_apart() {
+        for (at, reason) in ReadReason::ALL.iter().enumerate() {
+            assert_eq!(reason.index(), at);
+            assert_eq!(ReadReason::ALL.iter().filter(|r| r.name() == reason.name()).count(), 1);
+        }
     }
 }

@@ -4,10 +4,12 @@
 //! Data goes from the socket to the caller's buffer and is checked there; the same system call
 //! brings the head of the next packet into `ahead`.
 
+use super::local::LocalError;
 use super::plan::ReadPath;
+use crate::client::Peer;
 use crate::types::LocatedBlock;
+use socket2::Socket;
 use std::io::{self, IoSliceMut, Read, Write};
-use std::net::{SocketAddr, TcpStream};
 use zerohop_proto::hdfs::{
     BaseHeaderProto, BlockOpResponseProto, CachingStrategyProto, ClientOperationHeaderProto,
     ClientReadStatusProto, OpReadBlockProto, Status,
@@ -32,6 +34,8 @@ pub(super) enum ReadError {
     Token(String),
     /// The data does not match its checksum.
     Corrupt(String),
+    /// The replica's file on this machine could not be read.
+    Local(LocalError),
 }
 
 impl From<io::Error> for ReadError {
@@ -45,6 +49,7 @@ impl std::fmt::Display for ReadError {
         match self {
             Self::Failed(error) => error.fmt(f),
             Self::Token(text) | Self::Corrupt(text) => f.write_str(text),
+            Self::Local(error) => error.fmt(f),
         }
     }
 }
@@ -61,8 +66,8 @@ pub(super) struct RangeRequest<'a> {
 }
 
 pub(super) struct RemoteBlock {
-    stream: TcpStream,
-    addr: SocketAddr,
+    stream: Socket,
+    addr: Peer,
     path: ReadPath,
     checksum: DataChecksum,
     verify: bool,
@@ -117,15 +122,15 @@ struct Packet {
 impl RemoteBlock {
     /// Sends the request on a connection and reads the answer.
     pub(super) fn open(
-        mut stream: TcpStream,
-        addr: SocketAddr,
+        mut stream: Socket,
+        addr: Peer,
         path: ReadPath,
         request: &RangeRequest<'_>,
     ) -> Result<Self, ReadError> {
         stream.write_all(&encode(request))?;
         let mut ahead = Ahead::default();
         let answer = read_answer(&mut stream, &mut ahead)?;
-        check_status(&answer, request, addr)?;
+        check_status(&answer, request, &addr)?;
         let info = answer.read_op_checksum_info.ok_or_else(|| bad("no checksum in the answer"))?;
         let checksum = DataChecksum::try_from(&info.checksum).map_err(|e| bad(e.to_string()))?;
         let first = info.chunk_offset;
@@ -391,7 +396,7 @@ impl RemoteBlock {
     }
 
     /// The connection, where it may carry another request.
-    pub(super) fn into_connection(self) -> Option<(SocketAddr, TcpStream)> {
+    pub(super) fn into_connection(self) -> Option<(Peer, Socket)> {
         (self.is_finished && self.ahead.rest().is_empty()).then_some((self.addr, self.stream))
     }
 }
@@ -418,7 +423,7 @@ fn encode(request: &RangeRequest<'_>) -> Vec<u8> {
     op::encode(OpCode::ReadBlock, &message)
 }
 
-fn read_answer(stream: &mut TcpStream, ahead: &mut Ahead) -> io::Result<BlockOpResponseProto> {
+fn read_answer(stream: &mut Socket, ahead: &mut Ahead) -> io::Result<BlockOpResponseProto> {
     loop {
         let taken = frame::take(ahead.rest()).map_err(|e| bad(e.to_string()))?;
         if let Some((answer, len)) = taken {
@@ -441,14 +446,14 @@ fn read_answer(stream: &mut TcpStream, ahead: &mut Ahead) -> io::Result<BlockOpR
 fn check_status(
     answer: &BlockOpResponseProto,
     request: &RangeRequest<'_>,
-    addr: SocketAddr,
+    addr: &Peer,
 ) -> Result<(), ReadError> {
     let status = answer.status();
     if status == Status::Success {
         return Ok(());
     }
     let text = format!(
-        "Got error, status={}, status message {}, for OP_READ_BLOCK, remote=/{addr}, for block {}",
+        "Got error, status={}, status message {}, for OP_READ_BLOCK, remote={addr}, for block {}",
         status.as_str_name(),
         answer.message(),
         request.block.block

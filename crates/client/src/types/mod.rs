@@ -12,7 +12,7 @@ mod xattr;
 pub use acl::{AclEntry, AclKind, AclStatus};
 pub(crate) use located::with_len;
 pub use located::{DatanodeInfo, LocatedBlock, LocatedBlocks, Replica, StorageType};
-pub use options::{AppendOptions, CreateOptions, OpenOptions, RenameOptions, SyncOptions};
+pub use options::{AppendOptions, CreateOptions, OpenOptions, RenameOptions, SyncOptions, Verify};
 pub use report::{
     CorruptFiles, DatanodeReportType, DatanodeStorage, FsStats, OpenFile, RollingUpgrade,
     RollingUpgradeAction, SafeModeAction, ServerDefaults, StoragePolicy, Volume,

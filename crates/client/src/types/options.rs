@@ -2,16 +2,31 @@
 
 use zerohop_wire::checksum_type::DataChecksum;
 
-/// How a file is opened.
-#[derive(Clone, Copy, Debug)]
-pub struct OpenOptions {
-    /// Whether checksums are asked for and checked.
-    pub verify_checksum: bool,
+/// How often the bytes of a file are compared with their checksums.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verify {
+    /// At every read.
+    #[default]
+    Full,
+    /// Never: checksums are not even asked for (`setVerifyChecksum(false)`).
+    None,
+    /// Bytes of a replica of this machine are verified when they are first read, and trusted after
+    /// that for as long as the DataNode leaves the replica to this client. Other bytes as with
+    /// [`Full`](Self::Full).
+    Once,
 }
 
-impl Default for OpenOptions {
-    fn default() -> Self {
-        Self { verify_checksum: true }
+/// How a file is opened.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OpenOptions {
+    /// How checksums are checked.
+    pub verify: Verify,
+}
+
+impl OpenOptions {
+    /// The defaults, but for checksums.
+    pub const fn verifying(verify: Verify) -> Self {
+        Self { verify }
     }
 }
 

@@ -99,6 +99,10 @@ keys! {
     DFS_CLIENT_READ_SHORTCIRCUIT_STREAMS_CACHE_SIZE: i32 = "dfs.client.read.shortcircuit.streams.cache.size", "256", Plain;
     /// How long an open local replica is kept.
     DFS_CLIENT_READ_SHORTCIRCUIT_STREAMS_CACHE_EXPIRY_MS: Duration = "dfs.client.read.shortcircuit.streams.cache.expiry.ms", "300000", Millis;
+    /// How long an open local replica is trusted where the DataNode has no shared memory segments.
+    DFS_CLIENT_SHORT_CIRCUIT_REPLICA_STALE_THRESHOLD_MS: Duration = "dfs.client.short.circuit.replica.stale.threshold.ms", "1800000", Millis;
+    /// Whether local replicas are mapped; read(2) otherwise.
+    DFS_CLIENT_MMAP_ENABLED: bool = "dfs.client.mmap.enabled", "true", Plain;
     /// Whether ordinary reads and writes use the domain socket.
     DFS_CLIENT_DOMAIN_SOCKET_DATA_TRAFFIC: bool = "dfs.client.domain.socket.data.traffic", "false", Plain;
     /// Whether clients connect to DataNodes by name rather than by address.

@@ -1,9 +1,9 @@
 //! Connections kept for the next request (`PeerCache`).
 
 use parking_lot::Mutex;
+use socket2::Socket;
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
-use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// Idle connections by peer, the freshest first; at most `capacity`, none older than `expiry`.
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 pub struct Pool<K> {
     capacity: usize,
     expiry: Duration,
-    idle: Mutex<HashMap<K, VecDeque<(Instant, TcpStream)>>>,
+    idle: Mutex<HashMap<K, VecDeque<(Instant, Socket)>>>,
 }
 
 impl<K: Eq + Hash + Clone> Pool<K> {
@@ -21,7 +21,7 @@ impl<K: Eq + Hash + Clone> Pool<K> {
     }
 
     /// A connection to `peer` that its other end has not closed.
-    pub fn take(&self, peer: &K) -> Option<TcpStream> {
+    pub fn take(&self, peer: &K) -> Option<Socket> {
         let mut idle = self.idle.lock();
         let streams = idle.get_mut(peer)?;
         while let Some((since, stream)) = streams.pop_back() {
@@ -34,7 +34,7 @@ impl<K: Eq + Hash + Clone> Pool<K> {
     }
 
     /// Keeps a connection on which nothing is under way.
-    pub fn put(&self, peer: K, stream: TcpStream) {
+    pub fn put(&self, peer: K, stream: Socket) {
         if self.capacity == 0 {
             return;
         }
@@ -55,7 +55,7 @@ impl<K: Eq + Hash + Clone> Pool<K> {
     }
 }
 
-fn drop_oldest<K: Eq + Hash + Clone>(idle: &mut HashMap<K, VecDeque<(Instant, TcpStream)>>) {
+fn drop_oldest<K: Eq + Hash + Clone>(idle: &mut HashMap<K, VecDeque<(Instant, Socket)>>) {
     let oldest = idle
         .iter()
         .filter_map(|(peer, streams)| Some((streams.front()?.0, peer)))
@@ -71,7 +71,7 @@ fn drop_oldest<K: Eq + Hash + Clone>(idle: &mut HashMap<K, VecDeque<(Instant, Tc
 }
 
 /// Whether a read would wait: bytes or an end would mean that the connection is of no use.
-fn is_quiet(stream: &TcpStream) -> bool {
+fn is_quiet(stream: &Socket) -> bool {
     let mut byte = [0];
     let flags = rustix::net::RecvFlags::DONTWAIT | rustix::net::RecvFlags::PEEK;
     matches!(rustix::net::recv(stream, &mut byte[..], flags), Err(rustix::io::Errno::AGAIN))
@@ -80,12 +80,12 @@ fn is_quiet(stream: &TcpStream) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::TcpListener;
+    use std::net::{TcpListener, TcpStream};
 
-    fn pair() -> (TcpStream, TcpStream) {
+    fn pair() -> (Socket, Socket) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        (near, listener.accept().unwrap().0)
+        (near.into(), listener.accept().unwrap().0.into())
     }
 
     #[test]

@@ -1,6 +1,8 @@
-//! Short-circuit reads across implementations: Apache's client on our DataNode.
+//! Short-circuit local reads between two implementations: Java's client on our DataNode, our client
+//! on Apache's, and ours on ours. Real processes, Apache's with their native library.
 
 mod cached;
+mod client;
 mod java;
 mod misfortune;
 mod place;

@@ -18,7 +18,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 use zerohop_client::blocking::FileSystem;
-use zerohop_client::{CreateOptions, OpenOptions};
+use zerohop_client::{CreateOptions, OpenOptions, Verify};
 use zerohop_conf::Conf;
 
 /// Bytes of each write of the files, the plain ones and the cluster's.
@@ -117,7 +117,8 @@ impl Matrix {
 
     fn cluster(&self, cell: &Cell) -> Result<Cluster, Failure> {
         let fs = FileSystem::connect(&cell.way.configure(&self.plan.conf), None)?;
-        let options = OpenOptions { verify_checksum: cell.verified, ..OpenOptions::default() };
+        let verify = if cell.verified { Verify::Full } else { Verify::None };
+        let options = OpenOptions::verifying(verify);
         Ok(Cluster { fs, paths: self.paths.clone(), options })
     }
 

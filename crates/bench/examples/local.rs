@@ -1,0 +1,248 @@
+//! Local reads beside the raw calls on the same bytes, in turn: `cargo run --release --example local`
+//! with HADOOP_CONF_DIR naming a cluster of this machine with short-circuit reads.
+//!
+//! The file is made if it is not there: 1 GiB in blocks of 128 MiB, and beside it a plain file of
+//! the same bytes written in calls of 1 MiB. Every row is a median of the rounds; ratios are to the
+//! raw row above.
+
+use std::fs::File;
+use std::hint::black_box;
+use std::os::unix::fs::FileExt;
+use std::time::Instant;
+use zerohop_client::blocking::{FileReader, FileSystem};
+use zerohop_client::{CreateOptions, OpenOptions, Verify};
+use zerohop_conf::Conf;
+
+const LEN: u64 = 1 << 30;
+const BUFFER: usize = 1 << 20;
+const ROUNDS: usize = 7;
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Failure> {
+    let fs = FileSystem::connect(&Conf::from_env()?, None)?;
+    let plain = std::env::temp_dir().join("zerohop-local-plain");
+    make(&fs, &plain)?;
+    let plain = File::open(&plain)?;
+    let full = fs.open("/local-bench")?;
+    let none = fs.open_with("/local-bench", OpenOptions::verifying(Verify::None))?;
+    let once = fs.open_with("/local-bench", OpenOptions::verifying(Verify::Once))?;
+    let mut first = fs.open("/local-bench")?;
+    let start = Instant::now();
+    sequential(&mut first)?;
+    println!("first pass of this process: {:.0} MB/s", mb_s(LEN, start));
+
+    println!("sequential, 1 MiB");
+    let (mut a, mut b, mut c) = (full, none, once);
+    in_turn(&mut [
+        ("read(2), plain file", &mut || raw(&plain)),
+        ("verified", &mut || timed(LEN, || sequential(&mut a))),
+        ("unverified", &mut || timed(LEN, || sequential(&mut b))),
+        ("verified once", &mut || timed(LEN, || sequential(&mut c))),
+        ("lent, verified", &mut || timed(LEN, || scan(&mut first))),
+    ])?;
+    for (len, count) in [(4096usize, 200_000u64), (65_536, 30_000)] {
+        println!("random, {len} bytes, thousands a second");
+        in_turn(&mut [
+            ("pread(2), plain file", &mut || {
+                per_second(count, || random(count, len, |at, out| Ok(plain.read_exact_at(out, at)?)))
+            }),
+            ("verified", &mut || {
+                per_second(count, || random(count, len, |at, out| Ok(a.read_exact_at(at, out)?)))
+            }),
+            ("unverified", &mut || {
+                per_second(count, || random(count, len, |at, out| Ok(b.read_exact_at(at, out)?)))
+            }),
+            ("verified once", &mut || {
+                per_second(count, || random(count, len, |at, out| Ok(c.read_exact_at(at, out)?)))
+            }),
+            ("vectored by 100", &mut || per_second(count, || vectored(count, len, &a))),
+        ])?;
+        println!("the same, 4 threads");
+        in_turn(&mut [
+            ("pread(2), plain file", &mut || {
+                threads(count, || random(count, len, |at, out| Ok(plain.read_exact_at(out, at)?)))
+            }),
+            ("verified", &mut || {
+                threads(count, || random(count, len, |at, out| Ok(a.read_exact_at(at, out)?)))
+            }),
+        ])?;
+    }
+    latencies("pread(2)", |at, out| Ok(plain.read_exact_at(out, at)?))?;
+    latencies("verified", |at, out| Ok(a.read_exact_at(at, out)?))?;
+    opens(&fs)?;
+    println!("{:?}", fs.read_statistics().ranges);
+    Ok(())
+}
+
+fn make(fs: &FileSystem, plain: &std::path::Path) -> Result<(), Failure> {
+    let bytes: Vec<u8> = std::iter::repeat_with(|| fastrand::u8(..)).take(BUFFER).collect();
+    if fs.open("/local-bench").is_err() {
+        let options = CreateOptions {
+            replication: Some(1),
+            block_size: Some(128 << 20),
+            ..CreateOptions::overwriting()
+        };
+        let mut writer = fs.create("/local-bench", options)?;
+        (0..LEN / BUFFER as u64).try_for_each(|_| writer.write_data(&bytes))?;
+        writer.close()?;
+    }
+    let file = File::create(plain)?;
+    for at in 0..LEN / BUFFER as u64 {
+        file.write_all_at(&bytes, at * BUFFER as u64)?;
+    }
+    Ok(())
+}
+
+fn mb_s(bytes: u64, start: Instant) -> f64 {
+    bytes as f64 / start.elapsed().as_secs_f64() / 1e6
+}
+
+fn timed(bytes: u64, work: impl FnOnce() -> Result<(), Failure>) -> Result<f64, Failure> {
+    let start = Instant::now();
+    work()?;
+    Ok(mb_s(bytes, start))
+}
+
+fn per_second(count: u64, work: impl FnOnce() -> Result<(), Failure>) -> Result<f64, Failure> {
+    let start = Instant::now();
+    work()?;
+    Ok(count as f64 / start.elapsed().as_secs_f64() / 1e3)
+}
+
+fn threads(count: u64, work: impl Fn() -> Result<(), Failure> + Sync) -> Result<f64, Failure> {
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        let all: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| work().map_err(|e| e.to_string()))).collect();
+        all.into_iter().try_for_each(|t| t.join().map_err(|_| "panicked".to_owned())?)
+    })?;
+    Ok(4.0 * count as f64 / start.elapsed().as_secs_f64() / 1e3)
+}
+
+type Row<'a> = (&'a str, &'a mut dyn FnMut() -> Result<f64, Failure>);
+
+/// All rows take turns; medians, and ratios to the first.
+fn in_turn(rows: &mut [Row<'_>]) -> Result<(), Failure> {
+    let mut found = vec![Vec::new(); rows.len()];
+    for _ in 0..ROUNDS {
+        for (row, found) in rows.iter_mut().zip(&mut found) {
+            found.push((row.1)()?);
+        }
+    }
+    let median = |all: &mut Vec<f64>| {
+        all.sort_by(f64::total_cmp);
+        all[all.len() / 2]
+    };
+    let medians: Vec<f64> = found.iter_mut().map(median).collect();
+    for (row, median) in rows.iter().zip(&medians) {
+        println!("  {:22} {median:9.0}  {:.2}", row.0, median / medians[0]);
+    }
+    Ok(())
+}
+
+fn raw(file: &File) -> Result<f64, Failure> {
+    let mut buffer = vec![1; BUFFER];
+    timed(LEN, || {
+        for at in 0..LEN / BUFFER as u64 {
+            file.read_exact_at(&mut buffer, at * BUFFER as u64)?;
+        }
+        black_box(&buffer);
+        Ok(())
+    })
+}
+
+fn sequential(reader: &mut FileReader) -> Result<(), Failure> {
+    let mut buffer = vec![1; BUFFER];
+    reader.seek_to(0)?;
+    while reader.read_some(&mut buffer)? > 0 {
+        black_box(&buffer);
+    }
+    Ok(())
+}
+
+fn scan(reader: &mut FileReader) -> Result<(), Failure> {
+    reader.seek_to(0)?;
+    loop {
+        let lent = reader.lend(BUFFER)?;
+        if lent.is_empty() {
+            return Ok(());
+        }
+        assert!(lent.is_mapped());
+        black_box(&*lent);
+    }
+}
+
+fn random(
+    count: u64,
+    len: usize,
+    mut read: impl FnMut(u64, &mut [u8]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut buffer = vec![0; len];
+    for _ in 0..count {
+        read(fastrand::u64(..LEN / len as u64) * len as u64, &mut buffer)?;
+        black_box(&buffer);
+    }
+    Ok(())
+}
+
+fn vectored(count: u64, len: usize, reader: &FileReader) -> Result<(), Failure> {
+    let mut buffers = vec![0; len * 100];
+    for _ in 0..count / 100 {
+        let mut ranges: Vec<(u64, &mut [u8])> = buffers
+            .chunks_mut(len)
+            .map(|buffer| (fastrand::u64(..LEN / len as u64) * len as u64, buffer))
+            .collect();
+        reader.read_ranges(&mut ranges)?;
+        black_box(&ranges);
+    }
+    Ok(())
+}
+
+fn latencies(
+    name: &str,
+    mut read: impl FnMut(u64, &mut [u8]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut nanos = Vec::new();
+    let mut buffer = vec![0; 4096];
+    for _ in 0..200_000 {
+        let at = fastrand::u64(..LEN / 4096) * 4096;
+        let start = Instant::now();
+        read(at, &mut buffer)?;
+        nanos.push(start.elapsed().as_nanos());
+    }
+    nanos.sort_unstable();
+    println!("4 KiB {name}: p50 {} ns, p99 {} ns", nanos[100_000], nanos[198_000]);
+    Ok(())
+}
+
+/// Opening and the first 4 KiB, of a replica that is known and of one that is not, beside the
+/// NameNode's round trip.
+fn opens(fs: &FileSystem) -> Result<(), Failure> {
+    let mut micros = [Vec::new(), Vec::new(), Vec::new()];
+    let mut buffer = vec![0; 4096];
+    for round in 0..500 {
+        let start = Instant::now();
+        fs.block_locations("/local-bench", 0, LEN)?;
+        micros[0].push(start.elapsed().as_nanos());
+        let start = Instant::now();
+        fs.open("/local-bench")?.read_exact_at(0, &mut buffer)?;
+        micros[1].push(start.elapsed().as_nanos());
+        if round % 10 == 0 {
+            let fresh = FileSystem::connect(&Conf::from_env()?, None)?;
+            fresh.block_locations("/local-bench", 0, LEN)?;
+            // A segment of slots and a first connection.
+            fresh.open("/local-bench")?.read_exact_at(0, &mut buffer)?;
+            let start = Instant::now();
+            fresh.open("/local-bench")?.read_exact_at(200 << 20, &mut buffer)?;
+            micros[2].push(start.elapsed().as_nanos());
+        }
+    }
+    for (name, micros) in ["block locations", "open + 4 KiB, known", "open + 4 KiB, not known"]
+        .iter()
+        .zip(&mut micros)
+    {
+        micros.sort_unstable();
+        println!("{name}: {} us", micros[micros.len() / 2] / 1000);
+    }
+    Ok(())
+}

@@ -1,0 +1,288 @@
+//! The open replicas of a client: found by block, asked for once however many readers start at once.
+//!
+//! No lock is held over I/O: a replica that is being asked for is a flight that others wait for.
+//! Replicas in use are never evicted; of the others there are at most `capacity`, none idle for
+//! longer than the expiry. (`ShortCircuitCache`)
+
+use super::endpoint::OpenError;
+use super::replica::LocalReplica;
+use crate::read::plan::NotLocal;
+use crate::types::{DatanodeInfo, LocatedBlock};
+use parking_lot::{Condvar, Mutex};
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use zerohop_wire::GenerationStamp;
+
+const SHARDS: usize = 16;
+
+/// A replica: a block on one DataNode.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    node: DatanodeInfo,
+    pool: Arc<str>,
+    id: i64,
+}
+
+impl Key {
+    pub(super) fn of(block: &LocatedBlock, node: &DatanodeInfo) -> Self {
+        Self { node: node.clone(), pool: Arc::clone(&block.block.pool), id: block.block.block.id.0 }
+    }
+}
+
+enum Entry {
+    Open { replica: Arc<LocalReplica>, stamp: GenerationStamp, used: Instant },
+    Asked(Arc<Flight>),
+}
+
+/// A request that is under way.
+#[derive(Default)]
+struct Flight {
+    outcome: Mutex<Option<Result<Arc<LocalReplica>, Shared>>>,
+    landed: Condvar,
+}
+
+/// An error that several readers get.
+#[derive(Clone)]
+enum Shared {
+    NotLocal(NotLocal),
+    Token(String),
+}
+
+impl From<Shared> for OpenError {
+    fn from(error: Shared) -> Self {
+        match error {
+            Shared::NotLocal(why) => Self::NotLocal(why),
+            Shared::Token(text) => Self::Token(text),
+        }
+    }
+}
+
+impl From<OpenError> for Shared {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::NotLocal(why) => Self::NotLocal(why),
+            OpenError::Token(text) => Self::Token(text),
+        }
+    }
+}
+
+/// How an open replica was come by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// It was open.
+    Open,
+    /// The DataNode was asked.
+    Asked,
+    /// Another reader was asking.
+    Waited,
+}
+
+/// How often the cache was asked, and with what result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheStatistics {
+    /// Opens that found the replica open.
+    pub hits: u64,
+    /// Opens that asked the DataNode.
+    pub misses: u64,
+    /// Opens that waited for another reader's request.
+    pub waits: u64,
+    /// Replicas dropped for being idle or too many.
+    pub evictions: u64,
+    /// Replicas open now.
+    pub open: u64,
+}
+
+pub(super) struct Cache {
+    shards: [Mutex<HashMap<Key, Entry>>; SHARDS],
+    hasher: RandomState,
+    capacity: usize,
+    expiry: Duration,
+    hits: AtomicU64,
+    misses: AtomicU64,
+    waits: AtomicU64,
+    evictions: AtomicU64,
+}
+
+impl Cache {
+    pub(super) fn new(capacity: usize, expiry: Duration) -> Self {
+        Self {
+            shards: Default::default(),
+            hasher: RandomState::new(),
+            capacity,
+            expiry,
+            hits: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
+            waits: AtomicU64::new(0),
+            evictions: AtomicU64::new(0),
+        }
+    }
+
+    fn shard(&self, key: &Key) -> &Mutex<HashMap<Key, Entry>> {
+        let at = self.hasher.hash_one(key) as usize % SHARDS;
+        &self.shards[at]
+    }
+
+    /// The open replica, asked for by `ask` if need be.
+    pub(super) fn get(
+        &self,
+        key: Key,
+        stamp: GenerationStamp,
+        ask: impl FnOnce() -> Result<LocalReplica, OpenError>,
+    ) -> Result<(Arc<LocalReplica>, Found), OpenError> {
+        let shard = self.shard(&key);
+        let flight = {
+            let mut entries = shard.lock();
+            match entries.get_mut(&key) {
+                Some(Entry::Open { replica, stamp: known, used })
+                    if replica.is_current() && *known >= stamp =>
+                {
+                    *used = Instant::now();
+                    self.hits.fetch_add(1, Ordering::Relaxed);
+                    return Ok((Arc::clone(replica), Found::Open));
+                }
+                Some(Entry::Asked(flight)) => {
+                    let flight = Arc::clone(flight);
+                    drop(entries);
+                    self.waits.fetch_add(1, Ordering::Relaxed);
+                    return Ok((flight.wait()?, Found::Waited));
+                }
+                _ => {}
+            }
+            let flight = Arc::new(Flight::default());
+            if let Some(Entry::Open { replica, .. }) =
+                entries.insert(key.clone(), Entry::Asked(Arc::clone(&flight)))
+            {
+                replica.drop_it();
+            }
+            flight
+        };
+        self.misses.fetch_add(1, Ordering::Relaxed);
+        let landing = Landing { cache: self, key: &key, flight: &flight };
+        let outcome = ask().map(Arc::new).map_err(Shared::from);
+        landing.land(outcome.clone(), stamp);
+        self.trim();
+        Ok((outcome?, Found::Asked))
+    }
+
+    /// Drops a replica that was found bad, unless another took its place already.
+    pub(super) fn forget(&self, key: &Key, bad: &Arc<LocalReplica>) {
+        bad.drop_it();
+        let mut entries = self.shard(key).lock();
+        if matches!(entries.get(key), Some(Entry::Open { replica, .. }) if Arc::ptr_eq(replica, bad))
+        {
+            entries.remove(key);
+        }
+    }
+
+    /// Drops what is idle for too long.
+    pub(super) fn expire(&self) {
+        for shard in &self.shards {
+            let dropped: Vec<Entry> = {
+                let mut entries = shard.lock();
+                entries
+                    .extract_if(|_, entry| match entry {
+                        Entry::Open { replica, used, .. } => {
+                            let idle = Arc::strong_count(replica) == 1;
+                            idle && (used.elapsed() >= self.expiry || !replica.is_current())
+                        }
+                        Entry::Asked(_) => false,
+                    })
+                    .map(|(_, entry)| entry)
+                    .collect()
+            };
+            self.evictions.fetch_add(dropped.len() as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// Drops those idle for longest while there are too many.
+    fn trim(&self) {
+        let count: usize = self.shards.iter().map(|shard| shard.lock().len()).sum();
+        for _ in self.capacity..count {
+            let oldest = self.shards.iter().filter_map(|shard| {
+                let entries = shard.lock();
+                let idle = entries.iter().filter_map(|(key, entry)| match entry {
+                    Entry::Open { replica, used, .. } if Arc::strong_count(replica) == 1 => {
+                        Some((*used, key))
+                    }
+                    _ => None,
+                });
+                idle.min_by_key(|(used, _)| *used).map(|(used, key)| (used, key.clone()))
+            });
+            let Some((_, key)) = oldest.min_by_key(|(used, _)| *used) else { return };
+            let dropped = {
+                let mut entries = self.shard(&key).lock();
+                match entries.get(&key) {
+                    Some(Entry::Open { replica, .. }) if Arc::strong_count(replica) == 1 => {
+                        entries.remove(&key)
+                    }
+                    _ => None,
+                }
+            };
+            self.evictions.fetch_add(u64::from(dropped.is_some()), Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn statistics(&self) -> CacheStatistics {
+        let is_open = |entry: &&Entry| matches!(entry, Entry::Open { .. });
+        let open =
+            |shard: &Mutex<HashMap<Key, Entry>>| shard.lock().values().filter(is_open).count();
+        CacheStatistics {
+            hits: self.hits.load(Ordering::Relaxed),
+            misses: self.misses.load(Ordering::Relaxed),
+            waits: self.waits.load(Ordering::Relaxed),
+            evictions: self.evictions.load(Ordering::Relaxed),
+            open: self.shards.iter().map(open).sum::<usize>() as u64,
+        }
+    }
+}
+
+impl Flight {
+    fn wait(&self) -> Result<Arc<LocalReplica>, OpenError> {
+        let mut outcome = self.outcome.lock();
+        loop {
+            match &*outcome {
+                Some(outcome) => return outcome.clone().map_err(OpenError::from),
+                None => self.landed.wait(&mut outcome),
+            }
+        }
+    }
+}
+
+/// Ends a flight, also when its request panics: others must not wait for ever.
+struct Landing<'a> {
+    cache: &'a Cache,
+    key: &'a Key,
+    flight: &'a Arc<Flight>,
+}
+
+impl Landing<'_> {
+    fn land(self, outcome: Result<Arc<LocalReplica>, Shared>, stamp: GenerationStamp) {
+        if let Ok(replica) = &outcome
+            && self.cache.capacity > 0
+        {
+            let open = Entry::Open { replica: Arc::clone(replica), stamp, used: Instant::now() };
+            let mut entries = self.cache.shard(self.key).lock();
+            if matches!(entries.get(self.key), Some(Entry::Asked(f)) if Arc::ptr_eq(f, self.flight))
+            {
+                entries.insert(self.key.clone(), open);
+            }
+        }
+        *self.flight.outcome.lock() = Some(outcome);
+    }
+}
+
+impl Drop for Landing<'_> {
+    fn drop(&mut self) {
+        let mut entries = self.cache.shard(self.key).lock();
+        if matches!(entries.get(self.key), Some(Entry::Asked(f)) if Arc::ptr_eq(f, self.flight)) {
+            entries.remove(self.key);
+        }
+        drop(entries);
+        let gone = || Err(Shared::NotLocal(NotLocal::gone()));
+        self.flight.outcome.lock().get_or_insert_with(gone);
+        self.flight.landed.notify_all();
+    }
+}

@@ -1,0 +1,270 @@
+//! A DataNode's domain socket: is it safe, does it answer, may it be used now?
+
+use super::replica::Parts;
+use super::slots::Slots;
+use super::talk::{self, Answer};
+use crate::read::plan::{NotLocal, ReadReason};
+use crate::types::LocatedBlock;
+use parking_lot::Mutex;
+use socket2::Socket;
+use std::collections::HashMap;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use zerohop_proto::hdfs::Status;
+use zerohop_transport::domain::{self, Problem};
+
+/// Failures one after the other until the socket is left alone for the configured time.
+const FAILURES_MAX: u32 = 3;
+/// How long a socket at which nobody listens is left alone: a DataNode that restarts is found soon.
+const ABSENT_FOR: Duration = Duration::from_millis(250);
+/// Connections kept for the next request; they close after [`IDLE_FOR`].
+const IDLE_MAX: usize = 4;
+const IDLE_FOR: Duration = Duration::from_secs(3);
+
+/// How a domain socket is used.
+#[derive(Clone, Copy)]
+pub(super) struct SocketUse {
+    /// For connecting, reading and writing; zero means for ever.
+    pub(super) timeout: Duration,
+    /// `dfs.domain.socket.disable.interval.seconds`.
+    pub(super) disabled_for: Duration,
+}
+
+/// Why a replica could not be opened.
+pub(crate) enum OpenError {
+    NotLocal(NotLocal),
+    /// The DataNode does not accept the token.
+    Token(String),
+}
+
+/// One domain socket path with what is known of who listens there.
+pub(super) struct Endpoint {
+    path: PathBuf,
+    how: SocketUse,
+    pub(super) slots: Arc<Slots>,
+    idle: Mutex<Vec<(Instant, Socket)>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Failures one after the other, by what failed: all of the socket (empty) or one DataNode.
+    failures: HashMap<String, u32>,
+    /// What is left alone, until when, and why.
+    rests: HashMap<String, Rest>,
+}
+
+#[derive(Clone)]
+struct Rest {
+    until: Instant,
+    /// Which file was at the path then: another one is worth a try at once.
+    file: Option<(u64, u64, i64)>,
+    why: NotLocal,
+}
+
+impl Endpoint {
+    pub(super) fn new(path: PathBuf, how: SocketUse, client_name: String) -> Self {
+        let to = path.clone();
+        let connect = Box::new(move || connect(&to, how));
+        let slots = Slots::new(connect, client_name);
+        Self { path, how, slots, idle: Mutex::default(), state: Mutex::default() }
+    }
+
+    pub(super) fn exists(&self) -> bool {
+        file_at(&self.path).is_some()
+    }
+
+    /// Whether the socket, and the DataNode `node` behind it, may be used now.
+    pub(super) fn check(&self, node: &str) -> Result<(), NotLocal> {
+        let mut state = self.state.lock();
+        for who in ["", node] {
+            let Some(rest) = state.rests.get(who) else { continue };
+            if Instant::now() < rest.until && file_at(&self.path) == rest.file {
+                return Err(rest.why.clone());
+            }
+            state.rests.remove(who);
+            state.failures.remove(who);
+        }
+        Ok(())
+    }
+
+    /// A fresh connection, for block data.
+    pub(super) fn connect(&self) -> Result<Socket, NotLocal> {
+        connect(&self.path, self.how).map_err(|error| self.failed_to_connect(error))
+    }
+
+    /// Asks for a replica of `node`.
+    pub(super) fn request(&self, block: &LocatedBlock, node: &str) -> Result<Parts, OpenError> {
+        let slot = match self.slots.take() {
+            Ok(slot) => slot,
+            Err(error) => return Err(OpenError::NotLocal(self.failed(error))),
+        };
+        let asked = self.ask(block, slot.as_ref().map(super::slots::Slot::id));
+        match asked {
+            Ok(Answer::Files(data, meta)) => {
+                let mut state = self.state.lock();
+                state.failures.remove("");
+                state.failures.remove(node);
+                Ok(Parts { data, meta, slot })
+            }
+            Ok(Answer::Refused { status, is_of_block, message }) => {
+                // The DataNode keeps no slot of a request that it refused.
+                if let Some(slot) = slot {
+                    slot.never_used();
+                }
+                Err(self.refused(node, status, is_of_block, message))
+            }
+            Err(error) => Err(OpenError::NotLocal(self.failed(error))),
+        }
+    }
+
+    /// On a kept connection, or on a fresh one; a kept one may have gone stale.
+    fn ask(
+        &self,
+        block: &LocatedBlock,
+        slot: Option<zerohop_wire::slot::SlotId>,
+    ) -> io::Result<Answer> {
+        let kept = self.take_idle();
+        if let Some(socket) = kept
+            && let Ok(answer) = talk::request_files(&socket, block, slot)
+        {
+            self.keep(socket);
+            return Ok(answer);
+        }
+        let socket = connect(&self.path, self.how)?;
+        let answer = talk::request_files(&socket, block, slot)?;
+        self.keep(socket);
+        Ok(answer)
+    }
+
+    /// Closes connections that wait for their next request.
+    pub(super) fn close_idle(&self) {
+        self.idle.lock().clear();
+    }
+
+    fn take_idle(&self) -> Option<Socket> {
+        let mut idle = self.idle.lock();
+        idle.retain(|(since, _)| since.elapsed() < IDLE_FOR);
+        Some(idle.pop()?.1)
+    }
+
+    fn keep(&self, socket: Socket) {
+        let mut idle = self.idle.lock();
+        if idle.len() < IDLE_MAX {
+            idle.push((Instant::now(), socket));
+        }
+    }
+
+    fn failed(&self, error: io::Error) -> NotLocal {
+        match error.raw_os_error().map(rustix::io::Errno::from_raw_os_error) {
+            Some(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE) => {
+                NotLocal::new(ReadReason::DescriptorLimit, descriptor_limit(&error))
+            }
+            _ if error.to_string().contains("ulimit") => {
+                NotLocal::new(ReadReason::DescriptorLimit, error.to_string())
+            }
+            _ => self.failed_to_connect(error),
+        }
+    }
+
+    fn failed_to_connect(&self, error: io::Error) -> NotLocal {
+        if error.kind() == io::ErrorKind::PermissionDenied && error.get_ref().is_some() {
+            let why = NotLocal::new(ReadReason::PathUnsafe, error.to_string());
+            self.rest("", ABSENT_FOR, why.clone());
+            return why;
+        }
+        let path = self.path.display();
+        let is_absent = matches!(
+            error.kind(),
+            io::ErrorKind::NotFound
+                | io::ErrorKind::ConnectionRefused
+                | io::ErrorKind::ConnectionReset
+                | io::ErrorKind::BrokenPipe
+                | io::ErrorKind::UnexpectedEof
+        );
+        if is_absent {
+            let text = format!("nobody answers at the domain socket {path}: {error}");
+            let why = NotLocal::new(ReadReason::SocketAbsent, text);
+            self.rest("", ABSENT_FOR, why.clone());
+            return why;
+        }
+        let text = format!("the domain socket {path} failed: {error}");
+        self.count("", NotLocal::new(ReadReason::SocketFailed, text))
+    }
+
+    fn refused(&self, node: &str, status: Status, is_of_block: bool, message: String) -> OpenError {
+        if status == Status::ErrorAccessToken {
+            return OpenError::Token(message);
+        }
+        let text = format!("the DataNode refused: {}: {message}", status.as_str_name());
+        let why = NotLocal::new(ReadReason::Refused, text);
+        if !is_of_block {
+            // It has short-circuit reads switched off.
+            self.rest("", self.how.disabled_for, why.clone());
+            return OpenError::NotLocal(why);
+        }
+        OpenError::NotLocal(self.count(node, why))
+    }
+
+    /// Counts a failure; after some in a row there is a rest.
+    fn count(&self, who: &str, why: NotLocal) -> NotLocal {
+        let failures = {
+            let mut state = self.state.lock();
+            let failures = state.failures.entry(who.to_owned()).or_default();
+            *failures += 1;
+            *failures
+        };
+        if failures >= FAILURES_MAX && !self.how.disabled_for.is_zero() {
+            let seconds = self.how.disabled_for.as_secs();
+            let detail =
+                format!("disabled for {seconds} s after {failures} failures: {}", why.detail);
+            self.rest(who, self.how.disabled_for, NotLocal::new(ReadReason::Disabled, detail));
+        }
+        why
+    }
+
+    fn rest(&self, who: &str, time: Duration, why: NotLocal) {
+        let until = Instant::now() + time;
+        let rest = Rest { until, file: file_at(&self.path), why };
+        self.state.lock().rests.insert(who.to_owned(), rest);
+    }
+}
+
+/// Device, inode and time of change of the file at `path`.
+fn file_at(path: &Path) -> Option<(u64, u64, i64)> {
+    let file = std::fs::symlink_metadata(path).ok()?;
+    Some((file.dev(), file.ino(), file.ctime_nsec() ^ file.ctime()))
+}
+
+fn connect(path: &Path, how: SocketUse) -> io::Result<Socket> {
+    let socket = domain::connect(path, how.timeout)?;
+    let timeout = (!how.timeout.is_zero()).then_some(how.timeout);
+    socket.set_read_timeout(timeout)?;
+    socket.set_write_timeout(timeout)?;
+    let server = domain::peer(&socket)?;
+    check_path(path, server.uid)?;
+    Ok(socket)
+}
+
+/// Whoever could put another socket at `path` could hand out bytes of their own, with checksums that
+/// fit. So no folder above it may be changed by others than root, this user, and the user whose
+/// process answers: that one is the DataNode, if the folders are as Hadoop wants them.
+fn check_path(path: &Path, server: u32) -> io::Result<()> {
+    let me = rustix::process::geteuid().as_raw();
+    for component in path.ancestors().skip(1) {
+        match domain::validate_component(path, component, server) {
+            Err(found) if !matches!(found.problem, Problem::Owner(_)) || found.uid != me => {
+                return Err(io::Error::new(io::ErrorKind::PermissionDenied, found));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn descriptor_limit(error: &io::Error) -> String {
+    format!("this process has too many files open (raise ulimit -n): {error}")
+}

@@ -1,0 +1,218 @@
+//! Faults under a map: a disk error or a truncated file becomes a mark on the map, not the death of
+//! the process.
+//!
+//! Reading a mapped page that cannot be had raises SIGBUS. The handler here looks whether the address
+//! lies in a registered map; if so it puts an empty page there, marks the map and returns, and the
+//! reader finds the mark behind its read. Every other SIGBUS goes to the handler that was there
+//! before. The handler takes no lock and allocates nothing.
+
+use std::ffi::{c_int, c_void};
+use std::io;
+use std::mem::MaybeUninit;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+
+/// Places in one piece of the table.
+const PIECE_LEN: usize = 256;
+
+/// The place of one map in the table that the handler searches; it lives for ever and is used again.
+pub(super) struct Watch {
+    start: AtomicUsize,
+    /// Bytes; 0 while the place is free or changing. Written last and read first and last, so that
+    /// the handler never takes the start of one map with the length of another.
+    len: AtomicUsize,
+    is_poisoned: AtomicBool,
+}
+
+impl Watch {
+    const fn free() -> Self {
+        Self {
+            start: AtomicUsize::new(0),
+            len: AtomicUsize::new(0),
+            is_poisoned: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether a page of the map could not be had.
+    pub(super) fn is_poisoned(&self) -> bool {
+        self.is_poisoned.load(Ordering::Acquire)
+    }
+
+    fn covers(&self, address: usize) -> bool {
+        let len = self.len.load(Ordering::Acquire);
+        let start = self.start.load(Ordering::Acquire);
+        address.wrapping_sub(start) < len && self.len.load(Ordering::Acquire) == len
+    }
+}
+
+struct Piece {
+    places: [Watch; PIECE_LEN],
+    next: AtomicPtr<Piece>,
+}
+
+impl Piece {
+    const fn new() -> Self {
+        Self {
+            places: [const { Watch::free() }; PIECE_LEN],
+            next: AtomicPtr::new(std::ptr::null_mut()),
+        }
+    }
+
+    fn next(&self) -> Option<&'static Piece> {
+        // SAFETY: pieces are leaked boxes: they are never freed.
+        unsafe { self.next.load(Ordering::Acquire).as_ref() }
+    }
+}
+
+static TABLE: Piece = Piece::new();
+/// Places that were used and are free again.
+static FREE: Mutex<Vec<&'static Watch>> = Mutex::new(Vec::new());
+static PAGE_LEN: AtomicUsize = AtomicUsize::new(4096);
+/// What handled SIGBUS before.
+static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
+
+fn pieces() -> impl Iterator<Item = &'static Piece> {
+    std::iter::successors(Some(&TABLE), |piece| piece.next())
+}
+
+/// Puts a map into the table. The caller takes it out with [`unwatch`] before it unmaps.
+pub(super) fn watch(start: usize, len: usize) -> io::Result<&'static Watch> {
+    install()?;
+    let mut free = FREE.lock();
+    let place = match free.pop() {
+        Some(place) => place,
+        None => {
+            let fresh = fresh_piece();
+            free.extend(fresh.iter().skip(1));
+            fresh.first().ok_or_else(|| io::Error::other("no place in the table of maps"))?
+        }
+    };
+    place.is_poisoned.store(false, Ordering::Relaxed);
+    place.start.store(start, Ordering::Release);
+    place.len.store(len, Ordering::Release);
+    Ok(place)
+}
+
+/// Takes a map out of the table.
+pub(super) fn unwatch(place: &'static Watch) {
+    place.len.store(0, Ordering::Release);
+    FREE.lock().push(place);
+}
+
+/// Places nobody has used; the caller holds the lock on [`FREE`].
+fn fresh_piece() -> &'static [Watch] {
+    static FIRST_IS_USED: AtomicBool = AtomicBool::new(false);
+    if !FIRST_IS_USED.swap(true, Ordering::Relaxed) {
+        return &TABLE.places;
+    }
+    let fresh: &'static Piece = Box::leak(Box::new(Piece::new()));
+    if let Some(last) = pieces().last() {
+        last.next.store(std::ptr::from_ref(fresh).cast_mut(), Ordering::Release);
+    }
+    &fresh.places
+}
+
+fn install() -> io::Result<()> {
+    static DONE: Mutex<bool> = Mutex::new(false);
+    let mut done = DONE.lock();
+    if *done {
+        return Ok(());
+    }
+    PAGE_LEN.store(rustix::param::page_size(), Ordering::Relaxed);
+    let mut before = MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: a null action only asks; `before` has room for the answer.
+    if unsafe { libc::sigaction(libc::SIGBUS, std::ptr::null(), before.as_mut_ptr()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: zeroed above, which is a valid `sigaction`, and filled by the call.
+    let before = unsafe { before.assume_init() };
+    let _ = BEFORE.set(before);
+    // SAFETY: all zeros are a valid `sigaction`; its fields are set below.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = on_fault as *const () as usize;
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+    // SAFETY: `on_fault` does only what a signal handler may do; see there.
+    if unsafe { libc::sigaction(libc::SIGBUS, &action, std::ptr::null_mut()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    *done = true;
+    Ok(())
+}
+
+extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel hands a filled `siginfo_t` to a handler with SA_SIGINFO.
+    let address = unsafe { (*info).si_addr() } as usize;
+    let found = pieces().flat_map(|piece| &piece.places).find(|place| place.covers(address));
+    match found {
+        Some(place) if put_empty_page(address) => {
+            place.is_poisoned.store(true, Ordering::Release);
+        }
+        _ => pass_on(signal, info, context),
+    }
+}
+
+/// Replaces the page at `address` by an empty one.
+fn put_empty_page(address: usize) -> bool {
+    let page_len = PAGE_LEN.load(Ordering::Relaxed);
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
+    // SAFETY: errno is the thread's own. The page lies in a map of ours, which the faulting thread
+    // is reading and which therefore is not unmapped now; replacing it by an empty page is what
+    // this handler is for. mmap is a bare system call.
+    unsafe {
+        let errno = *libc::__errno_location();
+        let page = (address & !(page_len - 1)) as *mut c_void;
+        let put = libc::mmap(page, page_len, libc::PROT_READ, flags, -1, 0);
+        *libc::__errno_location() = errno;
+        put != libc::MAP_FAILED
+    }
+}
+
+/// Does what would have happened without us.
+fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let before = BEFORE.get();
+    match before.map(|before| (before.sa_sigaction, before.sa_flags)) {
+        None | Some((libc::SIG_DFL | libc::SIG_IGN, _)) => {
+            // SAFETY: back to the default action; the instruction faults again and ends the process
+            // as it would have without a handler.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+        Some((handler, flags)) if flags & libc::SA_SIGINFO != 0 => {
+            // SAFETY: with SA_SIGINFO the address is that of a function of this type.
+            let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
+                unsafe { std::mem::transmute(handler) };
+            handler(signal, info, context);
+        }
+        Some((handler, _)) => {
+            // SAFETY: without SA_SIGINFO the address is that of a function of this type.
+            let handler: extern "C" fn(c_int) = unsafe { std::mem::transmute(handler) };
+            handler(signal);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_covers_its_map_only_while_it_is_watched() {
+        // Nothing is mapped there: the table only compares numbers.
+        let place = watch(0x1000, 0x1000).unwrap();
+        assert!(place.covers(0x1000) && place.covers(0x1fff));
+        assert!(!place.covers(0xfff) && !place.covers(0x2000));
+        unwatch(place);
+        assert!(!place.covers(0x1000));
+    }
+
+    #[test]
+    fn the_table_grows() {
+        let places: Vec<_> = (1..600).map(|i| watch(i << 40, 10).unwrap()).collect();
+        for (i, place) in places.iter().enumerate() {
+            assert!(place.covers(((i + 1) << 40) + 9));
+        }
+        assert!(pieces().count() >= 3);
+        places.into_iter().for_each(unwatch);
+    }
+}

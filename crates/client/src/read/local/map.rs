@@ -1,0 +1,155 @@
+//! A file's bytes mapped for reading, guarded against faults.
+
+use super::guard::{self, Watch};
+use rustix::mm::{Advice, MapFlags, ProtFlags};
+use std::ffi::c_void;
+use std::io;
+use std::os::fd::AsFd;
+use std::ptr::NonNull;
+
+/// A shared, read-only map of the first bytes of a file.
+///
+/// The file may be changed by others while it is mapped: what was read is trusted after its checksum
+/// was compared, and only while [`is_poisoned`](Self::is_poisoned) says no.
+pub(super) struct Map {
+    start: NonNull<u8>,
+    len: usize,
+    /// `None` for a map of no bytes.
+    watch: Option<&'static Watch>,
+}
+
+// SAFETY: a map is memory that is only read here; it belongs to no thread.
+unsafe impl Send for Map {}
+// SAFETY: as above.
+unsafe impl Sync for Map {}
+
+impl Map {
+    /// Maps `len` bytes from the start of `file`, which must be that long.
+    pub(super) fn new(file: impl AsFd, len: usize) -> io::Result<Self> {
+        if len == 0 {
+            return Ok(Self { start: NonNull::dangling(), len: 0, watch: None });
+        }
+        // SAFETY: a new map at an address of the kernel's choice touches no other memory.
+        let start = unsafe {
+            rustix::mm::mmap(std::ptr::null_mut(), len, ProtFlags::READ, MapFlags::SHARED, file, 0)?
+        };
+        let Some(address) = NonNull::new(start.cast::<u8>()) else {
+            return Err(io::Error::other("mapped at address 0"));
+        };
+        let mut map = Self { start: address, len, watch: None };
+        map.watch = Some(guard::watch(start as usize, len)?);
+        Ok(map)
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        // SAFETY: `start` and `len` are those of the map, which lives as long as `self`; pages that
+        // cannot be had are replaced by empty ones. Others may change the file meanwhile: bytes are
+        // plain data of any value, and nothing relies on two loads giving the same.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+
+    /// Whether a page could not be had: the disk failed, or the file has become shorter.
+    pub(super) fn is_poisoned(&self) -> bool {
+        self.watch.is_some_and(Watch::is_poisoned)
+    }
+
+    /// Brings a range into memory and into the page table; a disk error is returned.
+    pub(super) fn populate(&self, offset: usize, len: usize) -> io::Result<()> {
+        let Some((at, len)) = self.pages(offset, len) else { return Ok(()) };
+        // SAFETY: the range lies in the map; the advice changes no byte.
+        let done = unsafe { rustix::mm::madvise(at, len, Advice::LinuxPopulateRead) };
+        match done {
+            // A kernel before 5.14: the guard alone.
+            Err(rustix::io::Errno::INVAL) => Ok(()),
+            // What the kernel says where a read of the page would raise SIGBUS.
+            Err(rustix::io::Errno::FAULT) => {
+                Err(io::Error::other("the disk failed, or the file has become shorter"))
+            }
+            done => Ok(done?),
+        }
+    }
+
+    /// Whether all of a range is in the page cache. The kernel says yes for other users' files,
+    /// which it tells nothing about.
+    pub(super) fn is_resident(&self, offset: usize, len: usize) -> bool {
+        let Some((at, len)) = self.pages(offset, len) else { return true };
+        let mut pages = vec![0u8; len.div_ceil(rustix::param::page_size())];
+        // SAFETY: the range lies in the map and `pages` has a byte for each of its pages.
+        let asked = unsafe { libc::mincore(at, len, pages.as_mut_ptr()) };
+        asked == 0 && pages.iter().all(|page| page & 1 == 1)
+    }
+
+    /// Start and length of the whole pages around a range, as far as the map goes.
+    fn pages(&self, offset: usize, len: usize) -> Option<(*mut c_void, usize)> {
+        let end = offset.saturating_add(len).min(self.len);
+        let start = offset & !(rustix::param::page_size() - 1);
+        let len = end.checked_sub(start).filter(|len| *len > 0)?;
+        Some((self.start.as_ptr().wrapping_add(start).cast(), len))
+    }
+}
+
+impl Drop for Map {
+    fn drop(&mut self) {
+        if let Some(watch) = self.watch.take() {
+            guard::unwatch(watch);
+        }
+        if self.len > 0 {
+            // SAFETY: the map is this value's alone, and no slice of it can outlive it.
+            let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.len) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn truncation_under_a_map_is_a_mark_and_not_a_death() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&vec![7; 10_000]).unwrap();
+        let map = Map::new(&file, 10_000).unwrap();
+        let other = Map::new(&file, 10_000).unwrap();
+        assert_eq!((map.bytes()[9_999], map.is_poisoned()), (7, false));
+        file.set_len(100).unwrap();
+        assert_eq!(map.bytes()[9_999], 0);
+        assert!(map.is_poisoned());
+        assert!(!other.is_poisoned());
+        assert!(other.populate(8192, 100).is_err());
+        assert!(other.populate(0, 100).is_ok());
+        assert!(!other.is_poisoned());
+        assert_eq!(other.bytes()[9_000], 0);
+        assert!(other.is_poisoned());
+    }
+
+    #[test]
+    fn many_threads_fault_at_once() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&vec![7; 64 * 4096]).unwrap();
+        let map = Map::new(&file, 64 * 4096).unwrap();
+        file.set_len(0).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| assert!(map.bytes().iter().all(|byte| *byte == 0)));
+            }
+        });
+        assert!(map.is_poisoned());
+    }
+
+    #[test]
+    fn nothing_is_mapped_of_an_empty_file() {
+        let file = tempfile::tempfile().unwrap();
+        let map = Map::new(&file, 0).unwrap();
+        assert!(map.bytes().is_empty() && !map.is_poisoned() && map.is_resident(0, 10));
+    }
+
+    #[test]
+    fn residency_is_told() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&vec![7; 10_000]).unwrap();
+        let map = Map::new(&file, 10_000).unwrap();
+        assert!(map.is_resident(0, 10_000));
+        assert!(map.is_resident(5_000, 100_000));
+    }
+}

@@ -1,0 +1,482 @@
+//! A replica of this machine, opened from two descriptors: reads of its bytes, verified.
+
+use super::map::Map;
+use super::once::VerifiedChunks;
+use super::slots::Slot;
+use super::windows::Windows;
+use crate::types::Verify;
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use zerohop_wire::ExtendedBlock;
+use zerohop_wire::checksum_type::{ChecksumError, DataChecksum};
+use zerohop_wire::meta_header;
+
+/// Reads from a file are verified in steps of about this size, behind the copy, in cache.
+const STEP_LEN: usize = 128 << 10;
+
+/// Why a range could not be read from a replica of this machine.
+#[derive(Debug)]
+pub(crate) enum LocalError {
+    /// The data does not match its checksums.
+    Corrupt(String),
+    /// The disk failed, or the file is shorter than it was.
+    Failed(io::Error),
+    /// The DataNode took the replica back, or it was dropped here.
+    Revoked,
+}
+
+impl From<io::Error> for LocalError {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl std::fmt::Display for LocalError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Corrupt(text) => f.write_str(text),
+            Self::Failed(error) => write!(f, "the local replica could not be read: {error}"),
+            Self::Revoked => f.write_str("the DataNode took the local replica back"),
+        }
+    }
+}
+
+/// What a replica is opened from.
+pub(super) struct Parts {
+    /// The block file.
+    pub(super) data: File,
+    /// Its checksums.
+    pub(super) meta: File,
+    /// Where the DataNode says that the replica must not be used any more.
+    pub(super) slot: Option<Slot>,
+}
+
+/// How a replica is used.
+#[derive(Clone, Copy)]
+pub(super) struct Use {
+    /// Whether the block file is mapped.
+    pub(super) map: bool,
+    /// How long a replica without a slot is trusted.
+    pub(super) trusted_for: Duration,
+}
+
+enum Data {
+    Mapped(Map, Windows),
+    File(File),
+}
+
+/// The checksums, without the header of their file.
+enum Sums {
+    Mapped(Map),
+    Kept(Vec<u8>),
+}
+
+impl Sums {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Mapped(map) => map.bytes().get(meta_header::LEN..).unwrap_or_default(),
+            Self::Kept(bytes) => bytes,
+        }
+    }
+
+    fn is_poisoned(&self) -> bool {
+        matches!(self, Self::Mapped(map) if map.is_poisoned())
+    }
+}
+
+/// An open replica of this machine. Its descriptors are closed as soon as it is mapped.
+pub(crate) struct LocalReplica {
+    /// Bytes that may be read: those that the checksums cover.
+    len: u64,
+    checksum: DataChecksum,
+    data: Data,
+    sums: Sums,
+    verified: OnceLock<VerifiedChunks>,
+    is_dropped: AtomicBool,
+    expires: Option<Instant>,
+    /// Given back to the DataNode when this is dropped.
+    slot: Option<Slot>,
+}
+
+impl LocalReplica {
+    /// Opens a replica of which at least `wanted` bytes can be read. The error says what is wrong
+    /// with the files.
+    pub(super) fn open(
+        parts: Parts,
+        block: &ExtendedBlock,
+        wanted: u64,
+        how: Use,
+    ) -> io::Result<Self> {
+        let Parts { data, meta, slot } = parts;
+        check_name(&data, &format!("blk_{}", block.block.id))?;
+        let mut header = [0; meta_header::LEN];
+        meta.read_exact_at(&mut header, 0).map_err(|e| at("the header of the meta file", e))?;
+        let (version, checksum) = meta_header::decode(header).map_err(invalid)?;
+        if version != meta_header::VERSION {
+            return Err(invalid(format!(
+                "invalid metadata header version {version}.  Can only handle version {}.",
+                meta_header::VERSION
+            )));
+        }
+        let (data_stat, meta_len) = (data.metadata()?, meta.metadata()?.len());
+        let covered = meta_header::covered_len(checksum, meta_len);
+        let len = data_stat.len().min(covered);
+        if len < wanted {
+            return Err(invalid(format!(
+                "{wanted} bytes are wanted, the block file has {}, its checksums cover {covered}",
+                data_stat.len()
+            )));
+        }
+        let sums = Sums::of(&meta, meta_len)?;
+        let user = rustix::process::geteuid().as_raw();
+        let data = Data::of(data, len, how.map, user == 0 || user == data_stat.uid());
+        let expires = slot.is_none().then(|| Instant::now().checked_add(how.trusted_for)).flatten();
+        Ok(Self {
+            len,
+            checksum,
+            data,
+            sums,
+            verified: OnceLock::new(),
+            is_dropped: AtomicBool::new(false),
+            expires,
+            slot,
+        })
+    }
+
+    pub(crate) fn is_mapped(&self) -> bool {
+        matches!(self.data, Data::Mapped(..))
+    }
+
+    /// Whether the replica may be read: the DataNode has not taken it back, nothing was found wrong.
+    pub(crate) fn is_current(&self) -> bool {
+        let granted = match (&self.slot, self.expires) {
+            (Some(slot), _) => slot.is_valid(),
+            (None, Some(end)) => Instant::now() < end,
+            (None, None) => true,
+        };
+        granted && !self.is_dropped.load(Ordering::Relaxed)
+    }
+
+    /// Readers that hold it let it go at their next read.
+    pub(super) fn drop_it(&self) {
+        self.is_dropped.store(true, Ordering::Relaxed);
+    }
+
+    /// Holds the replica in the DataNode's memory, where it is locked there; false where it is not.
+    pub(super) fn anchor(&self) -> bool {
+        self.slot.as_ref().is_some_and(Slot::anchor)
+    }
+
+    /// Takes one [`anchor`](Self::anchor) back.
+    pub(super) fn unanchor(&self) {
+        if let Some(slot) = &self.slot {
+            slot.unanchor();
+        }
+    }
+
+    pub(super) fn is_poisoned(&self) -> bool {
+        self.sums.is_poisoned() || matches!(&self.data, Data::Mapped(map, _) if map.is_poisoned())
+    }
+
+    /// Bytes of the map, as they are; those that [`lend`](Self::lend) verified.
+    pub(super) fn mapped_bytes(&self, offset: u64, len: usize) -> &[u8] {
+        match &self.data {
+            Data::Mapped(map, _) => {
+                let start = usize::try_from(offset).unwrap_or(usize::MAX);
+                part(map.bytes(), &(start..start.saturating_add(len)))
+            }
+            Data::File(_) => &[],
+        }
+    }
+
+    /// Reads all of `out` from `offset`, verified as asked.
+    pub(crate) fn read(
+        &self,
+        offset: u64,
+        out: &mut [u8],
+        verify: Verify,
+    ) -> Result<(), LocalError> {
+        let range = self.range(offset, out.len())?;
+        let done = match &self.data {
+            Data::Mapped(map, windows) => {
+                windows.prepare(map, range.clone())?;
+                self.copy(map.bytes(), range, out, verify)
+            }
+            Data::File(file) => self.read_file(file, range, out, verify),
+        };
+        self.settle(done, verify)
+    }
+
+    /// The bytes of a range, verified as asked, in the map itself; `None` where there is no map.
+    pub(super) fn lend(
+        &self,
+        offset: u64,
+        len: usize,
+        verify: Verify,
+    ) -> Result<Option<&[u8]>, LocalError> {
+        let range = self.range(offset, len)?;
+        let Data::Mapped(map, windows) = &self.data else { return Ok(None) };
+        windows.prepare(map, range.clone())?;
+        let bytes = map.bytes();
+        let checked = match self.is_verified(&range, verify) {
+            true => Ok(()),
+            false => {
+                let whole = self.whole_chunks(&range);
+                let checked = self.check(part(bytes, &whole), whole.start);
+                self.note(&whole, verify, checked.is_ok());
+                checked
+            }
+        };
+        self.settle(checked, verify)?;
+        Ok(Some(part(bytes, &range)))
+    }
+
+    /// Asks the processor to bring the beginning of a range into its cache.
+    #[inline]
+    pub(crate) fn prefetch(&self, offset: u64, len: usize) {
+        #[cfg(target_arch = "x86_64")]
+        if let Data::Mapped(map, _) = &self.data
+            && let Ok(range) = self.range(offset, len)
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let at = range.start / self.checksum.bytes_per_checksum() * self.checksum.sum_len();
+            let lines = part(map.bytes(), &range).chunks(64).take(PREFETCH_LINES);
+            for line in lines.chain(self.sums.bytes().get(at..)) {
+                // SAFETY: a prefetch touches no memory; the address may be anything.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = (offset, len);
+    }
+
+    fn range(&self, offset: u64, len: usize) -> Result<Range<usize>, LocalError> {
+        if !self.is_current() {
+            return Err(LocalError::Revoked);
+        }
+        let end = offset.checked_add(len as u64).filter(|end| *end <= self.len);
+        let end = end.and_then(|end| usize::try_from(end).ok());
+        match end {
+            Some(end) => Ok(end - len..end),
+            None => Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
+        }
+    }
+
+    /// Judges a read behind it: what came from a page that could not be had is no data, and what was
+    /// not verified counts only if the replica was the DataNode's until the end.
+    fn settle(&self, done: Result<(), LocalError>, verify: Verify) -> Result<(), LocalError> {
+        if self.is_poisoned() {
+            let text = "the disk failed under the map, or the file has become shorter";
+            return Err(io::Error::other(text).into());
+        }
+        if verify != Verify::Full && !self.is_current() {
+            return Err(LocalError::Revoked);
+        }
+        done
+    }
+
+    fn copy(
+        &self,
+        bytes: &[u8],
+        range: Range<usize>,
+        out: &mut [u8],
+        verify: Verify,
+    ) -> Result<(), LocalError> {
+        if self.is_verified(&range, verify) {
+            out.copy_from_slice(part(bytes, &range));
+            return Ok(());
+        }
+        let copied = self.copy_and_check(bytes, &range, out);
+        if verify == Verify::Once {
+            self.note(&self.whole_chunks(&range), verify, copied.is_ok());
+        }
+        copied
+    }
+
+    /// Copies a range and checks all chunks that it touches: whole ones while they are copied, a
+    /// part of one in place.
+    fn copy_and_check(
+        &self,
+        bytes: &[u8],
+        range: &Range<usize>,
+        out: &mut [u8],
+    ) -> Result<(), LocalError> {
+        let whole = self.whole_chunks(range);
+        let chunk_len = self.checksum.bytes_per_checksum();
+        // From the first boundary in the range to the last, or to the end of the replica.
+        let body_start = range.start.next_multiple_of(chunk_len).min(range.end);
+        let body_end = match range.end == whole.end {
+            true => range.end,
+            false => (range.end - range.end % chunk_len).max(body_start),
+        };
+        let (head, rest) = out.split_at_mut(body_start - range.start);
+        let (body, tail) = rest.split_at_mut(body_end - body_start);
+        if !head.is_empty() {
+            let chunk = whole.start..(whole.start + chunk_len).min(whole.end);
+            self.check(part(bytes, &chunk), chunk.start)?;
+            head.copy_from_slice(part(bytes, &(range.start..body_start)));
+        }
+        if !body.is_empty() {
+            let source = part(bytes, &(body_start..body_end));
+            let sums = self.sums_of(body_start, source.len())?;
+            self.checksum
+                .copy_and_verify(source, body, sums)
+                .map_err(|error| self.corrupt(body_start, error))?;
+        }
+        if !tail.is_empty() {
+            self.check(part(bytes, &(body_end..whole.end)), body_end)?;
+            tail.copy_from_slice(part(bytes, &(body_end..range.end)));
+        }
+        Ok(())
+    }
+
+    /// By read(2): whole chunks straight into the caller's buffer, others through a small one.
+    fn read_file(
+        &self,
+        file: &File,
+        range: Range<usize>,
+        out: &mut [u8],
+        verify: Verify,
+    ) -> Result<(), LocalError> {
+        if self.is_verified(&range, verify) {
+            return Ok(file.read_exact_at(out, range.start as u64)?);
+        }
+        let chunk_len = self.checksum.bytes_per_checksum();
+        let step = STEP_LEN.next_multiple_of(chunk_len);
+        let mut scratch = Vec::new();
+        let mut at = range.start;
+        let mut rest = out;
+        while !rest.is_empty() {
+            let want = at..range.end.min(at - at % chunk_len + step);
+            let (now, later) = rest.split_at_mut(want.len());
+            let whole = self.whole_chunks(&want);
+            if whole == want {
+                file.read_exact_at(now, at as u64)?;
+                self.check(now, at)?;
+            } else {
+                scratch.resize(whole.len(), 0);
+                file.read_exact_at(&mut scratch, whole.start as u64)?;
+                self.check(&scratch, whole.start)?;
+                let skip = want.start - whole.start;
+                now.copy_from_slice(part(&scratch, &(skip..skip + want.len())));
+            }
+            (at, rest) = (want.end, later);
+        }
+        self.note(&self.whole_chunks(&range), verify, true);
+        Ok(())
+    }
+
+    /// The range of all chunks that a range touches.
+    fn whole_chunks(&self, range: &Range<usize>) -> Range<usize> {
+        let chunk_len = self.checksum.bytes_per_checksum();
+        let start = range.start - range.start % chunk_len;
+        let end = range.end.next_multiple_of(chunk_len).min(self.len as usize);
+        start..end
+    }
+
+    /// Checks data that begins at the chunk boundary `offset`.
+    fn check(&self, data: &[u8], offset: usize) -> Result<(), LocalError> {
+        let sums = self.sums_of(offset, data.len())?;
+        self.checksum.verify(data, sums).map_err(|error| self.corrupt(offset, error))
+    }
+
+    fn sums_of(&self, offset: usize, len: usize) -> Result<&[u8], LocalError> {
+        let start = offset / self.checksum.bytes_per_checksum() * self.checksum.sum_len();
+        let sums = self.sums.bytes().get(start..start + self.checksum.sums_len(len));
+        sums.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof).into())
+    }
+
+    fn corrupt(&self, offset: usize, error: ChecksumError) -> LocalError {
+        let at = match error {
+            ChecksumError::Mismatch(bad) => offset + bad.index * self.checksum.bytes_per_checksum(),
+            _ => offset,
+        };
+        LocalError::Corrupt(format!("Checksum error at {at} in the local block file: {error}"))
+    }
+
+    fn is_verified(&self, range: &Range<usize>, verify: Verify) -> bool {
+        match verify {
+            Verify::Full => false,
+            Verify::None => true,
+            Verify::Once => self.chunks().covers(range),
+        }
+    }
+
+    fn note(&self, whole: &Range<usize>, verify: Verify, is_good: bool) {
+        if verify == Verify::Once && is_good {
+            self.chunks().add(whole);
+        }
+    }
+
+    fn chunks(&self) -> &VerifiedChunks {
+        let chunk_len = self.checksum.bytes_per_checksum();
+        self.verified.get_or_init(|| VerifiedChunks::new(self.len as usize, chunk_len))
+    }
+}
+
+/// Lines of 64 bytes that are brought ahead; the processor goes on by itself from there.
+#[cfg(target_arch = "x86_64")]
+const PREFETCH_LINES: usize = 8;
+
+impl Data {
+    /// `asks`: the kernel tells this user which of the file's pages it has in its cache.
+    fn of(file: File, len: u64, map: bool, asks: bool) -> Self {
+        let Ok(len) = usize::try_from(len) else { return Self::File(file) };
+        if !map {
+            return Self::File(file);
+        }
+        match Map::new(&file, len) {
+            Ok(map) => Self::Mapped(map, Windows::new(len, asks)),
+            Err(error) => {
+                tracing::debug!("a block file of {len} bytes cannot be mapped: {error}");
+                Self::File(file)
+            }
+        }
+    }
+}
+
+impl Sums {
+    fn of(meta: &File, meta_len: u64) -> io::Result<Self> {
+        let len = usize::try_from(meta_len).map_err(invalid)?;
+        if let Ok(map) = Map::new(meta, len) {
+            return Ok(Self::Mapped(map));
+        }
+        let mut bytes = vec![0; len.saturating_sub(meta_header::LEN)];
+        meta.read_exact_at(&mut bytes, meta_header::LEN as u64)
+            .map_err(|e| at("the meta file", e))?;
+        Ok(Self::Kept(bytes))
+    }
+}
+
+/// The bytes of a range that the caller has checked.
+fn part<'a>(bytes: &'a [u8], range: &Range<usize>) -> &'a [u8] {
+    bytes.get(range.clone()).unwrap_or_default()
+}
+
+/// Whether a descriptor is that of the block that was asked for, as far as the system tells: the name
+/// of its file, which moves with the replica but never changes.
+fn check_name(file: &File, expected: &str) -> io::Result<()> {
+    let link = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let Ok(path) = std::fs::read_link(link) else { return Ok(()) };
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    match name.as_deref().map(|name| name.strip_suffix(" (deleted)").unwrap_or(name)) {
+        Some(name) if name.starts_with("blk_") && name != expected => {
+            Err(invalid(format!("the descriptor is of {name}, asked was {expected}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn at(what: &str, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{what}: {error}"))
+}
+
+fn invalid(error: impl std::fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error.to_string())
+}

@@ -1,0 +1,181 @@
+//! Replicas from two files, without a DataNode.
+
+use super::once::VerifiedChunks;
+use super::replica::{LocalError, LocalReplica, Parts, Use};
+use crate::types::Verify;
+use proptest::prelude::*;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::time::Duration;
+use zerohop_wire::checksum_type::{ChecksumType, DataChecksum};
+use zerohop_wire::{Block, BlockId, ExtendedBlock, GenerationStamp, meta_header};
+
+const MAPPED: Use = Use { map: true, trusted_for: Duration::from_secs(60) };
+const READ: Use = Use { map: false, ..MAPPED };
+
+fn block() -> ExtendedBlock {
+    let block = Block { id: BlockId(7), stamp: GenerationStamp(1), len: 0 };
+    ExtendedBlock { pool: "BP-1".into(), block }
+}
+
+/// A block file and its meta file.
+struct Files {
+    data: File,
+    meta: File,
+    bytes: Vec<u8>,
+}
+
+impl Files {
+    fn new(len: usize, checksum: DataChecksum) -> Self {
+        let bytes: Vec<u8> =
+            (0..len as u32).map(|i| (i.wrapping_mul(0x9e37_79b1) >> 24) as u8).collect();
+        let mut sums = vec![0; checksum.sums_len(len)];
+        checksum.compute(&bytes, &mut sums).unwrap();
+        let (data, meta) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
+        data.write_all_at(&bytes, 0).unwrap();
+        meta.write_all_at(&meta_header::encode(checksum), 0).unwrap();
+        meta.write_all_at(&sums, meta_header::LEN as u64).unwrap();
+        Self { data, meta, bytes }
+    }
+
+    fn open(&self, how: Use) -> std::io::Result<LocalReplica> {
+        let (data, meta) = (self.data.try_clone().unwrap(), self.meta.try_clone().unwrap());
+        let parts = Parts { data, meta, slot: None };
+        LocalReplica::open(parts, &block(), self.bytes.len() as u64, how)
+    }
+}
+
+fn checksums() -> impl Strategy<Value = DataChecksum> {
+    let kinds = vec![ChecksumType::Crc32c, ChecksumType::Crc32, ChecksumType::Null];
+    (prop::sample::select(kinds), prop::sample::select(vec![512u32, 1, 100, 4096]))
+        .prop_map(|(kind, len)| DataChecksum::new(kind, len).unwrap())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn any_range_reads_as_it_was_written(
+        len in 0usize..40_000, checksum in checksums(),
+        ranges in prop::collection::vec((0usize..40_000, 0usize..20_000), 1..6),
+    ) {
+        let files = Files::new(len, checksum);
+        for how in [MAPPED, READ] {
+            let replica = files.open(how).unwrap();
+            prop_assert_eq!(replica.is_mapped(), how.map);
+            for verify in [Verify::Full, Verify::None, Verify::Once, Verify::Once] {
+                for (start, take) in &ranges {
+                    let start = *start % (len + 1);
+                    let end = (start + take).min(len);
+                    let mut out = vec![0xaa; end - start];
+                    replica.read(start as u64, &mut out, verify).unwrap();
+                    prop_assert_eq!(&out, &files.bytes[start..end]);
+                    if let Some(lent) = replica.lend(start as u64, end - start, verify).unwrap() {
+                        prop_assert_eq!(lent, &files.bytes[start..end]);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_flipped_bit_is_found_wherever_it_is(
+        len in 1usize..20_000, place: prop::sample::Index, bit in 0u8..8, in_meta: bool,
+        start: prop::sample::Index, take in 1usize..9000,
+    ) {
+        let files = Files::new(len, DataChecksum::default());
+        let (file, at) = match in_meta {
+            true => (&files.meta, meta_header::LEN + place.index(len.div_ceil(512) * 4)),
+            false => (&files.data, place.index(len)),
+        };
+        let chunk = if in_meta { (at - meta_header::LEN) / 4 } else { at / 512 };
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, at as u64).unwrap();
+        file.write_all_at(&[byte[0] ^ 1 << bit], at as u64).unwrap();
+        let start = start.index(len);
+        let end = (start + take).min(len);
+        let touched = start / 512 <= chunk && chunk <= (end - 1) / 512;
+        for how in [MAPPED, READ] {
+            let replica = files.open(how).unwrap();
+            for verify in [Verify::Full, Verify::Once, Verify::Once] {
+                let read = replica.read(start as u64, &mut vec![0; end - start], verify);
+                match read {
+                    Err(LocalError::Corrupt(text)) if touched => {
+                        prop_assert!(text.contains(&format!("at {}", chunk * 512)), "{}", text);
+                    }
+                    Ok(()) if !touched => {}
+                    other => prop_assert!(false, "{:?} {}", other, touched),
+                }
+            }
+            replica.read(0, &mut vec![0; len], Verify::None).unwrap();
+        }
+    }
+}
+
+#[test]
+fn files_that_are_no_replica_are_refused() {
+    let good = || Files::new(3000, DataChecksum::default());
+    let error = |files: &Files| files.open(MAPPED).err().map(|e| e.to_string());
+    assert_eq!(error(&good()), None);
+    let files = good();
+    files.meta.set_len(7 + 4 * 5).unwrap();
+    assert!(error(&files).unwrap().contains("checksums cover 2560"), "short meta");
+    let files = good();
+    files.meta.set_len(3).unwrap();
+    assert!(error(&files).unwrap().contains("header"), "no header");
+    let files = good();
+    files.meta.write_all_at(&[0, 2], 0).unwrap();
+    assert!(error(&files).unwrap().contains("invalid metadata header version 2"), "version");
+    let files = good();
+    files.meta.write_all_at(&[9], 2).unwrap();
+    assert!(error(&files).is_some(), "type of checksum");
+    let files = good();
+    files.data.set_len(2999).unwrap();
+    assert!(error(&files).unwrap().contains("3000 bytes are wanted"), "short data");
+}
+
+#[test]
+fn truncation_under_a_reader_is_an_error() {
+    for how in [MAPPED, READ] {
+        let files = Files::new(3 << 20, DataChecksum::default());
+        let replica = files.open(how).unwrap();
+        let mut out = vec![0; 1 << 20];
+        replica.read(0, &mut out, Verify::Full).unwrap();
+        files.data.set_len(1 << 20).unwrap();
+        let read = replica.read(2 << 20, &mut out, Verify::None);
+        assert!(matches!(read, Err(LocalError::Failed(_))), "{read:?}");
+    }
+    let files = Files::new(3 << 20, DataChecksum::default());
+    let replica = files.open(MAPPED).unwrap();
+    files.meta.set_len(7).unwrap();
+    let read = replica.read(2 << 20, &mut [0; 4096], Verify::Full);
+    assert!(matches!(read, Err(LocalError::Failed(_))), "{read:?}");
+}
+
+#[test]
+fn a_replica_without_a_slot_expires_and_a_dropped_one_is_revoked() {
+    let files = Files::new(100, DataChecksum::default());
+    let expired = files.open(Use { trusted_for: Duration::ZERO, ..MAPPED }).unwrap();
+    assert!(matches!(expired.read(0, &mut [0; 10], Verify::Full), Err(LocalError::Revoked)));
+    let replica = files.open(MAPPED).unwrap();
+    replica.read(0, &mut [0; 10], Verify::Full).unwrap();
+    replica.drop_it();
+    assert!(matches!(replica.read(0, &mut [0; 10], Verify::Full), Err(LocalError::Revoked)));
+    let beyond = files.open(MAPPED).unwrap().read(91, &mut [0; 10], Verify::Full);
+    assert!(matches!(beyond, Err(LocalError::Failed(_))));
+}
+
+#[test]
+fn lent_bytes_outlive_the_replica_s_handle_and_tell_when_they_are_hurt() {
+    let files = Files::new(10_000, DataChecksum::default());
+    let replica = Arc::new(files.open(MAPPED).unwrap());
+    let lent = super::Lent::mapped(&replica, 5000, 5000, Verify::Full).unwrap().unwrap();
+    drop(replica);
+    assert!(lent.is_mapped() && !lent.is_anchored() && lent.is_intact());
+    assert_eq!(&*lent, &files.bytes[5000..]);
+    files.data.set_len(0).unwrap();
+    assert_eq!(lent[4999], 0);
+    assert!(!lent.is_intact());
+    assert!(VerifiedChunks::new(1, 512).covers(&(0..0)));
+}

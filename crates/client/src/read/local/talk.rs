@@ -1,0 +1,187 @@
+//! What is said over a DataNode's domain socket to get descriptors: one request and its answer each.
+//!
+//! ```text
+//! REQUEST_SHORT_CIRCUIT_SHM  client name             -> status, id;  1 byte with 1 descriptor
+//! REQUEST_SHORT_CIRCUIT_FDS  block, token, slot      -> status;      1 byte with 2 descriptors
+//!                            receipt (1 byte), where the byte before was 1
+//! RELEASE_SHORT_CIRCUIT_FDS  slot                    -> status
+//! ```
+//! (`BlockReaderFactory`, `DfsClientShmManager`, `ShortCircuitCache.SlotReleaser`)
+
+use crate::types::LocatedBlock;
+use socket2::Socket;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use zerohop_proto::Checked;
+use zerohop_proto::hdfs::{
+    BaseHeaderProto, BlockOpResponseProto, OpRequestShortCircuitAccessProto,
+    ReleaseShortCircuitAccessRequestProto, ReleaseShortCircuitAccessResponseProto,
+    ShortCircuitFdResponse, ShortCircuitShmRequestProto, ShortCircuitShmResponseProto, Status,
+};
+use zerohop_transport::domain;
+use zerohop_transport::shm::Segment;
+use zerohop_wire::slot::{ShmId, SlotId};
+use zerohop_wire::transfer::frame;
+use zerohop_wire::transfer::op::{self, OpCode};
+
+/// The newest layout of block files that this client reads (`CURRENT_BLOCK_FORMAT_VERSION`).
+const BLOCK_FORMAT_VERSION: u32 = 1;
+/// Answers are some hundred bytes.
+const ANSWER_LEN: usize = 1024;
+
+/// What a DataNode answers when it is asked for a replica.
+pub(super) enum Answer {
+    /// The block file and its checksums.
+    Files(File, File),
+    /// It does not give them.
+    Refused {
+        status: Status,
+        /// Whether it is about this block alone, not about the DataNode.
+        is_of_block: bool,
+        message: String,
+    },
+}
+
+/// Asks for a replica's descriptors.
+pub(super) fn request_files(
+    socket: &Socket,
+    block: &LocatedBlock,
+    slot: Option<SlotId>,
+) -> io::Result<Answer> {
+    let message = OpRequestShortCircuitAccessProto {
+        header: BaseHeaderProto {
+            block: (&block.block).into(),
+            token: Some(block.token.clone()),
+            trace_info: None,
+        },
+        max_version: BLOCK_FORMAT_VERSION,
+        slot_id: slot.map(Into::into),
+        supports_receipt_verification: Some(true),
+    };
+    let mut inbox = Inbox::send(socket, OpCode::RequestShortCircuitFds, &message)?;
+    let answer: BlockOpResponseProto = inbox.message()?;
+    if answer.status() != Status::Success {
+        inbox.done()?;
+        let is_of_block = match answer.status() {
+            Status::ErrorUnsupported => answer.short_circuit_access_version.is_some(),
+            _ => true,
+        };
+        let message = answer.message().to_owned();
+        return Ok(Answer::Refused { status: answer.status(), is_of_block, message });
+    }
+    let (byte, fds) = inbox.descriptors()?;
+    let mut files = fds.into_iter().map(File::from);
+    let (Some(data), Some(meta), None) = (files.next(), files.next(), files.next()) else {
+        return Err(io::Error::other(
+            "the DataNode did not pass two descriptors (it might have reached its limit of open \
+             files)",
+        ));
+    };
+    if i32::from(byte) == i32::from(ShortCircuitFdResponse::UseReceiptVerification) {
+        (&mut &*socket).write_all(&[0])?;
+    }
+    Ok(Answer::Files(data, meta))
+}
+
+/// A DataNode's answer to the request for a segment.
+pub(super) enum NewSegment {
+    Made(ShmId, Segment),
+    /// It has none to give at all.
+    Unsupported(String),
+    /// It could not make one now.
+    Failed(String),
+}
+
+/// Asks for a segment of shared memory; the connection then belongs to the segment.
+pub(super) fn request_segment(socket: &Socket, client_name: &str) -> io::Result<NewSegment> {
+    let message =
+        ShortCircuitShmRequestProto { client_name: client_name.to_owned(), trace_info: None };
+    let mut inbox = Inbox::send(socket, OpCode::RequestShortCircuitShm, &message)?;
+    let answer: ShortCircuitShmResponseProto = inbox.message()?;
+    let status = answer.status();
+    match (status, answer.id) {
+        (Status::Success, Some(id)) => {
+            let (_, fds) = inbox.descriptors()?;
+            let [fd] = fds.as_slice() else {
+                return Err(io::Error::other(
+                    "the DataNode failed to pass the descriptor of a shared memory segment",
+                ));
+            };
+            Ok(NewSegment::Made(id.into(), Segment::map(fd)?))
+        }
+        (Status::Success, None) => Err(bad("a shared memory segment without a name")),
+        (Status::ErrorUnsupported, _) => Ok(NewSegment::Unsupported(answer.error().to_owned())),
+        _ => Ok(NewSegment::Failed(answer.error().to_owned())),
+    }
+}
+
+/// Gives a slot back; after that it may name another replica.
+pub(super) fn release(socket: &Socket, slot: SlotId) -> io::Result<()> {
+    let message = ReleaseShortCircuitAccessRequestProto { slot_id: slot.into(), trace_info: None };
+    let mut inbox = Inbox::send(socket, OpCode::ReleaseShortCircuitFds, &message)?;
+    let answer: ReleaseShortCircuitAccessResponseProto = inbox.message()?;
+    inbox.done()?;
+    match answer.status() {
+        Status::Success => Ok(()),
+        status => Err(io::Error::other(format!("{}: {}", status.as_str_name(), answer.error()))),
+    }
+}
+
+/// What has come from a socket: bytes not yet used, and descriptors.
+struct Inbox<'a> {
+    socket: &'a Socket,
+    bytes: Vec<u8>,
+    fds: Vec<OwnedFd>,
+}
+
+impl<'a> Inbox<'a> {
+    fn send(socket: &'a Socket, code: OpCode, message: &impl prost::Message) -> io::Result<Self> {
+        (&mut &*socket).write_all(&op::encode(code, message))?;
+        Ok(Self { socket, bytes: Vec::new(), fds: Vec::new() })
+    }
+
+    fn message<M: Checked>(&mut self) -> io::Result<M> {
+        loop {
+            if let Some((message, len)) = frame::take(&self.bytes).map_err(bad)? {
+                self.bytes.drain(..len);
+                return Ok(message);
+            }
+            self.more()?;
+        }
+    }
+
+    /// The byte behind an answer and the descriptors that came with it.
+    fn descriptors(mut self) -> io::Result<(u8, Vec<OwnedFd>)> {
+        while self.bytes.is_empty() {
+            self.more()?;
+        }
+        match self.bytes.as_slice() {
+            [byte] => Ok((*byte, self.fds)),
+            _ => Err(bad("more bytes than the descriptors' one")),
+        }
+    }
+
+    /// Whether the connection is good for another request.
+    fn done(self) -> io::Result<()> {
+        match self.bytes.is_empty() && self.fds.is_empty() {
+            true => Ok(()),
+            false => Err(bad("bytes or descriptors behind an answer")),
+        }
+    }
+
+    fn more(&mut self) -> io::Result<()> {
+        let mut room = [0; ANSWER_LEN];
+        match domain::recv_with_fds(self.socket, &mut room, &mut self.fds)? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            read => {
+                self.bytes.extend_from_slice(room.get(..read).unwrap_or_default());
+                Ok(())
+            }
+        }
+    }
+}
+
+fn bad(error: impl std::fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error.to_string())
+}

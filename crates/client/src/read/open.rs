@@ -1,0 +1,160 @@
+//! Opening one range of one replica: its file, a domain socket, TCP, in this order.
+
+use super::block::{BlockReader, LocalBlock, path_of};
+use super::failover::Tried;
+use super::file::File;
+use super::local::OpenError;
+use super::plan::{self, NotLocal, ReadPath};
+use super::remote::{RangeRequest, ReadError, RemoteBlock};
+use crate::client::Peer;
+use crate::types::{DatanodeInfo, LocatedBlock, Replica, Verify};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+
+impl File {
+    /// From its file where that is possible, from the DataNode otherwise.
+    pub(super) fn open_block(
+        &self,
+        block: &LocatedBlock,
+        replica: &Replica,
+        offset: u64,
+        len: u64,
+        tried: &Tried,
+    ) -> std::result::Result<BlockReader, ReadError> {
+        let why = match self.open_local(block, &replica.node, offset, len, tried) {
+            Ok(local) => return Ok(BlockReader::Local(local)),
+            Err(OpenError::Token(text)) if !tried.token_renewed => {
+                return Err(ReadError::Token(text));
+            }
+            Err(error) => NotLocal::from(error),
+        };
+        let remote = self.connect_and_open(block, replica, offset, len)?;
+        let reason = why.reason;
+        self.counters.opened(remote.path(), why);
+        Ok(BlockReader::Remote(Box::new(remote), reason))
+    }
+
+    fn open_local(
+        &self,
+        block: &LocatedBlock,
+        node: &DatanodeInfo,
+        offset: u64,
+        len: u64,
+        tried: &Tried,
+    ) -> std::result::Result<LocalBlock, OpenError> {
+        let local = &self.client.settings.local;
+        plan::plan(local, self.is_being_written(block)).map_err(OpenError::NotLocal)?;
+        if let Some(why) = &tried.without_local {
+            return Err(OpenError::NotLocal(why.clone()));
+        }
+        let known = match self.known.at(block.offset + offset) {
+            Some(known) => (Arc::clone(known.replica()), known.is_certain),
+            None => {
+                let opened = self.client.local.open(block, node)?;
+                self.counters.opened_local(path_of(&opened.replica), opened.found);
+                let (replica, is_certain) = (opened.replica, opened.is_certain);
+                self.known.add(block.offset, block.end(), &replica, is_certain);
+                (replica, is_certain)
+            }
+        };
+        let (replica, is_certain) = known;
+        let (pos, end) = (offset, offset + len);
+        Ok(LocalBlock { replica, pos, end, verify: self.verify_local, is_certain })
+    }
+
+    /// Opens a range on a kept connection, or on a fresh one. Kept ones may have gone stale: their
+    /// failure says nothing about the DataNode.
+    fn connect_and_open(
+        &self,
+        block: &LocatedBlock,
+        replica: &Replica,
+        offset: u64,
+        len: u64,
+    ) -> std::result::Result<RemoteBlock, ReadError> {
+        let client = &self.client;
+        let request = RangeRequest {
+            block,
+            offset,
+            len,
+            verify: self.verify != Verify::None,
+            client_name: &client.name,
+            packet_len_max: client.settings.packet_len_max,
+        };
+        if client.settings.local.data_traffic {
+            match self.open_over_domain(&replica.node, &request) {
+                Err(ReadError::Failed(error)) => {
+                    tracing::debug!("not over the domain socket of {}: {error}", replica.node);
+                }
+                other => return other,
+            }
+        }
+        let addr = client.transfer_addr(&replica.node)?;
+        if let Some(opened) = self.open_on_kept(&Peer::Tcp(addr), &request) {
+            return opened;
+        }
+        let settings = &client.settings;
+        let connect = || client.connect(addr, settings.socket_timeout, settings.write_timeout);
+        let stream = match connect() {
+            Err(error) if is_descriptor_limit(&error) => {
+                client.pool.clear();
+                client.local.close_idle();
+                connect()
+            }
+            other => other,
+        }?;
+        let path = tcp_path_of(&stream, addr);
+        RemoteBlock::open(stream.into(), Peer::Tcp(addr), path, &request)
+    }
+
+    fn open_over_domain(
+        &self,
+        node: &DatanodeInfo,
+        request: &RangeRequest<'_>,
+    ) -> std::result::Result<RemoteBlock, ReadError> {
+        let peer = Peer::Domain(self.client.local.socket_path(node));
+        if let Some(opened) = self.open_on_kept(&peer, request) {
+            return opened;
+        }
+        let connected = self.client.local.connect(node);
+        let stream = connected.map_err(|why| std::io::Error::other(why.detail))?;
+        RemoteBlock::open(stream, peer, ReadPath::DomainSocket, request)
+    }
+
+    /// `None` where no connection is kept that still is good.
+    fn open_on_kept(
+        &self,
+        peer: &Peer,
+        request: &RangeRequest<'_>,
+    ) -> Option<std::result::Result<RemoteBlock, ReadError>> {
+        while let Some(stream) = self.client.pool.take(peer) {
+            let path = match (peer, stream.local_addr().ok().and_then(|near| near.as_socket())) {
+                (Peer::Domain(_), _) => ReadPath::DomainSocket,
+                (Peer::Tcp(far), Some(near)) => plan::tcp_path(near, *far),
+                (Peer::Tcp(_), None) => ReadPath::TcpRemote,
+            };
+            match RemoteBlock::open(stream, peer.clone(), path, request) {
+                Err(ReadError::Failed(error)) if is_stale(&error) => {}
+                other => return Some(other),
+            }
+        }
+        None
+    }
+}
+
+fn tcp_path_of(stream: &TcpStream, addr: SocketAddr) -> ReadPath {
+    stream.local_addr().map_or(ReadPath::TcpRemote, |near| plan::tcp_path(near, addr))
+}
+
+fn is_descriptor_limit(error: &std::io::Error) -> bool {
+    let limits = [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE];
+    error.raw_os_error().is_some_and(|raw| limits.iter().any(|limit| limit.raw_os_error() == raw))
+}
+
+/// Whether a kept connection failed because its other end had closed it.
+fn is_stale(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind as K;
+    matches!(
+        error.kind(),
+        K::UnexpectedEof | K::ConnectionReset | K::BrokenPipe | K::ConnectionAborted
+    )
+}
