@@ -73,7 +73,8 @@ fn put_files(shell: &mut Shell, mut given: Given, threads: usize, move_source: b
 }
 
 pub fn get(shell: &mut Shell, args: Vec<String>) -> Outcome {
-    let options = Options::new(1, usize::MAX, &["crc", "ignoreCrc", "p", "f"]).valued(&["t", "q"]);
+    let options =
+        Options::new(1, usize::MAX, &["crc", "ignoreCrc", "p", "f", "v"]).valued(&["t", "q"]);
     let mut given = options.parse(args)?;
     let how = Copying {
         overwrite: given.has("f"),
@@ -85,11 +86,19 @@ pub fn get(shell: &mut Shell, args: Vec<String>) -> Outcome {
     };
     let text =
         if given.rest.len() < 2 { ".".to_owned() } else { given.rest.pop().unwrap_or_default() };
-    if text == "-" {
-        return get_to_stdout(shell, &given.rest, how);
+    let done = get_all(shell, &given.rest, &text, how);
+    if given.has("v") {
+        shell.report_reads();
     }
-    let target = shell.local_item(&text)?;
-    let sources = shell.expand_all(&given.rest)?;
+    done
+}
+
+fn get_all(shell: &mut Shell, paths: &[String], target: &str, how: Copying) -> Outcome {
+    if target == "-" {
+        return get_to_stdout(shell, paths, how);
+    }
+    let target = shell.local_item(target)?;
+    let sources = shell.expand_all(paths)?;
     copy_all(shell, &sources, &target, how)
 }
 

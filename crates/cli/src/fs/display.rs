@@ -13,13 +13,17 @@ pub const BUFFER: usize = 1 << 20;
 const HEAD_BYTES: u64 = 1024;
 
 pub fn cat(shell: &mut Shell, args: Vec<String>) -> Outcome {
-    let given = Options::new(1, usize::MAX, &["ignoreCrc"]).parse(args)?;
+    let given = Options::new(1, usize::MAX, &["ignoreCrc", "v"]).parse(args)?;
     let how = OpenHow { verify: !given.has("ignoreCrc") };
-    shell.each_found(&given.rest, |shell, item| {
+    let done = shell.each_found(&given.rest, |shell, item| {
         item.found_file()?;
         let mut input = item.store.open(&item.path, how)?;
         to_stdout(shell, &mut *input)
-    })
+    });
+    if given.has("v") {
+        shell.report_reads();
+    }
+    done
 }
 
 /// Copies everything that is left to standard output, past the line buffer.

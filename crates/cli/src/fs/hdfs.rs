@@ -12,6 +12,7 @@ use zerohop_conf::{Conf, keys};
 use zerohop_transport::rpc::RpcError;
 
 use super::item::Location;
+use super::report;
 use super::store::*;
 use crate::failure::{Failure, Kind, Outcome};
 use crate::namenodes;
@@ -151,6 +152,10 @@ fn acl_from_client(entry: client::AclEntry) -> AclEntry {
 }
 
 impl Store for HdfsStore {
+    fn read_report(&self) -> Vec<String> {
+        report::lines(&self.fs.read_statistics())
+    }
+
     fn uri(&self) -> String {
         self.fs.uri().to_owned()
     }

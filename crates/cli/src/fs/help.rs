@@ -70,6 +70,7 @@ const GET_HELP: &str =
 -p: keeps times, owner, group and mode
 -crc: writes a side file with checksums
 -ignoreCrc: does not verify checksums
+-v: prints to standard error which way the bytes were read, and why not locally
 -t: copies that run side by side
 -q: accepted, without effect";
 
@@ -79,7 +80,7 @@ static COMMANDS: &[Command] = &[
     command("appendToFile", "[-n] <localsrc> ... <dst>", append::run,
         "Appends local files, or standard input for -, to a file that is made where it is missing.\n-n: starts a new block"),
     command("cat", "[-ignoreCrc] <src> ...", display::cat,
-        "Prints files.\n-ignoreCrc: does not verify checksums"),
+        "Prints files.\n-ignoreCrc: does not verify checksums\n-v: prints to standard error which way the bytes were read, and why not locally"),
     command("checksum", "[-v] <src> ...", checksum::run,
         "Prints the checksums of files, which depend on content, block size and checksum settings.\n-v: prints the block size too"),
     command("chgrp", "[-R] GROUP PATH...", permissions::chgrp,

@@ -24,6 +24,7 @@ mod pattern;
 mod permissions;
 mod progress;
 mod remove;
+mod report;
 mod seqfile;
 mod shell;
 mod snapshot;

@@ -74,6 +74,13 @@ impl Shell {
         Ok(store)
     }
 
+    /// Prints to standard error which way everything went that was read.
+    pub fn report_reads(&self) {
+        for line in self.remote.values().flat_map(|store| store.read_report()) {
+            eprintln!("{line}");
+        }
+    }
+
     /// The path itself, with no glob; it need not exist.
     pub fn item(&mut self, text: &str) -> Outcome<Item> {
         let store = self.store(&Location::parse(text))?;

@@ -191,6 +191,10 @@ pub trait Store: Send + Sync {
     /// Lists a folder page by page, in order of name; a file lists itself.
     fn list(&self, path: &str, page: &mut dyn FnMut(Vec<Status>) -> Outcome) -> Outcome;
     fn open(&self, path: &str, how: OpenHow) -> Outcome<Box<dyn Input>>;
+    /// Which way everything that was read so far went, a line each.
+    fn read_report(&self) -> Vec<String> {
+        Vec::new()
+    }
     fn create(&self, path: &str, how: CreateHow) -> Outcome<Box<dyn Output>>;
     fn mkdirs(&self, path: &str) -> Outcome<bool>;
     fn delete(&self, path: &str, recursive: bool) -> Outcome<bool>;

@@ -1,0 +1,59 @@
+//! What `-v` says of reads.
+
+use zerohop_client::{RangeCount, ReadReason, ReadStatistics};
+
+/// A line for each way and reason, and one of totals.
+pub fn lines(read: &ReadStatistics) -> Vec<String> {
+    let mut lines: Vec<String> = read.ranges.iter().map(|range| line(range, read)).collect();
+    lines.push(format!(
+        "reads: {} bytes in all, {} verified; replicas: {} found open, {} asked for, {} waited for; \
+         {} failed over, {} corrupt",
+        read.total(),
+        read.checked_bytes,
+        read.cache_hits,
+        read.cache_misses,
+        read.waits,
+        read.failovers,
+        read.corrupt
+    ));
+    lines
+}
+
+fn line(range: &RangeCount, read: &ReadStatistics) -> String {
+    let RangeCount { path, reason, bytes, ops } = range;
+    let what = format!("reads: {} {bytes} bytes in {ops} ranges", path.name());
+    match (&read.last, &read.detail) {
+        _ if *reason == ReadReason::None => what,
+        (Some((_, last)), Some(detail)) if last == reason => {
+            format!("{what}, not local: {} ({detail})", reason.name())
+        }
+        _ => format!("{what}, not local: {}", reason.name()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zerohop_client::ReadPath;
+
+    #[test]
+    fn every_way_has_its_line_and_its_reason() {
+        let range = |path, reason, bytes| RangeCount { path, reason, bytes, ops: 1 };
+        let read = ReadStatistics {
+            ranges: vec![
+                range(ReadPath::LocalMapped, ReadReason::None, 7),
+                range(ReadPath::TcpLocal, ReadReason::SocketAbsent, 5),
+            ],
+            last: Some((ReadPath::TcpLocal, ReadReason::SocketAbsent)),
+            detail: Some("nobody answers".to_owned()),
+            ..ReadStatistics::default()
+        };
+        let lines = lines(&read);
+        assert_eq!(lines[0], "reads: local-mapped 7 bytes in 1 ranges");
+        assert_eq!(
+            lines[1],
+            "reads: tcp-local 5 bytes in 1 ranges, not local: socket-absent (nobody answers)"
+        );
+        assert_eq!(lines.len(), 3);
+    }
+}
