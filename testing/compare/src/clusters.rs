@@ -22,6 +22,8 @@ pub struct Cluster {
     pub kind: Kind,
     pub site: Site,
     pub fs: FileSystem,
+    /// `dfs.domain.socket.path`, if there is a safe folder for it.
+    sockets: Option<String>,
     folder: PathBuf,
     namenode: Process,
     datanodes: Vec<Process>,
@@ -43,14 +45,24 @@ impl Cluster {
         }
         let namenode =
             Process::daemon("NameNode", daemon(kind, "namenode", &site.conf())?, &site.log("nn"))?;
+        let sockets = sockets(kind);
         let start_one = |i: usize| {
-            let command = daemon(kind, "datanode", &site.datanode_conf(i))?;
+            let mut command = daemon(kind, "datanode", &site.datanode_conf(i))?;
+            // The clients' configuration does not say so: only the local part reads locally.
+            let listens = "dfs.client.read.shortcircuit=true".to_owned();
+            for setting in
+                sockets.iter().map(|path| format!("{SOCKET_KEY}={path}")).chain([listens])
+            {
+                if sockets.is_some() {
+                    command.args(["-D", &setting]);
+                }
+            }
             Process::daemon("DataNode", command, &site.log(&format!("dn{i}")))
         };
         let datanodes = (0..DATANODES).map(start_one).collect::<Outcome<Vec<_>>>()?;
         let conf = Conf::load(site.conf()).map_err(|e| e.to_string())?;
         let fs = FileSystem::connect(&conf, None).map_err(|e| e.to_string())?;
-        let mut cluster = Self { kind, site, fs, folder, namenode, datanodes };
+        let mut cluster = Self { kind, site, fs, sockets, folder, namenode, datanodes };
         cluster.wait()?;
         Ok(cluster)
     }
@@ -83,6 +95,19 @@ impl Cluster {
         self.datanodes.iter().map(|node| Watched::new("DataNode", node.id())).collect()
     }
 
+    /// What a client must have to read locally.
+    pub fn local_settings(&self) -> Outcome<[(&'static str, String); 2]> {
+        let path =
+            self.sockets.clone().ok_or("COMPARE_SOCKETS names no folder for domain sockets")?;
+        Ok([("dfs.client.read.shortcircuit", "true".to_owned()), (SOCKET_KEY, path)])
+    }
+
+    /// The folders of a DataNode's volumes.
+    pub fn data_folders(&self) -> Vec<PathBuf> {
+        let volume = |i: usize, disk: usize| self.folder.join(format!("dn{i}/disk{disk}"));
+        (0..DATANODES).flat_map(|i| [volume(i, 0), volume(i, 1)]).collect()
+    }
+
     /// What a client of the cluster has in its environment.
     pub fn conf(&self) -> PathBuf {
         self.site.conf()
@@ -95,6 +120,15 @@ impl Drop for Cluster {
         self.namenode.kill();
         let _ = std::fs::remove_dir_all(&self.folder);
     }
+}
+
+const SOCKET_KEY: &str = "dfs.domain.socket.path";
+
+/// run.sh makes the folder, and removes it even when a signal ends this.
+fn sockets(kind: Kind) -> Option<String> {
+    let folder = PathBuf::from(std::env::var_os("COMPARE_SOCKETS")?);
+    let name = format!("{kind:?}").to_lowercase();
+    Some(folder.join(format!("{name}._PORT")).display().to_string())
 }
 
 /// Hadoop's defaults over what the tests set; one machine has three DataNodes on one disk.

@@ -3,6 +3,7 @@ package zerohop;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Paths;
 import java.util.ArrayList;
@@ -16,10 +17,13 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hdfs.HdfsConfiguration;
+import org.apache.hadoop.hdfs.ReadStatistics;
+import org.apache.hadoop.hdfs.client.HdfsDataInputStream;
 
 /**
  * Workloads through Apache's own client: {@code Load STEP KEY=VALUE...}, the configuration folder
@@ -165,6 +169,66 @@ public final class Load {
         });
   }
 
+  /** Every byte must have come by short circuit. */
+  private static void checkLocal(FSDataInputStream in) throws IOException {
+    ReadStatistics read = ((HdfsDataInputStream) in).getReadStatistics();
+    if (read.getTotalShortCircuitBytesRead() != read.getTotalBytesRead()) {
+      throw new IOException(
+          read.getTotalShortCircuitBytesRead() + " of " + read.getTotalBytesRead() + " bytes were local");
+    }
+  }
+
+  private long readLocal(Path path, boolean isDirect) throws IOException {
+    ByteBuffer buffer = isDirect ? ByteBuffer.allocateDirect(1 << 20) : ByteBuffer.allocate(1 << 20);
+    long total = 0;
+    try (FSDataInputStream in = fs.open(path)) {
+      for (int got = 0; got >= 0; total += Math.max(got, 0)) {
+        buffer.clear();
+        got = isDirect ? in.read(buffer) : in.read(buffer.array());
+      }
+      checkLocal(in);
+    }
+    return total;
+  }
+
+  private void local() throws Exception {
+    boolean isDirect = option("direct", 0) > 0;
+    writeOne(file(0), size());
+    repeat(
+        WARM_UP_RUNS,
+        run -> {
+          long start = System.nanoTime();
+          return rate(readLocal(file(0), isDirect), start);
+        });
+  }
+
+  /** Reads at random places a second, each of {@code length} bytes and whole. */
+  private void random() throws Exception {
+    int length = option("length", 4096);
+    long timeNs = option("time", 1000) * 1_000_000L;
+    writeOne(file(0), size());
+    Random random = new Random(1);
+    byte[] buffer = new byte[length];
+    try (FSDataInputStream in = fs.open(file(0))) {
+      int places = (int) (size() / length);
+      repeat(
+          WARM_UP_RUNS,
+          run -> {
+            long start = System.nanoTime();
+            long calls = 0;
+            while (System.nanoTime() - start < timeNs) {
+              for (int i = 0; i < 16; i++) {
+                in.readFully((long) random.nextInt(places) * length, buffer);
+              }
+              calls += 16;
+            }
+            double seconds = (System.nanoTime() - start) / 1e9;
+            return new double[] {calls / seconds, calls * (double) length / 1e9};
+          });
+      checkLocal(in);
+    }
+  }
+
   /** The median wait of a run, in microseconds. */
   private void flush(boolean sync) throws Exception {
     byte[] bytes = noise(4096);
@@ -221,6 +285,12 @@ public final class Load {
         break;
       case "read":
         read();
+        break;
+      case "local":
+        local();
+        break;
+      case "random":
+        random();
         break;
       case "hflush":
         flush(false);

@@ -2,6 +2,7 @@
 
 mod copy;
 mod data;
+mod local;
 mod metadata;
 mod nnbench;
 mod shell;
@@ -18,6 +19,8 @@ use crate::table::Pair;
 pub enum Section {
     /// Long files.
     Io,
+    /// Reads that do not leave the machine.
+    Local,
     /// hflush and hsync.
     Flush,
     /// Small files, by Apache's client on both.
@@ -34,8 +37,9 @@ pub enum Section {
 
 impl Section {
     /// All parts, in the order they run.
-    pub const ALL: [Section; 7] = [
+    pub const ALL: [Section; 8] = [
         Section::Io,
+        Section::Local,
         Section::Flush,
         Section::Small,
         Section::Metadata,
@@ -48,6 +52,7 @@ impl Section {
     pub const fn name(self) -> &'static str {
         match self {
             Section::Io => "io",
+            Section::Local => "local",
             Section::Flush => "flush",
             Section::Small => "small",
             Section::Metadata => "metadata",
@@ -61,6 +66,7 @@ impl Section {
     pub fn run(self, both: &Both, add: &mut dyn FnMut(Pair)) -> Outcome {
         match self {
             Section::Io => data::io(both, add),
+            Section::Local => local::run(both, add),
             Section::Flush => data::flush(both, add),
             Section::Small => data::small(both, add),
             Section::Metadata => metadata::run(both, add),

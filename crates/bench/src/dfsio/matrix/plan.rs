@@ -90,25 +90,23 @@ impl Matrix {
     /// cluster is removed, whatever happens.
     pub fn run(self, progress: &mut dyn FnMut(&Row)) -> Result<Rows, Failure> {
         let plan = &self.plan;
-        let mut rows = Vec::new();
-        let mut result = Ok(());
-        for cell in cells(&plan.ops, &plan.ways, plan.buffer_len, plan.files) {
-            match self.row(&cell) {
-                Ok(row) => {
-                    progress(&row);
-                    rows.push(row);
-                }
-                Err(error) => {
-                    result = Err(error);
-                    break;
-                }
-            }
-        }
-        let fs = FileSystem::connect(&plan.conf, None)?;
-        let cleaned = fs.delete(&format!("{}/io_matrix", plan.base), true);
-        result?;
+        let cells = cells(&plan.ops, &plan.ways, plan.buffer_len, plan.files);
+        self.run_cells(&cells, progress)
+    }
+
+    /// The same of some rows.
+    pub fn run_cells(
+        self,
+        cells: &[Cell],
+        progress: &mut dyn FnMut(&Row),
+    ) -> Result<Rows, Failure> {
+        let measure = |cell| self.row(cell).inspect(&mut *progress);
+        let rows: Result<Vec<Row>, Failure> = cells.iter().map(measure).collect();
+        let fs = FileSystem::connect(&self.plan.conf, None)?;
+        let cleaned = fs.delete(&format!("{}/io_matrix", self.plan.base), true);
+        let rows = rows?;
         cleaned?;
-        Ok(Rows { machine: Report::new().machine, file_len: plan.size, rows })
+        Ok(Rows { machine: Report::new().machine, file_len: self.plan.size, rows })
     }
 
     fn amount(&self) -> Amount {
