@@ -97,8 +97,9 @@ fn the_matrix_reports_every_row() {
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
     let json: serde_json::Value = serde_json::from_str(&read("rows.json")).unwrap();
     let rows = json.as_array().unwrap();
-    // Sequential by one and two, warm and dropped; random 4 and 64 KiB by one and four, and dropped.
-    assert_eq!(rows.len(), (4 + 5) * 4 * 2);
+    // Sequential by one and two, warm and dropped; random 4 and 64 KiB by one and four, and dropped;
+    // vectored; scans of what is mapped.
+    assert_eq!(rows.len(), (4 + 5 + 1) * 4 * 2 + 2);
     for row in rows {
         let number = |name: &str| row[name].as_f64().filter(|value| *value > 0.0);
         let figures = ["mb_s", "ops_s", "limit_mb_s", "limit_ops_s", "ratio"].map(number);

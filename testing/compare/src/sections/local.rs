@@ -14,6 +14,7 @@ use crate::table::{Better, Figure, Pair, number};
 
 /// Bytes of a random read.
 const LEN: usize = 4096;
+const OPS: [Op; 2] = [Op::Read, Op::RandomRead];
 const BUFFER_KEY: &str = "dfs.client.read.shortcircuit.buffer.size";
 
 /// What Apache's client does, and how many times better ours shall be.
@@ -40,9 +41,9 @@ pub fn run(both: &Both, add: &mut dyn FnMut(Pair)) -> Outcome {
     let ours = ours(both);
     for (op, all) in [(Op::Read, &SEQUENTIAL), (Op::RandomRead, &RANDOM)] {
         for work in all {
-            let (what, unit) = match op {
-                Op::Read => ("local read, verified", "MB/s"),
-                Op::RandomRead => ("local random 4 KB, verified", "ops/s"),
+            let (what, unit) = match op.is_sequential() {
+                true => ("local read, verified", "MB/s"),
+                false => ("local random 4 KB, verified", "ops/s"),
             };
             let on = |cluster: &Cluster| {
                 settle();
@@ -61,13 +62,11 @@ pub fn run(both: &Both, add: &mut dyn FnMut(Pair)) -> Outcome {
             let name = format!("{what}: Apache's client, {}", work.name);
             add(pair(format!("{name}, on both"), on(&both.ours)?, None));
             if let Some(row) = ours.as_ref().ok().and_then(|rows| best(rows, op)) {
-                let limit = match op {
-                    Op::Read => row.limit_mb_s.map(|limit| format!("read(2) {}", number(limit))),
-                    Op::RandomRead => {
-                        row.limit_ops_s.map(|limit| format!("pread(2) {}", number(limit)))
-                    }
+                let limit = match op.is_sequential() {
+                    true => format!("read(2) {}", number(row.limit_mb_s.unwrap_or(0.0))),
+                    false => format!("pread(2) {}", number(row.limit_ops_s.unwrap_or(0.0))),
                 };
-                let name = format!("{name}; ours {} ({})", row.path, limit.unwrap_or_default());
+                let name = format!("{name}; ours {} ({})", row.path, limit);
                 add(pair(name, figure(row, op), Some(work.goal)));
             }
         }
@@ -103,13 +102,13 @@ fn ours(both: &Both) -> Outcome<Vec<Row>> {
         runs: both.args.runs.max(5),
         time: Duration::from_millis(300),
         ways: vec![Way::LocalMapped, Way::Local],
-        ops: Op::ALL.to_vec(),
+        ops: OPS.to_vec(),
     };
     let cell = |op, way| {
-        let size = if op == Op::Read { 1 << 20 } else { LEN };
+        let size = if op.is_sequential() { 1 << 20 } else { LEN };
         Cell { op, way, verified: true, is_dropped: false, size, threads: 1 }
     };
-    let cells: Vec<Cell> = Op::ALL
+    let cells: Vec<Cell> = OPS
         .into_iter()
         .flat_map(|op| [cell(op, Way::LocalMapped), cell(op, Way::Local)])
         .collect();
@@ -124,7 +123,7 @@ fn best(rows: &[Row], op: Op) -> Option<&Row> {
 }
 
 fn figure(row: &Row, op: Op) -> Figure {
-    let value = if op == Op::Read { row.mb_s } else { row.ops_s };
+    let value = if op.is_sequential() { row.mb_s } else { row.ops_s };
     let cpu = row.client_cpu_s_per_gb.zip(row.datanode_cpu_s_per_gb);
     let figure = Figure::new(value.into_iter().collect());
     Figure { cpu: cpu.map(|(client, datanode)| client + datanode), ..figure }

@@ -12,7 +12,7 @@ pub const USAGE: &str = "\
                      Here -nrFiles is 2, -size 1GB, -bufferSize 1048576 unless given
     --runs N         runs of each row that count; 5
     --paths A,B      only these of tcp, domain-socket, local, local-mapped
-    --ops A,B        only these of read, random-read
+    --ops A,B        only these of read, scan, random-read, vectored-read
     --time MS        of each random run; 100
     --local FOLDER   on the DataNode's disk, for the plain files; the temporary folder
     --json[=FILE]    the rows as JSON instead of the table, or besides it into a file

@@ -1,6 +1,6 @@
 //! The loops that read: the same ones for the cluster's files and for plain ones.
 
-use super::cell::{Cell, Op};
+use super::cell::{Cell, Op, RANGES};
 use super::source::{Reader, Source};
 use crate::dfsio::result::Task;
 use crate::files::Failure;
@@ -68,6 +68,8 @@ pub fn pass(source: &dyn Source, cell: &Cell, amount: Amount) -> Result<Pass, Fa
         let start = Instant::now();
         let (bytes, calls) = match cell.op {
             Op::Read => to_the_end(&mut *reader, &mut buffer, amount.file_len)?,
+            Op::Scan => lent_to_the_end(&mut *reader, &mut buffer, amount.file_len)?,
+            Op::VectoredRead => ranges(&mut *reader, cell.size, &places, start + amount.time)?,
             Op::RandomRead => anywhere(&mut *reader, &mut buffer, &places, start + amount.time)?,
         };
         let end = Instant::now();
@@ -94,7 +96,7 @@ pub fn pass(source: &dyn Source, cell: &Cell, amount: Amount) -> Result<Pass, Fa
 }
 
 fn places(cell: &Cell, amount: Amount, seed: usize) -> Vec<u64> {
-    if cell.op == Op::Read {
+    if cell.op.is_sequential() {
         return Vec::new();
     }
     let slots = (amount.file_len / cell.size as u64).max(1);
@@ -103,15 +105,51 @@ fn places(cell: &Cell, amount: Amount, seed: usize) -> Vec<u64> {
 }
 
 fn to_the_end(reader: &mut dyn Reader, buffer: &mut [u8], len: u64) -> Result<(u64, u64), Failure> {
+    until_end(len, || reader.read(buffer))
+}
+
+fn lent_to_the_end(
+    reader: &mut dyn Reader,
+    buffer: &mut [u8],
+    len: u64,
+) -> Result<(u64, u64), Failure> {
+    until_end(len, || reader.lend(buffer))
+}
+
+fn until_end(
+    len: u64,
+    mut next: impl FnMut() -> Result<usize, Failure>,
+) -> Result<(u64, u64), Failure> {
     let (mut total, mut calls) = (0, 0);
     loop {
-        match reader.read(buffer)? {
+        match next()? {
             0 if total == len => return Ok((total, calls)),
             0 => return Err(format!("the file ended after {total} of {len} bytes").into()),
             read => total += read as u64,
         }
         calls += 1;
     }
+}
+
+/// Each range counts as a call.
+fn ranges(
+    reader: &mut dyn Reader,
+    size: usize,
+    places: &[u64],
+    deadline: Instant,
+) -> Result<(u64, u64), Failure> {
+    let mut buffers = vec![vec![1; size]; RANGES];
+    let mut calls = 0;
+    for some in places.chunks_exact(RANGES).cycle() {
+        let mut wanted: Vec<(u64, &mut [u8])> =
+            some.iter().copied().zip(buffers.iter_mut().map(Vec::as_mut_slice)).collect();
+        reader.read_ranges(&mut wanted)?;
+        calls += some.len() as u64;
+        if Instant::now() >= deadline {
+            break;
+        }
+    }
+    Ok((calls * size as u64, calls))
 }
 
 fn anywhere(
@@ -203,6 +241,14 @@ mod tests {
         let amount = Amount { file_len: 2000, files: 1, time: Duration::ZERO };
         let error = pass(&source, &cell(Op::Read, 4096, 1), amount).unwrap_err();
         assert!(error.to_string().contains("1000 of 2000"), "{error}");
+    }
+
+    #[test]
+    fn ranges_count_each() {
+        let source = plain(1, 1 << 20);
+        let amount = Amount { file_len: 1 << 20, files: 1, time: Duration::from_millis(2) };
+        let pass = pass(&source, &cell(Op::VectoredRead, 4096, 1), amount).unwrap();
+        assert!(pass.calls % RANGES as u64 == 0 && pass.bytes() == pass.calls * 4096);
     }
 
     #[test]

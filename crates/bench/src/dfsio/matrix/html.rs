@@ -82,7 +82,7 @@ fn groups(rows: &[Row]) -> Vec<Vec<&Row>> {
 /// The figure that tells most of an operation, its limit, and their unit.
 fn figure(row: &Row) -> (Option<f64>, Option<f64>, &'static str) {
     match row.op {
-        "read" => (row.mb_s, row.limit_mb_s, "MB/s"),
+        "read" | "scan" => (row.mb_s, row.limit_mb_s, "MB/s"),
         _ => (row.ops_s, row.limit_ops_s, "calls/s"),
     }
 }
@@ -95,11 +95,16 @@ fn chart(page: &mut String, group: &[&Row]) {
     } else {
         format!("{} readers", first.threads)
     };
-    let op = if first.op == "read" { "Sequential" } else { "Random" };
+    let op = match first.op {
+        "read" => "Sequential",
+        "scan" => "Sequential without a copy",
+        "vectored-read" => "A hundred random ranges a call",
+        _ => "Random",
+    };
     put(
         page,
         format_args!(
-            "<h2>{op}, calls of {}, {readers}, page cache {} ({unit})</h2>\n",
+            "<h2>{op}, {} each, {readers}, page cache {} ({unit})</h2>\n",
             size(first.size),
             first.cache
         ),

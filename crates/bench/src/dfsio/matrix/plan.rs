@@ -147,7 +147,7 @@ impl Matrix {
 
     fn limit<'a>(&'a self, cell: &Cell) -> &'a dyn Source {
         match (cell.op, &self.blocks) {
-            (Op::RandomRead, Some(blocks)) => blocks,
+            (Op::RandomRead | Op::VectoredRead, Some(blocks)) => blocks,
             _ => &self.plain,
         }
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 /// One measured row. A figure that was not taken is `null`. MB and GB count in powers of 10.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Row {
-    /// `read` (from start to end) or `random-read`.
+    /// `read` (from start to end), `scan` (without a copy), `random-read` or `vectored-read`.
     pub op: &'static str,
     /// `tcp`, `domain-socket`, `local` or `local-mapped`.
     pub path: &'static str,

@@ -22,6 +22,16 @@ pub trait Reader: Send {
     fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Failure>;
     /// Which way its bytes came.
     fn statistics(&self) -> ReadStatistics;
+
+    /// The next bytes where they lie, or copied where they cannot be lent; how many there are.
+    fn lend(&mut self, buffer: &mut [u8]) -> Result<usize, Failure> {
+        self.read(buffer)
+    }
+
+    /// Fills each buffer from its offset on.
+    fn read_ranges(&mut self, ranges: &mut [(u64, &mut [u8])]) -> Result<(), Failure> {
+        ranges.iter_mut().try_for_each(|(offset, buffer)| self.read_at(*offset, buffer))
+    }
 }
 
 /// Files of the cluster.
@@ -52,6 +62,14 @@ impl Reader for FileReader {
 
     fn statistics(&self) -> ReadStatistics {
         FileReader::statistics(self)
+    }
+
+    fn lend(&mut self, buffer: &mut [u8]) -> Result<usize, Failure> {
+        Ok(FileReader::lend(self, buffer.len())?.len())
+    }
+
+    fn read_ranges(&mut self, ranges: &mut [(u64, &mut [u8])]) -> Result<(), Failure> {
+        Ok(FileReader::read_ranges(self, ranges)?)
     }
 }
 
