@@ -104,14 +104,12 @@ fn ours(both: &Both) -> Outcome<Vec<Row>> {
         ways: vec![Way::LocalMapped, Way::Local],
         ops: OPS.to_vec(),
     };
-    let cell = |op, way| {
+    let cell = |op: Op, way| {
         let size = if op.is_sequential() { 1 << 20 } else { LEN };
         Cell { op, way, verified: true, is_dropped: false, size, threads: 1 }
     };
-    let cells: Vec<Cell> = OPS
-        .into_iter()
-        .flat_map(|op| [cell(op, Way::LocalMapped), cell(op, Way::Local)])
-        .collect();
+    let cells: Vec<Cell> =
+        OPS.into_iter().flat_map(|op| [cell(op, Way::LocalMapped), cell(op, Way::Local)]).collect();
     let matrix = Matrix::prepare(plan).map_err(|e| e.to_string())?;
     Ok(matrix.run_cells(&cells, &mut |_| {}).map_err(|e| e.to_string())?.rows)
 }
