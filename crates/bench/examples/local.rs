@@ -44,7 +44,9 @@ fn main() -> Result<(), Failure> {
         println!("random, {len} bytes, thousands a second");
         in_turn(&mut [
             ("pread(2), plain file", &mut || {
-                per_second(count, || random(count, len, |at, out| Ok(plain.read_exact_at(out, at)?)))
+                per_second(count, || {
+                    random(count, len, |at, out| Ok(plain.read_exact_at(out, at)?))
+                })
             }),
             ("verified", &mut || {
                 per_second(count, || random(count, len, |at, out| Ok(a.read_exact_at(at, out)?)))

@@ -248,7 +248,7 @@ mod tests {
         let source = plain(1, 1 << 20);
         let amount = Amount { file_len: 1 << 20, files: 1, time: Duration::from_millis(2) };
         let pass = pass(&source, &cell(Op::VectoredRead, 4096, 1), amount).unwrap();
-        assert!(pass.calls % RANGES as u64 == 0 && pass.bytes() == pass.calls * 4096);
+        assert!(pass.calls.is_multiple_of(RANGES as u64) && pass.bytes() == pass.calls * 4096);
     }
 
     #[test]
