@@ -4,12 +4,12 @@ use crate::error::{Error, Result};
 use std::time::Duration;
 use zerohop_conf::{Conf, keys};
 use zerohop_wire::checksum_type::{ChecksumType, DataChecksum};
-use zerohop_wire::transfer::packet::PACKET_LEN_MAX;
+use zerohop_wire::transfer::packet::{PACKET_LEN_MAX, PREFIX_LEN_MAX};
 
 /// How often a DataNode's silence is extended by the length of the pipeline, and by how much.
 const TIMEOUT_PER_NODE: Duration = Duration::from_secs(5);
-/// Bytes of a packet where the configuration names no size: few calls for much data.
-const PACKET_LEN_OWN: usize = 1 << 20;
+/// Bytes of data in a packet where the configuration names no size: few calls for much data.
+pub(crate) const PACKET_DATA_OWN: usize = 1 << 20;
 
 /// When a DataNode that failed in a pipeline is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl Settings {
         let count = |key| conf.get(key).map(|n: i32| u32::try_from(n).unwrap_or(0));
         let packet_len = match conf.is_set(keys::DFS_CLIENT_WRITE_PACKET_SIZE.name) {
             true => conf.get(&keys::DFS_CLIENT_WRITE_PACKET_SIZE)?.max(0) as usize,
-            false => PACKET_LEN_OWN,
+            false => packet_len(PACKET_DATA_OWN, checksum(conf)?),
         };
         Ok(Self {
             replication: u16::try_from(conf.get(&keys::DFS_REPLICATION)?)
@@ -167,6 +167,11 @@ impl Settings {
     pub(crate) fn pipeline_write_timeout(&self, nodes: usize) -> Duration {
         extended(self.write_timeout, nodes)
     }
+}
+
+/// Bytes of a packet with header, checksums and so much data.
+fn packet_len(data_len: usize, checksum: DataChecksum) -> usize {
+    PREFIX_LEN_MAX + checksum.sums_len(data_len) + data_len
 }
 
 fn extended(timeout: Duration, nodes: usize) -> Duration {

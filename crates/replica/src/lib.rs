@@ -28,7 +28,7 @@ mod volume;
 mod write_at;
 
 pub use error::{Error, ErrorKind, Result};
-pub use live::{Durability, LiveReplica, Packet, WRITE_UNIT};
+pub use live::{Durability, LiveReplica, Packet, Reach, WRITE_UNIT};
 pub use lock::DirLock;
 pub use names::{BlockFile, block_file_name, block_folder, meta_file_name, parse_name};
 pub use pool::{Place, Pool, StoredReplica};

@@ -188,7 +188,10 @@ impl Stream {
             return Err(self.blame(error));
         }
         self.bytes_sent = self.bytes_sent.max(end);
-        if !is_last {
+        if !is_last && self.sent.len() * 2 < self.window {
+            // They can wait: there is room, and whoever waits for one takes it.
+            return Ok(());
+        } else if !is_last {
             return self.take_ready_acks();
         }
         while !self.sent.is_empty() {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use zerohop_proto::Checked;
 use zerohop_transport::domain::{self, Peer};
-use zerohop_transport::net::LowWater;
+use zerohop_transport::net::{LowWater, unpace_before_connect};
 use zerohop_wire::transfer::frame;
 
 /// No operation or reply header comes near this; larger announcements are refused unread.
@@ -65,6 +65,7 @@ impl Conn {
     pub(crate) fn connect(addr: SocketAddr, timeout: Duration) -> io::Result<Self> {
         let domain = socket2::Domain::for_address(addr);
         let socket = Socket::new(domain, socket2::Type::STREAM, Some(socket2::Protocol::TCP))?;
+        unpace_before_connect((&socket).into(), &addr);
         socket.connect_timeout(&addr.into(), timeout)?;
         socket.set_tcp_nodelay(true)?;
         socket.set_keepalive(true)?;

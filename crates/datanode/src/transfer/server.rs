@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use zerohop_transport::net::Unpaced;
 
 /// How long a thread stays with its connection before it parks it.
 const LINGER: Duration = Duration::from_millis(20);
@@ -61,6 +62,7 @@ struct Shared {
     threads: Threads,
     handler: Arc<dyn Handler>,
     limits: IdleLimits,
+    unpaced: Unpaced,
     closing: AtomicBool,
 }
 
@@ -88,12 +90,14 @@ impl Server {
         handler: Arc<dyn Handler>,
     ) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
+        let unpaced = Unpaced::listen((&listener).into());
         let shared = Arc::new(Shared {
             poller: Poller::new()?,
             parked: Mutex::new(Parking { last_key: DOMAIN_KEY, conns: HashMap::new() }),
             threads,
             handler,
             limits,
+            unpaced,
             closing: AtomicBool::new(false),
         });
         // SAFETY: listeners are deleted from the poller at the end of `accept_loop` or when they are
@@ -137,7 +141,7 @@ fn accept_loop(shared: &Arc<Shared>, tcp: &TcpListener, mut domain: Option<Domai
         }
         for event in events.iter() {
             match (event.key, &domain) {
-                (TCP_KEY, _) => accept_all(shared, || accept_tcp(tcp)),
+                (TCP_KEY, _) => accept_all(shared, || accept_tcp(shared, tcp)),
                 (DOMAIN_KEY, Some(domain)) => accept_all(shared, || domain.accept()),
                 (key, _) => Shared::resume(shared, key),
             }
@@ -169,8 +173,9 @@ fn watch(shared: &Shared, domain: &mut DomainPort) {
     }
 }
 
-fn accept_tcp(listener: &TcpListener) -> io::Result<Conn> {
+fn accept_tcp(shared: &Shared, listener: &TcpListener) -> io::Result<Conn> {
     let (stream, _) = listener.accept()?;
+    shared.unpaced.accepted((&stream).into());
     let ready = stream.set_nonblocking(false).and_then(|()| stream.set_nodelay(true));
     if let Err(error) = ready {
         tracing::debug!("a new data connection is gone already: {error}");

@@ -14,7 +14,7 @@ mod moves;
 mod write;
 
 pub use moves::Durability;
-pub use write::{Packet, WRITE_UNIT};
+pub use write::{Packet, Reach, WRITE_UNIT};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pool::{Place, Pool};
@@ -51,6 +51,12 @@ struct State {
     /// The CRC of the partial chunk at the end; without meaning if there is none.
     tail: u32,
     poison: Option<String>,
+}
+
+impl State {
+    fn has_unwritten(&self) -> bool {
+        !self.buffer.is_empty() || !self.sums.is_empty()
+    }
 }
 
 impl LiveReplica {
@@ -179,7 +185,7 @@ impl LiveReplica {
 
     fn flush_locked(&self, state: &mut State) -> Result<()> {
         self.check_trusted(state)?;
-        if state.buffer.is_empty() && state.sums.is_empty() {
+        if !state.has_unwritten() {
             return Ok(());
         }
         self.write_out(state, &[], 0)

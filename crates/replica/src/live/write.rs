@@ -3,7 +3,7 @@
 use super::{LiveReplica, State};
 use crate::error::Result;
 use crate::pool::Place;
-use crate::write_at::write_two_at;
+use crate::write_at::write_runs_at;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::Ordering;
 use zerohop_wire::meta_header;
@@ -30,37 +30,67 @@ struct Plan<'a> {
     sums: Vec<u8>,
 }
 
+/// How much of what was received is to be in the files (the page cache) when a write returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Up to the last boundary of [`WRITE_UNIT`]; the rest waits in memory.
+    Units,
+    /// All of it.
+    All,
+}
+
 impl LiveReplica {
     /// Takes a packet. Bytes that are there already are skipped; a packet beyond the end is an
     /// error. The data may stay in memory until [`flush`](Self::flush); call that when no further
     /// packet is waiting, so that a killed process loses little.
     pub fn write(&self, packet: &Packet<'_>) -> Result<()> {
+        self.write_run(std::slice::from_ref(packet), Reach::Units).map(|_| ())
+    }
+
+    /// Takes packets that follow each other, as [`write`](Self::write) does, and puts them into the
+    /// file by one call. Returns how many bytes of the replica are in its file now. After an error
+    /// the packets before the bad one were taken.
+    pub fn write_run(&self, packets: &[Packet<'_>], reach: Reach) -> Result<u64> {
         let mut state = self.lock();
         self.check_trusted(&state)?;
         if state.place == Place::Finalized {
             return Err(self.invalid(&state, "write to", "it is finalized".to_owned()));
         }
-        let Some(plan) = self.plan(&state, packet)? else { return Ok(()) };
+        let mut pieces = Vec::with_capacity(packets.len());
+        let taken = packets.iter().try_for_each(|packet| {
+            pieces.extend(self.take(&mut state, packet)?);
+            Ok(())
+        });
+        let new_len: usize = pieces.iter().map(|piece: &&[u8]| piece.len()).sum();
+        let keep = match reach {
+            Reach::Units => (state.block.len % WRITE_UNIT) as usize,
+            Reach::All => 0,
+        };
+        if new_len > keep || (keep == 0 && state.has_unwritten()) {
+            let kept = cut_last(&mut pieces, keep);
+            self.write_out(&mut state, &pieces, keep as u64)?;
+            pieces = kept;
+        }
+        pieces.iter().for_each(|piece| state.buffer.extend_from_slice(piece));
+        self.received.store(state.block.len, Ordering::Release);
+        taken.map(|()| state.block.len - state.buffer.len() as u64)
+    }
+
+    /// Takes a packet's new sums; returns its new data, which is to be written or kept.
+    fn take<'a>(&self, state: &mut State, packet: &Packet<'a>) -> Result<Option<&'a [u8]>> {
+        let Some(plan) = self.plan(state, packet)? else { return Ok(None) };
         let old_len = state.block.len;
         state.block.len += plan.data.len() as u64;
         if self.checksum.sum_len() != 0 {
             if old_len != self.checksum.chunk_start(old_len) {
-                self.drop_last_sum(&mut state);
+                self.drop_last_sum(state);
             }
             state.sums.extend_from_slice(&plan.sums);
             if let [.., a, b, c, d] = *plan.sums {
                 state.tail = u32::from_be_bytes([a, b, c, d]);
             }
         }
-        let boundary = state.block.len - state.block.len % WRITE_UNIT;
-        let direct = boundary.saturating_sub(old_len) as usize;
-        let (direct, rest) = plan.data.split_at(direct.min(plan.data.len()));
-        if !direct.is_empty() {
-            self.write_out(&mut state, direct, rest.len() as u64)?;
-        }
-        state.buffer.extend_from_slice(rest);
-        self.received.store(state.block.len, Ordering::Release);
-        Ok(())
+        Ok(Some(plan.data))
     }
 
     /// Which bytes and sums of a packet are new; `None` if none are.
@@ -124,10 +154,17 @@ impl LiveReplica {
         }
     }
 
-    /// Writes buffer, `direct` behind it, and all sums; `rest_len` bytes received come after them.
-    pub(super) fn write_out(&self, state: &mut State, direct: &[u8], rest_len: u64) -> Result<()> {
-        let at = state.block.len - rest_len - direct.len() as u64 - state.buffer.len() as u64;
-        let written = write_two_at(&self.data, &state.buffer, direct, at).and_then(|()| {
+    /// Writes buffer, `pieces` behind it, and all sums; `rest_len` bytes received come after them.
+    pub(super) fn write_out(
+        &self,
+        state: &mut State,
+        pieces: &[&[u8]],
+        rest_len: u64,
+    ) -> Result<()> {
+        let len = state.buffer.len() + pieces.iter().map(|piece| piece.len()).sum::<usize>();
+        let at = state.block.len - rest_len - len as u64;
+        let runs = std::iter::once(state.buffer.as_slice()).chain(pieces.iter().copied());
+        let written = write_runs_at(&self.data, runs, at).and_then(|()| {
             let chunk_start = state.sums_from * self.checksum.bytes_per_checksum() as u64;
             let at = meta_header::sum_offset(self.checksum, chunk_start);
             self.meta.write_all_at(&state.sums, at)
@@ -142,4 +179,21 @@ impl LiveReplica {
         state.sums.clear();
         Ok(())
     }
+}
+
+/// Cuts the last `len` bytes off the pieces, and returns them: pieces again.
+fn cut_last<'a>(pieces: &mut Vec<&'a [u8]>, mut len: usize) -> Vec<&'a [u8]> {
+    let mut cut = Vec::new();
+    while len > 0
+        && let Some(last) = pieces.pop()
+    {
+        let (stays, goes) = last.split_at(last.len().saturating_sub(len));
+        len -= goes.len();
+        cut.push(goes);
+        if !stays.is_empty() {
+            pieces.push(stays);
+        }
+    }
+    cut.reverse();
+    cut
 }

@@ -1,6 +1,7 @@
 //! Opening a data connection.
 
-use socket2::{SockRef, TcpKeepalive};
+use super::unpace_before_connect;
+use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
 use std::io;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
@@ -22,11 +23,14 @@ pub struct ConnectOptions {
 
 /// Connects to `addr`.
 pub fn connect(addr: SocketAddr, options: &ConnectOptions) -> io::Result<TcpStream> {
-    let stream = if options.connect_timeout.is_zero() {
-        TcpStream::connect(addr)?
+    let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
+    unpace_before_connect(SockRef::from(&socket), &addr);
+    if options.connect_timeout.is_zero() {
+        socket.connect(&addr.into())?;
     } else {
-        TcpStream::connect_timeout(&addr, options.connect_timeout)?
-    };
+        socket.connect_timeout(&addr.into(), options.connect_timeout)?;
+    }
+    let stream = TcpStream::from(socket);
     stream.set_nodelay(options.tcp_nodelay)?;
     stream.set_read_timeout(some(options.read_timeout))?;
     stream.set_write_timeout(some(options.write_timeout))?;
