@@ -200,6 +200,26 @@ fn an_interrupted_put_leaves_nothing() {
 }
 
 /// One line that says what to do, and an exit code that is not 0.
+/// The blocks of one file are fetched side by side, each to its place.
+#[test]
+fn a_file_of_many_blocks_comes_back_as_it_was() {
+    let home = tempfile::tempdir().unwrap();
+    let up = Up::start(&home.path().join("data"));
+    let (from, to) = (home.path().join("from"), home.path().join("to"));
+    let bytes: Vec<u8> = (0..5_500_000_u32).map(|n| (n ^ (n >> 9)) as u8).collect();
+    std::fs::write(&from, &bytes).unwrap();
+    let put = ["-D", "dfs.blocksize=1m", "-put", from.to_str().unwrap(), "/many"];
+    assert_eq!(run(&mut up.fs(&put)).0, 0);
+    assert_eq!(run(&mut up.fs(&["-stat", "%o", "/many"])).1, "1048576\n");
+    for threads in ["1", "3"] {
+        let (code, out, err) =
+            run(&mut up.fs(&["-get", "-f", "-t", threads, "/many", to.to_str().unwrap()]));
+        assert_eq!((code, out.as_str(), err.as_str()), (0, "", ""));
+        assert!(std::fs::read(&to).unwrap() == bytes, "{threads} threads");
+    }
+    assert_eq!(up.stop(rustix::process::Signal::TERM), 0);
+}
+
 #[test]
 fn what_cannot_work_says_so_in_one_line() {
     let folder = tempfile::tempdir().unwrap();

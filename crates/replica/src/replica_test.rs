@@ -57,6 +57,8 @@ enum Step {
     /// A packet that was there already, in part.
     Again(usize, usize),
     Unsummed(usize),
+    /// Several packets at once; all of them are to be in the file then, or whole units.
+    Run(Vec<usize>, Reach),
     Flush,
     Read,
     Truncate(prop::sample::Index),
@@ -71,7 +73,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         (1usize..2000).prop_map(Step::FromChunkStart),
         (1usize..600).prop_map(Step::WithinChunk),
         (1usize..3, 1usize..3000).prop_map(|(chunks, len)| Step::Again(chunks, len)),
-        len.prop_map(Step::Unsummed),
+        len.clone().prop_map(Step::Unsummed),
+        (prop::collection::vec(len, 1..5), prop_oneof![Just(Reach::Units), Just(Reach::All)])
+            .prop_map(|(lens, reach)| Step::Run(lens, reach)),
         Just(Step::Flush),
         Just(Step::Read),
         any::<prop::sample::Index>().prop_map(Step::Truncate),
@@ -114,6 +118,28 @@ fn run(home: &Home, checksum: DataChecksum, steps: &[Step]) {
                 send(&live, start, &bytes(start, *more)).unwrap();
                 let end = start + *more as u64;
                 model.extend(bytes(len, end.saturating_sub(len) as usize));
+            }
+            Step::Run(lens, reach) => {
+                let chunk_len = checksum.bytes_per_checksum();
+                let mut runs = Vec::new();
+                let mut at = chunk;
+                for len in lens {
+                    let data = bytes(at, len.next_multiple_of(chunk_len));
+                    let mut sums = vec![0; checksum.sums_len(data.len())];
+                    checksum.compute(&data, &mut sums).unwrap();
+                    runs.push((at, data, sums));
+                    at = runs.last().map_or(at, |(at, data, _)| at + data.len() as u64);
+                }
+                let packets: Vec<_> = runs
+                    .iter()
+                    .map(|(offset, data, sums)| Packet { offset: *offset, data, sums })
+                    .collect();
+                let written = live.write_run(&packets, *reach).unwrap();
+                let unit = if *reach == Reach::All { 1 } else { WRITE_UNIT };
+                assert!(written >= at - at % unit && written <= at);
+                let file = home.pool.data_path(live.block().id, live.place());
+                assert_eq!(fs::metadata(file).unwrap().len(), written);
+                model.extend(bytes(len, (at - len) as usize));
             }
             Step::Flush => assert_eq!(live.flush().unwrap(), len),
             Step::Read => check(&live.open().unwrap(), &model),

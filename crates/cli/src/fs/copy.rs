@@ -9,9 +9,10 @@ use super::acl;
 use super::append::pump;
 use super::interrupt::Unfinished;
 use super::item::{Item, file_name};
+use super::parts::Parts;
 use super::progress::Progress;
 use super::shell::Shell;
-use super::store::{AclChange, CreateHow, OpenHow, Status, Times};
+use super::store::{AclChange, CreateHow, OpenHow, Output, Status, Times};
 use crate::failure::{Failure, Outcome};
 
 /// Files found ahead of those being copied.
@@ -126,15 +127,19 @@ struct Job {
 struct Work {
     how: Copying,
     progress: Progress,
+    /// Threads for one long file.
+    threads_of_file: usize,
     failures: Mutex<BTreeMap<usize, Failure>>,
 }
 
 /// Copies each source to the target, folders with all that is in them.
 pub fn copy_all(shell: &mut Shell, sources: &[Item], target: &Item, how: Copying) -> Outcome {
     Destination::check(target, sources, how.overwrite)?;
-    let work = Work { how, progress: Progress::new(), failures: Mutex::default() };
     let several = sources.len() > 1 || sources.iter().any(Item::is_dir);
     let threads = if several { how.threads } else { 1 };
+    let threads_of_file = if several { 1 } else { how.threads };
+    let (progress, failures) = (Progress::new(), Mutex::default());
+    let work = Work { how, progress, threads_of_file, failures };
     let mut folders = Vec::new();
     let walked = std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel::<Job>(QUEUE);
@@ -248,8 +253,14 @@ impl Work {
 
     fn copy(&self, job: &Job) -> Outcome {
         let how = OpenHow { verify: self.how.verify };
-        let mut input = job.source.store.open(&job.source.path, how)?;
-        write_stream(&mut *input, &job.target, self.how, &mut |bytes| self.progress.done(bytes))?;
+        write_file(&job.target, self.how, &mut |output| {
+            let parts = Parts::of(&job.source, how, self.threads_of_file);
+            if let (Some(parts), Some(file)) = (parts, output.file()) {
+                return parts.copy(file, &|bytes| self.progress.done(bytes));
+            }
+            let mut input = job.source.store.open(&job.source.path, how)?;
+            pump(&mut *input, output, &mut |bytes| self.progress.done(bytes)).map(|_| ())
+        })?;
         if self.how.write_crc && job.target.store.is_local() {
             super::local::write_crc_file(&job.target.path)?;
         }
@@ -268,6 +279,15 @@ pub fn write_stream(
     how: Copying,
     through: &mut dyn FnMut(u64),
 ) -> Outcome {
+    write_file(target, how, &mut |output| pump(input, output, through).map(|_| ()))
+}
+
+/// Writes a file that appears under its name when `fill` is done with it.
+fn write_file(
+    target: &Item,
+    how: Copying,
+    fill: &mut dyn FnMut(&mut dyn Output) -> Outcome,
+) -> Outcome {
     if target.exists() && (target.is_dir() || !how.overwrite) {
         return Err(Failure::exists(&target.text));
     }
@@ -275,7 +295,7 @@ pub fn write_stream(
     let path = if how.direct { target.path.clone() } else { format!("{}._COPYING_", target.path) };
     let unfinished = (!how.direct).then(|| Unfinished::new(&target.store, &path));
     let mut output = target.store.create(&path, create)?;
-    pump(input, &mut *output, through)?;
+    fill(&mut *output)?;
     output.finish()?;
     if let Some(unfinished) = unfinished {
         put_in_place(target, &path)?;

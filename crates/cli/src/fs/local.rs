@@ -303,6 +303,10 @@ impl Write for LocalOutput {
 }
 
 impl Output for LocalOutput {
+    fn file(&self) -> Option<&File> {
+        Some(&self.file)
+    }
+
     fn finish(mut self: Box<Self>) -> Outcome {
         self.file.flush().map_err(|error| {
             let found = failure(&self.path, error);

@@ -20,6 +20,7 @@ mod make;
 mod modify;
 mod mv;
 mod options;
+mod parts;
 mod pattern;
 mod permissions;
 mod progress;

@@ -140,6 +140,11 @@ pub trait Input: Read + Send {
 
 /// A file being written.
 pub trait Output: Write + Send {
+    /// The local file behind it, which can be written at any place; `None` where a file is written
+    /// from its front to its end only.
+    fn file(&self) -> Option<&std::fs::File> {
+        None
+    }
     /// Completes the file; without it the file is incomplete.
     fn finish(self: Box<Self>) -> Outcome;
 }
