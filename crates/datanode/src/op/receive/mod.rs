@@ -15,16 +15,20 @@
 //! written <= received; a packet is acknowledged when its end <= written
 //! ```
 
+mod acks;
+mod hold;
+
+use self::acks::{Pending, wait_both};
+use self::hold::Pace;
 use super::packets::{Found, Packet, find};
 use crate::store::replica::Writer;
 use crate::store::write::Writable;
 use crate::transfer::conn::{Conn, invalid};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use zerohop_proto::hdfs::Status;
 use zerohop_replica::{Packet as ReplicaPacket, Reach, WRITE_UNIT};
 use zerohop_transport::net::LOW_WATER_MAX;
@@ -33,13 +37,9 @@ use zerohop_wire::transfer::ack::{PipelineAck, UNKNOWN_SEQNO};
 
 /// Least room for packets on their way; a larger packet gets as much as it needs.
 const BUFFER_LEN: usize = 768 << 10;
-/// Packets with less data than this do not wait for others.
-const HELD_PACKET_MIN: u32 = 32 << 10;
 /// How long packets wait for the next ones.
 const HOLD_MAX: Duration = Duration::from_millis(1);
-/// A writer that let packets wait in vain so often, without a run of close ones in between, is slow:
-/// its packets wait no longer.
-const MISSES_MAX: u8 = 3;
+const TIMED_OUT: &str = "no packet, no ack";
 
 /// What the receiver asks of the DataNode around it.
 pub(crate) trait Sink {
@@ -77,13 +77,6 @@ pub(crate) struct Mode {
     pub(crate) timeout: Duration,
 }
 
-struct Pending {
-    seqno: i64,
-    last: bool,
-    end: u64,
-    since: Instant,
-}
-
 /// A run of packets being received.
 pub(crate) struct Receiver<'a, S: Sink> {
     conn: &'a mut Conn,
@@ -100,10 +93,7 @@ pub(crate) struct Receiver<'a, S: Sink> {
     scanned: usize,
     /// Bytes of the replica that are in its file.
     written: u64,
-    /// The most data that a packet brought, and how many more brought as much.
-    longest: u32,
-    repeats: u32,
-    misses: u8,
+    pace: Pace,
     pending: VecDeque<Pending>,
     acks: Vec<u8>,
     sync_at_end: bool,
@@ -135,9 +125,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
             packets: Vec::new(),
             scanned: 0,
             written,
-            longest: 0,
-            repeats: 0,
-            misses: 0,
+            pace: Pace::default(),
             pending: VecDeque::new(),
             acks: Vec::new(),
             sync_at_end: mode.sync_on_close,
@@ -160,7 +148,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
             if !self.may_hold() {
                 self.settle()?;
             } else if self.held_len() >= WRITE_UNIT {
-                self.misses = 0;
+                self.pace.kept();
                 self.write(Reach::Units)?;
             }
             match missing {
@@ -178,7 +166,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
             match find(self.conn.buffered(), self.scanned)? {
                 Found::Packet(packet) => {
                     self.scanned = packet.frame.end;
-                    self.note_len(packet.header.data_len);
+                    self.pace.note(packet.header.data_len);
                     let last = packet.header.last;
                     self.packets.push(packet);
                     if last {
@@ -196,28 +184,15 @@ impl<'a, S: Sink> Receiver<'a, S> {
         Ok(missing)
     }
 
-    fn note_len(&mut self, len: u32) {
-        if len > self.longest {
-            (self.longest, self.repeats) = (len, 0);
-        } else if len == self.longest {
-            self.repeats = self.repeats.saturating_add(1);
-        }
-    }
-
     /// Bytes of data that are received and not written.
     fn held_len(&self) -> u64 {
         self.packets.last().map_or(0, |last| last.end().saturating_sub(self.written))
     }
 
-    /// Whether what is not written yet may wait: the newest packet is as long as those before it,
-    /// so more will follow, and none is to be synced.
+    /// Whether what is not written yet may wait: more will follow, and none is to be synced.
     fn may_hold(&self) -> bool {
         let Some(newest) = self.packets.last() else { return true };
-        let goes_on = self.repeats > 0 && newest.header.data_len == self.longest;
-        goes_on
-            && self.longest >= HELD_PACKET_MIN
-            && self.misses < MISSES_MAX
-            && !newest.header.last
+        self.pace.goes_on(newest.header.data_len)
             && !self.packets.iter().any(|packet| packet.header.sync)
     }
 
@@ -257,10 +232,10 @@ impl<'a, S: Sink> Receiver<'a, S> {
                 ));
             }
         } else if !acks && holds {
-            self.misses = self.misses.saturating_add(1);
+            self.pace.missed();
             self.settle()?;
         } else if !acks {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "no packet, no ack"));
+            return Err(io::Error::new(io::ErrorKind::TimedOut, TIMED_OUT));
         }
         Ok(())
     }
@@ -376,114 +351,11 @@ impl<'a, S: Sink> Receiver<'a, S> {
         }
     }
 
-    /// Remembers the packets from the one at index `first` on as not acknowledged.
-    fn note_packets(&mut self, first: usize) {
-        if !self.mode.acks {
-            return;
-        }
-        let since = Instant::now();
-        self.pending.extend(self.packets.iter().skip(first).map(|packet| Pending {
-            seqno: packet.header.seqno,
-            last: packet.header.last,
-            end: packet.end(),
-            since,
-        }));
-    }
-
-    /// Acknowledges what is written here and below.
-    fn acknowledge(&mut self) -> io::Result<()> {
-        if !self.mode.acks {
-            return Ok(());
-        }
-        if self.mirror.is_none() {
-            self.acknowledge_own()?;
-        } else if !self.mirror_failed {
-            self.relay_buffered()?;
-            self.relay_ready()?;
-        }
-        self.send_acks()
-    }
-
-    /// Acknowledges all packets that are written: nobody is below.
-    fn acknowledge_own(&mut self) -> io::Result<()> {
-        let written = self.written;
-        while let Some(pending) = self.pending.pop_front_if(|pending| pending.end <= written) {
-            self.target.live.set_acked(pending.end);
-            if pending.last {
-                self.finalize()?;
-            }
-            let ack = PipelineAck::own(pending.seqno, Status::Success);
-            self.acks.extend_from_slice(&ack.encode());
-        }
-        Ok(())
-    }
-
     /// Finalizes the replica, once.
     fn finalize(&mut self) -> io::Result<()> {
         if !self.is_finalized {
             self.sink.finalize(&self.target, self.sync_at_end)?;
             self.is_finalized = true;
-        }
-        Ok(())
-    }
-
-    /// Takes the acks that have arrived from below.
-    fn relay_ready(&mut self) -> io::Result<()> {
-        let Some(mirror) = self.mirror.as_mut() else { return Ok(()) };
-        mirror.conn.reserve(4096);
-        if let Err(error) = mirror.conn.fill_ready() {
-            self.mirror_lost(&error);
-            return Ok(());
-        }
-        self.relay_buffered()
-    }
-
-    /// Relays the acks that are there, as far as their packets are written here too.
-    fn relay_buffered(&mut self) -> io::Result<()> {
-        loop {
-            let is_ahead = self.pending.front().is_some_and(|first| first.end > self.written);
-            let Some(mirror) = self.mirror.as_mut().filter(|_| !is_ahead) else { return Ok(()) };
-            let Some((ack, len)) = PipelineAck::take(mirror.conn.buffered()).map_err(invalid)?
-            else {
-                return Ok(());
-            };
-            mirror.conn.consume(len);
-            self.relay(&ack)?;
-        }
-    }
-
-    fn relay(&mut self, below: &PipelineAck) -> io::Result<()> {
-        if below.statuses().next() == Some(Status::ErrorChecksum) {
-            return Err(invalid(
-                "the node below reported that the data sent by this one is corrupt",
-            ));
-        }
-        if below.seqno == UNKNOWN_SEQNO {
-            let ack = PipelineAck::with_downstream(UNKNOWN_SEQNO, Status::Success, below, 0);
-            self.acks.extend_from_slice(&ack.encode());
-            return Ok(());
-        }
-        let pending = self.pending.pop_front().filter(|pending| pending.seqno == below.seqno);
-        let Some(pending) = pending else {
-            self.mirror_lost(&invalid(format!("unexpected ack of packet {}", below.seqno)));
-            return Ok(());
-        };
-        let waited = u64::try_from(pending.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let ack = PipelineAck::with_downstream(pending.seqno, Status::Success, below, waited);
-        if ack.is_success() {
-            self.target.live.set_acked(pending.end);
-        }
-        if pending.last {
-            self.finalize()?;
-        }
-        self.acks.extend_from_slice(&ack.encode());
-        Ok(())
-    }
-
-    fn send_acks(&mut self) -> io::Result<()> {
-        if !self.acks.is_empty() {
-            self.conn.write_all(&self.acks)?;
-            self.acks.clear();
         }
         Ok(())
     }
@@ -511,34 +383,6 @@ impl<'a, S: Sink> Receiver<'a, S> {
         Ok(())
     }
 
-    fn wait_for_ack(&mut self) -> io::Result<()> {
-        let Some(mirror) = self.mirror.as_ref() else { return Ok(()) };
-        let (acks, bytes) = wait_both(self.conn, &mirror.conn, self.mode.timeout)?;
-        if !acks && !bytes {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "no packet, no ack"));
-        }
-        if bytes && self.conn.fill_ready().is_err() {
-            return Err(io::Error::new(
-                io::ErrorKind::UnexpectedEof,
-                "the client left before the last ack",
-            ));
-        }
-        if acks { self.relay_ready() } else { self.skip_heartbeats() }
-    }
-
-    /// After the last packet a client that waits long sends heartbeats; they go below too.
-    fn skip_heartbeats(&mut self) -> io::Result<()> {
-        if let Found::Packet(packet) = find(self.conn.buffered(), 0)? {
-            let len = packet.frame.end;
-            self.packets.push(packet);
-            self.forward(0..len);
-            self.note_packets(0);
-            self.packets.clear();
-            self.conn.consume(len);
-        }
-        Ok(())
-    }
-
     fn say_farewell(&mut self, error: &io::Error) {
         if self.mode.acks
             && self.control.is_stopped()
@@ -560,24 +404,4 @@ fn verify(sent: DataChecksum, bytes: &[u8], packet: &Packet) -> io::Result<()> {
         return Ok(());
     }
     sent.verify(part(bytes, &packet.data), part(bytes, &packet.sums)).map_err(invalid)
-}
-
-/// Waits until the node below or the one above sent something: `(below, above)`; neither when the
-/// time is over.
-fn wait_both(above: &Conn, below: &Conn, timeout: Duration) -> io::Result<(bool, bool)> {
-    let mut fds = [
-        PollFd::new(&**below.socket(), PollFlags::IN),
-        PollFd::new(&**above.socket(), PollFlags::IN),
-    ];
-    let limit = Timespec::try_from(timeout).unwrap_or(Timespec { tv_sec: 60, tv_nsec: 0 });
-    loop {
-        match poll(&mut fds, Some(&limit)) {
-            Ok(_) => {
-                let [below, above] = &fds;
-                return Ok((!below.revents().is_empty(), !above.revents().is_empty()));
-            }
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
 }

@@ -1,0 +1,171 @@
+//! Acknowledgements: which packets wait for one, and those that come from below.
+
+use super::{Receiver, Sink, TIMED_OUT};
+use crate::op::packets::{Found, find};
+use crate::transfer::conn::{Conn, invalid};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io;
+use std::time::{Duration, Instant};
+use zerohop_proto::hdfs::Status;
+use zerohop_wire::transfer::ack::{PipelineAck, UNKNOWN_SEQNO};
+
+/// A packet that is not acknowledged yet.
+pub(super) struct Pending {
+    pub(super) seqno: i64,
+    pub(super) last: bool,
+    pub(super) end: u64,
+    pub(super) since: Instant,
+}
+
+impl<S: Sink> Receiver<'_, S> {
+    /// Remembers the packets from the one at index `first` on as not acknowledged.
+    pub(super) fn note_packets(&mut self, first: usize) {
+        if !self.mode.acks {
+            return;
+        }
+        let since = Instant::now();
+        self.pending.extend(self.packets.iter().skip(first).map(|packet| Pending {
+            seqno: packet.header.seqno,
+            last: packet.header.last,
+            end: packet.end(),
+            since,
+        }));
+    }
+
+    /// Acknowledges what is written here and below.
+    pub(super) fn acknowledge(&mut self) -> io::Result<()> {
+        if !self.mode.acks {
+            return Ok(());
+        }
+        if self.mirror.is_none() {
+            self.acknowledge_own()?;
+        } else if !self.mirror_failed {
+            self.relay_buffered()?;
+            self.relay_ready()?;
+        }
+        self.send_acks()
+    }
+
+    /// Acknowledges all packets that are written: nobody is below.
+    fn acknowledge_own(&mut self) -> io::Result<()> {
+        let written = self.written;
+        while let Some(pending) = self.pending.pop_front_if(|pending| pending.end <= written) {
+            self.target.live.set_acked(pending.end);
+            if pending.last {
+                self.finalize()?;
+            }
+            let ack = PipelineAck::own(pending.seqno, Status::Success);
+            self.acks.extend_from_slice(&ack.encode());
+        }
+        Ok(())
+    }
+
+    /// Takes the acks that have arrived from below.
+    pub(super) fn relay_ready(&mut self) -> io::Result<()> {
+        let Some(mirror) = self.mirror.as_mut() else { return Ok(()) };
+        mirror.conn.reserve(4096);
+        if let Err(error) = mirror.conn.fill_ready() {
+            self.mirror_lost(&error);
+            return Ok(());
+        }
+        self.relay_buffered()
+    }
+
+    /// Relays the acks that are there, as far as their packets are written here too.
+    fn relay_buffered(&mut self) -> io::Result<()> {
+        loop {
+            let is_ahead = self.pending.front().is_some_and(|first| first.end > self.written);
+            let Some(mirror) = self.mirror.as_mut().filter(|_| !is_ahead) else { return Ok(()) };
+            let Some((ack, len)) = PipelineAck::take(mirror.conn.buffered()).map_err(invalid)?
+            else {
+                return Ok(());
+            };
+            mirror.conn.consume(len);
+            self.relay(&ack)?;
+        }
+    }
+
+    fn relay(&mut self, below: &PipelineAck) -> io::Result<()> {
+        if below.statuses().next() == Some(Status::ErrorChecksum) {
+            return Err(invalid(
+                "the node below reported that the data sent by this one is corrupt",
+            ));
+        }
+        if below.seqno == UNKNOWN_SEQNO {
+            let ack = PipelineAck::with_downstream(UNKNOWN_SEQNO, Status::Success, below, 0);
+            self.acks.extend_from_slice(&ack.encode());
+            return Ok(());
+        }
+        let pending = self.pending.pop_front().filter(|pending| pending.seqno == below.seqno);
+        let Some(pending) = pending else {
+            self.mirror_lost(&invalid(format!("unexpected ack of packet {}", below.seqno)));
+            return Ok(());
+        };
+        let waited = u64::try_from(pending.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let ack = PipelineAck::with_downstream(pending.seqno, Status::Success, below, waited);
+        if ack.is_success() {
+            self.target.live.set_acked(pending.end);
+        }
+        if pending.last {
+            self.finalize()?;
+        }
+        self.acks.extend_from_slice(&ack.encode());
+        Ok(())
+    }
+
+    pub(super) fn send_acks(&mut self) -> io::Result<()> {
+        if !self.acks.is_empty() {
+            self.conn.write_all(&self.acks)?;
+            self.acks.clear();
+        }
+        Ok(())
+    }
+
+    pub(super) fn wait_for_ack(&mut self) -> io::Result<()> {
+        let Some(mirror) = self.mirror.as_ref() else { return Ok(()) };
+        let (acks, bytes) = wait_both(self.conn, &mirror.conn, self.mode.timeout)?;
+        if !acks && !bytes {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, TIMED_OUT));
+        }
+        if bytes && self.conn.fill_ready().is_err() {
+            return Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                "the client left before the last ack",
+            ));
+        }
+        if acks { self.relay_ready() } else { self.skip_heartbeats() }
+    }
+
+    /// After the last packet a client that waits long sends heartbeats; they go below too.
+    fn skip_heartbeats(&mut self) -> io::Result<()> {
+        if let Found::Packet(packet) = find(self.conn.buffered(), 0)? {
+            let len = packet.frame.end;
+            self.packets.push(packet);
+            self.forward(0..len);
+            self.note_packets(0);
+            self.packets.clear();
+            self.conn.consume(len);
+        }
+        Ok(())
+    }
+}
+
+/// Waits until the node below or the one above sent something: `(below, above)`; neither when the
+/// time is over.
+pub(super) fn wait_both(above: &Conn, below: &Conn, timeout: Duration) -> io::Result<(bool, bool)> {
+    let mut fds = [
+        PollFd::new(&**below.socket(), PollFlags::IN),
+        PollFd::new(&**above.socket(), PollFlags::IN),
+    ];
+    let limit = Timespec::try_from(timeout).unwrap_or(Timespec { tv_sec: 60, tv_nsec: 0 });
+    loop {
+        match poll(&mut fds, Some(&limit)) {
+            Ok(_) => {
+                let [below, above] = &fds;
+                return Ok((!below.revents().is_empty(), !above.revents().is_empty()));
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
