@@ -14,7 +14,7 @@ use zerohop_proto::hdfs::{
     BaseHeaderProto, BlockOpResponseProto, CachingStrategyProto, ClientOperationHeaderProto,
     ClientReadStatusProto, OpReadBlockProto, Status,
 };
-use zerohop_transport::net::{LOW_WATER_MAX, LowWater};
+use zerohop_transport::net::LowWater;
 use zerohop_wire::checksum_type::{ChecksumError, DataChecksum};
 use zerohop_wire::transfer::frame;
 use zerohop_wire::transfer::op::{self, OpCode};
@@ -272,7 +272,7 @@ impl RemoteBlock {
         }
         self.ahead.consume(ready);
         if ready < out.len() {
-            self.expect_more(out.len())?;
+            self.expect_more(ready)?;
         }
         let mut filled = ready;
         while filled < out.len() {
@@ -301,12 +301,11 @@ impl RemoteBlock {
     }
 
     /// Lets the socket wake this thread only for many bytes, while so many are certain to follow:
-    /// the rest of the range without the next `len` bytes and those that lie ahead.
-    fn expect_more(&mut self, len: usize) -> io::Result<()> {
-        let taken = len + self.ahead.rest().len();
+    /// the rest of the range, without the `taken` bytes of it and those that lie ahead.
+    fn expect_more(&mut self, taken: usize) -> io::Result<()> {
+        let taken = taken + self.ahead.rest().len();
         let rest = self.end.saturating_sub(self.packet.at + taken as u64);
-        let certain = if rest >= LOW_WATER_MAX as u64 { LOW_WATER_MAX } else { 0 };
-        self.low_water.expect(&self.stream, certain)
+        self.low_water.expect(&self.stream, usize::try_from(rest).unwrap_or(usize::MAX))
     }
 
     /// Reads lengths, header and checksums of the next packet.

@@ -7,5 +7,5 @@ mod pool;
 
 pub use connect::{ConnectOptions, connect, resolve};
 pub use local::{Unpaced, unpace_before_connect};
-pub use low_water::{LOW_WATER_MAX, LowWater};
+pub use low_water::LowWater;
 pub use pool::Pool;

@@ -31,7 +31,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use zerohop_proto::hdfs::Status;
 use zerohop_replica::{Packet as ReplicaPacket, Reach, WRITE_UNIT};
-use zerohop_transport::net::LOW_WATER_MAX;
 use zerohop_wire::DataChecksum;
 use zerohop_wire::transfer::ack::{PipelineAck, UNKNOWN_SEQNO};
 
@@ -207,7 +206,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
         // The rest of a long packet is sure to come: a few wake-ups will do. Of a short one every
         // byte is waited for.
         let certain = (self.scanned + missing).saturating_sub(self.conn.buffered().len());
-        self.conn.expect(if certain >= LOW_WATER_MAX { certain } else { 0 })?;
+        self.conn.expect(certain)?;
         let holds = self.holds();
         if holds && self.conn.fill_ready()? > 0 {
             return Ok(());
