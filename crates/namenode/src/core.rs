@@ -96,9 +96,9 @@ impl Core {
         refresh_safe_mode(namespace);
         let result = change(namespace);
         refresh_safe_mode(namespace);
-        let edits: Vec<_> =
-            namespace.take_edits().into_iter().map(|edit| (edit.op, edit.rpc)).collect();
-        let ticket = (!edits.is_empty()).then(|| self.log.log(&edits));
+        let edits = namespace.take_edits();
+        let edits = (!edits.is_empty()).then(|| edits.iter().map(|edit| (&edit.op, &edit.rpc)));
+        let ticket = edits.map(|edits| self.log.log(edits));
         let completed = namespace.blocks.take_completed();
         if !completed.is_empty() {
             self.waiters.wake(&completed);

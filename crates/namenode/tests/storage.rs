@@ -53,6 +53,10 @@ fn edit(path: &str) -> (EditOp, RpcIds) {
     (op::AllowSnapshot { root: path.to_owned() }.into(), RpcIds::NONE)
 }
 
+fn one((op, rpc): &(EditOp, RpcIds)) -> [(&EditOp, &RpcIds); 1] {
+    [(op, rpc)]
+}
+
 /// `count` folders that exist, below one that goes away at the end.
 struct Folders {
     root: TempDir,
@@ -107,7 +111,7 @@ impl Folders {
     fn session(&self, paths: &[&str], clean: bool) {
         let (_storage, log) = self.start();
         for path in paths {
-            log.log(&[edit(path)]).wait().unwrap();
+            log.log(one(&edit(path))).wait().unwrap();
         }
         if clean {
             log.close().unwrap();
@@ -309,12 +313,12 @@ fn segments_without_records_do_not_stand_in_the_way() {
 fn a_saved_image_is_where_loading_begins() {
     let folders = Folders::formatted(2);
     let (storage, log) = folders.start();
-    log.log(&[edit("/a")]).wait().unwrap();
+    log.log(one(&edit("/a"))).wait().unwrap();
     let (ended, ticket) = log.roll();
     ticket.wait().unwrap();
     assert_eq!(ended, TxId(3));
     storage.save_image(3, image_of(3)).unwrap();
-    log.log(&[edit("/b")]).wait().unwrap();
+    log.log(one(&edit("/b"))).wait().unwrap();
     log.close().unwrap();
     drop((log, storage));
     let (_storage, report, seen) = folders.load().unwrap();
@@ -418,12 +422,12 @@ fn one_folder_may_fail_the_last_one_not() {
     fs::remove_dir_all(folders.path(0, "")).unwrap();
     log.roll().1.wait().unwrap();
     assert!(storage.dirs()[0].has_failed());
-    log.log(&[edit("/a")]).wait().unwrap();
+    log.log(one(&edit("/a"))).wait().unwrap();
     assert!(failures.lock().unwrap().is_empty());
     fs::remove_dir_all(folders.path(1, "")).unwrap();
     assert!(log.roll().1.wait().is_err());
     assert_eq!(failures.lock().unwrap().len(), 1);
-    assert!(log.log(&[edit("/b")]).wait().is_err());
+    assert!(log.log(one(&edit("/b"))).wait().is_err());
     assert!(log.close().is_err());
 }
 
@@ -443,9 +447,9 @@ fn nothing_is_logged_behind_the_end() {
     let folders = Folders::formatted(1);
     let (_storage, log) = folders.start();
     log.close().unwrap();
-    assert!(log.log(&[edit("/late")]).wait().is_err());
+    assert!(log.log(one(&edit("/late"))).wait().is_err());
     assert!(log.roll().1.wait().is_err());
-    assert!(log.log(&[]).wait().is_ok(), "nothing to wait for");
+    assert!(log.log([]).wait().is_ok(), "nothing to wait for");
 }
 
 /// Many callers share syncs, and the order on disk is the order in which they logged.
@@ -464,7 +468,7 @@ fn callers_share_syncs() {
                     let path = format!("/{caller}/{n}");
                     let ticket = {
                         let mut order = order.lock().unwrap();
-                        let ticket = log.log(&[edit(&path)]);
+                        let ticket = log.log(one(&edit(&path)));
                         order.push(path);
                         ticket
                     };
@@ -491,7 +495,8 @@ fn tickets_are_futures() {
     let (_storage, log) = folders.start();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
-        let tickets: Vec<Ticket> = (0..100).map(|n| log.log(&[edit(&format!("/{n}"))])).collect();
+        let tickets: Vec<Ticket> =
+            (0..100).map(|n| log.log(one(&edit(&format!("/{n}"))))).collect();
         for ticket in tickets {
             ticket.synced().await.unwrap();
         }

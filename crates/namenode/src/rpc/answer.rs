@@ -5,10 +5,12 @@ use crate::core::Core;
 use crate::retry::CallKey;
 use crate::storage::Ticket;
 use bytes::Bytes;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use zerohop_namespace::{Namespace, OpContext};
 use zerohop_proto::Checked;
-use zerohop_transport::rpc::server::{CallContext, Reply};
+use zerohop_transport::rpc::server::{CallContext, Gate, Reply};
 use zerohop_wire::BlockId;
 use zerohop_wire::{JavaException, RemoteException};
 
@@ -35,10 +37,17 @@ pub(crate) fn when_synced(result: Outcome<Bytes>, ticket: Option<Ticket>) -> Rep
     match ticket {
         None => Reply::Now(result),
         Some(ticket) if ticket.is_synced() => Reply::Now(result),
-        Some(ticket) => Reply::later(async move {
-            synced(ticket).await?;
-            result
-        }),
+        Some(ticket) => Reply::Gated(result, Box::new(Synced(ticket))),
+    }
+}
+
+/// Opens when the edits of an answer are on disk.
+struct Synced(Ticket);
+
+impl Gate for Synced {
+    fn poll_open(&mut self, context: &mut Context<'_>) -> Poll<Outcome<()>> {
+        let synced = Pin::new(&mut self.0).poll(context);
+        synced.map_err(|error| JavaException::Io.with(error.to_string()))
     }
 }
 

@@ -7,14 +7,16 @@ use std::sync::atomic::Ordering;
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
-/// Callers answered together call again together: where a sync is slow, the committer waits until as
-/// many have logged something again, for half a sync at most; else the next batch takes the quick
-/// ones and leaves the rest to another sync. A lone caller never waits; below this, waking up costs
-/// more than is won.
+/// Callers answered together call again together, and those whose edits came during the sync wait
+/// already: the committer gives all of them the time of one more sync to gather, for a sync costs as
+/// much for one as for all. Below this, waking up costs more than is won. A lone caller never waits.
 const GATHER_MIN: Duration = Duration::from_micros(50);
 
 /// The longest wait for callers to gather.
 const GATHER_MAX: Duration = Duration::from_micros(500);
+
+/// After callers did not come back, so many syncs at most pass before they are waited for again.
+const SKIP_MAX: u32 = 64;
 
 /// A batch's memory is given back above this.
 const BATCH_KEPT_MAX: usize = 4 * 1024 * 1024;
@@ -22,6 +24,7 @@ const BATCH_KEPT_MAX: usize = 4 * 1024 * 1024;
 pub(super) fn run(shared: &Shared, mut journals: Journals, on_failure: OnFailure) {
     let mut batch = Batch::default();
     let mut wakers = Vec::new();
+    let mut patience = Patience::default();
     while take(shared, &mut batch) {
         let begun = Instant::now();
         if let Err(e) = write(&mut journals, &batch) {
@@ -32,24 +35,52 @@ pub(super) fn run(shared: &Shared, mut journals: Journals, on_failure: OnFailure
         shared.synced.store(batch.last, Ordering::Release);
         shared.syncs.fetch_add(1, Ordering::Relaxed);
         shared.sync_us.fetch_add(took.as_micros() as u64, Ordering::Relaxed);
-        let woken = wake(shared, batch.last, &mut wakers);
-        let wait = (took / 2).min(GATHER_MAX);
-        if woken > 1 && wait >= GATHER_MIN {
-            gather(shared, woken, Instant::now() + wait);
+        wake(shared, batch.last, &mut wakers);
+        let wait = took.min(GATHER_MAX);
+        if wait >= GATHER_MIN && batch.callers > 0 && patience.is_there() {
+            patience.note(gather(shared, batch.callers, Instant::now() + wait));
         }
     }
 }
 
-/// Waits until as many callers as were woken have logged something.
-fn gather(shared: &Shared, woken: usize, until: Instant) {
+/// Whether it pays to wait for callers to come back: clients that have other things to do do not.
+#[derive(Default)]
+struct Patience {
+    /// How many syncs pass without a wait after the next wait in vain.
+    penalty: u32,
+    skip: u32,
+}
+
+impl Patience {
+    fn is_there(&mut self) -> bool {
+        let skipped = self.skip > 0;
+        self.skip = self.skip.saturating_sub(1);
+        !skipped
+    }
+
+    fn note(&mut self, came: bool) {
+        self.penalty = if came { 0 } else { (self.penalty * 2).clamp(1, SKIP_MAX) };
+        self.skip = self.penalty;
+    }
+}
+
+/// Waits until those that were `answered` have logged something again, besides those that have
+/// meanwhile. False when less than half of the answered came.
+fn gather(shared: &Shared, answered: usize, until: Instant) -> bool {
     let mut state = shared.state.lock();
-    while state.pending.callers < woken && !state.closed {
-        state.gather = woken;
+    let already = state.pending.callers;
+    let all = already + answered;
+    if all == 1 {
+        return true;
+    }
+    while state.pending.callers < all && !state.closed {
+        state.gather = all;
         if shared.work.wait_until(&mut state, until).timed_out() {
             break;
         }
     }
     state.gather = 0;
+    state.pending.callers >= already + answered.div_ceil(2)
 }
 
 /// Waits for work; false when the log is closed and nothing is left.
@@ -98,19 +129,17 @@ fn write(journals: &mut Journals, batch: &Batch) -> Result<(), StorageError> {
     Ok(())
 }
 
-/// Wakes who waits for `synced` or less; returns how many.
-fn wake(shared: &Shared, synced: i64, wakers: &mut Vec<Waker>) -> usize {
+/// Wakes who waits for `synced` or less.
+fn wake(shared: &Shared, synced: i64, wakers: &mut Vec<Waker>) {
     {
         let mut state = shared.state.lock();
         let ready = state.waiters.extract_if(.., |(txid, _)| *txid <= synced);
         wakers.extend(ready.map(|(_, waker)| waker));
     }
-    let count = wakers.len();
     // Outside of the lock: a woken task polls its ticket.
     for waker in wakers.drain(..) {
         waker.wake();
     }
-    count
 }
 
 fn fail(shared: &Shared, error: &StorageError, on_failure: OnFailure) {

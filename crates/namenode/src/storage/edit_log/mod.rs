@@ -10,6 +10,7 @@
 
 mod commit;
 mod journals;
+mod relay;
 mod ticket;
 
 pub use ticket::{JournalFailed, Ticket};
@@ -137,7 +138,7 @@ impl EditLog {
     /// Gives each operation the next transaction id and puts it into the batch that is written
     /// next; memory only. Callers hold the namespace's lock, so that ids follow the order in which
     /// the operations were applied. No operations: a ticket that is ready.
-    pub fn log<'a>(&self, edits: impl IntoIterator<Item = &'a (EditOp, RpcIds)>) -> Ticket {
+    pub fn log<'a>(&self, edits: impl IntoIterator<Item = (&'a EditOp, &'a RpcIds)>) -> Ticket {
         let mut state = self.shared.state.lock();
         let before = state.last;
         for (op, rpc) in edits {

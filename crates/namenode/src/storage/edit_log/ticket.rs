@@ -1,6 +1,6 @@
 //! Waiting for an edit to be durable.
 
-use super::Shared;
+use super::{Shared, relay};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -62,9 +62,10 @@ impl Ticket {
         }
         let waker = Arc::new(Unpark(std::thread::current())).into();
         let mut context = Context::from_waker(&waker);
-        let mut ticket = std::pin::pin!(self);
+        let mut ticket = self;
         loop {
-            if let Poll::Ready(done) = ticket.as_mut().poll(&mut context) {
+            // Not through a relay: this may be the very thread it would run on.
+            if let Poll::Ready(done) = ticket.poll_synced(&mut context, Through::Nothing) {
                 return done;
             }
             std::thread::park();
@@ -72,15 +73,23 @@ impl Ticket {
     }
 }
 
-impl Future for Ticket {
-    type Output = Result<(), JournalFailed>;
+/// Who wakes a ticket's task.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Through {
+    Relay,
+    Nothing,
+}
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+impl Ticket {
+    fn poll_synced(
+        &mut self,
+        context: &mut Context<'_>,
+        through: Through,
+    ) -> Poll<Result<(), JournalFailed>> {
         if self.is_synced() {
             return Poll::Ready(Ok(()));
         }
-        let shared = Arc::clone(&self.shared);
-        let mut state = shared.state.lock();
+        let mut state = self.shared.state.lock();
         // Again under the lock: the committer stores, then takes the waiters under it.
         if self.is_synced() {
             return Poll::Ready(Ok(()));
@@ -91,12 +100,29 @@ impl Future for Ticket {
         if state.closed && self.txid > state.last {
             return Poll::Ready(Err(JournalFailed::new(&"it is closed")));
         }
-        let known = self.registered.as_ref().is_some_and(|w| w.will_wake(context.waker()));
-        if !known {
-            state.waiters.push((self.txid, context.waker().clone()));
-            self.registered = Some(context.waker().clone());
+        let waker = context.waker();
+        if self.registered.as_ref().is_some_and(|known| known.will_wake(waker)) {
+            return Poll::Pending;
         }
+        if through == Through::Relay {
+            // The relay takes the log's lock under its own.
+            drop(state);
+            if !relay::register(&self.shared, self.txid, waker) {
+                return self.poll_synced(context, Through::Nothing);
+            }
+        } else {
+            state.waiters.push((self.txid, waker.clone()));
+        }
+        self.registered = Some(waker.clone());
         Poll::Pending
+    }
+}
+
+impl Future for Ticket {
+    type Output = Result<(), JournalFailed>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.poll_synced(context, Through::Relay)
     }
 }
 

@@ -5,23 +5,23 @@ use super::handshake::{Handshake, Step};
 use super::listener::Shared;
 use super::request;
 use super::response::{self, Answered, Failure};
-use super::service::{CallContext, CallerContext, LaterReply, Reply};
+use super::service::{CallContext, CallerContext, Reply};
+use super::waiting::Waiting;
 use crate::rpc::frame;
 use crate::rpc::preamble::{self, Preamble};
 use crate::rpc::special_call;
 use bytes::{Bytes, BytesMut};
-use futures_util::FutureExt;
-use futures_util::stream::{FuturesUnordered, StreamExt};
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Instant;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::time::Interval;
 use zerohop_proto::common::rpc_request_header_proto::OperationProto;
 use zerohop_proto::common::rpc_response_header_proto::{RpcErrorCodeProto, RpcStatusProto};
 use zerohop_proto::common::{RpcKindProto, RpcRequestHeaderProto, RpcResponseHeaderProto};
@@ -51,7 +51,7 @@ pub(super) async fn serve(mut stream: TcpStream, remote: SocketAddr, shared: &Ar
         handshake: Handshake::new(auth),
         input: BytesMut::new(),
         output: BytesMut::new(),
-        waiting: FuturesUnordered::new(),
+        waiting: Waiting::new(shared),
         closing: false,
         last_contact: Instant::now(),
     };
@@ -98,6 +98,16 @@ async fn open(
     Ok(None)
 }
 
+/// What a connection's task goes on for.
+enum Event {
+    /// `output` has answers of calls that waited.
+    Answers,
+    /// So many bytes were read.
+    Read(usize),
+    /// Time to look whether the connection is idle.
+    Scan,
+}
+
 struct Connection {
     shared: Arc<Shared>,
     services: Arc<Services>,
@@ -106,7 +116,7 @@ struct Connection {
     handshake: Handshake,
     input: BytesMut,
     output: BytesMut,
-    waiting: FuturesUnordered<Waiting>,
+    waiting: Waiting,
     /// A fatal answer is in `output`; nothing more is read.
     closing: bool,
     last_contact: Instant,
@@ -119,7 +129,6 @@ impl Connection {
         );
         loop {
             let took_all = self.take_frames()?;
-            self.collect_ready();
             if !self.output.is_empty() {
                 // Not write_all_buf: a vectored write of one piece costs more.
                 stream.write_all(&self.output).await?;
@@ -131,26 +140,40 @@ impl Connection {
             if !took_all && !self.must_wait() {
                 continue;
             }
-            let may_read = took_all;
-            if may_read && self.input.capacity() - self.input.len() < READ_ROOM_MIN {
+            if took_all && self.input.capacity() - self.input.len() < READ_ROOM_MIN {
                 self.input.reserve(READ_ROOM);
             }
-            tokio::select! {
-                biased;
-                Some((call, result)) = self.waiting.next(), if !self.waiting.is_empty() => {
-                    self.answer(call, result);
-                }
-                read = stream.read_buf(&mut self.input), if may_read => {
-                    if read? == 0 {
-                        return Ok(());
-                    }
-                    self.last_contact = Instant::now();
-                }
-                _ = scan.tick() => if self.is_idle() {
-                    return Ok(());
-                },
+            match poll_fn(|context| self.poll_event(context, stream, took_all, &mut scan)).await? {
+                Event::Answers => {}
+                Event::Read(0) => return Ok(()),
+                Event::Read(_) => self.last_contact = Instant::now(),
+                Event::Scan if self.is_idle() => return Ok(()),
+                Event::Scan => {}
             }
         }
+    }
+
+    /// Answers first: all those that one wake-up brings leave in one write.
+    fn poll_event(
+        &mut self,
+        context: &mut Context<'_>,
+        stream: &mut TcpStream,
+        may_read: bool,
+        scan: &mut Interval,
+    ) -> Poll<io::Result<Event>> {
+        while self.output.len() < FLUSH_AT
+            && let Poll::Ready((call, result)) = self.waiting.poll_next(context)
+        {
+            self.answer(call, result);
+        }
+        if !self.output.is_empty() {
+            return Poll::Ready(Ok(Event::Answers));
+        }
+        if may_read && let Poll::Ready(read) = pin!(stream.read_buf(&mut self.input)).poll(context)
+        {
+            return Poll::Ready(read.map(Event::Read));
+        }
+        scan.poll_tick(context).map(|_| Ok(Event::Scan))
     }
 
     /// Serves the calls that have arrived; `false` when some are left because too many wait or too
@@ -280,11 +303,8 @@ impl Connection {
     fn take_reply(&mut self, call: Answered, reply: Reply) {
         match reply {
             Reply::Now(result) => self.answer(call, result),
-            Reply::Later(future) => {
-                self.shared.waiting.fetch_add(1, Ordering::Relaxed);
-                let counted = WaitingCount(Arc::clone(&self.shared));
-                self.waiting.push(Waiting { call: Some(call), future, _counted: counted });
-            }
+            Reply::Gated(result, gate) => self.waiting.add_gated(call, result, gate),
+            Reply::Later(future) => self.waiting.add_later(call, future),
         }
     }
 
@@ -294,14 +314,6 @@ impl Connection {
         let length = self.output.len() - before;
         if length > self.shared.options.response_len_logged {
             tracing::warn!("Large response size {length} for a call from {}", self.remote);
-        }
-    }
-
-    /// Takes the waiting calls that have their answer, so that one write sends them together.
-    fn collect_ready(&mut self) {
-        // The waker of this look does not matter: the select polls again before the task sleeps.
-        while let Some(Some((call, result))) = self.waiting.next().now_or_never() {
-            self.answer(call, result);
         }
     }
 }
@@ -324,32 +336,4 @@ fn check_header(header: &RpcRequestHeaderProto) -> Result<(), Failure> {
 
 fn invalid(message: impl Into<String>) -> Failure {
     Failure::fatal(RpcErrorCodeProto::FatalInvalidRpcHeader, message)
-}
-
-/// A call that has no answer yet.
-struct Waiting {
-    /// Taken when the answer is there.
-    call: Option<Answered>,
-    future: LaterReply,
-    _counted: WaitingCount,
-}
-
-impl Future for Waiting {
-    type Output = (Answered, Result<Bytes, RemoteException>);
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.future
-            .as_mut()
-            .poll(cx)
-            .map(|result| (self.call.take().unwrap_or_else(Answered::unknown), result))
-    }
-}
-
-/// Takes a call off the count, also when its connection goes away.
-struct WaitingCount(Arc<Shared>);
-
-impl Drop for WaitingCount {
-    fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
-    }
 }

@@ -14,8 +14,11 @@ mod readers;
 mod request;
 mod response;
 mod service;
+mod waiting;
 
 pub use impersonation::ProxyUsers;
 pub use listener::RpcServer;
 pub use options::ServerOptions;
-pub use service::{CallContext, CallerContext, Reply, RpcService, decode_param, no_such_method};
+pub use service::{
+    CallContext, CallerContext, Gate, Reply, RpcService, decode_param, no_such_method,
+};

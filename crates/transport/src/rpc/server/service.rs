@@ -5,6 +5,7 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use zerohop_proto::Checked;
 use zerohop_wire::{JavaException, RemoteException};
 
@@ -24,10 +25,20 @@ pub trait RpcService: Send + Sync {
 /// A future of an answer.
 pub type LaterReply = Pin<Box<dyn Future<Output = Result<Bytes, RemoteException>> + Send>>;
 
+/// What an answer that is worked out still waits for before it may leave. Far cheaper than a future
+/// of its own for each call.
+pub trait Gate: Send {
+    /// Whether it is open; an error is the answer in place of the one that waited.
+    fn poll_open(&mut self, context: &mut Context<'_>) -> Poll<Result<(), RemoteException>>;
+}
+
 /// An answer, or the promise of one. The bytes are the encoded response message.
 pub enum Reply {
     /// Answered.
     Now(Result<Bytes, RemoteException>),
+    /// Answered when the gate opens. Such answers of one connection leave in the order of its calls;
+    /// calls answered in other ways overtake them.
+    Gated(Result<Bytes, RemoteException>, Box<dyn Gate>),
     /// Will be answered; other calls of the connection go on meanwhile.
     Later(LaterReply),
 }
