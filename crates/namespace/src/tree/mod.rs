@@ -36,10 +36,13 @@ fn hash(id: InodeId) -> u64 {
 
 /// Names as Hadoop orders them: byte by byte, bytes signed.
 pub(crate) fn compare_names(left: &[u8], right: &[u8]) -> Ordering {
-    if left.is_ascii() && right.is_ascii() {
-        return left.cmp(right);
+    // A loop of its own: names are short, and a search makes a dozen of these.
+    for (left, right) in left.iter().zip(right) {
+        if left != right {
+            return (*left as i8).cmp(&(*right as i8));
+        }
     }
-    left.iter().map(|byte| *byte as i8).cmp(right.iter().map(|byte| *byte as i8))
+    left.len().cmp(&right.len())
 }
 
 impl Tree {

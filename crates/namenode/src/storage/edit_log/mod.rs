@@ -149,7 +149,11 @@ impl EditLog {
         }
         let txid = if state.last == before { 0 } else { state.last };
         state.pending.callers += 1;
-        self.shared.notify_soon(&mut state);
+        let wakes = self.shared.notify_soon(&mut state);
+        drop(state);
+        if wakes {
+            self.shared.work.notify_one();
+        }
         Ticket::new(&self.shared, txid)
     }
 
@@ -164,7 +168,9 @@ impl EditLog {
         state.push(&StartLogSegment {}.into(), &RpcIds::NONE);
         state.segment_first = state.last;
         let ticket = Ticket::new(&self.shared, state.last);
-        self.shared.notify(&mut state);
+        if state.wants_committer() {
+            self.shared.work.notify_one();
+        }
         (TxId(ended), ticket)
     }
 
@@ -204,7 +210,8 @@ impl EditLog {
                 state.end_segment();
                 state.closed = true;
             }
-            self.shared.notify(&mut state);
+            state.wants_committer();
+            self.shared.work.notify_one();
         }
         self.join();
         match &self.shared.state.lock().failure {
@@ -229,7 +236,8 @@ impl Drop for EditLog {
         {
             let mut state = self.shared.state.lock();
             state.closed = true;
-            self.shared.notify(&mut state);
+            state.wants_committer();
+            self.shared.work.notify_one();
         }
         self.join();
     }
@@ -241,6 +249,17 @@ impl State {
         let layout = LayoutVersion::CURRENT;
         op::encode(op, TxId(self.last), rpc, layout, &mut self.pending.bytes);
         self.pending.last = self.last;
+    }
+
+    /// Whether the committer sleeps and is to be woken, best when the lock is free again; one that is
+    /// at work looks again before it sleeps.
+    fn wants_committer(&mut self) -> bool {
+        let enough = self.pending.callers >= self.gather || self.closed;
+        let wakes = (self.gather > 0 && enough) || std::mem::take(&mut self.committer_idle);
+        if wakes {
+            self.gather = 0;
+        }
+        wakes
     }
 
     fn end_segment(&mut self) -> i64 {
@@ -257,19 +276,23 @@ impl Drop for Nudge {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
         state.nudged = false;
-        self.0.notify(&mut state);
+        let wakes = state.wants_committer();
+        drop(state);
+        if wakes {
+            self.0.work.notify_one();
+        }
     }
 }
 
 impl Shared {
-    /// As [`Shared::notify`]; a thread that serves many connections first gets through the calls
-    /// that have arrived with this one, so that one sync serves them all.
-    fn notify_soon(self: &Arc<Self>, state: &mut State) {
+    /// As [`State::wants_committer`]; a thread that serves many connections first gets through the
+    /// calls that have arrived with this one, so that one sync serves them all.
+    fn notify_soon(self: &Arc<Self>, state: &mut State) -> bool {
         if state.nudged {
-            return;
+            return false;
         }
         if !state.committer_idle {
-            return self.notify(state);
+            return state.wants_committer();
         }
         match Handle::try_current() {
             Ok(runtime) if runtime.runtime_flavor() == RuntimeFlavor::CurrentThread => {
@@ -277,17 +300,9 @@ impl Shared {
                 let nudge = Nudge(Arc::clone(self));
                 // Runs behind all tasks that are ready now.
                 runtime.spawn(async move { drop(nudge) });
+                false
             }
-            _ => self.notify(state),
-        }
-    }
-
-    /// Wakes the committer if it sleeps; if it is at work it looks again before it sleeps.
-    fn notify(&self, state: &mut State) {
-        let enough = state.pending.callers >= state.gather || state.closed;
-        if (state.gather > 0 && enough) || std::mem::take(&mut state.committer_idle) {
-            state.gather = 0;
-            self.work.notify_one();
+            _ => state.wants_committer(),
         }
     }
 }

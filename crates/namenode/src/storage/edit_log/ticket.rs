@@ -89,6 +89,18 @@ impl Ticket {
         if self.is_synced() {
             return Poll::Ready(Ok(()));
         }
+        let waker = context.waker();
+        let known = self.registered.as_ref().is_some_and(|known| known.will_wake(waker));
+        // Without the log's lock, which the committer needs: a relay looks for itself whether the log
+        // has failed. A call that a closed log refused waits for nothing.
+        if through == Through::Relay
+            && !known
+            && self.txid != i64::MAX
+            && relay::register(&self.shared, self.txid, waker)
+        {
+            self.registered = Some(waker.clone());
+            return Poll::Pending;
+        }
         let mut state = self.shared.state.lock();
         // Again under the lock: the committer stores, then takes the waiters under it.
         if self.is_synced() {
@@ -100,20 +112,10 @@ impl Ticket {
         if state.closed && self.txid > state.last {
             return Poll::Ready(Err(JournalFailed::new(&"it is closed")));
         }
-        let waker = context.waker();
-        if self.registered.as_ref().is_some_and(|known| known.will_wake(waker)) {
-            return Poll::Pending;
-        }
-        if through == Through::Relay {
-            // The relay takes the log's lock under its own.
-            drop(state);
-            if !relay::register(&self.shared, self.txid, waker) {
-                return self.poll_synced(context, Through::Nothing);
-            }
-        } else {
+        if !known {
             state.waiters.push((self.txid, waker.clone()));
+            self.registered = Some(waker.clone());
         }
-        self.registered = Some(waker.clone());
         Poll::Pending
     }
 }
