@@ -488,18 +488,3 @@ fn callers_share_syncs() {
     let (_storage, _, seen) = folders.load().unwrap();
     assert_eq!(seen.paths(), *order.lock().unwrap());
 }
-
-#[test]
-fn tickets_are_futures() {
-    let folders = Folders::formatted(1);
-    let (_storage, log) = folders.start();
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(async {
-        let tickets: Vec<Ticket> =
-            (0..100).map(|n| log.log(one(&edit(&format!("/{n}"))))).collect();
-        for ticket in tickets {
-            ticket.synced().await.unwrap();
-        }
-    });
-    log.close().unwrap();
-}

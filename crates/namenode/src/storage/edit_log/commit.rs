@@ -148,6 +148,7 @@ fn fail(shared: &Shared, error: &StorageError, on_failure: OnFailure) {
     let waiters = {
         let mut state = shared.state.lock();
         state.failure = Some(failure.clone());
+        shared.failed.store(true, Ordering::Release);
         state.closed = true;
         state.pending = Batch::default();
         std::mem::take(&mut state.waiters)

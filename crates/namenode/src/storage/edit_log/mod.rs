@@ -20,7 +20,7 @@ use super::error::StorageError;
 use journals::Journals;
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::task::Waker;
 use std::thread::JoinHandle;
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -60,6 +60,8 @@ struct Shared {
     /// The committer waits here for work.
     work: Condvar,
     synced: AtomicI64,
+    /// `failure` of the state is set.
+    failed: AtomicBool,
     syncs: AtomicU64,
     sync_us: AtomicU64,
 }
@@ -123,6 +125,7 @@ impl EditLog {
             state: Mutex::new(state),
             work: Condvar::new(),
             synced: AtomicI64::new(next_txid),
+            failed: AtomicBool::new(false),
             syncs: AtomicU64::new(0),
             sync_us: AtomicU64::new(0),
         });

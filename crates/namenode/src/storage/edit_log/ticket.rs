@@ -61,6 +61,11 @@ impl Ticket {
             }
         }
         let waker = Arc::new(Unpark(std::thread::current())).into();
+        // The nudge that was to wake the committer may be a task of this very thread.
+        let wakes = self.shared.state.lock().wants_committer();
+        if wakes {
+            self.shared.work.notify_one();
+        }
         let mut context = Context::from_waker(&waker);
         let mut ticket = self;
         loop {
@@ -96,6 +101,7 @@ impl Ticket {
         if through == Through::Relay
             && !known
             && self.txid != i64::MAX
+            && !self.shared.failed.load(Ordering::Acquire)
             && relay::register(&self.shared, self.txid, waker)
         {
             self.registered = Some(waker.clone());

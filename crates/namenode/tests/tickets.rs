@@ -1,0 +1,103 @@
+//! Tickets of the edit log as futures: on runtimes of one thread they are woken through one task.
+
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinSet;
+use zerohop_journal::image::{ImageWriter, SectionName};
+use zerohop_journal::op::{AllowSnapshot, EditOp};
+use zerohop_journal::types::RpcIds;
+use zerohop_namenode::storage::*;
+use zerohop_proto::hdfs::fsimage::NameSystemSection;
+
+/// Longer than any sync takes: a ticket that nobody wakes must not hang the test.
+const LIMIT: Duration = Duration::from_secs(30);
+
+fn log() -> (TempDir, EditLog) {
+    let root = tempfile::tempdir().unwrap();
+    let config = StorageConfig::new(vec![root.path().join("name")]);
+    let write = |_: &StorageInfo, image: &mut ImageWriter<'_>| {
+        image.message(&NameSystemSection { transaction_id: Some(0), ..Default::default() })?;
+        image.end(SectionName::NsInfo);
+        Ok(())
+    };
+    NameStorage::format(config.clone(), FormatOptions::default(), write).unwrap();
+    let storage = NameStorage::open(config).map(Arc::new).unwrap();
+    (root, EditLog::start(storage, 1, |_| {}).unwrap())
+}
+
+fn edit(log: &EditLog, path: &str) -> Ticket {
+    let op: EditOp = AllowSnapshot { root: path.to_owned() }.into();
+    log.log([(&op, &RpcIds::NONE)])
+}
+
+fn one_thread() -> Runtime {
+    Builder::new_current_thread().enable_time().build().unwrap()
+}
+
+async fn synced(ticket: Ticket) -> Result<(), JournalFailed> {
+    tokio::time::timeout(LIMIT, ticket.synced()).await.expect("nobody woke it")
+}
+
+/// Many tasks, each with one edit after the other, and an end for all.
+async fn many_tasks(log: Arc<EditLog>) {
+    let mut tasks = JoinSet::new();
+    for task in 0..16 {
+        let log = Arc::clone(&log);
+        tasks.spawn(async move {
+            for n in 0..50 {
+                synced(edit(&log, &format!("/{task}/{n}"))).await.unwrap();
+            }
+        });
+    }
+    while let Some(done) = tasks.join_next().await {
+        done.unwrap();
+    }
+}
+
+#[test]
+fn tickets_wake_their_tasks_on_every_kind_of_runtime() {
+    let (_root, log) = log();
+    let log = Arc::new(log);
+    one_thread().block_on(many_tasks(Arc::clone(&log)));
+    let several = Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
+    several.block_on(many_tasks(Arc::clone(&log)));
+    assert_eq!(log.stats().synced_txid, log.stats().last_txid);
+    assert!(log.stats().syncs < log.stats().transactions, "{:?}", log.stats());
+}
+
+/// The second runtime finds what the first one left on the thread.
+#[test]
+fn a_thread_may_have_one_runtime_after_the_other() {
+    let (_root, log) = log();
+    for path in ["/first", "/second"] {
+        one_thread().block_on(async { synced(edit(&log, path)).await.unwrap() });
+        edit(&log, "/blocking").wait().unwrap();
+    }
+}
+
+/// A thread may wait although a task of its own would have to run first.
+#[test]
+fn a_wait_that_blocks_the_runtime_ends() {
+    let (_root, log) = log();
+    one_thread().block_on(async {
+        synced(edit(&log, "/relayed")).await.unwrap();
+        edit(&log, "/blocking").wait().unwrap();
+    });
+}
+
+#[test]
+fn a_failure_reaches_the_tasks_that_wait() {
+    let (root, log) = log();
+    one_thread().block_on(async {
+        synced(edit(&log, "/a")).await.unwrap();
+        std::fs::remove_dir_all(root.path().join("name/current")).unwrap();
+        // The next segment has no folder.
+        let (_, rolled) = log.roll();
+        let late = edit(&log, "/b");
+        assert!(synced(rolled).await.is_err());
+        assert!(synced(late).await.is_err());
+        assert!(synced(edit(&log, "/c")).await.is_err());
+    });
+}
