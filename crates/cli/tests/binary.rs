@@ -319,3 +319,22 @@ fn up_does_not_need_a_reader() {
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     assert_eq!(wait(&mut child), 0);
 }
+
+/// The cluster of `up` reads locally as it is: the doctor finds nothing, of its own file or another.
+#[test]
+fn the_doctor_finds_up_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let command = "zerohop fs -put /etc/passwd / && zerohop doctor && zerohop doctor --json /passwd && ! zerohop doctor /none > /dev/null";
+    let (code, out, err) = run(zerohop(&["up", "--port", "0", "--http-port", "0"]).args([
+        "--data",
+        data.to_str().unwrap(),
+        "--exec",
+        command,
+    ]));
+    assert!(code == 0 && err.is_empty(), "{code} {out} {err}");
+    assert!(out.contains("local reads work") && out.contains("HDFS-5182"), "{out}");
+    let (_, json) = out.split_once("\n{").unwrap();
+    let json: serde_json::Value = serde_json::from_str(&format!("{{{json}")).unwrap();
+    assert_eq!((&json["localReads"], &json["faults"]), (&true.into(), &0.into()), "{out}");
+}

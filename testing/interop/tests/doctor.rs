@@ -94,16 +94,20 @@ impl Said {
     }
 }
 
+fn ask(mut command: Command) -> Outcome<Said> {
+    let output = command.output().at("doctor")?;
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    let json = serde_json::from_str(&text).at(&text)?;
+    Ok(Said { code: output.status.code().unwrap_or(-1), json, text })
+}
+
 impl Ward {
     fn doctor(&self, changes: &[(&str, &str)], path: Option<&str>) -> Outcome<Said> {
         let mut command = Command::new(tools::zerohop()?);
         command.arg("--config").arg(self.cluster.conf()).arg("doctor").arg("--json");
         changes.iter().for_each(|(key, value)| _ = command.arg(format!("-D{key}={value}")));
         command.args(path);
-        let output = command.output().at("doctor")?;
-        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-        let json = serde_json::from_str(&text).at(&text)?;
-        Ok(Said { code: output.status.code().unwrap_or(-1), json, text })
+        ask(command)
     }
 
     fn plain(&self) -> Outcome<Said> {
@@ -157,6 +161,16 @@ fn misconfigured(ward: &Ward) -> Outcome {
         None,
     )?;
     nobody.faults("namenode", "Connection refused", "start the NameNode")
+}
+
+/// Too few descriptors for what the client would keep: local reads work, so it is a warning.
+fn few_descriptors(ward: &Ward) -> Outcome {
+    let line = "ulimit -n 200; exec \"$0\" --config \"$1\" doctor --json";
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).arg(tools::zerohop()?).arg(ward.cluster.conf());
+    let said = ask(command)?;
+    said.well("HDFS-5182")?;
+    said.says("descriptor-limit", "warning", "200 descriptors", "ulimit -n")
 }
 
 /// Faults around the socket.
@@ -226,6 +240,7 @@ fn planted(name: &str, datanodes: Kind) {
         let said = ward.doctor(&[], Some("/none"))?;
         said.faults("file", "does not exist", "name a file")?;
         misconfigured(ward)?;
+        few_descriptors(ward)?;
         unsafe_or_replaced(ward)?;
         damaged(ward)
     });

@@ -14,6 +14,9 @@ use super::report::Report;
 /// A listener that lives takes a connection at once.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// Files a DataNode should be able to have open.
+const LIMIT_MIN: u64 = 4096;
+
 /// Socket paths that were looked at already, with whether all is well there.
 #[derive(Default)]
 pub struct Seen {
@@ -126,6 +129,7 @@ fn listener(path: &Path, connected: io::Result<Peer>, report: &mut Report) -> bo
     match connected {
         Ok(peer) => {
             report.ok("listener", named(peer));
+            limit(peer, report);
             true
         }
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
@@ -144,6 +148,26 @@ fn listener(path: &Path, connected: io::Result<Peer>, report: &mut Report) -> bo
             );
             false
         }
+    }
+}
+
+/// A DataNode opens two files a replica; where it may open few, it refuses under load.
+fn limit(peer: Peer, report: &mut Report) {
+    let text = std::fs::read_to_string(format!("/proc/{}/limits", peer.pid)).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("Max open files"));
+    let Some(limit) = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok())
+    else {
+        return report
+            .skipped("datanode-limit", format!("{} does not show its limits", named(peer)));
+    };
+    let found = format!("{} may have {limit} files open", named(peer));
+    match limit >= LIMIT_MIN {
+        true => report.ok("datanode-limit", found),
+        false => report.warning(
+            "datanode-limit",
+            found,
+            format!("ulimit -n {LIMIT_MIN} or more before it starts"),
+        ),
     }
 }
 

@@ -32,7 +32,7 @@ pub fn listing(cluster: &Cluster, i: usize) -> Outcome<Value> {
 }
 
 /// Slots in use on both DataNodes, as `(pid, block, valid)`.
-fn slots(cluster: &Cluster) -> Outcome<Vec<(u64, String, bool)>> {
+pub fn slots(cluster: &Cluster) -> Outcome<Vec<(u64, String, bool)>> {
     let mut found = Vec::new();
     for i in 0..2 {
         let listing = listing(cluster, i)?;

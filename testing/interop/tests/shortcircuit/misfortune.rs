@@ -19,7 +19,7 @@ use zerohop_interop::harm::{
 use zerohop_interop::process::Process;
 use zerohop_interop::{Kind, Outcome, site, tools, wait};
 
-use crate::java::{COPIED, LEN, listing, put, read, read_local};
+use crate::java::{COPIED, LEN, listing, put, read, read_local, slots};
 use crate::place::SocketFolder;
 
 /// A DataNode looks at its socket once a second.
@@ -184,6 +184,35 @@ fn meta_files(cluster: &mut Cluster) -> Outcome {
     Ok(())
 }
 
+/// A file is truncated in the middle of a block that a client holds open: the slot of that block is
+/// taken back, and every reader sees the new end.
+fn truncated(cluster: &mut Cluster) -> Outcome {
+    let mut holder = fresh(cluster)?;
+    put(&mut holder, "/t", 16)?;
+    read_local(&mut holder, "/t", 16, COPIED)?;
+    holder.ok(&["open", "held", "/t"])?;
+    holder.ok(&["pread", "held", "1400000", "1000"])?;
+    let valid = |cluster: &Cluster| -> Outcome<usize> {
+        let id = u64::from(holder.id());
+        Ok(slots(cluster)?.iter().filter(|(pid, _, valid)| *pid == id && *valid).count())
+    };
+    let before = valid(cluster)?;
+    let cut = 1_500_001;
+    cluster.judge()?.ok(&["truncate", "/t", &cut.to_string()])?;
+    wait::until("the truncated file is closed", SETTLE, || {
+        Ok(cluster.judge()?.ok(&["isclosed", "/t"])?[0] == "true")
+    })?;
+    wait::until("the slots of the blocks cut are taken back", SETTLE, || {
+        let now = valid(cluster)?;
+        if now < before { Ok(true) } else { Err(format!("{before}, then {now}")) }
+    })?;
+    holder.ok(&["rclose", "held"])?;
+    let (len, crc) = (cut.to_string(), zerohop_interop::content::crc(16, 0, cut));
+    holder.ok(&["open", "r", "/t"])?;
+    holder.gives(&["next", "r", "-1"], &[&len, &crc])?;
+    check(&client(&cluster.conf(), &[])?, "/t", 16, cut)
+}
+
 /// DataNodes are killed and come back, one at a time, while many read what both have.
 fn killed_under_readers(cluster: &mut Cluster) -> Outcome {
     let fs = client(&cluster.conf(), &[])?;
@@ -251,6 +280,7 @@ fn bytes_stay_right_and_reads_become_local_again() {
         cluster.start_datanode(1)?;
         cluster.wait_serving()?;
         meta_files(cluster).map_err(|e| format!("meta files: {e}"))?;
+        truncated(cluster).map_err(|e| format!("truncated: {e}"))?;
         killed_under_readers(cluster).map_err(|e| format!("killed: {e}"))
     });
 }
