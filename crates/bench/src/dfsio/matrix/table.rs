@@ -28,8 +28,42 @@ impl Rows {
         let mut text = format!("{}\n\n{}", self.machine, aligned(&lines, &RIGHT));
         text.push_str(&self.notes());
         text.push_str("\nThe eight published rows (TestDFSIO -read, two readers) and ours; MB/s as TestDFSIO counts them\n\n");
-        text.push_str(&published(&self.rows));
+        text.push_str(&self.to_published_table());
         text
+    }
+
+    /// The eight published rows, with ours of the same kind beside them.
+    pub fn to_published_table(&self) -> String {
+        let head = [
+            "path",
+            "verified",
+            "cache",
+            "published",
+            "ours",
+            "times",
+            "ours by",
+            "average rate",
+            "deviation",
+            "readers",
+        ];
+        let mut lines = vec![head.map(str::to_owned).to_vec()];
+        for (published, ours) in beside_published(&self.rows) {
+            let of = |pick: fn(&Row) -> Option<f64>| figure(ours.and_then(pick));
+            let times = ours.and_then(|row| row.throughput).map(|ours| ours / published.throughput);
+            lines.push(vec![
+                if published.is_local { "local" } else { "tcp" }.to_owned(),
+                if published.verified { "yes" } else { "no" }.to_owned(),
+                published.cache.to_owned(),
+                format!("{:.1}", published.throughput),
+                of(|row| row.throughput),
+                times.map_or("-".to_owned(), |times| format!("{times:.1}x")),
+                ours.map_or("-", |row| row.path).to_owned(),
+                of(|row| row.average_rate),
+                of(|row| row.rate_deviation),
+                ours.map_or("-".to_owned(), |row| row.threads.to_string()),
+            ]);
+        }
+        aligned(&lines, &[3, 4, 5, 7, 8, 9])
     }
 
     fn notes(&self) -> String {
@@ -89,40 +123,6 @@ fn cells(row: &Row) -> Vec<String> {
         cpu(row.client_cpu_s_per_gb),
         cpu(row.datanode_cpu_s_per_gb),
     ]
-}
-
-/// The eight rows.
-pub fn published(rows: &[Row]) -> String {
-    let head = [
-        "path",
-        "verified",
-        "cache",
-        "published",
-        "ours",
-        "times",
-        "ours by",
-        "average rate",
-        "deviation",
-        "readers",
-    ];
-    let mut lines = vec![head.map(str::to_owned).to_vec()];
-    for (published, ours) in beside_published(rows) {
-        let of = |pick: fn(&Row) -> Option<f64>| figure(ours.and_then(pick));
-        let times = ours.and_then(|row| row.throughput).map(|ours| ours / published.throughput);
-        lines.push(vec![
-            if published.is_local { "local" } else { "tcp" }.to_owned(),
-            if published.verified { "yes" } else { "no" }.to_owned(),
-            published.cache.to_owned(),
-            format!("{:.1}", published.throughput),
-            of(|row| row.throughput),
-            times.map_or("-".to_owned(), |times| format!("{times:.1}x")),
-            ours.map_or("-", |row| row.path).to_owned(),
-            of(|row| row.average_rate),
-            of(|row| row.rate_deviation),
-            ours.map_or("-".to_owned(), |row| row.threads.to_string()),
-        ]);
-    }
-    aligned(&lines, &[3, 4, 5, 7, 8, 9])
 }
 
 #[cfg(test)]

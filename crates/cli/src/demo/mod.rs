@@ -1,4 +1,7 @@
-//! `demo`: a cluster, a file in, listed, read back and compared, in a few seconds.
+//! `demo`: a cluster, a file in, listed, read back and compared, and the published table of local
+//! reads in short; in a few seconds.
+
+mod published;
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -7,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
+use zerohop_bench::dfsio::matrix::Rows;
 use zerohop_client::CreateOptions;
 use zerohop_client::blocking::FileSystem;
 use zerohop_conf::parse_size;
@@ -22,14 +26,16 @@ use crate::units::human;
 const BUFFER: usize = 1 << 20;
 const PAGE: usize = 4096;
 const TARGET: &str = "/demo/file";
+/// The files of the published rows are so much smaller than the demo's file.
+const SHARE: u64 = 8;
 
 /// Options of `demo`.
 #[derive(Args)]
 pub struct Demo {
-    /// Size of the file
+    /// Size of the file; the published rows are measured with two files of an eighth
     #[arg(long, value_name = "BYTES", default_value = "1g")]
     size: String,
-    /// Where the temporary folder is made; it needs twice the size
+    /// Where the temporary folder is made; it needs three times the size
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
 }
@@ -64,21 +70,28 @@ fn show(settings: &Settings, options: &Demo) -> Outcome {
     };
     let cluster =
         steps.time("start NameNode and DataNode", 0, || runtime.block_on(Cluster::start(plan)))?;
-    let result = work(&cluster, &source, size, &mut steps);
+    let result = work(&cluster, &source, size, &mut steps).and_then(|()| {
+        let size = (size / SHARE).next_multiple_of(BUFFER as u64);
+        steps.time("the eight rows below", 0, || {
+            published::measure(cluster.client_conf(), home.path(), size)
+        })
+    });
     steps.time("stop", 0, || {
         runtime.block_on(cluster.stop());
         Ok(())
     })?;
     runtime.shutdown_timeout(Duration::from_secs(2));
-    result?;
+    let rows = result?;
     steps.print();
+    print_published(&rows);
+    print_next();
     Ok(())
 }
 
 fn check_space(folder: &Path, size: u64) -> Outcome {
     let stat = rustix::fs::statvfs(folder).map_err(std::io::Error::from)?;
     let free = stat.f_bavail * stat.f_frsize;
-    let needed = 2 * size + (200 << 20);
+    let needed = 3 * size + (200 << 20);
     if free >= needed {
         return Ok(());
     }
@@ -208,12 +221,23 @@ impl Steps {
             }
         }
         sayln!("{table}");
-        let own = std::env::current_exe().unwrap_or_else(|_| "zerohop".into());
-        let own = own.display();
-        sayln!("The binary: {own}");
-        sayln!("Next:");
-        sayln!("  {own} up --data ~/zerohop         a cluster that keeps its data");
-        sayln!("  {own} fs -help                    the commands for files");
-        sayln!("  {own} up --exec 'zerohop fs -ls /'");
     }
+}
+
+fn print_published(rows: &Rows) {
+    sayln!();
+    sayln!("The published short-circuit reads (MB/s, two readers) and this machine's, in short:");
+    sayln!("{}", rows.to_published_table());
+}
+
+fn print_next() {
+    let own = std::env::current_exe().unwrap_or_else(|_| "zerohop".into());
+    let own = own.display();
+    sayln!("The binary: {own}");
+    sayln!("Next:");
+    sayln!("  {own} up --data ~/zerohop         a cluster that keeps its data");
+    sayln!("  {own} fs -help                    the commands for files");
+    sayln!("  {own} up --exec 'zerohop fs -ls /'");
+    sayln!("  {own} up --exec 'zerohop doctor'  whether reads take no network hop, and why not");
+    sayln!("  {own} bench dfsio --matrix        every way to read, beside read(2)");
 }
