@@ -11,7 +11,9 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 
 /// Congestion controls that send as fast as the other end takes; the first that the system allows.
-const UNPACED: [&[u8]; 2] = [b"cubic", b"reno"];
+/// Reno first: cubic takes the delays of a busy machine's scheduler for congestion (HyStart) and
+/// keeps its window small, reno waits for a loss, which loopback does not have.
+const UNPACED: [&[u8]; 2] = [b"reno", b"cubic"];
 
 /// To be called before `socket` connects to `to`.
 pub fn unpace_before_connect(socket: SockRef<'_>, to: &SocketAddr) {
