@@ -146,6 +146,7 @@ fn refused(cluster: &Cluster, i: usize, words: &[&str]) -> Outcome {
     // The ports of the one that runs are no matter here.
     command.args(["-D", "dfs.datanode.address=127.0.0.1:0"]);
     command.args(["-D", "dfs.datanode.ipc.address=127.0.0.1:0"]);
+    command.args(["-D", "dfs.datanode.http.address=127.0.0.1:0"]);
     let status = Process::daemon("DataNode", command, &log)?.finish(Duration::from_secs(30))?;
     let text = disk::read_to_string(&log).unwrap_or_default();
     let says = text.lines().any(|line| words.iter().all(|word| line.contains(word)));
