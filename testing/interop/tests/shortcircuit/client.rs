@@ -84,7 +84,7 @@ fn every_way_of_reading(cluster: &Cluster, fs: &FileSystem) -> Outcome {
             }
             expect(
                 "lent",
-                (lent.is_mapped(), &lent[..] == &want[pos..][..lent.len()]),
+                (lent.is_mapped(), lent[..] == want[pos..][..lent.len()]),
                 (true, true),
             )?;
         }
@@ -106,7 +106,7 @@ fn tokio_runtime() -> Outcome<tokio::runtime::Runtime> {
 }
 
 async fn async_face(cluster: &Cluster, want: &[u8]) -> Outcome {
-    let conf = Conf::load(&cluster.conf()).at("conf")?;
+    let conf = Conf::load(cluster.conf()).at("conf")?;
     let fs = zerohop_client::FileSystem::connect(&conf, None).at("connect")?;
     let mut reader = fs.open("/ways").await.at("/ways")?;
     let whole = reader.read_bytes(want.len()).await.at("read")?;

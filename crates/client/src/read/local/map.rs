@@ -69,6 +69,14 @@ impl Map {
         }
     }
 
+    /// Tells the kernel to bring a range into its cache, and does not wait.
+    pub(super) fn will_need(&self, offset: usize, len: usize) {
+        let Some((at, len)) = self.pages(offset, len) else { return };
+        // SAFETY: the range lies in the map; the advice changes no byte. It is a hint: nothing is
+        // lost where it fails.
+        let _ = unsafe { rustix::mm::madvise(at, len, Advice::WillNeed) };
+    }
+
     /// Whether all of a range is in the page cache. The kernel says yes for other users' files,
     /// which it tells nothing about.
     pub(super) fn is_resident(&self, offset: usize, len: usize) -> bool {

@@ -17,6 +17,8 @@ const LONG_LEN: usize = 64 << 10;
 /// So many short reads of a window bring it, too.
 const TOUCHES_MAX: u8 = 32;
 const READY: u8 = u8::MAX;
+/// Windows that the disk is asked for ahead of the one that is waited for.
+const AHEAD: usize = 4;
 
 /// One byte a window: [`READY`], or how often it was touched.
 pub(super) struct Windows {
@@ -65,9 +67,19 @@ impl Windows {
             let from = range.start.max(start);
             return map.populate(from, range.end.min(start + WINDOW_LEN) - from);
         }
+        self.read_ahead(map, at);
         map.populate(start, WINDOW_LEN)?;
         touches.store(READY, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Keeps the disk busy behind a reader that goes on: the next windows when it begins, then one
+    /// more with each.
+    fn read_ahead(&self, map: &Map, at: usize) {
+        let before = at.checked_sub(1).and_then(|before| self.touches.get(before));
+        let goes_on = before.is_some_and(|touches| touches.load(Ordering::Relaxed) == READY);
+        let first = if goes_on { at + AHEAD } else { at + 1 };
+        map.will_need(first * WINDOW_LEN, (at + AHEAD + 1 - first) * WINDOW_LEN);
     }
 }
 
