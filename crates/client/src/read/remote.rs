@@ -271,11 +271,10 @@ impl RemoteBlock {
             to.copy_from_slice(from);
         }
         self.ahead.consume(ready);
-        if ready < out.len() {
-            self.expect_more(ready)?;
-        }
         let mut filled = ready;
         while filled < out.len() {
+            // Before each read: what an earlier one took is not to come any more.
+            self.expect_more(filled)?;
             let Some(room) = out.get_mut(filled..) else { break };
             let room_len = room.len();
             let ends_packet = filled + room_len >= self.packet.left;
