@@ -17,7 +17,11 @@ const LEN: u64 = 3_000_000;
 const HARMS: [&str; 3] = ["data", "checksum", "no-meta"];
 
 fn harm(cluster: &Cluster, fs: &FileSystem, path: &str, how: &str) -> Outcome<usize> {
-    let replica = on_disk(cluster, fs, path)?.swap_remove(0);
+    // One that readers are sent to: a copy that the NameNode is about to drop would prove nothing.
+    let holders = nodes(cluster, fs, path)?;
+    let found = on_disk(cluster, fs, path)?;
+    let replica = found.into_iter().find(|replica| holders.contains(&replica.datanode));
+    let replica = replica.ok_or("no replica to harm")?;
     match how {
         "data" => flip(&replica.data, LEN / 2)?,
         "checksum" => flip(&replica.meta, 7 + 4 * (LEN / 1024) + 1)?,
