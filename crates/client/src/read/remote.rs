@@ -381,7 +381,8 @@ impl RemoteBlock {
         if !self.packet.is_last && self.next_packet().is_err() {
             return;
         }
-        let ended = self.packet.is_last;
+        // The next request on this connection may bring little.
+        let ended = self.packet.is_last && self.low_water.expect(&self.stream, 0).is_ok();
         let status = if self.verify { Status::ChecksumOk } else { Status::Success };
         let message = frame::encode(&ClientReadStatusProto { status: status.into() });
         self.is_finished = ended && self.stream.write_all(&message).is_ok();

@@ -361,11 +361,11 @@ impl<'a, S: Sink> Receiver<'a, S> {
 
     /// The last packet is written: waits for the acks that are still under way, or finalizes.
     fn finish(&mut self) -> io::Result<()> {
+        // Only signs of life, its end, or another request may still come from the client.
+        self.conn.expect(0)?;
         if !self.mode.acks {
             return self.finalize();
         }
-        // Only signs of life, or its end, may still come from the client.
-        self.conn.expect(0)?;
         while !self.pending.is_empty() {
             if self.mirror_failed {
                 // The client has been told; it recovers the pipeline and hangs up.
