@@ -183,7 +183,12 @@ pub fn datanode(mut settings: Settings, mut words: Vec<String>) -> i32 {
             );
             let name = tokio::select! {
                 name = stop_signal() => name?,
-                error = node.failed() => return Err(Failure::io(error.to_string())),
+                error = node.failed() => {
+                    let asked = matches!(error, zerohop_datanode::Error::ShutDown);
+                    tracing::info!("stopping: {error}");
+                    node.stop().await;
+                    return if asked { Ok(0) } else { Err(Failure::io(error.to_string())) };
+                }
             };
             tracing::info!("stopping on {name}");
             node.stop().await;

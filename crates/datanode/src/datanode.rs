@@ -3,10 +3,10 @@
 use crate::error::Error;
 use crate::http;
 use crate::ipc;
-use crate::node::{Addresses, Node};
+use crate::node::{Addresses, Ending, Node};
 use crate::op::Operations;
 use crate::services::actor::{self, Actor};
-use crate::services::{PoolService, Progress, addresses};
+use crate::services::{PoolService, Progress, addresses, disks};
 use crate::settings::Settings;
 use crate::store::Store;
 use crate::transfer::domain_port::DomainPort;
@@ -75,6 +75,7 @@ impl DataNode {
         for name_service in name_services {
             start_service(&node, name_service, &mut tasks);
         }
+        tasks.spawn(disks::watch(Arc::clone(&node)));
         tracing::info!(
             "DataNode {} serves block data at {}, RPC at {}",
             node.store.datanode_uuid,
@@ -123,12 +124,14 @@ impl DataNode {
         }
     }
 
-    /// Waits until the node cannot go on: all its NameNodes refused it, or it was told to stop.
+    /// Waits until the node cannot go on: all its NameNodes refused it, too many volumes failed, or it
+    /// was told to stop ([`Error::ShutDown`]).
     pub async fn failed(&self) -> Error {
         tokio::select! {
             error = self.refused() => error,
-            () = self.node.shutdown_asked.notified() => {
-                Error::Stopped("shutdownDatanode was called".to_owned())
+            ending = self.node.ended() => match ending {
+                Ending::Asked => Error::ShutDown,
+                Ending::Failed(reason) => Error::Stopped(reason),
             }
         }
     }

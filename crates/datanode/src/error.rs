@@ -44,7 +44,10 @@ pub enum Error {
     /// A folder cannot be used; the text names it and says what to do.
     #[error("{0}")]
     Volume(String),
-    /// It ran and cannot go on: refused by its NameNodes, or told to stop.
+    /// An administrator told it to stop (`hdfs dfsadmin -shutdownDatanode`).
+    #[error("shutdownDatanode was called")]
+    ShutDown,
+    /// It ran and cannot go on: refused by its NameNodes, or too many volumes failed.
     #[error("{0}")]
     Stopped(String),
     /// A system resource (thread, poller) was refused.

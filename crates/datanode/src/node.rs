@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
-use tokio::sync::Notify;
+use tokio::sync::watch;
 use zerohop_proto::common::TokenProto;
 use zerohop_proto::hdfs::datanode::DatanodeRegistrationProto;
 use zerohop_proto::hdfs::datanode::received_deleted_block_info_proto::BlockStatus;
@@ -41,6 +41,15 @@ pub(crate) struct Addresses {
     pub(crate) http: SocketAddr,
 }
 
+/// Why a DataNode ends by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Somebody asked for it over RPC.
+    Asked,
+    /// It cannot go on.
+    Failed(String),
+}
+
 /// The shared state of a running DataNode.
 pub(crate) struct Node {
     pub(crate) settings: Settings,
@@ -54,8 +63,7 @@ pub(crate) struct Node {
     pub(crate) started: Instant,
     /// The domain socket, for pages.
     pub(crate) domain_socket: Arc<SocketState>,
-    /// Somebody asked for the end over RPC.
-    pub(crate) shutdown_asked: Notify,
+    ending: watch::Sender<Option<Ending>>,
     services: RwLock<Vec<Arc<PoolService>>>,
     transfers: AtomicU32,
     moves: AtomicUsize,
@@ -82,7 +90,7 @@ impl Node {
             rpc_options,
             started: Instant::now(),
             domain_socket: Arc::default(),
-            shutdown_asked: Notify::new(),
+            ending: watch::channel(None).0,
             services: RwLock::default(),
             transfers: AtomicU32::new(0),
             moves: AtomicUsize::new(0),
@@ -104,6 +112,27 @@ impl Node {
     pub(crate) fn service(&self, pool_id: &str) -> Option<Arc<PoolService>> {
         let services = self.services.read();
         services.iter().find(|service| service.pool_id().as_deref() == Some(pool_id)).cloned()
+    }
+
+    /// This node has to end; the first reason counts.
+    pub(crate) fn end(&self, why: Ending) {
+        self.ending.send_if_modified(|known| {
+            let is_first = known.is_none();
+            if is_first {
+                *known = Some(why);
+            }
+            is_first
+        });
+    }
+
+    /// Waits until this node has to end.
+    pub(crate) async fn ended(&self) -> Ending {
+        let mut ending = self.ending.subscribe();
+        match ending.wait_for(Option::is_some).await.map(|why| why.clone()) {
+            Ok(Some(why)) => why,
+            // The sender lives as long as this node.
+            _ => std::future::pending().await,
+        }
     }
 
     /// From now on writers are told that this node goes.

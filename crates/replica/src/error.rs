@@ -27,6 +27,8 @@ pub enum ErrorKind {
     Full,
     /// An earlier write or sync of this replica failed: nothing on it is trusted any more.
     Poisoned,
+    /// The process has no descriptors or no memory left; the volume is fine.
+    Exhausted,
     /// The volume failed.
     Io,
 }
@@ -63,12 +65,14 @@ impl Error {
     ) -> Self {
         let source = source.into();
         let kind = match source.kind() {
+            _ if is_exhaustion(&source) => ErrorKind::Exhausted,
             io::ErrorKind::NotFound => ErrorKind::NotFound,
             io::ErrorKind::AlreadyExists => ErrorKind::Exists,
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ErrorKind::Full,
             _ => ErrorKind::Io,
         };
         let advice = match source.kind() {
+            _ if kind == ErrorKind::Exhausted => Some("raise `ulimit -n', or give more memory"),
             io::ErrorKind::StorageFull => Some("free space on the volume, or add one"),
             io::ErrorKind::PermissionDenied => {
                 Some("the user who runs the DataNode must own the folder")
@@ -105,6 +109,18 @@ impl Error {
     pub fn is_volume_fault(&self) -> bool {
         matches!(self.kind, ErrorKind::Io | ErrorKind::Poisoned)
     }
+
+    /// Whether a volume that gave this error when it was checked is of no more use: a full one still is.
+    pub fn is_end_of_volume(&self) -> bool {
+        !matches!(self.kind, ErrorKind::Full | ErrorKind::Exhausted)
+    }
+}
+
+fn is_exhaustion(source: &io::Error) -> bool {
+    use rustix::io::Errno;
+    source.kind() == io::ErrorKind::OutOfMemory
+        || Errno::from_io_error(source)
+            .is_some_and(|errno| matches!(errno, Errno::MFILE | Errno::NFILE | Errno::NOMEM))
 }
 
 impl fmt::Display for Error {

@@ -129,8 +129,25 @@ impl Volume {
         Ok(Space { capacity, available })
     }
 
+    /// Whether it is still there, and no other one in its place. An error is one of the volume unless
+    /// [`Error::is_end_of_volume`] says otherwise.
+    pub fn look(&self) -> Result<()> {
+        let path = self.root.join("current/VERSION");
+        let found = VolumeVersion::read(&path)?;
+        if found == self.version {
+            return Ok(());
+        }
+        let text = match found {
+            Some(found) => format!("it is another volume now, {}", found.storage_id),
+            None => "it is gone".to_owned(),
+        };
+        Err(inconsistent(&path, text)
+            .advise("mount the disk again and restart the DataNode, or take the folder out"))
+    }
+
     /// Whether it can still be listed and written: what a DataNode asks after an I/O error.
     pub fn check_disk(&self) -> Result<()> {
+        self.look()?;
         let current = self.root.join("current");
         let io = |verb| move |e: std::io::Error| Error::io("volume", verb, &self.root, e);
         fs::read_dir(&current).map_err(io("list"))?;

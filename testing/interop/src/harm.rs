@@ -2,6 +2,8 @@
 //! small file systems that can be full.
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -209,6 +211,20 @@ pub fn flip(path: &Path, offset: u64) -> Outcome {
     file.read_exact_at(&mut byte, offset).at(&name)?;
     byte[0] ^= 0x10;
     file.write_all_at(&byte, offset).at(&name)
+}
+
+/// The body of a page of a server of this machine.
+pub fn http(port: u16, path: &str) -> Outcome<String> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).at(path)?;
+    let request = format!("GET {path} HTTP/1.0\r\n\r\n");
+    stream.write_all(request.as_bytes()).at(path)?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).at(path)?;
+    let (head, body) = answer.split_once("\r\n\r\n").ok_or_else(|| answer.clone())?;
+    match head.contains(" 200 ") {
+        true => Ok(body.to_owned()),
+        false => Err(format!("{path}: {head}")),
+    }
 }
 
 /// Runs our binary to its end: exit code and all that it printed.

@@ -49,13 +49,19 @@ impl Site {
         self.folder.join(format!("{name}.log"))
     }
 
-    /// Writes all configuration files; `extra` goes last and wins.
+    /// Writes all configuration files; `extra` goes last and wins. `{datanode}` in a value stands for the
+    /// folder of each DataNode.
     pub fn write(&self, extra: &[Setting]) -> Outcome {
         let hdfs = self.hdfs_settings();
         write_conf(&self.conf(), &self.core_settings(), &[&hdfs, extra])?;
         for i in 0..self.data_ports.len() {
             let own = self.datanode_settings(i);
-            write_conf(&self.datanode_conf(i), &self.core_settings(), &[&hdfs, &own, extra])?;
+            let folder = self.data_url(&format!("dn{i}"));
+            let extra: Vec<Setting> = extra
+                .iter()
+                .map(|(name, value)| (name.clone(), value.replace("{datanode}", &folder)))
+                .collect();
+            write_conf(&self.datanode_conf(i), &self.core_settings(), &[&hdfs, &own, &extra])?;
         }
         Ok(())
     }

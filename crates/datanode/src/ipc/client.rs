@@ -1,7 +1,7 @@
 //! ClientDatanodeProtocol: what clients and administrators ask a DataNode.
 
 use super::{on_thread, reply};
-use crate::node::Node;
+use crate::node::{Ending, Node};
 use bytes::Bytes;
 use std::sync::Arc;
 use zerohop_proto::hdfs::{
@@ -144,7 +144,7 @@ impl ClientProtocol {
             "deleteBlockPool" => reply(self.delete_pool(param)),
             "shutdownDatanode" => {
                 tracing::info!("{user} called shutdownDatanode");
-                self.node.shutdown_asked.notify_one();
+                self.node.end(Ending::Asked);
                 Reply::message(&ShutdownDatanodeResponseProto {})
             }
             "evictWriters" => {

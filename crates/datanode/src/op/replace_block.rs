@@ -1,4 +1,5 @@
-//! REPLACE_BLOCK: takes a replica over from another DataNode (balancer, mover).
+//! REPLACE_BLOCK: takes a replica over from another DataNode, or from another volume of this one
+//! (balancer, mover).
 
 use super::receive::{Mode, Receiver, Sink};
 use super::{After, OpFailure, answer, connect, storage_type, wait_for_pool};
@@ -11,7 +12,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zerohop_proto::hdfs::{BlockOpResponseProto, OpCopyBlockProto, OpReplaceBlockProto, Status};
-use zerohop_replica::Durability;
+use zerohop_replica::{Durability, ErrorKind};
 use zerohop_wire::transfer::op::{self, OpCode};
 use zerohop_wire::{DataChecksum, ExtendedBlock};
 
@@ -47,11 +48,7 @@ fn take_over(
     block: &ExtendedBlock,
 ) -> Result<(), OpFailure> {
     if message.source.id.datanode_uuid == node.store.datanode_uuid {
-        return Err(Failure::Refused(
-            zerohop_wire::JavaException::UnsupportedOperation
-                .with("moving a replica between volumes of one DataNode is not supported yet"),
-        )
-        .into());
+        return move_within(node, message, block);
     }
     let mut source = connect(node, &message.source, 1)?;
     let request = OpCopyBlockProto { header: message.header.clone() };
@@ -90,6 +87,28 @@ fn take_over(
         node.store.drop_temporary(&block.pool, &replica);
     }
     Ok(moved?)
+}
+
+/// Source and target are this node: another of its volumes gets the replica.
+fn move_within(
+    node: &Arc<Node>,
+    message: &OpReplaceBlockProto,
+    block: &ExtendedBlock,
+) -> Result<(), OpFailure> {
+    let moved = node.store.move_to_type(block, storage_type(message.storage_type));
+    let moved = moved.inspect_err(|failure| {
+        if let (Failure::Files(error), Ok(replica)) = (failure, node.store.replica(block))
+            && error.kind() == ErrorKind::Corrupt
+        {
+            node.report_own_bad(block, &replica.volume);
+        }
+    })?;
+    let hint = Some(message.del_hint.clone());
+    // The NameNode takes it for moved: it is not told that the old one is gone.
+    node.tell_received(&block.pool, &moved.replica, moved.block, hint, false);
+    node.store.clean_up(&block.pool, &moved);
+    tracing::info!("moved {block} to {}", moved.replica.volume);
+    Ok(())
 }
 
 struct Moved<'a> {

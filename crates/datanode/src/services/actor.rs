@@ -303,9 +303,6 @@ impl Actor {
     ) -> Result<HeartbeatResponseProto, End> {
         let registration =
             self.registration().ok_or_else(|| End::Retry("not registered".to_owned()))?;
-        if node.store.is_lost() {
-            return Err(End::Refused("all volumes of this DataNode failed".to_owned()));
-        }
         let for_reports = Arc::clone(node);
         let state = tokio::task::spawn_blocking(move || for_reports.store.storage_reports())
             .await

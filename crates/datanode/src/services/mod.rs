@@ -3,6 +3,7 @@
 pub(crate) mod actor;
 pub(crate) mod addresses;
 pub(crate) mod commands;
+pub(crate) mod disks;
 pub(crate) mod incremental;
 pub(crate) mod reports;
 

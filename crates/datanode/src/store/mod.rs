@@ -2,8 +2,10 @@
 
 pub(crate) mod choose;
 mod failure;
+mod health;
 mod open;
 mod recovery;
+mod relocate;
 pub(crate) mod replica;
 pub(crate) mod volume;
 pub(crate) mod write;
@@ -14,12 +16,13 @@ use crate::services::reports::StorageBlocks;
 use crate::settings::Settings;
 use crate::short_circuit::{BlockCache, BlockKey, Registry};
 use choose::Chooser;
+use health::Health;
 use parking_lot::{Condvar, Mutex, RwLock};
 use replica::{Files, Replica, Status};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 use volume::{DataVolume, Location, Reserve};
 use zerohop_proto::hdfs::StorageReportProto;
 use zerohop_proto::hdfs::datanode::VolumeFailureSummaryProto;
@@ -29,6 +32,8 @@ use zerohop_wire::{Block, BlockId, ExtendedBlock};
 
 #[cfg(test)]
 pub(crate) mod store_test;
+#[cfg(test)]
+mod volumes_test;
 
 pub(crate) use failure::Failure;
 pub(crate) use open::{Opened, ToPass};
@@ -49,9 +54,7 @@ pub(crate) struct Store {
     pools: RwLock<HashMap<Arc<str>, Arc<BlockPool>>>,
     /// Requests that came before their pool was open wait here.
     pool_opened: (Mutex<()>, Condvar),
-    /// Folders that could not be opened at start or failed later.
-    failures: Mutex<Vec<String>>,
-    last_failure: Mutex<Option<SystemTime>>,
+    health: Health,
     /// Who reads replicas through descriptors of their own, and must hear when they change.
     pub(crate) slots: Arc<Registry>,
     /// Replicas locked in memory.
@@ -72,10 +75,10 @@ impl Store {
     pub(crate) fn open(settings: &Settings) -> Result<Self, Error> {
         let reserve = Reserve { bytes: settings.du_reserved, percent: settings.du_reserved_pct };
         let mut volumes = Vec::new();
-        let mut failures = Vec::new();
+        let health = Health::new(settings);
         for text in &settings.data_dirs {
             let location = Location::parse(text)?;
-            match DataVolume::open(location, reserve) {
+            match DataVolume::open(location.clone(), reserve) {
                 Ok(volume) => volumes.push(Arc::new(volume)),
                 Err(error) => {
                     if error.kind() == ErrorKind::Locked || error.kind() == ErrorKind::Inconsistent
@@ -83,22 +86,20 @@ impl Store {
                         return Err(Error::Volume(error.to_string()));
                     }
                     tracing::warn!("volume left out: {error}");
-                    failures.push(error.to_string());
+                    health.note(&location.path, error.to_string(), 0);
                 }
             }
         }
-        too_many_failed(settings, volumes.len(), &failures)?;
+        health.check()?;
         let datanode_uuid = common_uuid(&volumes)?;
         let slots = Registry::new(settings.shm_folders.clone(), settings.shm_limits);
-        let last_failure = (!failures.is_empty()).then(SystemTime::now);
         Ok(Self {
             datanode_uuid,
             volumes,
             chooser: Chooser::new(settings.volume_policy),
             pools: RwLock::default(),
             pool_opened: (Mutex::new(()), Condvar::new()),
-            failures: Mutex::new(failures),
-            last_failure: Mutex::new(last_failure),
+            health,
             cache: BlockCache::new(settings.cache_limits, Arc::clone(&slots)),
             slots,
             writer_patience: settings.socket_timeout.min(Duration::from_secs(60)),
@@ -115,7 +116,8 @@ impl Store {
             let scan = match volume.open_pool(identity, &self.datanode_uuid) {
                 Ok(scan) => scan,
                 Err(error) if error.is_volume_fault() => {
-                    self.volume_failed(volume, &error.to_string());
+                    volume.fail();
+                    self.take_out(volume, error.to_string());
                     continue;
                 }
                 Err(error) => return Err(error),
@@ -123,7 +125,9 @@ impl Store {
             for stored in scan.finalized.into_iter().chain(scan.rbw) {
                 let replica =
                     Replica::new(stored.block.id, Arc::clone(volume), Status::stored(stored));
-                keep_better(&mut replicas, replica);
+                if let Some([kept, other]) = keep_better(&mut replicas, replica) {
+                    self.drop_twin(&identity.pool_id, &kept, &other);
+                }
             }
         }
         tracing::info!("block pool {}: {} replicas", identity.pool_id, replicas.len());
@@ -133,39 +137,6 @@ impl Store {
         self.pools.write().insert(id, Arc::new(pool));
         self.pool_opened.1.notify_all();
         Ok(())
-    }
-
-    fn volume_failed(&self, volume: &Arc<DataVolume>, reason: &str) {
-        volume.check();
-        tracing::error!("volume {volume}: {reason}");
-        self.failures.lock().push(volume.root().display().to_string());
-        *self.last_failure.lock() = Some(SystemTime::now());
-    }
-
-    /// After an error with a replica's files: is its volume still good?
-    pub(crate) fn suspect(&self, volume: &Arc<DataVolume>) {
-        if !volume.has_failed() && volume.check() {
-            self.failures.lock().push(volume.root().display().to_string());
-            *self.last_failure.lock() = Some(SystemTime::now());
-            for pool in self.pools.read().values() {
-                let mut lost = Vec::new();
-                pool.replicas.write().retain(|id, replica| {
-                    let stays = !Arc::ptr_eq(&replica.volume, volume);
-                    if !stays {
-                        lost.push(*id);
-                    }
-                    stays
-                });
-                for id in lost {
-                    self.revoke(&pool.key(id));
-                }
-            }
-        }
-    }
-
-    /// Whether no volume is left.
-    pub(crate) fn is_lost(&self) -> bool {
-        self.volumes.iter().all(|volume| volume.has_failed())
     }
 
     /// The volumes.
@@ -213,19 +184,8 @@ impl Store {
     pub(crate) fn storage_reports(&self) -> StorageState {
         let in_use = |volume: &&Arc<DataVolume>| !volume.has_failed();
         let reports = self.volumes.iter().filter(in_use).map(|v| v.report()).collect();
-        let failed = self.failures.lock().clone();
-        let date = self.last_failure.lock().and_then(|when| {
-            when.duration_since(SystemTime::UNIX_EPOCH).ok().map(|since| since.as_millis() as u64)
-        });
-        StorageState {
-            reports,
-            failed_volumes: u32::try_from(failed.len()).unwrap_or(u32::MAX),
-            failure_summary: (!failed.is_empty()).then(|| VolumeFailureSummaryProto {
-                failed_storage_locations: failed,
-                last_volume_failure_date: date.unwrap_or_default(),
-                estimated_capacity_lost_total: 0,
-            }),
-        }
+        let (failed_volumes, failure_summary) = self.health.summary();
+        StorageState { reports, failed_volumes, failure_summary }
     }
 
     /// The replicas of a pool, by storage, for a full report.
@@ -291,6 +251,9 @@ impl Store {
     fn remove(&self, pool: &BlockPool, replica: &Arc<Replica>) -> Result<Block, Failure> {
         let mut status = replica.lock();
         let block = status.block();
+        if !pool.holds(replica) {
+            return Err(Failure::not_found(format_args!("Replica not found for {block}")));
+        }
         let reserved = std::mem::take(&mut status.reserved);
         let deleted = match &status.files {
             Files::Live(live) => live.delete(),
@@ -340,6 +303,28 @@ impl BlockPool {
         self.replicas.read().values().cloned().collect()
     }
 
+    /// Adds a replica, unless there is one of this block: that is the error. (Locks of replicas come
+    /// before this map's, so none is taken under it.)
+    fn add(&self, replica: &Arc<Replica>) -> Result<(), Arc<Replica>> {
+        match self.replicas.write().entry(replica.id) {
+            Entry::Vacant(vacant) => {
+                vacant.insert(Arc::clone(replica));
+                Ok(())
+            }
+            Entry::Occupied(known) => Err(Arc::clone(known.get())),
+        }
+    }
+
+    /// Whether this is the replica of its block, neither removed nor moved.
+    fn holds(&self, replica: &Arc<Replica>) -> bool {
+        self.replicas.read().get(&replica.id).is_some_and(|known| Arc::ptr_eq(known, replica))
+    }
+
+    /// Whether another one has taken its place.
+    fn has_moved(&self, replica: &Arc<Replica>) -> bool {
+        self.replicas.read().get(&replica.id).is_some_and(|known| !Arc::ptr_eq(known, replica))
+    }
+
     /// Forgets a replica, if it is still this one.
     fn forget(&self, replica: &Arc<Replica>) {
         if let Entry::Occupied(known) = self.replicas.write().entry(replica.id)
@@ -350,8 +335,12 @@ impl BlockPool {
     }
 }
 
-/// Of two replicas of one block (on two volumes) the newer, then the longer one counts.
-fn keep_better(replicas: &mut HashMap<BlockId, Arc<Replica>>, replica: Arc<Replica>) {
+/// Of two replicas of one block (on two volumes) the newer, then the longer one counts; gives the
+/// better and the worse one.
+fn keep_better(
+    replicas: &mut HashMap<BlockId, Arc<Replica>>,
+    replica: Arc<Replica>,
+) -> Option<[Arc<Replica>; 2]> {
     let rank = |replica: &Replica| {
         let block = replica.block();
         (block.stamp, replica.state() == ReplicaState::Finalized, block.len)
@@ -359,32 +348,17 @@ fn keep_better(replicas: &mut HashMap<BlockId, Arc<Replica>>, replica: Arc<Repli
     match replicas.entry(replica.id) {
         Entry::Vacant(vacant) => {
             vacant.insert(replica);
+            None
         }
         Entry::Occupied(mut known) => {
             tracing::warn!("two replicas of one block: {} and {replica}", known.get());
-            if rank(&replica) > rank(known.get()) {
-                known.insert(replica);
+            if rank(&replica) <= rank(known.get()) {
+                return Some([Arc::clone(known.get()), replica]);
             }
+            let worse = known.insert(Arc::clone(&replica));
+            Some([replica, worse])
         }
     }
-}
-
-fn too_many_failed(settings: &Settings, opened: usize, failures: &[String]) -> Result<(), Error> {
-    let configured = settings.data_dirs.len();
-    let tolerated = settings.failed_volumes_tolerated;
-    let needed = match tolerated {
-        -1 => 1,
-        tolerated => configured.saturating_sub(usize::try_from(tolerated).unwrap_or(0)).max(1),
-    };
-    if opened >= needed {
-        return Ok(());
-    }
-    Err(Error::TooManyFailedVolumes {
-        failed: failures.len(),
-        configured,
-        tolerated,
-        first: failures.first().cloned().unwrap_or_else(|| "dfs.datanode.data.dir is empty".into()),
-    })
 }
 
 fn common_uuid(volumes: &[Arc<DataVolume>]) -> Result<String, Error> {

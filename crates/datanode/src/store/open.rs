@@ -31,9 +31,25 @@ impl Store {
     /// Opens the files of exactly this replica (the stamp counts) for a local reader. Bytes that a
     /// writer still has in memory are in them then.
     pub(crate) fn open_to_pass(&self, block: &ExtendedBlock) -> Result<ToPass, Failure> {
-        let none = || Failure::io(format!("No data exists for block {block}"));
         let pool = self.pool(&block.pool)?;
-        let replica = pool.get(block.block.id).ok_or_else(none)?;
+        loop {
+            let replica = pool
+                .get(block.block.id)
+                .ok_or_else(|| Failure::io(format!("No data exists for block {block}")))?;
+            let opened = self.pass(&pool, &replica, block);
+            if opened.is_ok() || !pool.has_moved(&replica) {
+                return opened;
+            }
+        }
+    }
+
+    fn pass(
+        &self,
+        pool: &BlockPool,
+        replica: &Arc<Replica>,
+        block: &ExtendedBlock,
+    ) -> Result<ToPass, Failure> {
+        let none = || Failure::io(format!("No data exists for block {block}"));
         let status = replica.lock();
         if status.block().stamp != block.block.stamp || status.visible().is_none() {
             return Err(none());
@@ -60,7 +76,7 @@ impl Store {
                 let (data, meta) = reader.into_files();
                 Ok(ToPass { data, meta })
             }
-            Err(error) => Err(self.cannot_open(&pool, &replica, Some(stored), error)),
+            Err(error) => Err(self.cannot_open(pool, replica, Some(stored), error)),
         }
     }
 
@@ -71,9 +87,24 @@ impl Store {
         needed: u64,
     ) -> Result<Opened, Failure> {
         let pool = self.pool(&block.pool)?;
-        let replica = pool
-            .get(block.block.id)
-            .ok_or_else(|| Failure::not_found(format_args!("Replica not found for {block}")))?;
+        loop {
+            let replica = pool
+                .get(block.block.id)
+                .ok_or_else(|| Failure::not_found(format_args!("Replica not found for {block}")))?;
+            let opened = self.open_this(&pool, &replica, block, needed);
+            if opened.is_ok() || !pool.has_moved(&replica) {
+                return opened;
+            }
+        }
+    }
+
+    fn open_this(
+        &self,
+        pool: &BlockPool,
+        replica: &Arc<Replica>,
+        block: &ExtendedBlock,
+        needed: u64,
+    ) -> Result<Opened, Failure> {
         if replica.state() == ReplicaState::Rbw && !replica.wait_for(needed, WAIT_FOR_WRITER) {
             return Err(Failure::io(format!(
                 "Need {needed} bytes, but only {} bytes available",
@@ -108,7 +139,7 @@ impl Store {
         drop(status);
         match reader {
             Ok(reader) => Ok(Opened { visible: visible.min(reader.len()), reader }),
-            Err(error) => Err(self.cannot_open(&pool, &replica, stored, error)),
+            Err(error) => Err(self.cannot_open(pool, replica, stored, error)),
         }
     }
 
@@ -176,6 +207,13 @@ impl Store {
         stored: Option<StoredReplica>,
         error: zerohop_replica::Error,
     ) -> Failure {
+        // Nothing is found on a volume that is gone; its replicas are not lost one by one.
+        if error.kind() == ErrorKind::NotFound {
+            self.suspect(&replica.volume);
+            if replica.volume.has_failed() {
+                return error.into();
+            }
+        }
         let files = replica.volume.pool(&pool.id);
         let has_data = stored
             .zip(files)

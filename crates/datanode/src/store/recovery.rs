@@ -2,16 +2,13 @@
 
 use super::replica::{Files, Recovery, Replica, Status};
 use super::write::finish;
-use super::{Failure, Store};
+use super::{Failure, Store, relocate};
 use crate::short_circuit::BlockKey;
 use parking_lot::MutexGuard;
 use std::sync::Arc;
-use zerohop_replica::{Durability, LiveReplica, Packet, Place, Pool, ReplicaReader};
+use zerohop_replica::{Durability, LiveReplica, Place, Pool};
 use zerohop_wire::block_report::ReplicaState;
 use zerohop_wire::{Block, BlockId, ExtendedBlock, GenerationStamp, JavaException};
-
-/// Bytes copied at a time when a truncated copy is made.
-const COPY_LEN: usize = 1 << 20;
 
 /// What a recovery wants to know of a replica.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +100,7 @@ impl Store {
             Files::Stored(stored) => files.open(&stored.block, stored.place)?,
         };
         let copy = Block { id: new_id, stamp: id, len: new_len };
-        let live = Arc::new(copy_truncated(&files, &reader, copy)?);
+        let live = Arc::new(relocate::copy(&files, &reader, copy, Place::Rbw)?);
         let made = Replica::new(
             new_id,
             Arc::clone(&replica.volume),
@@ -195,25 +192,5 @@ fn recovered_files(
         }
     };
     status.files = Files::Live(Arc::clone(&live));
-    Ok(live)
-}
-
-fn copy_truncated(
-    files: &Pool,
-    reader: &ReplicaReader,
-    block: Block,
-) -> Result<LiveReplica, zerohop_replica::Error> {
-    let live = files.create(block, Place::Rbw, reader.checksum())?;
-    let mut buffer = vec![0; COPY_LEN.min(usize::try_from(block.len).unwrap_or(COPY_LEN))];
-    let mut offset = 0;
-    while offset < block.len {
-        let len = (block.len - offset).min(buffer.len() as u64) as usize;
-        let part = buffer.get_mut(..len).unwrap_or_default();
-        reader.read_at(offset, part)?;
-        live.write(&Packet { offset, data: part, sums: &[] })?;
-        offset += len as u64;
-    }
-    live.flush()?;
-    live.set_acked(block.len);
     Ok(live)
 }

@@ -19,7 +19,7 @@ struct Fixture {
     store: Store,
 }
 
-fn identity(cluster: &str) -> PoolIdentity {
+pub(super) fn identity(cluster: &str) -> PoolIdentity {
     PoolIdentity {
         pool_id: "BP-1-127.0.0.1-1".into(),
         cluster_id: cluster.to_owned(),
@@ -39,27 +39,27 @@ fn fixture() -> Fixture {
     Fixture { _folder: folder, settings, store }
 }
 
-fn block(id: i64, stamp: i64, len: u64) -> ExtendedBlock {
+pub(super) fn block(id: i64, stamp: i64, len: u64) -> ExtendedBlock {
     let block = Block { id: BlockId(id), stamp: GenerationStamp(stamp), len };
     ExtendedBlock { pool: "BP-1-127.0.0.1-1".into(), block }
 }
 
-fn writer() -> Arc<Writer> {
+pub(super) fn writer() -> Arc<Writer> {
     Writer::new(Arc::new(Socket::new(Domain::IPV4, Type::STREAM, None).unwrap()))
 }
 
-fn placement() -> Placement {
+pub(super) fn placement() -> Placement {
     let (storage_type, checksum) = (StorageTypeProto::Disk, DataChecksum::default());
     Placement { storage_type, checksum, room: 1 << 20 }
 }
 
-fn put(target: &Writable, offset: u64, len: usize) {
+pub(super) fn put(target: &Writable, offset: u64, len: usize) {
     let data: Vec<u8> = (offset..offset + len as u64).map(|at| (at % 251) as u8).collect();
     target.live.write(&Packet { offset, data: &data, sums: &[] }).unwrap();
     target.live.flush().unwrap();
 }
 
-fn written(store: &Store, id: i64, len: usize) -> Writable {
+pub(super) fn written(store: &Store, id: i64, len: usize) -> Writable {
     let by = writer();
     let stamp = GenerationStamp(0);
     let target = store.create_rbw(&block(id, 1001, 0), stamp, placement(), &by).unwrap();
@@ -69,7 +69,7 @@ fn written(store: &Store, id: i64, len: usize) -> Writable {
     target
 }
 
-fn message<T>(result: Result<T, Failure>) -> String {
+pub(super) fn message<T>(result: Result<T, Failure>) -> String {
     match result {
         Ok(_) => panic!("it should fail"),
         Err(failure) => failure.to_string(),
@@ -188,7 +188,7 @@ pub(crate) fn sample(len: usize) -> (tempfile::TempDir, zerohop_replica::Replica
 }
 
 /// Local readers of a store.
-struct Readers {
+pub(super) struct Readers {
     lease: Lease,
     segment: Segment,
     held: i32,
@@ -197,13 +197,13 @@ struct Readers {
 const PEER: Peer = Peer { pid: 1, uid: 1 };
 
 impl Readers {
-    fn new(store: &Store) -> Self {
+    pub(super) fn new(store: &Store) -> Self {
         let (lease, fd) = store.slots.create("reader", PEER).unwrap();
         Self { lease, segment: Segment::map(fd).unwrap(), held: 0 }
     }
 
     /// Another one, of this block; tells how to ask whether it may go on.
-    fn hold(&mut self, store: &Store, id: i64) -> usize {
+    pub(super) fn hold(&mut self, store: &Store, id: i64) -> usize {
         let index = self.held;
         self.held += 1;
         self.segment.slot(index as usize).unwrap().claim();
@@ -212,7 +212,7 @@ impl Readers {
         index as usize
     }
 
-    fn may_go_on(&self, reader: usize) -> bool {
+    pub(super) fn may_go_on(&self, reader: usize) -> bool {
         self.segment.slot(reader).unwrap().is_valid()
     }
 }

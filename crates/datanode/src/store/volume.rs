@@ -54,6 +54,8 @@ pub(crate) struct DataVolume {
     volume: Mutex<Volume>,
     reserve: Reserve,
     pools: RwLock<HashMap<Arc<str>, Pool>>,
+    /// Bytes of its file system when they were last asked.
+    capacity: AtomicU64,
     /// Bytes of block and meta files.
     used: AtomicU64,
     /// Bytes promised to replicas that are being written.
@@ -69,12 +71,13 @@ impl DataVolume {
         reserve: Reserve,
     ) -> Result<Self, zerohop_replica::Error> {
         let volume = Volume::open(&location.path)?;
-        volume.space()?;
+        let capacity = volume.space()?.capacity;
         Ok(Self {
             location,
             volume: Mutex::new(volume),
             reserve,
             pools: RwLock::default(),
+            capacity: AtomicU64::new(capacity),
             used: AtomicU64::new(0),
             promised: AtomicU64::new(0),
             blocks: AtomicU64::new(0),
@@ -133,20 +136,41 @@ impl DataVolume {
         self.failed.load(Ordering::Acquire)
     }
 
-    /// Takes it out of use if it cannot be read and written any more; true when that is so.
-    pub(crate) fn check(&self) -> bool {
-        let checked = self.volume.lock().check_disk();
-        if let Err(error) = checked
-            && error.is_volume_fault()
-            && !self.failed.swap(true, Ordering::AcqRel)
-        {
-            tracing::error!("volume {self} failed and is out of use: {error}");
+    /// Takes it out of use; true if it was in use until now.
+    pub(crate) fn fail(&self) -> bool {
+        !self.failed.swap(true, Ordering::AcqRel)
+    }
+
+    /// Takes it out of use if it cannot be read and written any more; tells why when that is so, once.
+    pub(crate) fn check(&self) -> Option<String> {
+        self.judge(Volume::check_disk)
+    }
+
+    /// As [`check`](Self::check), if it is not there any more or another one is in its place.
+    pub(crate) fn look(&self) -> Option<String> {
+        self.judge(Volume::look)
+    }
+
+    fn judge(&self, how: fn(&Volume) -> Result<(), zerohop_replica::Error>) -> Option<String> {
+        if self.has_failed() {
+            return None;
         }
-        self.has_failed()
+        let error = how(&self.volume.lock()).err().filter(|error| error.is_end_of_volume())?;
+        self.fail().then(|| error.to_string())
     }
 
     fn space(&self) -> Space {
-        self.volume.lock().space().unwrap_or_default()
+        let space = self.volume.lock().space().unwrap_or_default();
+        if space.capacity > 0 {
+            self.capacity.store(space.capacity, Ordering::Relaxed);
+        }
+        space
+    }
+
+    /// Bytes that are for HDFS, also after it failed.
+    pub(crate) fn capacity(&self) -> u64 {
+        let capacity = self.capacity.load(Ordering::Relaxed);
+        capacity.saturating_sub(self.reserved(Space { capacity, available: 0 }))
     }
 
     fn reserved(&self, space: Space) -> u64 {

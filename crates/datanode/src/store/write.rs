@@ -7,7 +7,6 @@ use super::volume::DataVolume;
 use super::{BlockPool, Failure, Store, choose};
 use crate::short_circuit::BlockKey;
 use parking_lot::MutexGuard;
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use zerohop_proto::hdfs::StorageTypeProto;
 use zerohop_replica::{Durability, LiveReplica, Place};
@@ -102,17 +101,14 @@ impl Store {
         status.reserved = placement.room;
         volume.promise(placement.room);
         let replica = Replica::new(block.id, Arc::clone(&volume), status);
-        match pool.replicas.write().entry(block.id) {
-            Entry::Vacant(vacant) => vacant.insert(Arc::clone(&replica)),
-            Entry::Occupied(known) => {
-                volume.release(placement.room);
-                drop(live.delete());
-                return Err(Failure::exists(format!(
-                    "Block {block} already exists in state {} and thus cannot be created.",
-                    known.get().state()
-                )));
-            }
-        };
+        if let Err(known) = pool.add(&replica) {
+            volume.release(placement.room);
+            drop(live.delete());
+            return Err(Failure::exists(format!(
+                "Block {block} already exists in state {} and thus cannot be created.",
+                known.state()
+            )));
+        }
         Ok(Writable { replica, live })
     }
 
@@ -201,13 +197,10 @@ impl Store {
         expected_len: u64,
         writer: &Arc<Writer>,
     ) -> Result<Writable, Failure> {
-        let replica = self.replica(block)?;
-        let mut status = replica.lock_without_writer(self.writer_patience)?;
-        check_recoverable(&status, &replica.volume, block, new_stamp, expected_len)?;
-        let live = self.live_again(block, &replica, &mut status, new_stamp)?;
-        status.writer = Some(Arc::clone(writer));
-        drop(status);
-        Ok(Writable { replica, live })
+        self.recover(block, new_stamp, expected_len, |_, status, _| {
+            status.writer = Some(Arc::clone(writer));
+            Ok(())
+        })
     }
 
     /// Completes a replica whose pipeline broke after the last packet.
@@ -217,13 +210,31 @@ impl Store {
         new_stamp: GenerationStamp,
         expected_len: u64,
     ) -> Result<Arc<Replica>, Failure> {
+        let finish = |replica: &Arc<Replica>, status: &mut MutexGuard<'_, Status>, live: &_| {
+            finish(replica, status, live, Durability::PageCache)
+        };
+        Ok(self.recover(block, new_stamp, expected_len, finish)?.replica)
+    }
+
+    /// Opens a replica of exactly this length again, gives it its new stamp and does `then` under its lock.
+    fn recover(
+        &self,
+        block: &ExtendedBlock,
+        new_stamp: GenerationStamp,
+        expected_len: u64,
+        then: impl FnOnce(
+            &Arc<Replica>,
+            &mut MutexGuard<'_, Status>,
+            &LiveReplica,
+        ) -> Result<(), Failure>,
+    ) -> Result<Writable, Failure> {
         let replica = self.replica(block)?;
         let mut status = replica.lock_without_writer(self.writer_patience)?;
         check_recoverable(&status, &replica.volume, block, new_stamp, expected_len)?;
         let live = self.live_again(block, &replica, &mut status, new_stamp)?;
-        finish(&replica, &mut status, &live, Durability::PageCache)?;
+        then(&replica, &mut status, &live)?;
         drop(status);
-        Ok(replica)
+        Ok(Writable { replica, live })
     }
 
     /// Goes on with a block whose pipeline broke; bytes that were not acknowledged are dropped.

@@ -1,15 +1,13 @@
 //! Apache's client reads our DataNodes' replicas by their descriptors.
 
 use std::fs;
-use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use zerohop_interop::cluster::{Cluster, Spec};
 use zerohop_interop::driver::Driver;
-use zerohop_interop::harm::{Explain, SETTLE, over};
+use zerohop_interop::harm::{self, Explain, SETTLE, over};
 use zerohop_interop::{Kind, Outcome, content, site, wait};
 
 use crate::place::SocketFolder;
@@ -19,16 +17,8 @@ pub const LEN: u64 = 2_500_007;
 
 /// What a DataNode says of local readers.
 pub fn listing(cluster: &Cluster, i: usize) -> Outcome<Value> {
-    let port = cluster.site.info_ports[i];
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).at("the DataNode's page")?;
-    stream.write_all(b"GET /shortcircuit HTTP/1.1\r\n\r\n").at("the DataNode's page")?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).at("the DataNode's page")?;
-    let (head, body) = answer.split_once("\r\n\r\n").ok_or_else(|| answer.clone())?;
-    match head.contains(" 200 ") {
-        true => serde_json::from_str(body).at("the DataNode's page"),
-        false => Err(head.to_owned()),
-    }
+    let page = harm::http(cluster.site.info_ports[i], "/shortcircuit")?;
+    serde_json::from_str(&page).at("the DataNode's page")
 }
 
 /// Slots in use on both DataNodes, as `(pid, block, valid)`.

@@ -5,5 +5,7 @@ mod cached;
 mod client;
 mod java;
 mod misfortune;
+mod moved;
 mod place;
 mod up;
+mod volumes;

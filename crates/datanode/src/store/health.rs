@@ -1,0 +1,144 @@
+//! Volumes that fail: at start, or while the DataNode runs.
+
+use super::volume::DataVolume;
+use super::{BlockPool, Store};
+use crate::error::Error;
+use crate::settings::Settings;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::time::SystemTime;
+use tokio::sync::Notify;
+use zerohop_proto::hdfs::datanode::VolumeFailureSummaryProto;
+
+/// A volume out of use.
+#[derive(Clone, Debug)]
+pub(crate) struct VolumeFailure {
+    /// Its folder.
+    pub(crate) folder: String,
+    /// What went wrong, with the folder.
+    pub(crate) reason: String,
+    /// Bytes it had.
+    capacity: u64,
+}
+
+/// The volumes out of use.
+pub(super) struct Health {
+    configured: usize,
+    tolerated: i64,
+    state: Mutex<State>,
+    /// A volume failed just now.
+    failed: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    failures: Vec<VolumeFailure>,
+    last: Option<SystemTime>,
+    /// So many of them the NameNodes were told of.
+    told: usize,
+}
+
+impl Health {
+    pub(super) fn new(settings: &Settings) -> Self {
+        Self {
+            configured: settings.data_dirs.len(),
+            tolerated: settings.failed_volumes_tolerated,
+            state: Mutex::default(),
+            failed: Notify::new(),
+        }
+    }
+
+    pub(super) fn note(&self, volume: &std::path::Path, reason: String, capacity: u64) {
+        let folder = volume.display().to_string();
+        let mut state = self.state.lock();
+        state.failures.push(VolumeFailure { folder, reason, capacity });
+        state.last = Some(SystemTime::now());
+        drop(state);
+        self.failed.notify_one();
+    }
+
+    /// Whether so many volumes as have failed may fail; -1 tolerates all but one.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let state = self.state.lock();
+        let failed = state.failures.len();
+        let left = self.configured.saturating_sub(failed);
+        let limit = usize::try_from(self.tolerated).unwrap_or(usize::MAX);
+        if left > 0 && failed <= limit {
+            return Ok(());
+        }
+        let first = state.failures.first().map(|failure| failure.reason.clone());
+        Err(Error::TooManyFailedVolumes {
+            failed,
+            configured: self.configured,
+            tolerated: self.tolerated,
+            first: first.unwrap_or_else(|| "dfs.datanode.data.dir is empty".to_owned()),
+        })
+    }
+
+    /// How many failed, and which, as heartbeats say it.
+    pub(super) fn summary(&self) -> (u32, Option<VolumeFailureSummaryProto>) {
+        let state = self.state.lock();
+        let since = |when: SystemTime| when.duration_since(SystemTime::UNIX_EPOCH).ok();
+        let date = state.last.and_then(since).map_or(0, |since| since.as_millis() as u64);
+        let summary = (!state.failures.is_empty()).then(|| VolumeFailureSummaryProto {
+            failed_storage_locations: state.failures.iter().map(|f| f.folder.clone()).collect(),
+            last_volume_failure_date: date,
+            estimated_capacity_lost_total: state.failures.iter().map(|f| f.capacity).sum(),
+        });
+        (u32::try_from(state.failures.len()).unwrap_or(u32::MAX), summary)
+    }
+}
+
+impl Store {
+    /// After an error with a replica's files: is its volume still good? One that is not is taken out of
+    /// use with all its replicas; their writers are stopped and their local readers told off.
+    pub(crate) fn suspect(&self, volume: &Arc<DataVolume>) {
+        if let Some(reason) = volume.check() {
+            self.take_out(volume, reason);
+        }
+    }
+
+    /// Whether all volumes are where they were. Costs a small read each, so it can be asked often: local
+    /// readers would not notice a failure for us.
+    pub(crate) fn look_at_volumes(&self) {
+        for volume in &self.volumes {
+            if let Some(reason) = volume.look() {
+                self.take_out(volume, reason);
+            }
+        }
+    }
+
+    pub(super) fn take_out(&self, volume: &Arc<DataVolume>, reason: String) {
+        tracing::error!("volume {volume} failed and is out of use: {reason}");
+        self.health.note(volume.root(), reason, volume.capacity());
+        let pools: Vec<Arc<BlockPool>> = self.pools.read().values().cloned().collect();
+        for pool in pools {
+            for replica in pool.all().iter().filter(|held| Arc::ptr_eq(&held.volume, volume)) {
+                pool.forget(replica);
+                self.revoke(&pool.key(replica.id));
+                let writer = replica.lock().writer.clone();
+                if let Some(writer) = writer {
+                    writer.stop();
+                }
+            }
+        }
+    }
+
+    /// Waits until a volume has failed since the last time this returned.
+    pub(crate) async fn volume_failed(&self) {
+        self.health.failed.notified().await;
+    }
+
+    /// Failures that this did not return before.
+    pub(crate) fn untold_failures(&self) -> Vec<VolumeFailure> {
+        let mut state = self.health.state.lock();
+        let untold = state.failures.get(state.told..).unwrap_or_default().to_vec();
+        state.told = state.failures.len();
+        untold
+    }
+
+    /// An error when more volumes failed than `dfs.datanode.failed.volumes.tolerated` allows.
+    pub(crate) fn check_health(&self) -> Result<(), Error> {
+        self.health.check()
+    }
+}

@@ -1,0 +1,206 @@
+//! Replicas that move between volumes, and volumes that fail.
+
+use super::store_test::{Readers, block, identity, message, written};
+use super::*;
+use std::fs;
+use std::path::PathBuf;
+use zerohop_conf::Conf;
+use zerohop_proto::hdfs::StorageTypeProto;
+use zerohop_replica::Durability;
+
+struct Two {
+    folder: tempfile::TempDir,
+    settings: Settings,
+    store: Store,
+}
+
+/// A store of a DISK and an ARCHIVE volume that tolerates so many failures.
+fn two(tolerated: &str) -> Two {
+    let folder = tempfile::tempdir().unwrap();
+    let mut conf = Conf::new();
+    let at = folder.path().display();
+    conf.set("dfs.datanode.data.dir", format!("[DISK]{at}/disk,[ARCHIVE]{at}/archive"));
+    conf.set("dfs.datanode.failed.volumes.tolerated", tolerated);
+    let settings = Settings::read(&conf).unwrap();
+    let store = Store::open(&settings).unwrap();
+    store.open_pool(&identity("CID-1")).unwrap();
+    Two { folder, settings, store }
+}
+
+impl Two {
+    /// Block files in a volume's folder.
+    fn files(&self, volume: &str) -> usize {
+        let mut folders = vec![self.folder.path().join(volume)];
+        let mut count = 0;
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
+                if entry.file_type().unwrap().is_dir() {
+                    folders.push(entry.path());
+                } else if entry.file_name().to_string_lossy().starts_with("blk_") {
+                    count += 1;
+                }
+            }
+        }
+        count
+    }
+
+    fn finalized(&self, id: i64, len: usize) {
+        let target = written(&self.store, id, len);
+        self.store.finalize(&target.replica, Durability::PageCache).unwrap();
+    }
+
+    fn used(&self) -> Vec<(u64, u64)> {
+        self.store.volumes().iter().map(|v| (v.used(), v.blocks())).collect()
+    }
+}
+
+const LEN: usize = 3_000_001;
+
+#[test]
+fn a_replica_moves_to_another_volume_under_its_readers() {
+    let two = two("0");
+    let archive = StorageTypeProto::Archive;
+    let wanted = block(1, 1001, LEN as u64);
+    let open = written(&two.store, 1, LEN);
+    assert!(message(two.store.move_to_type(&wanted, archive).map(drop)).contains("Cannot move"));
+    two.store.finalize(&open.replica, Durability::PageCache).unwrap();
+    two.finalized(2, 100);
+    let before = two.used();
+    let mut readers = Readers::new(&two.store);
+    let [moved, other] = [1, 2].map(|id| readers.hold(&two.store, id));
+    let opened = two.store.open_replica(&wanted, 0).unwrap();
+
+    let same = two.store.move_to_type(&wanted, StorageTypeProto::Disk).map(drop);
+    assert!(message(same).contains("already exists on storage DISK"));
+    let short = two.store.move_to_type(&block(1, 1001, 7), archive).map(drop);
+    assert!(message(short).contains("expected length is 7"));
+    let done = two.store.move_to_type(&wanted, archive).unwrap();
+    assert!(!readers.may_go_on(moved) && readers.may_go_on(other));
+    assert_eq!(done.replica.volume.location.storage_type, archive);
+    two.store.clean_up(&wanted.pool, &done);
+
+    // Who has it open reads on; who opens it, by the new or the old way to it, gets the new files.
+    opened.reader.verify().unwrap();
+    let again = two.store.open_replica(&wanted, 0).unwrap();
+    again.reader.verify().unwrap();
+    assert_eq!(again.visible, LEN as u64);
+    assert!(again.reader.path().starts_with(two.folder.path().join("archive")));
+    assert_eq!(two.store.open_to_pass(&wanted).unwrap().data.metadata().unwrap().len(), LEN as u64);
+    assert_eq!((two.files("disk"), two.files("archive")), (2, 2));
+    let after = two.used();
+    assert_eq!(after[0].0 + after[1].0, before[0].0);
+    assert_eq!((after[0].1, after[1].1), (1, 1));
+
+    // And back, found again after a restart, and deleted where it is.
+    let back = two.store.move_to_type(&wanted, StorageTypeProto::Disk).unwrap();
+    two.store.clean_up(&wanted.pool, &back);
+    assert_eq!(two.used(), before);
+    let pool = two.store.pool(&wanted.pool).unwrap();
+    two.store.delete(&pool, wanted.block).unwrap();
+    assert_eq!((two.files("disk"), two.files("archive")), (2, 0));
+}
+
+#[test]
+fn a_corrupt_replica_does_not_move() {
+    let two = two("0");
+    two.finalized(1, LEN);
+    let wanted = block(1, 1001, LEN as u64);
+    let path = two.store.paths(&wanted).unwrap().1[0].clone();
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[2_000_000] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let failed = message(two.store.move_to_type(&wanted, StorageTypeProto::Archive).map(drop));
+    assert!(failed.contains("at offset 1999872"), "{failed}");
+    assert_eq!((two.files("disk"), two.files("archive")), (2, 0));
+    assert_eq!(two.used()[1], (0, 0));
+}
+
+/// A crash between the switch and the deletion leaves both copies: one of them serves after the start.
+#[test]
+fn what_a_move_left_behind_goes_at_the_next_start() {
+    let two = two("0");
+    two.finalized(1, 5000);
+    let wanted = block(1, 1001, 5000);
+    drop(two.store.move_to_type(&wanted, StorageTypeProto::Archive).unwrap());
+    assert_eq!((two.files("disk"), two.files("archive")), (2, 2));
+    let Two { folder, settings, store } = two;
+    drop(store);
+    let store = Store::open(&settings).unwrap();
+    store.open_pool(&identity("CID-1")).unwrap();
+    let two = Two { folder, settings, store };
+    assert_eq!(two.files("disk") + two.files("archive"), 2);
+    two.store.open_replica(&wanted, 0).unwrap().reader.verify().unwrap();
+    assert_eq!(two.used().iter().map(|used| used.1).sum::<u64>(), 1);
+}
+
+fn moved_away(two: &Two, volume: &str) -> PathBuf {
+    let aside = two.folder.path().join("aside");
+    fs::rename(two.folder.path().join(volume), &aside).unwrap();
+    aside
+}
+
+#[test]
+fn a_volume_that_is_gone_is_noticed_and_its_readers_are_told() {
+    let two = two("1");
+    two.finalized(1, 700);
+    let mut readers = Readers::new(&two.store);
+    let held = readers.hold(&two.store, 1);
+    two.store.look_at_volumes();
+    assert!(two.store.untold_failures().is_empty() && readers.may_go_on(held));
+
+    let aside = moved_away(&two, "disk");
+    // An empty folder in its place: as when a disk is unmounted.
+    fs::create_dir(two.folder.path().join("disk")).unwrap();
+    two.store.look_at_volumes();
+    assert!(!readers.may_go_on(held));
+    let [failure] = &two.store.untold_failures()[..] else { panic!("one failure") };
+    assert!(failure.folder.ends_with("/disk") && failure.reason.contains("it is gone"));
+    assert!(two.store.untold_failures().is_empty());
+    two.store.check_health().unwrap();
+    assert!(message(two.store.open_replica(&block(1, 1001, 0), 0).map(drop)).contains("not found"));
+    let state = two.store.storage_reports();
+    assert_eq!((state.reports.len(), state.failed_volumes), (1, 1));
+    let summary = state.failure_summary.unwrap();
+    assert!(summary.failed_storage_locations[0].ends_with("/disk"));
+    assert!(summary.estimated_capacity_lost_total > 0 && summary.last_volume_failure_date > 0);
+    assert_eq!(two.store.block_reports("BP-1-127.0.0.1-1").len(), 1);
+
+    drop(aside);
+    moved_twice(&two);
+}
+
+/// The second one is more than is tolerated.
+fn moved_twice(two: &Two) {
+    fs::remove_dir_all(two.folder.path().join("archive")).unwrap();
+    two.store.look_at_volumes();
+    let said = two.store.check_health().unwrap_err().to_string();
+    assert!(said.starts_with("2 of 2 volumes in dfs.datanode.data.dir failed"), "{said}");
+    assert!(said.contains("failed.volumes.tolerated is 1; first: volume"), "{said}");
+}
+
+/// A read that finds nothing asks first whether the volume is there: replicas on a lost volume are
+/// not reported as lost one by one.
+#[test]
+fn a_read_on_a_volume_that_is_gone_takes_it_out() {
+    let two = two("-1");
+    two.finalized(1, 700);
+    let being_written = written(&two.store, 2, 700);
+    moved_away(&two, "disk");
+    let failure = two.store.open_replica(&block(1, 1001, 0), 0).map(drop).unwrap_err();
+    assert!(matches!(failure, Failure::Files(_)), "{failure}");
+    assert_eq!(two.store.untold_failures().len(), 1);
+    two.store.check_health().unwrap();
+    assert!(two.store.pool("BP-1-127.0.0.1-1").unwrap().all().is_empty());
+    // A writer that was there already is not served any further.
+    assert!(two.store.finalize(&being_written.replica, Durability::PageCache).is_err());
+}
+
+#[test]
+fn another_volume_in_the_same_place_is_not_taken_for_it() {
+    let (one, other) = (two("1"), two("1"));
+    moved_away(&one, "disk");
+    fs::rename(other.folder.path().join("disk"), one.folder.path().join("disk")).unwrap();
+    one.store.look_at_volumes();
+    let failures = one.store.untold_failures();
+    assert!(failures[0].reason.contains("it is another volume now, DS-"), "{failures:?}");
+}
