@@ -1,6 +1,8 @@
 package zerohop;
 
 import java.io.File;
+import java.net.URL;
+import java.net.URLClassLoader;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hdfs.HdfsConfiguration;
@@ -36,6 +38,9 @@ public final class Daemon {
   }
 
   public static void main(String[] args) throws Exception {
+    // What is read anew while a daemon runs (the host files' names) is looked for on the class path.
+    URL[] folder = {new File(args[1]).toURI().toURL()};
+    Thread.currentThread().setContextClassLoader(new URLClassLoader(folder, Daemon.class.getClassLoader()));
     Configuration conf = conf(args[1]);
     switch (args[0]) {
       case "format":

@@ -36,16 +36,15 @@ fn wait_state(cluster: &Cluster, i: usize, want: &str) -> Outcome {
     })
 }
 
-#[test]
-fn a_datanode_may_go_when_its_replicas_are_copied() {
-    let name = "decommission";
+fn leaves(namenode: Kind) {
+    let name = &format!("decommission-{namenode:?}").to_lowercase();
     let run = tools::out().join("run");
     let file = run.join(format!("{name}.exclude"));
     let made = std::fs::create_dir_all(&run).and_then(|()| std::fs::write(&file, ""));
     let path = file.canonicalize().unwrap_or_default().display().to_string();
     let settings =
         settings(&[("dfs.hosts.exclude", &path), ("dfs.namenode.decommission.interval", "1")]);
-    let spec = Spec { name, namenode: Kind::Ours, datanodes: Kind::Ours, count: 4, settings };
+    let spec = Spec { name, namenode, datanodes: Kind::Ours, count: 4, settings };
     over(made.at("the host file").and_then(|()| Cluster::start(&spec)), |cluster| {
         let fs = client(&cluster.conf(), &[])?;
         put(&fs, "/f", 1, LEN, shape(3, 8 << 20))?;
@@ -75,4 +74,14 @@ fn a_datanode_may_go_when_its_replicas_are_copied() {
         let _ = std::fs::remove_file(&file);
         Ok(())
     });
+}
+
+#[test]
+fn a_datanode_may_go_when_its_replicas_are_copied() {
+    leaves(Kind::Ours);
+}
+
+#[test]
+fn a_datanode_of_ours_leaves_apache_s_namenode() {
+    leaves(Kind::Apache);
 }

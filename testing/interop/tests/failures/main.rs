@@ -1,6 +1,7 @@
 //! Paths that only failures lead to: pipelines that lose nodes, writers that die, replicas that rot,
 //! NameNodes that are not there, disks that are full. Real processes, real kills.
 
+mod balance;
 mod corruption;
 mod decommission;
 mod disks;
