@@ -3,7 +3,6 @@
 use std::io::Read;
 
 use super::copy::remote_destination;
-use super::display::BUFFER;
 use super::options::Options;
 use super::shell::Shell;
 use super::store::{CreateHow, OpenHow, Output};
@@ -44,16 +43,15 @@ pub fn pump(
     output: &mut dyn Output,
     through: &mut dyn FnMut(u64),
 ) -> Outcome<u64> {
-    let mut buffer = vec![0; BUFFER];
+    let mut buffer = Vec::new();
     let mut total = 0;
     loop {
-        let count = match input.read(&mut buffer) {
+        let count = match output.write_from(input, &mut buffer) {
             Ok(0) => return Ok(total),
             Ok(count) => count,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(Failure::io(error.to_string())),
         };
-        output.write_all(&buffer[..count]).map_err(|error| Failure::io(error.to_string()))?;
         total += count as u64;
         through(count as u64);
     }

@@ -372,6 +372,11 @@ impl Write for HdfsOutput {
 }
 
 impl Output for HdfsOutput {
+    /// Straight into a packet.
+    fn write_from(&mut self, input: &mut dyn Read, _: &mut Vec<u8>) -> io::Result<usize> {
+        self.0.write_with(|room| input.read(room))
+    }
+
     fn finish(mut self: Box<Self>) -> Outcome {
         self.0.close().map_err(client_failure)
     }

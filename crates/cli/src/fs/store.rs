@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 
+use super::display::BUFFER;
 use crate::failure::{Failure, Kind, Outcome};
 
 /// What a path is.
@@ -144,6 +145,13 @@ pub trait Output: Write + Send {
     /// from its front to its end only.
     fn file(&self) -> Option<&std::fs::File> {
         None
+    }
+    /// Reads the next bytes of `input` into the file; 0 at its end. `buffer` is for those who need one.
+    fn write_from(&mut self, input: &mut dyn Read, buffer: &mut Vec<u8>) -> std::io::Result<usize> {
+        buffer.resize(BUFFER, 0);
+        let count = input.read(buffer)?;
+        self.write_all(buffer.get(..count).unwrap_or_default())?;
+        Ok(count)
     }
     /// Completes the file; without it the file is incomplete.
     fn finish(self: Box<Self>) -> Outcome;

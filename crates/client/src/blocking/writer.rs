@@ -55,6 +55,24 @@ impl FileWriter {
         self.inner.write(data)
     }
 
+    /// Lets `input` put the next bytes straight into a packet, which saves a copy: it is given room
+    /// for at least one byte, and tells how many it filled in, 0 at its end. That is returned; after
+    /// an error of `input` the file is as it was.
+    ///
+    /// ```no_run
+    /// # fn copy(from: &mut std::fs::File, to: &mut zerohop_client::blocking::FileWriter) -> std::io::Result<()> {
+    /// use std::io::Read;
+    /// while to.write_with(|room| from.read(room))? > 0 {}
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn write_with(
+        &mut self,
+        input: impl FnOnce(&mut [u8]) -> io::Result<usize>,
+    ) -> io::Result<usize> {
+        self.inner.write_with(input)?
+    }
+
     /// Makes everything written visible to new readers: every DataNode of the pipeline has it in
     /// memory.
     pub fn hflush(&mut self) -> Result<()> {

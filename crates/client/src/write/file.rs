@@ -9,6 +9,7 @@ use crate::namenode::NewFile;
 use crate::settings::PACKET_DATA_OWN;
 use crate::types::{AppendOptions, CreateOptions, FileStatus, SyncOptions};
 use parking_lot::Mutex;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use zerohop_proto::hdfs::AddBlockFlagProto;
@@ -17,6 +18,8 @@ use zerohop_wire::checksum_type::DataChecksum;
 
 /// Bytes of a file's first packet: small files do not need a large buffer.
 const FIRST_PACKET_LEN: usize = 64 << 10;
+/// Bytes that a caller puts into a packet at a time: they are summed while they are in cache.
+const FILL_STEP: usize = 128 << 10;
 /// Times a create is repeated because the file's encryption zone changed (`CREATE_RETRY_COUNT`).
 const CREATE_RETRIES: usize = 10;
 
@@ -133,6 +136,15 @@ impl Writer {
 
     pub(crate) fn write(&self, data: &[u8]) -> Result<()> {
         self.guarded(|state| state.write(data))
+    }
+
+    /// Writes what `input` puts into a packet; see [`State::write_with`]. `input`'s own error is the
+    /// inner one, after which the file is as it was.
+    pub(crate) fn write_with(
+        &self,
+        input: impl FnOnce(&mut [u8]) -> io::Result<usize>,
+    ) -> Result<io::Result<usize>> {
+        self.guarded(|state| state.write_with(input))
     }
 
     pub(crate) fn flush(&self) -> Result<()> {
@@ -263,21 +275,56 @@ impl State {
 
     fn write(&mut self, mut data: &[u8]) -> Result<()> {
         while !data.is_empty() {
-            if self.current.is_none() {
-                self.current = Some(self.next_packet());
-            }
-            let Some(packet) = &mut self.current else { break };
-            let taken = packet.fill(data);
+            let taken = self.packet().fill(data);
             data = data.get(taken..).unwrap_or_default();
-            self.block_pos += taken as u64;
-            self.pos += taken as u64;
-            let is_full = packet.is_full();
-            if is_full || self.block_pos == self.stream.block_size {
-                self.send_current()?;
-            }
-            if self.block_pos == self.stream.block_size {
-                self.end_block()?;
-            }
+            self.advance(taken)?;
+        }
+        Ok(())
+    }
+
+    /// Lets `input` put bytes straight into the packet that is being filled, with one copy fewer than
+    /// [`write`](Self::write).
+    fn write_with(
+        &mut self,
+        input: impl FnOnce(&mut [u8]) -> io::Result<usize>,
+    ) -> Result<io::Result<usize>> {
+        let is_fresh = self.current.is_none();
+        let filled = self.packet().fill_with(FILL_STEP, input);
+        match filled {
+            Ok(taken) if taken > 0 => self.advance(taken)?,
+            _ if is_fresh => self.put_back(),
+            _ => {}
+        }
+        Ok(filled)
+    }
+
+    /// Takes a packet back into which nothing was put: packets without data mean something else.
+    fn put_back(&mut self) {
+        if let Some(packet) = self.current.take() {
+            self.begun = packet.begun_chunk().to_vec();
+            self.stream.put_back(packet);
+        }
+    }
+
+    /// The packet that is being filled.
+    fn packet(&mut self) -> &mut Packet {
+        let packet = match self.current.take() {
+            Some(packet) => packet,
+            None => self.next_packet(),
+        };
+        self.current.insert(packet)
+    }
+
+    /// So many bytes were put into the packet: it is sent when it is full, and a block is ended.
+    fn advance(&mut self, taken: usize) -> Result<()> {
+        self.block_pos += taken as u64;
+        self.pos += taken as u64;
+        let ends_block = self.block_pos == self.stream.block_size;
+        if ends_block || self.current.as_ref().is_some_and(Packet::is_full) {
+            self.send_current()?;
+        }
+        if ends_block {
+            self.end_block()?;
         }
         Ok(())
     }

@@ -108,6 +108,46 @@ impl Packet {
         len
     }
 
+    /// Lets `input` put bytes into the packet, at most `step` of them: it is given the room and tells
+    /// how much of it is filled. They are summed where they are, at once, while they are in cache.
+    pub(super) fn fill_with(
+        &mut self,
+        step: usize,
+        input: impl FnOnce(&mut [u8]) -> io::Result<usize>,
+    ) -> io::Result<usize> {
+        let begun = self.data_len - self.summed_len;
+        let room_len = match begun {
+            0 => step.max(self.chunk_len()),
+            _ => self.chunk_len() - begun,
+        };
+        let from = self.data_start + self.data_len;
+        let to = from + room_len.min(self.capacity - self.data_len);
+        let room = self.buffer.get_mut(from..to).unwrap_or_default();
+        let len = input(room)?.min(room.len());
+        self.data_len += len;
+        self.sum_whole_chunks();
+        Ok(len)
+    }
+
+    /// Sums the chunks that have become whole in place.
+    fn sum_whole_chunks(&mut self) {
+        let chunk_len = self.chunk_len();
+        let begun = self.data_len - self.summed_len;
+        let whole = begun - begun % chunk_len;
+        let sums_at = PREFIX_LEN_MAX + self.sums_len();
+        let checksum = self.chunks.checksum;
+        let (head, data) = self.buffer.split_at_mut(self.data_start);
+        if let Some(algorithm) = checksum.kind().algorithm()
+            && let Some(chunks) = data.get(self.summed_len..self.summed_len + whole)
+            && let Some(sums) =
+                head.get_mut(sums_at..sums_at + whole / chunk_len * checksum.sum_len())
+            && whole > 0
+        {
+            zerohop_checksum::compute(algorithm, chunk_len, chunks, sums);
+        }
+        self.summed_len += whole;
+    }
+
     /// Every chunk but a packet's first has the full length.
     fn chunk_len(&self) -> usize {
         if self.summed_len == 0 {
@@ -236,6 +276,7 @@ fn write_both(out: &mut impl Write, first: &[u8], second: &[u8]) -> io::Result<(
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::io::Read;
     use zerohop_wire::checksum_type::ChecksumType;
     use zerohop_wire::transfer::packet::{LENGTHS_LEN, PACKET_LEN_MAX, PacketLengths};
 
@@ -274,6 +315,40 @@ mod tests {
             prop_assert!(checksum.verify(&data, &sums).is_ok());
             prop_assert_eq!(kept.len(), data.len() % 512);
             prop_assert!(data.ends_with(&kept));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_put_in_place_give_the_same_packet_as_copied_ones(
+            pieces in prop::collection::vec((prop::collection::vec(any::<u8>(), 0..1500), any::<bool>()), 0..8),
+            first_len in prop_oneof![Just(512), 1usize..512],
+            step in 1usize..2000,
+        ) {
+            let chunks = Chunks { checksum: DataChecksum::default(), first_len };
+            let capacity = chunks.capacity(3000);
+            let mut copied = Packet::new(Vec::new(), chunks, capacity, 512, 3);
+            let mut placed = Packet::new(Vec::new(), chunks, capacity, 512, 3);
+            for (piece, in_place) in &pieces {
+                let mut rest = &piece[..copied.fill(piece)];
+                while !rest.is_empty() {
+                    let taken = if *in_place {
+                        placed.fill_with(step, |room| rest.read(room)).unwrap()
+                    } else {
+                        let taken = placed.fill(rest);
+                        rest = &rest[taken..];
+                        taken
+                    };
+                    prop_assert!(taken > 0);
+                }
+            }
+            prop_assert_eq!(placed.begun_chunk(), copied.begun_chunk());
+            placed.seal();
+            copied.seal();
+            let (mut sent, mut expected) = (Vec::new(), Vec::new());
+            placed.write_to(&mut sent).unwrap();
+            copied.write_to(&mut expected).unwrap();
+            prop_assert_eq!(sent, expected);
         }
     }
 

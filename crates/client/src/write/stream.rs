@@ -134,6 +134,19 @@ impl Stream {
         Packet::new(buffer, chunks, capacity, offset, seqno)
     }
 
+    /// Takes the packet back that [`packet`](Self::packet) made last, with its number.
+    pub(super) fn put_back(&mut self, packet: Packet) {
+        self.next_seqno = packet.seqno;
+        self.keep_buffer(packet);
+    }
+
+    fn keep_buffer(&mut self, packet: Packet) {
+        let buffer = packet.into_buffer();
+        if self.spare.len() < SPARE_MAX && !buffer.is_empty() {
+            self.spare.push(buffer);
+        }
+    }
+
     /// The number of the packet queued last.
     pub(super) fn last_queued(&self) -> i64 {
         self.next_seqno - 1
@@ -274,10 +287,7 @@ impl Stream {
         }
         self.last_acked = ack.seqno;
         self.recoveries = 0;
-        let buffer = packet.into_buffer();
-        if self.spare.len() < SPARE_MAX && !buffer.is_empty() {
-            self.spare.push(buffer);
-        }
+        self.keep_buffer(packet);
         Ok(())
     }
 
