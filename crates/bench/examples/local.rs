@@ -3,7 +3,7 @@
 //!
 //! The file is made if it is not there: 1 GiB in blocks of 128 MiB, and beside it a plain file of
 //! the same bytes written in calls of 1 MiB. Every row is a median of the rounds; ratios are to the
-//! raw row above.
+//! raw row above. With the word `opens` behind it, only the costs of opening.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -22,6 +22,9 @@ fn main() -> Result<(), Failure> {
     let fs = FileSystem::connect(&Conf::from_env()?, None)?;
     let plain = std::env::temp_dir().join("zerohop-local-plain");
     make(&fs, &plain)?;
+    if std::env::args().nth(1).as_deref() == Some("opens") {
+        return opens(&fs);
+    }
     let plain = File::open(&plain)?;
     let full = fs.open("/local-bench")?;
     let none = fs.open_with("/local-bench", OpenOptions::verifying(Verify::None))?;

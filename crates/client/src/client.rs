@@ -67,13 +67,14 @@ impl Client {
         let settings = Settings::from_conf(conf)?;
         let target = Target::find(conf, uri)?;
         let namenode = NameNode::new(conf, &target, &user)?;
+        let rpc_options = ClientOptions::from_conf(conf)?;
         let pool = Pool::new(settings.pool_capacity, settings.pool_expiry);
         let number = fastrand::i32(..);
         let name = format!("DFSClient_NONMAPREDUCE_{number}_{}", std::process::id());
         Ok(Arc::new(Self {
-            local: LocalReads::new(settings.local.clone(), name.clone()),
+            local: LocalReads::new(&settings, name.clone(), &user, &rpc_options),
             read_totals: Totals::default(),
-            rpc_options: ClientOptions::from_conf(conf)?,
+            rpc_options,
             leases: Leases::default(),
             dead: DeadNodes::default(),
             resolved: Mutex::default(),

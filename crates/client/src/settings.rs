@@ -82,6 +82,8 @@ pub(crate) struct LocalSettings {
     pub(crate) trusted_for: Duration,
     /// Whether block files are mapped.
     pub(crate) map: bool,
+    /// Whether they are opened by their paths, the legacy way.
+    pub(crate) by_path: bool,
 }
 
 impl LocalSettings {
@@ -98,6 +100,7 @@ impl LocalSettings {
             cache_expiry: conf.get(&keys::DFS_CLIENT_READ_SHORTCIRCUIT_STREAMS_CACHE_EXPIRY_MS)?,
             trusted_for: conf.get(&keys::DFS_CLIENT_SHORT_CIRCUIT_REPLICA_STALE_THRESHOLD_MS)?,
             map: conf.get(&keys::DFS_CLIENT_MMAP_ENABLED)?,
+            by_path: conf.get(&keys::DFS_CLIENT_USE_LEGACY_BLOCKREADER_LOCAL)?,
         })
     }
 }

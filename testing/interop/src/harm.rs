@@ -227,6 +227,16 @@ pub fn http(port: u16, path: &str) -> Outcome<String> {
     }
 }
 
+/// Resident memory in KiB and open descriptors of a process.
+pub fn footprint(pid: u32) -> Outcome<(u64, usize)> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).at("a process's status")?;
+    let kib =
+        status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.split_whitespace().next());
+    let kib = kib.and_then(|kib| kib.parse().ok()).ok_or("a process without memory")?;
+    let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).at("a process's descriptors")?;
+    Ok((kib, descriptors.count()))
+}
+
 /// Runs our binary to its end: exit code and all that it printed.
 pub fn zerohop(conf: &Path, args: &[&str]) -> Outcome<(i32, String)> {
     let mut command = Command::new(tools::zerohop()?);

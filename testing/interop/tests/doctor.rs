@@ -29,7 +29,12 @@ fn ward(name: &str, datanodes: Kind, more: &[(&str, &str)]) -> Outcome<Ward> {
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).at("the folder")?;
     let socket = folder.join("dn");
     let path = socket.display().to_string();
-    let mut settings = settings(&[(SWITCH, "true"), (PATH, &path)]);
+    let mut settings = settings(&[
+        (SWITCH, "true"),
+        (PATH, &path),
+        // A DataNode that is away for a moment is not to be forgotten by the NameNode.
+        ("dfs.namenode.heartbeat.recheck-interval", "60000"),
+    ]);
     settings.extend(zerohop_interop::site::settings(more));
     let name = format!("doctor-{name}");
     let spec = Spec { name: &name, namenode: Kind::Ours, datanodes, count: 1, settings };
@@ -138,6 +143,7 @@ fn run(ward: Outcome<Ward>, test: impl FnOnce(&mut Ward) -> Outcome) {
 fn misconfigured(ward: &Ward) -> Outcome {
     let said = ward.doctor(&[(SWITCH, "false")], None)?;
     said.faults("client-switch", "is false", "set dfs.client.read.shortcircuit to true")?;
+    said.faults("client-read", "tcp-local 1048676; not-configured", "")?;
     ward.doctor(&[(PATH, "")], None)?.faults(
         "socket-path",
         "is not set",
@@ -262,6 +268,22 @@ fn apache_datanodes_are_well() {
         said.faults("client-switch", "is false", "hdfs-site.xml")
     });
 }
+
+/// The legacy reader is found in force where the DataNode tells paths to this user.
+#[test]
+fn the_legacy_reader_is_named() {
+    let user = zerohop_client::User::of_process().name;
+    let more = [("dfs.block.local-path-access.user", user.as_str())];
+    run(ward("legacy", Kind::Ours, &more), |ward| {
+        let legacy = ("dfs.client.use.legacy.blockreader.local", "true");
+        let said = ward.doctor(&[legacy, (PATH, "")], None)?;
+        said.well("HDFS-2246")?;
+        said.says("legacy-reader", "warning", "no permission is checked", "remove")?;
+        said.says("client-read", "ok", "local 1048676", "")?;
+        ward.plain()?.well("HDFS-5182")
+    });
+}
+
 #[test]
 fn faults_planted_around_our_datanode_are_found() {
     planted("ours", Kind::Ours);

@@ -2,63 +2,68 @@
 
 use std::fs::File;
 
-use zerohop_client::{DatanodeInfo, User};
+use zerohop_client::{DatanodeInfo, LocatedBlock, User};
 use zerohop_conf::{Conf, keys};
 use zerohop_proto::common::TokenProto;
 use zerohop_proto::hdfs::{GetBlockLocalPathInfoRequestProto, GetBlockLocalPathInfoResponseProto};
 use zerohop_transport::rpc::{ClientOptions, RpcClient};
-use zerohop_wire::ExtendedBlock;
 
+use super::ask::Files;
 use super::report::{Generation, Report};
 use crate::failure::{Failure, Outcome};
 
 const PROTOCOL: &str = "org.apache.hadoop.hdfs.protocol.ClientDatanodeProtocol";
 
-/// Asks, where the client is told to read that way.
+/// Asks for the paths of a replica and opens them; `tells` puts what went well in the report, too.
 pub fn examine(
     conf: &Conf,
     node: &DatanodeInfo,
-    block: &ExtendedBlock,
+    block: &LocatedBlock,
+    tells: bool,
     report: &mut Report,
-) -> Outcome {
-    let key = &keys::DFS_CLIENT_USE_LEGACY_BLOCKREADER_LOCAL;
-    if !conf.get(key)? {
-        return Ok(());
-    }
-    let found = ask(conf, node, block).and_then(|path| {
-        File::open(&path)
-            .map(|_| path.clone())
-            .map_err(|error| Failure::io(format!("{path}: {error}")))
+) -> Outcome<Option<Files>> {
+    let key = keys::DFS_CLIENT_USE_LEGACY_BLOCKREADER_LOCAL.name;
+    let opened = ask(conf, node, block).and_then(|paths| {
+        let files = Files { data: open(&paths.local_path)?, meta: open(&paths.local_meta_path)? };
+        Ok((paths.local_path, files))
     });
-    match found {
-        Ok(path) => {
+    match opened {
+        Ok((path, files)) => {
             report.generation = Generation::Paths;
-            report.warning(
-                "legacy-reader",
-                format!("DataNode {node} tells {path}, and this user may open it"),
-                format!("remove {}: descriptors are as fast, and safe", key.name),
-            );
+            if tells {
+                report.warning(
+                    "legacy-reader",
+                    format!("DataNode {node} tells {path}, and this user may open it: no permission is checked, and the DataNode cannot take a replica back"),
+                    format!("remove {key}: descriptors are as fast, and safe"),
+                );
+            }
+            Ok(Some(files))
         }
-        Err(failure) => report.fault(
-            "legacy-reader",
-            format!("{} is true, but: {failure}", key.name),
-            format!("remove {}", key.name),
-        ),
+        Err(failure) => {
+            let found = format!("{key} is true, but: {failure}");
+            report.fault("legacy-reader", found, format!("remove {key}"));
+            Ok(None)
+        }
     }
-    Ok(())
 }
 
-fn ask(conf: &Conf, node: &DatanodeInfo, block: &ExtendedBlock) -> Outcome<String> {
+fn open(path: &str) -> Outcome<File> {
+    File::open(path).map_err(|error| Failure::io(format!("{path}: {error}")))
+}
+
+fn ask(
+    conf: &Conf,
+    node: &DatanodeInfo,
+    block: &LocatedBlock,
+) -> Outcome<GetBlockLocalPathInfoResponseProto> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let options = ClientOptions { connect_retries: 0, ..ClientOptions::from_conf(conf)? };
     let address = format!("{}:{}", node.ip(), node.ipc_port());
-    let request =
-        GetBlockLocalPathInfoRequestProto { block: block.into(), token: TokenProto::default() };
-    let answer: GetBlockLocalPathInfoResponseProto = runtime
-        .block_on(async {
-            let client = RpcClient::new(address, PROTOCOL, 1, &User::of_process(), options);
-            client.call("getBlockLocalPathInfo", &request).await
-        })
-        .map_err(|error| Failure::io(error.to_string()))?;
-    Ok(answer.local_path)
+    let (block, token) = ((&block.block).into(), TokenProto::default());
+    let request = GetBlockLocalPathInfoRequestProto { block, token };
+    let answer = runtime.block_on(async {
+        let client = RpcClient::new(address, PROTOCOL, 1, &User::of_process(), options);
+        client.call("getBlockLocalPathInfo", &request).await
+    });
+    answer.map_err(|error| Failure::io(error.to_string()))
 }

@@ -9,6 +9,7 @@ mod ask;
 mod client;
 mod datanode;
 mod legacy;
+mod read;
 mod report;
 mod socket;
 mod target;
@@ -66,19 +67,21 @@ pub fn run(mut settings: Settings, mut words: Vec<String>) -> i32 {
 fn examine(conf: &Conf, path: Option<&str>, report: &mut Report) -> Outcome {
     client::examine(conf, report)?;
     let configured = conf.get(&keys::DFS_DOMAIN_SOCKET_PATH)?.trim().to_owned();
-    if configured.is_empty() {
+    let legacy = conf.get(&keys::DFS_CLIENT_USE_LEGACY_BLOCKREADER_LOCAL)?;
+    if configured.is_empty() && !legacy {
         socket::unset(&client::site(conf), report);
     }
-    let mut doctor =
-        Doctor { conf, configured, report, sockets: Default::default(), known: Default::default() };
+    let (sockets, known) = Default::default();
+    let mut doctor = Doctor { conf, configured, legacy, report, sockets, known };
     match target::find(conf, path, doctor.report) {
-        Some(target) => doctor.blocks(&target)?,
+        Some(target) => {
+            doctor.blocks(&target)?;
+            read::examine(&target, doctor.report);
+        }
         None => doctor.without_file()?,
     }
     // What the DataNode would give is not in force where the client does not ask for it.
-    let legacy = conf.get(&keys::DFS_CLIENT_USE_LEGACY_BLOCKREADER_LOCAL)?;
-    let asks = conf.get(&keys::DFS_CLIENT_READ_SHORTCIRCUIT)?;
-    if !asks || legacy && report.generation != Generation::Paths {
+    if !conf.get(&keys::DFS_CLIENT_READ_SHORTCIRCUIT)? {
         report.generation = Generation::None;
     }
     Ok(())
@@ -89,6 +92,8 @@ struct Doctor<'a> {
     conf: &'a Conf,
     /// dfs.domain.socket.path, empty if it is not set.
     configured: String,
+    /// Whether the client opens paths (HDFS-2246), and leaves the socket alone.
+    legacy: bool,
     report: &'a mut Report,
     sockets: socket::Seen,
     /// DataNodes whose settings were looked at.
@@ -98,7 +103,7 @@ struct Doctor<'a> {
 impl Doctor<'_> {
     /// Without a file there is no DataNode to ask; the socket's path can be looked at all the same.
     fn without_file(&mut self) -> Outcome {
-        if !self.configured.is_empty() {
+        if !self.configured.is_empty() && !self.legacy {
             let address = self.conf.get(&keys::DFS_DATANODE_ADDRESS)?;
             let port = address.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
             let path = effective_path(&self.configured, port.unwrap_or(0));
@@ -136,10 +141,12 @@ impl Doctor<'_> {
             // In a container the addresses tell nothing; the socket does.
             return self.elsewhere(located, &shown);
         }
+        if self.legacy {
+            return self.by_path(located, &nodes, &shown);
+        }
         for node in &nodes {
             if self.known.insert(node.uuid().to_owned()) {
                 self.settings(node)?;
-                legacy::examine(self.conf, node, &located.block, self.report)?;
             }
         }
         if self.configured.is_empty() {
@@ -154,12 +161,29 @@ impl Doctor<'_> {
         Ok(good)
     }
 
+    /// Reads a block as the legacy client does.
+    fn by_path(
+        &mut self,
+        located: &LocatedBlock,
+        nodes: &[&DatanodeInfo],
+        shown: &str,
+    ) -> Outcome<bool> {
+        let mut good = false;
+        for node in nodes {
+            let is_new = self.known.insert(node.uuid().to_owned());
+            let files = legacy::examine(self.conf, node, located, is_new, self.report)?;
+            good |=
+                files.is_some_and(|files| self.verified(&files, located.block.block.len, shown));
+        }
+        Ok(good)
+    }
+
     fn elsewhere(&mut self, located: &LocatedBlock, shown: &str) -> Outcome<bool> {
         let names: Vec<String> = located.nodes().map(ToString::to_string).collect();
         let names = names.join(", ");
         let paths: HashSet<PathBuf> = located
             .nodes()
-            .filter(|_| !self.configured.is_empty())
+            .filter(|_| !self.configured.is_empty() && !self.legacy)
             .map(|node| effective_path(&self.configured, node.transfer_port()))
             .collect();
         let here: Vec<&PathBuf> = paths.iter().filter(|path| path.exists()).collect();

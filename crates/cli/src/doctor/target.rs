@@ -2,7 +2,7 @@
 
 use zerohop_client::blocking::FileSystem;
 use zerohop_client::{CreateOptions, Error, Kind, LocatedBlock};
-use zerohop_conf::Conf;
+use zerohop_conf::{Conf, keys};
 
 use super::report::Report;
 use crate::fs::{Location, absolute, client_failure};
@@ -28,7 +28,10 @@ impl Drop for Target {
 
 /// Finds or makes the file; what is in the way is in the report.
 pub fn find(conf: &Conf, path: Option<&str>, report: &mut Report) -> Option<Target> {
-    let fs = match FileSystem::connect(conf, None) {
+    // Waits for a DataNode that is away would make the answer late and no better.
+    let mut conf = conf.clone();
+    conf.set(keys::DFS_CLIENT_RETRY_WINDOW_BASE.name, "10");
+    let fs = match FileSystem::connect(&conf, None) {
         Ok(fs) => fs,
         Err(error) => {
             report.fault("namenode", error.to_string(), "set fs.defaultFS to hdfs://HOST:PORT");

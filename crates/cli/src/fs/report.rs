@@ -23,6 +23,11 @@ fn line(range: &RangeCount, read: &ReadStatistics) -> String {
     let RangeCount { path, reason, bytes, ops } = range;
     let what = format!("reads: {} {bytes} bytes in {ops} ranges", path.name());
     match (&read.last, &read.detail) {
+        (Some((last_path, ReadReason::None)), Some(note))
+            if *reason == ReadReason::None && last_path == path =>
+        {
+            format!("{what} ({note})")
+        }
         _ if *reason == ReadReason::None => what,
         (Some((_, last)), Some(detail)) if last == reason => {
             format!("{what}, not local: {} ({detail})", reason.name())
@@ -55,5 +60,12 @@ mod tests {
             "reads: tcp-local 5 bytes in 1 ranges, not local: socket-absent (nobody answers)"
         );
         assert_eq!(lines.len(), 3);
+        let by_path = ReadStatistics {
+            ranges: vec![range(ReadPath::Local, ReadReason::None, 7)],
+            last: Some((ReadPath::Local, ReadReason::None)),
+            detail: Some("a hole".to_owned()),
+            ..ReadStatistics::default()
+        };
+        assert_eq!(super::lines(&by_path)[0], "reads: local 7 bytes in 1 ranges (a hole)");
     }
 }

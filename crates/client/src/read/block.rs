@@ -21,6 +21,8 @@ pub(super) struct LocalBlock {
     pub(super) pos: u64,
     pub(super) end: u64,
     pub(super) verify: Verify,
+    /// Whether what was read last was verified.
+    pub(super) was_checked: bool,
     /// Whether it is certain whose replica it is.
     pub(super) is_certain: bool,
 }
@@ -30,7 +32,8 @@ impl LocalBlock {
         let rest = usize::try_from(self.end - self.pos).unwrap_or(usize::MAX);
         let len = out.len().min(rest);
         let Some(room) = out.get_mut(..len) else { return Ok(0) };
-        self.replica.read(self.pos, room, self.verify).map_err(ReadError::Local)?;
+        let checked = self.replica.read(self.pos, room, self.verify);
+        self.was_checked = checked.map_err(ReadError::Local)?;
         self.pos += len as u64;
         Ok(len)
     }
@@ -62,6 +65,14 @@ impl BlockReader {
         match self {
             Self::Local(_) => ReadReason::None,
             Self::Remote(_, reason) => *reason,
+        }
+    }
+
+    /// Whether what was read last was compared with its checksums.
+    pub(super) fn was_checked(&self) -> bool {
+        match self {
+            Self::Local(local) => local.was_checked,
+            Self::Remote(remote, _) => remote.verifies(),
         }
     }
 

@@ -6,7 +6,7 @@ use super::local::{Lent, LocalError};
 use super::plan::{NotLocal, ReadReason};
 use super::remote::ReadError;
 use crate::error::{Error, Kind, Result};
-use crate::types::{DatanodeInfo, LocatedBlock, Replica, Verify};
+use crate::types::{DatanodeInfo, LocatedBlock, Replica};
 use std::time::Duration;
 
 /// A forward seek up to this many bytes reads on instead of opening the block again.
@@ -151,8 +151,7 @@ impl File {
         let read = (open.reader.pos() - before) as usize;
         if read > 0 {
             let reader = &open.reader;
-            let verify = if reader.path().is_local() { self.verify_local } else { self.verify };
-            self.counters.read(reader.path(), reader.reason(), read, verify != Verify::None);
+            self.counters.read(reader.path(), reader.reason(), read, reader.was_checked());
         }
         cursor.pos += read as u64;
         match result {

@@ -78,8 +78,8 @@ impl KnownReplicas {
         if offset + out.len() as u64 > known.end {
             return None;
         }
-        known.replica.read(offset - known.base, out, verify).ok()?;
-        count(counters, &known.replica, out.len(), verify);
+        let checked = known.replica.read(offset - known.base, out, verify).ok()?;
+        count(counters, &known.replica, out.len(), checked);
         Some(out.len())
     }
 
@@ -105,11 +105,11 @@ impl KnownReplicas {
             let done = find(&list, *offset)
                 .filter(|known| *offset + buffer.len() as u64 <= known.end)
                 .is_some_and(|known| {
-                    let read = known.replica.read(*offset - known.base, buffer, verify).is_ok();
-                    if read {
-                        count(counters, &known.replica, buffer.len(), verify);
+                    let read = known.replica.read(*offset - known.base, buffer, verify);
+                    if let Ok(checked) = read {
+                        count(counters, &known.replica, buffer.len(), checked);
                     }
-                    read
+                    read.is_ok()
                 });
             if !done {
                 left.push(*at);
@@ -131,7 +131,7 @@ impl KnownReplicas {
         let rest = usize::try_from(known.end - offset).unwrap_or(usize::MAX);
         let lent = Lent::mapped(&known.replica, offset - known.base, len.min(rest), verify)?;
         if let Some(lent) = &lent {
-            counters.lent(lent.len(), verify != Verify::None);
+            counters.lent(lent.len(), verify != Verify::None && !lent.is_anchored());
         }
         Ok(lent)
     }
@@ -144,8 +144,7 @@ fn find(list: &[Known], offset: u64) -> Option<&Known> {
 }
 
 #[inline]
-fn count(counters: &Counters, replica: &LocalReplica, len: usize, verify: Verify) {
-    let checked = verify != Verify::None;
+fn count(counters: &Counters, replica: &LocalReplica, len: usize, checked: bool) {
     match path_of(replica) {
         ReadPath::LocalMapped => counters.read_mapped(len, checked),
         path => counters.read(path, ReadReason::None, len, checked),

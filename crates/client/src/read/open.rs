@@ -51,7 +51,8 @@ impl File {
             Some(known) => (Arc::clone(known.replica()), known.is_certain),
             None => {
                 let opened = self.client.local.open(block, node)?;
-                self.counters.opened_local(path_of(&opened.replica), opened.found);
+                let (path, note) = (path_of(&opened.replica), self.client.local.note());
+                self.counters.opened_local(path, opened.found, note);
                 let (replica, is_certain) = (opened.replica, opened.is_certain);
                 self.known.add(block.offset, block.end(), &replica, is_certain);
                 (replica, is_certain)
@@ -59,7 +60,8 @@ impl File {
         };
         let (replica, is_certain) = known;
         let (pos, end) = (offset, offset + len);
-        Ok(LocalBlock { replica, pos, end, verify: self.verify_local, is_certain })
+        let verify = self.verify_local;
+        Ok(LocalBlock { replica, pos, end, verify, was_checked: false, is_certain })
     }
 
     /// Opens a range on a kept connection, or on a fresh one. Kept ones may have gone stale: their

@@ -2,6 +2,7 @@
 
 use crate::settings::LocalSettings;
 use std::net::SocketAddr;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The way a range went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -81,6 +82,8 @@ reasons! {
     Token = "token";
     /// The DataNode is on another machine.
     OtherHost = "other-host";
+    /// Another DataNode of this machine answers at the socket.
+    OtherDatanode = "other-datanode";
     /// After several failures the socket, or the DataNode behind it, is left alone for a while.
     Disabled = "disabled";
     /// This process or the DataNode has too many files open.
@@ -109,6 +112,28 @@ impl NotLocal {
         Self { reason, detail: detail.into() }
     }
 
+    /// For what is left alone for a while, after so many failures.
+    pub(crate) fn disabled(time: Duration, failures: u32, last: &Self) -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let end = now.saturating_add(time).as_secs();
+        let (hours, minutes, seconds) = (end / 3600 % 24, end / 60 % 60, end % 60);
+        let text = format!(
+            "disabled until {hours:02}:{minutes:02}:{seconds:02} UTC after {failures} failures: {}",
+            last.detail
+        );
+        Self::new(ReadReason::Disabled, text)
+    }
+
+    /// Whether whoever answered has no such replica to give, or was left alone because of that.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self.reason, ReadReason::Refused | ReadReason::Disabled)
+    }
+
+    /// Whether it is so whoever might have answered.
+    pub(crate) fn is_of_this_process(&self) -> bool {
+        matches!(self.reason, ReadReason::PathUnsafe | ReadReason::DescriptorLimit)
+    }
+
     /// For readers whose request was somebody else's, who failed.
     pub(crate) fn gone() -> Self {
         Self::new(ReadReason::LocalFailed, "the thread that asked for the replica failed")
@@ -125,7 +150,7 @@ pub(super) fn plan(settings: &LocalSettings, is_being_written: bool) -> Result<(
         let text = "dfs.client.read.shortcircuit is off";
         return Err(NotLocal::new(ReadReason::NotConfigured, text));
     }
-    if settings.socket_path.is_empty() {
+    if settings.socket_path.is_empty() && !settings.by_path {
         let text = "dfs.client.read.shortcircuit is on but dfs.domain.socket.path is not set";
         return Err(NotLocal::new(ReadReason::NotConfigured, text));
     }
@@ -158,6 +183,9 @@ mod tests {
         assert_eq!(reason(&conf, false), Some(ReadReason::NotConfigured));
         conf.set("dfs.client.read.shortcircuit", "true");
         assert_eq!(reason(&conf, false), Some(ReadReason::NotConfigured));
+        let mut legacy = conf.clone();
+        legacy.set("dfs.client.use.legacy.blockreader.local", "true");
+        assert_eq!(reason(&legacy, false), None);
         conf.set("dfs.domain.socket.path", "/run/dn");
         assert_eq!(reason(&conf, true), Some(ReadReason::UnderConstruction));
         assert_eq!(reason(&conf, false), None);

@@ -164,6 +164,10 @@ impl RemoteBlock {
         self.path
     }
 
+    pub(super) fn verifies(&self) -> bool {
+        self.verify
+    }
+
     /// In the block, the next byte that [`read`](Self::read) gives.
     pub(super) fn pos(&self) -> u64 {
         self.pos

@@ -52,7 +52,7 @@ pub struct ReadStatistics {
     pub ranges: Vec<RangeCount>,
     /// The path of the last open and why it was not a local one.
     pub last: Option<(ReadPath, ReadReason)>,
-    /// What there is to say about the last reason: what was found, and what to do.
+    /// What there is to say about the last way and reason: what was found, and what to do.
     pub detail: Option<String>,
 }
 
@@ -138,10 +138,11 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    pub(super) fn opened_local(&self, path: ReadPath, found: Found) {
+    /// `note`: what there is to say about the way.
+    pub(super) fn opened_local(&self, path: ReadPath, found: Found, note: &str) {
         self.opens[path.index()].fetch_add(1, Ordering::Relaxed);
         self.found[found as usize].fetch_add(1, Ordering::Relaxed);
-        *self.last.lock() = Some((path, NotLocal::new(ReadReason::None, "")));
+        *self.last.lock() = Some((path, NotLocal::new(ReadReason::None, note)));
     }
 
     pub(super) fn opened(&self, path: ReadPath, why: NotLocal) {
@@ -268,7 +269,7 @@ mod tests {
     fn a_client_s_sum_is_that_of_its_streams_living_and_ended() {
         let totals = Totals::default();
         let (first, second) = (totals.begin(), totals.begin());
-        first.opened_local(ReadPath::LocalMapped, Found::Asked);
+        first.opened_local(ReadPath::LocalMapped, Found::Asked, "");
         first.read(ReadPath::LocalMapped, ReadReason::None, 100, true);
         first.lent(10, false);
         second.opened(ReadPath::TcpLocal, NotLocal::new(ReadReason::Refused, "no"));

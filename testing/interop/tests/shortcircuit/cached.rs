@@ -1,10 +1,12 @@
-//! Apache's NameNode has replicas cached by our DataNode; its client reads those unverified, without
-//! a copy.
+//! Apache's NameNode has replicas cached by our DataNode; its client and ours read those unverified,
+//! and keep them in memory for as long as they are lent.
 
+use zerohop_client::blocking::{FileReader, FileSystem};
 use zerohop_interop::cluster::{Cluster, Spec};
-use zerohop_interop::harm::{SETTLE, over};
+use zerohop_interop::harm::{self, Explain, SETTLE, over};
 use zerohop_interop::{Kind, Outcome, site, wait};
 
+use crate::client::expect;
 use crate::java::{LEN, listing, put, read_local};
 use crate::place::SocketFolder;
 
@@ -53,19 +55,42 @@ fn cached_replicas_lend_their_memory() {
         }
         // Verifying readers get mapped memory of cached replicas only.
         read_local(&mut client, "/c", 1, VERIFIED)?;
+        let fs = harm::client(&cluster.conf(), &[])?;
+        let ours = unverified(&fs)?;
+        let lent = ours.lend_at(1 << 20, 1000).at("lend")?;
+        expect("lent by anchor", (lent.is_anchored(), lent.is_mapped()), (true, true))?;
         // A reader that keeps lent memory keeps it locked.
         client.ok(&["open", "r", "/c"])?;
         client.gives(&["lend", "r", "1000"], &["1000"])?;
         cluster.judge()?.ok(&["uncache", &directive])?;
         wait_cached(cluster, "0")?;
-        wait::until("only the lent block is locked", SETTLE, || match locked(cluster)? {
-            1_048_576 => Ok(true),
-            other => Err(format!("{other} bytes are locked")),
-        })?;
+        wait_locked(cluster, 2 << 20)?;
         client.ok(&["giveback", "r"])?;
-        wait::until("nothing is locked", SETTLE, || match locked(cluster)? {
-            0 => Ok(true),
-            other => Err(format!("{other} bytes are locked")),
-        })
+        wait_locked(cluster, 1 << 20)?;
+        drop(lent);
+        wait_locked(cluster, 0)?;
+        // From now on every byte is compared again.
+        let before = ours.statistics().checked_bytes;
+        let mut out = [0; 5000];
+        ours.read_exact_at(300_000, &mut out).at("read")?;
+        expect("verified again", ours.statistics().checked_bytes - before, 5000)
     });
+}
+
+/// Our client reads a cached file without comparing it with its checksums: the DataNode did.
+fn unverified(fs: &FileSystem) -> Outcome<FileReader> {
+    let mut reader = fs.open("/c").at("/c")?;
+    harm::check_rest(&mut reader, 1)?;
+    let statistics = reader.statistics();
+    expect("all is local", (statistics.local_bytes(), statistics.total()), (LEN, LEN))?;
+    expect("nothing is verified", statistics.checked_bytes, 0)?;
+    Ok(reader)
+}
+
+/// Waits until so many bytes are locked in the DataNode's memory: those of lent blocks.
+fn wait_locked(cluster: &Cluster, bytes: u64) -> Outcome {
+    wait::until(&format!("{bytes} bytes are locked"), SETTLE, || match locked(cluster)? {
+        found if found == bytes => Ok(true),
+        other => Err(format!("{other} bytes are locked")),
+    })
 }

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use crate::place::SocketFolder;
 use zerohop_client::blocking::{FileReader, FileSystem};
 use zerohop_client::{
-    AppendOptions, Kind as ErrorKind, OpenOptions, ReadPath, ReadReason, ReadStatistics, Verify,
+    AppendOptions, Kind as ErrorKind, OpenOptions, ReadPath, ReadReason, ReadStatistics, User,
+    Verify,
 };
 use zerohop_conf::Conf;
 use zerohop_interop::cluster::{Cluster, Spec};
@@ -17,21 +18,25 @@ use zerohop_interop::harm::{
     self, Explain, SETTLE, check, check_rest, client, flip, on_disk, put, shape, wait_same, write,
 };
 use zerohop_interop::site::settings;
-use zerohop_interop::{Kind, Outcome, content, tools, wait};
+use zerohop_interop::{Kind, Outcome, content, wait};
 
-const BLOCK: u64 = 1 << 20;
-const LEN: u64 = 3_000_000;
+/// Of the files' blocks.
+pub const BLOCK: u64 = 1 << 20;
+/// Of `/ways`.
+pub const LEN: u64 = 3_000_000;
 
-fn bytes(statistics: &ReadStatistics) -> Vec<(ReadPath, ReadReason, u64)> {
+/// What was read by way and reason.
+pub fn bytes(statistics: &ReadStatistics) -> Vec<(ReadPath, ReadReason, u64)> {
     statistics.ranges.iter().map(|range| (range.path, range.reason, range.bytes)).collect()
 }
 
-fn expect<T: PartialEq + std::fmt::Debug>(what: &str, got: T, want: T) -> Outcome {
+/// An error that tells both where they differ.
+pub fn expect<T: PartialEq + std::fmt::Debug>(what: &str, got: T, want: T) -> Outcome {
     if got == want { Ok(()) } else { Err(format!("{what}: {got:?}, not {want:?}")) }
 }
 
 /// Reads a file to its end; right bytes, all by one way.
-fn read_all(
+pub fn read_all(
     fs: &FileSystem,
     path: &str,
     seed: u64,
@@ -48,7 +53,8 @@ fn read_all(
     )
 }
 
-const MAPPED: (ReadPath, ReadReason) = (ReadPath::LocalMapped, ReadReason::None);
+/// The way of a local read.
+pub const MAPPED: (ReadPath, ReadReason) = (ReadPath::LocalMapped, ReadReason::None);
 
 fn every_way_of_reading(cluster: &Cluster, fs: &FileSystem) -> Outcome {
     put(fs, "/ways", 1, LEN, shape(1, BLOCK))?;
@@ -228,6 +234,36 @@ fn other_ways(cluster: &Cluster) -> Outcome {
     expect("no hits", none.read_statistics().cache_misses, 6)
 }
 
+/// The legacy way: files opened by the paths that the DataNode tells; for users that it names only.
+fn by_paths(cluster: &Cluster) -> Outcome {
+    let legacy = ("dfs.client.use.legacy.blockreader.local", "true");
+    let settings = [legacy, ("dfs.domain.socket.path", "")];
+    let fs = client(&cluster.conf(), &settings)?;
+    read_all(&fs, "/ways", 1, LEN, (ReadPath::Local, ReadReason::None))?;
+    let statistics = fs.read_statistics();
+    expect("verified", statistics.checked_bytes, LEN)?;
+    expect("one call a replica", statistics.cache_misses, 3)?;
+    let note = statistics.detail.unwrap_or_default();
+    expect(&note, note.contains("no permission is checked") && note.contains("HDFS-347"), true)?;
+    // A changed byte is found; nobody takes the replica back, so that it is asked for again.
+    put(&fs, "/by-path", 9, 300_000, shape(1, BLOCK))?;
+    wait_same(cluster, &fs, "/by-path", 1)?;
+    let data = &on_disk(cluster, &fs, "/by-path")?[0].data;
+    read_all(&fs, "/by-path", 9, 300_000, (ReadPath::Local, ReadReason::None))?;
+    flip(data, 5000)?;
+    let impatient = client(
+        &cluster.conf(),
+        &[settings[0], settings[1], ("dfs.client.retry.window.base", "10")],
+    )?;
+    let error = impatient.open("/by-path").at("/by-path")?.read_at(0, &mut [0; 9000]).err();
+    expect("corrupt", error.map(|error| error.kind()), Some(ErrorKind::Corrupt))?;
+    flip(data, 5000)?;
+    let stranger = harm::client_as(&cluster.conf(), &settings, User::new("stranger"))?;
+    read_all(&stranger, "/ways", 1, LEN, (ReadPath::TcpLocal, ReadReason::Refused))?;
+    let detail = stranger.read_statistics().detail.unwrap_or_default();
+    expect(&detail, detail.contains("dfs.block.local-path-access.user"), true)
+}
+
 fn loosened_folder(cluster: &Cluster, sockets: &Path) -> Outcome {
     let mode =
         |mode| disk::set_permissions(sockets, disk::Permissions::from_mode(mode)).at("chmod");
@@ -271,77 +307,6 @@ fn restarted_datanode(cluster: &mut Cluster) -> Outcome {
     expect(&format!("{misses} requests"), misses >= 2, true)
 }
 
-/// Memory in KiB and open descriptors of this process.
-fn footprint() -> (u64, usize) {
-    let status = disk::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap_or_default();
-    let kib = line.split_whitespace().next().and_then(|n| n.parse().ok()).unwrap_or(0);
-    (kib, disk::read_dir("/proc/self/fd").map_or(0, |entries| entries.count()))
-}
-
-/// 64 readers at once, opening and reading; replicas are asked for once, memory and descriptors stay.
-fn many_readers(cluster: &Cluster, time: Duration) -> Outcome {
-    let fs = client(&cluster.conf(), &[])?;
-    let round = |fs: &FileSystem| -> Outcome {
-        let reader = fs.open("/ways").at("/ways")?;
-        for _ in 0..20 {
-            let at = fastrand::u64(..LEN - 70_000);
-            let mut out = vec![0; fastrand::usize(1..70_000)];
-            reader.read_exact_at(at, &mut out).at("read")?;
-            let mut want = vec![0; out.len()];
-            content::fill(1, at, &mut want);
-            expect("bytes", out == want, true)?;
-        }
-        Ok(())
-    };
-    let run = |time: Duration| -> Outcome {
-        let end = Instant::now() + time;
-        std::thread::scope(|scope| {
-            let work = || {
-                while Instant::now() < end {
-                    round(&fs)?;
-                }
-                Ok(())
-            };
-            let threads: Vec<_> = (0..64).map(|_| scope.spawn(work)).collect();
-            threads
-                .into_iter()
-                .try_for_each(|t| t.join().map_err(|_| "a reader died".to_owned())?)
-        })
-    };
-    run(time / 4)?;
-    let before = footprint();
-    run(time)?;
-    let after = footprint();
-    println!("64 readers: {before:?} -> {after:?} (KiB, descriptors)");
-    expect(
-        &format!("{before:?} -> {after:?}"),
-        after.0 < before.0 + 32_768 && after.1 < before.1 + 8,
-        true,
-    )?;
-    let statistics = fs.read_statistics();
-    expect(
-        &format!("{statistics:?}"),
-        (statistics.cache_misses, statistics.total()),
-        (3, statistics.local_bytes()),
-    )
-}
-
-/// With hardly any descriptors to be had, bytes come all the same.
-fn few_descriptors(cluster: &Cluster) -> Outcome {
-    let command = format!(
-        "ulimit -n 14; exec {} --config {} fs -cat /ways | cksum",
-        tools::zerohop()?.display(),
-        cluster.conf().display()
-    );
-    let run = |line: &str| -> Outcome<String> {
-        let output = std::process::Command::new("sh").args(["-c", line]).output().at("sh")?;
-        Ok(String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
-    };
-    let free = run(&command.replace("ulimit -n 14; ", ""))?;
-    expect("the same bytes", run(&command)?, free)
-}
-
 fn all(namenode: Kind, datanodes: Kind) {
     let name = format!("scr-client-{datanodes:?}").to_lowercase();
     let sockets = SocketFolder::make(&name).unwrap_or_else(|e| panic!("{e}"));
@@ -349,6 +314,7 @@ fn all(namenode: Kind, datanodes: Kind) {
         ("dfs.client.read.shortcircuit", "true"),
         ("dfs.domain.socket.path", &sockets.setting()),
         ("dfs.datanode.shared.file.descriptor.paths", "/dev/shm,/tmp"),
+        ("dfs.block.local-path-access.user", &User::of_process().name),
     ]);
     harm::over(
         Cluster::start(&Spec { name: &name, namenode, datanodes, count: 2, settings }),
@@ -356,9 +322,8 @@ fn all(namenode: Kind, datanodes: Kind) {
             let fs = client(&cluster.conf(), &[])?;
             every_way_of_reading(cluster, &fs).at("every way")?;
             other_ways(cluster).at("other ways")?;
+            by_paths(cluster).at("by paths")?;
             growing_files(&fs).at("growing files")?;
-            many_readers(cluster, Duration::from_secs(4)).at("many readers")?;
-            few_descriptors(cluster).at("few descriptors")?;
             loosened_folder(cluster, sockets.path()).at("a loosened folder")?;
             deletion(&fs).at("deletion")?;
             hurt_replicas(cluster, &fs).at("hurt replicas")?;

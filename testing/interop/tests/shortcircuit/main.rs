@@ -3,9 +3,13 @@
 
 mod cached;
 mod client;
+mod container;
 mod java;
 mod misfortune;
 mod moved;
 mod place;
+mod readers;
+mod reasons;
+mod twins;
 mod up;
 mod volumes;

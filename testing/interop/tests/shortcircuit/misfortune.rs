@@ -25,7 +25,8 @@ use crate::place::SocketFolder;
 /// A DataNode looks at its socket once a second.
 const NOTICED: Duration = Duration::from_secs(5);
 
-fn socket(folder: &SocketFolder, cluster: &Cluster, i: usize) -> PathBuf {
+/// Where a DataNode listens.
+pub fn socket(folder: &SocketFolder, cluster: &Cluster, i: usize) -> PathBuf {
     folder.path().join(format!("dn.{}", cluster.site.data_ports[i]))
 }
 
@@ -106,7 +107,8 @@ fn loosened(cluster: &mut Cluster, folder: &SocketFolder) -> Outcome {
     read_local(&mut fresh(cluster)?, "/a", 1, COPIED)
 }
 
-fn datanode(cluster: &Cluster, more: &[&str]) -> Outcome<Command> {
+/// The command of the first DataNode, with more words.
+pub fn datanode(cluster: &Cluster, more: &[&str]) -> Outcome<Command> {
     let mut command = Command::new(tools::zerohop()?);
     command.arg("--config").arg(cluster.site.datanode_conf(0)).arg("datanode").args(more);
     Ok(command)

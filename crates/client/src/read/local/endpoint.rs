@@ -55,13 +55,18 @@ struct State {
     failures: HashMap<String, u32>,
     /// What is left alone, until when, and why.
     rests: HashMap<String, Rest>,
+    /// The DataNode that was found to answer, at which file.
+    claim: Option<(String, Option<FileId>)>,
 }
+
+/// Device, inode and time of change.
+type FileId = (u64, u64, i64);
 
 #[derive(Clone)]
 struct Rest {
     until: Instant,
     /// Which file was at the path then: another one is worth a try at once.
-    file: Option<(u64, u64, i64)>,
+    file: Option<FileId>,
     why: NotLocal,
 }
 
@@ -75,6 +80,18 @@ impl Endpoint {
 
     pub(super) fn exists(&self) -> bool {
         file_at(&self.path).is_some()
+    }
+
+    /// Notes that it is `node` that answers.
+    pub(super) fn claim(&self, node: &str) {
+        self.state.lock().claim = Some((node.to_owned(), file_at(&self.path)));
+    }
+
+    /// The DataNode that is known to answer, for as long as the same file is at the path.
+    pub(super) fn claimant(&self) -> Option<String> {
+        let claim = self.state.lock().claim.clone();
+        let (node, file) = claim?;
+        (file.is_some() && file == file_at(&self.path)).then_some(node)
     }
 
     /// Whether the socket, and the DataNode `node` behind it, may be used now.
@@ -218,10 +235,8 @@ impl Endpoint {
             *failures
         };
         if failures >= FAILURES_MAX && !self.how.disabled_for.is_zero() {
-            let seconds = self.how.disabled_for.as_secs();
-            let detail =
-                format!("disabled for {seconds} s after {failures} failures: {}", why.detail);
-            self.rest(who, self.how.disabled_for, NotLocal::new(ReadReason::Disabled, detail));
+            let why = NotLocal::disabled(self.how.disabled_for, failures, &why);
+            self.rest(who, self.how.disabled_for, why);
         }
         why
     }
@@ -233,8 +248,8 @@ impl Endpoint {
     }
 }
 
-/// Device, inode and time of change of the file at `path`.
-fn file_at(path: &Path) -> Option<(u64, u64, i64)> {
+/// Which file is at `path`.
+fn file_at(path: &Path) -> Option<FileId> {
     let file = std::fs::symlink_metadata(path).ok()?;
     Some((file.dev(), file.ino(), file.ctime_nsec() ^ file.ctime()))
 }

@@ -19,7 +19,8 @@ enum Bytes {
 }
 
 impl Lent {
-    /// Lends a range of a mapped replica; `None` where it is not mapped.
+    /// Lends a range of a mapped replica; `None` where it is not mapped. What is anchored was
+    /// verified by the DataNode when it locked the block, and is not again.
     pub(crate) fn mapped(
         replica: &Arc<LocalReplica>,
         offset: u64,
@@ -27,6 +28,7 @@ impl Lent {
         verify: Verify,
     ) -> Result<Option<Self>, LocalError> {
         let is_anchored = replica.anchor();
+        let verify = if is_anchored { Verify::None } else { verify };
         let lent = replica.lend(offset, len, verify).map(|bytes| bytes.is_some());
         if !matches!(lent, Ok(true)) && is_anchored {
             replica.unanchor();

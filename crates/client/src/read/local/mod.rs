@@ -3,7 +3,8 @@
 //! [`cache`] finds the open replica; if there is none, [`endpoint`] asks the DataNode, by the words
 //! of [`talk`] and with a slot of [`slots`]; [`replica`] reads and verifies, from a [`map`] that is
 //! made ready by [`windows`] and guarded by [`guard`]; [`once`] remembers what was verified;
-//! [`lent`] lends verified bytes without a copy.
+//! [`lent`] lends verified bytes without a copy. [`paths`] is the legacy way to a replica's files, off
+//! by default.
 
 mod cache;
 mod endpoint;
@@ -11,6 +12,7 @@ mod guard;
 mod lent;
 mod map;
 mod once;
+mod paths;
 mod replica;
 mod slots;
 mod talk;
@@ -27,12 +29,13 @@ pub(crate) use replica::{LocalError, LocalReplica};
 
 use super::plan::{NotLocal, ReadReason};
 use crate::client;
-use crate::settings::LocalSettings;
+use crate::settings::{LocalSettings, Settings};
 use crate::types::{DatanodeInfo, LocatedBlock};
 use cache::{Cache, Key};
 use endpoint::{Endpoint, SocketUse};
 use parking_lot::Mutex;
-use replica::Use;
+use paths::Paths;
+use replica::{Parts, Use};
 use socket2::Socket;
 use std::collections::HashMap;
 use std::net::{IpAddr, UdpSocket};
@@ -40,6 +43,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
 use std::time::Duration;
 use zerohop_transport::domain;
+use zerohop_transport::login::User;
+use zerohop_transport::rpc::ClientOptions;
 
 /// How often idle replicas are looked for, at least and at most.
 const EXPIRE_EVERY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(60));
@@ -49,9 +54,9 @@ pub(crate) struct LocalReads {
     settings: LocalSettings,
     client_name: String,
     cache: Arc<Cache>,
+    /// Set where files are opened by their paths; then no socket is asked for descriptors.
+    paths: Option<Paths>,
     endpoints: Mutex<HashMap<PathBuf, Arc<Endpoint>>>,
-    /// The DataNode that was found to answer at a socket.
-    claims: Mutex<HashMap<PathBuf, String>>,
     /// Whether an address is this machine's.
     addresses: Mutex<HashMap<String, bool>>,
     expiring: Once,
@@ -67,14 +72,22 @@ pub(crate) struct Opened {
 }
 
 impl LocalReads {
-    pub(crate) fn new(settings: LocalSettings, client_name: String) -> Self {
-        let cache = Arc::new(Cache::new(settings.cache_size, settings.cache_expiry));
+    pub(crate) fn new(
+        settings: &Settings,
+        client_name: String,
+        user: &User,
+        rpc_options: &ClientOptions,
+    ) -> Self {
+        let (local, by_host_name) = (settings.local.clone(), settings.by_host_name);
+        let paths = local
+            .by_path
+            .then(|| Paths::new(&local, user.clone(), by_host_name, rpc_options.clone()));
         Self {
-            settings,
             client_name,
-            cache,
+            cache: Arc::new(Cache::new(local.cache_size, local.cache_expiry)),
+            settings: local,
+            paths,
             endpoints: Mutex::default(),
-            claims: Mutex::default(),
             addresses: Mutex::default(),
             expiring: Once::new(),
         }
@@ -86,45 +99,45 @@ impl LocalReads {
         block: &LocatedBlock,
         node: &DatanodeInfo,
     ) -> Result<Opened, OpenError> {
-        let (path, endpoint) = self.endpoint(node).map_err(OpenError::NotLocal)?;
         let is_near = self.is_near(node);
-        let (replica, found) =
-            self.cache.get(Key::of(block, node), block.block.block.stamp, || {
-                self.ask(block, node, &path, &endpoint, is_near)
+        let (key, stamp) = (Key::of(block, node), block.block.block.stamp);
+        if let Some(paths) = &self.paths {
+            let (replica, found) = self.cache.get(key, stamp, || {
+                self.replica(block, paths.open(block, node, is_near)?, false)
             })?;
+            self.expire_in_background();
+            return Ok(Opened { replica, found, is_certain: true });
+        }
+        let (path, endpoint) = self.endpoint(node).map_err(OpenError::NotLocal)?;
+        let (replica, found) = self.cache.get(key, stamp, || {
+            let parts = ask(block, node, &endpoint, is_near)?;
+            self.replica(block, parts, self.settings.map)
+        })?;
         self.expire_in_background();
-        let is_certain = is_near || block.replicas.len() == 1;
+        let is_certain = block.replicas.len() == 1 || is_near && self.is_alone_at(&path, block);
         if found == Found::Asked && is_certain {
-            self.claims.lock().entry(path).or_insert_with(|| node.uuid().to_owned());
+            endpoint.claim(node.uuid());
         }
         Ok(Opened { replica, found, is_certain })
     }
 
-    fn ask(
+    fn replica(
         &self,
         block: &LocatedBlock,
-        node: &DatanodeInfo,
-        path: &Path,
-        endpoint: &Endpoint,
-        is_near: bool,
+        parts: Parts,
+        map: bool,
     ) -> Result<LocalReplica, OpenError> {
-        endpoint.check(node.uuid()).map_err(OpenError::NotLocal)?;
-        if !is_near && (!endpoint.exists() || self.is_claimed_by_another(path, node)) {
-            return Err(OpenError::NotLocal(other_host(node)));
-        }
-        let parts = match endpoint.request(block, node.uuid()) {
-            Err(OpenError::NotLocal(why)) if !is_near => {
-                tracing::debug!("{node} does not answer at {}: {}", path.display(), why.detail);
-                return Err(OpenError::NotLocal(other_host(node)));
-            }
-            other => other?,
-        };
         let wanted = block.block.block.len;
-        let how = Use { map: self.settings.map, trusted_for: self.settings.trusted_for };
+        let how = Use { map, trusted_for: self.settings.trusted_for };
         LocalReplica::open(parts, &block.block, wanted, how).map_err(|error| {
             let text = format!("the files of {} cannot be used: {error}", block.block);
             OpenError::NotLocal(NotLocal::new(ReadReason::ReplicaUnusable, text))
         })
+    }
+
+    /// What there is to say about the way local replicas are opened.
+    pub(crate) fn note(&self) -> &'static str {
+        if self.paths.is_some() { paths::WARNING } else { "" }
     }
 
     /// Where the socket of `node` is.
@@ -134,10 +147,8 @@ impl LocalReads {
 
     /// A connection for the block data of `node`, not through TCP.
     pub(crate) fn connect(&self, node: &DatanodeInfo) -> Result<Socket, NotLocal> {
-        let (path, endpoint) = self.endpoint(node)?;
-        let is_claimed = || self.claims.lock().get(&path).is_some_and(|c| c == node.uuid());
-        let is_here = self.is_near(node) || is_claimed();
-        if !is_here {
+        let (_, endpoint) = self.endpoint(node)?;
+        if !self.is_near(node) && endpoint.claimant().as_deref() != Some(node.uuid()) {
             return Err(other_host(node));
         }
         endpoint.check("")?;
@@ -200,8 +211,11 @@ impl LocalReads {
         is_near
     }
 
-    fn is_claimed_by_another(&self, path: &Path, node: &DatanodeInfo) -> bool {
-        self.claims.lock().get(path).is_some_and(|claimant| claimant != node.uuid())
+    /// Whether only one replica of `block` is on a DataNode of this machine whose socket would be at
+    /// `path`: two of one path, without `_PORT` in it, cannot be told apart.
+    fn is_alone_at(&self, path: &Path, block: &LocatedBlock) -> bool {
+        let would = |node: &&DatanodeInfo| self.is_near(node) && self.socket_path(node) == path;
+        block.nodes().filter(would).count() == 1
     }
 
     /// Drops idle replicas from time to time, for as long as the client lives.
@@ -221,6 +235,42 @@ impl LocalReads {
             });
         });
     }
+}
+
+/// Asks at a socket for a replica of `node`.
+fn ask(
+    block: &LocatedBlock,
+    node: &DatanodeInfo,
+    endpoint: &Endpoint,
+    is_near: bool,
+) -> Result<Parts, OpenError> {
+    let is_another_s = || endpoint.claimant().is_some_and(|claimant| claimant != node.uuid());
+    if !is_near && (!endpoint.exists() || is_another_s()) {
+        return Err(OpenError::NotLocal(other_host(node)));
+    }
+    let asked = match endpoint.check(node.uuid()) {
+        Ok(()) => endpoint.request(block, node.uuid()),
+        Err(why) => Err(OpenError::NotLocal(why)),
+    };
+    match asked {
+        Err(OpenError::NotLocal(why)) if why.is_refusal() && is_near && is_another_s() => {
+            Err(OpenError::NotLocal(other_datanode(node, &why)))
+        }
+        Err(OpenError::NotLocal(why)) if !is_near && !why.is_of_this_process() => {
+            tracing::debug!("{node} does not answer at its socket: {}", why.detail);
+            Err(OpenError::NotLocal(other_host(node)))
+        }
+        other => other,
+    }
+}
+
+fn other_datanode(node: &DatanodeInfo, why: &NotLocal) -> NotLocal {
+    let text = format!(
+        "another DataNode than {node} answers at its domain socket; put _PORT into \
+         dfs.domain.socket.path on both sides ({})",
+        why.detail
+    );
+    NotLocal::new(ReadReason::OtherDatanode, text)
 }
 
 fn other_host(node: &DatanodeInfo) -> NotLocal {

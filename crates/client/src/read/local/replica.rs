@@ -195,14 +195,17 @@ impl LocalReplica {
         }
     }
 
-    /// Reads all of `out` from `offset`, verified as asked.
+    /// Reads all of `out` from `offset`, verified as asked; whether it was. What the DataNode has
+    /// locked in memory it verified then, and it stays as it is while it is anchored.
     pub(crate) fn read(
         &self,
         offset: u64,
         out: &mut [u8],
         verify: Verify,
-    ) -> Result<(), LocalError> {
+    ) -> Result<bool, LocalError> {
         let range = self.range(offset, out.len())?;
+        let anchor = self.anchored(verify);
+        let verify = if anchor.is_some() { Verify::None } else { verify };
         let done = match &self.data {
             Data::Mapped(map, windows) => {
                 windows.prepare(map, range.clone())?;
@@ -210,7 +213,15 @@ impl LocalReplica {
             }
             Data::File(file) => self.read_file(file, range, out, verify),
         };
-        self.settle(done, verify)
+        self.settle(done, verify)?;
+        Ok(verify != Verify::None)
+    }
+
+    /// An anchor in place of a check, where the DataNode has the replica locked in memory.
+    #[inline]
+    fn anchored(&self, verify: Verify) -> Option<Anchor<'_>> {
+        let may = verify != Verify::None && self.slot.as_ref().is_some_and(Slot::is_anchorable);
+        (may && self.anchor()).then_some(Anchor(self))
     }
 
     /// The bytes of a range, verified as asked, in the map itself; `None` where there is no map.
@@ -451,6 +462,15 @@ impl Sums {
         meta.read_exact_at(&mut bytes, meta_header::LEN as u64)
             .map_err(|e| at("the meta file", e))?;
         Ok(Self::Kept(bytes))
+    }
+}
+
+/// Held while bytes are read unverified.
+struct Anchor<'a>(&'a LocalReplica);
+
+impl Drop for Anchor<'_> {
+    fn drop(&mut self) {
+        self.0.unanchor();
     }
 }
 

@@ -104,7 +104,7 @@ proptest! {
                     Err(LocalError::Corrupt(text)) if touched => {
                         prop_assert!(text.contains(&format!("at {}", chunk * 512)), "{}", text);
                     }
-                    Ok(()) if !touched => {}
+                    Ok(_) if !touched => {}
                     other => prop_assert!(false, "{:?} {}", other, touched),
                 }
             }

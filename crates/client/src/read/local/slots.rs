@@ -98,6 +98,11 @@ impl Slot {
         self.segment.map.slot(self.index).is_some_and(|slot| slot.is_valid())
     }
 
+    #[inline]
+    pub(super) fn is_anchorable(&self) -> bool {
+        self.segment.map.slot(self.index).is_some_and(|slot| slot.is_anchorable())
+    }
+
     pub(super) fn anchor(&self) -> bool {
         self.segment.map.slot(self.index).is_some_and(|slot| slot.add_anchor())
     }

@@ -1,0 +1,235 @@
+//! The legacy way to a replica (HDFS-2246): the DataNode tells where its files lie, this process opens
+//! them. Off by default, and a hole: see [`WARNING`].
+
+use super::endpoint::OpenError;
+use super::other_host;
+use super::replica::Parts;
+use crate::client;
+use crate::read::plan::{NotLocal, ReadReason};
+use crate::settings::LocalSettings;
+use crate::types::{DatanodeInfo, LocatedBlock};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::Once;
+use std::time::{Duration, Instant};
+use zerohop_proto::hdfs::{GetBlockLocalPathInfoRequestProto, GetBlockLocalPathInfoResponseProto};
+use zerohop_transport::login::User;
+use zerohop_transport::rpc::{ClientOptions, RpcClient, RpcError};
+use zerohop_wire::{BlockId, JavaException};
+
+const PROTOCOL: &str = "org.apache.hadoop.hdfs.protocol.ClientDatanodeProtocol";
+const VERSION: u64 = 1;
+/// Failures one after the other until a DataNode is left alone for the configured time.
+const FAILURES_MAX: u32 = 3;
+
+/// Why nobody should read this way; logged once by each client that does.
+pub(crate) const WARNING: &str = "dfs.client.use.legacy.blockreader.local is true: block files are \
+     opened by their paths, so that no permission is checked (whoever may open one block file may \
+     open all of them) and the DataNode cannot take a replica back (HDFS-2246). Remove the key: \
+     descriptors over dfs.domain.socket.path (HDFS-347) are as fast, and safe";
+
+/// The DataNodes of this machine that are asked for paths.
+pub(super) struct Paths {
+    user: User,
+    options: ClientOptions,
+    by_host_name: bool,
+    disabled_for: Duration,
+    /// By `host:port` of their IPC.
+    nodes: Mutex<HashMap<String, Node>>,
+    warned: Once,
+}
+
+struct Node {
+    rpc: RpcClient,
+    failures: u32,
+    /// Until when it is left alone, and why.
+    rest: Option<(Instant, NotLocal)>,
+}
+
+impl Paths {
+    pub(super) fn new(
+        settings: &LocalSettings,
+        user: User,
+        by_host_name: bool,
+        options: ClientOptions,
+    ) -> Self {
+        let options = ClientOptions {
+            connect_retries: 0,
+            connect_retries_on_timeouts: 0,
+            rpc_timeout: settings.socket_timeout,
+            ..options
+        };
+        Self {
+            user,
+            options,
+            by_host_name,
+            disabled_for: settings.disabled_for,
+            nodes: Mutex::default(),
+            warned: Once::new(),
+        }
+    }
+
+    /// Opens the files of a replica. Blocks the thread for one call to the DataNode.
+    pub(super) fn open(
+        &self,
+        block: &LocatedBlock,
+        node: &DatanodeInfo,
+        is_near: bool,
+    ) -> Result<Parts, OpenError> {
+        self.warned.call_once(|| tracing::warn!("{WARNING}"));
+        if !is_near {
+            return Err(OpenError::NotLocal(other_host(node)));
+        }
+        let host = if self.by_host_name { node.host() } else { node.ip() };
+        let addr = format!("{host}:{}", node.ipc_port());
+        let rpc = self.client_of(&addr).map_err(OpenError::NotLocal)?;
+        let opened = ask(&rpc, block).and_then(|answer| {
+            open(&answer, block.block.block.id).map_err(|error| {
+                let text = format!("the files that {addr} names cannot be opened: {error}");
+                OpenError::NotLocal(NotLocal::new(ReadReason::LocalFailed, text))
+            })
+        });
+        match opened {
+            Err(OpenError::NotLocal(why)) => Err(OpenError::NotLocal(self.failed(&addr, why))),
+            Ok(parts) => {
+                self.change(&addr, |node| node.failures = 0);
+                Ok(parts)
+            }
+            token => token,
+        }
+    }
+
+    fn client_of(&self, addr: &str) -> Result<RpcClient, NotLocal> {
+        let mut nodes = self.nodes.lock();
+        let node = nodes.entry(addr.to_owned()).or_insert_with(|| Node {
+            rpc: RpcClient::new(addr, PROTOCOL, VERSION, &self.user, self.options.clone()),
+            failures: 0,
+            rest: None,
+        });
+        match &node.rest {
+            Some((until, why)) if Instant::now() < *until => Err(why.clone()),
+            _ => {
+                node.rest = None;
+                Ok(node.rpc.clone())
+            }
+        }
+    }
+
+    fn change(&self, addr: &str, change: impl FnOnce(&mut Node)) {
+        if let Some(node) = self.nodes.lock().get_mut(addr) {
+            change(node);
+        }
+    }
+
+    /// Counts a failure. A DataNode that does not tell this user is left alone at once, another after
+    /// some in a row.
+    fn failed(&self, addr: &str, why: NotLocal) -> NotLocal {
+        self.change(addr, |node| {
+            node.failures += 1;
+            let why = match why.reason {
+                ReadReason::Refused => why.clone(),
+                _ if node.failures < FAILURES_MAX => return,
+                _ => NotLocal::disabled(self.disabled_for, node.failures, &why),
+            };
+            node.failures = 0;
+            node.rest = Some((Instant::now() + self.disabled_for, why));
+        });
+        why
+    }
+}
+
+fn ask(
+    rpc: &RpcClient,
+    block: &LocatedBlock,
+) -> Result<GetBlockLocalPathInfoResponseProto, OpenError> {
+    let request = GetBlockLocalPathInfoRequestProto {
+        block: (&block.block).into(),
+        token: block.token.clone(),
+    };
+    let runtime = client::background().map_err(|error| {
+        OpenError::NotLocal(NotLocal::new(ReadReason::LocalFailed, error.to_string()))
+    })?;
+    let answer = runtime.block_on(rpc.call("getBlockLocalPathInfo", &request));
+    answer.map_err(|error: RpcError| match error.remote_kind() {
+        Some(JavaException::InvalidToken) => OpenError::Token(error.to_string()),
+        Some(JavaException::AccessControl) => {
+            let text = format!("the DataNode refused to tell paths: {error}");
+            OpenError::NotLocal(NotLocal::new(ReadReason::Refused, text))
+        }
+        _ => {
+            let text = format!("the DataNode told no paths: {error}");
+            OpenError::NotLocal(NotLocal::new(ReadReason::SocketFailed, text))
+        }
+    })
+}
+
+/// Opens what a DataNode names, if it has the names of that block's files: what else this process may
+/// open is nobody's to ask for.
+fn open(answer: &GetBlockLocalPathInfoResponseProto, id: BlockId) -> io::Result<Parts> {
+    let (data, meta) = (Path::new(&answer.local_path), Path::new(&answer.local_meta_path));
+    let name = format!("blk_{id}");
+    let name_of = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let is_meta =
+        |found: String| found.starts_with(&format!("{name}_")) && found.ends_with(".meta");
+    if name_of(data).as_ref() != Some(&name) || !name_of(meta).is_some_and(is_meta) {
+        let text = format!("{} and {} are not files of {name}", data.display(), meta.display());
+        return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+    }
+    Ok(Parts { data: open_file(data)?, meta: open_file(meta)?, slot: None })
+}
+
+fn open_file(path: &Path) -> io::Result<File> {
+    let open = || {
+        // What waits for a writer when it is opened is no block file.
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
+        let file = File::options().read(true).custom_flags(flags.bits() as i32).open(path)?;
+        match file.metadata()?.is_file() {
+            true => Ok(file),
+            false => Err(io::Error::other("is not a file")),
+        }
+    };
+    open().map_err(|error: io::Error| {
+        io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(data: &Path, meta: &Path) -> GetBlockLocalPathInfoResponseProto {
+        GetBlockLocalPathInfoResponseProto {
+            local_path: data.display().to_string(),
+            local_meta_path: meta.display().to_string(),
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn only_the_files_of_the_block_are_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, name).unwrap();
+            path
+        };
+        let (data, meta) = (file("blk_7"), file("blk_7_1001.meta"));
+        let (other, other_meta) = (file("blk_8"), file("blk_8_1001.meta"));
+        let opens = |data: &Path, meta: &Path| open(&answer(data, meta), BlockId(7)).is_ok();
+        assert!(opens(&data, &meta));
+        assert!(!opens(&other, &meta));
+        assert!(!opens(&data, &other_meta));
+        assert!(!opens(&data, &data));
+        assert!(!opens(&folder.path().join("none/blk_7"), &meta));
+        std::fs::remove_file(&data).unwrap();
+        std::os::unix::fs::symlink(&other, &data).unwrap();
+        assert!(!opens(&data, &meta));
+        std::fs::remove_file(&data).unwrap();
+        std::fs::create_dir(&data).unwrap();
+        assert!(!opens(&data, &meta));
+    }
+}
