@@ -223,8 +223,13 @@ fn latencies(
 /// Opening and the first 4 KiB, of a replica that is known and of one that is not, beside the
 /// NameNode's round trip.
 fn opens(fs: &FileSystem) -> Result<(), Failure> {
-    let mut micros = [Vec::new(), Vec::new(), Vec::new()];
+    let mut micros = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
     let mut buffer = vec![0; 4096];
+    // A client that forgets replicas as soon as nobody reads them.
+    let mut conf = Conf::from_env()?;
+    conf.set("dfs.client.read.shortcircuit.streams.cache.size", "0");
+    let forgetful = FileSystem::connect(&conf, None)?;
+    forgetful.open("/local-bench")?.read_exact_at(0, &mut buffer)?;
     for round in 0..500 {
         let start = Instant::now();
         fs.block_locations("/local-bench", 0, LEN)?;
@@ -232,6 +237,11 @@ fn opens(fs: &FileSystem) -> Result<(), Failure> {
         let start = Instant::now();
         fs.open("/local-bench")?.read_exact_at(0, &mut buffer)?;
         micros[1].push(start.elapsed().as_nanos());
+        let start = Instant::now();
+        let reader = forgetful.open("/local-bench")?;
+        reader.read_exact_at((round % 8) << 27, &mut buffer)?;
+        micros[2].push(start.elapsed().as_nanos());
+        drop(reader);
         if round % 10 == 0 {
             let fresh = FileSystem::connect(&Conf::from_env()?, None)?;
             fresh.block_locations("/local-bench", 0, LEN)?;
@@ -239,13 +249,16 @@ fn opens(fs: &FileSystem) -> Result<(), Failure> {
             fresh.open("/local-bench")?.read_exact_at(0, &mut buffer)?;
             let start = Instant::now();
             fresh.open("/local-bench")?.read_exact_at(200 << 20, &mut buffer)?;
-            micros[2].push(start.elapsed().as_nanos());
+            micros[3].push(start.elapsed().as_nanos());
         }
     }
-    for (name, micros) in ["block locations", "open + 4 KiB, known", "open + 4 KiB, not known"]
-        .iter()
-        .zip(&mut micros)
-    {
+    let names = [
+        "block locations",
+        "open + 4 KiB, known",
+        "open + 4 KiB, not known",
+        "open + 4 KiB, not known, by a client just made",
+    ];
+    for (name, micros) in names.iter().zip(&mut micros) {
         micros.sort_unstable();
         println!("{name}: {} us", micros[micros.len() / 2] / 1000);
     }

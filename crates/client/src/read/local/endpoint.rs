@@ -1,6 +1,6 @@
 //! A DataNode's domain socket: is it safe, does it answer, may it be used now?
 
-use super::replica::Parts;
+use super::files::Parts;
 use super::slots::Slots;
 use super::talk::{self, Answer};
 use crate::read::plan::{NotLocal, ReadReason};

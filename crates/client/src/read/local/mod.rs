@@ -8,6 +8,7 @@
 
 mod cache;
 mod endpoint;
+mod files;
 mod guard;
 mod lent;
 mod map;
@@ -33,9 +34,10 @@ use crate::settings::{LocalSettings, Settings};
 use crate::types::{DatanodeInfo, LocatedBlock};
 use cache::{Cache, Key};
 use endpoint::{Endpoint, SocketUse};
+use files::{Parts, Use};
 use parking_lot::Mutex;
 use paths::Paths;
-use replica::{Parts, Use};
+
 use socket2::Socket;
 use std::collections::HashMap;
 use std::net::{IpAddr, UdpSocket};

@@ -2,8 +2,8 @@
 //! them. Off by default, and a hole: see [`WARNING`].
 
 use super::endpoint::OpenError;
+use super::files::Parts;
 use super::other_host;
-use super::replica::Parts;
 use crate::client;
 use crate::read::plan::{NotLocal, ReadReason};
 use crate::settings::LocalSettings;

@@ -1,18 +1,16 @@
 //! A replica of this machine, opened from two descriptors: reads of its bytes, verified.
 
-use super::map::Map;
+use super::files::{self, Data, Parts, Sums, Use, at, invalid};
 use super::once::VerifiedChunks;
 use super::slots::Slot;
-use super::windows::Windows;
 use crate::types::Verify;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use zerohop_wire::ExtendedBlock;
 use zerohop_wire::checksum_type::{ChecksumError, DataChecksum};
 use zerohop_wire::meta_header;
@@ -47,49 +45,6 @@ impl std::fmt::Display for LocalError {
     }
 }
 
-/// What a replica is opened from.
-pub(super) struct Parts {
-    /// The block file.
-    pub(super) data: File,
-    /// Its checksums.
-    pub(super) meta: File,
-    /// Where the DataNode says that the replica must not be used any more.
-    pub(super) slot: Option<Slot>,
-}
-
-/// How a replica is used.
-#[derive(Clone, Copy)]
-pub(super) struct Use {
-    /// Whether the block file is mapped.
-    pub(super) map: bool,
-    /// How long a replica without a slot is trusted.
-    pub(super) trusted_for: Duration,
-}
-
-enum Data {
-    Mapped(Map, Windows),
-    File(File),
-}
-
-/// The checksums, without the header of their file.
-enum Sums {
-    Mapped(Map),
-    Kept(Vec<u8>),
-}
-
-impl Sums {
-    fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Mapped(map) => map.bytes().get(meta_header::LEN..).unwrap_or_default(),
-            Self::Kept(bytes) => bytes,
-        }
-    }
-
-    fn is_poisoned(&self) -> bool {
-        matches!(self, Self::Mapped(map) if map.is_poisoned())
-    }
-}
-
 /// An open replica of this machine. Its descriptors are closed as soon as it is mapped.
 pub(crate) struct LocalReplica {
     /// Bytes that may be read: those that the checksums cover.
@@ -114,7 +69,7 @@ impl LocalReplica {
         how: Use,
     ) -> io::Result<Self> {
         let Parts { data, meta, slot } = parts;
-        check_name(&data, &format!("blk_{}", block.block.id))?;
+        files::check_name(&data, &format!("blk_{}", block.block.id))?;
         let mut header = [0; meta_header::LEN];
         meta.read_exact_at(&mut header, 0).map_err(|e| at("the header of the meta file", e))?;
         let (version, checksum) = meta_header::decode(header).map_err(invalid)?;
@@ -435,36 +390,6 @@ impl LocalReplica {
 #[cfg(target_arch = "x86_64")]
 const PREFETCH_LINES: usize = 8;
 
-impl Data {
-    /// `asks`: the kernel tells this user which of the file's pages it has in its cache.
-    fn of(file: File, len: u64, map: bool, asks: bool) -> Self {
-        let Ok(len) = usize::try_from(len) else { return Self::File(file) };
-        if !map {
-            return Self::File(file);
-        }
-        match Map::new(&file, len) {
-            Ok(map) => Self::Mapped(map, Windows::new(len, asks)),
-            Err(error) => {
-                tracing::debug!("a block file of {len} bytes cannot be mapped: {error}");
-                Self::File(file)
-            }
-        }
-    }
-}
-
-impl Sums {
-    fn of(meta: &File, meta_len: u64) -> io::Result<Self> {
-        let len = usize::try_from(meta_len).map_err(invalid)?;
-        if let Ok(map) = Map::new(meta, len) {
-            return Ok(Self::Mapped(map));
-        }
-        let mut bytes = vec![0; len.saturating_sub(meta_header::LEN)];
-        meta.read_exact_at(&mut bytes, meta_header::LEN as u64)
-            .map_err(|e| at("the meta file", e))?;
-        Ok(Self::Kept(bytes))
-    }
-}
-
 /// Held while bytes are read unverified.
 struct Anchor<'a>(&'a LocalReplica);
 
@@ -477,26 +402,4 @@ impl Drop for Anchor<'_> {
 /// The bytes of a range that the caller has checked.
 fn part<'a>(bytes: &'a [u8], range: &Range<usize>) -> &'a [u8] {
     bytes.get(range.clone()).unwrap_or_default()
-}
-
-/// Whether a descriptor is that of the block that was asked for, as far as the system tells: the name
-/// of its file, which moves with the replica but never changes.
-fn check_name(file: &File, expected: &str) -> io::Result<()> {
-    let link = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let Ok(path) = std::fs::read_link(link) else { return Ok(()) };
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-    match name.as_deref().map(|name| name.strip_suffix(" (deleted)").unwrap_or(name)) {
-        Some(name) if name.starts_with("blk_") && name != expected => {
-            Err(invalid(format!("the descriptor is of {name}, asked was {expected}")))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn at(what: &str, error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{what}: {error}"))
-}
-
-fn invalid(error: impl std::fmt::Display) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, error.to_string())
 }

@@ -1,7 +1,8 @@
 //! Replicas from two files, without a DataNode.
 
+use super::files::{Parts, Use};
 use super::once::VerifiedChunks;
-use super::replica::{LocalError, LocalReplica, Parts, Use};
+use super::replica::{LocalError, LocalReplica};
 use crate::types::Verify;
 use proptest::prelude::*;
 use std::fs::File;
