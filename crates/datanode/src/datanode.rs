@@ -130,7 +130,7 @@ impl DataNode {
         tokio::select! {
             error = self.refused() => error,
             ending = self.node.ended() => match ending {
-                Ending::Asked => Error::ShutDown,
+                Ending::Asked { .. } => Error::ShutDown,
                 Ending::Failed(reason) => Error::Stopped(reason),
             }
         }
@@ -159,7 +159,7 @@ impl DataNode {
             if let Some(mut server) = server {
                 server.stop();
             }
-            node.begin_stop();
+            node.store.stop_writers();
             node.threads.close(Instant::now() + STOP_PATIENCE);
         });
         if let Err(error) = stopping.await {
@@ -172,7 +172,7 @@ impl Drop for DataNode {
     fn drop(&mut self) {
         if let Some(mut server) = self.server.take() {
             server.stop();
-            self.node.begin_stop();
+            self.node.store.stop_writers();
         }
     }
 }

@@ -13,7 +13,7 @@ use parking_lot::RwLock;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -44,8 +44,11 @@ pub(crate) struct Addresses {
 /// Why a DataNode ends by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// Somebody asked for it over RPC.
-    Asked,
+    /// Somebody asked for it over RPC, perhaps to start it again at once.
+    Asked {
+        /// Writers are told to wait.
+        restarts: bool,
+    },
     /// It cannot go on.
     Failed(String),
 }
@@ -67,7 +70,6 @@ pub(crate) struct Node {
     services: RwLock<Vec<Arc<PoolService>>>,
     transfers: AtomicU32,
     moves: AtomicUsize,
-    stopping: AtomicBool,
 }
 
 impl Node {
@@ -94,7 +96,6 @@ impl Node {
             services: RwLock::default(),
             transfers: AtomicU32::new(0),
             moves: AtomicUsize::new(0),
-            stopping: AtomicBool::new(false),
         })
     }
 
@@ -114,15 +115,20 @@ impl Node {
         services.iter().find(|service| service.pool_id().as_deref() == Some(pool_id)).cloned()
     }
 
-    /// This node has to end; the first reason counts.
-    pub(crate) fn end(&self, why: Ending) {
+    /// This node has to end; the first reason counts, and gives true.
+    pub(crate) fn end(&self, why: Ending) -> bool {
         self.ending.send_if_modified(|known| {
             let is_first = known.is_none();
             if is_first {
                 *known = Some(why);
             }
             is_first
-        });
+        })
+    }
+
+    /// Whether it ends to be started again at once.
+    pub(crate) fn is_restarting(&self) -> bool {
+        matches!(*self.ending.borrow(), Some(Ending::Asked { restarts: true }))
     }
 
     /// Waits until this node has to end.
@@ -135,15 +141,13 @@ impl Node {
         }
     }
 
-    /// From now on writers are told that this node goes.
-    pub(crate) fn begin_stop(&self) {
-        self.stopping.store(true, Ordering::Release);
-        self.store.stop_writers();
-    }
-
-    /// Whether the node is about to stop.
-    pub(crate) fn is_stopping(&self) -> bool {
-        self.stopping.load(Ordering::Acquire)
+    /// The writer of a replica is told to wait for the restart: it shall find the replica as it left it.
+    pub(crate) fn keep_for_restart(&self, pool_id: &str, replica: &Replica) {
+        if let Err(failure) =
+            self.store.mark_restart(pool_id, replica, self.settings.restart_expiry)
+        {
+            tracing::warn!("its writer will have to do without blk_{}: {failure}", replica.id);
+        }
     }
 
     fn datanode_id(&self) -> DatanodeIdProto {

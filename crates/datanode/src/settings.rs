@@ -42,6 +42,8 @@ pub(crate) struct Settings {
     pub(crate) balance_bandwidth: u64,
     pub(crate) balance_max_moves: usize,
     pub(crate) pool_ready_timeout: Duration,
+    /// How long an unfinished replica waits for its writer over a restart.
+    pub(crate) restart_expiry: Duration,
     /// The domain socket's path with `_PORT` in it; empty for none.
     pub(crate) domain_socket_path: String,
     /// Whether clients of this machine get descriptors (`dfs.client.read.shortcircuit`, which
@@ -104,6 +106,7 @@ impl Settings {
             balance_bandwidth: conf.get(&keys::DFS_DATANODE_BALANCE_BANDWIDTHPERSEC)?,
             balance_max_moves: positive(conf, &keys::DFS_DATANODE_BALANCE_MAX_CONCURRENT_MOVES)?,
             pool_ready_timeout: conf.get(&keys::DFS_DATANODE_BP_READY_TIMEOUT)?,
+            restart_expiry: conf.get(&keys::DFS_DATANODE_RESTART_REPLICA_EXPIRATION)?,
             domain_socket_path: conf.get(&keys::DFS_DOMAIN_SOCKET_PATH)?.trim().to_owned(),
             passes_descriptors: conf.get(&keys::DFS_CLIENT_READ_SHORTCIRCUIT)?,
             shm_folders: conf.get(&keys::DFS_DATANODE_SHARED_FILE_DESCRIPTOR_PATHS)?,

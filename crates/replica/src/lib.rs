@@ -21,6 +21,7 @@ mod pool;
 mod properties;
 mod reader;
 mod recover;
+mod restart;
 mod scan;
 mod sync;
 mod version;

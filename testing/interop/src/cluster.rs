@@ -218,6 +218,24 @@ impl Cluster {
         self.datanodes[i] = None;
     }
 
+    /// Waits until a DataNode that was told to shut down has done so, and takes its process away.
+    pub fn wait_datanode_down(&mut self, i: usize) -> Outcome {
+        let log = self.site.log(&format!("dn{i}"));
+        let apache = self.datanode_kind == Kind::Apache;
+        wait::until(&format!("DataNode {i} is down"), STOP_LIMIT, || {
+            // The harness's process around Apache's DataNode stays.
+            let said = || std::fs::read_to_string(&log).unwrap_or_default();
+            let is_down = match self.datanodes[i].as_mut() {
+                Some(_) if apache => said().contains("Shutdown complete"),
+                Some(process) => process.ended().is_some(),
+                None => true,
+            };
+            if is_down { Ok(true) } else { Err(tail(&log, 3)) }
+        })?;
+        self.datanodes[i] = None;
+        Ok(())
+    }
+
     /// Takes the NameNode away with SIGKILL.
     pub fn kill_namenode(&mut self) {
         self.namenode = None;

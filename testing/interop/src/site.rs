@@ -20,6 +20,8 @@ pub struct Site {
     pub data_ports: Vec<u16>,
     /// Each DataNode's HTTP port.
     pub info_ports: Vec<u16>,
+    /// Each DataNode's RPC port.
+    pub ipc_ports: Vec<u16>,
 }
 
 impl Site {
@@ -31,6 +33,7 @@ impl Site {
             http_port: ports::free(),
             data_ports: (0..datanodes).map(|_| ports::free()).collect(),
             info_ports: (0..datanodes).map(|_| ports::free()).collect(),
+            ipc_ports: (0..datanodes).map(|_| ports::free()).collect(),
         }
     }
 
@@ -110,7 +113,7 @@ impl Site {
             ("dfs.datanode.data.dir", &volumes),
             ("dfs.datanode.address", &format!("127.0.0.1:{}", self.data_ports[i])),
             ("dfs.datanode.http.address", &format!("127.0.0.1:{}", self.info_ports[i])),
-            ("dfs.datanode.ipc.address", &format!("127.0.0.1:{}", ports::free())),
+            ("dfs.datanode.ipc.address", &format!("127.0.0.1:{}", self.ipc_ports[i])),
             ("dfs.datanode.hostname", "127.0.0.1"),
         ])
     }

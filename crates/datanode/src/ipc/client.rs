@@ -10,8 +10,8 @@ use zerohop_proto::hdfs::{
     GetBlockLocalPathInfoRequestProto, GetBlockLocalPathInfoResponseProto,
     GetDatanodeInfoResponseProto, GetReplicaVisibleLengthRequestProto,
     GetReplicaVisibleLengthResponseProto, GetVolumeReportResponseProto,
-    RefreshNamenodesResponseProto, ShutdownDatanodeResponseProto, TriggerBlockReportRequestProto,
-    TriggerBlockReportResponseProto,
+    RefreshNamenodesResponseProto, ShutdownDatanodeRequestProto, ShutdownDatanodeResponseProto,
+    TriggerBlockReportRequestProto, TriggerBlockReportResponseProto,
 };
 use zerohop_transport::groups::Groups;
 use zerohop_transport::rpc::server::{
@@ -142,11 +142,7 @@ impl ClientProtocol {
                 Reply::message(&RefreshNamenodesResponseProto {})
             }
             "deleteBlockPool" => reply(self.delete_pool(param)),
-            "shutdownDatanode" => {
-                tracing::info!("{user} called shutdownDatanode");
-                self.node.end(Ending::Asked);
-                Reply::message(&ShutdownDatanodeResponseProto {})
-            }
+            "shutdownDatanode" => reply(self.shut_down(user, param)),
             "evictWriters" => {
                 self.node.store.stop_writers();
                 Reply::message(&EvictWritersResponseProto {})
@@ -157,6 +153,19 @@ impl ClientProtocol {
                 bandwidth: self.node.balance_throttle.limit(),
             }),
         }
+    }
+
+    fn shut_down(
+        &self,
+        user: &str,
+        param: Bytes,
+    ) -> Result<ShutdownDatanodeResponseProto, RemoteException> {
+        let restarts = decode_param::<ShutdownDatanodeRequestProto>(param)?.for_upgrade;
+        tracing::info!("{user} called shutdownDatanode (upgrade={restarts})");
+        if !self.node.end(Ending::Asked { restarts }) {
+            return Err(JavaException::Io.with("Shutdown already in progress."));
+        }
+        Ok(ShutdownDatanodeResponseProto {})
     }
 
     fn delete_pool(&self, param: Bytes) -> Result<DeleteBlockPoolResponseProto, RemoteException> {

@@ -305,6 +305,11 @@ impl Sink for WriteSink<'_> {
     }
 
     fn farewell(&self) -> Option<Status> {
-        self.write.node.is_stopping().then_some(Status::OobRestart)
+        let (node, write) = (self.write.node, self.write);
+        if !node.is_restarting() {
+            return None;
+        }
+        node.keep_for_restart(&write.block.pool, &self.replica);
+        Some(Status::OobRestart)
     }
 }

@@ -27,7 +27,8 @@ pub(crate) async fn watch(node: Arc<Node>) {
             }
             Err(error) => {
                 tell(&node, ErrorCode::FatalDiskError, &text).await;
-                return node.end(Ending::Failed(error.to_string()));
+                node.end(Ending::Failed(error.to_string()));
+                return;
             }
         }
     }

@@ -22,11 +22,11 @@ use replica::{Files, Replica, Status};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use volume::{DataVolume, Location, Reserve};
 use zerohop_proto::hdfs::StorageReportProto;
 use zerohop_proto::hdfs::datanode::VolumeFailureSummaryProto;
-use zerohop_replica::ErrorKind;
+use zerohop_replica::{ErrorKind, Place, StoredReplica};
 use zerohop_wire::block_report::{ReplicaState, ReportBuilder, ReportedReplica};
 use zerohop_wire::{Block, BlockId, ExtendedBlock};
 
@@ -122,9 +122,11 @@ impl Store {
                 }
                 Err(error) => return Err(error),
             };
+            let kept = volume.kept_for_restart(&identity.pool_id);
             for stored in scan.finalized.into_iter().chain(scan.rbw) {
-                let replica =
-                    Replica::new(stored.block.id, Arc::clone(volume), Status::stored(stored));
+                let status = reopened(volume, &identity.pool_id, &kept, stored)
+                    .unwrap_or_else(|| Status::stored(stored));
+                let replica = Replica::new(stored.block.id, Arc::clone(volume), status);
                 if let Some([kept, other]) = keep_better(&mut replicas, replica) {
                     self.drop_twin(&identity.pool_id, &kept, &other);
                 }
@@ -274,6 +276,22 @@ impl Store {
         Ok(block)
     }
 
+    /// Keeps a replica as one being written over a restart, should that take no longer than `time`.
+    pub(crate) fn mark_restart(
+        &self,
+        pool_id: &str,
+        replica: &Replica,
+        time: Duration,
+    ) -> Result<(), Failure> {
+        let status = replica.lock();
+        if let (Files::Live(live), ReplicaState::Rbw) = (&status.files, status.state) {
+            live.flush()?;
+            live.pool().mark_restart(replica.id, millis(SystemTime::now() + time))?;
+            tracing::info!("{pool_id}:{} waits for the restart", status.block());
+        }
+        Ok(())
+    }
+
     /// Tells all writers to say good-bye: this DataNode is about to stop.
     pub(crate) fn stop_writers(&self) {
         for pool in self.pools.read().values() {
@@ -333,6 +351,28 @@ impl BlockPool {
             known.remove();
         }
     }
+}
+
+/// The status of a replica whose writer waits for it, if that is so.
+fn reopened(
+    volume: &DataVolume,
+    pool_id: &str,
+    kept: &HashMap<BlockId, u64>,
+    stored: StoredReplica,
+) -> Option<Status> {
+    let until_ms = kept.get(&stored.block.id).filter(|_| stored.place == Place::Rbw)?;
+    if *until_ms < millis(SystemTime::now()) {
+        return None;
+    }
+    let live = volume.pool(pool_id)?.adopt(stored.block, stored.place);
+    let live = live.inspect_err(|error| tracing::warn!("{error}")).ok()?;
+    volume.discount(stored.block.len + stored.meta_len);
+    Some(Status::open(ReplicaState::Rbw, Arc::new(live)))
+}
+
+fn millis(time: SystemTime) -> u64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Of two replicas of one block (on two volumes) the newer, then the longer one counts; gives the

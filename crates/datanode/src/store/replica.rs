@@ -64,8 +64,12 @@ impl Status {
 
     /// A replica that is being written.
     pub(crate) fn live(state: ReplicaState, live: Arc<LiveReplica>, writer: Arc<Writer>) -> Self {
-        let files = Files::Live(live);
-        Self { state, files, writer: Some(writer), recovery: None, reserved: 0 }
+        Self { writer: Some(writer), ..Self::open(state, live) }
+    }
+
+    /// A replica whose writer is away.
+    pub(crate) fn open(state: ReplicaState, live: Arc<LiveReplica>) -> Self {
+        Self { state, files: Files::Live(live), writer: None, recovery: None, reserved: 0 }
     }
 
     /// The block, with all bytes received as length.

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use zerohop_proto::hdfs::datanode_storage_proto::StorageState;
 use zerohop_proto::hdfs::{DatanodeStorageProto, StorageReportProto, StorageTypeProto};
 use zerohop_replica::{Pool, PoolVersion, Scan, Space, Volume};
+use zerohop_wire::BlockId;
 
 /// A folder of `dfs.datanode.data.dir` with its storage type.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,6 +116,12 @@ impl DataVolume {
     /// A block pool's folders on it.
     pub(crate) fn pool(&self, id: &str) -> Option<Pool> {
         self.pools.read().get(id).cloned()
+    }
+
+    /// Replicas of a pool whose writers wait for this start, and until when (ms since 1970).
+    pub(crate) fn kept_for_restart(&self, id: &str) -> HashMap<BlockId, u64> {
+        let taken = self.pool(id).map(|pool| pool.take_restarts()).transpose();
+        taken.inspect_err(|error| tracing::warn!("{error}")).ok().flatten().unwrap_or_default()
     }
 
     /// Its storage id; empty before it was claimed.

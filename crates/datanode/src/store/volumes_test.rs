@@ -1,12 +1,13 @@
-//! Replicas that move between volumes, and volumes that fail.
+//! Replicas that move between volumes, volumes that fail, and replicas whose writers wait for a restart.
 
-use super::store_test::{Readers, block, identity, message, written};
+use super::store_test::{Readers, block, identity, message, writer, written};
 use super::*;
 use std::fs;
 use std::path::PathBuf;
 use zerohop_conf::Conf;
 use zerohop_proto::hdfs::StorageTypeProto;
 use zerohop_replica::Durability;
+use zerohop_wire::GenerationStamp;
 
 struct Two {
     folder: tempfile::TempDir,
@@ -203,4 +204,41 @@ fn another_volume_in_the_same_place_is_not_taken_for_it() {
     one.store.look_at_volumes();
     let failures = one.store.untold_failures();
     assert!(failures[0].reason.contains("it is another volume now, DS-"), "{failures:?}");
+}
+
+/// Stops and starts the store with one replica of 1000 bytes that is being written, marked for so long.
+fn over_a_restart(time: Duration) -> Two {
+    let two = two("0");
+    let target = written(&two.store, 1, 1000);
+    two.store.mark_restart("BP-1-127.0.0.1-1", &target.replica, time).unwrap();
+    drop(target);
+    let Two { folder, settings, store } = two;
+    drop(store);
+    let store = Store::open(&settings).unwrap();
+    store.open_pool(&identity("CID-1")).unwrap();
+    Two { folder, settings, store }
+}
+
+#[test]
+fn a_replica_waits_for_its_writer_over_a_restart() {
+    let two = over_a_restart(Duration::from_secs(600));
+    let replica = two.store.replica(&block(1, 1001, 0)).unwrap();
+    assert_eq!((replica.state(), replica.block().len), (ReplicaState::Rbw, 1000));
+    assert_eq!(two.used()[0], (0, 0));
+    let (stamp, by) = (GenerationStamp(1002), writer());
+    two.store.recover_rbw(&block(1, 1001, 0), stamp, 1000, 2000, &by).unwrap();
+    replica.release(&by);
+    let done = two.store.finalize(&replica, Durability::PageCache).unwrap();
+    assert_eq!(done, block(1, 1002, 1000).block);
+    // The mark is good for one start.
+    let marks = fs::read_dir(two.folder.path().join("disk/current/BP-1-127.0.0.1-1/current"));
+    let names = marks.unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert!(names.into_iter().all(|name| !name.contains("restart")));
+}
+
+#[test]
+fn a_replica_whose_writer_waited_too_long_waits_to_be_recovered() {
+    let two = over_a_restart(Duration::ZERO);
+    let replica = two.store.replica(&block(1, 1001, 0)).unwrap();
+    assert_eq!(replica.state(), ReplicaState::Rwr);
 }

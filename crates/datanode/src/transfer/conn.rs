@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use zerohop_proto::Checked;
 use zerohop_transport::domain::{self, Peer};
 use zerohop_transport::net::{LowWater, unpace_before_connect};
@@ -187,6 +187,29 @@ impl Conn {
                 Ok(ready) => return Ok(ready > 0),
                 Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Keeps the connection, and drops what still comes, until the peer has closed it or `patience` is
+    /// over: closed with bytes unread it would take back what was sent.
+    pub(crate) fn linger(&mut self, patience: Duration) {
+        let deadline = Instant::now() + patience;
+        let tick = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+        while Instant::now() < deadline {
+            self.consume(self.buffered().len());
+            self.reserve(1);
+            match self.fill_ready() {
+                // Nothing, or the end of a connection whose receiving side is shut.
+                Ok(0) => {}
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {}
+                Ok(_) => continue,
+                Err(_) => return,
+            }
+            // No events: only a hang-up or an error ends the wait before its time.
+            let mut fds = [PollFd::new(&*self.socket, PollFlags::empty())];
+            if poll(&mut fds, Some(&tick)).is_ok_and(|ready| ready > 0) {
+                return;
             }
         }
     }

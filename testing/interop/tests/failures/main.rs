@@ -7,5 +7,6 @@ mod decommission;
 mod disks;
 mod failover;
 mod pipeline;
+mod restart;
 mod unreadable;
 mod writers;

@@ -38,6 +38,8 @@ use zerohop_wire::transfer::ack::{PipelineAck, UNKNOWN_SEQNO};
 const BUFFER_LEN: usize = 768 << 10;
 /// How long packets wait for the next ones.
 const HOLD_MAX: Duration = Duration::from_millis(1);
+/// How long a writer has to read why this node goes.
+const FAREWELL_TIME: Duration = Duration::from_secs(1);
 const TIMED_OUT: &str = "no packet, no ack";
 
 /// What the receiver asks of the DataNode around it.
@@ -389,6 +391,8 @@ impl<'a, S: Sink> Receiver<'a, S> {
         {
             tracing::debug!("blk_{}: {error}", self.target.replica.id);
             drop(self.conn.write_all(&PipelineAck::own(UNKNOWN_SEQNO, status).encode()));
+            // A writer that finds its connection closed first would take this node for dead.
+            self.conn.linger(FAREWELL_TIME);
         }
     }
 }

@@ -1,0 +1,112 @@
+//! A DataNode is restarted in order under writers of both kinds: it says so out of band, they wait
+//! and go on with the same pipeline.
+
+use std::time::{Duration, Instant};
+
+use zerohop_interop::cluster::{Cluster, Spec};
+use zerohop_interop::driver::Driver;
+use zerohop_interop::harm::{check, client, over, wait_nodes, wait_same};
+use zerohop_interop::{Kind, Outcome, java};
+
+const PART: u64 = 1_000_003;
+const BLOCK: &str = "8388608";
+/// The writers wait 4 s before they look for the DataNode, and give up after 30.
+const PATIENCE: Duration = Duration::from_secs(28);
+
+struct Writer {
+    driver: Driver,
+    path: &'static str,
+    seed: &'static str,
+    replicas: usize,
+}
+
+impl Writer {
+    fn new(
+        cluster: &mut Cluster,
+        kind: Kind,
+        path: &'static str,
+        seed: &'static str,
+        replicas: usize,
+    ) -> Outcome<Self> {
+        let mut driver = cluster.client(kind)?;
+        driver.ok(&["create", "w", path, &replicas.to_string(), BLOCK, "true"])?;
+        let mut writer = Self { driver, path, seed, replicas };
+        writer.write()?;
+        Ok(writer)
+    }
+
+    fn write(&mut self) -> Outcome {
+        self.driver.ok(&["write", "w", &PART.to_string(), self.seed])?;
+        self.driver.ok(&["hflush", "w"]).map(drop)
+    }
+}
+
+fn shut_down(cluster: &Cluster, i: usize) -> Outcome {
+    let address = format!("127.0.0.1:{}", cluster.site.ipc_ports[i]);
+    let class = "org.apache.hadoop.hdfs.tools.DFSAdmin";
+    let args = ["-shutdownDatanode", &address, "upgrade"];
+    java::run(class, &args, &cluster.conf(), PATIENCE)?.ok("shutdownDatanode").map(drop)
+}
+
+/// Restarts a DataNode while all write.
+fn restart_under(cluster: &mut Cluster, writers: &mut [Writer], i: usize) -> Outcome {
+    shut_down(cluster, i)?;
+    let told = Instant::now();
+    std::thread::scope(|scope| {
+        let writing: Vec<_> =
+            writers.iter_mut().map(|writer| scope.spawn(|| writer.write())).collect();
+        let restarted = cluster.wait_datanode_down(i).and_then(|()| cluster.start_datanode(i));
+        let written: Vec<Outcome> = writing
+            .into_iter()
+            .map(|writing| writing.join().map_err(|_| "a writer died".to_owned())?)
+            .collect();
+        restarted?;
+        written.into_iter().collect::<Outcome>()
+    })?;
+    println!("DataNode {i}: written on {} ms after the call", told.elapsed().as_millis());
+    if told.elapsed() > PATIENCE {
+        return Err("a writer gave the DataNode up instead of finding it again".to_owned());
+    }
+    cluster.wait_serving()
+}
+
+fn restarts(datanodes: Kind) {
+    let name = format!("restart-{datanodes:?}").to_lowercase();
+    // Two in all: whoever takes one out of its pipeline finds none instead.
+    let spec =
+        Spec { name: &name, namenode: Kind::Ours, datanodes, count: 2, settings: Vec::new() };
+    over(Cluster::start(&spec), |cluster| {
+        let mut writers = vec![
+            Writer::new(cluster, Kind::Apache, "/java", "1", 2)?,
+            Writer::new(cluster, Kind::Ours, "/ours", "2", 2)?,
+            Writer::new(cluster, Kind::Apache, "/java-alone", "3", 1)?,
+            Writer::new(cluster, Kind::Ours, "/ours-alone", "4", 1)?,
+        ];
+        for i in 0..2 {
+            restart_under(cluster, &mut writers, i)?;
+        }
+        let fs = client(&cluster.conf(), &[])?;
+        for writer in &writers {
+            // Still the pipeline of before.
+            wait_nodes(cluster, &fs, writer.path, writer.replicas)?;
+        }
+        for writer in &mut writers {
+            writer.write()?;
+            writer.driver.ok(&["close", "w"])?;
+            let seed = writer.seed.parse().map_err(|_| "a seed")?;
+            check(&fs, writer.path, seed, 4 * PART)?;
+            wait_same(cluster, &fs, writer.path, writer.replicas)?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn writers_wait_for_our_datanodes() {
+    restarts(Kind::Ours);
+}
+
+#[test]
+fn writers_wait_for_apache_s_datanodes() {
+    restarts(Kind::Apache);
+}
