@@ -5,6 +5,8 @@ use crate::live::LiveReplica;
 use crate::names::{block_file_name, block_folder, meta_file_name};
 use crate::reader::ReplicaReader;
 use crate::version::{PoolVersion, sync_folder};
+use rustix::fs::{CWD, RenameFlags};
+use rustix::io::Errno;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -172,10 +174,15 @@ impl Pool {
     /// Either both moves happen or none.
     pub(crate) fn shift(&self, from: (&Block, Place), to: (&Block, Place)) -> Result<()> {
         let (block, place) = to;
-        let target = self.folder(block.id, place);
-        make_folder(&target)?;
         let (old_meta, new_meta) = (self.meta_path(from.0, from.1), self.meta_path(block, place));
-        rename(&old_meta, &new_meta, block)?;
+        match rename(&old_meta, &new_meta, block) {
+            // Mostly because the folder is not there yet.
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                make_folder(&self.folder(block.id, place))?;
+                rename(&old_meta, &new_meta, block)?;
+            }
+            done => done?,
+        }
         let (old_data, new_data) =
             (self.data_path(block.id, from.1), self.data_path(block.id, place));
         if old_data == new_data {
@@ -213,13 +220,30 @@ pub(crate) fn make_folder(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).map_err(|e| Error::io("volume", "create the folder", folder, e))
 }
 
+/// Moves a file to a name that is not taken.
 fn rename(from: &Path, to: &Path, block: &Block) -> Result<()> {
-    let text = |e: std::io::Error| Error::io(format!("replica {block}"), "move", from, e);
-    if from != to && to.exists() {
-        let there = format!("{} is there already", to.display());
-        return Err(Error::new(ErrorKind::Exists, format!("replica {block}"), "move", from, there));
+    if from == to {
+        return Ok(());
     }
-    fs::rename(from, to).map_err(text)
+    let exists = || {
+        let there = format!("{} is there already", to.display());
+        Error::new(ErrorKind::Exists, format!("replica {block}"), "move", from, there)
+    };
+    let flags = RenameFlags::NOREPLACE;
+    match rustix::fs::renameat_with(CWD, from, CWD, to, flags) {
+        Ok(()) => Ok(()),
+        Err(Errno::EXIST) => Err(exists()),
+        // A file system, or a kernel, that cannot do both at once.
+        Err(Errno::INVAL | Errno::NOSYS) if to.exists() => Err(exists()),
+        Err(Errno::INVAL | Errno::NOSYS) => {
+            fs::rename(from, to).map_err(|e| failed(from, block, e))
+        }
+        Err(error) => Err(failed(from, block, error.into())),
+    }
+}
+
+fn failed(from: &Path, block: &Block, error: std::io::Error) -> Error {
+    Error::io(format!("replica {block}"), "move", from, error)
 }
 
 fn remove(path: &Path, block: &Block) -> Result<u64> {

@@ -155,7 +155,14 @@ impl Conn {
             self.reserve((self.end - self.start + 1).max(SMALL_BUFFER));
         }
         let free = self.buffer.get_mut(self.end..).unwrap_or_default();
-        let got = (&*self.socket).read(free)?;
+        let got = loop {
+            match (&*self.socket).read(free) {
+                // A receive with a timeout is not restarted, not even when the process was only
+                // stopped and goes on (signal(7)).
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                done => break done?,
+            }
+        };
         self.end += got;
         Ok(got)
     }
@@ -319,6 +326,30 @@ mod tests {
         there.write_all(&[0xff, 0xff, 0xff, 0xff, 0x0f]).unwrap();
         let error = conn.read_delimited().unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    }
+
+    /// A DataNode that was stopped for a moment, by a debugger or job control, closed its pipelines.
+    #[test]
+    fn a_signal_does_not_end_a_receive() {
+        extern "C" fn nothing(_: libc::c_int) {}
+        // SAFETY: the handler does nothing and lives as long as the program; all fields of the
+        // struct may be zero: an empty mask, no flags.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = nothing as extern "C" fn(libc::c_int) as usize;
+            assert_eq!(libc::sigaction(libc::SIGURG, &action, std::ptr::null_mut()), 0);
+        }
+        let (mut conn, mut there) = pair();
+        conn.set_read_timeout(Duration::from_secs(20)).unwrap();
+        let receiver = std::thread::spawn(move || conn.fill());
+        let id = std::os::unix::thread::JoinHandleExt::as_pthread_t(&receiver);
+        for _ in 0..1000 {
+            // SAFETY: the thread is joined below, so its id is good.
+            assert_eq!(unsafe { libc::pthread_kill(id, libc::SIGURG) }, 0);
+            std::thread::yield_now();
+        }
+        there.write_all(b"x").unwrap();
+        assert_eq!(receiver.join().unwrap().unwrap(), 1);
     }
 
     #[test]

@@ -25,6 +25,11 @@ impl Pace {
         }
     }
 
+    /// Whether a long packet came.
+    pub(super) fn has_long(&self) -> bool {
+        self.longest >= HELD_PACKET_MIN
+    }
+
     /// Whether others will follow this packet soon: it is long, and as long as those before it. A
     /// short one may be somebody's hflush.
     pub(super) fn goes_on(&self, len: u32) -> bool {

@@ -34,8 +34,11 @@ use zerohop_replica::{Packet as ReplicaPacket, Reach, WRITE_UNIT};
 use zerohop_wire::DataChecksum;
 use zerohop_wire::transfer::ack::{PipelineAck, UNKNOWN_SEQNO};
 
-/// Least room for packets on their way; a larger packet gets as much as it needs.
+/// Least room for packets on their way, once a long one came; a larger packet gets as much as it
+/// needs.
 const BUFFER_LEN: usize = 768 << 10;
+/// The same for the packets of a small file.
+const SMALL_BUFFER_LEN: usize = 16 << 10;
 /// How long packets wait for the next ones.
 const HOLD_MAX: Duration = Duration::from_millis(1);
 /// How long a writer has to read why this node goes.
@@ -204,7 +207,9 @@ impl<'a, S: Sink> Receiver<'a, S> {
 
     /// Waits for packets, of which the next needs `missing` bytes, and relays acks meanwhile.
     fn wait_for_bytes(&mut self, missing: usize) -> io::Result<()> {
-        self.conn.reserve((self.scanned + missing).max(BUFFER_LEN));
+        let is_small = missing < SMALL_BUFFER_LEN && !self.pace.has_long();
+        let least = if is_small { SMALL_BUFFER_LEN } else { BUFFER_LEN };
+        self.conn.reserve((self.scanned + missing).max(least));
         // The rest of a long packet is sure to come: a few wake-ups will do. Of a short one every
         // byte is waited for.
         let certain = (self.scanned + missing).saturating_sub(self.conn.buffered().len());
