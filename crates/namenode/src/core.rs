@@ -4,7 +4,8 @@ use crate::clock::Clock;
 use crate::hosts::Hosts;
 use crate::identity::Identity;
 use crate::racks::Racks;
-use crate::retry::{CallKey, RetryCache};
+use crate::retry::{CallKey, Known, RetryCache};
+use crate::rpc::{appended_proto, encode};
 use crate::settings::Settings;
 use crate::storage::{EditLog, NameStorage, Ticket};
 use crate::waiters::Waiters;
@@ -115,11 +116,20 @@ impl Core {
         let mut namespace = self.namespace.write();
         let key = key.filter(|_| self.settings.retry_cache);
         if let Some(known) = key.and_then(|key| self.retries.lock().get(key)) {
-            return (Ok(known), Some(self.log.barrier()));
+            let answer = match known {
+                Known::Answer(bytes) => Ok(bytes),
+                Known::Append(op) => {
+                    refresh_safe_mode(&mut namespace);
+                    let appended = namespace.repeat_append(&op);
+                    appended.map(|answer| encode(&appended_proto(answer, &self.identity.pool)))
+                }
+            };
+            return (answer, Some(self.log.barrier()));
         }
         let (result, ticket) = self.write_locked(&mut namespace, change);
         if let (Some(key), Ok(bytes)) = (key, &result) {
-            self.retries.lock().put(key, bytes.clone(), self.clock.now().mono_ms);
+            let known = Known::Answer(bytes.clone());
+            self.retries.lock().put(key, known, self.clock.now().mono_ms);
         }
         (result, ticket)
     }

@@ -1,10 +1,11 @@
 //! The namespace as what images and edits are loaded into.
 
 use crate::convert;
-use crate::retry::{CallKey, RetryCache};
+use crate::retry::{CallKey, Known, RetryCache};
 use crate::rpc::encode;
 use crate::storage::{Replay, ReplayError, StorageInfo};
 use bytes::Bytes;
+use std::sync::Arc;
 use zerohop_journal::EditOp;
 use zerohop_journal::image::ImageReader;
 use zerohop_journal::op::Record;
@@ -23,21 +24,23 @@ pub(crate) struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    /// The answer to the call that an edit came from. Appends have none: without DataNodes nobody
-    /// can say where the last block is.
-    fn answer(&self, op: &EditOp) -> Option<Bytes> {
-        match op {
-            EditOp::Add(op) => self.created(&op.path),
-            EditOp::RenameOld(_) => Some(encode(&RenameResponseProto { result: true })),
-            EditOp::Delete(_) => Some(encode(&DeleteResponseProto { result: true })),
+    /// The answer to the call that an edit came from: for each operation that is logged with the call's
+    /// ids and can be carried out here.
+    fn answer(&self, op: EditOp) -> Option<Known> {
+        let bytes = match op {
+            EditOp::Append(op) => return Some(Known::Append(Arc::new(op))),
+            EditOp::Add(op) => self.created(&op.path)?,
+            EditOp::RenameOld(_) => encode(&RenameResponseProto { result: true }),
+            EditOp::Delete(_) => encode(&DeleteResponseProto { result: true }),
             EditOp::Rename(_)
             | EditOp::ConcatDelete(_)
             | EditOp::UpdateBlocks(_)
             | EditOp::SetXAttr(_)
             | EditOp::RemoveXAttr(_)
-            | EditOp::Symlink(_) => Some(Bytes::new()),
-            _ => None,
-        }
+            | EditOp::Symlink(_) => Bytes::new(),
+            _ => return None,
+        };
+        Some(Known::Answer(bytes))
     }
 
     fn created(&self, path: &str) -> Option<Bytes> {
@@ -57,7 +60,7 @@ impl Replay for Loader<'_> {
         self.namespace.apply(record.txid, &record.op)?;
         let key = record.rpc.client_id.and_then(|id| CallKey::new(&id, record.rpc.call_id));
         if let Some(key) = key
-            && let Some(answer) = self.answer(&record.op)
+            && let Some(answer) = self.answer(record.op)
         {
             self.retries.put(key, answer, self.now.mono_ms);
         }

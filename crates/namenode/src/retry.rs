@@ -6,6 +6,8 @@
 use bytes::Bytes;
 use hashbrown::HashMap;
 use std::collections::VecDeque;
+use std::sync::Arc;
+use zerohop_journal::op::Append;
 
 /// Most answers kept; beyond, the oldest go before their time.
 const ENTRIES_MAX: usize = 200_000;
@@ -25,9 +27,18 @@ impl CallKey {
     }
 }
 
+/// What is known of a call that was carried out.
+#[derive(Clone, Debug)]
+pub(crate) enum Known {
+    /// Its answer, encoded.
+    Answer(Bytes),
+    /// It was an append, says the edit log: only now can it be said where the replicas are.
+    Append(Arc<Append>),
+}
+
 /// Answers of the last minutes.
 pub(crate) struct RetryCache {
-    answers: HashMap<CallKey, Bytes>,
+    answers: HashMap<CallKey, Known>,
     /// In order of age, with the instant each is forgotten.
     ages: VecDeque<(u64, CallKey)>,
     expiry_ms: u64,
@@ -38,11 +49,11 @@ impl RetryCache {
         Self { answers: HashMap::new(), ages: VecDeque::new(), expiry_ms }
     }
 
-    pub(crate) fn get(&self, key: CallKey) -> Option<Bytes> {
+    pub(crate) fn get(&self, key: CallKey) -> Option<Known> {
         self.answers.get(&key).cloned()
     }
 
-    pub(crate) fn put(&mut self, key: CallKey, answer: Bytes, now_ms: u64) {
+    pub(crate) fn put(&mut self, key: CallKey, answer: Known, now_ms: u64) {
         self.expire(now_ms);
         if self.answers.insert(key, answer).is_none() {
             self.ages.push_back((now_ms + self.expiry_ms, key));
@@ -63,8 +74,15 @@ impl RetryCache {
 mod tests {
     use super::*;
 
-    fn answer(text: &'static str) -> Bytes {
-        Bytes::from_static(text.as_bytes())
+    fn answer(text: &'static str) -> Known {
+        Known::Answer(Bytes::from_static(text.as_bytes()))
+    }
+
+    fn text(cache: &RetryCache, key: CallKey) -> Option<Bytes> {
+        match cache.get(key)? {
+            Known::Answer(bytes) => Some(bytes),
+            Known::Append(_) => None,
+        }
     }
 
     #[test]
@@ -72,11 +90,11 @@ mod tests {
         let mut cache = RetryCache::new(100);
         let (one, two) = (CallKey::new(&[1; 16], 1).unwrap(), CallKey::new(&[1; 16], 2).unwrap());
         cache.put(one, answer("one"), 0);
-        assert_eq!(cache.get(one).unwrap(), "one");
+        assert_eq!(text(&cache, one).unwrap(), "one");
         assert!(cache.get(two).is_none());
         cache.put(two, answer("two"), 100);
         assert!(cache.get(one).is_none());
-        assert_eq!(cache.get(two).unwrap(), "two");
+        assert_eq!(text(&cache, two).unwrap(), "two");
     }
 
     #[test]

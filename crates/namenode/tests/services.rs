@@ -226,6 +226,35 @@ async fn a_call_sent_again_after_a_restart_gets_its_first_answer() {
     assert!(status(&client, "/dir/file").await.is_none());
 }
 
+/// Where the last block's replicas are is known only when a DataNode has said so again.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_append_sent_again_after_a_restart_happens_once() {
+    let mut harness = Harness::start().await;
+    let client = harness.superuser();
+    let datanode = FakeDatanode::join(&harness).await;
+    let block = written_block(&client, "/f").await;
+    datanode.received(&block, 10).await;
+    let done: CompleteResponseProto = call(&client, "complete", complete("/f", &block)).await;
+    assert!(done.result);
+    let q = AppendRequestProto { src: "/f".into(), client_name: "test".into(), flag: None };
+    let id = client.next_call();
+    let first: AppendResponseProto = client.call_with_id(&id, "append", &q).await.unwrap();
+    harness.restart().await;
+
+    let client = harness.superuser();
+    let again = client.call_with_id::<_, AppendResponseProto>(&id, "append", &q).await;
+    assert_eq!(kind(again.unwrap_err()), Some(JavaException::Retriable));
+    let datanode = FakeDatanode::join(&harness).await;
+    datanode.received(&block, 10).await;
+    let again: AppendResponseProto = client.call_with_id(&id, "append", &q).await.unwrap();
+    let (again_block, first_block) = (again.block.unwrap(), first.block.unwrap());
+    assert_eq!((again_block.b, again_block.locs.len()), (first_block.b, 1));
+    assert_eq!(again.stat.unwrap().file_id, first.stat.unwrap().file_id);
+    // Another one is another one.
+    let other = client.call::<_, AppendResponseProto>("append", &q).await;
+    assert_eq!(kind(other.unwrap_err()), Some(JavaException::AlreadyBeingCreated));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn others_may_not_do_what_the_superuser_may() {
     let harness = Harness::start().await;

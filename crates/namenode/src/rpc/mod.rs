@@ -8,6 +8,7 @@ mod namenode;
 mod refresh;
 
 pub(crate) use answer::encode;
+pub(crate) use client::appended_proto;
 
 use crate::core::Core;
 use std::sync::Arc;

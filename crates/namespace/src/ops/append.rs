@@ -62,6 +62,39 @@ impl Namespace {
         ))
     }
 
+    /// The answer to an append that was carried out before a restart and comes again. Where the last
+    /// block's replicas are is known only when DataNodes have reported them.
+    ///
+    /// # Errors
+    /// `RetriableException` until they have; `LeaseExpiredException` when the file has another writer by
+    /// now, or none.
+    pub fn repeat_append(&self, op: &Append) -> Result<(Option<LocatedBlock>, FileStatus)> {
+        let path = &*op.path;
+        let located = self.resolve(&OpContext::internal(self.now), path, DirOp::Read)?;
+        let slot = self.file_at(located.last(), path)?;
+        let file = self.tree.get(slot).as_file();
+        let writer = file.and_then(|file| file.writer()).map(|writer| &*writer.client_name);
+        if writer != Some(&*op.client_name) {
+            return fail(
+                JavaException::LeaseExpired,
+                format!("{path} was opened for append by {}, who has it no more", op.client_name),
+            );
+        }
+        let last = self.last_block(slot).and_then(|last| self.blocks.get(last));
+        let reopened = last.filter(|last| last.state == BlockState::UnderConstruction);
+        let unknown = |id| self.safe_mode.is_some() || self.blocks.targets(id).is_empty();
+        if let Some(last) = reopened.filter(|last| unknown(last.block.id)) {
+            return fail(
+                JavaException::Retriable,
+                format!("append: the replicas of {} of {path} are not reported yet", last.block),
+            );
+        }
+        Ok((
+            self.append_block(slot, reopened.is_some(), op.new_block),
+            self.status_of(slot, String::new(), policy::UNSPECIFIED),
+        ))
+    }
+
     fn check_last_for_append(&self, slot: Slot, path: &str) -> Result<()> {
         let Some(stored) = self.last_block(slot).and_then(|last| self.blocks.get(last)) else {
             return Ok(());

@@ -7,6 +7,8 @@ mod decommission;
 mod disks;
 mod failover;
 mod pipeline;
+mod repeated;
 mod restart;
+mod ten;
 mod unreadable;
 mod writers;

@@ -15,6 +15,7 @@ mod tree;
 mod xattr;
 
 pub(super) use block::bad_replicas;
+pub(crate) use file::appended_proto;
 
 use super::answer::Call;
 use crate::core::Core;
