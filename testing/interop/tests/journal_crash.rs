@@ -117,6 +117,21 @@ impl Alone {
         Ok(self.promises.iter().map(Promises::count).sum::<u64>() - before)
     }
 
+    /// Loads for some time, then kills the NameNode in the midst of it.
+    fn load_and_kill(&mut self, time: Duration) -> Outcome<u64> {
+        self.load(|process| {
+            pass(time)?;
+            *process = None;
+            Ok(())
+        })
+    }
+
+    /// Makes the disk of [`start_small`] larger.
+    fn enlarge(&self) -> Outcome {
+        let holder = self.disks.as_ref().ok_or("no disks")?;
+        holder.shell("mount -o remount,size=64m \"$0\"", &self.folder.join("small"))
+    }
+
     fn check(&mut self) -> Outcome {
         let fs = self.client()?;
         self.promises.iter_mut().try_for_each(|p| p.check(&fs))
@@ -153,11 +168,7 @@ fn killed_again_and_again() {
             alone.start()?;
             alone.check_unless_first(round)?;
             let time = Duration::from_millis(fastrand::u64(200..900));
-            let count = alone.load(|process| {
-                pass(time)?;
-                *process = None;
-                Ok(())
-            })?;
+            let count = alone.load_and_kill(time)?;
             println!("round {round}: {count} changes answered in {time:?}");
             if count == 0 {
                 return Err("the load did nothing".to_owned());
@@ -181,11 +192,7 @@ fn a_torn_tail_is_cut() {
     run(Alone::new("crash-torn", &|_| Vec::new()), |alone| {
         alone.format()?;
         alone.start()?;
-        alone.load(|process| {
-            pass(Duration::from_millis(300))?;
-            *process = None;
-            Ok(())
-        })?;
+        alone.load_and_kill(Duration::from_millis(300))?;
         let path = alone.in_progress(&alone.folder.join("nn/current"))?;
         let scan = segment::scan(&path, OP_SIZE_MAX).at("scan")?;
         let last = scan.last.ok_or("an empty segment")?.0;
@@ -211,11 +218,7 @@ fn a_flipped_bit_in_the_middle_refuses_to_start() {
     run(Alone::new("crash-flip", &|_| Vec::new()), |alone| {
         alone.format()?;
         alone.start()?;
-        alone.load(|process| {
-            pass(Duration::from_millis(300))?;
-            *process = None;
-            Ok(())
-        })?;
+        alone.load_and_kill(Duration::from_millis(300))?;
         let path = alone.in_progress(&alone.folder.join("nn/current"))?;
         let scan = segment::scan(&path, OP_SIZE_MAX).at("scan")?;
         for part in [4, 2] {
@@ -239,12 +242,16 @@ fn a_flipped_bit_in_the_middle_refuses_to_start() {
     });
 }
 
-fn small(alone: &mut Alone, folders: &[(&str, &str)]) -> Outcome<bool> {
-    let paths: Vec<_> =
-        folders.iter().map(|(name, size)| (alone.folder.join(name), *size)).collect();
-    let paths: Vec<_> = paths.iter().map(|(path, size)| (path.as_path(), *size)).collect();
-    alone.disks = SmallDisks::mount(&paths, &alone.site.log("disks"))?;
-    Ok(alone.disks.is_some())
+/// Formats and starts it with a disk of 3 MiB at `small`; false where nothing can be mounted.
+fn start_small(alone: &mut Alone) -> Outcome<bool> {
+    let folder = alone.folder.join("small");
+    alone.disks = SmallDisks::mount(&[(&folder, "3m")], &alone.site.log("disks"))?;
+    if alone.disks.is_none() {
+        return Ok(false);
+    }
+    alone.format()?;
+    alone.start()?;
+    Ok(true)
 }
 
 /// The only folder is full in the middle of the load: the NameNode ends with a line that names the
@@ -256,11 +263,9 @@ fn a_full_disk_stops_it() {
         settings(&[("dfs.namenode.name.dir", &url), ("dfs.namenode.resource.du.reserved", "0")])
     };
     run(Alone::new("crash-full", &with_folder), |alone| {
-        if !small(alone, &[("small", "3m")])? {
+        if !start_small(alone)? {
             return Ok(());
         }
-        alone.format()?;
-        alone.start()?;
         let count = alone.load(|process| {
             let process = process.as_mut().ok_or("no NameNode")?;
             wait::until("the disk is full", LIMIT * 2, || Ok(process.ended().is_some()))
@@ -272,9 +277,7 @@ fn a_full_disk_stops_it() {
         if status.success() || line.is_none_or(|l| !l.contains("small/nn")) {
             return Err(format!("ended with {status}, and no line says why: {line:?}"));
         }
-        let remount = "mount -o remount,size=64m \"$0\"";
-        let holder = alone.disks.as_ref().ok_or("no disks")?;
-        holder.shell(remount, &alone.folder.join("small"))?;
+        alone.enlarge()?;
         alone.start()?;
         alone.check()
     });
@@ -290,11 +293,9 @@ fn one_folder_of_two_is_enough() {
         settings(&[("dfs.namenode.name.dir", &both), ("dfs.namenode.resource.du.reserved", "0")])
     };
     run(Alone::new("crash-one-of-two", &with_folders), |alone| {
-        if !small(alone, &[("small", "3m")])? {
+        if !start_small(alone)? {
             return Ok(());
         }
-        alone.format()?;
-        alone.start()?;
         let log = alone.log();
         let count = alone.load(|process| {
             let failed =
@@ -309,19 +310,10 @@ fn one_folder_of_two_is_enough() {
         alone.start()?;
         alone.check()?;
         // With room again the folder that fell behind is filled up by the next image.
-        let small = alone.folder.join("small");
         alone.process = None;
-        alone
-            .disks
-            .as_ref()
-            .ok_or("no disks")?
-            .shell("mount -o remount,size=64m \"$0\"", &small)?;
+        alone.enlarge()?;
         alone.start()?;
-        alone.load(|process| {
-            pass(Duration::from_millis(300))?;
-            *process = None;
-            Ok(())
-        })?;
+        alone.load_and_kill(Duration::from_millis(300))?;
         alone.start()?;
         alone.check()
     });

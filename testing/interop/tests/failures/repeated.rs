@@ -19,11 +19,13 @@ use zerohop_transport::rpc::{CallId, ClientOptions, RpcClient};
 const PROTOCOL: &str = "org.apache.hadoop.hdfs.protocol.ClientProtocol";
 const BLOCK: u64 = 1 << 20;
 
+type Send = dyn Fn(&Runtime, &RpcClient, &CallId) -> Outcome<String>;
+
 /// A call with the ids it is sent with, again and again.
 struct Repeated {
     id: CallId,
     method: &'static str,
-    send: Box<dyn Fn(&Runtime, &RpcClient, &CallId) -> Outcome<String>>,
+    send: Box<Send>,
 }
 
 fn repeated<Q, R>(ids: &RpcClient, method: &'static str, request: Q) -> Repeated

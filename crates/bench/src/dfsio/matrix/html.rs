@@ -2,7 +2,7 @@
 
 use super::published::beside_published;
 use super::row::{Row, Rows};
-use super::table::size;
+use super::table::{circumstances, figure, fine, size};
 use crate::report::number;
 use std::fmt::Write;
 
@@ -80,7 +80,7 @@ fn groups(rows: &[Row]) -> Vec<Vec<&Row>> {
 }
 
 /// The figure that tells most of an operation, its limit, and their unit.
-fn figure(row: &Row) -> (Option<f64>, Option<f64>, &'static str) {
+fn telling(row: &Row) -> (Option<f64>, Option<f64>, &'static str) {
     match row.op {
         "read" | "scan" => (row.mb_s, row.limit_mb_s, "MB/s"),
         _ => (row.ops_s, row.limit_ops_s, "calls/s"),
@@ -89,7 +89,7 @@ fn figure(row: &Row) -> (Option<f64>, Option<f64>, &'static str) {
 
 fn chart(page: &mut String, group: &[&Row]) {
     let Some(first) = group.first() else { return };
-    let unit = figure(first).2;
+    let unit = telling(first).2;
     let readers = if first.threads == 1 {
         "1 reader".to_owned()
     } else {
@@ -113,6 +113,10 @@ fn chart(page: &mut String, group: &[&Row]) {
     bars_svg(page, &bars);
 }
 
+fn verified(is_so: bool) -> &'static str {
+    if is_so { "verified" } else { "not verified" }
+}
+
 /// One bar of a chart.
 struct Bar {
     label: String,
@@ -126,7 +130,7 @@ struct Bar {
 }
 
 fn bar(row: &Row) -> Bar {
-    let (value, limit, _) = figure(row);
+    let (value, limit, _) = telling(row);
     let text = match (&row.not_available, value) {
         (Some(why), _) => format!("not available: {why}"),
         (None, Some(value)) => {
@@ -136,9 +140,8 @@ fn bar(row: &Row) -> Bar {
         }
         (None, None) => String::new(),
     };
-    let verified = if row.verified { "verified" } else { "not verified" };
     Bar {
-        label: format!("{}, {verified}", row.path),
+        label: format!("{}, {}", row.path, verified(row.verified)),
         colour: row.path,
         is_pale: !row.verified,
         value,
@@ -210,8 +213,7 @@ fn published(page: &mut String, rows: &[Row]) {
     );
     let mut bars = Vec::new();
     for (published, ours) in beside_published(rows) {
-        let path = if published.is_local { "local" } else { "tcp" };
-        let verified = if published.verified { "verified" } else { "not verified" };
+        let (path, verified) = (published.path(), verified(published.verified));
         bars.push(Bar {
             label: format!("{path}, {verified}, {}", published.cache),
             colour: "published",
@@ -262,30 +264,22 @@ fn table(page: &mut String, rows: &[Row]) {
     }
     page.push_str("</tr>\n");
     for row in rows {
-        let plain = |value: Option<f64>| value.map_or("-".to_owned(), number);
-        let fine = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.3}"));
-        let cells = [
-            row.op.to_owned(),
-            row.path.to_owned(),
-            if row.verified { "yes" } else { "no" }.to_owned(),
-            row.cache.to_owned(),
-            size(row.size),
-            row.threads.to_string(),
-            plain(row.mb_s),
-            plain(row.ops_s),
-            plain(row.limit_mb_s),
-            plain(row.limit_ops_s),
+        let figures = [
+            figure(row.mb_s),
+            figure(row.ops_s),
+            figure(row.limit_mb_s),
+            figure(row.limit_ops_s),
             fine(row.ratio),
-            plain(row.p50_us),
-            plain(row.p99_us),
-            plain(row.limit_p99_us),
+            figure(row.p50_us),
+            figure(row.p99_us),
+            figure(row.limit_p99_us),
             fine(row.client_cpu_s_per_gb),
             fine(row.datanode_cpu_s_per_gb),
             row.runs.to_string(),
         ];
         page.push_str("<tr>");
-        for (column, cell) in cells.iter().enumerate() {
-            put(page, format_args!("<td{}>{}</td>", word(column), escaped(cell)));
+        for (column, cell) in circumstances(row).into_iter().chain(figures).enumerate() {
+            put(page, format_args!("<td{}>{}</td>", word(column), escaped(&cell)));
         }
         page.push_str("</tr>\n");
     }

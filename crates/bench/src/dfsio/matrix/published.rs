@@ -23,6 +23,13 @@ pub struct Published {
     pub seconds: f64,
 }
 
+impl Published {
+    /// The way its bytes took.
+    pub fn path(&self) -> &'static str {
+        if self.is_local { "local" } else { "tcp" }
+    }
+}
+
 const fn row(
     (is_local, verified, cache): (bool, bool, &'static str),
     [throughput, average_rate, rate_deviation, seconds]: [f64; 4],

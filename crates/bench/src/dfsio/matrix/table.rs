@@ -51,8 +51,8 @@ impl Rows {
             let of = |pick: fn(&Row) -> Option<f64>| figure(ours.and_then(pick));
             let times = ours.and_then(|row| row.throughput).map(|ours| ours / published.throughput);
             lines.push(vec![
-                if published.is_local { "local" } else { "tcp" }.to_owned(),
-                if published.verified { "yes" } else { "no" }.to_owned(),
+                published.path().to_owned(),
+                yes_or_no(published.verified).to_owned(),
                 published.cache.to_owned(),
                 format!("{:.1}", published.throughput),
                 of(|row| row.throughput),
@@ -86,12 +86,14 @@ impl Rows {
 /// Columns whose numbers end where the others end.
 const RIGHT: [usize; 9] = [4, 5, 6, 7, 8, 9, 10, 11, 12];
 
-fn figure(value: Option<f64>) -> String {
+/// A figure, or a dash.
+pub fn figure(value: Option<f64>) -> String {
     value.map_or("-".to_owned(), number)
 }
 
-fn cpu(value: Option<f64>) -> String {
-    value.map_or("-".to_owned(), |seconds| format!("{seconds:.3}"))
+/// A small figure to three places, or a dash.
+pub fn fine(value: Option<f64>) -> String {
+    value.map_or("-".to_owned(), |value| format!("{value:.3}"))
 }
 
 /// `4 KiB`, `1 MiB`, or bytes.
@@ -108,21 +110,32 @@ fn cells(row: &Row) -> Vec<String> {
         (Some(_), _) => "n/a".to_owned(),
         (None, ratio) => ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.2}")),
     };
-    vec![
-        row.op.to_owned(),
-        row.path.to_owned(),
-        if row.verified { "yes" } else { "no" }.to_owned(),
-        row.cache.to_owned(),
-        size(row.size),
-        row.threads.to_string(),
+    let figures = [
         figure(row.mb_s),
         figure(row.ops_s),
         ratio,
         figure(row.p50_us),
         figure(row.p99_us),
-        cpu(row.client_cpu_s_per_gb),
-        cpu(row.datanode_cpu_s_per_gb),
+        fine(row.client_cpu_s_per_gb),
+        fine(row.datanode_cpu_s_per_gb),
+    ];
+    circumstances(row).into_iter().chain(figures).collect()
+}
+
+/// The first columns of a row: what was done, and how.
+pub fn circumstances(row: &Row) -> [String; 6] {
+    [
+        row.op.to_owned(),
+        row.path.to_owned(),
+        yes_or_no(row.verified).to_owned(),
+        row.cache.to_owned(),
+        size(row.size),
+        row.threads.to_string(),
     ]
+}
+
+fn yes_or_no(is_so: bool) -> &'static str {
+    if is_so { "yes" } else { "no" }
 }
 
 #[cfg(test)]
