@@ -47,6 +47,7 @@ unsafe fn chunks(
     source: *const u8,
     target: *mut u8,
     chunk_len: usize,
+    _readable: usize,
     out: &mut [u32],
 ) {
     if !target.is_null() {

@@ -6,10 +6,13 @@ use std::sync::OnceLock;
 /// CRCs of whole chunks of `chunk_len` bytes from `source`, one for each place of `out`; copies
 /// them to `target` where that is not null.
 ///
+/// After `chunk_len` comes how many of the caller's bytes there are from `source` on: those behind the
+/// chunks are read next and may be brought into the cache.
+///
 /// The caller promises that `source` and a non-null `target` are valid for
 /// `chunk_len * out.len()` bytes, and that the processor has the kernel's features; otherwise
 /// memory is read or written out of bounds, or the process dies of an illegal instruction.
-pub(crate) type Chunks = unsafe fn(Algorithm, *const u8, *mut u8, usize, &mut [u32]);
+pub(crate) type Chunks = unsafe fn(Algorithm, *const u8, *mut u8, usize, usize, &mut [u32]);
 
 /// Moves a CRC register over bytes; the caller promises that the processor has the features.
 pub(crate) type Update = unsafe fn(Algorithm, u32, &[u8]) -> u32;
@@ -29,24 +32,25 @@ impl Kernel {
         unsafe { (self.update)(algorithm, state, data) }
     }
 
-    /// The CRCs of all chunks of `source`, the last one perhaps short; copies to `target`.
+    /// The CRCs of all chunks of the first `len` bytes of `source`, the last one perhaps short; copies
+    /// those bytes to `target`.
     pub(crate) fn chunks(
         &self,
         algorithm: Algorithm,
         chunk_len: usize,
-        source: &[u8],
+        (source, len): (&[u8], usize),
         mut target: Option<&mut [u8]>,
         out: &mut [u32],
     ) {
-        let whole = source.len() / chunk_len;
-        let (body, tail) = source.split_at(whole * chunk_len);
+        let whole = len / chunk_len;
+        let (body, tail) = source[..len].split_at(whole * chunk_len);
         let (body_out, tail_out) = out.split_at_mut(whole);
         let to = target.as_deref_mut().map_or(std::ptr::null_mut(), |target| {
-            assert_eq!(target.len(), source.len(), "length of the target");
+            assert_eq!(target.len(), len, "length of the target");
             target.as_mut_ptr()
         });
         // SAFETY: `body` and as much of `target` hold `whole` chunks; features as in `update`.
-        unsafe { (self.chunks)(algorithm, body.as_ptr(), to, chunk_len, body_out) };
+        unsafe { (self.chunks)(algorithm, source.as_ptr(), to, chunk_len, source.len(), body_out) };
         if let [last] = tail_out {
             *last = !self.update(algorithm, !0, tail);
         }
@@ -92,6 +96,7 @@ unsafe fn portable_chunks(
     source: *const u8,
     target: *mut u8,
     chunk_len: usize,
+    _readable: usize,
     out: &mut [u32],
 ) {
     for (i, crc) in out.iter_mut().enumerate() {

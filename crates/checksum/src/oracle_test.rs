@@ -62,10 +62,10 @@ proptest! {
         for kernel in kernels() {
             let mut copy = vec![0xaa; skip + len];
             let mut crcs = vec![0; expected.len()];
-            kernel.chunks(algorithm, chunk_len, data, Some(&mut copy[skip..]), &mut crcs);
+            kernel.chunks(algorithm, chunk_len, (data, data.len()), Some(&mut copy[skip..]), &mut crcs);
             prop_assert_eq!(&crcs, &expected, "{}", kernel.name);
             prop_assert_eq!(&copy[skip..], data, "{}", kernel.name);
-            kernel.chunks(algorithm, chunk_len, data, None, &mut crcs);
+            kernel.chunks(algorithm, chunk_len, (data, data.len()), None, &mut crcs);
             prop_assert_eq!(&crcs, &expected, "{} without copy", kernel.name);
         }
     }

@@ -115,12 +115,13 @@ pub(crate) fn each<E>(
 ) -> Result<(), E> {
     let mut crcs = [0u32; BATCH];
     let mut at = 0;
-    for batch in source.chunks(chunk_len.saturating_mul(BATCH)) {
-        let copy = target.as_deref_mut().map(|target| &mut target[at..at + batch.len()]);
-        let crcs = &mut crcs[..chunk_count(batch.len(), chunk_len)];
-        kernel.chunks(algorithm, chunk_len, batch, copy, crcs);
+    while at < source.len() {
+        let len = chunk_len.saturating_mul(BATCH).min(source.len() - at);
+        let copy = target.as_deref_mut().map(|target| &mut target[at..at + len]);
+        let crcs = &mut crcs[..chunk_count(len, chunk_len)];
+        kernel.chunks(algorithm, chunk_len, (&source[at..], len), copy, crcs);
         take(crcs)?;
-        at += batch.len();
+        at += len;
     }
     Ok(())
 }

@@ -245,15 +245,32 @@ impl Crc for Crc32c {
     }
 }
 
-/// The register `state` moved over `len` bytes, which are copied to `to` if `COPY`.
+/// So far ahead of the folding the lines of memory are asked for. Processors do that by themselves
+/// only up to the end of a page; 3 to 6 KiB measured alike, 0.5 and 8 KiB worse.
+const AHEAD: usize = 4096;
+const LINE: usize = 64;
+
+/// The register `state` moved over `len` bytes, which are copied to `to` if `COPY`; meanwhile the
+/// lines `ahead` bytes further on are brought into the cache, none if that is 0.
 #[inline(always)]
 unsafe fn fold_run<C: Crc, V: Vector, const COPY: bool>(
     mut state: u32,
     from: *const u8,
     to: *mut u8,
     len: usize,
+    ahead: usize,
 ) -> u32 {
     let mut at = 0;
+    let bring = |at: usize| {
+        if ahead > 0 {
+            for line in 0..4 * V::LEN / LINE {
+                // SAFETY: a prefetch touches no memory; the address may be anything.
+                unsafe {
+                    _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(at + ahead + line * LINE).cast())
+                };
+            }
+        }
+    };
     // SAFETY: `len` readable bytes at `from` and, if COPY, writable ones at `to`; offsets stay
     // below `len`. Features are the kernel's this is inlined into.
     unsafe {
@@ -273,8 +290,10 @@ unsafe fn fold_run<C: Crc, V: Vector, const COPY: bool>(
             let mut b = load(V::LEN);
             let mut c = load(2 * V::LEN);
             let mut d = load(3 * V::LEN);
+            bring(0);
             at = 4 * V::LEN;
             while at + 4 * V::LEN <= len {
+                bring(at);
                 a = a.fold(stride, load(at));
                 b = b.fold(stride, load(at + V::LEN));
                 c = c.fold(stride, load(at + 2 * V::LEN));
@@ -310,6 +329,32 @@ unsafe fn chunks_of<C: Crc, V: Vector, const COPY: bool>(
     from: *const u8,
     to: *mut u8,
     chunk_len: usize,
+    readable: usize,
+    out: &mut [u32],
+) {
+    for line in 0..readable.min(AHEAD) / LINE {
+        // SAFETY: a prefetch touches no memory.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line * LINE).cast()) };
+    }
+    // Nothing behind the caller's bytes is brought: a short read at a random place is followed by
+    // one somewhere else.
+    let near = readable.saturating_sub(AHEAD) / chunk_len;
+    let (near, last) = out.split_at_mut(near.min(out.len()));
+    // SAFETY: the caller promises chunks for all of `out` at `from` and, if COPY, at `to`.
+    unsafe {
+        run_of::<C, V, COPY>(from, to, chunk_len, AHEAD, near);
+        let done = near.len() * chunk_len;
+        let to = if COPY { to.add(done) } else { to };
+        run_of::<C, V, COPY>(from.add(done), to, chunk_len, 0, last);
+    }
+}
+
+#[inline(always)]
+unsafe fn run_of<C: Crc, V: Vector, const COPY: bool>(
+    from: *const u8,
+    to: *mut u8,
+    chunk_len: usize,
+    ahead: usize,
     out: &mut [u32],
 ) {
     // The usual length as a constant lets the compiler unroll it into straight code.
@@ -319,13 +364,13 @@ unsafe fn chunks_of<C: Crc, V: Vector, const COPY: bool>(
             for (i, crc) in out.iter_mut().enumerate() {
                 let at = i * 512;
                 let target = if COPY { to.add(at) } else { to };
-                *crc = !fold_run::<C, V, COPY>(!0, from.add(at), target, 512);
+                *crc = !fold_run::<C, V, COPY>(!0, from.add(at), target, 512, ahead);
             }
         } else {
             for (i, crc) in out.iter_mut().enumerate() {
                 let at = i * chunk_len;
                 let target = if COPY { to.add(at) } else { to };
-                *crc = !fold_run::<C, V, COPY>(!0, from.add(at), target, chunk_len);
+                *crc = !fold_run::<C, V, COPY>(!0, from.add(at), target, chunk_len, ahead);
             }
         }
     }
@@ -346,15 +391,16 @@ macro_rules! kernel {
             from: *const u8,
             to: *mut u8,
             chunk_len: usize,
+            readable: usize,
             out: &mut [u32],
         ) {
             // SAFETY: passed on from the caller.
             unsafe {
                 match (algorithm, to.is_null()) {
-                    (Algorithm::Crc32, true) => chunks_of::<Crc32, $vector, false>(from, to, chunk_len, out),
-                    (Algorithm::Crc32, false) => chunks_of::<Crc32, $vector, true>(from, to, chunk_len, out),
-                    (Algorithm::Crc32c, true) => chunks_of::<Crc32c, $vector, false>(from, to, chunk_len, out),
-                    (Algorithm::Crc32c, false) => chunks_of::<Crc32c, $vector, true>(from, to, chunk_len, out),
+                    (Algorithm::Crc32, true) => chunks_of::<Crc32, $vector, false>(from, to, chunk_len, readable, out),
+                    (Algorithm::Crc32, false) => chunks_of::<Crc32, $vector, true>(from, to, chunk_len, readable, out),
+                    (Algorithm::Crc32c, true) => chunks_of::<Crc32c, $vector, false>(from, to, chunk_len, readable, out),
+                    (Algorithm::Crc32c, false) => chunks_of::<Crc32c, $vector, true>(from, to, chunk_len, readable, out),
                 }
             }
         }
@@ -365,8 +411,8 @@ macro_rules! kernel {
             // SAFETY: the slice's own bytes; nothing is copied.
             unsafe {
                 match algorithm {
-                    Algorithm::Crc32 => fold_run::<Crc32, $vector, false>(state, from, to, len),
-                    Algorithm::Crc32c => fold_run::<Crc32c, $vector, false>(state, from, to, len),
+                    Algorithm::Crc32 => fold_run::<Crc32, $vector, false>(state, from, to, len, 0),
+                    Algorithm::Crc32c => fold_run::<Crc32c, $vector, false>(state, from, to, len, 0),
                 }
             }
         }

@@ -52,7 +52,7 @@ impl Vector for Halves {
 unsafe fn sum<C: Crc>(data: &[u8], copy: &mut [u8]) -> u32 {
     assert_eq!(data.len(), copy.len());
     // SAFETY: both slices are `data.len()` bytes long.
-    unsafe { fold_run::<C, Halves, true>(!0, data.as_ptr(), copy.as_mut_ptr(), data.len()) }
+    unsafe { fold_run::<C, Halves, true>(!0, data.as_ptr(), copy.as_mut_ptr(), data.len(), 0) }
 }
 
 #[test]

@@ -8,8 +8,10 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::Ordering;
 use zerohop_wire::meta_header;
 
-/// Data is written up to the last boundary of this many bytes.
-pub const WRITE_UNIT: u64 = 512 * 1024;
+/// Data is written up to the last boundary of this many bytes: what the processor maps by one entry of
+/// its page table. The page cache keeps a file in pieces as large as the calls that wrote it, and
+/// readers map pieces of this length whole.
+pub const WRITE_UNIT: u64 = 2 << 20;
 
 /// A run of data with its checksums.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,80 @@
-//! Whether packets follow each other so closely that it pays to wait for the next one.
+//! Whether packets follow each other so closely that it pays to wait for the next one, and how much
+//! of them may wait.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use zerohop_replica::{Reach, WRITE_UNIT};
+
+/// Where there is no room to hold a [`WRITE_UNIT`], a file is written in calls of this many bytes.
+const SHORT_UNIT: u64 = 512 << 10;
+/// Writers of this process that hold a whole unit at the same time: 256 MiB.
+static ROOMS: Rooms = Rooms::new(128);
+
+/// Counts the writers that hold a whole [`WRITE_UNIT`] in memory.
+struct Rooms {
+    free: AtomicUsize,
+}
+
+/// The right to do so.
+struct Room(&'static Rooms);
+
+impl Rooms {
+    const fn new(free: usize) -> Self {
+        Self { free: AtomicUsize::new(free) }
+    }
+
+    fn take(&'static self) -> Option<Room> {
+        let less = |free: usize| free.checked_sub(1);
+        let taken = self.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        taken.ok().map(|_| Room(self))
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.0.free.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// How much a writer holds before it is written.
+pub(super) struct Hold {
+    room: Option<Room>,
+    rooms: &'static Rooms,
+}
+
+impl Hold {
+    pub(super) fn new() -> Self {
+        Self { room: None, rooms: &ROOMS }
+    }
+
+    /// What to write of `held` bytes: nothing yet, whole units, or all of it because many others
+    /// hold theirs.
+    pub(super) fn reach(&mut self, held: u64) -> Option<Reach> {
+        if held < SHORT_UNIT {
+            return None;
+        }
+        self.room = self.room.take().or_else(|| self.rooms.take());
+        match &self.room {
+            Some(_) => (held >= WRITE_UNIT).then_some(Reach::Units),
+            None => Some(Reach::All),
+        }
+    }
+
+    /// Bytes of buffer for packets, of which the next one ends at `end`.
+    pub(super) fn buffer_len(end: usize, is_small: bool) -> usize {
+        match is_small {
+            true => end.max(SMALL_BUFFER_LEN),
+            false if end <= BUFFER_LEN => BUFFER_LEN,
+            false => end.max(LONG_BUFFER_LEN),
+        }
+    }
+}
+
+/// Least room for packets on their way; a larger packet gets as much as it needs.
+const BUFFER_LEN: usize = 768 << 10;
+/// The same for the packets of a small file.
+pub(super) const SMALL_BUFFER_LEN: usize = 16 << 10;
+/// Room for a unit, its checksums and the beginning of the next packet.
+const LONG_BUFFER_LEN: usize = WRITE_UNIT as usize + (256 << 10);
 
 /// Packets with less data than this do not wait for others.
 const HELD_PACKET_MIN: u32 = 32 << 10;
@@ -64,6 +140,20 @@ mod tests {
         let mut short = Pace::default();
         (0..5).for_each(|_| short.note(4096));
         assert!(!short.goes_on(4096));
+    }
+
+    #[test]
+    fn many_writers_hold_less_each() {
+        let rooms: &Rooms = Box::leak(Box::new(Rooms::new(2)));
+        let new = || Hold { room: None, rooms };
+        let mut holds = [new(), new()];
+        assert!(holds.iter_mut().all(|hold| hold.reach(SHORT_UNIT).is_none()));
+        assert_eq!(holds[0].reach(WRITE_UNIT), Some(Reach::Units));
+        let mut one_more = new();
+        assert_eq!(one_more.reach(SHORT_UNIT - 1), None);
+        assert_eq!(one_more.reach(SHORT_UNIT), Some(Reach::All));
+        drop(holds);
+        assert_eq!(one_more.reach(SHORT_UNIT), None);
     }
 
     #[test]

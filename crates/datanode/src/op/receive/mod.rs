@@ -19,7 +19,7 @@ mod acks;
 mod hold;
 
 use self::acks::{Pending, wait_both};
-use self::hold::Pace;
+use self::hold::{Hold, Pace};
 use super::packets::{Found, Packet, find};
 use crate::store::replica::Writer;
 use crate::store::write::Writable;
@@ -30,15 +30,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 use zerohop_proto::hdfs::Status;
-use zerohop_replica::{Packet as ReplicaPacket, Reach, WRITE_UNIT};
+use zerohop_replica::{Packet as ReplicaPacket, Reach};
 use zerohop_wire::DataChecksum;
 use zerohop_wire::transfer::ack::{PipelineAck, UNKNOWN_SEQNO};
 
-/// Least room for packets on their way, once a long one came; a larger packet gets as much as it
-/// needs.
-const BUFFER_LEN: usize = 768 << 10;
-/// The same for the packets of a small file.
-const SMALL_BUFFER_LEN: usize = 16 << 10;
 /// How long packets wait for the next ones.
 const HOLD_MAX: Duration = Duration::from_millis(1);
 /// How long a writer has to read why this node goes.
@@ -98,6 +93,7 @@ pub(crate) struct Receiver<'a, S: Sink> {
     /// Bytes of the replica that are in its file.
     written: u64,
     pace: Pace,
+    hold: Hold,
     pending: VecDeque<Pending>,
     acks: Vec<u8>,
     sync_at_end: bool,
@@ -130,6 +126,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
             scanned: 0,
             written,
             pace: Pace::default(),
+            hold: Hold::new(),
             pending: VecDeque::new(),
             acks: Vec::new(),
             sync_at_end: mode.sync_on_close,
@@ -151,9 +148,9 @@ impl<'a, S: Sink> Receiver<'a, S> {
             let missing = self.scan()?;
             if !self.may_hold() {
                 self.settle()?;
-            } else if self.held_len() >= WRITE_UNIT {
+            } else if let Some(reach) = self.hold.reach(self.held_len()) {
                 self.pace.kept();
-                self.write(Reach::Units)?;
+                self.write(reach)?;
             }
             match missing {
                 None => return self.finish(),
@@ -207,9 +204,8 @@ impl<'a, S: Sink> Receiver<'a, S> {
 
     /// Waits for packets, of which the next needs `missing` bytes, and relays acks meanwhile.
     fn wait_for_bytes(&mut self, missing: usize) -> io::Result<()> {
-        let is_small = missing < SMALL_BUFFER_LEN && !self.pace.has_long();
-        let least = if is_small { SMALL_BUFFER_LEN } else { BUFFER_LEN };
-        self.conn.reserve((self.scanned + missing).max(least));
+        let is_small = missing < hold::SMALL_BUFFER_LEN && !self.pace.has_long();
+        self.conn.reserve(Hold::buffer_len(self.scanned + missing, is_small));
         // The rest of a long packet is sure to come: a few wake-ups will do. Of a short one every
         // byte is waited for.
         let certain = (self.scanned + missing).saturating_sub(self.conn.buffered().len());
