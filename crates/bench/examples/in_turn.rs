@@ -78,8 +78,10 @@ fn measure(
     let meter = CpuMeter::start(watched);
     let start = Instant::now();
     let moved = match what {
-        "write" => raw::stream(source, raw::Sender::Write, 512 << 10, len, 1).map(|_| len)?,
-        "sendfile" => raw::stream(source, raw::Sender::Sendfile, 512 << 10, len, 1).map(|_| len)?,
+        "write" => raw::stream(source, raw::Via::Tcp, raw::Sender::Write, 512 << 10, len, 1)
+            .map(|_| len)?,
+        "sendfile" => raw::stream(source, raw::Via::Tcp, raw::Sender::Sendfile, 512 << 10, len, 1)
+            .map(|_| len)?,
         "file" => raw::Scratch::create(&std::env::temp_dir(), len)?.len,
         "r1" => read(fs, 1)?,
         "r2" => read(fs, 2)?,

@@ -8,7 +8,7 @@ pub const USAGE: &str = "\
 zerohop bench [OPTIONS] [SECTION...]
   Measures the cluster that the configuration names (or one of its own), beside what the machine
   allows, and prints a table: medians, CPU time of each process.
-  Sections: raw, io, flush, metadata, small; all of them if none is named.
+  Sections: raw, io, local, flush, metadata, small; all of them if none is named.
     --json                 prints JSON instead
     --size BYTES           bytes of each long file (suffixes k, m, g); 1g
     --runs N               runs of everything; 5

@@ -7,6 +7,7 @@ pub mod args;
 pub mod checksum;
 pub mod dfsio;
 pub mod files;
+pub mod local;
 pub mod measure;
 pub mod metadata;
 pub mod process;

@@ -1,13 +1,16 @@
 //! All workloads against one cluster, each beside its limit: what `zerohop bench` runs.
 
+use crate::dfsio::matrix::Way;
 use crate::files::{self, Failure, FlushKind, Sequential, SmallFiles};
+use crate::local::{LocalReads, local_reads};
 use crate::measure::Percentiles;
 use crate::metadata::{Load, metadata};
 use crate::process::Watched;
-use crate::raw::{self, Scratch, StreamLimit};
+use crate::raw::{self, Scratch, StreamLimit, Via};
 use crate::report::{Report, Row};
 use std::path::PathBuf;
 use zerohop_client::blocking::FileSystem;
+use zerohop_conf::Conf;
 
 /// A part of the suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +19,8 @@ pub enum Section {
     Raw,
     /// Long files.
     Sequential,
+    /// What local reads cost besides the reading.
+    Local,
     /// hflush and hsync.
     Flush,
     /// The NameNode under load.
@@ -26,14 +31,21 @@ pub enum Section {
 
 impl Section {
     /// All parts, in the order they run.
-    pub const ALL: [Section; 5] =
-        [Section::Raw, Section::Sequential, Section::Flush, Section::Metadata, Section::Small];
+    pub const ALL: [Section; 6] = [
+        Section::Raw,
+        Section::Sequential,
+        Section::Local,
+        Section::Flush,
+        Section::Metadata,
+        Section::Small,
+    ];
 
     /// Its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Section::Raw => "raw",
             Section::Sequential => "io",
+            Section::Local => "local",
             Section::Flush => "flush",
             Section::Metadata => "metadata",
             Section::Small => "small",
@@ -49,6 +61,8 @@ impl Section {
 /// What to run, against what, how long.
 #[derive(Clone)]
 pub struct Suite {
+    /// The client's configuration.
+    pub conf: Conf,
     /// The cluster.
     pub fs: FileSystem,
     /// `host:port` of its NameNode.
@@ -59,6 +73,8 @@ pub struct Suite {
     pub sections: Vec<Section>,
     /// A folder on the disk the DataNodes write to, for the raw limits.
     pub local_folder: PathBuf,
+    /// The DataNodes' folders that can be opened from here, if any.
+    pub data_folders: Vec<PathBuf>,
     /// Bytes of each long file.
     pub file_len: u64,
     /// Replications to write with.
@@ -73,13 +89,15 @@ pub struct Suite {
 
 impl Suite {
     /// The usual sizes.
-    pub fn new(fs: FileSystem, namenode: String, local_folder: PathBuf) -> Self {
+    pub fn new(conf: Conf, fs: FileSystem, namenode: String, local_folder: PathBuf) -> Self {
         Self {
+            conf,
             fs,
             namenode,
             watched: Vec::new(),
             sections: Section::ALL.to_vec(),
             local_folder,
+            data_folders: Vec::new(),
             file_len: 1 << 30,
             replications: vec![1],
             operations: 16_000,
@@ -96,6 +114,7 @@ impl Suite {
         let done = self.sections.iter().try_for_each(|section| match section {
             Section::Raw => self.raw(&mut out),
             Section::Sequential => self.sequential(&folder, &mut out),
+            Section::Local => self.local(&folder, &mut out),
             Section::Flush => self.flush(&folder, &mut out),
             Section::Metadata => self.metadata(&folder, &mut out),
             Section::Small => self.small(&folder, &mut out),
@@ -116,14 +135,14 @@ impl Suite {
         let source = Scratch::create(&self.local_folder, self.file_len.min(1 << 30))?;
         let runs = raw::read_cached(&source, 1 << 20, self.runs)?;
         out.add(Row::new("read(2) of a cached file, 1 MiB buffer", "MB/s", runs));
-        let (_, tried) = raw::stream_best(&source, self.file_len, self.runs)?;
+        let (_, tried) = raw::stream_best(&source, Via::Tcp, self.file_len, self.runs)?;
         tried.iter().for_each(|limit| out.add(limit.row()));
         Ok(())
     }
 
     fn sequential(&self, folder: &str, out: &mut Out<'_>) -> Result<(), Failure> {
         let source = Scratch::create(&self.local_folder, self.file_len.min(1 << 30))?;
-        let (best, _) = raw::stream_best(&source, self.file_len, self.runs)?;
+        let (best, _) = raw::stream_best(&source, Via::Tcp, self.file_len, self.runs)?;
         drop(source);
         let against = |row: Row| row.against(best.name(), best.median());
         out.add(StreamLimit::row(&best));
@@ -131,8 +150,10 @@ impl Suite {
             let work = self.files(folder, 1, *replication);
             out.add(against(files::write(&work, &self.watched)?));
         }
+        // Beside TCP without HDFS: local reads have a section of their own.
+        let fs = FileSystem::connect(&Way::Tcp.configure(&self.conf), None)?;
         for readers in [1, 2] {
-            let work = self.files(folder, readers, 1);
+            let work = Sequential { fs: fs.clone(), ..self.files(folder, readers, 1) };
             files::write(&Sequential { runs: 1, ..work.clone() }, &[])?;
             out.add(against(files::read(&work, &self.watched)?));
         }
@@ -149,6 +170,18 @@ impl Suite {
             replication,
             runs: self.runs,
         }
+    }
+
+    fn local(&self, folder: &str, out: &mut Out<'_>) -> Result<(), Failure> {
+        let work = LocalReads {
+            conf: self.conf.clone(),
+            folder: folder.to_owned(),
+            file_len: self.file_len,
+            local_folder: self.local_folder.clone(),
+            data_folders: self.data_folders.clone(),
+            runs: self.runs,
+        };
+        local_reads(&work, &mut |row| out.add(row))
     }
 
     fn flush(&self, folder: &str, out: &mut Out<'_>) -> Result<(), Failure> {

@@ -1,11 +1,14 @@
-//! Bytes through loopback TCP, from one thread to another.
+//! Bytes through a socket of this machine, from one thread to another.
 
 use super::Scratch;
 use crate::GB;
 use crate::measure::{median, thread_cpu_s};
 use crate::report::Row;
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
 /// How bytes are sent.
@@ -17,9 +20,20 @@ pub enum Sender {
     Write,
 }
 
+/// Through what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Via {
+    /// TCP over loopback.
+    Tcp,
+    /// A Unix domain socket.
+    Unix,
+}
+
 /// What one way of sending reaches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamLimit {
+    /// Through what.
+    pub via: Via,
     /// How it was sent.
     pub sender: Sender,
     /// Bytes of each call, both ends.
@@ -51,13 +65,18 @@ impl StreamLimit {
             Sender::Sendfile => "sendfile to read",
             Sender::Write => "write to read",
         };
-        format!("loopback TCP {how}, {} KiB", self.buffer_len / 1024)
+        let via = match self.via {
+            Via::Tcp => "loopback TCP",
+            Via::Unix => "domain socket",
+        };
+        format!("{via} {how}, {} KiB", self.buffer_len / 1024)
     }
 }
 
 /// Sends `total` bytes `runs` times with one size of buffer.
 pub fn stream(
     source: &Scratch,
+    via: Via,
     sender: Sender,
     buffer_len: usize,
     total: u64,
@@ -66,23 +85,24 @@ pub fn stream(
     let mut mb_per_s = Vec::with_capacity(runs);
     let mut cpu = Vec::with_capacity(runs);
     for _ in 0..runs {
-        let (speed, seconds) = stream_once(source, sender, buffer_len, total)?;
+        let (speed, seconds) = stream_once(source, via, sender, buffer_len, total)?;
         mb_per_s.push(speed);
         cpu.push(seconds / (total as f64 / GB));
     }
-    Ok(StreamLimit { sender, buffer_len, mb_per_s, cpu_s_per_gb: median(&cpu) })
+    Ok(StreamLimit { via, sender, buffer_len, mb_per_s, cpu_s_per_gb: median(&cpu) })
 }
 
 /// The fastest of both ways at several sizes of buffer, with all that were tried.
 pub fn stream_best(
     source: &Scratch,
+    via: Via,
     total: u64,
     runs: usize,
 ) -> io::Result<(StreamLimit, Vec<StreamLimit>)> {
     let mut tried = Vec::new();
     for sender in [Sender::Sendfile, Sender::Write] {
         for buffer_len in [64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20] {
-            tried.push(stream(source, sender, buffer_len, total, runs)?);
+            tried.push(stream(source, via, sender, buffer_len, total, runs)?);
         }
     }
     let faster = |a: &&StreamLimit, b: &&StreamLimit| a.median().total_cmp(&b.median());
@@ -93,16 +113,15 @@ pub fn stream_best(
 /// Megabytes a second and CPU seconds of both threads.
 fn stream_once(
     source: &Scratch,
+    via: Via,
     sender: Sender,
     buffer_len: usize,
     total: u64,
 ) -> io::Result<(f64, f64)> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let mut receiving = TcpStream::connect(listener.local_addr()?)?;
-    let (sending, _) = listener.accept()?;
+    let (sending, mut receiving) = pair(via)?;
     std::thread::scope(|scope| {
         let start = Instant::now();
-        let sent = scope.spawn(move || send(source, &sending, sender, buffer_len, total));
+        let sent = scope.spawn(move || send(source, sending, sender, buffer_len, total));
         let received = receive(&mut receiving, buffer_len);
         let took = start.elapsed().as_secs_f64();
         let sent_cpu = sent.join().map_err(|_| io::Error::other("the sending thread died"))??;
@@ -111,9 +130,25 @@ fn stream_once(
     })
 }
 
+/// Two connected sockets; both are files to those who only read and write.
+fn pair(via: Via) -> io::Result<(File, File)> {
+    let (one, other): (OwnedFd, OwnedFd) = match via {
+        Via::Tcp => {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+            let connected = TcpStream::connect(listener.local_addr()?)?;
+            (listener.accept()?.0.into(), connected.into())
+        }
+        Via::Unix => {
+            let (one, other) = UnixStream::pair()?;
+            (one.into(), other.into())
+        }
+    };
+    Ok((one.into(), other.into()))
+}
+
 fn send(
     source: &Scratch,
-    mut to: &TcpStream,
+    mut to: File,
     sender: Sender,
     buffer_len: usize,
     total: u64,
@@ -127,7 +162,7 @@ fn send(
             Sender::Write => to.write(&buffer[..take as usize])? as u64,
             Sender::Sendfile => {
                 let take = take.min(source.len - offset) as usize;
-                let sent = rustix::fs::sendfile(to, &source.file, Some(&mut offset), take)?;
+                let sent = rustix::fs::sendfile(&to, &source.file, Some(&mut offset), take)?;
                 if offset >= source.len {
                     offset = 0;
                 }
@@ -135,11 +170,10 @@ fn send(
             }
         };
     }
-    to.shutdown(Shutdown::Write)?;
     Ok(thread_cpu_s() - before)
 }
 
-fn receive(from: &mut TcpStream, buffer_len: usize) -> io::Result<(u64, f64)> {
+fn receive(from: &mut File, buffer_len: usize) -> io::Result<(u64, f64)> {
     let before = thread_cpu_s();
     let mut buffer = vec![0; buffer_len];
     let mut total = 0;
@@ -156,11 +190,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_arrive_by_both_ways() {
+    fn bytes_arrive_every_way() {
         let folder = std::env::temp_dir();
         let source = Scratch::create(&folder, 3 << 20).unwrap();
-        for sender in [Sender::Sendfile, Sender::Write] {
-            let limit = stream(&source, sender, 64 << 10, 8 << 20, 2).unwrap();
+        for (via, sender) in [
+            (Via::Tcp, Sender::Sendfile),
+            (Via::Tcp, Sender::Write),
+            (Via::Unix, Sender::Sendfile),
+            (Via::Unix, Sender::Write),
+        ] {
+            let limit = stream(&source, via, sender, 64 << 10, 8 << 20, 2).unwrap();
             assert!(limit.median() > 1.0 && limit.mb_per_s.len() == 2);
         }
     }

@@ -1,18 +1,19 @@
 //! `bench dfsio --matrix`: where its files and processes are, and where its reports go.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use zerohop_bench::dfsio::Args;
 use zerohop_bench::dfsio::matrix::{Matrix, Plan, Row, Rows, Sink, to_html};
 use zerohop_conf::Conf;
 
 use super::dfsio::failed;
+use super::folders::{data_folders, own_home};
 use crate::failure::{Failure, Outcome};
 
 /// Measures and reports.
 pub fn measure(args: &Args, conf: Conf, base: String) -> Outcome<i32> {
     let asked = &args.matrix;
-    let own_home = args.is_own_cluster.then(own_home).flatten();
+    let own_home = own_home();
     let local = asked.local_folder.clone().or_else(|| own_home.clone());
     let plan = Plan {
         data_folders: data_folders(&conf, own_home.as_deref()),
@@ -71,27 +72,4 @@ fn write(path: &Path, text: &str) -> Outcome {
         .map_err(|error| Failure::io(format!("cannot write {}: {error}", path.display())))?;
     eprintln!("wrote {}", path.display());
     Ok(())
-}
-
-/// The folder of a cluster that `up` started: its client configuration lies in it.
-fn own_home() -> Option<PathBuf> {
-    Some(Path::new(&std::env::var_os("HADOOP_CONF_DIR")?).parent()?.to_owned())
-}
-
-/// The DataNodes' folders on this machine, as far as the configuration or our own cluster tells.
-fn data_folders(conf: &Conf, own_home: Option<&Path>) -> Vec<PathBuf> {
-    if let Some(home) = own_home {
-        return (1..)
-            .map(|n| home.join(format!("data{n}")))
-            .take_while(|dir| dir.is_dir())
-            .collect();
-    }
-    let value = conf.get_raw("dfs.datanode.data.dir").unwrap_or_default();
-    let folder = |entry: &str| {
-        // `[SSD]file:///data/1`: a storage type and a scheme may stand in front.
-        let path = entry.trim().rsplit(']').next()?;
-        let path = path.strip_prefix("file:").unwrap_or(path);
-        (!path.is_empty()).then(|| PathBuf::from(path.replacen("//", "", 1)))
-    };
-    value.split(',').filter_map(folder).collect()
 }

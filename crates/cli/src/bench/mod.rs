@@ -1,6 +1,7 @@
 //! `bench`: measurements of our own stack, on the configured cluster or on one of its own.
 
 mod dfsio;
+mod folders;
 mod matrix;
 
 use std::process::Command;
@@ -56,7 +57,11 @@ fn suite(conf: &Conf) -> Outcome<Suite> {
     let nodes = namenodes::configured(conf)?;
     let node = nodes.first().ok_or_else(|| Failure::io("no NameNode is configured"))?;
     let address = format!("{}:{}", node.host, node.port);
-    Ok(Suite::new(connect_client(conf)?, address, std::env::temp_dir()))
+    let home = folders::own_home();
+    let local = home.clone().unwrap_or_else(std::env::temp_dir);
+    let mut suite = Suite::new(conf.clone(), connect_client(conf)?, address, local);
+    suite.data_folders = folders::data_folders(conf, home.as_deref());
+    Ok(suite)
 }
 
 fn progress(row: &Row) -> String {

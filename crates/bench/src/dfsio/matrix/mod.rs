@@ -16,8 +16,10 @@ mod way;
 
 pub use args::{MatrixArgs, Sink, USAGE};
 pub use cell::{Cell, Op};
+pub use cluster_files::{FileBlocks, find};
 pub use html::to_html;
 pub use plan::{Matrix, Plan};
 pub use published::{PUBLISHED, Published, beside_published};
 pub use row::{Row, Rows};
+pub use source::{Blocks, Reader, Source};
 pub use way::Way;
