@@ -21,10 +21,12 @@ type Failure = Box<dyn std::error::Error>;
 fn main() -> Result<(), Failure> {
     let fs = FileSystem::connect(&Conf::from_env()?, None)?;
     let plain = std::env::temp_dir().join("zerohop-local-plain");
-    make(&fs, &plain)?;
+    let bytes: Vec<u8> = std::iter::repeat_with(|| fastrand::u8(..)).take(BUFFER).collect();
+    make(&fs, &bytes)?;
     if std::env::args().nth(1).as_deref() == Some("opens") {
         return opens(&fs);
     }
+    make_plain(&plain, &bytes)?;
     let plain = File::open(&plain)?;
     let full = fs.open("/local-bench")?;
     let none = fs.open_with("/local-bench", OpenOptions::verifying(Verify::None))?;
@@ -79,8 +81,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-fn make(fs: &FileSystem, plain: &std::path::Path) -> Result<(), Failure> {
-    let bytes: Vec<u8> = std::iter::repeat_with(|| fastrand::u8(..)).take(BUFFER).collect();
+fn make(fs: &FileSystem, bytes: &[u8]) -> Result<(), Failure> {
     if fs.open("/local-bench").is_err() {
         let options = CreateOptions {
             replication: Some(1),
@@ -88,12 +89,16 @@ fn make(fs: &FileSystem, plain: &std::path::Path) -> Result<(), Failure> {
             ..CreateOptions::overwriting()
         };
         let mut writer = fs.create("/local-bench", options)?;
-        (0..LEN / BUFFER as u64).try_for_each(|_| writer.write_data(&bytes))?;
+        (0..LEN / BUFFER as u64).try_for_each(|_| writer.write_data(bytes))?;
         writer.close()?;
     }
+    Ok(())
+}
+
+fn make_plain(plain: &std::path::Path, bytes: &[u8]) -> Result<(), Failure> {
     let file = File::create(plain)?;
     for at in 0..LEN / BUFFER as u64 {
-        file.write_all_at(&bytes, at * BUFFER as u64)?;
+        file.write_all_at(bytes, at * BUFFER as u64)?;
     }
     Ok(())
 }
