@@ -9,6 +9,8 @@
 //! (`BlockReaderFactory`, `DfsClientShmManager`, `ShortCircuitCache.SlotReleaser`)
 
 use crate::types::LocatedBlock;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
 use socket2::Socket;
 use std::fs::File;
 use std::io::{self, Write};
@@ -170,8 +172,24 @@ impl<'a> Inbox<'a> {
         }
     }
 
+    /// Waits for bytes. A thread that sleeps in recvmsg(2) is woken as well when the DataNode takes the
+    /// request out of the socket, which costs both ends a wake-up; one that polls is not.
+    fn wait(&self) -> io::Result<()> {
+        let patience = self.socket.read_timeout()?.map(Timespec::try_from);
+        let patience = patience.transpose().map_err(bad)?;
+        let mut polled = [PollFd::new(self.socket, PollFlags::IN)];
+        loop {
+            match rustix::event::poll(&mut polled, patience.as_ref()) {
+                Err(Errno::INTR) => {}
+                Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
+                ready => return Ok(ready.map(drop)?),
+            }
+        }
+    }
+
     fn more(&mut self) -> io::Result<()> {
         let mut room = [0; ANSWER_LEN];
+        self.wait()?;
         match domain::recv_with_fds(self.socket, &mut room, &mut self.fds)? {
             0 => Err(io::ErrorKind::UnexpectedEof.into()),
             read => {
