@@ -228,7 +228,7 @@ fn latencies(
 /// Opening and the first 4 KiB, of a replica that is known and of one that is not, beside the
 /// NameNode's round trip.
 fn opens(fs: &FileSystem) -> Result<(), Failure> {
-    let mut micros = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
+    let mut micros: [Vec<u128>; 5] = Default::default();
     let mut buffer = vec![0; 4096];
     // A client that forgets replicas as soon as nobody reads them.
     let mut conf = Conf::from_env()?;
@@ -244,8 +244,10 @@ fn opens(fs: &FileSystem) -> Result<(), Failure> {
         micros[1].push(start.elapsed().as_nanos());
         let start = Instant::now();
         let reader = forgetful.open("/local-bench")?;
+        let opened = start.elapsed();
         reader.read_exact_at((round % 8) << 27, &mut buffer)?;
         micros[2].push(start.elapsed().as_nanos());
+        micros[4].push((start.elapsed() - opened).as_nanos());
         drop(reader);
         if round % 10 == 0 {
             let fresh = FileSystem::connect(&Conf::from_env()?, None)?;
@@ -262,6 +264,7 @@ fn opens(fs: &FileSystem) -> Result<(), Failure> {
         "open + 4 KiB, known",
         "open + 4 KiB, not known",
         "open + 4 KiB, not known, by a client just made",
+        "4 KiB of a replica that is not known, alone",
     ];
     for (name, micros) in names.iter().zip(&mut micros) {
         micros.sort_unstable();

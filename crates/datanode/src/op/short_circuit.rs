@@ -80,6 +80,11 @@ pub(super) fn fds(
     };
     conn.send_with_fds(byte as u8, &[files.data.as_fd(), files.meta.as_fd()])?;
     if verifies {
+        // Who sleeps in a receive is woken by the client's taking the answer, too; who polls is not.
+        let patience = node.settings.socket_timeout;
+        if conn.buffered().is_empty() && !patience.is_zero() && !conn.wait_readable(patience)? {
+            return Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into());
+        }
         conn.read_byte()?;
     }
     guard.slot = None;

@@ -131,7 +131,8 @@ impl Conn {
         self.end -= self.start;
         self.start = 0;
         if self.buffer.len() < len {
-            self.buffer.resize(len, 0);
+            // A buffer of the next few bytes alone would take a call for each part of a request.
+            self.buffer.resize(len.max(SMALL_BUFFER), 0);
         }
     }
 

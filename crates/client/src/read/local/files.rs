@@ -5,7 +5,6 @@ use super::slots::Slot;
 use super::windows::Windows;
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 use zerohop_wire::meta_header;
@@ -81,20 +80,6 @@ impl Sums {
         meta.read_exact_at(&mut bytes, meta_header::LEN as u64)
             .map_err(|e| at("the meta file", e))?;
         Ok(Self::Kept(bytes))
-    }
-}
-
-/// Whether a descriptor is that of the block that was asked for, as far as the system tells: the name
-/// of its file, which moves with the replica but never changes.
-pub(super) fn check_name(file: &File, expected: &str) -> io::Result<()> {
-    let link = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let Ok(path) = std::fs::read_link(link) else { return Ok(()) };
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-    match name.as_deref().map(|name| name.strip_suffix(" (deleted)").unwrap_or(name)) {
-        Some(name) if name.starts_with("blk_") && name != expected => {
-            Err(invalid(format!("the descriptor is of {name}, asked was {expected}")))
-        }
-        _ => Ok(()),
     }
 }
 

@@ -131,7 +131,7 @@ impl LocalReads {
     ) -> Result<LocalReplica, OpenError> {
         let wanted = block.block.block.len;
         let how = Use { map, trusted_for: self.settings.trusted_for };
-        LocalReplica::open(parts, &block.block, wanted, how).map_err(|error| {
+        LocalReplica::open(parts, wanted, how).map_err(|error| {
             let text = format!("the files of {} cannot be used: {error}", block.block);
             OpenError::NotLocal(NotLocal::new(ReadReason::ReplicaUnusable, text))
         })

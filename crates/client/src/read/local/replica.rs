@@ -1,6 +1,6 @@
 //! A replica of this machine, opened from two descriptors: reads of its bytes, verified.
 
-use super::files::{self, Data, Parts, Sums, Use, at, invalid};
+use super::files::{Data, Parts, Sums, Use, at, invalid};
 use super::once::VerifiedChunks;
 use super::slots::Slot;
 use crate::types::Verify;
@@ -11,7 +11,6 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-use zerohop_wire::ExtendedBlock;
 use zerohop_wire::checksum_type::{ChecksumError, DataChecksum};
 use zerohop_wire::meta_header;
 
@@ -62,14 +61,8 @@ pub(crate) struct LocalReplica {
 impl LocalReplica {
     /// Opens a replica of which at least `wanted` bytes can be read. The error says what is wrong
     /// with the files.
-    pub(super) fn open(
-        parts: Parts,
-        block: &ExtendedBlock,
-        wanted: u64,
-        how: Use,
-    ) -> io::Result<Self> {
+    pub(super) fn open(parts: Parts, wanted: u64, how: Use) -> io::Result<Self> {
         let Parts { data, meta, slot } = parts;
-        files::check_name(&data, &format!("blk_{}", block.block.id))?;
         let mut header = [0; meta_header::LEN];
         meta.read_exact_at(&mut header, 0).map_err(|e| at("the header of the meta file", e))?;
         let (version, checksum) = meta_header::decode(header).map_err(invalid)?;

@@ -10,15 +10,10 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::Duration;
 use zerohop_wire::checksum_type::{ChecksumType, DataChecksum};
-use zerohop_wire::{Block, BlockId, ExtendedBlock, GenerationStamp, meta_header};
+use zerohop_wire::meta_header;
 
 const MAPPED: Use = Use { map: true, trusted_for: Duration::from_secs(60) };
 const READ: Use = Use { map: false, ..MAPPED };
-
-fn block() -> ExtendedBlock {
-    let block = Block { id: BlockId(7), stamp: GenerationStamp(1), len: 0 };
-    ExtendedBlock { pool: "BP-1".into(), block }
-}
 
 /// A block file and its meta file.
 struct Files {
@@ -43,7 +38,7 @@ impl Files {
     fn open(&self, how: Use) -> std::io::Result<LocalReplica> {
         let (data, meta) = (self.data.try_clone().unwrap(), self.meta.try_clone().unwrap());
         let parts = Parts { data, meta, slot: None };
-        LocalReplica::open(parts, &block(), self.bytes.len() as u64, how)
+        LocalReplica::open(parts, self.bytes.len() as u64, how)
     }
 }
 
