@@ -11,7 +11,9 @@ use zerohop_journal::image::ImageReader;
 use zerohop_journal::op::Record;
 use zerohop_namespace::blocks::Now;
 use zerohop_namespace::{ImageInfo, Namespace, OpContext};
-use zerohop_proto::hdfs::{CreateResponseProto, DeleteResponseProto, RenameResponseProto};
+use zerohop_proto::hdfs::{
+    AddCacheDirectiveResponseProto, CreateResponseProto, DeleteResponseProto, RenameResponseProto,
+};
 use zerohop_wire::TxId;
 
 /// Takes image and edits into the namespace; what edits tell of calls goes into the retry cache, so
@@ -32,7 +34,15 @@ impl Loader<'_> {
             EditOp::Add(op) => self.created(&op.path)?,
             EditOp::RenameOld(_) => encode(&RenameResponseProto { result: true }),
             EditOp::Delete(_) => encode(&DeleteResponseProto { result: true }),
-            EditOp::Rename(_)
+            EditOp::AddCacheDirective(op) => {
+                encode(&AddCacheDirectiveResponseProto { id: op.directive.id })
+            }
+            EditOp::ModifyCacheDirective(_)
+            | EditOp::RemoveCacheDirective(_)
+            | EditOp::AddCachePool(_)
+            | EditOp::ModifyCachePool(_)
+            | EditOp::RemoveCachePool(_)
+            | EditOp::Rename(_)
             | EditOp::ConcatDelete(_)
             | EditOp::UpdateBlocks(_)
             | EditOp::SetXAttr(_)

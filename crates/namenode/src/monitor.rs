@@ -3,7 +3,8 @@
 use crate::core::Core;
 use std::sync::Arc;
 use std::time::Duration;
-use zerohop_namespace::OpContext;
+use zerohop_namespace::blocks::Now;
+use zerohop_namespace::{Namespace, OpContext};
 
 /// How often DataNodes, safe mode and redundancy are looked at.
 const TICK: Duration = Duration::from_millis(500);
@@ -15,7 +16,7 @@ const LEASES_MAX: usize = 100;
 pub(crate) async fn run(core: Arc<Core>) {
     let mut ticks = tokio::time::interval(TICK);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut lease_due_ms = 0;
+    let (mut lease_due_ms, mut cache_due_ms) = (0, 0);
     loop {
         ticks.tick().await;
         let now = core.clock.now();
@@ -34,8 +35,22 @@ pub(crate) async fn run(core: Arc<Core>) {
             lease_due_ms = now.mono_ms + core.settings.lease_recheck.as_millis() as u64;
             check_leases(&core);
         }
+        if core.read(Namespace::is_cache_changed) || now.mono_ms >= cache_due_ms {
+            cache_due_ms = now.mono_ms + core.settings.cache_refresh.as_millis() as u64;
+            scan_cache(&core, now);
+        }
         reap(&core).await;
     }
+}
+
+/// Which DataNodes shall hold what in memory; not before they have reported what they have.
+fn scan_cache(core: &Core, now: Now) {
+    _ = core.write(|namespace| {
+        let is_used = namespace.is_cache_changed() || namespace.has_cache_directives();
+        if is_used && !namespace.blocks.safe_mode().is_on() {
+            namespace.scan_cache(now);
+        }
+    });
 }
 
 /// Files whose writers have been silent beyond the hard limit are recovered; nobody waits for the edits.

@@ -31,6 +31,7 @@ pub(crate) struct Settings {
     pub(crate) retry_cache: bool,
     pub(crate) retry_expiry: Duration,
     pub(crate) lease_recheck: Duration,
+    pub(crate) cache_refresh: Duration,
 }
 
 impl Settings {
@@ -54,6 +55,7 @@ impl Settings {
             retry_cache: conf.get(&keys::DFS_NAMENODE_ENABLE_RETRYCACHE)?,
             retry_expiry: conf.get(&keys::DFS_NAMENODE_RETRYCACHE_EXPIRYTIME_MILLIS)?,
             lease_recheck: conf.get(&keys::DFS_NAMENODE_LEASE_RECHECK_INTERVAL_MS)?,
+            cache_refresh: conf.get(&keys::DFS_NAMENODE_PATH_BASED_CACHE_REFRESH_INTERVAL_MS)?,
         })
     }
 }
@@ -164,6 +166,7 @@ fn block_params(conf: &Conf) -> Result<BlockParams, Error> {
         report_leases_max: conf.get(&keys::DFS_NAMENODE_MAX_FULL_BLOCK_REPORT_LEASES)?.max(1)
             as usize,
         report_lease_ms: millis(conf.get(&keys::DFS_NAMENODE_FULL_BLOCK_REPORT_LEASE_LENGTH_MS)?),
+        cache_retry_ms: millis(conf.get(&keys::DFS_NAMENODE_PATH_BASED_CACHE_RETRY_INTERVAL_MS)?),
         consider_load: conf.get(&keys::DFS_NAMENODE_REDUNDANCY_CONSIDERLOAD)?,
         consider_load_factor: conf.get(&keys::DFS_NAMENODE_REDUNDANCY_CONSIDERLOAD_FACTOR)?,
         safemode_threshold: conf.get(&keys::DFS_NAMENODE_SAFEMODE_THRESHOLD_PCT)?,

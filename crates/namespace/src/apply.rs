@@ -94,6 +94,12 @@ impl Namespace {
                 let slot = self.replayed_file(&op.path)?;
                 self.cut_file(slot, op).map(drop)
             }
+            EditOp::AddCacheDirective(_)
+            | EditOp::RemoveCacheDirective(_)
+            | EditOp::ModifyCacheDirective(_)
+            | EditOp::AddCachePool(_)
+            | EditOp::ModifyCachePool(_)
+            | EditOp::RemoveCachePool(_) => self.cache.apply(op),
             EditOp::ReassignLease(op) => {
                 let slot = self.replayed_file(&op.path)?;
                 self.reassign(slot, &op.new_holder);
@@ -393,12 +399,6 @@ fn refuse(other: &op::EditOp) -> Result<()> {
         | EditOp::RenameSnapshot(_)
         | EditOp::AllowSnapshot(_)
         | EditOp::DisallowSnapshot(_) => "snapshots",
-        EditOp::AddCacheDirective(_)
-        | EditOp::RemoveCacheDirective(_)
-        | EditOp::ModifyCacheDirective(_)
-        | EditOp::AddCachePool(_)
-        | EditOp::ModifyCachePool(_)
-        | EditOp::RemoveCachePool(_) => "centralized caching",
         EditOp::GetDelegationToken(_)
         | EditOp::RenewDelegationToken(_)
         | EditOp::CancelDelegationToken(_)

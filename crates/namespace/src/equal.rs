@@ -4,13 +4,17 @@ use crate::Namespace;
 use crate::tree::{Body, Slot};
 
 impl Namespace {
-    /// The first difference to another namespace, in words; none if inodes, blocks, leases, quotas and counters agree.
+    /// The first difference to another namespace, in words; none if inodes, blocks, leases, quotas, cache pools and counters agree.
     ///
     /// Replicas and lease times are not compared: no log carries them. Of a block being written only id and stamp are, and
     /// while files are open only the names used: how far a block is written is not logged.
     pub fn difference(&self, other: &Namespace) -> Option<String> {
         if self.ids != other.ids {
             return Some(format!("counters: {:?} and {:?}", self.ids, other.ids));
+        }
+        let (mine, theirs) = (self.cache.save(), other.cache.save());
+        if mine != theirs {
+            return Some(format!("cache pools and directives: {mine:?} and {theirs:?}"));
         }
         if self.tree.len() != other.tree.len() {
             return Some(format!("{} and {} inodes", self.tree.len(), other.tree.len()));

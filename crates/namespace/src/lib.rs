@@ -8,6 +8,7 @@ mod access;
 mod acl;
 mod apply;
 pub mod blocks;
+mod cache;
 mod context;
 mod equal;
 mod fail;
@@ -58,6 +59,7 @@ pub struct Namespace {
     params: NamespaceParams,
     tree: tree::Tree,
     leases: lease::Leases,
+    cache: cache::Cache,
     ids: Ids,
     /// Erasure-coding policies of the image this began with: kept for whoever reads ours, obeyed by nothing here.
     ec_policies: Vec<zerohop_proto::hdfs::ErasureCodingPolicyProto>,
@@ -79,6 +81,7 @@ impl Namespace {
             params,
             tree,
             leases: lease::Leases::default(),
+            cache: cache::Cache::default(),
             ids: Ids::default(),
             ec_policies: Vec::new(),
             edits: Vec::new(),

@@ -3,6 +3,7 @@
 pub use crate::blocks::{BlockLocations, StorageType};
 use std::sync::Arc;
 pub use zerohop_journal::types::{AclEntry, AclScope, AclType, XAttr, XAttrNamespace};
+use zerohop_journal::types::{CacheDirective, CachePool};
 use zerohop_wire::{Block, InodeId};
 
 /// What an inode is.
@@ -151,6 +152,34 @@ pub struct AclStatus {
     pub sticky: bool,
     pub mode: u16,
     pub entries: Vec<AclEntry>,
+}
+
+/// What the files of a cache directive or pool need, and what of that is in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct CacheStats {
+    pub bytes_needed: i64,
+    pub bytes_cached: i64,
+    pub files_needed: i64,
+    pub files_cached: i64,
+}
+
+/// A cache pool in a list; of one that the caller may not read the name only.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct CachePoolEntry {
+    pub info: CachePool,
+    pub stats: CacheStats,
+    pub bytes_over_limit: i64,
+}
+
+/// A cache directive in a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct CacheDirectiveEntry {
+    pub info: CacheDirective,
+    pub stats: CacheStats,
+    pub has_expired: bool,
 }
 
 /// Counts of the namespace for metrics and pages.

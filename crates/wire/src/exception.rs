@@ -82,6 +82,7 @@ exceptions! {
     MaxDirectoryItemsExceeded = "org.apache.hadoop.hdfs.protocol.FSLimitException$MaxDirectoryItemsExceededException",
     PathComponentTooLong = "org.apache.hadoop.hdfs.protocol.FSLimitException$PathComponentTooLongException",
     UnknownCryptoProtocolVersion = "org.apache.hadoop.hdfs.UnknownCryptoProtocolVersionException",
+    InvalidRequest = "org.apache.hadoop.fs.InvalidRequestException",
     LeaseExpired = "org.apache.hadoop.hdfs.server.namenode.LeaseExpiredException",
     NotReplicatedYet = "org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException",
     SafeMode = "org.apache.hadoop.hdfs.server.namenode.SafeModeException",

@@ -163,6 +163,10 @@ keys! {
     DFS_NAMENODE_RETRYCACHE_HEAP_PERCENT: f32 = "dfs.namenode.retrycache.heap.percent", "0.03f", Plain;
     /// How long an answer is remembered.
     DFS_NAMENODE_RETRYCACHE_EXPIRYTIME_MILLIS: Duration = "dfs.namenode.retrycache.expirytime.millis", "600000", Millis;
+    /// Time between two looks at the paths that shall be cached.
+    DFS_NAMENODE_PATH_BASED_CACHE_REFRESH_INTERVAL_MS: Duration = "dfs.namenode.path.based.cache.refresh.interval.ms", "30000", Millis;
+    /// Time after which a DataNode is told again what to cache.
+    DFS_NAMENODE_PATH_BASED_CACHE_RETRY_INTERVAL_MS: Duration = "dfs.namenode.path.based.cache.retry.interval.ms", "30000", Millis;
     /// Folders of a checkpoint's image.
     DFS_NAMENODE_CHECKPOINT_DIR: Vec<String> = "dfs.namenode.checkpoint.dir", "file://${hadoop.tmp.dir}/dfs/namesecondary", Plain;
     /// Folders of a checkpoint's edits.

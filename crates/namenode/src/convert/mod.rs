@@ -2,6 +2,7 @@
 
 mod acl;
 mod block;
+mod cache;
 mod datanode;
 mod status;
 mod summary;
@@ -9,6 +10,9 @@ mod xattr;
 
 pub(crate) use acl::{acl_entries, acl_status};
 pub(crate) use block::{located_block, located_blocks};
+pub(crate) use cache::{
+    cache_directive, cache_directive_entry, cache_filter, cache_pool, cache_pool_entry,
+};
 pub(crate) use datanode::{
     datanode_id, datanode_info, storage_report, storage_report_proto, storage_type,
 };

@@ -106,7 +106,7 @@ fn info(core: &Core, figures: &Figures) -> Value {
             "PercentRemaining": percent(blocks.remaining, blocks.capacity),
             "BlockPoolUsedSpace": blocks.block_pool_used,
             "PercentBlockPoolUsed": percent(blocks.block_pool_used, blocks.capacity),
-            "CacheCapacity": 0, "CacheUsed": 0,
+            "CacheCapacity": blocks.cache_capacity, "CacheUsed": blocks.cache_used,
             "TotalBlocks": blocks.blocks,
             "TotalFiles": figures.names.inodes,
             "NumberOfMissingBlocks": blocks.missing,

@@ -1,5 +1,6 @@
 //! DataNodes come, beat and go; commands go out with the answers.
 
+use super::cached::NodeCache;
 use super::nodes::Node;
 use super::{
     AdminState, BlockManager, Command, DatanodeId, NodeIdx, Now, ReplicaLocation, StorageIdx,
@@ -171,6 +172,7 @@ impl BlockManager {
             commands.push(Command::Invalidate(doomed));
         }
         commands.extend(known.bandwidth.take().map(Command::BalancerBandwidth));
+        commands.extend(self.cache_commands(node));
         commands
     }
 
@@ -217,6 +219,7 @@ impl BlockManager {
         known.invalidate.clear();
         known.transfers.clear();
         known.recoveries.clear();
+        known.cache = NodeCache::default();
         let storages = known.storages.clone();
         self.count_racks();
         for storage in storages {

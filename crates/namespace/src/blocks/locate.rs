@@ -21,9 +21,14 @@ impl BlockManager {
             None => self.readable(slot),
         };
         let mut replicas: Vec<_> =
-            storages.iter().filter_map(|storage| self.nodes.location(*storage)).collect();
+            storages.iter().filter_map(|storage| self.location_with_cache(*storage, id)).collect();
         self.sort_by_distance(&mut replicas, client_host);
         Some(BlockLocations { block: stored.block, replicas, corrupt })
+    }
+
+    fn location_with_cache(&self, storage: StorageIdx, id: BlockId) -> Option<ReplicaLocation> {
+        let is_held = self.nodes.node_of(storage).is_some_and(|node| self.is_held(node, id));
+        self.nodes.location(storage).map(|location| ReplicaLocation { is_held, ..location })
     }
 
     /// Storages a client may be sent to; when all replicas are corrupt those, so that it can say what is wrong.

@@ -1,5 +1,6 @@
 //! The tables of DataNodes and their storages.
 
+use super::cached::NodeCache;
 use super::map::Slot;
 use super::report_lease::ReportLease;
 use super::{
@@ -26,6 +27,7 @@ pub(super) struct Node {
     pub(super) failed_volumes: u32,
     pub(super) cache_capacity: u64,
     pub(super) cache_used: u64,
+    pub(super) cache: NodeCache,
     pub(super) last_update: Now,
     pub(super) last_report: Now,
     /// Its storages have been named by a heartbeat since it registered.
@@ -148,6 +150,7 @@ impl Nodes {
             failed_volumes: 0,
             cache_capacity: 0,
             cache_used: 0,
+            cache: NodeCache::default(),
             last_update: Now::default(),
             last_report: Now::default(),
             heartbeat_seen: false,
@@ -321,6 +324,7 @@ impl Nodes {
             node: self.info(node),
             storage_id: known.id.clone(),
             kind: known.kind,
+            is_held: false,
         })
     }
 }

@@ -45,6 +45,8 @@ pub struct BlockParams {
     pub report_leases_max: usize,
     /// `dfs.namenode.full.block.report.lease.length.ms`: how long one may take for it.
     pub report_lease_ms: u64,
+    /// `dfs.namenode.path.based.cache.retry.interval.ms`: how often a DataNode is told what to cache.
+    pub cache_retry_ms: u64,
     /// Where the dice start; the same seed gives the same placement.
     pub seed: u64,
 }
@@ -73,6 +75,7 @@ impl Default for BlockParams {
             safemode_extension_ms: 30_000,
             report_leases_max: 6,
             report_lease_ms: 300_000,
+            cache_retry_ms: 30_000,
             seed: 0x5eed,
         }
     }

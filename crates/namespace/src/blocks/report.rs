@@ -79,7 +79,7 @@ impl BlockManager {
         Ok(())
     }
 
-    fn reporting_node(&self, uuid: &str) -> Result<NodeIdx> {
+    pub(super) fn reporting_node(&self, uuid: &str) -> Result<NodeIdx> {
         let node = self
             .nodes
             .by_uuid(uuid)

@@ -95,6 +95,8 @@ impl BlockManager {
             stats.non_dfs_used += figures.non_dfs_used;
             stats.remaining += figures.remaining;
             stats.block_pool_used += figures.block_pool_used;
+            stats.cache_capacity += figures.cache_capacity;
+            stats.cache_used += figures.cache_used;
             stats.xceivers += figures.xceivers;
         }
         stats

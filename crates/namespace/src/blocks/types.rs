@@ -129,6 +129,8 @@ pub struct ReplicaLocation {
     pub storage_id: Arc<str>,
     /// The storage's type.
     pub kind: StorageType,
+    /// The DataNode holds the block locked in memory.
+    pub is_held: bool,
 }
 
 /// Where a block's replicas are, nearest to the asking client first.
@@ -206,6 +208,10 @@ pub enum Command {
     Register,
     /// Throttle balancing to this many bytes a second.
     BalancerBandwidth(u64),
+    /// Lock these replicas in memory.
+    Cache(Vec<BlockId>),
+    /// Let these replicas go from memory.
+    Uncache(Vec<BlockId>),
 }
 
 /// One block to copy to one or more targets.
@@ -273,6 +279,8 @@ pub struct BlockStats {
     pub dfs_used: u64,
     pub non_dfs_used: u64,
     pub remaining: u64,
+    pub cache_capacity: u64,
+    pub cache_used: u64,
     pub block_pool_used: u64,
     pub blocks: u64,
     pub under_replicated: u64,

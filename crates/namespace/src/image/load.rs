@@ -39,6 +39,9 @@ impl Namespace {
             self.load_folders(section)?;
         }
         self.check_all_attached(image)?;
+        if let Some(section) = image.section(SectionName::CacheManager)? {
+            self.load_cache(section)?;
+        }
         // Images do not say what folders with a quota use.
         self.recount_below(self.tree.root);
         Ok(info)

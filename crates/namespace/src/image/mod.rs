@@ -3,6 +3,7 @@
 //! Sections of features that are not there (snapshots, tokens, caching) are written empty or left out, as Apache's
 //! readers allow; images that use them are refused.
 
+mod cache;
 mod load;
 mod names;
 mod save;

@@ -10,9 +10,9 @@ use bytes::Bytes;
 use std::io;
 use zerohop_journal::image::{ImageWriter, SectionName};
 use zerohop_proto::hdfs::fsimage::{
-    CacheManagerSection, ErasureCodingSection, INodeSection, NameSystemSection,
-    SecretManagerSection, SnapshotSection, StringTableSection, files_under_construction_section,
-    i_node_directory_section as dir, i_node_section as inode, string_table_section,
+    ErasureCodingSection, INodeSection, NameSystemSection, SecretManagerSection, SnapshotSection,
+    StringTableSection, files_under_construction_section, i_node_directory_section as dir,
+    i_node_section as inode, string_table_section,
 };
 use zerohop_proto::hdfs::{BlockProto, BlockTypeProto};
 
@@ -53,11 +53,7 @@ impl Namespace {
             num_tokens: Some(0),
         })?;
         out.end(SectionName::SecretManager);
-        out.message(&CacheManagerSection {
-            next_directive_id: 1,
-            num_pools: 0,
-            num_directives: 0,
-        })?;
+        self.save_cache(out)?;
         out.end(SectionName::CacheManager);
         save_names(out, &names)
     }

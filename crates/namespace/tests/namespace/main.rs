@@ -3,6 +3,7 @@
 mod acls;
 mod apache;
 mod attributes;
+mod caching;
 mod deletes;
 mod images;
 mod leases;

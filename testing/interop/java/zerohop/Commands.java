@@ -106,6 +106,7 @@ final class Commands {
       case "lend": return ok(LocalReads.lend(readers.get(a[0]), (int) num(1)));
       case "giveback": LocalReads.giveBack(readers.remove(a[0])); return ok();
       case "cache": return ok(LocalReads.cache(fs, path(0)));
+      case "cacheadmin": return LocalReads.cacheAdmin(fs, a);
       case "uncache": fs.removeCacheDirective(num(0)); return ok();
       case "cached": return ok(LocalReads.cached(fs, path(0)));
       case "checkpath": return LocalReads.checkPath(a[0]);

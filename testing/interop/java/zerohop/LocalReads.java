@@ -1,8 +1,11 @@
 package zerohop;
 
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.zip.CRC32;
@@ -12,6 +15,7 @@ import org.apache.hadoop.fs.ReadOption;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.ReadStatistics;
 import org.apache.hadoop.hdfs.client.HdfsDataInputStream;
+import org.apache.hadoop.hdfs.tools.CacheAdmin;
 import org.apache.hadoop.hdfs.protocol.CacheDirectiveInfo;
 import org.apache.hadoop.hdfs.protocol.CachePoolInfo;
 import org.apache.hadoop.io.ElasticByteBufferPool;
@@ -72,6 +76,23 @@ final class LocalReads {
     return Arrays.stream(fs.getFileBlockLocations(path, 0, Long.MAX_VALUE))
         .mapToLong(block -> block.getCachedHosts().length)
         .sum();
+  }
+
+  /** {@code hdfs cacheadmin} in this process: exit code, and what it printed. */
+  static Object[] cacheAdmin(DistributedFileSystem fs, String[] args) throws Exception {
+    PrintStream out = System.out;
+    PrintStream err = System.err;
+    ByteArrayOutputStream text = new ByteArrayOutputStream();
+    PrintStream both = new PrintStream(text, true, StandardCharsets.UTF_8);
+    System.setOut(both);
+    System.setErr(both);
+    try {
+      int code = new CacheAdmin(fs.getConf()).run(args);
+      return new Object[] {code, text.toString(StandardCharsets.UTF_8)};
+    } finally {
+      System.setOut(out);
+      System.setErr(err);
+    }
   }
 
   /** Apache's own verdict on a socket path: empty, or what is wrong. */

@@ -65,6 +65,7 @@
 //! | giveback | reader | (gives those back and closes) |
 //! | cache | path | id of the new cache directive |
 //! | uncache | id | |
+//! | cacheadmin | arguments of hdfs cacheadmin | exit code, output |
 //! | cached | path | blocks that are cached |
 //! | checkpath | path of a domain socket | empty, or what Apache finds wrong with it |
 

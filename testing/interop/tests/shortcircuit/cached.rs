@@ -25,9 +25,7 @@ fn locked(cluster: &Cluster) -> Outcome<u64> {
     listing["cache"]["used"].as_u64().ok_or_else(|| listing.to_string())
 }
 
-#[test]
-fn cached_replicas_lend_their_memory() {
-    let folder = SocketFolder::make("cached").unwrap();
+fn cluster(name: &str, namenode: Kind, folder: &SocketFolder) -> Outcome<Cluster> {
     let settings = site::settings(&[
         ("dfs.client.read.shortcircuit", "true"),
         ("dfs.domain.socket.path", &folder.setting()),
@@ -35,15 +33,15 @@ fn cached_replicas_lend_their_memory() {
         ("dfs.datanode.max.locked.memory", "4194304"),
         ("dfs.cachereport.intervalMsec", "200"),
         ("dfs.namenode.path.based.cache.refresh.interval.ms", "200"),
+        ("dfs.namenode.path.based.cache.retry.interval.ms", "1000"),
     ]);
-    let spec = Spec {
-        name: "shortcircuit-cached",
-        namenode: Kind::Apache,
-        datanodes: Kind::Ours,
-        count: 1,
-        settings,
-    };
-    over(Cluster::start(&spec), |cluster| {
+    Cluster::start(&Spec { name, namenode, datanodes: Kind::Ours, count: 1, settings })
+}
+
+fn lend(namenode: Kind) {
+    let name = format!("scr-cached-{namenode:?}").to_lowercase();
+    let folder = SocketFolder::make(&name).unwrap();
+    over(cluster(&name, namenode, &folder), |cluster| {
         let mut client = cluster.client(Kind::Apache)?;
         put(&mut client, "/c", 1)?;
         let directive = cluster.judge()?.ok(&["cache", "/c"])?.swap_remove(0);
@@ -93,4 +91,107 @@ fn wait_locked(cluster: &Cluster, bytes: u64) -> Outcome {
         found if found == bytes => Ok(true),
         other => Err(format!("{other} bytes are locked")),
     })
+}
+
+#[test]
+fn cached_replicas_lend_their_memory() {
+    lend(Kind::Apache);
+}
+
+#[test]
+fn our_namenode_has_replicas_cached() {
+    lend(Kind::Ours);
+}
+
+/// `hdfs cacheadmin`, in the judge's process: exit code and output.
+fn admin(cluster: &mut Cluster, line: &str) -> Outcome<String> {
+    let fields: Vec<&str> = std::iter::once("cacheadmin").chain(line.split(' ')).collect();
+    let said = cluster.judge()?.ok(&fields)?;
+    Ok(format!("{line}\n{}\n{}", said[0], said[1]))
+}
+
+/// Pools and directives of all kinds, refusals, and lists with what is in memory: as they are said.
+fn admin_all(cluster: &mut Cluster) -> Outcome<Vec<String>> {
+    let mut client = cluster.client(Kind::Apache)?;
+    for path in ["/c", "/d/one", "/d/two", "/e"] {
+        put(&mut client, path, 1)?;
+    }
+    let mut said = Vec::new();
+    for line in [
+        "-addPool hot -owner alice -group staff -mode 0750 -limit 4000000",
+        "-addPool cold",
+        "-addPool hot",
+        "-addPool wrong -limit -1",
+        "-addDirective -path /c -pool hot",
+        "-addDirective -path /e -pool hot",
+        "-addDirective -path /d -pool cold -replication 2",
+        "-addDirective -path /c -pool nope",
+        "-addDirective -path /e -pool cold -replication 0",
+        "-addDirective -path /e -pool cold -ttl 1h",
+        "-modifyDirective -id 3 -path /e -ttl 30m",
+        "-modifyDirective -id 3 -path /e -ttl never",
+        "-modifyDirective -id 77 -path /e",
+        "-modifyPool cold -limit 1 -maxTtl 2d",
+        "-modifyPool nope -limit 1",
+        "-removeDirective 78",
+    ] {
+        said.push(admin(cluster, line)?);
+    }
+    wait_cached(cluster, "3")?;
+    let lists = ["-listPools -stats", "-listDirectives -stats", "-listDirectives -path /c"];
+    wait::until("the statistics say so", SETTLE, || {
+        let stats = admin(cluster, "-listDirectives -stats -path /c")?;
+        // So many bytes are needed, and so many cached.
+        let is_cached = stats.matches(&LEN.to_string()).count() == 2;
+        if is_cached { Ok(true) } else { Err(stats) }
+    })?;
+    for line in lists {
+        said.push(admin(cluster, line)?);
+    }
+    Ok(said)
+}
+
+/// What is left for a restart: some of it in an image, some in edits.
+fn lists_after(cluster: &mut Cluster, other: Kind) -> Outcome<Vec<String>> {
+    for action in ["enter", "leave"] {
+        cluster.judge()?.ok(&["safemode", action])?;
+        if action == "enter" {
+            cluster.judge()?.ok(&["savenamespace"])?;
+        }
+    }
+    for line in ["-addPool last", "-addDirective -path /e -pool last", "-removeDirective 2"] {
+        admin(cluster, line)?;
+    }
+    let lists = |cluster: &mut Cluster| -> Outcome<Vec<String>> {
+        Ok(vec![admin(cluster, "-listPools")?, admin(cluster, "-listDirectives")?])
+    };
+    let before = lists(cluster)?;
+    cluster.stop_all()?;
+    cluster.start_all(other, Kind::Ours)?;
+    let after = lists(cluster)?;
+    wait_cached(cluster, "3")?;
+    match before == after {
+        true => Ok(after),
+        false => Err(format!("{before:#?}\nbefore the restart, then\n{after:#?}")),
+    }
+}
+
+/// Apache's `cacheadmin` gets the same words from both NameNodes, and each takes over what the other
+/// one wrote.
+#[test]
+fn cacheadmin_cannot_tell_the_namenodes_apart() {
+    let mut all = Vec::new();
+    for (namenode, other) in [(Kind::Apache, Kind::Ours), (Kind::Ours, Kind::Apache)] {
+        let name = format!("scr-cacheadmin-{namenode:?}").to_lowercase();
+        let folder = SocketFolder::make(&name).unwrap();
+        over(cluster(&name, namenode, &folder), |cluster| {
+            let mut said = admin_all(cluster)?;
+            said.extend(lists_after(cluster, other)?);
+            all.push(said);
+            Ok(())
+        });
+    }
+    for (apache, ours) in all[0].iter().zip(&all[1]) {
+        assert_eq!(apache, ours);
+    }
 }

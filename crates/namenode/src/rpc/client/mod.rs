@@ -4,6 +4,7 @@ mod acl;
 mod admin;
 mod attribute;
 mod block;
+mod cache;
 mod file;
 mod lease;
 mod listing;
@@ -133,8 +134,14 @@ fn dispatch(call: Call<'_>, method: &str) -> Reply {
         "getErasureCodingPolicies" => none::erasure_coding_policies(call),
         "getErasureCodingCodecs" => none::erasure_coding_codecs(call),
         "getSnapshottableDirListing" => none::snapshottable_directories(call),
-        "listCacheDirectives" => none::cache_directives(call),
-        "listCachePools" => none::cache_pools(call),
+        "listCacheDirectives" => cache::list_directives(call),
+        "listCachePools" => cache::list_pools(call),
+        "addCacheDirective" => cache::add_directive(call),
+        "modifyCacheDirective" => cache::modify_directive(call),
+        "removeCacheDirective" => cache::remove_directive(call),
+        "addCachePool" => cache::add_pool(call),
+        "modifyCachePool" => cache::modify_pool(call),
+        "removeCachePool" => cache::remove_pool(call),
         "getEnclosingRoot" => none::enclosing_root(call),
         other if NOT_YET.contains(&other) => Reply::exception(
             JavaException::UnsupportedOperation
@@ -147,12 +154,6 @@ fn dispatch(call: Call<'_>, method: &str) -> Reply {
 /// Methods of the protocol that answer UnsupportedOperationException by name.
 const NOT_YET: &[&str] = &[
     "metaSave",
-    "addCacheDirective",
-    "modifyCacheDirective",
-    "removeCacheDirective",
-    "addCachePool",
-    "modifyCachePool",
-    "removeCachePool",
     "createSnapshot",
     "renameSnapshot",
     "allowSnapshot",

@@ -1,4 +1,4 @@
-//! Questions about things that this NameNode has none of yet: tokens, encryption zones, erasure coding, snapshots, caches.
+//! Questions about things that this NameNode has none of yet: tokens, encryption zones, erasure coding, snapshots.
 //! The honest answer is an empty one, as Apache's NameNode gives where they are not used.
 
 use crate::rpc::answer::Call;
@@ -14,9 +14,8 @@ use zerohop_proto::hdfs::{
     GetErasureCodingPoliciesRequestProto, GetErasureCodingPoliciesResponseProto,
     GetErasureCodingPolicyRequestProto, GetErasureCodingPolicyResponseProto,
     GetEzForPathRequestProto, GetEzForPathResponseProto, GetSnapshottableDirListingRequestProto,
-    GetSnapshottableDirListingResponseProto, ListCacheDirectivesRequestProto,
-    ListCacheDirectivesResponseProto, ListCachePoolsRequestProto, ListCachePoolsResponseProto,
-    ListEncryptionZonesRequestProto, ListEncryptionZonesResponseProto,
+    GetSnapshottableDirListingResponseProto, ListEncryptionZonesRequestProto,
+    ListEncryptionZonesResponseProto,
 };
 use zerohop_transport::rpc::server::Reply;
 use zerohop_wire::JavaException;
@@ -80,16 +79,6 @@ pub(super) fn snapshottable_directories(call: Call<'_>) -> Reply {
     call.ask(|_, _, _: GetSnapshottableDirListingRequestProto| {
         Ok(GetSnapshottableDirListingResponseProto::default())
     })
-}
-
-pub(super) fn cache_directives(call: Call<'_>) -> Reply {
-    call.ask(|_, _, _: ListCacheDirectivesRequestProto| {
-        Ok(ListCacheDirectivesResponseProto::default())
-    })
-}
-
-pub(super) fn cache_pools(call: Call<'_>) -> Reply {
-    call.ask(|_, _, _: ListCachePoolsRequestProto| Ok(ListCachePoolsResponseProto::default()))
 }
 
 /// Without encryption zones the root encloses everything.

@@ -7,13 +7,14 @@ use zerohop_namespace::blocks::{
 };
 use zerohop_proto::hdfs::datanode::datanode_command_proto::Type;
 use zerohop_proto::hdfs::datanode::{
-    BalancerBandwidthCommandProto, BlockCommandProto, BlockRecoveryCommandProto,
-    DatanodeCommandProto, FinalizeCommandProto, RegisterCommandProto, block_command_proto::Action,
+    BalancerBandwidthCommandProto, BlockCommandProto, BlockIdCommandProto,
+    BlockRecoveryCommandProto, DatanodeCommandProto, FinalizeCommandProto, RegisterCommandProto,
+    block_command_proto::Action, block_id_command_proto::Action as IdAction,
 };
 use zerohop_proto::hdfs::{
     BlockProto, DatanodeInfosProto, RecoveringBlockProto, StorageTypesProto, StorageUuidsProto,
 };
-use zerohop_wire::{Block, GenerationStamp};
+use zerohop_wire::{Block, BlockId, GenerationStamp};
 
 pub(super) fn proto(command: Command, pool: &str) -> DatanodeCommandProto {
     match command {
@@ -25,6 +26,8 @@ pub(super) fn proto(command: Command, pool: &str) -> DatanodeCommandProto {
             }),
             ..of_type(Type::BlockRecoveryCommand)
         },
+        Command::Cache(ids) => block_ids(IdAction::Cache, ids, pool),
+        Command::Uncache(ids) => block_ids(IdAction::Uncache, ids, pool),
         Command::Register => DatanodeCommandProto {
             register_cmd: Some(RegisterCommandProto {}),
             ..of_type(Type::RegisterCommand)
@@ -50,6 +53,17 @@ fn of_type(kind: Type) -> DatanodeCommandProto {
 
 fn block_command(command: BlockCommandProto) -> DatanodeCommandProto {
     DatanodeCommandProto { blk_cmd: Some(command), ..of_type(Type::BlockCommand) }
+}
+
+fn block_ids(action: IdAction, ids: Vec<BlockId>, pool: &str) -> DatanodeCommandProto {
+    DatanodeCommandProto {
+        blk_id_cmd: Some(BlockIdCommandProto {
+            action: action.into(),
+            block_pool_id: pool.to_owned(),
+            block_ids: ids.into_iter().map(|id| id.0 as u64).collect(),
+        }),
+        ..of_type(Type::BlockIdCommand)
+    }
 }
 
 fn transfer(transfers: Vec<TransferCommand>, pool: &str) -> BlockCommandProto {

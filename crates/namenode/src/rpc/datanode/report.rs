@@ -21,7 +21,7 @@ use zerohop_proto::hdfs::datanode::{
 };
 use zerohop_transport::rpc::server::Reply;
 use zerohop_wire::block_report::{Report, decode_longs};
-use zerohop_wire::{Block, ExtendedBlock, JavaException};
+use zerohop_wire::{Block, BlockId, ExtendedBlock, JavaException};
 
 /// A full report. Storages are taken in one by one, so that a large DataNode does not hold up everybody for all of them.
 pub(super) fn full(call: Call<'_>) -> Reply {
@@ -113,10 +113,13 @@ fn event(info: &ReceivedDeletedBlockInfoProto) -> ReplicaEvent {
     }
 }
 
-/// Nothing is cached, so there is nothing to note.
+/// What a DataNode holds locked in memory.
 pub(super) fn cache(call: Call<'_>) -> Reply {
     call.ask(|core, _, q: CacheReportRequestProto| {
         check_registration(core, &q.registration)?;
+        let uuid = &q.registration.datanode_id.datanode_uuid;
+        let held = q.blocks.iter().map(|id| BlockId(*id as i64));
+        core.write(|namespace| namespace.blocks.cache_report(uuid, held)).0?;
         Ok(CacheReportResponseProto { cmd: None })
     })
 }

@@ -1,5 +1,6 @@
 //! Given, event, expected: the block manager without a cluster.
 
+mod cached;
 mod construction;
 mod placement;
 mod redundancy;
@@ -50,6 +51,10 @@ impl Cluster {
     }
 
     fn beat(&mut self, index: usize) -> Vec<Command> {
+        self.beat_with(index, Heartbeat::default())
+    }
+
+    fn beat_with(&mut self, index: usize, beat: Heartbeat) -> Vec<Command> {
         let report = StorageReport {
             id: storage(index),
             kind: StorageType::Disk,
@@ -62,9 +67,7 @@ impl Cluster {
             block_pool_used: 0,
             mount: None,
         };
-        self.blocks
-            .heartbeat(&format!("uuid-{index}"), Heartbeat::default(), &[report], self.now)
-            .commands
+        self.blocks.heartbeat(&format!("uuid-{index}"), beat, &[report], self.now).commands
     }
 
     fn pass(&mut self, ms: u64) {

@@ -1,0 +1,229 @@
+//! The centralized cache: pools, and directives that say which paths shall be in the memory of DataNodes
+//! (`CacheManager`).
+
+mod ops;
+mod scan;
+
+use crate::Result;
+use crate::views::{CacheDirectiveEntry, CachePoolEntry, CacheStats};
+use std::collections::BTreeMap;
+use zerohop_journal::EditOp;
+use zerohop_journal::types::{CacheDirective, CachePool};
+use zerohop_wire::{JavaException, RemoteException};
+
+/// A pool without a limit says this.
+const LIMIT_NONE: i64 = i64::MAX;
+/// The longest relative expiry: never (`Expiration.MAX_RELATIVE_EXPIRY_MS`).
+const NEVER_MS: i64 = i64::MAX / 4;
+const MODE_DEFAULT: u16 = 0o755;
+
+/// All pools and directives.
+pub(crate) struct Cache {
+    next_id: i64,
+    pools: BTreeMap<String, Pool>,
+    directives: BTreeMap<i64, Directive>,
+    /// Something changed since the paths were last looked at.
+    is_changed: bool,
+}
+
+struct Pool {
+    owner: String,
+    group: String,
+    mode: u16,
+    limit: i64,
+    max_expiry_ms: i64,
+    replication: i16,
+    stats: CacheStats,
+}
+
+struct Directive {
+    path: String,
+    replication: i16,
+    pool: String,
+    /// Ms since the epoch.
+    expiry_ms: i64,
+    stats: CacheStats,
+}
+
+impl Default for Cache {
+    fn default() -> Self {
+        let (pools, directives) = (BTreeMap::new(), BTreeMap::new());
+        Self { next_id: 1, pools, directives, is_changed: false }
+    }
+}
+
+fn invalid(message: impl Into<String>) -> RemoteException {
+    JavaException::InvalidRequest.with(message)
+}
+
+impl Pool {
+    /// A new pool; what is not said takes its default.
+    fn of(said: &CachePool) -> Self {
+        let mut pool = Self {
+            owner: String::new(),
+            group: String::new(),
+            mode: MODE_DEFAULT,
+            limit: LIMIT_NONE,
+            max_expiry_ms: NEVER_MS,
+            replication: 1,
+            stats: CacheStats::default(),
+        };
+        pool.change(said);
+        pool
+    }
+
+    fn change(&mut self, said: &CachePool) {
+        if let Some(owner) = &said.owner {
+            self.owner.clone_from(owner);
+        }
+        if let Some(group) = &said.group {
+            self.group.clone_from(group);
+        }
+        self.mode = said.mode.unwrap_or(self.mode);
+        self.limit = said.limit.unwrap_or(self.limit);
+        self.max_expiry_ms = said.max_relative_expiry_ms.unwrap_or(self.max_expiry_ms);
+        self.replication = said.default_replication.unwrap_or(self.replication);
+    }
+
+    fn info(&self, name: &str) -> CachePool {
+        CachePool {
+            name: name.to_owned(),
+            owner: Some(self.owner.clone()),
+            group: Some(self.group.clone()),
+            mode: Some(self.mode),
+            limit: Some(self.limit),
+            max_relative_expiry_ms: Some(self.max_expiry_ms),
+            default_replication: Some(self.replication),
+        }
+    }
+
+    fn entry(&self, name: &str) -> CachePoolEntry {
+        let over = self.stats.bytes_needed.saturating_sub(self.limit).max(0);
+        CachePoolEntry { info: self.info(name), stats: self.stats, bytes_over_limit: over }
+    }
+}
+
+impl Directive {
+    fn info(&self, id: i64) -> CacheDirective {
+        CacheDirective {
+            id,
+            path: Some(self.path.clone()),
+            replication: Some(self.replication),
+            pool: Some(self.pool.clone()),
+            expiration_ms: Some(self.expiry_ms),
+        }
+    }
+
+    fn is_expired(&self, now_ms: i64) -> bool {
+        self.expiry_ms > 0 && self.expiry_ms <= now_ms
+    }
+
+    fn entry(&self, id: i64, now_ms: i64) -> CacheDirectiveEntry {
+        CacheDirectiveEntry {
+            info: self.info(id),
+            stats: self.stats,
+            has_expired: self.is_expired(now_ms),
+        }
+    }
+}
+
+impl Cache {
+    /// The change of an edit.
+    ///
+    /// # Errors
+    /// `InvalidRequestException` when it does not fit what is there.
+    pub(crate) fn apply(&mut self, op: &EditOp) -> Result<()> {
+        self.is_changed = true;
+        match op {
+            EditOp::AddCachePool(op) => {
+                self.pools.insert(op.pool.name.clone(), Pool::of(&op.pool));
+                Ok(())
+            }
+            EditOp::ModifyCachePool(op) => {
+                self.pool_mut(&op.pool.name)?.change(&op.pool);
+                Ok(())
+            }
+            EditOp::RemoveCachePool(op) => {
+                self.pools.remove(&op.name);
+                self.directives.retain(|_, directive| directive.pool != op.name);
+                Ok(())
+            }
+            EditOp::AddCacheDirective(op) => self.put(&op.directive),
+            EditOp::ModifyCacheDirective(op) => {
+                let known = self.directive(op.directive.id)?.info(op.directive.id);
+                self.put(&merged(&op.directive, known))
+            }
+            EditOp::RemoveCacheDirective(op) => {
+                self.directives.remove(&op.id);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn put(&mut self, said: &CacheDirective) -> Result<()> {
+        let pool = said.pool.clone().unwrap_or_default();
+        self.pool_mut(&pool)?;
+        let directive = Directive {
+            path: said.path.clone().unwrap_or_default(),
+            replication: said.replication.unwrap_or(1),
+            pool,
+            expiry_ms: said.expiration_ms.unwrap_or(0),
+            stats: CacheStats::default(),
+        };
+        self.next_id = self.next_id.max(said.id.saturating_add(1));
+        self.directives.insert(said.id, directive);
+        Ok(())
+    }
+
+    fn pool(&self, name: &str) -> Result<&Pool> {
+        self.pools.get(name).ok_or_else(|| invalid(format!("Unknown pool {name}")))
+    }
+
+    fn pool_mut(&mut self, name: &str) -> Result<&mut Pool> {
+        self.pools.get_mut(name).ok_or_else(|| invalid(format!("Unknown pool {name}")))
+    }
+
+    fn directive(&self, id: i64) -> Result<&Directive> {
+        if id <= 0 {
+            return Err(invalid("Invalid negative ID."));
+        }
+        let found = self.directives.get(&id);
+        found.ok_or_else(|| invalid(format!("No directive with ID {id} found.")))
+    }
+
+    /// For an image: the next id, all pools, all directives.
+    pub(crate) fn save(&self) -> (i64, Vec<CachePool>, Vec<CacheDirective>) {
+        let pools = self.pools.iter().map(|(name, pool)| pool.info(name)).collect();
+        let directives = self.directives.iter().map(|(id, known)| known.info(*id)).collect();
+        (self.next_id, pools, directives)
+    }
+
+    /// What an image says.
+    ///
+    /// # Errors
+    /// `InvalidRequestException` for a directive without its pool.
+    pub(crate) fn load(
+        &mut self,
+        next_id: i64,
+        pools: &[CachePool],
+        directives: &[CacheDirective],
+    ) -> Result<()> {
+        self.is_changed = true;
+        self.pools.extend(pools.iter().map(|pool| (pool.name.clone(), Pool::of(pool))));
+        directives.iter().try_for_each(|directive| self.put(directive))?;
+        self.next_id = self.next_id.max(next_id);
+        Ok(())
+    }
+}
+
+/// A directive with what is said of it changed.
+fn merged(said: &CacheDirective, known: CacheDirective) -> CacheDirective {
+    CacheDirective {
+        id: known.id,
+        path: said.path.clone().or(known.path),
+        replication: said.replication.or(known.replication),
+        pool: said.pool.clone().or(known.pool),
+        expiration_ms: said.expiration_ms.or(known.expiration_ms),
+    }
+}

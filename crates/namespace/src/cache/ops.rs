@@ -1,0 +1,334 @@
+//! What clients ask of the centralized cache: each change becomes an edit.
+
+use super::{LIMIT_NONE, NEVER_MS, Pool, invalid, merged};
+use crate::access::{Action, READ, WRITE};
+use crate::fail::{denied, io};
+use crate::requests::{CacheDirectiveFilter, CacheDirectiveRequest, CacheExpiry};
+use crate::tree;
+use crate::views::{CacheDirectiveEntry, CachePoolEntry};
+use crate::{Namespace, OpContext, Result};
+use zerohop_journal::EditOp;
+use zerohop_journal::op::{
+    AddCacheDirective, AddCachePool, ModifyCacheDirective, ModifyCachePool, RemoveCacheDirective,
+    RemoveCachePool,
+};
+use zerohop_journal::types::{CacheDirective, CachePool};
+
+/// Entries of one page of a list (`dfs.namenode.list.cache.*.num.responses`).
+const PAGE: usize = 100;
+
+impl Namespace {
+    /// Makes a pool; for the superuser.
+    ///
+    /// # Errors
+    /// As Hadoop's `addCachePool`.
+    pub fn add_cache_pool(&mut self, ctx: &OpContext, said: CachePool) -> Result<()> {
+        self.begin(ctx, || format!("Cannot add cache pool {}", said.name))?;
+        self.check_superuser(ctx, "addCachePool")?;
+        validate_pool(&said)?;
+        if self.cache.pools.contains_key(&said.name) {
+            return Err(invalid(format!("Cache pool {} already exists.", said.name)));
+        }
+        let group = ctx.groups.first().cloned().unwrap_or_default();
+        let said = CachePool {
+            owner: said.owner.or_else(|| Some(ctx.user.to_string())),
+            group: said.group.or(Some(group)),
+            ..said
+        };
+        let pool = Pool::of(&said).info(&said.name);
+        self.change_cache(ctx, AddCachePool { pool })
+    }
+
+    /// Changes a pool; for the superuser.
+    ///
+    /// # Errors
+    /// As Hadoop's `modifyCachePool`.
+    pub fn modify_cache_pool(&mut self, ctx: &OpContext, said: CachePool) -> Result<()> {
+        self.begin(ctx, || format!("Cannot modify cache pool {}", said.name))?;
+        self.check_superuser(ctx, "modifyCachePool")?;
+        validate_pool(&said)?;
+        if !self.cache.pools.contains_key(&said.name) {
+            return Err(invalid(format!("Cache pool {} does not exist.", said.name)));
+        }
+        self.change_cache(ctx, ModifyCachePool { pool: said })
+    }
+
+    /// Removes a pool with all its directives; for the superuser.
+    ///
+    /// # Errors
+    /// As Hadoop's `removeCachePool`.
+    pub fn remove_cache_pool(&mut self, ctx: &OpContext, name: &str) -> Result<()> {
+        self.begin(ctx, || format!("Cannot modify cache pool {name}"))?;
+        self.check_superuser(ctx, "removeCachePool")?;
+        validate_name(name)?;
+        if !self.cache.pools.contains_key(name) {
+            return Err(invalid(format!("Cannot remove non-existent cache pool {name}")));
+        }
+        self.change_cache(ctx, RemoveCachePool { name: name.to_owned() })
+    }
+
+    /// Makes a directive; its id.
+    ///
+    /// # Errors
+    /// As Hadoop's `addCacheDirective`.
+    pub fn add_cache_directive(
+        &mut self,
+        ctx: &OpContext,
+        request: &CacheDirectiveRequest,
+    ) -> Result<i64> {
+        self.begin(ctx, || "Cannot add cache directive".to_owned())?;
+        if request.directive.id != 0 {
+            return io("addDirective: you cannot specify an ID for this operation.");
+        }
+        self.scan_cache_if_changed(ctx.now);
+        let name = pool_name(&request.directive)?;
+        let pool = self.cache.pool(name)?;
+        self.check_pool(ctx, name, pool, WRITE)?;
+        let path = valid_path(&request.directive)?.to_owned();
+        let replication =
+            valid_replication(request.directive.replication.unwrap_or(pool.replication))?;
+        let now_ms = self.wall_ms() as i64;
+        let expiry_ms = expiry(request.expiry, pool.max_expiry_ms, now_ms)?;
+        if !request.force {
+            self.check_pool_limit(name, &path, replication)?;
+        }
+        let id = self.cache.next_id;
+        if id >= i64::MAX - 1 {
+            return io("No more available IDs.");
+        }
+        let directive = CacheDirective {
+            id,
+            path: Some(path),
+            replication: Some(replication),
+            pool: Some(name.to_owned()),
+            expiration_ms: Some(expiry_ms),
+        };
+        self.change_cache(ctx, AddCacheDirective { directive })?;
+        Ok(id)
+    }
+
+    /// Changes a directive.
+    ///
+    /// # Errors
+    /// As Hadoop's `modifyCacheDirective`.
+    pub fn modify_cache_directive(
+        &mut self,
+        ctx: &OpContext,
+        request: &CacheDirectiveRequest,
+    ) -> Result<()> {
+        self.begin(ctx, || "Cannot add cache directive".to_owned())?;
+        let id = request.directive.id;
+        if id == 0 {
+            return Err(invalid("Must supply an ID."));
+        }
+        self.scan_cache_if_changed(ctx.now);
+        let known = self.cache.directive(id)?;
+        self.check_pool(ctx, &known.pool, self.cache.pool(&known.pool)?, WRITE)?;
+        let after = merged(&request.directive, known.info(id));
+        let path = valid_path(&after)?;
+        let replication = valid_replication(after.replication.unwrap_or(-1))?;
+        let name = pool_name(&after)?;
+        let pool = self.cache.pool(name)?;
+        if *name != known.pool {
+            self.check_pool(ctx, name, pool, WRITE)?;
+            if !request.force {
+                self.check_pool_limit(name, path, replication)?;
+            }
+        }
+        let now_ms = self.wall_ms() as i64;
+        let wanted =
+            request.expiry.or(Some(CacheExpiry { ms: known.expiry_ms, is_relative: false }));
+        let expiry_ms = expiry(wanted, pool.max_expiry_ms, now_ms)?;
+        let expiration_ms = request.expiry.map(|_| expiry_ms);
+        let directive = CacheDirective { expiration_ms, ..request.directive.clone() };
+        self.change_cache(ctx, ModifyCacheDirective { directive })
+    }
+
+    /// Removes a directive.
+    ///
+    /// # Errors
+    /// As Hadoop's `removeCacheDirective`.
+    pub fn remove_cache_directive(&mut self, ctx: &OpContext, id: i64) -> Result<()> {
+        self.begin(ctx, || "Cannot remove cache directives".to_owned())?;
+        let known = self.cache.directive(id)?;
+        self.check_pool(ctx, &known.pool, self.cache.pool(&known.pool)?, WRITE)?;
+        self.change_cache(ctx, RemoveCacheDirective { id })
+    }
+
+    /// A page of the directives after an id, of pools the caller may read, and whether there are more.
+    ///
+    /// # Errors
+    /// As Hadoop's `listCacheDirectives`.
+    pub fn list_cache_directives(
+        &mut self,
+        ctx: &OpContext,
+        after: i64,
+        filter: &CacheDirectiveFilter,
+    ) -> Result<(Vec<CacheDirectiveEntry>, bool)> {
+        if let Some(path) = &filter.path {
+            check_path(path)?;
+        }
+        if filter.has_replication {
+            return Err(invalid("Filtering by replication is unsupported."));
+        }
+        if let Some(id) = filter.id.filter(|id| !self.cache.directives.contains_key(id)) {
+            return Err(invalid(format!("Did not find requested id {id}")));
+        }
+        self.scan_cache_if_changed(ctx.now);
+        let now_ms = ctx.now.wall_ms as i64;
+        let from = filter.id.unwrap_or(after.saturating_add(1));
+        let mut page = Vec::new();
+        for (id, directive) in self.cache.directives.range(from..) {
+            if filter.id.is_some_and(|wanted| wanted != *id) {
+                break;
+            }
+            let fits = filter.pool.as_ref().is_none_or(|pool| *pool == directive.pool)
+                && filter.path.as_ref().is_none_or(|path| *path == directive.path);
+            let pool = self.cache.pools.get(&directive.pool);
+            if !fits || !pool.is_some_and(|pool| self.may_use(ctx, pool, READ)) {
+                continue;
+            }
+            if page.len() == PAGE {
+                return Ok((page, true));
+            }
+            page.push(directive.entry(*id, now_ms));
+        }
+        Ok((page, false))
+    }
+
+    /// A page of the pools after a name; of those the caller may not read the name only. And whether
+    /// there are more.
+    pub fn list_cache_pools(
+        &mut self,
+        ctx: &OpContext,
+        after: &str,
+    ) -> (Vec<CachePoolEntry>, bool) {
+        self.scan_cache_if_changed(ctx.now);
+        let mut rest = self.cache.pools.iter().filter(|(name, _)| name.as_str() > after);
+        let page = rest.by_ref().take(PAGE).map(|(name, pool)| {
+            if self.may_use(ctx, pool, READ) {
+                return pool.entry(name);
+            }
+            CachePoolEntry {
+                info: CachePool { name: name.clone(), ..CachePool::default() },
+                ..CachePoolEntry::default()
+            }
+        });
+        let page: Vec<_> = page.collect();
+        let has_more = rest.next().is_some();
+        (page, has_more)
+    }
+
+    fn change_cache(&mut self, ctx: &OpContext, op: impl Into<EditOp>) -> Result<()> {
+        let op = op.into();
+        self.cache.apply(&op)?;
+        self.log_call(ctx, op);
+        Ok(())
+    }
+
+    fn may_use(&self, ctx: &OpContext, pool: &Pool, action: Action) -> bool {
+        if ctx.superuser || !self.params.permissions_enabled {
+            return true;
+        }
+        let shift = match () {
+            () if *pool.owner == *ctx.user => 6,
+            () if ctx.groups.contains(&pool.group) => 3,
+            () => 0,
+        };
+        (pool.mode >> shift) as u8 & action == action
+    }
+
+    fn check_pool(&self, ctx: &OpContext, name: &str, pool: &Pool, action: Action) -> Result<()> {
+        if self.may_use(ctx, pool, action) {
+            return Ok(());
+        }
+        denied(format!(
+            "Permission denied while accessing pool {name}: user {} does not have WRITE permissions.",
+            ctx.user
+        ))
+    }
+
+    fn check_pool_limit(&self, name: &str, path: &str, replication: i16) -> Result<()> {
+        let pool = self.cache.pool(name)?;
+        if pool.limit == LIMIT_NONE {
+            return Ok(());
+        }
+        let bytes: i64 = self.files_at(path).iter().map(|slot| self.file_len(*slot) as i64).sum();
+        let left = pool.limit.saturating_sub(pool.stats.bytes_needed);
+        if bytes.saturating_mul(i64::from(replication)) <= left {
+            return Ok(());
+        }
+        Err(invalid(format!(
+            "Caching path {path} of size {bytes} bytes at replication {replication} would exceed pool \
+             {name}'s remaining capacity of {left} bytes."
+        )))
+    }
+}
+
+fn validate_name(name: &str) -> Result<()> {
+    if name.is_empty() { io("invalid empty cache pool name") } else { Ok(()) }
+}
+
+fn validate_pool(said: &CachePool) -> Result<()> {
+    if said.limit.is_some_and(|limit| limit < 0) {
+        return Err(invalid("Limit is negative."));
+    }
+    if said.default_replication.is_some_and(|replication| replication < 0) {
+        return Err(invalid("Default Replication is negative"));
+    }
+    match said.max_relative_expiry_ms {
+        Some(..0) => return Err(invalid("Max relative expiry is negative.")),
+        Some(ms) if ms > NEVER_MS => return Err(invalid("Max relative expiry is too big.")),
+        _ => {}
+    }
+    validate_name(&said.name)
+}
+
+fn pool_name(said: &CacheDirective) -> Result<&str> {
+    match said.pool.as_deref() {
+        None => Err(invalid("No pool specified.")),
+        Some("") => Err(invalid("Invalid empty pool name.")),
+        Some(name) => Ok(name),
+    }
+}
+
+fn check_path(path: &str) -> Result<()> {
+    if tree::is_valid_name(path) {
+        return Ok(());
+    }
+    Err(invalid(format!("Invalid path '{path}'.")))
+}
+
+fn valid_path(said: &CacheDirective) -> Result<&str> {
+    let path = said.path.as_deref().ok_or_else(|| invalid("No path specified."))?;
+    check_path(path).map(|()| path)
+}
+
+fn valid_replication(replication: i16) -> Result<i16> {
+    if replication > 0 {
+        return Ok(replication);
+    }
+    Err(invalid(format!("Invalid replication factor {replication} <= 0")))
+}
+
+/// The instant a directive ends, ms since the epoch.
+fn expiry(wanted: Option<CacheExpiry>, most_ms: i64, now_ms: i64) -> Result<i64> {
+    let Some(wanted) = wanted else { return Ok(now_ms.saturating_add(most_ms)) };
+    if wanted.ms < 0 {
+        return Err(invalid(format!("Cannot set a negative expiration: {}", wanted.ms)));
+    }
+    let (relative_ms, at_ms) = match wanted.is_relative {
+        true => (wanted.ms, now_ms.saturating_add(wanted.ms)),
+        false => (wanted.ms.saturating_sub(now_ms), wanted.ms),
+    };
+    if relative_ms > NEVER_MS {
+        return Err(invalid(format!("Expiration {} is too far in the future!", wanted.ms)));
+    }
+    if relative_ms > most_ms {
+        return Err(invalid(format!(
+            "Expiration {} exceeds the max relative expiration time of {most_ms} ms.",
+            wanted.ms
+        )));
+    }
+    Ok(at_ms)
+}

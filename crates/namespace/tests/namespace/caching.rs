@@ -1,0 +1,143 @@
+//! Cache pools and directives.
+
+use crate::world::{World, kind};
+use zerohop_journal::types::{CacheDirective, CachePool};
+use zerohop_namespace::{CacheDirectiveFilter, CacheDirectiveRequest, CacheExpiry, CacheStats};
+use zerohop_wire::JavaException;
+
+const DAY_MS: i64 = 86_400_000;
+
+fn pool(name: &str) -> CachePool {
+    CachePool { name: name.to_owned(), ..CachePool::default() }
+}
+
+fn directive(path: &str, pool: &str) -> CacheDirectiveRequest {
+    let directive = CacheDirective {
+        path: Some(path.to_owned()),
+        pool: Some(pool.to_owned()),
+        ..CacheDirective::default()
+    };
+    CacheDirectiveRequest { directive, ..CacheDirectiveRequest::default() }
+}
+
+/// A pool of alice's group with a limit of 3000 bytes and a day, one of everybody, and files.
+fn world() -> World {
+    let mut world = World::new();
+    let root = world.root();
+    let hot = CachePool {
+        owner: Some("alice".to_owned()),
+        group: Some("staff".to_owned()),
+        mode: Some(0o750),
+        limit: Some(3000),
+        max_relative_expiry_ms: Some(DAY_MS),
+        ..pool("hot")
+    };
+    world.namespace.add_cache_pool(&root, hot).unwrap();
+    world.namespace.add_cache_pool(&root, pool("cold")).unwrap();
+    for name in ["/d/a", "/d/b", "/d/below/c"] {
+        world.write(name, &[1000]);
+    }
+    world.edits();
+    world
+}
+
+fn stats(world: &mut World, pool: &str) -> CacheStats {
+    let root = world.root();
+    let (pools, _) = world.namespace.list_cache_pools(&root, "");
+    pools.into_iter().find(|entry| entry.info.name == pool).unwrap().stats
+}
+
+#[test]
+fn who_may_use_a_pool() {
+    let mut world = world();
+    let (alice, bob) = (world.user("alice", &["staff"]), world.user("bob", &["staff"]));
+    let carol = world.user("carol", &["guests"]);
+    let namespace = &mut world.namespace;
+    assert_eq!(kind(namespace.add_cache_pool(&alice, pool("x"))), JavaException::AccessControl);
+    let id = namespace.add_cache_directive(&alice, &directive("/d/a", "hot")).unwrap();
+    for other in [&bob, &carol] {
+        let refused = namespace.add_cache_directive(other, &directive("/d/a", "hot"));
+        assert_eq!(kind(refused), JavaException::AccessControl);
+        assert_eq!(kind(namespace.remove_cache_directive(other, id)), JavaException::AccessControl);
+    }
+    let filter = CacheDirectiveFilter::default();
+    let seen = [&alice, &bob, &carol]
+        .map(|user| namespace.list_cache_directives(user, 0, &filter).unwrap().0.len());
+    assert_eq!(seen, [1, 1, 0]);
+    let (pools, has_more) = namespace.list_cache_pools(&carol, "cold");
+    assert_eq!((pools.len(), pools[0].info.owner.clone(), has_more), (1, None, false));
+}
+
+#[test]
+fn a_pool_s_limit_counts_what_its_directives_need() {
+    let mut world = world();
+    let root = world.root();
+    world.namespace.add_cache_directive(&root, &directive("/d", "hot")).unwrap();
+    // The files of the folder, not of those below.
+    let two = CacheStats { bytes_needed: 2000, files_needed: 2, ..CacheStats::default() };
+    assert_eq!(stats(&mut world, "hot"), two);
+    let twice = |force: bool| {
+        let mut request = directive("/d/below/c", "hot");
+        request.directive.replication = Some(2);
+        CacheDirectiveRequest { force, ..request }
+    };
+    let refused = world.namespace.add_cache_directive(&root, &twice(false)).unwrap_err();
+    assert_eq!(refused.kind(), Some(JavaException::InvalidRequest));
+    let words =
+        "size 1000 bytes at replication 2 would exceed pool hot's remaining capacity of 1000";
+    assert!(refused.message.contains(words), "{refused:?}");
+    world.namespace.add_cache_directive(&root, &twice(true)).unwrap();
+    assert_eq!(stats(&mut world, "hot").bytes_needed, 4000);
+}
+
+#[test]
+fn directives_end() {
+    let mut world = world();
+    let root = world.root();
+    let until = |ms: i64, is_relative: bool| CacheDirectiveRequest {
+        expiry: Some(CacheExpiry { ms, is_relative }),
+        ..directive("/d/a", "hot")
+    };
+    for bad in [until(-1, true), until(DAY_MS + 1, true), until(i64::MAX, false)] {
+        let refused = world.namespace.add_cache_directive(&root, &bad);
+        assert_eq!(kind(refused), JavaException::InvalidRequest);
+    }
+    world.namespace.add_cache_directive(&root, &until(60_000, true)).unwrap();
+    assert_eq!(stats(&mut world, "hot").files_needed, 1);
+    world.pass_ms(60_000);
+    let (root, now) = (world.root(), world.now);
+    world.namespace.scan_cache(now);
+    let filter = CacheDirectiveFilter::default();
+    let (list, _) = world.namespace.list_cache_directives(&root, 0, &filter).unwrap();
+    assert!(list[0].has_expired && list[0].stats == CacheStats::default());
+}
+
+#[test]
+fn what_is_asked_for_is_logged_and_in_images() {
+    let mut world = world();
+    let root = world.root();
+    let first = world.namespace.add_cache_directive(&root, &directive("/d/a", "hot")).unwrap();
+    let second = world.namespace.add_cache_directive(&root, &directive("/d", "cold")).unwrap();
+    assert_eq!((first, second), (1, 2));
+    let mut change = CacheDirectiveRequest::default();
+    (change.directive.id, change.directive.replication) = (first, Some(3));
+    world.namespace.modify_cache_directive(&root, &change).unwrap();
+    let limit = CachePool { limit: Some(7), ..pool("cold") };
+    world.namespace.modify_cache_pool(&root, limit).unwrap();
+    world.namespace.remove_cache_directive(&root, second).unwrap();
+    world.namespace.remove_cache_pool(&root, "cold").unwrap();
+    let names = world.edit_names();
+    assert_eq!(
+        names,
+        [
+            "OP_ADD_CACHE_DIRECTIVE",
+            "OP_ADD_CACHE_DIRECTIVE",
+            "OP_MODIFY_CACHE_DIRECTIVE",
+            "OP_MODIFY_CACHE_POOL",
+            "OP_REMOVE_CACHE_DIRECTIVE",
+            "OP_REMOVE_CACHE_POOL"
+        ]
+    );
+    world.check_replay();
+    world.check_image();
+}
