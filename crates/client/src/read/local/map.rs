@@ -69,12 +69,13 @@ impl Map {
         }
     }
 
-    /// Tells the kernel to bring a range into its cache, and does not wait.
-    pub(super) fn will_need(&self, offset: usize, len: usize) {
+    /// Asks the kernel to read a range, when it is touched, in pieces of 2 MiB and the next piece with
+    /// each. They stay in the page cache as such pieces, mapped by one entry.
+    pub(super) fn in_large_pieces(&self, offset: usize, len: usize) {
         let Some((at, len)) = self.pages(offset, len) else { return };
         // SAFETY: the range lies in the map; the advice changes no byte. It is a hint: nothing is
         // lost where it fails.
-        let _ = unsafe { rustix::mm::madvise(at, len, Advice::WillNeed) };
+        let _ = unsafe { rustix::mm::madvise(at, len, Advice::LinuxHugepage) };
     }
 
     /// Whether all of a range is in the page cache. The kernel says yes for other users' files,
