@@ -37,7 +37,6 @@ use endpoint::{Endpoint, SocketUse};
 use files::{Parts, Use};
 use parking_lot::Mutex;
 use paths::Paths;
-
 use socket2::Socket;
 use std::collections::HashMap;
 use std::net::{IpAddr, UdpSocket};
