@@ -116,13 +116,15 @@ impl Connection {
         while !state.unsent.is_empty() {
             match self.stream.try_write(&state.unsent) {
                 Ok(sent) => state.unsent.advance(sent),
-                Err(error) => {
-                    if error.kind() != io::ErrorKind::WouldBlock {
-                        tracing::debug!("{}: {error}", self.addr);
-                    }
-                    // A broken connection shows in the task's read.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.wake.notify_one();
                     return;
+                }
+                Err(error) => {
+                    // A broken connection shows in the task's read, behind answers that came before.
+                    // It stays writable: who tried again would do so for ever, and never get to read.
+                    tracing::debug!("{}: {error}", self.addr);
+                    break;
                 }
             }
         }
@@ -319,4 +321,39 @@ fn put_request(
     frame::put_delimited(out, &method);
     encode_varint(request.len() as u64, out);
     out.put_slice(request);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn a_call_on_a_connection_that_was_reset_fails() {
+        let (done, outcome) = mpsc::channel();
+        // One thread for all tasks: one that never waits keeps the others, and the network, from it.
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            done.send(runtime.unwrap().block_on(call_after_a_reset()))
+        });
+        let answer = outcome.recv_timeout(Duration::from_secs(30)).expect("the call never ended");
+        assert!(matches!(answer, Err(RpcError::Io { .. })), "{answer:?}");
+    }
+
+    async fn call_after_a_reset() -> Answer {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let addr = listener.local_addr().unwrap();
+        let stream = TcpStream::connect(addr).await.unwrap();
+        let peer = socket2::Socket::from(listener.accept().unwrap().0);
+        let options = ClientOptions::default();
+        let user = User::new("somebody");
+        let id = CallId { client_id: Bytes::from_static(&[7; 16]), call_id: 1, retry_count: 0 };
+        let open = Connection::open(stream, "", "p", &user, id.client_id.clone(), &options);
+        // The task waits for input now; what it hears of next is the reset, if it looks.
+        tokio::task::yield_now().await;
+        open.stream.writable().await.unwrap();
+        peer.set_linger(Some(Duration::ZERO)).unwrap();
+        drop(peer);
+        open.call(&id, "m", "p", 1, &[]).await
+    }
 }
