@@ -111,13 +111,17 @@ impl Suite {
     pub fn run(&self, progress: &mut dyn FnMut(&Row)) -> Result<Report, Failure> {
         let folder = format!("/zerohop-bench-{}", std::process::id());
         let mut out = Out { report: Report::new(), progress };
-        let done = self.sections.iter().try_for_each(|section| match section {
-            Section::Raw => self.raw(&mut out),
-            Section::Sequential => self.sequential(&folder, &mut out),
-            Section::Local => self.local(&folder, &mut out),
-            Section::Flush => self.flush(&folder, &mut out),
-            Section::Metadata => self.metadata(&folder, &mut out),
-            Section::Small => self.small(&folder, &mut out),
+        let done = self.sections.iter().try_for_each(|section| {
+            // What the part before wrote would reach the disk during this one.
+            rustix::fs::sync();
+            match section {
+                Section::Raw => self.raw(&mut out),
+                Section::Sequential => self.sequential(&folder, &mut out),
+                Section::Local => self.local(&folder, &mut out),
+                Section::Flush => self.flush(&folder, &mut out),
+                Section::Metadata => self.metadata(&folder, &mut out),
+                Section::Small => self.small(&folder, &mut out),
+            }
         });
         let cleaned = match self.sections.iter().all(|section| *section == Section::Raw) {
             true => Ok(true),

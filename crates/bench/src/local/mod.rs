@@ -17,6 +17,8 @@ use zerohop_conf::Conf;
 /// Bytes of each sequential call.
 const BUFFER_LEN: usize = 1 << 20;
 
+const BLOCK_LEN: u64 = 128 << 20;
+
 /// What to read, and how often.
 #[derive(Clone)]
 pub struct LocalReads {
@@ -59,7 +61,7 @@ impl Files {
         fastrand::Rng::with_seed(7).fill(&mut bytes);
         let options = CreateOptions {
             replication: Some(1),
-            block_size: Some(128 << 20),
+            block_size: Some(BLOCK_LEN),
             ..CreateOptions::overwriting()
         };
         let mut writer = mapped.create(&path, options)?;
