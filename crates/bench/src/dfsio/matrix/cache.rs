@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The same number on every architecture.
 const CACHESTAT: libc::c_long = 451;
@@ -63,16 +64,27 @@ impl Dropper {
     }
 }
 
-/// Drops one file; an error if pages stay, as those do that somebody has mapped.
+/// Half a second in all.
+const TRIES: usize = 10;
+const BETWEEN_TRIES: Duration = Duration::from_millis(50);
+
+/// Drops one file; an error if pages stay, as those do that somebody has mapped. What a socket still
+/// holds (sendfile) is let go soon, so it is tried several times.
 pub fn drop_file(file: &File) -> io::Result<()> {
-    fadvise(file, 0, None, Advice::DontNeed)?;
-    match cached_pages(file) {
+    let mut tries = 0..TRIES;
+    loop {
+        fadvise(file, 0, None, Advice::DontNeed)?;
         // A kernel that cannot tell is believed.
-        None => Ok(()),
-        Some(pages) if pages * PAGES_PER_LEFT_ONE <= pages_of(file)? => Ok(()),
-        Some(pages) => Err(io::Error::other(format!(
-            "{pages} pages stay in the page cache: somebody has them mapped, or there is no disk below"
-        ))),
+        let left = cached_pages(file).unwrap_or(0);
+        if left * PAGES_PER_LEFT_ONE <= pages_of(file)? {
+            return Ok(());
+        }
+        if tries.next().is_none() {
+            return Err(io::Error::other(format!(
+                "{left} pages stay in the page cache: somebody has them mapped, or there is no disk below"
+            )));
+        }
+        std::thread::sleep(BETWEEN_TRIES);
     }
 }
 
