@@ -68,8 +68,8 @@ impl Dropper {
 const TRIES: usize = 10;
 const BETWEEN_TRIES: Duration = Duration::from_millis(50);
 
-/// Drops one file; an error if pages stay, as those do that somebody has mapped. What a socket still
-/// holds (sendfile) is let go soon, so it is tried several times.
+/// Drops one file; an error if pages stay, as those do that somebody has mapped. Others may
+/// hold a page for a moment, so it is tried several times.
 pub fn drop_file(file: &File) -> io::Result<()> {
     let mut tries = 0..TRIES;
     loop {
