@@ -5,12 +5,12 @@
 //! `file` (a file written in calls of 1 MiB), `r1` and `r2` (readers), `w1` and `w3` (replicas). The
 //! first one named is what the others are compared with.
 //!
-//! Before a file is written another one of its size is written and deleted: on a virtual machine a
-//! page of memory that the guest gave back to its host costs many times what another one does.
+//! Before a file is written the memory for it is made warm (`zerohop_bench::memory`).
 
 use std::io::{Read, Write};
 use std::time::Instant;
 use zerohop_bench::files::Failure;
+use zerohop_bench::memory;
 use zerohop_bench::process::CpuMeter;
 use zerohop_bench::raw;
 use zerohop_bench::{Watched, median};
@@ -73,7 +73,7 @@ fn measure(
     let len = source.len;
     let replicas = if what == "w3" { 3 } else { 1 };
     if what == "file" || what.starts_with('w') && what != "write" {
-        drop(raw::Scratch::create(&std::env::temp_dir(), replicas * len)?);
+        memory::ready_to_write(len, replicas)?;
     }
     let meter = CpuMeter::start(watched);
     let start = Instant::now();

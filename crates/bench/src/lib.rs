@@ -9,6 +9,7 @@ pub mod dfsio;
 pub mod files;
 pub mod local;
 pub mod measure;
+pub mod memory;
 pub mod metadata;
 pub mod process;
 pub mod raw;

@@ -25,6 +25,8 @@ pub struct Args {
     pub operations: usize,
     pub json: bool,
     pub help: bool,
+    /// Only makes memory ready for so many bytes and as many replicas: what Load.java calls.
+    pub ready: Option<(u64, u16)>,
 }
 
 impl Args {
@@ -39,6 +41,7 @@ impl Args {
             operations: 8_000,
             json: false,
             help: false,
+            ready: None,
         };
         let mut words = words.into_iter();
         while let Some(word) = words.next() {
@@ -54,6 +57,10 @@ impl Args {
                 "--runs" => args.runs = number()? as usize,
                 "--files" => args.files = number()? as usize,
                 "--operations" => args.operations = number()? as usize,
+                "--ready" => {
+                    let (len, replicas) = (number()?, number()?);
+                    args.ready = Some((len, u16::try_from(replicas).map_err(|e| e.to_string())?));
+                }
                 "--json" => args.json = true,
                 "-h" | "--help" => args.help = true,
                 name => {
@@ -80,7 +87,8 @@ mod tests {
         assert_eq!((args.size, args.runs), (64 << 20, 5));
         assert_eq!(args.sections, [Section::Io, Section::Shell]);
         assert_eq!(parse("").unwrap().sections.len(), Section::ALL.len());
-        for wrong in ["--size", "--size x", "--runs 0", "all"] {
+        assert_eq!(parse("--ready 1m 3").unwrap().ready, Some((1 << 20, 3)));
+        for wrong in ["--ready 1m", "--size", "--size x", "--runs 0", "all"] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
     }

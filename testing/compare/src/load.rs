@@ -39,6 +39,8 @@ impl Load {
             cluster.datanodes().iter().map(|node| node.pid.to_string()).collect();
         let mut command = java(&cluster.conf(), std::slice::from_ref(&self.classes))?;
         command.args(["zerohop.Load", step]).arg(format!("watch={}", watch.join(",")));
+        let this = std::env::current_exe().map_err(|e| format!("this program: {e}"))?;
+        command.arg(format!("ready={}", this.display()));
         command.args(options.iter().map(|(key, value)| format!("{key}={value}")));
         let output = command.stdin(Stdio::null()).output().map_err(|e| format!("java: {e}"))?;
         let text = String::from_utf8_lossy(&output.stdout);

@@ -30,6 +30,15 @@ fn main() -> ExitCode {
         println!("{USAGE}");
         return ExitCode::SUCCESS;
     }
+    if let Some((len, replicas)) = args.ready {
+        return match zerohop_bench::memory::ready_to_write(len, replicas) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(problem) => {
+                eprintln!("compare: memory cannot be made ready: {problem}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     match compare(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {

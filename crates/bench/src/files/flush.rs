@@ -2,6 +2,7 @@
 
 use super::Failure;
 use crate::measure::Latencies;
+use crate::memory::ready_to_write;
 use crate::report::Row;
 use std::io::Write;
 use zerohop_client::CreateOptions;
@@ -24,6 +25,7 @@ pub fn flush(
     (len, count): (usize, usize),
     replication: u16,
 ) -> Result<Row, Failure> {
+    ready_to_write((len * count) as u64, replication)?;
     let options = CreateOptions { replication: Some(replication), ..CreateOptions::overwriting() };
     let mut file = fs.create(path, options)?;
     let bytes = vec![7; len];

@@ -10,6 +10,7 @@ pub use small::{SmallFiles, small_files};
 
 use crate::process::{CpuMeter, Watched};
 use crate::report::Row;
+use std::io;
 
 /// Whatever stopped a workload.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -21,12 +22,14 @@ fn with_client(watched: &[Watched]) -> Vec<Watched> {
     std::iter::once(Watched::this("client")).chain(others).collect()
 }
 
-/// Runs `work` several times; each run gives its figure and how many units its CPU time is for.
+/// Runs `work` several times, each time after `prepare`; each run gives its figure and how many units
+/// its CPU time is for.
 fn repeat(
     name: String,
     unit: &'static str,
     (runs, cost_unit): (usize, &'static str),
     watched: &[Watched],
+    prepare: impl Fn() -> io::Result<()>,
     mut work: impl FnMut(usize) -> Result<(f64, f64), Failure>,
 ) -> Result<Row, Failure> {
     let watched = with_client(watched);
@@ -34,6 +37,7 @@ fn repeat(
     let mut spent: Vec<(String, Vec<f64>)> =
         watched.iter().map(|process| (process.name.clone(), Vec::new())).collect();
     for run in 0..runs {
+        prepare()?;
         let meter = CpuMeter::start(&watched);
         let (figure, units) = work(run)?;
         figures.push(figure);

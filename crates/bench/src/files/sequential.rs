@@ -2,6 +2,7 @@
 
 use super::{Failure, repeat};
 use crate::GB;
+use crate::memory::ready_to_write;
 use crate::process::Watched;
 use crate::report::Row;
 use std::io::{Read, Write};
@@ -28,12 +29,14 @@ pub struct Sequential {
     pub runs: usize,
 }
 
-/// Writes the files anew in each run.
+/// Writes the files anew in each run, into memory that is [ready](crate::memory).
 pub fn write(work: &Sequential, watched: &[Watched]) -> Result<Row, Failure> {
     let name = format!("write, replication {}, {}", work.replication, threads(work, "writer"));
     let buffer: Vec<u8> =
         std::iter::repeat_with(|| fastrand::u8(..)).take(work.buffer_len).collect();
-    repeat(name, "MB/s", (work.runs, "s/GB"), watched, |_| {
+    let all_len = work.file_len * work.files as u64;
+    let prepare = || ready_to_write(all_len, work.replication);
+    repeat(name, "MB/s", (work.runs, "s/GB"), watched, prepare, |_| {
         each_file(work, |path| {
             let options = CreateOptions {
                 replication: Some(work.replication),
@@ -55,19 +58,26 @@ pub fn write(work: &Sequential, watched: &[Watched]) -> Result<Row, Failure> {
 /// Reads the files that [`write`] left, verified.
 pub fn read(work: &Sequential, watched: &[Watched]) -> Result<Row, Failure> {
     let name = format!("read, {}", threads(work, "reader"));
-    repeat(name, "MB/s", (work.runs, "s/GB"), watched, |_| {
-        each_file(work, |path| {
-            let mut file = work.fs.open(path)?;
-            let mut buffer = vec![0; work.buffer_len];
-            let mut total = 0;
-            loop {
-                match file.read(&mut buffer)? {
-                    0 => return Ok(total),
-                    read => total += read as u64,
+    repeat(
+        name,
+        "MB/s",
+        (work.runs, "s/GB"),
+        watched,
+        || Ok(()),
+        |_| {
+            each_file(work, |path| {
+                let mut file = work.fs.open(path)?;
+                let mut buffer = vec![0; work.buffer_len];
+                let mut total = 0;
+                loop {
+                    match file.read(&mut buffer)? {
+                        0 => return Ok(total),
+                        read => total += read as u64,
+                    }
                 }
-            }
-        })
-    })
+            })
+        },
+    )
 }
 
 fn threads(work: &Sequential, one: &str) -> String {

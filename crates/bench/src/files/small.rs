@@ -1,12 +1,17 @@
 //! Many short files at once: the NameNode, the DataNode and their reports, hardly any bytes.
 
 use super::{Failure, repeat};
+use crate::memory::ready_to_write;
 use crate::process::Watched;
 use crate::report::Row;
 use std::io::{Read, Write};
 use std::time::Instant;
 use zerohop_client::CreateOptions;
 use zerohop_client::blocking::FileSystem;
+
+/// What a short file takes of the memory: a page of data, one of checksums, two inodes, entries of
+/// folders.
+const FOOTPRINT: u64 = 16 << 10;
 
 /// How many, and how short.
 #[derive(Clone)]
@@ -29,20 +34,33 @@ pub struct SmallFiles {
 pub fn small_files(work: &SmallFiles, watched: &[Watched]) -> Result<[Row; 2], Failure> {
     let name = |what: &str| format!("{what} files of {} B, {} threads", work.len, work.threads);
     let bytes = vec![7; work.len];
-    let made = repeat(name("make"), "files/s", (work.runs, "us/op"), watched, |run| {
+    let all_len = (work.threads * work.files) as u64 * FOOTPRINT;
+    let prepare = || ready_to_write(all_len, 1);
+    let made = repeat(name("make"), "files/s", (work.runs, "us/op"), watched, prepare, |run| {
         all_files(work, run, |path| {
             let mut file = work.fs.create(path, CreateOptions::overwriting())?;
             file.write_all(&bytes)?;
             Ok(file.close()?)
         })
     })?;
-    let read = repeat(name("read"), "files/s", (work.runs, "us/op"), watched, |run| {
-        all_files(work, run, |path| {
-            let mut found = Vec::with_capacity(work.len);
-            work.fs.open(path)?.read_to_end(&mut found)?;
-            if found == bytes { Ok(()) } else { Err(format!("{path} came back changed").into()) }
-        })
-    })?;
+    let read = repeat(
+        name("read"),
+        "files/s",
+        (work.runs, "us/op"),
+        watched,
+        || Ok(()),
+        |run| {
+            all_files(work, run, |path| {
+                let mut found = Vec::with_capacity(work.len);
+                work.fs.open(path)?.read_to_end(&mut found)?;
+                if found == bytes {
+                    Ok(())
+                } else {
+                    Err(format!("{path} came back changed").into())
+                }
+            })
+        },
+    )?;
     Ok([made, read])
 }
 

@@ -28,10 +28,15 @@ import org.apache.hadoop.hdfs.client.HdfsDataInputStream;
 /**
  * Workloads through Apache's own client: {@code Load STEP KEY=VALUE...}, the configuration folder
  * on the class path. Each run that counts prints a line: its figure, the CPU seconds of this
- * process, those of the processes in {@code watch}, each for one unit of work.
+ * process, those of the processes in {@code watch}, each for one unit of work. Before each run that
+ * writes, the command in {@code ready} makes the machine ready for its bytes.
  */
 public final class Load {
   private static final int WARM_UP_RUNS = 2;
+
+  /** What a small file takes of the memory: pages of data and checksums, inodes, entries of folders. */
+  private static final long FOOTPRINT = 16 << 10;
+
   private static final Path FOLDER = new Path("/load");
   private final Map<String, String> options = new HashMap<>();
   private final FileSystem fs;
@@ -82,9 +87,23 @@ public final class Load {
     return sum;
   }
 
-  private void repeat(int warmUp, Run run) throws Exception {
+  private void makeReady(long bytes) throws Exception {
+    if (bytes == 0) {
+      return;
+    }
+    String replicas = options.getOrDefault("dfs.replication", "1");
+    ProcessBuilder command =
+        new ProcessBuilder(options.get("ready"), "--ready", "" + bytes, replicas).inheritIO();
+    if (command.start().waitFor() != 0) {
+      throw new IOException(command.command() + " failed");
+    }
+  }
+
+  /** Runs it again and again; {@code written} are the bytes that a run writes. */
+  private void repeat(int warmUp, long written, Run run) throws Exception {
     int runs = option("runs", 3);
     for (int i = 0; i < warmUp + runs; i++) {
+      makeReady(written);
       double own = ownCpu();
       double watched = watchedCpu();
       double[] done = run.once(i);
@@ -150,6 +169,7 @@ public final class Load {
   private void write() throws Exception {
     repeat(
         1,
+        size(),
         run -> {
           long start = System.nanoTime();
           return rate(writeOne(file(0), size()), start);
@@ -163,6 +183,7 @@ public final class Load {
     }
     repeat(
         WARM_UP_RUNS,
+        0,
         run -> {
           long start = System.nanoTime();
           return rate(inThreads(readers, i -> () -> readOne(file(i))), start);
@@ -196,6 +217,7 @@ public final class Load {
     writeOne(file(0), size());
     repeat(
         WARM_UP_RUNS,
+        0,
         run -> {
           long start = System.nanoTime();
           return rate(readLocal(file(0), isDirect), start);
@@ -213,6 +235,7 @@ public final class Load {
       int places = (int) (size() / length);
       repeat(
           WARM_UP_RUNS,
+          0,
           run -> {
             long start = System.nanoTime();
             long calls = 0;
@@ -235,6 +258,7 @@ public final class Load {
     int count = sync ? 500 : 3000;
     repeat(
         WARM_UP_RUNS,
+        (long) count * bytes.length,
         run -> {
           double[] took = new double[count];
           try (FSDataOutputStream out = fs.create(file(0), true)) {
@@ -261,6 +285,7 @@ public final class Load {
     byte[] bytes = noise(1024);
     repeat(
         1,
+        (long) files * FOOTPRINT,
         run -> {
           long start = System.nanoTime();
           double made = inThreads(threads, t -> () -> smallFiles(run, t, files / threads, bytes));

@@ -4,11 +4,11 @@ use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 
+use zerohop_bench::memory::ready_to_write;
 use zerohop_bench::raw::Scratch;
 use zerohop_interop::{Kind, Outcome};
 
 use super::Both;
-use super::data::settle;
 use super::shell::{shell, timed};
 use crate::table::{Better, Figure, Pair, number};
 
@@ -61,10 +61,7 @@ fn scratch_path(scratch: &Scratch) -> Outcome<std::path::PathBuf> {
 fn copies(both: &Both, mut once: impl FnMut() -> Outcome<(f64, f64)>) -> Outcome<Figure> {
     let (mut wall, mut cpu) = (Vec::new(), Vec::new());
     for _ in 0..both.args.runs {
-        settle();
-        // Fresh memory costs a virtual machine many times what other memory does, and only cp would
-        // get that of its last run: DataNodes delete later.
-        drop(Scratch::create(&both.folder, both.args.copy_size).map_err(|e| e.to_string())?);
+        ready_to_write(both.args.copy_size, 1).map_err(|e| e.to_string())?;
         let (took, spent) = once()?;
         wall.push(took);
         cpu.push(spent);

@@ -25,7 +25,6 @@ pub fn io(both: &Both, add: &mut dyn FnMut(Pair)) -> Outcome {
     for (replication, goal) in [(1, 3.0), (3, 2.5)] {
         let apache =
             both.load.run(&both.apache, "write", &options(both, "dfs.replication", replication))?;
-        settle();
         let work = work(both, 1, replication);
         let warm = Sequential { runs: 1, ..work.clone() };
         files::write(&warm, &[]).map_err(text)?;
