@@ -5,7 +5,7 @@ use crate::suite::{Section, Suite};
 
 /// Help for a terminal.
 pub const USAGE: &str = "\
-zerohop bench [OPTIONS] [SECTION...]
+Usage: zerohop bench [OPTIONS] [SECTION...]
   Measures the cluster that the configuration names (or one of its own), beside what the machine
   allows, and prints a table: medians, CPU time of each process.
   Sections: raw, io, local, flush, metadata, small; all of them if none is named.

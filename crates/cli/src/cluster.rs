@@ -44,12 +44,37 @@ fn failed(what: &str, error: impl std::fmt::Display) -> Failure {
     Failure::io(format!("{what}: {error}"))
 }
 
+/// Whether a name folder is to be formatted: it is not there, or empty. One that lost its VERSION
+/// holds a namespace all the same.
+fn is_new(folder: &Path) -> Outcome<bool> {
+    let cannot = |error: std::io::Error| {
+        let advice = "; start it as the user who owns the folder";
+        failed(
+            "the NameNode does not start",
+            format!("cannot read {}: {error}{advice}", folder.display()),
+        )
+    };
+    if folder.join("current/VERSION").try_exists().map_err(cannot)? {
+        return Ok(false);
+    }
+    match std::fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(cannot(error)),
+        Ok(true) => Ok(true),
+        Ok(false) => Err(Failure::io(format!(
+            "the NameNode does not start: {0} holds files, but no current/VERSION; put that file \
+             back, or move {0} away to begin with an empty file system",
+            folder.display()
+        ))),
+    }
+}
+
 impl Cluster {
     /// Starts everything and waits until all DataNodes have registered and reported.
     pub async fn start(plan: Plan) -> Outcome<Cluster> {
         let conf = namenode_conf(&plan);
         let name_folder = plan.folder.join("name");
-        if !name_folder.join("current/VERSION").exists() {
+        if is_new(&name_folder)? {
             NameNode::format(&conf, FormatOptions::default())
                 .map_err(|error| failed("cannot format the NameNode", error))?;
         }

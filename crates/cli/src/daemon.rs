@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::signal::unix::{SignalKind, signal};
 use zerohop_conf::{Conf, keys};
 use zerohop_datanode::DataNode;
 use zerohop_namenode::{FormatOptions, NameNode};
@@ -14,6 +13,7 @@ use crate::command_line::complain;
 use crate::failure::{Failure, Outcome};
 use crate::log;
 use crate::settings::Settings;
+use crate::stop::Stop;
 
 const NAMENODE_USAGE: &str =
     "Usage: namenode [-regular] | [-format [-clusterid ID] [-force] [-nonInteractive]]
@@ -206,12 +206,7 @@ fn log_warnings(conf: &Conf) {
 }
 
 async fn stop_signal() -> Outcome<&'static str> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    Ok(tokio::select! {
-        _ = interrupt.recv() => "SIGINT",
-        _ = terminate.recv() => "SIGTERM",
-    })
+    Ok(Stop::new()?.wait().await.name())
 }
 
 fn serve(work: impl Future<Output = Outcome<i32>>) -> Outcome<i32> {

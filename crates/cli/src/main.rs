@@ -22,6 +22,7 @@ mod http;
 mod log;
 mod namenodes;
 mod settings;
+mod stop;
 mod units;
 mod up;
 mod version;

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::cluster::{Cluster, Plan};
 use crate::command_line::complain;
@@ -15,6 +14,7 @@ use crate::failure::{Failure, Outcome};
 use crate::log;
 use crate::say::mention;
 use crate::settings::Settings;
+use crate::stop::Stop;
 
 /// How long a command gets after it was told to end.
 const COMMAND_GRACE: Duration = Duration::from_secs(10);
@@ -59,13 +59,15 @@ impl Home {
             let made = tempfile::Builder::new().prefix("zerohop-").tempdir()?;
             return Ok(Home { path: made.path().to_owned(), temporary: Some(made) });
         };
-        std::fs::create_dir_all(data)
-            .map_err(|error| Failure::io(format!("cannot make {}: {error}", data.display())))?;
-        let path = data
-            .canonicalize()
-            .map_err(|error| Failure::io(format!("cannot open {}: {error}", data.display())))?;
+        std::fs::create_dir_all(data).map_err(|error| not_a_home("make", data, &error))?;
+        let path = data.canonicalize().map_err(|error| not_a_home("open", data, &error))?;
         Ok(Home { path, temporary: None })
     }
+}
+
+fn not_a_home(verb: &str, data: &Path, error: &std::io::Error) -> Failure {
+    let data = data.display();
+    Failure::io(format!("cannot {verb} {data}: {error}; name a folder of yours with --data"))
 }
 
 fn work(settings: &Settings, options: &Up) -> Outcome<i32> {
@@ -109,7 +111,7 @@ async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome
     let mut stop = Stop::new()?;
     let cluster = tokio::select! {
         started = Cluster::start(plan) => started?,
-        code = stop.wait() => return Ok(code),
+        signal = stop.wait() => return Ok(signal.exit_code()),
     };
     let conf_folder = home.path.join("conf");
     let result = match cluster.write_client_conf(&conf_folder) {
@@ -145,28 +147,6 @@ fn announce(cluster: &Cluster, home: &Home, conf: &Path, took: Duration) {
     mention(format_args!("stop  Ctrl-C"));
 }
 
-/// The signals that end the cluster.
-struct Stop {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Stop {
-    fn new() -> Outcome<Stop> {
-        let interrupt = signal(SignalKind::interrupt())?;
-        let terminate = signal(SignalKind::terminate())?;
-        Ok(Stop { interrupt, terminate })
-    }
-
-    /// The exit code that a shell would give to the signal.
-    async fn wait(&mut self) -> i32 {
-        tokio::select! {
-            _ = self.interrupt.recv() => 130,
-            _ = self.terminate.recv() => 143,
-        }
-    }
-}
-
 async fn execute(command: &str, cluster: &Cluster, conf: &Path, stop: &mut Stop) -> Outcome<i32> {
     let mut child = Command::new("/bin/sh")
         .args(["-c", command])
@@ -177,9 +157,9 @@ async fn execute(command: &str, cluster: &Cluster, conf: &Path, stop: &mut Stop)
         .map_err(|error| Failure::io(format!("cannot run /bin/sh: {error}")))?;
     tokio::select! {
         status = child.wait() => Ok(exit_code(status?)),
-        code = stop.wait() => {
+        signal = stop.wait() => {
             end(&mut child).await;
-            Ok(code)
+            Ok(signal.exit_code())
         }
         failure = cluster.failure() => {
             end(&mut child).await;

@@ -133,6 +133,35 @@ fn data_stays_and_signals_end_in_order() {
     let (code, _, err) = run(&mut zerohop(&second));
     assert!(code == 1 && err.contains("already locked") && err.lines().count() == 1, "{err}");
     assert_eq!(up.stop(rustix::process::Signal::INT), 0);
+    // A terminal that was closed.
+    assert_eq!(Up::start(&data).stop(rustix::process::Signal::HUP), 0);
+
+    // What is left of a namespace is not formatted away.
+    std::fs::remove_file(data.join("name/current/VERSION")).unwrap();
+    let (code, _, err) = run(&mut zerohop(&second));
+    assert!(code == 1 && err.contains("put that file back") && err.lines().count() == 1, "{err}");
+}
+
+#[test]
+fn nohup_keeps_a_cluster_when_its_terminal_goes() {
+    let script = "trap '' HUP; exec \"$0\" up --port 0 --http-port 0 --exec 'kill -HUP $PPID; zerohop fs -ls /'";
+    let mut shell = Command::new("/bin/sh");
+    let (code, _, err) = run(shell.args(["-c", script, BINARY]).env_remove("HADOOP_CONF_DIR"));
+    assert_eq!((code, err.as_str()), (0, ""));
+}
+
+#[test]
+fn every_command_has_a_help() {
+    let verbs = [
+        "up", "fs", "dfs", "dfsadmin", "fsck", "getconf", "doctor", "namenode", "datanode", "demo",
+        "bench", "hdfs", "hadoop",
+    ];
+    for verb in verbs {
+        let (code, out, err) = run(&mut zerohop(&[verb, "--help"]));
+        assert!(code == 0 && out.to_lowercase().contains("usage: "), "{verb}: {code} {out} {err}");
+    }
+    let (code, out, _) = run(&mut zerohop(&["fs", "-ls", "--help"]));
+    assert!(code == 0 && out.starts_with("-ls [-C]"), "{code} {out}");
 }
 
 #[test]
@@ -242,7 +271,11 @@ fn what_cannot_work_says_so_in_one_line() {
     let cases: &[(&[&str], &str)] = &[
         (&[&any, &name_dir(empty.to_str().unwrap()), "namenode"], "format"),
         (&[&any, &name_dir(missing.to_str().unwrap()), "namenode"], "--format"),
-        (&["up", "--port", "0", "--data", file], "cannot make"),
+        (&["up", "--port", "0", "--data", file], "name a folder of yours"),
+        (&["up", "--port", "0", "--http-port", "0", "--bind", "203.0.113.9"], "no such address"),
+        (&[&any, "-fs", "hdfs://no-such-host.invalid:1", "fs", "-ls", "/"], "UnknownHostException"),
+        (&["fs", "-ls", "/[a"], "error parsing regexp: Unclosed character class at pos 2: `[a`"),
+        (&["-fs", "hdfs:///", "fs", "-ls", "/"], "Incomplete HDFS URI, no host: hdfs:///;"),
         (&["--config", bad.to_str().unwrap(), "fs", "-ls", "/"], "cut off"),
         (&["--config", missing.to_str().unwrap(), "fs", "-ls", "/"], "cannot read configuration"),
         (

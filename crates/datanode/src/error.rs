@@ -2,6 +2,8 @@
 
 use std::net::SocketAddr;
 
+use zerohop_transport::listen;
+
 /// Why a DataNode does not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -10,7 +12,7 @@ pub enum Error {
     #[error("{0}")]
     Config(String),
     /// A port is taken or the address is not ours.
-    #[error("cannot listen on {addr} ({key}): {source}")]
+    #[error("cannot listen on {addr} ({key}): {source}; {}", listen::advice(source))]
     Bind {
         /// The address that was asked for.
         addr: SocketAddr,

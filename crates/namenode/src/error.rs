@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use thiserror::Error;
 use zerohop_conf::ConfError;
+use zerohop_transport::listen;
 
 /// Why a NameNode cannot be formatted or started; each message says what to do.
 #[derive(Debug, Error)]
@@ -14,9 +15,7 @@ pub enum Error {
     #[error("{0}")]
     Invalid(String),
     /// A port cannot be listened on.
-    #[error(
-        "cannot listen on {address} ({key}): {source}; stop what uses the port or choose another"
-    )]
+    #[error("cannot listen on {address} ({key}): {source}; {}", listen::advice(source))]
     Bind {
         /// Host and port.
         address: String,

@@ -60,12 +60,14 @@ impl NameNode {
     /// # Errors
     /// If the folders are not formatted, locked or damaged, or a port is taken.
     pub async fn start(conf: Arc<Conf>) -> Result<Self, Error> {
-        let settings = Settings::from_conf(&conf)?;
+        let mut settings = Settings::from_conf(&conf)?;
         // Ports first: a taken one shows before minutes of loading.
         let mut options =
             ServerOptions::from_conf(&conf, port_of(&settings.rpc_bind), settings.handlers)?;
         options.readers = settings.readers;
         let rpc = bind(&settings.rpc_bind, "dfs.namenode.rpc-address", options.clone())?;
+        // Pages show the port that was taken where any free one was asked for.
+        settings.rpc_bind = with_port(&settings.rpc_bind, rpc.local_addr().port());
         let service_rpc = match &settings.service_bind {
             Some(address) => Some(bind(address, "dfs.namenode.servicerpc-address", options)?),
             None => None,
@@ -196,6 +198,11 @@ impl From<StorageError> for Error {
     fn from(error: StorageError) -> Self {
         Self::Storage(error.to_string())
     }
+}
+
+fn with_port(address: &str, port: u16) -> String {
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+    format!("{host}:{port}")
 }
 
 fn port_of(address: &str) -> u16 {

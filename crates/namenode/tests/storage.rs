@@ -304,9 +304,16 @@ fn segments_without_records_do_not_stand_in_the_way() {
     folders.session(&["/b"], true);
     let header = [0xff, 0xff, 0xff, 0xbd, 0, 0, 0, 0, 0xff, 0xff];
     fs::write(folders.path(0, "edits_inprogress_0000000000000000007"), header).unwrap();
-    let (_storage, report, seen) = folders.load().unwrap();
+    let (storage, report, seen) = folders.load().unwrap();
     assert_eq!((report.last_txid, seen.paths()), (6, vec!["/a", "/b"]));
     assert!(folders.names(0).contains(&"edits_inprogress_0000000000000000007.empty".to_owned()));
+    drop(storage);
+    // A full disk: made longer, and the header was never written. One that was is another matter.
+    let padded = folders.path(0, "edits_inprogress_0000000000000000007");
+    fs::write(&padded, [0xff; 4096]).unwrap();
+    assert_eq!(folders.load().unwrap().1.last_txid, 6);
+    fs::write(&padded, [[0xff; 2048], [7; 2048]].concat()).unwrap();
+    refused(folders.load(), "has no valid header");
 }
 
 #[test]

@@ -267,7 +267,9 @@ fn a_volume_keeps_its_identity_and_refuses_strangers() {
     let error = volume.claim("CID-2", "uuid-1").unwrap_err();
     assert!(error.to_string().contains("Incompatible clusterIDs"), "{error}");
     let stranger = PoolVersion { namespace_id: 8, ..pool_version() };
-    assert_eq!(volume.open_pool(&stranger).unwrap_err().kind(), ErrorKind::Inconsistent);
+    let error = volume.open_pool(&stranger).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Inconsistent);
+    assert!(error.to_string().contains("namespaceID is 7, the NameNode's is 8"), "{error}");
     let escape = PoolVersion { pool_id: "BP-1/../..".to_owned(), ..pool_version() };
     assert_eq!(volume.open_pool(&escape).unwrap_err().kind(), ErrorKind::Invalid);
 }

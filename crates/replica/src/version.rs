@@ -88,14 +88,19 @@ impl PoolVersion {
 
     /// Refuses a pool of another namespace.
     pub(crate) fn check(&self, expected: &Self, path: &Path) -> Result<()> {
-        let field = match self {
-            this if this.pool_id != expected.pool_id => "blockpoolID",
-            this if this.namespace_id != expected.namespace_id => "namespaceID",
-            this if this.ctime > expected.ctime => "cTime",
+        let (field, own, theirs) = match self {
+            this if this.pool_id != expected.pool_id => {
+                ("blockpoolID", this.pool_id.clone(), expected.pool_id.clone())
+            }
+            this if this.namespace_id != expected.namespace_id => {
+                ("namespaceID", this.namespace_id.to_string(), expected.namespace_id.to_string())
+            }
+            this if this.ctime > expected.ctime => {
+                ("cTime", this.ctime.to_string(), expected.ctime.to_string())
+            }
             _ => return Ok(()),
         };
-        let text =
-            format!("its {field} is another one than the NameNode's: {self:?}, {expected:?}");
+        let text = format!("its {field} is {own}, the NameNode's is {theirs}");
         Err(inconsistent(path, text)
             .advise("the folder belongs to another namespace: name another one, or move it away"))
     }

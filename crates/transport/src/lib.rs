@@ -6,6 +6,7 @@
 
 pub mod domain;
 pub mod groups;
+pub mod listen;
 pub mod login;
 pub mod machines;
 pub mod net;

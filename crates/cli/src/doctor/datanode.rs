@@ -45,7 +45,10 @@ pub fn compare(client: &Conf, node: &DatanodeInfo, theirs: &Conf, report: &mut R
         report.fault(
             "datanode-path",
             format!("DataNode {node} has no {}", path.name),
-            format!("set {} to {ours} in its hdfs-site.xml, and restart it", path.name),
+            match ours.trim() {
+                "" => format!("set {} there as here, and restart it", path.name),
+                ours => format!("set {} to {ours} in its hdfs-site.xml, and restart it", path.name),
+            },
         );
     } else if ours.trim() != its.trim() {
         report.fault(

@@ -18,7 +18,8 @@ mod verify;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use zerohop_client::{DatanodeInfo, LocatedBlock};
+use zerohop_client::blocking::FileSystem;
+use zerohop_client::{DatanodeInfo, DatanodeReportType, LocatedBlock};
 use zerohop_conf::{Conf, keys};
 use zerohop_proto::hdfs::Status;
 use zerohop_transport::domain::effective_path;
@@ -74,11 +75,11 @@ fn examine(conf: &Conf, path: Option<&str>, report: &mut Report) -> Outcome {
     let (sockets, known) = Default::default();
     let mut doctor = Doctor { conf, configured, legacy, report, sockets, known };
     match target::find(conf, path, doctor.report) {
-        Some(target) => {
+        Ok(target) => {
             doctor.blocks(&target)?;
             read::examine(&target, doctor.report);
         }
-        None => doctor.without_file()?,
+        Err(namenode) => doctor.without_file(namenode.as_ref())?,
     }
     // What the DataNode would give is not in force where the client does not ask for it.
     if !conf.get(&keys::DFS_CLIENT_READ_SHORTCIRCUIT)? {
@@ -101,12 +102,23 @@ struct Doctor<'a> {
 }
 
 impl Doctor<'_> {
-    /// Without a file there is no DataNode to ask; the socket's path can be looked at all the same.
-    fn without_file(&mut self) -> Outcome {
-        if !self.configured.is_empty() && !self.legacy {
+    /// Without a file no block says which DataNode to ask; the sockets of this machine's, or of the
+    /// one that the client's configuration describes, can be looked at all the same.
+    fn without_file(&mut self, namenode: Option<&FileSystem>) -> Outcome {
+        if self.configured.is_empty() || self.legacy {
+            return Ok(());
+        }
+        let live = namenode.and_then(|fs| fs.datanode_report(DatanodeReportType::Live).ok());
+        let here =
+            live.unwrap_or_default().into_iter().filter(|n| datanode::is_this_machine(n.ip()));
+        let mut ports: Vec<u16> = here.map(|node| node.transfer_port()).collect();
+        if ports.is_empty() {
             let address = self.conf.get(&keys::DFS_DATANODE_ADDRESS)?;
             let port = address.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
-            let path = effective_path(&self.configured, port.unwrap_or(0));
+            ports.push(port.unwrap_or(0));
+        }
+        for port in ports {
+            let path = effective_path(&self.configured, port);
             socket::examine(&path, &mut self.sockets, self.report);
         }
         Ok(())

@@ -26,8 +26,13 @@ impl Drop for Target {
     }
 }
 
-/// Finds or makes the file; what is in the way is in the report.
-pub fn find(conf: &Conf, path: Option<&str>, report: &mut Report) -> Option<Target> {
+/// Finds or makes the file; what is in the way is in the report. Without a file, the NameNode that
+/// answered.
+pub fn find(
+    conf: &Conf,
+    path: Option<&str>,
+    report: &mut Report,
+) -> Result<Target, Option<FileSystem>> {
     // Waits for a DataNode that is away would make the answer late and no better.
     let mut conf = conf.clone();
     conf.set(keys::DFS_CLIENT_RETRY_WINDOW_BASE.name, "10");
@@ -35,35 +40,38 @@ pub fn find(conf: &Conf, path: Option<&str>, report: &mut Report) -> Option<Targ
         Ok(fs) => fs,
         Err(error) => {
             report.fault("namenode", error.to_string(), "set fs.defaultFS to hdfs://HOST:PORT");
-            return None;
+            return Err(None);
         }
     };
     // Any question will do: who does not answer cannot be asked for blocks.
     if let Err(error) = fs.server_defaults() {
         let fix = "start the NameNode, or correct fs.defaultFS in core-site.xml";
         report.fault("namenode", client_failure(error).to_string(), fix);
-        return None;
+        return Err(None);
     }
     report.ok("namenode", format!("{} answers", fs.uri()));
     let is_ours = path.is_none();
     let path = match path {
         Some(path) => absolute(&Location::parse(path).path, &fs.home()),
-        None => make(&fs, report)?,
+        None => match make(&fs, report) {
+            Some(path) => path,
+            None => return Err(Some(fs)),
+        },
     };
     let mut target = Target { fs, path, blocks: Vec::new(), is_ours };
     match target.fs.block_locations(&target.path, 0, i64::MAX as u64) {
         Ok(located) => target.blocks = located.blocks,
         Err(error) => {
             report.fault("file", error.to_string(), "name a file that this user may read");
-            return None;
+            return Err(Some(target.fs.clone()));
         }
     }
     if target.blocks.is_empty() {
         report.fault("file", format!("{} is empty", target.path), "name a file with data in it");
-        return None;
+        return Err(Some(target.fs.clone()));
     }
     report.ok("file", format!("{}: {} block(s)", target.path, target.blocks.len()));
-    Some(target)
+    Ok(target)
 }
 
 /// A file in the user's home, in /tmp, or at the root, whichever is there.

@@ -20,7 +20,7 @@ pub fn run(shell: &mut Shell, args: Vec<String>) -> Outcome {
     }
     let mut inputs: Vec<Box<dyn Read>> = Vec::new();
     for source in given.rest.iter().filter(|source| *source != "-") {
-        let item = shell.local_item(source)?;
+        let item = shell.local_source(source)?;
         item.found_file()?;
         inputs.push(Box::new(item.store.open(&item.path, OpenHow::default())?));
     }

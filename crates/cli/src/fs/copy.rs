@@ -1,6 +1,6 @@
 //! Copies between file systems: where to, in which order, by how many threads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -136,7 +136,9 @@ struct Work {
 pub fn copy_all(shell: &mut Shell, sources: &[Item], target: &Item, how: Copying) -> Outcome {
     Destination::check(target, sources, how.overwrite)?;
     let several = sources.len() > 1 || sources.iter().any(Item::is_dir);
-    let threads = if several { how.threads } else { 1 };
+    // Sources that go to one name meet there in their order, and the second is refused.
+    let names: BTreeSet<&str> = sources.iter().map(|source| file_name(&source.path)).collect();
+    let threads = if several && names.len() == sources.len() { how.threads } else { 1 };
     let threads_of_file = if several { 1 } else { how.threads };
     let (progress, failures) = (Progress::new(), Mutex::default());
     let work = Work { how, progress, threads_of_file, failures };

@@ -59,12 +59,17 @@ fn put_files(shell: &mut Shell, mut given: Given, threads: usize, move_source: b
     };
     let target = remote_destination(shell, &mut given.rest)?;
     if given.rest.len() == 1 && given.rest.iter().any(|source| source == "-") {
-        let target = if target.is_dir() { target.child("-")? } else { target };
+        let target = if target.is_dir() || target.looks_like_folder() {
+            target.found()?;
+            target.child("-")?
+        } else {
+            target
+        };
         return write_stream(&mut std::io::stdin().lock(), &target, how, &mut |_| {});
     }
     let mut sources = Vec::new();
     for source in &given.rest {
-        match shell.local_item(source) {
+        match shell.local_source(source) {
             Ok(item) => sources.push(item),
             Err(failure) => shell.report(failure)?,
         }

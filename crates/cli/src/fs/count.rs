@@ -9,7 +9,7 @@ use crate::failure::{Failure, Outcome};
 use crate::units::size;
 
 /// The storage types that can have a quota, in Hadoop's order.
-const TYPES: [&str; 5] = ["DISK", "SSD", "ARCHIVE", "PROVIDED", "NVDIMM"];
+const TYPES: [&str; 5] = ["SSD", "DISK", "ARCHIVE", "PROVIDED", "NVDIMM"];
 
 struct Count {
     given: Given,
@@ -110,7 +110,8 @@ impl Count {
         }
         if self.given.has("e") {
             let policy = match summary.erasure_policy.as_str() {
-                "" | "Replicated" => "Replicated".to_owned(),
+                "Replicated" => "Replicated".to_owned(),
+                // A folder has no policy of its own as a rule; Hadoop prints the prefix all the same.
                 policy => format!("EC:{policy}"),
             };
             row.push_str(&format!("{policy:>20} "));

@@ -65,6 +65,13 @@ fn no_connection(addr: &str, source: &io::Error) -> String {
             format!("socket timeout exception: java.net.NoRouteToHostException: {source}"),
             "NoRouteToHost",
         ),
+        // The resolver's errors have no kind of their own.
+        _ if source.to_string().starts_with("failed to lookup address") => {
+            let host = addr.rsplit_once(':').map_or(addr, |(host, _)| host);
+            return format!(
+                "java.net.UnknownHostException: {host}; is that host's name, or a name service of hdfs-site.xml, spelled right in fs.defaultFS?"
+            );
+        }
         _ => (format!("socket exception: java.net.SocketException: {source}"), "SocketException"),
     };
     format!(

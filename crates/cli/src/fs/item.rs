@@ -36,8 +36,6 @@ impl Location {
     pub fn prefix(&self) -> String {
         match (&self.scheme, &self.authority) {
             (Some(scheme), Some(authority)) => format!("{scheme}://{authority}"),
-            // As Hadoop prints a URI: `hdfs:///x`, but `file:/x`.
-            (Some(scheme), None) if scheme == "file" => format!("{scheme}:"),
             (Some(scheme), None) => format!("{scheme}://"),
             (None, Some(authority)) => format!("//{authority}"),
             (None, None) => String::new(),
@@ -190,7 +188,7 @@ impl Item {
     /// The path with scheme and host.
     pub fn qualified(&self) -> String {
         match self.store.is_local() {
-            true => format!("file:{}", self.path),
+            true => format!("file://{}", self.path),
             false => format!("{}{}", self.store.uri(), self.path),
         }
     }

@@ -57,7 +57,12 @@ pub fn run(conf: Conf, mut args: Vec<String>) -> i32 {
         eprint!("{}", help::overview());
         return EXIT_USAGE;
     }
-    let word = args.remove(0);
+    let mut word = args.remove(0);
+    if matches!(word.as_str(), "--help" | "-h") {
+        (word, args) = ("-help".to_owned(), Vec::new());
+    } else if args.first().is_some_and(|arg| arg == "--help") {
+        args = vec![std::mem::replace(&mut word, "-help".to_owned())];
+    }
     let Some(command) = word.strip_prefix('-').and_then(help::find) else {
         return unknown(&word);
     };

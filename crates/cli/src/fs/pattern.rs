@@ -46,7 +46,7 @@ pub fn unescape(text: &str) -> String {
 
 fn illegal(problem: &str, position: usize, glob: &str) -> Failure {
     Failure::io(format!(
-        "Illegal file pattern: {problem} at pos {position} near index {position}: {glob}"
+        "Illegal file pattern: error parsing regexp: {problem} at pos {position}: `{glob}`"
     ))
 }
 

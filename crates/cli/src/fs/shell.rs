@@ -60,7 +60,8 @@ impl Shell {
     fn hdfs(&mut self, location: &Location, default: &Location) -> Outcome<Arc<dyn Store>> {
         let authority = location.authority.clone().or_else(|| default.authority.clone());
         let authority = authority.ok_or_else(|| {
-            let prefix = location.prefix();
+            let named = if location.scheme.is_some() { location } else { default };
+            let prefix = named.prefix();
             Failure::io(format!(
                 "Incomplete HDFS URI, no host: {prefix}{}; set fs.defaultFS in core-site.xml or give -fs hdfs://HOST:PORT",
                 location.path
@@ -92,6 +93,17 @@ impl Shell {
         let location = Location::parse(text);
         let text = if location.scheme.as_deref() == Some("file") { &location.path } else { text };
         Item::look_up(&self.local, text)
+    }
+
+    /// A local file to copy from. Hadoop's shell takes such an argument for a URI, so that a blank has
+    /// to be written `%20`; here the name as it stands counts first.
+    pub fn local_source(&self, text: &str) -> Outcome<Item> {
+        let item = self.local_item(text)?;
+        if item.exists() {
+            return Ok(item);
+        }
+        let decoded = decoded(text).map(|text| self.local_item(&text)).transpose()?;
+        Ok(decoded.filter(Item::exists).unwrap_or(item))
     }
 
     /// What an argument stands for: its matches, or the one path that does not exist.
@@ -240,5 +252,37 @@ impl Shell {
     /// Prints a value for programs.
     pub fn json_line(&mut self, value: &serde_json::Value) -> Outcome {
         self.line(value.to_string())
+    }
+}
+
+/// A text with `%20` and the like, decoded; `None` where it has no such thing.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let (byte, after) = match (first, after) {
+            (b'%', [high, low, after @ ..]) => {
+                let digit = |byte: &u8| char::from(*byte).to_digit(16);
+                let value = digit(high).zip(digit(low)).map(|(high, low)| 16 * high + low);
+                (u8::try_from(value?).ok()?, after)
+            }
+            _ => (*first, after),
+        };
+        bytes.push(byte);
+        rest = after;
+    }
+    String::from_utf8(bytes).ok().filter(|decoded| decoded != text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decoded;
+
+    #[test]
+    fn escapes_of_uris() {
+        assert_eq!(decoded("a%20b%c3%A9").as_deref(), Some("a bé"));
+        for text in ["a b", "100%", "%zz", "%f", "%ff"] {
+            assert_eq!(decoded(text), None, "{text}");
+        }
     }
 }

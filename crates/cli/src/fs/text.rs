@@ -42,6 +42,9 @@ fn show(shell: &mut Shell, item: &Item, mut input: Box<dyn Input>, start: &[u8])
         [0x1f, 0x8b, ..] => Some(Codec::Gzip),
         _ => Codec::of_name(&item.path)?,
     };
+    if codec == Some(Codec::Gzip) && start.len() == 3 && !start.starts_with(&[0x1f, 0x8b]) {
+        return Err(Failure::io("incorrect header check"));
+    }
     match codec {
         None => to_stdout(shell, &mut *input),
         Some(codec) => to_stdout(shell, &mut *codec.decode(Box::new(input))?),

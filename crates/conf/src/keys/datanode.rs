@@ -15,7 +15,7 @@ keys! {
     DFS_DATANODE_IPC_ADDRESS: String = "dfs.datanode.ipc.address", "0.0.0.0:9867", Plain;
     /// Host name the DataNode registers with.
     DFS_DATANODE_HOSTNAME: Option<String> = "dfs.datanode.hostname", "", Plain;
-    /// Folders of the replicas, each with an optional [STORAGE_TYPE] in front.
+    /// Folders of the replicas, each with an optional storage type in brackets in front.
     DFS_DATANODE_DATA_DIR: Vec<String> = "dfs.datanode.data.dir", "file://${hadoop.tmp.dir}/dfs/data", Plain;
     /// Permissions of the data folders.
     DFS_DATANODE_DATA_DIR_PERM: String = "dfs.datanode.data.dir.perm", "700", Plain;

@@ -7,8 +7,8 @@ use super::version::StorageInfo;
 use super::{NameStorage, StorageConfig};
 use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use zerohop_journal::layout::LayoutVersion;
 
 /// A locked folder of images, of edits, or of both.
@@ -18,6 +18,7 @@ pub struct NameDir {
     images: bool,
     edits: bool,
     failed: AtomicBool,
+    reason: OnceLock<String>,
     /// It had no VERSION when it was opened, or that of an older layout; it gets ours with the next
     /// image.
     version_due: AtomicBool,
@@ -53,11 +54,17 @@ impl NameDir {
     /// Drops it; the line is logged once.
     pub(super) fn fail(&self, reason: &dyn std::fmt::Display) {
         if !self.failed.swap(true, Ordering::Relaxed) {
+            let _ = self.reason.set(reason.to_string());
             tracing::error!(
                 "storage directory {} is not used any more: {reason}",
                 self.root.display()
             );
         }
+    }
+
+    /// Why it failed.
+    pub(super) fn failure(&self) -> Option<&str> {
+        self.reason.get().map(String::as_str)
     }
 
     pub(super) fn current(&self) -> PathBuf {
@@ -133,7 +140,8 @@ pub(super) fn open_dir(
     let is_current = info.as_ref().is_some_and(|info| info.layout == LayoutVersion::CURRENT);
     let version_due = AtomicBool::new(!is_current);
     let failed = AtomicBool::new(false);
-    let dir = NameDir { root, images, edits, failed, version_due, lock: Mutex::new(Some(lock)) };
+    let (reason, lock) = (OnceLock::new(), Mutex::new(Some(lock)));
+    let dir = NameDir { root, images, edits, failed, reason, version_due, lock };
     Ok((dir, info))
 }
 

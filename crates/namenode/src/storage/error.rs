@@ -16,7 +16,7 @@ pub enum StorageError {
     #[error("{0}")]
     Config(String),
     /// A system call failed.
-    #[error("cannot {verb} {}: {source}", path.display())]
+    #[error("cannot {verb} {}: {source}{}", path.display(), advice(source))]
     Io {
         /// What was tried.
         verb: &'static str,
@@ -93,7 +93,10 @@ pub enum StorageError {
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// No image in any folder.
-    #[error("No valid image files found in {}", path.display())]
+    #[error(
+        "No valid image files found in {}; put fsimage_N and fsimage_N.md5 of a copy there",
+        path.display()
+    )]
     NoImage {
         /// The first image folder.
         path: PathBuf,
@@ -118,11 +121,23 @@ pub enum StorageError {
         source: ReplayError,
     },
     /// Every folder failed.
-    #[error("no storage directory is left for {what}; see the errors above")]
+    #[error("no storage directory is left for {what}: {reason}")]
     NoneLeft {
         /// `images` or `edits`.
         what: &'static str,
+        /// Why the first of them failed.
+        reason: String,
     },
+}
+
+/// What helps, where the system's error tells.
+fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => "; the user who runs the NameNode must own the folder",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; make room there",
+        io::ErrorKind::ReadOnlyFilesystem => "; mount it for writing",
+        _ => "",
+    }
 }
 
 impl StorageError {

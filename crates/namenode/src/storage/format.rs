@@ -34,6 +34,14 @@ impl NameStorage {
         options: FormatOptions,
         write_image: impl FnOnce(&StorageInfo, &mut ImageWriter<'_>) -> std::io::Result<()>,
     ) -> Result<StorageInfo, StorageError> {
+        for (root, ..) in configured(&config) {
+            // A folder that cannot be looked into must not count as one that may be emptied.
+            if let Err(e) = std::fs::read_dir(&root)
+                && e.kind() != std::io::ErrorKind::NotFound
+            {
+                return Err(StorageError::io("read", root)(e));
+            }
+        }
         if let Some(path) = Self::dirs_with_data(&config).into_iter().next()
             && !options.force
         {

@@ -221,6 +221,13 @@ fn recover_segment(file: &SegmentFile, op_size_max: usize) -> Result<(), Storage
         return std::fs::remove_file(path).map_err(StorageError::io("remove", path));
     }
     let scan = match segment::scan(path, op_size_max) {
+        Err(JournalError::Header { .. }) if is_only_padding(path)? => {
+            tracing::warn!(
+                "moving aside {}: there is only padding, probably the disk was full",
+                path.display()
+            );
+            return move_aside(path, "empty");
+        }
         Err(e @ JournalError::Header { .. }) => {
             move_aside(path, "corrupt")?;
             return Err(e.into());
@@ -263,6 +270,13 @@ fn finish(file: &SegmentFile, last: TxId, scan: &Scan, len: u64) -> Result<(), S
         ));
     }
     super::file::rename(path, &to)
+}
+
+/// Whether a segment holds nothing but what fills it in advance: its header was never written, so
+/// nothing that was acknowledged can be in it.
+fn is_only_padding(path: &Path) -> Result<bool, StorageError> {
+    let bytes = std::fs::read(path).map_err(StorageError::io("read", path))?;
+    Ok([0xff, 0].iter().any(|padding| bytes.iter().all(|byte| byte == padding)))
 }
 
 fn move_aside(path: &Path, suffix: &str) -> Result<(), StorageError> {

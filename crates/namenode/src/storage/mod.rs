@@ -55,6 +55,11 @@ impl NameStorage {
         &self.config
     }
 
+    fn none_left(&self, what: &'static str) -> StorageError {
+        let reason = self.dirs.iter().find_map(|dir| dir.failure());
+        StorageError::NoneLeft { what, reason: reason.unwrap_or("none is configured").to_owned() }
+    }
+
     /// All folders, failed ones included.
     pub fn dirs(&self) -> &[Arc<NameDir>] {
         &self.dirs

@@ -25,7 +25,8 @@ impl NameStorage {
         txid: i64,
         write: impl FnOnce(&mut ImageWriter<'_>) -> io::Result<()>,
     ) -> Result<(), StorageError> {
-        let mut copies = Copies::create(self.image_dirs(), txid)?;
+        let mut copies =
+            Copies::create(self.image_dirs(), txid).ok_or_else(|| self.none_left("images"))?;
         let mut image = ImageWriter::new(&mut copies);
         let written = write(&mut image).and_then(|()| image.finish());
         let first = self.image_dirs().next().map(|dir| dir.image_new_path(txid));
@@ -50,7 +51,8 @@ impl NameStorage {
         image: &[u8],
         digest: &[u8; 16],
     ) -> Result<(), StorageError> {
-        let mut copies = Copies::create(self.image_dirs(), txid)?;
+        let mut copies =
+            Copies::create(self.image_dirs(), txid).ok_or_else(|| self.none_left("images"))?;
         let first = self.image_dirs().next().map(|dir| dir.image_new_path(txid));
         if let Err(source) = copies.write_all(image) {
             copies.discard(txid);
@@ -71,7 +73,7 @@ impl NameStorage {
             }
         }
         if !self.image_dirs().any(|dir| dir.image_path(txid).exists()) {
-            return Err(StorageError::NoneLeft { what: "images" });
+            return Err(self.none_left("images"));
         }
         self.settle();
         self.purge();
@@ -142,16 +144,13 @@ impl NameStorage {
     }
 }
 
-/// The same bytes into every folder; one that fails is dropped.
+/// The same bytes into every folder; one that fails is dropped, and without any there is nothing.
 struct Copies {
     files: Vec<(Arc<NameDir>, File)>,
 }
 
 impl Copies {
-    fn create<'a>(
-        dirs: impl Iterator<Item = &'a Arc<NameDir>>,
-        txid: i64,
-    ) -> Result<Self, StorageError> {
+    fn create<'a>(dirs: impl Iterator<Item = &'a Arc<NameDir>>, txid: i64) -> Option<Self> {
         let mut files = Vec::new();
         for dir in dirs {
             let path = dir.image_new_path(txid);
@@ -160,11 +159,7 @@ impl Copies {
                 Err(e) => dir.fail(&StorageError::io("create", path)(e)),
             }
         }
-        if files.is_empty() {
-            Err(StorageError::NoneLeft { what: "images" })
-        } else {
-            Ok(Self { files })
-        }
+        (!files.is_empty()).then_some(Self { files })
     }
 
     fn discard(self, txid: i64) {

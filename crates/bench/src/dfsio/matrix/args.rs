@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Help for a terminal.
-pub const USAGE: &str = "\
-    --matrix         reads by tcp, domain-socket, local and local-mapped; verified and not; from a
+pub const USAGE: &str = "    --matrix         reads by tcp, domain-socket, local and local-mapped; verified and not; from a
                      warm and a dropped page cache; beside read(2) and pread(2) of the same bytes.
                      Here -nrFiles is 2, -size 1GB, -bufferSize 1048576 unless given
     --runs N         runs of each row that count; 5

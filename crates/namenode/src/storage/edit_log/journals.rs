@@ -73,7 +73,7 @@ impl Journals {
             }
         }
         if self.storage.edits_dirs().next().is_none() {
-            return Err(StorageError::NoneLeft { what: "edits" });
+            return Err(self.storage.none_left("edits"));
         }
         Ok(())
     }
@@ -98,7 +98,7 @@ impl Journals {
             return Err(StorageError::Config(message));
         }
         if self.open.is_empty() || self.open.len() < config.edits_dirs_min {
-            return Err(StorageError::NoneLeft { what: "edits" });
+            return Err(self.storage.none_left("edits"));
         }
         Ok(())
     }
