@@ -12,6 +12,7 @@ use zerohop_namenode::{FormatOptions, NameNode};
 
 use crate::domain_socket;
 use crate::failure::{Failure, Outcome};
+use crate::salvage;
 
 /// Longest wait for the end of safe mode once all DataNodes have reported.
 const SAFE_MODE_WAIT: Duration = Duration::from_secs(5);
@@ -80,6 +81,7 @@ impl Cluster {
         }
         let namenode = NameNode::start(Arc::new(conf.clone())).await;
         let namenode = namenode.map_err(|error| failed("the NameNode does not start", error))?;
+        salvage::offer(&namenode, &conf);
         let mut cluster = Cluster { namenode, datanodes: Vec::new(), conf, plan };
         cluster.conf.set("fs.defaultFS", cluster.uri());
         cluster.conf.set("dfs.namenode.rpc-address", cluster.rpc_addr().to_string());

@@ -6,7 +6,9 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::settings::Settings;
-use crate::{bench, checknative, daemon, demo, dfsadmin, doctor, fs, fsck, getconf, up, version};
+use crate::{
+    bench, cacheadmin, checknative, daemon, demo, dfsadmin, doctor, fs, fsck, getconf, up, version,
+};
 
 /// HDFS in one binary: server, client and tools.
 #[derive(Parser)]
@@ -50,6 +52,8 @@ enum Verb {
     Fs(Words),
     /// Administration: -report, -safemode, -saveNamespace, -printTopology, quotas
     Dfsadmin(Words),
+    /// Centralized caching: pools and directives (zerohop cacheadmin -help)
+    Cacheadmin(Words),
     /// Check the files below a path: fsck PATH [-files [-blocks [-locations]]]
     Fsck(Words),
     /// Configuration: -confKey KEY [-v], -namenodes, -nnRpcAddresses
@@ -116,6 +120,7 @@ fn own(args: Vec<String>) -> i32 {
         // clap knows these words for its help only; they were found in the tables above.
         Verb::Fs(words) => fs_verb(settings, words.words),
         Verb::Dfsadmin(words) => dfsadmin::run(settings, words.words),
+        Verb::Cacheadmin(words) => cacheadmin::run(settings, words.words),
         Verb::Fsck(words) => fsck::run(settings, words.words),
         Verb::Getconf(words) => getconf::run(settings, words.words),
         Verb::Doctor(words) => doctor::run(settings, words.words),
@@ -133,6 +138,7 @@ const OWN: &[(&str, Run)] = &[
     ("fs", fs_verb),
     ("dfs", fs_verb),
     ("dfsadmin", dfsadmin::run),
+    ("cacheadmin", cacheadmin::run),
     ("fsck", fsck::run),
     ("getconf", getconf::run),
     ("doctor", doctor::run),
@@ -147,6 +153,7 @@ const OWN: &[(&str, Run)] = &[
 const HDFS: &[(&str, Run)] = &[
     ("dfs", fs_verb),
     ("dfsadmin", dfsadmin::run),
+    ("cacheadmin", cacheadmin::run),
     ("fsck", fsck::run),
     ("getconf", getconf::run),
     ("namenode", daemon::namenode),

@@ -12,6 +12,7 @@ use zerohop_namenode::{FormatOptions, NameNode};
 use crate::command_line::complain;
 use crate::failure::{Failure, Outcome};
 use crate::log;
+use crate::salvage;
 use crate::settings::Settings;
 use crate::stop::Stop;
 
@@ -42,7 +43,8 @@ pub fn namenode(mut settings: Settings, mut words: Vec<String>) -> i32 {
             let conf = Arc::new(settings.load()?);
             log_warnings(&conf);
             serve(async move {
-                let node = NameNode::start(conf).await.map_err(not_started)?;
+                let node = NameNode::start(conf.clone()).await.map_err(not_started)?;
+                salvage::offer(&node, &conf);
                 tracing::info!(
                     "NameNode serves RPC on {} and HTTP on {}",
                     node.rpc_addr(),

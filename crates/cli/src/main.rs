@@ -6,6 +6,7 @@
 mod say;
 
 mod bench;
+mod cacheadmin;
 mod checknative;
 mod cluster;
 mod command_line;
@@ -21,6 +22,7 @@ mod getconf;
 mod http;
 mod log;
 mod namenodes;
+mod salvage;
 mod settings;
 mod stop;
 mod units;

@@ -202,8 +202,13 @@ fn exit_codes_of_the_shell() {
         |args: &[&str]| run(zerohop(&["dfsadmin"]).args(args).env("HADOOP_CONF_DIR", &up.conf));
     assert_eq!(admin(&["-safemode", "get"]), (0, "Safe mode is OFF\n".to_owned(), String::new()));
     assert_eq!(admin(&["-nonsense"]).0, 255);
-    let (code, _, err) = admin(&["-getDatanodeInfo", "x:1"]);
+    let (code, _, err) = admin(&["-reconfig", "datanode", "x:1", "start"]);
     assert!(code == 255 && err.contains("not supported"), "{err}");
+    let (code, _, err) = admin(&["-getDatanodeInfo", "x"]);
+    assert!(code == 255 && err.contains("host:port"), "{err}");
+    let once = "ipc.client.connect.max.retries=0";
+    let (code, _, err) = admin(&["-D", once, "-getDatanodeInfo", "127.0.0.1:1"]);
+    assert!(code == 255 && err.contains("Datanode unreachable"), "{err}");
 }
 
 #[test]

@@ -6,12 +6,13 @@ use crate::identity::Identity;
 use crate::racks::Racks;
 use crate::retry::{CallKey, Known, RetryCache};
 use crate::rpc::{appended_proto, encode};
+use crate::salvage::Salvage;
 use crate::settings::Settings;
 use crate::storage::{EditLog, NameStorage, Ticket};
 use crate::waiters::Waiters;
 use parking_lot::{Mutex, RwLock};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64};
+use std::sync::{Arc, OnceLock};
 use zerohop_conf::Conf;
 use zerohop_namespace::{Namespace, OpContext};
 use zerohop_transport::groups::Groups;
@@ -35,6 +36,8 @@ pub(crate) struct Core {
     /// The newest image: its transaction, and when it was written.
     pub(crate) checkpoint_txid: AtomicI64,
     pub(crate) checkpoint_ms: AtomicU64,
+    /// Set once by who starts the NameNode, if at all.
+    pub(crate) salvage: OnceLock<Arc<dyn Salvage>>,
     /// One image is saved at a time.
     pub(crate) saving: Mutex<()>,
     /// Held only for work in memory: nothing waits for a disk or a peer with it.
@@ -66,6 +69,7 @@ impl Core {
             started_ms: clock.now().wall_ms,
             checkpoint_txid: AtomicI64::new(checkpoint_txid),
             checkpoint_ms: AtomicU64::new(clock.now().wall_ms),
+            salvage: OnceLock::new(),
             saving: Mutex::default(),
             conf,
             settings,

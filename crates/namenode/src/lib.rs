@@ -22,10 +22,12 @@ mod racks;
 mod resolve;
 mod retry;
 mod rpc;
+mod salvage;
 mod settings;
 pub mod storage;
 mod waiters;
 
 pub use error::Error;
 pub use node::NameNode;
+pub use salvage::{Salvage, SalvageError};
 pub use storage::FormatOptions;

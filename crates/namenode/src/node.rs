@@ -11,6 +11,7 @@ use crate::monitor;
 use crate::racks::Racks;
 use crate::retry::RetryCache;
 use crate::rpc;
+use crate::salvage::Salvage;
 use crate::settings::Settings;
 use crate::storage::{
     EditLog, FormatOptions, JournalFailed, NameStorage, StorageConfig, StorageError,
@@ -87,6 +88,11 @@ impl NameNode {
         let monitor = tokio::spawn(monitor::run(core.clone()));
         tracing::info!("NameNode RPC up at: {}", rpc.local_addr());
         Ok(Self { core, rpc, service_rpc, http, monitor: Mutex::new(Some(monitor)), failure })
+    }
+
+    /// Gives `fsck -move` what copies files; the first one stays.
+    pub fn salvage_with(&self, salvage: Arc<dyn Salvage>) {
+        _ = self.core.salvage.set(salvage);
     }
 
     /// Where clients and DataNodes connect.

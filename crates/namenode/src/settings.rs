@@ -201,6 +201,12 @@ fn namespace_params(conf: &Conf) -> Result<NamespaceParams, Error> {
             as usize,
         corrupt_files_batch: conf.get(&keys::DFS_NAMENODE_MAX_CORRUPT_FILE_BLOCKS_RETURNED)?.max(1)
             as usize,
+        caching_enabled: conf.get(&keys::DFS_NAMENODE_CACHING_ENABLED)?,
+        cache_directives_batch: conf
+            .get(&keys::DFS_NAMENODE_LIST_CACHE_DIRECTIVES_NUM_RESPONSES)?
+            .max(1) as usize,
+        cache_pools_batch: conf.get(&keys::DFS_NAMENODE_LIST_CACHE_POOLS_NUM_RESPONSES)?.max(1)
+            as usize,
         replication_min: conf
             .get(&keys::DFS_NAMENODE_REPLICATION_MIN)?
             .clamp(1, i32::from(i16::MAX)) as u16,

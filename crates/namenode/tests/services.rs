@@ -232,10 +232,7 @@ async fn an_append_sent_again_after_a_restart_happens_once() {
     let mut harness = Harness::start().await;
     let client = harness.superuser();
     let datanode = FakeDatanode::join(&harness).await;
-    let block = written_block(&client, "/f").await;
-    datanode.received(&block, 10).await;
-    let done: CompleteResponseProto = call(&client, "complete", complete("/f", &block)).await;
-    assert!(done.result);
+    let block = finished_file(&client, &datanode, "/f").await;
     let q = AppendRequestProto { src: "/f".into(), client_name: "test".into(), flag: None };
     let id = client.next_call();
     let first: AppendResponseProto = client.call_with_id(&id, "append", &q).await.unwrap();
@@ -293,6 +290,19 @@ async fn written_block(client: &RpcClient, path: &str) -> ExtendedBlockProto {
     assert_eq!(block.locs.len(), 1);
     assert_eq!(block.storage_i_ds, ["DS-1"]);
     ExtendedBlockProto { num_bytes: Some(10), ..block.b }
+}
+
+/// A file of one block that a DataNode has reported; its block.
+async fn finished_file(
+    client: &RpcClient,
+    datanode: &FakeDatanode,
+    path: &str,
+) -> ExtendedBlockProto {
+    let block = written_block(client, path).await;
+    datanode.received(&block, 10).await;
+    let done: CompleteResponseProto = call(client, "complete", complete(path, &block)).await;
+    assert!(done.result);
+    block
 }
 
 fn complete(path: &str, last: &ExtendedBlockProto) -> CompleteRequestProto {
@@ -357,10 +367,7 @@ async fn a_deleted_files_blocks_are_deleted_with_the_next_heartbeat() {
     let harness = Harness::start().await;
     let client = harness.superuser();
     let datanode = FakeDatanode::join(&harness).await;
-    let block = written_block(&client, "/f").await;
-    datanode.received(&block, 10).await;
-    let done: CompleteResponseProto = call(&client, "complete", complete("/f", &block)).await;
-    assert!(done.result);
+    let block = finished_file(&client, &datanode, "/f").await;
     assert!(
         harness.page("/fsck?path=%2F").await.ends_with("The filesystem under path '/' is HEALTHY")
     );

@@ -4,13 +4,14 @@
 //! folder, each block with one replica reported, and prints the growth of resident memory for each.
 
 use std::time::Instant;
+use zerohop_journal::image::ImageWriter;
 use zerohop_namespace::blocks::{
     BlockManager, BlockParams, DatanodeId, Heartbeat, Now, ReplicaEvent, StorageReport, StorageType,
 };
 use zerohop_namespace::{
-    AddBlockRequest, CreateFlags, CreateRequest, Namespace, NamespaceParams, OpContext,
+    AddBlockRequest, CreateFlags, CreateRequest, ImageInfo, Namespace, NamespaceParams, OpContext,
 };
-use zerohop_wire::{Block, InodeId};
+use zerohop_wire::{Block, InodeId, TxId};
 
 const FILES_PER_FOLDER: usize = 1000;
 
@@ -97,6 +98,13 @@ fn main() {
     timed("write", files, |n| write(&mut namespace, &ctx, n + 1000));
     let grown = resident_bytes().saturating_sub(before);
     println!("{files} files: {} bytes resident each", grown / files);
+    let (start, mut image) = (Instant::now(), Vec::new());
+    let mut writer = ImageWriter::new(&mut image);
+    namespace.save_image(&mut writer, ImageInfo { namespace_id: 1, txid: TxId(1) }).expect("save");
+    writer.finish().expect("finish");
+    let took_ms = start.elapsed().as_secs_f64() * 1e3;
+    println!("image        {took_ms:8.2} ms to make {} bytes of it in memory", image.len());
+    drop(image);
     timed("mkdirs", files / 10, |n| {
         namespace
             .mkdirs(&ctx, &format!("/dirs/{:03}/{n}", n / 1000), 0o755, None, true)

@@ -37,6 +37,12 @@ pub struct NamespaceParams {
     pub open_files_batch: usize,
     /// dfs.namenode.max-corrupt-file-blocks-returned
     pub corrupt_files_batch: usize,
+    /// dfs.namenode.caching.enabled
+    pub caching_enabled: bool,
+    /// dfs.namenode.list.cache.directives.num.responses
+    pub cache_directives_batch: usize,
+    /// dfs.namenode.list.cache.pools.num.responses
+    pub cache_pools_batch: usize,
     /// dfs.namenode.replication.min
     pub replication_min: u16,
     /// dfs.replication.max
@@ -75,6 +81,9 @@ impl Default for NamespaceParams {
             list_limit: 1000,
             open_files_batch: 1000,
             corrupt_files_batch: 100,
+            caching_enabled: true,
+            cache_directives_batch: 100,
+            cache_pools_batch: 100,
             replication_min: 1,
             replication_max: 512,
             replication_default: 3,

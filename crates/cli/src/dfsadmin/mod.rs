@@ -1,5 +1,6 @@
 //! `dfsadmin`: administration of a cluster, with the words and the output of Apache's.
 
+mod datanode;
 mod every;
 mod open_files;
 mod quota;
@@ -56,6 +57,28 @@ const COMMANDS: &[Command] = &[
         run: quota::clear_space,
     },
     Command { name: "-listOpenFiles", usage: "[-path <path>]", run: open_files::run },
+    Command {
+        name: "-shutdownDatanode",
+        usage: "<datanode_host:ipc_port> [upgrade]",
+        run: datanode::shut_down,
+    },
+    Command {
+        name: "-evictWriters",
+        usage: "<datanode_host:ipc_port>",
+        run: datanode::evict_writers,
+    },
+    Command { name: "-getDatanodeInfo", usage: "<datanode_host:ipc_port>", run: datanode::info },
+    Command { name: "-getVolumeReport", usage: "<datanode_host:ipc_port>", run: datanode::volumes },
+    Command {
+        name: "-getBalancerBandwidth",
+        usage: "<datanode_host:ipc_port>",
+        run: datanode::balancer_bandwidth,
+    },
+    Command {
+        name: "-triggerBlockReport",
+        usage: "[-incremental] <datanode_host:ipc_port> [-namenode <namenode_host:ipc_port>]",
+        run: datanode::trigger_block_report,
+    },
     Command { name: "-metasave", usage: "filename", run: metasave },
     Command { name: "-finalizeUpgrade", usage: "", run: finalize_upgrade },
     Command { name: "-allowSnapshot", usage: "<snapshotDir>", run: allow_snapshot },
@@ -75,15 +98,9 @@ const MISSING: &[&str] = &[
     "-refresh",
     "-reconfig",
     "-refreshNamenodes",
-    "-getVolumeReport",
     "-deleteBlockPool",
     "-setBalancerBandwidth",
-    "-getBalancerBandwidth",
     "-fetchImage",
-    "-shutdownDatanode",
-    "-evictWriters",
-    "-getDatanodeInfo",
-    "-triggerBlockReport",
 ];
 
 fn usage() -> String {

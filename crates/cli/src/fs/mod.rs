@@ -45,6 +45,7 @@ pub use hdfs::{client_failure, connect_client, http_address};
 pub use item::{Location, absolute};
 pub use options::{pop_flag, pop_valued};
 use shell::Shell;
+pub use store::permission;
 
 /// Exit code of a command line that makes no sense: Java's `exit(-1)`.
 pub const EXIT_USAGE: i32 = 255;

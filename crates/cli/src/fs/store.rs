@@ -50,16 +50,21 @@ impl Status {
 
     /// As FsPermission.toString: `rwxr-x--t`.
     pub fn permission(&self) -> String {
-        let mut text = String::with_capacity(9);
-        for (index, letter) in "rwxrwxrwx".chars().enumerate() {
-            text.push(if self.mode & (0o400 >> index) != 0 { letter } else { '-' });
-        }
-        if self.mode & 0o1000 != 0 {
-            text.pop();
-            text.push(if self.mode & 1 != 0 { 't' } else { 'T' });
-        }
-        text
+        permission(self.mode)
     }
+}
+
+/// As FsPermission.toString: `rwxr-x--t`.
+pub fn permission(mode: u32) -> String {
+    let mut text = String::with_capacity(9);
+    for (index, letter) in "rwxrwxrwx".chars().enumerate() {
+        text.push(if mode & (0o400 >> index) != 0 { letter } else { '-' });
+    }
+    if mode & 0o1000 != 0 {
+        text.pop();
+        text.push(if mode & 1 != 0 { 't' } else { 'T' });
+    }
+    text
 }
 
 /// Sums below a path, and its quotas.

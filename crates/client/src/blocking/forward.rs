@@ -84,4 +84,12 @@ forward! {
     satisfy_storage_policy(path: &str) -> ();
     storage_policy(path: &str) -> StoragePolicy;
     storage_policies() -> Vec<StoragePolicy>;
+    add_cache_pool(pool: &CachePool) -> ();
+    modify_cache_pool(pool: &CachePool) -> ();
+    remove_cache_pool(name: &str) -> ();
+    cache_pools() -> Vec<(CachePool, CachePoolStats)>;
+    add_cache_directive(directive: &CacheDirective, force: bool) -> i64;
+    modify_cache_directive(directive: &CacheDirective, force: bool) -> ();
+    remove_cache_directive(id: i64) -> ();
+    cache_directives(filter: &CacheDirective) -> Vec<(CacheDirective, CacheDirectiveStats)>;
 }

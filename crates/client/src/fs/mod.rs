@@ -2,6 +2,7 @@
 
 mod admin;
 mod attributes;
+mod cache;
 mod list;
 mod paths;
 mod reader;

@@ -2,6 +2,7 @@
 
 mod acls;
 mod admin;
+mod cache;
 mod calls;
 mod files;
 mod policy;

@@ -1,6 +1,7 @@
 //! What the file system's calls take and give.
 
 mod acl;
+pub(crate) mod cache;
 mod erasure;
 mod located;
 mod options;
@@ -10,6 +11,7 @@ mod summary;
 mod xattr;
 
 pub use acl::{AclEntry, AclKind, AclStatus};
+pub use cache::{CacheDirective, CacheDirectiveStats, CacheExpiry, CachePool, CachePoolStats};
 pub(crate) use located::with_len;
 pub use located::{DatanodeInfo, LocatedBlock, LocatedBlocks, Replica, StorageType};
 pub use options::{AppendOptions, CreateOptions, OpenOptions, RenameOptions, SyncOptions, Verify};

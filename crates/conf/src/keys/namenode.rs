@@ -163,6 +163,12 @@ keys! {
     DFS_NAMENODE_RETRYCACHE_HEAP_PERCENT: f32 = "dfs.namenode.retrycache.heap.percent", "0.03f", Plain;
     /// How long an answer is remembered.
     DFS_NAMENODE_RETRYCACHE_EXPIRYTIME_MILLIS: Duration = "dfs.namenode.retrycache.expirytime.millis", "600000", Millis;
+    /// Whether replicas are kept in memory at all; pools and directives are kept either way.
+    DFS_NAMENODE_CACHING_ENABLED: bool = "dfs.namenode.caching.enabled", "true", Plain;
+    /// Cache directives of one page of their list.
+    DFS_NAMENODE_LIST_CACHE_DIRECTIVES_NUM_RESPONSES: i32 = "dfs.namenode.list.cache.directives.num.responses", "100", Plain;
+    /// Cache pools of one page of their list.
+    DFS_NAMENODE_LIST_CACHE_POOLS_NUM_RESPONSES: i32 = "dfs.namenode.list.cache.pools.num.responses", "100", Plain;
     /// Time between two looks at the paths that shall be cached.
     DFS_NAMENODE_PATH_BASED_CACHE_REFRESH_INTERVAL_MS: Duration = "dfs.namenode.path.based.cache.refresh.interval.ms", "30000", Millis;
     /// Time after which a DataNode is told again what to cache.

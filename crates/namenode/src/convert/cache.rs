@@ -12,8 +12,9 @@ use zerohop_proto::hdfs::{
 /// `CacheFlagProto.FORCE`.
 const FORCE: u32 = 1;
 
+/// Java sends a short as it is: -1 arrives as the largest of these numbers.
 fn count(count: u32) -> i16 {
-    i16::try_from(count).unwrap_or(i16::MAX)
+    i16::try_from(count as i32).unwrap_or(i16::MAX)
 }
 
 pub(crate) fn cache_pool(info: &CachePoolInfoProto) -> CachePool {

@@ -14,9 +14,6 @@ use zerohop_journal::op::{
 };
 use zerohop_journal::types::{CacheDirective, CachePool};
 
-/// Entries of one page of a list (`dfs.namenode.list.cache.*.num.responses`).
-const PAGE: usize = 100;
-
 impl Namespace {
     /// Makes a pool; for the superuser.
     ///
@@ -188,7 +185,7 @@ impl Namespace {
             if !fits || !pool.is_some_and(|pool| self.may_use(ctx, pool, READ)) {
                 continue;
             }
-            if page.len() == PAGE {
+            if page.len() >= self.params.cache_directives_batch {
                 return Ok((page, true));
             }
             page.push(directive.entry(*id, now_ms));
@@ -205,7 +202,7 @@ impl Namespace {
     ) -> (Vec<CachePoolEntry>, bool) {
         self.scan_cache_if_changed(ctx.now);
         let mut rest = self.cache.pools.iter().filter(|(name, _)| name.as_str() > after);
-        let page = rest.by_ref().take(PAGE).map(|(name, pool)| {
+        let page = rest.by_ref().take(self.params.cache_pools_batch).map(|(name, pool)| {
             if self.may_use(ctx, pool, READ) {
                 return pool.entry(name);
             }

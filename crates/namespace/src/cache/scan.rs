@@ -55,19 +55,19 @@ impl Namespace {
     }
 
     pub(super) fn scan_cache_if_changed(&mut self, now: Now) {
-        if self.cache.is_changed {
+        if self.is_cache_changed() {
             self.scan_cache(now);
         }
     }
 
-    /// Whether the directives changed since the last scan.
+    /// Whether the directives changed since the last scan; never where caching is off.
     pub fn is_cache_changed(&self) -> bool {
-        self.cache.is_changed
+        self.params.caching_enabled && self.cache.is_changed
     }
 
-    /// Whether there is any directive.
+    /// Whether there is any directive that may be carried out.
     pub fn has_cache_directives(&self) -> bool {
-        !self.cache.directives.is_empty()
+        self.params.caching_enabled && !self.cache.directives.is_empty()
     }
 
     /// The file at a path, or those in the folder there.

@@ -2,7 +2,9 @@
 
 use crate::world::{World, kind};
 use zerohop_journal::types::{CacheDirective, CachePool};
-use zerohop_namespace::{CacheDirectiveFilter, CacheDirectiveRequest, CacheExpiry, CacheStats};
+use zerohop_namespace::{
+    CacheDirectiveFilter, CacheDirectiveRequest, CacheExpiry, CacheStats, NamespaceParams,
+};
 use zerohop_wire::JavaException;
 
 const DAY_MS: i64 = 86_400_000;
@@ -22,7 +24,11 @@ fn directive(path: &str, pool: &str) -> CacheDirectiveRequest {
 
 /// A pool of alice's group with a limit of 3000 bytes and a day, one of everybody, and files.
 fn world() -> World {
-    let mut world = World::new();
+    world_with(NamespaceParams::default())
+}
+
+fn world_with(params: NamespaceParams) -> World {
+    let mut world = World::with(params);
     let root = world.root();
     let hot = CachePool {
         owner: Some("alice".to_owned()),
@@ -66,6 +72,43 @@ fn who_may_use_a_pool() {
     assert_eq!(seen, [1, 1, 0]);
     let (pools, has_more) = namespace.list_cache_pools(&carol, "cold");
     assert_eq!((pools.len(), pools[0].info.owner.clone(), has_more), (1, None, false));
+}
+
+#[test]
+fn lists_come_in_pages_of_the_length_configured() {
+    let params = NamespaceParams {
+        cache_directives_batch: 2,
+        cache_pools_batch: 1,
+        ..NamespaceParams::default()
+    };
+    let mut world = world_with(params);
+    let root = world.root();
+    let namespace = &mut world.namespace;
+    for path in ["/d/a", "/d/b", "/d/below/c"] {
+        namespace.add_cache_directive(&root, &directive(path, "cold")).unwrap();
+    }
+    let filter = CacheDirectiveFilter::default();
+    let mut page = |after| {
+        let (page, has_more) = namespace.list_cache_directives(&root, after, &filter).unwrap();
+        (page.into_iter().map(|entry| entry.info.id).collect::<Vec<_>>(), has_more)
+    };
+    assert_eq!(page(0), (vec![1, 2], true));
+    assert_eq!(page(2), (vec![3], false));
+    let (pools, has_more) = namespace.list_cache_pools(&root, "");
+    assert_eq!((pools.len(), pools[0].info.name.as_str(), has_more), (1, "cold", true));
+    let (pools, has_more) = namespace.list_cache_pools(&root, "cold");
+    assert_eq!((pools.len(), pools[0].info.name.as_str(), has_more), (1, "hot", false));
+}
+
+/// Pools and directives are kept, but nobody looks at the paths.
+#[test]
+fn nothing_is_counted_where_caching_is_off() {
+    let params = NamespaceParams { caching_enabled: false, ..NamespaceParams::default() };
+    let mut world = world_with(params);
+    let root = world.root();
+    world.namespace.add_cache_directive(&root, &directive("/d", "hot")).unwrap();
+    assert!(!world.namespace.is_cache_changed() && !world.namespace.has_cache_directives());
+    assert_eq!(stats(&mut world, "hot"), CacheStats::default());
 }
 
 #[test]

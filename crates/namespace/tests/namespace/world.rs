@@ -25,7 +25,11 @@ pub fn kind<T: std::fmt::Debug>(result: Result<T, RemoteException>) -> JavaExcep
 }
 
 pub fn empty() -> Namespace {
-    let params = NamespaceParams { superuser: "root".into(), ..NamespaceParams::default() };
+    with_params(NamespaceParams::default())
+}
+
+fn with_params(params: NamespaceParams) -> Namespace {
+    let params = NamespaceParams { superuser: "root".into(), ..params };
     Namespace::new(
         params,
         BlockManager::new(BlockParams { replication_min: 1, ..BlockParams::default() }),
@@ -34,8 +38,12 @@ pub fn empty() -> Namespace {
 
 impl World {
     pub fn new() -> Self {
+        Self::with(NamespaceParams::default())
+    }
+
+    pub fn with(params: NamespaceParams) -> Self {
         let now = Now { wall_ms: 1_700_000_000_000, mono_ms: 1_000_000 };
-        let mut namespace = empty();
+        let mut namespace = with_params(params);
         namespace.blocks.start(now);
         for n in 1..=3u32 {
             let id = DatanodeId {

@@ -195,3 +195,124 @@ fn cacheadmin_cannot_tell_the_namenodes_apart() {
         assert_eq!(apache, ours);
     }
 }
+
+/// The synopses that Apache prints of everything, and its generic options, are left out: what stands
+/// before them says what was wrong.
+fn problem(text: &str) -> &str {
+    text.split("Usage: bin/hdfs").next().unwrap_or_default().trim_end()
+}
+
+/// All commands, right and wrong, on a cluster whose only files are empty.
+const LINES: &[&str] = &[
+    "-addPool hot -owner alice -group staff -mode 0750 -limit 4000000 -maxTtl 2d",
+    "-addPool cold -defaultReplication 3",
+    "-addPool cold",
+    "-addPool",
+    "-addPool a b",
+    "-addPool x -mode 9",
+    "-addPool x -mode 777777",
+    "-addPool x -limit many",
+    "-addPool x -maxTtl 5",
+    "-addPool x -maxTtl 5y",
+    "-addPool x -owner",
+    "-addPool x -limit -1",
+    "-addPool x -defaultReplication -2",
+    "-modifyPool cold -limit 7 -maxTtl 90s",
+    "-modifyPool cold -owner bob -group g -mode 1777 -limit unlimited -defaultReplication 2 -maxTtl never",
+    "-modifyPool cold -defaultReplication 1",
+    "-modifyPool cold",
+    "-modifyPool -owner bob",
+    "-modifyPool nope -owner bob",
+    "-listPools",
+    "-listPools -stats",
+    "-listPools hot",
+    "-listPools nope",
+    "-listPools a b",
+    "-addDirective -path /one -pool hot",
+    "-addDirective -path relative -pool cold -replication 2 -ttl 1d -force",
+    "-addDirective -path /two -pool hot -ttl never",
+    "-addDirective -path /two -pool hot -ttl 30d",
+    "-addDirective -path /two -pool hot -ttl x",
+    "-addDirective -path /two -pool hot -ttl 99999999999999d",
+    "-addDirective -path /two -pool hot -replication 0",
+    "-addDirective -path /two -pool hot -replication -1",
+    "-addDirective -path /two -pool hot -replication 70000",
+    "-addDirective -path /two -pool none",
+    "-addDirective -path /two",
+    "-addDirective -pool hot",
+    "-addDirective -path /two -pool hot more",
+    "-listDirectives",
+    "-listDirectives -stats",
+    "-listDirectives -path /one",
+    "-listDirectives -pool cold",
+    "-listDirectives -id 2",
+    "-listDirectives -id 99",
+    "-listDirectives -id x",
+    "-listDirectives more",
+    "-modifyDirective -id 1 -replication 3",
+    "-modifyDirective -id 1 -path /three -pool cold -ttl never",
+    "-modifyDirective -id 1",
+    "-modifyDirective -id 99 -path /x",
+    "-modifyDirective -path /x",
+    "-modifyDirective -id 1 more",
+    "-listDirectives -path /three -stats",
+    "-removeDirective 2",
+    "-removeDirective 2",
+    "-removeDirective 0",
+    "-removeDirective x",
+    "-removeDirective",
+    "-removeDirective 1 2",
+    "-addDirective -path /three -pool cold",
+    "-removeDirectives -path /three",
+    "-removeDirectives",
+    "-removeDirectives -path /three more",
+    "-removePool hot",
+    "-removePool hot",
+    "-removePool",
+    "-removePool a b",
+    "-listDirectives",
+    "-listPools",
+    "-help nothing",
+    "-help a b",
+    "-nonsense",
+    "nonsense",
+];
+
+/// Times of expiry are those of the run.
+fn without_times(text: &str) -> String {
+    let time = regex::Regex::new(r"20[0-9]{2}-[0-9-]+T[0-9:]+[+-][0-9]{4}").expect("valid");
+    time.replace_all(text, "TIME").into_owned()
+}
+
+/// `zerohop cacheadmin` says what Apache's says, and ends with the same code.
+#[test]
+fn our_cacheadmin_cannot_be_told_from_apache_s() {
+    let mut all = Vec::new();
+    for tool in [Kind::Apache, Kind::Ours] {
+        let name = format!("scr-cachetool-{tool:?}").to_lowercase();
+        let folder = SocketFolder::make(&name).unwrap();
+        over(cluster(&name, Kind::Ours, &folder), |cluster| {
+            let mut said = Vec::new();
+            for line in LINES {
+                let (code, text) = match tool {
+                    Kind::Apache => {
+                        let fields = std::iter::once("cacheadmin").chain(line.split(' '));
+                        let answer = cluster.judge()?.ok(&fields.collect::<Vec<_>>())?;
+                        let code: i32 = answer[0].parse().map_err(|_| answer[0].clone())?;
+                        (code & 0xff, answer[1].clone())
+                    }
+                    _ => {
+                        let words = std::iter::once("cacheadmin").chain(line.split(' '));
+                        harm::zerohop(&cluster.conf(), &words.collect::<Vec<_>>())?
+                    }
+                };
+                said.push(format!("{line}\n{code}\n{}", problem(&without_times(&text))));
+            }
+            all.push(said);
+            Ok(())
+        });
+    }
+    for (apache, ours) in all[0].iter().zip(&all[1]) {
+        assert_eq!(apache, ours);
+    }
+}

@@ -1,5 +1,6 @@
 //! `/fsck`: what `hdfs fsck` prints. Apache's client shows the text as it is and takes its exit code from the last line.
 
+mod mend;
 mod result;
 
 use super::date::java_date;
@@ -8,6 +9,7 @@ use super::{query, text};
 use crate::core::Core;
 use axum::extract::{ConnectInfo, RawQuery, State};
 use axum::response::Response;
+use mend::Remedy;
 use result::Totals;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -15,7 +17,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use zerohop_namespace::blocks::ReplicaCounts;
 use zerohop_namespace::{FileKind, FileStatus, LocatedBlock, LocatedBlocks, OpContext};
-use zerohop_wire::{BlockId, ExtendedBlock, RemoteException};
+use zerohop_wire::{BlockId, ExtendedBlock, JavaException, RemoteException};
 
 pub(super) async fn page(
     State(core): State<Arc<Core>>,
@@ -45,6 +47,9 @@ struct Fsck<'a> {
     cookie: Option<String>,
     unsupported: Option<&'static str>,
     options: Options,
+    remedy: Remedy,
+    /// Something was not done that was asked for.
+    has_failed: bool,
     remote: SocketAddr,
     out: String,
     totals: Totals,
@@ -67,9 +72,9 @@ impl<'a> Fsck<'a> {
             block_ids: query.get("blockId").cloned(),
             list_corrupt: has("listcorruptfileblocks"),
             cookie: query.get("startblockafter").cloned(),
-            unsupported: ["move", "delete", "replicate", "storagepolicies"]
-                .into_iter()
-                .find(|name| has(name)),
+            unsupported: ["replicate", "storagepolicies"].into_iter().find(|name| has(name)),
+            remedy: Remedy { moves: has("move"), deletes: has("delete") },
+            has_failed: false,
             options: Options {
                 files: has("files"),
                 blocks: has("blocks"),
@@ -119,7 +124,7 @@ impl<'a> Fsck<'a> {
     fn checked(&mut self, started_ms: u64) -> Result<(), RemoteException> {
         if let Some(name) = self.unsupported {
             let message = format!("fsck -{name} is not supported by this NameNode");
-            return Err(zerohop_wire::JavaException::UnsupportedOperation.with(message));
+            return Err(JavaException::UnsupportedOperation.with(message));
         }
         let Some(status) = self.core.read(|namespace| namespace.file_info(&self.op, &self.path))?
         else {
@@ -130,11 +135,10 @@ impl<'a> Fsck<'a> {
             return self.corrupt_files();
         }
         self.check(&self.path.clone(), &status)?;
-        self.summary(started_ms);
-        Ok(())
+        self.summary(started_ms)
     }
 
-    fn summary(&mut self, started_ms: u64) {
+    fn summary(&mut self, started_ms: u64) -> Result<(), RemoteException> {
         let (nodes, racks) = self
             .core
             .read(|namespace| (namespace.blocks.stats().live_nodes, namespace.blocks.rack_count()));
@@ -149,7 +153,11 @@ impl<'a> Fsck<'a> {
         self.line("\nErasure Coded Block Groups:");
         self.line(result::NO_ERASURE_CODING);
         self.ended(started_ms);
+        if self.has_failed {
+            return Err(JavaException::Io.with("fsck encountered internal errors!"));
+        }
         _ = write!(self.out, "\n\nThe filesystem under path '{}' is {verdict}", self.path);
+        Ok(())
     }
 
     fn check(&mut self, path: &str, status: &FileStatus) -> Result<(), RemoteException> {
@@ -260,6 +268,9 @@ impl<'a> Fsck<'a> {
                 block.len
             );
             report.push_str(&self.replica_info(last));
+        }
+        if file.missing > 0 || file.corrupt > 0 {
+            self.mend(path, status, blocks);
         }
         self.file_verdict(path, &file);
         if self.options.files && self.options.blocks {

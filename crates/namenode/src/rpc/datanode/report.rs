@@ -119,7 +119,9 @@ pub(super) fn cache(call: Call<'_>) -> Reply {
         check_registration(core, &q.registration)?;
         let uuid = &q.registration.datanode_id.datanode_uuid;
         let held = q.blocks.iter().map(|id| BlockId(*id as i64));
-        core.write(|namespace| namespace.blocks.cache_report(uuid, held)).0?;
+        if core.settings.namespace_params.caching_enabled {
+            core.write(|namespace| namespace.blocks.cache_report(uuid, held)).0?;
+        }
         Ok(CacheReportResponseProto { cmd: None })
     })
 }

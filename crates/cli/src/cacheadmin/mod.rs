@@ -1,0 +1,271 @@
+//! `cacheadmin`: pools and directives of centralized caching, with the words, the output and the
+//! exit codes of Apache's `hdfs cacheadmin`; the explanations of `-help` are our own.
+
+mod directives;
+mod pools;
+mod table;
+mod words;
+
+use zerohop_client::blocking::FileSystem;
+use zerohop_conf::Conf;
+
+use crate::command_line::complain;
+use crate::fs::{Location, absolute, client_failure, connect_client};
+use crate::settings::Settings;
+use words::{Answer, Words, refuse};
+
+/// One command: its name, its synopsis, what it does, its words, how it runs.
+struct Command {
+    name: &'static str,
+    usage: &'static str,
+    about: &'static str,
+    words: &'static [(&'static str, &'static str)],
+    run: fn(&Conf, Words) -> Answer,
+}
+
+const PATH: (&str, &str) = ("<path>", "A file, or a folder: then the files right in it.");
+const FORCE: (&str, &str) = ("-force", "Even where the pool's limit does not allow it.");
+const TTL: (&str, &str) = (
+    "<time-to-live>",
+    "How long the directive lives: a number with s, m, h or d behind it, or never, which is the default.",
+);
+const MAX_TTL: (&str, &str) = (
+    "<maxTtl>",
+    "The longest a directive of the pool may live: a number with s, m, h or d behind it, or never, which is the default.",
+);
+
+const COMMANDS: &[Command] = &[
+    Command {
+        name: "-addDirective",
+        usage: " -path <path> -pool <pool-name> [-force] [-replication <replication>] [-ttl <time-to-live>]",
+        about: "Has a path cached; needs write permission on the pool.",
+        words: &[
+            PATH,
+            ("<pool-name>", "The pool that the directive belongs to."),
+            FORCE,
+            ("<replication>", "Cached replicas of each block; else as the pool says."),
+            TTL,
+        ],
+        run: directives::add,
+    },
+    Command {
+        name: "-modifyDirective",
+        usage: " -id <id> [-path <path>] [-force] [-replication <replication>] [-pool <pool-name>] [-ttl <time-to-live>]",
+        about: "Changes a directive; needs write permission on its pool, and on the one it moves to.",
+        words: &[
+            ("<id>", "The directive, as -listDirectives shows it."),
+            PATH,
+            FORCE,
+            ("<replication>", "Cached replicas of each block."),
+            ("<pool-name>", "The pool that it moves to."),
+            TTL,
+        ],
+        run: directives::modify,
+    },
+    Command {
+        name: "-listDirectives",
+        usage: " [-stats] [-path <path>] [-pool <pool>] [-id <id>]",
+        about: "Lists the directives of all pools that the caller may read.",
+        words: &[
+            ("-stats", "With what is needed and what is cached."),
+            ("<path>", "Only those with this path."),
+            ("<pool>", "Only those of this pool."),
+            ("<id>", "Only this one."),
+        ],
+        run: directives::list,
+    },
+    Command {
+        name: "-removeDirective",
+        usage: " <id>",
+        about: "Removes a directive; needs write permission on its pool.",
+        words: &[("<id>", "The directive, as -listDirectives shows it.")],
+        run: directives::remove,
+    },
+    Command {
+        name: "-removeDirectives",
+        usage: " -path <path>",
+        about: "Removes all directives with a path; needs write permission on their pools.",
+        words: &[("-path <path>", "The path, as -listDirectives shows it.")],
+        run: directives::remove_all,
+    },
+    Command {
+        name: "-addPool",
+        usage: " <name> [-owner <owner>] [-group <group>] [-mode <mode>] [-limit <limit>] [-defaultReplication <defaultReplication>] [-maxTtl <maxTtl>]",
+        about: "Makes a pool; for the superuser.",
+        words: &[
+            ("<name>", "Its name."),
+            ("<owner>", "Its owner; else the caller."),
+            ("<group>", "Its group; else the caller's first."),
+            ("<mode>", "Its permissions in octal; else 0755."),
+            (
+                "<limit>",
+                "Bytes that its directives may need in all, or unlimited, which is the default.",
+            ),
+            (
+                "<defaultReplication>",
+                "Cached replicas where a directive says nothing of them; else 1.",
+            ),
+            MAX_TTL,
+        ],
+        run: pools::add,
+    },
+    Command {
+        name: "-modifyPool",
+        usage: " <name> [-owner <owner>] [-group <group>] [-mode <mode>] [-limit <limit>] [-defaultReplication <defaultReplication>] [-maxTtl <maxTtl>]",
+        about: "Changes a pool; for the superuser.",
+        words: &[
+            ("<name>", "Its name."),
+            ("<owner>", "Its owner."),
+            ("<group>", "Its group."),
+            ("<mode>", "Its permissions in octal."),
+            ("<limit>", "Bytes that its directives may need in all, or unlimited."),
+            ("<defaultReplication>", "Cached replicas where a directive says nothing of them."),
+            MAX_TTL,
+        ],
+        run: pools::modify,
+    },
+    Command {
+        name: "-removePool",
+        usage: " <name>",
+        about: "Removes a pool and its directives; for the superuser.",
+        words: &[("<name>", "The pool.")],
+        run: pools::remove,
+    },
+    Command {
+        name: "-listPools",
+        usage: " [-stats] [<name>]",
+        about: "Lists the pools; those that the caller may not read with their names only.",
+        words: &[
+            ("-stats", "With what is needed and what is cached."),
+            ("<name>", "Only this one."),
+        ],
+        run: pools::list,
+    },
+];
+
+const HELP: &str = "[-help <command-name>]\n";
+
+impl Command {
+    fn synopsis(&self) -> String {
+        format!("[{}{}]\n", self.name, self.usage)
+    }
+
+    fn explanation(&self) -> String {
+        format!("{}\n{}\n\n{}", self.synopsis(), self.about, table::explained(self.words))
+    }
+}
+
+fn usage() -> String {
+    let lines = COMMANDS.iter().map(Command::synopsis).chain([HELP.to_owned()]);
+    let lines: String = lines.map(|line| format!("          {line}")).collect();
+    format!("Usage: bin/hdfs cacheadmin [COMMAND]\n{lines}")
+}
+
+pub fn run(settings: Settings, words: Vec<String>) -> i32 {
+    let conf = match settings.load() {
+        Ok(conf) => conf,
+        Err(failure) => return complain("cacheadmin", &failure),
+    };
+    match command(&conf, words) {
+        Ok(()) => 0,
+        Err(refusal) => {
+            eprintln!("{}", refusal.text);
+            refusal.code
+        }
+    }
+}
+
+fn command(conf: &Conf, mut words: Vec<String>) -> Answer {
+    if words.is_empty() {
+        return refuse(usage());
+    }
+    let word = words.remove(0);
+    if word == "-help" {
+        return help(&words);
+    }
+    match COMMANDS.iter().find(|command| command.name == word) {
+        Some(command) => (command.run)(conf, Words::new(words)),
+        None => {
+            let dash = match word.starts_with('-') {
+                true => "",
+                false => "Command names must start with dashes.\n",
+            };
+            refuse(format!("Can't understand command '{word}'\n{dash}{}", usage()))
+        }
+    }
+}
+
+fn help(words: &[String]) -> Answer {
+    match words {
+        // As Apache's: all explanations together are a failure.
+        [] => {
+            let all: Vec<String> = COMMANDS.iter().map(Command::explanation).collect();
+            refuse(all.join("\n"))
+        }
+        [word] => {
+            if word == "help" {
+                let about =
+                    [("<command-name>", "The command, without its dash; else all of them.")];
+                eprint!("{HELP}\nExplains a command.\n\n{}", table::explained(&about));
+                return Ok(());
+            }
+            let name = format!("-{word}");
+            match COMMANDS.iter().find(|command| command.name == name) {
+                Some(command) => {
+                    eprint!("{}", command.explanation());
+                    Ok(())
+                }
+                None => {
+                    let names = COMMANDS.iter().map(|command| command.name.trim_start_matches('-'));
+                    refuse(format!(
+                        "Unknown command '{word}'.\nValid help command names are:\n{}",
+                        names.collect::<Vec<_>>().join(", ")
+                    ))
+                }
+            }
+        }
+        _ => refuse("You must give exactly one argument to -help."),
+    }
+}
+
+/// Fails where words are left.
+fn not_understood(command: &str, rest: &[String]) -> Answer {
+    match rest.first() {
+        None => Ok(()),
+        Some(word) => {
+            refuse(format!("Can't understand argument: {word}\nUsage is {}", usage_of(command)))
+        }
+    }
+}
+
+fn usage_of(name: &str) -> String {
+    let command = COMMANDS.iter().find(|command| command.name == name);
+    command.map(Command::synopsis).unwrap_or_default()
+}
+
+/// The file system that a path names, or the default one.
+fn connect(conf: &Conf, place: &Location) -> Answer<FileSystem> {
+    match place.scheme.as_deref() {
+        Some("hdfs") if place.authority.is_some() => {
+            let fs = FileSystem::connect(conf, Some(&place.prefix()));
+            Ok(fs.map_err(client_failure)?)
+        }
+        _ => Ok(connect_client(conf)?),
+    }
+}
+
+fn path_below(fs: &FileSystem, text: &str) -> String {
+    absolute(&Location::parse(text).path, &fs.home())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn synopses_are_those_of_apache() {
+        assert_eq!(usage_of("-removePool"), "[-removePool <name>]\n");
+        assert!(usage_of("-addDirective").ends_with("[-ttl <time-to-live>]]\n"));
+        assert!(usage_of("-addPool").ends_with("[-maxTtl <maxTtl>]]\n"));
+    }
+}

@@ -1,0 +1,122 @@
+//! `-move` and `-delete`: what is done about a file that has lost blocks.
+
+use super::Fsck;
+use crate::core::Core;
+use std::ops::Range;
+use zerohop_namespace::{FileKind, FileStatus, LocatedBlocks, Namespace};
+use zerohop_wire::{JavaException, RemoteException};
+
+/// Where the remains are put, below the path they had.
+const LOST_FOUND: &str = "/lost+found";
+const LOST_FOUND_MODE: u16 = 0o755;
+
+/// What is to be done about damaged files.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Remedy {
+    /// Their good blocks are copied; the files stay.
+    pub(super) moves: bool,
+    pub(super) deletes: bool,
+}
+
+impl Fsck<'_> {
+    /// A failure is logged and makes the whole check fail at its end, as Apache's; the other files
+    /// get their turn.
+    pub(super) fn mend(&mut self, path: &str, status: &FileStatus, blocks: &LocatedBlocks) {
+        if blocks.under_construction {
+            return tracing::info!("Fsck: ignoring open file {path}");
+        }
+        if self.remedy.moves
+            && let Err(error) = self.copy_remains(path, status, blocks)
+        {
+            tracing::error!("Fsck: error processing {path}: {}", error.message);
+            self.has_failed = true;
+        }
+        if self.remedy.deletes {
+            match self.change(|namespace, fsck| namespace.delete(&fsck.op, path, true)) {
+                Ok(_) => tracing::info!("Fsck: deleted corrupt file {path}"),
+                Err(error) => {
+                    tracing::error!("Fsck: error deleting {path}: {}", error.message);
+                    self.has_failed = true;
+                }
+            }
+        }
+    }
+
+    /// A file for each run of blocks that are there: `/lost+found/PATH/0`, `/1` and so on.
+    fn copy_remains(
+        &mut self,
+        path: &str,
+        status: &FileStatus,
+        blocks: &LocatedBlocks,
+    ) -> Result<(), RemoteException> {
+        let salvage = self.core.salvage.get().cloned().ok_or_else(|| {
+            JavaException::UnsupportedOperation.with("this NameNode cannot copy files")
+        })?;
+        self.make_lost_found()?;
+        let target = format!("{LOST_FOUND}{path}");
+        if self.core.read(|namespace| namespace.file_info(&self.op, &target))?.is_some() {
+            tracing::warn!("Fsck: {path} is not copied: {target} is there already");
+            return Ok(());
+        }
+        self.make_folder(&target, status.mode)?;
+        let runs = runs(blocks);
+        let mut runs: Vec<&[Range<u64>]> = runs.iter().map(Vec::as_slice).rev().collect();
+        let mut number = 0;
+        while let Some(run) = runs.pop() {
+            let to = format!("{target}/{number}");
+            number += 1;
+            if let Err(error) = salvage.copy(&self.op.user, path, &to, run) {
+                tracing::error!("Fsck: {path} to {to}: {}", error.reason);
+                self.has_failed = true;
+                // What follows the bad block begins another file.
+                if let Some(rest) = run.get(error.copied + 1..).filter(|rest| !rest.is_empty()) {
+                    runs.push(rest);
+                }
+            }
+        }
+        tracing::info!("Fsck: copied the remains of {path} to {target}");
+        Ok(())
+    }
+
+    fn make_lost_found(&mut self) -> Result<(), RemoteException> {
+        match self.core.read(|namespace| namespace.file_info(&self.op, LOST_FOUND))? {
+            None => self.make_folder(LOST_FOUND, LOST_FOUND_MODE),
+            Some(status) if status.kind == FileKind::Directory => Ok(()),
+            Some(_) => {
+                Err(JavaException::Io.with("Cannot use /lost+found: a file with this name exists"))
+            }
+        }
+    }
+
+    fn make_folder(&mut self, path: &str, mode: u16) -> Result<(), RemoteException> {
+        self.change(|namespace, fsck| namespace.mkdirs(&fsck.op, path, mode, None, true))?;
+        Ok(())
+    }
+
+    /// A change, on disk when this returns.
+    fn change<T>(
+        &self,
+        change: impl FnOnce(&mut Namespace, &Self) -> Result<T, RemoteException>,
+    ) -> Result<T, RemoteException> {
+        let core: &Core = self.core;
+        let (result, ticket) = core.write(|namespace| change(namespace, self));
+        if let Some(ticket) = ticket {
+            ticket.wait().map_err(|error| JavaException::Io.with(error.to_string()))?;
+        }
+        result
+    }
+}
+
+/// The byte ranges of the blocks that have a replica; where one has none, a run ends.
+fn runs(blocks: &LocatedBlocks) -> Vec<Vec<Range<u64>>> {
+    let ranges: Vec<Option<Range<u64>>> = blocks
+        .blocks
+        .iter()
+        .map(|located| {
+            let range = located.offset..located.offset + located.block().len;
+            (!located.locations.replicas.is_empty()).then_some(range)
+        })
+        .collect();
+    let runs = ranges.split(Option::is_none).filter(|run| !run.is_empty());
+    runs.map(|run| run.iter().flatten().cloned().collect()).collect()
+}
