@@ -3,7 +3,7 @@
 use crate::dfsio::matrix::Way;
 use crate::files::{self, Failure, FlushKind, Sequential, SmallFiles};
 use crate::local::{LocalReads, local_reads};
-use crate::measure::Percentiles;
+use crate::measure::{Percentiles, median};
 use crate::metadata::{Load, metadata};
 use crate::process::Watched;
 use crate::raw::{self, Scratch, StreamLimit, Via};
@@ -216,8 +216,18 @@ impl Suite {
         };
         // One thread makes more calls than two that wake each other, and leaves a core to the server.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let mut raw = Vec::new();
+        for _ in 0..self.runs {
+            raw.push(raw::small_calls(self.connections, 2 * self.operations)?);
+        }
+        let each = |pick: fn(&raw::SmallCalls) -> f64| raw.iter().map(pick).collect::<Vec<_>>();
+        let limit = Row::new("raw small calls over loopback TCP", "ops/s", each(|r| r.per_second))
+            .cost("answering", median(&each(|r| r.server_us)), "us/op")
+            .cost("calling", median(&each(|r| r.client_us)), "us/op");
+        let most = limit.value;
+        out.add(limit);
         let rows = runtime.block_on(metadata(&load, &self.watched))?;
-        rows.into_iter().for_each(|row| out.add(row));
+        rows.into_iter().for_each(|row| out.add(row.against("raw small calls", most)));
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use zerohop_proto::hdfs::{
     MkdirsRequestProto, MkdirsResponseProto, RenameRequestProto, RenameResponseProto,
 };
 use zerohop_transport::rpc::RpcError;
-use zerohop_transport::rpc::client::RpcClient;
+use zerohop_transport::rpc::client::SerialClient;
 
 const CLIENT_NAME: &str = "DFSClient_zerohop-bench";
 /// CREATE, of `CreateFlagProto`.
@@ -60,18 +60,23 @@ impl Operation {
 
 /// One connection's share of the load, in a folder of its own.
 pub(super) struct Worker {
-    client: RpcClient,
+    client: SerialClient,
     folder: String,
 }
 
 impl Worker {
-    pub(super) fn new(client: RpcClient, folder: String) -> Self {
+    pub(super) fn new(client: SerialClient, folder: String) -> Self {
         Self { client, folder }
+    }
+
+    /// From now on in another folder.
+    pub(super) fn move_to(&mut self, folder: String) {
+        self.folder = folder;
     }
 
     /// Runs `count` operations, one after the other.
     pub(super) async fn run(
-        &self,
+        &mut self,
         operation: Operation,
         count: usize,
     ) -> Result<Latencies, RpcError> {
@@ -84,15 +89,15 @@ impl Worker {
         Ok(latencies)
     }
 
-    async fn one(&self, operation: Operation, number: usize) -> Result<(), RpcError> {
-        let (fresh, renamed) = (self.path("f", number), self.path("r", number));
+    async fn one(&mut self, operation: Operation, number: usize) -> Result<(), RpcError> {
+        let fresh = self.path("f", number);
         match operation {
             Operation::Mkdirs => self.mkdirs(self.path("d", number)).await,
             Operation::Create => self.create(fresh).await,
             Operation::Open => self.open(fresh).await,
             Operation::Status => self.status(fresh).await,
-            Operation::Rename => self.rename(fresh, renamed).await,
-            Operation::Delete => self.delete(renamed, false).await,
+            Operation::Rename => self.rename(fresh, self.path("r", number)).await,
+            Operation::Delete => self.delete(self.path("r", number), false).await,
         }
     }
 
@@ -100,7 +105,7 @@ impl Worker {
         format!("{}/{}/{kind}{number}", self.folder, number / FOLDER_LEN)
     }
 
-    pub(super) async fn remove_folder(&self) -> Result<(), RpcError> {
+    pub(super) async fn remove_folder(&mut self) -> Result<(), RpcError> {
         self.delete(self.folder.clone(), true).await
     }
 
@@ -113,14 +118,14 @@ impl Worker {
         Err(RpcError::Protocol { addr, reason: format!("{method} in {} did nothing", self.folder) })
     }
 
-    async fn mkdirs(&self, src: String) -> Result<(), RpcError> {
+    async fn mkdirs(&mut self, src: String) -> Result<(), RpcError> {
         let masked = FsPermissionProto { perm: 0o755 };
         let request = MkdirsRequestProto { src, masked, create_parent: true, unmasked: None };
         let done: MkdirsResponseProto = self.client.call("mkdirs", &request).await?;
         self.expect(done.result, "mkdirs")
     }
 
-    async fn create(&self, src: String) -> Result<(), RpcError> {
+    async fn create(&mut self, src: String) -> Result<(), RpcError> {
         let request = CreateRequestProto {
             src: src.clone(),
             masked: FsPermissionProto { perm: 0o644 },
@@ -139,26 +144,26 @@ impl Worker {
         self.expect(done.result, "complete")
     }
 
-    async fn open(&self, src: String) -> Result<(), RpcError> {
+    async fn open(&mut self, src: String) -> Result<(), RpcError> {
         let request = GetBlockLocationsRequestProto { src, offset: 0, length: u64::MAX >> 1 };
         let _: GetBlockLocationsResponseProto =
             self.client.call("getBlockLocations", &request).await?;
         Ok(())
     }
 
-    async fn status(&self, src: String) -> Result<(), RpcError> {
+    async fn status(&mut self, src: String) -> Result<(), RpcError> {
         let request = GetFileInfoRequestProto { src };
         let _: GetFileInfoResponseProto = self.client.call("getFileInfo", &request).await?;
         Ok(())
     }
 
-    async fn rename(&self, src: String, dst: String) -> Result<(), RpcError> {
+    async fn rename(&mut self, src: String, dst: String) -> Result<(), RpcError> {
         let request = RenameRequestProto { src, dst };
         let done: RenameResponseProto = self.client.call("rename", &request).await?;
         self.expect(done.result, "rename")
     }
 
-    async fn delete(&self, src: String, recursive: bool) -> Result<(), RpcError> {
+    async fn delete(&mut self, src: String, recursive: bool) -> Result<(), RpcError> {
         let request = DeleteRequestProto { src, recursive };
         let done: DeleteResponseProto = self.client.call("delete", &request).await?;
         self.expect(done.result, "delete")

@@ -8,7 +8,6 @@ use crate::measure::{Latencies, median};
 use crate::process::{CpuMeter, Watched};
 use crate::report::Row;
 use call::Worker;
-use std::sync::Arc;
 use std::time::Instant;
 use zerohop_transport::login::User;
 use zerohop_transport::rpc::RpcError;
@@ -43,45 +42,52 @@ struct Phase {
 
 /// Runs the load: for each kind of operation its rate, times, and CPU time of the watched processes.
 pub async fn metadata(load: &Load, watched: &[Watched]) -> Result<Vec<Row>, RpcError> {
-    let clients: Vec<RpcClient> = (0..load.connections).map(|_| client(load)).collect();
+    let mut workers = Vec::new();
+    for _ in 0..load.connections {
+        let client =
+            RpcClient::new(&load.namenode, PROTOCOL, 1, &load.user, ClientOptions::default());
+        workers.push(Worker::new(client.serial().await?, String::new()));
+    }
     let mut phases: Vec<Vec<Phase>> = Operation::ALL.iter().map(|_| Vec::new()).collect();
     for run in 0..load.runs {
-        let folder = format!("{}/run-{run}", load.folder);
+        for (number, worker) in workers.iter_mut().enumerate() {
+            worker.move_to(format!("{}/run-{run}/c{number}", load.folder));
+        }
         for (operation, taken) in Operation::ALL.iter().zip(&mut phases) {
-            taken.push(phase(load, &clients, &folder, *operation, watched).await?);
+            taken.push(phase(load, &mut workers, *operation, watched).await?);
         }
     }
-    if let Some(client) = clients.first() {
-        Worker::new(client.clone(), load.folder.clone()).remove_folder().await?;
+    if let Some(worker) = workers.first_mut() {
+        worker.move_to(load.folder.clone());
+        worker.remove_folder().await?;
     }
     let rows = Operation::ALL.iter().zip(&phases);
     Ok(rows.map(|(operation, taken)| row(load, *operation, taken)).collect())
 }
 
-fn client(load: &Load) -> RpcClient {
-    RpcClient::new(&load.namenode, PROTOCOL, 1, &load.user, ClientOptions::default())
-}
-
 async fn phase(
     load: &Load,
-    clients: &[RpcClient],
-    folder: &str,
+    workers: &mut Vec<Worker>,
     operation: Operation,
     watched: &[Watched],
 ) -> Result<Phase, RpcError> {
     let each = load.operations.div_ceil(load.connections.max(1));
-    let folder: Arc<str> = folder.into();
     let meter = CpuMeter::start(watched);
     let start = Instant::now();
     let mut tasks = tokio::task::JoinSet::new();
-    for (number, client) in clients.iter().enumerate() {
-        let worker = Worker::new(client.clone(), format!("{folder}/c{number}"));
-        tasks.spawn(async move { worker.run(operation, each).await });
+    for mut worker in workers.drain(..) {
+        tasks.spawn(async move {
+            let latencies = worker.run(operation, each).await;
+            (worker, latencies)
+        });
     }
     let mut latencies = Latencies::default();
     while let Some(joined) = tasks.join_next().await {
         match joined {
-            Ok(done) => latencies.merge(&done?),
+            Ok((worker, done)) => {
+                latencies.merge(&done?);
+                workers.push(worker);
+            }
             Err(died) => std::panic::resume_unwind(died.into_panic()),
         }
     }

@@ -1,9 +1,11 @@
 //! What the machine allows: the same bytes moved and the same waits, without any HDFS.
 
+mod calls;
 mod disk;
 mod round_trip;
 mod stream;
 
+pub use calls::{SmallCalls, small_calls};
 pub use disk::{append_and_sync, read_cached};
 pub use round_trip::round_trip;
 pub use stream::{Sender, StreamLimit, Via, stream, stream_best};

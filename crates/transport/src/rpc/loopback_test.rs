@@ -148,6 +148,40 @@ async fn a_waiting_call_holds_up_no_other() {
     assert_eq!(server.waiting_calls(), 0);
 }
 
+/// An answer that nobody waits for any more is not taken for the next call's.
+#[tokio::test]
+async fn a_serial_connection_passes_over_answers_of_dropped_calls() {
+    let (server, gate) = server_with(&[]);
+    let client = client_as(&server, PROTOCOL, 1, &User::new("alice"));
+    let mut serial = client.serial().await.unwrap();
+    let who: UserInformationProto = serial.call("whoami", &asked("")).await.unwrap();
+    assert_eq!(who.effective_user(), "alice");
+    let waits = async {
+        while server.waiting_calls() == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    let gated = asked("lost");
+    tokio::select! {
+        lost = serial.call::<_, UserInformationProto>("gated", &gated) => panic!("{lost:?}"),
+        () = waits => {}
+    }
+    gate.add_permits(1);
+    for text in ["one", "two"] {
+        let answer: UserInformationProto = serial.call("echo", &asked(text)).await.unwrap();
+        assert_eq!(answer.effective_user(), text);
+    }
+    let refused = serial.call::<_, UserInformationProto>("fail", &asked("")).await;
+    assert_eq!(refused.unwrap_err().remote_kind(), Some(JavaException::FileNotFound));
+    server.stop().await;
+    let broken = serial.call::<_, UserInformationProto>("echo", &asked("")).await;
+    assert!(matches!(broken, Err(RpcError::Io { .. })), "{broken:?}");
+}
+
+fn asked(text: &str) -> UserInformationProto {
+    UserInformationProto { effective_user: Some(text.to_owned()), real_user: None }
+}
+
 #[tokio::test]
 async fn large_messages_cross_in_both_directions() {
     let (server, _) = server_with(&[]);

@@ -66,7 +66,6 @@ impl Connection {
         options: &ClientOptions,
     ) -> Arc<Self> {
         let mut unsent = BytesMut::new();
-        unsent.extend_from_slice(&preamble::SIMPLE);
         put_context(&mut unsent, protocol, user, client_id);
         let state = Mutex::new(State { unsent, ..State::default() });
         let connection =
@@ -170,21 +169,8 @@ impl Connection {
             let Some(caller) = self.state.lock().calls.remove(&(header.call_id as i32)) else {
                 continue;
             };
-            let _ = caller.send(self.answer(header, frame));
+            let _ = caller.send(answer_of(&self.addr, header, frame));
         }
-    }
-
-    fn answer(&self, header: RpcResponseHeaderProto, mut frame: Bytes) -> Answer {
-        if header.status() != RpcStatusProto::Success {
-            return Err(RpcError::Remote(exception_of(header)));
-        }
-        if frame.is_empty() {
-            return Ok(frame);
-        }
-        frame::take_delimited(&mut frame).ok_or_else(|| RpcError::Protocol {
-            addr: self.addr.clone(),
-            reason: "truncated".to_owned(),
-        })
     }
 
     fn ping(&self) {
@@ -271,7 +257,19 @@ fn close_if_idle(connection: &Connection) -> bool {
     state.end.is_some()
 }
 
-fn exception_of(header: RpcResponseHeaderProto) -> RemoteException {
+/// What an answer that is no fatal one says to its caller.
+pub(super) fn answer_of(addr: &str, header: RpcResponseHeaderProto, mut frame: Bytes) -> Answer {
+    if header.status() != RpcStatusProto::Success {
+        return Err(RpcError::Remote(exception_of(header)));
+    }
+    if frame.is_empty() {
+        return Ok(frame);
+    }
+    frame::take_delimited(&mut frame)
+        .ok_or_else(|| RpcError::Protocol { addr: addr.to_owned(), reason: "truncated".to_owned() })
+}
+
+pub(super) fn exception_of(header: RpcResponseHeaderProto) -> RemoteException {
     let class = header.exception_class_name.unwrap_or_else(|| "java.io.IOException".to_owned());
     RemoteException { class: class.into(), message: header.error_msg.unwrap_or_default() }
 }
@@ -287,7 +285,9 @@ fn request_header(call_id: i32, client_id: Bytes, retry_count: i32) -> RpcReques
     }
 }
 
-fn put_context(out: &mut BytesMut, protocol: &str, user: &User, client_id: Bytes) {
+/// What a connection begins with: the preamble, and who calls.
+pub(super) fn put_context(out: &mut BytesMut, protocol: &str, user: &User, client_id: Bytes) {
+    out.extend_from_slice(&preamble::SIMPLE);
     let header = request_header(special_call::CONNECTION_CONTEXT, client_id, -1);
     let context = IpcConnectionContextProto {
         user_info: Some(UserInformationProto {
@@ -299,7 +299,8 @@ fn put_context(out: &mut BytesMut, protocol: &str, user: &User, client_id: Bytes
     frame::put(out, &header, Some(&prost::Message::encode_to_vec(&context)));
 }
 
-fn put_request(
+/// One call, encoded.
+pub(super) fn put_request(
     out: &mut BytesMut,
     id: &CallId,
     method: &str,

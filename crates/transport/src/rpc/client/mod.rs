@@ -2,8 +2,10 @@
 
 mod connection;
 mod options;
+mod serial;
 
 pub use options::ClientOptions;
+pub use serial::SerialClient;
 
 use super::error::RpcError;
 use super::ids::{CallId, ClientIdentity};
@@ -127,6 +129,12 @@ impl RpcClient {
             Ok(result) => result,
             Err(_) => Err(RpcError::Timeout { addr: shared.addr.clone(), after: limit }),
         }
+    }
+
+    /// A connection of its own to the same server, for one call at a time.
+    pub async fn serial(&self) -> Result<SerialClient, RpcError> {
+        let stream = self.shared.connect_with_retries().await?;
+        Ok(SerialClient::open(Arc::clone(&self.shared), stream))
     }
 
     /// Closes the connection; calls in flight fail, later ones connect again.
