@@ -75,6 +75,33 @@ fn a_segment_larger_than_the_readers_buffer() {
     assert_eq!(last, Some(TxId(5 + ops.len() as i64 + 1)));
 }
 
+/// Whatever is on disk ends in padding, after every sync: blocks are written again as they fill up.
+#[test]
+fn pieces_of_any_length_are_there_after_their_sync() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("edits");
+    let ops: Vec<EditOp> = (0..14_000)
+        .map(|n| op::AllowSnapshot { root: format!("/{n}/{}", "x".repeat(n % 300)) }.into())
+        .collect();
+    let all = samples::segment(1, &ops);
+    assert!(all.len() > 2 << 20, "more than what is filled ahead at a time");
+    let mut writer = SegmentWriter::create(&path, LayoutVersion::CURRENT).unwrap();
+    let (mut at, mut len) = (HEADER_LEN as usize, 1);
+    while at < all.len() {
+        let end = (at + len).min(all.len());
+        writer.append(&all[at..end]).unwrap();
+        (at, len) = (end, (len * 7 + 5) % 20_011);
+        if len.is_multiple_of(5) {
+            writer.sync().unwrap();
+            let found = fs::read(&path).unwrap();
+            assert!(found[..at] == all[..at], "other bytes before {at}");
+            assert!(found[at..].iter().all(|byte| *byte == 0xff), "no padding behind {at}");
+        }
+    }
+    writer.finish().unwrap();
+    assert!(fs::read(&path).unwrap() == all);
+}
+
 #[test]
 fn a_torn_last_record_is_told_from_a_whole_one() {
     let (bytes, offsets) = three_mkdirs();

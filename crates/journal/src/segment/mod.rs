@@ -10,6 +10,7 @@
 //! records does not also have to sync the file's length. Source: `EditLogFileOutputStream`,
 //! `EditLogFileInputStream`, `FileJournalManager`.
 
+mod direct;
 mod name;
 mod reader;
 mod scan;

@@ -1,5 +1,6 @@
 //! Writing a segment.
 
+use super::direct::Direct;
 use super::{OP_INVALID, PREALLOCATION_LEN};
 use crate::error::JournalError;
 use crate::layout::LayoutVersion;
@@ -13,6 +14,8 @@ use std::path::{Path, PathBuf};
 pub struct SegmentWriter {
     path: PathBuf,
     file: File,
+    /// Takes the records, where the file system allows it.
+    direct: Option<Direct>,
     /// Where the next record goes.
     position: u64,
     /// Up to where the file is filled; position <= filled.
@@ -24,8 +27,14 @@ impl SegmentWriter {
     /// Creates the file (or empties one that a crash left without a record) and writes its header.
     pub fn create(path: &Path, layout: LayoutVersion) -> Result<Self, JournalError> {
         let file = File::create(path).map_err(JournalError::io("create", path))?;
-        let mut writer =
-            Self { path: path.to_owned(), file, position: 0, filled: 0, poisoned: false };
+        let mut writer = Self {
+            path: path.to_owned(),
+            file,
+            direct: Direct::open(path),
+            position: 0,
+            filled: 0,
+            poisoned: false,
+        };
         let mut header = layout.0.to_be_bytes().to_vec();
         // No layout flags.
         header.extend_from_slice(&[0; 4]);
@@ -52,7 +61,7 @@ impl SegmentWriter {
     pub fn append(&mut self, records: &[u8]) -> Result<(), JournalError> {
         self.guarded("write", |this| {
             this.preallocate(records.len() as u64)?;
-            this.file.write_all_at(records, this.position)?;
+            this.write(records)?;
             this.position += records.len() as u64;
             Ok(())
         })
@@ -83,6 +92,21 @@ impl SegmentWriter {
         work(self).map_err(JournalError::io(verb, &self.path))?;
         self.poisoned = false;
         Ok(())
+    }
+
+    fn write(&mut self, records: &[u8]) -> std::io::Result<()> {
+        match &mut self.direct {
+            Some(direct) => match direct.append(records, self.position) {
+                // Some file systems open such a descriptor and then refuse what is written; what
+                // was written before by it is there.
+                Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => {
+                    self.direct = None;
+                    self.file.write_all_at(records, self.position)
+                }
+                done => done,
+            },
+            None => self.file.write_all_at(records, self.position),
+        }
     }
 
     fn preallocate(&mut self, len: u64) -> std::io::Result<()> {
