@@ -32,7 +32,7 @@ fn story(datanodes: Kind) {
         let node = format!("127.0.0.1:{}", cluster.site.ipc_ports[0]);
         let lines: &[(&[&str], &str)] = &[
             (&["-getDatanodeInfo", &node], "0 , Software version: 3.4.3, Config version: core-"),
-            (&["-getVolumeReport", &node], "0 Active Volumes : 1\nDirectory: "),
+            (&["-getVolumeReport", &node], "0 Active Volumes : 2\nDirectory: "),
             (&["-triggerBlockReport", &node], "0 Triggering a full block report on 127."),
             (
                 &["-triggerBlockReport", "-incremental", &node],
