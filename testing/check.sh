@@ -13,9 +13,9 @@ part format cargo fmt --all -- --check
 part lints cargo clippy -q --workspace --all-targets -- -D warnings
 part tidy cargo test -q -p zerohop-tidy
 if cargo deny --version >/dev/null 2>&1; then
-  part dependencies cargo deny --offline check
+  part dependencies cargo deny --log-level error check bans licenses sources
 else
-  echo "check: cargo-deny is not installed, so licences and advisories of dependencies were not looked at"
+  echo "check: cargo-deny is not installed (cargo install cargo-deny), so licences of dependencies were not looked at"
 fi
 [ ${#failed[@]} = 0 ] && echo "check: all good" && exit 0
 echo "check: not good: ${failed[*]}"
