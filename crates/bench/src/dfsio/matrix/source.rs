@@ -3,6 +3,7 @@
 use crate::files::Failure;
 use crate::raw::Scratch;
 use std::fs::File;
+use std::hint::black_box;
 use std::io::{Read, Seek};
 use std::os::unix::fs::FileExt;
 use zerohop_client::blocking::{FileReader, FileSystem};
@@ -23,8 +24,9 @@ pub trait Reader: Send {
     /// Which way its bytes came.
     fn statistics(&self) -> ReadStatistics;
 
-    /// The next bytes where they lie, or copied where they cannot be lent; how many there are.
-    fn lend(&mut self, buffer: &mut [u8]) -> Result<usize, Failure> {
+    /// The next bytes where they lie, or copied where they cannot be lent; how many there are. With `look`
+    /// each line of the processor's cache is looked at, as verifying does: lending alone moves nothing.
+    fn lend(&mut self, buffer: &mut [u8], _look: bool) -> Result<usize, Failure> {
         self.read(buffer)
     }
 
@@ -64,8 +66,12 @@ impl Reader for FileReader {
         FileReader::statistics(self)
     }
 
-    fn lend(&mut self, buffer: &mut [u8]) -> Result<usize, Failure> {
-        Ok(FileReader::lend(self, buffer.len())?.len())
+    fn lend(&mut self, buffer: &mut [u8], look: bool) -> Result<usize, Failure> {
+        let bytes = FileReader::lend(self, buffer.len())?;
+        if look {
+            black_box(bytes.iter().step_by(64).fold(0, |all, byte| all ^ byte));
+        }
+        Ok(bytes.len())
     }
 
     fn read_ranges(&mut self, ranges: &mut [(u64, &mut [u8])]) -> Result<(), Failure> {
