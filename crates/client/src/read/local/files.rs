@@ -61,7 +61,10 @@ impl Data {
             return Self::File(file);
         }
         match Map::new(&file, len) {
-            Ok(map) => Self::Mapped(map, Windows::new(len, asks)),
+            Ok(map) => {
+                map.without_read_ahead();
+                Self::Mapped(map, Windows::new(len, asks))
+            }
             Err(error) => {
                 tracing::debug!("a block file of {len} bytes cannot be mapped: {error}");
                 Self::File(file)

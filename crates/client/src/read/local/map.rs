@@ -1,7 +1,7 @@
 //! A file's bytes mapped for reading, guarded against faults.
 
 use super::guard::{self, Watch};
-use rustix::mm::{Advice, MapFlags, ProtFlags};
+use rustix::mm::{Advice, MapFlags, MremapFlags, ProtFlags};
 use std::ffi::c_void;
 use std::io;
 use std::os::fd::AsFd;
@@ -69,13 +69,33 @@ impl Map {
         }
     }
 
-    /// Asks the kernel to read a range, when it is touched, in pieces of 2 MiB and the next piece with
-    /// each. They stay in the page cache as such pieces, mapped by one entry.
-    pub(super) fn in_large_pieces(&self, offset: usize, len: usize) {
+    /// Tells the kernel to read only the pages that are touched: what is read ahead is chosen by
+    /// [`bring_in_large_pieces`](Self::bring_in_large_pieces). A fault would otherwise bring as much as the disk's
+    /// read-ahead says (128 KiB, some disks 8 MiB) around one short read.
+    pub(super) fn without_read_ahead(&self) {
+        let Some((at, len)) = self.pages(0, self.len) else { return };
+        // SAFETY: the range is the map; the advice changes no byte. It is a hint.
+        let _ = unsafe { rustix::mm::madvise(at, len, Advice::Random) };
+    }
+
+    /// Reads a range into the page cache in pieces of 2 MiB, the next piece with each; they stay there as
+    /// such pieces, mapped by one entry. A disk error is returned by the [`populate`](Self::populate) that
+    /// must follow.
+    ///
+    /// The advice belongs to a second map of the range, made for this only: it cannot be taken back,
+    /// and later faults of single pages would bring 4 MiB each.
+    pub(super) fn bring_in_large_pieces(&self, offset: usize, len: usize) {
         let Some((at, len)) = self.pages(offset, len) else { return };
-        // SAFETY: the range lies in the map; the advice changes no byte. It is a hint: nothing is
-        // lost where it fails.
-        let _ = unsafe { rustix::mm::madvise(at, len, Advice::LinuxHugepage) };
+        // SAFETY: the range lies in the map, whose pages are shared; a length of 0 leaves them there and
+        // maps them once more at an address of the kernel's choice.
+        let second = unsafe { rustix::mm::mremap(at, 0, len, MremapFlags::MAYMOVE) };
+        let Ok(second) = second else { return };
+        // SAFETY: the second map is this function's alone; no byte of it is looked at.
+        unsafe {
+            let _ = rustix::mm::madvise(second, len, Advice::LinuxHugepage);
+            let _ = rustix::mm::madvise(second, len, Advice::LinuxPopulateRead);
+            let _ = rustix::mm::munmap(second, len);
+        }
     }
 
     /// Whether all of a range is in the page cache. The kernel says yes for other users' files,

@@ -2,14 +2,18 @@
 //!
 //! A page in the cache costs the map a soft fault at first touch, sixteen pages a fault, and nothing
 //! where the file's pages are large. A page that is not in the cache is brought by populating, which
-//! gives a disk error as an error; for a long read in pieces as large as a window, as read ahead of
-//! smaller ones costs three times the processor and half the speed. So each window is looked at once,
-//! when it is first touched.
+//! gives a disk error as an error: for a short read that page alone, for a long one, or one that goes
+//! on where the last ended, a whole window in one piece, as read ahead of smaller ones costs three
+//! times the processor and half the speed. So each window is looked at when it is first touched.
+//!
+//! The cache may give a window's pages away later. Reads that begin a window, and one of sixteen long
+//! ones, look at a page of it again (1.7 us, as much as 24 KiB read); all long ones do for a while when one
+//! was found missing. Other short reads take a fault of one page then.
 
 use super::map::Map;
 use std::io;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 /// Bytes of a window: what the kernel maps by one entry where the file's pages are that large.
 const WINDOW_LEN: usize = 2 << 20;
@@ -18,33 +22,46 @@ const LONG_LEN: usize = 64 << 10;
 /// So many short reads of a window bring it, too.
 const TOUCHES_MAX: u8 = 32;
 const READY: u8 = u8::MAX;
+/// One long read of so many looks whether a ready window is still there.
+const LOOKS_ONE_OF: usize = 16;
+/// So many looks in a row must find their page until not all long reads look any more.
+const ALERT_LOOKS: u8 = 64;
 
 /// One byte a window: [`READY`], or how often it was touched.
 pub(super) struct Windows {
     touches: Box<[AtomicU8]>,
     /// Whether the kernel tells the truth about which pages are in its cache.
     asks: bool,
+    /// Where the last read ended that touched a window which was not ready.
+    last_end: AtomicUsize,
+    /// Looks to come of long reads, since a ready window was found to be gone.
+    alert: AtomicU8,
 }
 
 impl Windows {
     /// For a map of `len` bytes; `asks`: the file belongs to this user, or this user is root.
     pub(super) fn new(len: usize, asks: bool) -> Self {
         let touches = (0..len.div_ceil(WINDOW_LEN)).map(|_| AtomicU8::new(0)).collect();
-        Self { touches, asks }
+        Self { touches, asks, last_end: AtomicUsize::new(usize::MAX), alert: AtomicU8::new(0) }
     }
 
     /// Makes a range ready; a disk error is returned.
     pub(super) fn prepare(&self, map: &Map, range: Range<usize>) -> io::Result<()> {
         let last = range.end.saturating_sub(1) / WINDOW_LEN;
         for at in range.start / WINDOW_LEN..=last {
-            match self.touches.get(at) {
-                Some(touches) if touches.load(Ordering::Relaxed) != READY => {
-                    self.touch(map, at, touches, &range)?;
-                }
-                _ => {}
+            let Some(touches) = self.touches.get(at) else { continue };
+            let is_ready = touches.load(Ordering::Relaxed) == READY;
+            if !is_ready || self.asks && self.looks_again(at, &range) {
+                self.touch(map, at, touches, &range)?;
             }
         }
         Ok(())
+    }
+
+    fn looks_again(&self, at: usize, range: &Range<usize>) -> bool {
+        let in_turn = || (range.start / LONG_LEN).is_multiple_of(LOOKS_ONE_OF);
+        range.start <= at * WINDOW_LEN
+            || range.len() >= LONG_LEN && (self.alert.load(Ordering::Relaxed) > 0 || in_turn())
     }
 
     #[cold]
@@ -56,27 +73,49 @@ impl Windows {
         range: &Range<usize>,
     ) -> io::Result<()> {
         let start = at * WINDOW_LEN;
-        let count = touches.load(Ordering::Relaxed).min(TOUCHES_MAX);
-        let is_short = range.len() < LONG_LEN && count < TOUCHES_MAX;
         let from = range.start.max(start);
         let part = range.end.min(start + WINDOW_LEN) - from;
-        // A look at a whole window takes 35 us: more than a first short read is worth.
-        if self.asks && is_short && count == 0 && map.is_resident(from, part) {
-            touches.store(1, Ordering::Relaxed);
-            return Ok(());
+        let mut count = touches.load(Ordering::Relaxed);
+        if count == READY {
+            if map.is_resident(from, 1) {
+                self.calm();
+                return Ok(());
+            }
+            self.alert.store(ALERT_LOOKS, Ordering::Relaxed);
+            count = 0;
         }
-        if self.asks && map.is_resident(start, WINDOW_LEN) {
-            touches.store(READY, Ordering::Relaxed);
-            return Ok(());
-        }
+        let goes_on = range.start == self.last_end.swap(range.end, Ordering::Relaxed)
+            || range.start <= start && at > 0 && self.is_ready(at - 1);
+        let is_short = range.len() < LONG_LEN && count < TOUCHES_MAX && !goes_on;
         if is_short {
             touches.store(count + 1, Ordering::Relaxed);
-            return map.populate(from, part);
+            if !self.asks || !map.is_resident(from, part) {
+                return map.populate(from, part);
+            }
+            // A look at a whole window takes 35 us: more than a first short read is worth.
+            if count.is_power_of_two() && map.is_resident(start, WINDOW_LEN) {
+                touches.store(READY, Ordering::Relaxed);
+            }
+            return Ok(());
         }
-        map.in_large_pieces(start, WINDOW_LEN);
-        map.populate(start, WINDOW_LEN)?;
+        if !self.asks || !map.is_resident(start, WINDOW_LEN) {
+            map.bring_in_large_pieces(start, WINDOW_LEN);
+            map.populate(start, WINDOW_LEN)?;
+        }
         touches.store(READY, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// One look more that found its page. Looks that are lost to another thread do no harm.
+    fn calm(&self) {
+        let alert = self.alert.load(Ordering::Relaxed);
+        if alert > 0 {
+            self.alert.store(alert - 1, Ordering::Relaxed);
+        }
+    }
+
+    fn is_ready(&self, at: usize) -> bool {
+        self.touches.get(at).is_some_and(|touches| touches.load(Ordering::Relaxed) == READY)
     }
 }
 
@@ -96,7 +135,7 @@ mod tests {
             windows.prepare(&map, 10..20).unwrap();
             assert_eq!(windows.touches[0].load(Ordering::Relaxed), 1);
             windows.prepare(&map, 10..20).unwrap();
-            assert_eq!(windows.touches[0].load(Ordering::Relaxed) == READY, asks);
+            assert_eq!(windows.is_ready(0), asks);
             windows.prepare(&map, WINDOW_LEN - LONG_LEN..len).unwrap();
             assert!(windows.touches.iter().all(|w| w.load(Ordering::Relaxed) == READY));
         }
@@ -108,5 +147,54 @@ mod tests {
         file.set_len(5000).unwrap();
         assert!(windows.prepare(&map, WINDOW_LEN..len).is_err());
         assert!(!map.is_poisoned());
+    }
+
+    /// Takes all of a file's pages out of the map and out of the cache.
+    fn forget(file: &std::fs::File, map: &Map) {
+        file.sync_all().unwrap();
+        let bytes = map.bytes();
+        // SAFETY: the pages of a shared map of a file come back from the file.
+        unsafe {
+            let start = bytes.as_ptr().cast_mut().cast();
+            rustix::mm::madvise(start, bytes.len(), rustix::mm::Advice::LinuxDontNeed).unwrap();
+        }
+        rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+        assert!(!map.is_resident(0, 1), "the page cache keeps the file: not on a disk?");
+    }
+
+    #[test]
+    fn what_is_not_in_the_cache_is_brought_by_page_or_by_window() {
+        const PAGE: usize = 4096;
+        let len = 6 * WINDOW_LEN;
+        let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        file.write_all(&vec![1; len]).unwrap();
+        let map = Map::new(&file, len).unwrap();
+        map.without_read_ahead();
+        forget(&file, &map);
+        let windows = Windows::new(len, true);
+        // Short reads here and there bring their own pages.
+        for at in [3 * PAGE, PAGE, WINDOW_LEN + PAGE] {
+            windows.prepare(&map, at..at + 10).unwrap();
+            assert!(map.is_resident(at, 10));
+            assert!(!map.is_resident(at + PAGE, 10) && !map.is_resident(at - PAGE, 10));
+        }
+        // One that goes on where the last ended brings its window, not all of the file.
+        windows.prepare(&map, WINDOW_LEN + PAGE + 10..WINDOW_LEN + PAGE + 20).unwrap();
+        assert!(windows.is_ready(1) && map.is_resident(WINDOW_LEN, WINDOW_LEN));
+        assert!(!map.is_resident(4 * WINDOW_LEN, 1));
+        // So does one that begins the window behind a ready one, and a long one.
+        windows.prepare(&map, 2 * WINDOW_LEN..2 * WINDOW_LEN + 10).unwrap();
+        windows.prepare(&map, 4 * WINDOW_LEN + 5..4 * WINDOW_LEN + 5 + LONG_LEN).unwrap();
+        assert!(map.is_resident(2 * WINDOW_LEN, WINDOW_LEN));
+        assert!(map.is_resident(4 * WINDOW_LEN, WINDOW_LEN));
+        // A ready window whose pages were given away is brought again, as a whole or by page.
+        forget(&file, &map);
+        windows.prepare(&map, 4 * WINDOW_LEN..4 * WINDOW_LEN + LONG_LEN).unwrap();
+        assert!(map.is_resident(4 * WINDOW_LEN, WINDOW_LEN));
+        windows.prepare(&map, WINDOW_LEN + 9 * PAGE..WINDOW_LEN + 9 * PAGE + LONG_LEN).unwrap();
+        assert!(map.is_resident(WINDOW_LEN, WINDOW_LEN), "a long read looks for a while");
+        forget(&file, &map);
+        assert_eq!(map.bytes()[WINDOW_LEN + PAGE], 1);
+        assert!(!map.is_resident(WINDOW_LEN, PAGE + 1));
     }
 }
