@@ -13,6 +13,21 @@
 //! # Ok(()) }
 //! ```
 //!
+//! The same on tokio, several ranges of the file in one call:
+//!
+//! ```no_run
+//! use zerohop_client::{CreateOptions, FileSystem};
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let fs = FileSystem::connect(&zerohop_conf::Conf::from_env()?, None)?;
+//! let mut out = fs.create("/greeting", CreateOptions::overwriting()).await?;
+//! out.write(b"hello").await?;
+//! out.close().await?;
+//! let file = fs.open("/greeting").await?;
+//! let ranges = file.read_ranges(&[(0, 2), (3, 2)]).await?;
+//! println!("{ranges:?}, {} bytes of them locally", file.statistics().local_bytes());
+//! # Ok(()) }
+//! ```
+//!
 //! Block data moves on the thread that reads or writes, by blocking calls straight from and to the
 //! caller's buffer; only what is asked of the NameNode runs on tokio. The async face hands block
 //! data to threads of the runtime made for blocking calls.

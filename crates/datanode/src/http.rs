@@ -10,11 +10,18 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use zerohop_conf::{Conf, dump};
+use zerohop_transport::rarely::Rarely;
 
+/// What there is.
+const INDEX: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>DataNode</title>\
+<h1>DataNode</h1><ul><li><a href=/jmx>jmx</a>: figures<li><a href=/conf>conf</a>: the configuration in force\
+<li><a href=/shortcircuit>shortcircuit</a>: who reads locally</ul>\n";
 /// A request's head that is longer is refused.
 const HEAD_MAX: usize = 16 << 10;
 /// A request that takes longer is dropped.
 const REQUEST_PATIENCE: Duration = Duration::from_secs(10);
+/// Wait before accepting again where the system could not give a connection.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Connections at once; more wait in the socket.
 const CONNECTIONS_MAX: usize = 2048;
 
@@ -28,9 +35,20 @@ pub(crate) fn listener(bound: StdListener) -> io::Result<TcpListener> {
 pub(crate) async fn serve(listener: TcpListener, node: Arc<Node>, conf: Arc<Conf>) {
     let room = Arc::new(tokio::sync::Semaphore::new(CONNECTIONS_MAX));
     let mut serving = tokio::task::JoinSet::new();
+    let refused = Rarely::default();
     loop {
         let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
-        let Ok((stream, _)) = listener.accept().await else { continue };
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                // Out of descriptors: the listener stays ready, and would be asked without end.
+                if refused.is_due() {
+                    tracing::warn!("HTTP: a connection was not accepted: {error}");
+                }
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
         let (node, conf) = (Arc::clone(&node), Arc::clone(&conf));
         serving.spawn(async move {
             let answered = answer(stream, &node, &conf);
@@ -55,8 +73,13 @@ async fn answer(mut stream: TcpStream, node: &Node, conf: &Conf) -> io::Result<(
     let mut words = head.split_whitespace();
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let path = target.split('?').next().unwrap_or_default();
-    let kind = if path == "/conf" { "text/xml" } else { "application/json" };
+    let kind = match path {
+        "/" => "text/html",
+        "/conf" => "text/xml",
+        _ => "application/json",
+    };
     let (status, body) = match (method, path) {
+        ("GET" | "HEAD", "/") => ("200 OK", INDEX.to_owned()),
         ("GET" | "HEAD", "/conf") => ("200 OK", dump::xml(&dump::properties(conf, None))),
         ("GET" | "HEAD", "/jmx") => ("200 OK", jmx(node)),
         ("GET" | "HEAD", "/shortcircuit") => {

@@ -10,5 +10,6 @@ pub mod listen;
 pub mod login;
 pub mod machines;
 pub mod net;
+pub mod rarely;
 pub mod rpc;
 pub mod shm;

@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use zerohop_transport::net::Unpaced;
+use zerohop_transport::rarely::Rarely;
 
 /// How long a thread stays with its connection before it parks it.
 const LINGER: Duration = Duration::from_millis(20);
@@ -64,6 +65,7 @@ struct Shared {
     limits: IdleLimits,
     unpaced: Unpaced,
     closing: AtomicBool,
+    refused: Rarely,
 }
 
 struct Parking {
@@ -99,6 +101,7 @@ impl Server {
             limits,
             unpaced,
             closing: AtomicBool::new(false),
+            refused: Rarely::default(),
         });
         // SAFETY: listeners are deleted from the poller at the end of `accept_loop` or when they are
         // replaced, before they are dropped.
@@ -190,7 +193,9 @@ fn accept_all(shared: &Arc<Shared>, accept: impl Fn() -> io::Result<Conn>) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
             Err(error) => {
                 // Out of descriptors, or the peer was gone already: do not spin on it.
-                tracing::warn!("cannot accept a data connection: {error}");
+                if shared.refused.is_due() {
+                    tracing::warn!("cannot accept a data connection: {error}");
+                }
                 std::thread::park_timeout(Duration::from_millis(10));
                 break;
             }

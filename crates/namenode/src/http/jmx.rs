@@ -8,7 +8,7 @@ use axum::response::Response;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use zerohop_namespace::NamespaceStats;
-use zerohop_namespace::blocks::{BlockStats, NodeFilter, NodeReport};
+use zerohop_namespace::blocks::{AdminState, BlockStats, NodeFilter, NodeReport};
 
 struct Figures {
     blocks: BlockStats,
@@ -121,7 +121,7 @@ fn info(core: &Core, figures: &Figures) -> Value {
             "NNStartedTimeInMillis": core.started_ms,
             "LiveNodes": nodes(&figures.live, core).to_string(),
             "DeadNodes": nodes(&figures.dead, core).to_string(),
-            "DecomNodes": "{}",
+            "DecomNodes": leaving(&figures.live).to_string(),
             "EnteringMaintenanceNodes": "{}",
             "DistinctVersionCount": versions(&figures.live).len(),
             "DistinctVersions": versions(&figures.live),
@@ -151,7 +151,7 @@ fn nodes(reports: &[NodeReport], core: &Core) -> Value {
             "uuid": id.uuid,
             "lastContact": now.mono_ms.saturating_sub(stats.last_update.mono_ms) / 1000,
             "usedSpace": stats.dfs_used,
-            "adminState": "In Service",
+            "adminState": stats.admin.name(),
             "nonDfsUsedSpace": stats.non_dfs_used,
             "capacity": stats.capacity,
             "numBlocks": stats.blocks,
@@ -168,6 +168,22 @@ fn nodes(reports: &[NodeReport], core: &Core) -> Value {
         nodes.insert(format!("{}:{}", id.host, id.xfer_port), value);
     }
     Value::Object(nodes)
+}
+
+fn count(reports: &[NodeReport], state: AdminState) -> usize {
+    reports.iter().filter(|report| report.info.stats.admin == state).count()
+}
+
+/// DataNodes whose replicas are being copied away.
+fn leaving(reports: &[NodeReport]) -> Value {
+    let is_leaving =
+        |report: &&NodeReport| report.info.stats.admin == AdminState::DecommissionInProgress;
+    let node = |report: &NodeReport| {
+        let id = &report.info.id;
+        let value = json!({ "xferaddr": id.xfer_addr(), "location": &*report.info.rack });
+        (format!("{}:{}", id.host, id.xfer_port), value)
+    };
+    reports.iter().filter(is_leaving).map(node).collect()
 }
 
 fn versions(reports: &[NodeReport]) -> Vec<Value> {
@@ -231,8 +247,9 @@ fn system(core: &Core, figures: &Figures) -> Value {
             "NumLiveDataNodes": blocks.live_nodes,
             "NumDeadDataNodes": blocks.dead_nodes,
             "StaleDataNodes": blocks.stale_nodes,
-            "NumDecomLiveDataNodes": 0, "NumDecomDeadDataNodes": 0,
-            "NumDecommissioningDataNodes": 0,
+            "NumDecomLiveDataNodes": count(&figures.live, AdminState::Decommissioned),
+            "NumDecomDeadDataNodes": count(&figures.dead, AdminState::Decommissioned),
+            "NumDecommissioningDataNodes": count(&figures.live, AdminState::DecommissionInProgress),
             "VolumeFailuresTotal": figures.live.iter().map(|node| node.failed_volumes).sum::<u32>(),
             "Snapshots": 0, "SnapshottableDirectories": 0,
             "TotalSyncCount": log.syncs,
@@ -266,8 +283,9 @@ fn state(core: &Core, figures: &Figures) -> Value {
             "FSState": fs_state(figures),
             "NumLiveDataNodes": blocks.live_nodes,
             "NumDeadDataNodes": blocks.dead_nodes,
-            "NumDecomLiveDataNodes": 0, "NumDecomDeadDataNodes": 0,
-            "NumDecommissioningDataNodes": 0,
+            "NumDecomLiveDataNodes": count(&figures.live, AdminState::Decommissioned),
+            "NumDecomDeadDataNodes": count(&figures.dead, AdminState::Decommissioned),
+            "NumDecommissioningDataNodes": count(&figures.live, AdminState::DecommissionInProgress),
             "NumStaleDataNodes": blocks.stale_nodes,
             "NumStaleStorages": 0,
             "NumInMaintenanceLiveDataNodes": 0, "NumInMaintenanceDeadDataNodes": 0,

@@ -64,11 +64,13 @@ fn row(page: &mut String, node: &NodeReport) {
     let (id, stats) = (&node.info.id, &node.info.stats);
     _ = write!(
         page,
-        "<tr><td>{}:{} ({})<td>{}<td>{}<td>{}<td>{}<td>{}",
+        "<tr><td><a href='http://{}:{}/'>{}:{}</a> ({})<td>{}<td>{}<td>{}<td>{}<td>{}",
+        escaped(&id.ip),
+        id.info_port,
         escaped(&id.host),
         id.xfer_port,
         escaped(&id.xfer_addr()),
-        if node.alive { "in service" } else { "dead" },
+        if node.alive { stats.admin.name() } else { "Dead" },
         bytes(stats.capacity),
         bytes(stats.dfs_used),
         stats.blocks,

@@ -14,6 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Sleep};
+use zerohop_transport::rarely::Rarely;
 
 /// Connections at once; more wait in the socket.
 const CONNECTIONS_MAX: usize = 2048;
@@ -25,11 +26,13 @@ const RETRY_AFTER: Duration = Duration::from_millis(200);
 pub(super) struct QuietListener {
     inner: TcpListener,
     room: Arc<Semaphore>,
+    refused: Rarely,
 }
 
 impl QuietListener {
     pub(super) fn new(inner: TcpListener) -> Self {
-        Self { inner, room: Arc::new(Semaphore::new(CONNECTIONS_MAX)) }
+        let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        Self { inner, room, refused: Rarely::default() }
     }
 }
 
@@ -47,7 +50,9 @@ impl Listener for QuietListener {
                     return (Connection { stream, silence, _permit: permit }, remote);
                 }
                 Err(error) => {
-                    tracing::warn!("HTTP server: a connection was not accepted: {error}");
+                    if self.refused.is_due() {
+                        tracing::warn!("HTTP server: a connection was not accepted: {error}");
+                    }
                     tokio::time::sleep(RETRY_AFTER).await;
                 }
             }

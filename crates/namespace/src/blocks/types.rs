@@ -69,6 +69,19 @@ pub enum AdminState {
     InMaintenance,
 }
 
+impl AdminState {
+    /// As Hadoop's pages call it (`DatanodeInfo.AdminStates`).
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "In Service",
+            Self::DecommissionInProgress => "Decommission In Progress",
+            Self::Decommissioned => "Decommissioned",
+            Self::EnteringMaintenance => "Entering Maintenance",
+            Self::InMaintenance => "In Maintenance",
+        }
+    }
+}
+
 /// Figures of a DataNode from its last heartbeat; sizes in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]

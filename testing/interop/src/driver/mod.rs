@@ -8,7 +8,7 @@
 //! | command | arguments | results |
 //! |---|---|---|
 //! | ping | | |
-//! | mkdir | path [octal] | made |
+//! | mkdir | path \[octal\] | made |
 //! | create | writer path replication blocksize overwrite | |
 //! | append | writer path | |
 //! | put | path length seed replication blocksize | |

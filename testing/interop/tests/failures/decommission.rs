@@ -1,5 +1,7 @@
 //! DataNodes that are taken out of service by the host file: the replicas go first.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
 
 use zerohop_interop::cluster::{Cluster, Spec};
@@ -36,6 +38,22 @@ fn wait_state(cluster: &Cluster, i: usize, want: &str) -> Outcome {
     })
 }
 
+/// Scripts read the same under `/jmx`, of which blanks do not count.
+fn pages_tell(cluster: &Cluster) -> Outcome {
+    let mut stream =
+        TcpStream::connect(("127.0.0.1", cluster.site.http_port)).at("the NameNode's pages")?;
+    stream.write_all(b"GET /jmx HTTP/1.0\r\n\r\n").at("a request")?;
+    let mut page = String::new();
+    stream.read_to_string(&mut page).at("an answer")?;
+    page.retain(|c| !c.is_whitespace());
+    for part in ["\\\"DecommissionInProgress\\\"", "\"NumDecommissioningDataNodes\":1,"] {
+        if !page.contains(part) {
+            return Err(format!("no {part} in\n{page}"));
+        }
+    }
+    Ok(())
+}
+
 fn leaves(namenode: Kind) {
     let name = &format!("decommission-{namenode:?}").to_lowercase();
     let run = tools::out().join("run");
@@ -62,6 +80,7 @@ fn leaves(namenode: Kind) {
         // Two are not enough for three replicas: the next one has to stay.
         exclude(cluster, &file, &[first, second])?;
         wait_state(cluster, second, "Decommission in progress")?;
+        pages_tell(cluster)?;
         cluster.start_datanode(first)?;
         exclude(cluster, &file, &[second])?;
         wait_state(cluster, second, "Decommissioned")?;

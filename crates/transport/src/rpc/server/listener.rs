@@ -5,6 +5,7 @@ use super::dispatch::Services;
 use super::options::ServerOptions;
 use super::readers::Readers;
 use super::service::RpcService;
+use crate::rarely::Rarely;
 use parking_lot::Mutex;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
@@ -124,12 +125,15 @@ impl Drop for RpcServer {
 
 async fn accept_all(listener: TcpListener, shared: Arc<Shared>, readers: Option<Arc<Readers>>) {
     let mut connections = JoinSet::new();
+    let refused = Rarely::default();
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok((stream, remote)) => admit(&mut connections, &shared, readers.as_deref(), stream, remote),
                 Err(error) => {
-                    tracing::warn!("IPC Server listener on {}: {error}", shared.options.name);
+                    if refused.is_due() {
+                        tracing::warn!("IPC Server listener on {}: {error}", shared.options.name);
+                    }
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             },
