@@ -58,7 +58,7 @@ enum Verb {
     Fsck(Words),
     /// Configuration: -confKey KEY [-v], -namenodes, -nnRpcAddresses
     Getconf(Words),
-    /// Find out why reads do not go locally: doctor [PATH] [--json]
+    #[command(about = "Find out why reads do not go locally: doctor [PATH] [--json]")]
     Doctor(Words),
     /// Run a NameNode, or format one (--format)
     Namenode(Words),
