@@ -153,8 +153,20 @@ fn nohup_keeps_a_cluster_when_its_terminal_goes() {
 #[test]
 fn every_command_has_a_help() {
     let verbs = [
-        "up", "fs", "dfs", "dfsadmin", "fsck", "getconf", "doctor", "namenode", "datanode", "demo",
-        "bench", "hdfs", "hadoop",
+        "up",
+        "fs",
+        "dfs",
+        "dfsadmin",
+        "fsck",
+        "getconf",
+        "doctor",
+        "namenode",
+        "datanode",
+        "demo",
+        "bench",
+        "cacheadmin",
+        "hdfs",
+        "hadoop",
     ];
     for verb in verbs {
         let (code, out, err) = run(&mut zerohop(&[verb, "--help"]));

@@ -180,6 +180,10 @@ fn command(conf: &Conf, mut words: Vec<String>) -> Answer {
         return refuse(usage());
     }
     let word = words.remove(0);
+    if matches!(word.as_str(), "--help" | "-h") {
+        sayln!("{}", usage().trim_end());
+        return Ok(());
+    }
     if word == "-help" {
         return help(&words);
     }
