@@ -3,7 +3,8 @@
 //!
 //! The file is made if it is not there: 1 GiB in blocks of 128 MiB, and beside it a plain file of
 //! the same bytes written in calls of 1 MiB. Every row is a median of the rounds; ratios are to the
-//! raw row above. With the word `opens` behind it, only the costs of opening.
+//! raw row above. With the word `opens` behind it, only the costs of opening; with `ranges`, only
+//! ranges next to each other.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -23,12 +24,16 @@ fn main() -> Result<(), Failure> {
     let plain = std::env::temp_dir().join("zerohop-local-plain");
     let bytes: Vec<u8> = std::iter::repeat_with(|| fastrand::u8(..)).take(BUFFER).collect();
     make(&fs, &bytes)?;
-    if std::env::args().nth(1).as_deref() == Some("opens") {
+    let word = std::env::args().nth(1);
+    if word.as_deref() == Some("opens") {
         return opens(&fs);
     }
     make_plain(&plain, &bytes)?;
     let plain = File::open(&plain)?;
     let full = fs.open("/local-bench")?;
+    if word.as_deref() == Some("ranges") {
+        return neighbours(&plain, &full);
+    }
     let none = fs.open_with("/local-bench", OpenOptions::verifying(Verify::None))?;
     let once = fs.open_with("/local-bench", OpenOptions::verifying(Verify::Once))?;
     let mut first = fs.open("/local-bench")?;
@@ -74,6 +79,7 @@ fn main() -> Result<(), Failure> {
             }),
         ])?;
     }
+    neighbours(&plain, &a)?;
     latencies("pread(2)", |at, out| Ok(plain.read_exact_at(out, at)?))?;
     latencies("verified", |at, out| Ok(a.read_exact_at(at, out)?))?;
     opens(&fs)?;
@@ -203,6 +209,57 @@ fn vectored(count: u64, len: usize, reader: &FileReader) -> Result<(), Failure> 
             .map(|buffer| (fastrand::u64(..LEN / len as u64) * len as u64, buffer))
             .collect();
         reader.read_ranges(&mut ranges)?;
+        black_box(&ranges);
+    }
+    Ok(())
+}
+
+/// Ranges that share chunks or touch.
+fn neighbours(plain: &File, reader: &FileReader) -> Result<(), Failure> {
+    for (len, step) in [(300, 300), (300, 150), (4096, 4096), (4096, 2048)] {
+        println!("100 ranges of {len} bytes, the next {step} further on, thousands a second");
+        let count = 100_000;
+        in_turn(&mut [
+            ("pread(2), plain file", &mut || {
+                per_second(count, || {
+                    near(count, len, step, |ranges| {
+                        let mut each = ranges.iter_mut();
+                        each.try_for_each(|(at, out)| Ok(plain.read_exact_at(out, *at)?))
+                    })
+                })
+            }),
+            ("verified, one by one", &mut || {
+                per_second(count, || {
+                    near(count, len, step, |ranges| {
+                        let mut each = ranges.iter_mut();
+                        each.try_for_each(|(at, out)| Ok(reader.read_exact_at(*at, out)?))
+                    })
+                })
+            }),
+            ("verified, in one call", &mut || {
+                per_second(count, || {
+                    near(count, len, step, |ranges| Ok(reader.read_ranges(ranges)?))
+                })
+            }),
+        ])?;
+    }
+    Ok(())
+}
+
+/// A hundred ranges a call, each `step` behind the one before.
+fn near(
+    count: u64,
+    len: usize,
+    step: usize,
+    mut read: impl FnMut(&mut [(u64, &mut [u8])]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut buffers = vec![0; len * 100];
+    for _ in 0..count / 100 {
+        let start = fastrand::u64(..LEN - (100 * len) as u64) / 4096 * 4096;
+        let place = |at: usize| start + (at * step) as u64;
+        let buffers = buffers.chunks_mut(len).enumerate();
+        let mut ranges: Vec<(u64, &mut [u8])> = buffers.map(|(at, out)| (place(at), out)).collect();
+        read(&mut ranges)?;
         black_box(&ranges);
     }
     Ok(())

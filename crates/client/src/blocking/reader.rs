@@ -77,8 +77,10 @@ impl FileReader {
         self.file.read_exact_at(offset, buffer)
     }
 
-    /// Reads several ranges, each exactly: those of replicas of this machine at once, neighbours
-    /// among the others together.
+    /// Reads several ranges, each exactly, in any order; they may overlap. Neighbours are read
+    /// together: from replicas of this machine those that share chunks of a checksum, from DataNodes
+    /// those with less than 16 KiB between them, up to 1 MiB. All ranges are tried, whatever happens
+    /// to one; then the first error is returned.
     pub fn read_ranges(&self, ranges: &mut [(u64, &mut [u8])]) -> Result<()> {
         self.file.read_ranges(ranges)
     }

@@ -4,7 +4,7 @@ use super::FileSystem;
 use crate::blocking;
 use crate::client::Client;
 use crate::error::{Error, Result};
-use crate::read::{File, ReadStatistics};
+use crate::read::{File, ReadStatistics, parts};
 use crate::types::OpenOptions;
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -108,21 +108,45 @@ impl FileReader {
         spawn(&self.client, work).await
     }
 
-    /// Reads several ranges (offset and length) at the same time; each is short only at the end.
+    /// Reads several ranges (offset and length), in any order, each short only at the end; they may
+    /// overlap. Neighbours are read together, ranges of DataNodes that are apart at the same time.
     pub async fn read_ranges(&self, ranges: &[(u64, usize)]) -> Result<Vec<Bytes>> {
-        let reads: Vec<_> = ranges
-            .iter()
-            .map(|(offset, len)| {
-                let (reader, offset, len) =
-                    (Self::of(&self.client, Arc::clone(&self.file)), *offset, *len);
-                self.client.runtime.spawn(async move { reader.read_bytes_at(offset, len).await })
-            })
-            .collect();
-        let mut all = Vec::with_capacity(reads.len());
-        for read in reads {
-            all.push(read.await.map_err(|e| Error::plain(e.to_string()))??);
+        let end = self.file.len();
+        let clip = |(offset, len): &(u64, usize)| {
+            let rest = usize::try_from(end.saturating_sub(*offset)).unwrap_or(usize::MAX);
+            (*offset, (*len).min(rest))
+        };
+        let ranges: Vec<(u64, usize)> = ranges.iter().map(clip).collect();
+        let mut out: Vec<Owned> =
+            ranges.iter().map(|(offset, len)| (*offset, vec![0; *len])).collect();
+        let total = ranges.iter().fold(0usize, |sum, range| sum.saturating_add(range.1));
+        let file = Arc::clone(&self.file);
+        let known = move || {
+            let left = file.read_known_ranges(&mut borrowed(&mut out));
+            Ok((out, left))
+        };
+        let (mut out, left) = match total <= INLINE_MAX {
+            true => known()?,
+            false => spawn(&self.client, known).await?,
+        };
+        let mut reads = Vec::new();
+        for part in parts(&ranges, &left) {
+            let take = |at: &usize| out.get_mut(*at).map(std::mem::take).unwrap_or_default();
+            let mut some: Vec<Owned> = part.iter().map(take).collect();
+            let file = Arc::clone(&self.file);
+            let read = move || file.read_ranges(&mut borrowed(&mut some)).map(|()| some);
+            reads.push((part, self.client.runtime.spawn_blocking(read)));
         }
-        Ok(all)
+        for (part, read) in reads {
+            let some =
+                read.await.map_err(|e| Error::plain(format!("the thread failed: {e}")))??;
+            for (at, read) in part.into_iter().zip(some) {
+                if let Some(place) = out.get_mut(at) {
+                    *place = read;
+                }
+            }
+        }
+        Ok(out.into_iter().map(|(_, bytes)| Bytes::from(bytes)).collect())
     }
 
     /// What was read, and which way it went.
@@ -137,6 +161,13 @@ impl FileReader {
         let inner = Arc::clone(&self.inner);
         spawn(&self.client, move || work(&mut inner.lock())).await
     }
+}
+
+/// An offset, and what is to be filled from there.
+type Owned = (u64, Vec<u8>);
+
+fn borrowed(ranges: &mut [Owned]) -> Vec<(u64, &mut [u8])> {
+    ranges.iter_mut().map(|(offset, bytes)| (*offset, bytes.as_mut_slice())).collect()
 }
 
 fn copy(bytes: &[u8], buffer: &mut [u8]) -> Result<usize> {

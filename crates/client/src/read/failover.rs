@@ -48,6 +48,8 @@ pub(super) struct Tried {
     nodes: Vec<DatanodeInfo>,
     corrupt: Vec<LocatedBlock>,
     rounds: u32,
+    /// No rounds: the first in which every replica failed is the last.
+    is_impatient: bool,
     pub(super) token_renewed: bool,
     /// Local replicas that were dropped in the middle; a few are asked for again.
     reopened: u32,
@@ -74,7 +76,7 @@ impl File {
     pub(crate) fn read_at(&self, offset: u64, out: &mut [u8]) -> Result<usize> {
         match self.read_known(offset, out) {
             Some(read) => Ok(read),
-            None => self.read_at_the_long_way(offset, out),
+            None => self.read_at_the_long_way(offset, out, true),
         }
     }
 
@@ -84,9 +86,15 @@ impl File {
         self.known.read(&self.counters, offset, out, self.verify_local)
     }
 
-    fn read_at_the_long_way(&self, offset: u64, out: &mut [u8]) -> Result<usize> {
+    /// `waits`: where no replica can be read, the NameNode is asked again after a while.
+    pub(super) fn read_at_the_long_way(
+        &self,
+        offset: u64,
+        out: &mut [u8],
+        waits: bool,
+    ) -> Result<usize> {
         let mut cursor = Cursor::at(offset);
-        let mut tried = Tried::default();
+        let mut tried = Tried { is_impatient: !waits, ..Tried::default() };
         let mut filled = 0;
         while filled < out.len() && cursor.pos < self.len() {
             let Some(room) = out.get_mut(filled..) else { break };
@@ -96,14 +104,6 @@ impl File {
         self.keep_connection(cursor.open.take());
         self.report(&mut tried);
         Ok(filled)
-    }
-
-    /// Reads several ranges (offset and buffer), each exactly, those of open replicas first.
-    pub(crate) fn read_ranges(&self, ranges: &mut [(u64, &mut [u8])]) -> Result<()> {
-        let mut order: Vec<usize> = (0..ranges.len()).collect();
-        order.sort_unstable_by_key(|at| ranges.get(*at).map_or(0, |range| range.0));
-        let left = self.known.read_many(&self.counters, ranges, &order, self.verify_local);
-        self.read_merged(ranges, &left)
     }
 
     /// Lends the bytes at `offset`, at most `len` and as far as the block goes; copied where the
@@ -120,7 +120,8 @@ impl File {
         }
         // The long way opens the replica, and deals with one that is bad.
         let mut probe = vec![0; len];
-        let read = self.read_at_the_long_way(offset, probe.get_mut(..1).unwrap_or_default())?;
+        let read =
+            self.read_at_the_long_way(offset, probe.get_mut(..1).unwrap_or_default(), true)?;
         match lend() {
             Ok(Some(lent)) => Ok(lent),
             _ if read == 0 => Ok(Lent::copied(Vec::new())),
@@ -233,7 +234,7 @@ impl File {
     /// clients do not come back all at once.
     fn wait_for_replicas(&self, block: &LocatedBlock, tried: &mut Tried) -> Result<()> {
         let settings = &self.client.settings;
-        if tried.rounds >= settings.acquire_failures_max {
+        if tried.is_impatient || tried.rounds >= settings.acquire_failures_max {
             self.report(tried);
             return Err(self.missing(block, tried));
         }

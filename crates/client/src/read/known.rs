@@ -5,13 +5,20 @@ use super::block::path_of;
 use super::local::{Lent, LocalError, LocalReplica};
 use super::plan::{ReadPath, ReadReason};
 use super::stats::Counters;
+use super::vectored::{Ranges, extent, scatter, together};
 use crate::types::Verify;
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Replicas that one file keeps open beside the client's cache.
 const KNOWN_MAX: usize = 64;
+/// Ranges of a replica are verified together up to this length, and copied behind that: it should fit
+/// a processor's first-level cache.
+const TOGETHER_MAX: u64 = 32 << 10;
+/// A range up to this length costs more for being one than for its bytes.
+const SHORT_MAX: u64 = 2 << 10;
 
 /// An open replica and the part of the file that it holds.
 #[derive(Clone)]
@@ -28,6 +35,58 @@ pub(super) struct Known {
 impl Known {
     pub(super) fn replica(&self) -> &Arc<LocalReplica> {
         &self.replica
+    }
+
+    /// Whether the next range is read with those in front of it: it begins in the chunk in which they
+    /// end; or it is a short one that begins where they end. Long ones that share nothing are better
+    /// verified while they are copied.
+    #[inline]
+    fn joins(&self, all: &Range<u64>, next: &Range<u64>) -> bool {
+        let end = all.end.max(next.end);
+        if end > self.end || end - all.start > TOGETHER_MAX {
+            return false;
+        }
+        let reach = self.base + self.replica.chunk_end(all.end - self.base);
+        next.start < reach || next.start == reach && next.end - next.start <= SHORT_MAX
+    }
+
+    /// Reads several ranges that lie in `all`, which is verified as one; whether it was good.
+    fn read_together(
+        &self,
+        counters: &Counters,
+        ranges: Ranges<'_, '_>,
+        some: &[usize],
+        all: &Range<u64>,
+        verify: Verify,
+    ) -> bool {
+        let (offset, len) = (all.start - self.base, (all.end - all.start) as usize);
+        let take = |bytes: &[u8]| scatter(bytes, all.start, ranges, some);
+        let Ok(checked) = self.replica.read_through(offset, len, verify, take) else {
+            return false;
+        };
+        let lens =
+            some.iter().map(|at| extent(ranges, *at)).map(|one| (one.end - one.start) as usize);
+        lens.for_each(|len| count(counters, &self.replica, len, checked));
+        true
+    }
+
+    #[inline]
+    fn read_one(
+        &self,
+        counters: &Counters,
+        ranges: Ranges<'_, '_>,
+        at: usize,
+        verify: Verify,
+    ) -> bool {
+        let Some((offset, out)) = ranges.get_mut(at) else { return true };
+        if *offset + out.len() as u64 > self.end {
+            return false;
+        }
+        let read = self.replica.read(*offset - self.base, out, verify);
+        if let Ok(checked) = read {
+            count(counters, &self.replica, out.len(), checked);
+        }
+        read.is_ok()
     }
 }
 
@@ -83,36 +142,40 @@ impl KnownReplicas {
         Some(out.len())
     }
 
-    /// Reads those of `ranges` that lie in open replicas, in the order given, and says which do not.
-    /// While one is verified the processor brings the next.
+    /// Reads those of `ranges` that lie in open replicas, in the order given, which is by offset, and
+    /// says which do not. Those that share chunks are verified once together; while one is verified
+    /// the processor brings the next.
     pub(super) fn read_many(
         &self,
         counters: &Counters,
-        ranges: &mut [(u64, &mut [u8])],
+        ranges: Ranges<'_, '_>,
         order: &[usize],
         verify: Verify,
     ) -> Vec<usize> {
         let list = self.list.load();
         let mut left = Vec::new();
-        let mut ahead = order.iter().skip(1);
-        for at in order {
-            if let Some((offset, buffer)) = ahead.next().and_then(|next| ranges.get(*next))
+        let mut rest = order;
+        while let Some(first) = rest.first() {
+            let known = find(&list, extent(ranges, *first).start);
+            let (count, all) = together(
+                rest,
+                |at| extent(ranges, at),
+                |all, next| known.is_some_and(|k| k.joins(all, next)),
+            );
+            let (some, later) = rest.split_at(count);
+            rest = later;
+            if let Some((offset, buffer)) = later.first().and_then(|next| ranges.get(*next))
                 && let Some(known) = find(&list, *offset)
             {
                 known.replica.prefetch(offset - known.base, buffer.len());
             }
-            let Some((offset, buffer)) = ranges.get_mut(*at) else { continue };
-            let done = find(&list, *offset)
-                .filter(|known| *offset + buffer.len() as u64 <= known.end)
-                .is_some_and(|known| {
-                    let read = known.replica.read(*offset - known.base, buffer, verify);
-                    if let Ok(checked) = read {
-                        count(counters, &known.replica, buffer.len(), checked);
-                    }
-                    read.is_ok()
-                });
-            if !done {
-                left.push(*at);
+            let is_done = known.is_some_and(|k| {
+                count > 1 && k.read_together(counters, ranges, some, &all, verify)
+            });
+            if !is_done {
+                let is_left =
+                    |at: &usize| !known.is_some_and(|k| k.read_one(counters, ranges, *at, verify));
+                left.extend(some.iter().copied().filter(is_left));
             }
         }
         left

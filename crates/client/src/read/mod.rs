@@ -25,3 +25,4 @@ pub use local::{CacheStatistics, Lent};
 pub use plan::{ReadPath, ReadReason};
 pub(crate) use stats::Totals;
 pub use stats::{RangeCount, ReadStatistics};
+pub(crate) use vectored::parts;

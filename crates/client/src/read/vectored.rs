@@ -1,75 +1,199 @@
-//! Several ranges at once, from DataNodes: neighbours are read together.
+//! Several ranges at once: neighbours are read together.
 
 use super::file::File;
 use crate::error::{Error, Result};
 use std::io;
+use std::ops::Range;
 
-/// Ranges with a gap up to this are read together: less than a request costs.
-const GAP_MAX: u64 = 16 << 10;
-/// Ranges are read together up to this length.
-const TOGETHER_MAX: u64 = 4 << 20;
+/// Ranges of a DataNode with a smaller gap are read together
+/// (`PositionedReadable.minSeekForVectorReads`).
+const GAP: u64 = 16 << 10;
+/// Up to this length (`PositionedReadable.maxReadSizeForVectorReads`).
+const TOGETHER_MAX: u64 = 1 << 20;
+
+/// Offsets in the file, and what is to be filled from there.
+pub(super) type Ranges<'a, 'b> = &'a mut [(u64, &'b mut [u8])];
+
+/// How many of `order`, from its first on, are read as one, and from where to where. `joins` is asked
+/// about what is together so far and the next.
+#[inline]
+pub(super) fn together(
+    order: &[usize],
+    extent: impl Fn(usize) -> Range<u64>,
+    joins: impl Fn(&Range<u64>, &Range<u64>) -> bool,
+) -> (usize, Range<u64>) {
+    let Some((first, others)) = order.split_first() else { return (0, 0..0) };
+    let mut all = extent(*first);
+    let mut count = 1;
+    for at in others {
+        let next = extent(*at);
+        if !joins(&all, &next) {
+            break;
+        }
+        all.end = all.end.max(next.end);
+        count += 1;
+    }
+    (count, all)
+}
+
+/// From where to where a range goes.
+pub(super) fn extent(ranges: &[(u64, &mut [u8])], at: usize) -> Range<u64> {
+    ranges.get(at).map_or(0..0, |(start, out)| *start..start.saturating_add(out.len() as u64))
+}
+
+/// Copies what lies in the file from `start` on to those of `ranges` that `some` names.
+pub(super) fn scatter(bytes: &[u8], start: u64, ranges: Ranges<'_, '_>, some: &[usize]) {
+    for at in some {
+        let Some((offset, out)) = ranges.get_mut(*at) else { continue };
+        let from = offset.saturating_sub(start) as usize;
+        if let Some(bytes) = bytes.get(from..from + out.len()) {
+            out.copy_from_slice(bytes);
+        }
+    }
+}
+
+/// Hadoop's rule for ranges of a stream (`CombinedFileRange.merge`); its ranges must not overlap, these
+/// may.
+fn are_near(all: &Range<u64>, next: &Range<u64>) -> bool {
+    let len = all.end.max(next.end) - all.start;
+    next.start.saturating_sub(all.end) < GAP && len <= TOGETHER_MAX
+}
+
+/// The order by offset; without those that are empty, which need no reading.
+fn sorted(count: usize, extent: impl Fn(usize) -> Range<u64>) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).filter(|at| !extent(*at).is_empty()).collect();
+    order.sort_unstable_by_key(|at| extent(*at).start);
+    order
+}
 
 impl File {
-    /// Reads `ranges[at]` for each `at` of `order`, which is sorted by offset; each exactly.
-    pub(super) fn read_merged(
-        &self,
-        ranges: &mut [(u64, &mut [u8])],
-        order: &[usize],
-    ) -> Result<()> {
-        let extent = |at: usize, ranges: &[(u64, &mut [u8])]| {
-            ranges.get(at).map_or((0, 0), |(start, buffer)| (*start, *start + buffer.len() as u64))
-        };
-        let mut rest = order;
-        while let Some((first, others)) = rest.split_first() {
-            let (start, mut end) = extent(*first, ranges);
-            let mut count = 1;
-            for at in others {
-                let (next, next_end) = extent(*at, ranges);
-                if next > end + GAP_MAX || next_end.max(end) - start > TOGETHER_MAX {
-                    break;
-                }
-                end = end.max(next_end);
-                count += 1;
-            }
-            let (together, later) = rest.split_at(count);
-            self.read_together(ranges, together, start, end)?;
+    /// Reads several ranges, each exactly, those of open replicas first. All are tried, whatever
+    /// happens to one; then the first error is returned.
+    pub(crate) fn read_ranges(&self, ranges: Ranges<'_, '_>) -> Result<()> {
+        let left = self.read_known_ranges(ranges);
+        let len = self.len();
+        let (left, beyond): (Vec<_>, Vec<_>) =
+            left.into_iter().partition(|at| extent(ranges, *at).end <= len);
+        let mut failed = None;
+        let mut rest = left.as_slice();
+        while !rest.is_empty() {
+            let (count, all) = together(rest, |at| extent(ranges, at), are_near);
+            let (some, later) = rest.split_at(count);
+            self.read_together(ranges, some, &all, &mut failed);
             rest = later;
         }
-        Ok(())
+        let ends_early = |at: &usize| self.ends_early(&extent(ranges, *at));
+        failed.or_else(|| beyond.first().map(ends_early)).map_or(Ok(()), Err)
     }
 
+    /// Reads those ranges that lie in open replicas; which are left, by offset.
+    pub(crate) fn read_known_ranges(&self, ranges: Ranges<'_, '_>) -> Vec<usize> {
+        let order = sorted(ranges.len(), |at| extent(ranges, at));
+        self.known.read_many(&self.counters, ranges, &order, self.verify_local)
+    }
+
+    /// One of several that are read as one may be bad, or what lies between them: then each is read
+    /// alone. After a first failure nothing is waited for any more.
     fn read_together(
         &self,
-        ranges: &mut [(u64, &mut [u8])],
-        together: &[usize],
-        start: u64,
-        end: u64,
-    ) -> Result<()> {
-        if let [only] = together {
-            let Some((offset, buffer)) = ranges.get_mut(*only) else { return Ok(()) };
-            return self.read_exact_at(*offset, buffer);
+        ranges: Ranges<'_, '_>,
+        some: &[usize],
+        all: &Range<u64>,
+        failed: &mut Option<Error>,
+    ) {
+        let mut waits = failed.is_none();
+        if some.len() > 1 {
+            let mut bytes = vec![0; (all.end - all.start) as usize];
+            match self.fill(all.start, &mut bytes, waits) {
+                Ok(()) => return scatter(&bytes, all.start, ranges, some),
+                Err(error) => tracing::info!("{error}; reading {} ranges alone", some.len()),
+            }
+            waits = false;
         }
-        let mut all = vec![0; (end - start) as usize];
-        self.read_exact_at(start, &mut all)?;
-        for at in together {
-            let Some((offset, buffer)) = ranges.get_mut(*at) else { continue };
-            let from = (*offset - start) as usize;
-            if let Some(bytes) = all.get(from..from + buffer.len()) {
-                buffer.copy_from_slice(bytes);
+        for at in some {
+            let Some((offset, out)) = ranges.get_mut(*at) else { continue };
+            if let Err(error) = self.fill(*offset, out, waits) {
+                failed.get_or_insert(error);
+                waits = false;
             }
         }
-        Ok(())
     }
 
     /// Reads exactly `buffer` at `offset`.
     pub(crate) fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
-        let read = self.read_at(offset, buffer)?;
+        self.fill(offset, buffer, true)
+    }
+
+    /// The same; `waits`: where no replica can be read, the NameNode is asked again after a while.
+    fn fill(&self, offset: u64, buffer: &mut [u8], waits: bool) -> Result<()> {
+        let read = match self.read_known(offset, buffer) {
+            Some(read) => read,
+            None => self.read_at_the_long_way(offset, buffer, waits)?,
+        };
         if read == buffer.len() {
             return Ok(());
         }
-        Err(Error::io(
-            format_args!("{}: {} bytes at {offset}", self.path(), buffer.len()),
+        Err(self.ends_early(&(offset..offset.saturating_add(buffer.len() as u64))))
+    }
+
+    fn ends_early(&self, wanted: &Range<u64>) -> Error {
+        let (offset, len) = (wanted.start, wanted.end - wanted.start);
+        Error::io(
+            format_args!("{}: {len} bytes at {offset}", self.path()),
             io::ErrorKind::UnexpectedEof.into(),
-        ))
+        )
+    }
+}
+
+/// For callers that read what is together at the same time: the ranges of each part, by number.
+pub(crate) fn parts(ranges: &[(u64, usize)], left: &[usize]) -> Vec<Vec<usize>> {
+    let extent = |at: usize| {
+        ranges.get(at).map_or(0..0, |(start, len)| *start..start.saturating_add(*len as u64))
+    };
+    let mut parts = Vec::new();
+    let mut rest = left;
+    while !rest.is_empty() {
+        let (some, later) = rest.split_at(together(rest, extent, are_near).0);
+        parts.push(some.to_vec());
+        rest = later;
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lens(ranges: &[(u64, usize)]) -> Vec<Vec<usize>> {
+        let order = sorted(ranges.len(), |at| {
+            let (start, len) = ranges[at];
+            start..start + len as u64
+        });
+        parts(ranges, &order)
+    }
+
+    #[test]
+    fn neighbours_go_together_by_hadoop_s_rule() {
+        let gap = GAP as usize;
+        assert_eq!(lens(&[(0, 10), (9 + GAP, 10)]), [[0, 1]]);
+        assert_eq!(lens(&[(0, 10), (10 + GAP, 10)]), [[0], [1]], "a gap that is too wide");
+        // In any order; one within another; the same twice; an empty one is not read.
+        assert_eq!(lens(&[(500, 10), (0, 1000), (500, 10), (7, 0)]), [[1, 0, 2]]);
+        let max = TOGETHER_MAX as usize;
+        assert_eq!(lens(&[(0, max - 1), (TOGETHER_MAX - 1, 1)]), [[0, 1]]);
+        assert_eq!(lens(&[(0, max), (TOGETHER_MAX, 1)]), [[0], [1]], "too long together");
+        assert_eq!(lens(&[(0, 3 * max), (5, 1)]), [[0], [1]], "one that is too long stays alone");
+        // What is near to one in front of the last counts.
+        assert_eq!(lens(&[(0, 3 * gap), (5, 1), (3 * GAP + 5, 1)]), [[0, 1, 2]]);
+        assert!(lens(&[]).is_empty());
+    }
+
+    #[test]
+    fn bytes_find_their_buffers() {
+        let bytes: Vec<u8> = (0..100).collect();
+        let (mut a, mut b, mut c) = ([0; 4], [0; 4], [0; 2]);
+        let ranges: Ranges<'_, '_> = &mut [(1008, &mut a), (1006, &mut b), (1000, &mut c)];
+        scatter(&bytes, 1000, ranges, &[2, 1, 0]);
+        assert_eq!((a, b, c), ([8, 9, 10, 11], [6, 7, 8, 9], [0, 1]));
     }
 }

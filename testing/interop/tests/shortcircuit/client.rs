@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::place::SocketFolder;
+use crate::ranges;
 use zerohop_client::blocking::{FileReader, FileSystem};
 use zerohop_client::{
     AppendOptions, Kind as ErrorKind, OpenOptions, ReadPath, ReadReason, ReadStatistics, User,
@@ -74,7 +75,9 @@ fn every_way_of_reading(cluster: &Cluster, fs: &FileSystem) -> Outcome {
             read += out.len() as u64;
         }
         let mut parts = vec![vec![0; 5000]; 100];
-        let starts: Vec<u64> = (0..100).map(|_| fastrand::u64(..LEN - 5000)).collect();
+        // Not over the end of a block: such ones are counted as they are read, together.
+        let start = || BLOCK * fastrand::u64(..2) + fastrand::u64(..BLOCK - 5000);
+        let starts: Vec<u64> = std::iter::repeat_with(start).take(100).collect();
         let mut ranges: Vec<(u64, &mut [u8])> =
             starts.iter().zip(&mut parts).map(|(at, part)| (*at, &mut part[..])).collect();
         reader.read_ranges(&mut ranges).at("read_ranges")?;
@@ -107,7 +110,7 @@ fn every_way_of_reading(cluster: &Cluster, fs: &FileSystem) -> Outcome {
     tokio_runtime()?.block_on(async_face(cluster, &want))
 }
 
-fn tokio_runtime() -> Outcome<tokio::runtime::Runtime> {
+pub fn tokio_runtime() -> Outcome<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build().at("a runtime")
 }
 
@@ -321,12 +324,14 @@ fn all(namenode: Kind, datanodes: Kind) {
         |cluster| {
             let fs = client(&cluster.conf(), &[])?;
             every_way_of_reading(cluster, &fs).at("every way")?;
+            ranges::neighbours(cluster).at("neighbours")?;
             other_ways(cluster).at("other ways")?;
             by_paths(cluster).at("by paths")?;
             growing_files(&fs).at("growing files")?;
             loosened_folder(cluster, sockets.path()).at("a loosened folder")?;
             deletion(&fs).at("deletion")?;
             hurt_replicas(cluster, &fs).at("hurt replicas")?;
+            ranges::one_that_is_bad(cluster).at("one range that is bad")?;
             restarted_datanode(cluster).at("a restarted DataNode")?;
             check(&fs, "/ways", 1, LEN)
         },

@@ -8,6 +8,7 @@ mod java;
 mod misfortune;
 mod moved;
 mod place;
+mod ranges;
 mod readers;
 mod reasons;
 mod twins;

@@ -21,6 +21,8 @@ mod windows;
 
 #[cfg(test)]
 mod replica_test;
+#[cfg(test)]
+mod together_test;
 
 pub use cache::CacheStatistics;
 pub(crate) use cache::Found;

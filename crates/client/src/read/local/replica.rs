@@ -196,6 +196,35 @@ impl LocalReplica {
         Ok(Some(part(bytes, &range)))
     }
 
+    /// Reads a range of which the caller copies parts, in `take`, verified as one; whether it was.
+    pub(crate) fn read_through(
+        &self,
+        offset: u64,
+        len: usize,
+        verify: Verify,
+        take: impl FnOnce(&[u8]),
+    ) -> Result<bool, LocalError> {
+        let anchor = self.anchored(verify);
+        let verify = if anchor.is_some() { Verify::None } else { verify };
+        match self.lend(offset, len, verify)? {
+            Some(bytes) => take(bytes),
+            None => {
+                let mut bytes = vec![0; len];
+                self.read(offset, &mut bytes, verify)?;
+                take(&bytes);
+            }
+        }
+        // Once more: it was copied behind the check.
+        self.settle(Ok(()), verify)?;
+        Ok(verify != Verify::None)
+    }
+
+    /// The end of the chunk in which a range ends that ends at `offset`.
+    #[inline]
+    pub(crate) fn chunk_end(&self, offset: u64) -> u64 {
+        offset.next_multiple_of(self.checksum.bytes_per_checksum() as u64)
+    }
+
     /// Asks the processor to bring the beginning of a range into its cache.
     #[inline]
     pub(crate) fn prefetch(&self, offset: u64, len: usize) {

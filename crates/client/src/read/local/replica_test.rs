@@ -12,18 +12,18 @@ use std::time::Duration;
 use zerohop_wire::checksum_type::{ChecksumType, DataChecksum};
 use zerohop_wire::meta_header;
 
-const MAPPED: Use = Use { map: true, trusted_for: Duration::from_secs(60) };
-const READ: Use = Use { map: false, ..MAPPED };
+pub(super) const MAPPED: Use = Use { map: true, trusted_for: Duration::from_secs(60) };
+pub(super) const READ: Use = Use { map: false, ..MAPPED };
 
 /// A block file and its meta file.
-struct Files {
-    data: File,
+pub(super) struct Files {
+    pub(super) data: File,
     meta: File,
-    bytes: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
 }
 
 impl Files {
-    fn new(len: usize, checksum: DataChecksum) -> Self {
+    pub(super) fn new(len: usize, checksum: DataChecksum) -> Self {
         let bytes: Vec<u8> =
             (0..len as u32).map(|i| (i.wrapping_mul(0x9e37_79b1) >> 24) as u8).collect();
         let mut sums = vec![0; checksum.sums_len(len)];
@@ -35,7 +35,7 @@ impl Files {
         Self { data, meta, bytes }
     }
 
-    fn open(&self, how: Use) -> std::io::Result<LocalReplica> {
+    pub(super) fn open(&self, how: Use) -> std::io::Result<LocalReplica> {
         let (data, meta) = (self.data.try_clone().unwrap(), self.meta.try_clone().unwrap());
         let parts = Parts { data, meta, slot: None };
         LocalReplica::open(parts, self.bytes.len() as u64, how)
