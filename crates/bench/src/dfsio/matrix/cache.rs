@@ -1,8 +1,10 @@
 //! Dropping files out of the page cache, and looking whether they are gone.
 
 use rustix::fs::{Advice, fadvise};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::fs::File;
 use std::io::{self, Write};
+use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -67,6 +69,8 @@ impl Dropper {
 /// Half a second in all.
 const TRIES: usize = 10;
 const BETWEEN_TRIES: Duration = Duration::from_millis(50);
+/// For a packet to oneself.
+const PACKET_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Drops one file; an error if pages stay, as those do that somebody has mapped. Others may
 /// hold a page for a moment, so it is tried several times.
@@ -79,13 +83,45 @@ pub fn drop_file(file: &File) -> io::Result<()> {
         if left * PAGES_PER_LEFT_ONE <= pages_of(file)? {
             return Ok(());
         }
-        if tries.next().is_none() {
-            return Err(io::Error::other(format!(
-                "{left} pages stay in the page cache: somebody has them mapped, or there is no disk below"
-            )));
+        match tries.next() {
+            // Nothing holds a page but what was sent: there is nothing to wait for.
+            Some(0) => free_sent_buffers()?,
+            Some(_) => {
+                std::thread::sleep(BETWEEN_TRIES);
+                free_sent_buffers()?;
+            }
+            None => {
+                return Err(io::Error::other(format!(
+                    "{left} pages stay in the page cache: somebody has them mapped, or there is no disk below"
+                )));
+            }
         }
-        std::thread::sleep(BETWEEN_TRIES);
     }
+}
+
+/// Lets each processor free the buffers that it sent and others received.
+///
+/// What sendfile(2) sent over TCP are the file's own pages. The receiver gives a buffer back to the
+/// processor that had made it, which frees it when it next takes in a packet (`skb_attempt_defer_free`,
+/// `net.core.skb_defer_max`): without one the last pages are held for ever. So each processor is given
+/// a packet.
+fn free_sent_buffers() -> io::Result<()> {
+    let all = sched_getaffinity(None)?;
+    // On a thread of its own: its processors are nobody else's.
+    let work = || {
+        for processor in (0..CpuSet::MAX_CPU).filter(|processor| all.is_set(*processor)) {
+            let mut one = CpuSet::new();
+            one.set(processor);
+            sched_setaffinity(None, &one)?;
+            let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+            socket.set_read_timeout(Some(PACKET_TIMEOUT))?;
+            socket.send_to(&[0], socket.local_addr()?)?;
+            socket.recv(&mut [0])?;
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| scope.spawn(work).join())
+        .unwrap_or_else(|_| Err(io::Error::other("a thread died")))
 }
 
 fn pages_of(file: &File) -> io::Result<u64> {
@@ -114,7 +150,7 @@ fn cached_pages(file: &File) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::raw::Scratch;
+    use crate::raw::{Scratch, Sender, Via, stream};
 
     #[test]
     fn a_file_leaves_the_cache_when_it_is_on_disk() {
@@ -125,6 +161,21 @@ mod tests {
             Ok(()) => assert!(cached_pages(&file.file).unwrap_or(0) <= 1024 / PAGES_PER_LEFT_ONE),
             // Memory file systems have no disk to fall back on.
             Err(error) => assert!(error.to_string().contains("stay"), "{error}"),
+        }
+    }
+
+    /// Pages that were sent over TCP stayed until their processor took in another packet.
+    #[test]
+    fn a_file_that_was_sent_leaves_the_cache() {
+        let file = Scratch::create(&std::env::temp_dir(), 64 << 20).unwrap();
+        file.file.sync_all().unwrap();
+        if drop_file(&file.file).is_err() {
+            return;
+        }
+        for _ in 0..4 {
+            let len = file.len;
+            stream(&file, Via::Tcp, Sender::Sendfile, 256 << 10, len, 1).unwrap();
+            drop_file(&file.file).unwrap();
         }
     }
 

@@ -173,8 +173,10 @@ impl Matrix {
                 self.drop_caches()?;
             }
             let raw = pass(limit, cell, amount)?;
-            if cell.is_dropped && cell.op == Op::RandomRead {
-                // The limit has read the same block files.
+            if cell.is_dropped {
+                // Both get memory that was freed just now: on a virtual machine that gives free memory
+                // back to its host, taking it again costs more than the disk. And the limit of random
+                // reads has read the same block files.
                 self.drop_caches()?;
             }
             let ours = match kept.take() {
@@ -281,6 +283,8 @@ impl Runs {
             seconds: of(&self.seconds),
             local_bytes: self.local_bytes,
             runs: self.mb_s.len(),
+            mb_s_runs: self.mb_s.clone(),
+            limit_mb_s_runs: self.limit_mb_s.clone(),
             ..Row::of(cell)
         }
     }

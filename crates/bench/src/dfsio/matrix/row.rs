@@ -52,6 +52,10 @@ pub struct Row {
     pub local_bytes: u64,
     /// Runs that count; figures are their medians.
     pub runs: usize,
+    /// `mb_s` of each run, in the order of the runs.
+    pub mb_s_runs: Vec<f64>,
+    /// `limit_mb_s` of each run; each was measured just before the run of the same number.
+    pub limit_mb_s_runs: Vec<f64>,
     /// Why there are no figures.
     pub not_available: Option<String>,
 }
