@@ -1,36 +1,45 @@
 //! Data transfer over the domain socket, beside the same bytes through a raw one.
 
+use super::turns::in_turn;
 use super::{BUFFER_LEN, Files};
 use crate::dfsio::matrix::Way;
 use crate::files::Failure;
 use crate::measure::median;
-use crate::raw::{Scratch, StreamLimit, Via, stream_best};
+use crate::raw::{Scratch, StreamLimit, Via, stream, stream_best};
 use crate::report::Row;
 use std::time::Instant;
 use zerohop_client::blocking::FileSystem;
 use zerohop_client::{OpenOptions, Verify};
 
+/// Runs of each way to send, to find the fastest.
+const RUNS_TO_FIND_THE_BEST: usize = 2;
+
+/// The fastest raw stream and our reads take turns; the way to send that is fastest is found first.
 pub(super) fn data_traffic(files: &Files, out: &mut dyn FnMut(Row)) -> Result<(), Failure> {
-    let runs = files.work.runs;
-    let source = Scratch::create(&files.work.local_folder, files.work.file_len)?;
-    let (best, _) = stream_best(&source, Via::Unix, files.work.file_len, runs)?;
-    drop(source);
-    out(StreamLimit::row(&best));
-    let conf = Way::DomainSocket.configure(&files.work.conf);
-    let fs = FileSystem::connect(&conf, None)?;
-    for (what, verify) in [("verified", Verify::Full), ("not verified", Verify::None)] {
-        let options = OpenOptions::verifying(verify);
-        let mut speeds = Vec::with_capacity(runs);
-        for _ in 0..=runs {
-            speeds.push(one(&fs, &files.path, options)?);
-        }
-        if let Some(missed) = Way::DomainSocket.missed(&fs.read_statistics()) {
-            return Err(missed.into());
-        }
-        // The first one makes the connection.
-        let row =
-            Row::new(format!("domain-socket read, 1 MiB, {what}"), "MB/s", speeds.split_off(1));
-        out(row.against(best.name(), median(&best.mb_per_s)));
+    let len = files.work.file_len;
+    let source = Scratch::create(&files.work.local_folder, len)?;
+    let (best, _) = stream_best(&source, Via::Unix, len, RUNS_TO_FIND_THE_BEST)?;
+    let fs = FileSystem::connect(&Way::DomainSocket.configure(&files.work.conf), None)?;
+    let ours = |verify| one(&fs, &files.path, OpenOptions::verifying(verify));
+    let mut cpu = Vec::new();
+    let mut raw = || {
+        let run = stream(&source, Via::Unix, best.sender, best.buffer_len, len, 1)?;
+        cpu.push(run.cpu_s_per_gb);
+        Ok(run.median())
+    };
+    let figures = in_turn(
+        files.work.runs,
+        &mut [&mut raw, &mut || ours(Verify::Full), &mut || ours(Verify::None)],
+    )?;
+    let [raw, full, none] = <[Vec<f64>; 3]>::try_from(figures).unwrap_or_default();
+    if let Some(missed) = Way::DomainSocket.missed(&fs.read_statistics()) {
+        return Err(missed.into());
+    }
+    let limit = StreamLimit { mb_per_s: raw, cpu_s_per_gb: median(&cpu), ..best };
+    out(limit.row());
+    for (what, speeds) in [("verified", full), ("not verified", none)] {
+        let row = Row::new(format!("domain-socket read, 1 MiB, {what}"), "MB/s", speeds);
+        out(row.against(limit.name(), limit.median()));
     }
     Ok(())
 }
