@@ -25,6 +25,7 @@ pub fn measure(args: &Args, conf: Conf, base: String) -> Outcome<i32> {
         size: args.size,
         buffer_len: args.buffer_len,
         runs: asked.runs,
+        runs_dropped: asked.runs_dropped,
         time: asked.time,
         ways: asked.ways.clone(),
         ops: asked.ops.clone(),

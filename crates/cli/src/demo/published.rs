@@ -25,6 +25,7 @@ pub fn measure(conf: Conf, home: &Path, size: u64) -> Outcome<Rows> {
         size,
         buffer_len: BUFFER_LEN,
         runs: 1,
+        runs_dropped: 1,
         time: Duration::ZERO,
         ways: vec![Way::Tcp, Way::LocalMapped],
         ops: vec![Op::Read],

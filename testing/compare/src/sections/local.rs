@@ -100,6 +100,7 @@ fn ours(both: &Both) -> Outcome<Vec<Row>> {
         size: both.args.size,
         buffer_len: 1 << 20,
         runs: both.args.runs.max(5),
+        runs_dropped: 0,
         time: Duration::from_millis(300),
         ways: vec![Way::LocalMapped, Way::Local],
         ops: OPS.to_vec(),

@@ -9,7 +9,7 @@ use std::time::Duration;
 pub const USAGE: &str = "    --matrix         reads by tcp, domain-socket, local and local-mapped; verified and not; from a
                      warm and a dropped page cache; beside read(2) and pread(2) of the same bytes.
                      Here -nrFiles is 2, -size 1GB, -bufferSize 1048576 unless given
-    --runs N         runs of each row that count; 5
+    --runs N         runs of each row that count; 5, from a dropped cache 3
     --paths A,B      only these of tcp, domain-socket, local, local-mapped
     --ops A,B        only these of read, scan, random-read, vectored-read
     --time MS        of each random run; 100
@@ -33,8 +33,10 @@ pub enum Sink {
 pub struct MatrixArgs {
     /// Whether it was asked for at all.
     pub is_asked: bool,
-    /// Runs that count.
+    /// Runs that count, of rows with a warm cache.
     pub runs: usize,
+    /// The same of rows with a dropped one, which take most of the time.
+    pub runs_dropped: usize,
     /// Which ways.
     pub ways: Vec<Way>,
     /// Which operations.
@@ -56,6 +58,7 @@ impl Default for MatrixArgs {
         Self {
             is_asked: false,
             runs: 5,
+            runs_dropped: 3,
             ways: Way::ALL.to_vec(),
             ops: Op::ALL.to_vec(),
             time: Duration::from_millis(100),
@@ -85,7 +88,10 @@ impl MatrixArgs {
             "--csv" => self.csv = Some(sink(file)),
             "--html" => self.html = Some(file.unwrap_or_else(|| "dfsio-matrix.html".into())),
             "--local" => self.local_folder = Some(value()?.into()),
-            "--runs" => self.runs = number(word, &value()?)? as usize,
+            "--runs" => {
+                self.runs = number(word, &value()?)? as usize;
+                self.runs_dropped = self.runs;
+            }
             "--time" => self.time = Duration::from_millis(number(word, &value()?)?),
             "--paths" => self.ways = list(&value()?, Way::from_name, "path")?,
             "--ops" => self.ops = list(&value()?, Op::from_name, "operation")?,

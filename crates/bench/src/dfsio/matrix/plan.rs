@@ -43,8 +43,10 @@ pub struct Plan {
     pub size: u64,
     /// Bytes of each sequential call.
     pub buffer_len: usize,
-    /// Runs that count.
+    /// Runs that count, of rows with a warm cache.
     pub runs: usize,
+    /// The same of rows with a dropped one.
+    pub runs_dropped: usize,
     /// How long each random run goes on.
     pub time: Duration,
     /// Which ways.
@@ -166,7 +168,8 @@ impl Matrix {
         let mut kept = None;
         let mut runs = Runs::default();
         // The first one warms up and does not count; from a dropped cache there is nothing to warm.
-        for run in usize::from(cell.is_dropped)..=self.plan.runs {
+        let count = if cell.is_dropped { self.plan.runs_dropped } else { self.plan.runs };
+        for run in usize::from(cell.is_dropped)..=count {
             if cell.is_dropped {
                 // The client's maps of the files go with it.
                 kept = None;
