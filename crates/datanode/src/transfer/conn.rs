@@ -20,6 +20,11 @@ const MESSAGE_LEN_MAX: usize = frame::MESSAGE_LEN_MAX;
 /// What a connection reads ahead while it waits for operations.
 const SMALL_BUFFER: usize = 8 << 10;
 
+/// What a receive of a packet waits for at most. The marks that readers use, four times as long, cost a
+/// writer half of its speed and more where other programs keep the processors busy
+/// (`docs/write-path.md`, Measured).
+const LOW_WATER_MAX: usize = 64 << 10;
+
 /// A connection with its receive buffer.
 ///
 /// Invariant: `start <= end <= buffer.len()`; `buffer[start..end]` was received and not consumed.
@@ -55,7 +60,7 @@ impl Conn {
             buffer: Vec::new(),
             start: 0,
             end: 0,
-            low_water: LowWater::default(),
+            low_water: LowWater::up_to(LOW_WATER_MAX),
             read_timeout: None,
             write_timeout: None,
         }

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// What a read of block data waits for at most. TCP wakes its reader for each segment of 64 KB
+/// What a read of block data waits for at most, unless told otherwise. TCP wakes its reader for each segment of 64 KB
 /// unless told otherwise, and those wake-ups cost more than the copy; beyond this size the two ends
 /// begin to wait for each other (`docs/read-path.md`, Measured).
 const LOW_WATER_MAX: usize = 256 << 10;
@@ -17,17 +17,29 @@ const LOW_WATER_MIN: usize = 64 << 10;
 /// ever for bytes that have arrived. A read takes what is there before it sleeps, less than the mark,
 /// and is woken when as many bytes as the mark have arrived *after that*: so the mark is at most
 /// half of what is certain.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct LowWater {
+    max: usize,
     /// 0 stands for the system's own mark, 1.
     mark: usize,
 }
 
+impl Default for LowWater {
+    fn default() -> Self {
+        Self::up_to(LOW_WATER_MAX)
+    }
+}
+
 impl LowWater {
+    /// With marks of at most `max` bytes.
+    pub const fn up_to(max: usize) -> Self {
+        Self { max, mark: 0 }
+    }
+
     /// Sets the mark for the next read, when at least `certain` bytes are to be read by it and the
     /// reads after it. Costs a system call only where the mark changes.
     pub fn expect(&mut self, socket: impl AsFd, certain: usize) -> io::Result<()> {
-        let half = (certain / 2).min(LOW_WATER_MAX);
+        let half = (certain / 2).min(self.max);
         let mark = if half >= LOW_WATER_MIN { half } else { 0 };
         if mark == self.mark {
             return Ok(());
