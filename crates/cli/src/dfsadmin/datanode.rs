@@ -1,5 +1,6 @@
 //! What is asked of one DataNode (`ClientDatanodeProtocol`): `-shutdownDatanode`, `-evictWriters`,
-//! `-getDatanodeInfo`, `-triggerBlockReport`, `-getVolumeReport`, `-getBalancerBandwidth`
+//! `-getDatanodeInfo`, `-triggerBlockReport`, `-getVolumeReport`, `-getBalancerBandwidth`,
+//! `-refreshNamenodes`, `-deleteBlockPool`
 
 use zerohop_client::User;
 use zerohop_conf::Conf;
@@ -129,6 +130,25 @@ fn volume_text(volume: &DatanodeVolumeInfoProto) -> String {
         size(volume.reserved_space_for_replicas),
         volume.num_blocks
     )
+}
+
+pub fn refresh_namenodes(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
+    let request = RefreshNamenodesRequestProto {};
+    let _: RefreshNamenodesResponseProto =
+        only(conf, &words)?.call("refreshNamenodes", &request)?;
+    Ok(0)
+}
+
+pub fn delete_pool(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
+    let (address, pool, force) = match words.as_slice() {
+        [address, pool] => (address, pool, false),
+        [address, pool, word] if word == "force" => (address, pool, true),
+        _ => return Err(Failure::usage("")),
+    };
+    let request = DeleteBlockPoolRequestProto { block_pool: pool.clone(), force };
+    let _: DeleteBlockPoolResponseProto =
+        DataNode { conf, address }.call("deleteBlockPool", &request)?;
+    Ok(0)
 }
 
 pub fn balancer_bandwidth(conf: &Conf, words: Vec<String>) -> Outcome<i32> {

@@ -9,7 +9,7 @@ mod safe_mode;
 mod topology;
 
 use zerohop_client::blocking::FileSystem;
-use zerohop_conf::{Conf, keys};
+use zerohop_conf::{Conf, keys, parse_size};
 
 use crate::command_line::complain;
 use crate::failure::{Failure, Kind, Outcome};
@@ -43,6 +43,11 @@ const COMMANDS: &[Command] = &[
     Command { name: "-saveNamespace", usage: "[-beforeShutdown]", run: save_namespace },
     Command { name: "-rollEdits", usage: "", run: roll_edits },
     Command { name: "-refreshNodes", usage: "", run: refresh_nodes },
+    Command {
+        name: "-restoreFailedStorage",
+        usage: "true|false|check",
+        run: restore_failed_storage,
+    },
     Command { name: "-printTopology", usage: "", run: topology::run },
     Command { name: "-setQuota", usage: "<quota> <dirname>...<dirname>", run: quota::set_names },
     Command { name: "-clrQuota", usage: "<dirname>...<dirname>", run: quota::clear_names },
@@ -70,6 +75,21 @@ const COMMANDS: &[Command] = &[
     Command { name: "-getDatanodeInfo", usage: "<datanode_host:ipc_port>", run: datanode::info },
     Command { name: "-getVolumeReport", usage: "<datanode_host:ipc_port>", run: datanode::volumes },
     Command {
+        name: "-refreshNamenodes",
+        usage: "<datanode_host:ipc_port>",
+        run: datanode::refresh_namenodes,
+    },
+    Command {
+        name: "-deleteBlockPool",
+        usage: "<datanode_host:ipc_port> <blockpoolId> [force]",
+        run: datanode::delete_pool,
+    },
+    Command {
+        name: "-setBalancerBandwidth",
+        usage: "<bandwidth in bytes per second>",
+        run: set_balancer_bandwidth,
+    },
+    Command {
         name: "-getBalancerBandwidth",
         usage: "<datanode_host:ipc_port>",
         run: datanode::balancer_bandwidth,
@@ -88,7 +108,6 @@ const COMMANDS: &[Command] = &[
 /// Commands of Apache's that are not here yet.
 const MISSING: &[&str] = &[
     "-provisionSnapshotTrash",
-    "-restoreFailedStorage",
     "-rollingUpgrade",
     "-upgrade",
     "-refreshServiceAcl",
@@ -97,9 +116,6 @@ const MISSING: &[&str] = &[
     "-refreshCallQueue",
     "-refresh",
     "-reconfig",
-    "-refreshNamenodes",
-    "-deleteBlockPool",
-    "-setBalancerBandwidth",
     "-fetchImage",
 ];
 
@@ -205,6 +221,33 @@ fn refresh_nodes(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
     every::tell(conf, "Refresh nodes", |fs| {
         fs.refresh_nodes().map(|()| "Refresh nodes successful".to_owned())
     })
+}
+
+fn restore_failed_storage(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
+    let [word] = words.as_slice() else { return Err(Failure::usage("")) };
+    if !matches!(word.as_str(), "true" | "false" | "check") {
+        eprintln!("restoreFailedStorage valid args are true|false|check");
+        return Ok(EXIT_USAGE);
+    }
+    every::tell(conf, "restoreFailedStorage", |fs| {
+        Ok(format!("restoreFailedStorage is set to {}", fs.restore_failed_storage(word)?))
+    })
+}
+
+fn set_balancer_bandwidth(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
+    let [word] = words.as_slice() else { return Err(Failure::usage("")) };
+    let bandwidth = parse_size(word).ok_or_else(|| {
+        Failure::usage(format!("\"{word}\" is not a number of bytes; 10485760 and 10m are"))
+    })?;
+    let Ok(bandwidth) = u64::try_from(bandwidth) else {
+        eprintln!("Bandwidth should be a non-negative integer");
+        return Ok(EXIT_USAGE);
+    };
+    simple(
+        conf,
+        |fs| fs.set_balancer_bandwidth(bandwidth),
+        &format!("Balancer bandwidth is set to {bandwidth}"),
+    )
 }
 
 fn finalize_upgrade(conf: &Conf, words: Vec<String>) -> Outcome<i32> {

@@ -74,6 +74,8 @@ forward! {
     save_namespace_if_older(time_window_s: u64, tx_gap: u64) -> bool;
     roll_edits() -> u64;
     refresh_nodes() -> ();
+    set_balancer_bandwidth(bytes_per_second: u64) -> ();
+    restore_failed_storage(arg: &str) -> bool;
     finalize_upgrade() -> ();
     rolling_upgrade(action: RollingUpgradeAction) -> Option<RollingUpgrade>;
     metasave(filename: &str) -> ();

@@ -102,6 +102,17 @@ impl FileSystem {
         self.client.namenode.refresh_nodes().await
     }
 
+    /// What balancing may take of every DataNode's network until its restart.
+    pub async fn set_balancer_bandwidth(&self, bytes_per_second: u64) -> Result<()> {
+        self.client.namenode.set_balancer_bandwidth(bytes_per_second).await
+    }
+
+    /// Whether a failed folder of the NameNode is tried again: `true` and `false` set it, `check`
+    /// asks.
+    pub async fn restore_failed_storage(&self, arg: &str) -> Result<bool> {
+        self.client.namenode.restore_failed_storage(arg).await
+    }
+
     /// Gives up the way back to the version before an upgrade.
     pub async fn finalize_upgrade(&self) -> Result<()> {
         self.client.namenode.finalize_upgrade().await

@@ -100,6 +100,20 @@ impl NameNode {
         Ok(())
     }
 
+    pub(crate) async fn set_balancer_bandwidth(&self, bytes_per_second: u64) -> Result<()> {
+        let request = SetBalancerBandwidthRequestProto { bandwidth: bytes_per_second as i64 };
+        let _: SetBalancerBandwidthResponseProto =
+            self.call("setBalancerBandwidth", &request).await?;
+        Ok(())
+    }
+
+    pub(crate) async fn restore_failed_storage(&self, arg: &str) -> Result<bool> {
+        let request = RestoreFailedStorageRequestProto { arg: arg.to_owned() };
+        let response: RestoreFailedStorageResponseProto =
+            self.call("restoreFailedStorage", &request).await?;
+        Ok(response.result)
+    }
+
     pub(crate) async fn finalize_upgrade(&self) -> Result<()> {
         let _: FinalizeUpgradeResponseProto =
             self.call("finalizeUpgrade", &FinalizeUpgradeRequestProto {}).await?;

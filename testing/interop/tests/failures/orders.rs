@@ -40,6 +40,11 @@ fn story(datanodes: Kind) {
             ),
             (&["-evictWriters", &node], "0 Requested writer eviction to datanode 127."),
             (&["-getBalancerBandwidth", &node], "0 Balancer bandwidth is 104857600 bytes"),
+            (&["-setBalancerBandwidth", "20m"], "0 Balancer bandwidth is set to 20971520"),
+            (&["-setBalancerBandwidth", "-1"], "255 Bandwidth should be a non-negative integer"),
+            (&["-restoreFailedStorage", "check"], "0 restoreFailedStorage is set to false"),
+            (&["-restoreFailedStorage", "no"], "255 restoreFailedStorage valid args are"),
+            (&["-refreshNamenodes", &node], "0 "),
         ];
         for (words, expected) in lines {
             let said = same(cluster, words)?;
