@@ -55,7 +55,7 @@ pub fn write(work: &Sequential, watched: &[Watched]) -> Result<Row, Failure> {
     })
 }
 
-/// Reads the files that [`write`] left, verified.
+/// Reads the files that [`write()`] left, verified.
 pub fn read(work: &Sequential, watched: &[Watched]) -> Result<Row, Failure> {
     let name = format!("read, {}", threads(work, "reader"));
     repeat(
