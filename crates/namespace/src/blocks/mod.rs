@@ -1,7 +1,7 @@
 //! The block manager: which block belongs to which file, which storages hold it, and what must be done about it.
 //!
-//! Pure: no clock, no socket, no disk. The tree calls the methods in [`lifecycle`] and [`construction`], the NameNode's
-//! DataNode service calls those in [`heartbeat`] and [`report`], and [`BlockManager::tick`] makes time pass.
+//! Pure: no clock, no socket, no disk. The tree calls the methods in `lifecycle` and `construction`, the NameNode's
+//! DataNode service calls those in `heartbeat` and `report`, and [`BlockManager::tick`] makes time pass.
 //!
 //! Memory: one 48-byte entry a block in a slab (three replicas inline), a 4-byte hash index, and a compressed bit set of
 //! slab slots for each storage. The tree keeps only the ids of a file's blocks: stamp and length live here.
