@@ -20,9 +20,9 @@ const MESSAGE_LEN_MAX: usize = frame::MESSAGE_LEN_MAX;
 /// What a connection reads ahead while it waits for operations.
 const SMALL_BUFFER: usize = 8 << 10;
 
-/// What a receive of a packet waits for at most. The marks that readers use, four times as long, cost a
-/// writer half of its speed and more where other programs keep the processors busy
-/// (`docs/write-path.md`, Measured).
+/// What a receive of a packet waits for at most: a quarter of the readers' mark. As fast where
+/// the processors are free; where other programs keep them busy, much faster in one run and alike in
+/// others (`docs/write-path.md`, Measured).
 const LOW_WATER_MAX: usize = 64 << 10;
 
 /// A connection with its receive buffer.
