@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::failure::Failure;
+use crate::failure::complain;
 use crate::settings::Settings;
 use crate::{
     bench, cacheadmin, checknative, daemon, demo, dfsadmin, doctor, fs, fsck, getconf, up, version,
@@ -221,15 +221,6 @@ fn fs_verb(settings: Settings, words: Vec<String>) -> i32 {
     match settings.load() {
         Ok(conf) => fs::run(conf, words),
         Err(failure) => complain("fs", &failure),
-    }
-}
-
-/// One line on standard error; the exit code of a failure.
-pub fn complain(verb: &str, failure: &Failure) -> i32 {
-    eprintln!("{verb}: {failure}");
-    match failure.kind {
-        crate::failure::Kind::Usage => fs::EXIT_USAGE,
-        _ => 1,
     }
 }
 

@@ -9,8 +9,7 @@ use zerohop_conf::{Conf, keys};
 use zerohop_datanode::DataNode;
 use zerohop_namenode::{FormatOptions, NameNode};
 
-use crate::command_line::complain;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, complain};
 use crate::log;
 use crate::salvage;
 use crate::settings::Settings;

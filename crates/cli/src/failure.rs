@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// Exit code of a command line that makes no sense: Java's `exit(-1)`.
+pub const EXIT_USAGE: i32 = 255;
+
 /// What a command does about a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -40,6 +43,11 @@ impl Failure {
         Failure::new(Kind::Io, text)
     }
 
+    /// Any other error, in its own words.
+    pub fn of(error: impl fmt::Display) -> Self {
+        Failure::io(error.to_string())
+    }
+
     pub fn usage(text: impl Into<String>) -> Self {
         Failure::new(Kind::Usage, text)
     }
@@ -71,6 +79,15 @@ impl Failure {
 
     pub fn is_not_found(&self) -> bool {
         self.kind == Kind::NotFound
+    }
+}
+
+/// One line on standard error; the exit code of a failure.
+pub fn complain(verb: &str, failure: &Failure) -> i32 {
+    eprintln!("{verb}: {failure}");
+    match failure.kind {
+        Kind::Usage => EXIT_USAGE,
+        _ => 1,
     }
 }
 

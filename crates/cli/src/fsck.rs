@@ -5,9 +5,8 @@ use std::io::{BufRead, Write};
 use zerohop_conf::{Conf, keys};
 use zerohop_transport::login::User;
 
-use crate::command_line::complain;
-use crate::failure::{Failure, Outcome};
-use crate::fs::{EXIT_USAGE, Location, absolute, http_address};
+use crate::failure::{EXIT_USAGE, Failure, Outcome, complain};
+use crate::fs::{Location, absolute, http_address};
 use crate::http::{escape, get};
 use crate::settings::Settings;
 

@@ -3,9 +3,8 @@
 use serde_json::json;
 use zerohop_conf::{Conf, Key, Source, keys, replaced_by};
 
-use crate::command_line::complain;
-use crate::failure::{Failure, Outcome};
-use crate::fs::{EXIT_USAGE, Location};
+use crate::failure::{EXIT_USAGE, Failure, Outcome, complain};
+use crate::fs::Location;
 use crate::namenodes::{NameNode, configured};
 use crate::settings::Settings;
 

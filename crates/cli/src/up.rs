@@ -9,8 +9,7 @@ use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
 use crate::cluster::{Cluster, Plan};
-use crate::command_line::complain;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, complain};
 use crate::log;
 use crate::say::mention;
 use crate::settings::Settings;

@@ -1,8 +1,9 @@
 //! The words after `zerohop bench dfsio`: those of TestDFSIO, and a few of our own.
 
 use super::matrix::MatrixArgs;
+use super::result::Test;
 use super::size::parse_size;
-use super::work::{Test, Work};
+use super::work::Work;
 use crate::process::Watched;
 use std::path::PathBuf;
 use zerohop_client::blocking::FileSystem;

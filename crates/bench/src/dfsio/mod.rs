@@ -9,9 +9,9 @@ mod size;
 mod work;
 
 pub use args::{Args, USAGE};
-pub use result::{Task, TestResult, decimal};
+pub use result::{Task, Test, TestResult, decimal};
 pub use size::{MEGA, parse_size};
-pub use work::{Test, Work, clean, run_test};
+pub use work::{Work, clean, run_test};
 
 /// Where the files lie unless `test.build.data` says otherwise.
 pub const BASE_FOLDER: &str = "/benchmarks/TestDFSIO";

@@ -1,11 +1,44 @@
 //! What TestDFSIO reports: the same lines, computed in the same way.
 
 use super::size::MEGA;
-use super::work::Test;
 use jiff::Zoned;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
+
+/// A test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Test {
+    /// Files made anew.
+    Write,
+    /// Bytes at the end of the files.
+    Append,
+    /// From the start on.
+    Read,
+    /// Anywhere, a buffer at a time.
+    ReadRandom,
+    /// From the end to the start.
+    ReadBackward,
+    /// Forward, leaving out some bytes after each buffer.
+    ReadSkip,
+    /// Cut to the given size.
+    Truncate,
+}
+
+impl Test {
+    /// As the result names it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Test::Write => "write",
+            Test::Append => "append",
+            Test::Read => "read",
+            Test::ReadRandom => "random read",
+            Test::ReadBackward => "backward read",
+            Test::ReadSkip => "skip read",
+            Test::Truncate => "truncate",
+        }
+    }
+}
 
 /// What one task (one file) did.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! The tests of TestDFSIO: each file is moved by a thread of its own.
 
-use super::result::{Task, TestResult};
+use super::result::{Task, Test, TestResult};
 use crate::files::Failure;
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -9,40 +9,6 @@ use zerohop_client::{AppendOptions, CreateOptions, OpenOptions, ReadPath, ReadSt
 
 /// Between two questions whether a truncated file is closed.
 const TRUNCATE_POLL: Duration = Duration::from_millis(5);
-
-/// A test.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Test {
-    /// Files made anew.
-    Write,
-    /// Bytes at the end of the files.
-    Append,
-    /// From the start on.
-    Read,
-    /// Anywhere, a buffer at a time.
-    ReadRandom,
-    /// From the end to the start.
-    ReadBackward,
-    /// Forward, leaving out some bytes after each buffer.
-    ReadSkip,
-    /// Cut to the given size.
-    Truncate,
-}
-
-impl Test {
-    /// As the result names it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Test::Write => "write",
-            Test::Append => "append",
-            Test::Read => "read",
-            Test::ReadRandom => "random read",
-            Test::ReadBackward => "backward read",
-            Test::ReadSkip => "skip read",
-            Test::Truncate => "truncate",
-        }
-    }
-}
 
 /// What to do, and where.
 #[derive(Clone)]

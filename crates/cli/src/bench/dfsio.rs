@@ -6,9 +6,8 @@ use zerohop_bench::dfsio::{
 };
 use zerohop_client::{ReadPath, ReadStatistics};
 
-use crate::command_line::complain;
-use crate::failure::{Failure, Outcome};
-use crate::fs::{EXIT_USAGE, connect_client};
+use crate::failure::{EXIT_USAGE, Failure, Outcome, complain};
+use crate::fs::connect_client;
 use crate::settings::Settings;
 
 /// Runs it; generic options may stand in front of its own, as for Hadoop's program.
@@ -43,21 +42,17 @@ fn measure(settings: &Settings, args: &Args, words: &[String]) -> Outcome<i32> {
     }
     let fs = connect_client(&conf)?;
     match args.test {
-        None => clean(&fs, &base).map_err(failed)?,
+        None => clean(&fs, &base).map_err(Failure::of)?,
         Some(test) => one_test(test, args, &args.work(fs, base))?,
     }
     Ok(0)
-}
-
-pub fn failed(error: impl std::fmt::Display) -> Failure {
-    Failure::io(error.to_string())
 }
 
 fn one_test(test: Test, args: &Args, work: &Work) -> Outcome {
     if args.is_own_cluster && test != Test::Write {
         prepare(test, work)?;
     }
-    let (result, statistics) = run_test(test, work).map_err(failed)?;
+    let (result, statistics) = run_test(test, work).map_err(Failure::of)?;
     if args.in_turn {
         sayln!("Seq Test exec time sec: {}", result.seconds);
     } else {
@@ -75,7 +70,7 @@ fn one_test(test: Test, args: &Args, work: &Work) -> Outcome {
 fn prepare(test: Test, work: &Work) -> Outcome {
     let size = if test == Test::Truncate { work.size.saturating_mul(2) } else { work.size };
     eprintln!("writing {} files of {size} bytes first: the cluster is new", work.files);
-    run_test(Test::Write, &Work { size, ..work.clone() }).map_err(failed)?;
+    run_test(Test::Write, &Work { size, ..work.clone() }).map_err(Failure::of)?;
     Ok(())
 }
 

@@ -6,7 +6,6 @@ use zerohop_bench::dfsio::Args;
 use zerohop_bench::dfsio::matrix::{Matrix, Plan, Row, Rows, Sink, to_html};
 use zerohop_conf::Conf;
 
-use super::dfsio::failed;
 use super::folders::{data_folders, own_home};
 use crate::failure::{Failure, Outcome};
 
@@ -31,8 +30,8 @@ pub fn measure(args: &Args, conf: Conf, base: String) -> Outcome<i32> {
         ops: asked.ops.clone(),
     };
     eprintln!("writing {} files of {} bytes, on the cluster and beside it", plan.files, plan.size);
-    let matrix = Matrix::prepare(plan).map_err(failed)?;
-    let rows = matrix.run(&mut |row| eprintln!("{}", progress(row))).map_err(failed)?;
+    let matrix = Matrix::prepare(plan).map_err(Failure::of)?;
+    let rows = matrix.run(&mut |row| eprintln!("{}", progress(row))).map_err(Failure::of)?;
     report(args, &rows)?;
     Ok(0)
 }
@@ -51,7 +50,7 @@ fn progress(row: &Row) -> String {
 }
 
 fn report(args: &Args, rows: &Rows) -> Outcome {
-    let (json, csv) = (rows.to_json().map_err(failed)?, rows.to_csv().map_err(failed)?);
+    let (json, csv) = (rows.to_json().map_err(Failure::of)?, rows.to_csv().map_err(Failure::of)?);
     for (sink, text) in [(&args.matrix.json, json), (&args.matrix.csv, csv)] {
         match sink {
             None => {}

@@ -11,9 +11,8 @@ use zerohop_bench::suite::Suite;
 use zerohop_bench::{Report, Row};
 use zerohop_conf::{Conf, keys};
 
-use crate::command_line::complain;
-use crate::failure::{Failure, Outcome};
-use crate::fs::{EXIT_USAGE, Location, connect_client};
+use crate::failure::{EXIT_USAGE, Failure, Outcome, complain};
+use crate::fs::{Location, connect_client};
 use crate::namenodes;
 use crate::settings::Settings;
 

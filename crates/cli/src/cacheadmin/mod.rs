@@ -9,7 +9,7 @@ mod words;
 use zerohop_client::blocking::FileSystem;
 use zerohop_conf::Conf;
 
-use crate::command_line::complain;
+use crate::failure::complain;
 use crate::fs::{Location, absolute, client_failure, connect_client};
 use crate::settings::Settings;
 use words::{Answer, Words, refuse};

@@ -16,8 +16,7 @@ use zerohop_client::blocking::FileSystem;
 use zerohop_conf::parse_size;
 
 use crate::cluster::{Cluster, Plan};
-use crate::command_line::complain;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, complain};
 use crate::fs::client_failure;
 use crate::log;
 use crate::settings::Settings;

@@ -11,9 +11,8 @@ mod topology;
 use zerohop_client::blocking::FileSystem;
 use zerohop_conf::{Conf, keys, parse_size};
 
-use crate::command_line::complain;
-use crate::failure::{Failure, Kind, Outcome};
-use crate::fs::{EXIT_USAGE, client_failure, connect_client};
+use crate::failure::{EXIT_USAGE, Failure, Kind, Outcome, complain};
+use crate::fs::{client_failure, connect_client};
 use crate::settings::Settings;
 
 /// One command: its name, its synopsis, what it does.

@@ -24,8 +24,7 @@ use zerohop_conf::{Conf, keys};
 use zerohop_proto::hdfs::Status;
 use zerohop_transport::domain::effective_path;
 
-use crate::command_line::complain;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, complain};
 use crate::fs::pop_flag;
 use crate::settings::Settings;
 use ask::{Files, No, Slots};

@@ -40,15 +40,13 @@ mod xattr;
 
 use zerohop_conf::Conf;
 
-use crate::failure::{Failure, Kind};
+use crate::failure::{EXIT_USAGE, Failure, Kind};
 pub use hdfs::{client_failure, connect_client, http_address};
 pub use item::{Location, absolute};
 pub use options::{pop_flag, pop_valued};
 use shell::Shell;
 pub use store::permission;
 
-/// Exit code of a command line that makes no sense: Java's `exit(-1)`.
-pub const EXIT_USAGE: i32 = 255;
 /// Exit code when the reader of our output is gone, as of a process that SIGPIPE ended.
 const EXIT_PIPE: i32 = 141;
 
