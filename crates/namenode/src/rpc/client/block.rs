@@ -123,7 +123,8 @@ pub(super) fn update_pipeline(call: Call<'_>) -> Reply {
     )
 }
 
-pub(super) fn report_bad_blocks(call: Call<'_>) -> Reply {
+/// The same method of both protocols: clients find bad replicas as DataNodes do.
+pub(crate) fn report_bad_blocks(call: Call<'_>) -> Reply {
     call.write(
         |_: &ReportBadBlocksRequestProto| Line::default(),
         |namespace, _, q| {
@@ -136,9 +137,7 @@ pub(super) fn report_bad_blocks(call: Call<'_>) -> Reply {
 }
 
 /// Each replica named: its block, DataNode and storage.
-pub(crate) fn bad_replicas(
-    blocks: &[LocatedBlockProto],
-) -> impl Iterator<Item = (Block, &str, &str)> {
+fn bad_replicas(blocks: &[LocatedBlockProto]) -> impl Iterator<Item = (Block, &str, &str)> {
     blocks.iter().flat_map(|located| {
         let storages = located.storage_i_ds.iter().map(String::as_str).chain(std::iter::repeat(""));
         let nodes = located.locs.iter().map(|node| node.id.datanode_uuid.as_str());

@@ -15,7 +15,7 @@ mod report;
 mod tree;
 mod xattr;
 
-pub(super) use block::bad_replicas;
+pub(super) use block::report_bad_blocks;
 pub(crate) use file::appended_proto;
 
 use super::answer::Call;
@@ -75,7 +75,7 @@ fn dispatch(call: Call<'_>, method: &str) -> Reply {
         "getAdditionalDatanode" => block::additional_datanode(call),
         "updateBlockForPipeline" => block::update_block_for_pipeline(call),
         "updatePipeline" => block::update_pipeline(call),
-        "reportBadBlocks" => block::report_bad_blocks(call),
+        "reportBadBlocks" => report_bad_blocks(call),
         "mkdirs" => tree::mkdirs(call),
         "rename" => tree::rename(call),
         "rename2" => tree::rename2(call),

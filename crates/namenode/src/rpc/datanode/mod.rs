@@ -6,6 +6,7 @@ mod register;
 mod report;
 
 use super::answer::{Call, Outcome};
+use super::client::report_bad_blocks;
 use crate::core::Core;
 use bytes::Bytes;
 use std::sync::Arc;
@@ -45,7 +46,7 @@ impl RpcService for DatanodeProtocol {
             "blockReceivedAndDeleted" => report::incremental(call),
             "cacheReport" => report::cache(call),
             "errorReport" => report::error(call),
-            "reportBadBlocks" => report::bad_blocks(call),
+            "reportBadBlocks" => report_bad_blocks(call),
             "commitBlockSynchronization" => report::commit_synchronization(call),
             other => Reply::exception(no_such_method(NAME, other)),
         }

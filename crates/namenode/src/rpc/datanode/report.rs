@@ -5,7 +5,6 @@ use crate::audit::Line;
 use crate::convert;
 use crate::core::Core;
 use crate::rpc::answer::{Call, Outcome, decode, encode};
-use crate::rpc::client::bad_replicas;
 use std::sync::Arc;
 use zerohop_namespace::BlockSynchronization;
 use zerohop_namespace::blocks::{ReplicaEvent, ReportedReplica, StorageType};
@@ -15,8 +14,7 @@ use zerohop_proto::hdfs::datanode::{
     BlockReportContextProto, BlockReportRequestProto, BlockReportResponseProto,
     CacheReportRequestProto, CacheReportResponseProto, CommitBlockSynchronizationRequestProto,
     CommitBlockSynchronizationResponseProto, ErrorReportRequestProto, ErrorReportResponseProto,
-    ReceivedDeletedBlockInfoProto, ReportBadBlocksRequestProto, ReportBadBlocksResponseProto,
-    StorageBlockReportProto, StorageReceivedDeletedBlocksProto,
+    ReceivedDeletedBlockInfoProto, StorageBlockReportProto, StorageReceivedDeletedBlocksProto,
     error_report_request_proto::ErrorCode,
 };
 use zerohop_transport::rpc::server::Reply;
@@ -141,18 +139,6 @@ pub(super) fn error(call: Call<'_>) -> Reply {
         }
         Ok(ErrorReportResponseProto {})
     })
-}
-
-pub(super) fn bad_blocks(call: Call<'_>) -> Reply {
-    call.write(
-        |_: &ReportBadBlocksRequestProto| Line::default(),
-        |namespace, _, q| {
-            for (block, uuid, storage) in bad_replicas(&q.blocks) {
-                namespace.blocks.bad_replica(block, uuid, storage);
-            }
-            Ok(ReportBadBlocksResponseProto {})
-        },
-    )
 }
 
 pub(super) fn commit_synchronization(call: Call<'_>) -> Reply {
