@@ -62,7 +62,10 @@ impl Data {
         }
         match Map::new(&file, len) {
             Ok(map) => {
-                map.without_read_ahead();
+                // Who is not told what left the cache cannot ask for it again: the kernel must.
+                if asks {
+                    map.without_read_ahead();
+                }
                 Self::Mapped(map, Windows::new(len, asks))
             }
             Err(error) => {

@@ -7,7 +7,7 @@
 //! times the processor and half the speed. So each window is looked at when it is first touched.
 //!
 //! The cache may give a window's pages away later. Reads that begin a window, and one of sixteen long
-//! ones, look at a page of it again (1.7 us, as much as 24 KiB read); all long ones do for a while when one
+//! ones, look at a page of it again, which is a system call; all long ones do for a while when one
 //! was found missing. Other short reads take a fault of one page then.
 
 use super::map::Map;
