@@ -26,12 +26,12 @@ const BUFFER: usize = 1 << 20;
 const PAGE: usize = 4096;
 const TARGET: &str = "/demo/file";
 /// The files of the published rows are so much smaller than the demo's file.
-const SHARE: u64 = 8;
+const SHARE: u64 = 16;
 
 /// Options of `demo`.
 #[derive(Args)]
 pub struct Demo {
-    /// Size of the file; the published rows are measured with two files of an eighth
+    /// Size of the file; the published rows are measured with two files of a sixteenth
     #[arg(long, value_name = "BYTES", default_value = "1g")]
     size: String,
     /// Where the temporary folder is made; it needs three times the size
