@@ -1,6 +1,9 @@
 //! Finds the files that the tree's rules are about. Standard library only, so that the check builds
 //! in a second.
 
+pub mod imports;
+mod paths;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
