@@ -24,7 +24,7 @@ use zerohop_proto::hdfs::{
 };
 use zerohop_wire::ExtendedBlock;
 use zerohop_wire::transfer::frame;
-use zerohop_wire::transfer::op::{OpCode, PREFIX_LEN, Request, decode_prefix};
+use zerohop_wire::transfer::op::{OpCode, PREFIX_LEN, Request, decode_prefix, wanted};
 
 /// Why an operation ended early; the connection is closed.
 #[derive(Debug)]
@@ -62,6 +62,10 @@ pub(crate) struct Operations {
 }
 
 impl Handler for Operations {
+    fn wanted(&self, buffered: &[u8]) -> usize {
+        wanted(buffered)
+    }
+
     fn serve(&self, conn: &mut Conn, first: bool) -> After {
         let request = match read_request(conn, &self.node) {
             Ok(request) => request,

@@ -18,7 +18,7 @@ use zerohop_wire::transfer::frame;
 /// No operation or reply header comes near this; larger announcements are refused unread.
 const MESSAGE_LEN_MAX: usize = frame::MESSAGE_LEN_MAX;
 /// What a connection reads ahead while it waits for operations.
-const SMALL_BUFFER: usize = 8 << 10;
+pub(crate) const SMALL_BUFFER: usize = 8 << 10;
 
 /// What a receive of a packet waits for at most: a quarter of the readers' mark. As fast where
 /// the processors are free; where other programs keep them busy, much faster in one run and alike in
@@ -116,6 +116,11 @@ impl Conn {
     /// The bytes received and not consumed.
     pub(crate) fn buffered(&self) -> &[u8] {
         self.buffer.get(self.start..self.end).unwrap_or_default()
+    }
+
+    /// How much memory the buffer takes.
+    pub(crate) fn buffer_len(&self) -> usize {
+        self.buffer.len()
     }
 
     /// Forgets the first `len` buffered bytes.

@@ -1,19 +1,22 @@
 //! The transfer port: accepts connections, parks the idle ones, hands the others to threads.
 //!
-//! A kept-alive connection that waits for its next operation holds no thread: it lies in a map here
-//! and one poller watches all of them. A thread lingers a moment on its connection after an
-//! operation, so a client that sends one request after the other pays no hand-over.
+//! A kept-alive connection that waits for its next operation holds no thread: it is parked and one
+//! poller watches all of them. A thread lingers a moment on its connection after an operation, so a
+//! client that sends one request after the other pays no hand-over.
+//!
+//! Nor does a request hold a thread before it is all there: the poller's thread gathers the rest of
+//! one that came in parts, within a bound of memory and time.
 
 use super::conn::Conn;
 use super::domain_port::DomainPort;
+use super::parking::{IdleLimits, Parked, Parking};
 use super::threads::Threads;
 use parking_lot::Mutex;
 use polling::{Event, Events, PollMode, Poller};
-use std::collections::HashMap;
 use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use zerohop_transport::net::Unpaced;
@@ -21,6 +24,8 @@ use zerohop_transport::rarely::Rarely;
 
 /// How long a thread stays with its connection before it parks it.
 const LINGER: Duration = Duration::from_millis(20);
+/// How many threads may linger at once; a connection beyond them is parked at once.
+const LINGERING_MAX: usize = 128;
 /// How often deadlines of parked connections are looked at, while there are any.
 const TICK: Duration = Duration::from_millis(500);
 const TCP_KEY: usize = 0;
@@ -38,17 +43,12 @@ pub(crate) enum Next {
 
 /// What the server does with a connection on which bytes arrived.
 pub(crate) trait Handler: Send + Sync + 'static {
-    /// Serves one operation.
-    fn serve(&self, conn: &mut Conn, first: bool) -> Next;
-}
+    /// Bytes that the request at the start of `buffered` needs at least, as far as they tell; no
+    /// more than are there when it can be served (or refused).
+    fn wanted(&self, buffered: &[u8]) -> usize;
 
-/// Waiting times of connections that are between operations.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct IdleLimits {
-    /// For the first operation (`dfs.datanode.socket.timeout`... Hadoop's read timeout).
-    pub(crate) first: Duration,
-    /// Between operations (`dfs.datanode.socket.reuse.keepalive`); zero closes after each.
-    pub(crate) keep_alive: Duration,
+    /// Serves one operation, whose request is all there.
+    fn serve(&self, conn: &mut Conn, first: bool) -> Next;
 }
 
 /// A listening transfer port.
@@ -66,20 +66,7 @@ struct Shared {
     unpaced: Unpaced,
     closing: AtomicBool,
     refused: Rarely,
-}
-
-struct Parking {
-    last_key: usize,
-    conns: HashMap<usize, Parked>,
-}
-
-/// A connection without a thread. Dropped, it closes; what it held goes after that.
-struct Parked {
-    conn: Conn,
-    first: bool,
-    /// `None`: as long as the other end likes.
-    deadline: Option<Instant>,
-    held: Option<Box<dyn Send>>,
+    lingering: AtomicUsize,
 }
 
 impl Server {
@@ -95,13 +82,14 @@ impl Server {
         let unpaced = Unpaced::listen((&listener).into());
         let shared = Arc::new(Shared {
             poller: Poller::new()?,
-            parked: Mutex::new(Parking { last_key: DOMAIN_KEY, conns: HashMap::new() }),
+            parked: Mutex::default(),
             threads,
             handler,
             limits,
             unpaced,
             closing: AtomicBool::new(false),
             refused: Rarely::default(),
+            lingering: AtomicUsize::new(0),
         });
         // SAFETY: listeners are deleted from the poller at the end of `accept_loop` or when they are
         // replaced, before they are dropped.
@@ -135,7 +123,7 @@ fn accept_loop(shared: &Arc<Shared>, tcp: &TcpListener, mut domain: Option<Domai
     let mut events = Events::new();
     while !shared.closing.load(Ordering::Acquire) {
         events.clear();
-        let idle = domain.is_none() && shared.parked.lock().conns.is_empty();
+        let idle = domain.is_none() && shared.parked.lock().is_empty();
         if let Err(error) = shared.poller.wait(&mut events, (!idle).then_some(TICK)) {
             if error.kind() != io::ErrorKind::Interrupted {
                 tracing::error!("transfer port: {error}");
@@ -189,6 +177,10 @@ fn accept_tcp(shared: &Shared, listener: &TcpListener) -> io::Result<Conn> {
 fn accept_all(shared: &Arc<Shared>, accept: impl Fn() -> io::Result<Conn>) {
     loop {
         match accept() {
+            // No thread could linger on it, so it takes none before its request is there.
+            Ok(conn) if shared.lingering.load(Ordering::Relaxed) >= LINGERING_MAX => {
+                shared.park(conn, true, None);
+            }
             Ok(conn) => Shared::run(shared, conn, true),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
             Err(error) => {
@@ -219,12 +211,10 @@ impl Shared {
 
     fn serve(shared: &Arc<Self>, mut conn: Conn, mut first: bool) {
         loop {
-            if conn.buffered().is_empty() {
-                match conn.wait_readable(LINGER) {
-                    Ok(true) => {}
-                    Ok(false) => return shared.park(conn, first),
-                    Err(error) => return tracing::debug!("{}: {error}", conn.peer),
-                }
+            match shared.gather_lingering(&mut conn) {
+                Ok(Gathered::Whole) => {}
+                Ok(Gathered::Part { begun }) => return shared.park(conn, first, begun),
+                Err(error) => return tracing::debug!("{}: {error}", conn.peer),
             }
             match shared.handler.serve(&mut conn, first) {
                 Next::Keep if !shared.limits.keep_alive.is_zero() => first = false,
@@ -234,16 +224,60 @@ impl Shared {
         }
     }
 
-    fn park(&self, conn: Conn, first: bool) {
-        let wait = if first { self.limits.first } else { self.limits.keep_alive };
-        let deadline = Some(Instant::now() + wait);
-        self.keep(Parked { conn, first, deadline, held: None });
+    /// Waits a moment for a whole request.
+    fn gather_lingering(&self, conn: &mut Conn) -> io::Result<Gathered> {
+        if self.missing(conn) == 0 {
+            return Ok(Gathered::Whole);
+        }
+        let others = self.lingering.fetch_add(1, Ordering::Relaxed);
+        let patience = if others < LINGERING_MAX { LINGER } else { Duration::ZERO };
+        let gathered = self.wait_for_rest(conn, patience);
+        self.lingering.fetch_sub(1, Ordering::Relaxed);
+        gathered
+    }
+
+    fn wait_for_rest(&self, conn: &mut Conn, patience: Duration) -> io::Result<Gathered> {
+        // A clock is read only for a request that comes in parts: those of one segment need none.
+        let mut begun = (!conn.buffered().is_empty()).then(Instant::now);
+        loop {
+            let left = begun.map_or(patience, |begun| patience.saturating_sub(begun.elapsed()));
+            if !conn.wait_readable(left)? {
+                return Ok(Gathered::Part { begun });
+            }
+            if self.receive(conn)? {
+                return Ok(Gathered::Whole);
+            }
+            if !conn.buffered().is_empty() {
+                begun.get_or_insert_with(Instant::now);
+            }
+        }
+    }
+
+    /// Bytes that the request at the front of the buffer lacks at least.
+    fn missing(&self, conn: &Conn) -> usize {
+        let buffered = conn.buffered();
+        self.handler.wanted(buffered).saturating_sub(buffered.len())
+    }
+
+    /// One receive of what is there; whether the request is whole. The buffer grows with what has
+    /// arrived, not with what is announced.
+    fn receive(&self, conn: &mut Conn) -> io::Result<bool> {
+        let has = conn.buffered().len();
+        conn.reserve(has + self.missing(conn).min(has.max(1)));
+        conn.fill_ready()?;
+        Ok(self.missing(conn) == 0)
+    }
+
+    fn park(&self, conn: Conn, first: bool, begun: Option<Instant>) {
+        let deadline = Some(self.limits.deadline(first, begun));
+        self.keep(Parked { conn, first, begun, deadline, held: None });
     }
 
     /// Keeps `held` until the other end closes the connection. (Bytes it should not send end it too.)
     fn hold(&self, conn: Conn, held: Box<dyn Send>) {
         if conn.buffered().is_empty() {
-            self.keep(Parked { conn, first: false, deadline: None, held: Some(held) });
+            let held = Some(held);
+            self.keep(Parked { conn, first: false, begun: None, deadline: None, held });
         }
     }
 
@@ -254,14 +288,16 @@ impl Shared {
         if self.closing.load(Ordering::Acquire) {
             return;
         }
-        parked.last_key += 1;
-        let key = parked.last_key;
-        let was_empty = parked.conns.is_empty();
-        parked.conns.insert(key, conn);
-        // SAFETY: a parked connection leaves the poller (`unpark`) before its socket is dropped.
+        let key = parked.new_key();
+        let was_empty = parked.is_empty();
+        if let Some(conn) = parked.insert(key, conn) {
+            return self.too_much(&conn);
+        }
+        // SAFETY: a parked connection leaves the poller before its socket is dropped: whoever takes
+        // it out of the parking deletes it there.
         let added = unsafe { self.poller.add(&*socket, Event::readable(key)) };
         if let Err(error) = added {
-            parked.conns.remove(&key);
+            parked.remove(key);
             tracing::warn!("cannot keep an idle data connection: {error}");
         } else if was_empty {
             // The poller may wait without a timeout: let it start to watch deadlines.
@@ -269,91 +305,77 @@ impl Shared {
         }
     }
 
+    fn too_much(&self, parked: &Parked) {
+        if self.refused.is_due() {
+            tracing::warn!(
+                "{}: connection closed: requests that are not whole take too much memory",
+                parked.conn.peer
+            );
+        }
+    }
+
+    /// Bytes have arrived on a parked connection, or its end.
     fn resume(shared: &Arc<Self>, key: usize) {
-        let parked = shared.parked.lock().conns.remove(&key);
-        if let Some(parked) = parked {
-            drop(shared.poller.delete(&**parked.conn.socket()));
-            if parked.held.is_none() {
-                Self::run(shared, parked.conn, parked.first);
+        let Some(mut parked) = shared.parked.lock().remove(key) else { return };
+        let received = match parked.held {
+            Some(_) => Err(io::ErrorKind::UnexpectedEof.into()),
+            None => shared.receive(&mut parked.conn),
+        };
+        if matches!(received, Ok(false)) {
+            return shared.wait_on(key, parked);
+        }
+        drop(shared.poller.delete(&**parked.conn.socket()));
+        match received {
+            Ok(_) => Self::run(shared, parked.conn, parked.first),
+            Err(error) => tracing::debug!("{}: {error}", parked.conn.peer),
+        }
+    }
+
+    /// Parks a connection again whose request is still not whole.
+    fn wait_on(&self, key: usize, mut parked: Parked) {
+        if parked.begun.is_none() && !parked.conn.buffered().is_empty() {
+            parked.begun = Some(Instant::now());
+            parked.deadline = Some(self.limits.deadline(parked.first, parked.begun));
+        }
+        let socket = Arc::clone(parked.conn.socket());
+        let refused = self.parked.lock().insert(key, parked);
+        let again = match refused {
+            None => self.poller.modify(&*socket, Event::readable(key)),
+            Some(parked) => {
+                drop(self.poller.delete(&*socket));
+                return self.too_much(&parked);
             }
+        };
+        if let Err(error) = again {
+            tracing::warn!("cannot go on with a data connection: {error}");
+            drop(self.poller.delete(&*socket));
+            self.parked.lock().remove(key);
         }
     }
 
     fn close_overdue(&self) {
-        let now = Instant::now();
-        let mut parked = self.parked.lock();
-        let is_overdue = |conn: &Parked| conn.deadline.is_some_and(|deadline| deadline <= now);
-        let overdue: Vec<usize> =
-            parked.conns.iter().filter(|(_, conn)| is_overdue(conn)).map(|(key, _)| *key).collect();
-        for key in overdue {
-            if let Some(parked) = parked.conns.remove(&key) {
-                drop(self.poller.delete(&**parked.conn.socket()));
-            }
+        let overdue = self.parked.lock().overdue(Instant::now());
+        for parked in overdue {
+            drop(self.poller.delete(&**parked.conn.socket()));
         }
     }
 
     fn close_parked(&self) {
-        for (_, parked) in self.parked.lock().conns.drain() {
+        let all = self.parked.lock().drain();
+        for parked in all {
             drop(self.poller.delete(&**parked.conn.socket()));
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io::{Read, Write};
-    use std::net::{SocketAddr, TcpStream};
-
-    /// Answers each byte with the name of the thread count that was busy.
-    struct Echo;
-
-    impl Handler for Echo {
-        fn serve(&self, conn: &mut Conn, _first: bool) -> Next {
-            let Ok(byte) = conn.read_byte() else { return Next::Close };
-            match conn.write_all(&[byte]) {
-                Ok(()) => Next::Keep,
-                Err(_) => Next::Close,
-            }
-        }
-    }
-
-    fn echo(stream: &mut TcpStream) {
-        let mut answer = [0];
-        stream.write_all(b"x").unwrap();
-        stream.read_exact(&mut answer).unwrap();
-        assert_eq!(&answer, b"x");
-    }
-
-    fn start(threads: &Threads, keep_alive: Duration) -> (Server, SocketAddr) {
-        let limits = IdleLimits { first: Duration::from_secs(60), keep_alive };
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let addr = listener.local_addr().unwrap();
-        (Server::start(listener, None, threads.clone(), limits, Arc::new(Echo)).unwrap(), addr)
-    }
-
-    #[test]
-    fn idle_connections_hold_no_thread_and_serve_again() {
-        let threads = Threads::new("t", 64);
-        let (mut server, addr) = start(&threads, Duration::from_secs(60));
-        let mut streams: Vec<TcpStream> =
-            (0..32).map(|_| TcpStream::connect(addr).unwrap()).collect();
-        streams.iter_mut().for_each(echo);
-        while threads.busy() > 0 {
-            std::thread::yield_now();
-        }
-        streams.iter_mut().for_each(echo);
-        server.stop();
-        assert_eq!(streams[0].read(&mut [0]).unwrap_or(0), 0);
-    }
-
-    #[test]
-    fn an_idle_connection_is_closed_in_time() {
-        let threads = Threads::new("t", 4);
-        let (mut server, addr) = start(&threads, Duration::from_millis(30));
-        let mut stream = TcpStream::connect(addr).unwrap();
-        echo(&mut stream);
-        assert_eq!(stream.read(&mut [0]).unwrap(), 0);
-        server.stop();
-    }
+/// What has arrived of a request.
+enum Gathered {
+    /// All, or enough to refuse it.
+    Whole,
+    /// Nothing, or a part, which began then.
+    Part { begun: Option<Instant> },
 }
+
+#[cfg(test)]
+#[path = "server_test.rs"]
+mod tests;

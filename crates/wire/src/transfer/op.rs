@@ -145,6 +145,18 @@ pub fn take(bytes: &[u8]) -> Result<Option<(Request, usize)>, OpError> {
     Ok(Some((request, PREFIX_LEN + extent.total())))
 }
 
+/// Bytes that a request at the start of `bytes` needs at least, as far as they tell: more than
+/// `bytes` has while the request is not all there. What is no request needs no more than is there:
+/// its reader says what is wrong.
+pub fn wanted(bytes: &[u8]) -> usize {
+    let Some((prefix, rest)) = bytes.split_first_chunk() else { return PREFIX_LEN };
+    match (decode_prefix(*prefix), frame::extent(rest)) {
+        (Ok(_), Ok(Some(extent))) => PREFIX_LEN + extent.total(),
+        (Ok(_), Ok(None)) => bytes.len() + 1,
+        _ => bytes.len(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,6 +173,26 @@ mod tests {
         assert_eq!(bytes[..3], [0, 28, 89]);
         assert_eq!(take(&bytes[..bytes.len() - 1]), Ok(None));
         assert_eq!(take(&bytes), Ok(Some((request, bytes.len()))));
+    }
+
+    #[test]
+    fn a_part_of_a_request_wants_more_and_a_whole_one_none() {
+        let message = hdfs::ShortCircuitShmRequestProto {
+            client_name: "x".repeat(300),
+            ..Default::default()
+        };
+        let mut bytes = encode(OpCode::RequestShortCircuitShm, &message);
+        for cut in 0..bytes.len() {
+            let wanted = wanted(&bytes[..cut]);
+            assert!(wanted > cut && wanted <= bytes.len(), "{cut}: {wanted}");
+        }
+        let len = bytes.len();
+        assert_eq!(wanted(&bytes), len);
+        bytes.extend([7; 9]);
+        assert_eq!(wanted(&bytes), len);
+        for wrong in [&b"GET "[..], &[0, 28, 1], &[0, 28, 81, 0x80, 0x80, 0x80, 0x80, 0x80]] {
+            assert_eq!(wanted(wrong), wrong.len());
+        }
     }
 
     #[test]

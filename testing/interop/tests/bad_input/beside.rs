@@ -84,7 +84,7 @@ impl Watch {
     }
 
     /// Prints and checks what each daemon holds now.
-    pub fn look(&mut self, step: &str) -> Outcome {
+    pub fn look(&self, step: &str) -> Outcome {
         for (name, id, before) in &self.daemons {
             let now = resident(*id);
             let count = |what: &str| {
@@ -105,6 +105,13 @@ impl Watch {
             }
         }
         Ok(())
+    }
+
+    /// The threads of each daemon.
+    pub fn threads(&self) -> Vec<usize> {
+        let count =
+            |id: &u32| std::fs::read_dir(format!("/proc/{id}/task")).map_or(0, Iterator::count);
+        self.daemons.iter().map(|(_, id, _)| count(id)).collect()
     }
 
     /// No daemon panicked, and strangers cost a line each at most.

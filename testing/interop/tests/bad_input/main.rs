@@ -5,6 +5,8 @@
 mod beside;
 mod frames;
 
+use std::io::{ErrorKind, Read};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use beside::{Beside, Watch};
@@ -13,6 +15,12 @@ use zerohop_client::DatanodeReportType;
 use zerohop_interop::cluster::{Cluster, Spec};
 use zerohop_interop::harm::{Explain, client, over};
 use zerohop_interop::{Kind, Outcome, site};
+
+/// The DataNode's read timeout.
+const READ_TIMEOUT: Duration = Duration::from_secs(8);
+/// A thousand connections that send nothing, or half a request, may make so many threads: 128 may
+/// linger for a moment, and some are on their way.
+const THREADS_MORE: usize = 200;
 
 /// Every port that a daemon of ours listens on.
 struct Ports {
@@ -204,8 +212,9 @@ fn about_nothing(cluster: &Cluster, ports: &Ports) -> Outcome {
 }
 
 /// Connections that say a byte, or nothing at all, and stay.
-fn silent(ports: &Ports, beside: &Beside) -> Outcome {
+fn silent(ports: &Ports, beside: &Beside, watch: &Watch) -> Outcome {
     for port in ports.all() {
+        let before = watch.threads();
         let count = 1000;
         let mut open = Vec::with_capacity(count);
         for i in 0..count {
@@ -221,8 +230,31 @@ fn silent(ports: &Ports, beside: &Beside) -> Outcome {
         let since = Instant::now();
         beside.goes_on(20, Duration::from_secs(30)).map_err(|e| format!("{}: {e}", port.0))?;
         println!("{}: {count} silent connections, 20 rounds in {:?}", port.0, since.elapsed());
+        let threads = watch.threads();
+        println!("threads: {before:?} before, {threads:?} now");
+        if threads.iter().zip(&before).any(|(now, before)| *now > before + THREADS_MORE) {
+            return Err(format!("{}: threads {before:?}, then {threads:?}", port.0));
+        }
+        if port.0 == "DataNode data" {
+            are_dropped(&mut open)?;
+        }
         drop(open);
     }
+    Ok(())
+}
+
+/// Half-sent requests are closed when the read timeout of the DataNode is over.
+fn are_dropped(open: &mut [TcpStream]) -> Outcome {
+    let since = Instant::now();
+    for stream in open {
+        stream.set_read_timeout(Some(2 * READ_TIMEOUT)).at("a timeout")?;
+        match stream.read(&mut [0]) {
+            Ok(0) => {}
+            Err(e) if e.kind() == ErrorKind::ConnectionReset => {}
+            other => return Err(format!("a half-sent request after its time: {other:?}")),
+        }
+    }
+    println!("half-sent requests were closed within {:?}", since.elapsed());
     Ok(())
 }
 
@@ -234,13 +266,16 @@ fn strangers_on_every_port() {
         datanodes: Kind::Ours,
         count: 1,
         // Requests for a pool that is not there wait this long for it.
-        settings: site::settings(&[("dfs.datanode.bp-ready.timeout", "1")]),
+        settings: site::settings(&[
+            ("dfs.datanode.bp-ready.timeout", "1"),
+            ("dfs.client.socket-timeout", &READ_TIMEOUT.as_millis().to_string()),
+        ]),
     };
     over(Cluster::start(&spec), |cluster| {
         let ports = Ports::find(cluster)?;
         let beside = Beside::start(&cluster.conf())?;
         beside.goes_on(5, Duration::from_secs(30))?;
-        let mut watch = Watch::start(cluster);
+        let watch = Watch::start(cluster);
         let steps: [(&str, &dyn Fn() -> Outcome); 7] = [
             ("random bytes", &|| random_bytes(&ports)),
             ("cut frames", &|| cut_frames(&ports)),
@@ -248,7 +283,7 @@ fn strangers_on_every_port() {
             ("versions", &|| versions(&ports)),
             ("methods", &|| methods(&ports)),
             ("requests about nothing", &|| about_nothing(cluster, &ports)),
-            ("silent connections", &|| silent(&ports, &beside)),
+            ("silent connections", &|| silent(&ports, &beside, &watch)),
         ];
         let mut failures = Vec::new();
         for (name, step) in steps {
