@@ -1,6 +1,6 @@
 //! The crc32 instructions of ARMv8, three chunks in turn: one depends on itself for three cycles.
 
-use crate::Algorithm;
+use crate::algorithm::Algorithm;
 use crate::kernel::Kernel;
 use std::arch::aarch64::*;
 

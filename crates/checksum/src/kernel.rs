@@ -1,7 +1,6 @@
-//! The ways to compute, and the one this processor takes.
+//! What a way to compute is.
 
-use crate::{Algorithm, portable};
-use std::sync::OnceLock;
+use crate::algorithm::Algorithm;
 
 /// CRCs of whole chunks of `chunk_len` bytes from `source`, one for each place of `out`; copies
 /// them to `target` where that is not null.
@@ -28,7 +27,7 @@ pub(crate) struct Kernel {
 impl Kernel {
     /// Moves the register `state` over `data`.
     pub(crate) fn update(&self, algorithm: Algorithm, state: u32, data: &[u8]) -> u32 {
-        // SAFETY: `chosen` and the tests only hand out kernels that `supported` accepts.
+        // SAFETY: `kernels::chosen` and the tests only hand out kernels that `supported` accepts.
         unsafe { (self.update)(algorithm, state, data) }
     }
 
@@ -57,57 +56,5 @@ impl Kernel {
         if let Some(target) = target {
             target[body.len()..].copy_from_slice(tail);
         }
-    }
-}
-
-/// Every kernel built for this kind of processor, best first.
-pub(crate) static ALL: &[Kernel] = &[
-    #[cfg(target_arch = "x86_64")]
-    crate::x86::AVX512,
-    #[cfg(target_arch = "x86_64")]
-    crate::x86::AVX2,
-    #[cfg(target_arch = "x86_64")]
-    crate::x86::PCLMUL,
-    #[cfg(target_arch = "aarch64")]
-    crate::aarch64::CRC,
-    Kernel {
-        name: "portable",
-        supported: || true,
-        chunks: portable_chunks,
-        update: portable_update,
-    },
-];
-
-/// The best kernel this processor runs.
-pub(crate) fn chosen() -> &'static Kernel {
-    static CHOSEN: OnceLock<&'static Kernel> = OnceLock::new();
-    CHOSEN.get_or_init(|| {
-        let best = ALL.iter().find(|kernel| (kernel.supported)());
-        best.unwrap_or(&ALL[ALL.len() - 1])
-    })
-}
-
-unsafe fn portable_update(algorithm: Algorithm, state: u32, data: &[u8]) -> u32 {
-    portable::update(algorithm, state, data)
-}
-
-unsafe fn portable_chunks(
-    algorithm: Algorithm,
-    source: *const u8,
-    target: *mut u8,
-    chunk_len: usize,
-    _readable: usize,
-    out: &mut [u32],
-) {
-    for (i, crc) in out.iter_mut().enumerate() {
-        // SAFETY: the caller promises `out.len()` chunks of readable bytes.
-        let chunk = unsafe { std::slice::from_raw_parts(source.add(i * chunk_len), chunk_len) };
-        if !target.is_null() {
-            // SAFETY: the caller promises as much writable, distinct memory at `target`.
-            unsafe {
-                target.add(i * chunk_len).copy_from_nonoverlapping(chunk.as_ptr(), chunk_len)
-            };
-        }
-        *crc = !portable::update(algorithm, !0, chunk);
     }
 }

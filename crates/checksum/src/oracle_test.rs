@@ -1,7 +1,8 @@
 //! Every kernel this processor runs, against crc32fast and crc-fast.
 
 use super::*;
-use crate::kernel::{ALL, Kernel};
+use crate::kernel::Kernel;
+use crate::kernels::ALL;
 use proptest::prelude::*;
 
 fn oracle(algorithm: Algorithm, data: &[u8]) -> u32 {

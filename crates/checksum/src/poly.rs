@@ -1,21 +1,6 @@
 //! Arithmetic with polynomials over GF(2), at compile time: the constants of the kernels.
 
-use crate::Algorithm;
-
-impl Algorithm {
-    /// The polynomial without its highest term, highest power in the highest bit.
-    pub(crate) const fn polynomial(self) -> u32 {
-        match self {
-            Algorithm::Crc32 => 0x04c1_1db7,
-            Algorithm::Crc32c => 0x1edc_6f41,
-        }
-    }
-
-    /// The polynomial with its bits reversed, as table and shift methods use it.
-    pub(crate) const fn reflected(self) -> u32 {
-        self.polynomial().reverse_bits()
-    }
-}
+use crate::algorithm::Algorithm;
 
 /// x to the power `n` modulo the polynomial, bits reversed and one up: what a carry-less multiply
 /// of reflected values needs to move bits `n` places on.

@@ -1,6 +1,9 @@
 //! Eight bytes a step through tables: every processor.
 
-use crate::Algorithm;
+use crate::algorithm::Algorithm;
+use crate::kernel::Kernel;
+
+pub(crate) const PORTABLE: Kernel = Kernel { name: "portable", supported: || true, chunks, update };
 
 type Tables = [[u32; 256]; 8];
 
@@ -49,4 +52,25 @@ pub(crate) fn update(algorithm: Algorithm, mut state: u32, data: &[u8]) -> u32 {
         state = (state >> 8) ^ tables[0][((state ^ u32::from(*byte)) & 0xff) as usize];
     }
     state
+}
+
+unsafe fn chunks(
+    algorithm: Algorithm,
+    source: *const u8,
+    target: *mut u8,
+    chunk_len: usize,
+    _readable: usize,
+    out: &mut [u32],
+) {
+    for (i, crc) in out.iter_mut().enumerate() {
+        // SAFETY: the caller promises `out.len()` chunks of readable bytes.
+        let chunk = unsafe { std::slice::from_raw_parts(source.add(i * chunk_len), chunk_len) };
+        if !target.is_null() {
+            // SAFETY: the caller promises as much writable, distinct memory at `target`.
+            unsafe {
+                target.add(i * chunk_len).copy_from_nonoverlapping(chunk.as_ptr(), chunk_len)
+            };
+        }
+        *crc = !update(algorithm, !0, chunk);
+    }
 }

@@ -1,11 +1,53 @@
-//! The public calls over many chunks: batches of whole chunks, then the short one.
+//! The public calls: over one run of bytes, and over many chunks (batches of whole ones, then the short one).
 
-use crate::kernel::{self, Kernel};
-use crate::{Algorithm, BadChunk, SUM_LEN, chunk_count};
+use crate::algorithm::Algorithm;
+use crate::kernel::Kernel;
+use crate::kernels::chosen;
+use std::fmt;
+
+/// Bytes of one checksum.
+pub const SUM_LEN: usize = 4;
 
 /// Chunks whose CRCs are computed before they are compared or stored: 64 of 512 bytes fit the
 /// first-level cache.
 const BATCH: usize = 64;
+
+impl Algorithm {
+    /// The CRC of all of `data`.
+    pub fn crc(self, data: &[u8]) -> u32 {
+        self.update(0, data)
+    }
+
+    /// The CRC of the bytes whose CRC is `crc`, followed by `data`; 0 is the CRC of no bytes.
+    pub fn update(self, crc: u32, data: &[u8]) -> u32 {
+        !chosen().update(self, !crc, data)
+    }
+}
+
+/// The first chunk whose CRC is not the one expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadChunk {
+    /// Its number, from 0, in the data given.
+    pub index: usize,
+    /// The CRC that was stored or sent.
+    pub expected: u32,
+    /// The CRC of the bytes.
+    pub actual: u32,
+}
+
+impl fmt::Display for BadChunk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { index, expected, actual } = self;
+        write!(f, "chunk {index}: expected CRC {expected:#010x}, computed {actual:#010x}")
+    }
+}
+
+impl std::error::Error for BadChunk {}
+
+/// The number of chunks, the last one perhaps short, in `len` bytes.
+pub const fn chunk_count(len: usize, bytes_per_checksum: usize) -> usize {
+    len.div_ceil(bytes_per_checksum)
+}
 
 /// Writes the CRC of each chunk of `data` into `sums`, big-endian.
 ///
@@ -66,7 +108,7 @@ fn store(
 ) {
     assert_eq!(sums.len(), chunk_count(source.len(), chunk_len) * SUM_LEN, "length of the sums");
     let mut out = sums.chunks_exact_mut(SUM_LEN);
-    let done = each(kernel::chosen(), algorithm, chunk_len, source, target, |crcs| {
+    let done = each(chosen(), algorithm, chunk_len, source, target, |crcs| {
         for (crc, sum) in crcs.iter().zip(&mut out) {
             sum.copy_from_slice(&crc.to_be_bytes());
         }
@@ -85,7 +127,7 @@ fn check(
     assert_eq!(sums.len(), chunk_count(source.len(), chunk_len) * SUM_LEN, "length of the sums");
     let (sums, _) = sums.as_chunks::<SUM_LEN>();
     let mut first = 0;
-    each(kernel::chosen(), algorithm, chunk_len, source, target, |crcs| {
+    each(chosen(), algorithm, chunk_len, source, target, |crcs| {
         compare(crcs, &sums[first..first + crcs.len()], first)?;
         first += crcs.len();
         Ok(())

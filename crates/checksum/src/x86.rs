@@ -6,9 +6,10 @@
 //! those 16 bytes are reduced to 32 bits: by two crc32 instructions for CRC32C, by Barrett's method
 //! for CRC32. The work of several 512-byte chunks overlaps: they do not depend on each other.
 
+use crate::algorithm::Algorithm;
 use crate::kernel::Kernel;
 use crate::poly::fold_constant;
-use crate::{Algorithm, portable};
+use crate::portable;
 use std::arch::x86_64::*;
 
 /// A vector of one or several 16-byte lanes. All functions need the processor's features of the

@@ -1,16 +1,14 @@
 //! One block pool on one volume: its folders, and the moves of replicas between them.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::live::LiveReplica;
 use crate::names::{block_file_name, block_folder, meta_file_name};
-use crate::reader::ReplicaReader;
 use crate::version::{PoolVersion, sync_folder};
 use rustix::fs::{CWD, RenameFlags};
 use rustix::io::Errno;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use zerohop_wire::{Block, BlockId, DataChecksum, GenerationStamp, ReplicaState};
+use zerohop_wire::{Block, BlockId, ReplicaState};
 
 /// The folder a replica is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -126,39 +124,6 @@ impl Pool {
     /// The file with header and checksums.
     pub fn meta_path(&self, block: &Block, place: Place) -> PathBuf {
         self.folder(block.id, place).join(meta_file_name(block))
-    }
-
-    /// Makes an empty replica in `rbw` or `tmp`; its files must not be there yet.
-    pub fn create(
-        &self,
-        block: Block,
-        place: Place,
-        checksum: DataChecksum,
-    ) -> Result<LiveReplica> {
-        LiveReplica::create(self.clone(), block, place, checksum)
-    }
-
-    /// Opens a replica found in `rbw` or `tmp` to continue it, cut to `block.len`.
-    pub fn adopt(&self, block: Block, place: Place) -> Result<LiveReplica> {
-        LiveReplica::open_existing(self.clone(), block, place)
-    }
-
-    /// Moves a finalized replica to `rbw` with a new generation stamp, to append to it, truncate it
-    /// or recover it. The sum of its last partial chunk is checked.
-    pub fn append(&self, block: Block, stamp: GenerationStamp) -> Result<LiveReplica> {
-        let live = LiveReplica::open_existing(self.clone(), block, Place::Finalized)?;
-        live.reopen(stamp)?;
-        Ok(live)
-    }
-
-    /// Opens a replica that no longer changes.
-    pub fn open(&self, block: &Block, place: Place) -> Result<ReplicaReader> {
-        ReplicaReader::open(self, block, place)
-    }
-
-    /// Opens the data of a replica without checksums, for one whose meta file is lost.
-    pub fn open_unsummed(&self, block: &Block, place: Place) -> Result<ReplicaReader> {
-        ReplicaReader::open_unsummed(self, block, place)
     }
 
     /// Deletes both files; a file that is gone already is no error. Returns the bytes freed.

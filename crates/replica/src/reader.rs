@@ -22,10 +22,22 @@ pub struct ReplicaReader {
     tail: Option<[u8; 4]>,
 }
 
+impl Pool {
+    /// Opens a replica that no longer changes.
+    pub fn open(&self, block: &Block, place: Place) -> Result<ReplicaReader> {
+        ReplicaReader::open(self, block, place)
+    }
+
+    /// Opens the data of a replica without checksums, for one whose meta file is lost.
+    pub fn open_unsummed(&self, block: &Block, place: Place) -> Result<ReplicaReader> {
+        ReplicaReader::open_unsummed(self, block, place)
+    }
+}
+
 impl ReplicaReader {
     /// Opens both files and checks that they fit each other; `block.len` is replaced by the data
     /// file's length.
-    pub(crate) fn open(pool: &Pool, block: &Block, place: Place) -> Result<Self> {
+    fn open(pool: &Pool, block: &Block, place: Place) -> Result<Self> {
         let path = pool.data_path(block.id, place);
         let open = |path: &Path| {
             File::open(path).map_err(|e| Error::io(format!("replica {block}"), "open", path, e))
@@ -44,7 +56,7 @@ impl ReplicaReader {
     }
 
     /// Opens the data file alone, for a replica whose meta file is lost: there are no checksums.
-    pub(crate) fn open_unsummed(pool: &Pool, block: &Block, place: Place) -> Result<Self> {
+    fn open_unsummed(pool: &Pool, block: &Block, place: Place) -> Result<Self> {
         let path = pool.data_path(block.id, place);
         let failed = |e| Error::io(format!("replica {block}"), "open", &path, e);
         let data = File::open(&path).map_err(failed)?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::keys;
+use crate::key::keys;
 
 keys! {
     /// Replicas of a new file.

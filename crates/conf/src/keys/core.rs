@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::keys;
+use crate::key::keys;
 
 keys! {
     /// Base of the folders that are not configured one by one.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::keys;
+use crate::key::keys;
 
 keys! {
     /// Address of the data-transfer port.

@@ -3,7 +3,7 @@
 //! A key is one entry of the table file of its reader; add it there:
 //! the sentence on its purpose, then `CONSTANT: type = "name", "default", unit;`.
 
-use crate::key::{KeyInfo, keys};
+use crate::key::KeyInfo;
 
 mod client;
 mod core;

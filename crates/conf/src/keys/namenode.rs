@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::keys;
+use crate::key::keys;
 
 keys! {
     /// Address of the NameNode's RPC port; that of fs.defaultFS where absent.

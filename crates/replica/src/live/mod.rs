@@ -11,6 +11,7 @@
 //! The sum of a chunk that is not full yet is rewritten as the chunk grows.
 
 mod moves;
+mod open;
 mod write;
 
 pub use moves::Durability;
@@ -18,9 +19,9 @@ pub use write::{Packet, Reach, WRITE_UNIT};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pool::{Place, Pool};
-use crate::reader::{ReplicaReader, corrupt, file_len, read_header};
+use crate::reader::ReplicaReader;
 use crate::sync::SyncHelper;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -60,89 +61,6 @@ impl State {
 }
 
 impl LiveReplica {
-    pub(crate) fn create(
-        pool: Pool,
-        block: Block,
-        place: Place,
-        checksum: DataChecksum,
-    ) -> Result<Self> {
-        let block = Block { len: 0, ..block };
-        let data_path = pool.data_path(block.id, place);
-        let data = create_file(&block, &data_path)?;
-        let meta_path = pool.meta_path(&block, place);
-        let meta = create_file(&block, &meta_path).and_then(|meta| {
-            let written = meta.write_all_at(&meta_header::encode(checksum), 0);
-            written.map_err(|e| Error::io(format!("replica {block}"), "write", &meta_path, e))?;
-            Ok(meta)
-        });
-        let meta = meta.inspect_err(|_| {
-            let _ = std::fs::remove_file(&data_path);
-        })?;
-        Ok(Self::new(pool, block, place, checksum, (data, meta), 0))
-    }
-
-    /// Opens a replica in any place; what lies beyond `block.len` is cut off, unless it is a
-    /// finalized one, which must have exactly this length.
-    pub(crate) fn open_existing(pool: Pool, block: Block, place: Place) -> Result<Self> {
-        let data_path = pool.data_path(block.id, place);
-        let data = open_file(&block, &data_path)?;
-        let meta_path = pool.meta_path(&block, place);
-        let meta = open_file(&block, &meta_path)?;
-        let checksum = read_header(&block, &meta, &meta_path)?;
-        let data_len = file_len(&block, &data, &data_path)?;
-        let covered = meta_header::covered_len(checksum, file_len(&block, &meta, &meta_path)?);
-        if data_len < block.len || covered < block.len {
-            let text = format!("{data_len} bytes are there, with checksums for {covered}");
-            return Err(corrupt(&block, &data_path, text));
-        }
-        if place == Place::Finalized && data_len != block.len {
-            let text = format!("{data_len} bytes are there, {} were expected", block.len);
-            return Err(corrupt(&block, &data_path, text));
-        }
-        let tail = read_tail(&block, &data, &data_path, checksum)?;
-        let replica = Self::new(pool, block, place, checksum, (data, meta), tail);
-        if data_len == block.len {
-            replica.check_tail(&meta_path)?;
-        } else {
-            replica.cut(&mut replica.lock(), block.len)?;
-        }
-        Ok(replica)
-    }
-
-    fn new(
-        pool: Pool,
-        block: Block,
-        place: Place,
-        checksum: DataChecksum,
-        (data, meta): (File, File),
-        tail: u32,
-    ) -> Self {
-        let sums_from = block.len.div_ceil(checksum.bytes_per_checksum() as u64);
-        let (buffer, sums) = (Vec::new(), Vec::new());
-        let state = State { block, place, buffer, sums, sums_from, tail, poison: None };
-        let (received, acked) = (AtomicU64::new(block.len), AtomicU64::new(block.len));
-        let (sync, state) = (SyncHelper::default(), Mutex::new(state));
-        Self { pool, checksum, data, meta, received, acked, sync, state }
-    }
-
-    /// Compares the sum of the partial chunk at the end with the stored one.
-    fn check_tail(&self, meta_path: &Path) -> Result<()> {
-        let state = self.lock();
-        let chunk = self.checksum.chunk_start(state.block.len);
-        if chunk == state.block.len || self.checksum.sum_len() == 0 {
-            return Ok(());
-        }
-        let mut stored = [0; 4];
-        let at = meta_header::sum_offset(self.checksum, chunk);
-        let read = self.meta.read_exact_at(&mut stored, at);
-        read.map_err(|e| Error::io(format!("replica {}", state.block), "read", meta_path, e))?;
-        if u32::from_be_bytes(stored) != state.tail {
-            let text = "the checksum of its last chunk does not match".to_owned();
-            return Err(corrupt(&state.block, meta_path, text));
-        }
-        Ok(())
-    }
-
     /// A panic while the state was locked leaves it poisoned in our own sense or untouched.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -313,14 +231,4 @@ fn read_tail(block: &Block, data: &File, path: &Path, checksum: DataChecksum) ->
         at += part_len as u64;
     }
     Ok(crc)
-}
-
-fn create_file(block: &Block, path: &Path) -> Result<File> {
-    let opened = OpenOptions::new().read(true).write(true).create_new(true).open(path);
-    opened.map_err(|e| Error::io(format!("replica {block}"), "create", path, e))
-}
-
-fn open_file(block: &Block, path: &Path) -> Result<File> {
-    let opened = OpenOptions::new().read(true).write(true).open(path);
-    opened.map_err(|e| Error::io(format!("replica {block}"), "open", path, e))
 }
