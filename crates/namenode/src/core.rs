@@ -1,11 +1,12 @@
 //! What the services share: the namespace behind its lock, the edit log, and who is who.
 
 use crate::clock::Clock;
+use crate::convert;
 use crate::hosts::Hosts;
 use crate::identity::Identity;
+use crate::message::encode;
 use crate::racks::Racks;
 use crate::retry::{CallKey, Known, RetryCache};
-use crate::rpc::{appended_proto, encode};
 use crate::salvage::Salvage;
 use crate::settings::Settings;
 use crate::storage::{EditLog, NameStorage, Ticket};
@@ -125,7 +126,7 @@ impl Core {
                 Known::Append(op) => {
                     refresh_safe_mode(&mut namespace);
                     let appended = namespace.repeat_append(&op);
-                    appended.map(|answer| encode(&appended_proto(answer, &self.identity.pool)))
+                    appended.map(|answer| encode(&convert::appended(answer, &self.identity.pool)))
                 }
             };
             return (answer, Some(self.log.barrier()));

@@ -36,3 +36,9 @@ pub enum Error {
         source: std::io::Error,
     },
 }
+
+impl Error {
+    pub(crate) fn bind(address: &str, key: &'static str, source: std::io::Error) -> Self {
+        Self::Bind { address: address.to_owned(), key, source }
+    }
+}

@@ -16,6 +16,7 @@ mod hosts;
 mod http;
 mod identity;
 mod loader;
+mod message;
 mod monitor;
 mod node;
 mod racks;

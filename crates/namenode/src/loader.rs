@@ -1,8 +1,8 @@
 //! The namespace as what images and edits are loaded into.
 
 use crate::convert;
+use crate::message::encode;
 use crate::retry::{CallKey, Known, RetryCache};
-use crate::rpc::encode;
 use crate::storage::{Replay, ReplayError, StorageInfo};
 use bytes::Bytes;
 use std::sync::Arc;

@@ -9,6 +9,7 @@ use crate::identity::Identity;
 use crate::loader::{Loader, image_info};
 use crate::monitor;
 use crate::racks::Racks;
+use crate::resolve::resolve_one;
 use crate::retry::RetryCache;
 use crate::rpc;
 use crate::salvage::Salvage;
@@ -17,7 +18,7 @@ use crate::storage::{
     EditLog, FormatOptions, JournalFailed, NameStorage, StorageConfig, StorageError,
 };
 use parking_lot::Mutex;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -82,7 +83,7 @@ impl NameNode {
         let core = Arc::new(core.await.map_err(|e| Error::Invalid(e.to_string()))??);
         for server in [Some(&rpc), service_rpc.as_ref()].into_iter().flatten() {
             rpc::register(server, &core);
-            server.start().map_err(|source| bind_error("", "dfs.namenode.rpc-address", source))?;
+            server.start().map_err(|source| Error::bind("", "dfs.namenode.rpc-address", source))?;
         }
         http.start(core.clone());
         let monitor = tokio::spawn(monitor::run(core.clone()));
@@ -215,17 +216,7 @@ fn port_of(address: &str) -> u16 {
     address.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).unwrap_or(0)
 }
 
-pub(crate) fn bind_error(address: &str, key: &'static str, source: std::io::Error) -> Error {
-    Error::Bind { address: address.to_owned(), key, source }
-}
-
-pub(crate) fn resolve_one(address: &str, key: &'static str) -> Result<SocketAddr, Error> {
-    let mut found = address.to_socket_addrs().map_err(|source| bind_error(address, key, source))?;
-    let none = || bind_error(address, key, std::io::Error::other("the name has no address"));
-    found.next().ok_or_else(none)
-}
-
 fn bind(address: &str, key: &'static str, options: ServerOptions) -> Result<RpcServer, Error> {
     let resolved = resolve_one(address, key)?;
-    RpcServer::bind(resolved, options).map_err(|source| bind_error(address, key, source))
+    RpcServer::bind(resolved, options).map_err(|source| Error::bind(address, key, source))
 }

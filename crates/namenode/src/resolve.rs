@@ -1,10 +1,19 @@
-//! Names of addresses.
+//! Addresses of names, and names of addresses.
 
-use std::net::IpAddr;
+use crate::error::Error;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+
+/// The first address of the `host:port` that a key says to listen on. Blocks.
+pub(crate) fn resolve_one(address: &str, key: &'static str) -> Result<SocketAddr, Error> {
+    let mut found =
+        address.to_socket_addrs().map_err(|source| Error::bind(address, key, source))?;
+    let none = || Error::bind(address, key, std::io::Error::other("the name has no address"));
+    found.next().ok_or_else(none)
+}
 
 /// The name of an address, by the system's resolver; `None` where it has none. Blocks.
 pub(crate) fn host_name(ip: IpAddr) -> Option<String> {
-    let address = socket2::SockAddr::from(std::net::SocketAddr::new(ip, 0));
+    let address = socket2::SockAddr::from(SocketAddr::new(ip, 0));
     let mut name = [0 as libc::c_char; 1025];
     // SAFETY: the address and its length belong together, the buffer's length is its own, and both outlive the call.
     let code = unsafe {

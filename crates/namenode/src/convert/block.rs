@@ -1,6 +1,6 @@
 //! Located blocks.
 
-use super::datanode_info;
+use super::datanode::datanode_info;
 use zerohop_namespace::{LocatedBlock, LocatedBlocks};
 use zerohop_proto::common::TokenProto;
 use zerohop_proto::hdfs::{ExtendedBlockProto, LocatedBlockProto, LocatedBlocksProto};

@@ -1,9 +1,10 @@
 //! File status and listings.
 
-use super::located_blocks;
-use zerohop_namespace::{DirectoryListing, FileKind, FileStatus};
+use super::block::{located_block, located_blocks};
+use zerohop_namespace::{DirectoryListing, FileKind, FileStatus, LocatedBlock};
 use zerohop_proto::hdfs::{
-    DirectoryListingProto, FsPermissionProto, HdfsFileStatusProto, hdfs_file_status_proto as proto,
+    AppendResponseProto, DirectoryListingProto, FsPermissionProto, HdfsFileStatusProto,
+    hdfs_file_status_proto as proto,
 };
 
 pub(crate) fn file_status(status: FileStatus, pool: &str) -> HdfsFileStatusProto {
@@ -43,5 +44,16 @@ pub(crate) fn directory_listing(listing: DirectoryListing, pool: &str) -> Direct
             .map(|entry| file_status(entry, pool))
             .collect(),
         remaining_entries: listing.remaining,
+    }
+}
+
+/// The answer to an append: the last block, if it goes on, and the file.
+pub(crate) fn appended(
+    (block, status): (Option<LocatedBlock>, FileStatus),
+    pool: &str,
+) -> AppendResponseProto {
+    AppendResponseProto {
+        block: block.map(|block| located_block(block, pool)),
+        stat: Some(file_status(status, pool)),
     }
 }

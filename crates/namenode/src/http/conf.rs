@@ -1,6 +1,6 @@
 //! `/conf`: the configuration in force, as XML or JSON.
 
-use super::{query, text};
+use super::page::{query, text};
 use crate::core::Core;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, header};
@@ -22,11 +22,6 @@ pub(super) async fn page(
     } else {
         text("text/xml;charset=utf-8", xml(&properties))
     }
-}
-
-/// Text inside XML or HTML.
-pub(super) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 fn json(properties: &[Property]) -> String {

@@ -1,6 +1,6 @@
 //! `/jmx`: the beans that people's scripts read, under Hadoop's names.
 
-use super::{query, text};
+use super::page::{query, text};
 use crate::core::Core;
 use crate::identity::{LAYOUT_VERSION, SOFTWARE_VERSION, build_version};
 use axum::extract::{RawQuery, State};

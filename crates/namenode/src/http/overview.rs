@@ -1,8 +1,7 @@
 //! `/`: the cluster at a glance.
 
-use super::conf::escaped;
 use super::date::java_date;
-use super::text;
+use super::page::{escaped, text};
 use crate::core::Core;
 use crate::identity::build_version;
 use axum::extract::State;

@@ -2,6 +2,7 @@
 
 use crate::audit::{self, Line};
 use crate::core::Core;
+use crate::message::{decode, encode};
 use crate::retry::CallKey;
 use crate::storage::Ticket;
 use bytes::Bytes;
@@ -22,14 +23,6 @@ pub(crate) struct Call<'a> {
     pub(crate) core: &'a Arc<Core>,
     pub(crate) context: CallContext,
     pub(crate) param: Bytes,
-}
-
-pub(crate) fn decode<Q: Checked>(param: Bytes) -> Outcome<Q> {
-    zerohop_proto::decode(param).map_err(|e| JavaException::RpcServer.with(e.to_string()))
-}
-
-pub(crate) fn encode(message: &impl prost::Message) -> Bytes {
-    message.encode_to_vec().into()
 }
 
 /// An answer that leaves when the ticket is synced.

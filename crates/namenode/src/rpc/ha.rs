@@ -1,39 +1,20 @@
 //! HAServiceProtocol: there is one NameNode, and it is active.
 
 use super::answer::Call;
-use crate::core::Core;
-use bytes::Bytes;
-use std::sync::Arc;
+use super::service::Protocol;
 use zerohop_proto::common::{
     GetServiceStatusRequestProto, GetServiceStatusResponseProto, HaServiceStateProto,
     MonitorHealthRequestProto, MonitorHealthResponseProto,
 };
-use zerohop_transport::rpc::server::{CallContext, Reply, RpcService, no_such_method};
+use zerohop_transport::rpc::server::{Reply, no_such_method};
 use zerohop_wire::JavaException;
 
-const NAME: &str = "org.apache.hadoop.ha.HAServiceProtocol";
+pub(super) struct HaService;
 
-pub(super) struct HaService {
-    core: Arc<Core>,
-}
+impl Protocol for HaService {
+    const NAME: &'static str = "org.apache.hadoop.ha.HAServiceProtocol";
 
-impl HaService {
-    pub(super) fn new(core: Arc<Core>) -> Self {
-        Self { core }
-    }
-}
-
-impl RpcService for HaService {
-    fn protocol(&self) -> &'static str {
-        NAME
-    }
-
-    fn version(&self) -> u64 {
-        1
-    }
-
-    fn call(self: Arc<Self>, context: CallContext, method: &str, param: Bytes) -> Reply {
-        let call = Call { core: &self.core, context, param };
+    fn call(call: Call<'_>, method: &str) -> Reply {
         match method {
             "getServiceStatus" => call.ask(|_, _, _: GetServiceStatusRequestProto| {
                 Ok(GetServiceStatusResponseProto {
@@ -50,7 +31,7 @@ impl RpcService for HaService {
                     JavaException::UnsupportedOperation.with("HA for namenode is not enabled"),
                 )
             }
-            other => Reply::exception(no_such_method(NAME, other)),
+            other => Reply::exception(no_such_method(Self::NAME, other)),
         }
     }
 }

@@ -6,21 +6,20 @@ mod datanode;
 mod ha;
 mod namenode;
 mod refresh;
-
-pub(crate) use answer::encode;
-pub(crate) use client::appended_proto;
+mod service;
 
 use crate::core::Core;
+use service::serve;
 use std::sync::Arc;
 use zerohop_transport::rpc::server::RpcServer;
 
 /// Everything a port answers.
 pub(crate) fn register(server: &RpcServer, core: &Arc<Core>) {
-    server.register(Arc::new(client::ClientProtocol::new(core.clone())));
-    server.register(Arc::new(datanode::DatanodeProtocol::new(core.clone())));
-    server.register(Arc::new(namenode::NamenodeProtocol::new(core.clone())));
-    server.register(Arc::new(ha::HaService::new(core.clone())));
-    server.register(Arc::new(refresh::UserMappings::new(core.clone())));
-    server.register(Arc::new(refresh::RefreshUserMappings::new(core.clone())));
-    server.register(Arc::new(refresh::RefreshAuthorization::new(core.clone())));
+    serve::<client::ClientProtocol>(server, core);
+    serve::<datanode::DatanodeProtocol>(server, core);
+    serve::<namenode::NamenodeProtocol>(server, core);
+    serve::<ha::HaService>(server, core);
+    serve::<refresh::UserMappings>(server, core);
+    serve::<refresh::RefreshUserMappings>(server, core);
+    serve::<refresh::RefreshAuthorization>(server, core);
 }

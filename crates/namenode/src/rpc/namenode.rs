@@ -1,10 +1,9 @@
 //! NamenodeProtocol: what checkpointing nodes, the balancer and benchmarks ask.
 
-use super::answer::{Call, encode, synced};
-use crate::core::Core;
+use super::answer::{Call, synced};
+use super::service::Protocol;
 use crate::identity::no_block_keys;
-use bytes::Bytes;
-use std::sync::Arc;
+use crate::message::encode;
 use zerohop_proto::hdfs::namenode::{
     GetBlockKeysRequestProto, GetBlockKeysResponseProto, GetBlocksRequestProto,
     GetBlocksResponseProto, GetTransactionIdRequestProto, GetTransactionIdResponseProto,
@@ -15,32 +14,15 @@ use zerohop_proto::hdfs::{
     BlockProto, BlockWithLocationsProto, BlocksWithLocationsProto, CheckpointSignatureProto,
     VersionRequestProto, VersionResponseProto,
 };
-use zerohop_transport::rpc::server::{CallContext, Reply, RpcService, no_such_method};
+use zerohop_transport::rpc::server::{Reply, no_such_method};
 use zerohop_wire::JavaException;
 
-const NAME: &str = "org.apache.hadoop.hdfs.server.protocol.NamenodeProtocol";
+pub(super) struct NamenodeProtocol;
 
-pub(super) struct NamenodeProtocol {
-    core: Arc<Core>,
-}
+impl Protocol for NamenodeProtocol {
+    const NAME: &'static str = "org.apache.hadoop.hdfs.server.protocol.NamenodeProtocol";
 
-impl NamenodeProtocol {
-    pub(super) fn new(core: Arc<Core>) -> Self {
-        Self { core }
-    }
-}
-
-impl RpcService for NamenodeProtocol {
-    fn protocol(&self) -> &'static str {
-        NAME
-    }
-
-    fn version(&self) -> u64 {
-        1
-    }
-
-    fn call(self: Arc<Self>, context: CallContext, method: &str, param: Bytes) -> Reply {
-        let call = Call { core: &self.core, context, param };
+    fn call(call: Call<'_>, method: &str) -> Reply {
         let op = call.core.op_context(&call.context);
         if let Err(error) = call.core.check_superuser(&op) {
             return Reply::exception(error);
@@ -69,7 +51,7 @@ impl RpcService for NamenodeProtocol {
                 JavaException::UnsupportedOperation
                     .with(format!("{method} is not supported by this NameNode")),
             ),
-            other => Reply::exception(no_such_method(NAME, other)),
+            other => Reply::exception(no_such_method(Self::NAME, other)),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use super::NameStorage;
 use super::StorageConfig;
-use super::dir::{configured, open_dir};
 use super::error::StorageError;
 use super::lock::FolderLock;
+use super::open::{configured, open_dir};
 use super::version::StorageInfo;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};

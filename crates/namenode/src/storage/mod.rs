@@ -23,6 +23,7 @@ mod file;
 mod format;
 mod load;
 mod lock;
+mod open;
 mod save;
 mod version;
 

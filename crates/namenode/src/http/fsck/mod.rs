@@ -4,8 +4,8 @@ mod mend;
 mod result;
 
 use super::date::java_date;
+use super::page::{query, text};
 use super::quiet::Remote;
-use super::{query, text};
 use crate::core::Core;
 use axum::extract::{ConnectInfo, RawQuery, State};
 use axum::response::Response;

@@ -2,7 +2,8 @@
 
 use crate::audit::Line;
 use crate::checkpoint::NEEDS_SAFE_MODE;
-use crate::rpc::answer::{Call, Outcome, encode, synced};
+use crate::message::{decode, encode};
+use crate::rpc::answer::{Call, Outcome, synced};
 use zerohop_proto::common::HaServiceStateProto;
 use zerohop_proto::hdfs::{
     FinalizeUpgradeRequestProto, FinalizeUpgradeResponseProto, GetCurrentEditLogTxidRequestProto,
@@ -67,7 +68,7 @@ pub(super) fn save_namespace(call: Call<'_>) -> Reply {
     if let Err(error) = core.check_superuser(&op) {
         return Reply::exception(error);
     }
-    let request = match crate::rpc::answer::decode::<SaveNamespaceRequestProto>(call.param) {
+    let request = match decode::<SaveNamespaceRequestProto>(call.param) {
         Ok(request) => request,
         Err(error) => return Reply::exception(error),
     };
@@ -87,7 +88,7 @@ pub(super) fn roll_edits(call: Call<'_>) -> Reply {
     let core = call.core.clone();
     let op = core.op_context(&call.context);
     let checked: Outcome<RollEditsRequestProto> =
-        core.check_superuser(&op).and_then(|()| crate::rpc::answer::decode(call.param));
+        core.check_superuser(&op).and_then(|()| decode(call.param));
     if let Err(error) = checked {
         return Reply::exception(error);
     }
@@ -103,7 +104,7 @@ pub(super) fn refresh_nodes(call: Call<'_>) -> Reply {
     let core = call.core.clone();
     let op = core.op_context(&call.context);
     let checked: Outcome<RefreshNodesRequestProto> =
-        core.check_superuser(&op).and_then(|()| crate::rpc::answer::decode(call.param));
+        core.check_superuser(&op).and_then(|()| decode(call.param));
     if let Err(error) = checked {
         return Reply::exception(error);
     }

@@ -3,11 +3,11 @@
 use crate::audit::Line;
 use crate::convert;
 use crate::rpc::answer::Call;
-use zerohop_namespace::{CreateFlags, CreateRequest, FileStatus, LocatedBlock};
+use zerohop_namespace::{CreateFlags, CreateRequest};
 use zerohop_proto::hdfs::{
-    AppendRequestProto, AppendResponseProto, CompleteRequestProto, CompleteResponseProto,
-    ConcatRequestProto, ConcatResponseProto, CreateRequestProto, CreateResponseProto,
-    FsyncRequestProto, FsyncResponseProto, TruncateRequestProto, TruncateResponseProto,
+    AppendRequestProto, CompleteRequestProto, CompleteResponseProto, ConcatRequestProto,
+    ConcatResponseProto, CreateRequestProto, CreateResponseProto, FsyncRequestProto,
+    FsyncResponseProto, TruncateRequestProto, TruncateResponseProto,
 };
 use zerohop_transport::rpc::server::Reply;
 use zerohop_wire::{Block, BlockId, ExtendedBlock, InodeId};
@@ -44,20 +44,9 @@ pub(super) fn append(call: Call<'_>) -> Reply {
         |namespace, op, q| {
             let flags = CreateFlags::from_bits(q.flag.unwrap_or(0));
             let answer = namespace.append(op, &q.src, &q.client_name, flags)?;
-            Ok(appended_proto(answer, &pool))
+            Ok(convert::appended(answer, &pool))
         },
     )
-}
-
-/// The answer to an append: the last block, if it goes on, and the file.
-pub(crate) fn appended_proto(
-    (block, status): (Option<LocatedBlock>, FileStatus),
-    pool: &str,
-) -> AppendResponseProto {
-    AppendResponseProto {
-        block: block.map(|block| convert::located_block(block, pool)),
-        stat: Some(convert::file_status(status, pool)),
-    }
 }
 
 pub(super) fn truncate(call: Call<'_>) -> Reply {

@@ -2,7 +2,8 @@
 
 use crate::audit::Line;
 use crate::convert;
-use crate::rpc::answer::{Call, Outcome, decode, encode};
+use crate::message::{decode, encode};
+use crate::rpc::answer::{Call, Outcome};
 use zerohop_namespace::{Namespace, OpContext};
 use zerohop_proto::hdfs::{
     BatchedDirectoryListingProto, BatchedListingKeyProto, GetBatchedListingRequestProto,

@@ -1,9 +1,10 @@
 //! Heartbeats: figures in, commands out.
 
-use super::check_registration;
+use super::check::check_registration;
 use super::command;
 use crate::convert;
-use crate::rpc::answer::{Call, Outcome, decode, encode};
+use crate::message::{decode, encode};
+use crate::rpc::answer::{Call, Outcome};
 use zerohop_namespace::blocks::{Heartbeat, StorageReport};
 use zerohop_proto::hdfs::datanode::{HeartbeatRequestProto, HeartbeatResponseProto};
 use zerohop_transport::rpc::server::Reply;

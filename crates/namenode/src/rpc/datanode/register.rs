@@ -1,10 +1,11 @@
 //! A DataNode registers: who it is, whether it fits.
 
-use super::check_registration;
+use super::check::check_registration;
 use crate::core::Core;
 use crate::identity::SOFTWARE_VERSION;
+use crate::message::{decode, encode};
 use crate::resolve;
-use crate::rpc::answer::{Call, Outcome, decode, encode};
+use crate::rpc::answer::{Call, Outcome};
 use std::net::IpAddr;
 use std::sync::Arc;
 use zerohop_namespace::blocks::Admission;

@@ -1,10 +1,12 @@
 //! What DataNodes tell of their replicas.
 
-use super::{check_pool, check_registration, command};
+use super::check::{check_pool, check_registration};
+use super::command;
 use crate::audit::Line;
 use crate::convert;
 use crate::core::Core;
-use crate::rpc::answer::{Call, Outcome, decode, encode};
+use crate::message::{decode, encode};
+use crate::rpc::answer::{Call, Outcome};
 use std::sync::Arc;
 use zerohop_namespace::BlockSynchronization;
 use zerohop_namespace::blocks::{ReplicaEvent, ReportedReplica, StorageType};

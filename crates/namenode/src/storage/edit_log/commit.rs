@@ -1,7 +1,7 @@
 //! The committer: takes what has gathered, writes it, wakes who waits for it.
 
 use super::journals::Journals;
-use super::{Batch, JournalFailed, OnFailure, Shared};
+use super::shared::{Batch, JournalFailed, Shared};
 use crate::storage::StorageError;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
@@ -18,8 +18,8 @@ const GATHER_MAX: Duration = Duration::from_micros(500);
 /// After callers did not come back, so many syncs at most pass before they are waited for again.
 const SKIP_MAX: u32 = 64;
 
-/// A batch's memory is given back above this.
-const BATCH_KEPT_MAX: usize = 4 * 1024 * 1024;
+/// What [`EditLog::start`](super::EditLog::start) is given to be told of the end: called once, from the committer.
+pub(super) type OnFailure = Box<dyn FnOnce(&JournalFailed) + Send>;
 
 pub(super) fn run(shared: &Shared, mut journals: Journals, on_failure: OnFailure) {
     let mut batch = Batch::default();
@@ -97,15 +97,6 @@ fn take(shared: &Shared, batch: &mut Batch) -> bool {
     state.committer_idle = false;
     std::mem::swap(&mut state.pending, batch);
     true
-}
-
-impl Batch {
-    fn clear(&mut self) {
-        self.bytes.clear();
-        self.bytes.shrink_to(BATCH_KEPT_MAX);
-        self.ends.clear();
-        self.callers = 0;
-    }
 }
 
 fn write(journals: &mut Journals, batch: &Batch) -> Result<(), StorageError> {

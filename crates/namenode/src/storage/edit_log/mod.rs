@@ -11,26 +11,24 @@
 mod commit;
 mod journals;
 mod relay;
+mod shared;
 mod ticket;
 
-pub use ticket::{JournalFailed, Ticket};
+pub use shared::JournalFailed;
+pub use ticket::Ticket;
 
 use super::NameStorage;
 use super::error::StorageError;
+use commit::OnFailure;
 use journals::Journals;
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Mutex;
+use shared::{Shared, State};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::task::Waker;
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
-use tokio::runtime::{Handle, RuntimeFlavor};
-use zerohop_journal::layout::LayoutVersion;
-use zerohop_journal::op::{self, EditOp, EndLogSegment, StartLogSegment};
+use zerohop_journal::op::{EditOp, StartLogSegment};
 use zerohop_journal::types::RpcIds;
 use zerohop_wire::TxId;
-
-/// What [`EditLog::start`] is given to be told of the end: called once, from the committer.
-type OnFailure = Box<dyn FnOnce(&JournalFailed) + Send>;
 
 /// The edit log, open for writing.
 pub struct EditLog {
@@ -55,45 +53,6 @@ pub struct EditLogStats {
     pub segment_first_txid: i64,
 }
 
-struct Shared {
-    state: Mutex<State>,
-    /// The committer waits here for work.
-    work: Condvar,
-    synced: AtomicI64,
-    /// `failure` of the state is set.
-    failed: AtomicBool,
-    syncs: AtomicU64,
-    sync_us: AtomicU64,
-}
-
-/// segment_first <= last + 1, and synced <= last.
-struct State {
-    pending: Batch,
-    /// The last transaction given out.
-    last: i64,
-    start: i64,
-    segment_first: i64,
-    waiters: Vec<(i64, Waker)>,
-    committer_idle: bool,
-    /// The committer sleeps until so many callers have logged something, or its time is up.
-    gather: usize,
-    /// A [`Nudge`] is on its way.
-    nudged: bool,
-    closed: bool,
-    failure: Option<JournalFailed>,
-}
-
-/// Records encoded and not yet written.
-#[derive(Default)]
-struct Batch {
-    bytes: Vec<u8>,
-    /// Where segments end within `bytes`, and each segment's last transaction.
-    ends: Vec<(usize, i64)>,
-    last: i64,
-    /// How many callers logged something.
-    callers: usize,
-}
-
 impl EditLog {
     /// Opens a segment that begins with `next_txid` in every edits folder and starts the committer.
     /// When the returned log fails for good, `on_failure` is called and every ticket, present and
@@ -105,30 +64,12 @@ impl EditLog {
     ) -> Result<Self, StorageError> {
         let mut journals = Journals::new(storage);
         journals.begin(next_txid)?;
-        let mut state = State {
-            pending: Batch::default(),
-            last: next_txid - 1,
-            start: next_txid,
-            segment_first: next_txid,
-            waiters: Vec::new(),
-            committer_idle: false,
-            gather: 0,
-            nudged: false,
-            closed: false,
-            failure: None,
-        };
+        let mut state = State::before(next_txid);
         state.push(&StartLogSegment {}.into(), &RpcIds::NONE);
         let first = std::mem::take(&mut state.pending);
         journals.write(&first.bytes)?;
         journals.mark_seen(next_txid)?;
-        let shared = Arc::new(Shared {
-            state: Mutex::new(state),
-            work: Condvar::new(),
-            synced: AtomicI64::new(next_txid),
-            failed: AtomicBool::new(false),
-            syncs: AtomicU64::new(0),
-            sync_us: AtomicU64::new(0),
-        });
+        let shared = Arc::new(Shared::new(state, next_txid));
         let on_failure: OnFailure = Box::new(on_failure);
         let for_thread = Arc::clone(&shared);
         let committer = std::thread::Builder::new()
@@ -243,69 +184,5 @@ impl Drop for EditLog {
             self.shared.work.notify_one();
         }
         self.join();
-    }
-}
-
-impl State {
-    fn push(&mut self, op: &EditOp, rpc: &RpcIds) {
-        self.last += 1;
-        let layout = LayoutVersion::CURRENT;
-        op::encode(op, TxId(self.last), rpc, layout, &mut self.pending.bytes);
-        self.pending.last = self.last;
-    }
-
-    /// Whether the committer sleeps and is to be woken, best when the lock is free again; one that is
-    /// at work looks again before it sleeps.
-    fn wants_committer(&mut self) -> bool {
-        let enough = self.pending.callers >= self.gather || self.closed;
-        let wakes = (self.gather > 0 && enough) || std::mem::take(&mut self.committer_idle);
-        if wakes {
-            self.gather = 0;
-        }
-        wakes
-    }
-
-    fn end_segment(&mut self) -> i64 {
-        self.push(&EndLogSegment {}.into(), &RpcIds::NONE);
-        self.pending.ends.push((self.pending.bytes.len(), self.last));
-        self.last
-    }
-}
-
-/// Wakes the committer when it is run or dropped.
-struct Nudge(Arc<Shared>);
-
-impl Drop for Nudge {
-    fn drop(&mut self) {
-        let mut state = self.0.state.lock();
-        state.nudged = false;
-        let wakes = state.wants_committer();
-        drop(state);
-        if wakes {
-            self.0.work.notify_one();
-        }
-    }
-}
-
-impl Shared {
-    /// As [`State::wants_committer`]; a thread that serves many connections first gets through the
-    /// calls that have arrived with this one, so that one sync serves them all.
-    fn notify_soon(self: &Arc<Self>, state: &mut State) -> bool {
-        if state.nudged {
-            return false;
-        }
-        if !state.committer_idle {
-            return state.wants_committer();
-        }
-        match Handle::try_current() {
-            Ok(runtime) if runtime.runtime_flavor() == RuntimeFlavor::CurrentThread => {
-                state.nudged = true;
-                let nudge = Nudge(Arc::clone(self));
-                // Runs behind all tasks that are ready now.
-                runtime.spawn(async move { drop(nudge) });
-                false
-            }
-            _ => state.wants_committer(),
-        }
     }
 }

@@ -4,7 +4,7 @@
 //! that wait on a thread with a runtime of its own gather here, and the committer wakes one task
 //! there, which wakes theirs.
 
-use super::Shared;
+use super::shared::Shared;
 use parking_lot::Mutex;
 use std::cell::RefCell;
 use std::future::poll_fn;

@@ -1,31 +1,13 @@
 //! Waiting for an edit to be durable.
 
-use super::{Shared, relay};
+use super::relay;
+use super::shared::{JournalFailed, Shared};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Wake, Waker};
-
-/// The edit log cannot be written any more: the change may or may not survive, no reply may say
-/// that it did, and the process must stop.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JournalFailed(Arc<str>);
-
-impl JournalFailed {
-    pub(super) fn new(error: &dyn fmt::Display) -> Self {
-        Self(format!("the edit log failed, the NameNode must stop: {error}").into())
-    }
-}
-
-impl fmt::Display for JournalFailed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for JournalFailed {}
 
 /// A claim on the durability of a transaction and of all before it; a future, or
 /// [`Ticket::wait`] for threads.

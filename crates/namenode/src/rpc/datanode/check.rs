@@ -1,0 +1,46 @@
+//! Whether a call comes from a DataNode of this namespace.
+
+use crate::core::Core;
+use crate::rpc::answer::Outcome;
+use zerohop_proto::hdfs::StorageInfoProto;
+use zerohop_proto::hdfs::datanode::DatanodeRegistrationProto;
+use zerohop_wire::{JavaException, RemoteException};
+
+/// Refuses DataNodes of another namespace.
+pub(super) fn check_registration(
+    core: &Core,
+    registration: &DatanodeRegistrationProto,
+) -> Outcome<()> {
+    let (theirs, ours) = (
+        registration_id(&registration.storage_info),
+        registration_id(&core.identity.storage_info()),
+    );
+    if theirs == ours {
+        return Ok(());
+    }
+    tracing::warn!(
+        "Registration IDs mismatched: the DatanodeRegistration ID is {theirs} but the expected ID is {ours}"
+    );
+    Err(unregistered(registration))
+}
+
+fn registration_id(info: &StorageInfoProto) -> String {
+    format!("NS-{}-{}-{}", info.namespce_id as i32, info.cluster_id, info.c_time)
+}
+
+/// Refuses calls that mean another block pool.
+pub(super) fn check_pool(core: &Core, pool: &str) -> Outcome<()> {
+    if *core.identity.pool == *pool {
+        return Ok(());
+    }
+    let message = format!("Unexpected block pool id {pool}, expected {}", core.identity.pool);
+    Err(JavaException::Io.with(message))
+}
+
+fn unregistered(registration: &DatanodeRegistrationProto) -> RemoteException {
+    let id = &registration.datanode_id;
+    JavaException::UnregisteredNode.with(format!(
+        "Unregistered server: DatanodeRegistration({}:{}, datanodeUuid={}, infoPort={}, ipcPort={})",
+        id.ip_addr, id.xfer_port, id.datanode_uuid, id.info_port, id.ipc_port
+    ))
+}

@@ -1,0 +1,41 @@
+//! A protocol as the RPC server knows it.
+
+use super::answer::Call;
+use crate::core::Core;
+use bytes::Bytes;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use zerohop_transport::rpc::server::{CallContext, Reply, RpcServer, RpcService};
+
+/// A protocol: a name and a table of methods.
+pub(super) trait Protocol: Send + Sync + 'static {
+    /// Java's interface, by which clients ask for it.
+    const NAME: &'static str;
+
+    /// Answers a call of one of its methods.
+    fn call(call: Call<'_>, method: &str) -> Reply;
+}
+
+/// Has `server` answer calls of a protocol.
+pub(super) fn serve<P: Protocol>(server: &RpcServer, core: &Arc<Core>) {
+    server.register(Arc::new(Service::<P> { core: core.clone(), protocol: PhantomData }));
+}
+
+struct Service<P> {
+    core: Arc<Core>,
+    protocol: PhantomData<P>,
+}
+
+impl<P: Protocol> RpcService for Service<P> {
+    fn protocol(&self) -> &'static str {
+        P::NAME
+    }
+
+    fn version(&self) -> u64 {
+        1
+    }
+
+    fn call(self: Arc<Self>, context: CallContext, method: &str, param: Bytes) -> Reply {
+        P::call(Call { core: &self.core, context, param }, method)
+    }
+}

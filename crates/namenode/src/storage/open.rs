@@ -1,0 +1,107 @@
+//! Opening the folders: locked, checked, and found to belong together.
+
+use super::dir::NameDir;
+use super::error::StorageError;
+use super::lock::FolderLock;
+use super::version::StorageInfo;
+use super::{NameStorage, StorageConfig};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use zerohop_journal::layout::LayoutVersion;
+
+impl NameStorage {
+    /// Locks and checks all folders. Empty folders beside formatted ones are taken as new copies.
+    pub fn open(config: StorageConfig) -> Result<Self, StorageError> {
+        let mut dirs = Vec::new();
+        let mut shared: Option<StorageInfo> = None;
+        let mut fresh = Vec::new();
+        for (root, images, edits) in configured(&config) {
+            let (dir, info) = open_dir(root, images, edits)?;
+            match (&shared, info) {
+                (Some(known), Some(info)) => known.check_same(&info, dir.root())?,
+                (None, Some(info)) => shared = Some(info),
+                (_, None) => fresh.push(dir.current()),
+            }
+            dirs.push(Arc::new(dir));
+        }
+        let Some(info) = shared else {
+            let path = dirs.first().map(|dir| dir.root().to_owned()).unwrap_or_default();
+            return Err(StorageError::NotFormatted { path });
+        };
+        if info.layout != LayoutVersion::CURRENT && !config.accepts_older_layout {
+            return Err(StorageError::Older { found: info.layout });
+        }
+        for current in fresh {
+            tracing::info!("{} is new and becomes a copy of the others", current.display());
+            std::fs::create_dir_all(&current).map_err(StorageError::io("create", current))?;
+        }
+        Ok(Self { config, info, dirs })
+    }
+}
+
+/// The configured folders, each once, with what it is for.
+pub(super) fn configured(config: &StorageConfig) -> Vec<(PathBuf, bool, bool)> {
+    let mut all: Vec<(PathBuf, bool, bool)> = Vec::new();
+    for dir in &config.image_dirs {
+        all.push((dir.clone(), true, config.edits_dirs.contains(dir)));
+    }
+    for dir in config.edits_dirs.iter().filter(|dir| !config.image_dirs.contains(dir)) {
+        all.push((dir.clone(), false, true));
+    }
+    all
+}
+
+/// Locks a folder, which must exist.
+pub(super) fn open_dir(
+    root: PathBuf,
+    images: bool,
+    edits: bool,
+) -> Result<(NameDir, Option<StorageInfo>), StorageError> {
+    if !root.is_dir() {
+        return Err(StorageError::Missing { path: root });
+    }
+    let lock = FolderLock::take(&root)?;
+    finish_interrupted(&root)?;
+    let info = StorageInfo::read(&root)?;
+    if info.is_none() {
+        check_unformatted(&root)?;
+    }
+    let is_current = info.as_ref().is_some_and(|info| info.layout == LayoutVersion::CURRENT);
+    Ok((NameDir::new(root, (images, edits), lock, !is_current), info))
+}
+
+/// Without a VERSION nothing else of value may be there: a folder half gone is not a new one.
+fn check_unformatted(root: &Path) -> Result<(), StorageError> {
+    let inconsistent = |reason: &str| StorageError::Inconsistent {
+        path: root.to_owned(),
+        reason: reason.to_owned(),
+    };
+    if root.join("previous").exists() {
+        return Err(inconsistent("version file in current directory is missing."));
+    }
+    let current = root.join("current");
+    match std::fs::read_dir(&current).map(|mut entries| entries.next().is_some()) {
+        Ok(true) => Err(inconsistent(
+            "current holds files but no VERSION; restore it, or empty current to start from the \
+             other folders.",
+        )),
+        Ok(false) => Ok(()),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(StorageError::io("list", current)(e)),
+    }
+}
+
+/// An upgrade, rollback or finalize of Apache's that a crash cut is theirs to finish.
+fn finish_interrupted(root: &Path) -> Result<(), StorageError> {
+    let names = ["previous.tmp", "removed.tmp", "finalized.tmp", "lastcheckpoint.tmp"];
+    match names.iter().find(|name| root.join(name).exists()) {
+        Some(name) => Err(StorageError::Inconsistent {
+            path: root.to_owned(),
+            reason: format!(
+                "{name} is there: an upgrade, rollback or checkpoint was interrupted. Start the \
+                 release that began it once, it finishes it."
+            ),
+        }),
+        None => Ok(()),
+    }
+}
