@@ -6,8 +6,9 @@ use zerohop_conf::{Conf, keys};
 use zerohop_transport::login::User;
 
 use crate::failure::{EXIT_USAGE, Failure, Outcome, complain};
-use crate::fs::{Location, absolute, http_address};
+use crate::fs::{Location, absolute};
 use crate::http::{escape, get};
+use crate::namenodes;
 use crate::settings::Settings;
 
 const USAGE: &str = "Usage: fsck <path> [-list-corruptfileblocks | [-move | -delete | -openforwrite] [-files [-blocks [-locations | -racks | -replicaDetails | -upgradedomains]]]] [-includeSnapshots] [-showprogress] [-storagepolicies] [-maintenance] [-blockId <blk_Id>] [-replicate]
@@ -83,7 +84,7 @@ fn check(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
     let shown = path.unwrap_or_else(|| "/".to_owned());
     let location = Location::parse(&shown);
     let home = format!("{}/{user}", conf.get(&keys::DFS_USER_HOME_DIR_PREFIX)?);
-    let address = http_address(conf, &location)?;
+    let address = namenodes::http_address(conf, &location)?;
     query.push_str(&format!("&path={}", escape(&absolute(&location.path, &home))));
     eprintln!("Connecting to namenode via http://{address}{query}");
     let fetch = Fetch { conf, address };

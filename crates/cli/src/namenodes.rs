@@ -126,6 +126,36 @@ pub fn configured(conf: &Conf) -> Outcome<Vec<NameNode>> {
     Ok(found)
 }
 
+/// `host:port` of the web server of the NameNode that a location belongs to.
+pub fn http_address(conf: &Conf, location: &Location) -> Outcome<String> {
+    let default = Location::parse(&conf.get(&keys::FS_DEFAULTFS)?);
+    let authority = location.authority.clone().or(default.authority).unwrap_or_default();
+    let services = conf.get(&keys::DFS_NAMESERVICES)?;
+    let several = of_service(conf, &authority)?;
+    let node = match services.iter().find(|service| **service == authority) {
+        Some(_) if several.len() > 1 => Some(active(conf, several)?),
+        Some(service) => {
+            let mut nodes = configured(conf)?.into_iter();
+            nodes.find(|node| node.nameservice == *service)
+        }
+        None => None,
+    };
+    let (suffixes, host) = match &node {
+        Some(node) => (vec![node.nameservice.as_str(), node.id.as_str()], node.host.as_str()),
+        None => (Vec::new(), authority.split(':').next().unwrap_or_default()),
+    };
+    if host.is_empty() {
+        return Err(Failure::io(
+            "no NameNode is configured; set fs.defaultFS in core-site.xml or give -fs hdfs://HOST:PORT",
+        ));
+    }
+    let address = conf.get_for(&keys::DFS_NAMENODE_HTTP_ADDRESS, &suffixes)?;
+    Ok(match address.strip_prefix("0.0.0.0:") {
+        Some(port) => format!("{host}:{port}"),
+        None => address,
+    })
+}
+
 fn address_of(conf: &Conf, service: &str, id: &str) -> Outcome<Option<String>> {
     let suffixes = [service, id];
     if let Some(address) = conf.get_for(&keys::DFS_NAMENODE_SERVICERPC_ADDRESS, &suffixes)? {

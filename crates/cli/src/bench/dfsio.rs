@@ -6,6 +6,7 @@ use zerohop_bench::dfsio::{
 };
 use zerohop_client::{ReadPath, ReadStatistics};
 
+use super::{cluster, matrix};
 use crate::failure::{EXIT_USAGE, Failure, Outcome, complain};
 use crate::fs::connect_client;
 use crate::settings::Settings;
@@ -31,14 +32,14 @@ pub fn run(mut settings: Settings, mut words: Vec<String>) -> i32 {
 
 fn measure(settings: &Settings, args: &Args, words: &[String]) -> Outcome<i32> {
     let conf = settings.load()?;
-    if !super::has_cluster(&conf)? {
+    if !cluster::is_configured(&conf)? {
         let mut words = words.to_vec();
         words.push("--own-cluster".to_owned());
-        return super::on_own_cluster(settings, 1, "bench dfsio", &words);
+        return cluster::run_on_own(settings, 1, "bench dfsio", &words);
     }
     let base = conf.get_raw(BASE_FOLDER_KEY).unwrap_or_else(|| BASE_FOLDER.to_owned());
     if args.matrix.is_asked {
-        return super::matrix::measure(args, conf, base);
+        return matrix::measure(args, conf, base);
     }
     let fs = connect_client(&conf)?;
     match args.test {

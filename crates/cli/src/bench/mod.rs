@@ -1,18 +1,17 @@
 //! `bench`: measurements of our own stack, on the configured cluster or on one of its own.
 
+mod cluster;
 mod dfsio;
 mod folders;
 mod matrix;
 
-use std::process::Command;
-
 use zerohop_bench::args::{Args, USAGE};
 use zerohop_bench::suite::Suite;
 use zerohop_bench::{Report, Row};
-use zerohop_conf::{Conf, keys};
+use zerohop_conf::Conf;
 
 use crate::failure::{EXIT_USAGE, Failure, Outcome, complain};
-use crate::fs::{Location, connect_client};
+use crate::fs::connect_client;
 use crate::namenodes;
 use crate::settings::Settings;
 
@@ -37,19 +36,13 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
 
 fn measure(settings: &Settings, args: &Args, words: &[String]) -> Outcome<i32> {
     let conf = settings.load()?;
-    if !has_cluster(&conf)? {
-        return on_own_cluster(settings, 3, "bench", words);
+    if !cluster::is_configured(&conf)? {
+        return cluster::run_on_own(settings, 3, "bench", words);
     }
     let mut suite = suite(&conf)?;
     args.apply(&mut suite);
     let report = suite.run(&mut |row: &Row| eprintln!("{}", progress(row)));
     print(&report.map_err(|error| Failure::io(error.to_string()))?, args.json)
-}
-
-/// Whether the configuration names an HDFS.
-fn has_cluster(conf: &Conf) -> Outcome<bool> {
-    let default = Location::parse(&conf.get(&keys::FS_DEFAULTFS)?);
-    Ok(default.scheme.as_deref() == Some("hdfs"))
 }
 
 fn suite(conf: &Conf) -> Outcome<Suite> {
@@ -73,32 +66,4 @@ fn print(report: &Report, as_json: bool) -> Outcome<i32> {
         false => say!("{}", report.to_table()),
     }
     Ok(0)
-}
-
-/// Runs `zerohop VERB WORDS` on a cluster that is a process of its own, so that its CPU time is not
-/// the client's.
-fn on_own_cluster(
-    settings: &Settings,
-    datanodes: u16,
-    verb: &str,
-    words: &[String],
-) -> Outcome<i32> {
-    let quote = |word: &str| format!("'{}'", word.replace('\'', "'\\''"));
-    let own = std::env::current_exe()?;
-    let mut command = format!("{} {verb}", quote(&own.to_string_lossy()));
-    for word in words {
-        command.push(' ');
-        command.push_str(&quote(word));
-    }
-    command.push_str(" --watch cluster=$PPID");
-    let mut up = Command::new(&own);
-    if let Some(folder) = &settings.folder {
-        up.arg("--config").arg(folder);
-    }
-    for (name, value) in &settings.values {
-        up.arg("-D").arg(format!("{name}={value}"));
-    }
-    up.args(["up", "--datanodes", &datanodes.to_string(), "--port", "0", "--http-port", "0"]);
-    let status = up.args(["--exec", &command]).status()?;
-    Ok(status.code().unwrap_or(1))
 }

@@ -7,8 +7,7 @@ use zerohop_conf::Conf;
 
 use super::table::{Side, Table};
 use super::words::{Answer, Words, expiry, failed, list_failed, number, path, refuse, ttl};
-use super::{connect, not_understood, path_below};
-use crate::fs::Location;
+use crate::fs::{Location, absolute, client_failure, connect_client};
 use crate::units::time;
 
 pub fn add(conf: &Conf, mut words: Words) -> Answer {
@@ -49,11 +48,11 @@ pub fn modify(conf: &Conf, mut words: Words) -> Answer {
     let replication = words.count("-replication")?;
     let pool = words.value("-pool")?;
     let expiry = take_expiry(&mut words)?;
-    not_understood("-modifyDirective", words.rest())?;
+    words.none_left()?;
     if to.is_none() && replication.is_none() && pool.is_none() && expiry.is_none() {
         return refuse("No modifications were specified.");
     }
-    let fs = connect(conf, &Location::parse(""))?;
+    let fs = connect_client(conf)?;
     let path = to.map(|to| path_below(&fs, &to));
     let directive = CacheDirective { id: Some(id), path, replication, pool, expiry };
     fs.modify_cache_directive(&directive, force).map_err(|error| failed(&error))?;
@@ -76,8 +75,8 @@ pub fn remove(conf: &Conf, mut words: Words) -> Answer {
     if id <= 0 {
         return refuse(format!("Invalid directive ID {id}: ids must be greater than 0."));
     }
-    not_understood("-removeDirective", words.rest())?;
-    let fs = connect(conf, &Location::parse(""))?;
+    words.none_left()?;
+    let fs = connect_client(conf)?;
     fs.remove_cache_directive(id).map_err(|error| failed(&error))?;
     sayln!("Removed cached directive {id}");
     Ok(())
@@ -88,7 +87,7 @@ pub fn remove_all(conf: &Conf, mut words: Words) -> Answer {
     let Some(text) = words.value("-path")? else {
         return refuse("You must specify a path with -path.");
     };
-    not_understood("-removeDirectives", words.rest())?;
+    words.none_left()?;
     let text = path(&text)?;
     let fs = connect(conf, &Location::parse(text))?;
     let filter = CacheDirective { path: Some(path_below(&fs, text)), ..Default::default() };
@@ -120,10 +119,25 @@ pub fn list(conf: &Conf, mut words: Words) -> Answer {
     if let Some(word) = words.rest().first() {
         return refuse(format!("Can't understand argument: {word}"));
     }
-    let fs = connect(conf, &Location::parse(""))?;
+    let fs = connect_client(conf)?;
     let path = below.map(|below| path_below(&fs, &below));
     let filter = CacheDirective { id, path, pool, ..Default::default() };
     print(&fs, &filter, has_stats)
+}
+
+/// The file system that a path names, or the default one.
+fn connect(conf: &Conf, place: &Location) -> Answer<FileSystem> {
+    match place.scheme.as_deref() {
+        Some("hdfs") if place.authority.is_some() => {
+            let fs = FileSystem::connect(conf, Some(&place.prefix()));
+            Ok(fs.map_err(client_failure)?)
+        }
+        _ => Ok(connect_client(conf)?),
+    }
+}
+
+fn path_below(fs: &FileSystem, text: &str) -> String {
+    absolute(&Location::parse(text).path, &fs.home())
 }
 
 fn print(fs: &FileSystem, filter: &CacheDirective, has_stats: bool) -> Answer {

@@ -6,11 +6,9 @@ mod pools;
 mod table;
 mod words;
 
-use zerohop_client::blocking::FileSystem;
 use zerohop_conf::Conf;
 
 use crate::failure::complain;
-use crate::fs::{Location, absolute, client_failure, connect_client};
 use crate::settings::Settings;
 use words::{Answer, Words, refuse};
 
@@ -188,7 +186,7 @@ fn command(conf: &Conf, mut words: Vec<String>) -> Answer {
         return help(&words);
     }
     match COMMANDS.iter().find(|command| command.name == word) {
-        Some(command) => (command.run)(conf, Words::new(words)),
+        Some(command) => (command.run)(conf, Words::new(words, command.synopsis())),
         None => {
             let dash = match word.starts_with('-') {
                 true => "",
@@ -232,44 +230,17 @@ fn help(words: &[String]) -> Answer {
     }
 }
 
-/// Fails where words are left.
-fn not_understood(command: &str, rest: &[String]) -> Answer {
-    match rest.first() {
-        None => Ok(()),
-        Some(word) => {
-            refuse(format!("Can't understand argument: {word}\nUsage is {}", usage_of(command)))
-        }
-    }
-}
-
-fn usage_of(name: &str) -> String {
-    let command = COMMANDS.iter().find(|command| command.name == name);
-    command.map(Command::synopsis).unwrap_or_default()
-}
-
-/// The file system that a path names, or the default one.
-fn connect(conf: &Conf, place: &Location) -> Answer<FileSystem> {
-    match place.scheme.as_deref() {
-        Some("hdfs") if place.authority.is_some() => {
-            let fs = FileSystem::connect(conf, Some(&place.prefix()));
-            Ok(fs.map_err(client_failure)?)
-        }
-        _ => Ok(connect_client(conf)?),
-    }
-}
-
-fn path_below(fs: &FileSystem, text: &str) -> String {
-    absolute(&Location::parse(text).path, &fs.home())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn synopses_are_those_of_apache() {
-        assert_eq!(usage_of("-removePool"), "[-removePool <name>]\n");
-        assert!(usage_of("-addDirective").ends_with("[-ttl <time-to-live>]]\n"));
-        assert!(usage_of("-addPool").ends_with("[-maxTtl <maxTtl>]]\n"));
+        let of = |name| {
+            COMMANDS.iter().find(|command| command.name == name).map(Command::synopsis).unwrap()
+        };
+        assert_eq!(of("-removePool"), "[-removePool <name>]\n");
+        assert!(of("-addDirective").ends_with("[-ttl <time-to-live>]]\n"));
+        assert!(of("-addPool").ends_with("[-maxTtl <maxTtl>]]\n"));
     }
 }

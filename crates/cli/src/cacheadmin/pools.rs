@@ -5,8 +5,7 @@ use zerohop_conf::Conf;
 
 use super::table::{Side, Table};
 use super::words::{Answer, Words, failed, list_failed, mode, number, refuse, short, ttl};
-use super::{connect, usage_of};
-use crate::fs::{Location, permission};
+use crate::fs::{connect_client, permission};
 
 const NO_NAME: &str = "You must specify a name when creating a cache pool.";
 
@@ -18,7 +17,7 @@ pub fn add(conf: &Conf, mut words: Words) -> Answer {
     let limit = take_limit(&mut words)?;
     let default_replication = words.count("-defaultReplication")?;
     let max_ttl_ms = words.value("-maxTtl")?.map(|text| ttl(&text, "maxTtl")).transpose()?;
-    no_more("-addPool", &words)?;
+    words.none_of_them_left()?;
     let pool = CachePool {
         name,
         owner,
@@ -28,7 +27,7 @@ pub fn add(conf: &Conf, mut words: Words) -> Answer {
         max_ttl_ms,
         default_replication,
     };
-    let fs = connect(conf, &Location::parse(""))?;
+    let fs = connect_client(conf)?;
     fs.add_cache_pool(&pool).map_err(|error| failed(&error))?;
     sayln!("Successfully added cache pool {}.", pool.name);
     Ok(())
@@ -43,12 +42,12 @@ pub fn modify(conf: &Conf, mut words: Words) -> Answer {
     let ttl_said = words.value("-maxTtl")?;
     let max_ttl_ms = ttl_said.as_ref().map(|text| ttl(text, "maxTtl")).transpose()?;
     let Some(name) = words.first() else { return refuse(NO_NAME) };
-    no_more("-modifyPool", &words)?;
+    words.none_of_them_left()?;
     let pool = CachePool { name, owner, group, mode, limit, max_ttl_ms, default_replication };
     if pool == (CachePool { name: pool.name.clone(), ..CachePool::default() }) {
         return refuse("You must specify at least one attribute to change in the cache pool.");
     }
-    let fs = connect(conf, &Location::parse(""))?;
+    let fs = connect_client(conf)?;
     fs.modify_cache_pool(&pool).map_err(|error| failed(&error))?;
     sayln!("Successfully modified cache pool {}{}", pool.name, changes(&pool, ttl_said));
     Ok(())
@@ -90,28 +89,17 @@ pub fn remove(conf: &Conf, mut words: Words) -> Answer {
     let Some(name) = words.first() else {
         return refuse("You must specify a name when deleting a cache pool.");
     };
-    no_more("-removePool", &words)?;
-    let fs = connect(conf, &Location::parse(""))?;
+    words.none_of_them_left()?;
+    let fs = connect_client(conf)?;
     fs.remove_cache_pool(&name).map_err(|error| failed(&error))?;
     sayln!("Successfully removed cache pool {name}.");
     Ok(())
 }
 
-fn no_more(command: &str, words: &Words) -> Answer {
-    match words.rest() {
-        [] => Ok(()),
-        rest => refuse(format!(
-            "Can't understand arguments: {}\nUsage is {}",
-            rest.join(" "),
-            usage_of(command)
-        )),
-    }
-}
-
 pub fn list(conf: &Conf, mut words: Words) -> Answer {
     let name = words.first();
     let has_stats = words.flag("-stats");
-    no_more("-listPools", &words)?;
+    words.none_of_them_left()?;
     let mut columns = vec![
         ("NAME", Side::Left),
         ("OWNER", Side::Left),
@@ -127,7 +115,7 @@ pub fn list(conf: &Conf, mut words: Words) -> Answer {
         columns.extend(names.map(|name| (name, Side::Right)));
     }
     let mut table = Table::new(&columns);
-    let fs = connect(conf, &Location::parse(""))?;
+    let fs = connect_client(conf)?;
     for (pool, stats) in fs.cache_pools().map_err(|error| list_failed(&error))? {
         if name.as_ref().is_some_and(|name| *name != pool.name) {
             continue;

@@ -57,20 +57,24 @@ fn no_answer(class: &str, message: &str) -> Refusal {
 }
 
 /// Words that are taken one by one, as Java's `StringUtils` takes them.
-pub struct Words(Vec<String>);
+pub struct Words {
+    left: Vec<String>,
+    /// Of the command; a line.
+    synopsis: String,
+}
 
 impl Words {
-    pub fn new(words: Vec<String>) -> Self {
-        Self(words)
+    pub fn new(words: Vec<String>, synopsis: String) -> Self {
+        Self { left: words, synopsis }
     }
 
     /// The value behind `-name`.
     pub fn value(&mut self, name: &str) -> Answer<Option<String>> {
-        Ok(pop_valued(name, &mut self.0)?)
+        Ok(pop_valued(name, &mut self.left)?)
     }
 
     pub fn flag(&mut self, name: &str) -> bool {
-        pop_flag(name, &mut self.0)
+        pop_flag(name, &mut self.left)
     }
 
     pub fn number(&mut self, name: &str) -> Answer<Option<i64>> {
@@ -83,14 +87,31 @@ impl Words {
 
     /// The first word that is no option.
     pub fn first(&mut self) -> Option<String> {
-        let at = self.0.iter().position(|word| word == "--" || !word.starts_with('-'))?;
-        let at = at + usize::from(self.0.get(at).is_some_and(|word| word == "--"));
-        (at < self.0.len()).then(|| self.0.remove(at))
+        let at = self.left.iter().position(|word| word == "--" || !word.starts_with('-'))?;
+        let at = at + usize::from(self.left.get(at).is_some_and(|word| word == "--"));
+        (at < self.left.len()).then(|| self.left.remove(at))
+    }
+
+    /// Fails where words are left; names the first.
+    pub fn none_left(&self) -> Answer {
+        self.left.first().map_or(Ok(()), |word| {
+            let synopsis = &self.synopsis;
+            refuse(format!("Can't understand argument: {word}\nUsage is {synopsis}"))
+        })
+    }
+
+    /// The same; names them all.
+    pub fn none_of_them_left(&self) -> Answer {
+        if self.left.is_empty() {
+            return Ok(());
+        }
+        let (words, synopsis) = (self.left.join(" "), &self.synopsis);
+        refuse(format!("Can't understand arguments: {words}\nUsage is {synopsis}"))
     }
 
     /// What nobody took.
     pub fn rest(&self) -> &[String] {
-        &self.0
+        &self.left
     }
 }
 
@@ -168,7 +189,8 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Words {
-        Words::new(text.split(' ').map(str::to_owned).collect())
+        let words = text.split(' ').map(str::to_owned).collect();
+        Words::new(words, "[-modifyPool <name>]\n".to_owned())
     }
 
     #[test]
@@ -178,6 +200,8 @@ mod tests {
         assert!(words.flag("-force") && !words.flag("-force"));
         assert_eq!(words.first().as_deref(), Some("one"));
         assert_eq!(words.rest(), ["two"]);
+        let left = words.none_left().unwrap_err().text;
+        assert_eq!(left, "Can't understand argument: two\nUsage is [-modifyPool <name>]\n");
     }
 
     #[test]

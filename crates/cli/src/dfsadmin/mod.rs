@@ -7,6 +7,7 @@ mod quota;
 mod report;
 mod safe_mode;
 mod topology;
+mod words;
 
 use zerohop_client::blocking::FileSystem;
 use zerohop_conf::{Conf, keys, parse_size};
@@ -14,6 +15,7 @@ use zerohop_conf::{Conf, keys, parse_size};
 use crate::failure::{EXIT_USAGE, Failure, Kind, Outcome, complain};
 use crate::fs::{client_failure, connect_client};
 use crate::settings::Settings;
+use words::{expect, resolved};
 
 /// One command: its name, its synopsis, what it does.
 struct Command {
@@ -166,11 +168,6 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
     })
 }
 
-/// Fails unless there are exactly so many words.
-fn expect(words: &[String], count: usize) -> Outcome {
-    if words.len() == count { Ok(()) } else { Err(Failure::usage("")) }
-}
-
 /// Runs a call that answers with nothing, and says that it is done.
 fn simple(
     conf: &Conf,
@@ -282,10 +279,4 @@ fn disallow_snapshot(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
         |fs| fs.allow_snapshot(&path, false),
         &format!("Disallowing snapshot on {path} succeeded"),
     )
-}
-
-/// The absolute path of a word of the command line.
-pub fn resolved(conf: &Conf, text: &str) -> Outcome<String> {
-    let home = connect_client(conf)?.home();
-    Ok(crate::fs::absolute(&crate::fs::Location::parse(text).path, &home))
 }

@@ -2,7 +2,7 @@
 
 use zerohop_conf::Conf;
 
-use super::resolved;
+use super::words::resolved;
 use crate::failure::{Failure, Outcome};
 use crate::fs::{client_failure, connect_client};
 

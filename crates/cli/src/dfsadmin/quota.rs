@@ -3,7 +3,7 @@
 use zerohop_client::StorageType;
 use zerohop_conf::{Conf, parse_size};
 
-use super::resolved;
+use super::words::resolved;
 use crate::failure::{Failure, Outcome};
 use crate::fs::{client_failure, connect_client, pop_valued};
 

@@ -6,7 +6,7 @@ use zerohop_client::{DatanodeInfo, DatanodeReportType};
 use zerohop_conf::Conf;
 use zerohop_proto::hdfs::datanode_info_proto::AdminState;
 
-use super::expect;
+use super::words::expect;
 use crate::failure::Outcome;
 use crate::fs::{client_failure, connect_client};
 

@@ -29,15 +29,12 @@ use crate::fs::pop_flag;
 use crate::settings::Settings;
 use ask::{Files, No, Slots};
 use report::{Generation, Report};
-use target::Target;
+use target::{READ_MAX, Target};
 use verify::Damage;
 
 const USAGE: &str = "Usage: doctor [--json] [PATH]
 \tFinds out why reads do not go locally (short-circuit), and tells the fix of each fault.
 \tReads PATH, or a file that it makes and removes; the exit code is 0 only if local reads work.";
-
-/// Blocks of PATH that are read are not more than this together.
-const READ_MAX: u64 = 1 << 30;
 
 pub fn run(mut settings: Settings, mut words: Vec<String>) -> i32 {
     let json = pop_flag("--json", &mut words);

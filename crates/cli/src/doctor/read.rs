@@ -2,9 +2,8 @@
 
 use zerohop_client::{ReadPath, ReadStatistics};
 
-use super::READ_MAX;
 use super::report::Report;
-use super::target::Target;
+use super::target::{READ_MAX, Target};
 
 /// Bytes read at a time.
 const READ_LEN: usize = 1 << 20;

@@ -10,6 +10,9 @@ use crate::fs::{Location, absolute, client_failure};
 /// Bytes of a file of our own; not a multiple of a chunk.
 const LEN: usize = (1 << 20) + 100;
 
+/// Blocks of a file that are read are not more than this together.
+pub const READ_MAX: u64 = 1 << 30;
+
 /// A file with its blocks.
 pub struct Target {
     pub fs: FileSystem,

@@ -2,10 +2,11 @@
 
 use std::io::Read;
 
-use super::copy::remote_destination;
+use super::destination::remote_destination;
 use super::options::Options;
 use super::shell::Shell;
-use super::store::{CreateHow, OpenHow, Output};
+use super::store::{CreateHow, OpenHow};
+use super::stream::pump;
 use crate::failure::{Failure, Outcome};
 
 pub fn run(shell: &mut Shell, args: Vec<String>) -> Outcome {
@@ -35,24 +36,4 @@ pub fn run(shell: &mut Shell, args: Vec<String>) -> Outcome {
         pump(&mut *input, &mut *output, &mut |_| {})?;
     }
     output.finish()
-}
-
-/// Copies everything; tells of each piece that is through.
-pub fn pump(
-    input: &mut dyn Read,
-    output: &mut dyn Output,
-    through: &mut dyn FnMut(u64),
-) -> Outcome<u64> {
-    let mut buffer = Vec::new();
-    let mut total = 0;
-    loop {
-        let count = match output.write_from(input, &mut buffer) {
-            Ok(0) => return Ok(total),
-            Ok(count) => count,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(Failure::io(error.to_string())),
-        };
-        total += count as u64;
-        through(count as u64);
-    }
 }

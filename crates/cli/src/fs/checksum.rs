@@ -1,8 +1,8 @@
 //! `-checksum`
 
+use super::encoding::hex;
 use super::options::Options;
 use super::shell::Shell;
-use super::xattr::hex;
 use crate::failure::Outcome;
 
 pub fn run(shell: &mut Shell, args: Vec<String>) -> Outcome {

@@ -5,14 +5,18 @@ use std::io::Read;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
-use super::acl;
-use super::append::pump;
+use super::acl_entry::{AclChange, full_list};
+use super::crc_file::write_crc_file;
+use super::destination::Destination;
 use super::interrupt::Unfinished;
-use super::item::{Item, file_name};
+use super::item::Item;
+use super::location::file_name;
 use super::parts::Parts;
 use super::progress::Progress;
 use super::shell::Shell;
-use super::store::{AclChange, CreateHow, OpenHow, Output, Status, Times};
+use super::status::Status;
+use super::store::{CreateHow, OpenHow, Output, Times};
+use super::stream::pump;
 use crate::failure::{Failure, Outcome};
 
 /// Files found ahead of those being copied.
@@ -56,63 +60,6 @@ impl Default for Copying {
             threads: 1,
             move_source: false,
         }
-    }
-}
-
-/// The rules about the last argument of a copy or move.
-pub struct Destination;
-
-impl Destination {
-    /// Several sources need a folder; one source needs a free name below a folder that exists.
-    pub fn check(target: &Item, sources: &[Item], overwrite: bool) -> Outcome {
-        match &target.status {
-            None if sources.len() > 1 => Err(Failure::not_found(&target.text)),
-            Some(status) if sources.len() > 1 && !status.is_dir() => {
-                Err(Failure::not_directory(&target.text))
-            }
-            Some(status) if sources.len() == 1 && !status.is_dir() && !overwrite => {
-                Err(Failure::exists(&target.text))
-            }
-            None if !target.parent_exists()? => Err(target.no_parent()),
-            _ => Ok(()),
-        }
-    }
-
-    /// Where a source goes: into the folder, or to the name itself.
-    pub fn of(target: &Item, source: &Item) -> Outcome<Item> {
-        if target.is_dir() || target.looks_like_folder() {
-            return target.child(file_name(&source.path));
-        }
-        Ok(target.clone())
-    }
-
-    /// A folder cannot be put into itself.
-    pub fn check_not_inside(source: &Item, to: &Item) -> Outcome {
-        if !source.is_dir() || source.store.uri() != to.store.uri() {
-            return Ok(());
-        }
-        let (from, into) = (&source.path, &to.path);
-        let (problem, named) = if from == into {
-            ("are identical", to.qualified())
-        } else if into.starts_with(&format!("{}/", from.trim_end_matches('/'))) {
-            ("is a subdirectory of itself", to.text.clone())
-        } else {
-            return Ok(());
-        };
-        Err(Failure::io(format!("`{}' to `{named}': {problem}", source.text)))
-    }
-}
-
-/// The last argument as destination; `.` where there is only one argument.
-pub fn remote_destination(shell: &mut Shell, args: &mut Vec<String>) -> Outcome<Item> {
-    if args.len() < 2 {
-        return shell.item(".");
-    }
-    let text = args.pop().unwrap_or_default();
-    let mut items = shell.expand(&text)?;
-    match (items.pop(), items.is_empty()) {
-        (Some(item), true) => Ok(item),
-        _ => Err(Failure::path(text, "Too many matches")),
     }
 }
 
@@ -228,15 +175,6 @@ impl Walk<'_> {
     }
 }
 
-impl Item {
-    /// An entry that is known not to exist.
-    fn absent_child(&self, name: &str) -> Item {
-        let path = super::item::child(&self.path, name);
-        let text = super::item::child(&self.text, name);
-        Item { store: self.store.clone(), text, path, status: None }
-    }
-}
-
 impl Work {
     fn run(&self, jobs: Arc<Mutex<Receiver<Job>>>) {
         loop {
@@ -264,7 +202,7 @@ impl Work {
             pump(&mut *input, output, &mut |bytes| self.progress.done(bytes)).map(|_| ())
         })?;
         if self.how.write_crc && job.target.store.is_local() {
-            super::local::write_crc_file(&job.target.path)?;
+            write_crc_file(&job.target.path)?;
         }
         preserve(&job.source, &job.target, self.how.preserve)?;
         if self.how.move_source && !job.source.store.delete(&job.source.path, false)? {
@@ -333,7 +271,8 @@ fn preserve(source: &Item, target: &Item, keep: Preserve) -> Outcome {
         store.set_permission(path, status.mode)?;
     }
     if keep.acl && status.has_acl {
-        store.change_acl(path, AclChange::Set(acl::all_entries(source)?))?;
+        let entries = full_list(status.mode, &source.store.acl(&source.path)?);
+        store.change_acl(path, AclChange::Set(entries))?;
     }
     if keep.xattr {
         for (name, value) in source.store.xattrs(&source.path)? {

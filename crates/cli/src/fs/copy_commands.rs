@@ -3,12 +3,14 @@
 use std::io::Write;
 use std::num::NonZeroUsize;
 
-use super::copy::{Copying, Preserve, copy_all, remote_destination, write_stream};
-use super::display::to_stdout;
+use super::copy::{Copying, Preserve, copy_all, write_stream};
+use super::destination::remote_destination;
 use super::item::Item;
 use super::options::{Given, Options};
 use super::shell::Shell;
-use super::store::{CreateHow, FileKind, OpenHow, Output};
+use super::status::FileKind;
+use super::store::{CreateHow, OpenHow, Output};
+use super::stream::{pump, to_stdout};
 use crate::failure::{Failure, Outcome};
 
 /// Copies run side by side where the command line says nothing.
@@ -197,7 +199,7 @@ fn merge(sources: &[Item], given: &Given, mut output: Box<dyn Output>) -> Outcom
         let empty = source.found()?.length == 0;
         if !empty {
             let mut input = source.store.open(&source.path, OpenHow::default())?;
-            super::append::pump(&mut *input, &mut *output, &mut |_| {})?;
+            pump(&mut *input, &mut *output, &mut |_| {})?;
         }
         if given.has("nl") && !(empty && given.has("skip-empty-file")) {
             output.write_all(b"\n")?;

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::options::{Given, Options};
 use super::shell::Shell;
-use super::store::{QuotaUsage, Summary};
+use super::status::{QuotaUsage, Summary};
 use crate::failure::{Failure, Outcome};
 use crate::units::size;
 

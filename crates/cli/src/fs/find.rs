@@ -1,6 +1,7 @@
 //! `-find`: the expressions of Hadoop's find, all joined by "and".
 
-use super::item::{Item, file_name};
+use super::item::Item;
+use super::location::file_name;
 use super::options::Options;
 use super::pattern::Pattern;
 use super::shell::Shell;

@@ -1,8 +1,9 @@
 //! Globs against a file system, with as few calls as the pattern allows.
 
-use super::item::child;
+use super::location::child;
 use super::pattern::{Pattern, expand_groups, unescape};
-use super::store::{Status, Store};
+use super::status::Status;
+use super::store::Store;
 use crate::failure::Outcome;
 
 /// A path that the pattern may lead through.

@@ -8,83 +8,19 @@ use zerohop_client::{
     self as client, AppendOptions, CreateOptions, FileStatus, OpenOptions, RenameOptions, Verify,
     XAttrFlags,
 };
-use zerohop_conf::{Conf, keys};
-use zerohop_transport::rpc::RpcError;
+use zerohop_conf::Conf;
 
-use super::item::Location;
+use super::acl_entry::{AclChange, AclEntry, AclKind};
+use super::connect::client_failure;
 use super::report;
-use super::store::*;
-use crate::failure::{Failure, Kind, Outcome};
-use crate::namenodes;
+use super::status::{Checksum, FileKind, FsStatus, QuotaUsage, Status, Summary, TypeUsage};
+use super::store::{CreateHow, Input, OpenHow, Output, Store, Times};
+use crate::failure::Outcome;
 
 /// The file system of `hdfs://authority`; nothing is sent yet.
 pub fn connect(conf: &Conf, uri: &str) -> Outcome<Arc<dyn Store>> {
     let fs = FileSystem::connect(conf, Some(uri)).map_err(client_failure)?;
     Ok(Arc::new(HdfsStore { fs }))
-}
-
-/// The client of the default file system, for administration.
-pub fn connect_client(conf: &Conf) -> Outcome<FileSystem> {
-    let uri = conf.get(&keys::FS_DEFAULTFS)?;
-    if Location::parse(&uri).scheme.as_deref() != Some("hdfs") {
-        return Err(Failure::io(format!(
-            "FileSystem {uri} is not an HDFS file system; set fs.defaultFS in core-site.xml or give -fs hdfs://HOST:PORT"
-        )));
-    }
-    FileSystem::connect(conf, None).map_err(client_failure)
-}
-
-/// The client's error in the shell's terms; its text is what Hadoop's shell prints.
-pub fn client_failure(error: client::Error) -> Failure {
-    let kind = match error.kind() {
-        client::Kind::NotFound => Kind::NotFound,
-        client::Kind::Denied => Kind::Denied,
-        client::Kind::Exists => Kind::Exists,
-        client::Kind::Unsupported => Kind::Unsupported,
-        _ => Kind::Io,
-    };
-    match error.rpc() {
-        Some(RpcError::Connect { addr, source }) => Failure::io(no_connection(addr, source)),
-        _ => Failure::new(kind, error.to_string()),
-    }
-}
-
-/// What Hadoop's `NetUtils.wrapException` makes of it, and what to do.
-fn no_connection(addr: &str, source: &io::Error) -> String {
-    let call = format!("Call From {} to {addr} failed on", local_host());
-    let (what, wiki) = match source.kind() {
-        io::ErrorKind::ConnectionRefused => (
-            "connection exception: java.net.ConnectException: Connection refused".to_owned(),
-            "ConnectionRefused",
-        ),
-        io::ErrorKind::TimedOut => (
-            format!("socket timeout exception: java.net.SocketTimeoutException: {source}"),
-            "SocketTimeout",
-        ),
-        io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => (
-            format!("socket timeout exception: java.net.NoRouteToHostException: {source}"),
-            "NoRouteToHost",
-        ),
-        // The resolver's errors have no kind of their own.
-        _ if source.to_string().starts_with("failed to lookup address") => {
-            let host = addr.rsplit_once(':').map_or(addr, |(host, _)| host);
-            return format!(
-                "java.net.UnknownHostException: {host}; is that host's name, or a name service of hdfs-site.xml, spelled right in fs.defaultFS?"
-            );
-        }
-        _ => (format!("socket exception: java.net.SocketException: {source}"), "SocketException"),
-    };
-    format!(
-        "{call} {what}; For more details see:  http://wiki.apache.org/hadoop/{wiki}; is the NameNode running there? fs.defaultFS names it"
-    )
-}
-
-/// This machine as Java's `InetAddress.getLocalHost` prints it: `name/ip`.
-fn local_host() -> String {
-    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    let found = std::net::ToSocketAddrs::to_socket_addrs(&(name.as_str(), 0)).ok();
-    let ip = found.and_then(|mut found| found.next()).map(|addr| addr.ip().to_string());
-    format!("{name}/{}", ip.unwrap_or_else(|| "127.0.0.1".to_owned()))
 }
 
 struct HdfsStore {
@@ -387,34 +323,4 @@ impl Output for HdfsOutput {
     fn finish(mut self: Box<Self>) -> Outcome {
         self.0.close().map_err(client_failure)
     }
-}
-
-/// `host:port` of the web server of the NameNode that a location belongs to.
-pub fn http_address(conf: &Conf, location: &Location) -> Outcome<String> {
-    let default = Location::parse(&conf.get(&keys::FS_DEFAULTFS)?);
-    let authority = location.authority.clone().or(default.authority).unwrap_or_default();
-    let services = conf.get(&keys::DFS_NAMESERVICES)?;
-    let several = namenodes::of_service(conf, &authority)?;
-    let node = match services.iter().find(|service| **service == authority) {
-        Some(_) if several.len() > 1 => Some(namenodes::active(conf, several)?),
-        Some(service) => {
-            let mut nodes = namenodes::configured(conf)?.into_iter();
-            nodes.find(|node| node.nameservice == *service)
-        }
-        None => None,
-    };
-    let (suffixes, host) = match &node {
-        Some(node) => (vec![node.nameservice.as_str(), node.id.as_str()], node.host.as_str()),
-        None => (Vec::new(), authority.split(':').next().unwrap_or_default()),
-    };
-    if host.is_empty() {
-        return Err(Failure::io(
-            "no NameNode is configured; set fs.defaultFS in core-site.xml or give -fs hdfs://HOST:PORT",
-        ));
-    }
-    let address = conf.get_for(&keys::DFS_NAMENODE_HTTP_ADDRESS, &suffixes)?;
-    Ok(match address.strip_prefix("0.0.0.0:") {
-        Some(port) => format!("{host}:{port}"),
-        None => address,
-    })
 }

@@ -1,12 +1,11 @@
 //! `-ls`
 
 use jiff::tz::TimeZone;
-use serde_json::json;
 
 use super::item::Item;
 use super::options::{Given, Options};
 use super::shell::Shell;
-use super::store::{FileKind, Status};
+use super::status::{FileKind, Status};
 use crate::failure::Outcome;
 use crate::units;
 
@@ -130,7 +129,7 @@ impl Ls {
     fn entry(&mut self, shell: &mut Shell, item: &Item, policy: &str) -> Outcome {
         let status = item.found()?;
         if shell.json {
-            self.json.push(as_json(&item.text, status));
+            self.json.push(status.json(&item.text));
             return Ok(());
         }
         if self.given.has("C") {
@@ -186,24 +185,4 @@ fn policy(item: &Item) -> Outcome<String> {
 
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
-}
-
-/// A path for programs; the same fields as in the REST interface.
-pub fn as_json(text: &str, status: &Status) -> serde_json::Value {
-    json!({
-        "path": text,
-        "type": match status.kind {
-            FileKind::File => "FILE",
-            FileKind::Directory => "DIRECTORY",
-            FileKind::Symlink => "SYMLINK",
-        },
-        "length": status.length,
-        "replication": status.replication,
-        "blockSize": status.block_size,
-        "modificationTime": status.modified_ms,
-        "accessTime": status.accessed_ms,
-        "owner": status.owner,
-        "group": status.group,
-        "permission": format!("{:o}", status.mode),
-    })
 }

@@ -3,7 +3,8 @@
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-use super::item::{Item, parent};
+use super::item::Item;
+use super::location::parent;
 use super::options::{Options, pop_valued};
 use super::shell::Shell;
 use super::store::{CreateHow, Times};

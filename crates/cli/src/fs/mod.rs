@@ -1,13 +1,24 @@
 //! `zerohop fs`: the commands of Hadoop's file system shell.
+//!
+//! From the top: [`help`] has the table of the commands, each of which is a file or shares one with
+//! its like; [`copy`], [`destination`], [`stream`] and [`trash`] are what several of them do;
+//! [`shell`] is one run of one command, with its output and its errors; [`item`] and [`glob`] are
+//! paths that were looked up, in a [`store`], which is [`hdfs`] or [`local`]; [`status`],
+//! [`acl_entry`] and [`location`] are what is said of files and paths. Imports go down only.
 
 mod acl;
+mod acl_entry;
 mod append;
 mod checksum;
 mod codec;
+mod connect;
 mod copy;
 mod copy_commands;
 mod count;
+mod crc_file;
+mod destination;
 mod display;
+mod encoding;
 mod find;
 mod glob;
 mod hdfs;
@@ -15,6 +26,7 @@ mod help;
 mod interrupt;
 mod item;
 mod local;
+mod location;
 mod ls;
 mod make;
 mod modify;
@@ -30,7 +42,9 @@ mod seqfile;
 mod shell;
 mod snapshot;
 mod stat;
+mod status;
 mod store;
+mod stream;
 mod tail;
 mod test;
 mod text;
@@ -41,11 +55,11 @@ mod xattr;
 use zerohop_conf::Conf;
 
 use crate::failure::{EXIT_USAGE, Failure, Kind};
-pub use hdfs::{client_failure, connect_client, http_address};
-pub use item::{Location, absolute};
+pub use connect::{client_failure, connect_client};
+pub use location::{Location, absolute};
 pub use options::{pop_flag, pop_valued};
 use shell::Shell;
-pub use store::permission;
+pub use status::permission;
 
 /// Exit code when the reader of our output is gone, as of a process that SIGPIPE ended.
 const EXIT_PIPE: i32 = 141;

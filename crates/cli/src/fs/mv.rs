@@ -1,6 +1,6 @@
 //! `-mv`
 
-use super::copy::{Destination, remote_destination};
+use super::destination::{Destination, remote_destination};
 use super::options::Options;
 use super::shell::Shell;
 use crate::failure::{Failure, Outcome};

@@ -5,9 +5,8 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::display::BUFFER;
 use super::item::Item;
-use super::store::{Input, OpenHow};
+use super::store::{BUFFER, Input, OpenHow};
 use crate::failure::{Failure, Outcome};
 
 /// A file and how it is cut.

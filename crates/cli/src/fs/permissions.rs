@@ -2,7 +2,7 @@
 
 use super::options::Options;
 use super::shell::Shell;
-use super::store::Status;
+use super::status::Status;
 use crate::failure::{Failure, Kind, Outcome};
 
 /// What a mode text does to one of user, group, others and sticky.
@@ -187,7 +187,7 @@ fn set_owner(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fs::store::FileKind;
+    use crate::fs::status::FileKind;
 
     fn apply(text: &str, old: u32, kind: FileKind) -> Option<u32> {
         let status = Status {

@@ -11,7 +11,7 @@
 use std::io::{self, Cursor, Read};
 
 use super::codec::Codec;
-use super::xattr::hex;
+use super::encoding::hex;
 use crate::failure::{Failure, Outcome};
 
 const SYNC: usize = 16;

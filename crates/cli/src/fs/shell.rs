@@ -8,10 +8,12 @@ use zerohop_conf::{Conf, keys};
 
 use super::glob::glob;
 use super::hdfs;
-use super::item::{Item, Location, absolute, relative};
+use super::item::Item;
 use super::local::LocalStore;
+use super::location::{Location, absolute, decoded, relative};
 use super::pattern::unescape;
-use super::store::{Status, Store};
+use super::status::Status;
+use super::store::Store;
 use crate::failure::{Failure, Kind, Outcome};
 
 /// One run of one command.
@@ -172,6 +174,20 @@ impl Shell {
         })
     }
 
+    /// Runs `action` on each file that is named, without globbing; the first failure ends it.
+    pub fn each_named(
+        &mut self,
+        args: &[String],
+        mut action: impl FnMut(&mut Shell, Item) -> Outcome,
+    ) -> Outcome {
+        for arg in args {
+            let item = self.item(arg)?;
+            item.found_file()?;
+            action(self, item)?;
+        }
+        Ok(())
+    }
+
     /// Expands the arguments and visits each path, and what lies below it when `recursive`.
     pub fn walk_args(&mut self, args: &[String], recursive: bool, visit: Visit) -> Outcome {
         let items = self.expand_all(args)?;
@@ -252,37 +268,5 @@ impl Shell {
     /// Prints a value for programs.
     pub fn json_line(&mut self, value: &serde_json::Value) -> Outcome {
         self.line(value.to_string())
-    }
-}
-
-/// A text with `%20` and the like, decoded; `None` where it has no such thing.
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let (byte, after) = match (first, after) {
-            (b'%', [high, low, after @ ..]) => {
-                let digit = |byte: &u8| char::from(*byte).to_digit(16);
-                let value = digit(high).zip(digit(low)).map(|(high, low)| 16 * high + low);
-                (u8::try_from(value?).ok()?, after)
-            }
-            _ => (*first, after),
-        };
-        bytes.push(byte);
-        rest = after;
-    }
-    String::from_utf8(bytes).ok().filter(|decoded| decoded != text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::decoded;
-
-    #[test]
-    fn escapes_of_uris() {
-        assert_eq!(decoded("a%20b%c3%A9").as_deref(), Some("a bé"));
-        for text in ["a b", "100%", "%zz", "%f", "%ff"] {
-            assert_eq!(decoded(text), None, "{text}");
-        }
     }
 }

@@ -2,11 +2,11 @@
 
 use jiff::tz::TimeZone;
 
-use super::item::{Item, file_name};
-use super::ls::as_json;
+use super::item::Item;
+use super::location::file_name;
 use super::options::Options;
 use super::shell::Shell;
-use super::store::FileKind;
+use super::status::FileKind;
 use crate::failure::{Failure, Outcome};
 use crate::units::time;
 
@@ -24,7 +24,7 @@ pub fn run(shell: &mut Shell, args: Vec<String>) -> Outcome {
     let mut values = Vec::new();
     shell.walk_args(&given.rest, recursive, &mut |shell, item, _| {
         if shell.json {
-            values.push(as_json(&item.text, item.found()?));
+            values.push(item.found()?.json(&item.text));
             return Ok(());
         }
         let line = describe(item, &format)?;

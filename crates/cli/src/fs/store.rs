@@ -2,121 +2,12 @@
 
 use std::io::{Read, Write};
 
-use super::display::BUFFER;
+use super::acl_entry::{AclChange, AclEntry};
+use super::status::{Checksum, FsStatus, QuotaUsage, Status, Summary};
 use crate::failure::{Failure, Kind, Outcome};
 
-/// What a path is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileKind {
-    File,
-    Directory,
-    Symlink,
-}
-
-/// What is known of a path.
-#[derive(Debug, Clone)]
-pub struct Status {
-    /// Absolute, without scheme and host.
-    pub path: String,
-    pub kind: FileKind,
-    pub length: i64,
-    pub replication: i32,
-    pub block_size: i64,
-    /// Milliseconds since 1970.
-    pub modified_ms: i64,
-    pub accessed_ms: i64,
-    pub owner: String,
-    pub group: String,
-    /// The nine permission bits and the sticky bit (octal 1000).
-    pub mode: u32,
-    pub has_acl: bool,
-    /// Name of the erasure coding policy, empty for a replicated file.
-    pub erasure_policy: String,
-}
-
-impl Status {
-    pub fn is_dir(&self) -> bool {
-        self.kind == FileKind::Directory
-    }
-
-    pub fn is_file(&self) -> bool {
-        self.kind == FileKind::File
-    }
-
-    /// The last name of the path; empty for the root.
-    pub fn name(&self) -> &str {
-        self.path.rsplit('/').next().unwrap_or_default()
-    }
-
-    /// As FsPermission.toString: `rwxr-x--t`.
-    pub fn permission(&self) -> String {
-        permission(self.mode)
-    }
-}
-
-/// As FsPermission.toString: `rwxr-x--t`.
-pub fn permission(mode: u32) -> String {
-    let mut text = String::with_capacity(9);
-    for (index, letter) in "rwxrwxrwx".chars().enumerate() {
-        text.push(if mode & (0o400 >> index) != 0 { letter } else { '-' });
-    }
-    if mode & 0o1000 != 0 {
-        text.pop();
-        text.push(if mode & 1 != 0 { 't' } else { 'T' });
-    }
-    text
-}
-
-/// Sums below a path, and its quotas.
-#[derive(Debug, Clone, Default)]
-pub struct Summary {
-    pub length: i64,
-    pub files: i64,
-    pub directories: i64,
-    /// -1 means no quota.
-    pub quota: i64,
-    pub space_consumed: i64,
-    pub space_quota: i64,
-    pub snapshot_length: i64,
-    pub snapshot_files: i64,
-    pub snapshot_directories: i64,
-    pub snapshot_space: i64,
-    pub erasure_policy: String,
-}
-
-/// Usage against the quota of one storage type.
-#[derive(Debug, Clone)]
-pub struct TypeUsage {
-    pub storage_type: String,
-    pub quota: i64,
-    pub consumed: i64,
-}
-
-/// Quotas and what counts against them.
-#[derive(Debug, Clone, Default)]
-pub struct QuotaUsage {
-    pub files_and_directories: i64,
-    pub quota: i64,
-    pub space_consumed: i64,
-    pub space_quota: i64,
-    pub types: Vec<TypeUsage>,
-}
-
-/// Sizes of a whole file system in bytes.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct FsStatus {
-    pub capacity: i64,
-    pub used: i64,
-    pub remaining: i64,
-}
-
-/// A file's checksum.
-#[derive(Debug, Clone)]
-pub struct Checksum {
-    /// As `MD5-of-0MD5-of-512CRC32C`.
-    pub algorithm: String,
-    pub bytes: Vec<u8>,
-}
+/// Bytes moved by one call.
+pub const BUFFER: usize = 1 << 20;
 
 /// How a file is made.
 #[derive(Debug, Clone, Copy, Default)]
@@ -167,35 +58,6 @@ pub trait Output: Write + Send {
 pub struct Times {
     pub modified_ms: Option<i64>,
     pub accessed_ms: Option<i64>,
-}
-
-/// One entry of an access control list, in Hadoop's notation: `default:user:name:rwx`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AclEntry {
-    pub is_default: bool,
-    /// `user`, `group`, `mask` or `other`.
-    pub kind: AclKind,
-    pub name: Option<String>,
-    /// Three bits; 7 where an entry is only to be removed.
-    pub permission: u32,
-}
-
-/// Whom an ACL entry is about; in the order in which entries are listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum AclKind {
-    User,
-    Group,
-    Mask,
-    Other,
-}
-
-/// What to do to an access control list.
-pub enum AclChange {
-    Modify(Vec<AclEntry>),
-    Remove(Vec<AclEntry>),
-    Set(Vec<AclEntry>),
-    RemoveDefault,
-    RemoveAll,
 }
 
 /// A file system. Paths are absolute and have no scheme.

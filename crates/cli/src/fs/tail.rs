@@ -3,11 +3,11 @@
 use std::io::Read;
 use std::time::Duration;
 
-use super::display::{one_file, to_stdout};
 use super::item::Item;
 use super::options::{Given, Options};
 use super::shell::Shell;
 use super::store::OpenHow;
+use super::stream::to_stdout;
 use crate::failure::Outcome;
 
 const TAIL_BYTES: i64 = 1024;
@@ -23,7 +23,7 @@ pub fn run(shell: &mut Shell, args: Vec<String>) -> Outcome {
             delay = Duration::from_millis(millis.unsigned_abs());
         }
     }
-    one_file(shell, &given.rest, |shell, mut item| {
+    shell.each_named(&given.rest, |shell, mut item| {
         let start = (item.found()?.length - TAIL_BYTES).max(0);
         let mut offset = print_from(shell, &item, start)?;
         while given.has("f") {

@@ -3,12 +3,12 @@
 use std::io::Read;
 
 use super::codec::Codec;
-use super::display::to_stdout;
 use super::item::Item;
 use super::options::Options;
 use super::seqfile;
 use super::shell::Shell;
 use super::store::{Input, OpenHow};
+use super::stream::to_stdout;
 use crate::failure::{Failure, Outcome};
 
 pub fn run(shell: &mut Shell, args: Vec<String>) -> Outcome {

@@ -7,9 +7,11 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use zerohop_conf::keys;
 
-use super::item::{Item, Location, child, parent};
+use super::item::Item;
+use super::location::{Location, child, parent};
 use super::shell::Shell;
-use super::store::{Status, Store};
+use super::status::Status;
+use super::store::Store;
 use crate::failure::{Failure, Kind, Outcome};
 use crate::units::{now_ms, time};
 

@@ -1,0 +1,43 @@
+//! The cluster that is measured: the configured one, or one of its own.
+
+use std::process::Command;
+
+use zerohop_conf::{Conf, keys};
+
+use crate::failure::Outcome;
+use crate::fs::Location;
+use crate::settings::Settings;
+
+/// Whether the configuration names an HDFS.
+pub fn is_configured(conf: &Conf) -> Outcome<bool> {
+    let default = Location::parse(&conf.get(&keys::FS_DEFAULTFS)?);
+    Ok(default.scheme.as_deref() == Some("hdfs"))
+}
+
+/// Runs `zerohop VERB WORDS` on a cluster that is a process of its own, so that its CPU time is not
+/// the client's.
+pub fn run_on_own(
+    settings: &Settings,
+    datanodes: u16,
+    verb: &str,
+    words: &[String],
+) -> Outcome<i32> {
+    let quote = |word: &str| format!("'{}'", word.replace('\'', "'\\''"));
+    let own = std::env::current_exe()?;
+    let mut command = format!("{} {verb}", quote(&own.to_string_lossy()));
+    for word in words {
+        command.push(' ');
+        command.push_str(&quote(word));
+    }
+    command.push_str(" --watch cluster=$PPID");
+    let mut up = Command::new(&own);
+    if let Some(folder) = &settings.folder {
+        up.arg("--config").arg(folder);
+    }
+    for (name, value) in &settings.values {
+        up.arg("-D").arg(format!("{name}={value}"));
+    }
+    up.args(["up", "--datanodes", &datanodes.to_string(), "--port", "0", "--http-port", "0"]);
+    let status = up.args(["--exec", &command]).status()?;
+    Ok(status.code().unwrap_or(1))
+}

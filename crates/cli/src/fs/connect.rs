@@ -1,0 +1,75 @@
+//! Connecting to HDFS, and the client's errors in the words of Hadoop's shell.
+
+use std::io;
+
+use zerohop_client::blocking::FileSystem;
+use zerohop_client::{Error, Kind as ClientKind};
+use zerohop_conf::{Conf, keys};
+use zerohop_transport::rpc::RpcError;
+
+use super::location::Location;
+use crate::failure::{Failure, Kind, Outcome};
+
+/// The client of the default file system, for administration.
+pub fn connect_client(conf: &Conf) -> Outcome<FileSystem> {
+    let uri = conf.get(&keys::FS_DEFAULTFS)?;
+    if Location::parse(&uri).scheme.as_deref() != Some("hdfs") {
+        return Err(Failure::io(format!(
+            "FileSystem {uri} is not an HDFS file system; set fs.defaultFS in core-site.xml or give -fs hdfs://HOST:PORT"
+        )));
+    }
+    FileSystem::connect(conf, None).map_err(client_failure)
+}
+
+/// The client's error in the shell's terms; its text is what Hadoop's shell prints.
+pub fn client_failure(error: Error) -> Failure {
+    let kind = match error.kind() {
+        ClientKind::NotFound => Kind::NotFound,
+        ClientKind::Denied => Kind::Denied,
+        ClientKind::Exists => Kind::Exists,
+        ClientKind::Unsupported => Kind::Unsupported,
+        _ => Kind::Io,
+    };
+    match error.rpc() {
+        Some(RpcError::Connect { addr, source }) => Failure::io(no_connection(addr, source)),
+        _ => Failure::new(kind, error.to_string()),
+    }
+}
+
+/// What Hadoop's `NetUtils.wrapException` makes of it, and what to do.
+fn no_connection(addr: &str, source: &io::Error) -> String {
+    let call = format!("Call From {} to {addr} failed on", local_host());
+    let (what, wiki) = match source.kind() {
+        io::ErrorKind::ConnectionRefused => (
+            "connection exception: java.net.ConnectException: Connection refused".to_owned(),
+            "ConnectionRefused",
+        ),
+        io::ErrorKind::TimedOut => (
+            format!("socket timeout exception: java.net.SocketTimeoutException: {source}"),
+            "SocketTimeout",
+        ),
+        io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => (
+            format!("socket timeout exception: java.net.NoRouteToHostException: {source}"),
+            "NoRouteToHost",
+        ),
+        // The resolver's errors have no kind of their own.
+        _ if source.to_string().starts_with("failed to lookup address") => {
+            let host = addr.rsplit_once(':').map_or(addr, |(host, _)| host);
+            return format!(
+                "java.net.UnknownHostException: {host}; is that host's name, or a name service of hdfs-site.xml, spelled right in fs.defaultFS?"
+            );
+        }
+        _ => (format!("socket exception: java.net.SocketException: {source}"), "SocketException"),
+    };
+    format!(
+        "{call} {what}; For more details see:  http://wiki.apache.org/hadoop/{wiki}; is the NameNode running there? fs.defaultFS names it"
+    )
+}
+
+/// This machine as Java's `InetAddress.getLocalHost` prints it: `name/ip`.
+fn local_host() -> String {
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let found = std::net::ToSocketAddrs::to_socket_addrs(&(name.as_str(), 0)).ok();
+    let ip = found.and_then(|mut found| found.next()).map(|addr| addr.ip().to_string());
+    format!("{name}/{}", ip.unwrap_or_else(|| "127.0.0.1".to_owned()))
+}

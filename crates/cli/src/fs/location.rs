@@ -1,0 +1,157 @@
+//! Paths with scheme and host as text, without any file system.
+
+/// The parts of a path with an optional scheme and host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Location {
+    pub scheme: Option<String>,
+    pub authority: Option<String>,
+    pub path: String,
+}
+
+impl Location {
+    /// A scheme is what stands before `:/`, a host what follows `//`.
+    pub fn parse(text: &str) -> Location {
+        let colon = text.find(':').filter(|at| *at > 0 && text.find('/') == Some(at + 1));
+        let (scheme, rest) = match colon {
+            Some(at) => (Some(text[..at].to_owned()), &text[at + 1..]),
+            None => (None, text),
+        };
+        let (authority, path) = match rest.strip_prefix("//").filter(|rest| !rest.is_empty()) {
+            Some(rest) => {
+                let end = rest.find('/').unwrap_or(rest.len());
+                let authority = Some(&rest[..end]).filter(|text| !text.is_empty());
+                (authority.map(str::to_owned), &rest[end..])
+            }
+            None => (None, rest),
+        };
+        Location { scheme, authority, path: path.to_owned() }
+    }
+
+    /// What stands in front of the path.
+    pub fn prefix(&self) -> String {
+        match (&self.scheme, &self.authority) {
+            (Some(scheme), Some(authority)) => format!("{scheme}://{authority}"),
+            (Some(scheme), None) => format!("{scheme}://"),
+            (None, Some(authority)) => format!("//{authority}"),
+            (None, None) => String::new(),
+        }
+    }
+}
+
+/// The absolute path without doubled slashes, `.` and `..`.
+pub fn absolute(path: &str, home: &str) -> String {
+    let joined;
+    let path = if path.starts_with('/') {
+        path
+    } else {
+        joined = format!("{home}/{path}");
+        &joined
+    };
+    let mut names: Vec<&str> = Vec::new();
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => {
+                names.pop();
+            }
+            _ => names.push(name),
+        }
+    }
+    format!("/{}", names.join("/"))
+}
+
+/// The path of an entry of a folder.
+pub fn child(folder: &str, name: &str) -> String {
+    if folder.ends_with('/') { format!("{folder}{name}") } else { format!("{folder}/{name}") }
+}
+
+/// The folder above; `None` for the root.
+pub fn parent(path: &str) -> Option<&str> {
+    if path == "/" {
+        return None;
+    }
+    let end = path.rfind('/')?;
+    Some(if end == 0 { "/" } else { &path[..end] })
+}
+
+/// The last name of a path.
+pub fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
+}
+
+/// `path` seen from `home`, as PathData.relativize; `.` for `home` itself.
+pub fn relative(home: &str, path: &str) -> String {
+    if home == path {
+        return ".".to_owned();
+    }
+    let from: Vec<&str> = home.split('/').filter(|name| !name.is_empty()).collect();
+    let to: Vec<&str> = path.split('/').filter(|name| !name.is_empty()).collect();
+    let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let mut names = vec![".."; from.len() - common];
+    names.extend_from_slice(&to[common..]);
+    names.join("/")
+}
+
+/// A text with `%20` and the like, decoded; `None` where it has no such thing.
+pub fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let (byte, after) = match (first, after) {
+            (b'%', [high, low, after @ ..]) => {
+                let digit = |byte: &u8| char::from(*byte).to_digit(16);
+                let value = digit(high).zip(digit(low)).map(|(high, low)| 16 * high + low);
+                (u8::try_from(value?).ok()?, after)
+            }
+            _ => (*first, after),
+        };
+        bytes.push(byte);
+        rest = after;
+    }
+    String::from_utf8(bytes).ok().filter(|decoded| decoded != text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locations() {
+        let parts = |text: &str| {
+            let location = Location::parse(text);
+            (
+                location.scheme.unwrap_or_default(),
+                location.authority.unwrap_or_default(),
+                location.path,
+            )
+        };
+        let expect = |a: &str, b: &str, c: &str| (a.to_owned(), b.to_owned(), c.to_owned());
+        assert_eq!(parts("hdfs://h:8020/a/b"), expect("hdfs", "h:8020", "/a/b"));
+        assert_eq!(parts("hdfs:///a"), expect("hdfs", "", "/a"));
+        assert_eq!(parts("file:/a"), expect("file", "", "/a"));
+        assert_eq!(parts("hdfs://h"), expect("hdfs", "h", ""));
+        assert_eq!(parts("a:b/c"), expect("", "", "a:b/c"));
+        assert_eq!(parts("/a:b"), expect("", "", "/a:b"));
+    }
+
+    #[test]
+    fn paths_are_made_absolute_and_relative_again() {
+        assert_eq!(absolute("//a/./b/../c/", "/h"), "/a/c");
+        assert_eq!(absolute("a", "/h"), "/h/a");
+        assert_eq!(absolute("..", "/"), "/");
+        assert_eq!(relative("/user/me", "/user/me/a/b"), "a/b");
+        assert_eq!(relative("/user/me", "/user/you"), "../you");
+        assert_eq!(relative("/user/me", "/"), "../..");
+        assert_eq!(relative("/user/me", "/user/me"), ".");
+        assert_eq!(parent("/a"), Some("/"));
+        assert_eq!(parent("/"), None);
+    }
+
+    #[test]
+    fn escapes_of_uris() {
+        assert_eq!(decoded("a%20b%c3%A9").as_deref(), Some("a bé"));
+        for text in ["a b", "100%", "%zz", "%f", "%ff"] {
+            assert_eq!(decoded(text), None, "{text}");
+        }
+    }
+}
