@@ -1,6 +1,6 @@
 //! What all files and calls of one client share.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::lease::Leases;
 use crate::namenode::{NameNode, Target};
 use crate::read::{DeadNodes, LocalReads, Totals};
@@ -12,9 +12,9 @@ use std::future::Future;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::runtime::Handle;
 use zerohop_conf::Conf;
 use zerohop_transport::login::User;
 use zerohop_transport::net::{self, ConnectOptions, Pool};
@@ -50,7 +50,7 @@ pub(crate) struct Client {
     pub(crate) local: LocalReads,
     pub(crate) read_totals: Totals,
     pub(crate) dead: DeadNodes,
-    pub(crate) leases: Leases,
+    pub(crate) leases: Arc<Leases>,
     pub(crate) runtime: Handle,
     pub(crate) rpc_options: ClientOptions,
     /// Addresses of DataNodes, by what was asked.
@@ -75,7 +75,7 @@ impl Client {
             local: LocalReads::new(&settings, name.clone(), &user, &rpc_options),
             read_totals: Totals::default(),
             rpc_options,
-            leases: Leases::default(),
+            leases: Leases::new(namenode.clone(), name.clone(), runtime.clone()),
             dead: DeadNodes::default(),
             resolved: Mutex::default(),
             settings,
@@ -125,20 +125,5 @@ impl Client {
             send_buffer_len: 0,
         };
         net::connect(addr, &options)
-    }
-}
-
-/// The runtime of this crate's own, for callers that have none; made when first needed and kept for
-/// the life of the process, because clients come and go.
-pub(crate) fn background() -> Result<Handle> {
-    static RUNTIME: OnceLock<Option<Runtime>> = OnceLock::new();
-    let runtime = RUNTIME.get_or_init(|| {
-        let mut builder = Builder::new_multi_thread();
-        let made = builder.worker_threads(1).thread_name("zerohop-rpc").enable_all().build();
-        made.map_err(|error| tracing::error!("no thread for RPC: {error}")).ok()
-    });
-    match runtime {
-        Some(runtime) => Ok(runtime.handle().clone()),
-        None => Err(Error::plain("no thread for RPC could be started")),
     }
 }

@@ -1,19 +1,34 @@
 //! Keeps what is being written alive: leases at the NameNode, pipelines at the DataNodes.
 
-use crate::client::Client;
-use crate::write::Keepable;
+use crate::namenode::NameNode;
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
 
 /// Half of the soft limit, after which another client may take a file over.
 const RENEW_AFTER: Duration = Duration::from_secs(30);
 /// Time between two looks.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
+/// What is kept alive while a file is open for writing.
+pub(crate) trait Keepable: Send + Sync {
+    /// Whether its lease is still needed.
+    fn is_open(&self) -> bool;
+    /// Whether its pipeline has heard nothing for a while.
+    fn is_quiet(&self) -> bool;
+    /// Tells its pipeline that the writer lives. Blocks the thread.
+    fn heartbeat(&self);
+}
+
 /// The files that a client is writing.
-#[derive(Default)]
-pub(crate) struct Leases(Mutex<State>);
+pub(crate) struct Leases {
+    namenode: NameNode,
+    /// The client's name, which the leases are given to.
+    holder: String,
+    runtime: Handle,
+    state: Mutex<State>,
+}
 
 #[derive(Default)]
 struct State {
@@ -22,38 +37,43 @@ struct State {
 }
 
 impl Leases {
+    pub(crate) fn new(namenode: NameNode, holder: String, runtime: Handle) -> Arc<Self> {
+        Arc::new(Self { namenode, holder, runtime, state: Mutex::default() })
+    }
+
     /// Keeps `writer` alive until it is dropped or says that it is closed.
-    pub(crate) fn keep(&self, client: &Arc<Client>, writer: Weak<dyn Keepable>) {
-        let mut state = self.0.lock();
+    pub(crate) fn keep(self: &Arc<Self>, writer: Weak<dyn Keepable>) {
+        let mut state = self.state.lock();
         state.writers.push(writer);
         if !state.is_kept {
             state.is_kept = true;
-            client.runtime.spawn(keep_all(Arc::downgrade(client)));
+            self.runtime.spawn(keep_all(Arc::downgrade(self)));
         }
     }
 
     /// The writers that are open; when there are none, nobody looks after them any more.
     fn open(&self) -> Vec<Arc<dyn Keepable>> {
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         state.writers.retain(|writer| writer.upgrade().is_some_and(|w| w.is_open()));
         state.is_kept = !state.writers.is_empty();
         state.writers.iter().filter_map(Weak::upgrade).collect()
     }
 }
 
-async fn keep_all(client: Weak<Client>) {
+async fn keep_all(leases: Weak<Leases>) {
     let mut renewed = Instant::now();
     loop {
         tokio::time::sleep(LOOK_INTERVAL).await;
-        let Some(client) = client.upgrade() else { return };
-        let writers = client.leases.open();
+        let Some(leases) = leases.upgrade() else { return };
+        let writers = leases.open();
         if writers.is_empty() {
             return;
         }
         if renewed.elapsed() >= RENEW_AFTER {
-            match client.namenode.renew_lease(&client.name).await {
+            let holder = &leases.holder;
+            match leases.namenode.renew_lease(holder).await {
                 Ok(()) => renewed = Instant::now(),
-                Err(error) => tracing::warn!("Failed to renew lease for {}: {error}", client.name),
+                Err(error) => tracing::warn!("Failed to renew lease for {holder}: {error}"),
             }
         }
         for writer in writers.into_iter().filter(|writer| writer.is_quiet()) {

@@ -40,6 +40,7 @@ mod fs;
 mod lease;
 mod namenode;
 mod read;
+mod runtime;
 mod settings;
 mod types;
 mod write;

@@ -12,9 +12,10 @@ pub use list::ListPages;
 pub use reader::FileReader;
 pub use writer::FileWriter;
 
-use crate::client::{self, Client};
+use crate::client::Client;
 use crate::error::Result;
 use crate::read::{CacheStatistics, ReadStatistics};
+use crate::runtime;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 use zerohop_conf::Conf;
@@ -39,7 +40,7 @@ impl FileSystem {
     pub fn connect_as(conf: &Conf, uri: Option<&str>, user: User) -> Result<Self> {
         let runtime = match Handle::try_current() {
             Ok(handle) => handle,
-            Err(_) => client::background()?,
+            Err(_) => runtime::background()?,
         };
         Ok(Self { client: Client::new(conf, uri, user, runtime)? })
     }
@@ -49,7 +50,7 @@ impl FileSystem {
         uri: Option<&str>,
         user: User,
     ) -> Result<Self> {
-        Ok(Self { client: Client::new(conf, uri, user, client::background()?)? })
+        Ok(Self { client: Client::new(conf, uri, user, runtime::background()?)? })
     }
 
     /// `hdfs://host:port` or `hdfs://nameservice`.

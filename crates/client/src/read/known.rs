@@ -4,8 +4,8 @@
 use super::block::path_of;
 use super::local::{Lent, LocalError, LocalReplica};
 use super::plan::{ReadPath, ReadReason};
+use super::ranges::{Ranges, extent, scatter, together};
 use super::stats::Counters;
-use super::vectored::{Ranges, extent, scatter, together};
 use crate::types::Verify;
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;

@@ -12,6 +12,7 @@ mod known;
 mod local;
 mod open;
 mod plan;
+mod ranges;
 mod remote;
 mod stats;
 mod vectored;

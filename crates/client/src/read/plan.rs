@@ -1,6 +1,7 @@
 //! How a range is read, and why.
 
 use crate::settings::LocalSettings;
+use crate::types::DatanodeInfo;
 use std::net::SocketAddr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -132,6 +133,21 @@ impl NotLocal {
     /// Whether it is so whoever might have answered.
     pub(crate) fn is_of_this_process(&self) -> bool {
         matches!(self.reason, ReadReason::PathUnsafe | ReadReason::DescriptorLimit)
+    }
+
+    /// For a replica of another machine.
+    pub(crate) fn other_host(node: &DatanodeInfo) -> Self {
+        Self::new(ReadReason::OtherHost, format!("{node} is on another machine"))
+    }
+
+    /// For a socket at which another DataNode than `node` gave `answer`.
+    pub(crate) fn other_datanode(node: &DatanodeInfo, answer: &Self) -> Self {
+        let text = format!(
+            "another DataNode than {node} answers at its domain socket; put _PORT into \
+             dfs.domain.socket.path on both sides ({})",
+            answer.detail
+        );
+        Self::new(ReadReason::OtherDatanode, text)
     }
 
     /// For readers whose request was somebody else's, who failed.

@@ -5,6 +5,7 @@ use super::packet::{Chunks, Packet};
 use super::stream::Stream;
 use crate::client::Client;
 use crate::error::{Error, Kind, Result};
+use crate::lease::Keepable;
 use crate::namenode::NewFile;
 use crate::settings::PACKET_DATA_OWN;
 use crate::types::{AppendOptions, CreateOptions, FileStatus, SyncOptions};
@@ -22,16 +23,6 @@ const FIRST_PACKET_LEN: usize = 64 << 10;
 const FILL_STEP: usize = 128 << 10;
 /// Times a create is repeated because the file's encryption zone changed (`CREATE_RETRY_COUNT`).
 const CREATE_RETRIES: usize = 10;
-
-/// What is kept alive while a file is open for writing.
-pub(crate) trait Keepable: Send + Sync {
-    /// Whether its lease is still needed.
-    fn is_open(&self) -> bool;
-    /// Whether its pipeline has heard nothing for a while.
-    fn is_quiet(&self) -> bool;
-    /// Tells its pipeline that the writer lives. Blocks the thread.
-    fn heartbeat(&self);
-}
 
 /// A file being written. All methods block the thread.
 pub(crate) struct Writer {
@@ -113,7 +104,7 @@ impl Writer {
             state: Mutex::new(state),
         });
         let weak: Weak<Self> = Arc::downgrade(&writer);
-        client.leases.keep(client, weak);
+        client.leases.keep(weak);
         writer
     }
 

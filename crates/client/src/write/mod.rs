@@ -15,4 +15,4 @@ mod recovery;
 mod replace;
 mod stream;
 
-pub(crate) use file::{Keepable, Writer};
+pub(crate) use file::Writer;

@@ -31,7 +31,7 @@ pub use lent::Lent;
 pub(crate) use replica::{LocalError, LocalReplica};
 
 use super::plan::{NotLocal, ReadReason};
-use crate::client;
+use crate::runtime;
 use crate::settings::{LocalSettings, Settings};
 use crate::types::{DatanodeInfo, LocatedBlock};
 use cache::{Cache, Key};
@@ -152,7 +152,7 @@ impl LocalReads {
     pub(crate) fn connect(&self, node: &DatanodeInfo) -> Result<Socket, NotLocal> {
         let (_, endpoint) = self.endpoint(node)?;
         if !self.is_near(node) && endpoint.claimant().as_deref() != Some(node.uuid()) {
-            return Err(other_host(node));
+            return Err(NotLocal::other_host(node));
         }
         endpoint.check("")?;
         endpoint.connect()
@@ -224,7 +224,7 @@ impl LocalReads {
     /// Drops idle replicas from time to time, for as long as the client lives.
     fn expire_in_background(&self) {
         self.expiring.call_once(|| {
-            let Ok(runtime) = client::background() else { return };
+            let Ok(runtime) = runtime::background() else { return };
             let cache = Arc::downgrade(&self.cache);
             let every = (self.settings.cache_expiry / 4).clamp(EXPIRE_EVERY.0, EXPIRE_EVERY.1);
             runtime.spawn(async move {
@@ -249,7 +249,7 @@ fn ask(
 ) -> Result<Parts, OpenError> {
     let is_another_s = || endpoint.claimant().is_some_and(|claimant| claimant != node.uuid());
     if !is_near && (!endpoint.exists() || is_another_s()) {
-        return Err(OpenError::NotLocal(other_host(node)));
+        return Err(OpenError::NotLocal(NotLocal::other_host(node)));
     }
     let asked = match endpoint.check(node.uuid()) {
         Ok(()) => endpoint.request(block, node.uuid()),
@@ -257,25 +257,12 @@ fn ask(
     };
     match asked {
         Err(OpenError::NotLocal(why)) if why.is_refusal() && is_near && is_another_s() => {
-            Err(OpenError::NotLocal(other_datanode(node, &why)))
+            Err(OpenError::NotLocal(NotLocal::other_datanode(node, &why)))
         }
         Err(OpenError::NotLocal(why)) if !is_near && !why.is_of_this_process() => {
             tracing::debug!("{node} does not answer at its socket: {}", why.detail);
-            Err(OpenError::NotLocal(other_host(node)))
+            Err(OpenError::NotLocal(NotLocal::other_host(node)))
         }
         other => other,
     }
-}
-
-fn other_datanode(node: &DatanodeInfo, why: &NotLocal) -> NotLocal {
-    let text = format!(
-        "another DataNode than {node} answers at its domain socket; put _PORT into \
-         dfs.domain.socket.path on both sides ({})",
-        why.detail
-    );
-    NotLocal::new(ReadReason::OtherDatanode, text)
-}
-
-fn other_host(node: &DatanodeInfo) -> NotLocal {
-    NotLocal::new(ReadReason::OtherHost, format!("{node} is on another machine"))
 }

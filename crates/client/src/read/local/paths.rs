@@ -3,9 +3,8 @@
 
 use super::endpoint::OpenError;
 use super::files::Parts;
-use super::other_host;
-use crate::client;
 use crate::read::plan::{NotLocal, ReadReason};
+use crate::runtime;
 use crate::settings::LocalSettings;
 use crate::types::{DatanodeInfo, LocatedBlock};
 use parking_lot::Mutex;
@@ -82,7 +81,7 @@ impl Paths {
     ) -> Result<Parts, OpenError> {
         self.warned.call_once(|| tracing::warn!("{WARNING}"));
         if !is_near {
-            return Err(OpenError::NotLocal(other_host(node)));
+            return Err(OpenError::NotLocal(NotLocal::other_host(node)));
         }
         let host = if self.by_host_name { node.host() } else { node.ip() };
         let addr = format!("{host}:{}", node.ipc_port());
@@ -150,7 +149,7 @@ fn ask(
         block: (&block.block).into(),
         token: block.token.clone(),
     };
-    let runtime = client::background().map_err(|error| {
+    let runtime = runtime::background().map_err(|error| {
         OpenError::NotLocal(NotLocal::new(ReadReason::LocalFailed, error.to_string()))
     })?;
     let answer = runtime.block_on(rpc.call("getBlockLocalPathInfo", &request));

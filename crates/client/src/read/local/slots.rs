@@ -6,7 +6,7 @@
 //! `ShortCircuitCache.SlotReleaser`)
 
 use super::talk::{self, NewSegment};
-use crate::client;
+use crate::runtime;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use socket2::Socket;
 use std::io;
@@ -177,7 +177,7 @@ impl Slots {
             NewSegment::Made(id, map) => {
                 let taken = Mutex::new(vec![false; map.slots()]);
                 let is_gone = AtomicBool::new(false);
-                let runtime = client::background().map_err(io::Error::other)?;
+                let runtime = runtime::background().map_err(io::Error::other)?;
                 let socket = {
                     let _context = runtime.enter();
                     let socket = StdStream::from(OwnedFd::from(socket));
@@ -222,7 +222,7 @@ impl Slots {
         if releases.is_running {
             return;
         }
-        if let Ok(runtime) = client::background() {
+        if let Ok(runtime) = runtime::background() {
             releases.is_running = true;
             let home = Arc::clone(self);
             runtime.spawn_blocking(move || home.release_all());

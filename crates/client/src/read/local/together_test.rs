@@ -3,8 +3,8 @@
 use super::replica_test::{Files, MAPPED, READ};
 use crate::read::ReadPath;
 use crate::read::known::KnownReplicas;
+use crate::read::ranges::extent;
 use crate::read::stats::Counters;
-use crate::read::vectored::extent;
 use crate::types::Verify;
 use proptest::prelude::*;
 use std::os::unix::fs::FileExt;

@@ -1,0 +1,20 @@
+//! The runtime of this crate's own.
+
+use crate::error::{Error, Result};
+use std::sync::OnceLock;
+use tokio::runtime::{Builder, Handle, Runtime};
+
+/// For callers that have none, and for what goes on in the background; made when first needed and
+/// kept for the life of the process, because clients come and go.
+pub(crate) fn background() -> Result<Handle> {
+    static RUNTIME: OnceLock<Option<Runtime>> = OnceLock::new();
+    let runtime = RUNTIME.get_or_init(|| {
+        let mut builder = Builder::new_multi_thread();
+        let made = builder.worker_threads(1).thread_name("zerohop-rpc").enable_all().build();
+        made.map_err(|error| tracing::error!("no thread for RPC: {error}")).ok()
+    });
+    match runtime {
+        Some(runtime) => Ok(runtime.handle().clone()),
+        None => Err(Error::plain("no thread for RPC could be started")),
+    }
+}
