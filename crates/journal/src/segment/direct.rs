@@ -5,7 +5,7 @@
 //! own cache. Direct writes are of whole blocks: the last one is written again with each batch, as
 //! the page cache does too, filled up with what the file was filled with before.
 
-use super::OP_INVALID;
+use super::format::OP_INVALID;
 use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions};
 use std::io;

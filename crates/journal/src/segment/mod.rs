@@ -11,21 +11,14 @@
 //! `EditLogFileInputStream`, `FileJournalManager`.
 
 mod direct;
+mod format;
 mod name;
 mod reader;
 mod scan;
 mod writer;
 
+pub use format::HEADER_LEN;
 pub use name::{SegmentFile, SegmentKind, finalized_name, in_progress_name, list, parse_name};
 pub use reader::SegmentReader;
 pub use scan::{Scan, Tail, scan};
 pub use writer::{SegmentWriter, sync_dir};
-
-/// Bytes before the first record.
-pub const HEADER_LEN: u64 = 8;
-
-/// The code that means no record: what padding is made of.
-pub(crate) const OP_INVALID: u8 = 0xff;
-
-/// How far ahead of the records the file is filled.
-pub(crate) const PREALLOCATION_LEN: usize = 1024 * 1024;

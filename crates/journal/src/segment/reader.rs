@@ -1,6 +1,6 @@
 //! Reading a segment record by record.
 
-use super::{HEADER_LEN, OP_INVALID};
+use super::format::{HEADER_LEN, OP_INVALID};
 use crate::error::{DecodeError, JournalError};
 use crate::layout::LayoutVersion;
 use crate::op::{self, OP_SIZE_MIN, Record};

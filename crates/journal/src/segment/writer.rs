@@ -1,12 +1,15 @@
 //! Writing a segment.
 
 use super::direct::Direct;
-use super::{OP_INVALID, PREALLOCATION_LEN};
+use super::format::OP_INVALID;
 use crate::error::JournalError;
 use crate::layout::LayoutVersion;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+
+/// How far ahead of the records the file is filled.
+const PREALLOCATION_LEN: usize = 1024 * 1024;
 
 /// A segment being written. After any failed call it is poisoned: what is on disk is unknown, and
 /// every later call fails.

@@ -10,14 +10,6 @@ use zerohop_wire::{JavaException, RemoteException};
 const LOST_FOUND: &str = "/lost+found";
 const LOST_FOUND_MODE: u16 = 0o755;
 
-/// What is to be done about damaged files.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Remedy {
-    /// Their good blocks are copied; the files stay.
-    pub(super) moves: bool,
-    pub(super) deletes: bool,
-}
-
 impl Fsck<'_> {
     /// A failure is logged and makes the whole check fail at its end, as Apache's; the other files
     /// get their turn.

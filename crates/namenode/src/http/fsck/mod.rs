@@ -1,5 +1,6 @@
 //! `/fsck`: what `hdfs fsck` prints. Apache's client shows the text as it is and takes its exit code from the last line.
 
+mod asked;
 mod mend;
 mod result;
 
@@ -7,9 +8,9 @@ use super::date::java_date;
 use super::page::{query, text};
 use super::quiet::Remote;
 use crate::core::Core;
+use asked::{Options, Remedy};
 use axum::extract::{ConnectInfo, RawQuery, State};
 use axum::response::Response;
-use mend::Remedy;
 use result::Totals;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -27,15 +28,6 @@ pub(super) async fn page(
     let query = query(raw);
     let report = tokio::task::spawn_blocking(move || Fsck::new(&core, &query, remote).run()).await;
     text("text/plain; charset=utf-8", report.unwrap_or_else(|error| error.to_string()))
-}
-
-struct Options {
-    files: bool,
-    blocks: bool,
-    locations: bool,
-    racks: bool,
-    replica_details: bool,
-    open_files: bool,
 }
 
 struct Fsck<'a> {
@@ -73,16 +65,9 @@ impl<'a> Fsck<'a> {
             list_corrupt: has("listcorruptfileblocks"),
             cookie: query.get("startblockafter").cloned(),
             unsupported: ["replicate", "storagepolicies"].into_iter().find(|name| has(name)),
-            remedy: Remedy { moves: has("move"), deletes: has("delete") },
+            remedy: Remedy::asked(has),
             has_failed: false,
-            options: Options {
-                files: has("files"),
-                blocks: has("blocks"),
-                locations: has("locations"),
-                racks: has("racks"),
-                replica_details: has("replicadetails"),
-                open_files: has("openforwrite"),
-            },
+            options: Options::asked(has),
             remote,
             out: String::new(),
             totals: Totals::new(params.replication_default, params.replication_min),
