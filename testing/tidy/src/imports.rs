@@ -197,7 +197,7 @@ mod tests {
         let with = |text| found(&[lib, b, ("a/mod.rs", text)]);
         assert_eq!(with("mod b;\npub struct A;\nfn f() {\n    b::f()\n}"), ["a/b.rs a/mod.rs"]);
         assert_eq!(with("mod b;\nuse b::B;\npub struct A;"), ["a/b.rs a/mod.rs"]);
-        assert!(with("mod b;\npub use b::B;\npub struct A;").is_empty());
+        assert!(with("mod b;\npub use b::{B, b};\npub struct A;").is_empty());
         assert_eq!(with("mod b;\npub use b::B;\npub struct A(Vec<B>);"), ["a/b.rs a/mod.rs"]);
     }
 }

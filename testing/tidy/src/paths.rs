@@ -98,7 +98,10 @@ impl Paths {
         let mut path = Vec::new();
         while let Some(word) = words.get(at).filter(|word| is_name(word)) {
             path.push(word.clone());
-            self.words.insert(word.clone());
+            // Saying that there is a module is no use of it.
+            if before != "mod" {
+                self.words.insert(word.clone());
+            }
             at += 1;
             if words.get(at).is_none_or(|word| word != "::") {
                 break;

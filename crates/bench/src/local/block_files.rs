@@ -1,7 +1,7 @@
 //! Our DataNode's block files beside a file as `dd bs=4M` writes it, both read by read(2).
 
+use super::files::{BUFFER_LEN, Files};
 use super::turns::in_turn;
-use super::{BUFFER_LEN, Files};
 use crate::dfsio::matrix::{Blocks, Reader, Source};
 use crate::files::Failure;
 use crate::measure::median;

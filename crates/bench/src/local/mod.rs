@@ -2,48 +2,16 @@
 //! state of block files, and the way through the domain socket.
 
 mod block_files;
+mod files;
 mod opens;
 mod socket;
 mod turns;
 
-use crate::dfsio::matrix::{FileBlocks, Way, find};
+pub use files::LocalReads;
+
 use crate::files::Failure;
 use crate::report::Row;
-use std::path::PathBuf;
-use zerohop_client::CreateOptions;
-use zerohop_client::blocking::FileSystem;
-use zerohop_conf::Conf;
-
-/// Bytes of each sequential call.
-const BUFFER_LEN: usize = 1 << 20;
-
-const BLOCK_LEN: u64 = 128 << 20;
-
-/// What to read, and how often.
-#[derive(Clone)]
-pub struct LocalReads {
-    /// The client's configuration.
-    pub conf: Conf,
-    /// A folder on the cluster; the caller deletes it.
-    pub folder: String,
-    /// Bytes of the file.
-    pub file_len: u64,
-    /// For plain files; on the DataNode's disk.
-    pub local_folder: PathBuf,
-    /// The DataNode's folders, where its block files are opened for the raw calls.
-    pub data_folders: Vec<PathBuf>,
-    /// Rounds that count.
-    pub runs: usize,
-}
-
-/// What is there to be read.
-struct Files {
-    work: LocalReads,
-    mapped: FileSystem,
-    path: String,
-    /// Empty where they cannot be opened from here.
-    blocks: Vec<FileBlocks>,
-}
+use files::Files;
 
 /// Writes a file, measures, and gives each row to `out`.
 pub fn local_reads(work: &LocalReads, out: &mut dyn FnMut(Row)) -> Result<(), Failure> {
@@ -51,28 +19,4 @@ pub fn local_reads(work: &LocalReads, out: &mut dyn FnMut(Row)) -> Result<(), Fa
     block_files::block_files(&files, out)?;
     socket::data_traffic(&files, out)?;
     opens::opens(&files, out)
-}
-
-impl Files {
-    fn make(work: &LocalReads) -> Result<Self, Failure> {
-        let mapped = FileSystem::connect(&Way::LocalMapped.configure(&work.conf), None)?;
-        let path = format!("{}/local", work.folder);
-        let mut bytes = vec![0; BUFFER_LEN];
-        fastrand::Rng::with_seed(7).fill(&mut bytes);
-        let options = CreateOptions {
-            replication: Some(1),
-            block_size: Some(BLOCK_LEN),
-            ..CreateOptions::overwriting()
-        };
-        let mut writer = mapped.create(&path, options)?;
-        let mut left = work.file_len;
-        while left > 0 {
-            let take = left.min(BUFFER_LEN as u64);
-            writer.write_data(&bytes[..take as usize])?;
-            left -= take;
-        }
-        writer.close()?;
-        let blocks = find(&mapped, std::slice::from_ref(&path), &work.data_folders)?;
-        Ok(Self { work: work.clone(), mapped, path, blocks })
-    }
 }

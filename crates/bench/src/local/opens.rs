@@ -1,6 +1,6 @@
 //! Opening a file and reading its first 4 KiB, beside the NameNode's round trip.
 
-use super::{BLOCK_LEN, Files};
+use super::files::{BLOCK_LEN, Files};
 use crate::dfsio::matrix::Way;
 use crate::files::Failure;
 use crate::measure::Latencies;

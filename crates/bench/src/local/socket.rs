@@ -1,7 +1,7 @@
 //! Data transfer over the domain socket, beside the same bytes through a raw one.
 
+use super::files::{BUFFER_LEN, Files};
 use super::turns::in_turn;
-use super::{BUFFER_LEN, Files};
 use crate::dfsio::matrix::Way;
 use crate::files::Failure;
 use crate::measure::median;

@@ -3,6 +3,7 @@
 mod connection;
 mod options;
 mod serial;
+mod shared;
 
 pub use options::ClientOptions;
 pub use serial::SerialClient;
@@ -11,13 +12,9 @@ use super::error::RpcError;
 use super::ids::{CallId, ClientIdentity};
 use crate::login::User;
 use bytes::Bytes;
-use connection::Connection;
-use parking_lot::Mutex;
 use prost::Message;
-use std::io;
+use shared::Shared;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::net::TcpStream;
 use zerohop_proto::Checked;
 
 /// Calls one protocol of one server. Clones share the connection, which is opened by the first call
@@ -25,18 +22,6 @@ use zerohop_proto::Checked;
 #[derive(Clone)]
 pub struct RpcClient {
     shared: Arc<Shared>,
-}
-
-struct Shared {
-    addr: String,
-    protocol: &'static str,
-    version: u64,
-    user: User,
-    options: ClientOptions,
-    identity: Arc<ClientIdentity>,
-    current: Mutex<Option<Arc<Connection>>>,
-    /// Held while connecting, so that calls share the connection that comes of it.
-    connecting: tokio::sync::Mutex<()>,
 }
 
 impl RpcClient {
@@ -62,16 +47,8 @@ impl RpcClient {
         options: ClientOptions,
         identity: Arc<ClientIdentity>,
     ) -> Self {
-        let shared = Shared {
-            addr: addr.to_string(),
-            protocol,
-            version,
-            user: user.clone(),
-            options,
-            identity,
-            current: Mutex::new(None),
-            connecting: tokio::sync::Mutex::new(()),
-        };
+        let user = user.clone();
+        let shared = Shared::new(addr.to_string(), protocol, version, user, options, identity);
         Self { shared: Arc::new(shared) }
     }
 
@@ -139,78 +116,6 @@ impl RpcClient {
 
     /// Closes the connection; calls in flight fail, later ones connect again.
     pub fn disconnect(&self) {
-        if let Some(connection) = self.shared.current.lock().take() {
-            connection.close();
-        }
-    }
-}
-
-impl Shared {
-    fn open_connection(&self) -> Option<Arc<Connection>> {
-        self.current.lock().as_ref().filter(|c| c.is_open()).cloned()
-    }
-
-    async fn connect(&self) -> Result<Arc<Connection>, RpcError> {
-        let _one_at_a_time = self.connecting.lock().await;
-        if let Some(connection) = self.open_connection() {
-            return Ok(connection);
-        }
-        let stream = self.connect_with_retries().await?;
-        let connection = Connection::open(
-            stream,
-            &self.addr,
-            self.protocol,
-            &self.user,
-            self.identity.id().clone(),
-            &self.options,
-        );
-        *self.current.lock() = Some(Arc::clone(&connection));
-        Ok(connection)
-    }
-
-    async fn connect_with_retries(&self) -> Result<TcpStream, RpcError> {
-        let (mut refused, mut timed_out) = (0, 0);
-        loop {
-            let error = match self.connect_once().await {
-                Ok(stream) => return Ok(stream),
-                Err(error) => error,
-            };
-            let is_timeout = error.kind() == io::ErrorKind::TimedOut;
-            let (tried, limit) = if is_timeout {
-                (&mut timed_out, self.options.connect_retries_on_timeouts)
-            } else {
-                (&mut refused, self.options.connect_retries)
-            };
-            if *tried >= limit {
-                return Err(RpcError::Connect { addr: self.addr.clone(), source: error });
-            }
-            tracing::info!(
-                "Retrying connect to server: {}. Already tried {tried} time(s): {error}",
-                self.addr
-            );
-            *tried += 1;
-            if !is_timeout {
-                tokio::time::sleep(self.options.connect_retry_interval).await;
-            }
-        }
-    }
-
-    async fn connect_once(&self) -> io::Result<TcpStream> {
-        let limit: Duration = self.options.connect_timeout;
-        let connecting = TcpStream::connect(self.addr.as_str());
-        let stream = tokio::time::timeout(limit, connecting).await.map_err(|_| {
-            let text = format!("no connection within {} ms", limit.as_millis());
-            io::Error::new(io::ErrorKind::TimedOut, text)
-        })??;
-        stream.set_nodelay(self.options.tcp_nodelay)?;
-        Ok(stream)
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        if let Some(connection) = self.current.lock().take() {
-            connection.close();
-        }
+        self.shared.disconnect();
     }
 }

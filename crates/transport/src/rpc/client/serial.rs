@@ -1,7 +1,7 @@
 //! A connection with one call at a time: nothing is handed between tasks.
 
-use super::Shared;
 use super::connection::{answer_of, exception_of, put_context, put_request};
+use super::shared::Shared;
 use crate::rpc::error::RpcError;
 use crate::rpc::frame;
 use bytes::{Bytes, BytesMut};

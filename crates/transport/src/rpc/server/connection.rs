@@ -2,10 +2,10 @@
 
 use super::dispatch::Services;
 use super::handshake::{Handshake, Step};
-use super::listener::Shared;
 use super::request;
 use super::response::{self, Answered, Failure};
 use super::service::{CallContext, CallerContext, Reply};
+use super::shared::Shared;
 use super::waiting::Waiting;
 use crate::rpc::frame;
 use crate::rpc::preamble::{self, Preamble};

@@ -1,10 +1,10 @@
 //! The port and the connections it has taken.
 
 use super::connection;
-use super::dispatch::Services;
 use super::options::ServerOptions;
 use super::readers::Readers;
 use super::service::RpcService;
+use super::shared::Shared;
 use crate::rarely::Rarely;
 use parking_lot::Mutex;
 use socket2::{Domain, Protocol, Socket, Type};
@@ -18,15 +18,6 @@ use tokio::task::{JoinHandle, JoinSet};
 
 /// Wait before accepting again where the system could not give a connection (no descriptors left).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-
-/// What all connections of a server share.
-pub(super) struct Shared {
-    pub(super) options: ServerOptions,
-    pub(super) services: Mutex<Arc<Services>>,
-    /// Calls that wait for their [`Reply::Later`](super::Reply::Later).
-    pub(super) waiting: AtomicUsize,
-    pub(super) connections: AtomicUsize,
-}
 
 /// A server on one port. Bound first, so that the port is known; started when its services are
 /// registered; dropped or stopped, it closes every connection.

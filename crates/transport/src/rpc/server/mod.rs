@@ -14,6 +14,7 @@ mod readers;
 mod request;
 mod response;
 mod service;
+mod shared;
 mod waiting;
 
 pub use impersonation::ProxyUsers;

@@ -1,8 +1,8 @@
 //! The calls of one connection that have no answer yet, or one that may not leave yet.
 
-use super::listener::Shared;
 use super::response::Answered;
 use super::service::{Gate, LaterReply};
+use super::shared::Shared;
 use bytes::Bytes;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use std::collections::VecDeque;

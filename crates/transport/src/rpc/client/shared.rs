@@ -1,0 +1,115 @@
+//! What the clones of a client share: whom it calls and as whom, and the connection.
+
+use super::connection::Connection;
+use super::options::ClientOptions;
+use crate::login::User;
+use crate::rpc::error::RpcError;
+use crate::rpc::ids::ClientIdentity;
+use parking_lot::Mutex;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpStream;
+
+/// What the clones of a client share.
+pub(super) struct Shared {
+    pub(super) addr: String,
+    pub(super) protocol: &'static str,
+    pub(super) version: u64,
+    pub(super) user: User,
+    pub(super) options: ClientOptions,
+    pub(super) identity: Arc<ClientIdentity>,
+    current: Mutex<Option<Arc<Connection>>>,
+    /// Held while connecting, so that calls share the connection that comes of it.
+    connecting: tokio::sync::Mutex<()>,
+}
+
+impl Shared {
+    pub(super) fn new(
+        addr: String,
+        protocol: &'static str,
+        version: u64,
+        user: User,
+        options: ClientOptions,
+        identity: Arc<ClientIdentity>,
+    ) -> Self {
+        let (current, connecting) = Default::default();
+        Self { addr, protocol, version, user, options, identity, current, connecting }
+    }
+
+    /// Closes the connection; calls in flight fail.
+    pub(super) fn disconnect(&self) {
+        if let Some(connection) = self.current.lock().take() {
+            connection.close();
+        }
+    }
+
+    /// The connection, if there is one that is open.
+    pub(super) fn open_connection(&self) -> Option<Arc<Connection>> {
+        self.current.lock().as_ref().filter(|c| c.is_open()).cloned()
+    }
+
+    /// The connection, made if there is none; calls that come meanwhile share it.
+    pub(super) async fn connect(&self) -> Result<Arc<Connection>, RpcError> {
+        let _one_at_a_time = self.connecting.lock().await;
+        if let Some(connection) = self.open_connection() {
+            return Ok(connection);
+        }
+        let stream = self.connect_with_retries().await?;
+        let connection = Connection::open(
+            stream,
+            &self.addr,
+            self.protocol,
+            &self.user,
+            self.identity.id().clone(),
+            &self.options,
+        );
+        *self.current.lock() = Some(Arc::clone(&connection));
+        Ok(connection)
+    }
+
+    /// A connection of its own, tried as often as the options say.
+    pub(super) async fn connect_with_retries(&self) -> Result<TcpStream, RpcError> {
+        let (mut refused, mut timed_out) = (0, 0);
+        loop {
+            let error = match self.connect_once().await {
+                Ok(stream) => return Ok(stream),
+                Err(error) => error,
+            };
+            let is_timeout = error.kind() == io::ErrorKind::TimedOut;
+            let (tried, limit) = if is_timeout {
+                (&mut timed_out, self.options.connect_retries_on_timeouts)
+            } else {
+                (&mut refused, self.options.connect_retries)
+            };
+            if *tried >= limit {
+                return Err(RpcError::Connect { addr: self.addr.clone(), source: error });
+            }
+            tracing::info!(
+                "Retrying connect to server: {}. Already tried {tried} time(s): {error}",
+                self.addr
+            );
+            *tried += 1;
+            if !is_timeout {
+                tokio::time::sleep(self.options.connect_retry_interval).await;
+            }
+        }
+    }
+
+    async fn connect_once(&self) -> io::Result<TcpStream> {
+        let limit: Duration = self.options.connect_timeout;
+        let connecting = TcpStream::connect(self.addr.as_str());
+        let stream = tokio::time::timeout(limit, connecting).await.map_err(|_| {
+            let text = format!("no connection within {} ms", limit.as_millis());
+            io::Error::new(io::ErrorKind::TimedOut, text)
+        })??;
+        stream.set_nodelay(self.options.tcp_nodelay)?;
+        Ok(stream)
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.disconnect();
+    }
+}

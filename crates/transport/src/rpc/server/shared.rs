@@ -1,0 +1,16 @@
+//! What all connections of a server share.
+
+use super::dispatch::Services;
+use super::options::ServerOptions;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+/// What all connections of a server share.
+pub(super) struct Shared {
+    pub(super) options: ServerOptions,
+    pub(super) services: Mutex<Arc<Services>>,
+    /// Calls that wait for their [`Reply::Later`](super::Reply::Later).
+    pub(super) waiting: AtomicUsize,
+    pub(super) connections: AtomicUsize,
+}
