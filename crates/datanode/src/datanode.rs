@@ -3,10 +3,11 @@
 use crate::error::Error;
 use crate::http;
 use crate::ipc;
+use crate::namenodes::{Link, PoolService, Progress, addresses};
 use crate::node::{Addresses, Ending, Node};
 use crate::op::Operations;
-use crate::services::actor::{self, Actor};
-use crate::services::{PoolService, Progress, addresses, disks};
+use crate::services::actor::Actor;
+use crate::services::disks;
 use crate::settings::Settings;
 use crate::store::Store;
 use crate::transfer::domain_port::DomainPort;
@@ -21,7 +22,7 @@ use tokio::task::JoinSet;
 use zerohop_conf::Conf;
 use zerohop_transport::domain::effective_path;
 use zerohop_transport::login::User;
-use zerohop_transport::rpc::{ClientOptions, RpcClient, RpcServer, ServerOptions};
+use zerohop_transport::rpc::{ClientOptions, RpcServer, ServerOptions};
 
 /// How long operations under way may take to end when the node stops.
 const STOP_PATIENCE: Duration = Duration::from_secs(5);
@@ -220,17 +221,10 @@ fn bind_rpc(conf: &Conf, settings: &Settings) -> Result<RpcServer, Error> {
 fn start_service(node: &Arc<Node>, found: addresses::NameService, tasks: &mut JoinSet<()>) {
     let service = PoolService::new(found.name);
     for (index, addr) in found.namenodes.into_iter().enumerate() {
-        let client = RpcClient::new(
-            &addr,
-            actor::PROTOCOL,
-            actor::VERSION,
-            &node.user,
-            node.rpc_options.clone(),
-        );
-        service.add(Actor::new(addr, index, client));
+        service.add(Link::new(addr, index, &node.user, node.rpc_options.clone()));
     }
-    for actor in service.actors() {
-        tasks.spawn(actor.run(Arc::clone(node), Arc::clone(&service)));
+    for link in service.links() {
+        tasks.spawn(Actor::new(link, Arc::clone(node), Arc::clone(&service)).run());
     }
     node.add_service(service);
 }

@@ -1,7 +1,6 @@
 //! What all parts of a running DataNode share.
 
-use crate::services::incremental::News;
-use crate::services::{PoolIdentity, PoolService};
+use crate::namenodes::{News, PoolIdentity, PoolService};
 use crate::settings::Settings;
 use crate::short_circuit::SocketState;
 use crate::store::replica::Replica;
@@ -240,6 +239,14 @@ impl Node {
         }
     }
 
+    /// Waits until the block's pool is served.
+    pub(crate) fn wait_for_pool(&self, block: &ExtendedBlock) -> Result<(), Failure> {
+        if self.store.wait_for_pool(&block.pool, self.settings.pool_ready_timeout) {
+            return Ok(());
+        }
+        Err(Failure::io(format!("Not ready to serve the block pool, {}.", block.pool)))
+    }
+
     /// Opens a replica for reading up to `needed` bytes; where it turns out to be lost or damaged, the
     /// NameNode hears of it.
     pub(crate) fn open_replica(
@@ -313,9 +320,9 @@ impl Node {
             block_indices: None,
             block_tokens: Vec::new(),
         };
-        for actor in service.actors() {
+        for link in service.links() {
             let blocks = vec![located.clone()];
-            self.handle.spawn(async move { actor.report_bad_blocks(blocks).await });
+            self.handle.spawn(async move { link.report_bad_blocks(blocks).await });
         }
     }
 

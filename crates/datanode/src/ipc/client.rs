@@ -1,6 +1,6 @@
 //! ClientDatanodeProtocol: what clients and administrators ask a DataNode.
 
-use super::{on_thread, reply};
+use super::answer::{on_thread, reply};
 use crate::node::{Ending, Node};
 use bytes::Bytes;
 use std::sync::Arc;
@@ -200,11 +200,11 @@ impl ClientProtocol {
         let request: TriggerBlockReportRequestProto = decode_param(param)?;
         for service in self.node.services() {
             let wanted = |addr: &str| request.nn_address.as_deref().is_none_or(|nn| nn == addr);
-            for actor in service.actors().iter().filter(|actor| wanted(&actor.addr)) {
+            for link in service.links().iter().filter(|link| wanted(&link.addr)) {
                 if request.incremental {
-                    actor.outbox.hurry();
+                    link.outbox.hurry();
                 } else {
-                    actor.ask_full_report();
+                    link.ask_full_report();
                 }
             }
         }

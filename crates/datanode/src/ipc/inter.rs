@@ -1,6 +1,6 @@
 //! InterDatanodeProtocol: another DataNode recovers a block that has a replica here.
 
-use super::on_thread;
+use super::answer::on_thread;
 use crate::node::Node;
 use crate::store::{Failure, RecoveryInfo};
 use bytes::Bytes;

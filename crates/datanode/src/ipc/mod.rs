@@ -1,20 +1,16 @@
 //! The RPC port: what clients and other DataNodes ask.
 
+mod answer;
 mod client;
 mod inter;
 pub(crate) mod recovery;
 
 use crate::error::Error;
 use crate::node::Node;
-use crate::store::Failure;
-use bytes::Bytes;
-use prost::Message;
 use std::sync::Arc;
 use zerohop_conf::{Conf, keys};
 use zerohop_transport::groups::Groups;
 use zerohop_transport::rpc::RpcServer;
-use zerohop_transport::rpc::server::Reply;
-use zerohop_wire::{JavaException, RemoteException};
 
 /// Offers the protocols.
 pub(crate) fn register(server: &RpcServer, node: &Arc<Node>, conf: &Conf) -> Result<(), Error> {
@@ -37,24 +33,4 @@ pub(crate) fn register(server: &RpcServer, node: &Arc<Node>, conf: &Conf) -> Res
     server.register(Arc::new(client::ClientProtocol { node: Arc::clone(node), privileges }));
     server.register(Arc::new(inter::InterProtocol { node: Arc::clone(node) }));
     Ok(())
-}
-
-/// Runs `work`, which may wait for disks and writers, on a thread.
-fn on_thread<M: Message + 'static>(
-    work: impl FnOnce() -> Result<M, Failure> + Send + 'static,
-) -> Reply {
-    Reply::later(async move {
-        match tokio::task::spawn_blocking(work).await {
-            Ok(Ok(message)) => Ok(Bytes::from(message.encode_to_vec())),
-            Ok(Err(failure)) => Err(failure.to_exception()),
-            Err(error) => Err(JavaException::Io.with(error.to_string())),
-        }
-    })
-}
-
-fn reply<M: Message>(result: Result<M, RemoteException>) -> Reply {
-    match result {
-        Ok(message) => Reply::message(&message),
-        Err(exception) => Reply::exception(exception),
-    }
 }

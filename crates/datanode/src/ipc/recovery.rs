@@ -2,8 +2,8 @@
 //! (`BlockRecoveryWorker.RecoveryTaskContiguous`)
 
 use super::inter::{PROTOCOL, VERSION};
+use crate::namenodes::PoolService;
 use crate::node::Node;
-use crate::services::PoolService;
 use crate::store::RecoveryInfo;
 use std::sync::Arc;
 use zerohop_proto::hdfs::datanode::{
@@ -191,7 +191,7 @@ impl Recovery {
         nodes: &[DatanodeIdProto],
         storages: &[String],
     ) -> Result<(), String> {
-        let actor = self.service.active().ok_or("no NameNode is active")?;
+        let link = self.service.active().ok_or("no NameNode is active")?;
         let request = CommitBlockSynchronizationRequestProto {
             block: (&self.block).into(),
             new_gen_stamp: self.id.0 as u64,
@@ -201,7 +201,7 @@ impl Recovery {
             new_taragets: nodes.to_vec(),
             new_target_storages: storages.to_vec(),
         };
-        let _done: CommitBlockSynchronizationResponseProto = actor
+        let _done: CommitBlockSynchronizationResponseProto = link
             .client()
             .call("commitBlockSynchronization", &request)
             .await

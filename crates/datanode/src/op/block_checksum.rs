@@ -1,6 +1,6 @@
 //! BLOCK_CHECKSUM: a replica's checksums folded into one (`BlockChecksumHelper`).
 
-use super::{After, OpFailure, wait_for_pool};
+use super::outcome::{After, OpFailure};
 use crate::node::Node;
 use crate::store::Failure;
 use crate::transfer::conn::Conn;
@@ -25,7 +25,7 @@ pub(super) fn run(
     message: &OpBlockChecksumProto,
 ) -> Result<After, OpFailure> {
     let block = ExtendedBlock::from(&message.header.block);
-    wait_for_pool(node, &block)?;
+    node.wait_for_pool(&block)?;
     let opened = node.open_replica(&block, 0)?;
     let options = message.block_checksum_options.unwrap_or_default();
     let (reader, visible) = (&opened.reader, opened.visible);

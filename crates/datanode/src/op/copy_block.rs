@@ -1,7 +1,7 @@
 //! COPY_BLOCK: a whole replica for another DataNode that takes it over (balancer, mover).
 
+use super::outcome::{After, OpFailure, answer, success_with_checksum};
 use super::read_block::sender;
-use super::{After, OpFailure, answer, success_with_checksum, wait_for_pool};
 use crate::node::Node;
 use crate::transfer::conn::Conn;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub(super) fn run(
     message: &OpCopyBlockProto,
 ) -> Result<After, OpFailure> {
     let block = ExtendedBlock::from(&message.header.block);
-    wait_for_pool(node, &block)?;
+    node.wait_for_pool(&block)?;
     let Some(_move) = node.begin_move() else {
         let text = format!(
             "Not able to copy block {} to {} because threads quota={} is exceeded.",

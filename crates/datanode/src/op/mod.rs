@@ -2,7 +2,9 @@
 
 mod block_checksum;
 mod copy_block;
+mod outcome;
 pub(crate) mod packets;
+mod peer;
 mod read_block;
 mod receive;
 mod replace_block;
@@ -12,49 +14,13 @@ pub(crate) mod transfer_block;
 mod write_block;
 
 use crate::node::Node;
-use crate::store::Failure;
 use crate::transfer::conn::{Conn, invalid};
-use crate::transfer::server::{Handler, Next as After};
-use std::fmt;
+use crate::transfer::server::Handler;
+use outcome::{After, OpFailure, answer};
 use std::io;
 use std::sync::Arc;
-use zerohop_proto::hdfs::{
-    BlockOpResponseProto, DatanodeIdProto, DatanodeInfoProto, ReadOpChecksumInfoProto, Status,
-    StorageTypeProto,
-};
-use zerohop_wire::ExtendedBlock;
-use zerohop_wire::transfer::frame;
+use zerohop_proto::hdfs::Status;
 use zerohop_wire::transfer::op::{OpCode, PREFIX_LEN, Request, decode_prefix, wanted};
-
-/// Why an operation ended early; the connection is closed.
-#[derive(Debug)]
-pub(crate) enum OpFailure {
-    /// The request cannot be served.
-    Failed(Failure),
-    /// The connection, or what came over it.
-    Io(io::Error),
-}
-
-impl fmt::Display for OpFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Failed(failure) => failure.fmt(f),
-            Self::Io(error) => error.fmt(f),
-        }
-    }
-}
-
-impl From<io::Error> for OpFailure {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-impl From<Failure> for OpFailure {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
-    }
-}
 
 /// Serves the operations that arrive on connections.
 pub(crate) struct Operations {
@@ -135,64 +101,4 @@ fn is_hang_up(error: &io::Error) -> bool {
             | io::ErrorKind::WouldBlock
             | io::ErrorKind::TimedOut
     )
-}
-
-/// Sends a response with a message.
-fn answer(conn: &Conn, status: Status, message: impl fmt::Display) -> io::Result<()> {
-    let text = message.to_string();
-    conn.write_message(&BlockOpResponseProto {
-        status: status as i32,
-        message: (!text.is_empty()).then_some(text),
-        ..Default::default()
-    })
-}
-
-/// The response before packets: which checksums they carry and where they begin.
-fn success_with_checksum(sender: &send::Sender) -> Vec<u8> {
-    frame::encode(&BlockOpResponseProto {
-        status: Status::Success as i32,
-        read_op_checksum_info: Some(ReadOpChecksumInfoProto {
-            checksum: sender.checksum().into(),
-            chunk_offset: sender.start(),
-        }),
-        ..Default::default()
-    })
-}
-
-/// Waits until the block's pool is served.
-fn wait_for_pool(node: &Node, block: &ExtendedBlock) -> Result<(), OpFailure> {
-    if node.store.wait_for_pool(&block.pool, node.settings.pool_ready_timeout) {
-        return Ok(());
-    }
-    Err(Failure::io(format!("Not ready to serve the block pool, {}.", block.pool)).into())
-}
-
-/// `host:port` of a DataNode's transfer port, as clients write it.
-fn transfer_name(id: &DatanodeIdProto) -> String {
-    format!("{}:{}", id.ip_addr, id.xfer_port)
-}
-
-/// Connects to the transfer port of another DataNode.
-fn connect(node: &Node, target: &DatanodeInfoProto, extra: u32) -> io::Result<Conn> {
-    let id = &target.id;
-    let host = if node.settings.connect_by_name { &id.host_name } else { &id.ip_addr };
-    let port = u16::try_from(id.xfer_port).map_err(invalid)?;
-    let patience = crate::settings::TIMEOUT_EXTENSION * extra;
-    let addrs = std::net::ToSocketAddrs::to_socket_addrs(&(host.as_str(), port))?;
-    let mut last = io::Error::other(format!("{host} has no address"));
-    for addr in addrs {
-        match Conn::connect(addr, node.settings.socket_timeout + patience) {
-            Ok(mut conn) => {
-                conn.set_read_timeout(node.settings.socket_timeout + patience)?;
-                conn.set_write_timeout(node.settings.write_timeout + patience)?;
-                return Ok(conn);
-            }
-            Err(error) => last = error,
-        }
-    }
-    Err(last)
-}
-
-fn storage_type(code: Option<i32>) -> StorageTypeProto {
-    code.and_then(|code| StorageTypeProto::try_from(code).ok()).unwrap_or(StorageTypeProto::Disk)
 }

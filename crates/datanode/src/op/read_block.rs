@@ -1,7 +1,7 @@
 //! READ_BLOCK: a range of a replica, in packets.
 
+use super::outcome::{After, OpFailure, answer, success_with_checksum};
 use super::send::Sender;
-use super::{After, OpFailure, answer, success_with_checksum, wait_for_pool};
 use crate::node::Node;
 use crate::store::Failure;
 use crate::transfer::conn::Conn;
@@ -16,7 +16,7 @@ pub(super) fn run(
     message: &OpReadBlockProto,
 ) -> Result<After, OpFailure> {
     let block = ExtendedBlock::from(&message.header.base_header.block);
-    wait_for_pool(node, &block)?;
+    node.wait_for_pool(&block)?;
     let with_sums = message.send_checksums.unwrap_or(true);
     let sender = match open(node, &block, message.offset, message.len, with_sums) {
         Ok(sender) => sender,

@@ -1,10 +1,12 @@
 //! REPLACE_BLOCK: takes a replica over from another DataNode, or from another volume of this one
 //! (balancer, mover).
 
+use super::outcome::{After, OpFailure, answer};
+use super::peer::connect;
 use super::receive::{Mode, Receiver, Sink};
-use super::{After, OpFailure, answer, connect, storage_type, wait_for_pool};
 use crate::node::Node;
 use crate::store::Failure;
+use crate::store::choose;
 use crate::store::replica::Writer;
 use crate::store::write::{Placement, Writable};
 use crate::transfer::conn::{Conn, invalid};
@@ -23,7 +25,7 @@ pub(super) fn run(
     message: &OpReplaceBlockProto,
 ) -> Result<After, OpFailure> {
     let block = ExtendedBlock::from(&message.header.block);
-    wait_for_pool(node, &block)?;
+    node.wait_for_pool(&block)?;
     let Some(_move) = node.begin_move() else {
         let text = format!(
             "Not able to receive block {} from {} because threads quota={} is exceeded.",
@@ -67,7 +69,7 @@ fn take_over(
     let checksum = DataChecksum::try_from(&info.checksum).map_err(invalid)?;
     let writer = Writer::new(Arc::clone(source.socket()));
     let placement = Placement {
-        storage_type: storage_type(message.storage_type),
+        storage_type: choose::storage_type(message.storage_type),
         checksum,
         room: block.block.len,
     };
@@ -95,7 +97,7 @@ fn move_within(
     message: &OpReplaceBlockProto,
     block: &ExtendedBlock,
 ) -> Result<(), OpFailure> {
-    let moved = node.store.move_to_type(block, storage_type(message.storage_type));
+    let moved = node.store.move_to_type(block, choose::storage_type(message.storage_type));
     let moved = moved.inspect_err(|failure| {
         if let (Failure::Files(error), Ok(replica)) = (failure, node.store.replica(block))
             && error.kind() == ErrorKind::Corrupt

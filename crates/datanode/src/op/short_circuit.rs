@@ -1,7 +1,7 @@
 //! Short-circuit reads: a client of this machine gets the descriptors of a replica's files, and
 //! shared memory in which it is told when to let go of them.
 
-use super::{After, OpFailure, wait_for_pool};
+use super::outcome::{After, OpFailure};
 use crate::node::Node;
 use crate::short_circuit::BlockKey;
 use crate::store::{Failure, ToPass};
@@ -58,7 +58,7 @@ pub(super) fn fds(
     message: &OpRequestShortCircuitAccessProto,
 ) -> Result<After, OpFailure> {
     let block = ExtendedBlock::from(&message.header.block);
-    wait_for_pool(node, &block)?;
+    node.wait_for_pool(&block)?;
     let mut guard = SlotGuard { node, slot: None };
     let files = match prepare(node, conn, message, &block, &mut guard) {
         Ok(files) => files,

@@ -1,7 +1,8 @@
 //! TRANSFER_BLOCK, and the copies a NameNode asks for: a replica goes to other DataNodes.
 
+use super::outcome::{After, OpFailure, answer};
+use super::peer::{connect, transfer_name};
 use super::read_block::sender;
-use super::{After, OpFailure, answer, connect, transfer_name, wait_for_pool};
 use crate::node::Node;
 use crate::store::Failure;
 use crate::transfer::conn::{Conn, invalid};
@@ -32,7 +33,7 @@ pub(super) fn run(
     message: &OpTransferBlockProto,
 ) -> Result<After, OpFailure> {
     let block = ExtendedBlock::from(&message.header.base_header.block);
-    wait_for_pool(node, &block)?;
+    node.wait_for_pool(&block)?;
     let targets = Targets {
         nodes: message.targets.clone(),
         storage_types: message.target_storage_types.clone(),

@@ -1,9 +1,11 @@
 //! WRITE_BLOCK: all stages of a pipeline, and copies from other DataNodes.
 
+use super::outcome::{After, OpFailure, answer};
+use super::peer::{connect, transfer_name};
 use super::receive::{Mirror, Mode, Receiver, Sink};
-use super::{After, OpFailure, answer, connect, storage_type, transfer_name, wait_for_pool};
 use crate::node::Node;
 use crate::store::Failure;
+use crate::store::choose;
 use crate::store::replica::{Replica, Writer};
 use crate::store::write::{Placement, Writable};
 use crate::transfer::conn::{Conn, invalid};
@@ -43,7 +45,7 @@ pub(super) fn run(
         block,
         message,
     };
-    wait_for_pool(node, &write.block)?;
+    node.wait_for_pool(&write.block)?;
     tracing::debug!("receiving {} from {}, {:?}", write.block, conn.peer, write.stage);
     if write.from_client && write.stage == Stage::PipelineCloseRecovery {
         write.recover_close(conn)?;
@@ -138,7 +140,7 @@ impl Write<'_> {
     fn open_target(&self, writer: &Arc<Writer>) -> Result<Writable, Failure> {
         let store = &self.node.store;
         let placement = Placement {
-            storage_type: storage_type(self.message.storage_type),
+            storage_type: choose::storage_type(self.message.storage_type),
             checksum: self.checksum,
             room: match self.block.block.len {
                 0 => DEFAULT_ROOM,

@@ -1,7 +1,7 @@
 //! What a NameNode tells a DataNode to do.
 
-use super::PoolService;
 use crate::ipc::recovery;
+use crate::namenodes::PoolService;
 use crate::node::Node;
 use crate::op::transfer_block::{Targets, send_to};
 use crate::store::Failure;
@@ -16,12 +16,12 @@ use zerohop_wire::block_report::ReplicaState;
 use zerohop_wire::{Block, BlockId, ExtendedBlock};
 
 /// Whether the command is to register again.
-pub(crate) fn asks_to_register(command: &DatanodeCommandProto) -> bool {
+pub(super) fn asks_to_register(command: &DatanodeCommandProto) -> bool {
     command.cmd_type() == Type::RegisterCommand
 }
 
 /// Carries out a command of the active NameNode; what takes long goes to a thread.
-pub(crate) fn obey(node: &Arc<Node>, service: &Arc<PoolService>, command: DatanodeCommandProto) {
+pub(super) fn obey(node: &Arc<Node>, service: &Arc<PoolService>, command: DatanodeCommandProto) {
     match command.cmd_type() {
         Type::BlockCommand => {
             if let Some(command) = command.blk_cmd {
@@ -141,10 +141,10 @@ fn replicate(
     if let Err(failure) = check_finalized(node, block) {
         let text = format!("Can't send invalid block {block}");
         tracing::info!("{text}: {failure}");
-        for actor in service.actors() {
+        for link in service.links() {
             let text = text.clone();
             node.handle.spawn(async move {
-                actor.report_error(ErrorCode::InvalidBlock as u32, text).await;
+                link.report_error(ErrorCode::InvalidBlock as u32, text).await;
             });
         }
         return;

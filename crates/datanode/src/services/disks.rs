@@ -22,7 +22,7 @@ pub(crate) async fn watch(node: Arc<Node>) {
             Ok(()) => {
                 tell(&node, ErrorCode::DiskError, &text).await;
                 for service in node.services() {
-                    service.actors().iter().for_each(|actor| actor.ask_full_report());
+                    service.links().iter().for_each(|link| link.ask_full_report());
                 }
             }
             Err(error) => {
@@ -44,8 +44,8 @@ async fn look(node: &Arc<Node>) {
 
 async fn tell(node: &Node, code: ErrorCode, text: &str) {
     for service in node.services() {
-        for actor in service.actors() {
-            actor.report_error(code as u32, text.to_owned()).await;
+        for link in service.links() {
+            link.report_error(code as u32, text.to_owned()).await;
         }
     }
 }

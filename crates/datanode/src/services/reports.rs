@@ -1,17 +1,10 @@
 //! Full block reports.
 
-use zerohop_proto::hdfs::DatanodeStorageProto;
+use crate::store::StorageBlocks;
 use zerohop_proto::hdfs::datanode::{
     BlockReportContextProto, BlockReportRequestProto, DatanodeRegistrationProto,
     StorageBlockReportProto,
 };
-use zerohop_wire::block_report::ReportBuilder;
-
-/// The blocks of one storage.
-pub(crate) struct StorageBlocks {
-    pub(crate) storage: DatanodeStorageProto,
-    pub(crate) blocks: ReportBuilder,
-}
 
 /// The messages of one report.
 pub(crate) struct FullReport {

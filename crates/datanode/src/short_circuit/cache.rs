@@ -4,7 +4,8 @@
 //! (they were verified when they were locked) and lend them out. So the lock goes only when no anchor
 //! is left, or when its holders had long enough.
 
-use super::{BlockKey, Registry};
+use super::key::BlockKey;
+use super::registry::Registry;
 use memmap2::{Mmap, MmapOptions};
 use parking_lot::Mutex;
 use std::collections::HashMap;

@@ -1,7 +1,8 @@
 //! Who reads what locally, as JSON (`/shortcircuit` of the HTTP port).
 
-use super::registry::Registered;
-use super::{BlockCache, Registry, SocketState};
+use super::cache::BlockCache;
+use super::registry::{Registered, Registry};
+use super::socket::SocketState;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -3,7 +3,7 @@
 //! A segment lives as long as the connection it was asked for on: its [`Lease`] lies with that
 //! connection, and the kernel closes the connection when the client dies, however it dies.
 
-use super::BlockKey;
+use super::key::BlockKey;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;

@@ -116,6 +116,11 @@ pub(crate) fn fitting(
     volumes.iter().filter(fits).cloned().collect()
 }
 
+/// The storage type that a request asks for; an unknown one counts as none, which means DISK.
+pub(crate) fn storage_type(code: Option<i32>) -> StorageTypeProto {
+    code.and_then(|code| StorageTypeProto::try_from(code).ok()).unwrap_or(StorageTypeProto::Disk)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,8 @@
 use super::replica::Writer;
 use super::write::{Placement, Writable};
 use super::*;
-use crate::services::PoolIdentity;
+use crate::namenodes::PoolIdentity;
+use crate::settings::Settings;
 use crate::short_circuit::Lease;
 use socket2::{Domain, Socket, Type};
 use zerohop_conf::Conf;
@@ -11,7 +12,8 @@ use zerohop_proto::hdfs::StorageTypeProto;
 use zerohop_replica::{Durability, Packet};
 use zerohop_transport::domain::Peer;
 use zerohop_transport::shm::Segment;
-use zerohop_wire::{DataChecksum, GenerationStamp, Slot, SlotId};
+use zerohop_wire::block_report::ReplicaState;
+use zerohop_wire::{BlockId, DataChecksum, GenerationStamp, Slot, SlotId};
 
 struct Fixture {
     _folder: tempfile::TempDir,

@@ -1,7 +1,7 @@
 //! A volume: one storage folder with its type, its space and its share of the block pools.
 
 use crate::error::Error;
-use crate::services::PoolIdentity;
+use crate::namenodes::PoolIdentity;
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::fmt;

@@ -2,12 +2,14 @@
 
 use super::store_test::{Readers, block, identity, message, writer, written};
 use super::*;
+use crate::settings::Settings;
 use std::fs;
 use std::path::PathBuf;
 use zerohop_conf::Conf;
 use zerohop_proto::hdfs::StorageTypeProto;
 use zerohop_replica::Durability;
 use zerohop_wire::GenerationStamp;
+use zerohop_wire::block_report::ReplicaState;
 
 struct Two {
     folder: tempfile::TempDir,

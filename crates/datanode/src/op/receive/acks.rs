@@ -1,21 +1,13 @@
-//! Acknowledgements: which packets wait for one, and those that come from below.
+//! Acknowledgements: of what is written here, and those that come from below.
 
-use super::{Receiver, Sink, TIMED_OUT};
+use super::below::{Pending, TIMED_OUT, wait_both};
+use super::{Receiver, Sink};
 use crate::op::packets::{Found, find};
-use crate::transfer::conn::{Conn, invalid};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use crate::transfer::conn::invalid;
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use zerohop_proto::hdfs::Status;
 use zerohop_wire::transfer::ack::{PipelineAck, UNKNOWN_SEQNO};
-
-/// A packet that is not acknowledged yet.
-pub(super) struct Pending {
-    pub(super) seqno: i64,
-    pub(super) last: bool,
-    pub(super) end: u64,
-    pub(super) since: Instant,
-}
 
 impl<S: Sink> Receiver<'_, S> {
     /// Remembers the packets from the one at index `first` on as not acknowledged.
@@ -147,25 +139,5 @@ impl<S: Sink> Receiver<'_, S> {
             self.conn.consume(len);
         }
         Ok(())
-    }
-}
-
-/// Waits until the node below or the one above sent something: `(below, above)`; neither when the
-/// time is over.
-pub(super) fn wait_both(above: &Conn, below: &Conn, timeout: Duration) -> io::Result<(bool, bool)> {
-    let mut fds = [
-        PollFd::new(&**below.socket(), PollFlags::IN),
-        PollFd::new(&**above.socket(), PollFlags::IN),
-    ];
-    let limit = Timespec::try_from(timeout).unwrap_or(Timespec { tv_sec: 60, tv_nsec: 0 });
-    loop {
-        match poll(&mut fds, Some(&limit)) {
-            Ok(_) => {
-                let [below, above] = &fds;
-                return Ok((!below.revents().is_empty(), !above.revents().is_empty()));
-            }
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
     }
 }

@@ -16,9 +16,12 @@
 //! ```
 
 mod acks;
+mod below;
 mod hold;
 
-use self::acks::{Pending, wait_both};
+pub(crate) use self::below::Mirror;
+
+use self::below::{Pending, TIMED_OUT, wait_both};
 use self::hold::{Hold, Pace};
 use super::packets::{Found, Packet, find};
 use crate::store::replica::Writer;
@@ -38,7 +41,6 @@ use zerohop_wire::transfer::ack::{PipelineAck, UNKNOWN_SEQNO};
 const HOLD_MAX: Duration = Duration::from_millis(1);
 /// How long a writer has to read why this node goes.
 const FAREWELL_TIME: Duration = Duration::from_secs(1);
-const TIMED_OUT: &str = "no packet, no ack";
 
 /// What the receiver asks of the DataNode around it.
 pub(crate) trait Sink {
@@ -54,13 +56,6 @@ pub(crate) trait Sink {
     fn farewell(&self) -> Option<Status> {
         None
     }
-}
-
-/// The node below.
-pub(crate) struct Mirror {
-    pub(crate) conn: Conn,
-    /// `host:port`, for logs.
-    pub(crate) name: String,
 }
 
 /// How packets are received.

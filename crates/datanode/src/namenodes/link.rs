@@ -1,0 +1,146 @@
+//! One NameNode, as all parts of the DataNode reach it.
+
+use super::incremental::Outbox;
+use parking_lot::RwLock;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::{Notify, watch};
+use zerohop_proto::hdfs::LocatedBlockProto;
+use zerohop_proto::hdfs::datanode::{
+    DatanodeRegistrationProto, ErrorReportRequestProto, ErrorReportResponseProto,
+    ReportBadBlocksRequestProto, ReportBadBlocksResponseProto,
+};
+use zerohop_transport::login::User;
+use zerohop_transport::rpc::{ClientOptions, RpcClient, RpcError};
+
+/// The protocol's name and version.
+const PROTOCOL: &str = "org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol";
+const VERSION: u64 = 1;
+
+/// How far this DataNode is with a NameNode.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// Not registered yet.
+    Connecting,
+    /// Registered; the blocks are not reported yet.
+    Registered,
+    /// Registered and reported.
+    Reported,
+    /// The NameNode refused this DataNode for good.
+    Refused(String),
+}
+
+/// The connection to one NameNode, and what waits to be said there.
+pub(crate) struct Link {
+    /// `host:port`.
+    pub(crate) addr: String,
+    /// Its place among the NameNodes of its service.
+    pub(crate) index: usize,
+    pub(crate) outbox: Outbox,
+    client: RpcClient,
+    registration: RwLock<Option<DatanodeRegistrationProto>>,
+    progress: watch::Sender<Progress>,
+    /// Wakes the heartbeat loop before its time.
+    wake: Notify,
+    full_report_asked: AtomicBool,
+}
+
+impl Link {
+    /// To NameNode `index` at `addr`; nothing is sent yet.
+    pub(crate) fn new(
+        addr: String,
+        index: usize,
+        user: &User,
+        options: ClientOptions,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            client: RpcClient::new(&addr, PROTOCOL, VERSION, user, options),
+            addr,
+            index,
+            outbox: Outbox::default(),
+            registration: RwLock::new(None),
+            progress: watch::channel(Progress::Connecting).0,
+            wake: Notify::new(),
+            full_report_asked: AtomicBool::new(false),
+        })
+    }
+
+    /// For calls.
+    pub(crate) fn client(&self) -> &RpcClient {
+        &self.client
+    }
+
+    /// How this DataNode is registered there.
+    pub(crate) fn registration(&self) -> Option<DatanodeRegistrationProto> {
+        self.registration.read().clone()
+    }
+
+    /// The NameNode took this DataNode in.
+    pub(crate) fn registered(&self, registration: DatanodeRegistrationProto) {
+        *self.registration.write() = Some(registration);
+        self.progress.send_if_modified(|progress| {
+            let first = *progress == Progress::Connecting;
+            if first {
+                *progress = Progress::Registered;
+            }
+            first
+        });
+    }
+
+    /// The blocks are reported.
+    pub(crate) fn reported(&self) {
+        self.progress.send_replace(Progress::Reported);
+    }
+
+    /// The NameNode will not have this DataNode.
+    pub(crate) fn refused(&self, reason: String) {
+        self.progress.send_replace(Progress::Refused(reason));
+    }
+
+    /// Whether the blocks were reported.
+    pub(crate) fn has_reported(&self) -> bool {
+        *self.progress.borrow() == Progress::Reported
+    }
+
+    /// How far it is.
+    pub(crate) fn progress(&self) -> watch::Receiver<Progress> {
+        self.progress.subscribe()
+    }
+
+    /// Has a full report sent soon.
+    pub(crate) fn ask_full_report(&self) {
+        self.full_report_asked.store(true, Ordering::Release);
+        self.wake.notify_one();
+    }
+
+    /// Whether somebody asked for a full report since the last call of this.
+    pub(crate) fn full_report_asked(&self) -> bool {
+        self.full_report_asked.swap(false, Ordering::AcqRel)
+    }
+
+    /// Waits until something is asked for.
+    pub(crate) async fn woken(&self) {
+        self.wake.notified().await;
+    }
+
+    /// Tells the NameNode about an error; failures are only logged.
+    pub(crate) async fn report_error(&self, code: u32, msg: String) {
+        let Some(registration) = self.registration() else { return };
+        let request = ErrorReportRequestProto { registartion: registration, error_code: code, msg };
+        let sent: Result<ErrorReportResponseProto, RpcError> =
+            self.client.call("errorReport", &request).await;
+        if let Err(error) = sent {
+            tracing::warn!("NameNode {}: error report lost: {error}", self.addr);
+        }
+    }
+
+    /// Tells the NameNode about corrupt replicas; failures are only logged.
+    pub(crate) async fn report_bad_blocks(&self, blocks: Vec<LocatedBlockProto>) {
+        let request = ReportBadBlocksRequestProto { blocks };
+        let sent: Result<ReportBadBlocksResponseProto, RpcError> =
+            self.client.call("reportBadBlocks", &request).await;
+        if let Err(error) = sent {
+            tracing::warn!("NameNode {}: report of a bad block lost: {error}", self.addr);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! A name service: a block pool, and the NameNodes that know its files.
+
+use super::identity::PoolIdentity;
+use super::incremental::News;
+use super::link::{Link, Progress};
+use parking_lot::{Mutex, RwLock};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use zerohop_proto::hdfs::DatanodeIdProto;
+use zerohop_proto::hdfs::datanode::DatanodeRegistrationProto;
+
+/// One name service: a block pool and its NameNodes.
+pub(crate) struct PoolService {
+    /// Its name, for logs.
+    pub(crate) name: String,
+    identity: RwLock<Option<PoolIdentity>>,
+    links: RwLock<Vec<Arc<Link>>>,
+    active: Mutex<Active>,
+    /// One handshake at a time: the first one opens the pool's folders.
+    pub(crate) opening: tokio::sync::Mutex<()>,
+}
+
+/// Which NameNode is active: a claim counts when its transaction id is not older than the last one.
+#[derive(Default)]
+struct Active {
+    index: Option<usize>,
+    txid: u64,
+}
+
+impl PoolService {
+    /// A service whose NameNodes are added next.
+    pub(crate) fn new(name: String) -> Arc<Self> {
+        Arc::new(Self {
+            name,
+            identity: RwLock::new(None),
+            links: RwLock::default(),
+            active: Mutex::default(),
+            opening: tokio::sync::Mutex::new(()),
+        })
+    }
+
+    /// Adds a NameNode.
+    pub(crate) fn add(&self, link: Arc<Link>) {
+        self.links.write().push(link);
+    }
+
+    /// Its NameNodes.
+    pub(crate) fn links(&self) -> Vec<Arc<Link>> {
+        self.links.read().clone()
+    }
+
+    /// Its block pool, once a NameNode said.
+    pub(crate) fn identity(&self) -> Option<PoolIdentity> {
+        self.identity.read().clone()
+    }
+
+    /// The block pool's id, once a NameNode said.
+    pub(crate) fn pool_id(&self) -> Option<Arc<str>> {
+        self.identity.read().as_ref().map(|identity| Arc::clone(&identity.pool_id))
+    }
+
+    /// Notes whose pool it is.
+    pub(crate) fn set_identity(&self, identity: PoolIdentity) {
+        *self.identity.write() = Some(identity);
+    }
+
+    /// Notes what NameNode `index` says of itself; true when it is the active one now.
+    pub(crate) fn claim(&self, index: usize, is_active: bool, txid: u64) -> bool {
+        let mut active = self.active.lock();
+        if is_active && (active.index == Some(index) || txid >= active.txid) {
+            if active.index != Some(index) {
+                tracing::info!("name service {}: NameNode {index} is active", self.name);
+            }
+            *active = Active { index: Some(index), txid };
+        } else if active.index == Some(index) {
+            active.index = None;
+        }
+        active.index == Some(index)
+    }
+
+    /// The active NameNode, or the only one.
+    pub(crate) fn active(&self) -> Option<Arc<Link>> {
+        let links = self.links.read();
+        let index = self.active.lock().index.unwrap_or(0);
+        links.get(index).cloned()
+    }
+
+    /// How this DataNode is registered with the active NameNode.
+    pub(crate) fn registration(&self) -> Option<DatanodeRegistrationProto> {
+        let links = self.links();
+        let active = self.active().and_then(|link| link.registration());
+        active.or_else(|| links.iter().find_map(|link| link.registration()))
+    }
+
+    /// How this DataNode is known.
+    pub(crate) fn datanode_id(&self) -> Option<DatanodeIdProto> {
+        self.registration().map(|registration| registration.datanode_id)
+    }
+
+    /// Tells all NameNodes.
+    pub(crate) fn tell(&self, news: &News) {
+        for link in self.links.read().iter() {
+            link.outbox.add(news.clone());
+        }
+    }
+
+    /// Tells all NameNodes and waits a moment for the active one to have heard it: a client that
+    /// is acknowledged asks the NameNode next, and should find it informed.
+    pub(crate) fn tell_and_wait(
+        &self,
+        news: &News,
+        handle: &tokio::runtime::Handle,
+        patience: Duration,
+    ) {
+        let active = self.active();
+        let mut heard = None;
+        for link in self.links.read().iter() {
+            if active.as_ref().is_some_and(|active| Arc::ptr_eq(active, link)) {
+                heard = Some(link.outbox.add_and_tell(news.clone()));
+            } else {
+                link.outbox.add(news.clone());
+            }
+        }
+        if let Some(heard) = heard
+            && !patience.is_zero()
+        {
+            let waited = handle.block_on(async { tokio::time::timeout(patience, heard).await });
+            if waited.is_err() {
+                tracing::debug!("{}: the NameNode takes its time with a report", self.name);
+            }
+        }
+    }
+
+    /// How far it is with its NameNodes.
+    pub(crate) fn progress(&self) -> Vec<watch::Receiver<Progress>> {
+        self.links.read().iter().map(|link| link.progress()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_active_does_not_win_over_a_newer_one() {
+        let service = PoolService::new("c".into());
+        assert!(service.claim(0, true, 10));
+        assert!(service.claim(1, true, 12));
+        assert!(!service.claim(0, true, 11));
+        assert!(!service.claim(1, false, 12));
+        assert!(service.claim(0, true, 13));
+    }
+}

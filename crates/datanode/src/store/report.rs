@@ -1,0 +1,55 @@
+//! What NameNodes are told of the volumes and of all replicas.
+
+use super::Store;
+use super::volume::DataVolume;
+use std::sync::Arc;
+use zerohop_proto::hdfs::datanode::VolumeFailureSummaryProto;
+use zerohop_proto::hdfs::{DatanodeStorageProto, StorageReportProto};
+use zerohop_wire::block_report::{ReplicaState, ReportBuilder, ReportedReplica};
+
+/// What a heartbeat says of the volumes.
+pub(crate) struct StorageState {
+    pub(crate) reports: Vec<StorageReportProto>,
+    pub(crate) failed_volumes: u32,
+    pub(crate) failure_summary: Option<VolumeFailureSummaryProto>,
+}
+
+/// The blocks of one storage.
+pub(crate) struct StorageBlocks {
+    pub(crate) storage: DatanodeStorageProto,
+    pub(crate) blocks: ReportBuilder,
+}
+
+impl Store {
+    /// What a heartbeat says.
+    pub(crate) fn storage_reports(&self) -> StorageState {
+        let in_use = |volume: &&Arc<DataVolume>| !volume.has_failed();
+        let reports = self.volumes.iter().filter(in_use).map(|v| v.report()).collect();
+        let (failed_volumes, failure_summary) = self.health.summary();
+        StorageState { reports, failed_volumes, failure_summary }
+    }
+
+    /// The replicas of a pool, by storage, for a full report.
+    pub(crate) fn block_reports(&self, pool_id: &str) -> Vec<StorageBlocks> {
+        let in_use = |volume: &&Arc<DataVolume>| !volume.has_failed();
+        let volumes: Vec<&Arc<DataVolume>> = self.volumes.iter().filter(in_use).collect();
+        let mut builders: Vec<ReportBuilder> =
+            volumes.iter().map(|_| ReportBuilder::default()).collect();
+        if let Ok(pool) = self.pool(pool_id) {
+            for replica in pool.all() {
+                let status = replica.lock();
+                let state = status.original_state();
+                if state == ReplicaState::Temporary {
+                    continue;
+                }
+                let reported = ReportedReplica { block: status.block(), state };
+                let at = volumes.iter().position(|volume| Arc::ptr_eq(volume, &replica.volume));
+                if let Some(builder) = at.and_then(|at| builders.get_mut(at)) {
+                    builder.add(&reported);
+                }
+            }
+        }
+        let storages = volumes.iter().map(|volume| volume.storage());
+        storages.zip(builders).map(|(storage, blocks)| StorageBlocks { storage, blocks }).collect()
+    }
+}

@@ -1,0 +1,175 @@
+//! Opening the volumes and their block pools, and what is kept from one start to the next.
+
+use super::Store;
+use super::choose::Chooser;
+use super::failure::Failure;
+use super::health::Health;
+use super::pool::BlockPool;
+use super::replica::{Files, Replica, Status};
+use super::volume::{DataVolume, Location, Reserve};
+use crate::error::Error;
+use crate::namenodes::PoolIdentity;
+use crate::settings::Settings;
+use crate::short_circuit::{BlockCache, Registry};
+use parking_lot::{Condvar, Mutex, RwLock};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use zerohop_replica::{ErrorKind, Place, StoredReplica};
+use zerohop_wire::BlockId;
+use zerohop_wire::block_report::ReplicaState;
+
+impl Store {
+    /// Opens and locks the folders of `dfs.datanode.data.dir`.
+    pub(crate) fn open(settings: &Settings) -> Result<Self, Error> {
+        let reserve = Reserve { bytes: settings.du_reserved, percent: settings.du_reserved_pct };
+        let mut volumes = Vec::new();
+        let health = Health::new(settings);
+        for text in &settings.data_dirs {
+            let location = Location::parse(text)?;
+            match DataVolume::open(location.clone(), reserve) {
+                Ok(volume) => volumes.push(Arc::new(volume)),
+                Err(error) => {
+                    if error.kind() == ErrorKind::Locked || error.kind() == ErrorKind::Inconsistent
+                    {
+                        return Err(Error::Volume(error.to_string()));
+                    }
+                    tracing::warn!("volume left out: {error}");
+                    health.note(&location.path, error.to_string(), 0);
+                }
+            }
+        }
+        health.check()?;
+        let datanode_uuid = common_uuid(&volumes)?;
+        let slots = Registry::new(settings.shm_folders.clone(), settings.shm_limits);
+        Ok(Self {
+            datanode_uuid,
+            volumes,
+            chooser: Chooser::new(settings.volume_policy),
+            pools: RwLock::default(),
+            pool_opened: (Mutex::new(()), Condvar::new()),
+            health,
+            cache: BlockCache::new(settings.cache_limits, Arc::clone(&slots)),
+            slots,
+            writer_patience: settings.socket_timeout.min(Duration::from_secs(60)),
+        })
+    }
+
+    /// Opens a block pool on all volumes and lists its replicas.
+    pub(crate) fn open_pool(&self, identity: &PoolIdentity) -> Result<(), zerohop_replica::Error> {
+        if self.pools.read().contains_key(&identity.pool_id) {
+            return Ok(());
+        }
+        let mut replicas: HashMap<BlockId, Arc<Replica>> = HashMap::new();
+        for volume in &self.volumes {
+            let scan = match volume.open_pool(identity, &self.datanode_uuid) {
+                Ok(scan) => scan,
+                Err(error) if error.is_volume_fault() => {
+                    volume.fail();
+                    self.take_out(volume, error.to_string());
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            let kept = volume.kept_for_restart(&identity.pool_id);
+            for stored in scan.finalized.into_iter().chain(scan.rbw) {
+                let status = reopened(volume, &identity.pool_id, &kept, stored)
+                    .unwrap_or_else(|| Status::stored(stored));
+                let replica = Replica::new(stored.block.id, Arc::clone(volume), status);
+                if let Some([kept, other]) = keep_better(&mut replicas, replica) {
+                    self.drop_twin(&identity.pool_id, &kept, &other);
+                }
+            }
+        }
+        tracing::info!("block pool {}: {} replicas", identity.pool_id, replicas.len());
+        let id = Arc::clone(&identity.pool_id);
+        let pool = BlockPool { id: Arc::clone(&id), replicas: RwLock::new(replicas) };
+        let _waiters_look = self.pool_opened.0.lock();
+        self.pools.write().insert(id, Arc::new(pool));
+        self.pool_opened.1.notify_all();
+        Ok(())
+    }
+
+    /// Keeps a replica as one being written over a restart, should that take no longer than `time`.
+    pub(crate) fn mark_restart(
+        &self,
+        pool_id: &str,
+        replica: &Replica,
+        time: Duration,
+    ) -> Result<(), Failure> {
+        let status = replica.lock();
+        if let (Files::Live(live), ReplicaState::Rbw) = (&status.files, status.state) {
+            live.flush()?;
+            live.pool().mark_restart(replica.id, millis(SystemTime::now() + time))?;
+            tracing::info!("{pool_id}:{} waits for the restart", status.block());
+        }
+        Ok(())
+    }
+}
+
+/// The status of a replica whose writer waits for it, if that is so.
+fn reopened(
+    volume: &DataVolume,
+    pool_id: &str,
+    kept: &HashMap<BlockId, u64>,
+    stored: StoredReplica,
+) -> Option<Status> {
+    let until_ms = kept.get(&stored.block.id).filter(|_| stored.place == Place::Rbw)?;
+    if *until_ms < millis(SystemTime::now()) {
+        return None;
+    }
+    let live = volume.pool(pool_id)?.adopt(stored.block, stored.place);
+    let live = live.inspect_err(|error| tracing::warn!("{error}")).ok()?;
+    volume.discount(stored.block.len + stored.meta_len);
+    Some(Status::open(ReplicaState::Rbw, Arc::new(live)))
+}
+
+fn millis(time: SystemTime) -> u64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Of two replicas of one block (on two volumes) the newer, then the longer one counts; gives the
+/// better and the worse one.
+fn keep_better(
+    replicas: &mut HashMap<BlockId, Arc<Replica>>,
+    replica: Arc<Replica>,
+) -> Option<[Arc<Replica>; 2]> {
+    let rank = |replica: &Replica| {
+        let block = replica.block();
+        (block.stamp, replica.state() == ReplicaState::Finalized, block.len)
+    };
+    match replicas.entry(replica.id) {
+        Entry::Vacant(vacant) => {
+            vacant.insert(replica);
+            None
+        }
+        Entry::Occupied(mut known) => {
+            tracing::warn!("two replicas of one block: {} and {replica}", known.get());
+            if rank(&replica) <= rank(known.get()) {
+                return Some([Arc::clone(known.get()), replica]);
+            }
+            let worse = known.insert(Arc::clone(&replica));
+            Some([replica, worse])
+        }
+    }
+}
+
+fn common_uuid(volumes: &[Arc<DataVolume>]) -> Result<String, Error> {
+    let mut found: Option<(String, &Arc<DataVolume>)> = None;
+    for volume in volumes {
+        let Some(uuid) = volume.datanode_uuid() else { continue };
+        match &found {
+            Some((first, at)) if *first != uuid => {
+                return Err(Error::Volume(format!(
+                    "{volume} belongs to DataNode {uuid}, {at} to {first}: all folders of a \
+                     DataNode must come from the same one"
+                )));
+            }
+            Some(_) => {}
+            None => found = Some((uuid, volume)),
+        }
+    }
+    Ok(found.map_or_else(|| uuid::Uuid::new_v4().to_string(), |(uuid, _)| uuid))
+}
