@@ -118,7 +118,7 @@ impl BlockManager {
         let Some((slot, stored)) = self.entry(id) else { return };
         for storage in self.map.storages(slot).iter().copied().collect::<super::Storages>() {
             self.nodes.forget_replica(storage, slot);
-            self.nodes.invalidate(storage, stored.block);
+            self.nodes.invalidate(storage, self.as_stored(slot, storage, stored.block));
         }
         if stored.state == BlockState::Complete {
             self.safe_mode.block_removed(self.count(slot).live);

@@ -6,7 +6,7 @@ use super::{
     AdminState, BlockLocations, BlockManager, BlockState, CorruptReason, NodeIdx, ReplicaCounts,
     ReplicaLocation, Result, StorageIdx, Storages,
 };
-use zerohop_wire::{BlockId, JavaException};
+use zerohop_wire::{Block, BlockId, JavaException};
 
 impl BlockManager {
     /// Where a block is, nearest to `client_host` (IP or name) first; unknown blocks have no location.
@@ -102,13 +102,20 @@ impl BlockManager {
 
     pub(super) fn is_corrupt(&self, slot: Slot, storage: StorageIdx) -> bool {
         let node = self.nodes.node_of(storage);
-        self.corrupt.get(&slot).is_some_and(|nodes| nodes.iter().any(|(bad, _)| Some(*bad) == node))
+        self.corrupt.get(&slot).is_some_and(|bad| bad.iter().any(|bad| Some(bad.node) == node))
+    }
+
+    /// What a DataNode has to delete to be rid of its replica.
+    pub(super) fn as_stored(&self, slot: Slot, storage: StorageIdx, stored: Block) -> Block {
+        let node = self.nodes.node_of(storage);
+        let mut bad = self.corrupt.get(&slot).into_iter().flatten();
+        bad.find(|bad| Some(bad.node) == node).and_then(|bad| bad.reported).unwrap_or(stored)
     }
 
     /// Why the replica on a node counts as corrupt.
     pub fn corrupt_reason(&self, id: BlockId, node: NodeIdx) -> Option<CorruptReason> {
-        let nodes = self.corrupt.get(&self.map.slot(id)?)?;
-        nodes.iter().find(|(bad, _)| *bad == node).map(|(_, reason)| *reason)
+        let bad = self.corrupt.get(&self.map.slot(id)?)?;
+        bad.iter().find(|bad| bad.node == node).map(|bad| bad.reason)
     }
 
     /// How many replicas a block has in which condition.

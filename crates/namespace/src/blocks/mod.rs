@@ -54,7 +54,7 @@ pub struct BlockManager {
     /// Only blocks that are not complete.
     constructions: HashMap<Slot, Construction>,
     /// Replicas known to be bad.
-    corrupt: HashMap<Slot, SmallVec<[(NodeIdx, CorruptReason); 1]>>,
+    corrupt: HashMap<Slot, SmallVec<[BadReplica; 1]>>,
     redundancy: Redundancy,
     safe_mode: SafeMode,
     completed: Vec<Completed>,

@@ -204,7 +204,7 @@ impl BlockManager {
         let all = Storages::from_slice(self.map.storages(slot));
         for storage in all {
             if self.is_corrupt(slot, storage) {
-                self.nodes.invalidate(storage, block);
+                self.nodes.invalidate(storage, self.as_stored(slot, storage, block));
                 self.drop_replica(slot, storage);
             }
         }
@@ -231,9 +231,9 @@ impl BlockManager {
 
     /// A node's replica of a block does not count as corrupt any more.
     pub(super) fn forgive(&mut self, slot: Slot, node: NodeIdx) {
-        let Some(nodes) = self.corrupt.get_mut(&slot) else { return };
-        nodes.retain(|(bad, _)| *bad != node);
-        if nodes.is_empty() {
+        let Some(bad) = self.corrupt.get_mut(&slot) else { return };
+        bad.retain(|bad| bad.node != node);
+        if bad.is_empty() {
             self.corrupt.remove(&slot);
         }
     }

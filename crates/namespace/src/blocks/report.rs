@@ -2,8 +2,8 @@
 
 use super::map::Slot;
 use super::{
-    BlockManager, BlockState, CorruptReason, NodeIdx, ReplicaEvent, ReplicaState, ReportedReplica,
-    Result, StorageIdx, StorageType, Storages, StoredBlock,
+    BadReplica, BlockManager, BlockState, CorruptReason, NodeIdx, ReplicaEvent, ReplicaState,
+    ReportedReplica, Result, StorageIdx, StorageType, Storages, StoredBlock,
 };
 use roaring::RoaringBitmap;
 use std::sync::Arc;
@@ -167,8 +167,8 @@ impl BlockManager {
 
     /// A replica found wrong by its stamp or size was replaced by a good one.
     fn forgive_size_or_stamp(&mut self, slot: Slot, node: NodeIdx) {
-        let reported = self.corrupt.get(&slot).is_some_and(|nodes| {
-            nodes.iter().any(|(bad, reason)| *bad == node && *reason == CorruptReason::Reported)
+        let reported = self.corrupt.get(&slot).is_some_and(|bad| {
+            bad.iter().any(|bad| bad.node == node && bad.reason == CorruptReason::Reported)
         });
         if !reported {
             self.forgive(slot, node);
@@ -224,9 +224,9 @@ impl BlockManager {
             self.nodes.invalidate(storage, reported.unwrap_or(stored.block));
             return self.drop_replica(slot, storage);
         }
-        let nodes = self.corrupt.entry(slot).or_default();
-        if !nodes.iter().any(|(bad, _)| *bad == node) {
-            nodes.push((node, reason));
+        let bad = self.corrupt.entry(slot).or_default();
+        if !bad.iter().any(|bad| bad.node == node) {
+            bad.push(BadReplica { node, reason, reported });
         }
         if self.map.add_storage(slot, storage) {
             self.nodes.note_replica(storage, slot);
@@ -255,7 +255,7 @@ impl BlockManager {
         let bad = self
             .corrupt
             .get(&slot)
-            .map_or(0, |nodes| nodes.iter().filter(|(known, _)| *known != node).count() as u32)
+            .map_or(0, |bad| bad.iter().filter(|bad| bad.node != node).count() as u32)
             + 1;
         let is_left_behind = reported.is_some_and(|block| block.stamp < stored.block.stamp);
         others >= expected || has_min && (others + bad > expected || is_left_behind)

@@ -271,6 +271,16 @@ pub enum CorruptReason {
     Reported,
 }
 
+/// A replica that counts as corrupt.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BadReplica {
+    pub(super) node: NodeIdx,
+    pub(super) reason: CorruptReason,
+    /// As its DataNode reported it, where it is another than the block's: under another stamp its
+    /// DataNode does not delete it.
+    pub(super) reported: Option<Block>,
+}
+
 /// How many replicas of a block are in which condition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]

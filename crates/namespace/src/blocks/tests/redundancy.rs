@@ -97,6 +97,33 @@ fn a_corrupt_replica_is_replaced_before_it_is_deleted() {
     );
 }
 
+/// Its DataNode would not delete it under the stamp that the block has now.
+#[test]
+fn a_stale_replica_is_deleted_under_its_own_stamp() {
+    let stale = block(1, 100);
+    let new = Block { stamp: GenerationStamp(1005), ..stale };
+    let doomed = |commands: &[Command]| match commands {
+        [Command::Invalidate(blocks)] => blocks.clone(),
+        other => panic!("{other:?}"),
+    };
+    // It stays while good ones are missing, and goes when they are there.
+    let mut cluster = Cluster::new(&["/a"; 4]);
+    cluster.blocks.put_complete(new, FILE, 3);
+    cluster.received(0, stale);
+    for index in [1, 2, 3] {
+        cluster.received(index, new);
+    }
+    assert_eq!(doomed(&cluster.beat(0)), [stale]);
+    // It goes with its file.
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    cluster.blocks.put_complete(new, FILE, 2);
+    cluster.received(0, stale);
+    cluster.received(1, new);
+    cluster.blocks.remove(new.id);
+    assert_eq!(doomed(&cluster.beat(0)), [stale]);
+    assert_eq!(doomed(&cluster.beat(1)), [new]);
+}
+
 #[test]
 fn with_only_corrupt_replicas_a_client_is_told_so() {
     let mut cluster = Cluster::new(&["/a"; 1]);
