@@ -1,6 +1,6 @@
 //! The words of the command line.
 
-use crate::sections::Section;
+use crate::section::Section;
 
 /// Help for a terminal.
 pub const USAGE: &str = "\

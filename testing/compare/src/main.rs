@@ -3,8 +3,10 @@
 //! Both clusters stand side by side all the time; each piece of work runs on one, then on the other.
 
 mod args;
+mod both;
 mod clusters;
 mod load;
+mod section;
 mod sections;
 mod table;
 
@@ -12,9 +14,9 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use args::{Args, USAGE};
+use both::Both;
 use clusters::Cluster;
 use load::Load;
-use sections::Both;
 use table::{Pair, number, table};
 use zerohop_interop::{Kind, Outcome, tools};
 
@@ -68,7 +70,7 @@ fn compare(args: Args) -> Outcome {
     let mut failures = Vec::new();
     for section in &both.args.sections {
         // What one part cannot measure does not take the others' figures away.
-        let done = section.run(&both, &mut |pair: Pair| {
+        let done = sections::run(*section, &both, &mut |pair: Pair| {
             let (apache, ours) = (number(pair.apache.value), number(pair.ours.value));
             eprintln!("{}: Apache {apache}, ours {ours} {}", pair.name, pair.unit);
             pairs.push(pair);

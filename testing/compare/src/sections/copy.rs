@@ -8,8 +8,8 @@ use zerohop_bench::memory::ready_to_write;
 use zerohop_bench::raw::Scratch;
 use zerohop_interop::{Kind, Outcome};
 
-use super::Both;
 use super::shell::{shell, timed};
+use crate::both::Both;
 use crate::table::{Better, Figure, Pair, number};
 
 const TARGET: &str = "/copy";

@@ -4,7 +4,7 @@ use zerohop_bench::files::{self, FlushKind, Sequential};
 use zerohop_bench::{GB, Row};
 use zerohop_interop::Outcome;
 
-use super::Both;
+use crate::both::Both;
 use crate::table::{Better, Figure, Pair};
 
 /// Bytes of each flush.

@@ -7,8 +7,8 @@ use zerohop_bench::dfsio::matrix::{Cell, Matrix, Op, Plan, Row, Way};
 use zerohop_conf::Conf;
 use zerohop_interop::Outcome;
 
-use super::Both;
 use super::data::settle;
+use crate::both::Both;
 use crate::clusters::Cluster;
 use crate::table::{Better, Figure, Pair, number};
 

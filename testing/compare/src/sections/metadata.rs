@@ -4,7 +4,7 @@ use zerohop_bench::metadata::{Load, metadata};
 use zerohop_bench::{Row, Watched};
 use zerohop_interop::{Kind, Outcome};
 
-use super::Both;
+use crate::both::Both;
 use crate::table::{Better, Figure, Pair};
 
 const CONNECTIONS: usize = 16;

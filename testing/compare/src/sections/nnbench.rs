@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use zerohop_interop::{Kind, Outcome};
 
-use super::Both;
+use crate::both::Both;
 use crate::clusters::java;
 use crate::table::{Better, Figure, Pair};
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use zerohop_interop::{Kind, Outcome, tools};
 
-use super::Both;
+use crate::both::Both;
 use crate::clusters::{Cluster, java};
 use crate::table::{Better, Figure, Pair};
 

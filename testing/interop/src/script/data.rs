@@ -1,6 +1,6 @@
 //! Steps that move file content.
 
-use super::{BLOCK, Row};
+use super::row::{BLOCK, Row};
 use crate::{Outcome, content};
 
 /// Lengths around the edges of chunks, packets and blocks.

@@ -1,12 +1,12 @@
 //! Steps that take daemons away.
 
-use super::{BLOCK, Row};
+use super::row::{BLOCK, Row};
 use crate::{Outcome, content};
 
 /// The DataNodes of the last block of a file that is being written.
 fn pipeline_of(row: &mut Row, path: &str) -> Outcome<Vec<usize>> {
     let mut found = Vec::new();
-    crate::wait::until(&format!("a pipeline of {path}"), super::SETTLE, || {
+    crate::wait::until(&format!("a pipeline of {path}"), super::row::SETTLE, || {
         found = row.locations(path)?.pop().unwrap_or_default();
         Ok(!found.is_empty())
     })?;
@@ -88,7 +88,7 @@ pub(super) fn restart(row: &mut Row) -> Outcome {
     row.cluster.restart()?;
     row.reconnect()?;
     // Before any read: reads move access times.
-    super::same(&before, &row.fingerprint()?)?;
+    super::row::same(&before, &row.fingerprint()?)?;
     row.read_all_kept()?;
     row.put("/after/restart", 400, BLOCK + 1, 3)?;
     row.read_by_all("/after/restart", 400, BLOCK + 1)

@@ -1,6 +1,6 @@
 //! Steps that change and ask names, rights and attributes.
 
-use super::{BLOCK, Row};
+use super::row::{BLOCK, Row};
 use crate::Outcome;
 
 pub(super) fn list(row: &mut Row) -> Outcome {

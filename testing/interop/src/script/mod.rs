@@ -4,37 +4,15 @@
 mod data;
 mod faults;
 mod meta;
+mod row;
 pub mod swap;
 pub mod viewers;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use crate::cluster::{Cluster, Spec};
-use crate::driver::Driver;
-use crate::{Kind, Outcome, content};
+pub use row::{BLOCK, Row};
 
-/// Bytes in a block of the script's files.
-pub const BLOCK: u64 = 1 << 20;
-/// How long a change that DataNodes carry out may take to show.
-const SETTLE: Duration = Duration::from_secs(60);
-
-/// One row of the matrix while it runs.
-pub struct Row {
-    /// The cluster under test.
-    pub cluster: Cluster,
-    /// The client under test.
-    pub client: Driver,
-    /// Other clients that look at what it did: Apache's, and ours where the row has any of ours.
-    pub others: Vec<Driver>,
-    kept: Vec<Kept>,
-}
-
-/// A file that must still be there, whole, at the end.
-struct Kept {
-    path: String,
-    seed: u64,
-    len: u64,
-}
+use crate::{Kind, Outcome};
 
 type Step = fn(&mut Row) -> Outcome;
 
@@ -91,17 +69,6 @@ pub fn run(client: Kind, namenode: Kind, datanodes: Kind) {
 }
 
 impl Row {
-    fn start(name: &str, client: Kind, namenode: Kind, datanodes: Kind) -> Outcome<Self> {
-        let spec = Spec { name, namenode, datanodes, count: 4, settings: Vec::new() };
-        let mut cluster = Cluster::start(&spec)?;
-        let under_test = cluster.client(client)?;
-        let mut others = vec![cluster.client(Kind::Apache)?];
-        if [client, namenode, datanodes].contains(&Kind::Ours) {
-            others.push(cluster.client(Kind::Ours)?);
-        }
-        Ok(Self { cluster, client: under_test, others, kept: Vec::new() })
-    }
-
     fn steps(&mut self) -> Vec<String> {
         let only = std::env::var("ZEROHOP_STEP").ok();
         let mut failures = Vec::new();
@@ -124,132 +91,5 @@ impl Row {
     /// Runs the steps that fill a namespace; the first failure ends it.
     fn fill(&mut self) -> Outcome {
         FILLING.iter().try_for_each(|(name, step)| step(self).map_err(|e| format!("{name}: {e}")))
-    }
-
-    /// Has the NameNode write an image.
-    fn save_namespace(&mut self) -> Outcome {
-        let judge = self.cluster.judge()?;
-        for request in [&["safemode", "enter"][..], &["savenamespace"], &["safemode", "leave"]] {
-            judge.ok(request)?;
-        }
-        Ok(())
-    }
-
-    /// Every client of the row, the one under test first.
-    pub fn everyone(&mut self) -> impl Iterator<Item = &mut Driver> {
-        std::iter::once(&mut self.client).chain(&mut self.others)
-    }
-
-    /// Writes a file with the client under test and keeps it for the end.
-    pub fn put(&mut self, path: &str, seed: u64, len: u64, replication: u16) -> Outcome {
-        self.client.ok(&[
-            "put",
-            path,
-            &len.to_string(),
-            &seed.to_string(),
-            &replication.to_string(),
-            &BLOCK.to_string(),
-        ])?;
-        self.keep(path, seed, len);
-        Ok(())
-    }
-
-    /// From now on the file must be whole until the end.
-    pub fn keep(&mut self, path: &str, seed: u64, len: u64) {
-        self.forget(path);
-        self.kept.push(Kept { path: path.to_owned(), seed, len });
-    }
-
-    /// The file need not be there any more.
-    pub fn forget(&mut self, path: &str) {
-        self.kept.retain(|k| k.path != path);
-    }
-
-    /// Every client reads the whole file and must get these bytes.
-    pub fn read_by_all(&mut self, path: &str, seed: u64, len: u64) -> Outcome {
-        let crc = content::crc(seed, 0, len);
-        let len = len.to_string();
-        self.everyone().try_for_each(|c| c.gives(&["read", path, "0", "-1"], &[&len, &crc]))
-    }
-
-    /// Reads back every kept file with every client.
-    pub fn read_all_kept(&mut self) -> Outcome {
-        let kept = std::mem::take(&mut self.kept);
-        let outcome = kept.iter().try_for_each(|k| self.read_by_all(&k.path, k.seed, k.len));
-        self.kept = kept;
-        outcome
-    }
-
-    /// Waits until every block of a file has `replicas` locations, as the judge sees it.
-    pub fn wait_replicas(&mut self, path: &str, replicas: usize) -> Outcome {
-        crate::wait::until(&format!("{replicas} replicas of {path}"), SETTLE, || {
-            let found = self.locations(path)?;
-            match found.iter().all(|hosts| hosts.len() == replicas) {
-                true => Ok(true),
-                false => Err(format!("{found:?}")),
-            }
-        })
-    }
-
-    /// The transfer addresses that hold each block of a file, as the judge sees it.
-    pub fn locations(&mut self, path: &str) -> Outcome<Vec<Vec<String>>> {
-        let blocks = self.cluster.judge()?.ok(&["locations", path, "0", &i64::MAX.to_string()])?;
-        let hosts = |block: &String| block.split(' ').skip(2).map(str::to_owned).collect();
-        Ok(blocks.iter().map(hosts).collect())
-    }
-
-    /// Waits until a file is closed (after a recovery).
-    pub fn wait_closed(&mut self, path: &str) -> Outcome {
-        crate::wait::until(&format!("{path} closed"), SETTLE, || {
-            Ok(self.cluster.judge()?.ok(&["isclosed", path])?[0] == "true")
-        })
-    }
-
-    /// After a restart of the NameNode: without fail-over addresses a client's first call on a
-    /// connection that broke may fail, so that one is spent here.
-    pub fn reconnect(&mut self) -> Outcome {
-        self.everyone().try_for_each(|c| c.ask("", &["exists", "/"]).map(|_| ()))
-    }
-
-    /// Every name with all that a client can ask about it, a line a name, sorted.
-    pub fn fingerprint(&mut self) -> Outcome<Vec<String>> {
-        let judge = self.cluster.judge()?;
-        let mut found = Vec::new();
-        let mut folders = vec![String::new()];
-        while let Some(folder) = folders.pop() {
-            let listed = if folder.is_empty() { "/" } else { &folder };
-            let quota = judge.ok(&["quota", listed])?;
-            found.push(format!("{listed} quota {quota:?}"));
-            for entry in judge.ok(&["list", listed])? {
-                let (name, is_folder) = name_of(&entry)?;
-                let path = format!("{folder}/{name}");
-                let times = judge.ok(&["times", &path])?;
-                let acl = judge.ok(&["getacl", &path])?;
-                let attributes = judge.ok(&["listxattr", &path])?;
-                let policy = judge.ok(&["getpolicy", &path])?;
-                found.push(format!("{folder}/{entry} {times:?} {acl:?} {attributes:?} {policy:?}"));
-                folders.extend(is_folder.then_some(path));
-            }
-        }
-        found.sort();
-        Ok(found)
-    }
-}
-
-/// The name in a field of `list`, and whether it is a folder; names may have spaces in them.
-fn name_of(entry: &str) -> Outcome<(&str, bool)> {
-    let dir = entry.split_once(" dir 0 0 0 ").map(|(name, _)| (name, true));
-    let file = || entry.split_once(" file ").map(|(name, _)| (name, false));
-    dir.or_else(file).ok_or_else(|| format!("not an entry of a listing: {entry}"))
-}
-
-/// Shows what two fingerprints do not share.
-fn same(before: &[String], after: &[String]) -> Outcome {
-    let missing = before.iter().filter(|l| !after.contains(l)).map(|l| format!("- {l}"));
-    let new = after.iter().filter(|l| !before.contains(l)).map(|l| format!("+ {l}"));
-    let all: Vec<String> = missing.chain(new).collect();
-    match all.is_empty() {
-        true => Ok(()),
-        false => Err(format!("the namespace changed over a restart:\n{}", all.join("\n"))),
     }
 }

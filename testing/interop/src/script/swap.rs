@@ -1,7 +1,7 @@
 //! One kind's folders under the other kind's daemons: what stopped as the first starts as the
 //! second, with the same files in it, and back again.
 
-use super::{BLOCK, Row, same};
+use super::row::{BLOCK, Row, same};
 use crate::{Kind, Outcome};
 
 /// Whose NameNode and whose DataNodes.

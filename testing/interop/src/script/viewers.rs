@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::Row;
+use super::row::Row;
 use crate::{Kind, Outcome, programs};
 
 /// What the viewers found in a NameNode's folder.
