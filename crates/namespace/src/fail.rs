@@ -1,8 +1,10 @@
 //! Short ways to the exceptions clients get.
 
-use crate::Result;
 use std::borrow::Cow;
 use zerohop_wire::{JavaException, RemoteException};
+
+/// What operations answer: the error is the Java exception the client gets.
+pub type Result<T> = std::result::Result<T, RemoteException>;
 
 pub(crate) fn fail<T>(kind: JavaException, message: impl Into<String>) -> Result<T> {
     Err(kind.with(message))

@@ -12,19 +12,23 @@ mod cache;
 mod context;
 mod equal;
 mod fail;
+mod garbage;
 mod ids;
 mod image;
 mod lease;
+mod next;
 mod ops;
 mod params;
 mod quota;
 mod requests;
 mod resolve;
 mod tree;
+mod usage;
 mod views;
 
 pub use apply::ApplyError;
 pub use context::{INVALID_CALL_ID, OpContext};
+pub use fail::Result;
 pub use ids::Ids;
 pub use image::ImageInfo;
 pub use params::NamespaceParams;
@@ -36,10 +40,7 @@ use blocks::{BlockManager, Now};
 use fail::fail;
 use zerohop_journal::EditOp;
 use zerohop_journal::types::RpcIds;
-use zerohop_wire::{JavaException, RemoteException};
-
-/// What operations answer: the error is the Java exception the client gets.
-pub type Result<T> = std::result::Result<T, RemoteException>;
+use zerohop_wire::JavaException;
 
 /// An edit on its way to the journal.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,7 +66,7 @@ pub struct Namespace {
     ec_policies: Vec<zerohop_proto::hdfs::ErasureCodingPolicyProto>,
     edits: Vec<LoggedEdit>,
     /// Subtrees that were deleted and whose inodes are still to be freed.
-    garbage: Vec<ops::Garbage>,
+    garbage: Vec<garbage::Garbage>,
     now: Now,
     /// A live operation has run: replay is over.
     live: bool,

@@ -2,22 +2,8 @@
 //! (`CacheReplicationMonitor.rescanCachedBlockMap`).
 
 use super::{AdminState, BlockManager, Command, NodeIdx, Result};
-use hashbrown::{HashMap, HashSet};
-use std::collections::BTreeSet;
+use hashbrown::HashMap;
 use zerohop_wire::BlockId;
-
-/// What a DataNode holds in memory, and what it is to be told.
-#[derive(Default)]
-pub(super) struct NodeCache {
-    /// As its last report says.
-    held: HashSet<BlockId>,
-    /// It shall lock these, which it does not hold.
-    wanted: BTreeSet<BlockId>,
-    /// It shall let these go, which it holds.
-    unwanted: BTreeSet<BlockId>,
-    /// When it was last told, ms of the steady clock.
-    told_ms: Option<u64>,
-}
 
 impl BlockManager {
     /// What a DataNode holds in memory now.

@@ -1,7 +1,6 @@
 //! DataNodes come, beat and go; commands go out with the answers.
 
-use super::cached::NodeCache;
-use super::nodes::Node;
+use super::node::{Node, NodeCache};
 use super::{
     AdminState, BlockManager, Command, DatanodeId, NodeIdx, Now, ReplicaLocation, StorageIdx,
     StorageReport, TransferCommand,

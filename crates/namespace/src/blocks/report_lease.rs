@@ -1,22 +1,8 @@
 //! Leases for full block reports: so many DataNodes may report at once, the others ask again with
 //! their next heartbeat (`BlockReportLeaseManager`).
 
+use super::node::ReportLease;
 use super::{BlockManager, NodeIdx};
-
-/// A DataNode's leave to send a full report.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ReportLease {
-    /// 0 for none.
-    id: u64,
-    /// It holds until this instant.
-    until_ms: u64,
-}
-
-impl ReportLease {
-    fn holds(&self, now_ms: u64) -> bool {
-        self.id != 0 && now_ms < self.until_ms
-    }
-}
 
 impl BlockManager {
     /// A lease for a DataNode, in place of one it has; 0 if enough others report now.

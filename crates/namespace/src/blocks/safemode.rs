@@ -1,6 +1,7 @@
 //! Safe mode: after a start nothing changes until enough blocks were reported.
 
-use super::{BlockParams, Now};
+use super::params::BlockParams;
+use super::types::Now;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {

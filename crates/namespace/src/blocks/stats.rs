@@ -112,7 +112,7 @@ impl BlockManager {
     /// DataNodes for a report.
     pub fn node_reports(&self, filter: NodeFilter) -> Vec<NodeReport> {
         use super::AdminState::{DecommissionInProgress, EnteringMaintenance, InMaintenance};
-        let wanted = |node: &super::nodes::Node| match filter {
+        let wanted = |node: &super::node::Node| match filter {
             NodeFilter::All => true,
             NodeFilter::Live => node.alive,
             NodeFilter::Dead => !node.alive,
@@ -121,7 +121,7 @@ impl BlockManager {
             NodeFilter::InMaintenance => node.admin == InMaintenance,
         };
         // A node whose address another took over is in the tables, but no longer of this cluster.
-        let known = |index: &usize, node: &super::nodes::Node| {
+        let known = |index: &usize, node: &super::node::Node| {
             self.nodes.by_uuid(&node.id.uuid) == Some(NodeIdx(*index as u32))
         };
         let nodes = self
@@ -133,7 +133,7 @@ impl BlockManager {
         nodes.map(|(index, node)| self.node_report(NodeIdx(index as u32), node)).collect()
     }
 
-    fn node_report(&self, index: NodeIdx, node: &super::nodes::Node) -> NodeReport {
+    fn node_report(&self, index: NodeIdx, node: &super::node::Node) -> NodeReport {
         let storages: Vec<_> =
             node.storages.iter().filter_map(|storage| self.nodes.storage(*storage)).collect();
         NodeReport {
@@ -190,7 +190,7 @@ impl BlockManager {
     }
 }
 
-fn report_of(storage: &super::nodes::Storage) -> StorageReport {
+fn report_of(storage: &super::node::Storage) -> StorageReport {
     StorageReport {
         id: Arc::clone(&storage.id),
         kind: storage.kind,

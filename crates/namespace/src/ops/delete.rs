@@ -3,6 +3,7 @@
 use crate::access::{ALL, Check, WRITE};
 use crate::blocks::policy;
 use crate::fail::{fail, invalid_path};
+use crate::garbage::Garbage;
 use crate::quota::Counts;
 use crate::resolve::{DirOp, is_exact_reserved};
 use crate::tree::{Body, Slot};
@@ -12,14 +13,6 @@ use zerohop_wire::{InodeId, JavaException};
 
 /// Inodes freed before a delete answers; the rest waits for [`Namespace::reap`].
 const REAP_AT_ONCE: usize = 20_000;
-
-/// A deleted subtree whose inodes are not all freed.
-pub(crate) struct Garbage {
-    /// The folder it was in: it and those above are charged until the inodes are freed.
-    folder: InodeId,
-    /// Inodes to free, with the storage policy of the folder each was in.
-    open: Vec<(Slot, u8)>,
-}
 
 impl Namespace {
     /// Deletes a path; false if nothing is there (or it is the root).

@@ -20,7 +20,6 @@ mod symlink;
 mod truncate;
 mod xattr;
 
-pub(crate) use delete::Garbage;
 pub(crate) use mkdirs::inconsistent;
 pub(crate) use quota::from_edit_type;
 pub(crate) use xattr::{with_removed, with_set};

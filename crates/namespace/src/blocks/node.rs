@@ -1,0 +1,103 @@
+//! A DataNode and its storages, as far as they are known.
+
+use super::types::{
+    AdminState, DatanodeId, NodeIdx, Now, RecoverCommand, StorageIdx, StorageReport, StorageType,
+    TransferCommand,
+};
+use hashbrown::HashSet;
+use roaring::RoaringBitmap;
+use smallvec::SmallVec;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use zerohop_wire::{BlockId, GenerationStamp};
+
+/// A DataNode.
+pub(super) struct Node {
+    pub(super) id: Arc<DatanodeId>,
+    pub(super) rack: Arc<str>,
+    pub(super) software_version: String,
+    pub(super) storages: SmallVec<[StorageIdx; 4]>,
+    pub(super) alive: bool,
+    pub(super) admin: AdminState,
+    pub(super) xceivers: u32,
+    pub(super) transfers_running: u32,
+    pub(super) failed_volumes: u32,
+    pub(super) cache_capacity: u64,
+    pub(super) cache_used: u64,
+    pub(super) cache: NodeCache,
+    pub(super) last_update: Now,
+    pub(super) last_report: Now,
+    /// Its storages have been named by a heartbeat since it registered.
+    pub(super) heartbeat_seen: bool,
+    pub(super) report_lease: ReportLease,
+    pub(super) bandwidth: Option<u64>,
+    pub(super) invalidate: BTreeMap<BlockId, (GenerationStamp, u64)>,
+    pub(super) transfers: VecDeque<TransferCommand>,
+    pub(super) recoveries: Vec<RecoverCommand>,
+}
+
+/// A storage of a DataNode.
+pub(super) struct Storage {
+    pub(super) id: Arc<str>,
+    pub(super) node: NodeIdx,
+    pub(super) kind: StorageType,
+    pub(super) read_only: bool,
+    pub(super) failed: bool,
+    pub(super) capacity: u64,
+    pub(super) dfs_used: u64,
+    pub(super) non_dfs_used: u64,
+    pub(super) remaining: u64,
+    pub(super) block_pool_used: u64,
+    pub(super) mount: Option<String>,
+    /// Slots of the blocks it holds a replica of.
+    pub(super) blocks: RoaringBitmap,
+    /// Blocks sent there that it has not reported, now and in the period before.
+    pub(super) scheduled: [u32; 2],
+    pub(super) reports: u32,
+}
+
+impl Storage {
+    /// Bytes that new blocks of a size may still take, minus what is on its way.
+    pub(super) fn room(&self, block_size: u64) -> u64 {
+        let scheduled = u64::from(self.scheduled[0]) + u64::from(self.scheduled[1]);
+        self.remaining.saturating_sub(scheduled.saturating_mul(block_size))
+    }
+
+    pub(super) fn apply(&mut self, report: &StorageReport) {
+        (self.kind, self.read_only, self.failed) = (report.kind, report.read_only, report.failed);
+        (self.capacity, self.dfs_used, self.non_dfs_used) =
+            (report.capacity, report.dfs_used, report.non_dfs_used);
+        (self.remaining, self.block_pool_used) = (report.remaining, report.block_pool_used);
+        if report.mount.is_some() {
+            self.mount.clone_from(&report.mount);
+        }
+    }
+}
+
+/// What a DataNode holds in memory, and what it is to be told.
+#[derive(Default)]
+pub(super) struct NodeCache {
+    /// As its last report says.
+    pub(super) held: HashSet<BlockId>,
+    /// It shall lock these, which it does not hold.
+    pub(super) wanted: BTreeSet<BlockId>,
+    /// It shall let these go, which it holds.
+    pub(super) unwanted: BTreeSet<BlockId>,
+    /// When it was last told, ms of the steady clock.
+    pub(super) told_ms: Option<u64>,
+}
+
+/// A DataNode's leave to send a full report.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ReportLease {
+    /// 0 for none.
+    pub(super) id: u64,
+    /// It holds until this instant.
+    pub(super) until_ms: u64,
+}
+
+impl ReportLease {
+    pub(super) fn holds(&self, now_ms: u64) -> bool {
+        self.id != 0 && now_ms < self.until_ms
+    }
+}

@@ -1,0 +1,125 @@
+//! Blocks by what they lack: the queues of copies to make, copies under way, replicas too many.
+
+use super::map::Slot;
+use super::types::{StorageIdx, Storages};
+use hashbrown::HashMap;
+use roaring::RoaringBitmap;
+
+/// Only these queues lead to copies; the last one holds blocks without any good replica.
+const QUEUES: usize = 5;
+pub(super) const WITHOUT_REPLICA: usize = 4;
+
+/// The blocks that something must be done about.
+#[derive(Default)]
+pub(super) struct Redundancy {
+    /// Slots by priority: 0 one replica left, 1 under a third, 2 too few, 3 badly spread, 4 none.
+    pub(super) queues: [RoaringBitmap; QUEUES],
+    /// Where the next walk of each queue goes on.
+    pub(super) cursors: [Slot; QUEUES],
+    pub(super) pending: HashMap<Slot, Pending>,
+    pub(super) excess: HashMap<Slot, Storages>,
+    /// Blocks are queued at all: not before safe mode ends.
+    pub(super) populating: bool,
+    /// The walk over all blocks that fills the queues stands here.
+    pub(super) scan: Option<Slot>,
+    pub(super) last_work_ms: u64,
+}
+
+/// Replicas of a block that are on their way.
+pub(super) struct Pending {
+    pub(super) since_ms: u64,
+    pub(super) targets: Storages,
+}
+
+impl Redundancy {
+    /// Replicas that are on their way.
+    pub(super) fn pending(&self, slot: Slot) -> u32 {
+        self.pending.get(&slot).map_or(0, |pending| pending.targets.len() as u32)
+    }
+
+    pub(super) fn is_excess(&self, slot: Slot, storage: StorageIdx) -> bool {
+        self.excess.get(&slot).is_some_and(|storages| storages.contains(&storage))
+    }
+
+    /// Replicas were ordered or a pipeline wrote them: they count until they are reported or the time is up.
+    pub(super) fn expect(&mut self, slot: Slot, targets: &[StorageIdx], now_ms: u64) {
+        let pending = self
+            .pending
+            .entry(slot)
+            .or_insert_with(|| Pending { since_ms: now_ms, targets: Storages::new() });
+        pending.since_ms = now_ms;
+        pending.targets.extend(targets.iter().copied());
+    }
+
+    /// One of the expected replicas is there; a node may have used another of its storages.
+    pub(super) fn arrived(&mut self, slot: Slot, is_same_node: impl Fn(StorageIdx) -> bool) {
+        let Some(pending) = self.pending.get_mut(&slot) else { return };
+        pending.targets.retain(|target| !is_same_node(*target));
+        if pending.targets.is_empty() {
+            self.pending.remove(&slot);
+        }
+    }
+
+    pub(super) fn dequeue(&mut self, slot: Slot) {
+        self.queues.iter_mut().for_each(|queue| _ = queue.remove(slot));
+    }
+
+    /// The block is gone or written again.
+    pub(super) fn forget(&mut self, slot: Slot) {
+        self.dequeue(slot);
+        self.pending.remove(&slot);
+        self.excess.remove(&slot);
+    }
+
+    pub(super) fn forget_excess(&mut self, slot: Slot, storage: StorageIdx) {
+        let Some(storages) = self.excess.get_mut(&slot) else { return };
+        storages.retain(|other| *other != storage);
+        if storages.is_empty() {
+            self.excess.remove(&slot);
+        }
+    }
+
+    pub(super) fn enqueue(&mut self, slot: Slot, priority: usize) {
+        self.dequeue(slot);
+        if let Some(queue) = self.queues.get_mut(priority) {
+            queue.insert(slot);
+        }
+    }
+
+    pub(super) fn low(&self) -> u64 {
+        self.queues.iter().take(WITHOUT_REPLICA).map(RoaringBitmap::len).sum()
+    }
+
+    pub(super) fn urgent(&self) -> u64 {
+        self.queues[0].len()
+    }
+
+    pub(super) fn without_replica(&self) -> &RoaringBitmap {
+        &self.queues[WITHOUT_REPLICA]
+    }
+
+    pub(super) fn pending_blocks(&self) -> u64 {
+        self.pending.len() as u64
+    }
+
+    pub(super) fn excess_replicas(&self) -> u64 {
+        self.excess.values().map(|storages| storages.len() as u64).sum()
+    }
+
+    /// Up to `limit` slots in order of priority, each queue going on where it stood.
+    pub(super) fn next_slots(&mut self, mut limit: usize) -> Vec<(usize, Slot)> {
+        let mut slots = Vec::new();
+        for (priority, queue) in self.queues.iter().enumerate().take(WITHOUT_REPLICA) {
+            let Some(cursor) = self.cursors.get_mut(priority) else { break };
+            let taken: Vec<Slot> = queue.range(*cursor..).take(limit).collect();
+            *cursor = if taken.len() < limit {
+                0
+            } else {
+                taken.last().map_or(0, |last| last.wrapping_add(1))
+            };
+            limit -= taken.len();
+            slots.extend(taken.into_iter().map(|slot| (priority, slot)));
+        }
+        slots
+    }
+}

@@ -1,0 +1,180 @@
+//! Blocks that are being written or recovered: expected targets, recovery and its leader.
+
+use super::construction::{Construction, Expected, Recovery};
+use super::map::Slot;
+use super::{BlockManager, BlockState, RecoverCommand, Result, StorageIdx, Storages};
+use zerohop_wire::{Block, BlockId, GenerationStamp, JavaException};
+
+/// How long the leader of a recovery has before another is asked: Apache waits as long between tries.
+const RECOVERY_RETRY_MS: u64 = 30_000;
+
+impl BlockManager {
+    /// The storages a block under construction is expected on.
+    pub fn targets(&self, id: BlockId) -> Storages {
+        let construction = self.map.slot(id).and_then(|slot| self.constructions.get(&slot));
+        construction.map(|construction| construction.storages().collect()).unwrap_or_default()
+    }
+
+    /// The recovery under way for a block.
+    pub fn recovery(&self, id: BlockId) -> Option<Recovery> {
+        self.map.slot(id).and_then(|slot| self.constructions.get(&slot))?.recovery
+    }
+
+    /// Whether a recovery may be started: none was in the last 30 s.
+    pub fn recovery_due(&self, id: BlockId) -> bool {
+        let started = self.recovery(id).and_then(|last| last.started_ms);
+        started.is_none_or(|started_ms| self.now.mono_ms >= started_ms + RECOVERY_RETRY_MS)
+    }
+
+    /// Starts the recovery of a last block: chooses a leader among its replicas and queues the command for it.
+    ///
+    /// `stamp` is the new generation stamp, which the caller has logged. For a truncate, `truncate` is what the block
+    /// shall become. True if a DataNode was asked; false if none is known (or one was asked less than 30 s ago).
+    ///
+    /// # Errors
+    /// `IOException` when the block is unknown or complete (call [`BlockManager::reopen`] first).
+    pub fn begin_recovery(
+        &mut self,
+        id: BlockId,
+        stamp: GenerationStamp,
+        truncate: Option<Block>,
+    ) -> Result<bool> {
+        let Some((slot, stored)) = self.entry(id) else {
+            return Err(JavaException::Io.with(format!("Block {id} does not exist")));
+        };
+        if stored.state == BlockState::Complete {
+            return Err(
+                JavaException::Io.with(format!("{} is not under construction", stored.block))
+            );
+        }
+        let tried = !self.recovery_due(id);
+        self.map.set_state(slot, BlockState::UnderRecovery);
+        let truncate = truncate.or_else(|| self.recovery(id).and_then(|last| last.truncate));
+        self.expect_known_replicas(slot);
+        let leader = self.choose_leader(slot);
+        let recovery = Recovery { stamp, truncate, started_ms: leader.map(|_| self.now.mono_ms) };
+        // Also without a leader: what a truncate wants must outlive a restart.
+        self.constructions.entry(slot).or_default().recovery = Some(recovery);
+        let Some(leader) = leader else { return Ok(false) };
+        if tried {
+            return Ok(false);
+        }
+        self.queue_recovery(slot, leader, recovery);
+        Ok(true)
+    }
+
+    /// After a restart no targets are known, only what was reported.
+    fn expect_known_replicas(&mut self, slot: Slot) {
+        let Some(entry) = self.map.get(slot) else { return };
+        let known = Construction::with_targets(entry.block().stamp, self.map.storages(slot));
+        let construction = self.constructions.entry(slot).or_default();
+        if construction.replicas.is_empty() {
+            construction.replicas = known.replicas;
+        }
+    }
+
+    /// The live replica heard of last that has not led yet; when all have, they start over.
+    fn choose_leader(&mut self, slot: Slot) -> Option<StorageIdx> {
+        let construction = self.constructions.get_mut(&slot)?;
+        let nodes = &self.nodes;
+        let alive = |replica: &&mut Expected| nodes.is_alive(replica.storage);
+        if construction.replicas.iter_mut().filter(alive).all(|replica| replica.led) {
+            construction.replicas.iter_mut().for_each(|replica| replica.led = false);
+        }
+        let fresh = construction.replicas.iter_mut().filter(alive).filter(|replica| !replica.led);
+        let leader = fresh.max_by_key(|replica| nodes.last_heartbeat_ms(replica.storage))?;
+        leader.led = true;
+        Some(leader.storage)
+    }
+
+    fn queue_recovery(&mut self, slot: Slot, leader: StorageIdx, recovery: Recovery) {
+        let (Some(entry), Some(construction)) = (self.map.get(slot), self.constructions.get(&slot))
+        else {
+            return;
+        };
+        let rest = construction
+            .storages()
+            .filter(|storage| *storage != leader && self.nodes.is_alive(*storage));
+        let locations = std::iter::once(leader)
+            .chain(rest)
+            .filter_map(|storage| self.nodes.location(storage))
+            .collect();
+        let command = RecoverCommand {
+            block: entry.block(),
+            new_stamp: recovery.stamp,
+            locations,
+            truncate: recovery.truncate,
+        };
+        self.nodes.queue_recovery(leader, command);
+    }
+
+    /// A recovery came to an end (`commitBlockSynchronization`): the block takes its stamp and length, and the storages
+    /// that hold it now. The caller goes on with [`BlockManager::commit`] when the file is closed.
+    ///
+    /// # Errors
+    /// `IOException` when the block is unknown.
+    pub fn end_recovery(
+        &mut self,
+        id: BlockId,
+        stamp: GenerationStamp,
+        len: u64,
+        storages: &[StorageIdx],
+    ) -> Result<()> {
+        let Some(slot) = self.map.slot(id) else {
+            return Err(JavaException::Io.with(format!("Block {id} does not exist")));
+        };
+        self.map.set_stamp(slot, stamp);
+        self.map.set_len(slot, len);
+        for storage in self.map.storages(slot).iter().copied().collect::<Storages>() {
+            if !storages.contains(&storage) {
+                self.drop_replica(slot, storage);
+            }
+        }
+        // The DataNodes finalized these replicas before they answered: no report has to be waited for.
+        for storage in storages {
+            self.nodes.note_replica(*storage, slot);
+            self.map.add_storage(slot, *storage);
+        }
+        self.constructions.insert(slot, Construction::with_targets(stamp, storages));
+        self.map.set_state(slot, BlockState::UnderConstruction);
+        Ok(())
+    }
+
+    /// A DataNode reported a replica of a block that is not complete.
+    pub(super) fn expect_replica(
+        &mut self,
+        slot: Slot,
+        storage: StorageIdx,
+        stamp: GenerationStamp,
+    ) {
+        let node = self.nodes.node_of(storage);
+        let construction = self.constructions.entry(slot).or_default();
+        let nodes = &self.nodes;
+        // A DataNode may choose another of its storages than the one we named.
+        match construction
+            .replicas
+            .iter_mut()
+            .find(|replica| nodes.node_of(replica.storage) == node)
+        {
+            Some(replica) => (replica.storage, replica.stamp) = (storage, stamp),
+            None => construction.replicas.push(Expected { storage, stamp, led: false }),
+        }
+    }
+
+    /// Targets whose report is still to come are not missing: count them as pending.
+    pub(super) fn expect_targets(&mut self, slot: Slot) {
+        let Some(construction) = self.constructions.get(&slot) else { return };
+        let known = self.map.storages(slot);
+        let awaited: Storages =
+            construction.storages().filter(|storage| !known.contains(storage)).collect();
+        if !awaited.is_empty() {
+            self.redundancy.expect(slot, &awaited, self.now.mono_ms);
+        }
+    }
+
+    pub(super) fn drop_construction(&mut self, slot: Slot) {
+        if let Some(construction) = self.constructions.remove(&slot) {
+            construction.storages().for_each(|storage| self.nodes.unschedule(storage));
+        }
+    }
+}
