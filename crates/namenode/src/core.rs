@@ -112,7 +112,8 @@ impl Core {
         (result, ticket)
     }
 
-    /// A change that must happen once however often the call is sent: the encoded answer.
+    /// A change that must happen once however often the call is sent: the encoded answer, and what must be synced before
+    /// it leaves. A change that found its work done may have found it done by a call whose edits are still on their way.
     pub(crate) fn write_once(
         &self,
         key: Option<CallKey>,
@@ -132,6 +133,7 @@ impl Core {
             return (answer, Some(self.log.barrier()));
         }
         let (result, ticket) = self.write_locked(&mut namespace, change);
+        let ticket = ticket.or_else(|| result.is_ok().then(|| self.log.barrier()));
         if let (Some(key), Ok(bytes)) = (key, &result) {
             let known = Known::Answer(bytes.clone());
             self.retries.lock().put(key, known, self.clock.now().mono_ms);

@@ -15,7 +15,7 @@ const CLIENT: &str = "org.apache.hadoop.hdfs.protocol.ClientProtocol";
 const DATANODE: &str = "org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol";
 
 struct Harness {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     conf: Arc<Conf>,
     node: NameNode,
 }
@@ -31,7 +31,7 @@ impl Harness {
         NameNode::format(&conf, FormatOptions::default()).unwrap();
         let conf = Arc::new(conf);
         let node = NameNode::start(conf.clone()).await.unwrap();
-        Self { _folder: folder, conf, node }
+        Self { folder, conf, node }
     }
 
     async fn restart(&mut self) {
@@ -46,6 +46,13 @@ impl Harness {
 
     fn superuser(&self) -> RpcClient {
         self.client(&User::of_process().name)
+    }
+
+    /// From here on no edit gets to disk: the next segment has no folder.
+    async fn lose_the_log(&self) {
+        std::fs::remove_dir_all(self.folder.path().join("name/current")).unwrap();
+        let (client, q) = (self.superuser(), RollEditsRequestProto {});
+        assert!(client.call::<_, RollEditsResponseProto>("rollEdits", &q).await.is_err());
     }
 
     async fn page(&self, path: &str) -> String {
@@ -137,6 +144,10 @@ impl FakeDatanode {
     }
 
     async fn beat(&self) -> dn::HeartbeatResponseProto {
+        self.try_beat().await.unwrap()
+    }
+
+    async fn try_beat(&self) -> Result<dn::HeartbeatResponseProto, RpcError> {
         let report = StorageReportProto {
             storage_uuid: "DS-1".into(),
             capacity: Some(1 << 40),
@@ -148,7 +159,7 @@ impl FakeDatanode {
             reports: vec![report],
             ..dn::HeartbeatRequestProto::default()
         };
-        call(&self.client, "sendHeartbeat", q).await
+        self.client.call("sendHeartbeat", &q).await
     }
 
     async fn received(&self, block: &ExtendedBlockProto, len: u64) {
@@ -378,6 +389,41 @@ async fn a_deleted_files_blocks_are_deleted_with_the_next_heartbeat() {
     let command = command.blk_cmd.as_ref().unwrap();
     assert_eq!(command.action(), dn::block_command_proto::Action::Invalidate);
     assert_eq!(command.blocks[0].block_id, block.block_id);
+}
+
+/// A crash now would bring the file back: its replicas must be there then.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_deleted_for_an_edit_that_is_not_on_disk() {
+    let harness = Harness::start().await;
+    let client = harness.superuser();
+    let datanode = FakeDatanode::join(&harness).await;
+    finished_file(&client, &datanode, "/f").await;
+    harness.lose_the_log().await;
+    assert!(datanode.beat().await.cmds.is_empty());
+    let q = DeleteRequestProto { src: "/f".into(), recursive: false };
+    assert!(client.call::<_, DeleteResponseProto>("delete", &q).await.is_err());
+    assert_eq!(status(&client, "/f").await, None);
+    let answer = datanode.try_beat().await;
+    assert_eq!(answer.map_err(kind), Err(Some(JavaException::Io)));
+}
+
+/// The second call finds everything as it wants it, but no disk knows of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_another_call_did_is_confirmed_only_when_it_is_on_disk() {
+    let harness = Harness::start().await;
+    let client = harness.superuser();
+    let datanode = FakeDatanode::join(&harness).await;
+    let block = written_block(&client, "/f").await;
+    datanode.received(&block, 10).await;
+    harness.lose_the_log().await;
+    for _ in 0..2 {
+        let made = client.call::<_, MkdirsResponseProto>("mkdirs", &mkdirs("/a")).await;
+        assert_eq!(made.map_err(kind), Err(Some(JavaException::Io)));
+        let q = complete("/f", &block);
+        let done = client.call::<_, CompleteResponseProto>("complete", &q).await;
+        assert_eq!(done.map_err(kind), Err(Some(JavaException::Io)));
+    }
+    assert!(status(&client, "/a").await.is_some(), "reads wait for nothing");
 }
 
 #[tokio::test(flavor = "multi_thread")]

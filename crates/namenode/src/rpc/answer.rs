@@ -148,6 +148,7 @@ impl Call<'_> {
         });
         let Some(wait) = wait else {
             self.audit(&result, line(&request));
+            let ticket = ticket.or_else(|| result.is_ok().then(|| self.core.log.barrier()));
             return when_synced(result.map(|message| encode(&message)), ticket);
         };
         let (core, context) = (self.core.clone(), self.context.clone());
@@ -158,12 +159,13 @@ impl Call<'_> {
                 core.write(|namespace| attempt(namespace, &op, &request))
             };
             Call { core: &core, context, param: Bytes::new() }.audit(&result, line(&request));
-            let result = result.map(|message| encode(&message));
             // Edits are synced in order: the later ticket covers the first.
-            if let Some(ticket) = later.or(ticket) {
+            let ticket = later.or(ticket);
+            let ticket = ticket.or_else(|| result.is_ok().then(|| core.log.barrier()));
+            if let Some(ticket) = ticket {
                 synced(ticket).await?;
             }
-            result
+            result.map(|message| encode(&message))
         })
     }
 }

@@ -4,14 +4,17 @@ use super::check::check_registration;
 use super::command;
 use crate::convert;
 use crate::message::{decode, encode};
-use crate::rpc::answer::{Call, Outcome};
-use zerohop_namespace::blocks::{Heartbeat, StorageReport};
+use crate::rpc::answer::{Call, Outcome, when_synced};
+use crate::storage::Ticket;
+use zerohop_namespace::blocks::{Command, Heartbeat, StorageReport};
 use zerohop_proto::hdfs::datanode::{HeartbeatRequestProto, HeartbeatResponseProto};
 use zerohop_transport::rpc::server::Reply;
 
+/// The beat is noted at once; an answer that tells to delete or to recover leaves when all edits made so far are on disk:
+/// a deleted file that comes back after a crash must find its replicas where they were.
 pub(super) fn heartbeat(call: Call<'_>) -> Reply {
     let core = call.core;
-    let beat = || -> Outcome<HeartbeatResponseProto> {
+    let beat = || -> Outcome<(HeartbeatResponseProto, Option<Ticket>)> {
         let request: HeartbeatRequestProto = decode(call.param.clone())?;
         check_registration(core, &request.registration)?;
         let beat = Heartbeat {
@@ -28,7 +31,8 @@ pub(super) fn heartbeat(call: Call<'_>) -> Reply {
         let now = core.clock.now();
         let (reply, _) =
             core.write(|namespace| namespace.blocks.heartbeat(uuid, beat, &storages, now));
-        Ok(HeartbeatResponseProto {
+        let ticket = reply.commands.iter().any(is_irrevocable).then(|| core.log.barrier());
+        let response = HeartbeatResponseProto {
             cmds: reply
                 .commands
                 .into_iter()
@@ -39,7 +43,23 @@ pub(super) fn heartbeat(call: Call<'_>) -> Reply {
             rolling_upgrade_status_v2: None,
             full_block_report_lease_id: Some(reply.report_lease),
             is_slownode: Some(false),
-        })
+        };
+        Ok((response, ticket))
     };
-    Reply::Now(beat().map(|response| encode(&response)))
+    match beat() {
+        Ok((response, ticket)) => when_synced(Ok(encode(&response)), ticket),
+        Err(error) => Reply::Now(Err(error)),
+    }
+}
+
+/// Whether a DataNode cannot take back what it is told.
+fn is_irrevocable(command: &Command) -> bool {
+    match command {
+        Command::Invalidate(_) | Command::Recover(_) => true,
+        Command::Transfer(_)
+        | Command::Cache(_)
+        | Command::Uncache(_)
+        | Command::Register
+        | Command::BalancerBandwidth(_) => false,
+    }
 }
