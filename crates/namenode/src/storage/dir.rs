@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// How the names of images begin while they are written.
+pub(super) const NEW_PREFIX: &str = "fsimage.ckpt_";
+
 /// A locked folder of images, of edits, or of both.
 #[derive(Debug)]
 pub struct NameDir {
@@ -98,7 +101,7 @@ impl NameDir {
     }
 
     pub(super) fn image_new_path(&self, txid: i64) -> PathBuf {
-        self.root.join(format!("current/fsimage.ckpt_{txid:019}"))
+        self.root.join(format!("current/{NEW_PREFIX}{txid:019}"))
     }
 
     /// `seen_txid`; 0 where there is none.

@@ -13,7 +13,8 @@
 //! The life of a folder: [`NameStorage::format`] once; [`NameStorage::open`], which locks;
 //! [`NameStorage::load`], newest image and then every later edit; [`EditLog::start`];
 //! [`NameStorage::save_image`] at a transaction that [`EditLog::roll`] gave.
-//! A folder that fails is dropped with one log line while others remain.
+//! A folder whose edits fail is dropped with one log line while others remain. One that gets no image
+//! keeps its edits, and is tried again with the next image.
 
 mod config;
 mod dir;

@@ -3,6 +3,7 @@
 use super::dir::NameDir;
 use super::error::StorageError;
 use super::lock::FolderLock;
+use super::save::remove_unfinished;
 use super::version::StorageInfo;
 use super::{NameStorage, StorageConfig};
 use std::path::{Path, PathBuf};
@@ -35,6 +36,7 @@ impl NameStorage {
             tracing::info!("{} is new and becomes a copy of the others", current.display());
             std::fs::create_dir_all(&current).map_err(StorageError::io("create", current))?;
         }
+        dirs.iter().filter(|dir| dir.holds_images()).for_each(|dir| remove_unfinished(dir));
         Ok(Self { config, info, dirs })
     }
 }

@@ -1,7 +1,7 @@
 //! Writing checkpoints, and removing what they make superfluous.
 
 use super::NameStorage;
-use super::dir::NameDir;
+use super::dir::{NEW_PREFIX, NameDir};
 use super::error::StorageError;
 use super::version::StorageInfo;
 use std::collections::BTreeSet;
@@ -19,71 +19,70 @@ impl NameStorage {
     /// all folders at the same time.
     ///
     /// # Errors
-    /// If no folder got a whole image; the images before are untouched then.
+    /// If no folder got a whole image; the images before are untouched then, and the edit log goes
+    /// on in all folders: a disk too full for an image may well have room for edits.
     pub fn save_image(
         &self,
         txid: i64,
         write: impl FnOnce(&mut ImageWriter<'_>) -> io::Result<()>,
     ) -> Result<(), StorageError> {
-        let mut copies =
-            Copies::create(self.image_dirs(), txid).ok_or_else(|| self.none_left("images"))?;
+        let mut copies = Copies::create(self.image_dirs(), txid);
         let mut image = ImageWriter::new(&mut copies);
-        let written = write(&mut image).and_then(|()| image.finish());
-        let first = self.image_dirs().next().map(|dir| dir.image_new_path(txid));
-        let digest = match written {
-            Ok(digest) => digest,
-            Err(source) => {
-                copies.discard(txid);
-                return Err(StorageError::io("write", first.unwrap_or_default())(source));
-            }
-        };
-        self.publish_all(copies, txid, &digest)
+        match write(&mut image).and_then(|()| image.finish()) {
+            Ok(digest) => self.publish_all(copies, &digest),
+            Err(error) => Err(self.why_no_image(copies, Some(error))),
+        }
     }
 
     /// As [`NameStorage::save_image`] with an image made before, and its MD5 digest: what makes the
     /// image holds a lock, what writes it must not.
     ///
     /// # Errors
-    /// If no folder got a whole image; the images before are untouched then.
+    /// As [`NameStorage::save_image`].
     pub fn save_made_image(
         &self,
         txid: i64,
         image: &[u8],
         digest: &[u8; 16],
     ) -> Result<(), StorageError> {
-        let mut copies =
-            Copies::create(self.image_dirs(), txid).ok_or_else(|| self.none_left("images"))?;
-        let first = self.image_dirs().next().map(|dir| dir.image_new_path(txid));
-        if let Err(source) = copies.write_all(image) {
-            copies.discard(txid);
-            return Err(StorageError::io("write", first.unwrap_or_default())(source));
+        let mut copies = Copies::create(self.image_dirs(), txid);
+        match copies.write_all(image) {
+            Ok(()) => self.publish_all(copies, digest),
+            Err(error) => Err(self.why_no_image(copies, Some(error))),
         }
-        self.publish_all(copies, txid, digest)
     }
 
-    fn publish_all(
-        &self,
-        copies: Copies,
-        txid: i64,
-        digest: &[u8; 16],
-    ) -> Result<(), StorageError> {
-        for (dir, file) in copies.files {
-            if let Err(e) = publish(&dir, &file, txid, digest) {
-                dir.fail(&e);
-            }
+    fn publish_all(&self, mut copies: Copies, digest: &[u8; 16]) -> Result<(), StorageError> {
+        let txid = copies.txid;
+        copies.each(|dir, file| publish(dir, file, txid, digest));
+        if copies.files.is_empty() {
+            return Err(self.why_no_image(copies, None));
         }
-        if !self.image_dirs().any(|dir| dir.image_path(txid).exists()) {
-            return Err(self.none_left("images"));
-        }
-        self.settle();
+        self.settle(&copies);
         self.purge();
         Ok(())
     }
 
-    /// With an image of this layout there, every folder says so.
-    fn settle(&self) {
+    /// The first folder's failure; without one what made the image failed.
+    fn why_no_image(&self, mut copies: Copies, made: Option<io::Error>) -> StorageError {
+        let failure = copies.failure.take();
+        let path = copies.files.first().map(|(dir, _)| dir.image_new_path(copies.txid));
+        copies.discard();
+        match (failure, made, path) {
+            (Some(failure), ..) => failure,
+            (None, Some(source), Some(path)) => StorageError::io("write", path)(source),
+            _ => self.none_left("images"),
+        }
+    }
+
+    /// With an image of this layout there, every folder says so but those that should hold it and do
+    /// not.
+    fn settle(&self, copies: &Copies) {
         let info = StorageInfo { layout: LayoutVersion::CURRENT, ..self.info.clone() };
-        for dir in self.dirs.iter().filter(|dir| !dir.has_failed()) {
+        let has_it = |dir: &Arc<NameDir>| {
+            !dir.holds_images() || copies.files.iter().any(|(copied, _)| Arc::ptr_eq(copied, dir))
+        };
+        for dir in self.dirs.iter().filter(|dir| !dir.has_failed() && has_it(dir)) {
             if let Err(e) = dir.settle(&info) {
                 dir.fail(&e);
             }
@@ -144,27 +143,52 @@ impl NameStorage {
     }
 }
 
-/// The same bytes into every folder; one that fails is dropped, and without any there is nothing.
+/// The same bytes into every folder; a copy that fails is deleted, and the folder waits for the next
+/// image.
 struct Copies {
+    txid: i64,
     files: Vec<(Arc<NameDir>, File)>,
+    /// Of the first copy that failed.
+    failure: Option<StorageError>,
 }
 
 impl Copies {
-    fn create<'a>(dirs: impl Iterator<Item = &'a Arc<NameDir>>, txid: i64) -> Option<Self> {
-        let mut files = Vec::new();
+    fn create<'a>(dirs: impl Iterator<Item = &'a Arc<NameDir>>, txid: i64) -> Self {
+        let mut copies = Self { txid, files: Vec::new(), failure: None };
         for dir in dirs {
             let path = dir.image_new_path(txid);
             match File::create(&path) {
-                Ok(file) => files.push((Arc::clone(dir), file)),
-                Err(e) => dir.fail(&StorageError::io("create", path)(e)),
+                Ok(file) => copies.files.push((Arc::clone(dir), file)),
+                Err(e) => copies.note(dir, StorageError::io("create", path)(e)),
             }
         }
-        (!files.is_empty()).then_some(Self { files })
+        copies
     }
 
-    fn discard(self, txid: i64) {
+    /// Does the same to every copy; one with which it fails is no copy any more.
+    fn each(&mut self, mut work: impl FnMut(&NameDir, &mut File) -> Result<(), StorageError>) {
+        let mut failed = Vec::new();
+        self.files.retain_mut(|(dir, file)| match work(dir, file) {
+            Ok(()) => true,
+            Err(error) => {
+                failed.push((Arc::clone(dir), error));
+                false
+            }
+        });
+        for (dir, error) in failed {
+            self.note(&dir, error);
+            remove(&dir.image_new_path(self.txid));
+        }
+    }
+
+    fn note(&mut self, dir: &NameDir, error: StorageError) {
+        tracing::error!("storage directory {} got no image: {error}", dir.root().display());
+        self.failure.get_or_insert(error);
+    }
+
+    fn discard(self) {
         for (dir, _) in self.files {
-            remove(&dir.image_new_path(txid));
+            remove(&dir.image_new_path(self.txid));
         }
     }
 }
@@ -175,12 +199,9 @@ impl Write for Copies {
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.files.retain_mut(|(dir, file)| match file.write_all(bytes) {
-            Ok(()) => true,
-            Err(e) => {
-                dir.fail(&format_args!("cannot write an image: {e}"));
-                false
-            }
+        let txid = self.txid;
+        self.each(|dir, file| {
+            file.write_all(bytes).map_err(StorageError::io("write", dir.image_new_path(txid)))
         });
         if self.files.is_empty() {
             return Err(io::Error::other("no image folder is left"));
@@ -193,12 +214,27 @@ impl Write for Copies {
     }
 }
 
-fn publish(dir: &NameDir, file: &File, txid: i64, digest: &[u8; 16]) -> Result<(), StorageError> {
+fn publish(
+    dir: &NameDir,
+    file: &mut File,
+    txid: i64,
+    digest: &[u8; 16],
+) -> Result<(), StorageError> {
     let new = dir.image_new_path(txid);
     file.sync_all().map_err(StorageError::io("sync", &new))?;
     let path = dir.image_path(txid);
     image::write_md5(&path, digest)?;
     super::file::rename(&new, &path)
+}
+
+/// Deletes images that a crash, or a disk that was full, left unfinished.
+pub(super) fn remove_unfinished(dir: &NameDir) {
+    for entry in std::fs::read_dir(dir.current()).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(|name| name.starts_with(NEW_PREFIX)) {
+            tracing::info!("removing the unfinished image {}", entry.path().display());
+            remove(&entry.path());
+        }
+    }
 }
 
 /// The images of a folder with their transactions.
