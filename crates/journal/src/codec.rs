@@ -6,9 +6,14 @@ use zerohop_wire::{Block, BlockId, GenerationStamp};
 
 type Result<T> = std::result::Result<T, DecodeError>;
 
-/// The longest string in UTF-16 units that fits a length of two bytes whatever its letters; Hadoop
-/// cuts longer ones (`UTF8.set`), and so do we: paths are limited to 8000 long before.
+/// The longest string in UTF-16 units that fits a length of two bytes whatever its letters. Hadoop
+/// cuts longer ones (`UTF8.set`), and so do we: whoever makes an edit asks [`string_fits`] before.
 const UTF8_UNITS_MAX: usize = 0xffff / 3;
+
+/// Whether an edit can carry a string (a path, a name) as it is.
+pub fn string_fits(text: &str) -> bool {
+    text.len() <= UTF8_UNITS_MAX || text.encode_utf16().count() <= UTF8_UNITS_MAX
+}
 
 /// The longest user or group name, bytes (`Text.DEFAULT_MAX_LEN`).
 const TEXT_LEN_MAX: usize = 1024 * 1024;

@@ -180,6 +180,7 @@ fn namespace_params(conf: &Conf) -> Result<NamespaceParams, Error> {
     Ok(NamespaceParams {
         superuser: User::of_process().name,
         supergroup: conf.get(&keys::DFS_PERMISSIONS_SUPERUSERGROUP)?,
+        op_size_max: conf.get(&keys::DFS_NAMENODE_MAX_OP_SIZE)?.max(1024) as usize,
         permissions_enabled: conf.get(&keys::DFS_PERMISSIONS_ENABLED)?,
         acls_enabled: conf.get(&keys::DFS_NAMENODE_ACLS_ENABLED)?,
         posix_acl_inheritance: conf.get(&keys::DFS_NAMENODE_POSIX_ACL_INHERITANCE_ENABLED)?,

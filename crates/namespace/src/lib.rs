@@ -16,6 +16,7 @@ mod garbage;
 mod ids;
 mod image;
 mod lease;
+mod limits;
 mod next;
 mod ops;
 mod params;
@@ -116,6 +117,7 @@ impl Namespace {
             self.live = true;
             self.leases.renew_all(ctx.now.mono_ms);
         }
+        limits::check_text("The user's name", &ctx.user)?;
         self.check_safe_mode(what)
     }
 

@@ -45,6 +45,8 @@ pub struct NamespaceParams {
     pub cache_pools_batch: usize,
     /// dfs.namenode.replication.min
     pub replication_min: u16,
+    /// dfs.namenode.max.op.size, bytes: a longer edit could not be read again
+    pub op_size_max: usize,
     /// dfs.replication.max
     pub replication_max: u16,
     /// dfs.replication (for truncate and messages)
@@ -85,6 +87,7 @@ impl Default for NamespaceParams {
             cache_directives_batch: 100,
             cache_pools_batch: 100,
             replication_min: 1,
+            op_size_max: zerohop_journal::op::OP_SIZE_MAX,
             replication_max: 512,
             replication_default: 3,
             quota_by_type_enabled: true,

@@ -1,6 +1,7 @@
 //! From a path to inodes: the walk, `/.reserved`, and the checks on the way.
 
 use crate::fail::{denied, fail, invalid_path, not_absolute, not_found};
+use crate::limits::check_text;
 use crate::tree::{self, Slot};
 use crate::{Namespace, OpContext, Result};
 use smallvec::SmallVec;
@@ -118,6 +119,9 @@ impl Namespace {
             return invalid_path(&format!("Invalid file name: {path}"));
         }
         let located = self.walk(path)?;
+        if !op.reads() {
+            check_text("The path", &located.path)?;
+        }
         if located.raw && !op.reads() && self.params.permissions_enabled {
             self.check_superuser(ctx, "null")?;
         }

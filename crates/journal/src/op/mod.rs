@@ -48,6 +48,7 @@ pub use tree::{
     SetQuotaByStorageType, Symlink, Times,
 };
 
+pub use crate::codec::string_fits;
 use crate::codec::{Reader, Writer};
 use crate::error::DecodeError;
 use field::Body;

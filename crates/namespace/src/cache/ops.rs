@@ -3,6 +3,7 @@
 use super::{LIMIT_NONE, NEVER_MS, Pool, invalid, merged};
 use crate::access::{Action, READ, WRITE};
 use crate::fail::{denied, io};
+use crate::limits::check_text;
 use crate::requests::{CacheDirectiveFilter, CacheDirectiveRequest, CacheExpiry};
 use crate::tree;
 use crate::views::{CacheDirectiveEntry, CachePoolEntry};
@@ -21,6 +22,7 @@ impl Namespace {
     /// As Hadoop's `addCachePool`.
     pub fn add_cache_pool(&mut self, ctx: &OpContext, said: CachePool) -> Result<()> {
         self.begin(ctx, || format!("Cannot add cache pool {}", said.name))?;
+        check_text("The pool's name", &said.name)?;
         self.check_superuser(ctx, "addCachePool")?;
         validate_pool(&said)?;
         if self.cache.pools.contains_key(&said.name) {
@@ -82,6 +84,7 @@ impl Namespace {
         let pool = self.cache.pool(name)?;
         self.check_pool(ctx, name, pool, WRITE)?;
         let path = valid_path(&request.directive)?.to_owned();
+        check_text("The path", &path)?;
         let replication =
             valid_replication(request.directive.replication.unwrap_or(pool.replication))?;
         let now_ms = self.wall_ms() as i64;

@@ -5,6 +5,7 @@ use super::mkdirs::shared;
 use crate::access::WRITE;
 use crate::blocks::{BlockLocations, BlockState, policy};
 use crate::fail::{fail, io, not_found, unsupported};
+use crate::limits::check_text;
 use crate::resolve::DirOp;
 use crate::tree::{Slot, Writer};
 use crate::{CreateFlags, FileStatus, LocatedBlock, Namespace, OpContext, Result};
@@ -27,6 +28,7 @@ impl Namespace {
         flags: CreateFlags,
     ) -> Result<(Option<LocatedBlock>, FileStatus)> {
         self.begin(ctx, || format!("Cannot append to file{path}"))?;
+        check_text("The client's name", client_name)?;
         let located = self.resolve(ctx, path, DirOp::Write)?;
         let path = &*located.path;
         if located.last().is_some_and(|slot| self.tree.get(slot).is_directory()) {

@@ -2,6 +2,7 @@
 
 use crate::access::WRITE;
 use crate::fail::{denied, invalid_path, not_found};
+use crate::limits::check_text;
 use crate::quota::space;
 use crate::resolve::{DirOp, is_exact_reserved};
 use crate::tree::{Body, Permission, Slot};
@@ -53,6 +54,7 @@ impl Namespace {
         }
         let (owner, group) =
             (owner.filter(|name| !name.is_empty()), group.filter(|name| !name.is_empty()));
+        owner.into_iter().chain(group).try_for_each(|name| check_text("The name", name))?;
         let located = self.resolve(ctx, path, DirOp::Write)?;
         self.check_owner(ctx, &located)?;
         if !ctx.superuser {
@@ -116,7 +118,7 @@ impl Namespace {
         if self.access_time_due(slot, ctx.now.wall_ms) {
             let atime_ms = ctx.now.wall_ms as i64;
             self.change_times(slot, -1, atime_ms);
-            self.log(Times { path: self.tree.path(slot), mtime_ms: -1, atime_ms });
+            self.log(Times { path: self.edit_path(slot), mtime_ms: -1, atime_ms });
         }
         Ok(())
     }

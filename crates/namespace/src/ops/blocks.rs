@@ -44,7 +44,8 @@ impl Namespace {
         let block = self.next_block();
         self.push_block(slot, block);
         self.blocks.set_targets(block.id, &targets);
-        self.log(AddBlock { path: located.path.into_owned(), penultimate, last: block });
+        let path = self.edit_path_of(located.path, slot);
+        self.log(AddBlock { path, penultimate, last: block });
         Ok(self.located_for_write(slot, block, &targets))
     }
 
@@ -419,7 +420,7 @@ impl Namespace {
     }
 
     fn update_op(&self, slot: Slot) -> UpdateBlocks {
-        UpdateBlocks { path: self.tree.path(slot), blocks: self.stored_blocks(slot) }
+        UpdateBlocks { path: self.edit_path(slot), blocks: self.stored_blocks(slot) }
     }
 
     /// Logs a file's blocks as they are.

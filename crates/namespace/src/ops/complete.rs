@@ -122,7 +122,7 @@ impl Namespace {
             inode.as_file().map_or((0, 0), |file| (file.replication(), file.block_size()));
         Close {
             inode_id: InodeId(0),
-            path: self.tree.path(slot),
+            path: self.edit_path(slot),
             replication: replication as i16,
             mtime_ms: inode.mtime as i64,
             atime_ms: inode.atime() as i64,

@@ -2,12 +2,19 @@
 
 use crate::access::{Check, READ, WRITE};
 use crate::fail::{fail, illegal, io};
+use crate::limits::check_text;
 use crate::quota::{Counts, space};
 use crate::resolve::{DirOp, is_reserved_inodes, is_reserved_raw};
 use crate::tree::{Body, Slot};
 use crate::{Namespace, OpContext, Result};
 use zerohop_journal::op::ConcatDelete;
 use zerohop_wire::JavaException;
+
+/// Files that readers of an edit log accept in one `OP_CONCAT_DELETE` (`MAX_CONCAT_SRC`).
+const SOURCES_MAX: usize = 1024 * 1024;
+
+/// What an `OP_CONCAT_DELETE` takes besides names, bytes, rounded up.
+const EDIT_LEN: usize = 64;
 
 impl Namespace {
     /// Moves the blocks of `sources` to the end of `target`; the sources are gone.
@@ -17,6 +24,7 @@ impl Namespace {
     pub fn concat(&mut self, ctx: &OpContext, target: &str, sources: &[String]) -> Result<()> {
         check_concat_paths(target, sources)?;
         self.begin(ctx, || format!("Cannot concat {target}"))?;
+        self.check_concat_edit(target, sources)?;
         let located = self.resolve(ctx, target, DirOp::Write)?;
         self.check_access_to(ctx, &located, WRITE)?;
         let slot = self.file_at(located.last(), target)?;
@@ -34,6 +42,24 @@ impl Namespace {
             timestamp_ms: now as i64,
         };
         self.log_call(ctx, op);
+        Ok(())
+    }
+
+    /// The edit names all sources: it must be one that can be read again.
+    fn check_concat_edit(&self, target: &str, sources: &[String]) -> Result<()> {
+        check_text("The path", target)?;
+        sources.iter().try_for_each(|source| check_text("The path", source))?;
+        // A letter of four bytes takes six there.
+        let len = |path: &str| 2 + path.len() / 2 * 3 + 2;
+        let total = EDIT_LEN + len(target) + sources.iter().map(|path| len(path)).sum::<usize>();
+        if total > self.params.op_size_max || sources.len() > SOURCES_MAX {
+            return io(format!(
+                "Cannot concat {} files in one call: their names make an edit of up to {total} bytes, more than \
+                 dfs.namenode.max.op.size={}, or they are more than {SOURCES_MAX}. Use several calls",
+                sources.len(),
+                self.params.op_size_max
+            ));
+        }
         Ok(())
     }
 

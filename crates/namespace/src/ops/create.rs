@@ -1,10 +1,11 @@
 //! Files created.
 
+use super::lease::RecoverOp;
 use super::mkdirs::{Modes, shared};
-use super::{check_path_length, lease::RecoverOp};
 use crate::access::{Check, WRITE};
 use crate::blocks::policy;
 use crate::fail::{fail, illegal, invalid_path, io, not_found};
+use crate::limits::{check_path_length, check_text};
 use crate::quota::Counts;
 use crate::resolve::{
     DirOp, Located, is_exact_reserved, is_reserved, is_reserved_inodes, is_reserved_raw,
@@ -32,6 +33,8 @@ impl Namespace {
         }
         self.begin(ctx, || format!("Cannot create file{path}"))?;
         let located = self.resolve_for_create(ctx, request)?;
+        check_path_length("create", &located.path)?;
+        check_text("The client's name", request.client_name)?;
         self.check_create_params(ctx, request)?;
         if let Some(existing) = located.last()
             && !request.flags.overwrite

@@ -257,7 +257,7 @@ impl Namespace {
         };
         let op = ReassignLease {
             lease_holder: writer.client_name.to_string(),
-            path: self.tree.path(slot),
+            path: self.edit_path(slot),
             new_holder: new_holder.to_owned(),
         };
         self.reassign(slot, new_holder);

@@ -1,9 +1,9 @@
 //! Folders made.
 
-use super::check_path_length;
 use crate::access::WRITE;
 use crate::acl;
 use crate::fail::{fail, not_found};
+use crate::limits::check_path_length;
 use crate::quota::Counts;
 use crate::resolve::{DirOp, Located};
 use crate::tree::{Acl, Body, Directory, Inode, NO_SLOT, Permission, Slot};
@@ -53,6 +53,7 @@ impl Namespace {
             }
             return Ok(true);
         }
+        check_path_length("mkdirs", &located.path)?;
         self.check(
             ctx,
             &located,

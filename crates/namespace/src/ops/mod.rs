@@ -24,27 +24,28 @@ pub(crate) use mkdirs::inconsistent;
 pub(crate) use quota::from_edit_type;
 pub(crate) use xattr::{with_removed, with_set};
 
-use crate::fail::{fail, io};
+use crate::fail::fail;
 use crate::tree::Slot;
 use crate::{Namespace, Result};
+use zerohop_journal::op::string_fits;
 use zerohop_wire::JavaException;
 
-const PATH_LEN_MAX: usize = 8000;
-const PATH_DEPTH_MAX: usize = 1000;
-
-/// What the RPC server refuses before anything else.
-fn check_path_length(operation: &str, path: &str) -> Result<()> {
-    if path.len() > PATH_LEN_MAX
-        || path.bytes().filter(|byte| *byte == b'/').count() > PATH_DEPTH_MAX
-    {
-        return io(format!(
-            "{operation}: Pathname too long.  Limit {PATH_LEN_MAX} characters, {PATH_DEPTH_MAX} levels."
-        ));
-    }
-    Ok(())
-}
-
 impl Namespace {
+    /// An inode's path for an edit that cannot be refused. Renames may have moved it deeper than a path can say: then its
+    /// number says it.
+    pub(crate) fn edit_path(&self, slot: Slot) -> String {
+        self.edit_path_of(self.tree.path(slot), slot)
+    }
+
+    /// As [`Namespace::edit_path`], the path being known.
+    pub(crate) fn edit_path_of(&self, path: impl Into<String>, slot: Slot) -> String {
+        let path = path.into();
+        if string_fits(&path) {
+            return path;
+        }
+        format!("/.reserved/.inodes/{}", self.tree.get(slot).id)
+    }
+
     /// Limits on a folder's new child (`FSDirectory.addLastINode`).
     fn check_new_child(&self, folder: Slot, name: &str, folder_path: &str) -> Result<()> {
         if folder == self.tree.root && name == ".reserved" {

@@ -1,8 +1,8 @@
 //! Renames, of the old kind and with options.
 
-use super::check_path_length;
 use crate::access::{ALL, Check, WRITE};
 use crate::fail::{fail, invalid_path, io, not_found};
+use crate::limits::check_path_length;
 use crate::quota::Counts;
 use crate::resolve::{DirOp, Located, is_exact_reserved};
 use crate::tree::{Body, Slot};
@@ -27,7 +27,10 @@ impl Namespace {
             self.check_protected(&from.path)?;
         }
         self.check(ctx, &from, Check { parent: Some(WRITE), ..Check::default() })?;
+        // The folder it goes into is on the way now.
+        self.check_traverse(ctx, &to, false)?;
         self.check(ctx, &to, Check { ancestor: Some(WRITE), ..Check::default() })?;
+        check_path_length("rename", &to.path)?;
         let now = self.wall_ms();
         let done = self.rename_old(&from, &to, now, true)?;
         if done {
@@ -64,6 +67,7 @@ impl Namespace {
         };
         self.check(ctx, &from, check)?;
         self.check(ctx, &to, Check { ancestor: Some(WRITE), ..Check::default() })?;
+        check_path_length("rename", &to.path)?;
         let now = self.wall_ms();
         self.rename_new(&from, &to, now, options.overwrite, true)?;
         let op = Rename {

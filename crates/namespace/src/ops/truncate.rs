@@ -5,6 +5,7 @@ use super::lease::RecoverOp;
 use super::mkdirs::{inconsistent, shared};
 use crate::access::WRITE;
 use crate::fail::{fail, illegal, unsupported};
+use crate::limits::check_text;
 use crate::resolve::DirOp;
 use crate::tree::{Slot, Writer};
 use crate::{Namespace, OpContext, Result};
@@ -37,6 +38,7 @@ impl Namespace {
         if self.effective_policy(slot) == LAZY_PERSIST {
             return unsupported(format!("Cannot truncate lazy persist file {path}"));
         }
+        check_text("The client's name", client_name)?;
         let who = (client_name, &*ctx.client_host);
         if let Some(len) = self.len_being_cut_to(slot) {
             if len == new_len {

@@ -1,8 +1,8 @@
 //! Renames of both kinds.
 
 use crate::world::{World, kind};
-use zerohop_namespace::RenameOptions;
-use zerohop_wire::JavaException;
+use zerohop_namespace::{AddBlockRequest, RenameOptions};
+use zerohop_wire::{Block, JavaException};
 
 #[test]
 fn a_rename_into_a_folder_keeps_the_name() {
@@ -84,4 +84,91 @@ fn names_sort_by_signed_bytes() {
         world.mkdirs(&format!("/{name}"));
     }
     assert_eq!(world.names("/"), ["ä", "Z", "a", "b"]);
+}
+
+/// The folder is on the way to the new name, though it is not on that to the name asked for.
+#[test]
+fn the_folder_a_rename_goes_into_must_let_one_pass() {
+    let mut world = World::new();
+    let root = world.root();
+    let eve = world.user("eve", &[]);
+    world.mkdirs("/home/eve/d");
+    world.namespace.set_owner(&root, "/home/eve", Some("eve"), None).unwrap();
+    world.mkdirs("/drop");
+    world.namespace.set_permission(&root, "/drop", 0o722).unwrap();
+    let e = world.namespace.rename(&eve, "/home/eve/d", "/drop").unwrap_err();
+    assert_eq!(
+        e.message,
+        "Permission denied: user=eve, access=EXECUTE, inode=\"/drop\":root:supergroup:drwx-w--w-"
+    );
+    world.namespace.set_permission(&root, "/drop", 0o733).unwrap();
+    assert!(world.namespace.rename(&eve, "/home/eve/d", "/drop").unwrap());
+}
+
+/// A folder below `top` whose path has `len` bytes; its number.
+fn deep_folder(world: &mut World, top: &str, len: usize) -> u64 {
+    let mut path = top.to_owned();
+    while path.len() < len {
+        let name = "x".repeat((len - path.len() - 1).min(250));
+        path = format!("{path}/{name}");
+    }
+    world.mkdirs(&path);
+    world.stat(&path).unwrap().id.0
+}
+
+#[test]
+fn a_number_in_a_path_counts_as_what_it_stands_for() {
+    let mut world = World::new();
+    let root = world.root();
+    let id = deep_folder(&mut world, "/a", 7900);
+    let below = |len: usize| format!("/.reserved/.inodes/{id}/{}", "y".repeat(len));
+    world.namespace.mkdirs(&root, &below(90), 0o755, None, true).unwrap();
+    let too_long = world.namespace.mkdirs(&root, &below(150), 0o755, None, true);
+    assert_eq!(kind(too_long), JavaException::Io);
+    assert_eq!(kind(world.create_as(&root, &below(150), false)), JavaException::Io);
+    world.mkdirs(&format!("/{}", "z".repeat(150)));
+    let into = format!("/.reserved/.inodes/{id}");
+    let moved = world.namespace.rename(&root, &format!("/{}", "z".repeat(150)), &into);
+    assert_eq!(kind(moved), JavaException::Io);
+    world.check_replay();
+}
+
+/// Renames can carry an open file deeper than any edit's path reaches: the next start must find it all the same.
+#[test]
+fn a_file_moved_too_deep_for_a_path_can_still_be_closed() {
+    let mut world = World::new();
+    let root = world.root();
+    for (top, name) in [("/a", "A"), ("/b", "B"), ("/c", "C")] {
+        let id = deep_folder(&mut world, top, 7900);
+        let inside = format!("/.reserved/.inodes/{id}/{name}");
+        world.namespace.mkdirs(&root, &inside, 0o755, None, true).unwrap();
+    }
+    let file = format!("{}/A/f", deepest(&world, "/a"));
+    let status = world.create_as(&root, &file, false).unwrap();
+    world.namespace.rename(&root, "/a", &format!("{}/B", deepest(&world, "/b"))).unwrap();
+    world.namespace.rename(&root, "/b", &format!("{}/C", deepest(&world, "/c"))).unwrap();
+    assert!(world.namespace.path_of(status.id).unwrap().len() > 3 * 7900);
+    let request = AddBlockRequest {
+        path: "/a",
+        client_name: "client",
+        file_id: status.id,
+        ..AddBlockRequest::default()
+    };
+    let located = world.namespace.add_block(&root, &request).unwrap();
+    let block = Block { len: 5, ..located.block() };
+    world.received(&located, block);
+    assert!(world.namespace.complete(&root, "/a", status.id, "client", Some(block)).unwrap());
+    let number = format!("/.reserved/.inodes/{}", status.id);
+    let refused = world.namespace.set_permission(&root, &number, 0o600);
+    assert_eq!(kind(refused), JavaException::Io);
+    world.check_replay();
+}
+
+/// The deepest folder that [`deep_folder`] made below `top`, without the one named by hand.
+fn deepest(world: &World, top: &str) -> String {
+    let mut path = top.to_owned();
+    while let Some(name) = world.names(&path).into_iter().find(|name| name.starts_with('x')) {
+        path = format!("{path}/{name}");
+    }
+    path
 }

@@ -1,8 +1,8 @@
 //! A namespace with three DataNodes that do what they are told at once.
 
 use std::sync::Arc;
-use zerohop_journal::EditOp;
 use zerohop_journal::image::{ImageReader, ImageWriter};
+use zerohop_journal::{EditOp, LayoutVersion, op};
 use zerohop_namespace::blocks::{
     BlockManager, BlockParams, DatanodeId, Heartbeat, Now, ReplicaEvent, StorageReport, StorageType,
 };
@@ -199,7 +199,12 @@ impl World {
         self.edits();
         let mut fresh = empty();
         for (at, edit) in self.log.iter().enumerate() {
-            fresh.apply(TxId(at as i64 + 1), &edit.op).unwrap();
+            let (txid, layout, mut bytes) =
+                (TxId(at as i64 + 1), LayoutVersion::CURRENT, Vec::new());
+            op::encode(&edit.op, txid, &edit.rpc, layout, &mut bytes);
+            let (record, _) = op::decode(&bytes, layout, op::OP_SIZE_MAX).unwrap();
+            assert_eq!(record.op, edit.op, "the edit log carries it as it is");
+            fresh.apply(txid, &record.op).unwrap();
         }
         fresh
     }

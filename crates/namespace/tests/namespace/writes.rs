@@ -2,7 +2,7 @@
 
 use crate::world::{BLOCK_SIZE, World, kind};
 use zerohop_journal::EditOp;
-use zerohop_namespace::CreateFlags;
+use zerohop_namespace::{CreateFlags, NamespaceParams};
 use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId, JavaException};
 
 #[test]
@@ -346,4 +346,24 @@ fn safe_mode_refuses_changes_with_its_tip() {
     assert_eq!(e.kind(), Some(JavaException::SafeMode));
     assert_eq!(e.message, "Cannot create directory /a. Name node is in safe mode.\nThe tip.");
     assert!(world.stat("/a").is_none());
+}
+
+/// The edit of a concat names all its files: one that could not be read again must not be made.
+#[test]
+fn concat_refuses_more_names_than_an_edit_may_hold() {
+    let params = NamespaceParams { op_size_max: 1024, ..NamespaceParams::default() };
+    let mut world = World::with(params);
+    let root = world.root();
+    let names: Vec<String> = (0..12).map(|n| format!("/d/{}{n}", "n".repeat(90))).collect();
+    for name in &names {
+        world.write(name, &[1]);
+    }
+    world.write("/d/t", &[1]);
+    let e = world.namespace.concat(&root, "/d/t", &names).unwrap_err();
+    assert!(e.message.contains("dfs.namenode.max.op.size=1024"), "{}", e.message);
+    for half in names.chunks(6) {
+        world.namespace.concat(&root, "/d/t", half).unwrap();
+    }
+    assert_eq!(world.names("/d"), ["t"]);
+    world.check_replay();
 }
