@@ -93,6 +93,14 @@ impl Pipeline {
         })
     }
 
+    /// One that stands already, and is quiet at once.
+    #[cfg(test)]
+    pub(super) fn over(stream: TcpStream) -> Self {
+        let heartbeat_after = Duration::from_nanos(1);
+        let silence_max = Duration::from_secs(30);
+        Self { stream, acks: Vec::new(), heartbeat_after, silence_max, sent_at: Instant::now() }
+    }
+
     pub(super) fn send(&mut self, packet: &mut Packet) -> io::Result<()> {
         packet.write_to(&mut self.stream)?;
         self.sent_at = Instant::now();

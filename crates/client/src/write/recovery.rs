@@ -18,6 +18,7 @@ impl Stream {
     /// Sets the pipeline up again; packets not acknowledged are unsent again.
     pub(super) fn recover(&mut self, fault: Fault) -> Result<()> {
         self.pipeline = None;
+        self.fault = None;
         while let Some(packet) = self.sent.pop_back() {
             self.unsent.push_front(packet);
         }

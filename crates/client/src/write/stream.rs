@@ -65,6 +65,8 @@ pub(super) struct Stream {
     pub(super) excluded: Vec<(Instant, DatanodeInfo)>,
     pub(super) restart_deadline: Option<Instant>,
     pub(super) recoveries: u32,
+    /// What a heartbeat found while nobody wrote: the next step recovers from it.
+    pub(super) fault: Option<Fault>,
     slow: HashMap<DatanodeInfo, u32>,
     spare: Vec<Vec<u8>>,
     window: usize,
@@ -106,6 +108,7 @@ impl Stream {
             excluded: Vec::new(),
             restart_deadline: None,
             recoveries: 0,
+            fault: None,
             slow: HashMap::new(),
             spare: Vec::new(),
             window: settings.packets_in_flight_max.min(by_len),
@@ -168,7 +171,11 @@ impl Stream {
     fn drive(&mut self, is_done: impl Fn(&Self) -> bool) -> Result<()> {
         while !is_done(self) {
             self.set_up()?;
-            let step = if self.unsent.is_empty() { self.take_ack() } else { self.send_next() };
+            let step = match self.fault.take() {
+                Some(fault) => Err(fault),
+                None if self.unsent.is_empty() => self.take_ack(),
+                None => self.send_next(),
+            };
             if let Err(fault) = step {
                 self.recover(fault)?;
             }
@@ -228,6 +235,7 @@ impl Stream {
     /// The block is closed: the next packet begins a new one.
     pub(super) fn end_block(&mut self) {
         self.pipeline = None;
+        self.fault = None;
         self.nodes.clear();
         self.failed.clear();
         self.stage = Stage::Create;
@@ -313,19 +321,23 @@ impl Stream {
         Ok(())
     }
 
-    /// Whether the pipeline has heard nothing of this writer for a while.
+    /// Whether the pipeline has heard nothing of this writer for a while; one that is known to be
+    /// broken need not.
     pub(super) fn is_quiet(&self) -> bool {
-        self.pipeline.as_ref().is_some_and(Pipeline::is_quiet)
+        self.fault.is_none() && self.pipeline.as_ref().is_some_and(Pipeline::is_quiet)
     }
 
-    /// Says that this writer lives, and takes what was answered meanwhile. A failure is left to the
-    /// next packet to find.
+    /// Says that this writer lives, and takes what was answered meanwhile. A failure is kept for the
+    /// next packet: what the DataNodes said of it they say only once.
     pub(super) fn heartbeat(&mut self) {
-        let sent = self.pipeline.as_mut().map(Pipeline::heartbeat);
-        if let Some(Err(error)) = sent {
-            tracing::debug!("heartbeat for {}: {error}", self.src);
-        } else if let Err(fault) = self.take_ready_acks() {
+        let Some(pipeline) = &mut self.pipeline else { return };
+        let beaten = match pipeline.heartbeat() {
+            Ok(()) => self.take_ready_acks(),
+            Err(error) => Err(self.blame(error)),
+        };
+        if let Err(fault) = beaten {
             tracing::debug!("heartbeat for {}: {fault:?}", self.src);
+            self.fault.get_or_insert(fault);
         }
     }
 
@@ -336,3 +348,7 @@ impl Stream {
         ))
     }
 }
+
+#[cfg(test)]
+#[path = "stream_test.rs"]
+mod tests;
