@@ -6,6 +6,7 @@ use crate::version::{PoolVersion, sync_folder};
 use rustix::fs::{CWD, RenameFlags};
 use rustix::io::Errno;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zerohop_wire::{Block, BlockId, ReplicaState};
@@ -157,6 +158,28 @@ impl Pool {
             if let Err(second) = fs::rename(&new_meta, &old_meta) {
                 tracing::error!("cannot move {} back: {second}", new_meta.display());
             }
+        })
+    }
+
+    /// Makes a file that has other names too one of its own, with the same bytes: the others keep
+    /// theirs (`LocalReplica.breakHardLinksIfNeeded`).
+    pub(crate) fn break_link(&self, block: &Block, path: &Path) -> Result<()> {
+        let links = match fs::metadata(path) {
+            Ok(found) => found.nlink(),
+            // Whoever opens it says so.
+            Err(_) => return Ok(()),
+        };
+        if links <= 1 {
+            return Ok(());
+        }
+        let name = path.file_name().unwrap_or_default();
+        let copy = self.0.tmp.join(name).with_extension("unlinked");
+        let made = fs::copy(path, &copy)
+            .and_then(|_| fs::File::open(&copy)?.sync_all())
+            .and_then(|()| fs::rename(&copy, path));
+        made.map_err(|e| {
+            let _ = fs::remove_file(&copy);
+            Error::io(format!("replica {block}"), "copy from its hard link", path, e)
         })
     }
 

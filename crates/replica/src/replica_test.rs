@@ -338,3 +338,78 @@ fn a_move_that_was_killed_half_way_is_completed() {
     assert_eq!((scan.finalized.len(), scan.rbw[0].block), (0, block));
     assert!(rbw.exists() && !finalized.exists());
 }
+
+/// Moves the folder away, so that whoever opens it fails.
+struct Away {
+    from: std::path::PathBuf,
+    to: std::path::PathBuf,
+}
+
+impl Away {
+    fn new(folder: std::path::PathBuf) -> Self {
+        let to = folder.with_extension("away");
+        fs::rename(&folder, &to).unwrap();
+        Self { from: folder, to }
+    }
+
+    fn back(self) {
+        fs::rename(&self.to, &self.from).unwrap();
+    }
+}
+
+/// A file that no folder names is lost, however often it was synced: the first sync of a replica, and the first after
+/// it got another name, force the folder too.
+#[test]
+fn a_sync_covers_new_names() {
+    let home = home();
+    let rbw = || home.pool.folder(block(1).id, Place::Rbw);
+    let live = home.pool.create(block(1), Place::Rbw, DataChecksum::default()).unwrap();
+    send(&live, 0, &bytes(0, 100)).unwrap();
+    let away = Away::new(rbw());
+    live.sync().unwrap_err();
+    away.back();
+    live.delete().unwrap();
+
+    let live = home.pool.create(block(2), Place::Rbw, DataChecksum::default()).unwrap();
+    send(&live, 0, &bytes(0, 100)).unwrap();
+    live.sync().unwrap();
+    let away = Away::new(rbw());
+    assert_eq!(live.sync().unwrap(), 100, "its name is on disk");
+    away.back();
+    live.restamp(GenerationStamp(3)).unwrap();
+    let _away = Away::new(rbw());
+    live.sync().unwrap_err();
+}
+
+/// After an upgrade by Apache the state before it is there as hard links: a rollback must find it unchanged.
+#[test]
+fn an_append_leaves_other_names_of_the_files_alone() {
+    let home = home();
+    let live = home.pool.create(block(1), Place::Rbw, DataChecksum::default()).unwrap();
+    let data = bytes(0, 700);
+    send(&live, 0, &data).unwrap();
+    let stored = live.finalize(Durability::PageCache).unwrap().block;
+    let previous = home.folder.path().join("previous");
+    fs::create_dir(&previous).unwrap();
+    let files = [
+        home.pool.data_path(stored.id, Place::Finalized),
+        home.pool.meta_path(&stored, Place::Finalized),
+    ];
+    let kept: Vec<_> = files.iter().map(|file| previous.join(file.file_name().unwrap())).collect();
+    let before: Vec<_> = files
+        .iter()
+        .zip(&kept)
+        .map(|(file, link)| {
+            fs::hard_link(file, link).unwrap();
+            fs::read(file).unwrap()
+        })
+        .collect();
+    let live = home.pool.append(stored, GenerationStamp(2)).unwrap();
+    send(&live, 700, &bytes(700, 300)).unwrap();
+    let stored = live.finalize(Durability::PageCache).unwrap().block;
+    check(&home.pool.open(&stored, Place::Finalized).unwrap(), &bytes(0, 1000));
+    for (link, before) in kept.iter().zip(before) {
+        assert!(fs::read(link).unwrap() == before, "{}", link.display());
+    }
+    assert_eq!(fs::read_dir(home.pool.folder(stored.id, Place::Tmp)).unwrap().count(), 0);
+}

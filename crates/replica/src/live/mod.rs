@@ -24,7 +24,7 @@ use crate::sync::SyncHelper;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use zerohop_wire::{Block, DataChecksum, meta_header};
 
@@ -38,6 +38,8 @@ pub struct LiveReplica {
     received: AtomicU64,
     acked: AtomicU64,
     sync: SyncHelper,
+    /// The folder may not name the files on disk as it does in memory.
+    folder_due: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -116,9 +118,22 @@ impl LiveReplica {
         Ok(state.block.len)
     }
 
-    /// As [`flush`](Self::flush), and forces both files to disk (hsync). After a failure nothing on
-    /// this replica is trusted any more.
+    /// As [`flush`](Self::flush), and forces both files to disk (hsync), with their names where these
+    /// are new: files without names would be lost all the same. After a failure nothing on this
+    /// replica is trusted any more.
     pub fn sync(&self) -> Result<u64> {
+        let len = self.sync_files()?;
+        if self.folder_due.swap(false, Ordering::AcqRel) {
+            let (id, place) = (self.block().id, self.place());
+            self.pool.sync_folder(id, place).inspect_err(|error| {
+                let text = format!("its folder failed to sync before: {error}");
+                self.lock().poison.get_or_insert(text);
+            })?;
+        }
+        Ok(len)
+    }
+
+    fn sync_files(&self) -> Result<u64> {
         let len = self.flush()?;
         // Not under the lock: readers and the next packets need not wait for the disk.
         let synced = self.sync.sync_both(&self.data, &self.meta);

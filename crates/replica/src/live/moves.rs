@@ -3,6 +3,7 @@
 use super::{LiveReplica, State};
 use crate::error::Result;
 use crate::pool::{Place, StoredReplica};
+use std::sync::atomic::Ordering;
 use zerohop_wire::{Block, GenerationStamp, meta_header};
 
 /// What is to survive a power cut.
@@ -39,6 +40,7 @@ impl LiveReplica {
         if (block.stamp, place) != (state.block.stamp, state.place) {
             self.pool.shift((&state.block, state.place), (&block, place))?;
             (state.block, state.place) = (block, place);
+            self.folder_due.store(true, Ordering::Release);
         }
         Ok(())
     }
@@ -46,7 +48,7 @@ impl LiveReplica {
     /// Writes everything and moves it to the finalized replicas. It takes no more packets then.
     pub fn finalize(&self, durability: Durability) -> Result<StoredReplica> {
         if durability == Durability::Disk {
-            self.sync()?;
+            self.sync_files()?;
         }
         let mut state = self.lock();
         self.flush_locked(&mut state)?;

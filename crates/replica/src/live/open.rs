@@ -9,7 +9,7 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use zerohop_wire::{Block, DataChecksum, GenerationStamp, meta_header};
 
 impl Pool {
@@ -54,12 +54,15 @@ impl LiveReplica {
         Ok(Self::new(pool, block, place, checksum, (data, meta), 0))
     }
 
-    /// Opens a replica in any place; what lies beyond `block.len` is cut off, unless it is a
+    /// Opens a replica in any place, to change it: a file that has other names (Apache's upgrade keeps
+    /// the state before it as hard links) becomes one of its own. What lies beyond `block.len` is cut off, unless it is a
     /// finalized one, which must have exactly this length.
     fn open_existing(pool: Pool, block: Block, place: Place) -> Result<Self> {
         let data_path = pool.data_path(block.id, place);
+        pool.break_link(&block, &data_path)?;
         let data = open_file(&block, &data_path)?;
         let meta_path = pool.meta_path(&block, place);
+        pool.break_link(&block, &meta_path)?;
         let meta = open_file(&block, &meta_path)?;
         let checksum = read_header(&block, &meta, &meta_path)?;
         let data_len = file_len(&block, &data, &data_path)?;
@@ -95,7 +98,9 @@ impl LiveReplica {
         let state = State { block, place, buffer, sums, sums_from, tail, poison: None };
         let (received, acked) = (AtomicU64::new(block.len), AtomicU64::new(block.len));
         let (sync, state) = (SyncHelper::default(), Mutex::new(state));
-        Self { pool, checksum, data, meta, received, acked, sync, state }
+        // One found on disk may have been made just before the crash.
+        let folder_due = AtomicBool::new(true);
+        Self { pool, checksum, data, meta, received, acked, sync, folder_due, state }
     }
 
     /// Compares the sum of the partial chunk at the end with the stored one.
