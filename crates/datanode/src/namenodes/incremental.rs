@@ -2,6 +2,7 @@
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use tokio::sync::{Notify, oneshot};
 use zerohop_proto::hdfs::DatanodeStorageProto;
 use zerohop_proto::hdfs::datanode::ReceivedDeletedBlockInfoProto;
@@ -17,6 +18,12 @@ pub(crate) struct News {
     pub(crate) status: BlockStatus,
     /// The DataNode whose replica may go instead, for moves.
     pub(crate) delete_hint: Option<String>,
+}
+
+impl News {
+    fn key(&self) -> (String, BlockId) {
+        (self.storage.storage_uuid.clone(), self.block.id)
+    }
 }
 
 /// News that wait to be sent to one NameNode; the latest of a block replaces older ones.
@@ -79,16 +86,30 @@ impl Outbox {
     /// Puts back news that could not be sent; newer ones of the same block win.
     pub(crate) fn put_back(&self, batch: Batch) {
         let mut waiting = self.waiting.lock();
-        for news in batch.news {
-            waiting.news.entry((news.storage.storage_uuid.clone(), news.block.id)).or_insert(news);
+        for old in batch.news {
+            match waiting.news.entry(old.key()) {
+                Entry::Vacant(free) => drop(free.insert(old)),
+                Entry::Occupied(mut known) if known.get().block.stamp < old.block.stamp => {
+                    known.insert(old);
+                }
+                Entry::Occupied(_) => {}
+            }
         }
         waiting.told.extend(batch.told);
     }
 }
 
 impl Waiting {
+    /// The latest news win, but what is said of an older stamp says nothing of a replica that has a
+    /// newer one by now.
     fn put(&mut self, news: News) {
-        self.news.insert((news.storage.storage_uuid.clone(), news.block.id), news);
+        match self.news.entry(news.key()) {
+            Entry::Vacant(free) => drop(free.insert(news)),
+            Entry::Occupied(mut known) if known.get().block.stamp <= news.block.stamp => {
+                known.insert(news);
+            }
+            Entry::Occupied(_) => {}
+        }
     }
 }
 
@@ -156,5 +177,26 @@ mod tests {
         assert_eq!(batch.to_proto()[0].blocks[0].status, BlockStatus::Deleted as i32);
         batch.tell();
         assert_eq!(heard.try_recv(), Ok(()));
+    }
+    #[test]
+    fn news_of_an_older_stamp_replace_none_of_a_newer_one() {
+        let of = |stamp: i64, status: BlockStatus| {
+            let mut news = news(1, status);
+            news.block.stamp = GenerationStamp(stamp);
+            news
+        };
+        let kept = |outbox: &Outbox| {
+            let block = outbox.take().to_proto()[0].blocks[0].clone();
+            (block.block.gen_stamp, block.status())
+        };
+        let outbox = Outbox::default();
+        outbox.add(of(1002, BlockStatus::Received));
+        outbox.add(of(1001, BlockStatus::Deleted));
+        assert_eq!(kept(&outbox), (1002, BlockStatus::Received));
+        outbox.add(of(1002, BlockStatus::Received));
+        let failed = outbox.take();
+        outbox.add(of(1001, BlockStatus::Deleted));
+        outbox.put_back(failed);
+        assert_eq!(kept(&outbox), (1002, BlockStatus::Received));
     }
 }

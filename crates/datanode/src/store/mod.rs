@@ -23,7 +23,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use volume::DataVolume;
-use zerohop_wire::{Block, ExtendedBlock};
+use zerohop_wire::{Block, ExtendedBlock, GenerationStamp};
 
 #[cfg(test)]
 pub(crate) mod store_test;
@@ -109,18 +109,13 @@ impl Store {
         };
         {
             let status = replica.lock();
-            let known = status.block();
-            if known.stamp != block.stamp {
-                return Err(Failure::io(format!(
-                    "Failed to delete replica {block}: GenerationStamp not matched, existing \
-                     replica is {known}"
-                )));
-            }
+            check_stamp(&status.block(), block.stamp)?;
             if let Some(writer) = &status.writer {
                 writer.stop();
             }
         }
-        let known = self.remove(pool, &replica)?;
+        // An append or a recovery may have come in between.
+        let known = self.remove(pool, &replica, Some(block.stamp))?;
         Ok((known, Arc::clone(&replica.volume)))
     }
 
@@ -131,13 +126,19 @@ impl Store {
         self.cache.unlock(block);
     }
 
-    /// Deletes a replica's files and forgets it.
-    fn remove(&self, pool: &BlockPool, replica: &Arc<Replica>) -> Result<Block, Failure> {
+    /// Deletes a replica's files and forgets it, if its stamp is `expected` or it does not matter.
+    fn remove(
+        &self,
+        pool: &BlockPool,
+        replica: &Arc<Replica>,
+        expected: Option<GenerationStamp>,
+    ) -> Result<Block, Failure> {
         let mut status = replica.lock();
         let block = status.block();
         if !pool.holds(replica) {
             return Err(Failure::not_found(format_args!("Replica not found for {block}")));
         }
+        expected.map_or(Ok(()), |stamp| check_stamp(&block, stamp))?;
         let reserved = std::mem::take(&mut status.reserved);
         let deleted = match &status.files {
             Files::Live(live) => live.delete(),
@@ -169,4 +170,14 @@ impl Store {
             }
         }
     }
+}
+
+fn check_stamp(known: &Block, expected: GenerationStamp) -> Result<(), Failure> {
+    if known.stamp == expected {
+        return Ok(());
+    }
+    let asked = Block { stamp: expected, ..*known };
+    Err(Failure::io(format!(
+        "Failed to delete replica {asked}: GenerationStamp not matched, existing replica is {known}"
+    )))
 }

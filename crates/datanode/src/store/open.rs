@@ -253,7 +253,7 @@ impl Store {
         error: zerohop_replica::Error,
     ) -> Failure {
         tracing::warn!("{error}; the replica is given up");
-        match self.remove(pool, replica) {
+        match self.remove(pool, replica, None) {
             Ok(block) => {
                 Failure::Lost(Box::new(error), Box::new((block, Arc::clone(&replica.volume))))
             }

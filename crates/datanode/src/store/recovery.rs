@@ -19,7 +19,9 @@ pub(crate) struct RecoveryInfo {
 }
 
 impl Store {
-    /// Stops the writer and reserves the replica for the recovery; `None` without such a replica.
+    /// Stops the writer and reserves the replica for the recovery; `None` without such a replica. A
+    /// copy that is still coming in is none: it makes room, so that it can come again when the
+    /// recovery is over.
     pub(crate) fn init_recovery(
         &self,
         block: &ExtendedBlock,
@@ -27,7 +29,23 @@ impl Store {
     ) -> Result<Option<RecoveryInfo>, Failure> {
         let pool = self.pool(&block.pool)?;
         let Some(replica) = pool.get(block.block.id) else { return Ok(None) };
+        {
+            let status = replica.lock();
+            if status.state == ReplicaState::Temporary && status.block().stamp >= id {
+                // Of the block as a later recovery left it.
+                return Ok(None);
+            }
+        }
         let mut status = replica.lock_without_writer(self.writer_patience)?;
+        if status.state == ReplicaState::Temporary {
+            let stamp = status.block().stamp;
+            drop(status);
+            return match self.remove(&pool, &replica, Some(stamp)) {
+                Err(failure) if pool.holds(&replica) => Err(failure),
+                // Its writer may have removed it when it was stopped.
+                _ => Ok(None),
+            };
+        }
         tracing::info!(
             "initReplicaRecovery: {block}, recoveryId={id}, replica={}",
             status.text(&replica.volume)

@@ -268,3 +268,39 @@ fn only_what_a_client_may_read_is_passed_and_only_for_reading() {
     put(&copy, 0, 100);
     assert!(message(store.open_to_pass(&block(2, 1001, 0))).contains("No data exists"));
 }
+
+/// The stamp was looked at, then a recovery came in between: the replica of the new stamp is not the one to delete.
+#[test]
+fn a_replica_with_another_stamp_is_not_deleted() {
+    let Fixture { _folder, store, .. } = fixture();
+    let target = written(&store, 1, 700);
+    store.finalize(&target.replica, Durability::PageCache).unwrap();
+    let by = writer();
+    let stamp = GenerationStamp(1002);
+    let target = store.append(&block(1, 1001, 0), stamp, 700, &by).unwrap();
+    target.replica.release(&by);
+    let pool = store.pool("BP-1-127.0.0.1-1").unwrap();
+    let late = store.remove(&pool, &target.replica, Some(GenerationStamp(1001)));
+    assert!(message(late).contains("GenerationStamp not matched"));
+    store.finalize(&target.replica, Durability::PageCache).unwrap();
+    store.open_replica(&block(1, 1002, 0), 0).unwrap().reader.verify().unwrap();
+}
+
+/// A copy that is coming in takes no part in a recovery, and must not stand in the way of the next copy.
+#[test]
+fn a_recovery_finds_no_replica_in_a_copy_that_is_coming_in() {
+    let Fixture { _folder, store, .. } = fixture();
+    let by = writer();
+    let copy = store.create_temporary(&block(1, 1001, 0), false, placement(), &by).unwrap();
+    put(&copy, 0, 300);
+    // A late recovery of an older stamp leaves it alone.
+    assert_eq!(store.init_recovery(&block(1, 1000, 0), GenerationStamp(1001)).unwrap(), None);
+    assert!(!by.is_stopped());
+    copy.replica.release(&by);
+    assert_eq!(store.init_recovery(&block(1, 1001, 0), GenerationStamp(1005)).unwrap(), None);
+    drop(copy);
+    let again = store.create_temporary(&block(1, 1005, 0), false, placement(), &writer()).unwrap();
+    put(&again, 0, 300);
+    store.finalize(&again.replica, Durability::PageCache).unwrap();
+    store.open_replica(&block(1, 1005, 0), 0).unwrap().reader.verify().unwrap();
+}

@@ -45,7 +45,7 @@ impl Store {
                 return Err(already_exists(block, known.state()));
             }
             drop(known.lock_without_writer(self.writer_patience)?);
-            self.remove(&pool, &known)?;
+            self.remove(&pool, &known, None)?;
         }
         if new_stamp.0 != 0 {
             wanted.stamp = new_stamp;
@@ -72,7 +72,7 @@ impl Store {
                 return Err(already_exists(block, state));
             }
             drop(known.lock_without_writer(self.writer_patience)?);
-            self.remove(&pool, &known)?;
+            self.remove(&pool, &known, Some(stamp))?;
         }
         self.create(&pool, block.block, ReplicaState::Temporary, placement, writer)
     }
@@ -329,7 +329,7 @@ impl Store {
         if replica.state() != ReplicaState::Temporary {
             return;
         }
-        let removed = self.pool(pool_id).and_then(|pool| self.remove(&pool, replica));
+        let removed = self.pool(pool_id).and_then(|pool| self.remove(&pool, replica, None));
         if let Err(error) = removed {
             tracing::warn!("blk_{}: {error}", replica.id);
         }

@@ -93,9 +93,12 @@ impl BlockManager {
         if let Some(node) = self.nodes.owner_mut(storage) {
             node.invalidate.remove(&block.id);
         }
-        if let Some(slot) = self.map.slot(block.id)
-            && self.map.storages(slot).contains(&storage)
-        {
+        let Some((slot, stored)) = self.entry(block.id) else { return };
+        // Of a complete block only replicas with its stamp count: what had an older one is not this replica.
+        let is_older = stored.state == BlockState::Complete
+            && block.stamp < stored.block.stamp
+            && !self.is_corrupt(slot, storage);
+        if self.map.storages(slot).contains(&storage) && !is_older {
             self.drop_replica(slot, storage);
         }
     }

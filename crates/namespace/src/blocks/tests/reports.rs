@@ -47,6 +47,19 @@ fn an_old_stamp_is_corrupt() {
     assert_eq!(cluster.blocks.replica_counts(new.id).live, 1);
 }
 
+/// The DataNode deleted what it had before an append, and says so late.
+#[test]
+fn the_end_of_an_older_replica_is_not_that_of_a_newer_one() {
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    let new = Block { stamp: GenerationStamp(1005), ..block(1, 100) };
+    cluster.blocks.put_complete(new, FILE, 1);
+    cluster.received(0, new);
+    cluster.event(0, ReplicaEvent::Deleted(block(1, 100)));
+    assert_eq!(cluster.blocks.replica_counts(new.id).live, 1);
+    cluster.event(0, ReplicaEvent::Deleted(new));
+    assert_eq!(cluster.blocks.replica_counts(new.id).live, 0);
+}
+
 #[test]
 fn a_datanode_formatted_anew_takes_over_its_address() {
     let mut cluster = Cluster::new(&["/a"; 2]);
