@@ -30,7 +30,7 @@ fn stream() -> (Stream, TcpStream) {
     conf.set("fs.defaultFS", "hdfs://127.0.0.1:1");
     conf.set("ipc.client.connect.max.retries", "0");
     let user = User::new("test");
-    let client = Client::new(&conf, None, user, crate::client::background().unwrap()).unwrap();
+    let client = Client::new(&conf, None, user, crate::runtime::background().unwrap()).unwrap();
     let status = FileStatus::from_proto(HdfsFileStatusProto::default(), "/f");
     let mut stream = Stream::new(&client, "/f", &status, DataChecksum::default());
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
