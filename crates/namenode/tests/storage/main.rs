@@ -1,5 +1,7 @@
 //! The NameNode's folders through their life: formatted, loaded, written, damaged, lost.
 
+mod full;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -353,50 +355,6 @@ fn a_damaged_image_is_not_loaded() {
         }
     }
     refused(folders.load(), "its MD5 is");
-}
-
-/// The disk is full while an image is written: there is none, and no half of one, but edits go on.
-#[test]
-fn an_image_that_cannot_be_written_stops_no_edits() {
-    let folders = Folders::formatted(1);
-    let (storage, log) = folders.start();
-    let ended = log.roll().0;
-    std::os::unix::fs::symlink("/dev/full", folders.path(0, "fsimage.ckpt_0000000000000000002"))
-        .unwrap();
-    refused(storage.save_image(ended.0, image_of(2)), "No space left on device");
-    assert!(!folders.names(0).iter().any(|name| name.contains("ckpt")), "{:?}", folders.names(0));
-    assert!(!storage.dirs()[0].has_failed());
-    log.log(one(&edit("/a"))).wait().unwrap();
-    let (ended, ticket) = log.roll();
-    ticket.wait().unwrap();
-    storage.save_image(ended.0, image_of(ended.0 as u64)).unwrap();
-    log.close().unwrap();
-}
-
-/// With a second folder the image is there, and the first one still takes edits.
-#[test]
-fn a_full_folder_gets_its_next_image() {
-    let folders = Folders::formatted(2);
-    let (storage, log) = folders.start();
-    let ended = log.roll().0;
-    std::os::unix::fs::symlink("/dev/full", folders.path(0, "fsimage.ckpt_0000000000000000002"))
-        .unwrap();
-    storage.save_image(ended.0, image_of(2)).unwrap();
-    let has = |n: usize, name: &str| folders.names(n).iter().any(|found| found == name);
-    assert!(!has(0, "fsimage_0000000000000000002") && has(1, "fsimage_0000000000000000002"));
-    let (ended, ticket) = log.roll();
-    ticket.wait().unwrap();
-    storage.save_image(ended.0, image_of(4)).unwrap();
-    assert!(has(0, "fsimage_0000000000000000004"));
-    log.close().unwrap();
-}
-
-#[test]
-fn images_a_crash_left_unfinished_go_at_the_next_start() {
-    let folders = Folders::formatted(1);
-    fs::write(folders.path(0, "fsimage.ckpt_0000000000000000007"), "half").unwrap();
-    drop(folders.load().unwrap());
-    assert!(!folders.names(0).contains(&"fsimage.ckpt_0000000000000000007".to_owned()));
 }
 
 #[test]
