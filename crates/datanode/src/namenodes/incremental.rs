@@ -88,7 +88,7 @@ impl Outbox {
         let mut waiting = self.waiting.lock();
         for old in batch.news {
             match waiting.news.entry(old.key()) {
-                Entry::Vacant(free) => drop(free.insert(old)),
+                Entry::Vacant(free) => _ = free.insert(old),
                 Entry::Occupied(mut known) if known.get().block.stamp < old.block.stamp => {
                     known.insert(old);
                 }
@@ -104,7 +104,7 @@ impl Waiting {
     /// newer one by now.
     fn put(&mut self, news: News) {
         match self.news.entry(news.key()) {
-            Entry::Vacant(free) => drop(free.insert(news)),
+            Entry::Vacant(free) => _ = free.insert(news),
             Entry::Occupied(mut known) if known.get().block.stamp <= news.block.stamp => {
                 known.insert(news);
             }
