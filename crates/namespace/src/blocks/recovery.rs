@@ -3,6 +3,7 @@
 use super::construction::{Construction, Expected, Recovery};
 use super::map::Slot;
 use super::{BlockManager, BlockState, RecoverCommand, Result, StorageIdx, Storages};
+use smallvec::SmallVec;
 use zerohop_wire::{Block, BlockId, GenerationStamp, JavaException};
 
 /// How long the leader of a recovery has before another is asked: Apache waits as long between tries.
@@ -51,6 +52,9 @@ impl BlockManager {
         self.map.set_state(slot, BlockState::UnderRecovery);
         let truncate = truncate.or_else(|| self.recovery(id).and_then(|last| last.truncate));
         self.expect_known_replicas(slot);
+        if truncate.is_some_and(|target| target.id == id) {
+            self.leave_untruncated(slot, stored.block.stamp);
+        }
         let leader = self.choose_leader(slot);
         let recovery = Recovery { stamp, truncate, started_ms: leader.map(|_| self.now.mono_ms) };
         // Also without a leader: what a truncate wants must outlive a restart.
@@ -70,6 +74,19 @@ impl BlockManager {
         let construction = self.constructions.entry(slot).or_default();
         if construction.replicas.is_empty() {
             construction.replicas = known.replicas;
+        }
+    }
+
+    /// A try of which no answer came (this NameNode was down) may have truncated some replicas: their
+    /// new stamp tells. DataNodes refuse to recover finalized replicas of two lengths together, and
+    /// would for ever, so that the recovery goes on with the truncated ones alone.
+    fn leave_untruncated(&mut self, slot: Slot, stamp: GenerationStamp) {
+        let Some(construction) = self.constructions.get_mut(&slot) else { return };
+        let nodes = &self.nodes;
+        let is_truncated =
+            |replica: &Expected| replica.stamp > stamp && nodes.is_alive(replica.storage);
+        if construction.replicas.iter().any(is_truncated) {
+            construction.replicas.retain(|replica| is_truncated(replica));
         }
     }
 
@@ -130,6 +147,7 @@ impl BlockManager {
                 self.drop_replica(slot, storage);
             }
         }
+        self.delete_left_behind(slot, id, len, storages);
         // The DataNodes finalized these replicas before they answered: no report has to be waited for.
         for storage in storages {
             self.nodes.note_replica(*storage, slot);
@@ -138,6 +156,20 @@ impl BlockManager {
         self.constructions.insert(slot, Construction::with_targets(stamp, storages));
         self.map.set_state(slot, BlockState::UnderConstruction);
         Ok(())
+    }
+
+    /// A replica that the recovery went on without keeps its node from taking a copy.
+    fn delete_left_behind(&mut self, slot: Slot, id: BlockId, len: u64, storages: &[StorageIdx]) {
+        let Some(construction) = self.constructions.get(&slot) else { return };
+        let left = construction.replicas.iter().filter(|replica| {
+            let node = self.nodes.node_of(replica.storage);
+            !storages.iter().any(|storage| self.nodes.node_of(*storage) == node)
+        });
+        let left: SmallVec<[Expected; 3]> = left.copied().collect();
+        for Expected { storage, stamp, .. } in left {
+            // Under this stamp: a copy that comes later is safe from the order.
+            self.nodes.invalidate(storage, Block { id, stamp, len });
+        }
     }
 
     /// A DataNode reported a replica of a block that is not complete.

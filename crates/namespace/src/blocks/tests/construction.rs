@@ -66,4 +66,29 @@ fn recovery_asks_one_live_replica_and_then_another() {
     let recovered = Block { stamp: GenerationStamp(1003), ..block(1, 42) };
     assert!(cluster.blocks.commit(recovered).unwrap());
     assert_eq!(cluster.blocks.replica_counts(BlockId(1)).live, 2);
+    // What the third node may have would keep it from taking a copy.
+    let commands: Vec<Command> = (0..3).flat_map(|index| cluster.beat(index)).collect();
+    assert!(
+        matches!(&commands[..], [Command::Invalidate(left)] if left[0].stamp == block(1, 0).stamp),
+        "{commands:?}"
+    );
+}
+
+/// The NameNode died after one DataNode had truncated its replica and before it was told so.
+#[test]
+fn a_truncate_goes_on_with_the_replicas_that_are_truncated() {
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    cluster.blocks.put_under_construction(block(1, 100), FILE, 2);
+    let truncated = Block { stamp: GenerationStamp(1016), ..block(1, 60) };
+    cluster.received(0, block(1, 100));
+    cluster.received(1, truncated);
+    let stamp = GenerationStamp(1131);
+    let target = Block { stamp, ..truncated };
+    assert!(cluster.blocks.begin_recovery(BlockId(1), stamp, Some(target)).unwrap());
+    assert!(cluster.beat(0).is_empty());
+    let commands = cluster.beat(1);
+    assert!(
+        matches!(&commands[..], [Command::Recover(asked)] if asked[0].locations.len() == 1),
+        "{commands:?}"
+    );
 }
