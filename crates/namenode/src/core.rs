@@ -101,6 +101,7 @@ impl Core {
     ) -> (T, Option<Ticket>) {
         refresh_safe_mode(namespace);
         let result = change(namespace);
+        namespace.delete_extra();
         refresh_safe_mode(namespace);
         let edits = namespace.take_edits();
         let edits = (!edits.is_empty()).then(|| edits.iter().map(|edit| (&edit.op, &edit.rpc)));

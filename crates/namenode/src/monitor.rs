@@ -22,7 +22,7 @@ pub(crate) async fn run(core: Arc<Core>) {
         let now = core.clock.now();
         let was_safe = core.read(|namespace| namespace.blocks.safe_mode().is_starting());
         let (is_safe, _) = core.write(|namespace| {
-            namespace.blocks.tick(now);
+            namespace.tick(now);
             for node in namespace.blocks.finish_decommissions() {
                 tracing::info!("Decommissioning complete for node {node}");
             }

@@ -188,7 +188,7 @@ fn load(
         _ = failed.send(Some(failure.to_string()));
     };
     let log = EditLog::start(storage.clone(), report.last_txid + 1, on_failure)?;
-    namespace.blocks.start(clock.now());
+    namespace.start(clock.now());
     let identity = Identity {
         namespace_id: info.namespace_id,
         cluster_id: info.cluster_id.clone(),

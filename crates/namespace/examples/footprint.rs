@@ -29,7 +29,7 @@ fn timed(what: &str, count: usize, mut op: impl FnMut(usize)) {
 fn namespace(now: Now) -> Namespace {
     let mut namespace =
         Namespace::new(NamespaceParams::default(), BlockManager::new(BlockParams::default()));
-    namespace.blocks.start(now);
+    namespace.start(now);
     let id = DatanodeId { ip: "10.0.0.1".into(), uuid: "uuid".into(), ..DatanodeId::default() };
     namespace.blocks.register(id, "/default-rack", "3.4.3", now);
     let report = StorageReport {

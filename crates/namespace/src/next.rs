@@ -1,8 +1,8 @@
 //! Numbers never given out before: inode ids, block ids, generation stamps.
 
-use crate::Namespace;
+use crate::{Namespace, Result};
 use zerohop_journal::op::{AllocateBlockId, SetGenstampV2};
-use zerohop_wire::{Block, GenerationStamp, InodeId};
+use zerohop_wire::{Block, GenerationStamp, InodeId, JavaException};
 
 impl Namespace {
     pub(crate) fn next_inode_id(&mut self) -> InodeId {
@@ -11,22 +11,38 @@ impl Namespace {
     }
 
     /// The next stamp, logged.
-    pub(crate) fn next_stamp(&mut self) -> GenerationStamp {
-        self.ids.stamp.0 = self.ids.stamp.0.wrapping_add(1);
+    ///
+    /// # Errors
+    /// `IOException` when there is none left: a smaller one would make new replicas look old.
+    pub(crate) fn next_stamp(&mut self) -> Result<GenerationStamp> {
+        self.ids.stamp = self.stamp_after()?;
         let stamp = self.ids.stamp;
         self.log(SetGenstampV2 { stamp });
-        stamp
+        Ok(stamp)
+    }
+
+    fn stamp_after(&self) -> Result<GenerationStamp> {
+        let last = self.ids.stamp;
+        last.0.checked_add(1).map(GenerationStamp).ok_or_else(|| {
+            JavaException::Io.with(format!(
+                "No generation stamps are left after {last}: nothing can be written before the metadata is mended"
+            ))
+        })
     }
 
     /// An empty block with the next free id and the next stamp, both logged.
-    pub(crate) fn next_block(&mut self) -> Block {
+    ///
+    /// # Errors
+    /// `IOException` when there is no stamp left.
+    pub(crate) fn next_block(&mut self) -> Result<Block> {
+        self.stamp_after()?;
         self.ids.block.0 = self.ids.block.0.wrapping_add(1);
         while self.blocks.get(self.ids.block).is_some() {
             self.ids.block.0 = self.ids.block.0.wrapping_add(1);
         }
         let id = self.ids.block;
         self.log(AllocateBlockId { block_id: id });
-        Block { id, stamp: self.next_stamp(), len: 0 }
+        Ok(Block { id, stamp: self.next_stamp()?, len: 0 })
     }
 
     pub(crate) fn raise_stamp(&mut self, stamp: GenerationStamp) {

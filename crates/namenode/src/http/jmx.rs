@@ -309,7 +309,9 @@ fn status(core: &Core) -> Value {
             "HostAndPort": core.settings.rpc_bind,
             "SecurityEnabled": false,
             "LastHATransitionTime": 0,
-            "BytesWithFutureGenerationStamps": 0,
+            "BytesWithFutureGenerationStamps": core.read(|namespace| {
+                namespace.blocks.safe_mode().bytes_in_future()
+            }),
         }),
     )
 }

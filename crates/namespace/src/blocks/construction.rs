@@ -41,6 +41,14 @@ impl Construction {
         self.replicas.iter().map(|replica| replica.storage)
     }
 
+    pub(super) fn replicas_of(
+        &self,
+        stamp: GenerationStamp,
+    ) -> impl Iterator<Item = StorageIdx> + '_ {
+        let current = self.replicas.iter().filter(move |replica| replica.stamp == stamp);
+        current.map(|replica| replica.storage)
+    }
+
     pub(super) fn stale_replicas(
         &self,
         stamp: GenerationStamp,

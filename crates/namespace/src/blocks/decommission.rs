@@ -30,7 +30,13 @@ impl BlockManager {
         match judge(&known.id) {
             Admission::Allowed if leaving => self.set_admin_state(&uuid, AdminState::Normal),
             Admission::Excluded if !leaving => {
-                self.set_admin_state(&uuid, AdminState::DecommissionInProgress);
+                // Nothing can be copied from a dead one, and it holds nothing that counts.
+                let next = if known.alive {
+                    AdminState::DecommissionInProgress
+                } else {
+                    AdminState::Decommissioned
+                };
+                self.set_admin_state(&uuid, next);
             }
             Admission::Refused => self.remove_node(&uuid),
             Admission::Allowed | Admission::Excluded => {}
@@ -39,13 +45,19 @@ impl BlockManager {
 
     /// DataNodes whose blocks all have enough replicas elsewhere are done with; returns their names.
     pub fn finish_decommissions(&mut self) -> Vec<String> {
+        // Before safe mode ends nothing can be said: reports are missing.
+        if self.safe_mode.is_on() {
+            return Vec::new();
+        }
         let leaving = |node: &NodeIdx| {
             let known = self.nodes.node(*node);
             known.is_some_and(|known| known.admin == AdminState::DecommissionInProgress)
         };
         let all = (0..self.nodes.nodes.len() as u32).map(NodeIdx);
-        let done: Vec<NodeIdx> =
-            all.filter(leaving).filter(|node| self.is_superfluous(*node)).collect();
+        let done: Vec<NodeIdx> = all
+            .filter(leaving)
+            .filter(|node| self.is_accounted_for(*node) && self.is_superfluous(*node))
+            .collect();
         let mut names = Vec::with_capacity(done.len());
         for node in done {
             if let Some(known) = self.nodes.node_mut(node) {
@@ -56,19 +68,43 @@ impl BlockManager {
         names
     }
 
-    /// Before safe mode ends nothing can be said: reports are missing.
+    /// What a DataNode holds is known: it reported every storage, and lives. Of a dead one nothing is known any more,
+    /// so there must be no block that might need it.
+    fn is_accounted_for(&self, node: NodeIdx) -> bool {
+        let Some(known) = self.nodes.node(node) else { return false };
+        let storages = known.storages.iter().filter_map(|storage| self.nodes.storage(*storage));
+        let mut working = storages.filter(|storage| !storage.failed).peekable();
+        let is_reported = working.peek().is_some() && working.all(|storage| storage.reports > 0);
+        is_reported && (known.alive || self.redundancy.is_all_well())
+    }
+
+    /// Every block of a DataNode has enough replicas on those that stay: as many as it should, or as files get by default;
+    /// a block that is being written as many as it needs to become complete.
     fn is_superfluous(&self, node: NodeIdx) -> bool {
-        let Some(known) = self.nodes.node(node).filter(|_| !self.safe_mode.is_on()) else {
-            return false;
-        };
+        let Some(known) = self.nodes.node(node) else { return false };
         let storages = known.storages.iter().filter_map(|storage| self.nodes.storage(*storage));
         let mut slots = storages.flat_map(|storage| storage.blocks.iter());
-        slots.all(|slot| match self.map.get(slot) {
-            Some(entry) if entry.state() == BlockState::Complete => {
-                self.count(slot).live >= u32::from(entry.replication())
-            }
-            Some(_) => self.has_min(slot),
-            None => true,
+        let params = &self.params;
+        slots.all(|slot| {
+            let enough = match self.map.get(slot) {
+                Some(entry) if entry.state() == BlockState::Complete => {
+                    entry.replication().min(params.replication_default)
+                }
+                Some(_) => params.replication_min,
+                None => 0,
+            };
+            self.count(slot).live >= u32::from(enough)
         })
+    }
+
+    /// A DataNode that was done with reports: if it holds what others lack, it has to wait again.
+    pub(super) fn doubt_decommissioned(&mut self, node: NodeIdx) {
+        let is_done =
+            |known: &super::nodes::Node| known.alive && known.admin == AdminState::Decommissioned;
+        let Some(known) = self.nodes.node(node).filter(|known| is_done(known)) else { return };
+        let uuid = known.id.uuid.clone();
+        if !self.safe_mode.is_on() && !self.is_superfluous(node) {
+            self.set_admin_state(&uuid, AdminState::DecommissionInProgress);
+        }
     }
 }

@@ -2,11 +2,11 @@
 
 use super::node::{Node, NodeCache};
 use super::{
-    AdminState, BlockManager, Command, DatanodeId, NodeIdx, Now, ReplicaLocation, StorageIdx,
-    StorageReport, TransferCommand,
+    AdminState, BlockManager, Command, DatanodeId, NodeIdx, Now, PolicyOf, ReplicaLocation,
+    StorageIdx, StorageReport, TransferCommand,
 };
 use std::sync::Arc;
-use zerohop_wire::Block;
+use zerohop_wire::{Block, GenerationStamp};
 
 /// What a heartbeat says of the DataNode as a whole.
 #[derive(Clone, Copy, Debug, Default)]
@@ -176,7 +176,9 @@ impl BlockManager {
     }
 
     /// Time passes: DataNodes that fell silent are dead, safe mode may end, copies and deletions are ordered.
-    pub fn tick(&mut self, now: Now) {
+    ///
+    /// `policy_of` says on which types of storage a file's replicas shall lie.
+    pub fn tick(&mut self, now: Now, policy_of: PolicyOf<'_>) {
         self.pass(now);
         let expiry_ms = self.params.expiry_ms();
         let silent = |node: &Node| {
@@ -198,7 +200,8 @@ impl BlockManager {
         self.roll_schedules();
         let live = self.nodes.nodes.iter().filter(|node| node.alive).count() as u32;
         self.safe_mode.tick(now, live);
-        self.keep_redundancy();
+        self.keep_redundancy(policy_of);
+        self.delete_extra(policy_of);
     }
 
     fn roll_schedules(&mut self) {
@@ -246,11 +249,12 @@ impl BlockManager {
         }
     }
 
-    /// The namespace is loaded: safe mode starts counting, `now` being the start.
-    pub fn start(&mut self, now: Now) {
+    /// The namespace is loaded: safe mode starts counting, `now` being the start. `last_stamp` is the last one the
+    /// namespace gave out: unknown blocks with later ones mean that its metadata is too old.
+    pub fn start(&mut self, now: Now, last_stamp: GenerationStamp) {
         self.pass(now);
         let complete = self.block_count() - self.constructions.len() as u64;
-        self.safe_mode.start(complete, now);
+        self.safe_mode.start(complete, last_stamp, now);
     }
 
     /// Whether a DataNode with this UUID is registered and alive.

@@ -1,7 +1,9 @@
 //! A block from its birth in a file to its removal: what the tree calls.
 
 use super::map::Slot;
-use super::{BlockManager, BlockState, Completed, Construction, Result, StorageIdx, StoredBlock};
+use super::{
+    AdminState, BlockManager, BlockState, Completed, Construction, Result, StorageIdx, StoredBlock,
+};
 use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId, JavaException};
 
 impl BlockManager {
@@ -36,13 +38,28 @@ impl BlockManager {
         self.get(id).is_some_and(|stored| stored.state == BlockState::Complete)
     }
 
-    /// Whether as many finalized replicas as `dfs.namenode.replication.min` asks are known.
+    /// Whether as many live replicas as `dfs.namenode.replication.min` asks are known.
     pub fn has_min_replication(&self, id: BlockId) -> bool {
-        self.map.slot(id).is_some_and(|slot| self.has_min(slot))
+        self.map
+            .slot(id)
+            .is_some_and(|slot| self.count(slot).live >= u32::from(self.params.replication_min))
     }
 
+    /// Whether a block may be complete: replicas on DataNodes that are about to leave can be read, and copied from.
     pub(super) fn has_min(&self, slot: Slot) -> bool {
-        self.count(slot).live >= u32::from(self.params.replication_min)
+        let usable = |storage: &&StorageIdx| {
+            let node = self.nodes.node_of(**storage).and_then(|node| self.nodes.node(node));
+            node.is_none_or(|node| {
+                matches!(
+                    node.admin,
+                    AdminState::Normal
+                        | AdminState::DecommissionInProgress
+                        | AdminState::EnteringMaintenance
+                )
+            })
+        };
+        let count = self.live_storages(slot).iter().filter(usable).count();
+        count >= usize::from(self.params.replication_min)
     }
 
     pub(super) fn entry(&self, id: BlockId) -> Option<(Slot, StoredBlock)> {
@@ -92,6 +109,14 @@ impl BlockManager {
         if let Some(slot) = self.map.slot(id) {
             self.map.set_state(slot, BlockState::Complete);
             self.constructions.remove(&slot);
+        }
+    }
+
+    /// Completes a block that was just recovered, however few replicas it has: what is missing is copied from here on.
+    pub fn complete_recovered(&mut self, id: BlockId) {
+        if let Some(slot) = self.map.slot(id) {
+            self.expect_targets(slot);
+            self.finish(slot);
         }
     }
 
@@ -173,11 +198,22 @@ impl BlockManager {
         if stored.state != BlockState::Complete {
             return Ok(());
         }
+        self.map.set_state(slot, BlockState::UnderConstruction);
+        self.keep_what_is_not_deleted_yet(slot, stored.block);
         let targets = self.live_storages(slot);
         self.constructions.insert(slot, Construction::with_targets(stored.block.stamp, &targets));
-        self.map.set_state(slot, BlockState::UnderConstruction);
-        self.redundancy.forget(slot);
         Ok(())
+    }
+
+    /// Deletions of extra replicas that no DataNode was told of yet are called off. A replica whose DataNode was told
+    /// stays marked: it will be gone, so it must neither get a writer nor count beside those that stay.
+    fn keep_what_is_not_deleted_yet(&mut self, slot: Slot, block: Block) {
+        let extra = self.redundancy.forget(slot);
+        for storage in extra {
+            if !self.nodes.call_off_invalidation(storage, block) {
+                self.redundancy.mark_excess(slot, storage);
+            }
+        }
     }
 
     /// The storages a new block goes to; counts them as scheduled.
@@ -211,9 +247,24 @@ impl BlockManager {
         }
         self.map.set_stamp(slot, stamp);
         self.map.set_len(slot, len);
-        self.drop_stale_replicas(slot, stamp);
+        self.drop_all_but(slot, stamp);
         self.constructions.insert(slot, Construction::with_targets(stamp, targets));
         Ok(())
+    }
+
+    /// Only replicas that were reported with the new stamp are part of the pipeline that goes on: all others are stale,
+    /// those nobody expected (extra, corrupt, just copied) too.
+    fn drop_all_but(&mut self, slot: Slot, stamp: GenerationStamp) {
+        let current: super::Storages = self
+            .constructions
+            .get(&slot)
+            .map(|construction| construction.replicas_of(stamp).collect())
+            .unwrap_or_default();
+        for storage in super::Storages::from_slice(self.map.storages(slot)) {
+            if !current.contains(&storage) {
+                self.drop_replica(slot, storage);
+            }
+        }
     }
 
     /// Replicas that were reported with another stamp do not count any more.

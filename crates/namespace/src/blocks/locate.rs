@@ -45,29 +45,36 @@ impl BlockManager {
         storages.iter().filter_map(|storage| self.nodes.location(*storage)).collect()
     }
 
-    /// Storages named by DataNode UUID and storage id, as clients and DataNodes send them.
+    /// Storages named by DataNode UUID and storage id, as clients and DataNodes send them; a storage its DataNode never
+    /// told of is left out.
     ///
     /// # Errors
     /// `UnregisteredNodeException` for an unknown DataNode.
     pub fn resolve_storages<'a>(
-        &mut self,
+        &self,
         names: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<Storages> {
-        names.into_iter().map(|(uuid, storage)| self.resolve_storage(uuid, storage)).collect()
+        let found = names.into_iter().map(|(uuid, storage)| self.resolve_storage(uuid, storage));
+        found.filter_map(Result::transpose).collect()
     }
 
-    fn resolve_storage(&mut self, uuid: &str, storage: &str) -> Result<StorageIdx> {
+    fn resolve_storage(&self, uuid: &str, storage: &str) -> Result<Option<StorageIdx>> {
         let Some(node) = self.nodes.by_uuid(uuid) else {
             let message = format!("Unresolved datanode registration: unknown datanode {uuid}");
             return Err(JavaException::UnregisteredNode.with(message));
         };
-        let first = self.nodes.node(node).and_then(|node| node.storages.first().copied());
-        match self.nodes.by_storage(node, storage) {
-            Some(known) => Ok(known),
-            // Clients without storage ids (very old ones) mean the node.
-            None if storage.is_empty() && first.is_some() => Ok(first.unwrap_or(StorageIdx(0))),
-            None => Ok(self.nodes.ensure_storage(node, &storage.into(), super::StorageType::Disk)),
-        }
+        let known = self.nodes.by_storage(node, storage);
+        // Clients without storage ids (very old ones) mean the node.
+        let first = || {
+            let node = self.nodes.node(node).filter(|_| storage.is_empty());
+            node.and_then(|node| node.storages.first().copied())
+        };
+        Ok(known.or_else(first))
+    }
+
+    /// A registered DataNode by its UUID.
+    pub fn node_named(&self, uuid: &str) -> Option<NodeIdx> {
+        self.nodes.by_uuid(uuid)
     }
 
     fn sort_by_distance(&self, replicas: &mut [ReplicaLocation], client_host: &str) {

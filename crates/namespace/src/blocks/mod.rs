@@ -9,6 +9,7 @@
 mod cached;
 mod construction;
 mod decommission;
+mod extra;
 mod heartbeat;
 mod lifecycle;
 mod locate;

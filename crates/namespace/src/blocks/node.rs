@@ -53,7 +53,10 @@ pub(super) struct Storage {
     pub(super) blocks: RoaringBitmap,
     /// Blocks sent there that it has not reported, now and in the period before.
     pub(super) scheduled: [u32; 2],
+    /// Full reports since its DataNode registered.
     pub(super) reports: u32,
+    /// Bytes of reported blocks that are newer than the namespace, while safe mode of the start lasts.
+    pub(super) future_bytes: u64,
 }
 
 impl Storage {

@@ -169,6 +169,7 @@ impl Nodes {
             blocks: RoaringBitmap::new(),
             scheduled: [0; 2],
             reports: 0,
+            future_bytes: 0,
         });
         self.by_storage.insert((node, id.clone()), storage);
         if let Some(owner) = self.node_mut(node) {
@@ -202,6 +203,14 @@ impl Nodes {
         if let Some(node) = self.owner_mut(storage) {
             node.invalidate.insert(block.id, (block.stamp, block.len));
         }
+    }
+
+    /// Takes a deletion back that the DataNode has not been told of; false if there is none.
+    pub(super) fn call_off_invalidation(&mut self, storage: StorageIdx, block: Block) -> bool {
+        self.is_invalidating(storage, block)
+            && self
+                .owner_mut(storage)
+                .is_some_and(|node| node.invalidate.remove(&block.id).is_some())
     }
 
     pub(super) fn is_invalidating(&self, storage: StorageIdx, block: Block) -> bool {

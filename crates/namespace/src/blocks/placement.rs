@@ -1,20 +1,24 @@
 //! Where new replicas go: the writer's node, a remote rack, that rack's second node, then anywhere.
 
 use super::policy::{self, StoragePolicy};
-use super::{AdminState, BlockManager, NodeIdx, PlacementRequest, StorageIdx, Storages};
+use super::{
+    AdminState, BlockManager, NodeIdx, PlacementRequest, StorageIdx, StorageType, Storages,
+};
 use zerohop_wire::{JavaException, RemoteException};
 
 /// One search for targets: what was asked, what was found so far.
 struct Search<'a> {
     manager: &'a BlockManager,
     request: &'a PlacementRequest<'a>,
-    policy: &'static StoragePolicy,
+    /// Types the replicas to be placed shall lie on, those found taken out.
+    wanted: policy::Types,
+    /// Other types that will do; none before no place of a wanted one is left.
+    fallbacks: &'static [StorageType],
     found: Storages,
     chosen: Storages,
     /// No more than this many replicas in a rack.
     rack_max: usize,
     consider_load: bool,
-    creating: bool,
 }
 
 impl BlockManager {
@@ -51,10 +55,16 @@ impl BlockManager {
         ))
     }
 
-    /// As many as can be found; a second try forgets about load and racks, as Hadoop's does.
+    /// As many as can be found; further tries take other types of storage and forget about load and racks.
     pub(super) fn place(&self, request: &PlacementRequest<'_>, creating: bool) -> Storages {
-        let mut search = Search::new(self, request, creating);
+        let policy = StoragePolicy::by_id(request.storage_policy).unwrap_or(policy::DEFAULT);
+        let mut search = Search::new(self, request, policy);
         search.run();
+        let fallbacks = policy.fallbacks(creating);
+        if search.found.len() < request.replicas && !fallbacks.is_empty() {
+            search.fallbacks = fallbacks;
+            search.run();
+        }
         if search.found.len() < request.replicas && search.consider_load {
             search.consider_load = false;
             search.run();
@@ -102,8 +112,13 @@ impl BlockManager {
 }
 
 impl<'a> Search<'a> {
-    fn new(manager: &'a BlockManager, request: &'a PlacementRequest<'a>, creating: bool) -> Self {
-        let policy = StoragePolicy::by_id(request.storage_policy).unwrap_or(policy::DEFAULT);
+    fn new(
+        manager: &'a BlockManager,
+        request: &'a PlacementRequest<'a>,
+        policy: &StoragePolicy,
+    ) -> Self {
+        let nodes = &manager.nodes;
+        let present = request.chosen.iter().filter_map(|storage| nodes.storage(*storage));
         let total = request.replicas + request.chosen.len();
         let racks = manager.rack_count();
         let rack_max = if racks <= 1 {
@@ -114,12 +129,12 @@ impl<'a> Search<'a> {
         Self {
             manager,
             request,
-            policy,
+            wanted: policy.missing_types(total, present.map(|storage| storage.kind)),
+            fallbacks: &[],
             found: Storages::new(),
             chosen: Storages::from_slice(request.chosen),
             rack_max,
             consider_load: manager.params.consider_load,
-            creating,
         }
     }
 
@@ -139,6 +154,11 @@ impl<'a> Search<'a> {
     }
 
     fn take(&mut self, storage: StorageIdx) {
+        let kind = self.manager.nodes.storage(storage).map(|known| known.kind);
+        match self.wanted.iter().position(|wanted| Some(*wanted) == kind) {
+            Some(at) => _ = self.wanted.remove(at),
+            None => _ = self.wanted.pop(),
+        }
         self.found.push(storage);
         self.chosen.push(storage);
     }
@@ -228,8 +248,12 @@ impl<'a> Search<'a> {
         if in_rack >= self.rack_max {
             return None;
         }
-        self.policy
-            .acceptable(self.chosen.len(), self.creating)
+        let mut last = None;
+        let wanted = self.wanted.iter().copied();
+        wanted
+            .chain(self.fallbacks.iter().copied())
+            // A run of one type is tried once.
+            .filter(|kind| last.replace(*kind) != Some(*kind))
             .find_map(|kind| self.storage_of(node, kind))
     }
 
@@ -237,8 +261,9 @@ impl<'a> Search<'a> {
         let nodes = &self.manager.nodes;
         let uuid = nodes.node(node).map(|node| node.id.uuid.as_str());
         let excluded = self.request.excluded.iter().any(|excluded| Some(excluded.as_str()) == uuid);
+        let mut holders = self.chosen.iter().chain(self.request.unusable);
         excluded
-            || self.chosen.iter().any(|storage| nodes.node_of(*storage) == Some(node))
+            || holders.any(|storage| nodes.node_of(*storage) == Some(node))
             || self.request.avoid_local
                 && nodes.by_host(self.request.client_host).contains(&node)
                 && nodes.nodes.len() > 1

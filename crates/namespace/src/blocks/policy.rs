@@ -1,6 +1,10 @@
 //! Storage policies: on which types of storage a file's replicas shall lie. Stored with files, obeyed by placement.
 
 use super::StorageType::{self, Archive, Disk, Nvdimm, Provided, RamDisk, Ssd};
+use smallvec::SmallVec;
+
+/// As many types as a block has replicas.
+pub(super) type Types = SmallVec<[StorageType; 4]>;
 
 /// One of Hadoop's fixed policies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,20 +63,56 @@ impl StoragePolicy {
         POLICIES.iter().find(|policy| policy.name.eq_ignore_ascii_case(name))
     }
 
-    /// The wanted type of replica number `index`.
-    pub(super) fn wanted(&self, index: usize) -> StorageType {
-        self.types.get(index).or(self.types.last()).copied().unwrap_or(Disk)
+    /// The types that this many replicas shall lie on. Never memory: it is the DataNode that keeps a replica there first.
+    fn types_for(&self, replicas: usize) -> impl Iterator<Item = StorageType> {
+        let last = self.types.last().copied().into_iter().cycle();
+        let lasting = |kind: &StorageType| *kind != RamDisk;
+        self.types
+            .iter()
+            .copied()
+            .chain(last)
+            .take(replicas + self.types.len())
+            .filter(lasting)
+            .take(replicas)
     }
 
-    /// Types a new replica may lie on, the wanted one first.
-    pub(super) fn acceptable(
+    /// The types that are missing among `replicas` replicas when some are there (`chooseStorageTypes`).
+    pub(super) fn missing_types(
         &self,
-        index: usize,
-        creating: bool,
-    ) -> impl Iterator<Item = StorageType> + use<> {
-        let fallbacks = if creating { self.creation_fallbacks } else { self.replication_fallbacks };
-        let wanted = self.wanted(index);
-        std::iter::once(wanted).chain(fallbacks.iter().copied().filter(move |kind| *kind != wanted))
+        replicas: usize,
+        present: impl Iterator<Item = StorageType>,
+    ) -> Types {
+        self.compare(replicas, present).0
+    }
+
+    /// The types there are too many of for `replicas` replicas (`chooseExcess`).
+    pub(super) fn excess_types(
+        &self,
+        replicas: usize,
+        present: impl Iterator<Item = StorageType>,
+    ) -> Types {
+        self.compare(replicas, present).1
+    }
+
+    fn compare(
+        &self,
+        replicas: usize,
+        present: impl Iterator<Item = StorageType>,
+    ) -> (Types, Types) {
+        let mut missing: Types = self.types_for(replicas).collect();
+        let mut excess = Types::new();
+        for kind in present {
+            match missing.iter().position(|wanted| *wanted == kind) {
+                Some(at) => _ = missing.remove(at),
+                None => excess.push(kind),
+            }
+        }
+        (missing, excess)
+    }
+
+    /// Types to take where a wanted one cannot be had.
+    pub(super) fn fallbacks(&self, creating: bool) -> &'static [StorageType] {
+        if creating { self.creation_fallbacks } else { self.replication_fallbacks }
     }
 }
 
@@ -90,6 +130,14 @@ mod tests {
     #[test]
     fn one_ssd_puts_the_first_replica_on_ssd() {
         let policy = StoragePolicy::by_name("ONE_SSD").unwrap();
-        assert_eq!((0..3).map(|i| policy.wanted(i)).collect::<Vec<_>>(), [Ssd, Disk, Disk]);
+        assert_eq!(policy.missing_types(3, [].into_iter())[..], [Ssd, Disk, Disk]);
+        assert_eq!(policy.missing_types(3, [Disk, Disk].into_iter())[..], [Ssd]);
+        assert_eq!(policy.excess_types(2, [Disk, Ssd, Disk].into_iter())[..], [Disk]);
+    }
+
+    #[test]
+    fn memory_is_not_where_replicas_are_placed() {
+        let policy = StoragePolicy::by_name("LAZY_PERSIST").unwrap();
+        assert_eq!(policy.missing_types(2, [].into_iter())[..], [Disk, Disk]);
     }
 }

@@ -1,9 +1,10 @@
 //! Blocks by what they lack: the queues of copies to make, copies under way, replicas too many.
 
 use super::map::Slot;
-use super::types::{StorageIdx, Storages};
+use super::types::{NodeIdx, StorageIdx, Storages};
 use hashbrown::HashMap;
 use roaring::RoaringBitmap;
+use std::collections::BTreeMap;
 
 /// Only these queues lead to copies; the last one holds blocks without any good replica.
 const QUEUES: usize = 5;
@@ -18,11 +19,23 @@ pub(super) struct Redundancy {
     pub(super) cursors: [Slot; QUEUES],
     pub(super) pending: HashMap<Slot, Pending>,
     pub(super) excess: HashMap<Slot, Storages>,
+    /// Blocks with more replicas than they should have: one is chosen for deletion when the caller says what policy
+    /// their files have.
+    pub(super) extra: BTreeMap<Slot, Arrival>,
     /// Blocks are queued at all: not before safe mode ends.
     pub(super) populating: bool,
     /// The walk over all blocks that fills the queues stands here.
     pub(super) scan: Option<Slot>,
     pub(super) last_work_ms: u64,
+}
+
+/// What made a block have too many replicas.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Arrival {
+    /// The DataNode that got a replica.
+    pub(super) added: Option<NodeIdx>,
+    /// The DataNode that may lose its replica for that (the report's `deleteHint`).
+    pub(super) instead_of: Option<NodeIdx>,
 }
 
 /// Replicas of a block that are on their way.
@@ -64,11 +77,17 @@ impl Redundancy {
         self.queues.iter_mut().for_each(|queue| _ = queue.remove(slot));
     }
 
-    /// The block is gone or written again.
-    pub(super) fn forget(&mut self, slot: Slot) {
+    /// The block is gone or written again; what was to be deleted of it as being too much.
+    pub(super) fn forget(&mut self, slot: Slot) -> Storages {
         self.dequeue(slot);
         self.pending.remove(&slot);
-        self.excess.remove(&slot);
+        self.extra.remove(&slot);
+        self.excess.remove(&slot).unwrap_or_default()
+    }
+
+    /// A replica too much: it does not count, and its DataNode is told to delete it.
+    pub(super) fn mark_excess(&mut self, slot: Slot, storage: StorageIdx) {
+        self.excess.entry(slot).or_default().push(storage);
     }
 
     pub(super) fn forget_excess(&mut self, slot: Slot, storage: StorageIdx) {
@@ -88,6 +107,12 @@ impl Redundancy {
 
     pub(super) fn low(&self) -> u64 {
         self.queues.iter().take(WITHOUT_REPLICA).map(RoaringBitmap::len).sum()
+    }
+
+    /// Every block has its replicas, as far as is known, and none is on its way.
+    pub(super) fn is_all_well(&self) -> bool {
+        let is_known = self.populating && self.scan.is_none();
+        is_known && self.queues.iter().all(RoaringBitmap::is_empty) && self.pending.is_empty()
     }
 
     pub(super) fn urgent(&self) -> u64 {

@@ -1,10 +1,10 @@
 //! Keeping every block at its replication: queues of blocks with too few replicas, and the copies and deletions ordered.
 
 use super::map::Slot;
-use super::queues::WITHOUT_REPLICA;
+use super::queues::{Arrival, WITHOUT_REPLICA};
 use super::{
-    AdminState, BlockManager, BlockState, NodeIdx, PlacementRequest, ReplicaCounts, StorageIdx,
-    Storages, TransferCommand,
+    AdminState, BlockManager, BlockState, NodeIdx, PlacementRequest, PolicyOf, ReplicaCounts,
+    StorageIdx, Storages, TransferCommand,
 };
 
 /// Slots looked at in one tick when the queues are filled after safe mode.
@@ -13,6 +13,11 @@ const SCAN_PER_TICK: u32 = 200_000;
 impl BlockManager {
     /// Puts a block where it belongs after something about it changed.
     pub(super) fn recheck(&mut self, slot: Slot) {
+        self.recheck_after(slot, Arrival::default());
+    }
+
+    /// As [`BlockManager::recheck`], after a replica arrived.
+    pub(super) fn recheck_after(&mut self, slot: Slot, arrival: Arrival) {
         let Some(entry) = self.map.get(slot) else { return };
         if !self.redundancy.populating || entry.state() != BlockState::Complete {
             return;
@@ -27,7 +32,7 @@ impl BlockManager {
             self.redundancy.enqueue(slot, priority(&counts, expected));
         }
         if counts.live > expected {
-            self.drop_extra(slot, expected);
+            self.note_extra(slot, arrival);
         } else if counts.corrupt > 0 && counts.live >= expected {
             self.drop_corrupt(slot);
         }
@@ -45,40 +50,6 @@ impl BlockManager {
         };
         let first = storages.first().and_then(rack);
         storages.len() < 2 || storages.iter().any(|storage| rack(storage) != first)
-    }
-
-    /// Orders deletions until the block has no more than `expected` replicas: where a rack has several first, and of
-    /// those where the least room is left.
-    fn drop_extra(&mut self, slot: Slot, expected: u32) {
-        let Some(block) = self.map.get(slot).map(|entry| entry.block()) else { return };
-        loop {
-            let mut live = self.live_storages(slot);
-            live.retain(|storage| {
-                self.nodes
-                    .node_of(*storage)
-                    .and_then(|n| self.nodes.node(n))
-                    .is_some_and(|n| n.admin == AdminState::Normal)
-            });
-            if live.len() as u32 <= expected {
-                return;
-            }
-            let Some(extra) = self.choose_extra(&live) else { return };
-            self.redundancy.excess.entry(slot).or_default().push(extra);
-            self.nodes.invalidate(extra, block);
-        }
-    }
-
-    fn choose_extra(&self, live: &[StorageIdx]) -> Option<StorageIdx> {
-        let rack = |storage: StorageIdx| {
-            let node = self.nodes.node_of(storage).and_then(|node| self.nodes.node(node));
-            node.map(|node| node.rack.clone())
-        };
-        let same_rack = |storage: StorageIdx| {
-            live.iter().filter(|other| rack(**other) == rack(storage)).count()
-        };
-        let room =
-            |storage: StorageIdx| self.nodes.storage(storage).map_or(0, |known| known.remaining);
-        live.iter().copied().min_by_key(|storage| (same_rack(*storage) < 2, room(*storage)))
     }
 
     /// Enough good replicas are there: the corrupt ones can go.
@@ -122,7 +93,7 @@ impl BlockManager {
     }
 
     /// One round: fills the queues after safe mode, gives up on copies that did not arrive, orders new ones.
-    pub(super) fn keep_redundancy(&mut self) {
+    pub(super) fn keep_redundancy(&mut self, policy_of: PolicyOf<'_>) {
         if self.safe_mode.is_starting() {
             return;
         }
@@ -139,7 +110,7 @@ impl BlockManager {
             return;
         }
         self.redundancy.last_work_ms = now_ms;
-        self.order_copies();
+        self.order_copies(policy_of);
     }
 
     fn scan_some(&mut self) {
@@ -164,33 +135,30 @@ impl BlockManager {
         }
     }
 
-    fn order_copies(&mut self) {
+    fn order_copies(&mut self, policy_of: PolicyOf<'_>) {
         let live = self.nodes.nodes.iter().filter(|node| node.alive).count();
         for (priority, slot) in self.redundancy.next_slots(live * self.params.work_multiplier) {
-            self.order_copy(slot, priority);
+            self.order_copy(slot, priority, policy_of);
         }
     }
 
-    fn order_copy(&mut self, slot: Slot, priority: usize) {
-        let Some(entry) = self.map.get(slot) else { return self.redundancy.dequeue(slot) };
-        let (block, expected) = (entry.block(), u32::from(entry.replication()));
+    fn order_copy(&mut self, slot: Slot, priority: usize, policy_of: PolicyOf<'_>) {
+        let Some(stored) = self.map.get(slot).map(|entry| entry.view()) else {
+            return self.redundancy.dequeue(slot);
+        };
+        let (block, expected) = (stored.block, u32::from(stored.replication));
         let counts = self.count(slot);
         let have = counts.live + counts.maintenance + counts.pending;
         let wanted =
             expected.saturating_sub(have).max(u32::from(!self.is_well_spread(slot, expected)));
         let Some(source) = self.choose_source(slot, priority) else { return };
-        let mut chosen = Storages::from_slice(self.map.storages(slot));
-        chosen.extend(
-            self.redundancy
-                .pending
-                .get(&slot)
-                .into_iter()
-                .flat_map(|pending| pending.targets.iter().copied()),
-        );
+        let (chosen, unusable) = self.kept_and_unusable(slot);
         let request = PlacementRequest {
             replicas: wanted as usize,
             block_size: block.len,
             chosen: &chosen,
+            unusable: &unusable,
+            storage_policy: policy_of(stored.file),
             ignore_locality: true,
             ..PlacementRequest::default()
         };
@@ -205,6 +173,27 @@ impl BlockManager {
             node.transfers.push_back(command);
         }
         self.recheck(slot);
+    }
+
+    /// Storages whose replicas count, arrived or on their way, and those that hold one which does not.
+    fn kept_and_unusable(&self, slot: Slot) -> (Storages, Storages) {
+        let stays = |storage: &StorageIdx| {
+            let node = self.nodes.node_of(*storage).and_then(|node| self.nodes.node(node));
+            let is_leaving = node.is_some_and(|node| {
+                matches!(
+                    node.admin,
+                    AdminState::DecommissionInProgress | AdminState::Decommissioned
+                )
+            });
+            !is_leaving
+        };
+        let mut kept = self.live_storages(slot);
+        kept.retain(|storage| stays(storage));
+        let unusable = self.map.storages(slot).iter().copied();
+        let unusable = unusable.filter(|storage| !kept.contains(storage)).collect();
+        let pending = self.redundancy.pending.get(&slot);
+        kept.extend(pending.into_iter().flat_map(|pending| pending.targets.iter().copied()));
+        (kept, unusable)
     }
 
     /// A node that can send a good replica: one that is on its way out by preference, never one with its hands full.

@@ -1,6 +1,7 @@
 //! What DataNodes report about their replicas.
 
 use super::map::Slot;
+use super::queues::Arrival;
 use super::{
     BadReplica, BlockManager, BlockState, CorruptReason, NodeIdx, ReplicaEvent, ReplicaState,
     ReportedReplica, Result, StorageIdx, StorageType, Storages, StoredBlock,
@@ -8,6 +9,17 @@ use super::{
 use roaring::RoaringBitmap;
 use std::sync::Arc;
 use zerohop_wire::{Block, JavaException};
+
+/// How a replica was told of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// The first full report of a storage since its DataNode registered.
+    FirstReport,
+    /// A later one.
+    Report,
+    /// An incremental report; perhaps of a replica that shall take another DataNode's place.
+    Event(Option<NodeIdx>),
+}
 
 impl BlockManager {
     /// A full report of one storage: what it does not list is not there.
@@ -22,10 +34,14 @@ impl BlockManager {
     ) -> Result<()> {
         let node = self.reporting_node(uuid)?;
         let storage = self.nodes.ensure_storage(node, storage.0, storage.1);
-        let first = self.nodes.storage(storage).is_none_or(|known| known.reports == 0);
+        let is_first = self.nodes.storage(storage).is_none_or(|known| known.reports == 0);
+        let origin = if is_first { Origin::FirstReport } else { Origin::Report };
+        if is_first {
+            self.forget_future(storage);
+        }
         let mut reported = RoaringBitmap::new();
         for replica in replicas {
-            if let Some(slot) = self.reported(storage, replica, first) {
+            if let Some(slot) = self.reported(storage, replica, origin) {
                 reported.insert(slot);
             }
         }
@@ -41,6 +57,7 @@ impl BlockManager {
         if let Some(known) = self.nodes.node_mut(node) {
             known.last_report = now;
         }
+        self.doubt_decommissioned(node);
         Ok(())
     }
 
@@ -60,23 +77,20 @@ impl BlockManager {
             match event {
                 ReplicaEvent::Deleted(block) => self.deleted(storage, block),
                 ReplicaEvent::Receiving(block) => {
-                    self.reported(
-                        storage,
-                        ReportedReplica { block, state: ReplicaState::Rbw },
-                        false,
-                    );
+                    let replica = ReportedReplica { block, state: ReplicaState::Rbw };
+                    self.reported(storage, replica, Origin::Event(None));
                 }
-                ReplicaEvent::Received(block) => {
-                    self.nodes.unschedule(storage);
-                    self.reported(
-                        storage,
-                        ReportedReplica { block, state: ReplicaState::Finalized },
-                        false,
-                    );
-                }
+                ReplicaEvent::Received(block) => self.received(storage, block, None),
+                ReplicaEvent::Moved(block, from) => self.received(storage, block, Some(from)),
             }
         }
         Ok(())
+    }
+
+    fn received(&mut self, storage: StorageIdx, block: Block, instead_of: Option<NodeIdx>) {
+        self.nodes.unschedule(storage);
+        let replica = ReportedReplica { block, state: ReplicaState::Finalized };
+        self.reported(storage, replica, Origin::Event(instead_of));
     }
 
     pub(super) fn reporting_node(&self, uuid: &str) -> Result<NodeIdx> {
@@ -108,11 +122,15 @@ impl BlockManager {
         &mut self,
         storage: StorageIdx,
         replica: ReportedReplica,
-        first: bool,
+        origin: Origin,
     ) -> Option<Slot> {
         let Some((slot, stored)) = self.entry(replica.block.id) else {
-            self.unknown(storage, replica.block, first);
+            self.unknown(storage, replica.block, origin);
             return None;
+        };
+        let instead_of = match origin {
+            Origin::Event(instead_of) => instead_of,
+            Origin::FirstReport | Origin::Report => None,
         };
         if self.nodes.is_invalidating(storage, replica.block) {
             return Some(slot);
@@ -121,20 +139,40 @@ impl BlockManager {
             self.found_corrupt(slot, storage, reason, Some(replica.block));
             return Some(slot);
         }
+        if self.redundancy.is_excess(slot, storage) && replica.block.stamp == stored.block.stamp {
+            // Its DataNode has been told to delete it; one that started anew may have forgotten.
+            if origin == Origin::FirstReport {
+                self.nodes.invalidate(storage, replica.block);
+            }
+            return Some(slot);
+        }
         if stored.state != BlockState::Complete {
             self.expect_replica(slot, storage, replica.block.stamp);
         }
         if replica.state == ReplicaState::Finalized {
-            self.add_replica(slot, storage, &stored, replica.block);
+            self.add_replica(slot, storage, &stored, replica.block, instead_of);
         }
         Some(slot)
     }
 
     /// A replica that belongs to no file is deleted, except by the first report after a start: an old image must not
     /// cost data before an operator could see it.
-    fn unknown(&mut self, storage: StorageIdx, block: Block, first: bool) {
-        if !(first && self.safe_mode.is_starting()) {
-            self.nodes.invalidate(storage, block);
+    fn unknown(&mut self, storage: StorageIdx, block: Block, origin: Origin) {
+        if origin != Origin::FirstReport || !self.safe_mode.is_starting() {
+            return self.nodes.invalidate(storage, block);
+        }
+        if self.safe_mode.is_in_future(block.stamp)
+            && let Some(known) = self.nodes.storage_mut(storage)
+        {
+            known.future_bytes = known.future_bytes.saturating_add(block.len);
+            self.safe_mode.add_future(block.len);
+        }
+    }
+
+    /// A storage reports anew: what it said of blocks of the future is said again.
+    fn forget_future(&mut self, storage: StorageIdx) {
+        if let Some(known) = self.nodes.storage_mut(storage) {
+            self.safe_mode.remove_future(std::mem::take(&mut known.future_bytes));
         }
     }
 
@@ -144,21 +182,20 @@ impl BlockManager {
         storage: StorageIdx,
         stored: &StoredBlock,
         reported: Block,
+        instead_of: Option<NodeIdx>,
     ) {
         let node = self.nodes.node_of(storage);
         self.move_between_storages(slot, storage);
         self.redundancy.arrived(slot, |target| self.nodes.node_of(target) == node);
-        if let Some(node) = node {
-            self.forgive_size_or_stamp(slot, node);
-        }
-        if !self.map.add_storage(slot, storage) {
+        let is_forgiven = node.is_some_and(|node| self.forgive_size_or_stamp(slot, node));
+        if !self.map.add_storage(slot, storage) && !is_forgiven {
             return;
         }
         self.nodes.note_replica(storage, slot);
         match stored.state {
             BlockState::Complete => {
                 self.safe_mode.replica_added(self.count(slot).live);
-                self.recheck(slot);
+                self.recheck_after(slot, Arrival { added: node, instead_of });
             }
             BlockState::Committed if reported.stamp == stored.block.stamp && self.has_min(slot) => {
                 self.expect_targets(slot);
@@ -168,14 +205,15 @@ impl BlockManager {
         }
     }
 
-    /// A replica found wrong by its stamp or size was replaced by a good one.
-    fn forgive_size_or_stamp(&mut self, slot: Slot, node: NodeIdx) {
-        let reported = self.corrupt.get(&slot).is_some_and(|bad| {
-            bad.iter().any(|bad| bad.node == node && bad.reason == CorruptReason::Reported)
+    /// A replica found wrong by its stamp or size was replaced by a good one; true if there was such a one.
+    fn forgive_size_or_stamp(&mut self, slot: Slot, node: NodeIdx) -> bool {
+        let is_forgivable = self.corrupt.get(&slot).is_some_and(|bad| {
+            bad.iter().any(|bad| bad.node == node && bad.reason != CorruptReason::Reported)
         });
-        if !reported {
+        if is_forgivable {
             self.forgive(slot, node);
         }
+        is_forgivable
     }
 
     /// A DataNode holds a block once: on another of its storages it has moved.

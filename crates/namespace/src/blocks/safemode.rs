@@ -2,6 +2,7 @@
 
 use super::params::BlockParams;
 use super::types::Now;
+use zerohop_wire::GenerationStamp;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -26,6 +27,11 @@ pub struct SafeMode {
     safe: u64,
     live_nodes: u32,
     now_ms: u64,
+    /// The last stamp the namespace gave out before this start.
+    last_stamp: GenerationStamp,
+    /// Bytes of reported blocks that no file has and whose stamps are later than that: an old image was put back, and
+    /// they would be deleted.
+    future_bytes: u64,
 }
 
 impl SafeMode {
@@ -41,6 +47,8 @@ impl SafeMode {
             safe: 0,
             live_nodes: 0,
             now_ms: 0,
+            last_stamp: GenerationStamp(0),
+            future_bytes: 0,
         }
     }
 
@@ -59,8 +67,8 @@ impl SafeMode {
         self.manual
     }
 
-    pub(super) fn start(&mut self, complete_blocks: u64, now: Now) {
-        self.total = complete_blocks;
+    pub(super) fn start(&mut self, complete_blocks: u64, last_stamp: GenerationStamp, now: Now) {
+        (self.total, self.last_stamp) = (complete_blocks, last_stamp);
         self.now_ms = now.mono_ms;
         self.advance();
     }
@@ -80,12 +88,36 @@ impl SafeMode {
             {
                 self.phase = Phase::Extension(self.now_ms + self.extension_ms);
             }
+            _ if self.future_bytes > 0 => {}
             Phase::PendingThreshold if self.thresholds_met() => self.phase = Phase::Off,
             Phase::Extension(until) if self.now_ms >= until && self.thresholds_met() => {
                 self.phase = Phase::Off
             }
             _ => {}
         }
+    }
+
+    pub(super) fn is_in_future(&self, stamp: GenerationStamp) -> bool {
+        stamp > self.last_stamp
+    }
+
+    pub(super) fn add_future(&mut self, bytes: u64) {
+        if self.future_bytes == 0 && bytes > 0 {
+            tracing::error!(
+                "DataNodes report blocks that are newer than the metadata: safe mode will not end by itself. Restart with \
+                 the right image and edit logs, or have the blocks deleted with \"hdfs dfsadmin -safemode forceExit\""
+            );
+        }
+        self.future_bytes = self.future_bytes.saturating_add(bytes);
+    }
+
+    pub(super) fn remove_future(&mut self, bytes: u64) {
+        self.future_bytes = self.future_bytes.saturating_sub(bytes);
+    }
+
+    /// Bytes of blocks that are newer than the namespace, as reported since the start.
+    pub fn bytes_in_future(&self) -> u64 {
+        self.future_bytes
     }
 
     pub(super) fn tick(&mut self, now: Now, live_nodes: u32) {
@@ -121,10 +153,17 @@ impl SafeMode {
         self.manual = true;
     }
 
-    /// An operator turns it off, at start-up too.
-    pub fn leave(&mut self) {
+    /// An operator turns it off, at start-up too. False, and nothing changes, if blocks that are newer than the namespace
+    /// would be deleted then; `force` has that done.
+    #[must_use]
+    pub fn leave(&mut self, force: bool) -> bool {
+        if self.future_bytes > 0 && !force {
+            return false;
+        }
+        self.future_bytes = 0;
         self.manual = false;
         self.phase = Phase::Off;
+        true
     }
 
     /// The text that `SafeModeException` and the web page show after "Safe mode is ON.".
@@ -135,6 +174,10 @@ impl SafeMode {
         let blocks_met = self.safe >= self.needed();
         let mut tip = self.blocks_tip(blocks_met);
         tip.push_str(&self.nodes_tip(blocks_met));
+        if self.future_bytes > 0 {
+            tip.push_str(&self.future_tip());
+            return tip;
+        }
         match self.phase {
             Phase::PendingThreshold => {
                 tip.push_str("Safe mode will be turned off automatically once the thresholds have been reached.");
@@ -149,6 +192,17 @@ impl SafeMode {
             Phase::Off => tip.push_str("Safe mode will be turned off automatically soon."),
         }
         tip
+    }
+
+    fn future_tip(&self) -> String {
+        format!(
+            "Name node detected blocks with generation stamps in future. This means that Name node metadata is \
+             inconsistent. This can happen if Name node metadata files have been manually replaced. Exiting safe mode will \
+             cause loss of {} byte(s). Please restart name node with right metadata or use \"hdfs dfsadmin -safemode \
+             forceExit\" if you are certain that the NameNode was started with the correct FsImage and edit logs. If you \
+             encountered this during a rollback, it is safe to exit with -safemode forceExit.",
+            self.future_bytes
+        )
     }
 
     fn blocks_tip(&self, met: bool) -> String {

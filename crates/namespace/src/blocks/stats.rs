@@ -74,6 +74,7 @@ impl BlockManager {
             missing_replication_one: self.missing_replication_one(),
             pending_replication: self.redundancy.pending_blocks(),
             excess: self.redundancy.excess_replicas(),
+            bytes_in_future: self.safe_mode.bytes_in_future(),
             under_construction: self.constructions.len() as u64,
             low_redundancy_with_highest_priority: self.redundancy.urgent(),
             ..BlockStats::default()

@@ -200,6 +200,8 @@ pub struct PlacementRequest<'a> {
     pub favored: &'a [String],
     /// Storages that already hold (or will hold) the block: placement goes on from them.
     pub chosen: &'a [StorageIdx],
+    /// Storages whose DataNodes are not to be used although their replicas do not count: corrupt, about to go.
+    pub unusable: &'a [StorageIdx],
     /// The file's storage policy id; 0 means the default, HOT.
     pub storage_policy: u8,
     /// AddBlockFlag.NO_LOCAL_WRITE: not the writer's own DataNode.
@@ -207,6 +209,10 @@ pub struct PlacementRequest<'a> {
     /// AddBlockFlag.IGNORE_CLIENT_LOCALITY: act as if the writer ran on no DataNode.
     pub ignore_locality: bool,
 }
+
+/// Says which storage policy is in force for a file; 0 where none is set: the folders above decide, and they are not known
+/// here.
+pub type PolicyOf<'a> = &'a dyn Fn(InodeId) -> u8;
 
 /// Commands for a DataNode, answered to its next heartbeat.
 #[derive(Clone, Debug)]
@@ -256,6 +262,8 @@ pub enum ReplicaEvent {
     Receiving(Block),
     /// A replica is finalized.
     Received(Block),
+    /// A replica is finalized, and shall take the place of this DataNode's: the balancer or the mover had it copied.
+    Moved(Block, NodeIdx),
     /// A replica is gone.
     Deleted(Block),
 }
@@ -313,6 +321,7 @@ pub struct BlockStats {
     pub pending_replication: u64,
     pub pending_deletion: u64,
     pub excess: u64,
+    pub bytes_in_future: u64,
     pub under_construction: u64,
     pub low_redundancy_with_highest_priority: u64,
     pub live_nodes: u32,

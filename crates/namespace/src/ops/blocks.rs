@@ -41,7 +41,7 @@ impl Namespace {
         self.verify_quota(self.tree.get(slot).parent, &usage, None)?;
         self.commit_last_block(slot, request.previous)?;
         let penultimate = self.last_stored(slot);
-        let block = self.next_block();
+        let block = self.next_block()?;
         self.push_block(slot, block);
         self.blocks.set_targets(block.id, &targets);
         let path = self.edit_path_of(located.path, slot);
@@ -120,7 +120,7 @@ impl Namespace {
         client_name: &str,
     ) -> Result<LocatedBlock> {
         self.check_open_block(ctx, block, client_name)?;
-        let block = Block { stamp: self.next_stamp(), ..block };
+        let block = Block { stamp: self.next_stamp()?, ..block };
         let locations = BlockLocations { block, replicas: Vec::new(), corrupt: false };
         Ok(LocatedBlock { offset: NO_OFFSET, locations })
     }
@@ -155,10 +155,16 @@ impl Namespace {
                 "Update {old} (size={old_len}) to a smaller size block {new} (size={len})"
             ));
         }
+        if new.stamp > self.ids.stamp {
+            // A client gets its stamps from `updateBlockForPipeline`: others would use the numbers up.
+            return io(format!(
+                "Update {old} but the generation stamp of the new block {new} was never given out; the last one is {}",
+                self.ids.stamp
+            ));
+        }
         let targets =
             self.blocks.resolve_storages(storages.iter().map(|(node, id)| (&**node, &**id)))?;
         self.blocks.update_pipeline(last.id, new.stamp, new.len, &targets)?;
-        self.raise_stamp(new.stamp);
         let op = self.update_op(slot);
         self.log_call(ctx, op);
         Ok(())
@@ -328,6 +334,7 @@ impl Namespace {
             excluded: request.excluded,
             favored: request.favored,
             chosen: &[],
+            unusable: &[],
             storage_policy: self.effective_policy(slot),
             avoid_local: request.avoid_local,
             ignore_locality: request.ignore_locality,

@@ -212,7 +212,7 @@ impl Namespace {
         {
             self.change_blocks(slot, |blocks| {
                 if !blocks.commit(last)? {
-                    blocks.force_complete(last.id);
+                    blocks.complete_recovered(last.id);
                 }
                 Ok(())
             })?;

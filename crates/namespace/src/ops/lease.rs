@@ -2,7 +2,7 @@
 
 use super::mkdirs::shared;
 use crate::access::WRITE;
-use crate::blocks::BlockState;
+use crate::blocks::{BlockState, ReplicaCounts};
 use crate::fail::{fail, io};
 use crate::lease::NAMENODE_HOLDER;
 use crate::resolve::DirOp;
@@ -231,15 +231,15 @@ impl Namespace {
         new_holder: Option<&str>,
     ) -> Result<bool> {
         let len = self.blocks.get(last).map_or(0, |stored| stored.block.len);
-        let counts = self.blocks.replica_counts(last);
-        if self.blocks.targets(last).is_empty() && counts.live + counts.corrupt == 0 && len == 0 {
+        let is_nowhere = self.blocks.replica_counts(last) == ReplicaCounts::default();
+        if self.blocks.targets(last).is_empty() && is_nowhere && len == 0 {
             // Nothing was ever written of it: no DataNode could recover it.
             self.drop_last_block(slot, last);
             self.finalize_file(slot)?;
             return Ok(true);
         }
         if self.blocks.recovery_due(last) {
-            let stamp = self.next_stamp();
+            let stamp = self.next_stamp()?;
             let cut = self.blocks.recovery(last).and_then(|recovery| recovery.truncate);
             let cut = cut.map(|block| Block { stamp, ..block });
             self.change_blocks(slot, |blocks| blocks.begin_recovery(last, stamp, cut).map(drop))?;

@@ -1,14 +1,16 @@
 //! Storage policies: stored with files, and with folders as an extended attribute that what is below inherits.
 
 use crate::access::{READ, WRITE};
+use crate::blocks::Now;
 use crate::blocks::policy::{self, StoragePolicy};
 use crate::fail::{illegal, not_found};
 use crate::resolve::DirOp;
-use crate::tree::{Body, Slot};
+use crate::tree::{Body, Slot, Tree};
 use crate::views::{XAttr, XAttrNamespace};
 use crate::{Namespace, OpContext, Result};
 use bytes::Bytes;
 use zerohop_journal::op::SetStoragePolicy;
+use zerohop_wire::InodeId;
 
 /// `hsm.block.storage.policy.id` in the system namespace, one byte.
 pub(crate) const POLICY_XATTR: &str = "hsm.block.storage.policy.id";
@@ -135,23 +137,52 @@ impl Namespace {
 
     /// The policy set on an inode itself.
     pub(crate) fn local_policy(&self, slot: Slot) -> u8 {
-        match &self.tree.get(slot).body {
-            Body::File(file) => file.storage_policy(),
-            Body::Directory(directory) => directory
-                .xattrs
-                .iter()
-                .find(|xattr| is_policy(xattr))
-                .and_then(|xattr| xattr.value.as_ref()?.first().copied())
-                .unwrap_or(policy::UNSPECIFIED),
-            _ => policy::UNSPECIFIED,
-        }
+        local(&self.tree, slot)
     }
 
     /// The policy of an inode or of the nearest folder above that has one.
     pub(crate) fn effective_policy(&self, slot: Slot) -> u8 {
-        let set =
-            |slot: Slot| Some(self.local_policy(slot)).filter(|id| *id != policy::UNSPECIFIED);
-        self.tree.ancestors(slot).find_map(set).unwrap_or(policy::UNSPECIFIED)
+        effective(&self.tree, slot)
+    }
+
+    /// The namespace is loaded: safe mode starts counting, `now` being the start.
+    pub fn start(&mut self, now: Now) {
+        self.blocks.start(now, self.ids.stamp);
+    }
+
+    /// Time passes for the block manager, which is told each file's policy: [`BlockManager::tick`].
+    pub fn tick(&mut self, now: Now) {
+        let tree = &self.tree;
+        self.blocks.tick(now, &|file| of_file(tree, file));
+    }
+
+    /// Replicas that the last changes made superfluous are chosen and ordered to be deleted:
+    /// [`BlockManager::delete_extra`].
+    pub fn delete_extra(&mut self) {
+        let tree = &self.tree;
+        self.blocks.delete_extra(&|file| of_file(tree, file));
+    }
+}
+
+fn of_file(tree: &Tree, file: InodeId) -> u8 {
+    tree.find(file).map_or(policy::UNSPECIFIED, |slot| effective(tree, slot))
+}
+
+fn effective(tree: &Tree, slot: Slot) -> u8 {
+    let set = |slot: Slot| Some(local(tree, slot)).filter(|id| *id != policy::UNSPECIFIED);
+    tree.ancestors(slot).find_map(set).unwrap_or(policy::UNSPECIFIED)
+}
+
+fn local(tree: &Tree, slot: Slot) -> u8 {
+    match &tree.get(slot).body {
+        Body::File(file) => file.storage_policy(),
+        Body::Directory(directory) => directory
+            .xattrs
+            .iter()
+            .find(|xattr| is_policy(xattr))
+            .and_then(|xattr| xattr.value.as_ref()?.first().copied())
+            .unwrap_or(policy::UNSPECIFIED),
+        _ => policy::UNSPECIFIED,
     }
 }
 

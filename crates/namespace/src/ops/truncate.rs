@@ -94,7 +94,7 @@ impl Namespace {
         {
             let missing = (self.block_size(slot) as i64).wrapping_sub(last.len as i64);
             self.verify_quota(self.tree.get(slot).parent, &self.space_delta(slot, missing), None)?;
-            op.block = Some(Block { stamp: self.next_stamp(), ..last });
+            op.block = Some(Block { stamp: self.next_stamp()?, ..last });
         }
         let done = self.cut_file(slot, &op)?;
         self.log(op);

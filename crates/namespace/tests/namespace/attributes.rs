@@ -1,6 +1,7 @@
 //! Times, replication, storage policies.
 
 use crate::world::{World, kind};
+use zerohop_namespace::blocks::{ReplicaEvent, StorageType};
 use zerohop_wire::JavaException;
 
 #[test]
@@ -67,4 +68,26 @@ fn policies_are_inherited_until_unset() {
     let lazy = world.namespace.set_storage_policy(&root, "/d/f", "LAZY_PERSIST");
     assert_eq!(kind(lazy), JavaException::HadoopIllegalArgument);
     world.check_replay();
+}
+
+/// Copies obey the policy of the file's folder, as it is when they are made.
+#[test]
+fn copies_lie_where_the_folders_policy_wants_them() {
+    let mut world = World::new();
+    let root = world.root();
+    world.write("/d/f", &[10]);
+    let located = world.namespace.block_locations(&root, "/d/f", 0, 10).unwrap().0;
+    let replicas = &located.blocks[0].locations.replicas;
+    let lost = [ReplicaEvent::Deleted(located.blocks[0].block())];
+    let blocks = &mut world.namespace.blocks;
+    let at = (&replicas[0].storage_id, StorageType::Disk);
+    blocks.incremental_report(&replicas[0].node.id.uuid, at, lost).unwrap();
+    world.namespace.set_storage_policy(&root, "/d", "COLD").unwrap();
+    world.pass_ms(10_000);
+    world.namespace.tick(world.now);
+    assert_eq!(world.namespace.blocks.stats().pending_replication, 0, "there is no archive");
+    world.namespace.set_storage_policy(&root, "/d", "HOT").unwrap();
+    world.pass_ms(10_000);
+    world.namespace.tick(world.now);
+    assert_eq!(world.namespace.blocks.stats().pending_replication, 1);
 }

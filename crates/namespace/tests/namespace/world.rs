@@ -44,7 +44,7 @@ impl World {
     pub fn with(params: NamespaceParams) -> Self {
         let now = Now { wall_ms: 1_700_000_000_000, mono_ms: 1_000_000 };
         let mut namespace = with_params(params);
-        namespace.blocks.start(now);
+        namespace.start(now);
         for n in 1..=3u32 {
             let id = DatanodeId {
                 ip: format!("10.0.0.{n}"),

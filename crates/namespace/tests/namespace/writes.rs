@@ -2,8 +2,9 @@
 
 use crate::world::{BLOCK_SIZE, World, kind};
 use zerohop_journal::EditOp;
+use zerohop_journal::op::SetGenstampV2;
 use zerohop_namespace::{CreateFlags, NamespaceParams};
-use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId, JavaException};
+use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId, JavaException, TxId};
 
 #[test]
 fn mkdirs_makes_what_is_missing_an_edit_each() {
@@ -201,6 +202,36 @@ fn a_pipeline_gets_a_new_stamp_and_goes_on_with_fewer_nodes() {
     assert_eq!(kind(e), JavaException::LeaseExpired);
     assert_eq!(world.namespace.blocks.targets(old.id).len(), 1);
     world.check_replay();
+}
+
+/// The counter follows the stamps that were given out, not what a client says: one client must not use them all up.
+#[test]
+fn a_pipeline_takes_no_stamp_that_was_not_given_out() {
+    let mut world = World::new();
+    let root = world.root();
+    world.create_as(&root, "/f", false).unwrap();
+    let located = world.add_block("/f", None).unwrap();
+    let old = located.block();
+    let replica = &located.locations.replicas[0];
+    let storages = [(replica.node.id.uuid.clone(), replica.storage_id.to_string())];
+    let before = world.namespace.ids().stamp;
+    let new = Block { stamp: GenerationStamp(i64::MAX), ..old };
+    let refused = world.namespace.update_pipeline(&root, "client", old, new, &storages);
+    assert_eq!(kind(refused), JavaException::Io);
+    assert_eq!(world.namespace.ids().stamp, before);
+    world.check_replay();
+}
+
+#[test]
+fn stamps_do_not_start_over_when_they_are_used_up() {
+    let mut world = World::new();
+    let root = world.root();
+    let op = SetGenstampV2 { stamp: GenerationStamp(i64::MAX) };
+    world.namespace.apply(TxId(1), &op.into()).unwrap();
+    world.create_as(&root, "/f", false).unwrap();
+    assert_eq!(kind(world.add_block("/f", None)), JavaException::Io);
+    assert_eq!(world.namespace.ids().stamp, GenerationStamp(i64::MAX));
+    assert!(!world.edit_names().contains(&"OP_ALLOCATE_BLOCK_ID"), "no block was begun");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::audit::Line;
 use crate::checkpoint::NEEDS_SAFE_MODE;
 use crate::message::{decode, encode};
 use crate::rpc::answer::{Call, Outcome, synced};
+use zerohop_namespace::blocks::SafeMode;
 use zerohop_proto::common::HaServiceStateProto;
 use zerohop_proto::hdfs::{
     FinalizeUpgradeRequestProto, FinalizeUpgradeResponseProto, GetCurrentEditLogTxidRequestProto,
@@ -41,15 +42,35 @@ pub(super) fn set_safe_mode(call: Call<'_>) -> Reply {
                     tracing::info!("STATE* Safe mode is ON.");
                     safe_mode.enter();
                 }
-                SafeModeActionProto::SafemodeLeave | SafeModeActionProto::SafemodeForceExit => {
+                SafeModeActionProto::SafemodeLeave => {
                     core.check_superuser(op)?;
-                    tracing::info!("STATE* Safe mode is OFF");
-                    safe_mode.leave();
+                    leave(safe_mode, false);
+                }
+                SafeModeActionProto::SafemodeForceExit => {
+                    core.check_superuser(op)?;
+                    leave(safe_mode, true);
                 }
             }
             Ok(SetSafeModeResponseProto { result: safe_mode.is_on() })
         },
     )
+}
+
+/// Blocks that are newer than the metadata go when safe mode ends, so that takes force. The caller sees that it is still on.
+fn leave(safe_mode: &mut SafeMode, force: bool) {
+    let bytes = safe_mode.bytes_in_future();
+    if !safe_mode.leave(force) {
+        return tracing::error!(
+            "Refusing to leave safe mode without a force flag. Exiting safe mode will cause a deletion of {bytes} byte(s). \
+             Please use -forceExit flag to exit safe mode forcefully if data loss is acceptable."
+        );
+    }
+    if bytes > 0 {
+        tracing::warn!(
+            "Leaving safe mode due to forceExit. This will cause a data loss of {bytes} byte(s)."
+        );
+    }
+    tracing::info!("STATE* Safe mode is OFF");
 }
 
 fn safe_mode_command(action: SafeModeActionProto) -> &'static str {

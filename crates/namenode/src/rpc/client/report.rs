@@ -29,7 +29,7 @@ pub(super) fn fs_stats(call: Call<'_>) -> Reply {
                 corrupt_blocks: stats.corrupt,
                 missing_blocks: stats.missing,
                 missing_repl_one_blocks: Some(stats.missing_replication_one),
-                blocks_in_future: Some(0),
+                blocks_in_future: Some(stats.bytes_in_future),
                 pending_deletion_blocks: Some(stats.pending_deletion),
             })
         },
@@ -46,7 +46,7 @@ pub(super) fn replicated_block_stats(call: Call<'_>) -> Reply {
                 corrupt_blocks: stats.corrupt,
                 missing_blocks: stats.missing,
                 missing_repl_one_blocks: stats.missing_replication_one,
-                blocks_in_future: 0,
+                blocks_in_future: stats.bytes_in_future,
                 pending_deletion_blocks: stats.pending_deletion,
                 highest_prio_low_redundancy_blocks: Some(
                     stats.low_redundancy_with_highest_priority,

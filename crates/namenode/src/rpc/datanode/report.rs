@@ -9,7 +9,7 @@ use crate::message::{decode, encode};
 use crate::rpc::answer::{Call, Outcome};
 use std::sync::Arc;
 use zerohop_namespace::BlockSynchronization;
-use zerohop_namespace::blocks::{ReplicaEvent, ReportedReplica, StorageType};
+use zerohop_namespace::blocks::{BlockManager, ReplicaEvent, ReportedReplica, StorageType};
 use zerohop_proto::hdfs::datanode::received_deleted_block_info_proto::BlockStatus;
 use zerohop_proto::hdfs::datanode::{
     BlockReceivedAndDeletedRequestProto, BlockReceivedAndDeletedResponseProto,
@@ -87,11 +87,10 @@ pub(super) fn incremental(call: Call<'_>) -> Reply {
         let (result, _) = core.write(|namespace| {
             request.blocks.iter().try_for_each(|storage| {
                 let (id, kind) = storage_of(storage);
-                namespace.blocks.incremental_report(
-                    uuid,
-                    (&id, kind),
-                    storage.blocks.iter().map(event),
-                )
+                let blocks = &namespace.blocks;
+                let events: Vec<_> =
+                    storage.blocks.iter().map(|info| event(info, blocks)).collect();
+                namespace.blocks.incremental_report(uuid, (&id, kind), events)
             })
         });
         result.map(|()| BlockReceivedAndDeletedResponseProto {})
@@ -104,11 +103,15 @@ fn storage_of(report: &StorageReceivedDeletedBlocksProto) -> (Arc<str>, StorageT
     (report.storage_uuid.as_str().into(), convert::storage_type(kind))
 }
 
-fn event(info: &ReceivedDeletedBlockInfoProto) -> ReplicaEvent {
+fn event(info: &ReceivedDeletedBlockInfoProto, blocks: &BlockManager) -> ReplicaEvent {
     let block = Block::from(&info.block);
+    let hint = info.delete_hint.as_deref().filter(|hint| !hint.is_empty());
     match info.status() {
         BlockStatus::Receiving => ReplicaEvent::Receiving(block),
-        BlockStatus::Received => ReplicaEvent::Received(block),
+        BlockStatus::Received => match hint.and_then(|uuid| blocks.node_named(uuid)) {
+            Some(from) => ReplicaEvent::Moved(block, from),
+            None => ReplicaEvent::Received(block),
+        },
         BlockStatus::Deleted => ReplicaEvent::Deleted(block),
     }
 }

@@ -92,3 +92,23 @@ fn a_truncate_goes_on_with_the_replicas_that_are_truncated() {
         "{commands:?}"
     );
 }
+
+#[test]
+fn a_recovered_block_with_too_few_replicas_is_copied() {
+    let params =
+        BlockParams { replication_min: 2, safemode_extension_ms: 0, ..BlockParams::default() };
+    let mut cluster = Cluster::with(&["/a"; 3], params);
+    cluster.blocks.put_under_construction(block(1, 0), FILE, 2);
+    let targets = cluster.blocks.choose_targets(&request("10.0.0.0", 2)).unwrap();
+    cluster.blocks.set_targets(BlockId(1), &targets);
+    cluster.blocks.begin_recovery(BlockId(1), GenerationStamp(1002), None).unwrap();
+    cluster.blocks.end_recovery(BlockId(1), GenerationStamp(1002), 42, &targets[..1]).unwrap();
+    let recovered = Block { stamp: GenerationStamp(1002), ..block(1, 42) };
+    assert!(!cluster.blocks.commit(recovered).unwrap());
+    cluster.blocks.complete_recovered(BlockId(1));
+    assert_eq!(cluster.blocks.stats().under_replicated, 1);
+    assert_eq!(cluster.blocks.take_completed(), [BlockId(1)]);
+    cluster.pass(3_000);
+    let commands: Vec<Command> = (0..3).flat_map(|index| cluster.beat(index)).collect();
+    assert!(commands.iter().any(|command| matches!(command, Command::Transfer(_))), "{commands:?}");
+}

@@ -2,6 +2,8 @@
 
 mod cached;
 mod construction;
+mod decommission;
+mod extra;
 mod placement;
 mod redundancy;
 mod reports;
@@ -13,10 +15,13 @@ use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId};
 
 const FILE: InodeId = InodeId(16386);
 const GB: u64 = 1 << 30;
+const LAST_STAMP: GenerationStamp = GenerationStamp(2000);
 
 struct Cluster {
     blocks: BlockManager,
     now: Now,
+    /// The storage policy of all files.
+    policy: u8,
 }
 
 impl Cluster {
@@ -29,12 +34,13 @@ impl Cluster {
         let mut cluster = Self {
             blocks: BlockManager::new(params),
             now: Now { wall_ms: 1_000_000, mono_ms: 1_000 },
+            policy: 0,
         };
-        cluster.blocks.start(cluster.now);
+        cluster.blocks.start(cluster.now, LAST_STAMP);
         for (index, rack) in racks.iter().enumerate() {
             cluster.join(index, rack);
         }
-        cluster.blocks.tick(cluster.now);
+        cluster.pass(0);
         cluster
     }
 
@@ -55,9 +61,14 @@ impl Cluster {
     }
 
     fn beat_with(&mut self, index: usize, beat: Heartbeat) -> Vec<Command> {
+        self.beat_on(index, StorageType::Disk, beat)
+    }
+
+    fn beat_on(&mut self, index: usize, kind: StorageType, beat: Heartbeat) -> Vec<Command> {
+        self.settle();
         let report = StorageReport {
             id: storage(index),
-            kind: StorageType::Disk,
+            kind,
             read_only: false,
             failed: false,
             capacity: 100 * GB,
@@ -72,7 +83,14 @@ impl Cluster {
 
     fn pass(&mut self, ms: u64) {
         self.now = Now { wall_ms: self.now.wall_ms + ms, mono_ms: self.now.mono_ms + ms };
-        self.blocks.tick(self.now);
+        let policy = self.policy;
+        self.blocks.tick(self.now, &|_| policy);
+    }
+
+    /// As a NameNode does after every change.
+    fn settle(&mut self) {
+        let policy = self.policy;
+        self.blocks.delete_extra(&|_| policy);
     }
 
     fn received(&mut self, index: usize, block: Block) {

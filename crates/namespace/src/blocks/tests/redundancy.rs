@@ -22,29 +22,6 @@ fn a_lost_replica_is_copied_from_a_live_one() {
 }
 
 #[test]
-fn an_excluded_datanode_is_done_with_when_its_replicas_are_copied() {
-    let mut cluster = Cluster::new(&["/a"; 3]);
-    let block = cluster.written(1, 2, &[0, 1]);
-    cluster.pass(3_000);
-    let judge = |out: &'static str| {
-        move |id: &DatanodeId| if id.host == out { Admission::Excluded } else { Admission::Allowed }
-    };
-    cluster.blocks.apply_hosts(judge("dn0"));
-    assert!(cluster.blocks.finish_decommissions().is_empty());
-    cluster.pass(3_000);
-    let commands: Vec<Command> = (0..3).flat_map(|index| cluster.beat(index)).collect();
-    let [Command::Transfer(transfers)] = commands.as_slice() else { panic!("{commands:?}") };
-    assert_eq!(transfers[0].targets[0].node.id.host, "dn2");
-    cluster.received(2, block);
-    assert_eq!(cluster.blocks.finish_decommissions(), ["10.0.0.0:9866"]);
-    assert_eq!(cluster.blocks.replica_counts(block.id).decommissioned, 1);
-    cluster.blocks.apply_hosts(judge("nobody"));
-    cluster.pass(3_000);
-    let commands: Vec<Command> = (0..3).flat_map(|index| cluster.beat(index)).collect();
-    assert!(matches!(commands.as_slice(), [Command::Invalidate(_)]), "{commands:?}");
-}
-
-#[test]
 fn a_silent_datanode_is_dead_and_its_replicas_do_not_count() {
     let mut cluster = Cluster::new(&["/a"; 3]);
     let block = cluster.written(1, 2, &[0, 1]);
@@ -57,24 +34,6 @@ fn a_silent_datanode_is_dead_and_its_replicas_do_not_count() {
     cluster.join(0, "/a");
     cluster.full_report(0, vec![finalized(block)]);
     assert_eq!(cluster.blocks.replica_counts(block.id).live, 2);
-}
-
-#[test]
-fn an_extra_replica_is_deleted() {
-    let mut cluster = Cluster::new(&["/a", "/a", "/b"]);
-    let block = cluster.written(1, 3, &[0, 1, 2]);
-    cluster.blocks.set_replication(block.id, 2);
-    let doomed: Vec<usize> = (0..3)
-        .filter(|index| matches!(cluster.beat(*index).as_slice(), [Command::Invalidate(_)]))
-        .collect();
-    assert_eq!(doomed.len(), 1);
-    assert_ne!(doomed, [2], "the only one on its rack stays");
-    cluster.event(doomed[0], ReplicaEvent::Deleted(block));
-    assert_eq!(
-        cluster.blocks.replica_counts(block.id),
-        ReplicaCounts { live: 2, ..ReplicaCounts::default() }
-    );
-    assert_eq!(cluster.blocks.stats().excess, 0);
 }
 
 #[test]

@@ -121,3 +121,31 @@ fn so_many_full_reports_at_once() {
     assert!(!cluster.blocks.is_report_lent("uuid-2", last), "it was too slow");
     assert_ne!(ask(&mut cluster, 1), 0);
 }
+
+/// A replica that was reported too short, and then whole, counts from then on: for completion, and for copies.
+#[test]
+fn a_good_report_after_a_bad_one_has_its_consequences() {
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    cluster.blocks.put_under_construction(block(1, 0), FILE, 1);
+    assert!(!cluster.blocks.commit(block(1, 10)).unwrap());
+    cluster.received(0, block(1, 5));
+    assert_eq!(cluster.blocks.replica_counts(BlockId(1)).corrupt, 1);
+    cluster.received(0, block(1, 10));
+    assert!(cluster.blocks.is_complete(BlockId(1)));
+
+    let whole = cluster.written(2, 1, &[]);
+    cluster.received(0, block(2, 50));
+    assert_eq!(cluster.blocks.stats().missing, 1);
+    cluster.received(0, whole);
+    assert_eq!(cluster.blocks.stats().missing, 0);
+}
+
+#[test]
+fn names_of_storages_nobody_has_make_no_storages() {
+    let cluster = Cluster::new(&["/a"; 1]);
+    let names = [("uuid-0", "DS-none"), ("uuid-0", "DS-0"), ("uuid-0", "")];
+    let found = cluster.blocks.resolve_storages(names).unwrap();
+    assert_eq!(found[..], [StorageIdx(0), StorageIdx(0)]);
+    assert_eq!(cluster.blocks.node_reports(NodeFilter::All)[0].storages.len(), 1);
+    assert!(cluster.blocks.resolve_storages([("uuid-9", "DS-0")]).is_err());
+}

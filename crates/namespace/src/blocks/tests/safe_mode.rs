@@ -13,9 +13,10 @@ fn safe_mode_ends_when_blocks_are_reported_and_the_extension_is_over() {
     let mut cluster = Cluster {
         blocks: BlockManager::new(BlockParams::default()),
         now: Now { wall_ms: 1, mono_ms: 1 },
+        policy: 0,
     };
     (1..=1000).for_each(|id| cluster.blocks.put_complete(block(id, 100), FILE, 1));
-    cluster.blocks.start(cluster.now);
+    cluster.blocks.start(cluster.now, LAST_STAMP);
     cluster.join(0, "/a");
     assert_eq!(
         cluster.blocks.safe_mode().tip(),
@@ -41,4 +42,61 @@ fn safe_mode_ends_when_blocks_are_reported_and_the_extension_is_over() {
         cluster.beat(0).is_empty(),
         "what the first report had too much is not deleted at once"
     );
+}
+
+fn with_block_from_the_future() -> (Cluster, Block) {
+    let mut cluster = Cluster {
+        blocks: BlockManager::new(BlockParams { safemode_extension_ms: 0, ..Default::default() }),
+        now: Now { wall_ms: 1, mono_ms: 1 },
+        policy: 0,
+    };
+    (1..=2).for_each(|id| cluster.blocks.put_complete(block(id, 100), FILE, 1));
+    cluster.blocks.start(cluster.now, LAST_STAMP);
+    cluster.join(0, "/a");
+    let newer = Block { stamp: GenerationStamp(2001), ..block(5000, 77) };
+    let old = block(5001, 9);
+    let all = [block(1, 100), newer, old].map(finalized);
+    // The block of the future comes first: after the last block of the file safe mode could end.
+    cluster.full_report(0, vec![all[1], all[2], all[0]]);
+    (cluster, newer)
+}
+
+/// An old image was put back: what was written since is unknown to it and would be deleted.
+#[test]
+fn blocks_of_the_future_keep_safe_mode_on() {
+    let (mut cluster, _) = with_block_from_the_future();
+    cluster.pass(100_000);
+    assert!(cluster.blocks.safe_mode().is_on());
+    assert_eq!(cluster.blocks.stats().bytes_in_future, 77);
+    let tip = cluster.blocks.safe_mode().tip();
+    assert!(tip.contains(
+        " is not required. Name node detected blocks with generation stamps in future. This means"
+    ));
+    assert!(tip.contains("Exiting safe mode will cause loss of 77 byte(s). Please restart"));
+    assert!(!cluster.blocks.safe_mode_mut().leave(false));
+    assert!(cluster.blocks.safe_mode().is_on());
+    cluster.join(0, "/a");
+    let newer = Block { stamp: GenerationStamp(2001), ..block(5000, 77) };
+    cluster.full_report(0, vec![finalized(newer), finalized(block(1, 100))]);
+    assert_eq!(cluster.blocks.stats().bytes_in_future, 77, "told twice, counted once");
+}
+
+#[test]
+fn safe_mode_can_be_left_by_force() {
+    let (mut cluster, newer) = with_block_from_the_future();
+    assert!(cluster.blocks.safe_mode_mut().leave(true));
+    assert!(!cluster.blocks.safe_mode().is_on());
+    assert_eq!(cluster.blocks.stats().bytes_in_future, 0);
+    cluster.full_report(0, vec![finalized(newer), finalized(block(1, 100))]);
+    let commands = cluster.beat(0);
+    assert!(matches!(&commands[..], [Command::Invalidate(gone)] if gone[..] == [newer]));
+}
+
+#[test]
+fn safe_mode_ends_when_the_block_of_the_future_is_gone() {
+    let (mut cluster, _) = with_block_from_the_future();
+    cluster.join(0, "/a");
+    cluster.full_report(0, vec![finalized(block(1, 100))]);
+    cluster.pass(1);
+    assert!(!cluster.blocks.safe_mode().is_on());
 }

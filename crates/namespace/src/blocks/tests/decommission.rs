@@ -1,0 +1,102 @@
+//! DataNodes that are taken out of service.
+
+use super::*;
+
+fn exclude(out: &'static str) -> impl Fn(&DatanodeId) -> Admission {
+    move |id| if id.host == out { Admission::Excluded } else { Admission::Allowed }
+}
+
+fn state(cluster: &Cluster, index: usize) -> AdminState {
+    let host = format!("dn{index}");
+    let reports = cluster.blocks.node_reports(NodeFilter::All);
+    let report = reports.iter().find(|report| report.info.id.host == host).unwrap();
+    report.info.stats.admin
+}
+
+#[test]
+fn an_excluded_datanode_is_done_with_when_its_replicas_are_copied() {
+    let mut cluster = Cluster::new(&["/a"; 3]);
+    let block = cluster.written(1, 2, &[0, 1]);
+    cluster.pass(3_000);
+    cluster.full_report(0, vec![finalized(block)]);
+    cluster.blocks.apply_hosts(exclude("dn0"));
+    assert!(cluster.blocks.finish_decommissions().is_empty());
+    cluster.pass(3_000);
+    let commands: Vec<Command> = (0..3).flat_map(|index| cluster.beat(index)).collect();
+    let [Command::Transfer(transfers)] = commands.as_slice() else { panic!("{commands:?}") };
+    assert_eq!(transfers[0].targets[0].node.id.host, "dn2");
+    cluster.received(2, block);
+    assert_eq!(cluster.blocks.finish_decommissions(), ["10.0.0.0:9866"]);
+    assert_eq!(cluster.blocks.replica_counts(block.id).decommissioned, 1);
+    cluster.blocks.apply_hosts(exclude("nobody"));
+    cluster.pass(3_000);
+    let commands: Vec<Command> = (0..3).flat_map(|index| cluster.beat(index)).collect();
+    assert!(matches!(commands.as_slice(), [Command::Invalidate(_)]), "{commands:?}");
+}
+
+/// A NameNode that just started knows of no replica on it: that is no reason to let it go.
+#[test]
+fn a_datanode_that_has_not_reported_is_not_done_with() {
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    let block = cluster.written(1, 1, &[]);
+    cluster.blocks.apply_hosts(exclude("dn0"));
+    assert!(cluster.blocks.finish_decommissions().is_empty());
+    cluster.full_report(0, vec![finalized(block)]);
+    assert!(cluster.blocks.finish_decommissions().is_empty(), "it has the only replica");
+    cluster.received(1, block);
+    assert_eq!(cluster.blocks.finish_decommissions(), ["10.0.0.0:9866"]);
+}
+
+#[test]
+fn a_dead_datanode_is_done_with_when_no_block_lacks_replicas() {
+    let mut cluster = Cluster::new(&["/a"; 3]);
+    let block = cluster.written(1, 2, &[0, 1]);
+    cluster.full_report(0, vec![finalized(block)]);
+    cluster.blocks.apply_hosts(exclude("dn0"));
+    cluster.blocks.remove_node("uuid-0");
+    assert!(cluster.blocks.finish_decommissions().is_empty(), "its block has one replica now");
+    cluster.received(2, block);
+    assert_eq!(cluster.blocks.finish_decommissions(), ["10.0.0.0:9866"]);
+}
+
+#[test]
+fn a_dead_datanode_that_is_excluded_is_done_with_at_once() {
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    cluster.blocks.remove_node("uuid-0");
+    cluster.blocks.apply_hosts(exclude("dn0"));
+    assert_eq!(state(&cluster, 0), AdminState::Decommissioned);
+}
+
+#[test]
+fn a_datanode_that_comes_back_with_what_others_lack_has_to_wait_again() {
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    let block = cluster.written(1, 1, &[0]);
+    cluster.blocks.remove_node("uuid-0");
+    cluster.blocks.apply_hosts(exclude("dn0"));
+    cluster.join(0, "/a");
+    cluster.full_report(0, vec![finalized(block)]);
+    assert_eq!(state(&cluster, 0), AdminState::DecommissionInProgress);
+    cluster.pass(3_000);
+    assert!(matches!(cluster.beat(0).as_slice(), [Command::Transfer(_)]));
+}
+
+/// A pipeline whose only DataNode is on its way out is as good as any: the file must not wait for a copy.
+#[test]
+fn replicas_on_a_leaving_datanode_complete_a_block() {
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    for (id, report_first) in [(1, true), (2, false)] {
+        let written = block(id, 10);
+        cluster.blocks.put_under_construction(block(id, 0), FILE, 1);
+        cluster.blocks.apply_hosts(exclude("dn0"));
+        if report_first {
+            cluster.received(0, written);
+        }
+        assert_eq!(cluster.blocks.commit(written).unwrap(), report_first);
+        cluster.received(0, written);
+        assert!(cluster.blocks.is_complete(written.id));
+        assert!(!cluster.blocks.has_min_replication(written.id), "it does not count as live");
+    }
+    cluster.pass(3_000);
+    let commands = cluster.beat(0);
+    assert!(matches!(&commands[..], [Command::Transfer(copies)] if copies.len() == 2));
+}
