@@ -100,7 +100,7 @@ impl BlockManager {
     /// A DataNode that was done with reports: if it holds what others lack, it has to wait again.
     pub(super) fn doubt_decommissioned(&mut self, node: NodeIdx) {
         let is_done =
-            |known: &super::nodes::Node| known.alive && known.admin == AdminState::Decommissioned;
+            |known: &super::node::Node| known.alive && known.admin == AdminState::Decommissioned;
         let Some(known) = self.nodes.node(node).filter(|known| is_done(known)) else { return };
         let uuid = known.id.uuid.clone();
         if !self.safe_mode.is_on() && !self.is_superfluous(node) {
