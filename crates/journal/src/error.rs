@@ -69,12 +69,22 @@ pub enum DecodeError {
     Layout(LayoutVersion),
 }
 
+/// What helps, where the system's error tells.
+pub fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => "; the user who runs the NameNode must own the folder",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; make room there",
+        io::ErrorKind::ReadOnlyFilesystem => "; mount it for writing",
+        _ => "",
+    }
+}
+
 /// A journal or image file that cannot be used; says which and where.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
     /// The operating system refused.
-    #[error("cannot {verb} {}: {source}", path.display())]
+    #[error("cannot {verb} {}: {source}{}", path.display(), advice(source))]
     Io {
         /// What was tried.
         verb: &'static str,

@@ -275,6 +275,28 @@ fn a_volume_keeps_its_identity_and_refuses_strangers() {
 }
 
 #[test]
+fn a_pool_is_deleted_and_nothing_beside_it() {
+    let Home { folder, volume, pool } = home();
+    let other = PoolVersion { pool_id: "BP-2-127.0.0.1-2".to_owned(), ..pool_version() };
+    volume.open_pool(&other).unwrap();
+    assert!(is_pool_empty(folder.path(), "BP-1-127.0.0.1-2").unwrap());
+    let inner = pool.folder(block(1).id, Place::Finalized);
+    fs::create_dir_all(&inner).unwrap();
+    assert!(is_pool_empty(folder.path(), "BP-1-127.0.0.1-2").unwrap());
+    fs::write(inner.join("blk_5"), "x").unwrap();
+    assert!(!is_pool_empty(folder.path(), "BP-1-127.0.0.1-2").unwrap());
+    drop(pool);
+    for id in ["BP-2-127.0.0.1-2/../BP-1-127.0.0.1-2", "..", "", "VERSION", "BP-3"] {
+        assert!(is_pool_empty(folder.path(), id).unwrap());
+        delete_pool(folder.path(), id).unwrap();
+    }
+    assert_eq!(volume.pools().unwrap().len(), 2);
+    assert!(folder.path().join("current/VERSION").exists());
+    delete_pool(folder.path(), "BP-1-127.0.0.1-2").unwrap();
+    assert_eq!(volume.pools().unwrap(), ["BP-2-127.0.0.1-2"]);
+}
+
+#[test]
 fn another_layout_is_refused_with_what_to_do() {
     let Home { folder, volume, .. } = home();
     drop(volume);

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::lock::DirLock;
 use crate::pool::{Pool, make_folder};
+use crate::pools::pools;
 use crate::version::{PoolVersion, VolumeVersion, inconsistent, sync_folder};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -104,15 +105,7 @@ impl Volume {
 
     /// The ids of the block pools that have a folder here.
     pub fn pools(&self) -> Result<Vec<String>> {
-        let current = self.root.join("current");
-        let io = |e: std::io::Error| Error::io("volume", "list", &current, e);
-        let entries = match fs::read_dir(&current) {
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.map_err(io)?,
-        };
-        let names = entries.map(|entry| Ok(entry.map_err(io)?.file_name().into_string().ok()));
-        let names: Result<Vec<_>> = names.collect();
-        Ok(names?.into_iter().flatten().filter(|name| name.starts_with("BP-")).collect())
+        pools(&self.root)
     }
 
     /// Opens a block pool, or makes it.

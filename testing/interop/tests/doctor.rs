@@ -304,3 +304,42 @@ fn a_datanode_that_passes_no_descriptors_is_found() {
         said.says("client-switch", "ok", "is true", "")
     });
 }
+
+/// `_PORT` in the path: what is said names the file that is there, and no port that nobody uses.
+#[test]
+fn the_port_in_the_socket_s_path_is_the_datanode_s() {
+    run(ward("port", Kind::Ours, &[]), |ward| {
+        let configured = ward.folder.join("dn._PORT").display().to_string();
+        let mut with_port = settings(&[(SWITCH, "true"), (PATH, &configured)]);
+        with_port.push(("dfs.namenode.heartbeat.recheck-interval".into(), "60000".into()));
+        ward.cluster.stop_datanode(0)?;
+        ward.cluster.site.write(&with_port)?;
+        ward.cluster.start_datanode(0)?;
+        ward.cluster.wait_serving()?;
+        let fs = client(&ward.cluster.conf(), &[])?;
+        put(&fs, "/f", 1, LEN, shape(1, 8 << 20))?;
+        let socket = ward.folder.join(format!("dn.{}", ward.cluster.site.data_ports[0]));
+        let only_ours = |said: &Said| {
+            let ports = said.text.matches("/dn.").count();
+            let named = said.text.matches(&socket.display().to_string()).count();
+            let unresolved = said.text.matches("/dn._PORT").count();
+            match named > 0 && ports == named + unresolved {
+                true => Ok(()),
+                false => Err(format!("another file than {} in\n{}", socket.display(), said.text)),
+            }
+        };
+        let said = ward.doctor(&[], Some("/f"))?;
+        said.well("HDFS-5182").and_then(|()| only_ours(&said))?;
+        ward.cluster.kill_datanode(0);
+        // With a file there are DataNodes to ask for; without one there is none to make it on.
+        for path in [Some("/f"), None] {
+            let said = ward.doctor(&[], path)?;
+            said.faults("listener", "nobody listens", "start the DataNode")?;
+            only_ours(&said)?;
+        }
+        fs::remove_file(&socket).at("the socket")?;
+        let said = ward.doctor(&[], Some("/f"))?;
+        said.faults("socket-file", "is not there", "start the DataNode")?;
+        only_ours(&said)
+    });
+}

@@ -2,6 +2,7 @@
 
 use super::answer::{on_thread, reply};
 use crate::node::{Ending, Node};
+use crate::store::Failure;
 use bytes::Bytes;
 use std::sync::Arc;
 use zerohop_proto::hdfs::{
@@ -13,6 +14,7 @@ use zerohop_proto::hdfs::{
     RefreshNamenodesResponseProto, ShutdownDatanodeRequestProto, ShutdownDatanodeResponseProto,
     TriggerBlockReportRequestProto, TriggerBlockReportResponseProto,
 };
+use zerohop_replica::{delete_pool as delete_pool_of, is_pool_empty};
 use zerohop_transport::groups::Groups;
 use zerohop_transport::rpc::server::{
     CallContext, Reply, RpcService, decode_param, no_such_method,
@@ -141,7 +143,7 @@ impl ClientProtocol {
                 tracing::info!("refreshNamenodes: the name services are read at start only");
                 Reply::message(&RefreshNamenodesResponseProto {})
             }
-            "deleteBlockPool" => reply(self.delete_pool(param)),
+            "deleteBlockPool" => self.delete_pool(param),
             "shutdownDatanode" => reply(self.shut_down(user, param)),
             "evictWriters" => {
                 self.node.store.stop_writers();
@@ -168,15 +170,12 @@ impl ClientProtocol {
         Ok(ShutdownDatanodeResponseProto {})
     }
 
-    fn delete_pool(&self, param: Bytes) -> Result<DeleteBlockPoolResponseProto, RemoteException> {
-        let request: DeleteBlockPoolRequestProto = decode_param(param)?;
-        if self.node.service(&request.block_pool).is_some() {
-            return Err(JavaException::Io.with(
-                "The block pool is still running. First do a refreshNamenodes to shutdown the \
-                 block pool service",
-            ));
+    fn delete_pool(&self, param: Bytes) -> Reply {
+        let node = Arc::clone(&self.node);
+        match decode_param::<DeleteBlockPoolRequestProto>(param) {
+            Ok(request) => on_thread(move || delete_pool(&node, &request)),
+            Err(exception) => Reply::exception(exception),
         }
-        Err(JavaException::Io.with(format!("Unknown block pool {}", request.block_pool)))
     }
 
     fn volumes(&self) -> GetVolumeReportResponseProto {
@@ -210,4 +209,32 @@ impl ClientProtocol {
         }
         Ok(TriggerBlockReportResponseProto {})
     }
+}
+
+/// Removes what a pool that is served no more left on the volumes.
+fn delete_pool(
+    node: &Node,
+    request: &DeleteBlockPoolRequestProto,
+) -> Result<DeleteBlockPoolResponseProto, Failure> {
+    let id = &request.block_pool;
+    if node.service(id).is_some() || node.store.pool(id).is_ok() {
+        return Err(Failure::io(
+            "The block pool is still running. First do a refreshNamenodes to shutdown the \
+             block pool service",
+        ));
+    }
+    let used = node.store.volumes().iter().filter(|volume| !volume.has_failed());
+    if !request.force {
+        for volume in used.clone() {
+            if !is_pool_empty(volume.root(), id)? {
+                let text = "Cannot delete block pool, it contains some block files";
+                return Err(Failure::io(text));
+            }
+        }
+    }
+    for volume in used {
+        delete_pool_of(volume.root(), id)?;
+    }
+    tracing::info!("block pool {id} was deleted, as asked");
+    Ok(DeleteBlockPoolResponseProto {})
 }

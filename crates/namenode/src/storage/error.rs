@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 use zerohop_journal::JournalError;
+use zerohop_journal::error::advice;
 use zerohop_journal::layout::LayoutVersion;
 
 /// Why the applied state refused an image or an edit.
@@ -128,16 +129,6 @@ pub enum StorageError {
         /// Why the first of them failed.
         reason: String,
     },
-}
-
-/// What helps, where the system's error tells.
-fn advice(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::PermissionDenied => "; the user who runs the NameNode must own the folder",
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; make room there",
-        io::ErrorKind::ReadOnlyFilesystem => "; mount it for writing",
-        _ => "",
-    }
 }
 
 impl StorageError {

@@ -79,8 +79,13 @@ impl Watch {
         let (namenode, datanodes) = cluster.process_ids();
         let named = namenode.into_iter().map(|id| ("NameNode", id));
         let all = named.chain(datanodes.into_iter().map(|id| ("DataNode", id)));
-        let daemons = all.map(|(name, id)| (name, id, resident(id))).collect();
-        Self { daemons, logs: vec![cluster.site.log("nn"), cluster.site.log("dn0")] }
+        Self::over(all.collect(), vec![cluster.site.log("nn"), cluster.site.log("dn0")])
+    }
+
+    /// Watches processes by name and id.
+    pub fn over(processes: Vec<(&'static str, u32)>, logs: Vec<PathBuf>) -> Self {
+        let with_memory = |(name, id)| (name, id, resident(id));
+        Self { daemons: processes.into_iter().map(with_memory).collect(), logs }
     }
 
     /// Prints and checks what each daemon holds now.

@@ -33,6 +33,14 @@ impl Port {
         Ok(stream)
     }
 
+    /// Sends a good request; something must come back.
+    pub fn must_answer(&self, bytes: &[u8], what: &str) -> Outcome {
+        let mut stream = self.open(bytes)?;
+        stream.set_read_timeout(Some(LIMIT)).at(self.0)?;
+        let got = stream.read(&mut [0]).at(&format!("{}: {what}", self.0))?;
+        if got == 1 { Ok(()) } else { Err(format!("{}: {what}: no answer", self.0)) }
+    }
+
     /// Sends bytes and no more; the daemon must close the connection. What it answered.
     pub fn must_close(&self, bytes: &[u8], what: &str) -> Outcome<Vec<u8>> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.1)).at(self.0)?;

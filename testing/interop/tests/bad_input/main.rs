@@ -4,6 +4,8 @@
 
 mod beside;
 mod frames;
+mod mutated;
+mod recorded;
 
 use std::io::{ErrorKind, Read};
 use std::net::TcpStream;

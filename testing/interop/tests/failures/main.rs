@@ -6,6 +6,7 @@ mod corruption;
 mod decommission;
 mod disks;
 mod failover;
+mod mishaps;
 mod orders;
 mod pipeline;
 mod repeated;

@@ -1,7 +1,10 @@
 //! What an administrator asks of one DataNode.
 
+use std::fs;
+use std::path::PathBuf;
+
 use zerohop_interop::cluster::{Cluster, Spec};
-use zerohop_interop::harm::{SETTLE, over, zerohop};
+use zerohop_interop::harm::{Explain, SETTLE, blocks, client, over, put, shape, zerohop};
 use zerohop_interop::{Kind, Outcome, java};
 
 const TOOL: &str = "org.apache.hadoop.hdfs.tools.DFSAdmin";
@@ -22,6 +25,69 @@ fn same(cluster: &Cluster, words: &[&str]) -> Outcome<String> {
         true => Ok(format!("{code} {}", ours.1)),
         false => Err(format!("{words:?}: {apache:?}, but ours says {ours:?}")),
     }
+}
+
+/// A folder of a block pool that nobody serves, as another NameNode may have left it.
+fn leave_pool(cluster: &Cluster, id: &str, replica: bool) -> Outcome<PathBuf> {
+    let pool = cluster.folder().join("dn0/disk0/current").join(id);
+    let finalized = pool.join("current/finalized/subdir0/subdir0");
+    for folder in [&finalized, &pool.join("current/rbw"), &pool.join("tmp")] {
+        fs::create_dir_all(folder).at("a pool's folder")?;
+    }
+    if replica {
+        fs::write(finalized.join("blk_1073741825"), "x").at("a replica")?;
+    }
+    Ok(pool)
+}
+
+/// Pools that are served stay, those with replicas too unless forced; what is gone is gone.
+fn delete_pools(cluster: &Cluster, node: &str) -> Outcome {
+    let own = pool_id(cluster)?;
+    for words in
+        [vec!["-deleteBlockPool", node, &own], vec!["-deleteBlockPool", node, &own, "force"]]
+    {
+        let said = same(cluster, &words)?;
+        if !said.contains("The block pool is still running") {
+            return Err(format!("{words:?}: {said}"));
+        }
+    }
+    // Both tools, one after the other: each has a pool of its own to delete.
+    let apache = |words: &[&str]| -> Outcome<i32> {
+        Ok(java::run(TOOL, words, &cluster.conf(), SETTLE)?.code)
+    };
+    let ours = |words: &[&str]| -> Outcome<i32> {
+        Ok(zerohop(&cluster.conf(), &[&["dfsadmin"], words].concat())?.0)
+    };
+    for by_apache in [true, false] {
+        let tool = |words: &[&str]| if by_apache { apache(words) } else { ours(words) };
+        let empty = leave_pool(cluster, "BP-8-127.0.0.1-8", false)?;
+        let code = tool(&["-deleteBlockPool", node, "BP-8-127.0.0.1-8"])?;
+        if code != 0 || empty.exists() {
+            return Err(format!("an empty pool: {code}, {}", empty.exists()));
+        }
+        let full = leave_pool(cluster, "BP-9-127.0.0.1-9", true)?;
+        let words = ["-deleteBlockPool", node, "BP-9-127.0.0.1-9"];
+        let said = same(cluster, &words)?;
+        if !said.contains("it contains some block files") || !full.exists() {
+            return Err(format!("{words:?}: {said}"));
+        }
+        let code = tool(&[&words[..], &["force"]].concat())?;
+        if code != 0 || full.exists() {
+            return Err(format!("a pool with replicas: {code}, {}", full.exists()));
+        }
+    }
+    // No such pool.
+    match same(cluster, &["-deleteBlockPool", node, "BP-7-127.0.0.1-7"])? {
+        said if said.trim_end() == "0" => Ok(()),
+        said => Err(format!("a pool that is not there: {said}")),
+    }
+}
+
+fn pool_id(cluster: &Cluster) -> Outcome<String> {
+    let fs = client(&cluster.conf(), &[])?;
+    put(&fs, "/pool", 1, 10, shape(1, 1 << 20))?;
+    let block = blocks(&fs, "/pool")?.pop().ok_or("no block")?;
+    Ok(block.block.pool.to_string())
 }
 
 fn story(datanodes: Kind) {
@@ -52,6 +118,7 @@ fn story(datanodes: Kind) {
                 return Err(format!("{words:?}: {said}"));
             }
         }
+        delete_pools(cluster, &node)?;
         let words = ["dfsadmin", "-shutdownDatanode", &node];
         let said = zerohop(&cluster.conf(), &words)?;
         let expected = format!("Submitted a shutdown request to datanode {node}\n");
