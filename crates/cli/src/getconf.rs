@@ -11,13 +11,13 @@ use crate::settings::Settings;
 const USAGE: &str = "getconf reads the configuration files.
 
 Usage: getconf
-\t[-namenodes]\t\t\thosts of the NameNodes
-\t[-secondaryNameNodes]\t\thosts of the secondary NameNodes
-\t[-backupNodes]\t\t\thosts of the backup nodes
-\t[-journalNodes]\t\t\thosts of the JournalNodes
+\t[-namenodes [--json]]\t\thosts of the NameNodes
+\t[-secondaryNameNodes [--json]]\thosts of the secondary NameNodes
+\t[-backupNodes [--json]]\t\thosts of the backup nodes
+\t[-journalNodes [--json]]\t\thosts of the JournalNodes
 \t[-includeFile]\t\t\tfile of the DataNodes that may join
 \t[-excludeFile]\t\t\tfile of the DataNodes to decommission
-\t[-nnRpcAddresses]\t\tRPC addresses of the NameNodes
+\t[-nnRpcAddresses [--json]]\tRPC addresses of the NameNodes
 \t[-confKey [key] [-v] [--json]]\ta value; -v says where it comes from
 \t[-list [--json]]\t\tall values that are set";
 
@@ -43,11 +43,13 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
         ("-confkey", _) => Err(Failure::io("usage: -confKey [key]")),
         (_, [extra, ..]) => Err(Failure::io(format!("Did not expect argument: {extra}"))),
         ("-list", []) => Ok(list(&conf, as_json)),
+        ("-namenodes" | "-nnrpcaddresses", []) if as_json => configured(&conf).map(nodes_json),
         ("-namenodes", []) => configured(&conf).map(hosts),
         ("-nnrpcaddresses", []) => configured(&conf).map(addresses),
-        ("-secondarynamenodes", []) => host_of(&conf, &keys::DFS_NAMENODE_SECONDARY_HTTP_ADDRESS),
-        ("-backupnodes", []) => host_of(&conf, &keys::DFS_NAMENODE_BACKUP_ADDRESS),
-        ("-journalnodes", []) => journal_nodes(&conf),
+        ("-secondarynamenodes" | "-backupnodes" | "-journalnodes", []) if as_json => {
+            other_hosts(&conf, &what).map(|hosts| json!(words_of(&hosts)).to_string())
+        }
+        ("-secondarynamenodes" | "-backupnodes" | "-journalnodes", []) => other_hosts(&conf, &what),
         ("-includefile", []) => value(&conf, keys::DFS_HOSTS.name, verbose, as_json),
         ("-excludefile", []) => value(&conf, keys::DFS_HOSTS_EXCLUDE.name, verbose, as_json),
         _ => {
@@ -124,6 +126,30 @@ fn list(conf: &Conf, as_json: bool) -> String {
     let lines: Vec<String> =
         conf.iter().map(|(name, value)| format!("{name}={value}\t{}", sourced(name))).collect();
     lines.join("\n")
+}
+
+/// The NameNodes, whichever of the two lists was asked for.
+fn nodes_json(nodes: Vec<NameNode>) -> String {
+    let one = |node: NameNode| {
+        let id = |text: String| Some(text).filter(|text| !text.is_empty());
+        json!({
+            "nameservice": id(node.nameservice), "id": id(node.id), "host": node.host,
+            "port": node.port,
+        })
+    };
+    serde_json::Value::Array(nodes.into_iter().map(one).collect()).to_string()
+}
+
+fn other_hosts(conf: &Conf, what: &str) -> Outcome<String> {
+    match what {
+        "-secondarynamenodes" => host_of(conf, &keys::DFS_NAMENODE_SECONDARY_HTTP_ADDRESS),
+        "-backupnodes" => host_of(conf, &keys::DFS_NAMENODE_BACKUP_ADDRESS),
+        _ => journal_nodes(conf),
+    }
+}
+
+fn words_of(hosts: &str) -> Vec<&str> {
+    hosts.split_whitespace().collect()
 }
 
 fn hosts(nodes: Vec<NameNode>) -> String {

@@ -4,7 +4,11 @@ use std::fs::OpenOptions;
 use std::path::Path;
 use std::sync::Mutex;
 
+use tracing::Level;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::failure::{Failure, Outcome};
 
@@ -13,6 +17,24 @@ const DEFAULT: &str = "info,org.apache.hadoop.hdfs.server.namenode.FSNamesystem.
 
 fn filter() -> EnvFilter {
     EnvFilter::try_from_env("ZEROHOP_LOG").unwrap_or_else(|_| EnvFilter::new(DEFAULT))
+}
+
+/// What a command of the user prints on standard error beside its own output: warnings about the
+/// configuration, or what ZEROHOP_LOG asks for. Does nothing where lines go somewhere already.
+pub fn of_client() {
+    let lines = tracing_subscriber::fmt::layer()
+        .with_ansi(false)
+        .without_time()
+        .with_target(false)
+        .with_writer(std::io::stderr);
+    let registry = tracing_subscriber::registry();
+    let _ = match EnvFilter::try_from_env("ZEROHOP_LOG") {
+        Ok(filter) => registry.with(lines.with_filter(filter)).try_init(),
+        Err(_) => {
+            let settings = Targets::new().with_target("zerohop_client::settings", Level::WARN);
+            registry.with(lines.with_filter(settings)).try_init()
+        }
+    };
 }
 
 /// Lines go to standard error.

@@ -2,6 +2,7 @@
 
 use crate::client::Client;
 use crate::error::{Error, Kind, Result};
+use crate::settings::CombineMode as Mode;
 use crate::types::{LocatedBlock, LocatedBlocks, Replica};
 use md5::{Digest, Md5};
 use std::io::{self, Read, Write};
@@ -27,12 +28,6 @@ pub struct FileChecksum {
     pub bytes: Vec<u8>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Mode {
-    Md5,
-    Composite,
-}
-
 /// What the blocks have in common.
 struct Blocks {
     bytes_per_crc: u32,
@@ -45,11 +40,7 @@ struct Blocks {
 impl FileChecksum {
     /// The checksum of the first `len` bytes; `None` where block data has none.
     pub(crate) fn compute(client: &Arc<Client>, src: &str, len: u64) -> Result<Option<Self>> {
-        let mode = match client.settings.checksum_combine_mode.as_str() {
-            "COMPOSITE_CRC" => Mode::Composite,
-            "MD5MD5CRC" => Mode::Md5,
-            other => return Err(Error::invalid(format!("Unknown ChecksumCombineMode: {other}"))),
-        };
+        let mode = client.settings.checksum_combine_mode;
         let located = locate(client, src, len)?;
         if located.blocks.is_empty() {
             return Ok(Some(of_nothing()));

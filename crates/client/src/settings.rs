@@ -1,8 +1,8 @@
 //! The configuration of a client, read once.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use std::time::Duration;
-use zerohop_conf::{Conf, keys};
+use zerohop_conf::{Conf, ConfError, keys};
 use zerohop_wire::checksum_type::{ChecksumType, DataChecksum};
 use zerohop_wire::transfer::packet::{PACKET_LEN_MAX, PREFIX_LEN_MAX};
 
@@ -29,7 +29,7 @@ pub(crate) struct Settings {
     pub(crate) replication: u16,
     pub(crate) block_size: u64,
     pub(crate) checksum: DataChecksum,
-    pub(crate) checksum_combine_mode: String,
+    pub(crate) checksum_combine_mode: CombineMode,
     pub(crate) umask: u16,
     /// Header, sums and data of a packet.
     pub(crate) packet_len: usize,
@@ -108,17 +108,22 @@ impl LocalSettings {
 impl Settings {
     pub(crate) fn from_conf(conf: &Conf) -> Result<Self> {
         let count = |key| conf.get(key).map(|n: i32| u32::try_from(n).unwrap_or(0));
+        let checksum = checksum(conf)?;
         let packet_len = match conf.is_set(keys::DFS_CLIENT_WRITE_PACKET_SIZE.name) {
             true => conf.get(&keys::DFS_CLIENT_WRITE_PACKET_SIZE)?.max(0) as usize,
-            false => packet_len(PACKET_DATA_OWN, checksum(conf)?),
+            false => packet_len(PACKET_DATA_OWN, checksum),
         };
         Ok(Self {
-            replication: u16::try_from(conf.get(&keys::DFS_REPLICATION)?)
-                .map_err(|_| Error::invalid("dfs.replication must be from 1 to 32767"))?,
+            // None is left to the NameNode, which says what its least is.
+            replication: conf.get_as(
+                &keys::DFS_REPLICATION,
+                "a number from 0 to 32767",
+                |count| u16::try_from(count).ok().filter(|count| *count <= i16::MAX as u16),
+            )?,
             block_size: conf.get(&keys::DFS_BLOCKSIZE)?,
-            checksum: checksum(conf)?,
-            checksum_combine_mode: conf.get(&keys::DFS_CHECKSUM_COMBINE_MODE)?,
-            umask: umask(&conf.get(&keys::FS_PERMISSIONS_UMASK_MODE)?)?,
+            checksum,
+            checksum_combine_mode: combine_mode(conf),
+            umask: conf.get_as(&keys::FS_PERMISSIONS_UMASK_MODE, UMASKS, |text| umask(&text))?,
             packet_len: packet_len.min(PACKET_LEN_MAX),
             packets_in_flight_max: count(&keys::DFS_CLIENT_WRITE_MAX_PACKETS_IN_FLIGHT)?.max(1)
                 as usize,
@@ -181,16 +186,46 @@ fn extended(timeout: Duration, nodes: usize) -> Duration {
     if timeout.is_zero() { timeout } else { timeout + TIMEOUT_PER_NODE * nodes as u32 }
 }
 
+/// How a file's checksum is made of those of its blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum CombineMode {
+    /// MD5 of the blocks' MD5s of their chunks' sums.
+    #[default]
+    Md5,
+    /// The CRC of the whole file.
+    Composite,
+}
+
+/// Hadoop's client warns of these two and goes on with the default.
+fn or_default<T>(read: std::result::Result<T, ConfError>, default: T, name: &str) -> T {
+    read.unwrap_or_else(|error| {
+        tracing::warn!("{error}; using {name}");
+        default
+    })
+}
+
+fn combine_mode(conf: &Conf) -> CombineMode {
+    let read =
+        conf.get_as(&keys::DFS_CHECKSUM_COMBINE_MODE, "one of MD5MD5CRC, COMPOSITE_CRC", |name| {
+            match name.as_str() {
+                "MD5MD5CRC" => Some(CombineMode::Md5),
+                "COMPOSITE_CRC" => Some(CombineMode::Composite),
+                _ => None,
+            }
+        });
+    or_default(read, CombineMode::Md5, "MD5MD5CRC")
+}
+
 fn checksum(conf: &Conf) -> Result<DataChecksum> {
-    let name = conf.get(&keys::DFS_CHECKSUM_TYPE)?;
-    let kind = ChecksumType::from_name(&name).unwrap_or_else(|| {
-        tracing::warn!("Bad checksum type: {name}. Using default CRC32C");
-        ChecksumType::Crc32c
+    let kind =
+        conf.get_as(&keys::DFS_CHECKSUM_TYPE, "one of CRC32C, CRC32, NULL", |name: String| {
+            ChecksumType::from_name(&name)
+        });
+    let kind = or_default(kind, ChecksumType::Crc32c, "CRC32C");
+    let sum = conf.get_as(&keys::DFS_BYTES_PER_CHECKSUM, "a number of bytes above 0", |bytes| {
+        DataChecksum::new(kind, u32::try_from(bytes).ok()?).ok()
     });
-    let bytes = conf.get(&keys::DFS_BYTES_PER_CHECKSUM)?;
-    let bytes = u32::try_from(bytes).unwrap_or(0);
-    DataChecksum::new(kind, bytes)
-        .map_err(|_| Error::invalid(format!("Invalid value: bytesPerChecksum = {bytes} <= 0")))
+    Ok(sum?)
 }
 
 fn replace_policy(conf: &Conf) -> Result<ReplacePolicy> {
@@ -198,27 +233,25 @@ fn replace_policy(conf: &Conf) -> Result<ReplacePolicy> {
         return Ok(ReplacePolicy::Disabled);
     }
     let key = keys::DFS_CLIENT_BLOCK_WRITE_REPLACE_DATANODE_ON_FAILURE_POLICY;
-    let name = conf.get(&key)?;
-    match name.to_ascii_uppercase().as_str() {
-        "NEVER" => Ok(ReplacePolicy::Never),
-        "DEFAULT" => Ok(ReplacePolicy::Default),
-        "ALWAYS" => Ok(ReplacePolicy::Always),
-        _ => Err(Error::invalid(format!("Illegal configuration value for {}: {name}", key.name))),
-    }
+    let policy = conf.get_as(&key, "one of DEFAULT, ALWAYS, NEVER", |name| {
+        match name.to_ascii_uppercase().as_str() {
+            "NEVER" => Some(ReplacePolicy::Never),
+            "DEFAULT" => Some(ReplacePolicy::Default),
+            "ALWAYS" => Some(ReplacePolicy::Always),
+            _ => None,
+        }
+    });
+    Ok(policy?)
 }
 
+const UMASKS: &str = "an octal (022) or symbolic (u=rwx,g=rx,o=rx) umask";
+
 /// `fs.permissions.umask-mode`: octal, or the permissions to keep as `u=rwx,g=rx,o=`.
-fn umask(text: &str) -> Result<u16> {
-    if let Ok(octal) = u16::from_str_radix(text, 8)
-        && octal <= 0o1777
-    {
-        return Ok(octal & 0o777);
+fn umask(text: &str) -> Option<u16> {
+    match u16::from_str_radix(text, 8) {
+        Ok(octal) if octal <= 0o1777 => Some(octal & 0o777),
+        _ => symbolic_umask(text),
     }
-    symbolic_umask(text).ok_or_else(|| {
-        Error::invalid(format!(
-            "Unable to parse configuration fs.permissions.umask-mode with value {text} as octal or symbolic umask."
-        ))
-    })
 }
 
 fn symbolic_umask(text: &str) -> Option<u16> {
@@ -257,10 +290,38 @@ mod tests {
     #[test]
     fn umasks_are_octal_or_symbolic() {
         assert_eq!(umask("022").unwrap(), 0o022);
-        assert_eq!(umask("u=rwx,g=r-x,o=r-x").ok(), None);
+        assert_eq!(umask("u=rwx,g=r-x,o=r-x"), None);
         assert_eq!(umask("u=rwx,g=rx,o=").unwrap(), 0o027);
         assert_eq!(umask("a=rx").unwrap(), 0o222);
-        assert!(umask("9").is_err());
+        assert_eq!(umask("9"), None);
+    }
+
+    #[test]
+    fn impossible_values_name_key_value_origin_and_what_would_fit() {
+        let refused = |name: &str, value: &str| {
+            let mut conf = Conf::new();
+            conf.set_option(name, value);
+            Settings::from_conf(&conf).err().map(|error| error.to_string()).unwrap_or_default()
+        };
+        let policy = "dfs.client.block.write.replace-datanode-on-failure.policy";
+        for (name, value, expected) in [
+            ("dfs.replication", "40000", "a number from 0 to 32767"),
+            ("dfs.bytes-per-checksum", "0", "a number of bytes above 0"),
+            (policy, "SOMETIMES", "one of DEFAULT, ALWAYS, NEVER"),
+            ("fs.permissions.umask-mode", "0x", UMASKS),
+            (
+                "dfs.client.socket-timeout",
+                "soon",
+                "a time (a number with ns, us, ms, s, m, h, d or no suffix)",
+            ),
+        ] {
+            let wanted = format!("{name}: `{value}' from the command line is not {expected}");
+            assert_eq!(refused(name, value), wanted);
+        }
+        // Hadoop's client warns of these two.
+        for name in ["dfs.checksum.type", "dfs.checksum.combine.mode"] {
+            assert_eq!(refused(name, "FOO"), "");
+        }
     }
 
     #[test]

@@ -167,6 +167,30 @@ impl Conf {
         self.typed(key.name, key.default, key.unit)
     }
 
+    /// The value of a key that takes fewer values than its type: `read` gives `None` for one that does
+    /// not fit. `expected` is what would, for the error: "one of CRC32C, CRC32, NULL".
+    ///
+    /// # Errors
+    /// As [`Conf::get`], and [`ConfError::Value`] for what does not fit.
+    pub fn get_as<T: Value, U>(
+        &self,
+        key: &Key<T>,
+        expected: &'static str,
+        read: impl FnOnce(T) -> Option<U>,
+    ) -> Result<U, ConfError> {
+        read(self.get(key)?).ok_or_else(|| self.misfit(key.name, expected))
+    }
+
+    /// The error for the value of `name`, which is not what was expected.
+    pub fn misfit(&self, name: &str, expected: &'static str) -> ConfError {
+        ConfError::Value {
+            key: name.to_owned(),
+            value: self.get_raw(name).unwrap_or_default().trim().to_owned(),
+            origin: self.source(name).unwrap_or(Source::Default),
+            expected,
+        }
+    }
+
     /// The value of a key for one name service or NameNode: `suffixes` are appended to the name
     /// with dots; without such a value the plain key counts.
     pub fn get_for<T: Value>(&self, key: &Key<T>, suffixes: &[&str]) -> Result<T, ConfError> {

@@ -1,6 +1,7 @@
 //! The HTTP port: `/jmx`, as monitoring and NameNode pages expect it to be there, and `/shortcircuit`,
 //! who reads locally.
 
+use crate::jmx;
 use crate::node::Node;
 use crate::short_circuit::listing;
 use std::io;
@@ -81,7 +82,7 @@ async fn answer(mut stream: TcpStream, node: &Node, conf: &Conf) -> io::Result<(
     let (status, body) = match (method, path) {
         ("GET" | "HEAD", "/") => ("200 OK", INDEX.to_owned()),
         ("GET" | "HEAD", "/conf") => ("200 OK", dump::xml(&dump::properties(conf, None))),
-        ("GET" | "HEAD", "/jmx") => ("200 OK", jmx(node)),
+        ("GET" | "HEAD", "/jmx") => ("200 OK", format!("{:#}\n", jmx::page(node))),
         ("GET" | "HEAD", "/shortcircuit") => {
             let listing = listing(&node.store.slots, &node.domain_socket, &node.store.cache);
             ("200 OK", format!("{listing:#}\n"))
@@ -97,25 +98,4 @@ async fn answer(mut stream: TcpStream, node: &Node, conf: &Conf) -> io::Result<(
     );
     stream.write_all(answer.as_bytes()).await?;
     stream.shutdown().await
-}
-
-fn jmx(node: &Node) -> String {
-    let reports = node.store.storage_reports().reports;
-    let sum = |field: fn(&zerohop_proto::hdfs::StorageReportProto) -> Option<u64>| -> u64 {
-        reports.iter().filter_map(field).sum()
-    };
-    let blocks: u64 = node.store.volumes().iter().map(|volume| volume.blocks()).sum();
-    format!(
-        "{{\n  \"beans\" : [ {{\n    \"name\" : \"Hadoop:service=DataNode,name=FSDatasetState\",\n    \
-         \"Capacity\" : {},\n    \"DfsUsed\" : {},\n    \"Remaining\" : {},\n    \"NumBlocks\" : \
-         {blocks},\n    \"NumFailedVolumes\" : {}\n  }}, {{\n    \"name\" : \
-         \"Hadoop:service=DataNode,name=DataNodeInfo\",\n    \"XceiverCount\" : {},\n    \
-         \"XmitsInProgress\" : {}\n  }} ]\n}}\n",
-        sum(|report| report.capacity),
-        sum(|report| report.dfs_used),
-        sum(|report| report.remaining),
-        node.store.storage_reports().failed_volumes,
-        node.threads.busy(),
-        node.transfers_under_way(),
-    )
 }

@@ -7,6 +7,7 @@ mod datanode;
 mod error;
 mod http;
 mod ipc;
+mod jmx;
 mod namenodes;
 mod node;
 mod op;

@@ -75,7 +75,8 @@ pub(crate) enum VolumePolicy {
 impl Settings {
     /// Reads the settings.
     pub(crate) fn read(conf: &Conf) -> Result<Self, Error> {
-        let pct = conf.get(&keys::DFS_DATANODE_DU_RESERVED_PCT)?;
+        let data_dirs = conf.get(&keys::DFS_DATANODE_DATA_DIR)?;
+        let folders = i64::try_from(data_dirs.len()).unwrap_or(i64::MAX);
         Ok(Self {
             transfer_addr: address(conf, &keys::DFS_DATANODE_ADDRESS)?,
             ipc_addr: address(conf, &keys::DFS_DATANODE_IPC_ADDRESS)?,
@@ -84,12 +85,18 @@ impl Settings {
                 Some(name) if !name.is_empty() => name,
                 _ => own_host_name(),
             },
-            data_dirs: conf.get(&keys::DFS_DATANODE_DATA_DIR)?,
-            failed_volumes_tolerated: i64::from(
-                conf.get(&keys::DFS_DATANODE_FAILED_VOLUMES_TOLERATED)?,
-            ),
+            failed_volumes_tolerated: conf.get_as(
+                &keys::DFS_DATANODE_FAILED_VOLUMES_TOLERATED,
+                "-1, or a number below that of the folders of dfs.datanode.data.dir",
+                |count| Some(i64::from(count)).filter(|c| (-1..folders.max(1)).contains(c)),
+            )?,
+            data_dirs,
             du_reserved: conf.get(&keys::DFS_DATANODE_DU_RESERVED)?,
-            du_reserved_pct: u64::try_from(pct).unwrap_or(0).min(100),
+            du_reserved_pct: conf.get_as(
+                &keys::DFS_DATANODE_DU_RESERVED_PCT,
+                "a number from 0 to 100",
+                |share| u64::try_from(share).ok().filter(|share| *share <= 100),
+            )?,
             volume_policy: VolumePolicy::read(conf)?,
             max_transfer_threads: positive(conf, &keys::DFS_DATANODE_MAX_TRANSFER_THREADS)?,
             socket_timeout: never_zero(conf.get(&keys::DFS_CLIENT_SOCKET_TIMEOUT)?),
@@ -128,19 +135,19 @@ impl VolumePolicy {
             DFS_DATANODE_AVAILABLE_SPACE_VOLUME_CHOOSING_POLICY_BALANCED_SPACE_THRESHOLD as THRESHOLD,
             DFS_DATANODE_FSDATASET_VOLUME_CHOOSING_POLICY as CLASS,
         };
-        let class = conf.get(&CLASS)?;
-        match class.rsplit('.').next().unwrap_or_default() {
-            "RoundRobinVolumeChoosingPolicy" => Ok(Self::RoundRobin),
-            "AvailableSpaceVolumeChoosingPolicy" => Ok(Self::AvailableSpace {
-                balanced_within: conf.get(&THRESHOLD)?,
-                preference: conf.get(&FRACTION)?,
-            }),
-            other => Err(Error::Config(format!(
-                "{}: unknown class {other}; use RoundRobinVolumeChoosingPolicy or \
-                 AvailableSpaceVolumeChoosingPolicy",
-                CLASS.name
-            ))),
-        }
+        let by_space = Self::AvailableSpace {
+            balanced_within: conf.get(&THRESHOLD)?,
+            preference: conf.get(&FRACTION)?,
+        };
+        let known = "RoundRobinVolumeChoosingPolicy or AvailableSpaceVolumeChoosingPolicy";
+        let policy = conf.get_as(&CLASS, known, |class| {
+            match class.rsplit('.').next().unwrap_or_default() {
+                "RoundRobinVolumeChoosingPolicy" => Some(Self::RoundRobin),
+                "AvailableSpaceVolumeChoosingPolicy" => Some(by_space),
+                _ => None,
+            }
+        });
+        Ok(policy?)
     }
 }
 
@@ -169,23 +176,49 @@ fn never_zero(duration: Duration) -> Duration {
 }
 
 fn positive(conf: &Conf, key: &zerohop_conf::Key<i32>) -> Result<usize, Error> {
-    let value = conf.get(key)?;
-    usize::try_from(value)
-        .ok()
-        .filter(|value| *value > 0)
-        .ok_or_else(|| Error::Config(format!("{}: {value} is not a positive number", key.name)))
+    let count = conf.get_as(key, "a number above 0", |count| {
+        usize::try_from(count).ok().filter(|count| *count > 0)
+    });
+    Ok(count?)
 }
 
 fn address(conf: &Conf, key: &zerohop_conf::Key<String>) -> Result<SocketAddr, Error> {
-    let text = conf.get(key)?;
-    let text = text.trim().trim_start_matches("hdfs://");
-    text.to_socket_addrs()
-        .ok()
-        .and_then(|mut addrs| addrs.next())
-        .ok_or_else(|| Error::Config(format!("{}: `{text}' is not host:port", key.name)))
+    let addr = conf.get_as(key, "HOST:PORT of this machine", |text| {
+        text.trim_start_matches("hdfs://").to_socket_addrs().ok()?.next()
+    });
+    Ok(addr?)
 }
 
 fn own_host_name() -> String {
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
     if name.is_empty() { "localhost".to_owned() } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn impossible_values_name_key_value_origin_and_what_would_fit() {
+        let mut base = Conf::new();
+        base.set("dfs.datanode.data.dir", "/a,/b");
+        base.set("dfs.datanode.failed.volumes.tolerated", "1");
+        assert!(Settings::read(&base).is_ok());
+        let folders = "-1, or a number below that of the folders of dfs.datanode.data.dir";
+        let policies = "RoundRobinVolumeChoosingPolicy or AvailableSpaceVolumeChoosingPolicy";
+        for (name, value, expected) in [
+            ("dfs.datanode.failed.volumes.tolerated", "2", folders),
+            ("dfs.datanode.failed.volumes.tolerated", "-2", folders),
+            ("dfs.datanode.du.reserved.pct", "101", "a number from 0 to 100"),
+            ("dfs.datanode.max.transfer.threads", "0", "a number above 0"),
+            ("dfs.datanode.address", "nowhere", "HOST:PORT of this machine"),
+            ("dfs.datanode.fsdataset.volume.choosing.policy", "a.Random", policies),
+        ] {
+            let mut conf = base.clone();
+            conf.set_option(name, value);
+            let error = Settings::read(&conf).unwrap_err().to_string();
+            let wanted = format!("{name}: `{value}' from the command line is not {expected}");
+            assert_eq!(error, wanted);
+        }
+    }
 }

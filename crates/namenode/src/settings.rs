@@ -2,12 +2,14 @@
 
 use crate::Error;
 use std::time::Duration;
-use zerohop_conf::{Conf, keys};
+use zerohop_conf::{Conf, ConfError, Key, keys};
 use zerohop_namespace::NamespaceParams;
 use zerohop_namespace::blocks::BlockParams;
 use zerohop_proto::hdfs::{ChecksumTypeProto, FsServerDefaultsProto};
 use zerohop_transport::login::User;
 
+/// Entries in a page of a listing where dfs.ls.limit makes no sense.
+const LIST_LIMIT: usize = 1000;
 /// The port of the NameNode's RPC where none is named.
 const RPC_PORT: u16 = 8020;
 
@@ -108,23 +110,21 @@ fn readers(configured: i32) -> usize {
 }
 
 fn server_defaults(conf: &Conf) -> Result<FsServerDefaultsProto, Error> {
-    let checksum = conf.get(&keys::DFS_CHECKSUM_TYPE)?;
-    let checksum_type = match checksum.to_ascii_uppercase().as_str() {
-        "CRC32" => ChecksumTypeProto::ChecksumCrc32,
-        "CRC32C" => ChecksumTypeProto::ChecksumCrc32c,
-        "NULL" => ChecksumTypeProto::ChecksumNull,
-        _ => {
-            return Err(Error::Invalid(format!(
-                "Invalid checksum type in dfs.checksum.type: {checksum}"
-            )));
+    let expected = "one of CRC32C, CRC32, NULL";
+    let checksum_type = conf.get_as(&keys::DFS_CHECKSUM_TYPE, expected, |name| {
+        match name.to_ascii_uppercase().as_str() {
+            "CRC32" => Some(ChecksumTypeProto::ChecksumCrc32),
+            "CRC32C" => Some(ChecksumTypeProto::ChecksumCrc32c),
+            "NULL" => Some(ChecksumTypeProto::ChecksumNull),
+            _ => None,
         }
-    };
+    })?;
     Ok(FsServerDefaultsProto {
         block_size: conf.get(&keys::DFS_BLOCKSIZE)?,
-        bytes_per_checksum: conf.get(&keys::DFS_BYTES_PER_CHECKSUM)? as u32,
-        write_packet_size: conf.get(&keys::DFS_CLIENT_WRITE_PACKET_SIZE)? as u32,
-        replication: conf.get(&keys::DFS_REPLICATION)? as u32,
-        file_buffer_size: conf.get(&keys::IO_FILE_BUFFER_SIZE)? as u32,
+        bytes_per_checksum: above_zero(conf, &keys::DFS_BYTES_PER_CHECKSUM)?,
+        write_packet_size: above_zero(conf, &keys::DFS_CLIENT_WRITE_PACKET_SIZE)?,
+        replication: replicas(conf, &keys::DFS_REPLICATION)?.into(),
+        file_buffer_size: above_zero(conf, &keys::IO_FILE_BUFFER_SIZE)?,
         encrypt_data_transfer: Some(false),
         trash_interval: Some(conf.get(&keys::FS_TRASH_INTERVAL)?.as_secs() / 60),
         checksum_type: Some(checksum_type.into()),
@@ -138,29 +138,55 @@ fn millis(duration: Duration) -> u64 {
     duration.as_millis() as u64
 }
 
+fn above_zero(conf: &Conf, key: &Key<i32>) -> Result<u32, ConfError> {
+    conf.get_as(key, "a number above 0", |number| u32::try_from(number).ok().filter(|n| *n > 0))
+}
+
+/// A number of replicas; Hadoop keeps it as a Java short.
+fn replicas(conf: &Conf, key: &Key<i32>) -> Result<u16, ConfError> {
+    conf.get_as(key, "a number from 1 to 32767", |count| {
+        u16::try_from(count).ok().filter(|count| (1..=i16::MAX as u16).contains(count))
+    })
+}
+
+/// The least and the most that a file may ask for.
+fn replication_limits(conf: &Conf) -> Result<(u16, u16), ConfError> {
+    let max = replicas(conf, &keys::DFS_REPLICATION_MAX)?;
+    let min = replicas(conf, &keys::DFS_NAMENODE_REPLICATION_MIN)?;
+    if min > max {
+        let name = keys::DFS_NAMENODE_REPLICATION_MIN.name;
+        return Err(conf.misfit(name, "a number that dfs.replication.max allows"));
+    }
+    Ok((min, max))
+}
+
 fn block_params(conf: &Conf) -> Result<BlockParams, Error> {
+    let (replication_min, replication_max) = replication_limits(conf)?;
     Ok(BlockParams {
-        replication_min: conf
-            .get(&keys::DFS_NAMENODE_REPLICATION_MIN)?
-            .clamp(1, i32::from(i16::MAX)) as u16,
-        replication_max: conf.get(&keys::DFS_REPLICATION_MAX)?.clamp(1, i32::from(i16::MAX)) as u16,
-        replication_default: conf.get(&keys::DFS_REPLICATION)?.clamp(1, i32::from(i16::MAX)) as u16,
+        replication_min,
+        replication_max,
+        replication_default: replicas(conf, &keys::DFS_REPLICATION)?,
         transfer_streams_max: conf.get(&keys::DFS_NAMENODE_REPLICATION_MAX_STREAMS)?.max(0)
             as usize,
         transfer_streams_hard_max: conf
             .get(&keys::DFS_NAMENODE_REPLICATION_MAX_STREAMS_HARD_LIMIT)?
             .max(0) as usize,
         invalidate_limit: conf.get(&keys::DFS_BLOCK_INVALIDATE_LIMIT)?.max(1) as usize,
-        work_multiplier: conf
-            .get(&keys::DFS_NAMENODE_REPLICATION_WORK_MULTIPLIER_PER_ITERATION)?
-            .max(1) as usize,
+        work_multiplier: above_zero(
+            conf,
+            &keys::DFS_NAMENODE_REPLICATION_WORK_MULTIPLIER_PER_ITERATION,
+        )? as usize,
         pending_timeout_ms: millis(
             conf.get(&keys::DFS_NAMENODE_RECONSTRUCTION_PENDING_TIMEOUT_SEC)?,
         ),
         redundancy_interval_ms: millis(conf.get(&keys::DFS_NAMENODE_REDUNDANCY_INTERVAL_SECONDS)?),
         heartbeat_interval_ms: millis(conf.get(&keys::DFS_HEARTBEAT_INTERVAL)?),
         heartbeat_recheck_ms: millis(conf.get(&keys::DFS_NAMENODE_HEARTBEAT_RECHECK_INTERVAL)?),
-        stale_interval_ms: millis(conf.get(&keys::DFS_NAMENODE_STALE_DATANODE_INTERVAL)?),
+        stale_interval_ms: conf.get_as(
+            &keys::DFS_NAMENODE_STALE_DATANODE_INTERVAL,
+            "a time above 0",
+            |interval| Some(millis(interval)).filter(|ms| *ms > 0),
+        )?,
         avoid_stale_for_read: conf.get(&keys::DFS_NAMENODE_AVOID_READ_STALE_DATANODE)?,
         avoid_stale_for_write: conf.get(&keys::DFS_NAMENODE_AVOID_WRITE_STALE_DATANODE)?,
         report_leases_max: conf.get(&keys::DFS_NAMENODE_MAX_FULL_BLOCK_REPORT_LEASES)?.max(1)
@@ -177,6 +203,7 @@ fn block_params(conf: &Conf) -> Result<BlockParams, Error> {
 }
 
 fn namespace_params(conf: &Conf) -> Result<NamespaceParams, Error> {
+    let (replication_min, replication_max) = replication_limits(conf)?;
     Ok(NamespaceParams {
         superuser: User::of_process().name,
         supergroup: conf.get(&keys::DFS_PERMISSIONS_SUPERUSERGROUP)?,
@@ -188,17 +215,31 @@ fn namespace_params(conf: &Conf) -> Result<NamespaceParams, Error> {
         storage_policy_enabled: conf.get(&keys::DFS_STORAGE_POLICY_ENABLED)?,
         component_len_max: conf.get(&keys::DFS_NAMENODE_FS_LIMITS_MAX_COMPONENT_LENGTH)?.max(0)
             as usize,
-        directory_items_max: conf.get(&keys::DFS_NAMENODE_FS_LIMITS_MAX_DIRECTORY_ITEMS)?.max(1)
-            as usize,
+        directory_items_max: conf.get_as(
+            &keys::DFS_NAMENODE_FS_LIMITS_MAX_DIRECTORY_ITEMS,
+            "a number from 1 to 6400000",
+            |items| usize::try_from(items).ok().filter(|items| (1..=6_400_000).contains(items)),
+        )?,
         block_size_min: conf.get(&keys::DFS_NAMENODE_FS_LIMITS_MIN_BLOCK_SIZE)?,
         blocks_per_file_max: conf.get(&keys::DFS_NAMENODE_FS_LIMITS_MAX_BLOCKS_PER_FILE)?.max(1)
             as usize,
-        xattrs_per_inode_max: conf.get(&keys::DFS_NAMENODE_FS_LIMITS_MAX_XATTRS_PER_INODE)?.max(0)
-            as usize,
-        xattr_size_max: conf.get(&keys::DFS_NAMENODE_FS_LIMITS_MAX_XATTR_SIZE)?.max(0) as usize,
+        xattrs_per_inode_max: conf.get_as(
+            &keys::DFS_NAMENODE_FS_LIMITS_MAX_XATTRS_PER_INODE,
+            "a number of 0 or above",
+            |count| usize::try_from(count).ok(),
+        )?,
+        xattr_size_max: conf.get_as(
+            &keys::DFS_NAMENODE_FS_LIMITS_MAX_XATTR_SIZE,
+            "a number of bytes from 1 to 32768",
+            |size| usize::try_from(size).ok().filter(|size| (1..=32_768).contains(size)),
+        )?,
         access_time_precision_ms: millis(conf.get(&keys::DFS_NAMENODE_ACCESSTIME_PRECISION)?),
-        list_limit: conf.get(&keys::DFS_LS_LIMIT)?.max(1) as usize,
-        open_files_batch: conf.get(&keys::DFS_NAMENODE_LIST_OPENFILES_NUM_RESPONSES)?.max(1)
+        // Hadoop takes its own default for what is not above 0.
+        list_limit: match conf.get(&keys::DFS_LS_LIMIT)? {
+            limit @ 1.. => limit as usize,
+            _ => LIST_LIMIT,
+        },
+        open_files_batch: above_zero(conf, &keys::DFS_NAMENODE_LIST_OPENFILES_NUM_RESPONSES)?
             as usize,
         corrupt_files_batch: conf.get(&keys::DFS_NAMENODE_MAX_CORRUPT_FILE_BLOCKS_RETURNED)?.max(1)
             as usize,
@@ -208,15 +249,45 @@ fn namespace_params(conf: &Conf) -> Result<NamespaceParams, Error> {
             .max(1) as usize,
         cache_pools_batch: conf.get(&keys::DFS_NAMENODE_LIST_CACHE_POOLS_NUM_RESPONSES)?.max(1)
             as usize,
-        replication_min: conf
-            .get(&keys::DFS_NAMENODE_REPLICATION_MIN)?
-            .clamp(1, i32::from(i16::MAX)) as u16,
-        replication_max: conf.get(&keys::DFS_REPLICATION_MAX)?.clamp(1, i32::from(i16::MAX)) as u16,
-        replication_default: conf.get(&keys::DFS_REPLICATION)?.clamp(1, i32::from(i16::MAX)) as u16,
+        replication_min,
+        replication_max,
+        replication_default: replicas(conf, &keys::DFS_REPLICATION)?,
         quota_by_type_enabled: conf.get(&keys::DFS_QUOTA_BY_STORAGE_TYPE_ENABLED)?,
         lease_hard_ms: millis(conf.get(&keys::DFS_NAMENODE_LEASE_HARD_LIMIT_SEC)?),
         protected_directories: conf.get(&keys::FS_PROTECTED_DIRECTORIES)?,
         content_summary_sub_access: conf.get(&keys::DFS_PERMISSIONS_CONTENTSUMMARY_SUBACCESS)?,
         ..NamespaceParams::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn impossible_values_name_key_value_origin_and_what_would_fit() {
+        let mut base = Conf::new();
+        base.set("fs.defaultFS", "hdfs://localhost:0");
+        assert!(Settings::from_conf(&base).is_ok());
+        for (name, value, expected) in [
+            ("dfs.checksum.type", "FOO", "one of CRC32C, CRC32, NULL"),
+            ("dfs.replication", "0", "a number from 1 to 32767"),
+            ("dfs.replication.max", "40000", "a number from 1 to 32767"),
+            ("dfs.namenode.replication.min", "600", "a number that dfs.replication.max allows"),
+            ("dfs.bytes-per-checksum", "-1", "a number above 0"),
+            ("dfs.namenode.stale.datanode.interval", "0", "a time above 0"),
+            ("dfs.namenode.fs-limits.max-directory-items", "0", "a number from 1 to 6400000"),
+            ("dfs.namenode.fs-limits.max-xattr-size", "1m", "a number of bytes from 1 to 32768"),
+            ("dfs.namenode.fs-limits.max-xattrs-per-inode", "-1", "a number of 0 or above"),
+        ] {
+            let mut conf = base.clone();
+            conf.set_option(name, value);
+            let error = Settings::from_conf(&conf).map(|_| ()).unwrap_err().to_string();
+            let wanted = format!("{name}: `{value}' from the command line is not {expected}");
+            assert_eq!(error, wanted);
+        }
+        base.set("dfs.ls.limit", "-5");
+        let settings = Settings::from_conf(&base).unwrap();
+        assert_eq!(settings.namespace_params.list_limit, LIST_LIMIT);
+    }
 }

@@ -464,6 +464,18 @@ async fn pages_answer() {
     let jmx = harness.page("/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState").await;
     assert!(jmx.contains("\"FSState\": \"Operational\""), "{jmx}");
     assert!(!jmx.contains("NameNodeInfo"));
+    let member = |page: &str, name: &str| -> serde_json::Value {
+        let body = page.split_once('{').map_or(String::new(), |(_, rest)| format!("{{{rest}"));
+        let page: serde_json::Value = serde_json::from_str(&body).unwrap();
+        page["beans"][0][name].clone()
+    };
+    let info = harness.page("/jmx?qry=Hadoop:service=NameNode,name=NameNodeInfo").await;
+    assert!(member(&info, "Threads").as_u64() > Some(1), "{info}");
+    let sizes = member(&info, "NameDirSize").as_str().unwrap_or_default().to_owned();
+    let sizes: serde_json::Value = serde_json::from_str(&sizes).unwrap();
+    assert!(sizes.as_object().unwrap().values().all(|size| size.as_u64() > Some(1000)), "{sizes}");
+    let status = harness.page("/jmx?qry=Hadoop:service=NameNode,name=NameNodeStatus").await;
+    assert!(!member(&status, "HostAndPort").as_str().unwrap().ends_with(":0"), "{status}");
     assert!(harness.page("/").await.contains("Live DataNodes"));
     assert!(harness.page("/conf").await.contains("<name>dfs.replication</name><value>1</value>"));
     assert!(harness.page("/webhdfs/v1/?op=LISTSTATUS").await.starts_with("HTTP/1.0 501"));

@@ -35,6 +35,11 @@ impl Leases {
         lease.renewed_ms = now_ms;
     }
 
+    /// Clients with files open.
+    pub(crate) fn holder_count(&self) -> usize {
+        self.holders.len()
+    }
+
     pub(crate) fn remove(&mut self, file: InodeId) {
         if let Some(holder) = self.files.remove(&file) {
             self.drop_from(&holder, file);

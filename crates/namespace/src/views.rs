@@ -4,7 +4,7 @@ pub use crate::blocks::{BlockLocations, StorageType};
 use std::sync::Arc;
 pub use zerohop_journal::types::{AclEntry, AclScope, AclType, XAttr, XAttrNamespace};
 use zerohop_journal::types::{CacheDirective, CachePool};
-use zerohop_wire::{Block, InodeId};
+use zerohop_wire::{Block, BlockId, InodeId};
 
 /// What an inode is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,6 +182,24 @@ pub struct CacheDirectiveEntry {
     pub has_expired: bool,
 }
 
+/// A file with a block that has no good replica.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CorruptFile {
+    /// The block.
+    pub block: BlockId,
+    /// How many replicas it should have.
+    pub replication: u16,
+    /// The file.
+    pub path: String,
+}
+
+/// A line of `fsck -list-corruptfileblocks` (`CorruptFileBlockInfo`).
+impl std::fmt::Display for CorruptFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "blk_{}\t{}\t{}", self.block, self.replication, self.path)
+    }
+}
+
 /// Counts of the namespace for metrics and pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -190,5 +208,7 @@ pub struct NamespaceStats {
     pub files: u64,
     pub directories: u64,
     pub open_files: u64,
+    /// Clients with files open.
+    pub lease_holders: u64,
     pub blocks: u64,
 }

@@ -216,7 +216,7 @@ pub fn flip(path: &Path, offset: u64) -> Outcome {
 /// The body of a page of a server of this machine.
 pub fn http(port: u16, path: &str) -> Outcome<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).at(path)?;
-    let request = format!("GET {path} HTTP/1.0\r\n\r\n");
+    let request = format!("GET {path} HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n");
     stream.write_all(request.as_bytes()).at(path)?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).at(path)?;

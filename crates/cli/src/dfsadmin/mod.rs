@@ -49,7 +49,7 @@ const COMMANDS: &[Command] = &[
         usage: "true|false|check",
         run: restore_failed_storage,
     },
-    Command { name: "-printTopology", usage: "", run: topology::run },
+    Command { name: "-printTopology", usage: "[--json]", run: topology::run },
     Command { name: "-setQuota", usage: "<quota> <dirname>...<dirname>", run: quota::set_names },
     Command { name: "-clrQuota", usage: "<dirname>...<dirname>", run: quota::clear_names },
     Command {

@@ -9,6 +9,7 @@ use zerohop_transport::rpc::RpcError;
 
 use super::location::Location;
 use crate::failure::{Failure, Kind, Outcome};
+use crate::log;
 
 /// The client of the default file system, for administration.
 pub fn connect_client(conf: &Conf) -> Outcome<FileSystem> {
@@ -18,6 +19,7 @@ pub fn connect_client(conf: &Conf) -> Outcome<FileSystem> {
             "FileSystem {uri} is not an HDFS file system; set fs.defaultFS in core-site.xml or give -fs hdfs://HOST:PORT"
         )));
     }
+    log::of_client();
     FileSystem::connect(conf, None).map_err(client_failure)
 }
 

@@ -12,13 +12,15 @@ use zerohop_conf::Conf;
 
 use super::acl_entry::{AclChange, AclEntry, AclKind};
 use super::connect::client_failure;
-use super::report;
 use super::status::{Checksum, FileKind, FsStatus, QuotaUsage, Status, Summary, TypeUsage};
 use super::store::{CreateHow, Input, OpenHow, Output, Store, Times};
+use super::{report, room};
 use crate::failure::Outcome;
+use crate::log;
 
 /// The file system of `hdfs://authority`; nothing is sent yet.
 pub fn connect(conf: &Conf, uri: &str) -> Outcome<Arc<dyn Store>> {
+    log::of_client();
     let fs = FileSystem::connect(conf, Some(uri)).map_err(client_failure)?;
     Ok(Arc::new(HdfsStore { fs }))
 }
@@ -97,6 +99,10 @@ fn acl_from_client(entry: client::AclEntry) -> AclEntry {
 impl Store for HdfsStore {
     fn read_report(&self) -> Vec<String> {
         report::lines(&self.fs.read_statistics())
+    }
+
+    fn room_report(&self, block_size: u64, failure: &str) -> Option<String> {
+        room::line(&self.fs, block_size, failure)
     }
 
     fn uri(&self) -> String {

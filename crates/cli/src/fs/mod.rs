@@ -38,6 +38,7 @@ mod permissions;
 mod progress;
 mod remove;
 mod report;
+mod room;
 mod seqfile;
 mod shell;
 mod snapshot;

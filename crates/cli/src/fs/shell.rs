@@ -12,6 +12,7 @@ use super::item::Item;
 use super::local::LocalStore;
 use super::location::{Location, absolute, decoded, relative};
 use super::pattern::unescape;
+use super::room;
 use super::status::Status;
 use super::store::Store;
 use crate::failure::{Failure, Kind, Outcome};
@@ -26,6 +27,8 @@ pub struct Shell {
     /// What the command wants to return when there was no error.
     pub exit_code: i32,
     errors: usize,
+    /// What is known of the room was printed.
+    told_room: bool,
     out: BufWriter<Stdout>,
     local: Arc<dyn Store>,
     remote: HashMap<String, Arc<dyn Store>>,
@@ -42,6 +45,7 @@ impl Shell {
             json: false,
             exit_code: 0,
             errors: 0,
+            told_room: false,
             out: BufWriter::with_capacity(64 << 10, io::stdout()),
             local: Arc::new(LocalStore::default()),
             remote: HashMap::new(),
@@ -229,7 +233,23 @@ impl Shell {
             return Err(failure);
         }
         self.errors += 1;
-        self.warn(&failure.text)
+        self.warn(&failure.text)?;
+        self.tell_room(&failure.text)
+    }
+
+    /// Once a command: what is known of the room, after a failure that may be for lack of it.
+    fn tell_room(&mut self, failure: &str) -> Outcome {
+        if self.told_room || !room::may_be_short(failure) {
+            return Ok(());
+        }
+        self.told_room = true;
+        let block_size = self.conf.get(&keys::DFS_BLOCKSIZE)?;
+        let lines: Vec<String> = self
+            .remote
+            .values()
+            .filter_map(|store| store.room_report(block_size, failure))
+            .collect();
+        lines.iter().try_for_each(|line| self.warn(line))
     }
 
     /// As [`Shell::report`], for a result.

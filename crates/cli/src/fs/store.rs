@@ -75,6 +75,11 @@ pub trait Store: Send + Sync {
     fn read_report(&self) -> Vec<String> {
         Vec::new()
     }
+    /// After a block of this size found no place: how much room there is and what to do, in one line;
+    /// `None` where room is not what lacks, or nothing can be said.
+    fn room_report(&self, _block_size: u64, _failure: &str) -> Option<String> {
+        None
+    }
     fn create(&self, path: &str, how: CreateHow) -> Outcome<Box<dyn Output>>;
     fn mkdirs(&self, path: &str) -> Outcome<bool>;
     fn delete(&self, path: &str, recursive: bool) -> Outcome<bool>;

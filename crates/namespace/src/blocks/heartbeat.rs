@@ -3,18 +3,19 @@
 use super::node::{Node, NodeCache};
 use super::{
     AdminState, BlockManager, Command, DatanodeId, NodeIdx, Now, PolicyOf, ReplicaLocation,
-    StorageIdx, StorageReport, TransferCommand,
+    StorageIdx, StorageReport, TransferCommand, VolumeFailures,
 };
 use std::sync::Arc;
 use zerohop_wire::{Block, GenerationStamp};
 
 /// What a heartbeat says of the DataNode as a whole.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 #[allow(missing_docs)]
 pub struct Heartbeat {
     pub transfers_running: u32,
     pub xceivers: u32,
     pub failed_volumes: u32,
+    pub volume_failures: VolumeFailures,
     pub cache_capacity: u64,
     pub cache_used: u64,
     /// It wants a lease for a full block report.
@@ -115,6 +116,7 @@ impl BlockManager {
             known.last_update = now;
             (known.xceivers, known.transfers_running) = (beat.xceivers, beat.transfers_running);
             (known.cache_capacity, known.cache_used) = (beat.cache_capacity, beat.cache_used);
+            known.volume_failures = beat.volume_failures;
         }
         let commands = if self.safe_mode.is_on() { Vec::new() } else { self.commands(node) };
         HeartbeatReply { commands, report_lease: lease }
@@ -196,6 +198,7 @@ impl BlockManager {
                 );
             }
             self.lose(node);
+            self.expired_heartbeats += 1;
         }
         self.roll_schedules();
         let live = self.nodes.nodes.iter().filter(|node| node.alive).count() as u32;

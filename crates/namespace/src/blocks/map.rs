@@ -66,6 +66,11 @@ pub(super) struct BlockMap {
 }
 
 impl BlockMap {
+    /// Blocks that it holds without growing.
+    pub(super) fn capacity(&self) -> usize {
+        self.slab.capacity()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.index.len()
     }

@@ -11,6 +11,7 @@ mod construction;
 mod decommission;
 mod extra;
 mod heartbeat;
+mod inspect;
 mod lifecycle;
 mod locate;
 mod map;
@@ -22,6 +23,7 @@ pub mod policy;
 mod queues;
 mod recovery;
 mod redundancy;
+mod refusal;
 mod report;
 mod report_lease;
 mod safemode;
@@ -30,10 +32,12 @@ mod stats;
 mod tests;
 mod topology;
 mod types;
+mod unplaced;
 
 pub use construction::Recovery;
 pub use decommission::Admission;
 pub use heartbeat::{Heartbeat, HeartbeatReply};
+pub use inspect::{BlockCheck, Misplaced, ReplicaCheck};
 pub use params::BlockParams;
 pub use safemode::SafeMode;
 pub use stats::{NodeFilter, NodeReport};
@@ -66,6 +70,8 @@ pub struct BlockManager {
     /// Racks with a live DataNode.
     racks: usize,
     schedules_rolled_ms: u64,
+    /// DataNodes that fell silent since the start.
+    expired_heartbeats: u64,
 }
 
 impl BlockManager {
@@ -83,6 +89,7 @@ impl BlockManager {
             dice: Dice::new(params.seed),
             racks: 0,
             schedules_rolled_ms: 0,
+            expired_heartbeats: 0,
             params,
         }
     }

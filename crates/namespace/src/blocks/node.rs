@@ -2,7 +2,7 @@
 
 use super::types::{
     AdminState, DatanodeId, NodeIdx, Now, RecoverCommand, StorageIdx, StorageReport, StorageType,
-    TransferCommand,
+    TransferCommand, VolumeFailures,
 };
 use hashbrown::HashSet;
 use roaring::RoaringBitmap;
@@ -22,6 +22,7 @@ pub(super) struct Node {
     pub(super) xceivers: u32,
     pub(super) transfers_running: u32,
     pub(super) failed_volumes: u32,
+    pub(super) volume_failures: VolumeFailures,
     pub(super) cache_capacity: u64,
     pub(super) cache_used: u64,
     pub(super) cache: NodeCache,

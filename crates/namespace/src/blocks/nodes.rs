@@ -4,7 +4,7 @@ use super::map::Slot;
 use super::node::{Node, NodeCache, ReportLease, Storage};
 use super::types::{
     AdminState, DatanodeId, DatanodeInfo, NodeIdx, NodeStats, Now, RecoverCommand, ReplicaLocation,
-    StorageIdx, StorageType,
+    StorageIdx, StorageType, VolumeFailures,
 };
 use hashbrown::HashMap;
 use roaring::RoaringBitmap;
@@ -84,6 +84,7 @@ impl Nodes {
             xceivers: 0,
             transfers_running: 0,
             failed_volumes: 0,
+            volume_failures: VolumeFailures::default(),
             cache_capacity: 0,
             cache_used: 0,
             cache: NodeCache::default(),

@@ -1,13 +1,14 @@
 //! Where new replicas go: the writer's node, a remote rack, that rack's second node, then anywhere.
 
 use super::policy::{self, StoragePolicy};
+use super::refusal::Refusal;
 use super::{
     AdminState, BlockManager, NodeIdx, PlacementRequest, StorageIdx, StorageType, Storages,
 };
 use zerohop_wire::{JavaException, RemoteException};
 
 /// One search for targets: what was asked, what was found so far.
-struct Search<'a> {
+pub(super) struct Search<'a> {
     manager: &'a BlockManager,
     request: &'a PlacementRequest<'a>,
     /// Types the replicas to be placed shall lie on, those found taken out.
@@ -32,6 +33,7 @@ impl BlockManager {
     ) -> Result<Storages, RemoteException> {
         let found = self.place(request, true);
         if found.len() < usize::from(self.params.replication_min) {
+            self.log_refusals(request);
             return Err(self.cannot_place(request, found.len()));
         }
         Ok(found)
@@ -138,6 +140,21 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// The last try of [`BlockManager::place`]: any type, whatever the load and the rack.
+    pub(super) fn widest(
+        manager: &'a BlockManager,
+        request: &'a PlacementRequest<'a>,
+        creating: bool,
+    ) -> Self {
+        let policy = StoragePolicy::by_id(request.storage_policy).unwrap_or(policy::DEFAULT);
+        Self {
+            fallbacks: policy.fallbacks(creating),
+            consider_load: false,
+            rack_max: usize::MAX,
+            ..Self::new(manager, request, policy)
+        }
+    }
+
     fn run(&mut self) {
         self.favored();
         while self.found.len() < self.request.replicas {
@@ -230,15 +247,23 @@ impl<'a> Search<'a> {
 
     /// A storage of this node that can take the replica, if any.
     fn good(&self, node: NodeIdx) -> Option<StorageIdx> {
-        let nodes = &self.manager.nodes;
-        let known = nodes.node(node)?;
-        let usable = known.alive && known.admin == AdminState::Normal;
-        if !usable
-            || self.is_taken(node)
-            || self.is_loaded(known.xceivers)
-            || self.is_stale(known.last_update.mono_ms)
-        {
-            return None;
+        self.judge(node).ok()
+    }
+
+    /// A storage of this node that can take the replica, or why there is none.
+    pub(super) fn judge(&self, node: NodeIdx) -> Result<StorageIdx, Refusal> {
+        let known = self.manager.nodes.node(node).ok_or(Refusal::NotInService)?;
+        if !known.alive || known.admin != AdminState::Normal {
+            return Err(Refusal::NotInService);
+        }
+        if self.is_taken(node) {
+            return Err(Refusal::Excluded);
+        }
+        if self.is_loaded(known.xceivers) {
+            return Err(Refusal::Busy);
+        }
+        if self.is_stale(known.last_update.mono_ms) {
+            return Err(Refusal::Stale);
         }
         let in_rack = self
             .chosen
@@ -246,15 +271,19 @@ impl<'a> Search<'a> {
             .filter(|storage| self.rack_of(**storage) == Some(&*known.rack))
             .count();
         if in_rack >= self.rack_max {
-            return None;
+            return Err(Refusal::RackFull);
         }
+        self.kinds().find_map(|kind| self.storage_of(node, kind)).ok_or(Refusal::NoStorage)
+    }
+
+    /// The types that the next replica may be on.
+    pub(super) fn kinds(&self) -> impl Iterator<Item = StorageType> + use<'_> {
         let mut last = None;
         let wanted = self.wanted.iter().copied();
         wanted
             .chain(self.fallbacks.iter().copied())
             // A run of one type is tried once.
-            .filter(|kind| last.replace(*kind) != Some(*kind))
-            .find_map(|kind| self.storage_of(node, kind))
+            .filter(move |kind| last.replace(*kind) != Some(*kind))
     }
 
     fn is_taken(&self, node: NodeIdx) -> bool {

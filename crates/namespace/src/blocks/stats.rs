@@ -1,6 +1,8 @@
 //! Sums and lists for reports: `getStats`, `getDatanodeReport`, JMX, fsck.
 
-use super::{BlockManager, BlockStats, DatanodeInfo, NodeIdx, SafeMode, StorageReport};
+use super::{
+    BlockManager, BlockStats, DatanodeInfo, NodeIdx, SafeMode, StorageReport, VolumeFailures,
+};
 use std::sync::Arc;
 use zerohop_wire::{Block, BlockId, InodeId};
 
@@ -29,6 +31,8 @@ pub struct NodeReport {
     pub software_version: String,
     /// Volumes that failed.
     pub failed_volumes: u32,
+    /// Which they were, as far as the DataNode says.
+    pub volume_failures: VolumeFailures,
     /// Blocks on their way to it.
     pub scheduled_blocks: u64,
     /// Its storages.
@@ -77,6 +81,8 @@ impl BlockManager {
             bytes_in_future: self.safe_mode.bytes_in_future(),
             under_construction: self.constructions.len() as u64,
             low_redundancy_with_highest_priority: self.redundancy.urgent(),
+            expired_heartbeats: self.expired_heartbeats,
+            block_capacity: self.map.capacity() as u64,
             ..BlockStats::default()
         };
         for node in &self.nodes.nodes {
@@ -91,6 +97,12 @@ impl BlockManager {
                 self.now.mono_ms.saturating_sub(node.last_update.mono_ms)
                     > self.params.stale_interval_ms,
             );
+            stats.stale_storages += node
+                .storages
+                .iter()
+                .filter_map(|storage| self.nodes.storage(*storage))
+                .filter(|storage| !storage.failed && storage.reports == 0)
+                .count() as u32;
             stats.capacity += figures.capacity;
             stats.dfs_used += figures.dfs_used;
             stats.non_dfs_used += figures.non_dfs_used;
@@ -143,6 +155,7 @@ impl BlockManager {
             alive: node.alive,
             software_version: node.software_version.clone(),
             failed_volumes: node.failed_volumes,
+            volume_failures: node.volume_failures.clone(),
             scheduled_blocks: storages
                 .iter()
                 .map(|s| u64::from(s.scheduled[0]) + u64::from(s.scheduled[1]))

@@ -131,6 +131,17 @@ pub struct StorageReport {
     pub mount: Option<String>,
 }
 
+/// The volumes of a DataNode that are out of use (`VolumeFailureSummary`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VolumeFailures {
+    /// Their folders.
+    pub folders: Vec<String>,
+    /// When the last of them failed; milliseconds since 1970, 0 for never.
+    pub last_ms: u64,
+    /// Bytes they had.
+    pub capacity_lost: u64,
+}
+
 /// A storage together with the DataNode that has it.
 #[derive(Clone, Debug)]
 pub struct ReplicaLocation {
@@ -279,6 +290,18 @@ pub enum CorruptReason {
     Reported,
 }
 
+impl CorruptReason {
+    /// As Hadoop's `CorruptReplicasMap.Reason` is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::GenerationStampMismatch => "GENSTAMP_MISMATCH",
+            Self::SizeMismatch => "SIZE_MISMATCH",
+            Self::InvalidState => "INVALID_STATE",
+            Self::Reported => "CORRUPTION_REPORTED",
+        }
+    }
+}
+
 /// A replica that counts as corrupt.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BadReplica {
@@ -328,6 +351,12 @@ pub struct BlockStats {
     pub dead_nodes: u32,
     pub stale_nodes: u32,
     pub xceivers: u32,
+    /// Storages of live DataNodes that have sent no full report since they registered.
+    pub stale_storages: u32,
+    /// DataNodes that fell silent since this process started.
+    pub expired_heartbeats: u64,
+    /// Blocks that the block map holds without growing.
+    pub block_capacity: u64,
 }
 
 /// Result of methods that answer clients: the error is the Java exception they get.

@@ -4,9 +4,8 @@ use crate::access::READ_EXECUTE;
 use crate::blocks::policy;
 use crate::resolve::{DirOp, is_exact_reserved, is_reserved};
 use crate::tree::Slot;
-use crate::{DirectoryListing, FileStatus, Namespace, OpContext, Result};
+use crate::{CorruptFile, DirectoryListing, FileStatus, Namespace, OpContext, Result};
 use std::borrow::Cow;
-use zerohop_wire::InodeId;
 
 impl Namespace {
     /// The entries of a folder after `start_after` (or the file itself); none if nothing is there.
@@ -93,7 +92,7 @@ impl Namespace {
         }
     }
 
-    /// Paths of files with corrupt blocks at or below `path`, and the cookie to go on with.
+    /// Files with corrupt blocks at or below `path`, and the cookie to go on with.
     ///
     /// # Errors
     /// `AccessControlException` for all but the superuser.
@@ -102,15 +101,21 @@ impl Namespace {
         ctx: &OpContext,
         path: &str,
         cookie: Option<&str>,
-    ) -> Result<(Vec<String>, String)> {
+    ) -> Result<(Vec<CorruptFile>, String)> {
         self.check_superuser(ctx, "listCorruptFileBlocks")?;
         let from = cookie.and_then(|cookie| cookie.parse().ok()).unwrap_or(0);
         let (blocks, next) = self.blocks.corrupt_blocks(from, self.params.corrupt_files_batch);
         let top = path.trim_end_matches('/');
-        let below = |found: &String| {
-            found.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        let below = |found: &CorruptFile| {
+            found
+                .path
+                .strip_prefix(top)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        let ids = blocks.into_iter().map(|(file, _): (InodeId, _)| file);
-        Ok((ids.filter_map(|file| self.path_of(file)).filter(below).collect(), next.to_string()))
+        let found = blocks.into_iter().filter_map(|(file, block)| {
+            let replication = self.blocks.get(block)?.replication;
+            Some(CorruptFile { block, replication, path: self.path_of(file)? })
+        });
+        Ok((found.filter(below).collect(), next.to_string()))
     }
 }

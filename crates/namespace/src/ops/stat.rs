@@ -248,6 +248,7 @@ impl Namespace {
         NamespaceStats {
             inodes: self.tree.len() as u64,
             open_files: self.leases.len() as u64,
+            lease_holders: self.leases.holder_count() as u64,
             blocks: self.blocks.block_count(),
             ..NamespaceStats::default()
         }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use zerohop_interop::cluster::{Cluster, Spec};
 use zerohop_interop::harm::{
     Explain, SETTLE, SmallDisks, check, client, nodes, on_disk, over, put, shape, wait_same, write,
+    zerohop,
 };
 use zerohop_interop::process::{Process, tail};
 use zerohop_interop::{Kind, Outcome, tools, wait};
@@ -90,6 +91,60 @@ fn a_full_disk_in_the_middle_of_a_block() {
         })
         .map_err(|e| format!("{e}: {last}"))?;
         check(&fs, "/again", 4, 1 << 20)
+    });
+}
+
+/// A user whose file finds no room is told so: Hadoop's sentence, then how much there is and a block
+/// size that fits, which works. The NameNode's log names the DataNode and its reason.
+#[test]
+fn put_says_how_much_room_there_is() {
+    over(cluster("no-room", 1), |cluster| {
+        let volumes = volumes(cluster, 0);
+        cluster.stop_datanode(0)?;
+        let sized: Vec<_> = volumes.iter().map(|v| (v.as_path(), "20m")).collect();
+        let Some(disks) = SmallDisks::mount(&sized, &cluster.site.log("disks"))? else {
+            return Ok(());
+        };
+        let command = disks.zerohop(&cluster.site.datanode_conf(0), &["datanode"])?;
+        let mut small = Process::daemon("DataNode 0", command, &cluster.site.log("dn0"))?;
+        let fs = client(&cluster.conf(), &[])?;
+        wait::until("small volumes", SETTLE, || {
+            let stats = fs.fs_stats().at("the sizes")?;
+            Ok(stats.capacity == 40 << 20 && stats.remaining > 32 << 20)
+        })?;
+        let local = cluster.folder().join("local");
+        disk::write(&local, vec![7; 1 << 20]).at("a local file")?;
+        let local = local.display().to_string();
+        let put = |size: &str| {
+            let size = format!("dfs.blocksize={size}");
+            let words = ["fs", "-D", &size, "-D", "dfs.replication=1", "-put", "-f", &local, "/f"];
+            zerohop(&cluster.conf(), &words)
+        };
+        let (code, text) = put("134217728")?;
+        let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("put: ")).collect();
+        let [first, second] = lines[..] else { return Err(format!("{code}: {text}")) };
+        let apache = "could only be written to 0 of the 1 minReplication nodes. There are 1 datanode(s) running and no \
+                      node(s) are excluded in this operation.";
+        if code != 1 || !first.ends_with(apache) {
+            return Err(format!("{code}: {text}"));
+        }
+        let hint =
+            second.split_once("-D dfs.blocksize=").and_then(|(_, rest)| rest.split(')').next());
+        let said = second.starts_with("put: no DataNode has room for a block of 128 MB")
+            && second.contains(" on 1 DataNode(s)");
+        if !said || hint != Some("16777216") {
+            return Err(format!("no word of room: {text}"));
+        }
+        let log = disk::read_to_string(cluster.site.log("nn")).unwrap_or_default();
+        let reason = format!("{} (not enough storage space: ", cluster.datanode_address(0));
+        if !log.contains(&reason) {
+            return Err(format!("the NameNode's log has no `{reason}'"));
+        }
+        small.alive()?;
+        match put("16777216")? {
+            (0, _) => Ok(()),
+            (code, text) => Err(format!("the hint does not work: {code}: {text}")),
+        }
     });
 }
 

@@ -6,6 +6,8 @@ mod corruption;
 mod decommission;
 mod disks;
 mod failover;
+mod fsck;
+mod jmx;
 mod mishaps;
 mod orders;
 mod pipeline;

@@ -47,6 +47,11 @@ fn story(namenode: Kind) {
         put(&fs, "/d/gone", SEED, LEN, shape(1, BLOCK))?;
         put(&fs, "/d/well", SEED, LEN, shape(1, BLOCK))?;
         lose_a_block(cluster, &fs, "/d/gone")?;
+        let (code, report) = fsck(cluster, &["-list-corruptfileblocks"])?;
+        let id = blocks(&fs, "/d/gone")?.get(1).ok_or("no second block")?.block.block.id.0;
+        if code != 255 || !report.contains(&format!("\nblk_{id}\t1\t/d/gone\n")) {
+            return Err(format!("-list-corruptfileblocks: {code}\n{report}"));
+        }
         let (code, report) = fsck(cluster, &["-move"])?;
         if code != 1 || !report.contains("is CORRUPT") {
             return Err(format!("-move: {code}\n{report}"));

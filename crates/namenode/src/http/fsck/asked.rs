@@ -7,7 +7,11 @@ pub(super) struct Options {
     pub(super) locations: bool,
     pub(super) racks: bool,
     pub(super) replica_details: bool,
+    pub(super) upgrade_domains: bool,
+    pub(super) maintenance: bool,
     pub(super) open_files: bool,
+    pub(super) replicate: bool,
+    pub(super) progress: bool,
 }
 
 /// What is to be done about damaged files.
@@ -26,7 +30,11 @@ impl Options {
             locations: has("locations"),
             racks: has("racks"),
             replica_details: has("replicadetails"),
+            upgrade_domains: has("upgradedomains"),
+            maintenance: has("maintenance"),
             open_files: has("openforwrite"),
+            replicate: has("replicate"),
+            progress: has("showprogress"),
         }
     }
 }

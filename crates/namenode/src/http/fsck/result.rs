@@ -1,7 +1,7 @@
 //! The sums at the end of a check.
 
 use std::fmt;
-use zerohop_namespace::blocks::ReplicaCounts;
+use zerohop_namespace::blocks::BlockCheck;
 
 #[derive(Default)]
 pub(super) struct Totals {
@@ -27,6 +27,11 @@ pub(super) struct Totals {
     over: u64,
     decommissioned: u64,
     decommissioning: u64,
+    entering_maintenance: u64,
+    in_maintenance: u64,
+    misplaced: u64,
+    /// Badly placed blocks that `-replicate` queued.
+    pub(super) queued: u64,
     replication_default: u16,
     replication_min: u16,
 }
@@ -46,7 +51,14 @@ impl Totals {
         self.open_blocks += blocks;
     }
 
-    pub(super) fn add_block(&mut self, counts: &ReplicaCounts, replicas: u32, target: u32) {
+    pub(super) fn add_misplaced(&mut self) {
+        self.misplaced += 1;
+    }
+
+    pub(super) fn add_block(&mut self, check: &BlockCheck, replicas: u32, target: u32) {
+        let counts = &check.counts;
+        self.entering_maintenance += u64::from(check.entering_maintenance());
+        self.in_maintenance += u64::from(check.in_maintenance());
         self.replicas += u64::from(replicas);
         self.expected += u64::from(target);
         self.decommissioned += u64::from(counts.decommissioned);
@@ -136,7 +148,7 @@ impl fmt::Display for Totals {
         write!(f, "\n Minimally replicated blocks:\t{}{}", self.min, self.share(self.min))?;
         write!(f, "\n Over-replicated blocks:\t{}{}", self.over, self.share(self.over))?;
         write!(f, "\n Under-replicated blocks:\t{}{}", self.under, self.share(self.under))?;
-        write!(f, "\n Mis-replicated blocks:\t\t0{}", self.share(0))?;
+        write!(f, "\n Mis-replicated blocks:\t\t{}{}", self.misplaced, self.share(self.misplaced))?;
         write!(f, "\n Default replication factor:\t{}", self.replication_default)?;
         let average =
             if self.blocks == 0 { 0.0 } else { self.replicas as f32 / self.blocks as f32 };
@@ -152,7 +164,13 @@ impl fmt::Display for Totals {
         if self.decommissioning > 0 {
             write!(f, "\n DecommissioningReplicas:\t{}", self.decommissioning)?;
         }
-        f.write_str("\n Blocks queued for replication:\t0")
+        if self.entering_maintenance > 0 {
+            write!(f, "\n EnteringMaintenanceReplicas:\t{}", self.entering_maintenance)?;
+        }
+        if self.in_maintenance > 0 {
+            write!(f, "\n InMaintenanceReplicas:\t{}", self.in_maintenance)?;
+        }
+        write!(f, "\n Blocks queued for replication:\t{}", self.queued)
     }
 }
 
@@ -165,18 +183,29 @@ groups:\t\t0\n Missing internal blocks:\t0\n Blocks queued for replication:\t0";
 #[cfg(test)]
 mod tests {
     use super::*;
+    use zerohop_namespace::blocks::{BlockState, ReplicaCounts, StoredBlock};
+    use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId};
 
     #[test]
     fn sums_print_as_hadoop_prints_them() {
         let mut totals = Totals::new(3, 1);
         (totals.files, totals.size, totals.blocks) = (2, 300, 3);
+        let stored = StoredBlock {
+            block: Block { id: BlockId(1), stamp: GenerationStamp(1), len: 100 },
+            file: InodeId(1),
+            replication: 3,
+            state: BlockState::Complete,
+        };
+        totals.add_misplaced();
         for live in [3, 3, 2] {
-            totals.add_block(&ReplicaCounts { live, ..ReplicaCounts::default() }, live, 3);
+            let counts = ReplicaCounts { live, ..ReplicaCounts::default() };
+            totals.add_block(&BlockCheck { stored, counts, replicas: Vec::new() }, live, 3);
         }
         let text = totals.to_string();
         assert!(text.contains(" Total blocks (validated):\t3 (avg. block size 100 B)\n"));
         assert!(text.contains("\n Minimally replicated blocks:\t3 (100.0 %)\n"));
         assert!(text.contains("\n Under-replicated blocks:\t1 (33.333332 %)\n"));
+        assert!(text.contains("\n Mis-replicated blocks:\t\t1 (33.333332 %)\n"));
         assert!(text.contains("\n Average block replication:\t2.6666667\n"));
         assert!(text.contains("\n Missing replicas:\t\t1 (11.111111 %)\n"));
         assert!(totals.is_healthy());

@@ -121,7 +121,10 @@ pub(super) fn corrupt_file_blocks(call: Call<'_>) -> Reply {
             let (files, cookie) =
                 namespace.list_corrupt_file_blocks(op, &q.path, q.cookie.as_deref())?;
             Ok(ListCorruptFileBlocksResponseProto {
-                corrupt: CorruptFileBlocksProto { files, cookie },
+                corrupt: CorruptFileBlocksProto {
+                    files: files.into_iter().map(|file| file.path).collect(),
+                    cookie,
+                },
             })
         },
     )

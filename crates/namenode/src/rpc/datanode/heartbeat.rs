@@ -6,7 +6,7 @@ use crate::convert;
 use crate::message::{decode, encode};
 use crate::rpc::answer::{Call, Outcome, when_synced};
 use crate::storage::Ticket;
-use zerohop_namespace::blocks::{Command, Heartbeat, StorageReport};
+use zerohop_namespace::blocks::{Command, Heartbeat, StorageReport, VolumeFailures};
 use zerohop_proto::hdfs::datanode::{HeartbeatRequestProto, HeartbeatResponseProto};
 use zerohop_transport::rpc::server::Reply;
 
@@ -17,10 +17,16 @@ pub(super) fn heartbeat(call: Call<'_>) -> Reply {
     let beat = || -> Outcome<(HeartbeatResponseProto, Option<Ticket>)> {
         let request: HeartbeatRequestProto = decode(call.param.clone())?;
         check_registration(core, &request.registration)?;
+        let failures = request.volume_failure_summary.unwrap_or_default();
         let beat = Heartbeat {
             transfers_running: request.xmits_in_progress.unwrap_or(0),
             xceivers: request.xceiver_count.unwrap_or(0),
             failed_volumes: request.failed_volumes.unwrap_or(0),
+            volume_failures: VolumeFailures {
+                folders: failures.failed_storage_locations,
+                last_ms: failures.last_volume_failure_date,
+                capacity_lost: failures.estimated_capacity_lost_total,
+            },
             cache_capacity: request.cache_capacity.unwrap_or(0),
             cache_used: request.cache_used.unwrap_or(0),
             wants_report_lease: request.request_full_block_report_lease.unwrap_or(false),

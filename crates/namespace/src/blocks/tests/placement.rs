@@ -62,3 +62,25 @@ fn the_nearest_replica_comes_first() {
         assert_eq!(hosts("dn2")[0], "dn2");
     }
 }
+
+#[test]
+fn a_refused_block_names_each_datanode_and_its_reason() {
+    let mut cluster = Cluster::new(&["/a"; 3]);
+    let excluded = ["uuid-1".to_owned()];
+    let wanted =
+        PlacementRequest { excluded: &excluded, block_size: 51 * GB, ..request("10.0.0.0", 1) };
+    assert!(cluster.blocks.choose_targets(&wanted).is_err());
+    let roomless = "not enough storage space: 53687091200 bytes at most on one volume, 0 block(s) on their way";
+    let reasons = cluster.blocks.refusals(&wanted);
+    assert_eq!(reasons[0], format!("10.0.0.0:9866 ({roomless})"));
+    assert_eq!(reasons[1], "10.0.0.1:9866 (excluded by the client, or holds the block)");
+    assert_eq!(reasons[2], format!("10.0.0.2:9866 ({roomless})"));
+    cluster.pass(11 * 60 * 1000);
+    assert_eq!(cluster.blocks.refusals(&wanted)[0], "10.0.0.0:9866 (not in service)");
+    let cold = PlacementRequest { storage_policy: 12, ..request("10.0.0.0", 1) };
+    let cluster = Cluster::new(&["/a"]);
+    assert!(cluster.blocks.choose_targets(&cold).is_ok(), "DISK stands in");
+    let only_memory =
+        cluster.blocks.refusals(&PlacementRequest { storage_policy: 2, ..request("10.0.0.0", 1) });
+    assert_eq!(only_memory, ["10.0.0.0:9866 (no usable volume of type ARCHIVE)"]);
+}

@@ -122,3 +122,41 @@ fn a_failed_volume_loses_its_replicas_only() {
     assert_eq!(cluster.blocks.replica_counts(block.id).live, 0);
     assert_eq!(cluster.blocks.stats().live_nodes, 2);
 }
+
+#[test]
+fn fsck_sees_each_replica_with_its_condition() {
+    let mut cluster = Cluster::new(&["/a", "/a", "/b"]);
+    let block = cluster.written(1, 2, &[0, 1]);
+    let locations = cluster.blocks.locations(block.id, "").unwrap().replicas;
+    let misplaced = Misplaced { racks_missing: 1, racks: 2 };
+    assert_eq!(cluster.blocks.misplaced(&locations, 2), Some(misplaced));
+    assert_eq!(cluster.blocks.misplaced(&locations, 1), None, "one replica is in one rack");
+    assert!(!cluster.blocks.requeue(BlockId(2)), "not known");
+    let check = cluster.blocks.inspect(block.id).unwrap();
+    assert_eq!((check.counts.live, check.replicas.len()), (2, 2));
+    let is_fine = |replica: &ReplicaCheck| {
+        replica.corrupt.is_none() && !replica.is_excess && !replica.is_stale_node
+    };
+    assert!(check.replicas.iter().all(is_fine));
+    cluster.pass(40_000);
+    cluster.beat(1);
+    cluster.pass(0);
+    let bad = ReplicaEvent::Received(Block { len: 50, ..block });
+    cluster.event(1, bad);
+    let check = cluster.blocks.inspect(block.id).unwrap();
+    let found: Vec<_> =
+        check.replicas.iter().map(|replica| (replica.is_stale_node, replica.corrupt)).collect();
+    assert_eq!(found, [(true, None), (false, Some(CorruptReason::SizeMismatch))]);
+}
+
+#[test]
+fn a_badly_placed_block_is_copied_to_another_rack_when_it_is_queued() {
+    let mut cluster = Cluster::new(&["/a", "/a", "/b"]);
+    cluster.pass(3_000);
+    let block = cluster.written(1, 2, &[0, 1]);
+    assert!(cluster.blocks.requeue(block.id));
+    cluster.pass(3_000);
+    let commands: Vec<Command> = (0..3).flat_map(|index| cluster.beat(index)).collect();
+    let [Command::Transfer(transfers)] = commands.as_slice() else { panic!("{commands:?}") };
+    assert_eq!(transfers[0].targets[0].node.id.host, "dn2");
+}

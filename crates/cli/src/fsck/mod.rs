@@ -1,23 +1,31 @@
 //! `fsck`: the NameNode checks, its report is printed. Works on Apache's NameNode as well.
 
+mod json;
+
 use std::io::{BufRead, Write};
 
 use zerohop_conf::{Conf, keys};
 use zerohop_transport::login::User;
 
 use crate::failure::{EXIT_USAGE, Failure, Outcome, complain};
-use crate::fs::{Location, absolute};
+use crate::fs::{Location, absolute, pop_flag};
 use crate::http::{escape, get};
 use crate::namenodes;
 use crate::settings::Settings;
 
-const USAGE: &str = "Usage: fsck <path> [-list-corruptfileblocks | [-move | -delete | -openforwrite] [-files [-blocks [-locations | -racks | -replicaDetails | -upgradedomains]]]] [-includeSnapshots] [-showprogress] [-storagepolicies] [-maintenance] [-blockId <blk_Id>] [-replicate]
+const USAGE: &str = "Usage: fsck <path> [-list-corruptfileblocks | [-move | -delete | -openforwrite] [-files [-blocks [-locations | -racks | -replicaDetails | -upgradedomains]]]] [-includeSnapshots] [-showprogress] [-storagepolicies] [-maintenance] [-blockId <blk_Id>] [-replicate] [--json]
 \t<path>\tcheck the files below this path
 \t-files -blocks -locations -racks\tprint the files, their blocks, the DataNodes, their racks
 \t-openforwrite\tcount files that are being written
 \t-list-corruptfileblocks\tlist the missing blocks and their files
 \t-move, -delete\tmove corrupt files to /lost+found, or delete them
-\t-blockId\tprint what is known of a block";
+\t-files -blocks -replicaDetails | -upgradedomains\tprint the condition or the upgrade domain of each replica
+\t-storagepolicies\tcount blocks by the storage types they lie on, beside the policies of their files
+\t-replicate\tqueue blocks in too few racks for copies
+\t-maintenance\tcount replicas on DataNodes in maintenance
+\t-includeSnapshots\tcheck snapshots as well, where there are any
+\t-blockId\tprint what is known of a block
+\t--json\tone object instead of the report: status, sums, blocks, and all other lines as they are";
 
 /// Options that are handed to the NameNode, with the name of their parameter.
 const FLAGS: [(&str, &str); 15] = [
@@ -54,7 +62,8 @@ pub fn run(settings: Settings, words: Vec<String>) -> i32 {
     })
 }
 
-fn check(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
+fn check(conf: &Conf, mut words: Vec<String>) -> Outcome<i32> {
+    let as_json = pop_flag("--json", &mut words);
     let user = User::of_process().name;
     let mut query = format!("/fsck?ugi={}", escape(&user));
     let mut path = None;
@@ -87,13 +96,14 @@ fn check(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
     let address = namenodes::http_address(conf, &location)?;
     query.push_str(&format!("&path={}", escape(&absolute(&location.path, &home))));
     eprintln!("Connecting to namenode via http://{address}{query}");
-    let fetch = Fetch { conf, address };
-    if list_corrupt { fetch.list_corrupt(&query, &shown) } else { fetch.report(&query) }
+    let fetch = Fetch { conf, address, as_json };
+    if list_corrupt { fetch.list_corrupt(&query, &shown) } else { fetch.report(&query, &shown) }
 }
 
 struct Fetch<'a> {
     conf: &'a Conf,
     address: String,
+    as_json: bool,
 }
 
 impl Fetch<'_> {
@@ -104,7 +114,13 @@ impl Fetch<'_> {
     }
 
     /// Prints the report; its last line makes the exit code.
-    fn report(&self, query: &str) -> Outcome<i32> {
+    fn report(&self, query: &str, shown: &str) -> Outcome<i32> {
+        if self.as_json {
+            let lines: Vec<String> = self.lines(query)?.collect::<Result<_, _>>()?;
+            let code = exit_code(lines.last().map_or("CORRUPT", String::as_str));
+            sayln!("{}", json::report(shown, &lines, code));
+            return Ok(code);
+        }
         let mut out = std::io::stdout().lock();
         let mut last = "CORRUPT".to_owned();
         for line in self.lines(query)? {
@@ -116,7 +132,7 @@ impl Fetch<'_> {
 
     /// The list comes in pages, each with a cookie for the next.
     fn list_corrupt(&self, query: &str, shown: &str) -> Outcome<i32> {
-        let mut count = 0;
+        let mut found = Vec::new();
         let mut cookie = 0_i64;
         loop {
             let more =
@@ -137,19 +153,27 @@ impl Fetch<'_> {
                     sayln!("Failed to open path '{shown}': Permission denied");
                     return Ok(EXIT_USAGE);
                 } else if !is_frame(&line) {
-                    count += 1;
-                    if count == 1 {
+                    if found.is_empty() && !self.as_json {
                         sayln!("The list of corrupt blocks under path '{shown}' are:");
                     }
-                    sayln!("{line}");
+                    if !self.as_json {
+                        sayln!("{line}");
+                    }
+                    found.push(line);
                 }
             }
             if done {
                 break;
             }
         }
-        sayln!("The filesystem under path '{shown}' has {count} CORRUPT blocks");
-        Ok(if count == 0 { 0 } else { EXIT_USAGE })
+        let code = if found.is_empty() { 0 } else { EXIT_USAGE };
+        match self.as_json {
+            true => sayln!("{}", json::corrupt(shown, &found, code)),
+            false => {
+                sayln!("The filesystem under path '{shown}' has {} CORRUPT blocks", found.len())
+            }
+        }
+        Ok(code)
     }
 }
 

@@ -1,0 +1,135 @@
+//! How much room there is, said after a block found no place: Hadoop's own sentence does not name
+//! the cause.
+
+use zerohop_client::blocking::FileSystem;
+use zerohop_client::{DatanodeReportType, DatanodeStorage};
+
+use crate::units::human;
+
+/// The NameNode's answer where no DataNode can be chosen.
+const NO_PLACE: &str = "could only be written to";
+/// The client's own error where every DataNode of a pipeline failed.
+const ALL_BAD: &str = "are bad. Aborting";
+/// The smallest block that a NameNode takes by default (dfs.namenode.fs-limits.min-block-size).
+const SMALLEST_BLOCK: u64 = 1 << 20;
+
+/// Whether a failure may come from full disks.
+pub fn may_be_short(failure: &str) -> bool {
+    failure.contains(NO_PLACE) || failure.contains(ALL_BAD)
+}
+
+/// One line for the user; `None` where the disks are not the cause, or nobody may know.
+pub fn line(fs: &FileSystem, block_size: u64, failure: &str) -> Option<String> {
+    let Ok(nodes) = fs.datanode_storage_report(DatanodeReportType::Live) else {
+        // Only administrators are told of single volumes.
+        let remaining = fs.fs_stats().ok()?.remaining;
+        return (remaining < block_size).then(|| short(block_size, remaining, None));
+    };
+    words(&nodes, block_size, failure.contains(NO_PLACE))
+}
+
+/// `refused`: the NameNode said so, then there is something to say even where there is room.
+fn words(nodes: &[DatanodeStorage], block_size: u64, refused: bool) -> Option<String> {
+    if nodes.is_empty() {
+        return Some(
+            "no DataNode is running; start one, or see in its log why it ended".to_owned(),
+        );
+    }
+    let usable = |node: &DatanodeStorage| {
+        node.volumes.iter().filter(|volume| !volume.is_failed).map(|v| v.remaining).collect()
+    };
+    let rooms: Vec<Vec<u64>> = nodes.iter().map(usable).collect();
+    let largest = rooms.iter().flatten().copied().max().unwrap_or(0);
+    let with_room =
+        rooms.iter().filter(|rooms| rooms.iter().any(|room| *room >= block_size)).count();
+    if with_room == 0 {
+        let sum = rooms.iter().flatten().sum();
+        return Some(short(block_size, sum, Some((nodes.len(), largest))));
+    }
+    refused.then(|| {
+        format!(
+            "{with_room} of {} DataNode(s) have room for a block of {}; the NameNode's log says why they were not chosen",
+            nodes.len(),
+            bytes(block_size)
+        )
+    })
+}
+
+/// `volumes`: the number of DataNodes, and the room of the volume with the most.
+fn short(block_size: u64, remaining: u64, volumes: Option<(usize, u64)>) -> String {
+    let (size, left) = (bytes(block_size), bytes(remaining));
+    let on = match volumes {
+        Some((nodes, largest)) => {
+            format!("on {nodes} DataNode(s), {} at most on one volume", bytes(largest))
+        }
+        None => "on all DataNodes together".to_owned(),
+    };
+    let room = volumes.map_or(remaining, |(_, largest)| largest);
+    let smaller = if room >= SMALLEST_BLOCK && room < block_size {
+        format!(", or write smaller blocks (-D dfs.blocksize={})", 1_u64 << room.ilog2())
+    } else {
+        String::new()
+    };
+    format!(
+        "no DataNode has room for a block of {size} (dfs.blocksize): {left} remain {on}, without what \
+         dfs.datanode.du.reserved keeps free; delete files (-rm -skipTrash), add DataNodes or volumes{smaller}"
+    )
+}
+
+fn bytes(count: u64) -> String {
+    human(i64::try_from(count).unwrap_or(i64::MAX), "B", 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zerohop_client::Volume;
+    use zerohop_proto::hdfs::{DatanodeInfoProto, DatanodeStorageReportProto, StorageReportProto};
+
+    fn node(remaining: &[u64]) -> DatanodeStorage {
+        let report = |left: &u64| StorageReportProto {
+            storage_uuid: "DS-1".to_owned(),
+            remaining: Some(*left),
+            ..StorageReportProto::default()
+        };
+        DatanodeStorageReportProto {
+            datanode_info: DatanodeInfoProto::default(),
+            storage_reports: remaining.iter().map(report).collect(),
+        }
+        .into()
+    }
+
+    #[test]
+    fn full_disks_are_counted_and_a_block_that_fits_is_named() {
+        let nodes = [node(&[12 << 20, 3 << 20]), node(&[0])];
+        let said = words(&nodes, 128 << 20, true).unwrap();
+        assert_eq!(
+            said,
+            "no DataNode has room for a block of 128 MB (dfs.blocksize): 15 MB remain on 2 DataNode(s), 12 MB at most on \
+             one volume, without what dfs.datanode.du.reserved keeps free; delete files (-rm -skipTrash), add DataNodes \
+             or volumes, or write smaller blocks (-D dfs.blocksize=8388608)"
+        );
+        assert!(!words(&[node(&[4000])], 128 << 20, true).unwrap().contains("smaller"));
+    }
+
+    #[test]
+    fn where_there_is_room_the_log_is_named_only_if_the_namenode_refused() {
+        let mut failed = node(&[1 << 40]);
+        failed.volumes.push(Volume { is_failed: true, ..failed.volumes[0].clone() });
+        let nodes = [failed, node(&[0])];
+        let said = words(&nodes, 128 << 20, true).unwrap();
+        assert!(said.starts_with("1 of 2 DataNode(s) have room for a block of 128 MB"), "{said}");
+        assert_eq!(words(&nodes, 128 << 20, false), None);
+        assert!(words(&[], 1, false).unwrap().starts_with("no DataNode is running"));
+        let mut broken = node(&[1 << 40]);
+        broken.volumes[0].is_failed = true;
+        assert!(words(&[broken], 128 << 20, false).unwrap().starts_with("no DataNode has room"));
+    }
+
+    #[test]
+    fn other_failures_say_nothing_of_room() {
+        assert!(may_be_short("File /f could only be written to 0 of the 1 minReplication nodes."));
+        assert!(may_be_short("All datanodes [x] are bad. Aborting..."));
+        assert!(!may_be_short("`/f': No such file or directory"));
+    }
+}

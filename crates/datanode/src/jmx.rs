@@ -1,0 +1,123 @@
+//! `/jmx`: the beans that people's scripts read, under Hadoop's names. What this DataNode does not count
+//! (failures to cache, directory scans) is left out.
+
+use crate::namenodes::Progress;
+use crate::node::Node;
+use serde_json::{Map, Value, json};
+use std::time::{SystemTime, UNIX_EPOCH};
+use zerohop_proto::hdfs::StorageReportProto;
+
+pub(crate) fn page(node: &Node) -> Value {
+    json!({ "beans": [dataset(node), info(node)] })
+}
+
+fn dataset(node: &Node) -> Value {
+    let store = &node.store;
+    let state = store.storage_reports();
+    let sum = |field: fn(&StorageReportProto) -> Option<u64>| -> u64 {
+        state.reports.iter().filter_map(field).sum()
+    };
+    let failures = state.failure_summary.unwrap_or_default();
+    let roots: Vec<String> =
+        store.volumes().iter().map(|volume| volume.root().display().to_string()).collect();
+    let pools = node.services().into_iter().filter_map(|service| service.pool_id());
+    let cached: usize = pools.map(|pool| store.cache.blocks(&pool).len()).sum();
+    json!({
+        "name": "Hadoop:service=DataNode,name=FSDatasetState",
+        "modelerType": "org.apache.hadoop.hdfs.server.datanode.fsdataset.impl.FsDatasetImpl",
+        "Capacity": sum(|report| report.capacity),
+        "DfsUsed": sum(|report| report.dfs_used),
+        "Remaining": sum(|report| report.remaining),
+        "StorageInfo": format!("FSDataset{{dirpath='[{}]'}}", roots.join(", ")),
+        "NumBlocks": store.volumes().iter().map(|volume| volume.blocks()).sum::<u64>(),
+        "NumFailedVolumes": state.failed_volumes,
+        "FailedStorageLocations": failures.failed_storage_locations,
+        "LastVolumeFailureDate": failures.last_volume_failure_date,
+        "EstimatedCapacityLostTotal": failures.estimated_capacity_lost_total,
+        "CacheUsed": store.cache.used(),
+        "CacheCapacity": store.cache.capacity(),
+        "NumBlocksCached": cached,
+    })
+}
+
+fn info(node: &Node) -> Value {
+    let services = node.services();
+    let cluster = services.iter().find_map(|service| service.identity());
+    // The NameNode's own, as this DataNode registers with it.
+    let version = cluster
+        .as_ref()
+        .map_or_else(|| "unknown".to_owned(), |identity| identity.software_version.clone());
+    let port = |port: Option<u16>| port.map_or_else(String::new, |port| port.to_string());
+    let addresses = node.addresses.get();
+    json!({
+        "name": "Hadoop:service=DataNode,name=DataNodeInfo",
+        "modelerType": "org.apache.hadoop.hdfs.server.datanode.DataNode",
+        "Version": format!("{version}, rzerohop-{}", env!("CARGO_PKG_VERSION")),
+        "SoftwareVersion": version,
+        "RpcPort": port(addresses.map(|known| known.ipc.port())),
+        "HttpPort": port(addresses.map(|known| known.http.port())),
+        "DataPort": port(addresses.map(|known| known.transfer.port())),
+        "DatanodeHostname": node.settings.host_name,
+        "NamenodeAddresses": namenodes(node).to_string(),
+        "BPServiceActorInfo": links(node).to_string(),
+        "VolumeInfo": volumes(node).to_string(),
+        "ClusterId": cluster.map(|identity| identity.cluster_id),
+        "XceiverCount": node.threads.busy(),
+        "ActiveTransferThreadCount": node.threads.busy(),
+        "XmitsInProgress": node.transfers_under_way(),
+        "SecurityEnabled": false,
+        "DNStartedTimeInMillis": started_ms(node),
+    })
+}
+
+fn started_ms(node: &Node) -> u64 {
+    let started = SystemTime::now().checked_sub(node.started.elapsed());
+    let since = started.and_then(|started| started.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |since| since.as_millis() as u64)
+}
+
+/// Block pools by host of their NameNodes.
+fn namenodes(node: &Node) -> Value {
+    let mut found = Map::new();
+    for service in node.services() {
+        for link in service.links() {
+            let host = link.addr.rsplit_once(':').map_or(&*link.addr, |(host, _)| host);
+            found.insert(host.to_owned(), json!(service.pool_id().as_deref()));
+        }
+    }
+    Value::Object(found)
+}
+
+fn links(node: &Node) -> Value {
+    let mut found = Vec::new();
+    for service in node.services() {
+        for link in service.links() {
+            let state = match &*link.progress().borrow() {
+                Progress::Connecting => "CONNECTING",
+                Progress::Registered | Progress::Reported => "RUNNING",
+                Progress::Refused(_) => "FAILED",
+            };
+            found.push(json!({
+                "NamenodeAddress": link.addr, "BlockPoolID": service.pool_id().as_deref(),
+                "ActorState": state,
+            }));
+        }
+    }
+    Value::Array(found)
+}
+
+/// Figures of the volumes in use, by folder of the data.
+fn volumes(node: &Node) -> Value {
+    let in_use = node.store.volumes().iter().filter(|volume| !volume.has_failed());
+    let one = |volume: &std::sync::Arc<crate::store::volume::DataVolume>| {
+        let report = volume.report();
+        let kind = report.storage.as_ref().map(|storage| storage.storage_type().as_str_name());
+        let value = json!({
+            "usedSpace": volume.used(), "freeSpace": volume.available(),
+            "reservedSpace": volume.left_free(), "reservedSpaceForReplicas": volume.promised(),
+            "numBlocks": volume.blocks(), "storageType": kind,
+        });
+        (volume.root().join("current").display().to_string(), value)
+    };
+    in_use.map(one).collect()
+}

@@ -1,0 +1,260 @@
+//! One file: its line, its blocks, what is wrong with it.
+
+use super::Fsck;
+use std::fmt::Write;
+use zerohop_namespace::blocks::{BlockCheck, Misplaced};
+use zerohop_namespace::{FileStatus, LocatedBlock, LocatedBlocks};
+use zerohop_wire::{Block, BlockId, ExtendedBlock, RemoteException};
+
+/// A block as it was found; `None` if it was deleted since.
+type Checked = Option<(BlockCheck, Option<Misplaced>)>;
+
+/// Replicas that can be read, now or after a maintenance.
+fn found(check: &(BlockCheck, Option<Misplaced>)) -> u32 {
+    let counts = &check.0.counts;
+    counts.live + counts.decommissioned + counts.decommissioning + counts.maintenance
+}
+
+impl Fsck<'_> {
+    pub(super) fn file(&mut self, path: &str, status: &FileStatus) -> Result<(), RemoteException> {
+        let found = self.core.read(|namespace| {
+            let (blocks, _) = namespace.block_locations(&self.op, path, 0, status.len.max(1))?;
+            let checks = blocks.blocks.iter().map(|located| {
+                let check = namespace.blocks.inspect(located.block().id)?;
+                let replicas = &located.locations.replicas;
+                Some((check, namespace.blocks.misplaced(replicas, status.replication)))
+            });
+            Ok((checks.collect(), blocks))
+        });
+        let (checks, blocks): (Vec<_>, _) = match found {
+            Ok(found) => found,
+            Err(error) => {
+                let error: RemoteException = error;
+                // Deleted since it was listed.
+                return if error.class.ends_with("FileNotFoundException") {
+                    Ok(())
+                } else {
+                    Err(error)
+                };
+            }
+        };
+        if blocks.under_construction && !self.options.open_files {
+            self.totals.add_open(status.len, blocks.blocks.len() as u64);
+            return Ok(());
+        }
+        self.totals.files += 1;
+        self.totals.size += status.len;
+        self.totals.blocks += blocks.blocks.len() as u64;
+        self.file_line(path, status, &blocks);
+        self.blocks(path, status, &blocks, &checks);
+        Ok(())
+    }
+
+    fn file_line(&mut self, path: &str, status: &FileStatus, blocks: &LocatedBlocks) {
+        let FileStatus { len, replication, .. } = status;
+        let text = format!(
+            "{path} {len} bytes, replicated: replication={replication}, {} block(s)",
+            blocks.blocks.len()
+        );
+        if self.options.open_files && blocks.under_construction {
+            _ = write!(self.out, "{text}, OPENFORWRITE: ");
+        } else if self.options.files {
+            _ = write!(self.out, "{text}: ");
+        } else if self.totals.files.is_multiple_of(100) {
+            self.out.push('.');
+        }
+    }
+
+    fn blocks(
+        &mut self,
+        path: &str,
+        status: &FileStatus,
+        blocks: &LocatedBlocks,
+        checks: &[Checked],
+    ) {
+        let open_last =
+            blocks.last.as_ref().filter(|_| !blocks.last_complete).map(LocatedBlock::block);
+        let mut report = String::new();
+        let mut file = Damage::default();
+        let complete = blocks
+            .blocks
+            .iter()
+            .zip(checks)
+            .filter(|(block, _)| Some(block.block()) != open_last)
+            .filter_map(|(block, check)| Some((block, check.as_ref()?)));
+        let mut number = 0;
+        for (located, check) in complete {
+            self.one_block(path, status, located, check, &mut file);
+            let is_corrupt = located.locations.corrupt;
+            _ = write!(
+                report,
+                "{number}. {} len={}",
+                self.name(located.block()),
+                located.block().len
+            );
+            if found(check) == 0 && !is_corrupt {
+                report.push_str(" MISSING!");
+            } else {
+                _ = write!(report, " Live_repl={}", check.0.counts.live);
+                report.push_str(&self.replica_info(&check.0));
+            }
+            report.push('\n');
+            number += 1;
+        }
+        let last = open_last.and_then(|block| {
+            let check = self.core.read(|namespace| namespace.blocks.inspect(block.id));
+            Some((block, check?))
+        });
+        if let Some((block, check)) = last {
+            let (name, expected) = (self.name(block), check.replicas.len());
+            _ = write!(
+                report,
+                "\nUnder Construction Block:\n{number}. {name} len={} Expected_repl={expected}",
+                block.len
+            );
+            report.push_str(&self.replica_info(&check));
+        }
+        if file.missing > 0 || file.corrupt > 0 {
+            self.mend(path, status, blocks);
+        }
+        self.file_verdict(path, &file);
+        if self.options.files && self.options.blocks {
+            self.line(report);
+        }
+        if self.options.replicate {
+            self.replicate(path, &file.misplaced);
+        }
+    }
+
+    pub(super) fn name(&self, block: Block) -> String {
+        ExtendedBlock { pool: self.core.identity.pool.clone(), block }.to_string()
+    }
+
+    fn one_block(
+        &mut self,
+        path: &str,
+        status: &FileStatus,
+        located: &LocatedBlock,
+        check: &(BlockCheck, Option<Misplaced>),
+        file: &mut Damage,
+    ) {
+        let block = located.block();
+        let (name, replicas) = (self.name(block), found(check));
+        let is_corrupt = located.locations.corrupt;
+        let target = u32::from(status.replication);
+        self.totals.add_block(&check.0, replicas, target);
+        if is_corrupt {
+            self.totals.add_corrupt(block.len);
+            file.corrupt += 1;
+            file.corrupt_size += block.len;
+            let text = format!(
+                "\n{path}: CORRUPT blockpool {} block blk_{}",
+                self.core.identity.pool, block.id
+            );
+            self.line(text);
+        }
+        if replicas < target && replicas > 0 {
+            file.under_replicated += 1;
+            if !self.options.files {
+                _ = write!(self.out, "\n{path}: ");
+            }
+            let found = self.found_replicas(&check.0);
+            self.line(format!(
+                " Under replicated {name}. Target Replicas is {target} but found {found}"
+            ));
+        }
+        if let Some(Misplaced { racks_missing, racks }) = check.1 {
+            file.misplaced.push(block.id);
+            self.totals.add_misplaced();
+            if !self.options.files {
+                let start = if file.under_replicated == 0 { "\n" } else { "" };
+                _ = write!(self.out, "{start}{path}: ");
+            }
+            self.line(format!(
+                " Replica placement policy is violated for {name}. Block should be additionally replicated on \
+                 {racks_missing} more rack(s). Total number of racks in the cluster: {racks}"
+            ));
+        }
+        if let Some(policies) = &mut self.policies {
+            policies.add(&located.locations.replicas, status.storage_policy);
+        }
+        if replicas == 0 && !is_corrupt {
+            self.totals.add_missing(block.len);
+            file.missing += 1;
+            file.missing_size += block.len;
+        }
+    }
+
+    /// The words of Hadoop's, which runs two sentences together where maintenance is shown.
+    fn found_replicas(&self, check: &BlockCheck) -> String {
+        let counts = &check.counts;
+        let words = format!(
+            "{} live replica(s), {} decommissioned replica(s), {} decommissioning replica(s)",
+            counts.live, counts.decommissioned, counts.decommissioning
+        );
+        if !self.options.maintenance {
+            return format!("{words}.");
+        }
+        let (entering, away) = (check.entering_maintenance(), check.in_maintenance());
+        format!(
+            "{words}{entering}, entering maintenance replica(s) and {away} in maintenance replica(s)."
+        )
+    }
+
+    /// Queues blocks in too few racks for copies.
+    fn replicate(&mut self, path: &str, misplaced: &[BlockId]) {
+        if misplaced.is_empty() {
+            return;
+        }
+        let (queued, _) = self.core.write(|namespace| {
+            misplaced.iter().filter(|id| namespace.blocks.requeue(**id)).count()
+        });
+        if queued < misplaced.len() {
+            tracing::warn!(
+                "Fsck: {queued} of {} badly placed blocks of {path} were queued: the NameNode orders no copies yet",
+                misplaced.len()
+            );
+        }
+        self.totals.queued += queued as u64;
+    }
+
+    fn file_verdict(&mut self, path: &str, file: &Damage) {
+        let is_damaged = file.missing > 0 || file.corrupt > 0;
+        self.totals.corrupt_files += u64::from(is_damaged);
+        let (before, after) =
+            if self.options.files { (" ".to_owned(), "\n") } else { (format!("\n{path}: "), ".") };
+        if file.missing > 0 {
+            let Damage { missing, missing_size, .. } = file;
+            _ = write!(
+                self.out,
+                "{before}MISSING {missing} blocks of total size {missing_size} B{after}"
+            );
+        }
+        if file.corrupt > 0 {
+            let Damage { corrupt, corrupt_size, .. } = file;
+            _ = write!(
+                self.out,
+                "{before}CORRUPT {corrupt} blocks of total size {corrupt_size} B{after}"
+            );
+        }
+        if self.options.files
+            && !is_damaged
+            && file.under_replicated == 0
+            && file.misplaced.is_empty()
+        {
+            self.line(" OK");
+        }
+    }
+}
+
+/// What is wrong with one file.
+#[derive(Default)]
+struct Damage {
+    missing: u64,
+    missing_size: u64,
+    corrupt: u64,
+    corrupt_size: u64,
+    under_replicated: u64,
+    /// Complete blocks in too few racks.
+    misplaced: Vec<BlockId>,
+}
