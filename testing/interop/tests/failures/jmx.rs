@@ -26,9 +26,11 @@ const NAMES: [&str; 7] = [
 const ONLY_APACHE: &str = include_str!("jmx_only_apache.txt");
 
 /// Members that only ours have.
-const ONLY_OURS: [&str; 4] = [
+const ONLY_OURS: [&str; 6] = [
     "FSDatasetState FailedStorageLocations",
+    "FSDatasetState NumBlocks",
     "FSDatasetState StorageInfo",
+    "FSNamesystem FSState",
     "NameNodeInfo NNStarted",
     "NameNodeInfo TotalFiles",
 ];
