@@ -1,6 +1,8 @@
 //! `-getfacl` and `-setfacl`
 
-use super::acl_entry::{AclChange, AclEntry, AclKind, full_list, symbol};
+use zerohop_client::{AclEntry, AclKind};
+
+use super::acl_entry::{self, AclChange, full_list, symbol};
 use super::item::Item;
 use super::options::Options;
 use super::shell::Shell;
@@ -38,9 +40,13 @@ fn print(shell: &mut Shell, item: &Item) -> Outcome {
         let effective = mask.filter(|_| masked).map(|mask| mask.permission & entry.permission);
         match effective.filter(|effective| *effective != entry.permission) {
             Some(effective) => {
-                shell.line(format!("{}\t#effective:{}", entry.text(), symbol(effective)))?;
+                shell.line(format!(
+                    "{}\t#effective:{}",
+                    acl_entry::text(entry),
+                    symbol(effective)
+                ))?;
             }
-            None => shell.line(entry.text())?,
+            None => shell.line(acl_entry::text(entry))?,
         }
     }
     shell.line("")
@@ -63,7 +69,7 @@ pub fn setfacl(shell: &mut Shell, args: Vec<String>) -> Outcome {
         let spec = given.take_first();
         let parts = spec.split(',').map(str::trim).filter(|part| !part.is_empty());
         entries = parts
-            .map(|part| AclEntry::parse(part, !given.has("x")))
+            .map(|part| acl_entry::parse(part, !given.has("x")))
             .collect::<Outcome<Vec<AclEntry>>>()?;
         if entries.is_empty() {
             return Err(Failure::usage("Missing <acl_spec> entry"));

@@ -1,26 +1,8 @@
 //! Entries of access control lists, and their text.
 
+use zerohop_client::{AclEntry, AclKind};
+
 use crate::failure::{Failure, Outcome};
-
-/// One entry of an access control list, in Hadoop's notation: `default:user:name:rwx`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AclEntry {
-    pub is_default: bool,
-    /// `user`, `group`, `mask` or `other`.
-    pub kind: AclKind,
-    pub name: Option<String>,
-    /// Three bits; 7 where an entry is only to be removed.
-    pub permission: u32,
-}
-
-/// Whom an ACL entry is about; in the order in which entries are listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum AclKind {
-    User,
-    Group,
-    Mask,
-    Other,
-}
 
 /// What to do to an access control list.
 pub enum AclChange {
@@ -32,63 +14,61 @@ pub enum AclChange {
 }
 
 /// `rwx` of three bits.
-pub fn symbol(bits: u32) -> String {
-    let letter = |bit: u32, letter: char| if bits & bit != 0 { letter } else { '-' };
+pub fn symbol(bits: u8) -> String {
+    let letter = |bit: u8, letter: char| if bits & bit != 0 { letter } else { '-' };
     [letter(4, 'r'), letter(2, 'w'), letter(1, 'x')].iter().collect()
 }
 
-impl AclEntry {
-    /// As `getfacl` prints it.
-    pub fn text(&self) -> String {
-        let kind = match self.kind {
-            AclKind::User => "user",
-            AclKind::Group => "group",
-            AclKind::Mask => "mask",
-            AclKind::Other => "other",
-        };
-        let scope = if self.is_default { "default:" } else { "" };
-        format!(
-            "{scope}{kind}:{}:{}",
-            self.name.as_deref().unwrap_or_default(),
-            symbol(self.permission)
-        )
-    }
+/// As `getfacl` prints it.
+pub fn text(entry: &AclEntry) -> String {
+    let kind = match entry.kind {
+        AclKind::User => "user",
+        AclKind::Group => "group",
+        AclKind::Mask => "mask",
+        AclKind::Other => "other",
+    };
+    let scope = if entry.is_default { "default:" } else { "" };
+    format!(
+        "{scope}{kind}:{}:{}",
+        entry.name.as_deref().unwrap_or_default(),
+        symbol(entry.permission)
+    )
+}
 
-    /// Reads an entry of an `<acl_spec>`; without a permission where it is only to be removed.
-    pub fn parse(text: &str, with_permission: bool) -> Outcome<AclEntry> {
-        let invalid = || Failure::usage(format!("Invalid <aclSpec> : {text}"));
-        let mut fields: Vec<&str> = text.split(':').collect();
-        // Java's split leaves trailing empty fields out.
-        while fields.last().is_some_and(|field| field.is_empty()) {
-            fields.pop();
-        }
-        let mut fields = fields.into_iter().peekable();
-        let is_default = fields.next_if_eq(&"default").is_some();
-        let kind = match fields.next().ok_or_else(invalid)?.to_ascii_lowercase().as_str() {
-            "user" => AclKind::User,
-            "group" => AclKind::Group,
-            "mask" => AclKind::Mask,
-            "other" => AclKind::Other,
-            _ => return Err(Failure::usage(format!("Invalid type of acl in <aclSpec> :{text}"))),
-        };
-        let name = fields.next().filter(|name| !name.is_empty()).map(str::to_owned);
-        let mut permission = 7;
-        if with_permission {
-            let letters = fields.next().ok_or_else(invalid)?;
-            permission = (0..8).find(|bits| symbol(*bits) == letters).ok_or_else(|| {
-                Failure::usage(format!("Invalid permission in <aclSpec> : {text}"))
-            })?;
-        }
-        match fields.next() {
-            Some(_) => Err(invalid()),
-            None => Ok(AclEntry { is_default, kind, name, permission }),
-        }
+/// Reads an entry of an `<acl_spec>`; without a permission where it is only to be removed.
+pub fn parse(text: &str, with_permission: bool) -> Outcome<AclEntry> {
+    let invalid = || Failure::usage(format!("Invalid <aclSpec> : {text}"));
+    let mut fields: Vec<&str> = text.split(':').collect();
+    // Java's split leaves trailing empty fields out.
+    while fields.last().is_some_and(|field| field.is_empty()) {
+        fields.pop();
+    }
+    let mut fields = fields.into_iter().peekable();
+    let is_default = fields.next_if_eq(&"default").is_some();
+    let kind = match fields.next().ok_or_else(invalid)?.to_ascii_lowercase().as_str() {
+        "user" => AclKind::User,
+        "group" => AclKind::Group,
+        "mask" => AclKind::Mask,
+        "other" => AclKind::Other,
+        _ => return Err(Failure::usage(format!("Invalid type of acl in <aclSpec> :{text}"))),
+    };
+    let name = fields.next().filter(|name| !name.is_empty()).map(str::to_owned);
+    let mut permission = 7;
+    if with_permission {
+        let letters = fields.next().ok_or_else(invalid)?;
+        permission = (0..8)
+            .find(|bits| symbol(*bits) == letters)
+            .ok_or_else(|| Failure::usage(format!("Invalid permission in <aclSpec> : {text}")))?;
+    }
+    match fields.next() {
+        Some(_) => Err(invalid()),
+        None => Ok(AclEntry { is_default, kind, name, permission }),
     }
 }
 
 /// All entries of a path: those that its permission bits and extended entries make together, in order.
 pub fn full_list(mode: u32, extended: &[AclEntry]) -> Vec<AclEntry> {
-    let bits = |shift: u32| (mode >> shift) & 7;
+    let bits = |shift: u32| ((mode >> shift) & 7) as u8;
     let entry = |kind, permission| AclEntry { is_default: false, kind, name: None, permission };
     let (access, default): (Vec<_>, Vec<_>) =
         extended.iter().cloned().partition(|entry| !entry.is_default);
@@ -111,11 +91,11 @@ mod tests {
 
     #[test]
     fn entries_are_read_and_written() {
-        let text = |spec: &str| AclEntry::parse(spec, true).unwrap().text();
+        let text = |spec: &str| super::text(&parse(spec, true).unwrap());
         assert_eq!(text("user:bruce:rw-"), "user:bruce:rw-");
         assert_eq!(text("default:GROUP::r-x"), "default:group::r-x");
-        assert_eq!(AclEntry::parse("user:bruce", false).unwrap().permission, 7);
-        let error = |spec: &str| AclEntry::parse(spec, true).unwrap_err().text;
+        assert_eq!(parse("user:bruce", false).unwrap().permission, 7);
+        let error = |spec: &str| parse(spec, true).unwrap_err().text;
         assert_eq!(error("user:bruce:rwz"), "Invalid permission in <aclSpec> : user:bruce:rwz");
         assert_eq!(error("who:bruce:rwx"), "Invalid type of acl in <aclSpec> :who:bruce:rwx");
         assert_eq!(error("user:bruce"), "Invalid <aclSpec> : user:bruce");

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use zerohop_client::blocking::{FileReader, FileSystem, FileWriter};
 use zerohop_client::{
-    self as client, AppendOptions, CreateOptions, FileStatus, OpenOptions, RenameOptions, Verify,
-    XAttrFlags,
+    self as client, AclEntry, AppendOptions, CreateOptions, FileStatus, OpenOptions, RenameOptions,
+    Verify, XAttrFlags,
 };
 use zerohop_conf::Conf;
 
-use super::acl_entry::{AclChange, AclEntry, AclKind};
+use super::acl_entry::AclChange;
 use super::connect::client_failure;
-use super::status::{Checksum, FileKind, FsStatus, QuotaUsage, Status, Summary, TypeUsage};
+use super::status::{Checksum, FsStatus, QuotaUsage, Status, Summary, TypeUsage};
 use super::store::{CreateHow, Input, OpenHow, Output, Store, Times};
 use super::{report, room};
 use crate::failure::Outcome;
@@ -39,11 +39,7 @@ fn unsigned(number: i64) -> u64 {
 
 fn status(found: FileStatus) -> Status {
     Status {
-        kind: match found.kind {
-            client::FileKind::File => FileKind::File,
-            client::FileKind::Directory => FileKind::Directory,
-            client::FileKind::Symlink => FileKind::Symlink,
-        },
+        kind: found.kind,
         path: found.path,
         length: signed(found.len),
         replication: found.replication.try_into().unwrap_or(i32::MAX),
@@ -65,35 +61,6 @@ fn type_usage(types: Vec<client::TypeUsage>) -> Vec<TypeUsage> {
         consumed: usage.consumed,
     };
     types.into_iter().map(one).collect()
-}
-
-fn acl_to_client(entries: Vec<AclEntry>) -> Vec<client::AclEntry> {
-    let one = |entry: AclEntry| client::AclEntry {
-        is_default: entry.is_default,
-        kind: match entry.kind {
-            AclKind::User => client::AclKind::User,
-            AclKind::Group => client::AclKind::Group,
-            AclKind::Mask => client::AclKind::Mask,
-            AclKind::Other => client::AclKind::Other,
-        },
-        name: entry.name,
-        permission: (entry.permission & 7) as u8,
-    };
-    entries.into_iter().map(one).collect()
-}
-
-fn acl_from_client(entry: client::AclEntry) -> AclEntry {
-    AclEntry {
-        is_default: entry.is_default,
-        kind: match entry.kind {
-            client::AclKind::User => AclKind::User,
-            client::AclKind::Group => AclKind::Group,
-            client::AclKind::Mask => AclKind::Mask,
-            client::AclKind::Other => AclKind::Other,
-        },
-        name: entry.name,
-        permission: entry.permission.into(),
-    }
 }
 
 impl Store for HdfsStore {
@@ -254,14 +221,14 @@ impl Store for HdfsStore {
 
     fn acl(&self, path: &str) -> Outcome<Vec<AclEntry>> {
         let found = self.fs.acl_status(path).map_err(client_failure)?;
-        Ok(found.entries.into_iter().map(acl_from_client).collect())
+        Ok(found.entries)
     }
 
     fn change_acl(&self, path: &str, change: AclChange) -> Outcome {
         let done = match change {
-            AclChange::Modify(entries) => self.fs.modify_acl(path, &acl_to_client(entries)),
-            AclChange::Remove(entries) => self.fs.remove_acl_entries(path, &acl_to_client(entries)),
-            AclChange::Set(entries) => self.fs.set_acl(path, &acl_to_client(entries)),
+            AclChange::Modify(entries) => self.fs.modify_acl(path, &entries),
+            AclChange::Remove(entries) => self.fs.remove_acl_entries(path, &entries),
+            AclChange::Set(entries) => self.fs.set_acl(path, &entries),
             AclChange::RemoveDefault => self.fs.remove_default_acl(path),
             AclChange::RemoveAll => self.fs.remove_acl(path),
         };

@@ -1,14 +1,7 @@
 //! What a file system says of a path, and of itself.
 
 use serde_json::json;
-
-/// What a path is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileKind {
-    File,
-    Directory,
-    Symlink,
-}
+pub use zerohop_client::FileKind;
 
 /// What is known of a path.
 #[derive(Debug, Clone)]

@@ -2,7 +2,9 @@
 
 use std::io::{Read, Write};
 
-use super::acl_entry::{AclChange, AclEntry};
+use zerohop_client::AclEntry;
+
+use super::acl_entry::AclChange;
 use super::status::{Checksum, FsStatus, QuotaUsage, Status, Summary};
 use crate::failure::{Failure, Kind, Outcome};
 
