@@ -150,14 +150,14 @@ impl Namespace {
         self.blocks.start(now, self.ids.stamp);
     }
 
-    /// Time passes for the block manager, which is told each file's policy: [`BlockManager::tick`].
+    /// Time passes for the block manager, which is told each file's policy: [`tick`](crate::blocks::BlockManager::tick).
     pub fn tick(&mut self, now: Now) {
         let tree = &self.tree;
         self.blocks.tick(now, &|file| of_file(tree, file));
     }
 
     /// Replicas that the last changes made superfluous are chosen and ordered to be deleted:
-    /// [`BlockManager::delete_extra`].
+    /// [`delete_extra`](crate::blocks::BlockManager::delete_extra).
     pub fn delete_extra(&mut self) {
         let tree = &self.tree;
         self.blocks.delete_extra(&|file| of_file(tree, file));
