@@ -147,7 +147,7 @@ impl BlockManager {
                 self.drop_replica(slot, storage);
             }
         }
-        self.delete_left_behind(slot, id, len, storages);
+        self.delete_left_behind(slot, Block { id, stamp, len }, storages);
         // The DataNodes finalized these replicas before they answered: no report has to be waited for.
         for storage in storages {
             self.nodes.note_replica(*storage, slot);
@@ -158,17 +158,19 @@ impl BlockManager {
         Ok(())
     }
 
-    /// A replica that the recovery went on without keeps its node from taking a copy.
-    fn delete_left_behind(&mut self, slot: Slot, id: BlockId, len: u64, storages: &[StorageIdx]) {
+    /// A replica that the recovery went on without keeps its node from taking a copy. One that has the
+    /// new stamp all the same is as good as the others: the answer of its node was lost.
+    fn delete_left_behind(&mut self, slot: Slot, recovered: Block, storages: &[StorageIdx]) {
         let Some(construction) = self.constructions.get(&slot) else { return };
         let left = construction.replicas.iter().filter(|replica| {
             let node = self.nodes.node_of(replica.storage);
-            !storages.iter().any(|storage| self.nodes.node_of(*storage) == node)
+            replica.stamp < recovered.stamp
+                && !storages.iter().any(|storage| self.nodes.node_of(*storage) == node)
         });
         let left: SmallVec<[Expected; 3]> = left.copied().collect();
         for Expected { storage, stamp, .. } in left {
             // Under this stamp: a copy that comes later is safe from the order.
-            self.nodes.invalidate(storage, Block { id, stamp, len });
+            self.nodes.invalidate(storage, Block { stamp, ..recovered });
         }
     }
 

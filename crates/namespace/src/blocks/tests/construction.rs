@@ -74,6 +74,21 @@ fn recovery_asks_one_live_replica_and_then_another() {
     );
 }
 
+/// Its answer to the recovery's leader was lost, not its work.
+#[test]
+fn a_recovery_deletes_no_replica_that_has_its_stamp() {
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    cluster.blocks.put_under_construction(block(1, 0), FILE, 2);
+    let targets = cluster.blocks.choose_targets(&request("10.0.0.0", 2)).unwrap();
+    cluster.blocks.set_targets(BlockId(1), &targets);
+    let recovered = Block { stamp: GenerationStamp(1003), ..block(1, 42) };
+    assert!(cluster.blocks.begin_recovery(BlockId(1), recovered.stamp, None).unwrap());
+    (0..2).for_each(|index| _ = cluster.beat(index));
+    (0..2).for_each(|index| cluster.received(index, recovered));
+    cluster.blocks.end_recovery(BlockId(1), recovered.stamp, 42, &targets[..1]).unwrap();
+    assert!((0..2).all(|index| cluster.beat(index).is_empty()));
+}
+
 /// The NameNode died after one DataNode had truncated its replica and before it was told so.
 #[test]
 fn a_truncate_goes_on_with_the_replicas_that_are_truncated() {
