@@ -65,7 +65,7 @@ impl NameNode {
 
 /// The authority of the default file system.
 pub fn default_authority(conf: &Conf) -> Outcome<String> {
-    Ok(Location::parse(&conf.get(&keys::FS_DEFAULTFS)?).authority.unwrap_or_default())
+    Ok(Location::default_of(conf)?.authority.unwrap_or_default())
 }
 
 /// The NameNodes of a name service that has several; none if `authority` is a host or names a
@@ -128,7 +128,7 @@ pub fn configured(conf: &Conf) -> Outcome<Vec<NameNode>> {
 
 /// `host:port` of the web server of the NameNode that a location belongs to.
 pub fn http_address(conf: &Conf, location: &Location) -> Outcome<String> {
-    let default = Location::parse(&conf.get(&keys::FS_DEFAULTFS)?);
+    let default = Location::default_of(conf)?;
     let authority = location.authority.clone().or(default.authority).unwrap_or_default();
     let services = conf.get(&keys::DFS_NAMESERVICES)?;
     let several = of_service(conf, &authority)?;
@@ -164,7 +164,7 @@ fn address_of(conf: &Conf, service: &str, id: &str) -> Outcome<Option<String>> {
     if let Some(address) = conf.get_for(&keys::DFS_NAMENODE_RPC_ADDRESS, &suffixes)? {
         return Ok(Some(address));
     }
-    let default = Location::parse(&conf.get(&keys::FS_DEFAULTFS)?);
+    let default = Location::default_of(conf)?;
     let usable = service.is_empty() && default.scheme.as_deref() == Some("hdfs");
     Ok(default.authority.filter(|_| usable))
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::default_fs::uri_of_old_name;
 use crate::{ConfError, Key, Source, Unit, Value, keys, replaced_by, substitute, xml};
 
 /// The files of a configuration folder, in the order in which Hadoop lays them over each other.
@@ -85,7 +86,7 @@ impl Conf {
             if property.is_final {
                 self.finals.insert(name.clone());
             }
-            self.entries.insert(name, Entry { value: property.value, source: property.source });
+            self.insert(name, Entry { value: property.value, source: property.source });
         }
     }
 
@@ -101,7 +102,18 @@ impl Conf {
 
     fn set_from(&mut self, name: &str, value: impl Into<String>, source: Source) {
         let name = self.current_name(name, &source);
-        self.entries.insert(name, Entry { value: value.into(), source });
+        self.insert(name, Entry { value: value.into(), source });
+    }
+
+    fn insert(&mut self, name: String, entry: Entry) {
+        let uri = uri_of_old_name(entry.value.trim()).filter(|_| name == keys::FS_DEFAULTFS.name);
+        if let Some(uri) = uri {
+            let Entry { value, source } = &entry;
+            self.warnings.push(format!(
+                "{source}: \"{value}\" is a deprecated filesystem name. Use \"{uri}\" instead."
+            ));
+        }
+        self.entries.insert(name, entry);
     }
 
     /// Removes what was set; the default counts again.

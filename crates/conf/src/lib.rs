@@ -11,6 +11,7 @@
 //! the table. A property marked final in a file is not changed by later files.
 
 mod conf;
+mod default_fs;
 mod deprecated;
 pub mod dump;
 mod error;

@@ -70,8 +70,7 @@ pub(crate) fn parse(
         entities: HashMap::new(),
         property: Draft::default(),
         token: None,
-        missing_include: None,
-        fallback: Fallback::Outside,
+        includes: Vec::new(),
     };
     parser.run()
 }
@@ -89,14 +88,12 @@ struct Draft {
     is_final: bool,
 }
 
-/// Where the parser is with respect to `<xi:fallback>`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Fallback {
-    Outside,
-    /// The include was there: what the fallback holds does not count.
-    Skipped,
-    /// The include was missing: what the fallback holds takes its place.
-    Taken,
+/// An `<xi:include>` whose end has not been reached.
+struct Include {
+    /// What it names, where there is no such file.
+    missing: Option<String>,
+    had_fallback: bool,
+    in_fallback: bool,
 }
 
 struct Parser<'a> {
@@ -112,8 +109,8 @@ struct Parser<'a> {
     property: Draft,
     /// Text of the element name, value or final that is open.
     token: Option<String>,
-    missing_include: Option<String>,
-    fallback: Fallback,
+    /// The open ones, the innermost last: a fallback may include again.
+    includes: Vec<Include>,
 }
 
 impl Parser<'_> {
@@ -178,8 +175,9 @@ impl Parser<'_> {
             "name" | "value" | "final" => self.token = Some(String::new()),
             "include" => self.include(element)?,
             "fallback" => {
-                let missing = self.missing_include.is_some();
-                self.fallback = if missing { Fallback::Taken } else { Fallback::Skipped };
+                if let Some(include) = self.includes.last_mut() {
+                    (include.had_fallback, include.in_fallback) = (true, true);
+                }
             }
             _ => {}
         }
@@ -228,12 +226,12 @@ impl Parser<'_> {
                 format!("cannot include {href}: only local files can be included; copy it");
             return Err(self.error(problem));
         };
-        if target.is_file() {
-            read_nested(&target, self.depth + 1, self.out)
-        } else {
-            self.missing_include = Some(href);
-            Ok(())
+        let missing = (!target.is_file()).then_some(href);
+        if missing.is_none() {
+            read_nested(&target, self.depth + 1, self.out)?;
         }
+        self.includes.push(Include { missing, had_fallback: false, in_fallback: false });
+        Ok(())
     }
 
     fn include_path(&self, href: &str) -> Option<PathBuf> {
@@ -310,11 +308,16 @@ impl Parser<'_> {
             "final" => self.property.is_final = self.token.take().as_deref() == Some("true"),
             "property" => self.end_property(),
             "fallback" => {
-                self.missing_include = None;
-                self.fallback = Fallback::Outside;
+                if let Some(include) = self.includes.last_mut() {
+                    include.in_fallback = false;
+                }
             }
             "include" => {
-                if let Some(href) = self.missing_include.take() {
+                let ended = self.includes.pop();
+                // Hadoop asks for no fallback within a fallback.
+                let needed = !self.includes.iter().any(|include| include.in_fallback);
+                let ended = ended.filter(|include| needed && !include.had_fallback);
+                if let Some(href) = ended.and_then(|include| include.missing) {
                     let problem = format!(
                         "cannot include {href}: there is no such file (and no <xi:fallback>)"
                     );
@@ -329,7 +332,8 @@ impl Parser<'_> {
     /// An empty name or value makes no property, as in Hadoop.
     fn end_property(&mut self) {
         let draft = std::mem::take(&mut self.property);
-        if self.fallback == Fallback::Skipped {
+        // The include was there: what its fallback holds does not count.
+        if self.includes.iter().any(|include| include.in_fallback && include.missing.is_none()) {
             return;
         }
         let (Some(name), Some(value)) = (draft.name, draft.value) else { return };

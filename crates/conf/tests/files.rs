@@ -112,6 +112,38 @@ fn includes_are_relative_and_fall_back() {
     assert!(Conf::load(&folder).unwrap_err().to_string().contains("check the path"));
 }
 
+/// The second choice of a file, and the third.
+#[test]
+fn a_fallback_may_include_again() {
+    let include = |href: &str, fallback: &str| {
+        format!("<xi:include href='{href}'><xi:fallback>{fallback}</xi:fallback></xi:include>")
+    };
+    let last = "<property name='last' value='1'/>";
+    let more = include("more.xml", last);
+    let site = |body: &str| {
+        format!(
+            "<configuration xmlns:xi='http://www.w3.org/2001/XInclude'>{body}<property name='end' value='1'/></configuration>"
+        )
+    };
+    let folder = folder(
+        "nested",
+        &[("more.xml", "<configuration><property name='a' value='1'/></configuration>")],
+    );
+    let read = |body: &str| {
+        std::fs::write(folder.join("core-site.xml"), site(body)).unwrap();
+        let conf = Conf::load(&folder).map_err(|error| error.to_string())?;
+        let is_set = |name: &str| conf.is_set(name);
+        Ok::<_, String>((is_set("a"), is_set("last"), is_set("end")))
+    };
+    assert_eq!(read(&include("none", &more)), Ok((true, false, true)));
+    assert_eq!(read(&include("none", &include("none", last))), Ok((false, true, true)));
+    assert_eq!(read(&include("none", &format!("{more}{last}"))), Ok((true, true, true)));
+    assert_eq!(read(&include("none", "<xi:include href='none'/>")), Ok((false, false, true)));
+    assert_eq!(read(&include("more.xml", &include("none", last))), Ok((true, false, true)));
+    assert!(read("<xi:include href='none'/>").unwrap_err().contains("no <xi:fallback>"));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn errors_name_the_line_and_what_to_do() {
     let message = |text: &str| parsed(text).unwrap_err().to_string();

@@ -78,7 +78,7 @@ fn rpc_address(conf: &Conf) -> Result<String, Error> {
     {
         return Ok(with_port(&address));
     }
-    let uri = conf.get(&keys::FS_DEFAULTFS)?;
+    let uri = conf.default_fs()?;
     let authority =
         uri.strip_prefix("hdfs://").map(|rest| rest.split('/').next().unwrap_or_default());
     match authority.filter(|authority| !authority.is_empty()) {

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use zerohop_conf::{Conf, keys};
+use zerohop_conf::Conf;
 
 use crate::failure::Outcome;
 use crate::fs::Location;
@@ -10,8 +10,7 @@ use crate::settings::Settings;
 
 /// Whether the configuration names an HDFS.
 pub fn is_configured(conf: &Conf) -> Outcome<bool> {
-    let default = Location::parse(&conf.get(&keys::FS_DEFAULTFS)?);
-    Ok(default.scheme.as_deref() == Some("hdfs"))
+    Ok(Location::default_of(conf)?.scheme.as_deref() == Some("hdfs"))
 }
 
 /// Runs `zerohop VERB WORDS` on a cluster that is a process of its own, so that its CPU time is not

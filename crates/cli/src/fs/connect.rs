@@ -4,7 +4,7 @@ use std::io;
 
 use zerohop_client::blocking::FileSystem;
 use zerohop_client::{Error, Kind as ClientKind};
-use zerohop_conf::{Conf, keys};
+use zerohop_conf::Conf;
 use zerohop_transport::rpc::RpcError;
 
 use super::location::Location;
@@ -13,7 +13,7 @@ use crate::log;
 
 /// The client of the default file system, for administration.
 pub fn connect_client(conf: &Conf) -> Outcome<FileSystem> {
-    let uri = conf.get(&keys::FS_DEFAULTFS)?;
+    let uri = conf.default_fs()?;
     if Location::parse(&uri).scheme.as_deref() != Some("hdfs") {
         return Err(Failure::io(format!(
             "FileSystem {uri} is not an HDFS file system; set fs.defaultFS in core-site.xml or give -fs hdfs://HOST:PORT"

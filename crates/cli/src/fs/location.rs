@@ -1,5 +1,9 @@
 //! Paths with scheme and host as text, without any file system.
 
+use zerohop_conf::Conf;
+
+use crate::failure::Outcome;
+
 /// The parts of a path with an optional scheme and host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
@@ -25,6 +29,11 @@ impl Location {
             None => (None, rest),
         };
         Location { scheme, authority, path: path.to_owned() }
+    }
+
+    /// Where paths without scheme and host belong; it has a scheme.
+    pub fn default_of(conf: &Conf) -> Outcome<Location> {
+        Ok(Location::parse(&conf.default_fs()?))
     }
 
     /// What stands in front of the path.

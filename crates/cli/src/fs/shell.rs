@@ -54,19 +54,26 @@ impl Shell {
 
     /// The file system that a location belongs to.
     pub fn store(&mut self, location: &Location) -> Outcome<Arc<dyn Store>> {
-        let default = Location::parse(&self.conf.get(&keys::FS_DEFAULTFS)?);
-        let scheme = location.scheme.as_deref().or(default.scheme.as_deref()).unwrap_or("file");
+        let scheme = match &location.scheme {
+            Some(scheme) => scheme.clone(),
+            None => Location::default_of(&self.conf)?.scheme.unwrap_or_default(),
+        };
         match scheme.to_ascii_lowercase().as_str() {
             "file" => Ok(self.local.clone()),
-            "hdfs" => self.hdfs(location, &default),
+            "hdfs" => self.hdfs(location),
             _ => Err(Failure::io(format!("No FileSystem for scheme \"{scheme}\""))),
         }
     }
 
-    fn hdfs(&mut self, location: &Location, default: &Location) -> Outcome<Arc<dyn Store>> {
-        let authority = location.authority.clone().or_else(|| default.authority.clone());
-        let authority = authority.ok_or_else(|| {
-            let named = if location.scheme.is_some() { location } else { default };
+    fn hdfs(&mut self, location: &Location) -> Outcome<Arc<dyn Store>> {
+        let named = match &location.authority {
+            Some(_) => location.clone(),
+            None => Location::default_of(&self.conf)?,
+        };
+        let is_hdfs =
+            named.scheme.as_deref().is_none_or(|scheme| scheme.eq_ignore_ascii_case("hdfs"));
+        let authority = named.authority.clone().filter(|_| is_hdfs).ok_or_else(|| {
+            let named = if location.scheme.is_some() { location } else { &named };
             let prefix = named.prefix();
             Failure::io(format!(
                 "Incomplete HDFS URI, no host: {prefix}{}; set fs.defaultFS in core-site.xml or give -fs hdfs://HOST:PORT",

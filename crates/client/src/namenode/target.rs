@@ -22,7 +22,7 @@ impl Target {
     pub(crate) fn find(conf: &Conf, uri: Option<&str>) -> Result<Self> {
         let text = match uri {
             Some(uri) => uri.to_owned(),
-            None => conf.get(&keys::FS_DEFAULTFS)?,
+            None => conf.default_fs()?,
         };
         let Some(rest) = text.strip_prefix("hdfs://") else {
             return Err(Error::invalid(format!("`{text}' is not an hdfs:// URI")));
@@ -36,7 +36,7 @@ impl Target {
 
     /// `hdfs:///path` means the default file system.
     fn of_default(conf: &Conf, text: &str) -> Result<Self> {
-        let default = conf.get(&keys::FS_DEFAULTFS)?;
+        let default = conf.default_fs()?;
         let authority = default.strip_prefix("hdfs://").and_then(|rest| rest.split('/').next());
         match authority.filter(|authority| !authority.is_empty()) {
             Some(authority) => Self::of_authority(conf, authority),
@@ -108,6 +108,9 @@ mod tests {
         );
         assert!(!host.is_logical);
         assert!(Target::find(&conf, Some("file:///")).is_err());
+        conf.set("fs.defaultFS", "h4:9");
+        assert_eq!(Target::find(&conf, None).unwrap().uri, "hdfs://h4:9");
+        assert_eq!(Target::find(&conf, Some("hdfs:///x")).unwrap().addrs, ["h4:9"]);
         assert_eq!(with_port("[::1]"), "[::1]:8020");
         assert_eq!(with_port("[::1]:9"), "[::1]:9");
     }

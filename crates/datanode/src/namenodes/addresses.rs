@@ -20,7 +20,10 @@ pub(crate) fn name_services(conf: &Conf) -> Result<Vec<NameService>, Error> {
     let internal = conf.get(&keys::DFS_INTERNAL_NAMESERVICES)?;
     let names = if internal.is_empty() { conf.get(&keys::DFS_NAMESERVICES)? } else { internal };
     if names.is_empty() {
-        let address = rpc_address(conf, &[])?.or_else(|| default_fs(conf));
+        let address = match rpc_address(conf, &[])? {
+            Some(address) => Some(address),
+            None => default_fs(conf)?,
+        };
         let address = address.ok_or_else(|| {
             Error::Config(
                 "no NameNode is configured: set fs.defaultFS or dfs.namenode.rpc-address".into(),
@@ -57,10 +60,10 @@ fn rpc_address(conf: &Conf, suffixes: &[&str]) -> Result<Option<String>, Error> 
     Ok(address.filter(|address| !address.is_empty()).map(|address| with_port(&address)))
 }
 
-fn default_fs(conf: &Conf) -> Option<String> {
-    let uri = conf.get(&keys::FS_DEFAULTFS).ok()?;
-    let authority = uri.strip_prefix("hdfs://")?.split('/').next()?;
-    (!authority.is_empty()).then(|| with_port(authority))
+fn default_fs(conf: &Conf) -> Result<Option<String>, Error> {
+    let uri = conf.default_fs()?;
+    let authority = uri.strip_prefix("hdfs://").and_then(|rest| rest.split('/').next());
+    Ok(authority.filter(|authority| !authority.is_empty()).map(with_port))
 }
 
 fn with_port(address: &str) -> String {
@@ -88,6 +91,8 @@ mod tests {
             found,
             [NameService { name: String::new(), namenodes: vec!["nn1:8020".into()] }]
         );
+        let found = services(&[("fs.defaultFS", "nn1:9000")]).unwrap();
+        assert_eq!(found[0].namenodes, ["nn1:9000"]);
     }
 
     #[test]

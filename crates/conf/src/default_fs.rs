@@ -1,0 +1,85 @@
+//! The default file system, in the forms that Hadoop takes.
+
+use crate::{Conf, ConfError, keys};
+
+/// What fs.defaultFS has to be, for its error.
+const EXPECTED: &str = "a URI with a scheme, such as hdfs://HOST:PORT or file:///";
+
+impl Conf {
+    /// The URI of the default file system: fs.defaultFS, a name of the old form made into a URI (as
+    /// `FileSystem.getDefaultUri` does): `local` is `file:///`, and `host:port` is `hdfs://host:port`.
+    ///
+    /// # Errors
+    /// As [`Conf::get`], and [`ConfError::Value`] for a text with a slash and no scheme in front of it,
+    /// which Hadoop refuses too ("No scheme in default FS").
+    pub fn default_fs(&self) -> Result<String, ConfError> {
+        self.get_as(&keys::FS_DEFAULTFS, EXPECTED, |text: String| {
+            let uri = uri_of_old_name(&text).unwrap_or(text);
+            has_scheme(&uri).then_some(uri)
+        })
+    }
+}
+
+/// The URI that a name of the old form stands for; `None` for all others.
+pub(crate) fn uri_of_old_name(name: &str) -> Option<String> {
+    match name {
+        "" => None,
+        "local" => Some("file:///".to_owned()),
+        _ if !name.contains('/') => Some(format!("hdfs://{name}")),
+        _ => None,
+    }
+}
+
+/// A letter, then letters, digits, `+`, `.` and `-`, then `:/`.
+fn has_scheme(uri: &str) -> bool {
+    let scheme = uri.split_once(":/").map_or("", |(scheme, _)| scheme);
+    scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '.' | '-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn default_fs(value: &str) -> Result<String, String> {
+        let mut conf = Conf::new();
+        conf.set_option("fs.defaultFS", value);
+        conf.default_fs().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn old_names_become_uris() {
+        let cases = [
+            ("nn:8020", "hdfs://nn:8020"),
+            ("nn", "hdfs://nn"),
+            ("local", "file:///"),
+            ("hdfs://nn:8020", "hdfs://nn:8020"),
+            ("hdfs://nn:8020/", "hdfs://nn:8020/"),
+            ("file:/", "file:/"),
+            ("s3a://bucket", "s3a://bucket"),
+        ];
+        for (value, uri) in cases {
+            assert_eq!(default_fs(value).as_deref(), Ok(uri), "{value}");
+        }
+        assert_eq!(Conf::new().default_fs().unwrap(), "file:///");
+    }
+
+    #[test]
+    fn a_text_without_a_scheme_is_no_local_file_system() {
+        for value in ["nn:8020/", "//nn:8020", "/data", "9p://x", "", " "] {
+            let error = default_fs(value).unwrap_err();
+            assert!(error.starts_with("fs.defaultFS: `"), "{value}: {error}");
+            assert!(error.contains("the command line is not a URI with a scheme"), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_old_name_is_warned_of() {
+        let mut conf = Conf::new();
+        conf.set("fs.defaultFS", "nn:8020");
+        let warnings = conf.warnings().join("\n");
+        assert!(warnings.contains("Use \"hdfs://nn:8020\" instead"), "{warnings}");
+        conf.set("fs.defaultFS", "hdfs://nn:8020");
+        assert_eq!(conf.warnings().len(), 1);
+    }
+}
