@@ -80,6 +80,11 @@ impl Quota {
             || self.limit.types.iter().any(|limit| *limit >= 0)
     }
 
+    /// Whether anything can be too much: the root always has a quota, without a limit at first.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.limit != NO_LIMIT && self.limit != Self::of_root().limit
+    }
+
     /// Whether so much more fits; `path` names the folder where it does not.
     pub(crate) fn verify(&self, delta: &Counts, path: impl Fn() -> String) -> Result<()> {
         if violated(self.limit.names, self.used.names, delta.names) {

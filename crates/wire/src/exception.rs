@@ -59,6 +59,7 @@ exceptions! {
     IllegalState = "java.lang.IllegalStateException",
     UnsupportedOperation = "java.lang.UnsupportedOperationException",
     NullPointer = "java.lang.NullPointerException",
+    DirectoryListingStartAfterNotFound = "org.apache.hadoop.fs.DirectoryListingStartAfterNotFoundException",
     FileAlreadyExists = "org.apache.hadoop.fs.FileAlreadyExistsException",
     ParentNotDirectory = "org.apache.hadoop.fs.ParentNotDirectoryException",
     PathIsNotEmptyDirectory = "org.apache.hadoop.fs.PathIsNotEmptyDirectoryException",

@@ -39,9 +39,11 @@ impl BlockManager {
         Ok(found)
     }
 
-    /// Storages for a pipeline that lost some: none is an answer too, the client decides.
+    /// Storages for a pipeline that lost some: none is an answer too, the client decides. How many it wants is what its
+    /// message says, so that no more are looked for than there are nodes.
     pub fn choose_more_targets(&self, request: &PlacementRequest<'_>) -> Storages {
-        self.place(request, true)
+        let replicas = request.replicas.min(self.nodes.nodes.len());
+        self.place(&PlacementRequest { replicas, ..request.clone() }, true)
     }
 
     fn cannot_place(&self, request: &PlacementRequest<'_>, found: usize) -> RemoteException {

@@ -23,6 +23,7 @@ impl Namespace {
     pub fn add_cache_pool(&mut self, ctx: &OpContext, said: CachePool) -> Result<()> {
         self.begin(ctx, || format!("Cannot add cache pool {}", said.name))?;
         check_text("The pool's name", &said.name)?;
+        check_owners(&said)?;
         self.check_superuser(ctx, "addCachePool")?;
         validate_pool(&said)?;
         if self.cache.pools.contains_key(&said.name) {
@@ -45,6 +46,7 @@ impl Namespace {
     pub fn modify_cache_pool(&mut self, ctx: &OpContext, said: CachePool) -> Result<()> {
         self.begin(ctx, || format!("Cannot modify cache pool {}", said.name))?;
         self.check_superuser(ctx, "modifyCachePool")?;
+        check_owners(&said)?;
         validate_pool(&said)?;
         if !self.cache.pools.contains_key(&said.name) {
             return Err(invalid(format!("Cache pool {} does not exist.", said.name)));
@@ -126,6 +128,7 @@ impl Namespace {
         self.check_pool(ctx, &known.pool, self.cache.pool(&known.pool)?, WRITE)?;
         let after = merged(&request.directive, known.info(id));
         let path = valid_path(&after)?;
+        check_text("The path", path)?;
         let replication = valid_replication(after.replication.unwrap_or(-1))?;
         let name = pool_name(&after)?;
         let pool = self.cache.pool(name)?;
@@ -263,6 +266,10 @@ impl Namespace {
              {name}'s remaining capacity of {left} bytes."
         )))
     }
+}
+
+fn check_owners(said: &CachePool) -> Result<()> {
+    said.owner.iter().chain(&said.group).try_for_each(|name| check_text("The name", name))
 }
 
 fn validate_name(name: &str) -> Result<()> {

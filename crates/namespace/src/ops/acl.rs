@@ -2,6 +2,7 @@
 
 use crate::acl::{self, logical, mode_without, to_stored};
 use crate::fail::fail;
+use crate::limits::check_text;
 use crate::resolve::{DirOp, Located};
 use crate::tree::Slot;
 use crate::views::AclEntry;
@@ -127,6 +128,9 @@ impl Namespace {
             _ => e,
         };
         let entries = change(&old).map_err(with_path)?;
+        // Not for this edit: children take default entries over, and theirs carry the names in another form.
+        let mut names = entries.iter().filter_map(|entry| entry.name.as_deref());
+        names.try_for_each(|name| check_text("The name", name))?;
         self.put_acl(slot, &entries, &located.path).map_err(with_path)?;
         Ok(entries)
     }

@@ -37,7 +37,8 @@ impl Namespace {
         }
         self.check_room_for_block(slot, path)?;
         let targets = self.choose_for_block(ctx, request, slot)?;
-        let usage = self.space_delta(slot, self.block_size(slot) as i64);
+        let freed = self.freed_by_commit(slot, request.previous);
+        let usage = self.space_delta(slot, self.block_size(slot).saturating_sub(freed) as i64);
         self.verify_quota(self.tree.get(slot).parent, &usage, None)?;
         self.commit_last_block(slot, request.previous)?;
         let penultimate = self.last_stored(slot);
@@ -316,6 +317,17 @@ impl Namespace {
             ));
         }
         Ok(())
+    }
+
+    /// Bytes of the last block's charge that its commit gives back: it was charged as a full one.
+    fn freed_by_commit(&self, slot: Slot, committed: Option<Block>) -> u64 {
+        let Some(committed) = committed else { return 0 };
+        match self.blocks.get(committed.id).map(|stored| stored.state) {
+            Some(BlockState::UnderConstruction) => {
+                self.block_size(slot).saturating_sub(committed.len)
+            }
+            _ => 0,
+        }
     }
 
     fn choose_for_block(

@@ -10,7 +10,9 @@ use crate::quota::Counts;
 use crate::resolve::{
     DirOp, Located, is_exact_reserved, is_reserved, is_reserved_inodes, is_reserved_raw,
 };
-use crate::tree::{self, Body, File, Inode, NO_SLOT, Slot, Writer};
+use crate::tree::{
+    self, BLOCK_SIZE_MAX, Body, File, Inode, NO_SLOT, REPLICATION_MAX, Slot, Writer,
+};
 use crate::{CreateRequest, FileStatus, Namespace, OpContext, Result, acl};
 use compact_str::CompactString;
 use zerohop_journal::op::{Add, EditOp};
@@ -85,6 +87,12 @@ impl Namespace {
                 request.block_size
             ));
         }
+        if request.block_size > BLOCK_SIZE_MAX {
+            let size = request.block_size;
+            let message =
+                format!("Illagal value: PREFERRED_BLOCK_SIZE = {size} > MAX = {BLOCK_SIZE_MAX}");
+            return fail(JavaException::IllegalArgument, message);
+        }
         self.verify_replication(request.path, request.replication, Some(&ctx.client_host))?;
         match request.ec_policy {
             Some(name) if !name.is_empty() && !name.eq_ignore_ascii_case("replication") => {
@@ -97,7 +105,7 @@ impl Namespace {
         }
     }
 
-    /// `BlockManager.verifyReplication`
+    /// `BlockManager.verifyReplication`, and what an inode can hold, where `dfs.replication.max` allows more.
     pub(crate) fn verify_replication(
         &self,
         path: &str,
@@ -109,6 +117,9 @@ impl Namespace {
             format!(" exceeds maximum of {maximum}")
         } else if replication < minimum {
             format!(" is less than the required minimum of {minimum}")
+        } else if replication > REPLICATION_MAX {
+            let message = format!("Invalid replication value {replication}");
+            return fail(JavaException::IllegalArgument, message);
         } else {
             return Ok(());
         };

@@ -50,7 +50,15 @@ impl Namespace {
     pub(crate) fn remove_subtree(&mut self, slot: Slot, mtime: u64) {
         self.settle(slot);
         let parent = self.tree.get(slot).parent;
-        let (folder, inherited) = (self.tree.get(parent).id, self.effective_policy(parent));
+        let inherited = self.effective_policy(parent);
+        let folder = if self.has_limit_above(parent) {
+            // Who is told of the deletion may use what it gave back: that must not wait for the last inode.
+            let usage = self.usage_of(slot, inherited);
+            self.charge(parent, &usage.negated());
+            None
+        } else {
+            Some(self.tree.get(parent).id)
+        };
         self.tree.detach(slot);
         self.folder_changed(parent, mtime);
         self.garbage.push(Garbage { folder, open: vec![(slot, inherited)] });
@@ -87,13 +95,23 @@ impl Namespace {
             garbage.open.push((child, policy));
             return;
         }
-        let usage = self.usage_of(slot, inherited);
-        self.uncharge(garbage.folder, &usage);
+        if let Some(folder) = garbage.folder {
+            let usage = self.usage_of(slot, inherited);
+            self.uncharge(folder, &usage);
+        }
         let inode = self.tree.free(slot);
         if let Body::File(file) = inode.body {
             file.blocks.as_slice().iter().for_each(|block| self.blocks.remove(*block));
             self.leases.remove(inode.id);
         }
+    }
+
+    /// Whether a folder or one above it has a quota that can be exceeded.
+    fn has_limit_above(&self, folder: Slot) -> bool {
+        self.tree.ancestors(folder).any(|slot| {
+            let quota = self.tree.get(slot).as_directory().and_then(|found| found.quota.as_ref());
+            quota.is_some_and(|quota| quota.is_limited())
+        })
     }
 
     fn uncharge(&mut self, folder: InodeId, usage: &Counts) {
@@ -105,7 +123,8 @@ impl Namespace {
     /// Before an inode moves or goes: what was deleted below it must not be charged to folders above it any more.
     pub(crate) fn settle(&mut self, slot: Slot) {
         let below = |garbage: &Garbage| {
-            let folder = self.tree.find_any(garbage.folder);
+            let Some(folder) = garbage.folder else { return false };
+            let folder = self.tree.find_any(folder);
             folder.is_none_or(|folder| self.tree.ancestors(folder).any(|above| above == slot))
         };
         if self.garbage.iter().any(below) {

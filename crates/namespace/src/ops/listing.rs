@@ -2,10 +2,12 @@
 
 use crate::access::READ_EXECUTE;
 use crate::blocks::policy;
+use crate::fail::fail;
 use crate::resolve::{DirOp, is_exact_reserved, is_reserved};
 use crate::tree::Slot;
 use crate::{CorruptFile, DirectoryListing, FileStatus, Namespace, OpContext, Result};
 use std::borrow::Cow;
+use zerohop_wire::JavaException;
 
 impl Namespace {
     /// The entries of a folder after `start_after` (or the file itself); none if nothing is there.
@@ -13,7 +15,8 @@ impl Namespace {
     /// A page has at most `dfs.ls.limit` entries, and with locations at most as many replicas.
     ///
     /// # Errors
-    /// As Hadoop's `getListing`.
+    /// As Hadoop's `getListing`; `DirectoryListingStartAfterNotFoundException` where `start_after` names an inode that is
+    /// gone.
     pub fn listing(
         &self,
         ctx: &OpContext,
@@ -34,7 +37,7 @@ impl Namespace {
             return Ok(Some(DirectoryListing { entries: vec![entry], remaining: 0 }));
         };
         self.check_access_to(ctx, &located, READ_EXECUTE)?;
-        let start = self.start_name(start_after);
+        let start = self.start_name(start_after)?;
         let (children, count) = self.tree.children_after(directory, &start);
         let inherited = self.effective_policy(slot);
         let mut entries = Vec::with_capacity(count.min(self.params.list_limit));
@@ -83,12 +86,17 @@ impl Namespace {
     }
 
     /// Clients may go on from an inode's number instead of a name.
-    fn start_name<'a>(&self, start_after: &'a [u8]) -> Cow<'a, [u8]> {
+    fn start_name<'a>(&self, start_after: &'a [u8]) -> Result<Cow<'a, [u8]>> {
         let path = std::str::from_utf8(start_after).unwrap_or_default();
-        let resolved = if is_reserved(path) { self.walk(path).ok() } else { None };
-        match resolved {
-            Some(located) => Cow::Owned(located.name().as_bytes().to_vec()),
-            None => Cow::Borrowed(start_after),
+        if !is_reserved(path) {
+            return Ok(Cow::Borrowed(start_after));
+        }
+        match self.walk(path) {
+            Ok(located) => Ok(Cow::Owned(located.name().as_bytes().to_vec())),
+            Err(_) => fail(
+                JavaException::DirectoryListingStartAfterNotFound,
+                format!("Can't find startAfter {path}"),
+            ),
         }
     }
 

@@ -61,7 +61,7 @@ impl Namespace {
         self.check_quota_values(names, space, kind)?;
         let slot = self.folder_at(located.last(), &located.path)?;
         if self.change_quota(slot, names, space, kind) {
-            let op = self.quota_op(slot, path, kind);
+            let op = self.quota_op(slot, located.path.into_owned(), kind);
             self.log(op);
         }
         Ok(())
@@ -89,7 +89,7 @@ impl Namespace {
         Ok(())
     }
 
-    fn quota_op(&self, slot: Slot, path: &str, kind: Option<StorageType>) -> EditOp {
+    fn quota_op(&self, slot: Slot, path: String, kind: Option<StorageType>) -> EditOp {
         let quota = self
             .tree
             .get(slot)
@@ -100,11 +100,9 @@ impl Namespace {
         let root_unlimited = slot == self.tree.root && limit.names == QUOTA_DONT_SET;
         let names = if root_unlimited { QUOTA_RESET } else { limit.names };
         match kind {
-            None => {
-                SetQuota { path: path.to_owned(), ns_quota: names, ds_quota: limit.space }.into()
-            }
+            None => SetQuota { path, ns_quota: names, ds_quota: limit.space }.into(),
             Some(kind) => SetQuotaByStorageType {
-                path: path.to_owned(),
+                path,
                 storage_type: to_edit_type(kind),
                 quota: limit.types[kind as usize],
             }

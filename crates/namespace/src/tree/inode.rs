@@ -106,17 +106,22 @@ pub(crate) struct Writer {
 const BLOCK_SIZE_BITS: u32 = 48;
 const REPLICATION_BITS: u32 = 12;
 
+/// The largest block size that an inode can hold, bytes: Hadoop's limit too.
+pub(crate) const BLOCK_SIZE_MAX: u64 = (1 << BLOCK_SIZE_BITS) - 1;
+/// The most replicas of a file: Hadoop's inodes have a bit less for it than ours.
+pub(crate) const REPLICATION_MAX: u16 = (1 << 11) - 1;
+
 impl File {
-    /// Block sizes above 2^48 and replications above 4095 do not fit and are cut.
+    /// What is above [`BLOCK_SIZE_MAX`] or twice [`REPLICATION_MAX`] does not fit and is cut: operations refuse it before.
     pub(crate) fn new(replication: u16, block_size: u64, storage_policy: u8, atime: u64) -> Self {
         let header = u64::from(storage_policy & 0xf) << (BLOCK_SIZE_BITS + REPLICATION_BITS)
             | u64::from(replication & 0xfff) << BLOCK_SIZE_BITS
-            | block_size & ((1 << BLOCK_SIZE_BITS) - 1);
+            | block_size & BLOCK_SIZE_MAX;
         Self { atime, header, blocks: Blocks::None, extra: None }
     }
 
     pub(crate) fn block_size(&self) -> u64 {
-        self.header & ((1 << BLOCK_SIZE_BITS) - 1)
+        self.header & BLOCK_SIZE_MAX
     }
 
     pub(crate) fn replication(&self) -> u16 {

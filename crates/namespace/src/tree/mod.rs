@@ -6,7 +6,8 @@ mod path;
 mod strings;
 
 pub(crate) use inode::{
-    Acl, Body, Directory, File, Inode, NO_SLOT, Permission, Slot, Symlink, Writer,
+    Acl, BLOCK_SIZE_MAX, Body, Directory, File, Inode, NO_SLOT, Permission, REPLICATION_MAX, Slot,
+    Symlink, Writer,
 };
 pub(crate) use path::{canonical, components, is_valid_name};
 pub(crate) use strings::Strings;

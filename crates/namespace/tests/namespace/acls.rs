@@ -121,3 +121,17 @@ fn attributes_have_limits() {
         JavaException::AccessControl
     );
 }
+
+/// The edit of a child that takes the entry over could not carry the name.
+#[test]
+fn a_name_that_no_edit_can_carry_is_refused() {
+    let mut world = World::new();
+    let root = world.root();
+    world.mkdirs("/d");
+    let name = "n".repeat(22_000);
+    let entry = AclEntry { scope: AclScope::Default, ..user_acl(Some(&name), 7) };
+    assert_eq!(kind(world.namespace.modify_acl_entries(&root, "/d", &[entry])), JavaException::Io);
+    assert!(!world.stat("/d").unwrap().has_acl);
+    world.mkdirs("/d/below");
+    world.check_replay();
+}

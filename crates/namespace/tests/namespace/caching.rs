@@ -184,3 +184,19 @@ fn what_is_asked_for_is_logged_and_in_images() {
     world.check_replay();
     world.check_image();
 }
+
+#[test]
+fn names_and_paths_that_no_edit_can_carry_are_refused() {
+    let mut world = world();
+    let root = world.root();
+    let long = "n".repeat(22_000);
+    let owned = CachePool { owner: Some(long.clone()), ..pool("owned") };
+    assert_eq!(kind(world.namespace.add_cache_pool(&root, owned)), JavaException::Io);
+    let grouped = CachePool { group: Some(long.clone()), ..pool("cold") };
+    assert_eq!(kind(world.namespace.modify_cache_pool(&root, grouped)), JavaException::Io);
+    let id = world.namespace.add_cache_directive(&root, &directive("/d/a", "cold")).unwrap();
+    let mut moved = directive(&format!("/{long}"), "cold");
+    moved.directive.id = id;
+    assert_eq!(kind(world.namespace.modify_cache_directive(&root, &moved)), JavaException::Io);
+    world.check_replay();
+}

@@ -60,3 +60,23 @@ fn reserved_paths_cannot_be_deleted() {
     let root = world.root();
     assert_eq!(kind(world.namespace.delete(&root, "/.reserved", true)), JavaException::InvalidPath);
 }
+
+/// More than is freed before the answer: a writer who made room has it.
+#[test]
+fn what_a_deletion_gives_back_can_be_used_at_once() {
+    let mut world = World::new();
+    let root = world.root();
+    world.mkdirs("/q/d");
+    for n in 0..25_000 {
+        world.namespace.mkdirs(&root, &format!("/q/d/{n}"), 0o755, None, false).unwrap();
+    }
+    world.namespace.set_quota(&root, "/q", 25_003, i64::MAX, None).unwrap();
+    world.namespace.delete(&root, "/q/d", true).unwrap();
+    assert!(world.namespace.stats().inodes > 3, "not all are freed yet");
+    assert_eq!(world.namespace.quota_usage(&root, "/q").unwrap().names, 1);
+    assert_eq!(world.namespace.quota_usage(&root, "/").unwrap().names, 2);
+    world.namespace.mkdirs(&root, "/q/a/b", 0o755, None, true).unwrap();
+    while world.namespace.reap(1000) {}
+    assert_eq!(world.namespace.quota_usage(&root, "/q").unwrap().names, 3);
+    world.check_replay();
+}

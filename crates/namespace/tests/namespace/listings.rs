@@ -104,3 +104,18 @@ fn relative_paths_and_links_are_refused() {
         (Some(JavaException::UnsupportedOperation), "Symlinks not supported")
     );
 }
+
+/// Whoever goes on from an inode that is gone must learn it, or the list would lack what comes after.
+#[test]
+fn a_listing_goes_on_from_an_inode_that_is_there() {
+    let mut world = World::new();
+    ["/d/a", "/d/b", "/d/c"].iter().for_each(|path| world.mkdirs(path));
+    let root = world.root();
+    let after = format!("/.reserved/.inodes/{}", world.stat("/d/b").unwrap().id);
+    let page = world.namespace.listing(&root, "/d", after.as_bytes(), false).unwrap().unwrap();
+    assert_eq!(page.entries.iter().map(|entry| &*entry.name).collect::<Vec<_>>(), ["c"]);
+    world.namespace.delete(&root, "/d/b", true).unwrap();
+    let e = world.namespace.listing(&root, "/d", after.as_bytes(), false).unwrap_err();
+    assert_eq!(e.kind(), Some(JavaException::DirectoryListingStartAfterNotFound));
+    assert_eq!(e.message, format!("Can't find startAfter {after}"));
+}

@@ -3,7 +3,7 @@
 use crate::world::{BLOCK_SIZE, World, kind};
 use zerohop_namespace::blocks::StorageType;
 use zerohop_namespace::{QUOTA_DONT_SET, QUOTA_RESET};
-use zerohop_wire::JavaException;
+use zerohop_wire::{Block, JavaException};
 
 #[test]
 fn names_run_out() {
@@ -104,5 +104,37 @@ fn replication_is_charged() {
         kind(world.namespace.set_quota(&root, "/f", 1, 1, None)),
         JavaException::PathIsNotDirectory
     );
+    world.check_replay();
+}
+
+/// The block before was charged as a full one until its commit, which this call brings.
+#[test]
+fn what_a_short_block_leaves_is_there_for_the_next() {
+    let mut world = World::new();
+    let root = world.root();
+    world.mkdirs("/q");
+    let limit = 2 * (BLOCK_SIZE as i64 + 100);
+    world.namespace.set_quota(&root, "/q", QUOTA_DONT_SET, limit, None).unwrap();
+    world.create_as(&root, "/q/f", false).unwrap();
+    let first = world.add_block("/q/f", None).unwrap();
+    let long = Block { len: 101, ..first.block() };
+    assert_eq!(kind(world.add_block("/q/f", Some(long))), JavaException::DSQuotaExceeded);
+    let short = Block { len: 100, ..first.block() };
+    world.add_block("/q/f", Some(short)).unwrap();
+    assert_eq!(world.namespace.quota_usage(&root, "/q").unwrap().space_consumed, limit);
+    world.received(&first, short);
+    world.check_replay();
+}
+
+/// An edit cannot carry the path as it was asked for: it would be another one after a restart.
+#[test]
+fn a_quota_is_logged_with_the_path_that_it_is_on() {
+    let mut world = World::new();
+    let root = world.root();
+    world.mkdirs("/dir");
+    let path = format!("{}dir", "/".repeat(22_000));
+    world.namespace.set_quota(&root, &path, 5, QUOTA_DONT_SET, None).unwrap();
+    world.namespace.set_quota(&root, &path, QUOTA_DONT_SET, 7, Some(StorageType::Ssd)).unwrap();
+    assert_eq!(world.namespace.quota_usage(&root, "/dir").unwrap().quota, 5);
     world.check_replay();
 }

@@ -3,7 +3,7 @@
 use crate::world::{BLOCK_SIZE, World, kind};
 use zerohop_journal::EditOp;
 use zerohop_journal::op::SetGenstampV2;
-use zerohop_namespace::{CreateFlags, NamespaceParams};
+use zerohop_namespace::{CreateFlags, CreateRequest, NamespaceParams};
 use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId, JavaException, TxId};
 
 #[test]
@@ -145,6 +145,24 @@ fn bad_create_parameters_are_refused() {
         e.message,
         "Requested replication factor of 600 exceeds maximum of 512 for /f, clientName=127.0.0.1"
     );
+    let mut sized = |block_size| {
+        let request = CreateRequest {
+            path: "/f",
+            flags: create,
+            replication: 1,
+            block_size,
+            ..CreateRequest::default()
+        };
+        world.namespace.create(&root, &request)
+    };
+    let e = sized(1 << 48).unwrap_err();
+    assert_eq!(e.kind(), Some(JavaException::IllegalArgument));
+    assert_eq!(
+        e.message,
+        "Illagal value: PREFERRED_BLOCK_SIZE = 281474976710656 > MAX = 281474976710655"
+    );
+    assert_eq!(sized((1 << 48) - 1).unwrap().block_size, (1 << 48) - 1);
+    world.namespace.delete(&root, "/f", false).unwrap();
     let overwrite = CreateFlags { overwrite: true, ..CreateFlags::default() };
     assert_eq!(kind(world.create_with(&root, "/f", overwrite, 1)), JavaException::FileNotFound);
     assert_eq!(
@@ -397,4 +415,21 @@ fn concat_refuses_more_names_than_an_edit_may_hold() {
     }
     assert_eq!(world.names("/d"), ["t"]);
     world.check_replay();
+}
+
+/// What an inode cannot hold is refused, not cut, whatever the configuration allows.
+#[test]
+fn more_replicas_than_an_inode_can_hold_are_refused() {
+    let mut world =
+        World::with(NamespaceParams { replication_max: 32767, ..NamespaceParams::default() });
+    let root = world.root();
+    let create = CreateFlags { create: true, ..CreateFlags::default() };
+    let e = world.create_with(&root, "/f", create, 2048).unwrap_err();
+    assert_eq!(e.kind(), Some(JavaException::IllegalArgument));
+    assert_eq!(e.message, "Invalid replication value 2048");
+    assert_eq!(world.create_with(&root, "/f", create, 2047).unwrap().replication, 2047);
+    assert_eq!(
+        kind(world.namespace.set_replication(&root, "/f", 4096)),
+        JavaException::IllegalArgument
+    );
 }

@@ -37,6 +37,14 @@ fn excluded_nodes_are_left_out_and_favored_ones_preferred() {
     );
 }
 
+/// The number comes from a client: memory for as many was asked for before.
+#[test]
+fn a_pipeline_gets_no_more_nodes_than_there_are() {
+    let cluster = Cluster::new(&["/a"; 4]);
+    let found = cluster.blocks.choose_more_targets(&request("10.0.0.0", usize::MAX));
+    assert_eq!(found.len(), 4);
+}
+
 #[test]
 fn without_datanodes_the_error_is_hadoops() {
     let cluster = Cluster::new(&[]);
