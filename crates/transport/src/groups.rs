@@ -14,14 +14,20 @@ pub type GroupList = Arc<[String]>;
 /// Most groups that one user is asked for.
 const GROUPS_MAX: i32 = 65536;
 
-/// Looks groups up and remembers them.
+/// Most users that are remembered.
+const CACHED_MAX: usize = 4096;
+
+/// Looks groups up and remembers them, for so many users at most: anybody can send names.
 #[derive(Debug)]
 pub struct Groups {
     overrides: HashMap<String, GroupList>,
     keep: Duration,
     keep_empty: Duration,
-    cache: Mutex<HashMap<String, (Instant, GroupList)>>,
+    cache: Mutex<Cache>,
 }
+
+/// The groups of users, each with the time until which they count.
+type Cache = HashMap<String, (Instant, GroupList)>;
 
 impl Groups {
     /// By the keys `hadoop.user.group.static.mapping.overrides` and
@@ -52,13 +58,28 @@ impl Groups {
         }
         let groups: GroupList = system_groups(user).into();
         let keep = if groups.is_empty() { self.keep_empty } else { self.keep };
-        self.cache.lock().insert(user.to_owned(), (now + keep, Arc::clone(&groups)));
+        let mut cache = self.cache.lock();
+        if cache.len() >= CACHED_MAX {
+            make_room(&mut cache, now);
+        }
+        cache.insert(user.to_owned(), (now + keep, Arc::clone(&groups)));
         groups
     }
 
     /// Forgets what was looked up (`-refreshUserToGroupsMappings`).
     pub fn refresh(&self) {
         self.cache.lock().clear();
+    }
+}
+
+/// Drops what is too old; then users that the system does not know; then all, if they are real ones.
+fn make_room(cache: &mut Cache, now: Instant) {
+    cache.retain(|_, (until, _)| *until > now);
+    if cache.len() >= CACHED_MAX {
+        cache.retain(|_, (_, groups)| !groups.is_empty());
+    }
+    if cache.len() >= CACHED_MAX {
+        cache.clear();
     }
 }
 
@@ -179,5 +200,35 @@ mod tests {
         assert_eq!(groups.of("root").first().map(String::as_str), Some("root"));
         groups.refresh();
         assert_eq!(groups.of("root").first().map(String::as_str), Some("root"));
+    }
+
+    #[test]
+    fn names_that_nobody_has_do_not_fill_the_memory() {
+        let groups = Groups::from_conf(&Conf::new());
+        groups.of("root");
+        for number in 0..CACHED_MAX + 5 {
+            groups.of(&format!("no such user {number}"));
+        }
+        let cache = groups.cache.lock();
+        assert!(cache.len() <= CACHED_MAX, "{}", cache.len());
+        assert!(cache.contains_key("root"), "known ones stay longer");
+    }
+
+    #[test]
+    fn room_is_made_of_the_old_and_the_unknown_first() {
+        let now = Instant::now();
+        let until = |secs| now + Duration::from_secs(secs);
+        let filled = |until, groups: &[&str]| {
+            let groups: GroupList = groups.iter().map(|group| (*group).to_owned()).collect();
+            let user = |number: usize| (number.to_string(), (until, Arc::clone(&groups)));
+            (0..CACHED_MAX).map(user).collect::<Cache>()
+        };
+        let mut cache = filled(until(1), &["x"]);
+        cache.insert("young".to_owned(), (until(3), Arc::default()));
+        make_room(&mut cache, until(2));
+        assert_eq!(cache.len(), 1);
+        let mut cache = filled(until(1), &["x"]);
+        make_room(&mut cache, now);
+        assert!(cache.is_empty());
     }
 }

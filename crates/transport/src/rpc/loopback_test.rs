@@ -254,6 +254,91 @@ async fn a_lost_connection_is_made_again() {
     assert!(echo(&client, "b").await.is_ok());
 }
 
+/// Calls that waited while another one tried to connect tried all of it again, one after another.
+#[tokio::test]
+async fn calls_that_wait_for_a_connection_share_its_failure() {
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let options = ClientOptions {
+        connect_retries: 3,
+        connect_retry_interval: Duration::from_millis(100),
+        ..ClientOptions::default()
+    };
+    let client = RpcClient::new(nobody, PROTOCOL, 1, &User::new("ann"), options);
+    let start = std::time::Instant::now();
+    let calls: Vec<_> = (0..30)
+        .map(|_| {
+            let client = client.clone();
+            tokio::spawn(async move { echo(&client, "x").await })
+        })
+        .collect();
+    for call in calls {
+        let refused = call.await.unwrap();
+        let Err(RpcError::Connect { source, .. }) = &refused else { panic!("{refused:?}") };
+        assert_eq!(source.kind(), std::io::ErrorKind::ConnectionRefused);
+    }
+    // 300 ms each, 9 s one after another.
+    let together = start.elapsed();
+    assert!(together < Duration::from_secs(4), "{together:?}");
+    // A call that comes after that tries for itself.
+    let before = std::time::Instant::now();
+    assert!(echo(&client, "x").await.is_err());
+    assert!(before.elapsed() >= Duration::from_millis(300));
+}
+
+#[tokio::test]
+async fn a_connect_time_out_of_zero_is_none() {
+    let (server, _) = server_with(&[]);
+    let options = ClientOptions { connect_timeout: Duration::ZERO, ..ClientOptions::default() };
+    let client = RpcClient::new(server.local_addr(), PROTOCOL, 1, &User::new("ann"), options);
+    assert_eq!(echo(&client, "x").await.unwrap(), "x");
+}
+
+fn impatient(addr: SocketAddr, rpc_timeout: Duration) -> RpcClient {
+    let options = ClientOptions { connect_retries: 0, rpc_timeout, ..ClientOptions::default() };
+    RpcClient::new(addr, PROTOCOL, 1, &User::new("ann"), options)
+}
+
+/// The server's machine is gone without a word: every later call waited for nothing, too.
+#[tokio::test]
+async fn a_connection_that_is_silent_is_not_used_after_a_time_out() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let client = impatient(listener.local_addr().unwrap(), Duration::from_millis(200));
+    let mut silent = Vec::new();
+    for _ in 0..2 {
+        let call = echo(&client, "x");
+        let accepted = tokio::time::timeout(Duration::from_secs(5), listener.accept());
+        let (answer, accepted) = tokio::join!(call, accepted);
+        assert!(matches!(answer, Err(RpcError::Timeout { .. })), "{answer:?}");
+        silent.push(accepted.expect("a connection of its own").unwrap());
+    }
+}
+
+/// A call that waits on the same connection gets its answer after another one's time-out.
+#[tokio::test]
+async fn a_connection_that_answers_other_calls_outlives_a_time_out() {
+    const LIMIT: Duration = Duration::from_secs(1);
+    let (server, gate) = server_with(&[]);
+    let client = impatient(server.local_addr(), LIMIT);
+    let wait = |text| {
+        let client = client.clone();
+        tokio::spawn(
+            async move { client.call::<_, UserInformationProto>("gated", &asked(text)).await },
+        )
+    };
+    let (start, first) = (std::time::Instant::now(), wait("first"));
+    while start.elapsed() < LIMIT / 2 {
+        assert!(echo(&client, "x").await.is_ok());
+    }
+    let second = wait("second");
+    while !first.is_finished() {
+        assert!(echo(&client, "x").await.is_ok());
+    }
+    gate.add_permits(2);
+    let first = first.await.unwrap();
+    assert!(matches!(first, Err(RpcError::Timeout { .. })), "{first:?}");
+    assert_eq!(second.await.unwrap().unwrap(), asked("second"));
+}
+
 /// Sends raw bytes and reads until the server closes.
 async fn raw(server: &RpcServer, bytes: &[u8]) -> BytesMut {
     let mut stream = TcpStream::connect(server.local_addr()).await.unwrap();
@@ -292,6 +377,19 @@ async fn bad_bytes_get_a_clear_answer_and_a_closed_connection() {
     assert!(raw(&server, b"hrpc\x09\x00\x00\xff\xff\xff\xff").await.is_empty());
 
     assert!(echo(&healthy, "after").await.is_ok());
+}
+
+/// A name goes into caches, logs and files; one of a megabyte is none.
+#[tokio::test]
+async fn user_names_have_a_longest_length() {
+    let (server, _) = server_with(&[]);
+    for (len, is_good) in [(1024, true), (1025, false)] {
+        let client = client_as(&server, PROTOCOL, 1, &User::new("u".repeat(len)));
+        assert_eq!(echo(&client, "x").await.is_ok(), is_good, "{len}");
+    }
+    let real = client_as(&server, PROTOCOL, 1, &User::proxied("ann", "r".repeat(1025)));
+    let refused = exception(echo(&real, "x").await);
+    assert!(refused.message.contains("at most 1024"), "{refused}");
 }
 
 #[tokio::test]

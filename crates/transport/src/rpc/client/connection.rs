@@ -11,6 +11,7 @@ use prost::encoding::{encode_varint, encoded_len_varint};
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, oneshot};
@@ -34,6 +35,9 @@ pub(super) struct Connection {
     addr: String,
     stream: TcpStream,
     state: Mutex<State>,
+    opened: Instant,
+    /// Milliseconds from `opened` until the last bytes came.
+    heard_ms: AtomicU64,
     /// Wakes the task: there is something to send, or the connection was closed.
     wake: Notify,
 }
@@ -68,8 +72,14 @@ impl Connection {
         let mut unsent = BytesMut::new();
         put_context(&mut unsent, protocol, user, client_id);
         let state = Mutex::new(State { unsent, ..State::default() });
-        let connection =
-            Arc::new(Self { addr: addr.to_owned(), stream, state, wake: Notify::new() });
+        let connection = Arc::new(Self {
+            addr: addr.to_owned(),
+            stream,
+            state,
+            opened: Instant::now(),
+            heard_ms: AtomicU64::new(0),
+            wake: Notify::new(),
+        });
         tokio::spawn(drive(Arc::clone(&connection), options.clone()));
         connection
     }
@@ -81,6 +91,24 @@ impl Connection {
     pub(super) fn close(&self) {
         self.finish(End::Closed);
         self.wake.notify_one();
+    }
+
+    /// Ends the connection if nothing has come for `limit`: the other end may be gone without a word,
+    /// and later calls would wait as long. Bytes for another call show that it is not.
+    pub(super) fn end_if_silent(&self, limit: Duration) {
+        let heard = Duration::from_millis(self.heard_ms.load(Ordering::Relaxed));
+        if self.opened.elapsed().saturating_sub(heard) < limit {
+            return;
+        }
+        let text = format!("nothing was heard for {} ms", limit.as_millis());
+        tracing::info!("{}: {text}; connecting again", self.addr);
+        self.finish(End::Broken(Arc::new(io::Error::new(io::ErrorKind::TimedOut, text))));
+        self.wake.notify_one();
+    }
+
+    fn hear(&self, now: Instant) {
+        let since = now.saturating_duration_since(self.opened).as_millis();
+        self.heard_ms.store(u64::try_from(since).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
     /// Sends a request and waits for its answer. Dropped, it forgets the call; the server may still
@@ -220,7 +248,10 @@ async fn read_all(connection: &Connection, options: &ClientOptions) -> io::Resul
                 readable?;
                 match connection.stream.try_read_buf(&mut input) {
                     Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                    Ok(_) => heard = Instant::now(),
+                    Ok(_) => {
+                        heard = Instant::now();
+                        connection.hear(heard);
+                    }
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
                     Err(error) => return Err(error),
                 }

@@ -104,13 +104,20 @@ impl RpcClient {
         }
         match tokio::time::timeout(limit, answer).await {
             Ok(result) => result,
-            Err(_) => Err(RpcError::Timeout { addr: shared.addr.clone(), after: limit }),
+            Err(_) => {
+                connection.end_if_silent(limit);
+                Err(RpcError::Timeout { addr: shared.addr.clone(), after: limit })
+            }
         }
     }
 
     /// A connection of its own to the same server, for one call at a time.
     pub async fn serial(&self) -> Result<SerialClient, RpcError> {
-        let stream = self.shared.connect_with_retries().await?;
+        let stream = self
+            .shared
+            .connect_with_retries()
+            .await
+            .map_err(|source| RpcError::Connect { addr: self.shared.addr.clone(), source })?;
         Ok(SerialClient::open(Arc::clone(&self.shared), stream))
     }
 

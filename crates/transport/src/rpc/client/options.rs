@@ -6,7 +6,8 @@ use zerohop_conf::{Conf, ConfError, keys};
 /// A client's patience and limits.
 #[derive(Clone, Debug)]
 pub struct ClientOptions {
-    /// How long one connect may take (`ipc.client.connect.timeout`).
+    /// How long one connect may take (`ipc.client.connect.timeout`); zero means as long
+    /// as the system allows.
     pub connect_timeout: Duration,
     /// Connects tried again after a refusal (`ipc.client.connect.max.retries`).
     pub connect_retries: u32,

@@ -8,7 +8,7 @@ use crate::rpc::ids::ClientIdentity;
 use parking_lot::Mutex;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 
 /// What the clones of a client share.
@@ -21,7 +21,14 @@ pub(super) struct Shared {
     pub(super) identity: Arc<ClientIdentity>,
     current: Mutex<Option<Arc<Connection>>>,
     /// Held while connecting, so that calls share the connection that comes of it.
-    connecting: tokio::sync::Mutex<()>,
+    connecting: tokio::sync::Mutex<Option<Failure>>,
+}
+
+/// The last attempt that ended without a connection.
+struct Failure {
+    ended: Instant,
+    kind: io::ErrorKind,
+    text: String,
 }
 
 impl Shared {
@@ -49,13 +56,26 @@ impl Shared {
         self.current.lock().as_ref().filter(|c| c.is_open()).cloned()
     }
 
-    /// The connection, made if there is none; calls that come meanwhile share it.
+    /// The connection, made if there is none; calls that come meanwhile share it, or its failure: one
+    /// after another they would each wait as long again.
     pub(super) async fn connect(&self) -> Result<Arc<Connection>, RpcError> {
-        let _one_at_a_time = self.connecting.lock().await;
+        let came = Instant::now();
+        let mut last_failure = self.connecting.lock().await;
         if let Some(connection) = self.open_connection() {
             return Ok(connection);
         }
-        let stream = self.connect_with_retries().await?;
+        if let Some(failure) = last_failure.as_ref().filter(|failure| came < failure.ended) {
+            let source = io::Error::new(failure.kind, failure.text.clone());
+            return Err(RpcError::Connect { addr: self.addr.clone(), source });
+        }
+        let stream = match self.connect_with_retries().await {
+            Ok(stream) => stream,
+            Err(source) => {
+                let (kind, text) = (source.kind(), source.to_string());
+                *last_failure = Some(Failure { ended: Instant::now(), kind, text });
+                return Err(RpcError::Connect { addr: self.addr.clone(), source });
+            }
+        };
         let connection = Connection::open(
             stream,
             &self.addr,
@@ -69,7 +89,7 @@ impl Shared {
     }
 
     /// A connection of its own, tried as often as the options say.
-    pub(super) async fn connect_with_retries(&self) -> Result<TcpStream, RpcError> {
+    pub(super) async fn connect_with_retries(&self) -> io::Result<TcpStream> {
         let (mut refused, mut timed_out) = (0, 0);
         loop {
             let error = match self.connect_once().await {
@@ -83,7 +103,7 @@ impl Shared {
                 (&mut refused, self.options.connect_retries)
             };
             if *tried >= limit {
-                return Err(RpcError::Connect { addr: self.addr.clone(), source: error });
+                return Err(error);
             }
             tracing::info!(
                 "Retrying connect to server: {}. Already tried {tried} time(s): {error}",
@@ -99,10 +119,13 @@ impl Shared {
     async fn connect_once(&self) -> io::Result<TcpStream> {
         let limit: Duration = self.options.connect_timeout;
         let connecting = TcpStream::connect(self.addr.as_str());
-        let stream = tokio::time::timeout(limit, connecting).await.map_err(|_| {
-            let text = format!("no connection within {} ms", limit.as_millis());
-            io::Error::new(io::ErrorKind::TimedOut, text)
-        })??;
+        let stream = match limit.is_zero() {
+            true => connecting.await?,
+            false => tokio::time::timeout(limit, connecting).await.map_err(|_| {
+                let text = format!("no connection within {} ms", limit.as_millis());
+                io::Error::new(io::ErrorKind::TimedOut, text)
+            })??,
+        };
         stream.set_nodelay(self.options.tcp_nodelay)?;
         Ok(stream)
     }

@@ -13,6 +13,9 @@ use zerohop_proto::common::{IpcConnectionContextProto, RpcSaslProto, UserInforma
 use zerohop_proto::{Checked, decode_delimited};
 use zerohop_wire::JavaException;
 
+/// Longest name of a user, in bytes: names are kept in caches and on disk.
+const USER_LEN_MAX: usize = 1024;
+
 /// Who is at the other end.
 #[derive(Clone, Debug)]
 pub(super) struct Identity {
@@ -86,6 +89,10 @@ impl Handshake {
         let user = effective_user
             .filter(|user| !user.is_empty())
             .ok_or_else(|| invalid("Connection context without a user"))?;
+        if [Some(&user), real_user.as_ref()].into_iter().flatten().any(|u| u.len() > USER_LEN_MAX) {
+            let text = format!("A user's name may have at most {USER_LEN_MAX} bytes");
+            return Err(invalid(text));
+        }
         if let Some(real) = &real_user {
             proxies.authorize(real, &user, from).map_err(|exception| {
                 Failure::fatal_because(RpcErrorCodeProto::FatalUnauthorized, exception)
