@@ -4,9 +4,9 @@ use crate::error::Result;
 use crate::lease::Leases;
 use crate::namenode::{NameNode, Target};
 use crate::read::{DeadNodes, LocalReads, Totals};
+use crate::resolved::Resolved;
 use crate::settings::Settings;
 use crate::types::DatanodeInfo;
-use parking_lot::Mutex;
 use std::fmt;
 use std::future::Future;
 use std::io;
@@ -53,8 +53,7 @@ pub(crate) struct Client {
     pub(crate) leases: Arc<Leases>,
     pub(crate) runtime: Handle,
     pub(crate) rpc_options: ClientOptions,
-    /// Addresses of DataNodes, by what was asked.
-    resolved: Mutex<Vec<(String, SocketAddr)>>,
+    resolved: Resolved,
 }
 
 impl Client {
@@ -77,7 +76,7 @@ impl Client {
             rpc_options,
             leases: Leases::new(namenode.clone(), name.clone(), runtime.clone()),
             dead: DeadNodes::default(),
-            resolved: Mutex::default(),
+            resolved: Resolved::default(),
             settings,
             namenode,
             target,
@@ -100,14 +99,9 @@ impl Client {
         {
             return Ok(SocketAddr::new(ip, node.transfer_port()));
         }
-        let name = node.transfer_addr(self.settings.by_host_name);
-        if let Some((_, addr)) = self.resolved.lock().iter().find(|(known, _)| *known == name) {
-            return Ok(*addr);
-        }
         let host = if self.settings.by_host_name { node.host() } else { node.ip() };
-        let addr = net::resolve(host, node.transfer_port())?;
-        self.resolved.lock().push((name, addr));
-        Ok(addr)
+        let port = node.transfer_port();
+        self.resolved.get(&format!("{host}:{port}"), || net::resolve(host, port))
     }
 
     /// A fresh data connection.
@@ -124,6 +118,6 @@ impl Client {
             tcp_nodelay: self.settings.tcp_nodelay,
             send_buffer_len: 0,
         };
-        net::connect(addr, &options)
+        net::connect(addr, &options).inspect_err(|_| self.resolved.forget(addr))
     }
 }

@@ -5,6 +5,7 @@ use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
 
 /// Half of the soft limit, after which another client may take a file over.
 const RENEW_AFTER: Duration = Duration::from_secs(30);
@@ -27,8 +28,18 @@ pub(crate) struct Leases {
     /// The client's name, which the leases are given to.
     holder: String,
     runtime: Handle,
+    pace: Pace,
     state: Mutex<State>,
 }
+
+/// When something is done.
+#[derive(Clone, Copy)]
+struct Pace {
+    look_interval: Duration,
+    renew_after: Duration,
+}
+
+const PACE: Pace = Pace { look_interval: LOOK_INTERVAL, renew_after: RENEW_AFTER };
 
 #[derive(Default)]
 struct State {
@@ -38,7 +49,11 @@ struct State {
 
 impl Leases {
     pub(crate) fn new(namenode: NameNode, holder: String, runtime: Handle) -> Arc<Self> {
-        Arc::new(Self { namenode, holder, runtime, state: Mutex::default() })
+        Self::with_pace(namenode, holder, runtime, PACE)
+    }
+
+    fn with_pace(namenode: NameNode, holder: String, runtime: Handle, pace: Pace) -> Arc<Self> {
+        Arc::new(Self { namenode, holder, runtime, pace, state: Mutex::default() })
     }
 
     /// Keeps `writer` alive until it is dropped or says that it is closed.
@@ -54,30 +69,143 @@ impl Leases {
     /// The writers that are open; when there are none, nobody looks after them any more.
     fn open(&self) -> Vec<Arc<dyn Keepable>> {
         let mut state = self.state.lock();
-        state.writers.retain(|writer| writer.upgrade().is_some_and(|w| w.is_open()));
-        state.is_kept = !state.writers.is_empty();
-        state.writers.iter().filter_map(Weak::upgrade).collect()
+        // Each is looked at once: one may be dropped at any moment.
+        let writers: Vec<_> = state.writers.iter().filter_map(Weak::upgrade).collect();
+        let (open, closed): (Vec<_>, Vec<_>) = writers.into_iter().partition(|w| w.is_open());
+        state.writers = open.iter().map(Arc::downgrade).collect();
+        state.is_kept = !open.is_empty();
+        drop(state);
+        // May be the last of a writer, and that of a client.
+        drop(closed);
+        open
     }
 }
 
+/// Pipelines come first: a DataNode gives a silent one up after a minute, and a NameNode that hangs
+/// holds a renewal up for longer.
 async fn keep_all(leases: Weak<Leases>) {
     let mut renewed = Instant::now();
+    let mut renewal: Option<JoinHandle<bool>> = None;
+    let Some(Pace { look_interval, renew_after }) = leases.upgrade().map(|l| l.pace) else {
+        return;
+    };
     loop {
-        tokio::time::sleep(LOOK_INTERVAL).await;
+        tokio::time::sleep(look_interval).await;
         let Some(leases) = leases.upgrade() else { return };
         let writers = leases.open();
         if writers.is_empty() {
             return;
         }
-        if renewed.elapsed() >= RENEW_AFTER {
-            let holder = &leases.holder;
-            match leases.namenode.renew_lease(holder).await {
-                Ok(()) => renewed = Instant::now(),
-                Err(error) => tracing::warn!("Failed to renew lease for {holder}: {error}"),
-            }
-        }
         for writer in writers.into_iter().filter(|writer| writer.is_quiet()) {
             tokio::task::spawn_blocking(move || writer.heartbeat());
         }
+        if let Some(ended) = renewal.take_if(|renewal| renewal.is_finished())
+            && ended.await.unwrap_or(false)
+        {
+            renewed = Instant::now();
+        }
+        if renewal.is_none() && renewed.elapsed() >= renew_after {
+            let (namenode, holder) = (leases.namenode.clone(), leases.holder.clone());
+            renewal = Some(tokio::spawn(renew(namenode, holder)));
+        }
+    }
+}
+
+/// Whether the leases were renewed.
+async fn renew(namenode: NameNode, holder: String) -> bool {
+    let result = namenode.renew_lease(&holder).await;
+    if let Err(error) = &result {
+        tracing::warn!("Failed to renew lease for {holder}: {error}");
+    }
+    result.is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Cluster;
+    use crate::runtime;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc;
+    use zerohop_transport::rpc::Reply;
+
+    const FAST: Pace =
+        Pace { look_interval: Duration::from_millis(5), renew_after: Duration::from_millis(10) };
+    const PATIENCE: Duration = Duration::from_secs(20);
+
+    /// Says when it was looked at, and when its pipeline was told something.
+    struct Writer {
+        heartbeats: mpsc::SyncSender<()>,
+        /// Taken and dropped while it is looked at.
+        itself: Mutex<Option<Arc<Writer>>>,
+    }
+
+    impl Writer {
+        fn new() -> (Arc<Self>, mpsc::Receiver<()>) {
+            let (heartbeats, heard) = mpsc::sync_channel(100);
+            (Arc::new(Self { heartbeats, itself: Mutex::default() }), heard)
+        }
+    }
+
+    impl Keepable for Writer {
+        fn is_open(&self) -> bool {
+            self.itself.lock().take();
+            true
+        }
+
+        fn is_quiet(&self) -> bool {
+            true
+        }
+
+        fn heartbeat(&self) {
+            _ = self.heartbeats.try_send(());
+        }
+    }
+
+    fn leases(cluster: &Cluster) -> Arc<Leases> {
+        let namenode = cluster.client.namenode.clone();
+        Leases::with_pace(namenode, "me".to_owned(), runtime::background().unwrap(), FAST)
+    }
+
+    /// A renewal that waited for its answer held the heartbeats up until the DataNodes gave up.
+    #[test]
+    fn a_namenode_that_hangs_holds_no_heartbeat_up() {
+        let renewals = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&renewals);
+        let cluster = Cluster::answering(move |method, _| {
+            assert_eq!(method, "renewLease");
+            counted.fetch_add(1, Ordering::SeqCst);
+            Reply::later(std::future::pending())
+        });
+        let leases = leases(&cluster);
+        let (writer, heard) = Writer::new();
+        let kept: Weak<Writer> = Arc::downgrade(&writer);
+        leases.keep(kept);
+        let mut after_renewal = 0;
+        while after_renewal < 10 {
+            heard.recv_timeout(PATIENCE).expect("a heartbeat");
+            after_renewal += renewals.load(Ordering::SeqCst).min(1);
+        }
+        assert_eq!(renewals.load(Ordering::SeqCst), 1, "one at a time");
+    }
+
+    /// The writer was open when it was looked at first and gone when it was looked at again: then
+    /// nobody looked after the next ones.
+    #[test]
+    fn a_writer_dropped_while_it_is_looked_at_leaves_the_next_one_kept() {
+        let cluster = Cluster::answering(|_, _| Reply::later(std::future::pending()));
+        let leases = leases(&cluster);
+        let (writer, _heard) = Writer::new();
+        let kept: Weak<Writer> = Arc::downgrade(&writer);
+        *writer.itself.lock() = Some(Arc::clone(&writer));
+        drop(writer);
+        leases.keep(kept.clone());
+        while kept.upgrade().is_some() {
+            std::thread::yield_now();
+        }
+        let (next, heard) = Writer::new();
+        let kept: Weak<Writer> = Arc::downgrade(&next);
+        leases.keep(kept);
+        heard.recv_timeout(PATIENCE).expect("a heartbeat");
     }
 }

@@ -36,10 +36,13 @@ pub mod blocking;
 mod checksum;
 mod client;
 mod error;
+#[cfg(test)]
+mod fixture;
 mod fs;
 mod lease;
 mod namenode;
 mod read;
+mod resolved;
 mod runtime;
 mod settings;
 mod types;

@@ -58,11 +58,17 @@ impl FileReader {
         if pos > self.len() {
             return Err(Error::invalid("Cannot seek after EOF"));
         }
-        self.file.seek(&mut self.cursor, pos);
+        self.move_to(pos);
         Ok(())
     }
 
-    /// Reads on; 0 at the end. Fills `buffer` unless the file ends.
+    /// The same; nothing can be read beyond the end.
+    pub(crate) fn move_to(&mut self, pos: u64) {
+        self.file.seek(&mut self.cursor, pos);
+    }
+
+    /// Reads on; 0 at the end. Fills `buffer` unless the file ends, or what follows cannot be read:
+    /// the next call then says why.
     pub fn read_some(&mut self, buffer: &mut [u8]) -> Result<usize> {
         self.file.read(&mut self.cursor, buffer)
     }

@@ -18,6 +18,8 @@ const INLINE_MAX: usize = 64 << 10;
 pub struct FileReader {
     client: Arc<Client>,
     file: Arc<File>,
+    /// Offset of the next sequential read: a read that was given up does not move it.
+    pos: u64,
     inner: Arc<Mutex<blocking::FileReader>>,
 }
 
@@ -30,7 +32,7 @@ impl FileReader {
 
     fn of(client: &Arc<Client>, file: Arc<File>) -> Self {
         let inner = blocking::FileReader::of(Arc::clone(&file));
-        Self { client: Arc::clone(client), file, inner: Arc::new(Mutex::new(inner)) }
+        Self { client: Arc::clone(client), file, pos: 0, inner: Arc::new(Mutex::new(inner)) }
     }
 
     /// The file's path.
@@ -51,20 +53,25 @@ impl FileReader {
     /// Asks how long the file is now: another client may be writing it.
     pub async fn refresh(&mut self) -> Result<u64> {
         let file = Arc::clone(&self.file);
-        self.run(move |_| file.refresh()).await
+        spawn(&self.client, move || file.refresh()).await
     }
 
     /// Offset of the next sequential read.
     pub fn pos(&self) -> u64 {
-        self.inner.lock().pos()
+        self.pos
     }
 
     /// Sets the offset of the next sequential read; beyond the end is an error.
     pub async fn seek(&mut self, pos: u64) -> Result<()> {
-        self.run(move |reader| reader.seek_to(pos)).await
+        if pos > self.len() {
+            return Err(Error::invalid("Cannot seek after EOF"));
+        }
+        self.pos = pos;
+        Ok(())
     }
 
-    /// Reads on; 0 at the end. Fills `buffer` unless the file ends.
+    /// Reads on; 0 at the end. Fills `buffer` unless the file ends, or what follows cannot be read:
+    /// the next call then says why. Given up before it is done, it has not moved the position.
     pub async fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let bytes = self.read_bytes(buffer.len()).await?;
         copy(&bytes, buffer)
@@ -72,14 +79,19 @@ impl FileReader {
 
     /// Reads on, at most `len` bytes; empty at the end. Copies once less than [`read`](Self::read).
     pub async fn read_bytes(&mut self, len: usize) -> Result<Bytes> {
-        self.run(move |reader| {
-            let left = reader.len().saturating_sub(reader.pos());
+        let (inner, pos) = (Arc::clone(&self.inner), self.pos);
+        let work = move || {
+            let mut reader = inner.lock();
+            reader.move_to(pos);
+            let left = reader.len().saturating_sub(pos);
             let mut buffer = vec![0; len.min(usize::try_from(left).unwrap_or(usize::MAX))];
             let read = reader.read_some(&mut buffer)?;
             buffer.truncate(read);
             Ok(Bytes::from(buffer))
-        })
-        .await
+        };
+        let bytes = spawn(&self.client, work).await?;
+        self.pos = pos + bytes.len() as u64;
+        Ok(bytes)
     }
 
     /// Reads at `offset`, independent of the sequential position; short only at the end.
@@ -153,14 +165,6 @@ impl FileReader {
     pub fn statistics(&self) -> ReadStatistics {
         self.file.statistics()
     }
-
-    async fn run<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut blocking::FileReader) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        let inner = Arc::clone(&self.inner);
-        spawn(&self.client, move || work(&mut inner.lock())).await
-    }
 }
 
 /// An offset, and what is to be filled from there.
@@ -184,5 +188,38 @@ pub(super) async fn spawn<T: Send + 'static>(
     match client.runtime.spawn_blocking(work).await {
         Ok(result) => result,
         Err(error) => Err(Error::plain(format!("the thread failed: {error}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Cluster, bytes_of, located};
+
+    /// The thread that reads for a call goes on when the call is given up; its bytes were lost.
+    #[tokio::test]
+    async fn a_read_that_is_given_up_loses_no_bytes() {
+        let cluster = Cluster::with_file(&[], vec![located(1, 0, 100)], &[1]);
+        let fs = FileSystem { client: Arc::clone(&cluster.client) };
+        let mut reader = FileReader::open(&fs, "/f".into(), OpenOptions::default()).await.unwrap();
+        cluster.datanode.close();
+        let is_asked = async {
+            while cluster.datanode.asked() == 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            read = reader.read_bytes(60) => panic!("{read:?}"),
+            () = is_asked => {}
+        }
+        cluster.datanode.open();
+        assert_eq!(reader.pos(), 0);
+        assert_eq!(reader.read_bytes(60).await.unwrap(), bytes_of(1, 0..60));
+        assert_eq!(reader.read_bytes(60).await.unwrap(), bytes_of(1, 60..100));
+        assert_eq!(reader.pos(), 100);
+        assert!(reader.read_bytes(60).await.unwrap().is_empty());
+        reader.seek(10).await.unwrap();
+        assert_eq!(reader.read_bytes(5).await.unwrap(), bytes_of(1, 10..15));
+        assert!(reader.seek(101).await.is_err());
     }
 }

@@ -11,6 +11,9 @@ use std::sync::Arc;
 
 /// A file being written. It must be closed: dropped without, it stays open until its lease runs out,
 /// and its last bytes may be missing.
+///
+/// A call that is given up before it is done is done nevertheless: the bytes of a write are written
+/// once, in their order, and [`pos`](Self::pos) may go on for a while. Writing them again doubles them.
 pub struct FileWriter {
     client: Arc<Client>,
     inner: Arc<Writer>,

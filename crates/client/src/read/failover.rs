@@ -5,6 +5,7 @@ use super::file::File;
 use super::local::{Lent, LocalError};
 use super::plan::{NotLocal, ReadReason};
 use super::remote::ReadError;
+use super::suspects::Suspects;
 use crate::error::{Error, Kind, Result};
 use crate::types::{DatanodeInfo, LocatedBlock, Replica};
 use std::time::Duration;
@@ -46,7 +47,7 @@ const REOPENS_MAX: u32 = 3;
 #[derive(Default)]
 pub(super) struct Tried {
     nodes: Vec<DatanodeInfo>,
-    corrupt: Vec<LocatedBlock>,
+    suspects: Suspects,
     rounds: u32,
     /// No rounds: the first in which every replica failed is the last.
     is_impatient: bool,
@@ -59,17 +60,37 @@ pub(super) struct Tried {
 }
 
 impl File {
-    /// Reads at the cursor, which moves; 0 at the end of the file.
+    /// Reads at the cursor, which moves; 0 at the end of the file. What was read before a failure
+    /// counts: the next call meets it again.
     pub(crate) fn read(&self, cursor: &mut Cursor, out: &mut [u8]) -> Result<usize> {
         let mut tried = Tried::default();
-        let mut filled = 0;
-        while filled < out.len() && cursor.pos < self.len() {
-            self.open_at(cursor, None, &mut tried)?;
-            let Some(room) = out.get_mut(filled..) else { break };
-            filled += self.read_open(cursor, room, &mut tried);
+        match self.read_on(cursor, out, false, &mut tried) {
+            (0, Err(error)) => Err(error),
+            (filled, _) => Ok(filled),
         }
-        self.report(&mut tried);
-        Ok(filled)
+    }
+
+    /// How much was read until `out` was full, the file ended or nothing could be read any more.
+    /// `is_range`: only what is asked for is asked of a DataNode, not the rest of the block.
+    fn read_on(
+        &self,
+        cursor: &mut Cursor,
+        out: &mut [u8],
+        is_range: bool,
+        tried: &mut Tried,
+    ) -> (usize, Result<()>) {
+        let mut filled = 0;
+        let mut result = Ok(());
+        while cursor.pos < self.len() {
+            let Some(room) = out.get_mut(filled..).filter(|room| !room.is_empty()) else { break };
+            result = self.open_at(cursor, is_range.then_some(room.len() as u64), tried);
+            if result.is_err() {
+                break;
+            }
+            filled += self.read_open(cursor, room, tried);
+        }
+        self.report(tried);
+        (filled, result)
     }
 
     /// Reads at `offset`, as far as the file goes, on connections of its own.
@@ -95,15 +116,9 @@ impl File {
     ) -> Result<usize> {
         let mut cursor = Cursor::at(offset);
         let mut tried = Tried { is_impatient: !waits, ..Tried::default() };
-        let mut filled = 0;
-        while filled < out.len() && cursor.pos < self.len() {
-            let Some(room) = out.get_mut(filled..) else { break };
-            self.open_at(&mut cursor, Some(room.len() as u64), &mut tried)?;
-            filled += self.read_open(&mut cursor, room, &mut tried);
-        }
+        let (filled, result) = self.read_on(&mut cursor, out, true, &mut tried);
         self.keep_connection(cursor.open.take());
-        self.report(&mut tried);
-        Ok(filled)
+        result.map(|()| filled)
     }
 
     /// Lends the bytes at `offset`, at most `len` and as far as the block goes; copied where the
@@ -119,23 +134,25 @@ impl File {
             return Ok(lent);
         }
         // The long way opens the replica, and deals with one that is bad.
-        let mut probe = vec![0; len];
-        let read =
-            self.read_at_the_long_way(offset, probe.get_mut(..1).unwrap_or_default(), true)?;
+        let read = self.read_at_the_long_way(offset, &mut [0], true)?;
         match lend() {
             Ok(Some(lent)) => Ok(lent),
             _ if read == 0 => Ok(Lent::copied(Vec::new())),
             _ => {
-                let read = self.read_at(offset, &mut probe)?;
-                probe.truncate(read);
-                Ok(Lent::copied(probe))
+                // As far as the block goes: the file may be larger than memory.
+                let rest = self.locate(offset)?.end().saturating_sub(offset);
+                let mut bytes = vec![0; len.min(usize::try_from(rest).unwrap_or(usize::MAX))];
+                let read = self.read_at(offset, &mut bytes)?;
+                bytes.truncate(read);
+                Ok(Lent::copied(bytes))
             }
         }
     }
 
     /// Moves the cursor; a block that is open stays so where reading on is cheaper.
     pub(crate) fn seek(&self, cursor: &mut Cursor, pos: u64) {
-        if let Some(open) = &mut cursor.open
+        if pos != cursor.pos
+            && let Some(open) = &mut cursor.open
             && !skip_to(open, pos)
         {
             cursor.open = None;
@@ -235,7 +252,6 @@ impl File {
     fn wait_for_replicas(&self, block: &LocatedBlock, tried: &mut Tried) -> Result<()> {
         let settings = &self.client.settings;
         if tried.is_impatient || tried.rounds >= settings.acquire_failures_max {
-            self.report(tried);
             return Err(self.missing(block, tried));
         }
         let wait = wait_time(settings.retry_window, tried.rounds, fastrand::f64());
@@ -310,20 +326,17 @@ impl File {
         tried.last_error = Some(error.to_string());
         tried.nodes.push(replica.node.clone());
         if is_corrupt {
-            tried.corrupt.push(LocatedBlock { replicas: vec![replica.clone()], ..block.clone() });
+            tried.suspects.add(block, replica);
         } else {
             self.client.dead.add(&replica.node);
         }
     }
 
-    /// Tells the NameNode about corrupt replicas, if another one was good: where all differ from
-    /// their checksums, the fault may be this machine's.
+    /// Tells the NameNode about corrupt replicas.
     fn report(&self, tried: &mut Tried) {
-        let bad = std::mem::take(&mut tried.corrupt);
-        let Some(first) = bad.first() else { return };
-        let known = self.locate(first.offset).map_or(0, |block| block.replicas.len());
-        if known > 1 && bad.len() >= known {
-            return tracing::warn!("All replicas of {} look corrupt; not reported", first.block);
+        let bad = tried.suspects.take();
+        if bad.is_empty() {
+            return;
         }
         if let Err(error) = self.client.wait(self.client.namenode.report_bad_blocks(bad)) {
             tracing::warn!("Corrupt replicas of {} could not be reported: {error}", self.src);

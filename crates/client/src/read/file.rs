@@ -80,22 +80,32 @@ impl File {
 
     /// The block that holds `offset`, asked for if need be.
     pub(super) fn locate(&self, offset: u64) -> Result<LocatedBlock> {
-        if let Some(block) = self.located.read().at(offset) {
-            return Ok(block.clone());
-        }
-        let fresh = fetch(&self.client, &self.src, offset)?;
-        let mut located = self.located.write();
-        located.merge(fresh.blocks);
-        located.at(offset).cloned().ok_or_else(|| {
-            Error::plain(format!("Could not find target position {offset} in {}", self.src))
-        })
+        let from = {
+            let located = self.located.read();
+            if let Some(block) = located.at(offset) {
+                return Ok(block.clone());
+            }
+            // With the block in front, where that is known: it tells whether the file is the same.
+            let before = offset.checked_sub(1);
+            before.filter(|before| located.at(*before).is_some()).unwrap_or(offset)
+        };
+        self.ask(from, offset)
     }
 
     /// Asks again where the block that holds `offset` is.
     pub(super) fn relocate(&self, offset: u64) -> Result<LocatedBlock> {
-        let fresh = fetch(&self.client, &self.src, offset)?;
+        self.ask(offset, offset)
+    }
+
+    /// Asks for the blocks behind `from`, and gives the one that holds `offset`.
+    fn ask(&self, from: u64, offset: u64) -> Result<LocatedBlock> {
+        let fresh = fetch(&self.client, &self.src, from)?;
+        let blocks = with_last(fresh, offset);
         let mut located = self.located.write();
-        located.merge(fresh.blocks);
+        if located.contradicts(&blocks) {
+            return Err(self.changed());
+        }
+        located.merge(blocks);
         located.at(offset).cloned().ok_or_else(|| {
             Error::plain(format!("Could not find target position {offset} in {}", self.src))
         })
@@ -105,8 +115,18 @@ impl File {
     pub(crate) fn refresh(&self) -> Result<u64> {
         let fresh = fetch_with_len(&self.client, &self.src)?;
         let len = fresh.len;
-        *self.located.write() = fresh;
+        let mut located = self.located.write();
+        if located.contradicts(&fresh.blocks) {
+            return Err(self.changed());
+        }
+        *located = fresh;
         Ok(len)
+    }
+
+    /// Another file has taken the path (`DFSInputStream.fetchAndCheckLocatedBlocks`): its bytes must
+    /// not be taken for those of the file that was opened.
+    fn changed(&self) -> Error {
+        Error::plain(format!("Blocklist for {} has changed! Open the file again.", self.src))
     }
 }
 
@@ -121,6 +141,21 @@ impl Located {
         let after = self.blocks.partition_point(|block| block.offset <= offset);
         let block = self.blocks.get(after.checked_sub(1)?)?;
         (offset < block.end()).then_some(block)
+    }
+
+    /// Whether `fresh` puts bytes elsewhere than into the blocks in which they are known to be. A block
+    /// without bytes may go: what was begun in it and never shown to anybody can be given up.
+    fn contradicts(&self, fresh: &[LocatedBlock]) -> bool {
+        let id = |block: &LocatedBlock| (block.offset, block.block.block.id);
+        let is_kept = |known: &LocatedBlock| fresh.iter().any(|block| id(block) == id(known));
+        fresh.iter().any(|block| {
+            let end = block.end().max(block.offset.saturating_add(1));
+            let after = self.blocks.partition_point(|known| known.offset <= block.offset);
+            let to = self.blocks.partition_point(|known| known.offset < end);
+            let near = self.blocks.get(after.saturating_sub(1)..to).unwrap_or_default();
+            let overlaps = |known: &&LocatedBlock| known.end() > block.offset.max(known.offset);
+            near.iter().filter(overlaps).any(|known| !is_kept(known))
+        })
     }
 
     /// Takes fresh blocks in; a last block being written keeps the length that was found.
@@ -149,6 +184,21 @@ fn fetch(client: &Client, src: &str, offset: u64) -> Result<LocatedBlocks> {
         .unwrap_or_else(|| settings.block_size.saturating_mul(PREFETCH_BLOCKS));
     let answer = client.wait(client.namenode.block_locations(src, offset, prefetch.max(1)))?;
     answer.ok_or_else(|| Error::new(Kind::NotFound, format!("File does not exist: {src}")))
+}
+
+/// The blocks of an answer, with one that is being written where `offset` lies behind what the NameNode
+/// knows of it.
+fn with_last(answer: LocatedBlocks, offset: u64) -> Vec<LocatedBlock> {
+    let mut blocks = answer.blocks;
+    let is_behind = |last: &LocatedBlock| {
+        last.offset <= offset && blocks.iter().all(|block| block.offset < last.offset)
+    };
+    if !answer.is_last_complete
+        && let Some(last) = answer.last_block.filter(is_behind)
+    {
+        blocks.push(last);
+    }
+    blocks
 }
 
 /// The first blocks, and the length with what is readable of a last block being written. After a
@@ -189,4 +239,102 @@ fn with_visible_len(client: &Client, answer: LocatedBlocks) -> Result<Option<Loc
     located.blocks.retain(|block| block.offset != last.offset);
     located.merge(vec![last]);
     Ok(Some(located))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Cluster, bytes_of, located};
+    use crate::read::Cursor;
+
+    fn known(blocks: &[(i64, u64, u64)]) -> Located {
+        let blocks: Vec<_> = blocks.iter().map(|(id, at, len)| located(*id, *at, *len)).collect();
+        let len = blocks.last().map_or(0, LocatedBlock::end);
+        Located { len, blocks, is_under_construction: false }
+    }
+
+    #[test]
+    fn blocks_of_another_file_are_told_from_those_that_were_found_again() {
+        let file = [(1, 0, 100), (2, 100, 100), (4, 300, 0)];
+        let contradicts =
+            |fresh: &[(i64, u64, u64)]| known(&file).contradicts(&known(fresh).blocks);
+        for same in [
+            &[][..],
+            &[(1, 0, 100)],
+            &[(2, 100, 100), (3, 200, 100)],
+            // One that grows, one that lease recovery has cut, one that was given up empty.
+            &[(2, 100, 150)],
+            &[(2, 100, 90), (3, 190, 100)],
+            &[(5, 300, 100)],
+        ] {
+            assert!(!contradicts(same), "{same:?}");
+        }
+        for other in [
+            &[(9, 0, 100)][..],
+            &[(1, 0, 100), (9, 100, 100)],
+            // Another length of blocks; one that is being written; one over the end.
+            &[(9, 50, 10)],
+            &[(9, 0, 1000)],
+            &[(9, 100, 0)],
+            &[(9, 199, 5)],
+        ] {
+            assert!(contradicts(other), "{other:?}");
+        }
+    }
+
+    fn open(cluster: &Cluster) -> File {
+        File::open(&cluster.client, "/f".to_owned(), OpenOptions::default()).unwrap()
+    }
+
+    fn read(file: &File, cursor: &mut Cursor, len: usize) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; len];
+        let read = file.read(cursor, &mut bytes)?;
+        bytes.truncate(read);
+        Ok(bytes)
+    }
+
+    /// The file was written anew under its path, its old blocks deleted: bytes of the new one came
+    /// behind those of the old one.
+    #[test]
+    fn two_files_of_one_path_are_not_mixed() {
+        let old = vec![located(1, 0, 100), located(2, 100, 100)];
+        let new = vec![located(11, 0, 100), located(12, 100, 100)];
+        for settings in [&[][..], &[("dfs.client.read.prefetch.size", "100")]] {
+            let cluster = Cluster::with_file(settings, old.clone(), &[1, 11, 12]);
+            let file = open(&cluster);
+            let mut cursor = Cursor::default();
+            assert_eq!(read(&file, &mut cursor, 100).unwrap(), bytes_of(1, 0..100));
+            cluster.set_file(new.clone());
+            for failed in [read(&file, &mut cursor, 100).map(|_| 0), file.refresh(), file.refresh()]
+            {
+                let error = failed.unwrap_err().to_string();
+                assert!(error.starts_with("Blocklist for /f has changed!"), "{error}");
+            }
+            let mut cursor = Cursor::at(50);
+            assert_eq!(read(&open(&cluster), &mut cursor, 9).unwrap(), bytes_of(11, 50..59));
+        }
+    }
+
+    /// The next block cannot be read: what came before it was lost, though the position had moved.
+    #[test]
+    fn bytes_in_front_of_a_failure_are_given() {
+        let blocks = vec![located(1, 0, 100), located(2, 100, 100)];
+        let cluster = Cluster::with_file(&[], blocks, &[1]);
+        let file = open(&cluster);
+        let mut cursor = Cursor::at(30);
+        assert_eq!(read(&file, &mut cursor, 200).unwrap(), bytes_of(1, 30..100));
+        assert_eq!(cursor.pos, 100);
+        let error = read(&file, &mut cursor, 200).unwrap_err().to_string();
+        assert!(error.starts_with("Could not obtain block"), "{error}");
+    }
+
+    /// What is lent is as long as the block that it lies in, and so is the memory for it.
+    #[test]
+    fn a_copy_that_is_lent_ends_with_its_block() {
+        let huge = 1 << 45;
+        let cluster =
+            Cluster::with_file(&[], vec![located(1, 0, 100), located(2, 100, huge)], &[1]);
+        let lent = open(&cluster).lend(20, usize::MAX).unwrap();
+        assert_eq!(lent[..], bytes_of(1, 20..100));
+    }
 }

@@ -15,6 +15,7 @@ mod plan;
 mod ranges;
 mod remote;
 mod stats;
+mod suspects;
 mod vectored;
 mod visible_len;
 

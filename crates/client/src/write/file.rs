@@ -7,7 +7,6 @@ use crate::client::Client;
 use crate::error::{Error, Kind, Result};
 use crate::lease::Keepable;
 use crate::namenode::NewFile;
-use crate::settings::PACKET_DATA_OWN;
 use crate::types::{AppendOptions, CreateOptions, FileStatus, SyncOptions};
 use parking_lot::Mutex;
 use std::io;
@@ -334,8 +333,7 @@ impl State {
         let packet_len = self.stream.client.settings.packet_len;
         let packet_len = if self.has_sent { packet_len } else { packet_len.min(FIRST_PACKET_LEN) };
         let rest = usize::try_from(self.stream.block_size.saturating_sub(offset));
-        let capacity = chunks.capacity(packet_len).min(rest.unwrap_or(usize::MAX));
-        let capacity = end_at_unit(offset, capacity);
+        let capacity = chunks.capacity_at(offset, packet_len).min(rest.unwrap_or(usize::MAX));
         let mut packet = self.stream.packet(chunks, capacity, offset);
         packet.fill(&std::mem::take(&mut self.begun));
         packet
@@ -409,14 +407,6 @@ impl State {
         }
         self.stream.wait_for(self.stream.last_queued())
     }
-}
-
-/// Large packets end where the DataNode's large writes to the block file end, so that they need not
-/// be put together again there.
-fn end_at_unit(offset: u64, capacity: usize) -> usize {
-    let behind = (offset % PACKET_DATA_OWN as u64) as usize;
-    let left = PACKET_DATA_OWN - behind;
-    if behind > 0 && capacity > left { left } else { capacity }
 }
 
 fn create_file(

@@ -6,6 +6,7 @@
 //! Checksums are computed while the data is copied in. `0 <= summed_len <= data_len <= capacity`;
 //! what lies between the first two is the part of a chunk that has no checksum yet.
 
+use crate::settings::PACKET_DATA_OWN;
 use std::io::{self, IoSlice, Write};
 use zerohop_wire::checksum_type::DataChecksum;
 use zerohop_wire::transfer::packet::{PREFIX_LEN_MAX, PacketHeader};
@@ -31,6 +32,17 @@ impl Chunks {
         }
         let body_len = packet_len.saturating_sub(PREFIX_LEN_MAX);
         (body_len / (chunk_len + self.checksum.sum_len())).max(1) * chunk_len
+    }
+
+    /// The same for a packet that begins at `offset` in the block. Large packets end where the
+    /// DataNode's large writes to the block file end, so that they need not be put together again
+    /// there; but never inside a chunk.
+    pub(super) fn capacity_at(&self, offset: u64, packet_len: usize) -> usize {
+        let capacity = self.capacity(packet_len);
+        let behind = (offset % PACKET_DATA_OWN as u64) as usize;
+        let left = PACKET_DATA_OWN - behind;
+        let ends_chunk = left.is_multiple_of(self.checksum.bytes_per_checksum());
+        if behind > 0 && capacity > left && ends_chunk { left } else { capacity }
     }
 }
 
@@ -379,5 +391,31 @@ mod tests {
         packet.write_to(&mut sent).unwrap();
         let (_, sums, data) = parse(&sent);
         assert_eq!((sums.len(), data.len()), (0, 700));
+    }
+
+    /// Where packets of a block end, a small one first as a file has it.
+    fn ends(chunk_len: u32, packet_len: usize) -> Vec<u64> {
+        let checksum = DataChecksum::new(ChecksumType::Crc32c, chunk_len).unwrap();
+        let chunks = Chunks::whole(checksum);
+        let mut end = 0;
+        let packets = (0..20).map(|at| {
+            let packet_len = if at == 0 { 64 << 10 } else { packet_len };
+            end += chunks.capacity_at(end, packet_len) as u64;
+            end
+        });
+        packets.collect()
+    }
+
+    #[test]
+    fn packets_end_with_a_chunk() {
+        for chunk_len in [1, 512, 768, 1536, 3000, 4096, 1 << 20, 3 << 20] {
+            for packet_len in [64 << 10, 300_000, 2 * PACKET_DATA_OWN] {
+                let ends = ends(chunk_len, packet_len);
+                let inside = ends.iter().find(|end| !end.is_multiple_of(u64::from(chunk_len)));
+                assert_eq!(inside, None, "{chunk_len} {packet_len}");
+            }
+        }
+        let unit = PACKET_DATA_OWN as u64;
+        assert!(ends(512, 300_000).contains(&unit), "where it can be, with the unit too");
     }
 }

@@ -1,28 +1,13 @@
 //! A writer that says nothing for a while, its pipeline played by the test.
 
 use super::*;
-use crate::types::StorageType;
+use crate::fixture::replica;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use zerohop_conf::Conf;
-use zerohop_proto::hdfs::{DatanodeIdProto, DatanodeInfoProto, HdfsFileStatusProto};
+use zerohop_proto::hdfs::HdfsFileStatusProto;
 use zerohop_transport::login::User;
 use zerohop_wire::{Block, BlockId, GenerationStamp};
-
-fn replica(number: u32) -> Replica {
-    let id = DatanodeIdProto {
-        ip_addr: "127.0.0.1".to_owned(),
-        datanode_uuid: format!("uuid-{number}"),
-        xfer_port: number,
-        ..DatanodeIdProto::default()
-    };
-    Replica {
-        node: DatanodeInfoProto { id, ..DatanodeInfoProto::default() }.into(),
-        storage_type: StorageType::Disk,
-        storage_id: format!("DS-{number}"),
-        is_cached: false,
-    }
-}
 
 /// A stream in the middle of a block, with a NameNode that is not there; and the first DataNode's end.
 fn stream() -> (Stream, TcpStream) {
