@@ -11,6 +11,14 @@ pub(super) struct Expected {
     pub(super) stamp: GenerationStamp,
     /// It has been asked to lead a recovery.
     pub(super) led: bool,
+    /// The pipeline or the recovery goes on without it: it is only kept in mind to be deleted.
+    pub(super) left_out: bool,
+}
+
+impl Expected {
+    pub(super) fn new(storage: StorageIdx, stamp: GenerationStamp) -> Self {
+        Self { storage, stamp, led: false, left_out: false }
+    }
 }
 
 /// What is kept of a block only while it is not complete.
@@ -31,14 +39,24 @@ pub struct Recovery {
     pub(super) started_ms: Option<u64>,
 }
 
+impl Recovery {
+    /// Whether a DataNode was asked since this NameNode started. What one answers that was asked before
+    /// must not count: others may have been asked later, under stamps that no edit tells of, and would
+    /// change the replicas afterwards.
+    pub fn is_asked(&self) -> bool {
+        self.started_ms.is_some()
+    }
+}
+
 impl Construction {
     pub(super) fn with_targets(stamp: GenerationStamp, targets: &[StorageIdx]) -> Self {
-        let expected = |storage: &StorageIdx| Expected { storage: *storage, stamp, led: false };
+        let expected = |storage: &StorageIdx| Expected::new(*storage, stamp);
         Self { replicas: targets.iter().map(expected).collect(), recovery: None }
     }
 
+    /// The replicas that take part.
     pub(super) fn storages(&self) -> impl Iterator<Item = StorageIdx> + '_ {
-        self.replicas.iter().map(|replica| replica.storage)
+        self.replicas.iter().filter(|replica| !replica.left_out).map(|replica| replica.storage)
     }
 
     pub(super) fn replicas_of(

@@ -302,5 +302,5 @@ impl BlockManager {
 fn take_invalidations(node: &mut Node, limit: usize) -> Vec<Block> {
     let count = node.invalidate.len().min(limit);
     let next = std::iter::from_fn(|| node.invalidate.pop_first());
-    next.take(count).map(|(id, (stamp, len))| Block { id, stamp, len }).collect()
+    next.take(count).map(|((id, stamp), len)| Block { id, stamp, len }).collect()
 }

@@ -123,11 +123,12 @@ impl BlockManager {
     /// A committed block got enough replicas.
     pub(super) fn finish(&mut self, slot: Slot) {
         let Some(entry) = self.map.get(slot) else { return };
-        let id = entry.block().id;
+        let Block { id, stamp, .. } = entry.block();
         if entry.state() == BlockState::Complete {
             return;
         }
         self.map.set_state(slot, BlockState::Complete);
+        self.delete_left_behind(slot, stamp);
         self.constructions.remove(&slot);
         self.completed.push(id);
         self.recheck(slot);
@@ -248,7 +249,8 @@ impl BlockManager {
         self.map.set_stamp(slot, stamp);
         self.map.set_len(slot, len);
         self.drop_all_but(slot, stamp);
-        self.constructions.insert(slot, Construction::with_targets(stamp, targets));
+        let old = self.constructions.insert(slot, Construction::with_targets(stamp, targets));
+        old.iter().flat_map(|old| &old.replicas).for_each(|replica| self.leave_out(slot, *replica));
         Ok(())
     }
 
@@ -262,7 +264,7 @@ impl BlockManager {
             .unwrap_or_default();
         for storage in super::Storages::from_slice(self.map.storages(slot)) {
             if !current.contains(&storage) {
-                self.drop_replica(slot, storage);
+                self.drop_outsider(slot, storage);
             }
         }
     }

@@ -32,7 +32,8 @@ pub(super) struct Node {
     pub(super) heartbeat_seen: bool,
     pub(super) report_lease: ReportLease,
     pub(super) bandwidth: Option<u64>,
-    pub(super) invalidate: BTreeMap<BlockId, (GenerationStamp, u64)>,
+    /// Replicas to delete, with their lengths; under another stamp a DataNode keeps what it has.
+    pub(super) invalidate: BTreeMap<(BlockId, GenerationStamp), u64>,
     pub(super) transfers: VecDeque<TransferCommand>,
     pub(super) recoveries: Vec<RecoverCommand>,
 }

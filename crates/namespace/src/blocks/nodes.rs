@@ -202,21 +202,19 @@ impl Nodes {
     /// Has a replica deleted with one of the next heartbeats.
     pub(super) fn invalidate(&mut self, storage: StorageIdx, block: Block) {
         if let Some(node) = self.owner_mut(storage) {
-            node.invalidate.insert(block.id, (block.stamp, block.len));
+            node.invalidate.insert((block.id, block.stamp), block.len);
         }
     }
 
     /// Takes a deletion back that the DataNode has not been told of; false if there is none.
     pub(super) fn call_off_invalidation(&mut self, storage: StorageIdx, block: Block) -> bool {
-        self.is_invalidating(storage, block)
-            && self
-                .owner_mut(storage)
-                .is_some_and(|node| node.invalidate.remove(&block.id).is_some())
+        let node = self.owner_mut(storage);
+        node.is_some_and(|node| node.invalidate.remove(&(block.id, block.stamp)).is_some())
     }
 
     pub(super) fn is_invalidating(&self, storage: StorageIdx, block: Block) -> bool {
-        let queued = self.owner(storage).and_then(|node| node.invalidate.get(&block.id));
-        queued.is_some_and(|(stamp, _)| *stamp == block.stamp)
+        let node = self.owner(storage);
+        node.is_some_and(|node| node.invalidate.contains_key(&(block.id, block.stamp)))
     }
 
     pub(super) fn schedule(&mut self, storage: StorageIdx) {

@@ -135,7 +135,7 @@ impl Redundancy {
     pub(super) fn next_slots(&mut self, mut limit: usize) -> Vec<(usize, Slot)> {
         let mut slots = Vec::new();
         for (priority, queue) in self.queues.iter().enumerate().take(WITHOUT_REPLICA) {
-            let Some(cursor) = self.cursors.get_mut(priority) else { break };
+            let Some(cursor) = self.cursors.get_mut(priority).filter(|_| limit > 0) else { break };
             let taken: Vec<Slot> = queue.range(*cursor..).take(limit).collect();
             *cursor = if taken.len() < limit {
                 0
@@ -146,5 +146,20 @@ impl Redundancy {
             slots.extend(taken.into_iter().map(|slot| (priority, slot)));
         }
         slots
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_that_come_first_take_no_turn_of_later_ones() {
+        let mut redundancy = Redundancy::default();
+        (0..3).for_each(|slot| redundancy.enqueue(slot, 0));
+        (10..14).for_each(|slot| redundancy.enqueue(slot, 2));
+        let mut turns = || redundancy.next_slots(3).into_iter().map(|(_, slot)| slot);
+        let seen: Vec<Slot> = (0..6).flat_map(|_| turns()).collect();
+        assert_eq!(seen, [0, 1, 2, 10, 11, 12, 0, 1, 2, 13, 0, 1, 2, 10, 11, 12]);
     }
 }

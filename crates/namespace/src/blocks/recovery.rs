@@ -16,9 +16,34 @@ impl BlockManager {
         construction.map(|construction| construction.storages().collect()).unwrap_or_default()
     }
 
+    /// Whether any DataNode was chosen for a block, or has told of a replica of it, good or stale.
+    pub fn is_heard_of(&self, id: BlockId) -> bool {
+        self.map.slot(id).is_some_and(|slot| {
+            let construction = self.constructions.get(&slot);
+            construction.is_some_and(|known| !known.replicas.is_empty())
+                || !self.map.storages(slot).is_empty()
+        })
+    }
+
     /// The recovery under way for a block.
     pub fn recovery(&self, id: BlockId) -> Option<Recovery> {
         self.map.slot(id).and_then(|slot| self.constructions.get(&slot))?.recovery
+    }
+
+    /// Blocks of truncates that no DataNode was asked to cut since this NameNode started, and that one could cut now.
+    pub fn unasked_truncates(&self) -> Vec<BlockId> {
+        let is_unasked = |(_, construction): &(&Slot, &Construction)| {
+            let recovery = construction.recovery.filter(|recovery| recovery.truncate.is_some());
+            recovery.is_some_and(|recovery| !recovery.is_asked())
+        };
+        let ids =
+            self.constructions.iter().filter(is_unasked).filter_map(|(slot, construction)| {
+                let known = self.map.storages(*slot).iter().copied();
+                let mut replicas = construction.storages().chain(known);
+                let entry = self.map.get(*slot)?;
+                replicas.any(|storage| self.nodes.is_alive(storage)).then(|| entry.block().id)
+            });
+        ids.collect()
     }
 
     /// Whether a recovery may be started: none was in the last 30 s.
@@ -69,11 +94,27 @@ impl BlockManager {
 
     /// After a restart no targets are known, only what was reported.
     fn expect_known_replicas(&mut self, slot: Slot) {
-        let Some(entry) = self.map.get(slot) else { return };
-        let known = Construction::with_targets(entry.block().stamp, self.map.storages(slot));
+        let Some(block) = self.map.get(slot).map(|entry| entry.block()) else { return };
+        if self.constructions.get(&slot).is_some_and(|known| known.storages().next().is_some()) {
+            return;
+        }
+        let mut known = self.live_storages(slot);
+        if known.is_empty() {
+            known = Storages::from_slice(self.map.storages(slot));
+        }
+        for storage in known {
+            let held = self.as_stored(slot, storage, block);
+            self.expect_replica(slot, storage, held.stamp);
+        }
+    }
+
+    /// A replica that a pipeline or recovery went on without, unless more is known of its node.
+    pub(super) fn leave_out(&mut self, slot: Slot, replica: Expected) {
         let construction = self.constructions.entry(slot).or_default();
-        if construction.replicas.is_empty() {
-            construction.replicas = known.replicas;
+        let node = self.nodes.node_of(replica.storage);
+        let is_in = |other: &Expected| self.nodes.node_of(other.storage) == node;
+        if !construction.replicas.iter().any(is_in) {
+            construction.replicas.push(Expected { left_out: true, ..replica });
         }
     }
 
@@ -85,8 +126,9 @@ impl BlockManager {
         let nodes = &self.nodes;
         let is_truncated =
             |replica: &Expected| replica.stamp > stamp && nodes.is_alive(replica.storage);
-        if construction.replicas.iter().any(is_truncated) {
-            construction.replicas.retain(|replica| is_truncated(replica));
+        let is_any_truncated = construction.replicas.iter().any(is_truncated);
+        for replica in &mut construction.replicas {
+            replica.left_out = replica.stamp < stamp || is_any_truncated && !is_truncated(replica);
         }
     }
 
@@ -94,11 +136,11 @@ impl BlockManager {
     fn choose_leader(&mut self, slot: Slot) -> Option<StorageIdx> {
         let construction = self.constructions.get_mut(&slot)?;
         let nodes = &self.nodes;
-        let alive = |replica: &&mut Expected| nodes.is_alive(replica.storage);
-        if construction.replicas.iter_mut().filter(alive).all(|replica| replica.led) {
+        let able = |replica: &&mut Expected| !replica.left_out && nodes.is_alive(replica.storage);
+        if construction.replicas.iter_mut().filter(able).all(|replica| replica.led) {
             construction.replicas.iter_mut().for_each(|replica| replica.led = false);
         }
-        let fresh = construction.replicas.iter_mut().filter(alive).filter(|replica| !replica.led);
+        let fresh = construction.replicas.iter_mut().filter(able).filter(|replica| !replica.led);
         let leader = fresh.max_by_key(|replica| nodes.last_heartbeat_ms(replica.storage))?;
         leader.led = true;
         Some(leader.storage)
@@ -109,8 +151,9 @@ impl BlockManager {
         else {
             return;
         };
-        let rest = construction
-            .storages()
+        let taking_part = construction.replicas.iter().filter(|replica| !replica.left_out);
+        let rest = taking_part
+            .map(|replica| replica.storage)
             .filter(|storage| *storage != leader && self.nodes.is_alive(*storage));
         let locations = std::iter::once(leader)
             .chain(rest)
@@ -144,33 +187,52 @@ impl BlockManager {
         self.map.set_len(slot, len);
         for storage in self.map.storages(slot).iter().copied().collect::<Storages>() {
             if !storages.contains(&storage) {
-                self.drop_replica(slot, storage);
+                self.drop_outsider(slot, storage);
             }
         }
-        self.delete_left_behind(slot, Block { id, stamp, len }, storages);
-        // The DataNodes finalized these replicas before they answered: no report has to be waited for.
+        // The DataNodes finalized these replicas before they answered: no report has to be waited for. An order to
+        // delete one as being too much has the old stamp, and will not be carried out.
         for storage in storages {
+            self.redundancy.forget_excess(slot, *storage);
             self.nodes.note_replica(*storage, slot);
             self.map.add_storage(slot, *storage);
         }
+        self.delete_left_behind(slot, stamp);
         self.constructions.insert(slot, Construction::with_targets(stamp, storages));
         self.map.set_state(slot, BlockState::UnderConstruction);
         Ok(())
     }
 
-    /// A replica that the recovery went on without keeps its node from taking a copy. One that has the
-    /// new stamp all the same is as good as the others: the answer of its node was lost.
-    fn delete_left_behind(&mut self, slot: Slot, recovered: Block, storages: &[StorageIdx]) {
-        let Some(construction) = self.constructions.get(&slot) else { return };
-        let left = construction.replicas.iter().filter(|replica| {
-            let node = self.nodes.node_of(replica.storage);
-            replica.stamp < recovered.stamp
-                && !storages.iter().any(|storage| self.nodes.node_of(*storage) == node)
-        });
-        let left: SmallVec<[Expected; 3]> = left.copied().collect();
+    /// Forgets a replica that has no part in what the block becomes; a stale one that is known to be there shall be deleted
+    /// as soon as the block is complete.
+    pub(super) fn drop_outsider(&mut self, slot: Slot, storage: StorageIdx) {
+        let Some(block) = self.map.get(slot).map(|entry| entry.block()) else { return };
+        let held = self.as_stored(slot, storage, block);
+        if held.stamp < block.stamp {
+            self.leave_out(slot, Expected::new(storage, held.stamp));
+        }
+        self.drop_replica(slot, storage);
+    }
+
+    /// What pipelines and recoveries went on without keeps its node from taking a copy. A replica that has the new stamp
+    /// all the same is as good as the others: only the answer of its node was lost.
+    pub(super) fn delete_left_behind(&mut self, slot: Slot, stamp: GenerationStamp) {
+        let (Some(construction), Some(block)) =
+            (self.constructions.get(&slot), self.map.get(slot).map(|entry| entry.block()))
+        else {
+            return;
+        };
+        let good = self.live_storages(slot);
+        let holds_good = |storage: StorageIdx| {
+            let node = self.nodes.node_of(storage);
+            good.iter().any(|other| self.nodes.node_of(*other) == node)
+        };
+        let is_left = |replica: &&Expected| replica.stamp < stamp && !holds_good(replica.storage);
+        let left: SmallVec<[Expected; 3]> =
+            construction.replicas.iter().filter(is_left).copied().collect();
         for Expected { storage, stamp, .. } in left {
             // Under this stamp: a copy that comes later is safe from the order.
-            self.nodes.invalidate(storage, Block { stamp, ..recovered });
+            self.nodes.invalidate(storage, Block { stamp, ..block });
         }
     }
 
@@ -182,6 +244,7 @@ impl BlockManager {
         stamp: GenerationStamp,
     ) {
         let node = self.nodes.node_of(storage);
+        let left_out = self.map.get(slot).is_some_and(|entry| stamp < entry.block().stamp);
         let construction = self.constructions.entry(slot).or_default();
         let nodes = &self.nodes;
         // A DataNode may choose another of its storages than the one we named.
@@ -190,9 +253,28 @@ impl BlockManager {
             .iter_mut()
             .find(|replica| nodes.node_of(replica.storage) == node)
         {
-            Some(replica) => (replica.storage, replica.stamp) = (storage, stamp),
-            None => construction.replicas.push(Expected { storage, stamp, led: false }),
+            Some(replica) => {
+                (replica.storage, replica.stamp, replica.left_out) = (storage, stamp, left_out);
+            }
+            None => {
+                construction.replicas.push(Expected { left_out, ..Expected::new(storage, stamp) })
+            }
         }
+    }
+
+    /// A DataNode deleted its replica: a recovery that asked it alone would find that nothing was ever written.
+    pub(super) fn expect_no_replica(
+        &mut self,
+        slot: Slot,
+        storage: StorageIdx,
+        stamp: GenerationStamp,
+    ) {
+        let Some(construction) = self.constructions.get_mut(&slot) else { return };
+        let node = self.nodes.node_of(storage);
+        let is_gone = |replica: &Expected| {
+            self.nodes.node_of(replica.storage) == node && replica.stamp <= stamp
+        };
+        construction.replicas.retain(|replica| !is_gone(replica));
     }
 
     /// Targets whose report is still to come are not missing: count them as pending.

@@ -33,8 +33,8 @@ impl BlockManager {
         }
         if counts.live > expected {
             self.note_extra(slot, arrival);
-        } else if counts.corrupt > 0 && counts.live >= expected {
-            self.drop_corrupt(slot);
+        } else if counts.corrupt > 0 {
+            self.drop_corrupt(slot, counts.live);
         }
     }
 
@@ -52,13 +52,16 @@ impl BlockManager {
         storages.len() < 2 || storages.iter().any(|storage| rack(storage) != first)
     }
 
-    /// Enough good replicas are there: the corrupt ones can go.
-    fn drop_corrupt(&mut self, slot: Slot) {
-        let Some(block) = self.map.get(slot).map(|entry| entry.block()) else { return };
-        let all = Storages::from_slice(self.map.storages(slot));
-        for storage in all {
-            if self.is_corrupt(slot, storage) {
-                self.nodes.invalidate(storage, self.as_stored(slot, storage, block));
+    /// Corrupt replicas that were kept for want of good ones go as soon as enough of these are known.
+    fn drop_corrupt(&mut self, slot: Slot, live: u32) {
+        let Some(stored) = self.map.get(slot).map(|entry| entry.view()) else { return };
+        for bad in self.corrupt.get(&slot).cloned().unwrap_or_default() {
+            let on_node = |storage: &StorageIdx| self.nodes.node_of(*storage) == Some(bad.node);
+            let storage = self.map.storages(slot).iter().copied().find(on_node);
+            if let Some(storage) = storage
+                && self.is_dispensable(&stored, bad.node, slot, live, bad.reported)
+            {
+                self.nodes.invalidate(storage, bad.reported.unwrap_or(stored.block));
                 self.drop_replica(slot, storage);
             }
         }

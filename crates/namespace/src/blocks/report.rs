@@ -104,15 +104,12 @@ impl BlockManager {
     }
 
     fn deleted(&mut self, storage: StorageIdx, block: Block) {
-        if let Some(node) = self.nodes.owner_mut(storage) {
-            node.invalidate.remove(&block.id);
-        }
+        self.nodes.call_off_invalidation(storage, block);
         let Some((slot, stored)) = self.entry(block.id) else { return };
-        // Of a complete block only replicas with its stamp count: what had an older one is not this replica.
-        let is_older = stored.state == BlockState::Complete
-            && block.stamp < stored.block.stamp
-            && !self.is_corrupt(slot, storage);
-        if self.map.storages(slot).contains(&storage) && !is_older {
+        self.expect_no_replica(slot, storage, block.stamp);
+        if self.map.storages(slot).contains(&storage)
+            && !self.is_outdated(slot, storage, &stored, block)
+        {
             self.drop_replica(slot, storage);
         }
     }
@@ -132,7 +129,10 @@ impl BlockManager {
             Origin::Event(instead_of) => instead_of,
             Origin::FirstReport | Origin::Report => None,
         };
-        if self.nodes.is_invalidating(storage, replica.block) {
+        if self.nodes.is_invalidating(storage, replica.block)
+            || matches!(origin, Origin::Event(_))
+                && self.is_outdated(slot, storage, &stored, replica.block)
+        {
             return Some(slot);
         }
         if let Some(reason) = corruption(&stored, &replica) {
@@ -153,6 +153,20 @@ impl BlockManager {
             self.add_replica(slot, storage, &stored, replica.block, instead_of);
         }
         Some(slot)
+    }
+
+    /// News of a replica that has a later stamp since, as is known already: the end of a recovery may overtake them.
+    fn is_outdated(
+        &self,
+        slot: Slot,
+        storage: StorageIdx,
+        stored: &StoredBlock,
+        reported: Block,
+    ) -> bool {
+        stored.state == BlockState::Complete
+            && reported.stamp < stored.block.stamp
+            && self.map.storages(slot).contains(&storage)
+            && !self.is_corrupt(slot, storage)
     }
 
     /// A replica that belongs to no file is deleted, except by the first report after a start: an old image must not
@@ -255,8 +269,7 @@ impl BlockManager {
         else {
             return;
         };
-        let was_live =
-            self.map.storages(slot).contains(&storage) && !self.is_corrupt(slot, storage);
+        let was_live = self.live_storages(slot).contains(&storage);
         let counts = self.count(slot);
         let others = counts.live - u32::from(was_live && counts.live > 0);
         if stored.state == BlockState::Complete
@@ -283,7 +296,7 @@ impl BlockManager {
     /// Whether a bad replica can be deleted at once: there are enough good ones; or it holds a place
     /// that a new replica needs; or it is what a pipeline left behind when it went on without that
     /// node. A good one must be left in any case.
-    fn is_dispensable(
+    pub(super) fn is_dispensable(
         &self,
         stored: &StoredBlock,
         node: NodeIdx,

@@ -2,7 +2,7 @@
 
 use super::blocks::same_block;
 use super::mkdirs::inconsistent;
-use crate::blocks::BlockState;
+use crate::blocks::{BlockState, Recovery};
 use crate::fail::io;
 use crate::tree::Slot;
 use crate::{BlockSynchronization, Namespace, OpContext, Result};
@@ -169,7 +169,8 @@ impl Namespace {
         }
         let Some(last) = last else { return Ok(()) };
         let stamp = GenerationStamp(request.new_stamp);
-        let expected = self.blocks.recovery(last.id).map(|recovery| recovery.stamp);
+        let asked = self.blocks.recovery(last.id).filter(Recovery::is_asked);
+        let expected = asked.map(|recovery| recovery.stamp);
         if expected != Some(stamp) {
             let current = expected.map_or(0, |stamp| stamp.0);
             return io(format!(
@@ -177,6 +178,14 @@ impl Namespace {
             ));
         }
         if request.delete_block {
+            if last.len > 0 {
+                // The DataNodes that were asked have nothing of it, others that are away must.
+                return io(format!(
+                    "{last} is not deleted: {} bytes of it were acknowledged. Start the DataNodes that hold it, or delete \
+                     the file",
+                    last.len
+                ));
+            }
             if last.id == block.id {
                 self.drop_last_block(slot, last.id);
             }

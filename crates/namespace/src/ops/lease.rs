@@ -2,7 +2,7 @@
 
 use super::mkdirs::shared;
 use crate::access::WRITE;
-use crate::blocks::{BlockState, ReplicaCounts};
+use crate::blocks::BlockState;
 use crate::fail::{fail, io};
 use crate::lease::NAMENODE_HOLDER;
 use crate::resolve::DirOp;
@@ -75,24 +75,38 @@ impl Namespace {
         self.release_lease(slot, Some(client_name))
     }
 
-    /// Releases leases past the hard limit (at most `max` files); true if any file was touched.
+    /// Releases leases past the hard limit (at most `max` files), and goes on with truncates that the last NameNode's
+    /// end cut short; true if any file was touched.
     pub fn check_leases(&mut self, ctx: &OpContext, max: usize) -> bool {
         if self.begin(ctx, String::new).is_err() {
             return false;
         }
+        let cut_short = self.resume_truncates();
         let silent = self.leases.silent_files(self.params.lease_hard_ms, ctx.now.mono_ms, max);
         for file in &silent {
             match self.tree.find(*file).filter(|slot| self.writer(*slot).is_some()) {
-                Some(slot) => self.release_expired(slot),
+                Some(slot) => self.release_expired(slot, Some(NAMENODE_HOLDER)),
                 None => self.leases.remove(*file),
             }
         }
-        !silent.is_empty()
+        cut_short || !silent.is_empty()
     }
 
-    fn release_expired(&mut self, slot: Slot) {
-        let Err(e) = self.release_lease(slot, Some(NAMENODE_HOLDER)) else { return };
-        tracing::warn!(path = %self.tree.path(slot), error = %e, "an expired lease cannot be released");
+    fn resume_truncates(&mut self) -> bool {
+        let unasked = self.blocks.unasked_truncates();
+        for block in &unasked {
+            let file = self.blocks.get(*block).map(|stored| stored.file);
+            let slot = file.and_then(|file| self.tree.find(file));
+            if let Some(slot) = slot.filter(|slot| self.writer(*slot).is_some()) {
+                self.release_expired(slot, None);
+            }
+        }
+        !unasked.is_empty()
+    }
+
+    fn release_expired(&mut self, slot: Slot, new_holder: Option<&str>) {
+        let Err(e) = self.release_lease(slot, new_holder) else { return };
+        tracing::warn!(path = %self.tree.path(slot), error = %e, "the lease cannot be released");
         // Not before the limit is over again: others are waiting.
         self.hand_over(slot, None);
     }
@@ -231,8 +245,7 @@ impl Namespace {
         new_holder: Option<&str>,
     ) -> Result<bool> {
         let len = self.blocks.get(last).map_or(0, |stored| stored.block.len);
-        let is_nowhere = self.blocks.replica_counts(last) == ReplicaCounts::default();
-        if self.blocks.targets(last).is_empty() && is_nowhere && len == 0 {
+        if len == 0 && !self.blocks.is_heard_of(last) {
             // Nothing was ever written of it: no DataNode could recover it.
             self.drop_last_block(slot, last);
             self.finalize_file(slot)?;

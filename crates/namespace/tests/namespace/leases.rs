@@ -135,6 +135,53 @@ fn an_answer_with_an_old_recovery_id_is_refused() {
     );
 }
 
+/// The DataNodes that were asked have nothing of it; others may.
+#[test]
+fn a_recovery_deletes_no_block_with_acknowledged_bytes() {
+    let mut world = World::new();
+    let root = world.root();
+    world.write("/f", &[10]);
+    world.namespace.append(&root, "/f", "client", CreateFlags::default()).unwrap();
+    world.namespace.recover_lease(&root, "/f", "other").unwrap();
+    let block = world.namespace.block_locations(&root, "/f", 0, 1).unwrap().0.blocks[0].block();
+    let recovery = world.namespace.blocks.recovery(block.id).unwrap();
+    let request = BlockSynchronization {
+        block,
+        new_stamp: recovery.stamp.0,
+        close_file: true,
+        delete_block: true,
+        ..BlockSynchronization::default()
+    };
+    let e = world.namespace.commit_block_synchronization(&root, &request).unwrap_err();
+    assert!(e.message.contains("10 bytes of it were acknowledged"), "{}", e.message);
+    finish_recovery(&mut world, "/f", 10);
+    assert_eq!(world.stat("/f").unwrap().len, 10);
+}
+
+/// The NameNode died while DataNodes cut the block: what they answer does not count, they are asked anew.
+#[test]
+fn a_truncate_goes_on_after_a_restart() {
+    let mut world = World::new();
+    let root = world.root();
+    world.write("/f", &[10]);
+    assert!(!world.namespace.truncate(&root, "/f", 4, "client").unwrap());
+    let cut = world.namespace.block_locations(&root, "/f", 0, 1).unwrap().0.last.unwrap().block();
+    let asked = world.namespace.blocks.recovery(cut.id).unwrap().stamp.0;
+    world.restart();
+    let root = world.root();
+    assert!(!world.namespace.check_leases(&root, 10), "no replica is known yet");
+    world.report(cut);
+    let request =
+        BlockSynchronization { block: cut, new_stamp: asked, new_len: 4, ..Default::default() };
+    let late = world.namespace.commit_block_synchronization(&root, &request).unwrap_err();
+    assert!(late.message.contains("does not match current recovery id 0"), "{}", late.message);
+    assert!(world.namespace.check_leases(&root, 10));
+    assert!(!world.namespace.check_leases(&root, 10), "they are asked once");
+    finish_recovery(&mut world, "/f", 4);
+    assert_eq!(world.stat("/f").unwrap().len, 4);
+    world.check_replay();
+}
+
 #[test]
 fn open_files_are_listed_in_pages_below_a_path() {
     let mut world = World::new();

@@ -43,8 +43,15 @@ impl World {
 
     pub fn with(params: NamespaceParams) -> Self {
         let now = Now { wall_ms: 1_700_000_000_000, mono_ms: 1_000_000 };
-        let mut namespace = with_params(params);
-        namespace.start(now);
+        let mut world = Self { namespace: with_params(params), now, log: Vec::new() };
+        world.start();
+        world
+    }
+
+    /// The NameNode serves, and three DataNodes register.
+    fn start(&mut self) {
+        let now = self.now;
+        self.namespace.start(now);
         for n in 1..=3u32 {
             let id = DatanodeId {
                 ip: format!("10.0.0.{n}"),
@@ -53,7 +60,8 @@ impl World {
                 xfer_port: 9866,
                 ..DatanodeId::default()
             };
-            namespace.blocks.register(id, "/default-rack", "3.4.3", now);
+            let blocks = &mut self.namespace.blocks;
+            blocks.register(id, "/default-rack", "3.4.3", now);
             let report = StorageReport {
                 id: format!("DS-{n}").into(),
                 kind: StorageType::Disk,
@@ -66,9 +74,21 @@ impl World {
                 block_pool_used: 0,
                 mount: None,
             };
-            namespace.blocks.heartbeat(&format!("uuid-{n}"), Heartbeat::default(), &[report], now);
+            blocks.heartbeat(&format!("uuid-{n}"), Heartbeat::default(), &[report], now);
         }
-        Self { namespace, now, log: Vec::new() }
+    }
+
+    /// Another NameNode starts with what was logged; DataNodes register, and report nothing yet.
+    pub fn restart(&mut self) {
+        self.namespace = self.replayed();
+        self.start();
+    }
+
+    /// One DataNode says that it has a block whole.
+    pub fn report(&mut self, block: Block) {
+        let storage = ("DS-1".into(), StorageType::Disk);
+        let event = [ReplicaEvent::Received(block)];
+        self.namespace.blocks.incremental_report("uuid-1", (&storage.0, storage.1), event).unwrap();
     }
 
     pub fn pass_ms(&mut self, ms: u64) {

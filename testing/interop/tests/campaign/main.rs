@@ -62,13 +62,16 @@ fn work_under_kills(
     })
 }
 
-/// Nothing is missing or corrupt. That every block also has all its replicas again is not asked here:
-/// seldom one lacks a replica for more than a minute, which is a fault still to be found.
+/// Nothing is missing or corrupt, and every block has all its replicas.
 fn wait_healthy(cluster: &Cluster) -> Outcome {
+    let options = ["fsck", "/", "-files", "-blocks", "-replicaDetails"];
     wait::until("fsck finds nothing", SETTLE, || {
-        let (code, said) = zerohop(&cluster.conf(), &["fsck", "/"])?;
-        let corrupt = said.lines().find(|line| line.contains("Corrupt blocks:"));
-        let is_whole = corrupt.is_none_or(|line| line.split_whitespace().nth(2) == Some("0"));
+        let (code, said) = zerohop(&cluster.conf(), &options)?;
+        let is_none = |what: &str| {
+            let line = said.lines().find(|line| line.contains(what));
+            line.is_none_or(|line| line.split_whitespace().nth(2) == Some("0"))
+        };
+        let is_whole = is_none("Corrupt blocks:") && is_none("Under-replicated blocks:");
         if code == 0 && said.contains("HEALTHY") && is_whole { Ok(true) } else { Err(said) }
     })
 }

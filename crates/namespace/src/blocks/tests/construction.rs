@@ -106,6 +106,33 @@ fn a_truncate_goes_on_with_the_replicas_that_are_truncated() {
         matches!(&commands[..], [Command::Recover(asked)] if asked[0].locations.len() == 1),
         "{commands:?}"
     );
+    // The other replica would keep its node from taking a copy.
+    let leader = cluster.blocks.location_of("uuid-1", "DS-1").unwrap().storage;
+    cluster.blocks.end_recovery(BlockId(1), stamp, 60, &[leader]).unwrap();
+    let commands = cluster.beat(0);
+    assert!(
+        matches!(&commands[..], [Command::Invalidate(left)] if left[0].stamp == block(1, 0).stamp),
+        "{commands:?}"
+    );
+    assert!(cluster.beat(1).is_empty());
+}
+
+#[test]
+fn a_recovery_deletes_a_corrupt_replica_that_had_no_part_in_it() {
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    let stored = Block { stamp: GenerationStamp(1002), ..block(1, 100) };
+    cluster.blocks.put_under_construction(stored, FILE, 2);
+    let leader = cluster.blocks.location_of("uuid-0", "DS-0").unwrap().storage;
+    cluster.blocks.set_targets(BlockId(1), &[leader]);
+    cluster.received(1, block(1, 100));
+    assert!(cluster.beat(1).is_empty());
+    cluster.blocks.begin_recovery(BlockId(1), GenerationStamp(1003), None).unwrap();
+    cluster.blocks.end_recovery(BlockId(1), GenerationStamp(1003), 60, &[leader]).unwrap();
+    let commands = cluster.beat(1);
+    assert!(
+        matches!(&commands[..], [Command::Invalidate(left)] if left[0].stamp == block(1, 0).stamp),
+        "{commands:?}"
+    );
 }
 
 #[test]

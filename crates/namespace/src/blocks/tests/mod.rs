@@ -8,6 +8,7 @@ mod placement;
 mod redundancy;
 mod reports;
 mod safe_mode;
+mod simulation;
 
 use super::*;
 use std::sync::Arc;

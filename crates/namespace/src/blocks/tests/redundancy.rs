@@ -56,6 +56,31 @@ fn a_corrupt_replica_is_replaced_before_it_is_deleted() {
     );
 }
 
+/// They were reported before any good one was, and there is no other node that could take a copy.
+#[test]
+fn stale_replicas_make_room_as_soon_as_a_good_one_is_known() {
+    let mut cluster = Cluster::new(&["/a"; 3]);
+    let stored = Block { stamp: GenerationStamp(1002), ..block(1, 100) };
+    cluster.blocks.put_complete(stored, FILE, 3);
+    (0..2).for_each(|index| cluster.full_report(index, vec![finalized(block(1, 100))]));
+    assert!(
+        (0..2).all(|index| cluster.beat(index).is_empty()),
+        "nothing else is left of the block"
+    );
+    cluster.received(2, stored);
+    for index in 0..2 {
+        let commands = cluster.beat(index);
+        assert!(
+            matches!(&commands[..], [Command::Invalidate(stale)] if stale[..] == [block(1, 100)]),
+            "{commands:?}"
+        );
+    }
+    cluster.pass(3_000);
+    let commands = cluster.beat(2);
+    let [Command::Transfer(transfers)] = &commands[..] else { panic!("{commands:?}") };
+    assert_eq!(transfers[0].targets.len(), 2);
+}
+
 /// Its DataNode would not delete it under the stamp that the block has now.
 #[test]
 fn a_stale_replica_is_deleted_under_its_own_stamp() {
