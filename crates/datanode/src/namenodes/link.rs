@@ -45,6 +45,27 @@ pub(crate) struct Link {
     full_report_asked: AtomicBool,
 }
 
+/// The wish for a full report: until it is fulfilled it stays, also when the report failed.
+pub(crate) struct ReportWish<'a> {
+    link: &'a Link,
+    fulfilled: bool,
+}
+
+impl ReportWish<'_> {
+    /// The report was sent.
+    pub(crate) fn fulfill(mut self) {
+        self.fulfilled = true;
+    }
+}
+
+impl Drop for ReportWish<'_> {
+    fn drop(&mut self) {
+        if !self.fulfilled {
+            self.link.ask_full_report();
+        }
+    }
+}
+
 impl Link {
     /// To NameNode `index` at `addr`; nothing is sent yet.
     pub(crate) fn new(
@@ -95,6 +116,13 @@ impl Link {
     /// The NameNode will not have this DataNode.
     pub(crate) fn refused(&self, reason: String) {
         self.progress.send_replace(Progress::Refused(reason));
+        // Nobody sends what waits here any more; who waits for it hears so.
+        drop(self.outbox.take());
+    }
+
+    /// Whether it will never have this DataNode; nothing need be said to it any more.
+    pub(crate) fn has_refused(&self) -> bool {
+        matches!(*self.progress.borrow(), Progress::Refused(_))
     }
 
     /// Whether the blocks were reported.
@@ -113,9 +141,10 @@ impl Link {
         self.wake.notify_one();
     }
 
-    /// Whether somebody asked for a full report since the last call of this.
-    pub(crate) fn full_report_asked(&self) -> bool {
-        self.full_report_asked.swap(false, Ordering::AcqRel)
+    /// The wish for a full report, if somebody has it.
+    pub(crate) fn full_report_asked(&self) -> Option<ReportWish<'_>> {
+        let asked = self.full_report_asked.swap(false, Ordering::AcqRel);
+        asked.then_some(ReportWish { link: self, fulfilled: false })
     }
 
     /// Waits until something is asked for.
@@ -142,5 +171,25 @@ impl Link {
         if let Err(error) = sent {
             tracing::warn!("NameNode {}: report of a bad block lost: {error}", self.addr);
         }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(in crate::namenodes) fn link(index: usize) -> Arc<Link> {
+        let options = ClientOptions::default();
+        Link::new("127.0.0.1:1".to_owned(), index, &User::new("test"), options)
+    }
+
+    /// After a NameNode's restart one lost call left it without the blocks for hours.
+    #[test]
+    fn a_full_report_that_failed_is_still_asked_for() {
+        let link = link(0);
+        link.ask_full_report();
+        drop(link.full_report_asked().expect("asked"));
+        link.full_report_asked().expect("still asked").fulfill();
+        assert!(link.full_report_asked().is_none());
     }
 }

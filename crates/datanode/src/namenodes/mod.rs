@@ -9,5 +9,5 @@ mod service;
 
 pub(crate) use identity::PoolIdentity;
 pub(crate) use incremental::News;
-pub(crate) use link::{Link, Progress};
+pub(crate) use link::{Link, Progress, ReportWish};
 pub(crate) use service::PoolService;

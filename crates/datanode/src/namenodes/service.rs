@@ -50,6 +50,11 @@ impl PoolService {
         self.links.read().clone()
     }
 
+    /// Its NameNodes that may still listen.
+    fn listeners(&self) -> Vec<Arc<Link>> {
+        self.links.read().iter().filter(|link| !link.has_refused()).cloned().collect()
+    }
+
     /// Its block pool, once a NameNode said.
     pub(crate) fn identity(&self) -> Option<PoolIdentity> {
         self.identity.read().clone()
@@ -100,7 +105,7 @@ impl PoolService {
 
     /// Tells all NameNodes.
     pub(crate) fn tell(&self, news: &News) {
-        for link in self.links.read().iter() {
+        for link in self.listeners() {
             link.outbox.add(news.clone());
         }
     }
@@ -115,8 +120,8 @@ impl PoolService {
     ) {
         let active = self.active();
         let mut heard = None;
-        for link in self.links.read().iter() {
-            if active.as_ref().is_some_and(|active| Arc::ptr_eq(active, link)) {
+        for link in self.listeners() {
+            if active.as_ref().is_some_and(|active| Arc::ptr_eq(active, &link)) {
                 heard = Some(link.outbox.add_and_tell(news.clone()));
             } else {
                 link.outbox.add(news.clone());
@@ -140,7 +145,29 @@ impl PoolService {
 
 #[cfg(test)]
 mod tests {
+    use super::super::link::tests::link;
     use super::*;
+    use zerohop_proto::hdfs::DatanodeStorageProto;
+    use zerohop_proto::hdfs::datanode::received_deleted_block_info_proto::BlockStatus;
+    use zerohop_wire::{Block, BlockId, GenerationStamp};
+
+    #[test]
+    fn news_are_not_kept_for_a_namenode_that_refused() {
+        let service = PoolService::new("c".into());
+        let links = [link(0), link(1)];
+        links.iter().for_each(|link| service.add(Arc::clone(link)));
+        let news = News {
+            storage: DatanodeStorageProto::default(),
+            block: Block { id: BlockId(1), stamp: GenerationStamp(1001), len: 1 },
+            status: BlockStatus::Received,
+            delete_hint: None,
+        };
+        service.tell(&news);
+        links[1].refused("another cluster".to_owned());
+        service.tell(&news);
+        assert!(!links[0].outbox.take().is_empty());
+        assert!(links[1].outbox.take().is_empty());
+    }
 
     #[test]
     fn an_old_active_does_not_win_over_a_newer_one() {

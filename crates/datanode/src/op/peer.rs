@@ -5,6 +5,7 @@ use crate::settings::TIMEOUT_EXTENSION;
 use crate::transfer::conn::{Conn, invalid};
 use std::io;
 use std::net::ToSocketAddrs;
+use std::time::Duration;
 use zerohop_proto::hdfs::{DatanodeIdProto, DatanodeInfoProto};
 
 /// `host:port` of a DataNode's transfer port, as clients write it.
@@ -12,19 +13,24 @@ pub(super) fn transfer_name(id: &DatanodeIdProto) -> String {
     format!("{}:{}", id.ip_addr, id.xfer_port)
 }
 
+/// How long a DataNode may be silent that has `behind` nodes to wait for itself.
+pub(super) fn patience(node: &Node, behind: u32) -> Duration {
+    node.settings.socket_timeout + TIMEOUT_EXTENSION * behind
+}
+
 /// Connects to the transfer port of another DataNode.
 pub(super) fn connect(node: &Node, target: &DatanodeInfoProto, extra: u32) -> io::Result<Conn> {
     let id = &target.id;
     let host = if node.settings.connect_by_name { &id.host_name } else { &id.ip_addr };
     let port = u16::try_from(id.xfer_port).map_err(invalid)?;
-    let patience = TIMEOUT_EXTENSION * extra;
+    let patience = patience(node, extra);
     let addrs = (host.as_str(), port).to_socket_addrs()?;
     let mut last = io::Error::other(format!("{host} has no address"));
     for addr in addrs {
-        match Conn::connect(addr, node.settings.socket_timeout + patience) {
+        match Conn::connect(addr, patience) {
             Ok(mut conn) => {
-                conn.set_read_timeout(node.settings.socket_timeout + patience)?;
-                conn.set_write_timeout(node.settings.write_timeout + patience)?;
+                conn.set_read_timeout(patience)?;
+                conn.set_write_timeout(node.settings.write_timeout + TIMEOUT_EXTENSION * extra)?;
                 return Ok(conn);
             }
             Err(error) => last = error,

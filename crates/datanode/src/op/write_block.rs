@@ -1,7 +1,7 @@
 //! WRITE_BLOCK: all stages of a pipeline, and copies from other DataNodes.
 
 use super::outcome::{After, OpFailure, answer};
-use super::peer::{connect, transfer_name};
+use super::peer::{connect, patience, transfer_name};
 use super::receive::{Mirror, Mode, Receiver, Sink};
 use crate::node::Node;
 use crate::store::Failure;
@@ -191,7 +191,7 @@ impl Write<'_> {
                 if let Some(control) = control {
                     control.add(Arc::clone(mirror.socket()));
                 }
-                Ok(Some(Mirror { conn: mirror, name }))
+                Ok(Some(Mirror::new(mirror, name, patience(self.node, self.behind()))))
             }
             Err(error) => {
                 self.mirror_failed(conn, &name, error)?;
@@ -201,11 +201,15 @@ impl Write<'_> {
     }
 
     fn open_mirror(&self, target: &DatanodeInfoProto) -> io::Result<Conn> {
-        let behind = u32::try_from(self.message.targets.len()).unwrap_or(u32::MAX);
-        let mirror = connect(self.node, target, behind.min(64))?;
+        let mirror = connect(self.node, target, self.behind())?;
         let request = op::encode(OpCode::WriteBlock, &self.mirror_message());
         mirror.write_all(&request)?;
         Ok(mirror)
+    }
+
+    /// How many nodes are below this one.
+    fn behind(&self) -> u32 {
+        u32::try_from(self.message.targets.len()).unwrap_or(u32::MAX).min(64)
     }
 
     /// The request for the next node: without itself among the targets.

@@ -1,7 +1,7 @@
 //! The talk with one NameNode: handshake, heartbeats, reports, in that order for ever.
 
 use super::{commands, reports};
-use crate::namenodes::{Link, PoolIdentity, PoolService};
+use crate::namenodes::{Link, PoolIdentity, PoolService, ReportWish};
 use crate::node::Node;
 use std::sync::Arc;
 use std::time::Duration;
@@ -172,6 +172,8 @@ impl Actor {
                 Err(End::Refused(reason)) => return Err(reason),
                 Err(End::Retry(reason)) => {
                     tracing::warn!("NameNode {}: {reason}", self.link.addr);
+                    // A report that it will not take is not tried again at once.
+                    tokio::time::sleep(RETRY_MAX).await;
                     self.until_done("reach", || self.beat_only()).await?;
                     schedule.heartbeat = Instant::now();
                 }
@@ -195,8 +197,9 @@ impl Actor {
             }
         }
         let asked = self.link.full_report_asked();
-        if asked || schedule.lease.is_some() {
+        if asked.is_some() || schedule.lease.is_some() {
             self.send_full_report(schedule.lease.take().unwrap_or(0)).await?;
+            asked.into_iter().for_each(ReportWish::fulfill);
             schedule.full_report = Instant::now() + self.node.settings.block_report_interval;
             self.link.reported();
         }

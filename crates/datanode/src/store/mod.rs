@@ -17,8 +17,8 @@ pub(crate) mod write;
 use crate::short_circuit::{BlockCache, BlockKey, Registry};
 use choose::Chooser;
 use health::Health;
-use parking_lot::{Condvar, Mutex, RwLock};
-use replica::{Files, Replica};
+use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
+use replica::{Files, Replica, Status};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -94,6 +94,24 @@ impl Store {
                 block.pool, block.block.id
             ))
         })
+    }
+
+    /// Works with the replica of a block under its lock. That is taken again where the replica moved to
+    /// another volume while it was waited for: what is written to the old files would be lost.
+    fn with_current<T>(
+        &self,
+        block: &ExtendedBlock,
+        lock: impl Fn(&Replica) -> Result<MutexGuard<'_, Status>, Failure>,
+        work: impl FnOnce(&Arc<Replica>, MutexGuard<'_, Status>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let pool = self.pool(&block.pool)?;
+        loop {
+            let replica = self.replica(block)?;
+            let status = lock(&replica)?;
+            if pool.holds(&replica) {
+                return work(&replica, status);
+            }
+        }
     }
 
     /// Deletes a replica of this block with this stamp; the block as it was, with its volume.

@@ -51,7 +51,8 @@ impl Store {
     ) -> Result<ToPass, Failure> {
         let none = || Failure::io(format!("No data exists for block {block}"));
         let status = replica.lock();
-        if status.block().stamp != block.block.stamp || status.visible().is_none() {
+        let is_copy = status.original_state() == ReplicaState::Temporary;
+        if status.block().stamp != block.block.stamp || is_copy {
             return Err(none());
         }
         let files = replica.volume.pool(&pool.id).ok_or_else(none)?;

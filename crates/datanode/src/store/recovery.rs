@@ -2,7 +2,7 @@
 
 use super::replica::{Files, Recovery, Replica, Status};
 use super::write::finish;
-use super::{Failure, Store, relocate};
+use super::{BlockPool, Failure, Store, relocate};
 use crate::short_circuit::BlockKey;
 use parking_lot::MutexGuard;
 use std::sync::Arc;
@@ -36,12 +36,32 @@ impl Store {
                 return Ok(None);
             }
         }
-        let mut status = replica.lock_without_writer(self.writer_patience)?;
+        let patience = self.writer_patience;
+        let begun = self.with_current(
+            block,
+            |replica| Ok(replica.lock_without_writer(patience)?),
+            |replica, status| self.begin_recovery(&pool, replica, status, block, id),
+        );
+        match begun {
+            // Its writer may have removed it when it was stopped.
+            Err(_) if pool.get(block.block.id).is_none() => Ok(None),
+            begun => begun,
+        }
+    }
+
+    fn begin_recovery(
+        &self,
+        pool: &BlockPool,
+        replica: &Arc<Replica>,
+        mut status: MutexGuard<'_, Status>,
+        block: &ExtendedBlock,
+        id: GenerationStamp,
+    ) -> Result<Option<RecoveryInfo>, Failure> {
         if status.state == ReplicaState::Temporary {
             let stamp = status.block().stamp;
             drop(status);
-            return match self.remove(&pool, &replica, Some(stamp)) {
-                Err(failure) if pool.holds(&replica) => Err(failure),
+            return match self.remove(pool, replica, Some(stamp)) {
+                Err(failure) if pool.holds(replica) => Err(failure),
                 // Its writer may have removed it when it was stopped.
                 _ => Ok(None),
             };
@@ -92,49 +112,69 @@ impl Store {
         new_len: u64,
     ) -> Result<(Arc<Replica>, Block), Failure> {
         let pool = self.pool(&old.pool)?;
-        let replica = pool
-            .get(old.block.id)
-            .ok_or_else(|| Failure::not_found(format_args!("Replica not found for {old}")))?;
-        let mut status = replica.lock();
-        check_update(&replica, &status, old, id, new_len)?;
-        let copies = new_id.0 > 0 && new_id != old.block.id;
-        let files = replica
-            .volume
-            .pool(&old.pool)
-            .ok_or_else(|| Failure::io(format!("{} lost {}", replica.volume, old.pool)))?;
-        if !copies {
-            let live = recovered_files(&files, &mut status, &replica, id)?;
+        if pool.get(old.block.id).is_none() {
+            return Err(Failure::not_found(format_args!("Replica not found for {old}")));
+        }
+        self.with_current(old, Replica::lock_now, |replica, mut status| {
+            check_update(replica, &status, old, id, new_len)?;
+            let files = replica
+                .volume
+                .pool(&old.pool)
+                .ok_or_else(|| Failure::io(format!("{} lost {}", replica.volume, old.pool)))?;
+            if new_id.0 > 0 && new_id != old.block.id {
+                let copy = Block { id: new_id, stamp: id, len: new_len };
+                let made = self.copy_recovered(&pool, &files, replica, &mut status, copy)?;
+                let block = made.block();
+                return Ok((made, block));
+            }
+            let live = recovered_files(&files, &mut status, replica, id)?;
             // The stamp is new and bytes may be cut off: nobody opens the files meanwhile, the
             // replica is locked.
             self.revoke(&BlockKey::from(old));
             live.truncate(new_len)?;
-            finish(&replica, &mut status, &live, Durability::PageCache)?;
-            let block = status.block();
-            drop(status);
-            return Ok((replica, block));
+            finish(replica, &mut status, &live, Durability::PageCache)?;
+            Ok((Arc::clone(replica), status.block()))
+        })
+    }
+
+    /// Makes a copy of the first `copy.len` bytes, and leaves the replica as it was.
+    fn copy_recovered(
+        &self,
+        pool: &BlockPool,
+        files: &Pool,
+        replica: &Arc<Replica>,
+        status: &mut MutexGuard<'_, Status>,
+        copy: Block,
+    ) -> Result<Arc<Replica>, Failure> {
+        if let Some(left) = pool.get(copy.id) {
+            self.remove_older(pool, &left, copy)?;
         }
         let reader = match &status.files {
             Files::Live(live) => live.open()?,
             Files::Stored(stored) => files.open(&stored.block, stored.place)?,
         };
-        let copy = Block { id: new_id, stamp: id, len: new_len };
-        let live = Arc::new(relocate::copy(&files, &reader, copy, Place::Rbw)?);
-        let made = Replica::new(
-            new_id,
-            Arc::clone(&replica.volume),
-            Status {
-                state: ReplicaState::Rbw,
-                files: Files::Live(Arc::clone(&live)),
-                writer: None,
-                recovery: None,
-                reserved: 0,
-            },
-        );
-        finish(&made, &mut made.lock(), &live, Durability::PageCache)?;
-        pool.replicas.write().insert(new_id, Arc::clone(&made));
-        self.end_untouched(&files, &replica, &mut status)?;
-        let block = made.block();
-        Ok((made, block))
+        let live = Arc::new(relocate::copy(files, &reader, copy, Place::Rbw)?);
+        let open = Status::open(ReplicaState::Rbw, Arc::clone(&live));
+        let made = Replica::new(copy.id, Arc::clone(&replica.volume), open);
+        let finished = finish(&made, &mut made.lock(), &live, Durability::PageCache);
+        finished.inspect_err(|_| drop(live.delete()))?;
+        pool.replicas.write().insert(copy.id, Arc::clone(&made));
+        self.end_untouched(files, replica, status)?;
+        Ok(made)
+    }
+
+    /// Removes what an earlier try of a recovery left of `copy`.
+    fn remove_older(
+        &self,
+        pool: &BlockPool,
+        left: &Arc<Replica>,
+        copy: Block,
+    ) -> Result<(), Failure> {
+        let stamp = left.block().stamp;
+        if stamp >= copy.stamp {
+            return Err(Failure::exists(format!("{copy} cannot be made: stamp {stamp} is there")));
+        }
+        self.remove(pool, left, Some(stamp)).map(drop)
     }
 
     /// Makes the original of a truncated copy final, with its own stamp.

@@ -1,5 +1,6 @@
 //! One replica as the DataNode knows it in memory.
 
+use super::Failure;
 use super::volume::DataVolume;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use socket2::Socket;
@@ -93,12 +94,13 @@ impl Status {
         self.recovery.map_or(self.state, |recovery| recovery.original)
     }
 
-    /// How many bytes readers may see; `None` while it is a temporary copy.
+    /// How many bytes readers may see; `None` while it is a temporary copy, or waits for its recovery:
+    /// then it may have fewer bytes than a writer was promised.
     pub(crate) fn visible(&self) -> Option<u64> {
         match self.original_state() {
-            ReplicaState::Finalized | ReplicaState::Rwr => Some(self.block().len),
+            ReplicaState::Finalized => Some(self.block().len),
             ReplicaState::Rbw => Some(self.acked()),
-            ReplicaState::Rur | ReplicaState::Temporary => None,
+            ReplicaState::Rwr | ReplicaState::Rur | ReplicaState::Temporary => None,
         }
     }
 }
@@ -163,6 +165,11 @@ impl Replica {
     /// Its status, locked: moves of its files happen under this lock.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Status> {
         self.status.lock()
+    }
+
+    /// As [`lock`](Self::lock), where another way to lock may fail.
+    pub(super) fn lock_now(&self) -> Result<MutexGuard<'_, Status>, Failure> {
+        Ok(self.lock())
     }
 
     /// The block, with all bytes received as length.

@@ -9,7 +9,7 @@ use crate::short_circuit::Lease;
 use socket2::{Domain, Socket, Type};
 use zerohop_conf::Conf;
 use zerohop_proto::hdfs::StorageTypeProto;
-use zerohop_replica::{Durability, Packet};
+use zerohop_replica::{Durability, Packet, Place};
 use zerohop_transport::domain::Peer;
 use zerohop_transport::shm::Segment;
 use zerohop_wire::block_report::ReplicaState;
@@ -69,6 +69,14 @@ pub(super) fn written(store: &Store, id: i64, len: usize) -> Writable {
     target.live.set_acked(len as u64);
     target.replica.release(&by);
     target
+}
+
+/// An empty replica that `by` is to write, in a store of its own.
+pub(crate) fn new_target(by: &Arc<Writer>) -> (impl Sized + use<>, Writable) {
+    let kept = fixture();
+    let stamp = GenerationStamp(0);
+    let target = kept.store.create_rbw(&block(1, 1001, 0), stamp, placement(), by).unwrap();
+    (kept, target)
 }
 
 pub(super) fn message<T>(result: Result<T, Failure>) -> String {
@@ -169,6 +177,53 @@ fn a_truncated_copy_leaves_the_original_as_it_was() {
     assert_eq!(copy, block(2, 1005, 600).block);
     assert_eq!(target.replica.block(), block(1, 1001, 1000).block);
     store.open_replica(&block(2, 1005, 0), 0).unwrap().reader.verify().unwrap();
+}
+
+/// The first try was cut off: by a crash, which left a replica, or by an error, which left files.
+#[test]
+fn a_truncated_copy_is_made_at_the_second_try() {
+    let Fixture { _folder, store, .. } = fixture();
+    let target = written(&store, 1, 1000);
+    store.finalize(&target.replica, Durability::PageCache).unwrap();
+    written(&store, 2, 300);
+    let id = GenerationStamp(1005);
+    let info = store.init_recovery(&block(1, 1001, 0), id).unwrap().unwrap();
+    let old = ExtendedBlock { block: info.block, ..block(1, 1001, 0) };
+    let files = target.replica.volume.pool(&old.pool).unwrap();
+    let in_the_way = files.data_path(BlockId(2), Place::Finalized);
+    std::fs::create_dir_all(in_the_way.parent().unwrap()).unwrap();
+    std::fs::write(&in_the_way, "").unwrap();
+    let first = store.update_recovered(&old, id, BlockId(2), 600);
+    let said = message(first.map(drop));
+    assert!(said.contains("is there already"), "{said}");
+    std::fs::remove_file(&in_the_way).unwrap();
+    let (_, copy) = store.update_recovered(&old, id, BlockId(2), 600).unwrap();
+    assert_eq!(copy, block(2, 1005, 600).block);
+    store.open_replica(&block(2, 1005, 0), 0).unwrap().reader.verify().unwrap();
+    assert_eq!(target.replica.block(), block(1, 1001, 1000).block);
+}
+
+/// After a crash it may have fewer bytes than an hflush promised.
+#[test]
+fn a_replica_that_waits_for_its_recovery_is_not_shown_to_readers() {
+    let Fixture { _folder, settings, store } = fixture();
+    drop(written(&store, 1, 1000));
+    drop(store);
+    let store = Store::open(&settings).unwrap();
+    store.open_pool(&identity("CID-1")).unwrap();
+    let (waiting, id) = (block(1, 1001, 0), GenerationStamp(1005));
+    let is_hidden = |state| {
+        assert_eq!(store.replica(&waiting).unwrap().state(), state);
+        let said = message(store.open_replica(&waiting, 0).map(drop));
+        assert!(said.contains("Replica is not readable") && said.contains("VisibleLength()=-1"));
+        assert!(message(store.visible_len(&waiting)).contains("not readable"));
+        assert_eq!(store.open_to_pass(&waiting).unwrap().data.metadata().unwrap().len(), 1000);
+    };
+    is_hidden(ReplicaState::Rwr);
+    store.init_recovery(&waiting, id).unwrap().unwrap();
+    is_hidden(ReplicaState::Rur);
+    store.update_recovered(&block(1, 1001, 1000), id, BlockId(1), 1000).unwrap();
+    assert_eq!(store.visible_len(&block(1, 1005, 0)).unwrap(), 1000);
 }
 
 #[test]

@@ -244,3 +244,27 @@ fn a_replica_whose_writer_waited_too_long_waits_to_be_recovered() {
     let replica = two.store.replica(&block(1, 1001, 0)).unwrap();
     assert_eq!(replica.state(), ReplicaState::Rwr);
 }
+
+/// An append or a recovery waited for the lock that a move held, and went on with the old files, which
+/// the move deletes.
+#[test]
+fn who_waits_while_a_replica_moves_works_with_the_new_one() {
+    let two = two("0");
+    two.finalized(1, 1000);
+    let waited = std::cell::Cell::new(false);
+    let archive = Arc::clone(&two.store.volumes()[1]);
+    let worked = two.store.with_current(
+        &block(1, 1001, 0),
+        |replica| {
+            if !waited.replace(true) {
+                two.store.move_to_type(&block(1, 1001, 1000), StorageTypeProto::Archive)?;
+            }
+            replica.lock_now()
+        },
+        |replica, status| {
+            assert!(Arc::ptr_eq(&replica.volume, &archive) && status.block().len == 1000);
+            Ok(())
+        },
+    );
+    worked.unwrap();
+}

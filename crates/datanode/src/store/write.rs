@@ -126,18 +126,24 @@ impl Store {
                  {block}'s generation stamp"
             )));
         }
-        let replica = self.replica_with_stamp(block)?;
-        let mut status = replica.lock();
-        if status.state != ReplicaState::Finalized {
-            return Err(Failure::not_found(format_args!(
-                "Cannot append to an unfinalized replica {block}"
-            )));
-        }
-        check_len(&status, &replica.volume, expected_len)?;
-        let live = self.reopen(block, &replica, &mut status, new_stamp)?;
-        status.writer = Some(Arc::clone(writer));
-        drop(status);
-        Ok(Writable { replica, live })
+        self.with_current(block, Replica::lock_now, |replica, mut status| {
+            let known = status.block();
+            if known.stamp != block.block.stamp {
+                return Err(Failure::not_found(format_args!(
+                    "Cannot append to a replica with unexpected generation stamp {}:{known}",
+                    block.pool
+                )));
+            }
+            if status.state != ReplicaState::Finalized {
+                return Err(Failure::not_found(format_args!(
+                    "Cannot append to an unfinalized replica {block}"
+                )));
+            }
+            check_len(&status, &replica.volume, expected_len)?;
+            let live = self.reopen(block, replica, &mut status, new_stamp)?;
+            status.writer = Some(Arc::clone(writer));
+            Ok(Writable { replica: Arc::clone(replica), live })
+        })
     }
 
     fn reopen(
@@ -228,13 +234,17 @@ impl Store {
             &LiveReplica,
         ) -> Result<(), Failure>,
     ) -> Result<Writable, Failure> {
-        let replica = self.replica(block)?;
-        let mut status = replica.lock_without_writer(self.writer_patience)?;
-        check_recoverable(&status, &replica.volume, block, new_stamp, expected_len)?;
-        let live = self.live_again(block, &replica, &mut status, new_stamp)?;
-        then(&replica, &mut status, &live)?;
-        drop(status);
-        Ok(Writable { replica, live })
+        let patience = self.writer_patience;
+        self.with_current(
+            block,
+            |replica| Ok(replica.lock_without_writer(patience)?),
+            |replica, mut status| {
+                check_recoverable(&status, &replica.volume, block, new_stamp, expected_len)?;
+                let live = self.live_again(block, replica, &mut status, new_stamp)?;
+                then(replica, &mut status, &live)?;
+                Ok(Writable { replica: Arc::clone(replica), live })
+            },
+        )
     }
 
     /// Goes on with a block whose pipeline broke; bytes that were not acknowledged are dropped.
@@ -333,18 +343,6 @@ impl Store {
         if let Err(error) = removed {
             tracing::warn!("blk_{}: {error}", replica.id);
         }
-    }
-
-    fn replica_with_stamp(&self, block: &ExtendedBlock) -> Result<Arc<Replica>, Failure> {
-        let replica = self.replica(block)?;
-        if replica.block().stamp != block.block.stamp {
-            return Err(Failure::not_found(format_args!(
-                "Cannot append to a replica with unexpected generation stamp {}:{}",
-                block.pool,
-                replica.block()
-            )));
-        }
-        Ok(replica)
     }
 }
 

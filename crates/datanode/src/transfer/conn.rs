@@ -293,6 +293,18 @@ impl Conn {
         (&*self.socket).write_all(bytes)
     }
 
+    /// Sends the first of `bytes`; how many the peer took, 0 when it took none within the write
+    /// timeout.
+    pub(crate) fn write_some(&self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            match (&*self.socket).write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(0),
+                done => return done,
+            }
+        }
+    }
+
     /// Sends one message preceded by its length.
     pub(crate) fn write_message<M: Message>(&self, message: &M) -> io::Result<()> {
         self.write_all(&message.encode_length_delimited_to_vec())

@@ -10,6 +10,8 @@
 //! ```
 //! The sum of a chunk that is not full yet is rewritten as the chunk grows.
 
+#[cfg(test)]
+mod full_test;
 mod moves;
 mod open;
 mod write;
@@ -111,7 +113,8 @@ impl LiveReplica {
         self.write_out(state, &[], 0)
     }
 
-    /// Writes everything received to the files (the page cache); returns how much that is.
+    /// Writes everything received to the files (the page cache); returns how much that is. On a full
+    /// volume that is an error, and what was not in the files yet is not there any more.
     pub fn flush(&self) -> Result<u64> {
         let mut state = self.lock();
         self.flush_locked(&mut state)?;
@@ -144,7 +147,11 @@ impl LiveReplica {
     /// Opens it for reading, with all bytes received until now.
     pub fn open(&self) -> Result<ReplicaReader> {
         let mut state = self.lock();
-        self.flush_locked(&mut state)?;
+        match self.flush_locked(&mut state) {
+            Err(error) if error.kind() != ErrorKind::Full => return Err(error),
+            // A full volume: what was in the files before can be read all the same.
+            _ => {}
+        }
         let block = state.block;
         let partial = self.checksum.chunk_start(block.len) != block.len;
         let tail = (partial && self.checksum.sum_len() != 0).then(|| state.tail.to_be_bytes());

@@ -1,9 +1,10 @@
 //! Packets in: which bytes and sums are new, and when they go to the files.
 
 use super::{LiveReplica, State};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::pool::Place;
 use crate::write_at::write_runs_at;
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::Ordering;
 use zerohop_wire::meta_header;
@@ -79,7 +80,11 @@ impl LiveReplica {
     }
 
     /// Takes a packet's new sums; returns its new data, which is to be written or kept.
-    fn take<'a>(&self, state: &mut State, packet: &Packet<'a>) -> Result<Option<&'a [u8]>> {
+    pub(super) fn take<'a>(
+        &self,
+        state: &mut State,
+        packet: &Packet<'a>,
+    ) -> Result<Option<&'a [u8]>> {
         let Some(plan) = self.plan(state, packet)? else { return Ok(None) };
         let old_len = state.block.len;
         state.block.len += plan.data.len() as u64;
@@ -172,7 +177,7 @@ impl LiveReplica {
             self.meta.write_all_at(&state.sums, at)
         });
         if let Err(e) = written {
-            return Err(self.poison(state, "write", e));
+            return Err(self.write_failed(state, at, e));
         }
         state.buffer.clear();
         if self.checksum.sum_len() != 0 {
@@ -180,6 +185,30 @@ impl LiveReplica {
         }
         state.sums.clear();
         Ok(())
+    }
+}
+
+impl LiveReplica {
+    /// A write behind the first `written` bytes failed. On a full volume these are as good as before:
+    /// the rest, which nobody was told is there, is taken back. After any other failure nothing is
+    /// trusted.
+    pub(super) fn write_failed(&self, state: &mut State, written: u64, e: io::Error) -> Error {
+        let path = self.path(state);
+        let error = Error::io(format!("replica {}", state.block), "write", &path, e);
+        let taken_back = match error.kind() {
+            ErrorKind::Full => self.take_back(state, written),
+            _ => Err(()),
+        };
+        if taken_back.is_err() {
+            state.poison.get_or_insert_with(|| format!("it failed to write before: {error}"));
+        }
+        error
+    }
+
+    fn take_back(&self, state: &mut State, written: u64) -> std::result::Result<(), ()> {
+        state.buffer.clear();
+        state.sums.clear();
+        self.cut(state, written).map_err(|error| tracing::warn!("{error}"))
     }
 }
 

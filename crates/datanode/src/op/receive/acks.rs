@@ -1,6 +1,6 @@
 //! Acknowledgements: of what is written here, and those that come from below.
 
-use super::below::{Pending, TIMED_OUT, wait_both};
+use super::below::{Pending, wait_both};
 use super::{Receiver, Sink};
 use crate::op::packets::{Found, find};
 use crate::transfer::conn::invalid;
@@ -54,27 +54,32 @@ impl<S: Sink> Receiver<'_, S> {
 
     /// Takes the acks that have arrived from below.
     pub(super) fn relay_ready(&mut self) -> io::Result<()> {
-        let Some(mirror) = self.mirror.as_mut() else { return Ok(()) };
-        mirror.conn.reserve(4096);
-        if let Err(error) = mirror.conn.fill_ready() {
-            self.mirror_lost(&error);
-            return Ok(());
-        }
+        self.hear_mirror();
         self.relay_buffered()
     }
 
     /// Relays the acks that are there, as far as their packets are written here too.
     fn relay_buffered(&mut self) -> io::Result<()> {
-        loop {
-            let is_ahead = self.pending.front().is_some_and(|first| first.end > self.written);
-            let Some(mirror) = self.mirror.as_mut().filter(|_| !is_ahead) else { return Ok(()) };
-            let Some((ack, len)) = PipelineAck::take(mirror.conn.buffered()).map_err(invalid)?
-            else {
-                return Ok(());
-            };
-            mirror.conn.consume(len);
-            self.relay(&ack)?;
-        }
+        while self.relay_next()? {}
+        Ok(())
+    }
+
+    /// As [`relay_buffered`](Self::relay_buffered), while the newest packets are not noted yet.
+    pub(super) fn relay_older(&mut self) -> io::Result<()> {
+        while !self.pending.is_empty() && self.relay_next()? {}
+        Ok(())
+    }
+
+    /// Relays one ack, if it is there and its packet is written here too.
+    fn relay_next(&mut self) -> io::Result<bool> {
+        let is_ahead = self.pending.front().is_some_and(|first| first.end > self.written);
+        let is_lost = is_ahead || self.mirror_failed;
+        let Some(mirror) = self.mirror.as_mut().filter(|_| !is_lost) else { return Ok(false) };
+        let taken = PipelineAck::take(mirror.conn.buffered()).map_err(invalid)?;
+        let Some((ack, len)) = taken else { return Ok(false) };
+        mirror.conn.consume(len);
+        self.relay(&ack)?;
+        Ok(true)
     }
 
     fn relay(&mut self, below: &PipelineAck) -> io::Result<()> {
@@ -114,10 +119,12 @@ impl<S: Sink> Receiver<'_, S> {
     }
 
     pub(super) fn wait_for_ack(&mut self) -> io::Result<()> {
-        let Some(mirror) = self.mirror.as_ref() else { return Ok(()) };
-        let (acks, bytes) = wait_both(self.conn, &mirror.conn, self.mode.timeout)?;
-        if !acks && !bytes {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, TIMED_OUT));
+        let Some(mirror) = self.mirror.as_ref() else {
+            return Err(invalid("the last packet ends beyond what is written"));
+        };
+        let (acks, bytes) = wait_both(self.conn, &mirror.conn, self.mirror_patience())?;
+        if !acks {
+            self.check_mirror()?;
         }
         if bytes && self.conn.fill_ready().is_err() {
             return Err(io::Error::new(
@@ -133,7 +140,7 @@ impl<S: Sink> Receiver<'_, S> {
         if let Found::Packet(packet) = find(self.conn.buffered(), 0)? {
             let len = packet.frame.end;
             self.packets.push(packet);
-            self.forward(0..len);
+            self.forward(0..len)?;
             self.note_packets(0);
             self.packets.clear();
             self.conn.consume(len);

@@ -6,12 +6,38 @@ use std::io;
 use std::time::{Duration, Instant};
 
 pub(super) const TIMED_OUT: &str = "no packet, no ack";
+/// How long one send to the node below waits.
+const TICK_MAX: Duration = Duration::from_secs(1);
+const TICK_MIN: Duration = Duration::from_millis(10);
 
 /// The node below.
 pub(crate) struct Mirror {
     pub(crate) conn: Conn,
     /// `host:port`, for logs.
     pub(crate) name: String,
+    /// How long it may owe an acknowledgement without a word.
+    pub(super) patience: Duration,
+    /// When it last said something.
+    pub(super) heard: Instant,
+}
+
+impl Mirror {
+    /// A node below that was just connected to.
+    pub(crate) fn new(conn: Conn, name: String, patience: Duration) -> Self {
+        Self { conn, name, patience, heard: Instant::now() }
+    }
+
+    /// From now on it owes acknowledgements: a send that it does not take returns from time to
+    /// time, so that they can be looked for.
+    pub(super) fn expect_acks(&mut self) -> io::Result<()> {
+        self.heard = Instant::now();
+        self.conn.set_write_timeout((self.patience / 8).clamp(TICK_MIN, TICK_MAX))
+    }
+
+    /// How long it may still be silent if it was asked at `asked`.
+    pub(super) fn patience_left(&self, asked: Instant) -> Duration {
+        self.patience.saturating_sub(asked.max(self.heard).elapsed())
+    }
 }
 
 /// A packet that is not acknowledged yet.

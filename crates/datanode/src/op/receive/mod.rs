@@ -12,12 +12,15 @@
 //! ```text
 //! buffer of the connection: | packets, found and checked | part of the next one |
 //!                           0                         scanned                  len
-//! written <= received; a packet is acknowledged when its end <= written
+//! written <= received <= arrived; a packet is acknowledged when its end <= written
 //! ```
 
 mod acks;
 mod below;
+mod forward;
 mod hold;
+#[cfg(test)]
+mod receive_test;
 
 pub(crate) use self::below::Mirror;
 
@@ -29,7 +32,6 @@ use crate::store::write::Writable;
 use crate::transfer::conn::{Conn, invalid};
 use std::collections::VecDeque;
 use std::io;
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 use zerohop_proto::hdfs::Status;
@@ -85,6 +87,8 @@ pub(crate) struct Receiver<'a, S: Sink> {
     /// Found, passed on and checked, not yet written.
     packets: Vec<Packet>,
     scanned: usize,
+    /// Where in the block the packets found so far end.
+    arrived: u64,
     /// Bytes of the replica that are in its file.
     written: u64,
     pace: Pace,
@@ -119,6 +123,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
             mode,
             packets: Vec::new(),
             scanned: 0,
+            arrived: written,
             written,
             pace: Pace::default(),
             hold: Hold::new(),
@@ -131,6 +136,9 @@ impl<'a, S: Sink> Receiver<'a, S> {
 
     /// Receives until the last packet is written and acknowledged.
     pub(crate) fn run(mut self) -> io::Result<()> {
+        if let Some(mirror) = self.mirror.as_mut().filter(|_| self.mode.acks) {
+            mirror.expect_acks()?;
+        }
         let result = self.receive_all();
         if let Err(error) = &result {
             self.say_farewell(error);
@@ -161,6 +169,8 @@ impl<'a, S: Sink> Receiver<'a, S> {
         let missing = loop {
             match find(self.conn.buffered(), self.scanned)? {
                 Found::Packet(packet) => {
+                    self.check_sequence(&packet)?;
+                    self.arrived = self.arrived.max(packet.end());
                     self.scanned = packet.frame.end;
                     self.pace.note(packet.header.data_len);
                     let last = packet.header.last;
@@ -173,11 +183,28 @@ impl<'a, S: Sink> Receiver<'a, S> {
             }
         };
         if self.scanned > from {
-            self.forward(from..self.scanned);
+            self.forward(from..self.scanned)?;
             self.verify_packets(first)?;
             self.note_packets(first);
         }
         Ok(missing)
+    }
+
+    /// A packet that begins beyond what came is not of this stream, also one without data: its
+    /// end would never be written, and so never acknowledged.
+    fn check_sequence(&mut self, packet: &Packet) -> io::Result<()> {
+        if packet.start() <= self.arrived {
+            return Ok(());
+        }
+        self.refuse(packet.header.seqno, Status::Error);
+        Err(invalid(format!(
+            "Received an out-of-sequence packet for blk_{} from {} at offset {}. Expecting packet \
+             starting at {}",
+            self.target.replica.id,
+            self.conn.peer,
+            packet.start(),
+            self.arrived
+        )))
     }
 
     /// Bytes of data that are received and not written.
@@ -212,7 +239,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
         let limit = if holds { HOLD_MAX } else { self.mode.timeout };
         let (acks, bytes) = match &self.mirror {
             Some(mirror) if !self.mirror_failed && self.mode.acks => {
-                wait_both(self.conn, &mirror.conn, limit)?
+                wait_both(self.conn, &mirror.conn, limit.min(self.mirror_patience()))?
             }
             _ if holds => (false, self.conn.wait_readable(limit)?),
             _ => (false, true),
@@ -221,6 +248,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
             self.relay_ready()?;
             self.send_acks()?;
         }
+        let gave_up = !acks && self.check_mirror()?;
         if bytes {
             if self.conn.fill()? == 0 {
                 return Err(io::Error::new(
@@ -231,7 +259,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
         } else if !acks && holds {
             self.pace.missed();
             self.settle()?;
-        } else if !acks {
+        } else if !acks && !gave_up {
             return Err(io::Error::new(io::ErrorKind::TimedOut, TIMED_OUT));
         }
         Ok(())
@@ -247,6 +275,14 @@ impl<'a, S: Sink> Receiver<'a, S> {
         self.sync_at_end |= last && sync;
         let first = self.packets.first().map(|packet| packet.header.seqno);
         self.write_packets(Reach::All)?;
+        if self.written < self.arrived {
+            // A reader found the volume full before this thread did.
+            self.refuse(first.unwrap_or(UNKNOWN_SEQNO), Status::Error);
+            return Err(io::Error::new(
+                io::ErrorKind::StorageFull,
+                format!("only {} of {} bytes could be written", self.written, self.arrived),
+            ));
+        }
         if sync && !last {
             let synced = self.target.live.sync();
             self.or_refuse(first, synced)?;
@@ -262,31 +298,6 @@ impl<'a, S: Sink> Receiver<'a, S> {
     fn write(&mut self, reach: Reach) -> io::Result<()> {
         self.write_packets(reach)?;
         self.acknowledge()
-    }
-
-    /// Passes received bytes to the node below.
-    fn forward(&mut self, range: Range<usize>) {
-        let Some(mirror) = self.mirror.as_ref().filter(|_| !self.mirror_failed) else { return };
-        let frames = part(self.conn.buffered(), &range);
-        if let Err(error) = mirror.conn.write_all(frames) {
-            self.mirror_lost(&error);
-        }
-    }
-
-    fn mirror_lost(&mut self, error: &io::Error) {
-        if let Some(mirror) = &self.mirror {
-            tracing::info!(
-                "blk_{}: the node below, {}, is lost: {error}",
-                self.target.replica.id,
-                mirror.name
-            );
-        }
-        self.mirror_failed = true;
-        if self.mode.acks {
-            let mut ack = PipelineAck::own(UNKNOWN_SEQNO, Status::Success);
-            ack.flags.push(Status::Error as u32);
-            self.acks.extend_from_slice(&ack.encode());
-        }
     }
 
     /// Checks the packets from the one at index `first` on.

@@ -1,0 +1,187 @@
+//! A pipeline's receiving end between a client and a node below that are both the test's.
+
+use super::*;
+use crate::store::store_test::new_target;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use zerohop_wire::transfer::packet::{HEARTBEAT_SEQNO, PacketHeader};
+
+const PATIENCE: Duration = Duration::from_millis(300);
+/// Longer than any test takes; no test waits for it.
+const LONG: Duration = Duration::from_secs(20);
+
+#[derive(Default)]
+struct Noted(Arc<AtomicBool>);
+
+impl Sink for Noted {
+    fn finalize(&mut self, _: &Writable, _: bool) -> io::Result<()> {
+        self.0.store(true, Ordering::Release);
+        Ok(())
+    }
+}
+
+struct Pipeline {
+    client: TcpStream,
+    received: Vec<u8>,
+    below: Option<TcpStream>,
+    finalized: Arc<AtomicBool>,
+    receiver: JoinHandle<io::Result<()>>,
+}
+
+fn pair() -> (Conn, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let there = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    there.set_read_timeout(Some(LONG)).unwrap();
+    there.set_write_timeout(Some(LONG)).unwrap();
+    let mut conn = Conn::new(listener.accept().unwrap().0.into());
+    conn.set_read_timeout(LONG).unwrap();
+    conn.set_write_timeout(LONG).unwrap();
+    (conn, there)
+}
+
+fn pipeline(has_below: bool) -> Pipeline {
+    let (mut conn, client) = pair();
+    let (mirror, below) = has_below.then(pair).unzip();
+    let mirror = mirror.map(|conn| Mirror::new(conn, "below:1".to_owned(), PATIENCE));
+    let sink = Noted::default();
+    let finalized = Arc::clone(&sink.0);
+    let receiver = std::thread::spawn(move || {
+        let control = Writer::new(Arc::clone(conn.socket()));
+        let (_store, target) = new_target(&control);
+        let mode = Mode { acks: true, verify: false, sync_on_close: false, timeout: LONG };
+        let sums = target.live.checksum();
+        Receiver::new(&mut conn, mirror, target, sums, control, sink, mode).run()
+    });
+    Pipeline { client, received: Vec::new(), below, finalized, receiver }
+}
+
+fn packet(seqno: i64, offset: i64, data_len: u32, last: bool) -> Vec<u8> {
+    let header = PacketHeader { offset_in_block: offset, seqno, last, data_len, sync: false };
+    let (prefix, len) = header.encode(0);
+    let mut bytes = prefix.get(..len).unwrap().to_vec();
+    bytes.resize(len + data_len as usize, 7);
+    bytes
+}
+
+impl Pipeline {
+    fn send(&mut self, seqno: i64, offset: i64, data_len: u32, last: bool) {
+        self.client.write_all(&packet(seqno, offset, data_len, last)).unwrap();
+    }
+
+    /// The next ack that is not one of a heartbeat.
+    fn ack(&mut self) -> (i64, Vec<Status>) {
+        loop {
+            while let Some((ack, len)) = PipelineAck::take(&self.received).unwrap() {
+                self.received.drain(..len);
+                if ack.seqno != HEARTBEAT_SEQNO {
+                    return (ack.seqno, ack.statuses().collect());
+                }
+            }
+            let mut bytes = [0; 4096];
+            let len = self.client.read(&mut bytes).expect("an ack");
+            assert!(len > 0, "no ack came");
+            self.received.extend_from_slice(&bytes[..len]);
+        }
+    }
+
+    /// Lets the node below read all and answer nothing.
+    fn read_below(&mut self) -> JoinHandle<()> {
+        let mut below = self.below.take().unwrap();
+        std::thread::spawn(move || while below.read(&mut [0; 65536]).is_ok_and(|len| len > 0) {})
+    }
+
+    fn blames_the_node_below(mut self) {
+        assert_eq!(self.ack(), (UNKNOWN_SEQNO, vec![Status::Success, Status::Error]));
+        self.client.shutdown(std::net::Shutdown::Both).unwrap();
+        assert!(self.receiver.join().unwrap().is_err());
+    }
+}
+
+#[test]
+fn packets_are_acknowledged_from_below_to_above() {
+    let mut pipeline = pipeline(true);
+    for seqno in 0..3 {
+        pipeline.send(seqno, seqno * 1024, 1024, false);
+    }
+    pipeline.send(3, 3072, 0, true);
+    for seqno in 0..4 {
+        let data_len = if seqno < 3 { 1024 } else { 0 };
+        let mut passed_on = packet(seqno, seqno * 1024, data_len, seqno == 3);
+        let sent = passed_on.clone();
+        pipeline.below.as_ref().unwrap().read_exact(&mut passed_on).unwrap();
+        assert!(passed_on == sent);
+        let ack = PipelineAck::own(seqno, Status::Success).encode();
+        pipeline.below.as_ref().unwrap().write_all(&ack).unwrap();
+        assert_eq!(pipeline.ack(), (seqno, vec![Status::Success; 2]));
+    }
+    pipeline.receiver.join().unwrap().unwrap();
+    assert!(pipeline.finalized.load(Ordering::Acquire));
+}
+
+/// A node below that froze was waited for as long as the client sent heartbeats, and the client took
+/// the healthy node above it for the bad one.
+#[test]
+fn a_frozen_node_below_is_blamed_though_the_client_speaks() {
+    let mut pipeline = pipeline(true);
+    pipeline.read_below();
+    pipeline.send(0, 0, 1000, false);
+    let mut client = pipeline.client.try_clone().unwrap();
+    let heartbeats = std::thread::spawn(move || {
+        let heartbeat = packet(HEARTBEAT_SEQNO, 0, 0, false);
+        while client.write_all(&heartbeat).is_ok() {
+            std::thread::sleep(PATIENCE / 10);
+        }
+    });
+    pipeline.blames_the_node_below();
+    heartbeats.join().unwrap();
+}
+
+#[test]
+fn a_node_below_that_freezes_at_the_end_is_blamed() {
+    let mut pipeline = pipeline(true);
+    pipeline.read_below();
+    pipeline.send(0, 0, 1000, false);
+    pipeline.send(1, 1000, 0, true);
+    pipeline.blames_the_node_below();
+}
+
+/// The client sends more than the buffers between the nodes take.
+#[test]
+fn a_node_below_that_takes_no_more_bytes_is_blamed() {
+    let pipeline = pipeline(true);
+    let mut client = pipeline.client.try_clone().unwrap();
+    let sends = std::thread::spawn(move || {
+        for seqno in 0..4096 {
+            if client.write_all(&packet(seqno, seqno * 65536, 65536, false)).is_err() {
+                return;
+            }
+        }
+    });
+    pipeline.blames_the_node_below();
+    sends.join().unwrap();
+}
+
+/// An end that lies beyond what came kept a thread busy for ever.
+#[test]
+fn an_end_beyond_what_came_is_refused() {
+    for has_below in [false, true] {
+        let mut pipeline = pipeline(has_below);
+        pipeline.send(0, 0, 1000, false);
+        pipeline.send(1, 1001, 0, true);
+        let refusal = loop {
+            match pipeline.ack() {
+                (0, _) => {}
+                other => break other,
+            }
+        };
+        assert_eq!(refusal, (1, vec![Status::Error]));
+        let error = pipeline.receiver.join().unwrap().unwrap_err().to_string();
+        assert!(
+            error.contains("out-of-sequence") && error.ends_with("starting at 1000"),
+            "{error}"
+        );
+        assert!(!pipeline.finalized.load(Ordering::Acquire));
+    }
+}
