@@ -135,6 +135,38 @@ fn a_recovery_deletes_a_corrupt_replica_that_had_no_part_in_it() {
     );
 }
 
+/// Asked alone, its DataNode would say that nothing was ever written, and the block would be dropped.
+#[test]
+fn a_replica_that_was_deleted_is_not_asked_to_recover() {
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    cluster.blocks.put_under_construction(block(1, 0), FILE, 2);
+    cluster.received(0, block(1, 10));
+    cluster.event(0, ReplicaEvent::Deleted(block(1, 10)));
+    assert!(!cluster.blocks.begin_recovery(BlockId(1), GenerationStamp(1002), None).unwrap());
+    cluster.received(1, block(1, 10));
+    assert!(cluster.blocks.begin_recovery(BlockId(1), GenerationStamp(1003), None).unwrap());
+    assert!(cluster.beat(0).is_empty());
+    assert!(
+        matches!(&cluster.beat(1)[..], [Command::Recover(asked)] if asked[0].locations.len() == 1)
+    );
+}
+
+/// Its DataNode was told to delete it under the stamp it had before.
+#[test]
+fn a_replica_that_was_recovered_is_not_too_much_any_more() {
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    let old = cluster.written(1, 1, &[0, 1]);
+    let told = (0..2).find(|index| !cluster.beat(*index).is_empty()).unwrap();
+    cluster.blocks.reopen(old.id).unwrap();
+    let stamp = GenerationStamp(1002);
+    cluster.blocks.begin_recovery(old.id, stamp, None).unwrap();
+    let name = (format!("uuid-{told}"), storage(told));
+    let holder = cluster.blocks.location_of(&name.0, &name.1).unwrap().storage;
+    cluster.blocks.end_recovery(old.id, stamp, old.len, &[holder]).unwrap();
+    assert!(cluster.blocks.commit(Block { stamp, ..old }).unwrap());
+    assert_eq!(cluster.blocks.replica_counts(old.id).live, 1);
+}
+
 #[test]
 fn a_recovered_block_with_too_few_replicas_is_copied() {
     let params =

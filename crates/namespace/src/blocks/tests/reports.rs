@@ -149,3 +149,17 @@ fn names_of_storages_nobody_has_make_no_storages() {
     assert_eq!(cluster.blocks.node_reports(NodeFilter::All)[0].storages.len(), 1);
     assert!(cluster.blocks.resolve_storages([("uuid-9", "DS-0")]).is_err());
 }
+
+/// The end of a recovery overtook the DataNode's own news of the try before.
+#[test]
+fn late_news_of_an_older_stamp_do_not_count() {
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    let block = cluster.written(1, 1, &[0, 1]);
+    let told = (0..2).find(|index| !cluster.beat(*index).is_empty()).unwrap();
+    let counts = cluster.blocks.replica_counts(block.id);
+    assert_eq!((counts.live, counts.excess), (1, 1));
+    cluster.received(told, Block { stamp: GenerationStamp(1000), ..block });
+    cluster.received(told, block);
+    assert_eq!(cluster.blocks.replica_counts(block.id), counts);
+    assert!((0..2).all(|index| cluster.beat(index).is_empty()), "the last one is not deleted");
+}

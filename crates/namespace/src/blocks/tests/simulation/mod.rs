@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 const NODES: usize = 4;
 const STEPS: usize = 400;
-const COURSES: u64 = 150;
+const COURSES: u64 = 200;
 
 #[test]
 fn every_block_keeps_and_gets_its_replicas_whatever_fails() {
