@@ -1,7 +1,7 @@
 //! A GET to a NameNode's web server, read line by line.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use crate::failure::{Failure, Outcome};
@@ -17,13 +17,8 @@ pub fn get(
     read: Duration,
 ) -> Outcome<impl BufRead + use<>> {
     let failed = |problem: String| Failure::io(format!("http://{address}{path}: {problem}"));
-    let mut addresses = address.to_socket_addrs().map_err(|error| failed(error.to_string()))?;
-    let target = addresses.next().ok_or_else(|| failed("unknown host".to_owned()))?;
-    let mut stream = TcpStream::connect_timeout(&target, connect).map_err(|error| {
-        failed(format!(
-            "{error}; is the NameNode running, and dfs.namenode.http-address its address?"
-        ))
-    })?;
+    let addresses = address.to_socket_addrs().map_err(|error| failed(error.to_string()))?;
+    let mut stream = first_connection(addresses, connect).map_err(failed)?;
     stream.set_read_timeout(Some(read).filter(|limit| !limit.is_zero()))?;
     write!(stream, "GET {path} HTTP/1.0\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
     let mut reader = BufReader::new(stream);
@@ -37,6 +32,25 @@ pub fn get(
         return Err(failed(format!("{} {first}", status.trim())));
     }
     Ok(reader)
+}
+
+/// A connection to the first address that answers; a host may have several, of two kinds.
+fn first_connection(
+    addresses: impl Iterator<Item = SocketAddr>,
+    limit: Duration,
+) -> Result<TcpStream, String> {
+    let mut problem = "unknown host".to_owned();
+    for address in addresses {
+        match TcpStream::connect_timeout(&address, limit) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => {
+                problem = format!(
+                    "{error}; is the NameNode running, and dfs.namenode.http-address its address?"
+                );
+            }
+        }
+    }
+    Err(problem)
 }
 
 fn line(reader: &mut impl BufRead) -> Outcome<String> {
@@ -58,4 +72,23 @@ pub fn escape(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn a_host_is_tried_at_all_its_addresses() {
+        let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let open = TcpListener::bind("127.0.0.1:0").unwrap();
+        let limit = Duration::from_secs(5);
+        let both = [closed, open.local_addr().unwrap()];
+        let stream = first_connection(both.into_iter(), limit).unwrap();
+        assert_eq!(stream.peer_addr().unwrap(), both[1]);
+        let none = first_connection([closed].into_iter(), limit).unwrap_err();
+        assert!(none.contains("is the NameNode running"), "{none}");
+        assert_eq!(first_connection([].into_iter(), limit).unwrap_err(), "unknown host");
+    }
 }

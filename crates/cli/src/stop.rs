@@ -31,43 +31,51 @@ impl Cause {
     }
 }
 
-/// Waits for them.
+/// Waits for them. `None`: whoever started us does not want that signal to count (`nohup`, or a shell
+/// without job control and its background commands).
 pub struct Stop {
-    interrupt: Signal,
-    terminate: Signal,
-    /// `None`: whoever started us does not want it to count (`nohup`).
+    interrupt: Option<Signal>,
+    terminate: Option<Signal>,
     hangup: Option<Signal>,
 }
 
 impl Stop {
     pub fn new() -> Outcome<Stop> {
-        let hangup = match hangup_is_ignored() {
-            true => None,
-            false => Some(signal(SignalKind::hangup())?),
+        let ignored = ignored_signals();
+        let listen = |kind: SignalKind| match is_in(ignored, kind) {
+            true => Ok(None),
+            false => signal(kind).map(Some),
         };
-        let interrupt = signal(SignalKind::interrupt())?;
-        let terminate = signal(SignalKind::terminate())?;
+        let interrupt = listen(SignalKind::interrupt())?;
+        let terminate = listen(SignalKind::terminate())?;
+        let hangup = listen(SignalKind::hangup())?;
         Ok(Stop { interrupt, terminate, hangup })
     }
 
     pub async fn wait(&mut self) -> Cause {
-        let hangup = async {
-            match &mut self.hangup {
-                Some(signal) => signal.recv().await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
-            _ = self.interrupt.recv() => Cause::Interrupt,
-            _ = self.terminate.recv() => Cause::Terminate,
-            _ = hangup => Cause::Hangup,
+            () = next(&mut self.interrupt) => Cause::Interrupt,
+            () = next(&mut self.terminate) => Cause::Terminate,
+            () = next(&mut self.hangup) => Cause::Hangup,
         }
     }
 }
 
+async fn next(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
+    }
+}
+
 /// As the kernel tells it: a set of bits, the first of which is signal 1.
-fn hangup_is_ignored() -> bool {
+fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    ignored.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0) & 1 == 1
+    ignored.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0)
+}
+
+fn is_in(signals: u64, kind: SignalKind) -> bool {
+    let bit = u32::try_from(kind.as_raw_value() - 1).unwrap_or(u32::MAX);
+    signals.checked_shr(bit).unwrap_or(0) & 1 == 1
 }

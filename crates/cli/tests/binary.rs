@@ -1,92 +1,11 @@
 //! The binary as a user has it: exit codes, output for programs, links, signals, data that stays.
 
-use std::io::{BufRead, BufReader, Write};
+mod support;
+
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
 
-const BINARY: &str = env!("CARGO_BIN_EXE_zerohop");
-const LIMIT: Duration = Duration::from_secs(60);
-
-fn zerohop(args: &[&str]) -> Command {
-    let mut command = Command::new(BINARY);
-    command.args(args).env_remove("HADOOP_CONF_DIR").stdin(Stdio::null());
-    command
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Exit code, standard output, standard error.
-fn run(command: &mut Command) -> (i32, String, String) {
-    let Output { status, stdout, stderr } = command.output().unwrap();
-    (status.code().unwrap_or(-1), text(&stdout), text(&stderr))
-}
-
-/// `up` as a child that is killed when the test ends.
-struct Up {
-    child: Child,
-    conf: PathBuf,
-    /// Held open: a command whose reader is gone ends.
-    _out: std::io::Lines<BufReader<ChildStdout>>,
-}
-
-impl Up {
-    fn start(data: &Path) -> Up {
-        let data = data.to_str().unwrap();
-        let mut command = zerohop(&["up", "--port", "0", "--http-port", "0", "--data", data]);
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let conf = lines.find_map(|line| {
-            line.unwrap().split_once("HADOOP_CONF_DIR=").map(|(_, conf)| conf.into())
-        });
-        Up { child, conf: conf.expect("up says where the configuration is"), _out: lines }
-    }
-
-    fn fs(&self, args: &[&str]) -> Command {
-        let mut command = zerohop(&["fs"]);
-        command.args(args).env("HADOOP_CONF_DIR", &self.conf);
-        command
-    }
-
-    fn signal(&self, signal: rustix::process::Signal) {
-        let pid = rustix::process::Pid::from_raw(self.child.id() as i32).unwrap();
-        rustix::process::kill_process(pid, signal).unwrap();
-    }
-
-    /// The exit code after a signal.
-    fn stop(mut self, signal: rustix::process::Signal) -> i32 {
-        self.signal(signal);
-        wait(&mut self.child)
-    }
-}
-
-impl Drop for Up {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// Waits for an end.
-fn wait(child: &mut Child) -> i32 {
-    let code = until(|| child.try_wait().unwrap());
-    code.code().unwrap_or(-1)
-}
-
-/// Asks again and again until there is an answer.
-fn until<T>(mut ask: impl FnMut() -> Option<T>) -> T {
-    let start = Instant::now();
-    loop {
-        if let Some(answer) = ask() {
-            return answer;
-        }
-        assert!(start.elapsed() < LIMIT, "nothing within {LIMIT:?}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
+use support::{BINARY, Signal, Up, run, send, until, wait, zerohop};
 
 fn exec(command: &str) -> (i32, String, String) {
     run(&mut zerohop(&["up", "--port", "0", "--http-port", "0", "--exec", command]))
@@ -115,39 +34,6 @@ fn links_take_the_command_lines_of_hadoop() {
     assert!(code == 0 && out.contains(" /x\n") && out.ends_with("\n1\n"), "{code} {out} {err}");
     let (code, _, err) = run(Command::new(folder.path().join("hdfs")).arg("nonsense"));
     assert!(code == 1 && err.contains("nonsense is not a command"), "{code} {err}");
-}
-
-#[test]
-fn data_stays_and_signals_end_in_order() {
-    let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("data");
-    let up = Up::start(&data);
-    let mut put = up.fs(&["-put", "-", "/kept"]).stdin(Stdio::piped()).spawn().unwrap();
-    put.stdin.take().unwrap().write_all(b"still here\n").unwrap();
-    assert_eq!(wait(&mut put), 0);
-    assert_eq!(up.stop(rustix::process::Signal::TERM), 0);
-
-    let up = Up::start(&data);
-    assert_eq!(run(&mut up.fs(&["-cat", "/kept"])), (0, "still here\n".to_owned(), String::new()));
-    let second = ["up", "--port", "0", "--http-port", "0", "--data", data.to_str().unwrap()];
-    let (code, _, err) = run(&mut zerohop(&second));
-    assert!(code == 1 && err.contains("already locked") && err.lines().count() == 1, "{err}");
-    assert_eq!(up.stop(rustix::process::Signal::INT), 0);
-    // A terminal that was closed.
-    assert_eq!(Up::start(&data).stop(rustix::process::Signal::HUP), 0);
-
-    // What is left of a namespace is not formatted away.
-    std::fs::remove_file(data.join("name/current/VERSION")).unwrap();
-    let (code, _, err) = run(&mut zerohop(&second));
-    assert!(code == 1 && err.contains("put that file back") && err.lines().count() == 1, "{err}");
-}
-
-#[test]
-fn nohup_keeps_a_cluster_when_its_terminal_goes() {
-    let script = "trap '' HUP; exec \"$0\" up --port 0 --http-port 0 --exec 'kill -HUP $PPID; zerohop fs -ls /'";
-    let mut shell = Command::new("/bin/sh");
-    let (code, _, err) = run(shell.args(["-c", script, BINARY]).env_remove("HADOOP_CONF_DIR"));
-    assert_eq!((code, err.as_str()), (0, ""));
 }
 
 #[test]
@@ -210,8 +96,11 @@ fn exit_codes_of_the_shell() {
     assert_eq!(code(&["-test", "-e", "/none"]), 1);
     assert_eq!(code(&["-nonsense"]), 255);
     assert_eq!(code(&["-cat"]), 255);
-    let admin =
-        |args: &[&str]| run(zerohop(&["dfsadmin"]).args(args).env("HADOOP_CONF_DIR", &up.conf));
+    // As Hadoop, a name without a scheme is a NameNode's.
+    let authority = authority(&up);
+    let (code, out, err) = run(&mut zerohop(&["-fs", &authority, "fs", "-df", "/"]));
+    assert!(code == 0 && out.contains(&format!("hdfs://{authority}")), "{code} {out} {err}");
+    let admin = |args: &[&str]| up.admin(args);
     assert_eq!(admin(&["-safemode", "get"]), (0, "Safe mode is OFF\n".to_owned(), String::new()));
     assert_eq!(admin(&["-nonsense"]).0, 255);
     let (code, _, err) = admin(&["-reconfig", "datanode", "x:1", "start"]);
@@ -223,29 +112,63 @@ fn exit_codes_of_the_shell() {
     assert!(code == 255 && err.contains("Datanode unreachable"), "{err}");
 }
 
-#[test]
-fn an_interrupted_put_leaves_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let up = Up::start(&folder.path().join("data"));
-    let names = || {
-        let (_, out, _) = run(&mut up.fs(&["-ls", "-C", "/"]));
-        out
-    };
-    for (signal, code) in
-        [(rustix::process::Signal::INT, 130), (rustix::process::Signal::TERM, 143)]
-    {
-        let mut put = up.fs(&["-put", "-", "/stopped"]).stdin(Stdio::piped()).spawn().unwrap();
-        let mut input = put.stdin.take().unwrap();
-        input.write_all(&vec![1; 1 << 20]).unwrap();
-        until(|| names().contains("/stopped._COPYING_").then_some(()));
-        let pid = rustix::process::Pid::from_raw(put.id() as i32).unwrap();
-        rustix::process::kill_process(pid, signal).unwrap();
-        assert_eq!(wait(&mut put), code);
-        assert_eq!(names(), "");
-    }
+/// `host:port` of the NameNode.
+fn authority(up: &Up) -> String {
+    let mut getconf = zerohop(&["getconf", "-nnRpcAddresses"]);
+    run(getconf.env("HADOOP_CONF_DIR", &up.conf)).1.trim().to_owned()
 }
 
-/// One line that says what to do, and an exit code that is not 0.
+/// What is told to administer is where the path says, and every path that a pattern means.
+#[test]
+fn quotas_and_snapshots_go_where_the_path_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let up = Up::start(&folder.path().join("data"));
+    let at = |path: &str| format!("hdfs://{}{path}", authority(&up));
+    assert_eq!(run(&mut up.fs(&["-mkdir", "/q1", "/q2"])).0, 0);
+    let quotas = || {
+        let (_, out, _) = run(&mut up.fs(&["-count", "-q", "/q1", "/q2"]));
+        let first = |line: &str| line.split_whitespace().next().unwrap().to_owned();
+        out.lines().map(first).collect::<Vec<_>>()
+    };
+    let silent = (0, String::new(), String::new());
+    assert_eq!(up.admin(&["-setQuota", "2k", "/q*"]), silent);
+    assert_eq!(quotas(), ["2048", "2048"]);
+    let local = ["-D", "fs.defaultFS=file:///"];
+    assert_eq!(up.admin(&[&local[..], &["-setQuota", "9", &at("/q2")]].concat()), silent);
+    assert_eq!(quotas(), ["2048", "9"]);
+    for number in ["18446744073709551615", "9223372036854775807", "0"] {
+        let (code, _, err) = up.admin(&["-setQuota", number, "/q1"]);
+        assert!(code == 255 && err.contains("not a valid value for a quota"), "{code} {err}");
+    }
+    let (code, _, err) = up.admin(&["-setQuota", "7", "/none1", "/q1", "/none*"]);
+    assert!(code == 255 && err.contains("/none1") && err.contains("/none*"), "{code} {err}");
+    assert_eq!(quotas(), ["7", "9"]);
+    // Refused, but by the NameNode that was named.
+    let (code, _, err) = up.admin(&[&local[..], &["-allowSnapshot", &at("/q1")]].concat());
+    assert!(code == 255 && err.contains("not supported by this NameNode"), "{code} {err}");
+    let (code, out, err) = up.admin(&[&local[..], &["-listOpenFiles", "-path", &at("/")]].concat());
+    assert!(code == 0 && out.starts_with("Client Host"), "{code} {out} {err}");
+    let (code, _, err) = up.admin(&["-clrQuota", "file:///tmp"]);
+    assert!(code == 255 && err.contains("is not an HDFS file system"), "{code} {err}");
+}
+
+/// A file had the name of a folder when it was thrown away.
+#[test]
+fn a_file_in_the_trash_is_in_nobodys_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let up = Up::start(&folder.path().join("data"));
+    let rm = |path: &str| {
+        let (code, _, err) = run(&mut up.fs(&["-D", "fs.trash.interval=60", "-rm", "-r", path]));
+        assert_eq!(code, 0, "{err}");
+        err.split(".Trash/Current").nth(1).unwrap().trim().to_owned()
+    };
+    assert_eq!(run(&mut up.fs(&["-touchz", "/a"])).0, 0);
+    assert_eq!(rm("/a"), "/a");
+    assert_eq!(run(&mut up.fs(&["-mkdir", "-p", "/a/b/c"])).0, 0);
+    let moved = rm("/a/b/c");
+    assert!(moved.starts_with("/a1") && moved.ends_with("/b/c"), "{moved}");
+}
+
 /// The blocks of one file are fetched side by side, each to its place.
 #[test]
 fn a_file_of_many_blocks_comes_back_as_it_was() {
@@ -263,9 +186,10 @@ fn a_file_of_many_blocks_comes_back_as_it_was() {
         assert_eq!((code, out.as_str(), err.as_str()), (0, "", ""));
         assert!(std::fs::read(&to).unwrap() == bytes, "{threads} threads");
     }
-    assert_eq!(up.stop(rustix::process::Signal::TERM), 0);
+    assert_eq!(up.stop(Signal::TERM), 0);
 }
 
+/// One line that says what to do, and an exit code that is not 0.
 #[test]
 fn what_cannot_work_says_so_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
@@ -291,6 +215,10 @@ fn what_cannot_work_says_so_in_one_line() {
         (&["up", "--port", "0", "--data", file], "name a folder of yours"),
         (&["up", "--port", "0", "--http-port", "0", "--bind", "203.0.113.9"], "no such address"),
         (&[&any, "-fs", "hdfs://no-such-host.invalid:1", "fs", "-ls", "/"], "UnknownHostException"),
+        (
+            &["-fs", "//nn:8020", "fs", "-ls", "/"],
+            "fs.defaultFS: `//nn:8020' from the command line",
+        ),
         (&["fs", "-ls", "/[a"], "error parsing regexp: Unclosed character class at pos 2: `[a`"),
         (&["-fs", "hdfs:///", "fs", "-ls", "/"], "Incomplete HDFS URI, no host: hdfs:///;"),
         (&["--config", bad.to_str().unwrap(), "fs", "-ls", "/"], "cut off"),
@@ -365,8 +293,7 @@ fn up_does_not_need_a_reader() {
     let list = |_: usize| run(zerohop(&["fs", "-ls", "/"]).env("HADOOP_CONF_DIR", &conf)).0;
     assert_eq!((0..3).map(list).collect::<Vec<_>>(), [0, 0, 0]);
     assert!(child.try_wait().unwrap().is_none());
-    let pid = rustix::process::Pid::from_raw(child.id() as i32).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    send(&child, Signal::TERM);
     assert_eq!(wait(&mut child), 0);
 }
 

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::default_fs::uri_of_old_name;
-use crate::{ConfError, Key, Source, Unit, Value, keys, replaced_by, substitute, xml};
+use crate::{ConfError, Key, Source, Unit, Value, default_fs, keys, replaced_by, substitute, xml};
 
 /// The files of a configuration folder, in the order in which Hadoop lays them over each other.
 const SITE_FILES: [&str; 3] = ["core-site.xml", "hdfs-site.xml", "hdfs-rbf-site.xml"];
@@ -106,8 +105,8 @@ impl Conf {
     }
 
     fn insert(&mut self, name: String, entry: Entry) {
-        let uri = uri_of_old_name(entry.value.trim()).filter(|_| name == keys::FS_DEFAULTFS.name);
-        if let Some(uri) = uri {
+        let uri = default_fs::uri_of_old_name(entry.value.trim());
+        if let Some(uri) = uri.filter(|_| name == keys::FS_DEFAULTFS.name) {
             let Entry { value, source } = &entry;
             self.warnings.push(format!(
                 "{source}: \"{value}\" is a deprecated filesystem name. Use \"{uri}\" instead."
@@ -177,6 +176,16 @@ impl Conf {
     /// The value of a key.
     pub fn get<T: Value>(&self, key: &Key<T>) -> Result<T, ConfError> {
         self.typed(key.name, key.default, key.unit)
+    }
+
+    /// The URI of the default file system: fs.defaultFS, a name of the old form made into a URI (as
+    /// `FileSystem.getDefaultUri` does): `local` is `file:///`, and `host:port` is `hdfs://host:port`.
+    ///
+    /// # Errors
+    /// As [`Conf::get`], and [`ConfError::Value`] for a text with a slash and no scheme in front of it,
+    /// which Hadoop refuses too ("No scheme in default FS").
+    pub fn default_fs(&self) -> Result<String, ConfError> {
+        self.get_as(&keys::FS_DEFAULTFS, default_fs::EXPECTED, default_fs::uri_of)
     }
 
     /// The value of a key that takes fewer values than its type: `read` gives `None` for one that does

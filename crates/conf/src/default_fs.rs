@@ -1,23 +1,12 @@
 //! The default file system, in the forms that Hadoop takes.
 
-use crate::{Conf, ConfError, keys};
-
 /// What fs.defaultFS has to be, for its error.
-const EXPECTED: &str = "a URI with a scheme, such as hdfs://HOST:PORT or file:///";
+pub(crate) const EXPECTED: &str = "a URI with a scheme, such as hdfs://HOST:PORT or file:///";
 
-impl Conf {
-    /// The URI of the default file system: fs.defaultFS, a name of the old form made into a URI (as
-    /// `FileSystem.getDefaultUri` does): `local` is `file:///`, and `host:port` is `hdfs://host:port`.
-    ///
-    /// # Errors
-    /// As [`Conf::get`], and [`ConfError::Value`] for a text with a slash and no scheme in front of it,
-    /// which Hadoop refuses too ("No scheme in default FS").
-    pub fn default_fs(&self) -> Result<String, ConfError> {
-        self.get_as(&keys::FS_DEFAULTFS, EXPECTED, |text: String| {
-            let uri = uri_of_old_name(&text).unwrap_or(text);
-            has_scheme(&uri).then_some(uri)
-        })
-    }
+/// The URI that a value of fs.defaultFS means; `None`: none.
+pub(crate) fn uri_of(value: String) -> Option<String> {
+    let uri = uri_of_old_name(&value).unwrap_or(value);
+    has_scheme(&uri).then_some(uri)
 }
 
 /// The URI that a name of the old form stands for; `None` for all others.
@@ -39,7 +28,7 @@ fn has_scheme(uri: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::Conf;
 
     fn default_fs(value: &str) -> Result<String, String> {
         let mut conf = Conf::new();

@@ -64,6 +64,8 @@ fn local_files(folder: &Path) -> Outcome {
         .and_then(|()| write("mv.txt", "mv\n"))
         .and_then(|()| write("d/one", "1\n"))
         .and_then(|()| write("d/e/two", "2\n"))
+        .and_then(|()| fs::create_dir_all(folder.join("mvd/e")))
+        .and_then(|()| write("mvd/e/three", "3\n"))
         .and_then(|()| write("not.gz", "plain text\n"))
         .and_then(|()| write("sp ace", "blank\n"))
         .map_err(|e| format!("{}: {e}", folder.display()))

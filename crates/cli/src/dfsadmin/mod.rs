@@ -13,9 +13,9 @@ use zerohop_client::blocking::FileSystem;
 use zerohop_conf::{Conf, keys, parse_size};
 
 use crate::failure::{EXIT_USAGE, Failure, Kind, Outcome, complain};
-use crate::fs::{client_failure, connect_client};
+use crate::fs::{client_failure, connect_at, connect_client};
 use crate::settings::Settings;
-use words::{expect, resolved};
+use words::expect;
 
 /// One command: its name, its synopsis, what it does.
 struct Command {
@@ -262,21 +262,17 @@ fn metasave(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
 }
 
 fn allow_snapshot(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
-    let [path] = words.as_slice() else { return Err(Failure::usage("")) };
-    let path = resolved(conf, path)?;
-    simple(
-        conf,
-        |fs| fs.allow_snapshot(&path, true),
-        &format!("Allowing snapshot on {path} succeeded"),
-    )
+    set_snapshot(conf, &words, true, "Allowing")
 }
 
 fn disallow_snapshot(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
-    let [path] = words.as_slice() else { return Err(Failure::usage("")) };
-    let path = resolved(conf, path)?;
-    simple(
-        conf,
-        |fs| fs.allow_snapshot(&path, false),
-        &format!("Disallowing snapshot on {path} succeeded"),
-    )
+    set_snapshot(conf, &words, false, "Disallowing")
+}
+
+fn set_snapshot(conf: &Conf, words: &[String], allowed: bool, what: &str) -> Outcome<i32> {
+    let [word] = words else { return Err(Failure::usage("")) };
+    let (fs, path) = connect_at(conf, word)?;
+    fs.allow_snapshot(&path, allowed).map_err(client_failure)?;
+    sayln!("{what} snapshot on {word} succeeded");
+    Ok(0)
 }

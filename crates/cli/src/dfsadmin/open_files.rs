@@ -2,21 +2,19 @@
 
 use zerohop_conf::Conf;
 
-use super::words::resolved;
 use crate::failure::{Failure, Outcome};
-use crate::fs::{client_failure, connect_client};
+use crate::fs::{client_failure, connect_at, connect_client};
 
 pub fn run(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let path = match words.as_slice() {
-        [] => "/".to_owned(),
-        ["-path", path] => resolved(conf, path)?,
+    let (fs, path) = match words.as_slice() {
+        [] => (connect_client(conf)?, "/".to_owned()),
+        ["-path", path] => connect_at(conf, path)?,
         ["-blockingDecommission"] => {
             return Err(Failure::unsupported("-blockingDecommission is not supported by zerohop"));
         }
         _ => return Err(Failure::usage("")),
     };
-    let fs = connect_client(conf)?;
     let row =
         |machine: &str, client: &str, path: &str| sayln!("{machine:<20}\t{client:<20}\t{path}");
     row("Client Host", "Client Name", "Open File Path");

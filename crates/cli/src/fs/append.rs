@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use super::destination::remote_destination;
+use super::interrupt::Closed;
 use super::options::Options;
 use super::shell::Shell;
 use super::store::{CreateHow, OpenHow};
@@ -31,9 +32,8 @@ pub fn run(shell: &mut Shell, args: Vec<String>) -> Outcome {
     if !target.exists() {
         target.store.create(&target.path, CreateHow::default())?.finish()?;
     }
-    let mut output = target.store.append(&target.path, given.has("n"))?;
-    for mut input in inputs {
-        pump(&mut *input, &mut *output, &mut |_| {})?;
-    }
-    output.finish()
+    let output = target.store.append(&target.path, given.has("n"))?;
+    Closed::with(output, |output| {
+        inputs.iter_mut().try_for_each(|input| pump(&mut **input, output, &mut |_| {}).map(|_| ()))
+    })
 }

@@ -15,12 +15,17 @@ use crate::log;
 pub fn connect_client(conf: &Conf) -> Outcome<FileSystem> {
     let uri = conf.default_fs()?;
     if Location::parse(&uri).scheme.as_deref() != Some("hdfs") {
-        return Err(Failure::io(format!(
-            "FileSystem {uri} is not an HDFS file system; set fs.defaultFS in core-site.xml or give -fs hdfs://HOST:PORT"
-        )));
+        return Err(no_hdfs(&uri));
     }
     log::of_client();
     FileSystem::connect(conf, None).map_err(client_failure)
+}
+
+/// What Hadoop's `AdminHelper` says of a file system that cannot be administered, and what to do.
+pub fn no_hdfs(uri: &str) -> Failure {
+    Failure::io(format!(
+        "FileSystem {uri} is not an HDFS file system; set fs.defaultFS in core-site.xml or give -fs hdfs://HOST:PORT"
+    ))
 }
 
 /// The client's error in the shell's terms; its text is what Hadoop's shell prints.

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex};
 use super::acl_entry::{AclChange, full_list};
 use super::crc_file::write_crc_file;
 use super::destination::Destination;
-use super::interrupt::Unfinished;
+use super::interrupt::{Closed, Unfinished};
 use super::item::Item;
 use super::location::file_name;
-use super::parts::Parts;
+use super::parts::Opened;
 use super::progress::Progress;
 use super::shell::Shell;
 use super::status::Status;
@@ -109,7 +109,8 @@ pub fn copy_all(shell: &mut Shell, sources: &[Item], target: &Item, how: Copying
     // Times of folders last: what was written into them changed them.
     for (source, target) in folders.iter().rev() {
         let kept = preserve(source, target, how.preserve);
-        shell.note(kept)?;
+        let moved = kept.and_then(|()| if how.move_source { remove(source) } else { Ok(()) });
+        shell.note(moved)?;
     }
     walked
 }
@@ -192,23 +193,37 @@ impl Work {
     }
 
     fn copy(&self, job: &Job) -> Outcome {
-        let how = OpenHow { verify: self.how.verify };
-        write_file(&job.target, self.how, &mut |output| {
-            let parts = Parts::of(&job.source, how, self.threads_of_file);
-            if let (Some(parts), Some(file)) = (parts, output.file()) {
-                return parts.copy(file, &|bytes| self.progress.done(bytes));
-            }
-            let mut input = job.source.store.open(&job.source.path, how)?;
-            pump(&mut *input, output, &mut |bytes| self.progress.done(bytes)).map(|_| ())
+        let Job { source, target, .. } = job;
+        let is_local = target.store.is_local();
+        if self.how.direct && is_same(source, target) {
+            let (from, to) = (&source.text, &target.text);
+            return Err(Failure::io(format!("`{from}' to `{to}': are identical")));
+        }
+        check_free(target, self.how.overwrite)?;
+        // The source first: for one that cannot be opened nothing is done to the target.
+        let open = OpenHow { verify: self.how.verify };
+        let threads = if is_local { self.threads_of_file } else { 1 };
+        let opened = Opened::new(source, open, threads)?;
+        write_file(target, self.how, |output| {
+            opened.copy(output, &|bytes| self.progress.done(bytes))
         })?;
-        if self.how.write_crc && job.target.store.is_local() {
-            write_crc_file(&job.target.path)?;
+        if self.how.write_crc && is_local {
+            write_crc_file(&target.path)?;
         }
-        preserve(&job.source, &job.target, self.how.preserve)?;
-        if self.how.move_source && !job.source.store.delete(&job.source.path, false)? {
-            return Err(Failure::io(format!("remove `{}': Input/output error", job.source.text)));
-        }
-        Ok(())
+        preserve(source, target, self.how.preserve)?;
+        if self.how.move_source { remove(source) } else { Ok(()) }
+    }
+}
+
+fn is_same(source: &Item, target: &Item) -> bool {
+    source.path == target.path && source.store.uri() == target.store.uri()
+}
+
+/// Deletes a source that was moved; a folder only if it is empty.
+fn remove(source: &Item) -> Outcome {
+    match source.store.delete(&source.path, false)? {
+        true => Ok(()),
+        false => Err(Failure::io(format!("remove `{}': Input/output error", source.text))),
     }
 }
 
@@ -219,34 +234,42 @@ pub fn write_stream(
     how: Copying,
     through: &mut dyn FnMut(u64),
 ) -> Outcome {
-    write_file(target, how, &mut |output| pump(input, output, through).map(|_| ()))
+    check_free(target, how.overwrite)?;
+    write_file(target, how, |output| pump(input, output, through).map(|_| ()))
 }
 
-/// Writes a file that appears under its name when `fill` is done with it.
+fn check_free(target: &Item, overwrite: bool) -> Outcome {
+    match target.exists() && (target.is_dir() || !overwrite) {
+        true => Err(Failure::exists(&target.text)),
+        false => Ok(()),
+    }
+}
+
+/// Writes a file that appears under its name when `fill` is done with it, or at once where that is
+/// asked for.
 fn write_file(
     target: &Item,
     how: Copying,
-    fill: &mut dyn FnMut(&mut dyn Output) -> Outcome,
+    fill: impl FnOnce(&mut dyn Output) -> Outcome,
 ) -> Outcome {
-    if target.exists() && (target.is_dir() || !how.overwrite) {
-        return Err(Failure::exists(&target.text));
-    }
     let create = CreateHow { overwrite: true, lazy_persist: how.lazy_persist };
-    let path = if how.direct { target.path.clone() } else { format!("{}._COPYING_", target.path) };
-    let unfinished = (!how.direct).then(|| Unfinished::new(&target.store, &path));
+    if how.direct {
+        return Closed::with(target.store.create(&target.path, create)?, fill);
+    }
+    let path = format!("{}._COPYING_", target.path);
+    let unfinished = Unfinished::new(&target.store, &path);
     let mut output = target.store.create(&path, create)?;
     fill(&mut *output)?;
     output.finish()?;
-    if let Some(unfinished) = unfinished {
-        put_in_place(target, &path)?;
-        unfinished.keep();
-    }
+    put_in_place(target, &path)?;
+    unfinished.keep();
     Ok(())
 }
 
+/// In one step, so that whatever happens the old file is there or the new one.
 fn put_in_place(target: &Item, path: &str) -> Outcome {
-    if target.exists() && !target.store.delete(&target.path, false)? {
-        return Err(Failure::io(format!("delete `{}': Input/output error", target.text)));
+    if target.exists() {
+        return target.store.replace(path, &target.path);
     }
     match target.store.rename(path, &target.path)? {
         true => Ok(()),
@@ -281,3 +304,7 @@ fn preserve(source: &Item, target: &Item, keep: Preserve) -> Outcome {
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[path = "copy_test.rs"]
+mod tests;

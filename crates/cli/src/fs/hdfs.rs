@@ -51,6 +51,7 @@ fn status(found: FileStatus) -> Status {
         mode: u32::from(found.permission) & 0o1777,
         has_acl: found.has_acl,
         erasure_policy: found.erasure_policy.unwrap_or_default(),
+        id: Some(found.file_id),
     }
 }
 
@@ -82,6 +83,10 @@ impl Store for HdfsStore {
 
     fn home(&self) -> String {
         self.fs.home()
+    }
+
+    fn hdfs(&self) -> Option<&FileSystem> {
+        Some(&self.fs)
     }
 
     fn status(&self, path: &str) -> Outcome<Status> {
@@ -129,6 +134,11 @@ impl Store for HdfsStore {
 
     fn rename(&self, from: &str, to: &str) -> Outcome<bool> {
         self.fs.rename(from, to).map_err(client_failure)
+    }
+
+    fn replace(&self, from: &str, to: &str) -> Outcome {
+        let options = RenameOptions { overwrite: true, ..RenameOptions::default() };
+        self.fs.rename2(from, to, options).map_err(client_failure)
     }
 
     fn rename_to_trash(&self, from: &str, to: &str) -> Outcome {

@@ -1,16 +1,66 @@
-//! Unfinished files go away when a signal ends the command.
+//! What a signal leaves in order when it ends the command: unfinished files go away, and those that
+//! are written under their own name are closed with what they have.
 
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
-use tokio::signal::unix::{SignalKind, signal};
+use super::store::{Output, Store};
+use crate::failure::{Failure, Outcome};
+use crate::stop::Stop;
 
-use super::store::Store;
+/// Longest time that a signal waits for files to be removed and closed; a second signal waits no
+/// longer.
+const CLEAN_UP_MAX: Duration = Duration::from_secs(5);
 
-type Entry = (u64, Arc<dyn Store>, String);
+/// A file being written that others may close; `None` once it is closed.
+type Shared = Arc<Mutex<Option<Box<dyn Output>>>>;
+
+/// What is to be done about a file.
+enum Task {
+    Remove(Arc<dyn Store>, String),
+    Close(Shared),
+}
+
+impl Task {
+    /// What fails here has no one to be told.
+    fn run(&self) {
+        match self {
+            Task::Remove(store, path) => drop(store.delete(path, false)),
+            Task::Close(file) => drop(close(file)),
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends the file, unless that was done.
+fn close(file: &Shared) -> Outcome {
+    let mut file = locked(file);
+    file.take().map_or(Ok(()), Output::finish)
+}
 
 /// Files that are being written, by their number.
-static UNFINISHED: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
+static UNFINISHED: Mutex<Vec<(u64, Task)>> = Mutex::new(Vec::new());
+
+fn note(task: Task) -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    static WATCH: OnceLock<()> = OnceLock::new();
+    WATCH.get_or_init(|| drop(std::thread::Builder::new().spawn(watch)));
+    let mut all = locked(&UNFINISHED);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    all.push((number, task));
+    number
+}
+
+fn take(number: u64) -> Option<Task> {
+    let mut all = locked(&UNFINISHED);
+    let at = all.iter().position(|(one, _)| *one == number)?;
+    Some(all.swap_remove(at).1)
+}
 
 /// Removes its file when it is dropped or when a signal ends the process, unless it was kept.
 pub struct Unfinished {
@@ -20,13 +70,7 @@ pub struct Unfinished {
 impl Unfinished {
     /// Takes note of a file that is about to be made.
     pub fn new(store: &Arc<dyn Store>, path: &str) -> Unfinished {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        static WATCH: OnceLock<()> = OnceLock::new();
-        WATCH.get_or_init(|| drop(std::thread::Builder::new().spawn(watch)));
-        let mut all = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        all.push((number, store.clone(), path.to_owned()));
-        Unfinished { number }
+        Unfinished { number: note(Task::Remove(store.clone(), path.to_owned())) }
     }
 
     /// The file is complete.
@@ -37,41 +81,89 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        if let Some((store, path)) = take(self.number) {
+        if let Some(task) = take(self.number) {
             // The copy has failed already, and that is what the user is told.
-            let _ = store.delete(&path, false);
+            task.run();
         }
     }
 }
 
-fn take(number: u64) -> Option<(Arc<dyn Store>, String)> {
-    let mut all = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-    let at = all.iter().position(|(one, ..)| *one == number)?;
-    let (_, store, path) = all.swap_remove(at);
-    Some((store, path))
+/// A file that is closed with what was written to it, however its writing ends.
+pub struct Closed {
+    file: Shared,
 }
 
-/// Waits for a signal, removes what is unfinished, and ends the process as the signal would.
+impl Closed {
+    /// Lets `fill` write the file, and closes it: when that is done, when it failed, and when a signal
+    /// ends the process. Hadoop's programs close such files, too; one that stays open is locked until
+    /// its lease runs out, and its last bytes are missing.
+    pub fn with(output: Box<dyn Output>, fill: impl FnOnce(&mut dyn Output) -> Outcome) -> Outcome {
+        let file = Arc::new(Mutex::new(Some(output)));
+        let number = note(Task::Close(file.clone()));
+        let mut output = Closed { file };
+        let filled = fill(&mut output);
+        let closed = close(&output.file);
+        // Only now: a signal has to wait for the closing. After one this waits for the end.
+        take(number);
+        filled.and(closed)
+    }
+}
+
+impl Write for Closed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut *locked(&self.file) {
+            Some(output) => output.write(bytes),
+            None => Err(io::Error::other("the file was closed by a signal")),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        locked(&self.file).as_mut().map_or(Ok(()), Write::flush)
+    }
+}
+
+impl Output for Closed {
+    // `write_from` of the trait reads before it writes. That of the file would read with the file
+    // locked, for as long as it takes somebody at a terminal to type.
+
+    fn finish(self: Box<Self>) -> Outcome {
+        close(&self.file)
+    }
+}
+
+/// Waits for a signal, leaves everything in order, and ends the process as the signal would.
 fn watch() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let Ok(runtime) = runtime else { return };
     let Ok(code) = runtime.block_on(signalled()) else { return };
-    // The lock is held to the end, so that nobody finishes or starts a file meanwhile.
-    let all = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-    for (_, store, path) in all.iter() {
-        let _ = store.delete(path, false);
-    }
     std::process::exit(code);
 }
 
 /// The exit code that a shell gives to the signal.
-async fn signalled() -> std::io::Result<i32> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hangup = signal(SignalKind::hangup())?;
-    Ok(tokio::select! {
-        _ = interrupt.recv() => 130,
-        _ = terminate.recv() => 143,
-        _ = hangup.recv() => 129,
-    })
+async fn signalled() -> Outcome<i32> {
+    let mut stop = Stop::new()?;
+    let code = stop.wait().await.exit_code();
+    let (done, cleaned) = tokio::sync::oneshot::channel();
+    std::thread::Builder::new().spawn(move || clean_up(done)).map_err(Failure::of)?;
+    tokio::select! {
+        _ = cleaned => {}
+        _ = stop.wait() => {}
+        () = tokio::time::sleep(CLEAN_UP_MAX) => {
+            let limit = CLEAN_UP_MAX.as_secs();
+            eprintln!("no answer within {limit} s: files that were being written may be left unfinished");
+        }
+    }
+    Ok(code)
+}
+
+fn clean_up(done: tokio::sync::oneshot::Sender<()>) {
+    let all = locked(&UNFINISHED);
+    for (_, task) in all.iter() {
+        task.run();
+    }
+    let _ = done.send(());
+    // The lock is held to the end of the process, so that nobody finishes or starts a file meanwhile.
+    loop {
+        std::thread::park();
+    }
 }

@@ -8,6 +8,8 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
+use super::crc_file::{is_crc_file, move_crc_file, remove_crc_file};
+use super::local_files::{move_path, user_home};
 use super::location::child;
 use super::status::{FileKind, FsStatus, QuotaUsage, Status, Summary};
 use super::store::{CreateHow, Input, OpenHow, Output, Store, Times};
@@ -75,6 +77,7 @@ impl LocalStore {
             mode: metadata.mode() & 0o1777,
             has_acl: false,
             erasure_policy: String::new(),
+            id: None,
         }
     }
 
@@ -95,11 +98,6 @@ impl LocalStore {
     }
 }
 
-/// The side files that Hadoop keeps its checksums in and never shows.
-fn is_checksum_file(name: &str) -> bool {
-    name.starts_with('.') && name.ends_with(".crc")
-}
-
 impl Store for LocalStore {
     fn uri(&self) -> String {
         "file:///".to_owned()
@@ -112,6 +110,10 @@ impl Store for LocalStore {
     fn home(&self) -> String {
         let here = std::env::current_dir().unwrap_or_else(|_| "/".into());
         here.to_string_lossy().into_owned()
+    }
+
+    fn trash_root(&self) -> String {
+        child(&user_home(), ".Trash")
     }
 
     fn status(&self, path: &str) -> Outcome<Status> {
@@ -133,7 +135,7 @@ impl Store for LocalStore {
             let entry = entry.map_err(|error| failure(path, error))?;
             names.push(entry.file_name().to_string_lossy().into_owned());
         }
-        names.retain(|name| !is_checksum_file(name));
+        names.retain(|name| !is_crc_file(name));
         names.sort_unstable();
         for names in names.chunks(PAGE) {
             // What vanished since, or a link to nowhere, is left out.
@@ -161,12 +163,14 @@ impl Store for LocalStore {
             options.create_new(true)
         };
         let file = options.open(path).map_err(|error| failure(path, error))?;
+        remove_crc_file(path).map_err(|error| failure(path, error))?;
         Ok(Box::new(LocalOutput { file, path: path.to_owned() }))
     }
 
     fn append(&self, path: &str, _new_block: bool) -> Outcome<Box<dyn Output>> {
         let file = OpenOptions::new().append(true).open(path);
         let file = file.map_err(|error| failure(path, error))?;
+        remove_crc_file(path).map_err(|error| failure(path, error))?;
         Ok(Box::new(LocalOutput { file, path: path.to_owned() }))
     }
 
@@ -183,7 +187,7 @@ impl Store for LocalStore {
         let done = match (metadata.is_dir(), recursive) {
             (true, true) => std::fs::remove_dir_all(path),
             (true, false) => std::fs::remove_dir(path),
-            (false, _) => std::fs::remove_file(path),
+            (false, _) => remove_crc_file(path).and_then(|()| std::fs::remove_file(path)),
         };
         done.map_err(|error| failure(path, error))?;
         Ok(true)
@@ -193,8 +197,14 @@ impl Store for LocalStore {
         let inside = std::fs::metadata(to).is_ok_and(|target| target.is_dir());
         let name = from.rsplit('/').next().unwrap_or_default();
         let to = if inside { child(to, name) } else { to.to_owned() };
-        std::fs::rename(from, &to).map_err(|error| failure(from, error))?;
+        move_path(Path::new(from), Path::new(&to)).map_err(|error| failure(from, error))?;
+        move_crc_file(from, &to).map_err(|error| failure(from, error))?;
         Ok(true)
+    }
+
+    fn replace(&self, from: &str, to: &str) -> Outcome {
+        let moved = std::fs::rename(from, to).and_then(|()| move_crc_file(from, to));
+        moved.map_err(|error| failure(to, error))
     }
 
     fn set_permission(&self, path: &str, mode: u32) -> Outcome {
@@ -257,7 +267,8 @@ impl Store for LocalStore {
     fn truncate(&self, path: &str, length: i64) -> Outcome<bool> {
         let file = OpenOptions::new().write(true).open(path);
         let file = file.map_err(|error| failure(path, error))?;
-        file.set_len(length.max(0).unsigned_abs()).map_err(|error| failure(path, error))?;
+        let cut = file.set_len(length.max(0).unsigned_abs());
+        cut.and_then(|()| remove_crc_file(path)).map_err(|error| failure(path, error))?;
         Ok(true)
     }
 
@@ -313,5 +324,55 @@ impl Output for LocalOutput {
             let found = failure(&self.path, error);
             Failure { kind: Kind::Io, ..found }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hadoop's programs cannot read a file whose side file is of another.
+    #[test]
+    fn checksums_of_an_earlier_file_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let fill = |names: &[&str]| {
+            names.iter().for_each(|name| std::fs::write(path(name), *name).unwrap());
+        };
+        let names = || {
+            let entries = std::fs::read_dir(folder.path()).unwrap();
+            let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name();
+            let mut names: Vec<String> =
+                entries.map(|entry| name(entry).into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        let store = LocalStore::default();
+        fill(&["a", ".a.crc"]);
+        let how = CreateHow { overwrite: true, lazy_persist: false };
+        store.create(&path("a"), how).unwrap().finish().unwrap();
+        assert_eq!(names(), ["a"]);
+        fill(&["a", ".a.crc"]);
+        store.append(&path("a"), false).unwrap().finish().unwrap();
+        assert_eq!(names(), ["a"]);
+        fill(&[".a.crc"]);
+        store.truncate(&path("a"), 0).unwrap();
+        assert_eq!(names(), ["a"]);
+
+        fill(&[".a.crc", "b", ".b.crc"]);
+        store.rename(&path("a"), &path("b")).unwrap();
+        assert_eq!(names(), [".b.crc", "b"]);
+        assert_eq!(std::fs::read_to_string(path(".b.crc")).unwrap(), ".a.crc");
+        fill(&["c"]);
+        store.replace(&path("c"), &path("b")).unwrap();
+        assert_eq!(names(), ["b"]);
+        fill(&[".b.crc"]);
+        assert!(store.delete(&path("b"), false).unwrap());
+        assert!(names().is_empty());
+    }
+
+    #[test]
+    fn the_trash_is_the_users() {
+        assert_eq!(LocalStore::default().trash_root(), format!("{}/.Trash", user_home()));
     }
 }

@@ -8,6 +8,7 @@
 
 mod acl;
 mod acl_entry;
+mod admin;
 mod append;
 mod checksum;
 mod codec;
@@ -26,6 +27,7 @@ mod help;
 mod interrupt;
 mod item;
 mod local;
+mod local_files;
 mod location;
 mod ls;
 mod make;
@@ -56,6 +58,7 @@ mod xattr;
 use zerohop_conf::Conf;
 
 use crate::failure::{EXIT_USAGE, Failure, Kind};
+pub use admin::{connect_at, each_path};
 pub use connect::{client_failure, connect_client};
 pub use location::{Location, absolute};
 pub use options::{pop_flag, pop_valued};

@@ -203,6 +203,7 @@ mod tests {
             mode: old,
             has_acl: false,
             erasure_policy: String::new(),
+            id: None,
         };
         Some(Mode::parse(text)?.apply(&status))
     }

@@ -22,6 +22,9 @@ pub struct Status {
     pub has_acl: bool,
     /// Name of the erasure coding policy, empty for a replicated file.
     pub erasure_policy: String,
+    /// The inode's number, which stays when the file is renamed and is never given again; `None` where
+    /// there is no such number.
+    pub id: Option<u64>,
 }
 
 impl Status {

@@ -3,8 +3,10 @@
 use std::io::{Read, Write};
 
 use zerohop_client::AclEntry;
+use zerohop_client::blocking::FileSystem;
 
 use super::acl_entry::AclChange;
+use super::location::child;
 use super::status::{Checksum, FsStatus, QuotaUsage, Status, Summary};
 use crate::failure::{Failure, Kind, Outcome};
 
@@ -69,6 +71,14 @@ pub trait Store: Send + Sync {
     fn is_local(&self) -> bool;
     /// Where relative paths start.
     fn home(&self) -> String;
+    /// The user's trash.
+    fn trash_root(&self) -> String {
+        child(&self.home(), ".Trash")
+    }
+    /// The client, for what is more than a store does; `None`: it is no HDFS.
+    fn hdfs(&self) -> Option<&FileSystem> {
+        None
+    }
     fn status(&self, path: &str) -> Outcome<Status>;
     /// Lists a folder page by page, in order of name; a file lists itself.
     fn list(&self, path: &str, page: &mut dyn FnMut(Vec<Status>) -> Outcome) -> Outcome;
@@ -86,6 +96,9 @@ pub trait Store: Send + Sync {
     fn mkdirs(&self, path: &str) -> Outcome<bool>;
     fn delete(&self, path: &str, recursive: bool) -> Outcome<bool>;
     fn rename(&self, from: &str, to: &str) -> Outcome<bool>;
+    /// Renames a file to the name of another, which it takes the place of in one step: at no time is
+    /// there neither of the two.
+    fn replace(&self, from: &str, to: &str) -> Outcome;
     fn set_permission(&self, path: &str, mode: u32) -> Outcome;
     fn set_owner(&self, path: &str, owner: Option<&str>, group: Option<&str>) -> Outcome;
     fn set_times(&self, path: &str, times: Times) -> Outcome;

@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use zerohop_conf::keys;
 
 use super::item::Item;
-use super::location::{Location, child, parent};
+use super::location::{Location, child, file_name, parent};
 use super::shell::Shell;
 use super::status::Status;
 use super::store::Store;
@@ -46,7 +46,7 @@ pub fn move_to_trash(shell: &mut Shell, item: &Item) -> Outcome<bool> {
 }
 
 fn move_item(item: &Item) -> Outcome<Option<String>> {
-    let root = child(&item.store.home(), ".Trash");
+    let root = item.store.trash_root();
     let current = child(&root, "Current");
     if is_below(&item.path, &root) {
         return Ok(None);
@@ -58,13 +58,42 @@ fn move_item(item: &Item) -> Outcome<Option<String>> {
         )));
     }
     let folder = format!("{current}{}", parent(&item.path).unwrap_or("/"));
-    make_private(&item.store, folder.trim_end_matches('/'))?;
-    let mut target = format!("{current}{}", item.path);
+    let folder = free_folder(&item.store, folder.trim_end_matches('/'))?;
+    make_private(&item.store, &folder)?;
+    let mut target = child(&folder, file_name(&item.path));
     if item.store.exists(&target)? {
         target.push_str(&now_ms().to_string());
     }
     item.store.rename_to_trash(&item.path, &target)?;
     Ok(Some(target))
+}
+
+/// The folder, or one of a similar name where something in the trash that is no folder is in its way:
+/// a file that had the name of a folder above was deleted before.
+fn free_folder(store: &Arc<dyn Store>, folder: &str) -> Outcome<String> {
+    let mut folder = folder.to_owned();
+    while let Some(file) = file_in_the_way(store, &folder)? {
+        let below = folder.split_off(file.len());
+        folder = format!("{file}{}{below}", now_ms());
+    }
+    Ok(folder)
+}
+
+/// What of a path, or of those above it, is there and is no folder.
+fn file_in_the_way(store: &Arc<dyn Store>, path: &str) -> Outcome<Option<String>> {
+    if store.status(path).is_ok_and(|status| status.is_dir()) {
+        return Ok(None);
+    }
+    let ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]);
+    for above in ends.filter_map(|end| path.get(..end)) {
+        match store.status(above) {
+            Ok(status) if status.is_dir() => {}
+            Ok(_) => return Ok(Some(above.to_owned())),
+            Err(failure) if failure.is_not_found() => return Ok(None),
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(None)
 }
 
 fn is_below(path: &str, folder: &str) -> bool {
@@ -96,7 +125,7 @@ pub fn expunge(shell: &mut Shell, immediately: bool) -> Outcome {
     if keep.is_zero() && !immediately {
         return Ok(());
     }
-    let root = child(&store.home(), ".Trash");
+    let root = store.trash_root();
     let entries = match store.list_all(&root) {
         Err(failure) if failure.is_not_found() => return Ok(()),
         other => other?,

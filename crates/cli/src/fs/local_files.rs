@@ -1,0 +1,78 @@
+//! Local paths: the user's home folder, and moves to another disk.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+/// The home folder of the user of this process, as Java's `user.home` has it: what /etc/passwd says,
+/// else `HOME`.
+pub fn user_home() -> String {
+    let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let listed = home_of(&passwd, rustix::process::getuid().as_raw());
+    let home = listed.or_else(|| std::env::var("HOME").ok().filter(|home| !home.is_empty()));
+    home.unwrap_or_else(|| "/".to_owned())
+}
+
+fn home_of(passwd: &str, uid: u32) -> Option<String> {
+    let mut users = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let user = users.find(|fields| fields.get(2).and_then(|id| id.parse().ok()) == Some(uid))?;
+    user.get(5).filter(|home| home.starts_with('/')).map(|home| (*home).to_owned())
+}
+
+/// Renames; what goes to another file system is copied and then removed.
+pub fn move_path(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::rename(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+            copy_tree(from, to)?;
+            match fs::symlink_metadata(from)?.is_dir() {
+                true => fs::remove_dir_all(from),
+                false => fs::remove_file(from),
+            }
+        }
+        renamed => renamed,
+    }
+}
+
+/// Copies files with their permissions, and links as links.
+fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
+    let metadata = fs::symlink_metadata(from)?;
+    if metadata.is_symlink() {
+        return symlink(fs::read_link(from)?, to);
+    }
+    if !metadata.is_dir() {
+        return fs::copy(from, to).map(|_| ());
+    }
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        copy_tree(&entry.path(), &to.join(entry.file_name()))?;
+    }
+    fs::set_permissions(to, metadata.permissions())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_home_folder_is_that_of_the_user() {
+        let passwd = "root:x:0:0:root:/root:/bin/sh\nann:x:7:8::/home/ann:\nnone:x:9:9:::\n";
+        assert_eq!(home_of(passwd, 0).as_deref(), Some("/root"));
+        assert_eq!(home_of(passwd, 7).as_deref(), Some("/home/ann"));
+        assert_eq!(home_of(passwd, 9), None);
+        assert_eq!(home_of(passwd, 5), None);
+    }
+
+    #[test]
+    fn a_copied_tree_is_what_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        fs::create_dir_all(from.join("a/b")).unwrap();
+        fs::write(from.join("a/b/file"), "text").unwrap();
+        symlink("b/file", from.join("a/link")).unwrap();
+        copy_tree(&from, &to).unwrap();
+        assert_eq!(fs::read(to.join("a/b/file")).unwrap(), b"text");
+        assert_eq!(fs::read_link(to.join("a/link")).unwrap(), Path::new("b/file"));
+    }
+}

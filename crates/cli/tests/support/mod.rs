@@ -1,0 +1,98 @@
+//! The binary and a cluster of it, for tests.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+pub use rustix::process::Signal;
+
+pub const BINARY: &str = env!("CARGO_BIN_EXE_zerohop");
+const LIMIT: Duration = Duration::from_secs(60);
+
+pub fn zerohop(args: &[&str]) -> Command {
+    let mut command = Command::new(BINARY);
+    command.args(args).env_remove("HADOOP_CONF_DIR").stdin(Stdio::null());
+    command
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Exit code, standard output, standard error.
+pub fn run(command: &mut Command) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    (status.code().unwrap_or(-1), text(&stdout), text(&stderr))
+}
+
+/// `up` as a child that is killed when the test ends.
+pub struct Up {
+    child: Child,
+    pub conf: PathBuf,
+    /// Held open: a command whose reader is gone ends.
+    _out: std::io::Lines<BufReader<ChildStdout>>,
+}
+
+impl Up {
+    pub fn start(data: &Path) -> Up {
+        let data = data.to_str().unwrap();
+        let mut command = zerohop(&["up", "--port", "0", "--http-port", "0", "--data", data]);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let conf = lines.find_map(|line| {
+            line.unwrap().split_once("HADOOP_CONF_DIR=").map(|(_, conf)| conf.into())
+        });
+        Up { child, conf: conf.expect("up says where the configuration is"), _out: lines }
+    }
+
+    pub fn fs(&self, args: &[&str]) -> Command {
+        let mut command = zerohop(&["fs"]);
+        command.args(args).env("HADOOP_CONF_DIR", &self.conf);
+        command
+    }
+
+    pub fn admin(&self, args: &[&str]) -> (i32, String, String) {
+        run(zerohop(&["dfsadmin"]).args(args).env("HADOOP_CONF_DIR", &self.conf))
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        send(&self.child, signal);
+    }
+
+    /// The exit code after a signal.
+    pub fn stop(mut self, signal: Signal) -> i32 {
+        self.signal(signal);
+        wait(&mut self.child)
+    }
+}
+
+impl Drop for Up {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub fn send(child: &Child, signal: Signal) {
+    let pid = rustix::process::Pid::from_raw(child.id() as i32).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
+}
+
+/// Waits for an end.
+pub fn wait(child: &mut Child) -> i32 {
+    let code = until(|| child.try_wait().unwrap());
+    code.code().unwrap_or(-1)
+}
+
+/// Asks again and again until there is an answer.
+pub fn until<T>(mut ask: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(start.elapsed() < LIMIT, "nothing within {LIMIT:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
