@@ -282,6 +282,33 @@ mod tests {
         }
     }
 
+    /// The block that is being written got other DataNodes: only the answer's last block says so, the
+    /// list ends with what the NameNode knows of.
+    #[test]
+    fn the_last_block_is_found_where_it_is_being_written_now() {
+        let answer = |is_last_complete| LocatedBlocks {
+            file_len: 100,
+            blocks: Vec::new(),
+            is_under_construction: true,
+            last_block: Some(located(2, 100, 0)),
+            is_last_complete,
+            erasure_policy: None,
+            is_encrypted: false,
+        };
+        assert_eq!(with_last(answer(false), 150), [located(2, 100, 0)]);
+        assert!(with_last(answer(false), 99).is_empty(), "in front of it");
+        assert!(with_last(answer(true), 150).is_empty(), "nothing more of it");
+        let listed = LocatedBlocks { blocks: vec![located(2, 100, 60)], ..answer(false) };
+        assert_eq!(with_last(listed, 150), [located(2, 100, 60)]);
+
+        let mut file = known(&[(1, 0, 100), (2, 100, 80)]);
+        let mut moved = located(2, 100, 0);
+        moved.block.block.stamp.0 += 1;
+        file.merge(vec![moved]);
+        let last = file.at(150).expect("the length that was found is kept");
+        assert_eq!((last.block.block.stamp.0, last.end()), (1002, 180));
+    }
+
     fn open(cluster: &Cluster) -> File {
         File::open(&cluster.client, "/f".to_owned(), OpenOptions::default()).unwrap()
     }
