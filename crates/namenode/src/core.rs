@@ -14,11 +14,15 @@ use crate::waiters::Waiters;
 use parking_lot::{Mutex, RwLock};
 use std::sync::atomic::{AtomicI64, AtomicU64};
 use std::sync::{Arc, OnceLock};
+use tokio::sync::Semaphore;
 use zerohop_conf::Conf;
 use zerohop_namespace::{Namespace, OpContext};
 use zerohop_transport::groups::Groups;
 use zerohop_transport::rpc::server::CallContext;
 use zerohop_wire::{JavaException, RemoteException};
+
+/// Checks of the tree (`fsck`) at once; more wait. The threads that they run on are needed for other things.
+const CHECKS_MAX: usize = 16;
 
 /// Shared by all services of one NameNode.
 pub(crate) struct Core {
@@ -39,6 +43,8 @@ pub(crate) struct Core {
     pub(crate) checkpoint_ms: AtomicU64,
     /// Set once by who starts the NameNode, if at all.
     pub(crate) salvage: OnceLock<Arc<dyn Salvage>>,
+    /// Each check of the tree takes one: it holds a thread as long as its reader lets it.
+    pub(crate) checks: Arc<Semaphore>,
     /// One image is saved at a time.
     pub(crate) saving: Mutex<()>,
     /// Held only for work in memory: nothing waits for a disk or a peer with it.
@@ -71,6 +77,7 @@ impl Core {
             checkpoint_txid: AtomicI64::new(checkpoint_txid),
             checkpoint_ms: AtomicU64::new(clock.now().wall_ms),
             salvage: OnceLock::new(),
+            checks: Arc::new(Semaphore::new(CHECKS_MAX)),
             saving: Mutex::default(),
             conf,
             settings,

@@ -34,6 +34,8 @@ pub(crate) struct Settings {
     pub(crate) retry_expiry: Duration,
     pub(crate) lease_recheck: Duration,
     pub(crate) cache_refresh: Duration,
+    /// Paths in one batched listing.
+    pub(crate) batched_listing_max: usize,
 }
 
 impl Settings {
@@ -58,6 +60,7 @@ impl Settings {
             retry_expiry: conf.get(&keys::DFS_NAMENODE_RETRYCACHE_EXPIRYTIME_MILLIS)?,
             lease_recheck: conf.get(&keys::DFS_NAMENODE_LEASE_RECHECK_INTERVAL_MS)?,
             cache_refresh: conf.get(&keys::DFS_NAMENODE_PATH_BASED_CACHE_REFRESH_INTERVAL_MS)?,
+            batched_listing_max: above_zero(conf, &keys::DFS_BATCHED_LS_LIMIT)? as usize,
         })
     }
 }

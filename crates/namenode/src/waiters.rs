@@ -6,17 +6,21 @@
 
 use hashbrown::HashMap;
 use parking_lot::Mutex;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 use zerohop_wire::BlockId;
 
 /// The longest a call is held; then it gets the answer it would have got at once.
-const HELD_MAX: Duration = Duration::from_millis(1000);
+pub(crate) const HELD_MAX: Duration = Duration::from_millis(1000);
+
+type Waiting = Mutex<HashMap<BlockId, Vec<oneshot::Sender<()>>>>;
 
 /// Who waits for which block.
 #[derive(Default)]
 pub(crate) struct Waiters {
-    waiting: Mutex<HashMap<BlockId, Vec<oneshot::Sender<()>>>>,
+    waiting: Arc<Waiting>,
 }
 
 impl Waiters {
@@ -25,9 +29,8 @@ impl Waiters {
         let (sender, receiver) = oneshot::channel();
         let mut waiting = self.waiting.lock();
         let senders = waiting.entry(block).or_default();
-        senders.retain(|sender| !sender.is_closed());
         senders.push(sender);
-        Wait { block, receiver }
+        Wait { block, receiver, waiting: Arc::clone(&self.waiting), is_over: false }
     }
 
     /// These blocks became complete.
@@ -37,34 +40,39 @@ impl Waiters {
             _ = sender.send(());
         }
     }
-
-    /// Forgets a wait that nobody woke.
-    fn forget(&self, block: BlockId) {
-        let mut waiting = self.waiting.lock();
-        if let Some(senders) = waiting.get_mut(&block) {
-            senders.retain(|sender| !sender.is_closed());
-            if senders.is_empty() {
-                waiting.remove(&block);
-            }
-        }
-    }
-
-    /// Waits until the block is complete, or for the longest time allowed: then false.
-    pub(crate) async fn woken(&self, wait: Wait) -> bool {
-        let Wait { block, receiver } = wait;
-        let woken =
-            tokio::time::timeout(HELD_MAX, receiver).await.is_ok_and(|result| result.is_ok());
-        if !woken {
-            self.forget(block);
-        }
-        woken
-    }
 }
 
-/// One call's wait.
+/// One call's wait; forgotten when it is dropped, as when the caller's connection is gone.
 pub(crate) struct Wait {
     block: BlockId,
     receiver: oneshot::Receiver<()>,
+    waiting: Arc<Waiting>,
+    is_over: bool,
+}
+
+impl Wait {
+    /// Waits until the block is complete, or up to the instant: then false.
+    pub(crate) async fn woken_before(mut self, end: Instant) -> bool {
+        let woken = tokio::time::timeout_at(end, &mut self.receiver).await;
+        self.is_over = woken.is_ok_and(|result| result.is_ok());
+        self.is_over
+    }
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        self.receiver.close();
+        let mut waiting = self.waiting.lock();
+        if let Some(senders) = waiting.get_mut(&self.block) {
+            senders.retain(|sender| !sender.is_closed());
+            if senders.is_empty() {
+                waiting.remove(&self.block);
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -75,10 +83,13 @@ mod tests {
     async fn a_wait_ends_with_its_block_only() {
         let waiters = Waiters::default();
         let (first, second) = (waiters.wait_for(BlockId(1)), waiters.wait_for(BlockId(2)));
+        let third = waiters.wait_for(BlockId(2));
         waiters.wake(&[BlockId(1)]);
-        assert!(waiters.woken(first).await);
-        drop(second);
-        waiters.forget(BlockId(2));
+        assert!(first.woken_before(Instant::now() + HELD_MAX).await);
+        assert!(!second.woken_before(Instant::now()).await);
+        assert_eq!(waiters.waiting.lock().get(&BlockId(2)).map(Vec::len), Some(1));
+        // As with the connection of its call.
+        drop(third);
         assert!(waiters.waiting.lock().is_empty());
     }
 }

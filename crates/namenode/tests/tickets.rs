@@ -87,6 +87,24 @@ fn a_wait_that_blocks_the_runtime_ends() {
     });
 }
 
+/// What a thread does next (a long block report) must not hold up what others have logged.
+#[test]
+fn a_busy_thread_holds_up_no_others_edits() {
+    let (_root, log) = log();
+    let log = Arc::new(log);
+    one_thread().block_on(async { synced(edit(&log, "/idle")).await.unwrap() });
+    one_thread().block_on(async {
+        let mine = edit(&log, "/mine");
+        let other = std::thread::spawn({
+            let log = Arc::clone(&log);
+            move || one_thread().block_on(async { synced(edit(&log, "/others")).await })
+        });
+        // This thread runs no task meanwhile.
+        other.join().unwrap().unwrap();
+        synced(mine).await.unwrap();
+    });
+}
+
 #[test]
 fn a_failure_reaches_the_tasks_that_wait() {
     let (root, log) = log();

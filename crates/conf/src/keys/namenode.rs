@@ -113,6 +113,8 @@ keys! {
     DFS_NAMENODE_FS_LIMITS_MAX_XATTRS_PER_INODE: i32 = "dfs.namenode.fs-limits.max-xattrs-per-inode", "32", Plain;
     /// Largest name and value of an extended attribute.
     DFS_NAMENODE_FS_LIMITS_MAX_XATTR_SIZE: i32 = "dfs.namenode.fs-limits.max-xattr-size", "16384", Bytes;
+    /// Most paths in one batched listing.
+    DFS_BATCHED_LS_LIMIT: i32 = "dfs.batched.ls.limit", "100", Plain;
     /// Most files, folders and blocks; 0 means no limit.
     DFS_NAMENODE_MAX_OBJECTS: i64 = "dfs.namenode.max.objects", "0", Plain;
     /// Whether permissions are checked.

@@ -16,6 +16,6 @@ pub(crate) use cache::{
 pub(crate) use datanode::{
     datanode_id, datanode_info, storage_report, storage_report_proto, storage_type,
 };
-pub(crate) use status::{appended, directory_listing, file_status};
+pub(crate) use status::{appended, directory_listing, file_status, mode};
 pub(crate) use summary::{content_summary, quota_usage, storage_policy};
 pub(crate) use xattr::{xattr, xattr_proto, xattrs};

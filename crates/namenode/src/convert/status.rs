@@ -57,3 +57,8 @@ pub(crate) fn appended(
         stat: Some(file_status(status, pool)),
     }
 }
+
+/// The bits that Hadoop's `FsPermission` keeps: nobody sees others, and an image would have them for ever.
+pub(crate) fn mode(permission: &FsPermissionProto) -> u16 {
+    (permission.perm & 0o1777) as u16
+}

@@ -18,7 +18,8 @@ use zerohop_transport::rarely::Rarely;
 
 /// Connections at once; more wait in the socket.
 const CONNECTIONS_MAX: usize = 2048;
-/// A connection on which nothing moves for so long is closed: longer than any page takes.
+/// A connection on which nothing moves for so long is closed: longer than any page takes, and one that takes long
+/// (`/fsck`) has something to say more often.
 const SILENCE_MAX: Duration = Duration::from_secs(120);
 /// Wait after an accept failed, most likely for want of descriptors.
 const RETRY_AFTER: Duration = Duration::from_millis(200);
@@ -98,9 +99,13 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let written = ready!(Pin::new(&mut self.stream).poll_write(context, bytes));
-        self.heard();
-        Poll::Ready(written)
+        if let Poll::Ready(written) = Pin::new(&mut self.stream).poll_write(context, bytes) {
+            self.heard();
+            return Poll::Ready(written);
+        }
+        // A peer that takes nothing: nothing might be read from it meanwhile, which would show its silence.
+        ready!(self.silence.as_mut().poll(context));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

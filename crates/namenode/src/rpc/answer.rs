@@ -5,10 +5,12 @@ use crate::core::Core;
 use crate::message::{decode, encode};
 use crate::retry::CallKey;
 use crate::storage::Ticket;
+use crate::waiters::HELD_MAX;
 use bytes::Bytes;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use tokio::time::Instant;
 use zerohop_namespace::{Namespace, OpContext};
 use zerohop_proto::Checked;
 use zerohop_transport::rpc::server::{CallContext, Gate, Reply};
@@ -120,14 +122,13 @@ impl Call<'_> {
         when_synced(result, ticket)
     }
 
-    /// A change whose answer depends on a DataNode's report that is on its way: where `unsatisfied` says so, it is held
-    /// until `block` is complete (or a second has passed) and tried once more.
+    /// A change whose answer depends on a DataNode's report that is on its way: where `lacks` names a block, it is held
+    /// until that one is complete and tried again, for a second at most.
     pub(crate) fn held<Q, R>(
         self,
         line: impl Fn(&Q) -> Line<'_> + Send + 'static,
-        block: impl FnOnce(&Q) -> Option<BlockId>,
         attempt: impl Fn(&mut Namespace, &OpContext, &Q) -> Outcome<R> + Send + 'static,
-        unsatisfied: impl Fn(&Outcome<R>) -> bool,
+        lacks: impl Fn(&Namespace, &Q, &Outcome<R>) -> Option<BlockId> + Send + 'static,
     ) -> Reply
     where
         Q: Checked + Send + 'static,
@@ -138,14 +139,14 @@ impl Call<'_> {
             Err(error) => return Reply::Now(Err(error)),
         };
         let mut op = self.core.op_context(&self.context);
-        let block = block(&request);
-        let ((result, wait), ticket) = self.core.write(|namespace| {
-            let result = attempt(namespace, &op, &request);
-            let wait = block
-                .filter(|_| unsatisfied(&result))
-                .map(|block| self.core.waiters.wait_for(block));
-            (result, wait)
-        });
+        let attempt = move |core: &Core, op: &OpContext, request: &Q| {
+            core.write(|namespace| {
+                let result = attempt(namespace, op, request);
+                let lacking = lacks(namespace, request, &result);
+                (result, lacking.map(|block| core.waiters.wait_for(block)))
+            })
+        };
+        let ((result, wait), ticket) = attempt(self.core, &op, &request);
         let Some(wait) = wait else {
             self.audit(&result, line(&request));
             let ticket = ticket.or_else(|| result.is_ok().then(|| self.core.log.barrier()));
@@ -153,14 +154,20 @@ impl Call<'_> {
         };
         let (core, context) = (self.core.clone(), self.context.clone());
         Reply::later(async move {
-            core.waiters.woken(wait).await;
-            let (result, later) = {
+            let end = Instant::now() + HELD_MAX;
+            let (mut wait, mut ticket) = (wait, ticket);
+            let result = loop {
+                let in_time = wait.woken_before(end).await;
                 op.now = core.clock.now();
-                core.write(|namespace| attempt(namespace, &op, &request))
+                let ((result, next), later) = attempt(&core, &op, &request);
+                // Edits are synced in order: the later ticket covers the first.
+                ticket = later.or(ticket);
+                match next {
+                    Some(next) if in_time => wait = next,
+                    _ => break result,
+                }
             };
             Call { core: &core, context, param: Bytes::new() }.audit(&result, line(&request));
-            // Edits are synced in order: the later ticket covers the first.
-            let ticket = later.or(ticket);
             let ticket = ticket.or_else(|| result.is_ok().then(|| core.log.barrier()));
             if let Some(ticket) = ticket {
                 synced(ticket).await?;

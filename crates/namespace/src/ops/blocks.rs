@@ -50,6 +50,17 @@ impl Namespace {
         Ok(self.located_for_write(slot, block, &targets))
     }
 
+    /// The block whose replicas a file's next block, or its end, is waiting for. None: for none that a report could bring.
+    pub fn lacking_block(&self, path: &str, file_id: InodeId) -> Option<BlockId> {
+        let slot = match file_id {
+            InodeId::GRANDFATHER => self.walk(path).ok()?.last()?,
+            id => self.tree.find(id)?,
+        };
+        let blocks = &self.tree.get(slot).as_file()?.blocks;
+        let mut last_two = blocks.penultimate().into_iter().chain(blocks.last());
+        last_two.find(|id| !self.blocks.is_complete(*id))
+    }
+
     /// Further DataNodes for a pipeline that lost some.
     ///
     /// # Errors

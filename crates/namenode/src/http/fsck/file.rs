@@ -61,7 +61,7 @@ impl Fsck<'_> {
         } else if self.options.files {
             _ = write!(self.out, "{text}: ");
         } else if self.totals.files.is_multiple_of(100) {
-            self.out.push('.');
+            self.out.push(".");
         }
     }
 

@@ -14,6 +14,8 @@ impl Fsck<'_> {
     /// A failure is logged and makes the whole check fail at its end, as Apache's; the other files
     /// get their turn.
     pub(super) fn mend(&mut self, path: &str, status: &FileStatus, blocks: &LocatedBlocks) {
+        // A copy takes its time: what is known is sent before.
+        self.out.flush();
         if blocks.under_construction {
             return tracing::info!("Fsck: ignoring open file {path}");
         }
@@ -23,7 +25,7 @@ impl Fsck<'_> {
             tracing::error!("Fsck: error processing {path}: {}", error.message);
             self.has_failed = true;
         }
-        if self.remedy.deletes {
+        if self.remedy.deletes && self.out.is_wanted() {
             match self.change(|namespace, fsck| namespace.delete(&fsck.op, path, true)) {
                 Ok(_) => tracing::info!("Fsck: deleted corrupt file {path}"),
                 Err(error) => {
@@ -57,6 +59,7 @@ impl Fsck<'_> {
         while let Some(run) = runs.pop() {
             let to = format!("{target}/{number}");
             number += 1;
+            self.go_on()?;
             if let Err(error) = salvage.copy(&self.op.user, path, &to, run) {
                 tracing::error!("Fsck: {path} to {to}: {}", error.reason);
                 self.has_failed = true;

@@ -4,26 +4,29 @@ mod asked;
 mod block;
 mod file;
 mod mend;
+mod out;
 mod policies;
 mod result;
 
 use super::date::java_date;
-use super::page::{query, text};
+use super::page::{query, streamed};
 use super::quiet::Remote;
 use crate::core::Core;
 use asked::{Options, Remedy};
 use axum::extract::{ConnectInfo, RawQuery, State};
 use axum::response::Response;
+use out::Out;
 use policies::PolicySummary;
 use result::Totals;
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use zerohop_namespace::{FileKind, FileStatus, OpContext};
 use zerohop_wire::{JavaException, RemoteException};
 
-/// A line end is printed each time so many paths were walked, as Hadoop's shows that it is alive.
+/// A line end is printed and sent each time so many paths were walked, as Hadoop's shows that it is alive.
 const PATHS_A_LINE: u64 = 1000;
 
 pub(super) async fn page(
@@ -32,8 +35,19 @@ pub(super) async fn page(
     raw: RawQuery,
 ) -> Response {
     let query = query(raw);
-    let report = tokio::task::spawn_blocking(move || Fsck::new(&core, &query, remote).run()).await;
-    text("text/plain; charset=utf-8", report.unwrap_or_else(|error| error.to_string()))
+    let (out, report) = out::report();
+    tokio::spawn(async move {
+        let Ok(turn) = Arc::clone(&core.checks).acquire_owned().await else { return };
+        let breaker = out.breaker();
+        let made = tokio::task::spawn_blocking(move || {
+            Fsck::new(&core, &query, remote, out).run();
+            drop(turn);
+        });
+        if let Err(error) = made.await {
+            breaker.break_off(io::Error::other(error)).await;
+        }
+    });
+    streamed("text/plain; charset=utf-8", report)
 }
 
 struct Fsck<'a> {
@@ -48,14 +62,14 @@ struct Fsck<'a> {
     /// Something was not done that was asked for.
     has_failed: bool,
     remote: SocketAddr,
-    out: String,
+    out: Out,
     totals: Totals,
     /// Asked for by `-storagepolicies`.
     policies: Option<PolicySummary>,
 }
 
 impl<'a> Fsck<'a> {
-    fn new(core: &'a Core, query: &HashMap<String, String>, remote: SocketAddr) -> Self {
+    fn new(core: &'a Core, query: &HashMap<String, String>, remote: SocketAddr, out: Out) -> Self {
         let has = |name: &str| query.contains_key(name);
         let user =
             query.get("user.name").or_else(|| query.get("ugi")).map_or("dr.who", String::as_str);
@@ -75,18 +89,33 @@ impl<'a> Fsck<'a> {
             has_failed: false,
             options: Options::asked(has),
             remote,
-            out: String::new(),
+            out,
             totals: Totals::new(params.replication_default, params.replication_min),
             policies: has("storagepolicies").then(PolicySummary::default),
         }
     }
 
     fn line(&mut self, text: impl AsRef<str>) {
-        self.out.push_str(text.as_ref());
-        self.out.push('\n');
+        self.out.push(text.as_ref());
+        self.out.push("\n");
     }
 
-    fn run(mut self) -> String {
+    /// To be asked before more work is begun: nobody may be there any more who reads of it.
+    fn go_on(&mut self) -> Result<(), RemoteException> {
+        self.out.flush_if_full();
+        if self.out.is_wanted() {
+            return Ok(());
+        }
+        tracing::info!("Fsck on path {} ends: {} does not listen any more", self.path, self.remote);
+        Err(JavaException::Io.with("the connection was closed"))
+    }
+
+    fn run(mut self) {
+        self.report();
+        self.out.flush();
+    }
+
+    fn report(&mut self) {
         let started = self.core.clock.now();
         let (user, remote) = (self.op.user.clone(), self.remote.ip());
         let by = format!("FSCK started by {user} (auth:SIMPLE) from /{remote}");
@@ -97,21 +126,19 @@ impl<'a> Fsck<'a> {
         }
         if let Some(ids) = self.block_ids.take() {
             if let Err(error) = self.core.check_superuser(&self.op) {
-                self.failed(started.mono_ms, &error);
-                return self.out;
+                return self.failed(started.mono_ms, &error);
             }
             self.line(format!("{by} at {}", java_date(started.wall_ms)));
             // Without any id Hadoop's takes the empty one.
             let ids =
                 if ids.trim().is_empty() { vec![""] } else { ids.split_whitespace().collect() };
-            ids.into_iter().for_each(|id| self.block(id));
-            return self.out;
+            return ids.into_iter().for_each(|id| self.block(id));
         }
         self.line(format!("{by} for path {} at {}", self.path, java_date(started.wall_ms)));
+        self.out.flush();
         if let Err(error) = self.checked(started.mono_ms) {
             self.failed(started.mono_ms, &error);
         }
-        self.out
     }
 
     fn failed(&mut self, started_ms: u64, error: &RemoteException) {
@@ -157,7 +184,7 @@ impl<'a> Fsck<'a> {
         self.line("\nErasure Coded Block Groups:");
         self.line(result::NO_ERASURE_CODING);
         if let Some(policies) = self.policies.take() {
-            self.out.push_str(&policies.to_string());
+            self.out.push(&policies.to_string());
         }
         self.ended(started_ms);
         if self.has_failed {
@@ -168,9 +195,11 @@ impl<'a> Fsck<'a> {
     }
 
     fn check(&mut self, path: &str, status: &FileStatus) -> Result<(), RemoteException> {
+        self.go_on()?;
         let walked = self.totals.dirs + self.totals.symlinks + self.totals.files;
         if walked.is_multiple_of(PATHS_A_LINE) {
             self.line("");
+            self.out.flush();
         }
         match status.kind {
             FileKind::Directory => self.folder(path),

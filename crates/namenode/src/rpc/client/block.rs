@@ -12,7 +12,7 @@ use zerohop_proto::hdfs::{
     UpdateBlockForPipelineResponseProto, UpdatePipelineRequestProto, UpdatePipelineResponseProto,
 };
 use zerohop_transport::rpc::server::Reply;
-use zerohop_wire::{Block, BlockId, ExtendedBlock, InodeId, JavaException};
+use zerohop_wire::{Block, ExtendedBlock, InodeId, JavaException};
 
 fn block(proto: &ExtendedBlockProto) -> Block {
     ExtendedBlock::from(proto).block
@@ -26,7 +26,6 @@ pub(super) fn add_block(call: Call<'_>) -> Reply {
     let pool = call.core.identity.pool.clone();
     call.held(
         |_: &AddBlockRequestProto| Line::default(),
-        |q| q.previous.as_ref().map(|previous| BlockId(previous.block_id as i64)),
         move |namespace, op, q| {
             let located = namespace.add_block(
                 op,
@@ -45,7 +44,12 @@ pub(super) fn add_block(call: Call<'_>) -> Reply {
             )?;
             Ok(AddBlockResponseProto { block: convert::located_block(located, &pool) })
         },
-        |result| matches!(result, Err(e) if e.class == JavaException::NotReplicatedYet.class()),
+        |namespace, q, result| match result {
+            Err(e) if e.class == JavaException::NotReplicatedYet.class() => {
+                namespace.lacking_block(&q.src, InodeId(q.file_id.unwrap_or(0)))
+            }
+            _ => None,
+        },
     )
 }
 

@@ -10,7 +10,7 @@ use zerohop_proto::hdfs::{
     FsyncResponseProto, TruncateRequestProto, TruncateResponseProto,
 };
 use zerohop_transport::rpc::server::Reply;
-use zerohop_wire::{Block, BlockId, ExtendedBlock, InodeId};
+use zerohop_wire::{Block, ExtendedBlock, InodeId};
 
 pub(super) fn create(call: Call<'_>) -> Reply {
     let pool = call.core.identity.pool.clone();
@@ -21,8 +21,8 @@ pub(super) fn create(call: Call<'_>) -> Reply {
                 op,
                 &CreateRequest {
                     path: &q.src,
-                    masked: q.masked.perm as u16,
-                    unmasked: q.unmasked.as_ref().map(|unmasked| unmasked.perm as u16),
+                    masked: convert::mode(&q.masked),
+                    unmasked: q.unmasked.as_ref().map(convert::mode),
                     client_name: &q.client_name,
                     flags: CreateFlags::from_bits(q.create_flag),
                     create_parent: q.create_parent,
@@ -75,7 +75,6 @@ pub(super) fn concat(call: Call<'_>) -> Reply {
 pub(super) fn complete(call: Call<'_>) -> Reply {
     call.held(
         |q: &CompleteRequestProto| Line::path("completeFile", &q.src),
-        |q| q.last.as_ref().map(|last| BlockId(last.block_id as i64)),
         |namespace, op, q| {
             let last: Option<Block> = q.last.as_ref().map(|last| ExtendedBlock::from(last).block);
             let file = InodeId(q.file_id.unwrap_or(0));
@@ -83,7 +82,12 @@ pub(super) fn complete(call: Call<'_>) -> Reply {
                 result: namespace.complete(op, &q.src, file, &q.client_name, last)?,
             })
         },
-        |result| matches!(result, Ok(CompleteResponseProto { result: false })),
+        |namespace, q, result| match result {
+            Ok(CompleteResponseProto { result: false }) => {
+                namespace.lacking_block(&q.src, InodeId(q.file_id.unwrap_or(0)))
+            }
+            _ => None,
+        },
     )
 }
 

@@ -96,11 +96,19 @@ impl Cursor {
 pub(super) fn batched_listing(call: Call<'_>) -> Reply {
     let pool = call.core.identity.pool.clone();
     let limit = call.core.settings.namespace_params.list_limit;
+    let paths_max = call.core.settings.batched_listing_max;
     call.read(
         |q: &GetBatchedListingRequestProto| {
             Line::path("listStatus", q.paths.first().map_or("", |path| path))
         },
-        |namespace, op, q| batched(namespace, op, q, &pool, limit),
+        |namespace, op, q| {
+            let count = q.paths.len();
+            if count > paths_max {
+                let message = format!("Too many source paths ({count} > {paths_max})");
+                return Err(JavaException::IllegalArgument.with(message));
+            }
+            batched(namespace, op, q, &pool, limit)
+        },
     )
 }
 
@@ -197,12 +205,9 @@ pub(super) fn is_file_closed(call: Call<'_>) -> Reply {
 pub(super) fn preferred_block_size(call: Call<'_>) -> Reply {
     call.read(
         |q: &GetPreferredBlockSizeRequestProto| Line::path("", &q.filename),
-        |namespace, op, q| match namespace.file_info(op, &q.filename)? {
-            Some(status) => Ok(GetPreferredBlockSizeResponseProto { bsize: status.block_size }),
-            None => {
-                Err(JavaException::FileNotFound
-                    .with(format!("File does not exist: {}", q.filename)))
-            }
+        |namespace, op, q| {
+            let bsize = namespace.preferred_block_size(op, &q.filename)?;
+            Ok(GetPreferredBlockSizeResponseProto { bsize })
         },
     )
 }

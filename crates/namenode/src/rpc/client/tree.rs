@@ -1,6 +1,7 @@
 //! Folders, renames, deletions, links.
 
 use crate::audit::Line;
+use crate::convert;
 use crate::rpc::answer::Call;
 use zerohop_namespace::RenameOptions;
 use zerohop_proto::hdfs::{
@@ -14,9 +15,14 @@ pub(super) fn mkdirs(call: Call<'_>) -> Reply {
     call.write(
         |q: &MkdirsRequestProto| Line::path("mkdirs", &q.src),
         |namespace, op, q| {
-            let unmasked = q.unmasked.as_ref().map(|unmasked| unmasked.perm as u16);
-            let result =
-                namespace.mkdirs(op, &q.src, q.masked.perm as u16, unmasked, q.create_parent)?;
+            let unmasked = q.unmasked.as_ref().map(convert::mode);
+            let result = namespace.mkdirs(
+                op,
+                &q.src,
+                convert::mode(&q.masked),
+                unmasked,
+                q.create_parent,
+            )?;
             Ok(MkdirsResponseProto { result })
         },
     )

@@ -3,6 +3,7 @@
 use super::journals::Journals;
 use super::shared::{Batch, JournalFailed, Shared};
 use crate::storage::StorageError;
+use std::fmt;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
 use std::time::{Duration, Instant};
@@ -21,15 +22,37 @@ const SKIP_MAX: u32 = 64;
 /// What [`EditLog::start`](super::EditLog::start) is given to be told of the end: called once, from the committer.
 pub(super) type OnFailure = Box<dyn FnOnce(&JournalFailed) + Send>;
 
+/// Fails the log when the committer's thread unwinds: nobody else would ever sync anything, and callers would wait for ever.
+struct FailsOnPanic<'a> {
+    shared: &'a Shared,
+    on_failure: Option<OnFailure>,
+}
+
+impl FailsOnPanic<'_> {
+    fn fail(&mut self, error: &dyn fmt::Display) {
+        if let Some(on_failure) = self.on_failure.take() {
+            fail(self.shared, error, on_failure);
+        }
+    }
+}
+
+impl Drop for FailsOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.fail(&"its thread panicked");
+        }
+    }
+}
+
 pub(super) fn run(shared: &Shared, mut journals: Journals, on_failure: OnFailure) {
+    let mut guard = FailsOnPanic { shared, on_failure: Some(on_failure) };
     let mut batch = Batch::default();
     let mut wakers = Vec::new();
     let mut patience = Patience::default();
     while take(shared, &mut batch) {
         let begun = Instant::now();
         if let Err(e) = write(&mut journals, &batch) {
-            fail(shared, &e, on_failure);
-            return;
+            return guard.fail(&e);
         }
         let took = begun.elapsed();
         shared.synced.store(batch.last, Ordering::Release);
@@ -133,7 +156,7 @@ fn wake(shared: &Shared, synced: i64, wakers: &mut Vec<Waker>) {
     }
 }
 
-fn fail(shared: &Shared, error: &StorageError, on_failure: OnFailure) {
+fn fail(shared: &Shared, error: &dyn fmt::Display, on_failure: OnFailure) {
     let failure = JournalFailed::new(error);
     tracing::error!("{failure}");
     let waiters = {
@@ -147,5 +170,31 @@ fn fail(shared: &Shared, error: &StorageError, on_failure: OnFailure) {
     on_failure(&failure);
     for (_, waker) in waiters {
         waker.wake();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shared::State;
+    use super::super::ticket::Ticket;
+    use super::*;
+    use std::sync::{Arc, mpsc};
+
+    #[test]
+    fn a_panic_fails_whoever_waits_and_tells_the_namenode() {
+        let shared = Arc::new(Shared::new(State { last: 1, ..State::before(1) }, 0));
+        let ticket = Ticket::new(&shared, 1);
+        let (told, failures) = mpsc::channel();
+        let for_thread = Arc::clone(&shared);
+        let thread = std::thread::spawn(move || {
+            let on_failure: OnFailure =
+                Box::new(move |failure| told.send(failure.clone()).unwrap());
+            let _guard = FailsOnPanic { shared: &for_thread, on_failure: Some(on_failure) };
+            panic!("as a bug of the committer would");
+        });
+        let failure = failures.recv().unwrap();
+        assert!(failure.to_string().ends_with("its thread panicked"), "{failure}");
+        assert_eq!(ticket.wait(), Err(failure));
+        assert!(thread.join().is_err());
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::storage::dir::NameDir;
 use crate::storage::{NameStorage, StorageError};
+use parking_lot::Mutex;
 use std::path::PathBuf;
 use std::sync::Arc;
 use zerohop_journal::JournalError;
@@ -50,13 +51,9 @@ impl Journals {
                 }
             }
             // The slowest disk's time, not the sum of all.
-            several => std::thread::scope(|scope| {
-                for journal in several {
-                    scope.spawn(move || {
-                        if let Err(e) = journal.write(records) {
-                            journal.dir.fail(&e);
-                        }
-                    });
+            several => side_by_side(several, several.len() - 1, |journal| {
+                if let Err(e) = journal.write(records) {
+                    journal.dir.fail(&e);
                 }
             }),
         }
@@ -104,6 +101,27 @@ impl Journals {
     }
 }
 
+/// Does `work` for each item, on `helpers` threads beside this one, or on as many as can be had.
+fn side_by_side<T: Send>(items: &mut [T], helpers: usize, work: impl Fn(&mut T) + Sync) {
+    let rest = Mutex::new(items.iter_mut());
+    let next = || rest.lock().next();
+    let take_part = || {
+        while let Some(item) = next() {
+            work(item);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..helpers {
+            let helper = std::thread::Builder::new().name("edit-log".to_owned());
+            // Out of threads: what nobody else takes is done here.
+            if helper.spawn_scoped(scope, take_part).is_err() {
+                break;
+            }
+        }
+        take_part();
+    });
+}
+
 fn create(path: PathBuf) -> Result<SegmentWriter, JournalError> {
     let mut segment = SegmentWriter::create(&path, LayoutVersion::CURRENT)?;
     segment.sync()?;
@@ -122,5 +140,19 @@ impl Journal {
         self.segment.finish()?;
         let to = path.with_file_name(finalized_name(TxId(first), TxId(last)));
         crate::storage::file::rename(&path, &to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_item_has_its_turn_with_and_without_helpers() {
+        for helpers in 0..4 {
+            let mut items = [0, 10, 20];
+            side_by_side(&mut items, helpers, |item| *item += 1);
+            assert_eq!(items, [1, 11, 21], "{helpers} helpers");
+        }
     }
 }

@@ -36,8 +36,8 @@ pub(super) struct State {
     pub(super) committer_idle: bool,
     /// The committer sleeps until so many callers have logged something, or its time is up.
     pub(super) gather: usize,
-    /// A [`Nudge`] is on its way.
-    pub(super) nudged: bool,
+    /// A [`Nudge`] is on its way: the thread whose task it is.
+    pub(super) nudged: Option<ThreadMark>,
     pub(super) closed: bool,
     pub(super) failure: Option<JournalFailed>,
 }
@@ -83,7 +83,7 @@ impl State {
             waiters: Vec::new(),
             committer_idle: false,
             gather: 0,
-            nudged: false,
+            nudged: None,
             closed: false,
             failure: None,
         }
@@ -114,13 +114,25 @@ impl State {
     }
 }
 
+/// Tells threads apart; that of a thread that has ended may come again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct ThreadMark(usize);
+
+impl ThreadMark {
+    /// That of the calling thread: an address of its own, which costs less than its id.
+    fn here() -> Self {
+        thread_local!(static MARK: u8 = const { 0 });
+        Self(MARK.with(|mark| std::ptr::from_ref(mark).addr()))
+    }
+}
+
 /// Wakes the committer when it is run or dropped.
 struct Nudge(Arc<Shared>);
 
 impl Drop for Nudge {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
-        state.nudged = false;
+        state.nudged = None;
         let wakes = state.wants_committer();
         drop(state);
         if wakes {
@@ -143,17 +155,18 @@ impl Shared {
     }
 
     /// As [`State::wants_committer`]; a thread that serves many connections first gets through the
-    /// calls that have arrived with this one, so that one sync serves them all.
+    /// calls that have arrived with this one, so that one sync serves them all. That may take it long, and other threads
+    /// do not wait for it.
     pub(super) fn notify_soon(self: &Arc<Self>, state: &mut State) -> bool {
-        if state.nudged {
-            return false;
+        if let Some(thread) = state.nudged {
+            return thread != ThreadMark::here() && state.wants_committer();
         }
         if !state.committer_idle {
             return state.wants_committer();
         }
         match Handle::try_current() {
             Ok(runtime) if runtime.runtime_flavor() == RuntimeFlavor::CurrentThread => {
-                state.nudged = true;
+                state.nudged = Some(ThreadMark::here());
                 let nudge = Nudge(Arc::clone(self));
                 // Runs behind all tasks that are ready now.
                 runtime.spawn(async move { drop(nudge) });

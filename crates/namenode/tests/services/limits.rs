@@ -1,0 +1,54 @@
+//! What a message may ask for.
+
+use crate::harness::*;
+use zerohop_proto::hdfs::*;
+use zerohop_wire::JavaException;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn modes_have_no_bits_beyond_the_sticky_one() {
+    let harness = Harness::start().await;
+    let client = harness.superuser();
+    let (masked, unmasked) = (permission(0o177_755), Some(permission(0o177_777)));
+    let q = MkdirsRequestProto { masked, unmasked, ..mkdirs("/a") };
+    let _: MkdirsResponseProto = call(&client, "mkdirs", q).await;
+    let q = CreateRequestProto { masked, unmasked, ..create("/f") };
+    let _: CreateResponseProto = call(&client, "create", q).await;
+    for path in ["/a", "/f"] {
+        assert_eq!(status(&client, path).await.unwrap().permission.perm, 0o1755, "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_has_no_block_size() {
+    let harness = Harness::start().await;
+    let client = harness.superuser();
+    let _: CreateResponseProto = call(&client, "create", create("/f")).await;
+    let of = |path: &str| GetPreferredBlockSizeRequestProto { filename: path.into() };
+    let size: GetPreferredBlockSizeResponseProto =
+        call(&client, "getPreferredBlockSize", of("/f")).await;
+    assert_eq!(size.bsize, 128 << 20);
+    let refused = client
+        .call::<_, GetPreferredBlockSizeResponseProto>("getPreferredBlockSize", &of("/"))
+        .await
+        .unwrap_err();
+    assert!(refused.to_string().contains("Path is not a file: /"), "{refused}");
+    assert_eq!(kind(refused), Some(JavaException::FileNotFound));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batched_listing_takes_so_many_paths() {
+    let harness = Harness::start().await;
+    let client = harness.superuser();
+    let of = |count: usize| GetBatchedListingRequestProto {
+        paths: vec!["/".to_owned(); count],
+        ..GetBatchedListingRequestProto::default()
+    };
+    let listed: GetBatchedListingResponseProto = call(&client, "getBatchedListing", of(100)).await;
+    assert_eq!(listed.listings.len(), 100);
+    let refused = client
+        .call::<_, GetBatchedListingResponseProto>("getBatchedListing", &of(101))
+        .await
+        .unwrap_err();
+    assert!(refused.to_string().contains("Too many source paths (101 > 100)"), "{refused}");
+    assert_eq!(kind(refused), Some(JavaException::IllegalArgument));
+}
