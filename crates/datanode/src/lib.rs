@@ -4,6 +4,7 @@
 //! an operation under `op`; the files of replicas belong to `zerohop_replica`.
 
 mod datanode;
+mod deletions;
 mod error;
 mod http;
 mod ipc;

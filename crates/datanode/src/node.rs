@@ -1,5 +1,6 @@
 //! What all parts of a running DataNode share.
 
+use crate::deletions::Deletions;
 use crate::namenodes::{News, PoolIdentity, PoolService};
 use crate::settings::Settings;
 use crate::short_circuit::SocketState;
@@ -63,6 +64,7 @@ pub(crate) struct Node {
     pub(crate) user: User,
     pub(crate) rpc_options: ClientOptions,
     pub(crate) started: Instant,
+    pub(crate) deletions: Arc<Deletions>,
     /// The domain socket, for pages.
     pub(crate) domain_socket: Arc<SocketState>,
     ending: watch::Sender<Option<Ending>>,
@@ -90,6 +92,7 @@ impl Node {
             user,
             rpc_options,
             started: Instant::now(),
+            deletions: Arc::default(),
             domain_socket: Arc::default(),
             ending: watch::channel(None).0,
             services: RwLock::default(),

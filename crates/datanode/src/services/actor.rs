@@ -19,6 +19,8 @@ use zerohop_wire::JavaException;
 
 const RETRY_MIN: Duration = Duration::from_millis(100);
 const RETRY_MAX: Duration = Duration::from_secs(1);
+/// How long a full report waits for deletions: beyond that a disk hangs, and the replicas on the others are wanted.
+const DELETION_PATIENCE: Duration = Duration::from_secs(30);
 
 /// The talk with one NameNode.
 pub(crate) struct Actor {
@@ -284,6 +286,9 @@ impl Actor {
 
     async fn send_full_report(&self, lease: u64) -> Result<(), End> {
         let _reporting = self.reporting.lock().await;
+        if !self.node.deletions.carried_out(DELETION_PATIENCE).await {
+            tracing::warn!("a disk is slow: replicas are reported that are being deleted");
+        }
         self.send_news().await?;
         let (Some(registration), Some(pool_id)) =
             (self.link.registration(), self.service.pool_id())

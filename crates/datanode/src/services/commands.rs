@@ -63,8 +63,11 @@ pub(super) fn obey(node: &Arc<Node>, service: &Arc<PoolService>, command: Datano
 fn block_command(node: &Arc<Node>, service: &Arc<PoolService>, command: BlockCommandProto) {
     match command.action() {
         Action::Invalidate => {
-            let node_for_work = Arc::clone(node);
-            node.handle.spawn_blocking(move || invalidate(&node_for_work, &command));
+            let (node_for_work, under_way) = (Arc::clone(node), node.deletions.begin());
+            node.handle.spawn_blocking(move || {
+                invalidate(&node_for_work, &command);
+                drop(under_way);
+            });
         }
         Action::Transfer => transfer(node, service, command),
         Action::Shutdown => tracing::warn!("the NameNode's shutdown command is ignored"),
