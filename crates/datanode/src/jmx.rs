@@ -13,7 +13,7 @@ pub(crate) fn page(node: &Node) -> Value {
 
 fn dataset(node: &Node) -> Value {
     let store = &node.store;
-    let state = store.storage_reports();
+    let state = store.storage_reports(None);
     let sum = |field: fn(&StorageReportProto) -> Option<u64>| -> u64 {
         state.reports.iter().filter_map(field).sum()
     };
@@ -110,7 +110,7 @@ fn links(node: &Node) -> Value {
 fn volumes(node: &Node) -> Value {
     let in_use = node.store.volumes().iter().filter(|volume| !volume.has_failed());
     let one = |volume: &std::sync::Arc<crate::store::volume::DataVolume>| {
-        let report = volume.report();
+        let report = volume.report(None);
         let kind = report.storage.as_ref().map(|storage| storage.storage_type().as_str_name());
         let value = json!({
             "usedSpace": volume.used(), "freeSpace": volume.available(),

@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 pub struct Space {
     /// All of it.
     pub capacity: u64,
-    /// What an ordinary user may still take.
+    /// What nobody has taken yet.
+    pub free: u64,
+    /// What an ordinary user may still take of that.
     pub available: u64,
 }
 
@@ -117,9 +119,9 @@ impl Volume {
     pub fn space(&self) -> Result<Space> {
         let found = rustix::fs::statvfs(&self.root);
         let found = found.map_err(|e| Error::io("volume", "ask the space of", &self.root, e))?;
-        let (capacity, available) =
-            (found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize);
-        Ok(Space { capacity, available })
+        let bytes = |blocks: u64| blocks * found.f_frsize;
+        let (free, available) = (bytes(found.f_bfree), bytes(found.f_bavail));
+        Ok(Space { capacity: bytes(found.f_blocks), free, available })
     }
 
     /// Whether it is still there, and no other one in its place. An error is one of the volume unless

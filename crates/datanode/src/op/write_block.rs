@@ -97,6 +97,9 @@ impl Write<'_> {
         let target = self.open_target(&control)?;
         let replica = Arc::clone(&target.replica);
         let received = self.receive_into(conn, target, &control);
+        if received.is_err() {
+            replica.expect_no_more();
+        }
         replica.release(&control);
         if received.is_err() && (!self.from_client || self.is_transfer()) {
             self.node.store.drop_temporary(&self.block.pool, &replica);

@@ -234,8 +234,9 @@ impl Actor {
     async fn beat(&self, wants_lease: bool) -> Result<HeartbeatResponseProto, End> {
         let registration =
             self.link.registration().ok_or_else(|| End::Retry("not registered".to_owned()))?;
-        let for_reports = Arc::clone(&self.node);
-        let state = tokio::task::spawn_blocking(move || for_reports.store.storage_reports())
+        let (for_reports, pool_id) = (Arc::clone(&self.node), self.service.pool_id());
+        let reports = move || for_reports.store.storage_reports(pool_id.as_deref());
+        let state = tokio::task::spawn_blocking(reports)
             .await
             .map_err(|error| End::Retry(error.to_string()))?;
         let request = HeartbeatRequestProto {
@@ -269,6 +270,12 @@ impl Actor {
     async fn obey(&self, answer: HeartbeatResponseProto) -> Result<bool, End> {
         let says_active = answer.ha_status.state == HaState::Active as i32;
         let active = self.service.claim(self.link.index, says_active, answer.ha_status.txid);
+        let upgrade = answer.rolling_upgrade_status_v2.or(answer.rolling_upgrade_status);
+        let under_way = upgrade.is_some_and(|status| !status.finalized());
+        if active && self.service.note_upgrade(under_way) {
+            // So that the NameNode finds what it wanted deleted meanwhile.
+            self.link.ask_full_report();
+        }
         let mut registered_again = false;
         for command in answer.cmds {
             if commands::asks_to_register(&command) {

@@ -172,7 +172,7 @@ impl Store {
         replica.volume.release(reserved);
         let freed = deleted.inspect_err(|error| self.file_trouble(pool, replica, error))?;
         if counted {
-            replica.volume.discount(freed);
+            replica.volume.discount(&pool.id, freed);
         }
         Ok(block)
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use zerohop_replica::{ErrorKind, ReplicaReader, StoredReplica};
 use zerohop_wire::block_report::ReplicaState;
-use zerohop_wire::{Block, BlockId, ExtendedBlock};
+use zerohop_wire::{Block, BlockId, ExtendedBlock, JavaException};
 
 /// How long a reader waits for bytes that a writer was told of but has not written yet.
 const WAIT_FOR_WRITER: Duration = Duration::from_secs(3);
@@ -279,6 +279,10 @@ impl Store {
 
     /// How many bytes of a replica readers may see.
     pub(crate) fn visible_len(&self, block: &ExtendedBlock) -> Result<u64, Failure> {
+        if !self.has_pool(&block.pool) {
+            let text = "Datanode not registered. Try again later.";
+            return Err(Failure::Refused(JavaException::Retriable.with(text)));
+        }
         let replica = self.replica(block)?;
         let status = replica.lock();
         if status.block().stamp < block.block.stamp {

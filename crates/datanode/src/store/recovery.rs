@@ -245,7 +245,7 @@ fn recovered_files(
                     live
                 }
             };
-            replica.volume.discount(stored.block.len + stored.meta_len);
+            replica.volume.discount(files.id(), stored.block.len + stored.meta_len);
             Arc::new(live)
         }
     };

@@ -106,7 +106,7 @@ impl Store {
             Err(error) => Err(error.into()),
         };
         let stored = switched.inspect_err(|_| drop(copy.delete()))?;
-        volume.count(stored.block.len + stored.meta_len);
+        volume.count(&pool.id, stored.block.len + stored.meta_len);
         let moved = Replica::new(stored.block.id, Arc::clone(volume), Status::stored(stored));
         pool.replicas.write().insert(stored.block.id, Arc::clone(&moved));
         drop(status);
@@ -118,7 +118,7 @@ impl Store {
     pub(crate) fn clean_up(&self, pool_id: &str, moved: &Relocated) {
         let Some(files) = moved.from.pool(pool_id) else { return };
         match files.delete(&moved.block, Place::Finalized) {
-            Ok(freed) => moved.from.discount(freed),
+            Ok(freed) => moved.from.discount(pool_id, freed),
             Err(error) => {
                 tracing::warn!("{error}");
                 self.suspect(&moved.from);
@@ -141,7 +141,7 @@ impl Store {
         let Some(files) = other.volume.pool(pool_id).filter(|_| useless) else { return };
         tracing::warn!("deletes the second replica of {block} in {}", other.volume);
         match files.delete(&stored.block, stored.place) {
-            Ok(freed) => other.volume.discount(freed),
+            Ok(freed) => other.volume.discount(pool_id, freed),
             Err(error) => tracing::warn!("{error}"),
         }
     }

@@ -187,6 +187,20 @@ impl Replica {
         self.changed.notify_all();
     }
 
+    /// So many bytes more are in the files: the file system counts them, they are not promised any more.
+    pub(crate) fn filled(&self, len: u64) {
+        let mut status = self.status.lock();
+        let kept = len.min(status.reserved);
+        status.reserved -= kept;
+        drop(status);
+        self.volume.release(kept);
+    }
+
+    /// Its writer failed: nothing more will come for now.
+    pub(crate) fn expect_no_more(&self) {
+        self.filled(u64::MAX);
+    }
+
     /// Waits until `len` bytes can be read.
     pub(crate) fn wait_for(&self, len: u64, timeout: Duration) -> bool {
         let deadline = Instant::now() + timeout;

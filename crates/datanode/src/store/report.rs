@@ -21,10 +21,10 @@ pub(crate) struct StorageBlocks {
 }
 
 impl Store {
-    /// What a heartbeat says.
-    pub(crate) fn storage_reports(&self) -> StorageState {
+    /// What a heartbeat says to the NameNode of a pool; of all pools together without one.
+    pub(crate) fn storage_reports(&self, pool_id: Option<&str>) -> StorageState {
         let in_use = |volume: &&Arc<DataVolume>| !volume.has_failed();
-        let reports = self.volumes.iter().filter(in_use).map(|v| v.report()).collect();
+        let reports = self.volumes.iter().filter(in_use).map(|v| v.report(pool_id)).collect();
         let (failed_volumes, failure_summary) = self.health.summary();
         StorageState { reports, failed_volumes, failure_summary }
     }

@@ -121,7 +121,7 @@ fn reopened(
     }
     let live = volume.pool(pool_id)?.adopt(stored.block, stored.place);
     let live = live.inspect_err(|error| tracing::warn!("{error}")).ok()?;
-    volume.discount(stored.block.len + stored.meta_len);
+    volume.discount(pool_id, stored.block.len + stored.meta_len);
     Some(Status::open(ReplicaState::Rbw, Arc::new(live)))
 }
 

@@ -15,6 +15,9 @@ use zerohop_transport::shm::Segment;
 use zerohop_wire::block_report::ReplicaState;
 use zerohop_wire::{BlockId, DataChecksum, GenerationStamp, Slot, SlotId};
 
+/// What is set aside for a replica here.
+pub(crate) const ROOM: u64 = 1 << 20;
+
 struct Fixture {
     _folder: tempfile::TempDir,
     settings: Settings,
@@ -52,7 +55,7 @@ pub(super) fn writer() -> Arc<Writer> {
 
 pub(super) fn placement() -> Placement {
     let (storage_type, checksum) = (StorageTypeProto::Disk, DataChecksum::default());
-    Placement { storage_type, checksum, room: 1 << 20 }
+    Placement { storage_type, checksum, room: ROOM }
 }
 
 pub(super) fn put(target: &Writable, offset: u64, len: usize) {
@@ -108,6 +111,17 @@ fn a_replica_is_written_finalized_found_again_and_deleted() {
     assert_eq!((store.volumes()[0].used(), store.volumes()[0].blocks()), (0, 0));
     let gone = message(store.open_replica(&block(1, 1001, 0), 0).map(drop));
     assert!(gone.contains("ReplicaNotFoundException: Replica not found for BP-1"), "{gone}");
+}
+
+#[test]
+fn the_length_is_asked_again_later_while_a_pool_is_not_open() {
+    let Fixture { _folder, store, .. } = fixture();
+    let other = ExtendedBlock { pool: "BP-2-127.0.0.1-2".into(), ..block(1, 1001, 0) };
+    let said = message(store.visible_len(&other));
+    assert!(
+        said.contains("RetriableException: Datanode not registered. Try again later."),
+        "{said}"
+    );
 }
 
 #[test]

@@ -49,12 +49,19 @@ pub(crate) struct Reserve {
     pub(crate) percent: u64,
 }
 
+/// A block pool's part of a volume.
+struct Share {
+    files: Pool,
+    /// Bytes of block and meta files.
+    used: AtomicU64,
+}
+
 /// A volume in use.
 pub(crate) struct DataVolume {
     pub(crate) location: Location,
     volume: Mutex<Volume>,
     reserve: Reserve,
-    pools: RwLock<HashMap<Arc<str>, Pool>>,
+    pools: RwLock<HashMap<Arc<str>, Share>>,
     /// Bytes of its file system when they were last asked.
     capacity: AtomicU64,
     /// Bytes of block and meta files.
@@ -109,13 +116,14 @@ impl DataVolume {
         self.used.fetch_add(scan.bytes(), Ordering::Relaxed);
         let count = scan.finalized.len() + scan.rbw.len();
         self.blocks.fetch_add(count as u64, Ordering::Relaxed);
-        self.pools.write().insert(Arc::clone(&identity.pool_id), pool);
+        let share = Share { files: pool, used: AtomicU64::new(scan.bytes()) };
+        self.pools.write().insert(Arc::clone(&identity.pool_id), share);
         Ok(scan)
     }
 
     /// A block pool's folders on it.
     pub(crate) fn pool(&self, id: &str) -> Option<Pool> {
-        self.pools.read().get(id).cloned()
+        self.pools.read().get(id).map(|share| share.files.clone())
     }
 
     /// Replicas of a pool whose writers wait for this start, and until when (ms since 1970).
@@ -177,20 +185,20 @@ impl DataVolume {
     /// Bytes that are for HDFS, also after it failed.
     pub(crate) fn capacity(&self) -> u64 {
         let capacity = self.capacity.load(Ordering::Relaxed);
-        capacity.saturating_sub(self.reserved(Space { capacity, available: 0 }))
+        capacity.saturating_sub(self.reserved(capacity))
     }
 
-    fn reserved(&self, space: Space) -> u64 {
-        self.reserve.bytes.max(space.capacity / 100 * self.reserve.percent)
+    fn reserved(&self, capacity: u64) -> u64 {
+        self.reserve.bytes.max(capacity / 100 * self.reserve.percent)
     }
 
     /// Bytes that new replicas may take.
     pub(crate) fn available(&self) -> u64 {
-        let space = self.space();
-        let reserved = self.reserved(space);
-        let by_capacity = space.capacity.saturating_sub(reserved).saturating_sub(self.used());
-        let by_disk = space.available.saturating_sub(reserved);
-        by_capacity.min(by_disk).saturating_sub(self.promised())
+        self.figures(self.space()).available().saturating_sub(self.promised())
+    }
+
+    fn figures(&self, space: Space) -> Figures {
+        Figures { space, reserved: self.reserved(space.capacity), used: self.used() }
     }
 
     /// Bytes of block and meta files.
@@ -210,7 +218,7 @@ impl DataVolume {
 
     /// Bytes that HDFS leaves free on it.
     pub(crate) fn left_free(&self) -> u64 {
-        self.reserved(self.space())
+        self.reserved(self.space().capacity)
     }
 
     /// Promises space to a replica.
@@ -224,32 +232,40 @@ impl DataVolume {
     }
 
     /// A replica of so many bytes (block and meta file) is new on it.
-    pub(crate) fn count(&self, bytes: u64) {
+    pub(crate) fn count(&self, pool_id: &str, bytes: u64) {
         self.used.fetch_add(bytes, Ordering::Relaxed);
         self.blocks.fetch_add(1, Ordering::Relaxed);
+        if let Some(share) = self.pools.read().get(pool_id) {
+            share.used.fetch_add(bytes, Ordering::Relaxed);
+        }
     }
 
     /// A replica of so many bytes went.
-    pub(crate) fn discount(&self, bytes: u64) {
+    pub(crate) fn discount(&self, pool_id: &str, bytes: u64) {
         subtract(&self.used, bytes);
         subtract(&self.blocks, 1);
+        if let Some(share) = self.pools.read().get(pool_id) {
+            subtract(&share.used, bytes);
+        }
     }
 
-    /// What a heartbeat says of it.
-    pub(crate) fn report(&self) -> StorageReportProto {
-        let space = self.space();
-        let capacity = space.capacity.saturating_sub(self.reserved(space));
-        let used = self.used();
-        let taken = space.capacity.saturating_sub(space.available);
+    /// Bytes of a pool's block and meta files.
+    fn used_by(&self, pool_id: &str) -> u64 {
+        self.pools.read().get(pool_id).map_or(0, |share| share.used.load(Ordering::Relaxed))
+    }
+
+    /// What a heartbeat says of it to the NameNode of a pool.
+    pub(crate) fn report(&self, pool_id: Option<&str>) -> StorageReportProto {
+        let figures = self.figures(self.space());
         StorageReportProto {
             storage_uuid: self.storage_id(),
             failed: Some(self.has_failed()),
-            capacity: Some(capacity),
-            dfs_used: Some(used),
-            remaining: Some(self.available()),
-            block_pool_used: Some(used),
+            capacity: Some(figures.space.capacity.saturating_sub(figures.reserved)),
+            dfs_used: Some(figures.used),
+            remaining: Some(figures.available().saturating_sub(self.promised())),
+            block_pool_used: Some(pool_id.map_or(figures.used, |id| self.used_by(id))),
             storage: Some(self.storage()),
-            non_dfs_used: Some(taken.saturating_sub(used)),
+            non_dfs_used: Some(figures.others().saturating_sub(figures.reserved)),
             mount: Some(String::new()),
         }
     }
@@ -257,6 +273,29 @@ impl DataVolume {
     /// Its folder.
     pub(crate) fn root(&self) -> &Path {
         &self.location.path
+    }
+}
+
+/// A volume's bytes at one moment.
+struct Figures {
+    space: Space,
+    /// What HDFS leaves to others.
+    reserved: u64,
+    used: u64,
+}
+
+impl Figures {
+    /// What others than HDFS have taken, of what is reserved for them first.
+    fn others(&self) -> u64 {
+        self.space.capacity.saturating_sub(self.space.free).saturating_sub(self.used)
+    }
+
+    /// What HDFS may still take.
+    fn available(&self) -> u64 {
+        let by_capacity =
+            self.space.capacity.saturating_sub(self.reserved).saturating_sub(self.used);
+        let still_reserved = self.reserved.saturating_sub(self.others());
+        by_capacity.min(self.space.available.saturating_sub(still_reserved))
     }
 }
 
@@ -280,6 +319,22 @@ impl fmt::Debug for DataVolume {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What others have taken of the reserve is not left free a second time, and is no unplanned use.
+    #[test]
+    fn a_reserve_is_for_what_others_have_taken_too() {
+        let of = |free, available, reserved, used| {
+            let space = Space { capacity: 1000, free, available };
+            let figures = Figures { space, reserved, used };
+            (figures.available(), figures.others().saturating_sub(reserved))
+        };
+        assert_eq!(of(1000, 950, 0, 0), (950, 0));
+        assert_eq!(of(900, 850, 100, 0), (850, 0));
+        assert_eq!(of(950, 900, 100, 0), (850, 0));
+        assert_eq!(of(600, 550, 100, 100), (550, 200));
+        assert_eq!(of(900, 890, 300, 100), (590, 0));
+        assert_eq!(of(0, 0, 100, 100), (0, 800));
+    }
 
     #[test]
     fn locations_are_read_as_hadoop_writes_them() {

@@ -161,7 +161,7 @@ fn a_volume_that_is_gone_is_noticed_and_its_readers_are_told() {
     assert!(two.store.untold_failures().is_empty());
     two.store.check_health().unwrap();
     assert!(message(two.store.open_replica(&block(1, 1001, 0), 0).map(drop)).contains("not found"));
-    let state = two.store.storage_reports();
+    let state = two.store.storage_reports(None);
     assert_eq!((state.reports.len(), state.failed_volumes), (1, 1));
     let summary = state.failure_summary.unwrap();
     assert!(summary.failed_storage_locations[0].ends_with("/disk"));

@@ -170,7 +170,7 @@ impl Store {
             }
         };
         let live = Arc::new(live);
-        replica.volume.discount(stored.block.len + stored.meta_len);
+        replica.volume.discount(&block.pool, stored.block.len + stored.meta_len);
         status.state = ReplicaState::Rbw;
         status.files = Files::Live(Arc::clone(&live));
         status.reserved = block.block.len.saturating_sub(stored.block.len);
@@ -354,7 +354,7 @@ pub(super) fn finish(
     durability: Durability,
 ) -> Result<(), Failure> {
     let stored = live.finalize(durability)?;
-    replica.volume.count(stored.block.len + stored.meta_len);
+    replica.volume.count(live.pool().id(), stored.block.len + stored.meta_len);
     replica.volume.release(std::mem::take(&mut status.reserved));
     status.state = ReplicaState::Finalized;
     status.files = Files::Stored(stored);

@@ -332,7 +332,9 @@ impl<'a, S: Sink> Receiver<'a, S> {
             .collect();
         let first = self.packets.first().map(|packet| packet.header.seqno);
         let written = self.target.live.write_run(&run, reach);
+        let before = self.written;
         self.written = self.or_refuse(first, written)?;
+        self.target.replica.filled(self.written.saturating_sub(before));
         self.target.replica.grown();
         self.conn.consume(self.scanned);
         self.scanned = 0;

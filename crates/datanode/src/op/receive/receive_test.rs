@@ -1,7 +1,8 @@
 //! A pipeline's receiving end between a client and a node below that are both the test's.
 
 use super::*;
-use crate::store::store_test::new_target;
+use crate::store::replica::Replica;
+use crate::store::store_test::{ROOM, new_target};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,6 +28,7 @@ struct Pipeline {
     received: Vec<u8>,
     below: Option<TcpStream>,
     finalized: Arc<AtomicBool>,
+    replica: Arc<Replica>,
     receiver: JoinHandle<io::Result<()>>,
 }
 
@@ -47,14 +49,16 @@ fn pipeline(has_below: bool) -> Pipeline {
     let mirror = mirror.map(|conn| Mirror::new(conn, "below:1".to_owned(), PATIENCE));
     let sink = Noted::default();
     let finalized = Arc::clone(&sink.0);
+    let control = Writer::new(Arc::clone(conn.socket()));
+    let (store, target) = new_target(&control);
+    let replica = Arc::clone(&target.replica);
     let receiver = std::thread::spawn(move || {
-        let control = Writer::new(Arc::clone(conn.socket()));
-        let (_store, target) = new_target(&control);
+        let _kept = store;
         let mode = Mode { acks: true, verify: false, sync_on_close: false, timeout: LONG };
         let sums = target.live.checksum();
         Receiver::new(&mut conn, mirror, target, sums, control, sink, mode).run()
     });
-    Pipeline { client, received: Vec::new(), below, finalized, receiver }
+    Pipeline { client, received: Vec::new(), below, finalized, replica, receiver }
 }
 
 fn packet(seqno: i64, offset: i64, data_len: u32, last: bool) -> Vec<u8> {
@@ -117,6 +121,12 @@ fn packets_are_acknowledged_from_below_to_above() {
         assert_eq!(pipeline.ack(), (seqno, vec![Status::Success; 2]));
     }
     pipeline.receiver.join().unwrap().unwrap();
+    let status = pipeline.replica.lock();
+    assert_eq!((status.block().len, status.reserved), (3072, ROOM - 3072));
+    assert_eq!(pipeline.replica.volume.promised(), status.reserved);
+    drop(status);
+    pipeline.replica.expect_no_more();
+    assert_eq!(pipeline.replica.volume.promised(), 0);
     assert!(pipeline.finalized.load(Ordering::Acquire));
 }
 
