@@ -4,7 +4,6 @@ use super::mkdirs::shared;
 use crate::access::WRITE;
 use crate::blocks::BlockState;
 use crate::fail::{fail, io};
-use crate::lease::NAMENODE_HOLDER;
 use crate::resolve::DirOp;
 use crate::tree::{Slot, Writer};
 use crate::{Namespace, OpContext, OpenFile, Result};
@@ -82,10 +81,12 @@ impl Namespace {
             return false;
         }
         let cut_short = self.resume_truncates();
-        let silent = self.leases.silent_files(self.params.lease_hard_ms, ctx.now.mono_ms, max);
+        let hard_ms = self.params.lease_hard_ms;
+        let silent = self.leases.silent_files(hard_ms, ctx.now.mono_ms, max);
+        let holder = self.leases.namenode_holder(hard_ms, ctx.now);
         for file in &silent {
             match self.tree.find(*file).filter(|slot| self.writer(*slot).is_some()) {
-                Some(slot) => self.release_expired(slot, Some(NAMENODE_HOLDER)),
+                Some(slot) => self.release_expired(slot, Some(&holder)),
                 None => self.leases.remove(*file),
             }
         }
@@ -107,8 +108,8 @@ impl Namespace {
     fn release_expired(&mut self, slot: Slot, new_holder: Option<&str>) {
         let Err(e) = self.release_lease(slot, new_holder) else { return };
         tracing::warn!(path = %self.tree.path(slot), error = %e, "the lease cannot be released");
-        // Not before the limit is over again: others are waiting.
-        self.hand_over(slot, None);
+        let until_ms = self.now.mono_ms.saturating_add(self.params.lease_soft_ms);
+        self.leases.put_off(self.tree.get(slot).id, until_ms);
     }
 
     /// Open files with an inode id above `after`, and whether there are more.
