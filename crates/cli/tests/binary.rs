@@ -5,6 +5,7 @@ mod support;
 use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 
+use serde_json::{Value, json};
 use support::{BINARY, Signal, Up, run, send, until, wait, zerohop};
 
 fn exec(command: &str) -> (i32, String, String) {
@@ -76,8 +77,8 @@ fn what_programs_read() {
     assert_eq!(run(&mut up.fs(&["-get", "/large", &format!("{local}.copy")])), silent);
     assert_eq!(std::fs::read(format!("{local}.copy")).unwrap(), vec![7; 20 << 20]);
     let (code, out, _) = run(&mut up.fs(&["-ls", "--json", "/"]));
-    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
-    assert_eq!((code, &json[0]["length"]), (0, &serde_json::json!(20 << 20)), "{out}");
+    let listed: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &listed[0]["length"]), (0, &json!(20 << 20)), "{out}");
     // A reader that goes away is no error of ours to tell about.
     let mut cat = up.fs(&["-cat", "/large"]);
     let mut cat = cat.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -246,6 +247,72 @@ fn getconf_knows_all_of_hadoops_defaults() {
     assert_eq!(value("dfs.namenode.shared.edits.dir").1, "\n");
     let (code, out, err) = value("no.such.key");
     assert!(code == 255 && out.is_empty() && err.contains("missing"), "{code} {out} {err}");
+}
+
+/// The lists of `getconf` for programs: what the lists for people say, and nothing to take apart.
+#[test]
+fn lists_of_getconf_for_programs() {
+    let folder = tempfile::tempdir().unwrap();
+    let site = zerohop_conf::site_xml([
+        ("dfs.nameservices", "a,b"),
+        ("dfs.ha.namenodes.a", "n1,n2"),
+        ("dfs.namenode.rpc-address.a.n1", "x:1"),
+        ("dfs.namenode.rpc-address.a.n2", "y:2"),
+        ("dfs.namenode.rpc-address.b", "z"),
+        ("dfs.namenode.secondary.http-address", "s:9868"),
+        ("dfs.namenode.shared.edits.dir", "qjournal://j1:8485;j2:8485/a"),
+    ]);
+    let path = folder.path().join("hdfs-site.xml");
+    std::fs::write(&path, site).unwrap();
+    let getconf = |words: &[&str]| {
+        let mut command = zerohop(&["--config", folder.path().to_str().unwrap(), "getconf"]);
+        let (code, out, err) = run(command.args(words));
+        assert_eq!((code, err.as_str()), (0, ""), "{words:?}");
+        out
+    };
+    let json = |words: &[&str]| -> Value {
+        let out = getconf(&[words, &["--json"]].concat());
+        serde_json::from_str(&out).unwrap_or_else(|error| panic!("{words:?}: {error}: {out}"))
+    };
+    let nodes = json!([
+        {"nameservice": "a", "id": "n1", "host": "x", "port": 1},
+        {"nameservice": "a", "id": "n2", "host": "y", "port": 2},
+        {"nameservice": "b", "id": null, "host": "z", "port": 8020},
+    ]);
+    assert_eq!(json(&["-namenodes"]), nodes);
+    assert_eq!(json(&["-nnRpcAddresses"]), nodes);
+    assert_eq!(getconf(&["-namenodes"]), "x y z\n");
+    assert_eq!(json(&["-secondaryNameNodes"]), json!(["s"]));
+    assert_eq!(json(&["-journalNodes"]), json!(["j1", "j2"]));
+    assert_eq!(json(&["-backupNodes"]), json!(["0.0.0.0"]));
+    let list = json(&["-list"]);
+    assert_eq!(list.as_array().unwrap().len(), 7, "{list}");
+    let source = format!("{}:4", path.display());
+    assert_eq!(list[0], json!({"key": "dfs.ha.namenodes.a", "value": "n1,n2", "source": source}));
+    let value = json(&["-confKey", "dfs.nameservices"]);
+    let (key, source) = ("dfs.nameservices", path.to_str().unwrap());
+    assert_eq!(
+        value,
+        json!({"key": key, "value": "a,b", "source": source, "line": 3, "final": false, "deprecated": false})
+    );
+}
+
+#[test]
+fn the_topology_for_programs() {
+    let folder = tempfile::tempdir().unwrap();
+    let up = Up::start(&folder.path().join("data"));
+    let (code, out, err) = up.admin(&["-printTopology", "--json"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let racks: Value = serde_json::from_str(&out).unwrap();
+    let node = &racks[0]["datanodes"][0];
+    let (name, uuid) = (node["name"].as_str().unwrap(), node["uuid"].as_str().unwrap());
+    let expected = json!([{"rack": "/default-rack", "datanodes": [
+        {"name": name, "hostname": node["hostname"], "uuid": uuid, "adminState": "In Service"},
+    ]}]);
+    assert_eq!(racks, expected);
+    assert!(!uuid.is_empty() && node["hostname"].is_string(), "{out}");
+    let (_, text, _) = up.admin(&["-printTopology"]);
+    assert!(text.starts_with(&format!("Rack: /default-rack\n   {name} ")), "{text} {out}");
 }
 
 #[test]
