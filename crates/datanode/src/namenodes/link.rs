@@ -144,7 +144,8 @@ impl Link {
     /// The wish for a full report, if somebody has it.
     pub(crate) fn full_report_asked(&self) -> Option<ReportWish<'_>> {
         let asked = self.full_report_asked.swap(false, Ordering::AcqRel);
-        asked.then_some(ReportWish { link: self, fulfilled: false })
+        // Made only where it is one: when it is dropped it is asked for again.
+        asked.then(|| ReportWish { link: self, fulfilled: false })
     }
 
     /// Waits until something is asked for.
@@ -190,6 +191,8 @@ pub(super) mod tests {
         link.ask_full_report();
         drop(link.full_report_asked().expect("asked"));
         link.full_report_asked().expect("still asked").fulfill();
+        assert!(link.full_report_asked().is_none());
+        // That nobody asked is no wish either.
         assert!(link.full_report_asked().is_none());
     }
 }
