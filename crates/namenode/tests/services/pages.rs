@@ -3,6 +3,7 @@
 use crate::harness::*;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use zerohop_namenode::{Salvage, SalvageError};
 use zerohop_proto::hdfs::*;
@@ -30,6 +31,9 @@ async fn pages_answer() {
     assert!(harness.page("/webhdfs/v1/?op=LISTSTATUS").await.starts_with("HTTP/1.0 501"));
     assert!(harness.page("/fsck?path=/none").await.ends_with("Path '/none' does not exist"));
 }
+
+/// Longer than the begin of a page takes, and shorter than the wait for its end would be.
+const LIMIT: Duration = Duration::from_secs(5);
 
 /// Says that a copy was begun, and goes on when it is told to.
 struct SlowCopy {
@@ -76,7 +80,8 @@ async fn a_check_is_sent_while_it_is_made() {
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut page = Vec::new();
     while !String::from_utf8_lossy(&page).contains("\nFSCK started by") {
-        assert_ne!(stream.read_buf(&mut page).await.unwrap(), 0, "{page:?}");
+        let read = tokio::time::timeout(LIMIT, stream.read_buf(&mut page)).await;
+        assert_ne!(read.expect("nothing comes before the end").unwrap(), 0, "{page:?}");
     }
     let copy = tokio::task::spawn_blocking(move || copies.recv().unwrap()).await.unwrap();
     assert_eq!(copy, "/lost+found/f/0");
