@@ -18,6 +18,7 @@ struct Double {
     /// What the path stands for from the second opening on.
     swapped: Option<String>,
     opens: AtomicUsize,
+    seeks_of_others: Arc<AtomicUsize>,
     is_swapped: AtomicBool,
     changes: Mutex<Vec<String>>,
 }
@@ -50,13 +51,15 @@ impl Store for Double {
             return Err(Failure::path(path, "Permission denied"));
         }
         let earlier = self.opens.fetch_add(1, Ordering::Relaxed);
-        match &self.swapped {
+        let input = match &self.swapped {
             Some(other) if earlier > 0 => {
                 self.is_swapped.store(true, Ordering::Relaxed);
-                self.local.open(other, how)
+                self.local.open(other, how)?
             }
-            _ => self.local.open(path, how),
-        }
+            _ => self.local.open(path, how)?,
+        };
+        let seeks_of_others = self.seeks_of_others.clone();
+        Ok(Box::new(Turns { input, is_first: earlier == 0, seeks: 0, seeks_of_others }))
     }
     fn create(&self, path: &str, how: CreateHow) -> Outcome<Box<dyn Output>> {
         self.change(format!("create {}", file_name(path)));
@@ -94,6 +97,33 @@ impl Store for Double {
     }
     fn fs_status(&self) -> Outcome<FsStatus> {
         self.local.fs_status()
+    }
+}
+
+/// An input that takes turns: the one that was opened first leaves a part to the others.
+struct Turns {
+    input: Box<dyn Input>,
+    is_first: bool,
+    seeks: usize,
+    seeks_of_others: Arc<AtomicUsize>,
+}
+
+impl Read for Turns {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.input.read(buffer)
+    }
+}
+
+impl Input for Turns {
+    fn seek_to(&mut self, offset: u64) -> Outcome {
+        if !self.is_first {
+            self.seeks_of_others.fetch_add(1, Ordering::Relaxed);
+        }
+        while self.is_first && self.seeks > 0 && self.seeks_of_others.load(Ordering::Relaxed) == 0 {
+            std::thread::yield_now();
+        }
+        self.seeks += 1;
+        self.input.seek_to(offset)
     }
 }
 
@@ -198,6 +228,8 @@ fn parts_are_of_one_file() {
         assert_eq!(copy((&from, &files.path("from")), (&local(), &files.path("to")), how), 0);
         assert_eq!(files.read("to"), "the new content");
         assert_eq!(double.opens.load(Ordering::Relaxed), 3);
+        let shared = double.seeks_of_others.load(Ordering::Relaxed) > 0;
+        assert_eq!(shared, !is_swapped, "by several threads, or by one");
     }
 }
 
