@@ -83,6 +83,15 @@ fn a_full_disk_in_the_middle_of_a_block() {
         for filler in &fillers {
             disk::remove_file(disks.path(filler)).at("making room")?;
         }
+        // What was flushed before is there, and so is its last block's end when the lease is recovered.
+        wait::until("/alone is recovered", SETTLE, || {
+            fs.recover_lease("/alone").map_err(|e| e.to_string())
+        })?;
+        let len = fs.status("/alone").at("the length")?.len;
+        if len < 1 << 20 {
+            return Err(format!("{len} bytes are left of 1 MiB that was flushed"));
+        }
+        check(&fs, "/alone", 3, len)?;
         let mut last = String::new();
         wait::until("it takes blocks again", SETTLE, || {
             let put = put(&fs, "/again", 4, 1 << 20, shape(1, BLOCK));
