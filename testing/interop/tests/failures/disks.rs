@@ -66,6 +66,9 @@ fn a_full_disk_in_the_middle_of_a_block() {
         for i in [0, 2] {
             cluster.stop_datanode(i)?;
         }
+        wait::until("the NameNode knows of the room", SETTLE, || {
+            Ok(put(&fs, "/room", 4, 1000, shape(1, BLOCK)).is_ok())
+        })?;
         // A new file may go to a node that is gone already, until the NameNode knows.
         let mut writer = fs.create("/alone", shape(1, BLOCK)).at("create")?;
         write(&mut writer, 3, 1 << 20).and_then(|()| writer.hflush()).at("alone")?;
