@@ -253,6 +253,8 @@ impl BlockManager {
             .iter_mut()
             .find(|replica| nodes.node_of(replica.storage) == node)
         {
+            // What has been on its way for long.
+            Some(replica) if stamp < replica.stamp => {}
             Some(replica) => {
                 (replica.storage, replica.stamp, replica.left_out) = (storage, stamp, left_out);
             }
@@ -260,6 +262,18 @@ impl BlockManager {
                 construction.replicas.push(Expected { left_out, ..Expected::new(storage, stamp) })
             }
         }
+    }
+
+    /// The last stamp that the replica on a storage's DataNode is known to have, while the block is not complete.
+    pub(super) fn expected_stamp(
+        &self,
+        slot: Slot,
+        storage: StorageIdx,
+    ) -> Option<GenerationStamp> {
+        let node = self.nodes.node_of(storage);
+        let mut replicas = self.constructions.get(&slot)?.replicas.iter();
+        let known = replicas.find(|replica| self.nodes.node_of(replica.storage) == node);
+        known.map(|replica| replica.stamp)
     }
 
     /// A DataNode deleted its replica: a recovery that asked it alone would find that nothing was ever written.

@@ -155,7 +155,8 @@ impl BlockManager {
         Some(slot)
     }
 
-    /// News of a replica that has a later stamp since, as is known already: the end of a recovery may overtake them.
+    /// News of a replica that has a later stamp since, as is known already: a new pipeline or the end of a recovery
+    /// may overtake them.
     fn is_outdated(
         &self,
         slot: Slot,
@@ -163,8 +164,10 @@ impl BlockManager {
         stored: &StoredBlock,
         reported: Block,
     ) -> bool {
-        stored.state == BlockState::Complete
-            && reported.stamp < stored.block.stamp
+        if stored.state != BlockState::Complete {
+            return self.expected_stamp(slot, storage).is_some_and(|stamp| reported.stamp < stamp);
+        }
+        reported.stamp < stored.block.stamp
             && self.map.storages(slot).contains(&storage)
             && !self.is_corrupt(slot, storage)
     }

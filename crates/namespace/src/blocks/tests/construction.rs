@@ -135,6 +135,19 @@ fn a_recovery_deletes_a_corrupt_replica_that_had_no_part_in_it() {
     );
 }
 
+/// DataNodes tell of a new block once, perhaps only when a pipeline has gone on without one of them.
+#[test]
+fn late_news_take_no_datanode_out_of_a_pipeline() {
+    let mut cluster = Cluster::new(&["/a"; 3]);
+    cluster.blocks.put_under_construction(block(1, 0), FILE, 3);
+    let targets = cluster.blocks.choose_targets(&request("10.0.0.0", 3)).unwrap();
+    cluster.blocks.set_targets(BlockId(1), &targets);
+    let stamp = GenerationStamp(1002);
+    cluster.blocks.update_pipeline(BlockId(1), stamp, 10, &targets[..2]).unwrap();
+    (0..3).for_each(|index| cluster.event(index, ReplicaEvent::Receiving(block(1, 0))));
+    assert_eq!(cluster.blocks.targets(BlockId(1))[..], targets[..2]);
+}
+
 /// Asked alone, its DataNode would say that nothing was ever written, and the block would be dropped.
 #[test]
 fn a_replica_that_was_deleted_is_not_asked_to_recover() {
