@@ -40,6 +40,7 @@ fn one_replica(cluster: &mut Cluster, fs: &FileSystem, how: &str, apache_reads: 
     let path = format!("/rot-{how}-{apache_reads}");
     put(fs, &path, 800, LEN, shape(3, BLOCK))?;
     wait_same(cluster, fs, &path, 3)?;
+    wait_nodes(cluster, fs, &path, 3)?;
     let holders = nodes(cluster, fs, &path)?;
     let spare = (0..4).find(|i| !holders.contains(i)).ok_or("no spare DataNode")?;
     cluster.stop_datanode(spare)?;
