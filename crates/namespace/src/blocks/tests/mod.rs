@@ -46,14 +46,7 @@ impl Cluster {
     }
 
     fn join(&mut self, index: usize, rack: &str) {
-        let id = DatanodeId {
-            ip: format!("10.0.0.{index}"),
-            host: format!("dn{index}"),
-            uuid: format!("uuid-{index}"),
-            xfer_port: 9866,
-            ..DatanodeId::default()
-        };
-        self.blocks.register(id, rack, "3.4.3", self.now);
+        self.blocks.register(identity(index), rack, "3.4.3", self.now);
         self.beat(index);
     }
 
@@ -67,18 +60,7 @@ impl Cluster {
 
     fn beat_on(&mut self, index: usize, kind: StorageType, beat: Heartbeat) -> Vec<Command> {
         self.settle();
-        let report = StorageReport {
-            id: storage(index),
-            kind,
-            read_only: false,
-            failed: false,
-            capacity: 100 * GB,
-            dfs_used: 0,
-            non_dfs_used: 0,
-            remaining: 50 * GB,
-            block_pool_used: 0,
-            mount: None,
-        };
+        let report = StorageReport { kind, ..disk(index) };
         self.blocks.heartbeat(&format!("uuid-{index}"), beat, &[report], self.now).commands
     }
 
@@ -121,6 +103,32 @@ impl Cluster {
     fn choose(&self, request: PlacementRequest<'_>) -> Vec<String> {
         let found = self.blocks.choose_targets(&request).unwrap();
         self.blocks.describe(&found).iter().map(|location| location.node.id.host.clone()).collect()
+    }
+}
+
+fn identity(index: usize) -> DatanodeId {
+    DatanodeId {
+        ip: format!("10.0.0.{index}"),
+        host: format!("dn{index}"),
+        uuid: format!("uuid-{index}"),
+        xfer_port: 9866,
+        ..DatanodeId::default()
+    }
+}
+
+/// The only storage of a DataNode.
+fn disk(index: usize) -> StorageReport {
+    StorageReport {
+        id: storage(index),
+        kind: StorageType::Disk,
+        read_only: false,
+        failed: false,
+        capacity: 100 * GB,
+        dfs_used: 0,
+        non_dfs_used: 0,
+        remaining: 50 * GB,
+        block_pool_used: 0,
+        mount: None,
     }
 }
 

@@ -7,31 +7,12 @@ impl Course {
         if !self.nodes[node].is_up {
             return;
         }
-        let report = StorageReport {
-            id: storage(node),
-            kind: StorageType::Disk,
-            read_only: false,
-            failed: false,
-            capacity: 100 * GB,
-            dfs_used: 0,
-            non_dfs_used: 0,
-            remaining: 50 * GB,
-            block_pool_used: 0,
-            mount: None,
-        };
         let beat = |blocks: &mut BlockManager, now| {
-            blocks.heartbeat(&uuid(node), Heartbeat::default(), std::slice::from_ref(&report), now)
+            blocks.heartbeat(&uuid(node), Heartbeat::default(), &[disk(node)], now)
         };
         let mut commands = beat(&mut self.blocks, self.now).commands;
         if matches!(commands[..], [Command::Register]) {
-            let id = DatanodeId {
-                ip: format!("10.0.0.{node}"),
-                host: format!("dn{node}"),
-                uuid: uuid(node),
-                xfer_port: 9866,
-                ..DatanodeId::default()
-            };
-            self.blocks.register(id, "/a", "3.4.3", self.now);
+            self.blocks.register(identity(node), "/a", "3.4.3", self.now);
             let known = &mut self.nodes[node];
             known.events.clear();
             known.owes_report = true;
@@ -222,14 +203,7 @@ impl Course {
         let known = &mut self.nodes[node];
         (known.is_up, known.owes_report) = (true, true);
         known.life += 1;
-        let id = DatanodeId {
-            ip: format!("10.0.0.{node}"),
-            host: format!("dn{node}"),
-            uuid: uuid(node),
-            xfer_port: 9866,
-            ..DatanodeId::default()
-        };
-        self.blocks.register(id, "/a", "3.4.3", self.now);
+        self.blocks.register(identity(node), "/a", "3.4.3", self.now);
         self.beat(node);
     }
 }
