@@ -151,7 +151,7 @@ impl BlockManager {
         }
         self.drop_construction(slot);
         self.corrupt.remove(&slot);
-        self.redundancy.forget(slot);
+        self.forget_redundancy(slot);
         self.map.remove(slot);
     }
 
@@ -209,7 +209,7 @@ impl BlockManager {
     /// Deletions of extra replicas that no DataNode was told of yet are called off. A replica whose DataNode was told
     /// stays marked: it will be gone, so it must neither get a writer nor count beside those that stay.
     fn keep_what_is_not_deleted_yet(&mut self, slot: Slot, block: Block) {
-        let extra = self.redundancy.forget(slot);
+        let extra = self.forget_redundancy(slot);
         for storage in extra {
             if !self.nodes.call_off_invalidation(storage, block) {
                 self.redundancy.mark_excess(slot, storage);
@@ -225,6 +225,21 @@ impl BlockManager {
             self.nodes.schedule(*target);
         }
         self.constructions.insert(slot, Construction::with_targets(stored.block.stamp, targets));
+    }
+
+    /// A DataNode that a pipeline or a recovery went on without needs no room for the block, one that joined it does.
+    pub(super) fn reschedule(&mut self, old: &Construction, targets: &[StorageIdx]) {
+        let old: super::Storages = old.storages().collect();
+        let is_in = |storages: &[StorageIdx], storage: StorageIdx| {
+            let node = self.nodes.node_of(storage);
+            storages.iter().any(|other| self.nodes.node_of(*other) == node)
+        };
+        let left: super::Storages =
+            old.iter().copied().filter(|storage| !is_in(targets, *storage)).collect();
+        let joined: super::Storages =
+            targets.iter().copied().filter(|storage| !is_in(&old, *storage)).collect();
+        left.into_iter().for_each(|storage| self.nodes.unschedule(storage));
+        joined.into_iter().for_each(|storage| self.nodes.schedule(storage));
     }
 
     /// A pipeline went on with other DataNodes and a new stamp.
@@ -250,7 +265,9 @@ impl BlockManager {
         self.map.set_len(slot, len);
         self.drop_all_but(slot, stamp);
         let old = self.constructions.insert(slot, Construction::with_targets(stamp, targets));
-        old.iter().flat_map(|old| &old.replicas).for_each(|replica| self.leave_out(slot, *replica));
+        let Some(old) = old else { return Ok(()) };
+        self.reschedule(&old, targets);
+        old.replicas.iter().for_each(|replica| self.leave_out(slot, *replica));
         Ok(())
     }
 

@@ -77,10 +77,9 @@ impl Redundancy {
         self.queues.iter_mut().for_each(|queue| _ = queue.remove(slot));
     }
 
-    /// The block is gone or written again; what was to be deleted of it as being too much.
+    /// What was to be deleted of a block of which only the copies on their way are kept.
     pub(super) fn forget(&mut self, slot: Slot) -> Storages {
         self.dequeue(slot);
-        self.pending.remove(&slot);
         self.extra.remove(&slot);
         self.excess.remove(&slot).unwrap_or_default()
     }

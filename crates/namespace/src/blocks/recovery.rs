@@ -198,7 +198,8 @@ impl BlockManager {
             self.map.add_storage(slot, *storage);
         }
         self.delete_left_behind(slot, stamp);
-        self.constructions.insert(slot, Construction::with_targets(stamp, storages));
+        let old = self.constructions.insert(slot, Construction::with_targets(stamp, storages));
+        old.iter().for_each(|old| self.reschedule(old, storages));
         self.map.set_state(slot, BlockState::UnderConstruction);
         Ok(())
     }

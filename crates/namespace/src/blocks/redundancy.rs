@@ -133,9 +133,21 @@ impl BlockManager {
             .map(|(slot, _)| *slot)
             .collect();
         for slot in late {
-            self.redundancy.pending.remove(&slot);
+            self.give_up_copies(slot);
             self.recheck(slot);
         }
+    }
+
+    /// Replicas on their way are not waited for any more: their DataNodes need no room for them.
+    fn give_up_copies(&mut self, slot: Slot) {
+        let Some(pending) = self.redundancy.pending.remove(&slot) else { return };
+        pending.targets.iter().for_each(|target| self.nodes.unschedule(*target));
+    }
+
+    /// The block is gone or written again; what was to be deleted of it as being too much.
+    pub(super) fn forget_redundancy(&mut self, slot: Slot) -> Storages {
+        self.give_up_copies(slot);
+        self.redundancy.forget(slot)
     }
 
     fn order_copies(&mut self, policy_of: PolicyOf<'_>) {

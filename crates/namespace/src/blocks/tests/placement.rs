@@ -92,3 +92,47 @@ fn a_refused_block_names_each_datanode_and_its_reason() {
         cluster.blocks.refusals(&PlacementRequest { storage_policy: 2, ..request("10.0.0.0", 1) });
     assert_eq!(only_memory, ["10.0.0.0:9866 (no usable volume of type ARCHIVE)"]);
 }
+
+/// What will never arrive must not take the room of what could (Hadoop forgets it after 10 to 20 minutes).
+#[test]
+fn room_is_kept_only_for_blocks_that_are_on_their_way() {
+    let mut cluster = Cluster::new(&["/a"; 4]);
+    let scheduled = |cluster: &Cluster| -> Vec<u64> {
+        let reports = cluster.blocks.node_reports(NodeFilter::All);
+        reports.iter().map(|report| report.scheduled_blocks).collect()
+    };
+    let sum = |cluster: &Cluster| scheduled(cluster).iter().sum::<u64>();
+    cluster.blocks.put_under_construction(block(1, 0), FILE, 3);
+    let targets = cluster.blocks.choose_targets(&request("10.0.0.0", 3)).unwrap();
+    cluster.blocks.set_targets(BlockId(1), &targets);
+    assert_eq!(sum(&cluster), 3);
+    let place = |target: &StorageIdx| {
+        let host = &cluster.blocks.describe(&[*target])[0].node.id.host;
+        host.trim_start_matches("dn").parse::<usize>().unwrap()
+    };
+    let places: Vec<usize> = targets.iter().map(place).collect();
+    let stamp = GenerationStamp(1002);
+    cluster.blocks.update_pipeline(BlockId(1), stamp, 0, &targets[..2]).unwrap();
+    assert_eq!(scheduled(&cluster)[places[2]], 0, "the pipeline goes on without it");
+    assert_eq!(sum(&cluster), 2);
+    let stamp = GenerationStamp(1003);
+    cluster.blocks.update_pipeline(BlockId(1), stamp, 0, &targets).unwrap();
+    assert_eq!(sum(&cluster), 3, "it joins again");
+    let stamp = GenerationStamp(1004);
+    assert!(cluster.blocks.begin_recovery(BlockId(1), stamp, None).unwrap());
+    cluster.blocks.end_recovery(BlockId(1), stamp, 10, &targets[..1]).unwrap();
+    assert_eq!(sum(&cluster), 1, "recovered without two of them");
+    let recovered = Block { stamp, ..block(1, 10) };
+    cluster.received(places[0], recovered);
+    assert!(cluster.blocks.commit(recovered).unwrap());
+    assert_eq!(sum(&cluster), 0);
+
+    cluster.pass(3_000);
+    (0..4).for_each(|index| _ = cluster.beat(index));
+    assert_eq!(sum(&cluster), 2, "copies are ordered");
+    cluster.pass(6 * 60_000);
+    (0..4).for_each(|index| _ = cluster.beat(index));
+    assert_eq!(sum(&cluster), 2, "they were late, and are ordered once more");
+    cluster.blocks.remove(BlockId(1));
+    assert_eq!(sum(&cluster), 0, "nothing of a deleted block will come");
+}
