@@ -219,7 +219,10 @@ impl Cluster {
         };
         let write = |name: &str, text: String| {
             let path = folder.join(name);
-            std::fs::write(&path, text)
+            let unfinished = folder.join(format!(".{name}"));
+            // A reader never sees half of it.
+            std::fs::write(&unfinished, text)
+                .and_then(|()| std::fs::rename(&unfinished, &path))
                 .map_err(|error| failed(&format!("cannot write {}", path.display()), error))
         };
         std::fs::create_dir_all(folder)

@@ -33,6 +33,8 @@ pub(crate) struct Settings {
     pub(crate) retry_cache: bool,
     pub(crate) retry_expiry: Duration,
     pub(crate) lease_recheck: Duration,
+    /// The longest a call is held for a report; then it gets the answer it would have got at once.
+    pub(crate) held_max: Duration,
     pub(crate) cache_refresh: Duration,
     /// Paths in one batched listing.
     pub(crate) batched_listing_max: usize,
@@ -59,6 +61,7 @@ impl Settings {
             retry_cache: conf.get(&keys::DFS_NAMENODE_ENABLE_RETRYCACHE)?,
             retry_expiry: conf.get(&keys::DFS_NAMENODE_RETRYCACHE_EXPIRYTIME_MILLIS)?,
             lease_recheck: conf.get(&keys::DFS_NAMENODE_LEASE_RECHECK_INTERVAL_MS)?,
+            held_max: conf.get(&keys::ZEROHOP_NAMENODE_REPORT_WAIT_MAX_MS)?,
             cache_refresh: conf.get(&keys::DFS_NAMENODE_PATH_BASED_CACHE_REFRESH_INTERVAL_MS)?,
             batched_listing_max: above_zero(conf, &keys::DFS_BATCHED_LS_LIMIT)? as usize,
         })

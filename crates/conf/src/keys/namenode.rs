@@ -241,6 +241,8 @@ keys! {
     DFS_NAMENODE_WRITE_LOCK_REPORTING_THRESHOLD_MS: Duration = "dfs.namenode.write-lock-reporting-threshold-ms", "5000", Millis;
     /// A read lock held longer is logged.
     DFS_NAMENODE_READ_LOCK_REPORTING_THRESHOLD_MS: Duration = "dfs.namenode.read-lock-reporting-threshold-ms", "5000", Millis;
+    /// Longest wait of `complete` and `addBlock` for a DataNode's report that is on its way (ours, not Hadoop's).
+    ZEROHOP_NAMENODE_REPORT_WAIT_MAX_MS: Duration = "zerohop.namenode.report.wait.max.ms", "1000", Millis;
     /// Classes of the audit log.
     DFS_NAMENODE_AUDIT_LOGGERS: Vec<String> = "dfs.namenode.audit.loggers", "default", Plain;
     /// Whether the audit log is written behind the call.

@@ -5,7 +5,6 @@ use crate::core::Core;
 use crate::message::{decode, encode};
 use crate::retry::CallKey;
 use crate::storage::Ticket;
-use crate::waiters::HELD_MAX;
 use bytes::Bytes;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -123,7 +122,7 @@ impl Call<'_> {
     }
 
     /// A change whose answer depends on a DataNode's report that is on its way: where `lacks` names a block, it is held
-    /// until that one is complete and tried again, for a second at most.
+    /// until that one is complete and tried again, for so long as the settings say.
     pub(crate) fn held<Q, R>(
         self,
         line: impl Fn(&Q) -> Line<'_> + Send + 'static,
@@ -154,7 +153,7 @@ impl Call<'_> {
         };
         let (core, context) = (self.core.clone(), self.context.clone());
         Reply::later(async move {
-            let end = Instant::now() + HELD_MAX;
+            let end = Instant::now() + core.settings.held_max;
             let (mut wait, mut ticket) = (wait, ticket);
             let result = loop {
                 let in_time = wait.woken_before(end).await;

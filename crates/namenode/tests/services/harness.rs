@@ -22,12 +22,17 @@ pub struct Harness {
 
 impl Harness {
     pub async fn start() -> Self {
+        Self::with(&[]).await
+    }
+
+    pub async fn with(settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut conf = Conf::new();
         conf.set("dfs.namenode.name.dir", folder.path().join("name").to_str().unwrap());
         conf.set("fs.defaultFS", "hdfs://127.0.0.1:0");
         conf.set("dfs.namenode.http-address", "127.0.0.1:0");
         conf.set("dfs.replication", "1");
+        settings.iter().for_each(|(name, value)| conf.set(name, value));
         NameNode::format(&conf, FormatOptions::default()).unwrap();
         let conf = Arc::new(conf);
         let node = NameNode::start(conf.clone()).await.unwrap();

@@ -212,9 +212,7 @@ impl BlockManager {
             return;
         }
         self.schedules_rolled_ms = self.now.mono_ms;
-        for storage in &mut self.nodes.storages {
-            storage.scheduled = [0, storage.scheduled[0]];
-        }
+        self.nodes.nodes.iter_mut().for_each(|node| node.scheduled.roll());
     }
 
     /// A DataNode is dead: its replicas do not count any more.

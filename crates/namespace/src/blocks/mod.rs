@@ -27,6 +27,7 @@ mod refusal;
 mod report;
 mod report_lease;
 mod safemode;
+mod schedule;
 mod stats;
 #[cfg(test)]
 mod tests;

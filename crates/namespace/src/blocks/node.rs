@@ -1,5 +1,6 @@
 //! A DataNode and its storages, as far as they are known.
 
+use super::schedule::Schedule;
 use super::types::{
     AdminState, DatanodeId, NodeIdx, Now, RecoverCommand, StorageIdx, StorageReport, StorageType,
     TransferCommand, VolumeFailures,
@@ -17,6 +18,7 @@ pub(super) struct Node {
     pub(super) rack: Arc<str>,
     pub(super) software_version: String,
     pub(super) storages: SmallVec<[StorageIdx; 4]>,
+    pub(super) scheduled: Schedule,
     pub(super) alive: bool,
     pub(super) admin: AdminState,
     pub(super) xceivers: u32,
@@ -53,8 +55,6 @@ pub(super) struct Storage {
     pub(super) mount: Option<String>,
     /// Slots of the blocks it holds a replica of.
     pub(super) blocks: RoaringBitmap,
-    /// Blocks sent there that it has not reported, now and in the period before.
-    pub(super) scheduled: [u32; 2],
     /// Full reports since its DataNode registered.
     pub(super) reports: u32,
     /// Bytes of reported blocks that are newer than the namespace, while safe mode of the start lasts.
@@ -62,10 +62,9 @@ pub(super) struct Storage {
 }
 
 impl Storage {
-    /// Bytes that new blocks of a size may still take, minus what is on its way.
-    pub(super) fn room(&self, block_size: u64) -> u64 {
-        let scheduled = u64::from(self.scheduled[0]) + u64::from(self.scheduled[1]);
-        self.remaining.saturating_sub(scheduled.saturating_mul(block_size))
+    /// Whether a block of this size may be placed there.
+    pub(super) fn takes(&self, kind: StorageType, block_size: u64) -> bool {
+        self.kind == kind && !self.failed && !self.read_only && self.remaining >= block_size
     }
 
     pub(super) fn apply(&mut self, report: &StorageReport) {

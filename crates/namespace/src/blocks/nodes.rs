@@ -2,6 +2,7 @@
 
 use super::map::Slot;
 use super::node::{Node, NodeCache, ReportLease, Storage};
+use super::schedule::Schedule;
 use super::types::{
     AdminState, DatanodeId, DatanodeInfo, NodeIdx, NodeStats, Now, RecoverCommand, ReplicaLocation,
     StorageIdx, StorageType, VolumeFailures,
@@ -79,6 +80,7 @@ impl Nodes {
             rack,
             software_version: String::new(),
             storages: SmallVec::new(),
+            scheduled: Schedule::default(),
             alive: false,
             admin: AdminState::Normal,
             xceivers: 0,
@@ -168,7 +170,6 @@ impl Nodes {
             block_pool_used: 0,
             mount: None,
             blocks: RoaringBitmap::new(),
-            scheduled: [0; 2],
             reports: 0,
             future_bytes: 0,
         });
@@ -218,15 +219,17 @@ impl Nodes {
     }
 
     pub(super) fn schedule(&mut self, storage: StorageIdx) {
-        if let Some(known) = self.storage_mut(storage) {
-            known.scheduled[0] = known.scheduled[0].saturating_add(1);
+        let Some(kind) = self.storage(storage).map(|known| known.kind) else { return };
+        if let Some(node) = self.owner_mut(storage) {
+            node.scheduled.add(kind);
         }
     }
 
     pub(super) fn unschedule(&mut self, storage: StorageIdx) {
-        let Some(known) = self.storage_mut(storage) else { return };
-        let period = usize::from(known.scheduled[1] == 0);
-        known.scheduled[1 - period] = known.scheduled[1 - period].saturating_sub(1);
+        let Some(kind) = self.storage(storage).map(|known| known.kind) else { return };
+        if let Some(node) = self.owner_mut(storage) {
+            node.scheduled.remove(kind);
+        }
     }
 
     pub(super) fn queue_recovery(&mut self, leader: StorageIdx, command: RecoverCommand) {

@@ -311,17 +311,22 @@ impl<'a> Search<'a> {
             && self.manager.now.mono_ms.saturating_sub(heard_ms) > params.stale_interval_ms
     }
 
+    /// A storage of the type with room for one more block, if the others have room for those on their way.
     fn storage_of(&self, node: NodeIdx, kind: super::StorageType) -> Option<StorageIdx> {
         let nodes = &self.manager.nodes;
-        let storages = &nodes.node(node)?.storages;
+        let node = nodes.node(node)?;
+        let (storages, size) = (&node.storages, self.request.block_size);
+        let usable = storages.iter().filter_map(|storage| nodes.storage(*storage));
+        let room: u64 = usable
+            .filter(|known| known.takes(kind, size))
+            .map(|known| known.remaining)
+            .fold(0, u64::saturating_add);
+        if room < (node.scheduled.count(kind).saturating_add(1)).saturating_mul(size) {
+            return None;
+        }
         let start = self.manager.dice.below(storages.len());
         let fits = |storage: &StorageIdx| {
-            nodes.storage(*storage).is_some_and(|known| {
-                known.kind == kind
-                    && !known.failed
-                    && !known.read_only
-                    && known.room(self.request.block_size) >= self.request.block_size
-            })
+            nodes.storage(*storage).is_some_and(|known| known.takes(kind, size))
         };
         let rotated = (0..storages.len())
             .filter_map(|step| storages.get((start + step) % storages.len()).copied());

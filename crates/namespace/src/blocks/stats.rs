@@ -156,10 +156,7 @@ impl BlockManager {
             software_version: node.software_version.clone(),
             failed_volumes: node.failed_volumes,
             volume_failures: node.volume_failures.clone(),
-            scheduled_blocks: storages
-                .iter()
-                .map(|s| u64::from(s.scheduled[0]) + u64::from(s.scheduled[1]))
-                .sum(),
+            scheduled_blocks: node.scheduled.total(),
             storages: storages.into_iter().map(report_of).collect(),
         }
     }

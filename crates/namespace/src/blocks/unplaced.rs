@@ -37,7 +37,8 @@ impl BlockManager {
                 format!("no usable volume of type {}", names.join(" or "))
             }
             Some(known) => {
-                let scheduled: u64 = known.scheduled.iter().map(|count| u64::from(*count)).sum();
+                let node = self.nodes.node(node);
+                let scheduled = node.map_or(0, |node| node.scheduled.count(known.kind));
                 format!(
                     "not enough storage space: {} bytes at most on one volume, {scheduled} block(s) on their way",
                     known.remaining

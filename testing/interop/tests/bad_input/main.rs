@@ -24,6 +24,9 @@ const READ_TIMEOUT: Duration = Duration::from_secs(8);
 /// linger for a moment, and some are on their way.
 const THREADS_MORE: usize = 200;
 
+/// Far more than rounds of the client beside take, whatever the disk does.
+const ROUNDS_MAX: Duration = Duration::from_secs(120);
+
 /// Every port that a daemon of ours listens on.
 struct Ports {
     namenode_rpc: Port,
@@ -230,7 +233,7 @@ fn silent(ports: &Ports, beside: &Beside, watch: &Watch) -> Outcome {
             open.push(port.open(begun)?);
         }
         let since = Instant::now();
-        beside.goes_on(20, Duration::from_secs(30)).map_err(|e| format!("{}: {e}", port.0))?;
+        beside.goes_on(20, ROUNDS_MAX).map_err(|e| format!("{}: {e}", port.0))?;
         println!("{}: {count} silent connections, 20 rounds in {:?}", port.0, since.elapsed());
         let threads = watch.threads();
         println!("threads: {before:?} before, {threads:?} now");
@@ -276,7 +279,7 @@ fn strangers_on_every_port() {
     over(Cluster::start(&spec), |cluster| {
         let ports = Ports::find(cluster)?;
         let beside = Beside::start(&cluster.conf())?;
-        beside.goes_on(5, Duration::from_secs(30))?;
+        beside.goes_on(5, ROUNDS_MAX)?;
         let watch = Watch::start(cluster);
         let steps: [(&str, &dyn Fn() -> Outcome); 7] = [
             ("random bytes", &|| random_bytes(&ports)),
@@ -290,7 +293,7 @@ fn strangers_on_every_port() {
         let mut failures = Vec::new();
         for (name, step) in steps {
             let since = Instant::now();
-            let outcome = step().and_then(|()| beside.goes_on(2, Duration::from_secs(30)));
+            let outcome = step().and_then(|()| beside.goes_on(2, ROUNDS_MAX));
             let outcome = outcome.and_then(|()| watch.look(name));
             println!("{name}: {:?}", since.elapsed());
             failures.extend(outcome.err().map(|e| format!("{name}: {e}")));

@@ -188,11 +188,12 @@ pub fn latencies(
         let mut own = Latencies::default();
         for place in places.iter().cycle() {
             let start = Instant::now();
-            if start >= deadline {
+            reader.read_at(*place, &mut buffer)?;
+            let end = Instant::now();
+            own.add(end - start);
+            if end >= deadline {
                 break;
             }
-            reader.read_at(*place, &mut buffer)?;
-            own.add(start.elapsed());
         }
         Ok(own)
     };

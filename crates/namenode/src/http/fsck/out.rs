@@ -147,8 +147,8 @@ mod tests {
     #[tokio::test]
     async fn a_slow_check_shows_that_it_is_alive() {
         let quiet_max = Duration::from_millis(20);
-        let (out, mut report) = with_quiet(quiet_max);
         let begun = Instant::now();
+        let (out, mut report) = with_quiet(quiet_max);
         assert_eq!(next(&mut report).await.as_deref(), Some("."));
         assert_eq!(next(&mut report).await.as_deref(), Some("."));
         assert!(begun.elapsed() >= 2 * quiet_max);

@@ -93,6 +93,38 @@ fn a_refused_block_names_each_datanode_and_its_reason() {
     assert_eq!(only_memory, ["10.0.0.0:9866 (no usable volume of type ARCHIVE)"]);
 }
 
+/// Which volume takes a block is the DataNode's choice.
+#[test]
+fn a_block_on_another_volume_than_the_one_named_has_arrived() {
+    let mut cluster = Cluster::new(&["/a"]);
+    let disks = [disk(0), StorageReport { id: storage(1), ..disk(0) }];
+    let beat = |cluster: &mut Cluster, remaining: u64| {
+        let disks = disks.clone().map(|disk| StorageReport { remaining, ..disk });
+        cluster.blocks.heartbeat("uuid-0", Heartbeat::default(), &disks, cluster.now);
+    };
+    beat(&mut cluster, 50 * GB);
+    let mut volumes = std::collections::BTreeSet::new();
+    for id in 0..20 {
+        cluster.blocks.put_under_construction(block(id, 0), FILE, 1);
+        let targets = cluster.blocks.choose_targets(&request("10.0.0.0", 1)).unwrap();
+        cluster.blocks.set_targets(BlockId(id), &targets);
+        volumes.extend(targets);
+        cluster.received(0, block(id, 10));
+        assert!(cluster.blocks.commit(block(id, 10)).unwrap());
+    }
+    assert_eq!(volumes.len(), 2, "either was named");
+    assert_eq!(cluster.blocks.node_reports(NodeFilter::All)[0].scheduled_blocks, 0);
+    // Room for one block on each.
+    beat(&mut cluster, GB);
+    let gigabyte = PlacementRequest { block_size: GB, ..request("10.0.0.0", 1) };
+    for id in [20, 21] {
+        let targets = cluster.blocks.choose_targets(&gigabyte).unwrap();
+        cluster.blocks.put_under_construction(block(id, 0), FILE, 1);
+        cluster.blocks.set_targets(BlockId(id), &targets);
+    }
+    assert!(cluster.blocks.choose_targets(&gigabyte).is_err());
+}
+
 /// What will never arrive must not take the room of what could (Hadoop forgets it after 10 to 20 minutes).
 #[test]
 fn room_is_kept_only_for_blocks_that_are_on_their_way() {
