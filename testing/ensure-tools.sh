@@ -35,7 +35,17 @@ if ! class_path_is_good || [ ! -s "$out/native/libhadoop.so" ]; then
 fi
 [ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
 
-maven() { mvn -q -B -ntp -f "$pom" "$@" >"$out/maven.log" 2>&1 || { tail -15 "$out/maven.log"; exit 1; }; }
+# A server that hangs or refuses for a moment is asked again: what came is kept.
+maven() {
+  local try
+  for try in 1 2 3; do
+    timeout 600 mvn -q -B -ntp -f "$pom" "$@" >"$out/maven.log" 2>&1 && return
+    say "Maven failed (try $try of 3)"
+    [ "$try" = 3 ] || sleep 10
+  done
+  tail -15 "$out/maven.log"
+  exit 1
+}
 
 if ! class_path_is_good; then
   say "collecting the jars of Apache Hadoop 3.4.3 with Maven (kept in ~/.m2)"

@@ -81,8 +81,11 @@ echo "== tools"
 testing/ensure-tools.sh || { echo "tools: the interop tests cannot run without them"; failed=$((failed + 1)); }
 echo "== tests (logs in $logs)"
 part build 1200 cargo build --profile fast -p zerohop-cli
-part unit 1200 cargo test --workspace --exclude zerohop-interop --no-fail-fast
-part interop 2700 cargo test --profile fast -p zerohop-interop --no-fail-fast
+# Gigabytes of build results on their way to the disk would hold up every fsync of the tests.
+part unit-build 1200 cargo test -q --workspace --exclude zerohop-interop --no-run && sync
+part unit 2400 cargo test --workspace --exclude zerohop-interop --no-fail-fast
+part interop-build 1200 cargo test -q --profile fast -p zerohop-interop --no-run && sync
+part interop 4200 cargo test --profile fast -p zerohop-interop --no-fail-fast
 
 remains=$(sweep)
 if [ -n "$remains" ]; then

@@ -12,9 +12,9 @@ use crate::tools::Java;
 use crate::{Kind, Outcome, tools, wait};
 
 /// How long a daemon may take to serve on a busy machine.
-const START_LIMIT: Duration = Duration::from_secs(60);
+const START_LIMIT: Duration = Duration::from_secs(180);
 /// How long a daemon may take to end after SIGTERM.
-const STOP_LIMIT: Duration = Duration::from_secs(20);
+const STOP_LIMIT: Duration = Duration::from_secs(60);
 
 /// What to start.
 pub struct Spec<'a> {

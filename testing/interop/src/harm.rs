@@ -18,7 +18,7 @@ use crate::process::{Process, tail};
 use crate::{Outcome, content, tools, wait};
 
 /// How long a change that DataNodes carry out may take to show.
-pub const SETTLE: Duration = Duration::from_secs(60);
+pub const SETTLE: Duration = Duration::from_secs(150);
 
 /// A failure as text.
 pub trait Explain<T> {

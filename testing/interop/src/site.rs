@@ -94,6 +94,8 @@ impl Site {
             ("dfs.namenode.heartbeat.recheck-interval", "500"),
             ("dfs.namenode.redundancy.interval.seconds", "1"),
             ("dfs.namenode.reconstruction.pending.timeout-sec", "5"),
+            // Of four DataNodes one with two connections is "too busy" beside three idle ones.
+            ("dfs.namenode.redundancy.considerLoad", "false"),
             ("dfs.blocksize", "1048576"),
             ("dfs.replication", "3"),
             // The client sleeps this long when a block's report is not in yet; Apache's NameNode

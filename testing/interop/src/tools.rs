@@ -54,8 +54,8 @@ impl Java {
         command
             .args(OPENS)
             .args(["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"])
-            .arg("-Xlog:cds=off")
-            .arg("-Xlog:cds+dynamic=off")
+            // Standard output is the drivers' alone.
+            .args(["-Xlog:disable", "-Xlog:all=error:stderr", "-XX:+DisplayVMOutputToStderr"])
             .arg(format!("-Xmx{heap_mb}m"))
             .arg(format!("-XX:SharedArchiveFile={}", self.archive.display()))
             .arg("-Djava.net.preferIPv4Stack=true")

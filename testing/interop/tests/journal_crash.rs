@@ -4,7 +4,7 @@
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use zerohop_client::blocking::FileSystem;
@@ -97,18 +97,27 @@ impl Alone {
         process.ended().ok_or_else(|| "no exit status".to_owned())
     }
 
-    /// Loads from all threads; `during` runs beside them and its end ends the load.
+    /// Loads from all threads; `during` runs beside them from when each has had an answer, and its end
+    /// ends the load.
     fn load(&mut self, during: impl FnOnce(&mut Option<Process>) -> Outcome) -> Outcome<u64> {
         let goes_on = AtomicBool::new(true);
         let fs = self.client()?;
         let mut promises = std::mem::take(&mut self.promises);
         let before: u64 = promises.iter().map(Promises::count).sum();
+        let looks: Vec<AtomicU32> = promises.iter().map(|_| AtomicU32::new(0)).collect();
         let outcome = std::thread::scope(|scope| {
-            for thread in &mut promises {
+            for (thread, looks) in promises.iter_mut().zip(&looks) {
                 let (fs, goes_on) = (&fs, &goes_on);
-                scope.spawn(move || thread.load(fs, &|| goes_on.load(Ordering::Relaxed)));
+                let next = move || {
+                    looks.fetch_add(1, Ordering::Relaxed);
+                    goes_on.load(Ordering::Relaxed)
+                };
+                scope.spawn(move || thread.load(fs, &next));
             }
-            let outcome = during(&mut self.process);
+            // A thread looks whether to go on before its first change, and again when that is answered.
+            let all_began = || looks.iter().all(|looks| looks.load(Ordering::Relaxed) > 1);
+            let began = wait::until("answers for all threads", LIMIT, || Ok(all_began()));
+            let outcome = began.and_then(|()| during(&mut self.process));
             goes_on.store(false, Ordering::Relaxed);
             outcome
         });
@@ -268,7 +277,7 @@ fn a_full_disk_stops_it() {
         }
         let count = alone.load(|process| {
             let process = process.as_mut().ok_or("no NameNode")?;
-            wait::until("the disk is full", LIMIT * 2, || Ok(process.ended().is_some()))
+            wait::until("the disk is full", LIMIT * 8, || Ok(process.ended().is_some()))
         })?;
         let status = alone.end()?;
         println!("{count} changes answered before the disk was full");
@@ -300,7 +309,7 @@ fn one_folder_of_two_is_enough() {
         let count = alone.load(|process| {
             let failed =
                 || std::fs::read_to_string(&log).is_ok_and(|l| l.contains("No space left"));
-            wait::until("the small folder fails", LIMIT * 2, || Ok(failed()))?;
+            wait::until("the small folder fails", LIMIT * 8, || Ok(failed()))?;
             pass(Duration::from_millis(500))?;
             process.as_mut().ok_or("no NameNode")?.alive()?;
             *process = None;

@@ -12,7 +12,7 @@ use crate::stop::Stop;
 
 /// Longest time that a signal waits for files to be removed and closed; a second signal waits no
 /// longer.
-const CLEAN_UP_MAX: Duration = Duration::from_secs(5);
+const CLEAN_UP_MAX: Duration = Duration::from_secs(15);
 
 /// A file being written that others may close; `None` once it is closed.
 type Shared = Arc<Mutex<Option<Box<dyn Output>>>>;
@@ -49,7 +49,7 @@ static UNFINISHED: Mutex<Vec<(u64, Task)>> = Mutex::new(Vec::new());
 fn note(task: Task) -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     static WATCH: OnceLock<()> = OnceLock::new();
-    WATCH.get_or_init(|| drop(std::thread::Builder::new().spawn(watch)));
+    WATCH.get_or_init(start_watch);
     let mut all = locked(&UNFINISHED);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     all.push((number, task));
@@ -131,17 +131,27 @@ impl Output for Closed {
     }
 }
 
+/// From here on signals wait for the files to be left in order.
+fn start_watch() {
+    let (ready, is_ready) = std::sync::mpsc::channel();
+    if std::thread::Builder::new().spawn(move || watch(ready)).is_ok() {
+        // An error: it cannot watch, and a signal ends the process at once.
+        let _ = is_ready.recv();
+    }
+}
+
 /// Waits for a signal, leaves everything in order, and ends the process as the signal would.
-fn watch() {
+fn watch(ready: std::sync::mpsc::Sender<()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let Ok(runtime) = runtime else { return };
-    let Ok(code) = runtime.block_on(signalled()) else { return };
+    let Ok(code) = runtime.block_on(signalled(ready)) else { return };
     std::process::exit(code);
 }
 
 /// The exit code that a shell gives to the signal.
-async fn signalled() -> Outcome<i32> {
+async fn signalled(ready: std::sync::mpsc::Sender<()>) -> Outcome<i32> {
     let mut stop = Stop::new()?;
+    let _ = ready.send(());
     let code = stop.wait().await.exit_code();
     let (done, cleaned) = tokio::sync::oneshot::channel();
     std::thread::Builder::new().spawn(move || clean_up(done)).map_err(Failure::of)?;

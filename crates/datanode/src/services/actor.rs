@@ -243,8 +243,8 @@ impl Actor {
             registration,
             reports: state.reports,
             xmits_in_progress: Some(self.node.transfers_under_way()),
-            // Apache counts its accepting thread: a NameNode compares loads by ratio, and a load
-            // of zero elsewhere would make one writer too many here.
+            // Never zero: a NameNode compares loads by ratio, and a load of zero elsewhere would
+            // make one writer too many here.
             xceiver_count: Some(u32::try_from(self.node.threads.busy() + 1).unwrap_or(u32::MAX)),
             failed_volumes: Some(state.failed_volumes),
             cache_capacity: Some(self.node.store.cache.capacity()),

@@ -32,7 +32,7 @@ impl Harness {
         conf.set("fs.defaultFS", "hdfs://127.0.0.1:0");
         conf.set("dfs.namenode.http-address", "127.0.0.1:0");
         conf.set("dfs.replication", "1");
-        settings.iter().for_each(|(name, value)| conf.set(name, value));
+        settings.iter().for_each(|(name, value)| conf.set(name, *value));
         NameNode::format(&conf, FormatOptions::default()).unwrap();
         let conf = Arc::new(conf);
         let node = NameNode::start(conf.clone()).await.unwrap();

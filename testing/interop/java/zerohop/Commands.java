@@ -239,7 +239,8 @@ final class Commands {
   }
 
   private Object[] contacts() throws IOException {
-    return Arrays.stream(fs.getDataNodeStats(DatanodeReportType.LIVE))
+    // One that registered has no storages, and takes no block, before its first heartbeat.
+    return Arrays.stream(fs.getDataNodeStats(DatanodeReportType.LIVE)).filter(d -> d.getCapacity() > 0)
         .map(d -> d.getXferAddr() + " " + d.getLastUpdate()).sorted().toArray();
   }
 

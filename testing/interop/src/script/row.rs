@@ -1,6 +1,6 @@
 //! One row of the matrix: a cluster, its clients, and the files that must stay whole.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::cluster::{Cluster, Spec};
 use crate::driver::Driver;
@@ -9,7 +9,9 @@ use crate::{Kind, Outcome, content};
 /// Bytes in a block of the script's files.
 pub const BLOCK: u64 = 1 << 20;
 /// How long a change that DataNodes carry out may take to show.
-pub(super) const SETTLE: Duration = Duration::from_secs(60);
+/// A recovery that works takes less.
+const RECOVERY_MAX: Duration = Duration::from_secs(35);
+pub(super) const SETTLE: Duration = Duration::from_secs(150);
 
 /// One row of the matrix while it runs.
 pub struct Row {
@@ -119,9 +121,15 @@ impl Row {
         Ok(blocks.iter().map(hosts).collect())
     }
 
-    /// Waits until a file is closed (after a recovery).
+    /// Waits until a file is closed (after a recovery). A recovery that failed is begun anew by who asks
+    /// for it once more.
     pub fn wait_closed(&mut self, path: &str) -> Outcome {
+        let mut asked = Instant::now();
         crate::wait::until(&format!("{path} closed"), SETTLE, || {
+            if asked.elapsed() > RECOVERY_MAX {
+                asked = Instant::now();
+                self.cluster.judge()?.ok(&["recoverlease", path])?;
+            }
             Ok(self.cluster.judge()?.ok(&["isclosed", path])?[0] == "true")
         })
     }

@@ -21,8 +21,8 @@ use zerohop_interop::{Kind, Outcome, site};
 /// The DataNode's read timeout.
 const READ_TIMEOUT: Duration = Duration::from_secs(8);
 /// A thousand connections that send nothing, or half a request, may make so many threads: 128 may
-/// linger for a moment, and some are on their way.
-const THREADS_MORE: usize = 200;
+/// linger for a moment, and those accepted before the first of these ran are on their way.
+const THREADS_MORE: usize = 500;
 
 /// Far more than rounds of the client beside take, whatever the disk does.
 const ROUNDS_MAX: Duration = Duration::from_secs(120);

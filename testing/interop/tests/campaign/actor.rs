@@ -102,7 +102,8 @@ impl Actor {
                 self.remember(format!("{what}: {error}"));
                 use Kind::*;
                 match error.kind() {
-                    Denied | NotEmpty | WrongType | Quota | Corrupt | Invalid | Unsupported => {
+                    // Not Corrupt: that is a block of which no replica can be reached, too.
+                    Denied | NotEmpty | WrongType | Quota | Invalid | Unsupported => {
                         Err(format!("{what}: {error}"))
                     }
                     _ => Ok(false),

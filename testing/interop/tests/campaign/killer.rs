@@ -1,8 +1,9 @@
 //! Kills daemons and starts them again.
 
 use std::net::TcpStream;
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fastrand::Rng;
 use zerohop_client::SafeModeAction;
@@ -10,7 +11,7 @@ use zerohop_interop::cluster::Cluster;
 use zerohop_interop::harm::{SETTLE, client};
 use zerohop_interop::{Outcome, wait};
 
-use crate::DATANODES;
+use crate::{Course, DATANODES};
 
 /// One in so many kills takes the NameNode.
 const NAMENODE: u32 = 4;
@@ -28,14 +29,15 @@ impl Killer {
         Self { rng: Rng::with_seed(seed), namenode: 0, datanodes: 0 }
     }
 
-    /// One process at a time, killed and started again, until `end`; all run afterwards.
-    pub fn kill_until(&mut self, cluster: &mut Cluster, end: Instant) -> Outcome {
-        while Instant::now() < end {
+    /// One process at a time, killed and started again, until the course ends; all run afterwards.
+    pub fn kill_until(&mut self, cluster: &mut Cluster, course: &Course) -> Outcome {
+        while course.goes_on() {
             self.pause(1200);
             match (self.namenode + self.datanodes) % NAMENODE {
                 1 => self.kill_namenode(cluster)?,
                 _ => self.kill_datanode(cluster)?,
             }
+            course.is_namenode_killed.store(self.namenode > 0, Relaxed);
         }
         Ok(())
     }

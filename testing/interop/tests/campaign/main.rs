@@ -6,6 +6,8 @@ mod actor;
 mod killer;
 mod known;
 
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
 use zerohop_interop::cluster::{Cluster, Spec};
@@ -18,6 +20,8 @@ use killer::Killer;
 
 const ACTORS: u64 = 4;
 const DATANODES: usize = 4;
+/// Operations that must be done for a course to show anything.
+const ENOUGH: u64 = 20 * ACTORS;
 
 fn setting(name: &str, default: u64) -> u64 {
     let given = std::env::var(name).ok();
@@ -34,26 +38,51 @@ fn patient_clients() -> Vec<Setting> {
     keys.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
 }
 
-/// All work until `end`, and the killer beside them.
+/// When the work is over: when its time is, and not before it shows something. A slow machine gets
+/// longer for that.
+struct Course {
+    begun: Instant,
+    time: Duration,
+    done: AtomicU64,
+    is_namenode_killed: AtomicBool,
+}
+
+impl Course {
+    fn new(time: Duration) -> Self {
+        let (done, is_namenode_killed) = (AtomicU64::new(0), AtomicBool::new(false));
+        Self { begun: Instant::now(), time, done, is_namenode_killed }
+    }
+
+    fn goes_on(&self) -> bool {
+        let shows_something =
+            self.done.load(Relaxed) >= ENOUGH && self.is_namenode_killed.load(Relaxed);
+        let age = self.begun.elapsed();
+        age < self.time || !shows_something && age < 6 * self.time
+    }
+}
+
+/// All work until the course ends, and the killer beside them.
 fn work_under_kills(
     cluster: &mut Cluster,
     actors: &mut [Actor],
     killer: &mut Killer,
-    end: Instant,
+    course: &Course,
 ) -> Outcome {
     std::thread::scope(|scope| {
         let working: Vec<_> = actors
             .iter_mut()
             .map(|actor| {
                 scope.spawn(move || {
-                    while Instant::now() < end {
+                    while course.goes_on() {
+                        let before = actor.done;
                         actor.step()?;
+                        course.done.fetch_add(actor.done - before, Relaxed);
                     }
                     Ok(())
                 })
             })
             .collect();
-        let killed = killer.kill_until(cluster, end);
+        let killed = killer.kill_until(cluster, course);
         let worked: Vec<Outcome> = working
             .into_iter()
             .map(|working| working.join().map_err(|_| "an actor died".to_owned())?)
@@ -92,7 +121,7 @@ fn campaign(datanodes: Kind) {
             (0..ACTORS).map(|i| Actor::new(client(&cluster.conf(), &[])?, i, seed)).collect();
         let mut actors = actors?;
         let mut killer = Killer::new(seed);
-        work_under_kills(cluster, &mut actors, &mut killer, Instant::now() + time)?;
+        work_under_kills(cluster, &mut actors, &mut killer, &Course::new(time))?;
         let (done, failed) = actors.iter().fold((0, 0), |(d, f), a| (d + a.done, f + a.failed));
         let (namenode, datanodes) = (killer.namenode, killer.datanodes);
         let course = format!(
@@ -100,7 +129,7 @@ fn campaign(datanodes: Kind) {
              times, DataNodes {datanodes} times"
         );
         println!("{course}");
-        if done < 20 * ACTORS || namenode == 0 || datanodes == 0 {
+        if done < ENOUGH || namenode == 0 || datanodes == 0 {
             return Err(format!("too little to show anything: {course}"));
         }
 

@@ -7,7 +7,7 @@ use crate::jmx;
 use zerohop_client::blocking::{FileSystem, FileWriter};
 use zerohop_interop::cluster::{Cluster, Spec};
 use zerohop_interop::harm::{Explain, SETTLE, blocks, client, over, put, shape, write, zerohop};
-use zerohop_interop::{Kind, Outcome, java, wait};
+use zerohop_interop::{Kind, Outcome, java, site, wait};
 
 const BLOCK: u64 = 1 << 20;
 
@@ -83,8 +83,9 @@ fn ask(cluster: &Cluster, question: &str, block: &str) -> Outcome<(i32, String)>
 /// The answers to all questions, once the replicas were reported.
 fn answers(kind: Kind, mut then: impl FnMut(&Cluster) -> Outcome) -> Vec<(i32, String)> {
     let name = format!("fsck-{kind:?}").to_lowercase();
-    let spec =
-        Spec { name: &name, namenode: kind, datanodes: kind, count: 2, settings: Vec::new() };
+    // Nobody is dead for a while, however busy the machine is: reports count that.
+    let settings = site::settings(&[("dfs.namenode.heartbeat.recheck-interval", "30000")]);
+    let spec = Spec { name: &name, namenode: kind, datanodes: kind, count: 2, settings };
     let mut found = Vec::new();
     over(Cluster::start(&spec), |cluster| {
         let fs = client(&cluster.conf(), &[])?;
@@ -93,8 +94,10 @@ fn answers(kind: Kind, mut then: impl FnMut(&Cluster) -> Outcome) -> Vec<(i32, S
         let block = format!("blk_{}", first.first().ok_or("no block")?.block.block.id.0);
         wait::until("all replicas are known", SETTLE, || {
             let (_, report) = ask(cluster, "/ -files -blocks -replicaDetails", &block)?;
+            let (_, open) = ask(cluster, "/open -openforwrite -files -blocks", &block)?;
             let live = report.matches("(LIVE)").count();
-            if live == 9 { Ok(true) } else { Err(report) }
+            let is_first_known = open.contains("Live_repl=2");
+            if live == 9 && is_first_known { Ok(true) } else { Err(format!("{report}{open}")) }
         })?;
         for question in QUESTIONS {
             found.push(ask(cluster, question, &block)?);

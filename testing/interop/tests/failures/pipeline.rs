@@ -171,7 +171,7 @@ fn apache_datanodes_are_replaced() {
 /// A writer that is idle for several time-outs of the DataNodes goes on in the same pipeline: no new
 /// generation stamp was needed.
 fn idle(datanodes: Kind) {
-    let settings = site::settings(&[("dfs.client.socket-timeout", "3000")]);
+    let settings = site::settings(&[("dfs.client.socket-timeout", "6000")]);
     let name = format!("idle-{datanodes:?}").to_lowercase();
     let spec = Spec { name: &name, namenode: Kind::Ours, datanodes, count: 2, settings };
     over(Cluster::start(&spec), |cluster| {
@@ -180,8 +180,8 @@ fn idle(datanodes: Kind) {
         write(&mut writer, 740, 100_000).at("write")?;
         writer.hflush().at("flush")?;
         let stamp = blocks(&fs, "/idle")?[0].block.block.stamp;
-        let until = Instant::now() + Duration::from_secs(12);
-        wait::until("four time-outs", Duration::from_secs(20), || Ok(Instant::now() > until))?;
+        let until = Instant::now() + Duration::from_secs(24);
+        wait::until("four time-outs", SETTLE, || Ok(Instant::now() > until))?;
         write(&mut writer, 740, 100_000).at("write after the pause")?;
         writer.close().at("close")?;
         check(&fs, "/idle", 740, 200_000)?;

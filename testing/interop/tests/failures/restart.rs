@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use zerohop_interop::cluster::{Cluster, Spec};
 use zerohop_interop::driver::Driver;
 use zerohop_interop::harm::{check, client, over, wait_nodes, wait_same, zerohop};
-use zerohop_interop::{Kind, Outcome, java, wait};
+use zerohop_interop::{Kind, Outcome, java, site, wait};
 
 const PART: u64 = 1_000_003;
 const BLOCK: &str = "8388608";
-/// The writers wait 4 s before they look for the DataNode, and give up after 30.
-const PATIENCE: Duration = Duration::from_secs(28);
+/// The writers wait 4 s before they look for the DataNode, and give up after two minutes.
+const PATIENCE: Duration = Duration::from_secs(110);
 
 struct Writer {
     driver: Driver,
@@ -43,6 +43,17 @@ impl Writer {
 
 /// The first DataNode is told by our tool, the second by Apache's.
 fn shut_down(cluster: &Cluster, i: usize, apache: bool) -> Outcome {
+    tell(cluster, i)?;
+    // Seen once, when packets came while Apache's DataNode was ending: it said "Unmatched length"
+    // after the restart, and Apache's client gave it up. So nothing is written before it is deaf.
+    let log = cluster.site.log(&format!("dn{i}"));
+    let told = |log: &str| !apache || log.contains("Closing all peers");
+    wait::until("the DataNode has told its writers", PATIENCE, || {
+        Ok(told(&std::fs::read_to_string(&log).unwrap_or_default()))
+    })
+}
+
+fn tell(cluster: &Cluster, i: usize) -> Outcome {
     let address = format!("127.0.0.1:{}", cluster.site.ipc_ports[i]);
     let args = ["-shutdownDatanode", &address, "upgrade"];
     if i == 0 {
@@ -50,13 +61,7 @@ fn shut_down(cluster: &Cluster, i: usize, apache: bool) -> Outcome {
         if said.0 != 0 || !said.1.contains("Submitted a shutdown request") {
             return Err(format!("shutdownDatanode: {said:?}"));
         }
-        // Seen once, when packets came while Apache's DataNode was ending: it said "Unmatched length"
-        // after the restart, and Apache's client gave it up. So nothing is written before it is deaf.
-        let log = cluster.site.log("dn0");
-        let told = |log: &str| !apache || log.contains("Closing all peers");
-        return wait::until("the DataNode has told its writers", PATIENCE, || {
-            Ok(told(&std::fs::read_to_string(&log).unwrap_or_default()))
-        });
+        return Ok(());
     }
     let class = "org.apache.hadoop.hdfs.tools.DFSAdmin";
     java::run(class, &args, &cluster.conf(), PATIENCE)?.ok("shutdownDatanode").map(drop)
@@ -87,8 +92,11 @@ fn restart_under(cluster: &mut Cluster, writers: &mut [Writer], i: usize, apache
 fn restarts(datanodes: Kind) {
     let name = format!("restart-{datanodes:?}").to_lowercase();
     // Two in all: whoever takes one out of its pipeline finds none instead.
-    let spec =
-        Spec { name: &name, namenode: Kind::Ours, datanodes, count: 2, settings: Vec::new() };
+    let settings = site::settings(&[
+        ("dfs.client.datanode-restart.timeout", "120"),
+        ("dfs.datanode.restart.replica.expiration", "150"),
+    ]);
+    let spec = Spec { name: &name, namenode: Kind::Ours, datanodes, count: 2, settings };
     over(Cluster::start(&spec), |cluster| {
         let mut writers = vec![
             Writer::new(cluster, Kind::Apache, "/java", "1", 2)?,

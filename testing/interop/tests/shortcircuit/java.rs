@@ -21,30 +21,30 @@ pub fn listing(cluster: &Cluster, i: usize) -> Outcome<Value> {
     serde_json::from_str(&page).at("the DataNode's page")
 }
 
+/// The segments of both DataNodes.
+fn segments(cluster: &Cluster) -> Outcome<Vec<Value>> {
+    let mut found = Vec::new();
+    for i in 0..2 {
+        found.extend(listing(cluster, i)?["segments"].as_array().cloned().unwrap_or_default());
+    }
+    Ok(found)
+}
+
 /// Slots in use on both DataNodes, as `(pid, block, valid)`.
 pub fn slots(cluster: &Cluster) -> Outcome<Vec<(u64, String, bool)>> {
     let mut found = Vec::new();
-    for i in 0..2 {
-        let listing = listing(cluster, i)?;
-        for segment in listing["segments"].as_array().into_iter().flatten() {
-            let pid = segment["pid"].as_u64().unwrap_or_default();
-            for slot in segment["slots"].as_array().into_iter().flatten() {
-                let block = slot["block"].as_str().unwrap_or_default().to_owned();
-                found.push((pid, block, slot["valid"] == true));
-            }
+    for segment in segments(cluster)? {
+        let pid = segment["pid"].as_u64().unwrap_or_default();
+        for slot in segment["slots"].as_array().into_iter().flatten() {
+            let block = slot["block"].as_str().unwrap_or_default().to_owned();
+            found.push((pid, block, slot["valid"] == true));
         }
     }
     Ok(found)
 }
 
 fn segments_of(cluster: &Cluster, pid: u32) -> Outcome<usize> {
-    let mut count = 0;
-    for i in 0..2 {
-        let listing = listing(cluster, i)?;
-        let segments = listing["segments"].as_array().cloned().unwrap_or_default();
-        count += segments.iter().filter(|segment| segment["pid"] == pid).count();
-    }
-    Ok(count)
+    Ok(segments(cluster)?.iter().filter(|segment| segment["pid"] == pid).count())
 }
 
 pub fn put(client: &mut Driver, path: &str, seed: u64) -> Outcome {
@@ -136,9 +136,9 @@ fn every_byte_is_local(cluster: &mut Cluster, client: &mut Driver) -> Outcome {
     }
     // SAFETY: the call takes nothing and cannot fail.
     let uid = unsafe { libc::geteuid() };
-    let listing = listing(cluster, 0)?;
-    if listing["segments"][0]["uid"].as_u64() != Some(u64::from(uid)) {
-        return Err(format!("not of user {uid}: {listing}"));
+    let segments = segments(cluster)?;
+    if segments.iter().any(|segment| segment["uid"].as_u64() != Some(u64::from(uid))) {
+        return Err(format!("not of user {uid}: {segments:?}"));
     }
     Ok(())
 }
@@ -185,7 +185,7 @@ fn restarted_datanodes_serve_again(cluster: &mut Cluster, client: &mut Driver) -
     read_local(client, "/d", 4, ZERO_COPY)
 }
 
-/// A killed client holds nothing a second later.
+/// A killed client holds nothing soon after: some ms here, a busy machine gets more.
 fn a_killed_client_leaks_nothing(cluster: &mut Cluster, mut client: Driver) -> Outcome {
     let id = client.id();
     if segments_of(cluster, id)? == 0 {
@@ -193,11 +193,11 @@ fn a_killed_client_leaks_nothing(cluster: &mut Cluster, mut client: Driver) -> O
     }
     client.kill();
     let killed = Instant::now();
-    wait::until("the client's segments are gone", Duration::from_secs(1), || {
-        match segments_of(cluster, id)? {
-            0 => Ok(true),
-            left => Err(format!("{left} left")),
-        }
+    wait::until("the client's segments are gone", Duration::from_secs(10), || match segments_of(
+        cluster, id,
+    )? {
+        0 => Ok(true),
+        left => Err(format!("{left} left")),
     })?;
     println!("freed {} ms after the kill", killed.elapsed().as_millis());
     match slots(cluster)?.iter().find(|(pid, ..)| *pid == u64::from(id)) {

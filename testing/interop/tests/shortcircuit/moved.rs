@@ -17,7 +17,7 @@ const SEED: u64 = 21;
 
 fn run_mover(cluster: &Cluster) -> Outcome<String> {
     let class = "org.apache.hadoop.hdfs.server.mover.Mover";
-    let limit = Duration::from_secs(60);
+    let limit = Duration::from_secs(300);
     java::run(class, &["-p", "/cold"], &cluster.conf(), limit)?.ok("the mover")
 }
 
@@ -37,6 +37,9 @@ fn all_in(cluster: &Cluster, fs: &FileSystem, folder: &str) -> Outcome<bool> {
     }
 }
 
+/// Between two rounds: the mover needs the processors, too.
+const REST: Duration = Duration::from_millis(20);
+
 /// Reads again and again, by one reader and by new ones, until `over`.
 fn read_on(fs: &FileSystem, over: &AtomicBool) -> Outcome<u64> {
     let reader = fs.open(FILE).at(FILE)?;
@@ -51,6 +54,7 @@ fn read_on(fs: &FileSystem, over: &AtomicBool) -> Outcome<u64> {
         }
         check(fs, FILE, SEED, LEN)?;
         rounds += 1;
+        std::thread::sleep(REST);
     }
     Ok(rounds)
 }

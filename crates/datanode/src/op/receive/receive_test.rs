@@ -43,10 +43,11 @@ fn pair() -> (Conn, TcpStream) {
     (conn, there)
 }
 
-fn pipeline(has_below: bool) -> Pipeline {
+/// `patience`: how long the node below may say nothing.
+fn pipeline(has_below: bool, patience: Duration) -> Pipeline {
     let (mut conn, client) = pair();
     let (mirror, below) = has_below.then(pair).unzip();
-    let mirror = mirror.map(|conn| Mirror::new(conn, "below:1".to_owned(), PATIENCE));
+    let mirror = mirror.map(|conn| Mirror::new(conn, "below:1".to_owned(), patience));
     let sink = Noted::default();
     let finalized = Arc::clone(&sink.0);
     let control = Writer::new(Arc::clone(conn.socket()));
@@ -105,7 +106,7 @@ impl Pipeline {
 
 #[test]
 fn packets_are_acknowledged_from_below_to_above() {
-    let mut pipeline = pipeline(true);
+    let mut pipeline = pipeline(true, LONG);
     for seqno in 0..3 {
         pipeline.send(seqno, seqno * 1024, 1024, false);
     }
@@ -134,7 +135,7 @@ fn packets_are_acknowledged_from_below_to_above() {
 /// the healthy node above it for the bad one.
 #[test]
 fn a_frozen_node_below_is_blamed_though_the_client_speaks() {
-    let mut pipeline = pipeline(true);
+    let mut pipeline = pipeline(true, PATIENCE);
     pipeline.read_below();
     pipeline.send(0, 0, 1000, false);
     let mut client = pipeline.client.try_clone().unwrap();
@@ -150,7 +151,7 @@ fn a_frozen_node_below_is_blamed_though_the_client_speaks() {
 
 #[test]
 fn a_node_below_that_freezes_at_the_end_is_blamed() {
-    let mut pipeline = pipeline(true);
+    let mut pipeline = pipeline(true, PATIENCE);
     pipeline.read_below();
     pipeline.send(0, 0, 1000, false);
     pipeline.send(1, 1000, 0, true);
@@ -160,7 +161,7 @@ fn a_node_below_that_freezes_at_the_end_is_blamed() {
 /// The client sends more than the buffers between the nodes take.
 #[test]
 fn a_node_below_that_takes_no_more_bytes_is_blamed() {
-    let pipeline = pipeline(true);
+    let pipeline = pipeline(true, PATIENCE);
     let mut client = pipeline.client.try_clone().unwrap();
     let sends = std::thread::spawn(move || {
         for seqno in 0..4096 {
@@ -177,7 +178,7 @@ fn a_node_below_that_takes_no_more_bytes_is_blamed() {
 #[test]
 fn an_end_beyond_what_came_is_refused() {
     for has_below in [false, true] {
-        let mut pipeline = pipeline(has_below);
+        let mut pipeline = pipeline(has_below, LONG);
         pipeline.send(0, 0, 1000, false);
         pipeline.send(1, 1001, 0, true);
         let refusal = loop {
