@@ -36,6 +36,38 @@ async fn a_folder_has_no_block_size() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_batched_listing_goes_on_with_the_paths_it_began_with() {
+    let harness = Harness::with(&[("dfs.ls.limit", "2")]).await;
+    let client = harness.superuser();
+    for name in ["a/1", "a/2", "a/3", "b/4"] {
+        let q = MkdirsRequestProto { create_parent: true, ..mkdirs(&format!("/{name}")) };
+        let _: MkdirsResponseProto = call(&client, "mkdirs", q).await;
+    }
+    let mut q = GetBatchedListingRequestProto {
+        paths: ["/a", "/none", "/b"].map(String::from).into(),
+        ..GetBatchedListingRequestProto::default()
+    };
+    let mut names = Vec::new();
+    loop {
+        let page: GetBatchedListingResponseProto =
+            call(&client, "getBatchedListing", q.clone()).await;
+        for listing in &page.listings {
+            let found = listing.partial_listing.iter();
+            names.extend(found.map(|entry| String::from_utf8_lossy(&entry.path).into_owned()));
+            names.extend(listing.exception.iter().map(|error| error.message().to_owned()));
+        }
+        if !page.has_more {
+            break;
+        }
+        q.start_after = page.start_after;
+    }
+    assert_eq!(names, ["1", "2", "3", "Path /none does not exist", "4"]);
+    q.paths.reverse();
+    let error = client.call::<_, GetBatchedListingResponseProto>("getBatchedListing", &q).await;
+    assert_eq!(kind(error.unwrap_err()), Some(JavaException::IllegalArgument));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_batched_listing_takes_so_many_paths() {
     let harness = Harness::start().await;
     let client = harness.superuser();

@@ -75,18 +75,32 @@ struct Cursor {
     after: bytes::Bytes,
 }
 
+/// Tells the paths of one batched listing from those of another.
+fn checksum(paths: &[String]) -> [u8; 4] {
+    let mut sum = crc32fast::Hasher::new();
+    for path in paths {
+        sum.update(&path.len().to_be_bytes());
+        sum.update(path.as_bytes());
+    }
+    sum.finalize().to_be_bytes()
+}
+
 impl Cursor {
-    fn decode(key: &bytes::Bytes) -> Outcome<Self> {
+    fn decode(key: &bytes::Bytes, paths: &[String]) -> Outcome<Self> {
         if key.is_empty() {
             return Ok(Self { index: 0, after: bytes::Bytes::new() });
         }
         let key: BatchedListingKeyProto = decode(key.clone())?;
+        if key.checksum != checksum(paths)[..] {
+            let message = "startAfter belongs to a listing of other paths: go on with the paths it began with";
+            return Err(JavaException::IllegalArgument.with(message));
+        }
         Ok(Self { index: key.path_index as usize, after: key.start_after })
     }
 
-    fn encode(self) -> bytes::Bytes {
+    fn encode(self, paths: &[String]) -> bytes::Bytes {
         encode(&BatchedListingKeyProto {
-            checksum: bytes::Bytes::new(),
+            checksum: checksum(paths).to_vec().into(),
             path_index: self.index as u32,
             start_after: self.after,
         })
@@ -119,7 +133,7 @@ fn batched(
     pool: &str,
     limit: usize,
 ) -> Outcome<GetBatchedListingResponseProto> {
-    let mut cursor = Cursor::decode(&q.start_after)?;
+    let mut cursor = Cursor::decode(&q.start_after, &q.paths)?;
     let mut listings = Vec::new();
     let mut count = 0;
     while let Some(path) = q.paths.get(cursor.index) {
@@ -127,7 +141,7 @@ fn batched(
             return Ok(GetBatchedListingResponseProto {
                 listings,
                 has_more: true,
-                start_after: cursor.encode(),
+                start_after: cursor.encode(&q.paths),
             });
         }
         let page = namespace.listing(op, path, &cursor.after, q.need_location);
@@ -146,7 +160,7 @@ fn batched(
             }
             Ok(None) => {
                 let missing =
-                    JavaException::FileNotFound.with(format!("Directory {path} does not exist."));
+                    JavaException::FileNotFound.with(format!("Path {path} does not exist"));
                 one_listing(cursor.index, Vec::new(), Some(missing))
             }
             Err(error) => one_listing(cursor.index, Vec::new(), Some(error)),
