@@ -115,13 +115,17 @@ impl Leases {
             .filter(|lease| now_ms.saturating_sub(lease.renewed_ms) > limit_ms)
             .collect();
         silent.sort_by_key(|lease| lease.renewed_ms);
-        let is_due = |file: &InodeId| self.put_off.get(file).is_none_or(|until| *until <= now_ms);
         silent
             .iter()
             .flat_map(|lease| lease.files.iter().copied())
-            .filter(is_due)
+            .filter(|file| self.is_due(*file, now_ms))
             .take(max)
             .collect()
+    }
+
+    /// Whether a file may be tried again that could not be released.
+    pub(crate) fn is_due(&self, file: InodeId, now_ms: u64) -> bool {
+        self.put_off.get(&file).is_none_or(|until| *until <= now_ms)
     }
 
     /// Open files with an id above `after`, in order of ids.

@@ -94,15 +94,17 @@ impl Namespace {
     }
 
     fn resume_truncates(&mut self) -> bool {
-        let unasked = self.blocks.unasked_truncates();
-        for block in &unasked {
-            let file = self.blocks.get(*block).map(|stored| stored.file);
+        let mut is_any_touched = false;
+        for block in self.blocks.unasked_truncates() {
+            let file = self.blocks.get(block).map(|stored| stored.file);
+            let file = file.filter(|file| self.leases.is_due(*file, self.now.mono_ms));
             let slot = file.and_then(|file| self.tree.find(file));
             if let Some(slot) = slot.filter(|slot| self.writer(*slot).is_some()) {
                 self.release_expired(slot, None);
+                is_any_touched = true;
             }
         }
-        !unasked.is_empty()
+        is_any_touched
     }
 
     fn release_expired(&mut self, slot: Slot, new_holder: Option<&str>) {
