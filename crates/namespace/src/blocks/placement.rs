@@ -5,12 +5,15 @@ use super::refusal::Refusal;
 use super::{
     AdminState, BlockManager, NodeIdx, PlacementRequest, StorageIdx, StorageType, Storages,
 };
+use hashbrown::HashSet;
 use zerohop_wire::{JavaException, RemoteException};
 
 /// One search for targets: what was asked, what was found so far.
 pub(super) struct Search<'a> {
     manager: &'a BlockManager,
     request: &'a PlacementRequest<'a>,
+    /// Those the client names: as many as a message holds.
+    excluded: HashSet<NodeIdx>,
     /// Types the replicas to be placed shall lie on, those found taken out.
     wanted: policy::Types,
     /// Other types that will do; none before no place of a wanted one is left.
@@ -133,6 +136,7 @@ impl<'a> Search<'a> {
         Self {
             manager,
             request,
+            excluded: request.excluded.iter().filter_map(|uuid| nodes.by_uuid(uuid)).collect(),
             wanted: policy.missing_types(total, present.map(|storage| storage.kind)),
             fallbacks: &[],
             found: Storages::new(),
@@ -290,10 +294,8 @@ impl<'a> Search<'a> {
 
     fn is_taken(&self, node: NodeIdx) -> bool {
         let nodes = &self.manager.nodes;
-        let uuid = nodes.node(node).map(|node| node.id.uuid.as_str());
-        let excluded = self.request.excluded.iter().any(|excluded| Some(excluded.as_str()) == uuid);
         let mut holders = self.chosen.iter().chain(self.request.unusable);
-        excluded
+        self.excluded.contains(&node)
             || holders.any(|storage| nodes.node_of(*storage) == Some(node))
             || self.request.avoid_local
                 && nodes.by_host(self.request.client_host).contains(&node)
