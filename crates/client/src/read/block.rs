@@ -23,8 +23,6 @@ pub(super) struct LocalBlock {
     pub(super) verify: Verify,
     /// Whether what was read last was verified.
     pub(super) was_checked: bool,
-    /// Whether it is certain whose replica it is.
-    pub(super) is_certain: bool,
 }
 
 impl LocalBlock {

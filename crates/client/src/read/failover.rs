@@ -285,7 +285,8 @@ impl File {
 
     /// Judges a failed read. A local replica that the DataNode took back is asked for again; one
     /// that does not fit its checksums, too, because the DataNode may have been appending to it; one
-    /// that fails again is read through its DataNode, or counts as corrupt.
+    /// that fails again is read over TCP. What comes that way is certainly the chosen DataNode's:
+    /// whose files came over the socket is not, because another one may listen at its path.
     fn failed(&self, open: OpenBlock, error: ReadError, tried: &mut Tried) {
         let OpenBlock { block, replica, reader, .. } = open;
         let (BlockReader::Local(local), ReadError::Local(cause)) = (&reader, &error) else {
@@ -297,11 +298,6 @@ impl File {
         match cause {
             LocalError::Revoked if tried.reopened <= REOPENS_MAX => return,
             LocalError::Corrupt(_) if is_first => return,
-            LocalError::Corrupt(text) if local.is_certain => {
-                let corrupt = ReadError::Corrupt(text.clone());
-                tried.reopened = 0;
-                return self.give_up(&block, &replica, &corrupt, tried);
-            }
             _ => {}
         }
         tracing::warn!("Reading {} of {} locally failed: {error}", block.block, self.src);

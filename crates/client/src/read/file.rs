@@ -100,11 +100,14 @@ impl File {
     /// Asks for the blocks behind `from`, and gives the one that holds `offset`.
     fn ask(&self, from: u64, offset: u64) -> Result<LocatedBlock> {
         let fresh = fetch(&self.client, &self.src, from)?;
+        let is_under_construction = fresh.is_under_construction;
         let blocks = with_last(fresh, offset);
         let mut located = self.located.write();
         if located.contradicts(&blocks) {
             return Err(self.changed());
         }
+        // Somebody appends to it since it was opened: its last block is not read by its files.
+        located.is_under_construction |= is_under_construction;
         located.merge(blocks);
         located.at(offset).cloned().ok_or_else(|| {
             Error::plain(format!("Could not find target position {offset} in {}", self.src))

@@ -28,8 +28,6 @@ pub(super) struct Known {
     /// In the file, where what may be read of it ends.
     end: u64,
     replica: Arc<LocalReplica>,
-    /// Whether it is certain whose replica it is.
-    pub(super) is_certain: bool,
 }
 
 impl Known {
@@ -105,7 +103,7 @@ impl KnownReplicas {
         find(&list, offset).filter(|known| known.replica.is_current()).cloned()
     }
 
-    pub(super) fn add(&self, base: u64, end: u64, replica: &Arc<LocalReplica>, is_certain: bool) {
+    pub(super) fn add(&self, base: u64, end: u64, replica: &Arc<LocalReplica>) {
         let _changing = self.changing.lock();
         let mut list = Vec::clone(&self.list.load());
         list.retain(|known| known.base != base && known.replica.is_current());
@@ -113,7 +111,7 @@ impl KnownReplicas {
             list.remove(fastrand::usize(..list.len()));
         }
         let at = list.partition_point(|known| known.base < base);
-        list.insert(at, Known { base, end, replica: Arc::clone(replica), is_certain });
+        list.insert(at, Known { base, end, replica: Arc::clone(replica) });
         self.list.store(Arc::new(list));
     }
 

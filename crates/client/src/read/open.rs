@@ -28,7 +28,8 @@ impl File {
             }
             Err(error) => NotLocal::from(error),
         };
-        let remote = self.connect_and_open(block, replica, offset, len)?;
+        let over_domain = self.client.settings.local.data_traffic && tried.without_local.is_none();
+        let remote = self.connect_and_open(block, replica, offset, len, over_domain)?;
         let reason = why.reason;
         self.counters.opened(remote.path(), why);
         Ok(BlockReader::Remote(Box::new(remote), reason))
@@ -47,21 +48,19 @@ impl File {
         if let Some(why) = &tried.without_local {
             return Err(OpenError::NotLocal(why.clone()));
         }
-        let known = match self.known.at(block.offset + offset) {
-            Some(known) => (Arc::clone(known.replica()), known.is_certain),
+        let replica = match self.known.at(block.offset + offset) {
+            Some(known) => Arc::clone(known.replica()),
             None => {
                 let opened = self.client.local.open(block, node)?;
                 let (path, note) = (path_of(&opened.replica), self.client.local.note());
                 self.counters.opened_local(path, opened.found, note);
-                let (replica, is_certain) = (opened.replica, opened.is_certain);
-                self.known.add(block.offset, block.end(), &replica, is_certain);
-                (replica, is_certain)
+                self.known.add(block.offset, block.end(), &opened.replica);
+                opened.replica
             }
         };
-        let (replica, is_certain) = known;
         let (pos, end) = (offset, offset + len);
         let verify = self.verify_local;
-        Ok(LocalBlock { replica, pos, end, verify, was_checked: false, is_certain })
+        Ok(LocalBlock { replica, pos, end, verify, was_checked: false })
     }
 
     /// Opens a range on a kept connection, or on a fresh one. Kept ones may have gone stale: their
@@ -72,6 +71,7 @@ impl File {
         replica: &Replica,
         offset: u64,
         len: u64,
+        over_domain: bool,
     ) -> std::result::Result<RemoteBlock, ReadError> {
         let client = &self.client;
         let request = RangeRequest {
@@ -82,7 +82,7 @@ impl File {
             client_name: &client.name,
             packet_len_max: client.settings.packet_len_max,
         };
-        if client.settings.local.data_traffic {
+        if over_domain {
             match self.open_over_domain(&replica.node, &request) {
                 Err(ReadError::Failed(error)) => {
                     tracing::debug!("not over the domain socket of {}: {error}", replica.node);

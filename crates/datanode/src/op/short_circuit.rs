@@ -63,6 +63,8 @@ pub(super) fn fds(
     let files = match prepare(node, conn, message, &block, &mut guard) {
         Ok(files) => files,
         Err(refusal) => {
+            // Before the client knows that it may use the slot for another replica.
+            drop(guard);
             refuse(conn, &block, refusal)?;
             return Ok(After::Keep);
         }

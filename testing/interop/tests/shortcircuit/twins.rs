@@ -64,6 +64,28 @@ fn told_apart(cluster: &Cluster, folder: &SocketFolder) -> Outcome {
     Ok(())
 }
 
+/// The replica of the one that listens is bad, and the NameNode names the other one alone: whoever asks
+/// at the path gets the bad one's files, and must not take them for the other's.
+fn blamed_rightly(cluster: &Cluster, folder: &SocketFolder) -> Outcome {
+    let fs = client(&cluster.conf(), &[])?;
+    let holder = holder(cluster, folder)?;
+    put(&fs, "/rot", 78, LEN, shape(2, BLOCK))?;
+    wait_same(cluster, &fs, "/rot", 2)?;
+    let replicas = harm::on_disk(cluster, &fs, "/rot")?;
+    let bad = replicas.iter().find(|replica| replica.datanode == holder).ok_or("no replica")?;
+    harm::flip(&bad.data, 5000)?;
+    let remote = client(&cluster.conf(), &[("dfs.client.read.shortcircuit", "false")])?;
+    wait::until("the bad replica is known", SETTLE, || {
+        harm::check(&remote, "/rot", 78, LEN)?;
+        Ok(nodes(cluster, &remote, "/rot")? == [1 - holder])
+    })?;
+    for _ in 0..3 {
+        harm::check(&client(&cluster.conf(), &[])?, "/rot", 78, LEN)?;
+        expect("the good one", nodes(cluster, &fs, "/rot")?, vec![1 - holder])?;
+    }
+    fs.delete("/rot", false).at("/rot").map(drop)
+}
+
 /// Apache's DataNodes without shared memory: descriptors come without a slot.
 fn without_segments(cluster: &mut Cluster) -> Outcome {
     cluster.stop_datanode(0)?;
@@ -99,6 +121,7 @@ fn two_datanodes_of_one_path_are_told_apart() {
     let spec = Spec { name, namenode: Kind::Ours, datanodes: apache, count: 2, settings };
     over(Cluster::start(&spec), |cluster| {
         told_apart(cluster, &folder).at("told apart")?;
+        blamed_rightly(cluster, &folder).at("blamed rightly")?;
         without_segments(cluster).at("without segments")
     });
 }

@@ -1,7 +1,7 @@
 //! A DataNode's domain socket: is it safe, does it answer, may it be used now?
 
 use super::files::Parts;
-use super::slots::Slots;
+use super::slots::{Slot, Slots};
 use super::talk::{self, Answer};
 use crate::read::plan::{NotLocal, ReadReason};
 use crate::types::LocatedBlock;
@@ -133,46 +133,40 @@ impl Endpoint {
 
     /// Asks for a replica of `node`.
     pub(super) fn request(&self, block: &LocatedBlock, node: &str) -> Result<Parts, OpenError> {
-        let slot = match self.slots.take() {
-            Ok(slot) => slot,
-            Err(error) => return Err(OpenError::NotLocal(self.failed(error))),
-        };
-        let asked = self.ask(block, slot.as_ref().map(super::slots::Slot::id));
-        match asked {
-            Ok(Answer::Files(data, meta)) => {
+        let (slot, answer) =
+            self.ask(block).map_err(|error| OpenError::NotLocal(self.failed(error)))?;
+        match answer {
+            Answer::Files(data, meta) => {
                 let mut state = self.state.lock();
                 state.failures.remove("");
                 state.failures.remove(node);
                 Ok(Parts { data, meta, slot })
             }
-            Ok(Answer::Refused { status, is_of_block, message }) => {
+            Answer::Refused { status, is_of_block, message } => {
                 // The DataNode keeps no slot of a request that it refused.
                 if let Some(slot) = slot {
                     slot.never_used();
                 }
                 Err(self.refused(node, status, is_of_block, message))
             }
-            Err(error) => Err(OpenError::NotLocal(self.failed(error))),
         }
     }
 
-    /// On a kept connection, or on a fresh one; a kept one may have gone stale.
-    fn ask(
-        &self,
-        block: &LocatedBlock,
-        slot: Option<zerohop_wire::slot::SlotId>,
-    ) -> io::Result<Answer> {
-        let kept = self.take_idle();
-        if let Some(socket) = kept
-            && let Ok(answer) = talk::request_files(&socket, block, slot)
-        {
+    /// On a kept connection, or on a fresh one; a kept one may have gone stale. Each try has a slot of
+    /// its own: the DataNode may have registered that of a request whose answer did not come.
+    fn ask(&self, block: &LocatedBlock) -> io::Result<(Option<Slot>, Answer)> {
+        let on = |socket: Socket| -> io::Result<(Option<Slot>, Answer)> {
+            let slot = self.slots.take()?;
+            let answer = talk::request_files(&socket, block, slot.as_ref().map(Slot::id))?;
             self.keep(socket);
-            return Ok(answer);
+            Ok((slot, answer))
+        };
+        if let Some(kept) = self.take_idle()
+            && let Ok(asked) = on(kept)
+        {
+            return Ok(asked);
         }
-        let socket = connect(&self.path, self.how)?;
-        let answer = talk::request_files(&socket, block, slot)?;
-        self.keep(socket);
-        Ok(answer)
+        on(connect(&self.path, self.how)?)
     }
 
     /// Closes connections that wait for their next request.

@@ -145,11 +145,11 @@ extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
     // SAFETY: the kernel hands a filled `siginfo_t` to a handler with SA_SIGINFO.
     let address = unsafe { (*info).si_addr() } as usize;
     let found = pieces().flat_map(|piece| &piece.places).find(|place| place.covers(address));
-    match found {
-        Some(place) if put_empty_page(address) => {
-            place.is_poisoned.store(true, Ordering::Release);
-        }
-        _ => pass_on(signal, info, context),
+    let Some(place) = found else { return pass_on(signal, info, context) };
+    // First: another thread that reads the empty page, without a fault of its own, must find this.
+    place.is_poisoned.store(true, Ordering::Release);
+    if !put_empty_page(address) {
+        pass_on(signal, info, context);
     }
 }
 

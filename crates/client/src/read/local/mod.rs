@@ -41,6 +41,7 @@ use parking_lot::Mutex;
 use paths::Paths;
 use socket2::Socket;
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::net::{IpAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
@@ -69,9 +70,6 @@ pub(crate) struct LocalReads {
 pub(crate) struct Opened {
     pub(crate) replica: Arc<LocalReplica>,
     pub(crate) found: Found,
-    /// Whether it is certain whose replica it is: where only the socket was asked, another DataNode
-    /// with the same block may have answered.
-    pub(crate) is_certain: bool,
 }
 
 impl LocalReads {
@@ -109,7 +107,7 @@ impl LocalReads {
                 self.replica(block, paths.open(block, node, is_near)?, false)
             })?;
             self.expire_in_background();
-            return Ok(Opened { replica, found, is_certain: true });
+            return Ok(Opened { replica, found });
         }
         let (path, endpoint) = self.endpoint(node).map_err(OpenError::NotLocal)?;
         let (replica, found) = self.cache.get(key, stamp, || {
@@ -117,11 +115,12 @@ impl LocalReads {
             self.replica(block, parts, self.settings.map)
         })?;
         self.expire_in_background();
-        let is_certain = block.replicas.len() == 1 || is_near && self.is_alone_at(&path, block);
-        if found == Found::Asked && is_certain {
+        // Where only the socket was asked, another DataNode with the same block may have answered.
+        let is_likely = block.replicas.len() == 1 || is_near && self.is_alone_at(&path, block);
+        if found == Found::Asked && is_likely {
             endpoint.claim(node.uuid());
         }
-        Ok(Opened { replica, found, is_certain })
+        Ok(Opened { replica, found })
     }
 
     fn replica(
@@ -209,7 +208,12 @@ impl LocalReads {
             return *known;
         }
         let ip: Option<IpAddr> = node.ip().parse().ok();
-        let is_near = ip.is_some_and(|ip| UdpSocket::bind((ip, 0)).is_ok());
+        let is_near = match ip.map(|ip| UdpSocket::bind((ip, 0))) {
+            Some(Ok(_)) => true,
+            // Out of descriptors, or the like: it says nothing about the address.
+            Some(Err(error)) if error.kind() != ErrorKind::AddrNotAvailable => return false,
+            _ => false,
+        };
         self.addresses.lock().insert(node.ip().to_owned(), is_near);
         is_near
     }

@@ -161,7 +161,7 @@ impl LocalReplica {
             }
             Data::File(file) => self.read_file(file, range, out, verify),
         };
-        self.settle(done, verify)?;
+        self.settle(done)?;
         Ok(verify != Verify::None)
     }
 
@@ -192,7 +192,7 @@ impl LocalReplica {
                 checked
             }
         };
-        self.settle(checked, verify)?;
+        self.settle(checked)?;
         Ok(Some(part(bytes, &range)))
     }
 
@@ -214,8 +214,7 @@ impl LocalReplica {
                 take(&bytes);
             }
         }
-        // It was copied behind the check, so it counts as what was not verified does.
-        self.settle(Ok(()), Verify::None)?;
+        self.settle(Ok(()))?;
         Ok(verify != Verify::None)
     }
 
@@ -257,13 +256,14 @@ impl LocalReplica {
     }
 
     /// Judges a read behind it: what came from a page that could not be had is no data, and what was
-    /// not verified counts only if the replica was the DataNode's until the end.
-    fn settle(&self, done: Result<(), LocalError>, verify: Verify) -> Result<(), LocalError> {
+    /// read counts only if the replica was not taken back until the end. Parts of chunks are verified
+    /// in the map and copied behind that.
+    fn settle(&self, done: Result<(), LocalError>) -> Result<(), LocalError> {
         if self.is_poisoned() {
             let text = "the disk failed under the map, or the file has become shorter";
             return Err(io::Error::other(text).into());
         }
-        if verify != Verify::Full && !self.is_current() {
+        if !self.is_current() {
             return Err(LocalError::Revoked);
         }
         done

@@ -37,6 +37,9 @@ struct State {
     segments: Vec<Arc<Segment>>,
     is_loading: bool,
     is_unsupported: bool,
+    /// How many segments could not be had, and why not the last one.
+    failures: u64,
+    last_failure: String,
 }
 
 #[derive(Default)]
@@ -156,13 +159,23 @@ impl Slots {
                 return Ok(None);
             }
             if state.is_loading {
+                let failures = state.failures;
                 self.loaded.wait(&mut state);
+                // All who waited for it share the failure: a DataNode that hangs costs each of them one
+                // time-out, not one for everybody before it.
+                if state.failures != failures {
+                    return Err(io::Error::other(state.last_failure.clone()));
+                }
                 continue;
             }
             state.is_loading = true;
             let made = MutexGuard::unlocked(&mut state, || self.load());
             state.is_loading = false;
             self.loaded.notify_all();
+            if let Err(error) = &made {
+                state.failures += 1;
+                state.last_failure = error.to_string();
+            }
             match made? {
                 NewSegmentOf::Made(segment) => state.segments.push(segment),
                 NewSegmentOf::Unsupported => state.is_unsupported = true,

@@ -121,14 +121,15 @@ pub(super) fn request_segment(socket: &Socket, client_name: &str) -> io::Result<
     }
 }
 
-/// Gives a slot back; after that it may name another replica.
+/// Gives a slot back; after that it may name another replica. One that the DataNode does not know is
+/// free already: it drops those of requests that failed.
 pub(super) fn release(socket: &Socket, slot: SlotId) -> io::Result<()> {
     let message = ReleaseShortCircuitAccessRequestProto { slot_id: slot.into(), trace_info: None };
     let mut inbox = Inbox::send(socket, OpCode::ReleaseShortCircuitFds, &message)?;
     let answer: ReleaseShortCircuitAccessResponseProto = inbox.message()?;
     inbox.done()?;
     match answer.status() {
-        Status::Success => Ok(()),
+        Status::Success | Status::ErrorInvalid => Ok(()),
         status => Err(io::Error::other(format!("{}: {}", status.as_str_name(), answer.error()))),
     }
 }

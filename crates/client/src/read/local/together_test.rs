@@ -30,7 +30,7 @@ impl Two {
         for (at, file) in files.iter().enumerate() {
             let base = at as u64 * BLOCK;
             let end = base + file.bytes.len() as u64;
-            known.add(base, end, &Arc::new(file.open(how).unwrap()), true);
+            known.add(base, end, &Arc::new(file.open(how).unwrap()));
         }
         let bytes = files.iter().flat_map(|file| file.bytes.clone()).collect();
         Self { files, known, counters: Counters::default(), bytes }
