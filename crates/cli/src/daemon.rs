@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use zerohop_conf::{Conf, keys};
 use zerohop_datanode::DataNode;
+use zerohop_namenode::storage::StorageConfig;
 use zerohop_namenode::{FormatOptions, NameNode};
 
 use crate::failure::{Failure, Outcome, complain};
@@ -130,13 +131,9 @@ fn format(conf: &Conf, mut options: FormatOptions, ask: bool) -> Outcome<i32> {
 }
 
 fn folders_with_data(conf: &Conf) -> Outcome<Vec<PathBuf>> {
+    let config = StorageConfig::from_conf(conf).map_err(|e| Failure::io(e.to_string()))?;
     let mut found = Vec::new();
-    for name in conf
-        .get(&keys::DFS_NAMENODE_NAME_DIR)?
-        .into_iter()
-        .chain(conf.get(&keys::DFS_NAMENODE_EDITS_DIR)?)
-    {
-        let path = PathBuf::from(name.strip_prefix("file://").unwrap_or(&name));
+    for path in config.image_dirs.into_iter().chain(config.edits_dirs) {
         let occupied = std::fs::read_dir(path.join("current"))
             .is_ok_and(|mut entries| entries.next().is_some());
         if occupied && !found.contains(&path) {

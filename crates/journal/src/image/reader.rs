@@ -55,7 +55,7 @@ impl ImageReader {
         for section in &self.summary.sections {
             let text = section.name.as_deref().unwrap_or_default();
             let name = SectionName::parse(text)
-                .ok_or_else(|| bad(&self.path, format!("unrecognized section {text:?}")))?;
+                .ok_or_else(|| bad(&self.path, format!("Unrecognized section {text}")))?;
             if !name.is_sub() {
                 names.push(name);
             }

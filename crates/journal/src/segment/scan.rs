@@ -36,8 +36,10 @@ pub struct Scan {
 /// Checks frames, CRCs and the sequence of ids, not the records' contents.
 ///
 /// A record that does not check out is a torn tail if no record is behind it: a crash in the midst
-/// of a write, never acknowledged. With a record behind it, acknowledged changes are lost or
-/// damaged: that is an error which says where.
+/// of a write, never acknowledged. With a record behind it that is an error which says where: almost
+/// always acknowledged changes are damaged. It may also be a batch of several blocks that was being
+/// written when the power went, and of which a later block reached the disk and an earlier one did
+/// not; nothing in the file tells the one from the other.
 pub fn scan(path: &Path, op_size_max: usize) -> Result<Scan, JournalError> {
     let mut reader = SegmentReader::open(path, op_size_max)?;
     let mut first = None;
@@ -50,7 +52,8 @@ pub fn scan(path: &Path, op_size_max: usize) -> Result<Scan, JournalError> {
             Found::End => Tail::Clean,
             Found::Bad(error) => {
                 let last = reader.last().map_or(0, |txid| txid.0);
-                if record_follows(path, reader.offset(), last, op_size_max)? {
+                let behind = reader.offset() + 1;
+                if last_record_behind(path, behind, TxId(last), op_size_max)?.is_some() {
                     return Err(reader.corrupt(error));
                 }
                 Tail::Torn(error)
@@ -66,39 +69,47 @@ pub fn scan(path: &Path, op_size_max: usize) -> Result<Scan, JournalError> {
     }
 }
 
-/// Whether a record with a later id begins anywhere behind `bad`.
-fn record_follows(
+/// The last whole record from `offset` on, whatever lies between, with an id above `last`, and above
+/// that of each one found before: how far a damaged segment reached.
+pub fn last_record_behind(
     path: &Path,
-    bad: u64,
-    last: i64,
+    offset: u64,
+    last: TxId,
     op_size_max: usize,
-) -> Result<bool, JournalError> {
+) -> Result<Option<TxId>, JournalError> {
     const WINDOW: usize = 1024 * 1024;
+    let io = |source| JournalError::Io { verb: "read", path: path.to_owned(), source };
     let file = File::open(path).map_err(JournalError::io("open", path))?;
     let end = file.metadata().map_err(JournalError::io("stat", path))?.len();
-    let mut at = bad + 1;
+    let mut found = None;
+    let mut at = offset;
     let mut window = vec![0; WINDOW + op::OP_SIZE_MIN];
     loop {
-        let len = read_at(&file, &mut window, at).map_err(JournalError::io("read", path))?;
+        let len = read_at(&file, &mut window, at).map_err(io)?;
         let bytes = window.get(..len).unwrap_or_default();
-        for skip in 0..len.min(WINDOW) {
+        let mut skip = 0;
+        while skip < len.min(WINDOW) {
             let head = bytes.get(skip..).unwrap_or_default();
             let offset = at + skip as u64;
-            let Some(size) = candidate(head, last, op_size_max) else { continue };
+            let after = found.unwrap_or(last).0;
+            skip += 1;
+            let Some(size) = candidate(head, after, op_size_max) else { continue };
             if size as u64 > end.saturating_sub(offset) {
                 continue;
             }
             let mut record = vec![0; size];
-            let read = read_at(&file, &mut record, offset);
-            let read = read.map_err(JournalError::io("read", path))?;
-            if read == size && op::check(&record, op_size_max).is_ok() {
-                return Ok(true);
+            if read_at(&file, &mut record, offset).map_err(io)? < size {
+                continue;
+            }
+            if let Ok((txid, _)) = op::check(&record, op_size_max) {
+                found = Some(txid);
+                skip += size - 1;
             }
         }
         if len < window.len() {
-            return Ok(false);
+            return Ok(found);
         }
-        at += WINDOW as u64;
+        at += skip as u64;
     }
 }
 

@@ -1,6 +1,8 @@
 //! The settings of the folders.
 
 use super::error::StorageError;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use zerohop_conf::{Conf, keys};
 
@@ -117,15 +119,50 @@ fn folder(name: &str) -> Result<PathBuf, StorageError> {
     let path = match name.split_once(':') {
         Some(("file", rest)) => {
             let rest = rest.strip_prefix("//").unwrap_or(rest);
-            rest.strip_prefix("localhost/").map_or(rest.to_owned(), |rest| format!("/{rest}"))
+            let path = rest.strip_prefix("localhost").filter(|path| path.starts_with('/'));
+            percent_decoded(path.unwrap_or(rest)).ok_or_else(|| {
+                StorageError::Config(format!("{name}: a % in a URI is followed by two hex digits"))
+            })?
         }
         Some((scheme, _)) if !scheme.contains('/') => {
             return Err(StorageError::Config(format!(
                 "{name}: only folders (file:) hold images and edits, not {scheme}:"
             )));
         }
-        _ => name.to_owned(),
+        _ => name.into(),
     };
     // Two spellings of one folder must not count as two copies.
-    Ok(std::path::absolute(&path).unwrap_or_else(|_| path.into()).components().collect())
+    Ok(std::path::absolute(&path).unwrap_or(path).components().collect())
+}
+
+/// The path of a URI: `%` and two hex digits stand for a byte.
+fn percent_decoded(text: &str) -> Option<PathBuf> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        let mut digit = || char::from(rest.next()?).to_digit(16);
+        let decoded = match byte {
+            b'%' => (digit()? * 16 + digit()?) as u8,
+            other => other,
+        };
+        bytes.push(decoded);
+    }
+    Some(OsString::from_vec(bytes).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_paths_or_file_uris() {
+        let path = |name: &str| folder(name).unwrap().display().to_string();
+        assert_eq!(path("/data/my%20dir/"), "/data/my%20dir", "no URI");
+        assert_eq!(path("file:///data/my%20dir"), "/data/my dir");
+        assert_eq!(path("file:/data/%C3%A4%25"), "/data/ä%");
+        assert_eq!(path("file://localhost/data//x"), "/data/x");
+        for bad in ["file:///data/50%", "file:///data/%2", "file:///data/%zz", "s3://bucket/x"] {
+            assert!(folder(bad).unwrap_err().to_string().starts_with(bad), "{bad}");
+        }
+    }
 }

@@ -20,8 +20,7 @@ pub struct NameDir {
     edits: bool,
     failed: AtomicBool,
     reason: OnceLock<String>,
-    /// It had no VERSION when it was opened, or that of an older layout; it gets ours with the next
-    /// image.
+    /// It had no VERSION when it was opened, or that of an older layout; what the next image brings.
     version_due: AtomicBool,
     lock: Mutex<Option<FolderLock>>,
 }

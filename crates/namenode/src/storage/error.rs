@@ -93,6 +93,14 @@ pub enum StorageError {
     /// A file of the journal or an image.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// A segment in progress that cannot be finished.
+    #[error("{source}; {advice}")]
+    Damaged {
+        /// What is wrong with it.
+        source: JournalError,
+        /// What follows from that, and what to do.
+        advice: String,
+    },
     /// No image in any folder.
     #[error(
         "No valid image files found in {}; put fsimage_N and fsimage_N.md5 of a copy there",
@@ -105,13 +113,15 @@ pub enum StorageError {
     /// Edits are missing.
     #[error(
         "Gap in transactions. Expected to be able to read up until at least txid {until} but \
-         unable to find any edit logs containing txid {missing}"
+         unable to find any edit logs containing txid {missing}{dropped}"
     )]
     Gap {
         /// Up to where edits must reach.
         until: i64,
         /// The first that is not there.
         missing: i64,
+        /// The folders that are not used and may have them, each with its reason and `; ` in front.
+        dropped: String,
     },
     /// The namespace refused an image or an edit.
     #[error("cannot apply {what}: {source}")]

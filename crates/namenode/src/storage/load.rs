@@ -1,19 +1,13 @@
 //! From the folders to the namespace: the newest image, then every edit behind it.
 
 use super::NameStorage;
-use super::dir::NameDir;
 use super::error::{ReplayError, StorageError};
 use super::save::images;
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use zerohop_journal::JournalError;
 use zerohop_journal::image::{self, ImageReader};
 use zerohop_journal::op::Record;
-use zerohop_journal::segment::{
-    self, Scan, SegmentFile, SegmentKind, SegmentReader, Tail, finalized_name, sync_dir,
-};
-use zerohop_wire::TxId;
+use zerohop_journal::segment::{self, SegmentFile, SegmentKind, SegmentReader};
 
 /// What images and edits are loaded into.
 pub trait Replay {
@@ -40,34 +34,59 @@ pub struct LoadReport {
 
 impl NameStorage {
     /// Finishes segments that a crash left behind, then loads the newest image and all edits.
+    ///
+    /// # Errors
+    /// Also if the edits end before any of the folders went, those included that cannot be used: a
+    /// folder that was left behind does not stand in for one that is damaged.
     pub fn load(&self, replay: &mut dyn Replay) -> Result<LoadReport, StorageError> {
-        self.recover_segments()?;
+        let known = self.known_txid();
+        let recovered = self.recover_segments()?;
         let (image_txid, path) = self.newest_image()?;
+        self.check_one_history(image_txid)?;
         let image = ImageReader::open(&path)?;
+        // Unknown ones are refused: what is in them would be lost with the next image.
+        image.sections()?;
         let refused = |source| StorageError::Replay { what: path.display().to_string(), source };
         replay.image(&image).map_err(refused)?;
         let last_txid = self.replay_edits(image_txid, replay)?;
-        let seen = self.seen_txid();
-        if last_txid < seen {
-            return Err(StorageError::Gap { until: seen, missing: last_txid + 1 });
+        let until = known.max(recovered);
+        if last_txid < until {
+            return Err(self.gap(until, last_txid + 1));
         }
         Ok(LoadReport {
             image_txid,
             last_txid,
             edits: (last_txid - image_txid) as u64,
-            needs_save: self.dirs.iter().any(|dir| dir.is_version_due()),
+            needs_save: self.dirs.iter().any(|dir| dir.is_version_due()) || self.lacks_an_image(),
             image: path,
         })
     }
 
-    fn seen_txid(&self) -> i64 {
-        let seen = self.dirs.iter().filter(|dir| !dir.has_failed()).map(|dir| {
+    /// The last transaction of which any folder knows, segments in progress left out. To be asked
+    /// while no folder has been dropped: one that is not used any more is still a witness.
+    fn known_txid(&self) -> i64 {
+        let seen = self.dirs.iter().map(|dir| {
             dir.read_seen_txid().unwrap_or_else(|e| {
                 tracing::warn!("{e}");
                 0
             })
         });
-        seen.max().unwrap_or(0)
+        let saved = self.image_dirs().flat_map(|dir| images(&dir.current()));
+        let finished = self.finalized().into_iter().map(|(_, last)| last);
+        seen.chain(saved.map(|(txid, _)| txid)).chain(finished).max().unwrap_or(0)
+    }
+
+    /// Whether a folder that is to hold images has none: its first one failed.
+    fn lacks_an_image(&self) -> bool {
+        self.image_dirs().any(|dir| images(&dir.current()).is_empty())
+    }
+
+    /// Edits from `missing` to `until` are not there; names the folders that might have them.
+    fn gap(&self, until: i64, missing: i64) -> StorageError {
+        let dropped = self.dirs.iter().filter_map(|dir| {
+            dir.failure().map(|reason| format!("; {} is not used: {reason}", dir.root().display()))
+        });
+        StorageError::Gap { until, missing, dropped: dropped.collect() }
     }
 
     /// The newest image that is what its MD5 file says; copies in other folders stand in for a bad
@@ -91,20 +110,6 @@ impl NameStorage {
 
     fn first_root(&self) -> PathBuf {
         self.dirs.first().map(|dir| dir.root().to_owned()).unwrap_or_default()
-    }
-
-    /// Finishes what a crash left in progress. A folder whose segment is damaged is dropped if
-    /// another one is whole.
-    fn recover_segments(&self) -> Result<(), StorageError> {
-        let mut first_error = None;
-        for dir in self.edits_dirs().cloned().collect::<Vec<_>>() {
-            if let Err(e) = recover_dir(&dir, self.config.op_size_max) {
-                first_error.get_or_insert((dir, e));
-            }
-        }
-        let Some((dir, error)) = first_error else { return Ok(()) };
-        dir.fail(&error);
-        if self.edits_dirs().next().is_none() { Err(error) } else { self.recover_segments() }
     }
 
     fn replay_edits(&self, image_txid: i64, replay: &mut dyn Replay) -> Result<i64, StorageError> {
@@ -149,9 +154,36 @@ impl NameStorage {
 
     fn check_no_later_segment(&self, next: i64) -> Result<(), StorageError> {
         match self.finalized().iter().map(|(_, last)| *last).max() {
-            Some(last) if last >= next => Err(StorageError::Gap { until: last, missing: next }),
+            Some(last) if last >= next => Err(self.gap(last, next)),
             _ => Ok(()),
         }
+    }
+
+    /// That no segment begins within another one. Then two folders went different ways from some
+    /// transaction on, and one way's edits must not follow the other's.
+    fn check_one_history(&self, image_txid: i64) -> Result<(), StorageError> {
+        let mut all = self.finalized();
+        all.retain(|(_, last)| *last > image_txid);
+        all.sort_by_key(|(file, last)| (file.first, *last));
+        let mut longest: Option<(SegmentFile, i64)> = None;
+        for (file, last) in all {
+            match &longest {
+                Some((other, until)) if other.first < file.first && file.first.0 <= *until => {
+                    let reason = format!(
+                        "there appears to be an out-of-order edit in the edit log: it begins with \
+                         transaction {}, but {} goes on to {until}. Two folders were written apart \
+                         from each other; move the segments of the one that was not in use last \
+                         elsewhere",
+                        file.first,
+                        other.path.display()
+                    );
+                    return Err(inconsistent(&file.path, reason));
+                }
+                Some((_, until)) if *until >= last => {}
+                _ => longest = Some((file, last)),
+            }
+        }
+        Ok(())
     }
 
     fn finalized(&self) -> Vec<(SegmentFile, i64)> {
@@ -192,96 +224,13 @@ impl NameStorage {
                     })?;
                     *next += 1;
                 }
-                _ => return Err(StorageError::Gap { until: last.0, missing: *next }),
+                _ => return Err(self.gap(last.0, *next)),
             }
         }
         Ok(())
     }
 }
 
-fn inconsistent(path: &Path, reason: String) -> StorageError {
+pub(super) fn inconsistent(path: &Path, reason: String) -> StorageError {
     StorageError::Inconsistent { path: path.to_owned(), reason }
-}
-
-fn recover_dir(dir: &Arc<NameDir>, op_size_max: usize) -> Result<(), StorageError> {
-    for file in segment::list(&dir.current())? {
-        if file.kind == SegmentKind::InProgress {
-            recover_segment(&file, op_size_max)?;
-        }
-    }
-    Ok(())
-}
-
-/// Cuts a segment behind its last good record and gives it its final name.
-fn recover_segment(file: &SegmentFile, op_size_max: usize) -> Result<(), StorageError> {
-    let path = &file.path;
-    let len = std::fs::metadata(path).map_err(StorageError::io("stat", path))?.len();
-    if len == 0 {
-        tracing::info!("deleting zero-length edit log file {}", path.display());
-        return std::fs::remove_file(path).map_err(StorageError::io("remove", path));
-    }
-    let scan = match segment::scan(path, op_size_max) {
-        Err(JournalError::Header { .. }) if is_only_padding(path)? => {
-            tracing::warn!(
-                "moving aside {}: there is only padding, probably the disk was full",
-                path.display()
-            );
-            return move_aside(path, "empty");
-        }
-        Err(e @ JournalError::Header { .. }) => {
-            move_aside(path, "corrupt")?;
-            return Err(e.into());
-        }
-        scan => scan?,
-    };
-    match (scan.first, scan.last) {
-        (Some(first), Some(last)) if first == file.first => finish(file, last, &scan, len),
-        (Some(first), _) => {
-            let reason = format!("its first transaction is {first}, its name says {}", file.first);
-            Err(inconsistent(path, reason))
-        }
-        (None, _) => {
-            tracing::info!("moving aside {}: it has no transactions", path.display());
-            move_aside(path, "empty")
-        }
-    }
-}
-
-fn finish(file: &SegmentFile, last: TxId, scan: &Scan, len: u64) -> Result<(), StorageError> {
-    let path = &file.path;
-    if let Tail::Torn(error) = &scan.tail {
-        tracing::warn!(
-            "{}: cutting a torn record at offset {}, behind transaction {last}: {error}",
-            path.display(),
-            scan.valid_len
-        );
-    }
-    if scan.valid_len < len {
-        let file = std::fs::OpenOptions::new().write(true).open(path);
-        file.and_then(|file| file.set_len(scan.valid_len).and_then(|()| file.sync_all()))
-            .map_err(StorageError::io("truncate", path))?;
-    }
-    let to = path.with_file_name(finalized_name(file.first, last));
-    tracing::info!("finalizing edits file {} -> {}", path.display(), to.display());
-    if to.exists() {
-        return Err(inconsistent(
-            &to,
-            "it exists already beside the segment in progress".to_owned(),
-        ));
-    }
-    super::file::rename(path, &to)
-}
-
-/// Whether a segment holds nothing but what fills it in advance: its header was never written, so
-/// nothing that was acknowledged can be in it.
-fn is_only_padding(path: &Path) -> Result<bool, StorageError> {
-    let bytes = std::fs::read(path).map_err(StorageError::io("read", path))?;
-    Ok([0xff, 0].iter().any(|padding| bytes.iter().all(|byte| byte == padding)))
-}
-
-fn move_aside(path: &Path, suffix: &str) -> Result<(), StorageError> {
-    let mut to = path.as_os_str().to_owned();
-    to.push(format!(".{suffix}"));
-    std::fs::rename(path, &to).map_err(StorageError::io("rename", path))?;
-    Ok(sync_dir(path.parent().unwrap_or(path))?)
 }

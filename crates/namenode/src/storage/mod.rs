@@ -25,6 +25,7 @@ mod format;
 mod load;
 mod lock;
 mod open;
+mod recover;
 mod save;
 mod version;
 

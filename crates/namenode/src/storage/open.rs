@@ -1,6 +1,6 @@
 //! Opening the folders: locked, checked, and found to belong together.
 
-use super::dir::NameDir;
+use super::dir::{NEW_PREFIX, NameDir};
 use super::error::StorageError;
 use super::lock::FolderLock;
 use super::save::remove_unfinished;
@@ -21,7 +21,7 @@ impl NameStorage {
             match (&shared, info) {
                 (Some(known), Some(info)) => known.check_same(&info, dir.root())?,
                 (None, Some(info)) => shared = Some(info),
-                (_, None) => fresh.push(dir.current()),
+                (_, None) => fresh.push(dirs.len()),
             }
             dirs.push(Arc::new(dir));
         }
@@ -32,9 +32,14 @@ impl NameStorage {
         if info.layout != LayoutVersion::CURRENT && !config.accepts_older_layout {
             return Err(StorageError::Older { found: info.layout });
         }
-        for current in fresh {
+        for dir in fresh.into_iter().filter_map(|n: usize| dirs.get(n)) {
+            let current = dir.current();
             tracing::info!("{} is new and becomes a copy of the others", current.display());
             std::fs::create_dir_all(&current).map_err(StorageError::io("create", current))?;
+            // Before anything else is there: if its first image fails, it is still one of them.
+            if let Err(e) = info.write(dir.root()) {
+                dir.fail(&e);
+            }
         }
         dirs.iter().filter(|dir| dir.holds_images()).for_each(|dir| remove_unfinished(dir));
         Ok(Self { config, info, dirs })
@@ -82,7 +87,15 @@ fn check_unformatted(root: &Path) -> Result<(), StorageError> {
         return Err(inconsistent("version file in current directory is missing."));
     }
     let current = root.join("current");
-    match std::fs::read_dir(&current).map(|mut entries| entries.next().is_some()) {
+    // What a crash, or a full disk, leaves of the first two files.
+    let is_left_over = |entry: std::io::Result<std::fs::DirEntry>| {
+        entry.is_ok_and(|entry| {
+            let name = entry.file_name();
+            name == "VERSION.tmp" || name.to_string_lossy().starts_with(NEW_PREFIX)
+        })
+    };
+    let has_more = |mut entries: std::fs::ReadDir| entries.any(|entry| !is_left_over(entry));
+    match std::fs::read_dir(&current).map(has_more) {
         Ok(true) => Err(inconsistent(
             "current holds files but no VERSION; restore it, or empty current to start from the \
              other folders.",

@@ -39,8 +39,9 @@ impl StorageInfo {
     /// Reads `current/VERSION` below `dir`; none if there is no such file.
     pub(super) fn read(dir: &Path) -> Result<Option<Self>, StorageError> {
         let path = dir.join("current/VERSION");
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
+        let text = match std::fs::read(&path) {
+            // Java reads and writes these files in ISO 8859-1, whose codes are Unicode's.
+            Ok(bytes) => bytes.into_iter().map(char::from).collect::<String>(),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(StorageError::io("read", path)(e)),
         };
@@ -116,27 +117,55 @@ impl StorageInfo {
     }
 }
 
-/// A property's value; `\` before a character stands for the character, as `Properties.store` does
-/// for `:` and `=`.
+/// A property's value, escapes resolved as `Properties.load` does; none if it is not there, or has
+/// a `\u` without four hex digits.
 fn property(text: &str, name: &str) -> Option<String> {
     let lines = text.lines().map(str::trim).filter(|line| !line.starts_with(['#', '!']));
     let mut pairs = lines.filter_map(|line| line.split_once(['=', ':']));
     let (_, value) = pairs.find(|(key, _)| key.trim() == name)?;
-    let mut unescaped = String::new();
+    let mut units = Vec::new();
     let mut letters = value.trim().chars();
     while let Some(letter) = letters.next() {
-        unescaped.extend(if letter == '\\' { letters.next() } else { Some(letter) });
+        let unescaped = match letter {
+            '\\' => letters.next(),
+            other => {
+                units.extend_from_slice(other.encode_utf16(&mut [0; 2]));
+                continue;
+            }
+        };
+        match unescaped {
+            Some('u') => {
+                let digits: String = letters.by_ref().take(4).collect();
+                let is_hex = digits.len() == 4 && digits.bytes().all(|b| b.is_ascii_hexdigit());
+                units.push(u16::from_str_radix(&digits, 16).ok().filter(|_| is_hex)?);
+            }
+            Some('t') => units.push(u16::from(b'\t')),
+            Some('n') => units.push(u16::from(b'\n')),
+            Some('r') => units.push(u16::from(b'\r')),
+            Some('f') => units.push(0x0c),
+            Some(other) => units.extend_from_slice(other.encode_utf16(&mut [0; 2])),
+            None => {}
+        }
     }
-    Some(unescaped)
+    Some(String::from_utf16_lossy(&units))
 }
 
+/// As `Properties.store` does: ASCII only.
 fn escape(value: &str) -> String {
+    use std::fmt::Write;
     let mut escaped = String::new();
-    for letter in value.chars() {
-        if matches!(letter, '\\' | '=' | ':' | '#' | '!') {
-            escaped.push('\\');
+    for (n, letter) in value.chars().enumerate() {
+        match letter {
+            '\\' | '=' | ':' | '#' | '!' => escaped.extend(['\\', letter]),
+            ' ' if n == 0 => escaped.push_str("\\ "),
+            ' '..='~' => escaped.push(letter),
+            other => {
+                for unit in other.encode_utf16(&mut [0; 2]) {
+                    // Writing to a string does not fail.
+                    let _ = write!(escaped, "\\u{unit:04X}");
+                }
+            }
         }
-        escaped.push(letter);
     }
     escaped
 }
@@ -161,6 +190,28 @@ mod tests {
         assert_eq!(info.cluster_id, "CID:a=b");
         assert_eq!((info.namespace_id, info.layout), (1363413447, LayoutVersion(-67)));
         assert_eq!(escape("CID:a=b"), "CID\\:a\\=b");
+    }
+
+    #[test]
+    fn ids_outside_of_ascii_are_javas() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("current")).unwrap();
+        let cluster_id = "CID é Ω 😀 a=b".to_owned();
+        let info = StorageInfo::generate(Some(cluster_id));
+        info.write(dir.path()).unwrap();
+        let path = dir.path().join("current/VERSION");
+        let text = std::fs::read_to_string(&path).unwrap();
+        let line = "clusterID=CID \\u00E9 \\u03A9 \\uD83D\\uDE00 a\\=b\n";
+        assert!(text.contains(line), "{text}");
+        assert_eq!(StorageInfo::read(dir.path()).unwrap().unwrap(), info);
+        // Written by hand in an editor that knows ISO 8859-1.
+        let by_hand = text.replace("\\u00E9", "\u{1}").into_bytes();
+        let by_hand: Vec<u8> = by_hand.iter().map(|b| if *b == 1 { 0xe9 } else { *b }).collect();
+        std::fs::write(&path, by_hand).unwrap();
+        assert_eq!(StorageInfo::read(dir.path()).unwrap().unwrap(), info);
+        std::fs::write(&path, text.replace("\\u00E9", "\\u00+9")).unwrap();
+        let error = StorageInfo::read(dir.path()).unwrap_err().to_string();
+        assert!(error.contains("file VERSION has clusterID missing."), "{error}");
     }
 
     #[test]

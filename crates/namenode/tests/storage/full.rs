@@ -44,3 +44,65 @@ fn images_a_crash_left_unfinished_go_at_the_next_start() {
     drop(folders.load().unwrap());
     assert!(!folders.names(0).contains(&"fsimage.ckpt_0000000000000000007".to_owned()));
 }
+
+/// A new folder's first image fails, or the process is killed meanwhile: it is tried again at the
+/// next start, with the edits that it got.
+#[test]
+fn a_new_folder_without_its_first_image_is_still_one_of_them() {
+    let mut folders = Folders::formatted(1);
+    folders.session(&["/a"], true);
+    let second = folders.root.path().join("name1");
+    fs::create_dir(&second).unwrap();
+    folders.config.image_dirs.push(second.clone());
+    folders.config.edits_dirs.push(second);
+    // Killed before its VERSION was whole, then with half an image, then out of room for one.
+    fs::create_dir(folders.path(1, "")).unwrap();
+    fs::write(folders.path(1, "VERSION.tmp"), "").unwrap();
+    assert!(folders.load().unwrap().1.needs_save);
+    fs::write(folders.path(1, "fsimage.ckpt_0000000000000000003"), "half").unwrap();
+    let (storage, report, _) = folders.load().unwrap();
+    assert!(report.needs_save);
+    symlink("/dev/full", folders.path(1, "fsimage.ckpt_0000000000000000003")).unwrap();
+    storage.save_image(report.last_txid, image_of(3)).unwrap();
+    let log = EditLog::start(Arc::clone(&storage), 4, |failure| panic!("{failure}")).unwrap();
+    log.log(one(&edit("/b"))).wait().unwrap();
+    drop((log, storage));
+    let (storage, report, seen) = folders.load().unwrap();
+    assert_eq!((report.image_txid, report.needs_save, seen.paths()), (3, true, vec!["/b"]));
+    // Alone it is nothing yet.
+    drop(storage);
+    let both = folders.config.clone();
+    folders.config.image_dirs.remove(0);
+    folders.config.edits_dirs.remove(0);
+    refused(folders.load(), "No valid image files found");
+    let alone = std::mem::replace(&mut folders.config, both);
+    let (storage, report, _) = folders.load().unwrap();
+    storage.save_image(report.last_txid, image_of(5)).unwrap();
+    drop(storage);
+    folders.config = alone;
+    let (_storage, report, _) = folders.load().unwrap();
+    assert_eq!((report.image_txid, report.last_txid, report.needs_save), (5, 5, false));
+}
+
+/// A section this build does not know: its content would be gone with the next image.
+#[test]
+fn an_image_with_an_unknown_section_is_not_loaded() {
+    let folders = Folders::formatted(1);
+    let image = folders.path(0, "fsimage_0000000000000000000");
+    let (storage, report, _) = folders.load().unwrap();
+    storage
+        .save_image(report.last_txid, |image| {
+            image_of(0)(image)?;
+            image.end(SectionName::CacheManager);
+            Ok(())
+        })
+        .unwrap();
+    drop(storage);
+    let mut bytes = fs::read(&image).unwrap();
+    let at = bytes.windows(13).position(|name| name == b"CACHE_MANAGER").unwrap();
+    bytes[at..at + 13].copy_from_slice(b"SHADOW_SECRET");
+    fs::write(&image, &bytes).unwrap();
+    let digest = <md5::Md5 as md5::Digest>::digest(&bytes);
+    zerohop_journal::image::write_md5(&image, &digest.into()).unwrap();
+    refused(folders.load(), "Unrecognized section SHADOW_SECRET");
+}

@@ -1,5 +1,6 @@
 //! The NameNode's folders through their life: formatted, loaded, written, damaged, lost.
 
+mod apart;
 mod full;
 
 use std::fs;
