@@ -9,6 +9,7 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use zerohop_conf::Conf;
 use zerohop_proto::common::TokenProto;
 use zerohop_proto::hdfs::{
@@ -64,13 +65,15 @@ pub(crate) struct Cluster {
     pub(crate) datanode: Arc<DataNode>,
     /// The blocks of the only file.
     pub(crate) blocks: Arc<Mutex<Vec<LocatedBlock>>>,
+    /// Whether somebody appends to it.
+    pub(crate) is_appended: Arc<AtomicBool>,
     _namenode: RpcServer,
 }
 
 impl Cluster {
     /// With a NameNode that answers by method and request.
     pub(crate) fn answering(answer: impl Fn(&str, Bytes) -> Reply + Send + Sync + 'static) -> Self {
-        Self::start(&[], Arc::default(), &[], Box::new(answer))
+        Self::start(&[], Arc::default(), Arc::default(), &[], Box::new(answer))
     }
 
     /// With one file under every path, and a DataNode that has the blocks `has`.
@@ -81,17 +84,22 @@ impl Cluster {
     ) -> Self {
         let blocks = Arc::new(Mutex::new(blocks));
         let file = Arc::clone(&blocks);
+        let is_appended = Arc::new(AtomicBool::new(false));
+        let appended = Arc::clone(&is_appended);
         let answer = move |method: &str, param: Bytes| {
             assert_eq!(method, "getBlockLocations");
             let asked: GetBlockLocationsRequestProto = zerohop_proto::decode(param).unwrap();
-            Reply::message(&locations(&file.lock(), &asked))
+            let mut found = locations(&file.lock(), &asked);
+            found.under_construction = appended.load(Ordering::Relaxed);
+            Reply::message(&GetBlockLocationsResponseProto { locations: Some(found) })
         };
-        Self::start(settings, blocks, has, Box::new(answer))
+        Self::start(settings, blocks, is_appended, has, Box::new(answer))
     }
 
     fn start(
         settings: &[(&str, &str)],
         blocks: Arc<Mutex<Vec<LocatedBlock>>>,
+        is_appended: Arc<AtomicBool>,
         has: &[i64],
         answer: Box<Answer>,
     ) -> Self {
@@ -109,7 +117,7 @@ impl Cluster {
         }
         let client = Client::new(&conf, None, User::new("test"), runtime.clone()).unwrap();
         let datanode = DataNode::start(has);
-        let cluster = Self { client, datanode, blocks, _namenode: namenode };
+        let cluster = Self { client, datanode, blocks, is_appended, _namenode: namenode };
         let file = cluster.blocks.lock().clone();
         cluster.set_file(file);
         cluster
@@ -142,20 +150,16 @@ impl RpcService for NameNode {
     }
 }
 
-fn locations(
-    blocks: &[LocatedBlock],
-    asked: &GetBlockLocationsRequestProto,
-) -> GetBlockLocationsResponseProto {
+fn locations(blocks: &[LocatedBlock], asked: &GetBlockLocationsRequestProto) -> LocatedBlocksProto {
     let end = asked.offset.saturating_add(asked.length);
     let is_asked = |block: &&LocatedBlock| block.end() > asked.offset && block.offset < end;
-    let locations = LocatedBlocksProto {
+    LocatedBlocksProto {
         file_length: blocks.last().map_or(0, LocatedBlock::end),
         blocks: blocks.iter().filter(is_asked).map(LocatedBlock::to_proto).collect(),
         last_block: blocks.last().map(LocatedBlock::to_proto),
         is_last_block_complete: true,
         ..LocatedBlocksProto::default()
-    };
-    GetBlockLocationsResponseProto { locations: Some(locations) }
+    }
 }
 
 /// Serves blocks as [`bytes_of`] has them, without checksums.

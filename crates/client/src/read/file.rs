@@ -345,6 +345,20 @@ mod tests {
         }
     }
 
+    /// Its last block was found after somebody had begun to append to it: a replica that grows is not
+    /// read by its files.
+    #[test]
+    fn a_file_that_is_appended_to_after_it_was_opened_is_known_to_grow() {
+        let blocks = vec![located(1, 0, 100), located(2, 100, 100)];
+        let settings = [("dfs.client.read.prefetch.size", "100")];
+        let cluster = Cluster::with_file(&settings, blocks.clone(), &[1, 2]);
+        let file = open(&cluster);
+        cluster.is_appended.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(!file.is_being_written(&blocks[1]), "not asked again");
+        assert_eq!(read(&file, &mut Cursor::at(150), 9).unwrap(), bytes_of(2, 50..59));
+        assert!(file.is_being_written(&blocks[1]) && !file.is_being_written(&blocks[0]));
+    }
+
     /// The next block cannot be read: what came before it was lost, though the position had moved.
     #[test]
     fn bytes_in_front_of_a_failure_are_given() {
