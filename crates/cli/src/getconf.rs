@@ -47,9 +47,11 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
         ("-namenodes", []) => configured(&conf).map(hosts),
         ("-nnrpcaddresses", []) => configured(&conf).map(addresses),
         ("-secondarynamenodes" | "-backupnodes" | "-journalnodes", []) if as_json => {
-            other_hosts(&conf, &what).map(|hosts| json!(words_of(&hosts)).to_string())
+            other_hosts(&conf, &what).map(|hosts| json!(hosts).to_string())
         }
-        ("-secondarynamenodes" | "-backupnodes" | "-journalnodes", []) => other_hosts(&conf, &what),
+        ("-secondarynamenodes" | "-backupnodes" | "-journalnodes", []) => {
+            other_hosts(&conf, &what).map(|hosts| hosts.join(" "))
+        }
         ("-includefile", []) => value(&conf, keys::DFS_HOSTS.name, verbose, as_json),
         ("-excludefile", []) => value(&conf, keys::DFS_HOSTS_EXCLUDE.name, verbose, as_json),
         _ => {
@@ -140,16 +142,14 @@ fn nodes_json(nodes: Vec<NameNode>) -> String {
     serde_json::Value::Array(nodes.into_iter().map(one).collect()).to_string()
 }
 
-fn other_hosts(conf: &Conf, what: &str) -> Outcome<String> {
+fn other_hosts(conf: &Conf, what: &str) -> Outcome<Vec<String>> {
     match what {
-        "-secondarynamenodes" => host_of(conf, &keys::DFS_NAMENODE_SECONDARY_HTTP_ADDRESS),
-        "-backupnodes" => host_of(conf, &keys::DFS_NAMENODE_BACKUP_ADDRESS),
+        "-secondarynamenodes" => {
+            hosts_of(conf, &keys::DFS_NAMENODE_SECONDARY_HTTP_ADDRESS, "secondary namenode")
+        }
+        "-backupnodes" => hosts_of(conf, &keys::DFS_NAMENODE_BACKUP_ADDRESS, "backup node"),
         _ => journal_nodes(conf),
     }
-}
-
-fn words_of(hosts: &str) -> Vec<&str> {
-    hosts.split_whitespace().collect()
 }
 
 fn hosts(nodes: Vec<NameNode>) -> String {
@@ -163,18 +163,146 @@ fn addresses(nodes: Vec<NameNode>) -> String {
     addresses.join("\n")
 }
 
-fn host_of(conf: &Conf, key: &Key<String>) -> Outcome<String> {
-    let address = conf.get(key)?;
-    Ok(address.rsplit_once(':').map_or(address.as_str(), |(host, _)| host).to_owned())
+/// One host for each NameNode; where there are name services the plain key says nothing (`DFSUtilClient.getAddresses`).
+fn hosts_of(conf: &Conf, key: &Key<String>, what: &str) -> Outcome<Vec<String>> {
+    let mut services = conf.get(&keys::DFS_NAMESERVICES)?;
+    if services.is_empty() {
+        services.push(String::new());
+    }
+    let mut found = Vec::new();
+    for service in &services {
+        for id in ids_of(conf, service)? {
+            let name = named(key.name, &[service, &id]);
+            let address = match name == key.name {
+                true => Some(conf.get(key)?),
+                false => conf.get_checked(&name)?,
+            };
+            found.extend(address.map(|address| host_of(address.trim()).to_owned()));
+        }
+    }
+    if found.is_empty() {
+        return Err(Failure::io(format!(
+            "Incorrect configuration: {what} address {} is not configured.",
+            key.name
+        )));
+    }
+    Ok(found)
 }
 
-/// The hosts of qjournal://h1:8485;h2:8485;h3:8485/name
-fn journal_nodes(conf: &Conf) -> Outcome<String> {
-    let shared = conf.get(&keys::DFS_NAMENODE_SHARED_EDITS_DIR)?.unwrap_or_default();
-    let location = Location::parse(&shared);
-    let authority = location.authority.filter(|_| location.scheme.as_deref() == Some("qjournal"));
-    let authority = authority.unwrap_or_default();
-    let hosts: Vec<&str> =
-        authority.split(';').map(|node| node.split(':').next().unwrap_or(node)).collect();
-    Ok(hosts.join(" "))
+/// The NameNodes of a name service; the empty id where it has one only.
+fn ids_of(conf: &Conf, service: &str) -> Outcome<Vec<String>> {
+    let mut ids = Vec::new();
+    if conf.is_set(&named(keys::DFS_HA_NAMENODES.name, &[service])) {
+        ids = conf.get_for(&keys::DFS_HA_NAMENODES, &[service])?;
+    }
+    if ids.is_empty() {
+        ids.push(String::new());
+    }
+    Ok(ids)
+}
+
+/// A key of a name service or of one of its NameNodes.
+fn named(key: &str, suffixes: &[&str]) -> String {
+    let suffixes = suffixes.iter().filter(|suffix| !suffix.is_empty());
+    suffixes.fold(key.to_owned(), |name, suffix| format!("{name}.{suffix}"))
+}
+
+fn host_of(address: &str) -> &str {
+    address.rsplit_once(':').map_or(address, |(host, _)| host)
+}
+
+/// The hosts of `qjournal://h1:8485;h2:8485;h3:8485/name`: of the plain key, else of each name service, else of each of
+/// its NameNodes, up to the first that has none (`DFSUtil.getJournalNodeAddresses`).
+fn journal_nodes(conf: &Conf) -> Outcome<Vec<String>> {
+    let mut found = Vec::new();
+    for shared in shared_edits(conf)? {
+        let location = Location::parse(shared.trim());
+        let is_journal = location.scheme.as_deref() == Some("qjournal");
+        let Some(authority) = location.authority.filter(|_| is_journal) else { break };
+        for node in authority.split(';').map(str::trim).filter(|node| !node.is_empty()) {
+            let host = node.split(':').next().unwrap_or(node).to_owned();
+            if !found.contains(&host) {
+                found.push(host);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Where the edits of each name service are; empty for a NameNode that does not say.
+fn shared_edits(conf: &Conf) -> Outcome<Vec<String>> {
+    let key = keys::DFS_NAMENODE_SHARED_EDITS_DIR.name;
+    let value = |name: &str| -> Outcome<Option<String>> {
+        Ok(conf.get_checked(name)?.filter(|value| !value.is_empty()))
+    };
+    if let Some(plain) = value(key)? {
+        return Ok(vec![plain]);
+    }
+    let mut found = Vec::new();
+    for service in &conf.get(&keys::DFS_NAMESERVICES)? {
+        if let Some(own) = value(&named(key, &[service]))? {
+            found.push(own);
+            continue;
+        }
+        for id in ids_of(conf, service)?.iter().filter(|id| !id.is_empty()) {
+            found.push(value(&named(key, &[service, id]))?.unwrap_or_default());
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(settings: &[(&str, &str)], what: &str) -> Result<String, String> {
+        let mut conf = Conf::new();
+        settings.iter().for_each(|(name, value)| conf.set(name, *value));
+        other_hosts(&conf, what).map(|hosts| hosts.join(" ")).map_err(|failure| failure.to_string())
+    }
+
+    const SERVICES: [(&str, &str); 2] =
+        [("dfs.nameservices", "ns1,ns2"), ("dfs.ha.namenodes.ns1", "n1,n2")];
+    const SHARED: &str = "dfs.namenode.shared.edits.dir";
+
+    /// What Hadoop 3.4.3 answers to the same, but for the names that it looks up.
+    #[test]
+    fn journal_nodes_of_name_services() {
+        let of = |extra: &[(&str, &str)]| {
+            let shared =
+                |(name, value): &(&str, &str)| (format!("{SHARED}{name}"), (*value).to_owned());
+            let owned: Vec<(String, String)> = extra.iter().map(shared).collect();
+            let mut settings = SERVICES.to_vec();
+            settings.extend(owned.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+            answer(&settings, "-journalnodes").unwrap()
+        };
+        let (one, two) = ("qjournal://a:8485;b:8485/ns1", "qjournal://b:8485;c/ns2");
+        assert_eq!(of(&[(".ns1", one), (".ns2", two)]), "a b c");
+        assert_eq!(of(&[("", "qjournal://d:1/x"), (".ns1", one)]), "d");
+        assert_eq!(of(&[("", "file:///x"), (".ns1", one)]), "");
+        assert_eq!(of(&[(".ns1.n1", one), (".ns1.n2", two)]), "a b c");
+        assert_eq!(of(&[(".ns1.n2", one), (".ns2", two)]), "");
+        assert_eq!(of(&[(".ns1", one), (".ns2", "file:///x")]), "a b");
+        assert_eq!(of(&[]), "");
+    }
+
+    #[test]
+    fn other_nodes_of_name_services() {
+        assert_eq!(answer(&[], "-secondarynamenodes").unwrap(), "0.0.0.0");
+        let plain = ("dfs.namenode.secondary.http-address", "plain:1");
+        assert_eq!(answer(&[plain], "-secondarynamenodes").unwrap(), "plain");
+        let mut settings = SERVICES.to_vec();
+        settings.push(plain);
+        assert_eq!(
+            answer(&settings, "-secondarynamenodes").unwrap_err(),
+            "Incorrect configuration: secondary namenode address dfs.namenode.secondary.http-address is not configured."
+        );
+        assert_eq!(
+            answer(&settings, "-backupnodes").unwrap_err(),
+            "Incorrect configuration: backup node address dfs.namenode.backup.address is not configured."
+        );
+        settings.push(("dfs.namenode.secondary.http-address.ns1.n2", "s1:1"));
+        settings.push(("dfs.namenode.secondary.http-address.ns2", "s2:2"));
+        assert_eq!(answer(&settings, "-secondarynamenodes").unwrap(), "s1 s2");
+    }
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use zerohop_conf::{Conf, dump};
+use zerohop_transport::beans;
 use zerohop_transport::rarely::Rarely;
 
 /// What there is.
@@ -52,7 +53,7 @@ pub(crate) async fn serve(listener: TcpListener, node: Arc<Node>, conf: Arc<Conf
         };
         let (node, conf) = (Arc::clone(&node), Arc::clone(&conf));
         serving.spawn(async move {
-            let answered = answer(stream, &node, &conf);
+            let answered = answer(stream, node, conf);
             let served = tokio::time::timeout(REQUEST_PATIENCE, answered).await;
             if let Ok(Err(error)) = served {
                 tracing::debug!("HTTP: {error}");
@@ -63,7 +64,7 @@ pub(crate) async fn serve(listener: TcpListener, node: Arc<Node>, conf: Arc<Conf
     }
 }
 
-async fn answer(mut stream: TcpStream, node: &Node, conf: &Conf) -> io::Result<()> {
+async fn answer(mut stream: TcpStream, node: Arc<Node>, conf: Arc<Conf>) -> io::Result<()> {
     let mut head = Vec::new();
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
         if head.len() > HEAD_MAX || stream.read_buf(&mut head).await? == 0 {
@@ -73,7 +74,7 @@ async fn answer(mut stream: TcpStream, node: &Node, conf: &Conf) -> io::Result<(
     let head = String::from_utf8_lossy(&head);
     let mut words = head.split_whitespace();
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let path = target.split('?').next().unwrap_or_default();
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let kind = match path {
         "/" => "text/html",
         "/conf" => "text/xml",
@@ -81,8 +82,14 @@ async fn answer(mut stream: TcpStream, node: &Node, conf: &Conf) -> io::Result<(
     };
     let (status, body) = match (method, path) {
         ("GET" | "HEAD", "/") => ("200 OK", INDEX.to_owned()),
-        ("GET" | "HEAD", "/conf") => ("200 OK", dump::xml(&dump::properties(conf, None))),
-        ("GET" | "HEAD", "/jmx") => ("200 OK", format!("{:#}\n", jmx::page(node))),
+        ("GET" | "HEAD", "/conf") => ("200 OK", dump::xml(&dump::properties(&conf, None))),
+        ("GET" | "HEAD", "/jmx") => {
+            let query = query.to_owned();
+            let made =
+                tokio::task::spawn_blocking(move || beans::page(&query, || jmx::beans(&node)));
+            let page = made.await.map_err(io::Error::other)?;
+            (status_line(page.status), page.body)
+        }
         ("GET" | "HEAD", "/shortcircuit") => {
             let listing = listing(&node.store.slots, &node.domain_socket, &node.store.cache);
             ("200 OK", format!("{listing:#}\n"))
@@ -98,4 +105,13 @@ async fn answer(mut stream: TcpStream, node: &Node, conf: &Conf) -> io::Result<(
     );
     stream.write_all(answer.as_bytes()).await?;
     stream.shutdown().await
+}
+
+fn status_line(status: u16) -> &'static str {
+    match status {
+        200 => "200 OK",
+        400 => "400 Bad Request",
+        404 => "404 Not Found",
+        _ => "500 Internal Server Error",
+    }
 }

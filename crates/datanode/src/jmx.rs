@@ -7,8 +7,9 @@ use serde_json::{Map, Value, json};
 use std::time::{SystemTime, UNIX_EPOCH};
 use zerohop_proto::hdfs::StorageReportProto;
 
-pub(crate) fn page(node: &Node) -> Value {
-    json!({ "beans": [dataset(node), info(node)] })
+/// Asks the disks.
+pub(crate) fn beans(node: &Node) -> Vec<Value> {
+    vec![dataset(node), info(node)]
 }
 
 fn dataset(node: &Node) -> Value {

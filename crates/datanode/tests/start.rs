@@ -152,3 +152,30 @@ fn strangers_on_the_ports_harm_nobody() {
     still_answers(data);
     runtime.block_on(node.stop());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn beans_and_attributes_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let node = start(conf(&text(folder.path()))).await.unwrap();
+    let address = node.http_addr();
+    let page = move |query: &str| {
+        let mut stream = TcpStream::connect(address).unwrap();
+        write!(stream, "GET /jmx{query} HTTP/1.0\r\n\r\n").unwrap();
+        let mut page = String::new();
+        stream.read_to_string(&mut page).unwrap();
+        page
+    };
+    tokio::task::spawn_blocking(move || {
+        let all = page("");
+        assert!(all.contains("FSDatasetState") && all.contains("DataNodeInfo"), "{all}");
+        let one = page("?qry=Hadoop%3Aservice%3DDataNode,name%3DFSDatasetState");
+        assert!(one.contains("\"Capacity\"") && !one.contains("DataNodeInfo"), "{one}");
+        let one = page("?get=Hadoop:service=DataNode,name=FSDatasetState::NumBlocks");
+        assert!(one.contains("\"NumBlocks\": 0") && !one.contains("Capacity"), "{one}");
+        assert!(page("?get=Hadoop:*").starts_with("HTTP/1.1 400 Bad Request\r\n"));
+        assert!(page("?get=Hadoop:*::None").starts_with("HTTP/1.1 404 Not Found\r\n"));
+    })
+    .await
+    .unwrap();
+    node.stop().await;
+}

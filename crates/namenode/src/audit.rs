@@ -1,6 +1,8 @@
 //! The audit log: one line an operation, in Hadoop's format. Off unless somebody listens to its target.
 
-use zerohop_transport::rpc::server::CallContext;
+use std::fmt::Write;
+use zerohop_conf::{Conf, ConfError, keys};
+use zerohop_transport::rpc::server::{CallContext, CallerContext};
 
 /// The target to switch on: the name of Hadoop's logger.
 pub const TARGET: &str = "org.apache.hadoop.hdfs.server.namenode.FSNamesystem.audit";
@@ -32,23 +34,157 @@ pub(crate) fn is_on() -> bool {
     tracing::enabled!(target: TARGET, tracing::Level::INFO)
 }
 
-pub(crate) fn log(context: &CallContext, allowed: bool, line: Line<'_>) {
+/// How much is kept of what clients say about themselves; nothing unless `hadoop.caller.context.enabled`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CallerLimits {
+    enabled: bool,
+    /// Characters of the escaped text.
+    context_max: usize,
+    /// Bytes; longer signatures are left out.
+    signature_max: usize,
+}
+
+impl CallerLimits {
+    pub(crate) fn from_conf(conf: &Conf) -> Result<Self, ConfError> {
+        let max = |value: i32| usize::try_from(value).unwrap_or(0);
+        Ok(Self {
+            enabled: conf.get(&keys::HADOOP_CALLER_CONTEXT_ENABLED)?,
+            context_max: max(conf.get(&keys::HADOOP_CALLER_CONTEXT_MAX_SIZE)?),
+            signature_max: max(conf.get(&keys::HADOOP_CALLER_CONTEXT_SIGNATURE_MAX_SIZE)?),
+        })
+    }
+
+    fn text(self, caller: Option<&CallerContext>) -> String {
+        let Some(caller) = caller.filter(|caller| self.enabled && !caller.context.is_empty())
+        else {
+            return String::new();
+        };
+        // Escaped, it is ASCII: bytes are characters.
+        let mut context = escaped(&caller.context);
+        context.truncate(self.context_max);
+        let fits = |len: usize| (1..=self.signature_max).contains(&len);
+        let signature = caller.signature.as_ref().filter(|signature| fits(signature.len()));
+        let signature = signature
+            .map(|bytes| format!(":{}", escaped(&String::from_utf8_lossy(bytes))))
+            .unwrap_or_default();
+        format!("\tcallerContext={context}{signature}")
+    }
+}
+
+pub(crate) fn log(limits: CallerLimits, context: &CallContext, allowed: bool, line: Line<'_>) {
     if line.cmd.is_empty() {
         return;
     }
+    tracing::info!(target: TARGET, "{}", text(limits, context, allowed, line));
+}
+
+fn text(limits: CallerLimits, context: &CallContext, allowed: bool, line: Line<'_>) -> String {
+    let path = |path: Option<&str>| path.map_or_else(|| "null".to_owned(), escaped);
+    let user = without_controls(&context.user);
     let user = match &context.real_user {
-        Some(real) => format!("{} (auth:PROXY) via {real} (auth:SIMPLE)", context.user),
-        None => format!("{} (auth:SIMPLE)", context.user),
+        Some(real) => {
+            format!("{user} (auth:PROXY) via {} (auth:SIMPLE)", without_controls(real))
+        }
+        None => format!("{user} (auth:SIMPLE)"),
     };
-    let caller =
-        context.caller_context.as_ref().map(|caller| format!("\tcallerContext={}", caller.context));
-    tracing::info!(
-        target: TARGET,
+    format!(
         "allowed={allowed}\tugi={user}\tip=/{}\tcmd={}\tsrc={}\tdst={}\tperm=null\tproto=rpc{}",
         context.remote.ip(),
         line.cmd,
-        line.src.unwrap_or("null"),
-        line.dst.unwrap_or("null"),
-        caller.unwrap_or_default(),
-    );
+        path(line.src),
+        path(line.dst),
+        limits.text(context.caller_context.as_ref()),
+    )
+}
+
+/// As Java's `escapeJava`: nobody's path ends a line or a field. All of it is ASCII.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '"' | '\\' => out.extend(['\\', char]),
+            ' '..='\u{7f}' => out.push(char),
+            _ => escape(char, &mut out),
+        }
+    }
+    out
+}
+
+/// Hadoop writes users as they are. Ours cannot end a line or a field either, but keep their backslashes.
+fn without_controls(user: &str) -> String {
+    let mut out = String::with_capacity(user.len());
+    for char in user.chars() {
+        if char.is_control() { escape(char, &mut out) } else { out.push(char) }
+    }
+    out
+}
+
+fn escape(char: char, out: &mut String) {
+    match char {
+        '\u{8}' => out.push_str("\\b"),
+        '\n' => out.push_str("\\n"),
+        '\t' => out.push_str("\\t"),
+        '\u{c}' => out.push_str("\\f"),
+        '\r' => out.push_str("\\r"),
+        _ => {
+            for unit in char.encode_utf16(&mut [0; 2]) {
+                // Writing into a String does not fail.
+                _ = write!(out, "\\u{unit:04X}");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+
+    fn context(user: &str, caller: &str, signature: &'static [u8]) -> CallContext {
+        CallContext {
+            user: user.into(),
+            real_user: None,
+            client_id: Bytes::new(),
+            call_id: 1,
+            retry_count: 0,
+            remote: ([127, 0, 0, 1], 9).into(),
+            host: "127.0.0.1".into(),
+            caller_context: Some(CallerContext {
+                context: caller.into(),
+                signature: Some(Bytes::from_static(signature)),
+            }),
+            connection_protocol: "".into(),
+        }
+    }
+
+    #[test]
+    fn nothing_a_client_sends_begins_a_line_or_a_field() {
+        let context = context("eve\nallowed=true", "job\tproto=rpc", b"");
+        let limits = CallerLimits { enabled: true, context_max: 128, signature_max: 40 };
+        let line =
+            Line::paths("rename", "/a\nallowed=true\tugi=\"root\"", "/b\\c\u{e9}\u{1f600}\u{1}");
+        let text = text(limits, &context, false, line);
+        assert_eq!(
+            text,
+            "allowed=false\tugi=eve\\nallowed=true (auth:SIMPLE)\tip=/127.0.0.1\tcmd=rename\
+             \tsrc=/a\\nallowed=true\\tugi=\\\"root\\\"\tdst=/b\\\\c\\u00E9\\uD83D\\uDE00\\u0001\
+             \tperm=null\tproto=rpc\tcallerContext=job\\tproto=rpc"
+        );
+    }
+
+    #[test]
+    fn what_clients_say_of_themselves_is_kept_where_and_as_far_as_configured() {
+        let mut conf = Conf::new();
+        let text = |conf: &Conf, signature| {
+            let limits = CallerLimits::from_conf(conf).unwrap();
+            limits.text(context("u", "0123456789", signature).caller_context.as_ref())
+        };
+        assert_eq!(text(&conf, b"s"), "");
+        conf.set("hadoop.caller.context.enabled", "true");
+        assert_eq!(text(&conf, b"s"), "\tcallerContext=0123456789:s");
+        conf.set("hadoop.caller.context.max.size", "4");
+        conf.set("hadoop.caller.context.signature.max.size", "2");
+        assert_eq!(text(&conf, b"\n"), "\tcallerContext=0123:\\n");
+        assert_eq!(text(&conf, b"abc"), "\tcallerContext=0123");
+    }
 }

@@ -2,9 +2,10 @@
 
 use crate::core::Core;
 use crate::loader::image_info;
+use crate::storage::Ticket;
 use std::sync::atomic::Ordering;
 use zerohop_journal::image::ImageWriter;
-use zerohop_wire::{JavaException, RemoteException};
+use zerohop_wire::{JavaException, RemoteException, TxId};
 
 /// The text Hadoop refuses with.
 pub(crate) const NEEDS_SAFE_MODE: &str =
@@ -14,6 +15,17 @@ impl Core {
     /// The transaction of the newest image.
     pub(crate) fn last_checkpoint_txid(&self) -> i64 {
         self.checkpoint_txid.load(Ordering::Relaxed)
+    }
+
+    /// Ends the segment of the edit log and begins the next; the end, and what must be synced before anybody hears of it.
+    ///
+    /// # Errors
+    /// `SafeModeException`.
+    pub(crate) fn roll_edits(&self) -> Result<(TxId, Ticket), RemoteException> {
+        self.read(|namespace| {
+            namespace.check_safe_mode(|| "Log not rolled".to_owned())?;
+            Ok(self.log.roll())
+        })
     }
 
     /// Saves an image, unless the last one is younger than `window_s` seconds and fewer than `gap` transactions came

@@ -5,9 +5,12 @@
 use parking_lot::RwLock;
 use std::collections::HashSet;
 use std::io;
-use std::net::ToSocketAddrs;
+use std::net::{IpAddr, ToSocketAddrs};
 use zerohop_conf::{Conf, keys};
 use zerohop_namespace::blocks::{Admission, DatanodeId};
+
+/// The port that stands for all.
+const ANY_PORT: u16 = 0;
 
 /// Both lists as they were last read.
 pub(crate) struct Hosts {
@@ -19,9 +22,12 @@ pub(crate) struct Hosts {
 #[derive(Default)]
 struct Lists {
     /// Empty: everybody.
-    include: HashSet<String>,
-    exclude: HashSet<String>,
+    include: List,
+    exclude: List,
 }
+
+/// What the names and addresses of a file stand for.
+type List = HashSet<(IpAddr, u16)>;
 
 impl Hosts {
     /// Reads the files that the configuration names.
@@ -42,9 +48,9 @@ impl Hosts {
 
     pub(crate) fn judge(&self, id: &DatanodeId) -> Admission {
         let lists = self.lists.read();
-        if !lists.include.is_empty() && !names(&lists.include, id) {
+        if !lists.include.is_empty() && !has(&lists.include, id) {
             Admission::Refused
-        } else if names(&lists.exclude, id) {
+        } else if has(&lists.exclude, id) {
             Admission::Excluded
         } else {
             Admission::Allowed
@@ -52,67 +58,99 @@ impl Hosts {
     }
 }
 
-fn names(list: &HashSet<String>, id: &DatanodeId) -> bool {
-    [&id.ip, &id.host].into_iter().any(|host| {
-        list.contains(host.as_str()) || list.contains(&format!("{host}:{}", id.xfer_port))
-    })
+/// Only the address a DataNode calls from counts: its name is what it says of itself.
+fn has(list: &List, id: &DatanodeId) -> bool {
+    let Ok(ip) = id.ip.parse::<IpAddr>() else { return false };
+    let port = u16::try_from(id.xfer_port).unwrap_or(ANY_PORT);
+    [port, ANY_PORT].into_iter().any(|port| list.contains(&(ip.to_canonical(), port)))
 }
 
-fn read(file: Option<&str>) -> io::Result<HashSet<String>> {
-    let Some(file) = file else { return Ok(HashSet::new()) };
+fn read(file: Option<&str>) -> io::Result<List> {
+    let Some(file) = file else { return Ok(List::new()) };
     let text = std::fs::read_to_string(file)
         .map_err(|e| io::Error::new(e.kind(), format!("cannot read {file}: {e}")))?;
-    Ok(parse(&text))
+    let (list, unknown) = parse(&text);
+    for entry in unknown {
+        tracing::warn!(
+            "{file}: `{entry}' has no address and is ignored: correct it, then run dfsadmin -refreshNodes"
+        );
+    }
+    Ok(list)
 }
 
-fn parse(text: &str) -> HashSet<String> {
-    let mut list = HashSet::new();
+/// What a file stands for, and the entries in it that stand for nothing.
+fn parse(text: &str) -> (List, Vec<&str>) {
+    let (mut list, mut unknown) = (List::new(), Vec::new());
     for line in text.lines() {
         let line = line.split('#').next().unwrap_or_default();
         for entry in line.split_whitespace() {
-            list.insert(entry.to_owned());
-            list.extend(addresses(entry));
+            let found = addresses(entry);
+            if found.is_empty() {
+                unknown.push(entry);
+            }
+            list.extend(found);
         }
     }
-    list
+    (list, unknown)
 }
 
-/// DataNodes are known by address: what a name stands for belongs on the list as well.
-fn addresses(entry: &str) -> Vec<String> {
+/// `host`, `host:port`, or an address of version 6 in brackets where a port follows.
+fn addresses(entry: &str) -> Vec<(IpAddr, u16)> {
     let (host, port) = match entry.rsplit_once(':') {
-        Some((host, port)) if port.parse::<u16>().is_ok() => (host, Some(port)),
-        _ => (entry, None),
+        _ if entry.parse::<IpAddr>().is_ok() => (entry, ANY_PORT),
+        Some((host, port)) => match port.parse() {
+            Ok(port) => (host, port),
+            Err(_) => (entry, ANY_PORT),
+        },
+        None => (entry, ANY_PORT),
     };
-    let found = (host, 0).to_socket_addrs().into_iter().flatten();
-    let with_port = |ip: String| match port {
-        Some(port) => format!("{ip}:{port}"),
-        None => ip,
-    };
-    found.map(|address| with_port(address.ip().to_string())).collect()
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    let found = (bare, 0).to_socket_addrs().into_iter().flatten();
+    found.map(|address| (address.ip().to_canonical(), port)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn hosts(include: &str, exclude: &str) -> Hosts {
+        let lists = Lists { include: parse(include).0, exclude: parse(exclude).0 };
+        Hosts { include: None, exclude: None, lists: RwLock::new(lists) }
+    }
+
+    fn node(ip: &str, host: &str, xfer_port: u32) -> DatanodeId {
+        DatanodeId { ip: ip.to_owned(), host: host.to_owned(), xfer_port, ..DatanodeId::default() }
+    }
+
     #[test]
     fn a_line_may_name_one_port_and_end_in_a_comment() {
-        let exclude = parse("10.0.0.1:9866 # the old one\n\n10.0.0.2\n");
-        let hosts = Hosts {
-            include: None,
-            exclude: None,
-            lists: RwLock::new(Lists { include: HashSet::new(), exclude }),
-        };
-        let node = |ip: &str, xfer_port| DatanodeId {
-            ip: ip.to_owned(),
-            host: "dn".to_owned(),
-            xfer_port,
-            ..DatanodeId::default()
-        };
-        assert_eq!(hosts.judge(&node("10.0.0.1", 9866)), Admission::Excluded);
-        assert_eq!(hosts.judge(&node("10.0.0.1", 9867)), Admission::Allowed);
-        assert_eq!(hosts.judge(&node("10.0.0.2", 1)), Admission::Excluded);
-        hosts.lists.write().include = parse("10.0.0.2");
-        assert_eq!(hosts.judge(&node("10.0.0.3", 1)), Admission::Refused);
+        let hosts = hosts("", "10.0.0.1:9866 # the old one\n\n10.0.0.2 [::2]:7 ::3\n");
+        let judge = |ip: &str, port| hosts.judge(&node(ip, "dn", port));
+        assert_eq!(judge("10.0.0.1", 9866), Admission::Excluded);
+        assert_eq!(judge("10.0.0.1", 9867), Admission::Allowed);
+        assert_eq!(judge("10.0.0.2", 1), Admission::Excluded);
+        assert_eq!(judge("::2", 7), Admission::Excluded);
+        assert_eq!(judge("::2", 8), Admission::Allowed);
+        assert_eq!(judge("::3", 8), Admission::Excluded);
+        hosts.lists.write().include = parse("10.0.0.2").0;
+        assert_eq!(judge("10.0.0.3", 1), Admission::Refused);
+    }
+
+    #[test]
+    fn a_datanode_that_claims_a_name_on_the_list_is_not_on_it() {
+        let hosts = hosts("localhost:9866 10.0.0.9", "");
+        assert_eq!(hosts.judge(&node("127.0.0.1", "any", 9866)), Admission::Allowed);
+        assert_eq!(hosts.judge(&node("127.0.0.1", "localhost", 9867)), Admission::Refused);
+        for claimed in ["localhost", "127.0.0.1", "10.0.0.9"] {
+            assert_eq!(hosts.judge(&node("10.0.0.66", claimed, 9866)), Admission::Refused);
+        }
+    }
+
+    /// As in Hadoop, where a list of nothing but unknown names is empty too.
+    #[test]
+    fn names_without_address_are_ignored() {
+        let (list, unknown) = parse("no.such.host.invalid 10.0.0.1 10.0.0.1\nalso.not.invalid:9");
+        assert_eq!(list, List::from([("10.0.0.1".parse().unwrap(), ANY_PORT)]));
+        assert_eq!(unknown, ["no.such.host.invalid", "also.not.invalid:9"]);
     }
 }

@@ -19,7 +19,10 @@ use crate::storage::{
 };
 use parking_lot::Mutex;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::UNIX_EPOCH;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use zerohop_conf::Conf;
@@ -178,6 +181,7 @@ fn load(
         report.last_txid
     );
     let info = storage.info().clone();
+    let image_ms = if report.needs_save { None } else { modified_ms(&report.image) };
     if report.needs_save {
         storage.save_image(report.last_txid, |image| {
             namespace.save_image(image, image_info(&info, TxId(report.last_txid)))
@@ -196,9 +200,19 @@ fn load(
         pool: info.block_pool_id.as_str().into(),
     };
     let image_txid = if report.needs_save { report.last_txid } else { report.image_txid };
-    Ok(Core::new(
+    let core = Core::new(
         conf, settings, identity, storage, log, namespace, clock, image_txid, racks, hosts, retries,
-    ))
+    );
+    if let Some(written_ms) = image_ms {
+        core.checkpoint_ms.store(written_ms, Ordering::Relaxed);
+    }
+    Ok(core)
+}
+
+/// When an image was written, as its file says: the restart is no checkpoint.
+fn modified_ms(image: &Path) -> Option<u64> {
+    let modified = image.metadata().and_then(|metadata| metadata.modified()).ok()?;
+    u64::try_from(modified.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
 }
 
 impl From<StorageError> for Error {

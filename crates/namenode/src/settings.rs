@@ -1,6 +1,7 @@
 //! What the configuration says, read once at the start.
 
 use crate::Error;
+use crate::audit::CallerLimits;
 use std::time::Duration;
 use zerohop_conf::{Conf, ConfError, Key, keys};
 use zerohop_namespace::NamespaceParams;
@@ -38,6 +39,7 @@ pub(crate) struct Settings {
     pub(crate) cache_refresh: Duration,
     /// Paths in one batched listing.
     pub(crate) batched_listing_max: usize,
+    pub(crate) audited_callers: CallerLimits,
 }
 
 impl Settings {
@@ -64,6 +66,7 @@ impl Settings {
             held_max: conf.get(&keys::ZEROHOP_NAMENODE_REPORT_WAIT_MAX_MS)?,
             cache_refresh: conf.get(&keys::DFS_NAMENODE_PATH_BASED_CACHE_REFRESH_INTERVAL_MS)?,
             batched_listing_max: above_zero(conf, &keys::DFS_BATCHED_LS_LIMIT)? as usize,
+            audited_callers: CallerLimits::from_conf(conf)?,
         })
     }
 }

@@ -121,7 +121,11 @@ impl Namespace {
         self.check_safe_mode(what)
     }
 
-    fn check_safe_mode(&self, what: impl FnOnce() -> String) -> Result<()> {
+    /// Refuses in safe mode. `what` is Hadoop's text for that (`FSNamesystem.checkNameNodeSafeMode`).
+    ///
+    /// # Errors
+    /// `SafeModeException`.
+    pub fn check_safe_mode(&self, what: impl FnOnce() -> String) -> Result<()> {
         match &self.safe_mode {
             Some(tip) => fail(
                 JavaException::SafeMode,

@@ -54,7 +54,7 @@ impl Call<'_> {
         if audit::is_on() {
             let denied =
                 matches!(result, Err(e) if e.class == JavaException::AccessControl.class());
-            audit::log(&self.context, !denied, line);
+            audit::log(self.core.settings.audited_callers, &self.context, !denied, line);
         }
     }
 

@@ -72,7 +72,10 @@ fn blocks(call: Call<'_>) -> Reply {
     call.ask(|core, _, q: GetBlocksRequestProto| {
         let uuid = &q.datanode.datanode_uuid;
         let size_min = q.min_block_size.unwrap_or(10 << 20);
-        let found = core.read(|namespace| namespace.blocks.blocks_of(uuid, q.size, size_min));
+        let found = core.read(|namespace| {
+            namespace.check_safe_mode(|| "Cannot execute getBlocks".to_owned())?;
+            Ok(namespace.blocks.blocks_of(uuid, q.size, size_min))
+        })?;
         let Some(found) = found else {
             let message = format!("Datanode {uuid} not found.");
             return Err(JavaException::HadoopIllegalArgument.with(message));
@@ -92,7 +95,10 @@ fn blocks(call: Call<'_>) -> Reply {
 
 fn roll(call: Call<'_>) -> Reply {
     let core = call.core.clone();
-    let (ended, ticket) = core.read(|_| core.log.roll());
+    let (ended, ticket) = match core.roll_edits() {
+        Ok(rolled) => rolled,
+        Err(error) => return Reply::exception(error),
+    };
     Reply::later(async move {
         synced(ticket).await?;
         let signature = CheckpointSignatureProto {

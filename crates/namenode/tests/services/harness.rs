@@ -13,6 +13,7 @@ use zerohop_wire::JavaException;
 
 pub const CLIENT: &str = "org.apache.hadoop.hdfs.protocol.ClientProtocol";
 pub const DATANODE: &str = "org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol";
+pub const NAMENODE: &str = "org.apache.hadoop.hdfs.server.protocol.NamenodeProtocol";
 
 pub struct Harness {
     pub folder: tempfile::TempDir,
@@ -47,6 +48,12 @@ impl Harness {
     pub fn client(&self, user: &str) -> RpcClient {
         let options = ClientOptions::default();
         RpcClient::new(self.node.rpc_addr(), CLIENT, 1, &User::new(user), options)
+    }
+
+    /// The superuser, over another protocol than clients speak.
+    pub fn client_of(&self, protocol: &'static str) -> RpcClient {
+        let (user, options) = (User::of_process(), ClientOptions::default());
+        RpcClient::new(self.node.rpc_addr(), protocol, 1, &user, options)
     }
 
     pub fn superuser(&self) -> RpcClient {

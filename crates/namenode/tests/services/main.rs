@@ -7,6 +7,7 @@ mod pages;
 
 use harness::*;
 use zerohop_proto::hdfs::datanode as dn;
+use zerohop_proto::hdfs::namenode::*;
 use zerohop_proto::hdfs::*;
 use zerohop_wire::JavaException;
 
@@ -97,6 +98,48 @@ async fn others_may_not_do_what_the_superuser_may() {
     };
     let refused = eve.call::<_, SetSafeModeResponseProto>("setSafeMode", &enter).await;
     assert_eq!(refused.map_err(kind), Err(Some(JavaException::AccessControl)));
+}
+
+/// Nothing is moved and no segment ends while an administrator or the start holds the namespace still.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_log_is_not_rolled_and_no_blocks_are_given_out_in_safe_mode() {
+    let harness = Harness::start().await;
+    let client = harness.superuser();
+    let datanode = FakeDatanode::join(&harness).await;
+    let balancer = harness.client_of(NAMENODE);
+    let q = GetBlocksRequestProto {
+        datanode: DatanodeIdProto { ..datanode.registration.datanode_id.clone() },
+        size: 1,
+        ..GetBlocksRequestProto::default()
+    };
+    for (action, refused) in
+        [(SafeModeActionProto::SafemodeEnter, true), (SafeModeActionProto::SafemodeLeave, false)]
+    {
+        let set = SetSafeModeRequestProto { action: action.into(), checked: None };
+        let _: SetSafeModeResponseProto = call(&client, "setSafeMode", set).await;
+        let answers = [
+            client
+                .call::<_, RollEditsResponseProto>("rollEdits", &RollEditsRequestProto {})
+                .await
+                .map(|_| ()),
+            balancer
+                .call::<_, RollEditLogResponseProto>("rollEditLog", &RollEditLogRequestProto {})
+                .await
+                .map(|_| ()),
+            balancer.call::<_, GetBlocksResponseProto>("getBlocks", &q).await.map(|_| ()),
+        ];
+        let words = ["Log not rolled", "Log not rolled", "Cannot execute getBlocks"];
+        for (answer, words) in answers.into_iter().zip(words) {
+            match answer {
+                Ok(()) => assert!(!refused, "{words}"),
+                Err(error) => {
+                    assert!(refused, "{error}");
+                    assert!(error.to_string().contains(words), "{error}");
+                    assert_eq!(kind(error), Some(JavaException::SafeMode));
+                }
+            }
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,7 +3,7 @@
 use crate::harness::*;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, mpsc};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use zerohop_namenode::{Salvage, SalvageError};
 use zerohop_proto::hdfs::*;
@@ -26,6 +26,8 @@ async fn pages_answer() {
     assert!(sizes.as_object().unwrap().values().all(|size| size.as_u64() > Some(1000)), "{sizes}");
     let status = harness.page("/jmx?qry=Hadoop:service=NameNode,name=NameNodeStatus").await;
     assert!(!member(&status, "HostAndPort").as_str().unwrap().ends_with(":0"), "{status}");
+    let query = harness.page("/jmx?get=Hadoop:service=NameNode,name=NameNodeInfo").await;
+    assert!(query.starts_with("HTTP/1.0 400"), "{query}");
     assert!(harness.page("/").await.contains("Live DataNodes"));
     assert!(harness.page("/conf").await.contains("<name>dfs.replication</name><value>1</value>"));
     assert!(harness.page("/webhdfs/v1/?op=LISTSTATUS").await.starts_with("HTTP/1.0 501"));
@@ -89,4 +91,61 @@ async fn a_check_is_sent_while_it_is_made() {
     stream.read_to_end(&mut page).await.unwrap();
     let page = String::from_utf8(page).unwrap();
     assert!(page.ends_with("The filesystem under path '/' is CORRUPT"), "{page}");
+}
+
+/// Anybody can nest folders deeper than any stack: a rename is held to the length of its paths only.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_survives_folders_nested_without_end() {
+    const NESTED: usize = 900;
+    const CHAINS: usize = 4;
+    let harness = Harness::start().await;
+    let client = harness.superuser();
+    let chain = |n: usize| format!("/n{n}{}", "/d".repeat(NESTED));
+    let _: MkdirsResponseProto = call(&client, "mkdirs", mkdirs(&chain(0))).await;
+    for n in 1..CHAINS {
+        let _: MkdirsResponseProto = call(&client, "mkdirs", mkdirs(&chain(n))).await;
+        let q = RenameRequestProto { src: format!("/n{}", n - 1), dst: format!("{}/n", chain(n)) };
+        assert!(call::<RenameResponseProto>(&client, "rename", q).await.result);
+    }
+    let page = harness.page("/fsck?path=%2F").await;
+    let dirs = CHAINS * (NESTED + 1) + 1;
+    assert!(page.contains(&format!(" Total dirs:\t\t\t{dirs}\n")), "{page}");
+    assert!(page.ends_with("The filesystem under path '/' is HEALTHY"), "{page}");
+}
+
+/// A restart is no checkpoint: who asks for an image unless there is a young one gets it.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_image_keeps_its_age_over_a_restart() {
+    const AGE: Duration = Duration::from_secs(1800);
+    let mut harness = Harness::start().await;
+    let written = SystemTime::now() - AGE;
+    for entry in std::fs::read_dir(harness.folder.path().join("name/current")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.display().to_string().contains("fsimage_") {
+            std::fs::File::options()
+                .append(true)
+                .open(path)
+                .unwrap()
+                .set_modified(written)
+                .unwrap();
+        }
+    }
+    harness.restart().await;
+    let query = "get=Hadoop:service=NameNode,name=FSNamesystem::LastCheckpointTime";
+    let page = harness.page(&format!("/jmx?{query}")).await;
+    let written_ms = written.duration_since(UNIX_EPOCH).unwrap().as_millis();
+    assert!(page.contains(&format!("\"LastCheckpointTime\": {written_ms}")), "{page}");
+
+    let client = harness.superuser();
+    let action = SafeModeActionProto::SafemodeEnter.into();
+    let enter = SetSafeModeRequestProto { action, checked: None };
+    let _: SetSafeModeResponseProto = call(&client, "setSafeMode", enter).await;
+    for is_due in [true, false] {
+        let q = SaveNamespaceRequestProto {
+            time_window: Some(AGE.as_secs() / 2),
+            tx_gap: Some(1 << 40),
+        };
+        let answer: SaveNamespaceResponseProto = call(&client, "saveNamespace", q).await;
+        assert_eq!(answer.saved, Some(is_due));
+    }
 }

@@ -161,12 +161,12 @@ impl BlockManager {
         }
     }
 
-    /// Files with blocks of which no good replica is left, from a block's place on; the place to go on from.
-    pub fn corrupt_blocks(&self, from: u32, limit: usize) -> (Vec<(InodeId, BlockId)>, u32) {
-        let slots: Vec<_> = self.redundancy.without_replica().range(from..).take(limit).collect();
-        let next = slots.last().map_or(from, |last| last + 1);
-        let blocks = slots.iter().filter_map(|slot| self.map.get(*slot)).map(|entry| entry.view());
-        (blocks.map(|stored| (stored.file, stored.block.id)).collect(), next)
+    /// Blocks of which no good replica is left, from a place on: each with its place, its file and its id.
+    pub fn corrupt_blocks(&self, from: u32) -> impl Iterator<Item = (u32, InodeId, BlockId)> + '_ {
+        self.redundancy.without_replica().range(from..).filter_map(|slot| {
+            let stored = self.map.get(slot)?.view();
+            Some((slot, stored.file, stored.block.id))
+        })
     }
 
     /// Some complete blocks of a DataNode, for the balancer: from a random place on, until their sizes reach `bytes`.

@@ -112,18 +112,22 @@ impl Namespace {
     ) -> Result<(Vec<CorruptFile>, String)> {
         self.check_superuser(ctx, "listCorruptFileBlocks")?;
         let from = cookie.and_then(|cookie| cookie.parse().ok()).unwrap_or(0);
-        let (blocks, next) = self.blocks.corrupt_blocks(from, self.params.corrupt_files_batch);
         let top = path.trim_end_matches('/');
-        let below = |found: &CorruptFile| {
-            found
-                .path
-                .strip_prefix(top)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        let is_below = |found: &str| {
+            found.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        let found = blocks.into_iter().filter_map(|(file, block)| {
-            let replication = self.blocks.get(block)?.replication;
-            Some(CorruptFile { block, replication, path: self.path_of(file)? })
-        });
-        Ok((found.filter(below).collect(), next.to_string()))
+        let mut next = from;
+        let mut found = Vec::new();
+        // A page holds what was asked for: one that is empty is the end, however much is corrupt elsewhere.
+        for (place, file, block) in self.blocks.corrupt_blocks(from) {
+            next = place.saturating_add(1);
+            let Some(path) = self.path_of(file).filter(|path| is_below(path)) else { continue };
+            let Some(stored) = self.blocks.get(block) else { continue };
+            found.push(CorruptFile { block, replication: stored.replication, path });
+            if found.len() >= self.params.corrupt_files_batch {
+                break;
+            }
+        }
+        Ok((found, next.to_string()))
     }
 }

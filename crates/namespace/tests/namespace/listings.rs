@@ -1,6 +1,7 @@
 //! Listings, statuses, locations, sums.
 
 use crate::world::{BLOCK_SIZE, World, kind};
+use zerohop_namespace::NamespaceParams;
 use zerohop_wire::{InodeId, JavaException};
 
 #[test]
@@ -118,4 +119,29 @@ fn a_listing_goes_on_from_an_inode_that_is_there() {
     let e = world.namespace.listing(&root, "/d", after.as_bytes(), false).unwrap_err();
     assert_eq!(e.kind(), Some(JavaException::DirectoryListingStartAfterNotFound));
     assert_eq!(e.message, format!("Can't find startAfter {after}"));
+}
+
+/// A page of other people's losses is not the end of the list: who gets none stops asking.
+#[test]
+fn corrupt_files_are_counted_below_the_path_only() {
+    let params = NamespaceParams { corrupt_files_batch: 2, ..NamespaceParams::default() };
+    let mut world = World::with(params);
+    for path in ["/a/1", "/a/2", "/a/3", "/ab", "/b/1", "/b/2", "/b/3"] {
+        world.write(path, &[10]);
+        world.lose(path);
+    }
+    let root = world.root();
+    let page = |path: &str, cookie: Option<&str>| {
+        let listed = world.namespace.list_corrupt_file_blocks(&root, path, cookie);
+        let (files, next) = listed.unwrap();
+        (files.into_iter().map(|file| file.path).collect::<Vec<_>>(), next)
+    };
+    let (first, cookie) = page("/b", None);
+    assert_eq!(first, ["/b/1", "/b/2"]);
+    let (second, cookie) = page("/b", Some(&cookie));
+    assert_eq!(second, ["/b/3"]);
+    assert_eq!(page("/b", Some(&cookie)), (Vec::new(), cookie.clone()));
+    assert_eq!(page("/a/", None).0, ["/a/1", "/a/2"]);
+    assert_eq!(page("/ab", None).0, ["/ab"]);
+    assert_eq!(page("/", None).0, ["/a/1", "/a/2"]);
 }

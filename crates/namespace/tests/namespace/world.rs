@@ -173,6 +173,20 @@ impl World {
         }
     }
 
+    /// All DataNodes say that a file's blocks are gone.
+    pub fn lose(&mut self, path: &str) {
+        let root = self.root();
+        let (located, _) = self.namespace.block_locations(&root, path, 0, u64::MAX).unwrap();
+        for block in located.blocks {
+            for replica in &block.locations.replicas {
+                let event = [ReplicaEvent::Deleted(block.block())];
+                let storage = (&replica.storage_id, replica.kind);
+                let uuid = &replica.node.id.uuid;
+                self.namespace.blocks.incremental_report(uuid, storage, event).unwrap();
+            }
+        }
+    }
+
     /// Writes and closes a file of blocks of these lengths.
     pub fn write(&mut self, path: &str, lens: &[u64]) -> FileStatus {
         let root = self.root();

@@ -7,6 +7,7 @@ mod mend;
 mod out;
 mod policies;
 mod result;
+mod walk;
 
 use super::date::java_date;
 use super::page::{query, streamed};
@@ -23,11 +24,8 @@ use std::fmt::Write;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use zerohop_namespace::{FileKind, FileStatus, OpContext};
+use zerohop_namespace::OpContext;
 use zerohop_wire::{JavaException, RemoteException};
-
-/// A line end is printed and sent each time so many paths were walked, as Hadoop's shows that it is alive.
-const PATHS_A_LINE: u64 = 1000;
 
 pub(super) async fn page(
     State(core): State<Arc<Core>>,
@@ -165,7 +163,7 @@ impl<'a> Fsck<'a> {
         if self.list_corrupt {
             return self.corrupt_files();
         }
-        self.check(&self.path.clone(), &status)?;
+        self.walk(&status)?;
         self.summary(started_ms)
     }
 
@@ -192,48 +190,6 @@ impl<'a> Fsck<'a> {
         }
         _ = write!(self.out, "\n\nThe filesystem under path '{}' is {verdict}", self.path);
         Ok(())
-    }
-
-    fn check(&mut self, path: &str, status: &FileStatus) -> Result<(), RemoteException> {
-        self.go_on()?;
-        let walked = self.totals.dirs + self.totals.symlinks + self.totals.files;
-        if walked.is_multiple_of(PATHS_A_LINE) {
-            self.line("");
-            self.out.flush();
-        }
-        match status.kind {
-            FileKind::Directory => self.folder(path),
-            FileKind::File => self.file(path, status),
-            FileKind::Symlink => {
-                self.totals.symlinks += 1;
-                if self.options.files {
-                    self.line(format!("{path} <symlink>"));
-                }
-                Ok(())
-            }
-        }
-    }
-
-    fn folder(&mut self, path: &str) -> Result<(), RemoteException> {
-        if self.options.files {
-            self.line(format!("{path} <dir>"));
-        }
-        self.totals.dirs += 1;
-        let mut after = Vec::new();
-        loop {
-            // One page at a time: nobody waits for the whole walk.
-            let page =
-                self.core.read(|namespace| namespace.listing(&self.op, path, &after, false))?;
-            let Some(page) = page else { return Ok(()) };
-            let base = if path == "/" { "" } else { path };
-            for entry in &page.entries {
-                self.check(&format!("{base}/{}", entry.name), entry)?;
-            }
-            match page.entries.last() {
-                Some(last) if page.remaining > 0 => after = last.name.clone().into_bytes(),
-                _ => return Ok(()),
-            }
-        }
     }
 
     fn corrupt_files(&mut self) -> Result<(), RemoteException> {

@@ -113,7 +113,10 @@ pub(super) fn roll_edits(call: Call<'_>) -> Reply {
     if let Err(error) = checked {
         return Reply::exception(error);
     }
-    let (ended, ticket) = core.read(|_| core.log.roll());
+    let (ended, ticket) = match core.roll_edits() {
+        Ok(rolled) => rolled,
+        Err(error) => return Reply::exception(error),
+    };
     Reply::later(async move {
         synced(ticket).await?;
         Ok(encode(&RollEditsResponseProto { new_segment_tx_id: ended.0 as u64 + 1 }))

@@ -1,0 +1,95 @@
+//! Everything at and below the path, depth first.
+
+use super::Fsck;
+use std::vec;
+use zerohop_namespace::{FileKind, FileStatus};
+use zerohop_wire::RemoteException;
+
+/// A line end is printed and sent each time so many paths were walked, as Hadoop's shows that it is alive.
+const PATHS_A_LINE: u64 = 1000;
+
+/// A folder on the way down, with what is still to be checked in it.
+struct Level {
+    /// Bytes of the walked path that are this folder's; none for the root.
+    path_len: usize,
+    entries: vec::IntoIter<FileStatus>,
+    /// The last of `entries`, where more come after it.
+    after: Option<Vec<u8>>,
+}
+
+impl Fsck<'_> {
+    /// The folders on the way down are kept in a list and not on the stack: moved into one another they may be deeper
+    /// than any stack.
+    pub(super) fn walk(&mut self, top: &FileStatus) -> Result<(), RemoteException> {
+        let mut path = self.path.clone();
+        self.visit(&path, top)?;
+        if path == "/" {
+            path.clear();
+        }
+        let mut levels = Vec::new();
+        if top.kind == FileKind::Directory {
+            levels.extend(self.level(&path, &[])?);
+        }
+        while let Some(level) = levels.last_mut() {
+            path.truncate(level.path_len);
+            if let Some(entry) = level.entries.next() {
+                path.push('/');
+                path.push_str(&entry.name);
+                self.visit(&path, &entry)?;
+                if entry.kind == FileKind::Directory {
+                    levels.extend(self.level(&path, &[])?);
+                }
+                continue;
+            }
+            let more = match level.after.take() {
+                Some(after) => self.level(&path, &after)?,
+                None => None,
+            };
+            match more {
+                Some(more) => *level = more,
+                None => _ = levels.pop(),
+            }
+        }
+        Ok(())
+    }
+
+    fn visit(&mut self, path: &str, status: &FileStatus) -> Result<(), RemoteException> {
+        self.go_on()?;
+        let walked = self.totals.dirs + self.totals.symlinks + self.totals.files;
+        if walked.is_multiple_of(PATHS_A_LINE) {
+            self.line("");
+            self.out.flush();
+        }
+        match status.kind {
+            FileKind::Directory => {
+                self.totals.dirs += 1;
+                if self.options.files {
+                    self.line(format!("{path} <dir>"));
+                }
+            }
+            FileKind::File => self.file(path, status)?,
+            FileKind::Symlink => {
+                self.totals.symlinks += 1;
+                if self.options.files {
+                    self.line(format!("{path} <symlink>"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One page of a folder at a time: nobody waits for the whole walk. None where the folder is gone.
+    fn level(&self, path: &str, after: &[u8]) -> Result<Option<Level>, RemoteException> {
+        let folder = if path.is_empty() { "/" } else { path };
+        let page = self.core.read(|space| space.listing(&self.op, folder, after, false))?;
+        Ok(page.map(|page| Level {
+            path_len: path.len(),
+            after: page
+                .entries
+                .last()
+                .filter(|_| page.remaining > 0)
+                .map(|last| last.name.clone().into_bytes()),
+            entries: page.entries.into_iter(),
+        }))
+    }
+}
