@@ -126,6 +126,8 @@ fn a_listing_goes_on_from_an_inode_that_is_there() {
 fn corrupt_files_are_counted_below_the_path_only() {
     let params = NamespaceParams { corrupt_files_batch: 2, ..NamespaceParams::default() };
     let mut world = World::with(params);
+    let now = world.now;
+    world.namespace.tick(now);
     for path in ["/a/1", "/a/2", "/a/3", "/ab", "/b/1", "/b/2", "/b/3"] {
         world.write(path, &[10]);
         world.lose(path);
