@@ -264,6 +264,13 @@ fn namespace_params(conf: &Conf) -> Result<NamespaceParams, Error> {
         quota_by_type_enabled: conf.get(&keys::DFS_QUOTA_BY_STORAGE_TYPE_ENABLED)?,
         lease_hard_ms: millis(conf.get(&keys::DFS_NAMENODE_LEASE_HARD_LIMIT_SEC)?),
         protected_directories: conf.get(&keys::FS_PROTECTED_DIRECTORIES)?,
+        protected_subdirectories: conf.get(&keys::DFS_PROTECTED_SUBDIRECTORIES_ENABLE)?,
+        objects_max: conf.get_as(
+            &keys::DFS_NAMENODE_MAX_OBJECTS,
+            "a number of 0 or above",
+            |count| u64::try_from(count).ok(),
+        )?,
+        owner_sets_quota: conf.get(&keys::DFS_PERMISSIONS_ALLOW_OWNER_SET_QUOTA)?,
         content_summary_sub_access: conf.get(&keys::DFS_PERMISSIONS_CONTENTSUMMARY_SUBACCESS)?,
         ..NamespaceParams::default()
     })
@@ -288,6 +295,7 @@ mod tests {
             ("dfs.namenode.fs-limits.max-directory-items", "0", "a number from 1 to 6400000"),
             ("dfs.namenode.fs-limits.max-xattr-size", "1m", "a number of bytes from 1 to 32768"),
             ("dfs.namenode.fs-limits.max-xattrs-per-inode", "-1", "a number of 0 or above"),
+            ("dfs.namenode.max.objects", "-1", "a number of 0 or above"),
         ] {
             let mut conf = base.clone();
             conf.set_option(name, value);

@@ -20,7 +20,6 @@ const STICKY: u16 = 0o1000;
 /// What to check at a path besides that it can be reached.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Check {
-    pub owner: bool,
     /// On the deepest folder above that exists.
     pub ancestor: Option<Action>,
     pub parent: Option<Action>,
@@ -120,10 +119,10 @@ impl Namespace {
         if let Some(action) = check.access {
             self.check_action(ctx, located, last, action)?;
         }
-        if let (Some(action), Some(slot)) = (check.below, located.last()) {
-            self.check_below(ctx, slot, action, &check)?;
+        match (check.below, located.last()) {
+            (Some(action), Some(slot)) => self.check_below(ctx, slot, action, &check),
+            _ => Ok(()),
         }
-        if check.owner { self.check_owned(ctx, located) } else { Ok(()) }
     }
 
     /// Access to the inode itself.
@@ -136,7 +135,8 @@ impl Namespace {
         self.check(ctx, located, Check { access: Some(action), ..Check::default() })
     }
 
-    /// `FSDirectory.checkOwner`: also says when nothing is there.
+    /// `FSDirectory.checkOwner`: also says when nothing is there. It asks with permissions off too:
+    /// else whoever likes could take a file over before they are turned on again.
     pub(crate) fn check_owner(&self, ctx: &OpContext, located: &Located<'_>) -> Result<()> {
         if located.last().is_none() {
             return crate::fail::not_found(format!(
@@ -144,7 +144,11 @@ impl Namespace {
                 located.path
             ));
         }
-        self.check(ctx, located, Check { owner: true, ..Check::default() })
+        if ctx.superuser {
+            return Ok(());
+        }
+        (0..located.depth - 1).try_for_each(|at| self.check_action(ctx, located, at, EXECUTE))?;
+        self.check_owned(ctx, located)
     }
 
     fn check_owned(&self, ctx: &OpContext, located: &Located<'_>) -> Result<()> {

@@ -32,6 +32,7 @@ pub use context::{INVALID_CALL_ID, OpContext};
 pub use fail::Result;
 pub use ids::Ids;
 pub use image::ImageInfo;
+pub use ops::quota_command;
 pub use params::NamespaceParams;
 pub use quota::{QUOTA_DONT_SET, QUOTA_RESET};
 pub use requests::*;

@@ -1,16 +1,17 @@
 //! What paths and names may be: what the RPC server takes, and what the edit log can carry.
 
+use crate::tree::components;
 use zerohop_journal::op::string_fits;
 use zerohop_wire::{JavaException, RemoteException};
 
+/// UTF-16 units, as Java counts.
 const PATH_LEN_MAX: usize = 8000;
 const PATH_DEPTH_MAX: usize = 1000;
 
 /// What the RPC server refuses before anything else; here also for what a path below `/.reserved` stands for.
 pub(crate) fn check_path_length(operation: &str, path: &str) -> Result<(), RemoteException> {
-    if path.len() > PATH_LEN_MAX
-        || path.bytes().filter(|byte| *byte == b'/').count() > PATH_DEPTH_MAX
-    {
+    let is_long = path.len() > PATH_LEN_MAX && path.encode_utf16().count() > PATH_LEN_MAX;
+    if is_long || components(path).count() > PATH_DEPTH_MAX {
         return Err(JavaException::Io.with(format!(
             "{operation}: Pathname too long.  Limit {PATH_LEN_MAX} characters, {PATH_DEPTH_MAX} levels."
         )));
@@ -24,4 +25,25 @@ pub(crate) fn check_text(what: &str, text: &str) -> Result<(), RemoteException> 
         return Ok(());
     }
     Err(JavaException::Io.with(format!("{what} is too long: {} bytes", text.len())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_as_long_as_java_says() {
+        let path = |letter: &str, count: usize| format!("/{}", letter.repeat(count));
+        for (letter, most) in [("a", 7999), ("ä", 7999), ("世", 7999), ("😀", 3999)] {
+            assert!(check_path_length("create", &path(letter, most)).is_ok());
+            let e = check_path_length("create", &path(letter, most + 1)).unwrap_err();
+            assert_eq!(
+                e.message,
+                "create: Pathname too long.  Limit 8000 characters, 1000 levels."
+            );
+        }
+        assert!(check_path_length("create", &"/a".repeat(1000)).is_ok());
+        assert!(check_path_length("create", &"//a/".repeat(1000)).is_ok());
+        assert!(check_path_length("create", &"/a".repeat(1001)).is_err());
+    }
 }

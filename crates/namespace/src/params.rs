@@ -57,8 +57,14 @@ pub struct NamespaceParams {
     pub lease_soft_ms: u64,
     /// Lease hard limit, ms (dfs.namenode.lease-hard-limit-sec, 20 min)
     pub lease_hard_ms: u64,
-    /// dfs.protected.directories
+    /// fs.protected.directories
     pub protected_directories: Vec<String>,
+    /// dfs.protected.subdirectories.enable
+    pub protected_subdirectories: bool,
+    /// dfs.namenode.max.objects: inodes and blocks; 0 is no limit
+    pub objects_max: u64,
+    /// dfs.permissions.allow.owner.set.quota
+    pub owner_sets_quota: bool,
     /// dfs.permissions.ContentSummary.subAccess
     pub content_summary_sub_access: bool,
 }
@@ -94,6 +100,9 @@ impl Default for NamespaceParams {
             lease_soft_ms: 60_000,
             lease_hard_ms: 20 * 60_000,
             protected_directories: Vec::new(),
+            protected_subdirectories: false,
+            objects_max: 0,
+            owner_sets_quota: false,
             content_summary_sub_access: false,
         }
     }

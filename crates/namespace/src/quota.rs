@@ -142,9 +142,10 @@ fn binary_prefix(n: i64) -> String {
     format!("{sign}{:.2} {unit}B", size as f64 / whole as f64)
 }
 
-/// Adds `bytes` for each storage type that `replication` replicas lie on under a policy.
+/// Adds `bytes` for each storage type that `replication` replicas lie on under a policy. Files for which none is set are
+/// charged to no type, wherever their replicas lie (`FSDirectory.getStorageTypeDeltas`).
 pub(crate) fn add_types(types: &mut [i64; 7], policy_id: u8, replication: u16, bytes: i64) {
-    let policy = policy::StoragePolicy::by_id(policy_id).unwrap_or(policy::DEFAULT);
+    let Some(policy) = policy::StoragePolicy::by_id(policy_id) else { return };
     let counted = |kind: &StorageType| *kind != StorageType::RamDisk;
     let listed = policy.types.iter().copied().filter(counted);
     let last = policy.types.last().copied().filter(counted);
@@ -178,5 +179,8 @@ mod tests {
         assert_eq!(one_ssd.types[StorageType::Disk as usize], 200);
         assert_eq!(one_ssd.space, 300);
         assert_eq!(space(15, 2, 10).types[StorageType::Disk as usize], 20);
+        assert_eq!(space(policy::DEFAULT.id, 2, 10).types[StorageType::Disk as usize], 20);
+        let no_policy = Counts { space: 20, ..Counts::default() };
+        assert_eq!(space(policy::UNSPECIFIED, 2, 10), no_policy);
     }
 }

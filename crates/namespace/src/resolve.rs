@@ -76,6 +76,17 @@ impl Located<'_> {
     pub(crate) fn parent_path(&self) -> &str {
         self.prefix(self.depth.saturating_sub(1))
     }
+
+    /// The folder that the whole path is in; none for the root.
+    pub(crate) fn above(&self) -> Option<Located<'_>> {
+        let depth = self.depth.checked_sub(1).filter(|depth| *depth > 0)?;
+        Some(Located {
+            path: Cow::Borrowed(self.parent_path()),
+            nodes: self.nodes.iter().take(depth).copied().collect(),
+            depth,
+            raw: self.raw,
+        })
+    }
 }
 
 fn prefix(path: &str, components: usize) -> &str {

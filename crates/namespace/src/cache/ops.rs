@@ -233,12 +233,10 @@ impl Namespace {
         if ctx.superuser || !self.params.permissions_enabled {
             return true;
         }
-        let shift = match () {
-            () if *pool.owner == *ctx.user => 6,
-            () if ctx.groups.contains(&pool.group) => 3,
-            () => 0,
-        };
-        (pool.mode >> shift) as u8 & action == action
+        // Not as with files: an owner who is in the group too has what either class allows.
+        let class = |shift: u16| (pool.mode >> shift) as u8 & action == action;
+        let (owns, in_group) = (*pool.owner == *ctx.user, ctx.in_group(&pool.group));
+        owns && class(6) || in_group && class(3) || !owns && !in_group && class(0)
     }
 
     fn check_pool(&self, ctx: &OpContext, name: &str, pool: &Pool, action: Action) -> Result<()> {

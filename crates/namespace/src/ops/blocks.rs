@@ -31,6 +31,7 @@ impl Namespace {
         let path = request.path;
         self.begin(ctx, || format!("Cannot add block to {path}"))?;
         let located = self.resolve_file(ctx, path, request.file_id)?;
+        self.check_object_limit(0)?;
         let slot = self.check_lease(&located, Some(request.client_name), request.file_id)?;
         if let Some(last) = self.retried_block(slot, &located.path, request.previous)? {
             return self.retry_block(ctx, request, slot, last);

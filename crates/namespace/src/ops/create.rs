@@ -46,6 +46,8 @@ impl Namespace {
             let message = format!("{} for client {} already exists", located.path, ctx.client_host);
             return fail(JavaException::FileAlreadyExists, message);
         }
+        let replaced = located.last().and_then(|slot| self.tree.get(slot).as_file());
+        self.check_object_limit(replaced.map_or(0, |file| 1 + file.blocks.as_slice().len()))?;
         let slot = self.create_file(ctx, request, &located)?;
         Ok(self.status_of(slot, String::new(), policy::UNSPECIFIED))
     }

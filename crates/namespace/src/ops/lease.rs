@@ -4,6 +4,7 @@ use super::mkdirs::shared;
 use crate::access::WRITE;
 use crate::blocks::BlockState;
 use crate::fail::{fail, io};
+use crate::limits::check_text;
 use crate::resolve::DirOp;
 use crate::tree::{Slot, Writer};
 use crate::{Namespace, OpContext, OpenFile, Result};
@@ -57,6 +58,7 @@ impl Namespace {
         client_name: &str,
     ) -> Result<bool> {
         self.begin(ctx, || format!("Cannot recover the lease of {path}"))?;
+        check_text("The client's name", client_name)?;
         let located = self.resolve(ctx, path, DirOp::Write)?;
         let slot = self.file_at(located.last(), &located.path)?;
         let Some(writer) = self.writer(slot) else { return Ok(true) };

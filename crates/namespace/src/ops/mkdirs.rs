@@ -62,6 +62,7 @@ impl Namespace {
         if !create_parent {
             self.verify_parent(&located)?;
         }
+        self.check_object_limit(0)?;
         let modes = Modes { masked, unmasked };
         let parent = self.create_missing_parents(ctx, &located, modes.with_owner_write())?;
         self.create_folder(ctx, parent, &located, located.depth, modes)?;

@@ -22,6 +22,7 @@ mod xattr;
 
 pub(crate) use mkdirs::inconsistent;
 pub(crate) use quota::from_edit_type;
+pub use quota::quota_command;
 pub(crate) use xattr::{with_removed, with_set};
 
 use crate::fail::fail;
@@ -103,14 +104,15 @@ impl Namespace {
         directory.is_some_and(|directory| !directory.children.is_empty())
     }
 
-    /// `dfs.protected.directories`
+    /// `fs.protected.directories`, and `dfs.protected.subdirectories.enable` (`DFSUtil.checkProtectedDescendants`).
     fn check_protected(&self, path: &str) -> Result<()> {
-        for protected in &self.params.protected_directories {
-            if protected == path {
-                return crate::fail::denied(format!(
-                    "Cannot delete/rename non-empty protected directory {path}"
-                ));
-            }
+        let all = &self.params.protected_directories;
+        if all.iter().any(|protected| protected == path) {
+            return crate::fail::denied(format!(
+                "Cannot delete/rename non-empty protected directory {path}"
+            ));
+        }
+        for protected in all {
             let below = protected.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
             if below && self.is_non_empty_folder(self.walk(protected)?.last()) {
                 return crate::fail::denied(format!(
@@ -118,6 +120,30 @@ impl Namespace {
                 ));
             }
         }
-        Ok(())
+        if !self.params.protected_subdirectories {
+            return Ok(());
+        }
+        let is_above = |folder: &&String| {
+            path.strip_prefix(&***folder).is_some_and(|rest| rest.starts_with('/'))
+        };
+        match all.iter().filter(is_above).max_by_key(|folder| folder.len()) {
+            Some(protected) => crate::fail::denied(format!(
+                "Cannot delete/rename subdirectory under protected subdirectory {protected}"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether one more inode or block fits `dfs.namenode.max.objects` once `freed` are gone (`checkFsObjectLimit`). As
+    /// there, an operation that makes several is counted as one.
+    fn check_object_limit(&self, freed: usize) -> Result<()> {
+        let limit = self.params.objects_max;
+        let objects = (self.tree.len() as u64).saturating_add(self.blocks.block_count());
+        if limit == 0 || objects.saturating_sub(freed as u64) < limit {
+            return Ok(());
+        }
+        crate::fail::io(format!(
+            "Exceeded the configured number of objects {limit} in the filesystem."
+        ))
     }
 }

@@ -1,9 +1,9 @@
 //! Quotas set and shown.
 
 use crate::blocks::StorageType;
-use crate::fail::{denied, fail};
+use crate::fail::fail;
 use crate::quota::{QUOTA_DONT_SET, QUOTA_RESET, QUOTA_TYPES, Quota};
-use crate::resolve::DirOp;
+use crate::resolve::{DirOp, Located};
 use crate::tree::Slot;
 use crate::views::TypeQuota;
 use crate::{Namespace, OpContext, QuotaUsage, Result};
@@ -40,7 +40,8 @@ impl Namespace {
     /// Sets limits on a folder: `i64::MAX` leaves one as it is, -1 clears it. With a storage type, `space` is its limit.
     ///
     /// # Errors
-    /// As Hadoop's `setQuota`: only the superuser may.
+    /// As Hadoop's `setQuota`: only the superuser may, and the owner of the folder above where
+    /// `dfs.permissions.allow.owner.set.quota` says so.
     pub fn set_quota(
         &mut self,
         ctx: &OpContext,
@@ -49,15 +50,12 @@ impl Namespace {
         space: i64,
         kind: Option<StorageType>,
     ) -> Result<()> {
-        if !ctx.superuser {
-            let operation = quota_operation(names, space);
-            return denied(format!(
-                "Access denied for user {}. Superuser privilege is required for operation {operation}",
-                ctx.user
-            ));
+        if !self.params.owner_sets_quota {
+            self.check_superuser(ctx, quota_command(names, space))?;
         }
         self.begin(ctx, || format!("Cannot set quota on {path}"))?;
         let located = self.resolve(ctx, path, DirOp::Write)?;
+        self.check_owner_above(ctx, &located)?;
         self.check_quota_values(names, space, kind)?;
         let slot = self.folder_at(located.last(), &located.path)?;
         if self.change_quota(slot, names, space, kind) {
@@ -65,6 +63,24 @@ impl Namespace {
             self.log(op);
         }
         Ok(())
+    }
+
+    /// Where owners may set quotas it is the owner of the folder above: else a quota would bind nobody.
+    fn check_owner_above(&self, ctx: &OpContext, located: &Located<'_>) -> Result<()> {
+        if ctx.superuser || !self.params.permissions_enabled {
+            return Ok(());
+        }
+        let denial = || {
+            JavaException::AccessControl.with(format!(
+                "Access denied for user {}. Superuser or owner of parent folder privilege is required",
+                ctx.user
+            ))
+        };
+        let above = located.above().ok_or_else(denial)?;
+        self.check_owner(ctx, &above).map_err(|e| match e.kind() {
+            Some(JavaException::AccessControl) => denial(),
+            _ => e,
+        })
     }
 
     fn check_quota_values(&self, names: i64, space: i64, kind: Option<StorageType>) -> Result<()> {
@@ -186,9 +202,9 @@ impl Namespace {
     }
 }
 
-/// Types with a quota, or with anything on them.
+/// Limit and use of all types, if any of them has a limit or is used (`isTypeQuotaSet`, `isTypeConsumedAvailable`).
 pub(crate) fn type_quotas(quota: &Quota) -> Vec<TypeQuota> {
-    if quota.limit.types.iter().all(|limit| *limit < 0) {
+    if quota.limit.types.iter().chain(&quota.used.types).all(|bytes| *bytes <= 0) {
         return Vec::new();
     }
     let of = |kind: StorageType| TypeQuota {
@@ -199,14 +215,15 @@ pub(crate) fn type_quotas(quota: &Quota) -> Vec<TypeQuota> {
     QUOTA_TYPES.into_iter().map(of).collect()
 }
 
-fn quota_operation(names: i64, space: i64) -> &'static str {
+/// What refusals and the audit log call a change of quotas (`FSNamesystem.getQuotaCommand`).
+pub fn quota_command(names: i64, space: i64) -> &'static str {
     if names == QUOTA_RESET && space == QUOTA_DONT_SET {
         "clearQuota"
     } else if names == QUOTA_DONT_SET && space == QUOTA_RESET {
         "clearSpaceQuota"
-    } else if names == QUOTA_DONT_SET {
-        "setSpaceQuota"
-    } else {
+    } else if space == QUOTA_DONT_SET {
         "setQuota"
+    } else {
+        "setSpaceQuota"
     }
 }

@@ -12,11 +12,15 @@ impl Namespace {
     /// Files, folders, lengths and space at and below a path.
     ///
     /// # Errors
-    /// As Hadoop's `getContentSummary`: every folder below must be readable.
+    /// As Hadoop's `getContentSummary`: every folder below must be readable; with `dfs.permissions.ContentSummary.subAccess`
+    /// what lies in sticky folders must be the caller's as well.
     pub fn content_summary(&self, ctx: &OpContext, path: &str) -> Result<ContentSummary> {
         let located = self.resolve(ctx, path, DirOp::ReadLink)?;
-        let check =
-            Check { below: Some(READ_EXECUTE), ignore_sticky_below: true, ..Check::default() };
+        let check = Check {
+            below: Some(READ_EXECUTE),
+            ignore_sticky_below: !self.params.content_summary_sub_access,
+            ..Check::default()
+        };
         self.check(ctx, &located, check)?;
         let Some(top) = located.last() else {
             return not_found(format!("File does not exist: {}", located.path));

@@ -92,8 +92,10 @@ impl Namespace {
         if kept_len != new_len
             && let Some(last) = kept.last().copied()
         {
-            let missing = (self.block_size(slot) as i64).wrapping_sub(last.len as i64);
-            self.verify_quota(self.tree.get(slot).parent, &self.space_delta(slot, missing), None)?;
+            // The last one that stays counts as full until it is cut; those behind it are free at once.
+            let freed = self.file_len(slot).saturating_sub(kept_len).saturating_add(last.len);
+            let delta = (self.block_size(slot) as i64).wrapping_sub(freed as i64);
+            self.verify_quota(self.tree.get(slot).parent, &self.space_delta(slot, delta), None)?;
             op.block = Some(Block { stamp: self.next_stamp()?, ..last });
         }
         let done = self.cut_file(slot, &op)?;

@@ -202,7 +202,7 @@ impl Namespace {
         located: &Located<'_>,
         xattr: &XAttr,
     ) -> Result<()> {
-        if xattr.namespace != XAttrNamespace::User {
+        if xattr.namespace != XAttrNamespace::User || !self.params.permissions_enabled {
             return Ok(());
         }
         let sticky = located.last().map(|slot| self.tree.get(slot));

@@ -74,6 +74,29 @@ fn who_may_use_a_pool() {
     assert_eq!((pools.len(), pools[0].info.owner.clone(), has_more), (1, None, false));
 }
 
+/// Of a file the owner's class alone would count.
+#[test]
+fn an_owner_of_a_pool_has_what_its_group_may_too() {
+    let mut world = world();
+    let root = world.root();
+    let mode = |mode| CachePool { mode: Some(mode), ..pool("hot") };
+    let may = |world: &mut World, user: &str, groups: &[&str]| {
+        let user = world.user(user, groups);
+        let request = CacheDirectiveRequest { force: true, ..directive("/d/a", "hot") };
+        world.namespace.add_cache_directive(&user, &request).is_ok()
+    };
+    for (bits, expected) in [
+        (0o020, [true, false, true, false]),
+        (0o200, [true, true, false, false]),
+        (0o002, [false, false, false, true]),
+    ] {
+        world.namespace.modify_cache_pool(&root, mode(bits)).unwrap();
+        let found = [("alice", "staff"), ("alice", "x"), ("bob", "staff"), ("bob", "x")]
+            .map(|(user, group)| may(&mut world, user, &[group]));
+        assert_eq!(found, expected, "{bits:o}");
+    }
+}
+
 #[test]
 fn lists_come_in_pages_of_the_length_configured() {
     let params = NamespaceParams {

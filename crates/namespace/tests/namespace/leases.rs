@@ -86,6 +86,18 @@ fn recover_lease_takes_a_file_from_its_writer() {
     world.check_replay();
 }
 
+/// The edit that hands the lease over could not carry it: it would be another one after a restart.
+#[test]
+fn a_lease_is_not_recovered_for_a_name_that_no_edit_can_carry() {
+    let mut world = World::new();
+    open_file(&mut world, "/f");
+    let root = world.root();
+    let long = "x".repeat(21_846);
+    assert_eq!(kind(world.namespace.recover_lease(&root, "/f", &long)), JavaException::Io);
+    assert!(!world.namespace.recover_lease(&root, "/f", &long[1..]).unwrap());
+    world.check_replay();
+}
+
 #[test]
 fn a_file_without_blocks_is_closed_at_once() {
     let mut world = World::new();

@@ -7,6 +7,7 @@ mod caching;
 mod deletes;
 mod images;
 mod leases;
+mod limits;
 mod listings;
 mod permissions;
 mod quotas;

@@ -1,10 +1,15 @@
 //! Who may do what.
 
-use crate::world::{World, kind};
+use crate::world::{World, kind, user_acl};
+use zerohop_namespace::{NamespaceParams, XAttr, XAttrNamespace};
 use zerohop_wire::JavaException;
 
 fn world_with_home() -> World {
-    let mut world = World::new();
+    world_with(NamespaceParams::default())
+}
+
+fn world_with(params: NamespaceParams) -> World {
+    let mut world = World::with(params);
     let root = world.root();
     world.mkdirs("/home/alice");
     world.namespace.set_owner(&root, "/home/alice", Some("alice"), Some("staff")).unwrap();
@@ -121,4 +126,53 @@ fn a_sticky_folder_may_be_summed_up() {
     world.write("/tmp/f", &[5]);
     let bob = world.user("bob", &[]);
     assert_eq!(world.namespace.content_summary(&bob, "/tmp").unwrap().length, 5);
+}
+
+#[test]
+fn a_sticky_folder_is_summed_up_for_its_owner_alone_where_sub_access_is_asked_for() {
+    let params = NamespaceParams { content_summary_sub_access: true, ..NamespaceParams::default() };
+    let mut world = world_with(params);
+    let root = world.root();
+    world.write("/home/alice/f", &[5]);
+    world.namespace.set_permission(&root, "/home/alice", 0o1777).unwrap();
+    let (alice, bob) = (world.user("alice", &[]), world.user("bob", &[]));
+    assert_eq!(world.namespace.content_summary(&alice, "/home").unwrap().length, 5);
+    let e = world.namespace.content_summary(&bob, "/home").unwrap_err();
+    assert!(e.message.starts_with("Permission denied by sticky bit: user=bob"), "{}", e.message);
+}
+
+/// Else anybody could take a file over before permissions are turned on again.
+#[test]
+fn with_permissions_off_only_owners_say_who_may_what() {
+    let params = NamespaceParams { permissions_enabled: false, ..NamespaceParams::default() };
+    let mut world = world_with(params);
+    let root = world.root();
+    let (alice, bob) = (world.user("alice", &["staff", "dev"]), world.user("bob", &["staff"]));
+    let namespace = &mut world.namespace;
+    namespace.set_permission(&root, "/home/alice", 0o1700).unwrap();
+    let entries = [user_acl(Some("bob"), 7)];
+    for refused in [
+        namespace.set_permission(&bob, "/home/alice", 0o777),
+        namespace.set_owner(&bob, "/home/alice", Some("bob"), None),
+        namespace.set_owner(&bob, "/home/alice", None, Some("staff")),
+        namespace.modify_acl_entries(&bob, "/home/alice", &entries),
+        namespace.remove_acl(&bob, "/home/alice"),
+    ] {
+        let message = refused.unwrap_err().message;
+        assert_eq!(message, "Permission denied. user=bob is not the owner of inode=/home/alice");
+    }
+    namespace.set_permission(&alice, "/home/alice", 0o1750).unwrap();
+    namespace.set_owner(&alice, "/home/alice", None, Some("dev")).unwrap();
+    // All else is open to everybody.
+    let xattr =
+        XAttr { namespace: XAttrNamespace::User, name: "color".into(), value: Some("red".into()) };
+    namespace.set_xattr(&bob, "/home/alice", xattr, true, false).unwrap();
+    namespace.set_permission(&root, "/home", 0o700).unwrap();
+    let e = namespace.set_permission(&alice, "/home/alice", 0o700).unwrap_err();
+    assert_eq!(
+        e.message,
+        "Permission denied: user=alice, access=EXECUTE, inode=\"/home\":root:supergroup:drwx------"
+    );
+    world.create_as(&bob, "/home/alice/f", false).unwrap();
+    world.check_replay();
 }

@@ -2,7 +2,7 @@
 
 use crate::world::{BLOCK_SIZE, World, kind};
 use zerohop_namespace::blocks::StorageType;
-use zerohop_namespace::{QUOTA_DONT_SET, QUOTA_RESET};
+use zerohop_namespace::{NamespaceParams, QUOTA_DONT_SET, QUOTA_RESET};
 use zerohop_wire::{Block, JavaException};
 
 #[test]
@@ -57,6 +57,7 @@ fn a_storage_type_has_a_quota_of_its_own() {
     let root = world.root();
     world.mkdirs("/q");
     world.write("/q/f", &[10]);
+    world.namespace.set_storage_policy(&root, "/q", "HOT").unwrap();
     world.namespace.set_quota(&root, "/q", QUOTA_DONT_SET, 500, Some(StorageType::Disk)).unwrap();
     let usage = world.namespace.quota_usage(&root, "/q").unwrap();
     let disk = usage.types.iter().find(|quota| quota.kind == StorageType::Disk).unwrap();
@@ -66,6 +67,119 @@ fn a_storage_type_has_a_quota_of_its_own() {
     world.close("/q/g", None);
     world.check_replay();
     world.check_image();
+}
+
+#[test]
+fn files_without_a_storage_policy_are_charged_to_no_type() {
+    let mut world = World::new();
+    let root = world.root();
+    world.mkdirs("/q");
+    world.namespace.set_quota(&root, "/q", QUOTA_DONT_SET, 500, Some(StorageType::Disk)).unwrap();
+    world.write("/q/f", &[BLOCK_SIZE]);
+    world.namespace.set_replication(&root, "/q/f", 3).unwrap();
+    let usage = world.namespace.quota_usage(&root, "/q").unwrap();
+    let disk = usage.types.iter().find(|quota| quota.kind == StorageType::Disk).unwrap();
+    assert_eq!((disk.quota, disk.consumed), (500, 0));
+    assert_eq!(usage.space_consumed, 3 * BLOCK_SIZE as i64);
+    world.check_replay();
+    world.check_image();
+}
+
+#[test]
+fn the_use_of_types_is_shown_without_a_quota_too() {
+    let mut world = World::new();
+    let root = world.root();
+    world.write("/d/f", &[10]);
+    assert!(world.namespace.content_summary(&root, "/d").unwrap().types.is_empty());
+    world.namespace.set_storage_policy(&root, "/d", "ONE_SSD").unwrap();
+    let shown = [
+        world.namespace.content_summary(&root, "/d").unwrap().types,
+        world.namespace.quota_usage(&root, "/d").unwrap().types,
+        world.namespace.quota_usage(&root, "/").unwrap().types,
+    ];
+    for types in shown {
+        let used: Vec<_> = types.iter().filter(|quota| quota.consumed > 0).collect();
+        let used: Vec<_> = used.iter().map(|used| (used.kind, used.quota, used.consumed)).collect();
+        assert_eq!(used, [(StorageType::Ssd, -1, 10), (StorageType::Disk, -1, 10)]);
+        assert_eq!(types.len(), 5);
+    }
+}
+
+#[test]
+fn a_truncate_may_use_what_it_frees() {
+    let mut world = World::new();
+    let root = world.root();
+    world.write("/q/f", &[10, BLOCK_SIZE]);
+    let used = 2 * (10 + BLOCK_SIZE as i64);
+    world.namespace.set_quota(&root, "/q", QUOTA_DONT_SET, used, None).unwrap();
+    assert!(!world.namespace.truncate(&root, "/q/f", 5, "client").unwrap());
+    let usage = world.namespace.quota_usage(&root, "/q").unwrap();
+    assert_eq!(usage.space_consumed, 2 * BLOCK_SIZE as i64);
+    // The block that is cut counts as full meanwhile.
+    world.write("/r/f", &[10, 10]);
+    world.namespace.set_quota(&root, "/r", QUOTA_DONT_SET, 40, None).unwrap();
+    let refused = world.namespace.truncate(&root, "/r/f", 5, "client");
+    assert_eq!(kind(refused), JavaException::DSQuotaExceeded);
+    world.check_replay();
+}
+
+#[test]
+fn with_permissions_off_anybody_sets_quotas() {
+    let params = NamespaceParams { permissions_enabled: false, ..NamespaceParams::default() };
+    let mut world = World::with(params);
+    world.mkdirs("/q");
+    let bob = world.user("bob", &[]);
+    world.namespace.set_quota(&bob, "/q", 5, QUOTA_DONT_SET, None).unwrap();
+    assert_eq!(world.namespace.quota_usage(&bob, "/q").unwrap().quota, 5);
+}
+
+#[test]
+fn a_refused_quota_is_named_as_hadoop_names_it() {
+    let mut world = World::new();
+    world.mkdirs("/q");
+    let bob = world.user("bob", &[]);
+    for (names, space, operation) in [
+        (5, QUOTA_DONT_SET, "setQuota"),
+        (QUOTA_DONT_SET, 5, "setSpaceQuota"),
+        (5, 5, "setSpaceQuota"),
+        (QUOTA_RESET, QUOTA_DONT_SET, "clearQuota"),
+        (QUOTA_DONT_SET, QUOTA_RESET, "clearSpaceQuota"),
+    ] {
+        let e = world.namespace.set_quota(&bob, "/q", names, space, None).unwrap_err();
+        let expected = format!(
+            "Access denied for user bob. Superuser privilege is required for operation {operation}"
+        );
+        assert_eq!(e.message, expected);
+    }
+}
+
+#[test]
+fn owners_set_quotas_in_their_folders_where_that_is_allowed() {
+    let params = NamespaceParams { owner_sets_quota: true, ..NamespaceParams::default() };
+    let mut world = World::with(params);
+    let root = world.root();
+    world.mkdirs("/home/alice/data");
+    let namespace = &mut world.namespace;
+    for path in ["/home/alice", "/home/alice/data"] {
+        namespace.set_owner(&root, path, Some("alice"), None).unwrap();
+    }
+    let (alice, bob) = (world.user("alice", &[]), world.user("bob", &[]));
+    let namespace = &mut world.namespace;
+    namespace.set_quota(&alice, "/home/alice/data", 5, QUOTA_DONT_SET, None).unwrap();
+    namespace.set_quota(&root, "/home/alice", 9, QUOTA_DONT_SET, None).unwrap();
+    for (who, path) in [(&alice, "/home/alice"), (&alice, "/"), (&bob, "/home/alice/data")] {
+        let e = namespace.set_quota(who, path, 7, QUOTA_DONT_SET, None).unwrap_err();
+        assert_eq!(
+            e.message,
+            format!(
+                "Access denied for user {}. Superuser or owner of parent folder privilege is required",
+                who.user
+            )
+        );
+    }
+    let missing = namespace.set_quota(&alice, "/home/alice/x/y", 7, QUOTA_DONT_SET, None);
+    assert_eq!(kind(missing), JavaException::FileNotFound);
+    world.check_replay();
 }
 
 #[test]

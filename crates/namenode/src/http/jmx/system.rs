@@ -121,7 +121,7 @@ pub(super) fn state(core: &Core, figures: &Figures) -> Value {
             "EstimatedCapacityLostTotal": figures.capacity_lost(),
             "TotalSyncCount": log.syncs,
             "TotalSyncTimes": sync_times(core),
-            "MaxObjects": 0,
+            "MaxObjects": core.settings.namespace_params.objects_max,
         }),
     )
 }

@@ -4,6 +4,7 @@ use crate::audit::Line;
 use crate::convert;
 use crate::rpc::answer::Call;
 use zerohop_namespace::blocks::StorageType;
+use zerohop_namespace::quota_command;
 use zerohop_proto::hdfs::{
     GetContentSummaryRequestProto, GetContentSummaryResponseProto, GetQuotaUsageRequestProto,
     GetQuotaUsageResponseProto, SetQuotaRequestProto, SetQuotaResponseProto,
@@ -32,7 +33,10 @@ pub(super) fn quota_usage(call: Call<'_>) -> Reply {
 
 pub(super) fn set_quota(call: Call<'_>) -> Reply {
     call.write(
-        |q: &SetQuotaRequestProto| Line::path("setQuota", &q.path),
+        |q: &SetQuotaRequestProto| {
+            let (names, space) = (q.namespace_quota as i64, q.storagespace_quota as i64);
+            Line::path(quota_command(names, space), &q.path)
+        },
         |namespace, op, q| {
             let kind = q.storage_type.and_then(|kind| StorageType::try_from(kind).ok());
             namespace.set_quota(

@@ -1,0 +1,76 @@
+//! Protected folders, and how much there may be.
+
+use crate::world::{World, kind};
+use zerohop_namespace::{NamespaceParams, RenameOptions};
+use zerohop_wire::{Block, JavaException};
+
+fn protected(protected_subdirectories: bool) -> World {
+    let mut world = World::with(NamespaceParams {
+        protected_directories: vec!["/p/q".to_owned(), "/p".to_owned()],
+        protected_subdirectories,
+        ..NamespaceParams::default()
+    });
+    for path in ["/p/q/a/b", "/p/c/d", "/px/a/b"] {
+        world.mkdirs(path);
+    }
+    world
+}
+
+#[test]
+fn protected_folders_stay_as_long_as_anything_is_in_them() {
+    let mut world = protected(false);
+    let root = world.root();
+    let namespace = &mut world.namespace;
+    let e = namespace.delete(&root, "/p", true).unwrap_err();
+    assert_eq!(e.message, "Cannot delete/rename non-empty protected directory /p");
+    let e = namespace.rename(&root, "/p/q", "/x").unwrap_err();
+    assert_eq!(e.message, "Cannot delete/rename non-empty protected directory /p/q");
+    assert!(namespace.delete(&root, "/p/q/a", true).unwrap());
+    assert!(namespace.delete(&root, "/p/q", true).unwrap());
+    assert!(namespace.rename(&root, "/p/c", "/c").unwrap());
+}
+
+#[test]
+fn what_is_below_protected_folders_can_be_protected_as_well() {
+    let mut world = protected(true);
+    let root = world.root();
+    let namespace = &mut world.namespace;
+    let refusal = |folder: &str| {
+        format!("Cannot delete/rename subdirectory under protected subdirectory {folder}")
+    };
+    let e = namespace.delete(&root, "/p/q/a", true).unwrap_err();
+    assert_eq!((e.kind(), e.message), (Some(JavaException::AccessControl), refusal("/p/q")));
+    let e = namespace.rename(&root, "/p/c", "/c").unwrap_err();
+    assert_eq!(e.message, refusal("/p"));
+    let e = namespace.rename2(&root, "/p/c", "/c", RenameOptions::default()).unwrap_err();
+    assert_eq!(e.message, refusal("/p"));
+    // Not what is empty, and not what is beside.
+    assert!(namespace.delete(&root, "/p/c/d", true).unwrap());
+    assert!(namespace.delete(&root, "/px/a", true).unwrap());
+}
+
+#[test]
+fn no_more_inodes_and_blocks_than_configured() {
+    let params = NamespaceParams { objects_max: 5, ..NamespaceParams::default() };
+    let mut world = World::with(params);
+    let root = world.root();
+    world.mkdirs("/a");
+    world.create_as(&root, "/f", false).unwrap();
+    let first = world.add_block("/f", None).unwrap();
+    // The root, two more and a block: one object is left.
+    world.mkdirs("/b");
+    let e = world.namespace.mkdirs(&root, "/c", 0o755, None, true).unwrap_err();
+    assert_eq!(
+        (e.kind(), &*e.message),
+        (Some(JavaException::Io), "Exceeded the configured number of objects 5 in the filesystem.")
+    );
+    assert_eq!(kind(world.create_as(&root, "/g", false)), JavaException::Io);
+    let short = Block { len: 10, ..first.block() };
+    world.received(&first, short);
+    assert_eq!(kind(world.add_block("/f", Some(short))), JavaException::Io);
+    assert!(world.close("/f", Some(short)));
+    world.mkdirs("/a");
+    world.create_as(&root, "/f", true).unwrap();
+    world.add_block("/f", None).unwrap();
+    world.check_replay();
+}
