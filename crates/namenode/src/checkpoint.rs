@@ -1,15 +1,32 @@
-//! Saving the namespace on request.
+//! Saving the namespace: on request, and at the start when the last image is old.
 
+use crate::Error;
 use crate::core::Core;
 use crate::loader::image_info;
-use crate::storage::Ticket;
+use crate::storage::{LoadReport, Ticket};
 use std::sync::atomic::Ordering;
+use zerohop_conf::{Conf, keys};
 use zerohop_journal::image::ImageWriter;
 use zerohop_wire::{JavaException, RemoteException, TxId};
 
 /// The text Hadoop refuses with.
 pub(crate) const NEEDS_SAFE_MODE: &str =
     "Safe mode should be turned ON in order to create namespace image.";
+
+/// Whether an image is to be saved at the start because the loaded one is old, in time or in edits
+/// (`FSImage.needsResaveBasedOnStaleCheckpoint`): else nothing bounds the edits that are kept, and the time the next start takes. With no
+/// edits behind it the image is as good as a new one.
+pub(crate) fn is_due_at_start(
+    conf: &Conf,
+    loaded: &LoadReport,
+    now_ms: u64,
+) -> Result<bool, Error> {
+    let period_ms = conf.get(&keys::DFS_NAMENODE_CHECKPOINT_PERIOD)?.as_millis() as u64;
+    let edits_max = conf.get(&keys::DFS_NAMENODE_CHECKPOINT_TXNS)?;
+    let age_ms = now_ms.saturating_sub(loaded.image_written_ms);
+    let is_long = i64::try_from(loaded.edits).is_ok_and(|edits| edits > edits_max);
+    Ok(loaded.edits > 0 && (age_ms > period_ms || is_long))
+}
 
 impl Core {
     /// The transaction of the newest image.

@@ -1,6 +1,7 @@
 //! A NameNode from format to stop.
 
 use crate::Error;
+use crate::checkpoint;
 use crate::clock::Clock;
 use crate::core::Core;
 use crate::hosts::Hosts;
@@ -19,10 +20,7 @@ use crate::storage::{
 };
 use parking_lot::Mutex;
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::UNIX_EPOCH;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use zerohop_conf::Conf;
@@ -181,11 +179,18 @@ fn load(
         report.last_txid
     );
     let info = storage.info().clone();
-    let image_ms = if report.needs_save { None } else { modified_ms(&report.image) };
-    if report.needs_save {
-        storage.save_image(report.last_txid, |image| {
+    namespace.check_loaded().map_err(|refusal| Error::Storage(refusal.message))?;
+    let mut image = (report.image_txid, report.image_written_ms);
+    if report.needs_save || checkpoint::is_due_at_start(&conf, &report, clock.now().wall_ms)? {
+        let saved = storage.save_image(report.last_txid, |image| {
             namespace.save_image(image, image_info(&info, TxId(report.last_txid)))
-        })?;
+        });
+        match saved {
+            Ok(()) => image = (report.last_txid, clock.now().wall_ms),
+            Err(error) if report.needs_save => return Err(error.into()),
+            // The images and edits that are there were enough for this start.
+            Err(error) => tracing::error!("no image was saved, the one before stays: {error}"),
+        }
     }
     let on_failure = move |failure: &JournalFailed| {
         tracing::error!("{failure}");
@@ -199,20 +204,9 @@ fn load(
         ctime: info.c_time_ms as u64,
         pool: info.block_pool_id.as_str().into(),
     };
-    let image_txid = if report.needs_save { report.last_txid } else { report.image_txid };
-    let core = Core::new(
-        conf, settings, identity, storage, log, namespace, clock, image_txid, racks, hosts, retries,
-    );
-    if let Some(written_ms) = image_ms {
-        core.checkpoint_ms.store(written_ms, Ordering::Relaxed);
-    }
-    Ok(core)
-}
-
-/// When an image was written, as its file says: the restart is no checkpoint.
-fn modified_ms(image: &Path) -> Option<u64> {
-    let modified = image.metadata().and_then(|metadata| metadata.modified()).ok()?;
-    u64::try_from(modified.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
+    Ok(Core::new(
+        conf, settings, identity, storage, log, namespace, clock, image, racks, hosts, retries,
+    ))
 }
 
 impl From<StorageError> for Error {

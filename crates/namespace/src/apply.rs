@@ -5,6 +5,7 @@ use crate::ops::inconsistent;
 use crate::quota::{QUOTA_DONT_SET, QUOTA_RESET};
 use crate::resolve::Located;
 use crate::tree::Slot;
+use crate::unsupported::{ADVICE, check_xattrs};
 use crate::{Namespace, Result};
 use zerohop_journal::EditOp;
 use zerohop_journal::op::{self, Add, AddBlock, Append, Close, ConcatDelete, Mkdir};
@@ -145,6 +146,7 @@ impl Namespace {
                 self.put_acl(slot, &op.entries, &op.path)?;
             }
             EditOp::SetXAttr(op) => {
+                check_xattrs(&op.xattrs, &op.path)?;
                 let slot = self.replayed(&op.path)?;
                 let new = crate::ops::with_set(self.tree.get(slot).xattrs(), &op.xattrs);
                 self.tree.get_mut(slot).set_xattrs(new);
@@ -162,11 +164,10 @@ impl Namespace {
             EditOp::DisableErasureCodingPolicy(op) => {
                 self.set_ec_state(&op.name, EcState::Disabled)
             }
-            // Marks of a segment and of a rolling upgrade change no inode.
-            EditOp::StartLogSegment(_)
-            | EditOp::EndLogSegment(_)
-            | EditOp::RollingUpgradeStart(_)
-            | EditOp::RollingUpgradeFinalize(_) => {}
+            EditOp::RollingUpgradeStart(op) => self.rolling_upgrade_ms = Some(time(op.time_ms)),
+            EditOp::RollingUpgradeFinalize(_) => self.rolling_upgrade_ms = None,
+            // Marks of a segment change nothing.
+            EditOp::StartLogSegment(_) | EditOp::EndLogSegment(_) => {}
             other => return refuse(other),
         }
         Ok(())
@@ -205,8 +206,9 @@ impl Namespace {
 
     fn apply_add(&mut self, op: &Add) -> Result<()> {
         if op.ec_policy_id != 0 {
-            return unsupported(format!("{}: erasure-coded files are not supported", op.path));
+            return unsupported(format!("{} needs erasure coding, {ADVICE}", op.path));
         }
+        check_xattrs(&op.xattrs, &op.path)?;
         let located = self.walk(&op.path)?;
         let parent = self.replayed_parent(&located)?;
         let slot = match located.last() {
@@ -406,5 +408,5 @@ fn refuse(other: &op::EditOp) -> Result<()> {
         EditOp::Symlink(_) => "symbolic links",
         _ => "erasure coding",
     };
-    unsupported(format!("{} needs {feature}, which this NameNode does not support", other.name()))
+    unsupported(format!("{} needs {feature}, {ADVICE}", other.name()))
 }

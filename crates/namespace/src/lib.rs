@@ -24,6 +24,7 @@ mod quota;
 mod requests;
 mod resolve;
 mod tree;
+mod unsupported;
 mod usage;
 mod views;
 
@@ -66,6 +67,8 @@ pub struct Namespace {
     ids: Ids,
     /// Erasure-coding policies of the image this began with: kept for whoever reads ours, obeyed by nothing here.
     ec_policies: Vec<zerohop_proto::hdfs::ErasureCodingPolicyProto>,
+    /// Apache's rolling upgrade began then, ms since the epoch, and is not finalized.
+    rolling_upgrade_ms: Option<u64>,
     edits: Vec<LoggedEdit>,
     /// Subtrees that were deleted and whose inodes are still to be freed.
     garbage: Vec<garbage::Garbage>,
@@ -87,6 +90,7 @@ impl Namespace {
             cache: cache::Cache::default(),
             ids: Ids::default(),
             ec_policies: Vec::new(),
+            rolling_upgrade_ms: None,
             edits: Vec::new(),
             garbage: Vec::new(),
             now: Now::default(),

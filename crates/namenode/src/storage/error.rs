@@ -77,7 +77,8 @@ pub enum StorageError {
     /// Written by an older release.
     #[error(
         "File system image contains an old layout version {found}. An upgrade to version {} is \
-         required. Restart the NameNode with -rollingUpgrade started, or -upgrade",
+         required, which this NameNode cannot make. Start Apache's NameNode of a release with that layout (3.4) once with \
+         -upgrade, run `hdfs dfsadmin -finalizeUpgrade`, stop it, then start this NameNode",
         LayoutVersion::CURRENT
     )]
     Older {

@@ -5,6 +5,7 @@ use super::error::{ReplayError, StorageError};
 use super::save::images;
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 use zerohop_journal::image::{self, ImageReader};
 use zerohop_journal::op::Record;
 use zerohop_journal::segment::{self, SegmentFile, SegmentKind, SegmentReader};
@@ -24,6 +25,8 @@ pub struct LoadReport {
     pub image: PathBuf,
     /// The transaction it was taken after.
     pub image_txid: i64,
+    /// When that was written, ms since the epoch (the file's mtime).
+    pub image_written_ms: u64,
     /// The last transaction applied; the next is one more.
     pub last_txid: i64,
     /// Edits applied behind the image.
@@ -55,6 +58,7 @@ impl NameStorage {
         }
         Ok(LoadReport {
             image_txid,
+            image_written_ms: written_ms(&path)?,
             last_txid,
             edits: (last_txid - image_txid) as u64,
             needs_save: self.dirs.iter().any(|dir| dir.is_version_due()) || self.lacks_an_image(),
@@ -229,6 +233,13 @@ impl NameStorage {
         }
         Ok(())
     }
+}
+
+/// When a file was last written, ms since the epoch.
+fn written_ms(path: &Path) -> Result<u64, StorageError> {
+    let mtime = std::fs::metadata(path).and_then(|metadata| metadata.modified());
+    let mtime = mtime.map_err(StorageError::io("stat", path))?;
+    Ok(mtime.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64)
 }
 
 pub(super) fn inconsistent(path: &Path, reason: String) -> StorageError {

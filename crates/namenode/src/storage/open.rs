@@ -73,8 +73,19 @@ pub(super) fn open_dir(
     if info.is_none() {
         check_unformatted(&root)?;
     }
+    if info.is_some() && root.join("previous").exists() {
+        return Err(not_finalized(root));
+    }
     let is_current = info.as_ref().is_some_and(|info| info.layout == LayoutVersion::CURRENT);
     Ok((NameDir::new(root, (images, edits), lock, !is_current), info))
+}
+
+/// What was there before Apache's upgrade can still be gone back to. DataNodes that reported here would be told to throw away
+/// their own `previous`, so it is refused.
+fn not_finalized(path: PathBuf) -> StorageError {
+    let reason = "previous is there: an upgrade is not finalized. Start the release that made it, run `hdfs dfsadmin \
+                  -finalizeUpgrade` (or go back with -rollback), then start this NameNode.";
+    StorageError::Inconsistent { path, reason: reason.to_owned() }
 }
 
 /// Without a VERSION nothing else of value may be there: a folder half gone is not a new one.

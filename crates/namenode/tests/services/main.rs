@@ -1,5 +1,6 @@
 //! The services of a NameNode, over RPC and HTTP.
 
+mod checkpoints;
 mod harness;
 mod held;
 mod limits;

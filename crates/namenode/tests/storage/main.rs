@@ -2,6 +2,7 @@
 
 mod apart;
 mod full;
+mod upgrades;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -402,21 +403,6 @@ fn a_new_folder_becomes_a_copy() {
     folders.config.edits_dirs.remove(0);
     let (_storage, report, seen) = folders.load().unwrap();
     assert_eq!((report.image_txid, seen.image_txid), (3, 3));
-}
-
-#[test]
-fn an_older_layout_is_upgraded_when_asked() {
-    let mut folders = Folders::formatted(1);
-    let version = fs::read_to_string(folders.path(0, "VERSION")).unwrap();
-    fs::write(folders.path(0, "VERSION"), version.replace("-67", "-63")).unwrap();
-    refused(folders.open(), "old layout version -63");
-    folders.config.accepts_older_layout = true;
-    let (storage, report, _) = folders.load().unwrap();
-    assert!(report.needs_save);
-    storage.save_image(0, image_of(0)).unwrap();
-    drop(storage);
-    let version = fs::read_to_string(folders.path(0, "VERSION")).unwrap();
-    assert!(version.contains("layoutVersion=-67"), "{version}");
 }
 
 #[test]

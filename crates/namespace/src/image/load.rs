@@ -5,15 +5,16 @@ use super::names::NameReader;
 use crate::Namespace;
 use crate::quota::{Counts, Quota};
 use crate::tree::{Acl, Body, Directory, File, Inode, NO_SLOT, Permission, Slot, Symlink, Writer};
+use crate::unsupported::{ADVICE, feature_of};
 use crate::views::XAttr;
 use compact_str::CompactString;
 use zerohop_journal::JournalError;
 use zerohop_journal::image::{ImageReader, SectionName, SectionReader};
 use zerohop_proto::hdfs::StorageTypeProto;
 use zerohop_proto::hdfs::fsimage::{
-    ErasureCodingSection, INodeSection, NameSystemSection, SnapshotSection, StringTableSection,
-    i_node_directory_section as dir, i_node_reference_section, i_node_section as inode,
-    string_table_section,
+    ErasureCodingSection, INodeSection, NameSystemSection, SecretManagerSection, SnapshotSection,
+    StringTableSection, i_node_directory_section as dir, i_node_reference_section,
+    i_node_section as inode, string_table_section,
 };
 use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId, TxId};
 
@@ -23,7 +24,8 @@ impl Namespace {
     /// Fills an empty namespace from an image.
     ///
     /// # Errors
-    /// `JournalError` for a damaged image or one that uses what is not supported (snapshots, erasure-coded files).
+    /// `JournalError` for a damaged image or one that uses what is not supported (snapshots, erasure coding,
+    /// encryption zones, delegation tokens).
     pub fn load_image(&mut self, image: &ImageReader) -> Result<ImageInfo> {
         let info = self.load_name_system(required(image, SectionName::NsInfo)?)?;
         let names = match image.section(SectionName::StringTable)? {
@@ -31,6 +33,7 @@ impl Namespace {
             None => NameReader::default(),
         };
         refuse_snapshots(image)?;
+        refuse_tokens(image)?;
         if let Some(mut section) = image.section(SectionName::ErasureCoding)? {
             self.ec_policies = section.expect::<ErasureCodingSection>()?.policies;
         }
@@ -49,6 +52,7 @@ impl Namespace {
 
     fn load_name_system(&mut self, mut section: SectionReader) -> Result<ImageInfo> {
         let message: NameSystemSection = section.expect()?;
+        self.rolling_upgrade_ms = message.rolling_upgrade_start_time;
         let ids = &mut self.ids;
         let stamp = |value: u64| GenerationStamp(value as i64);
         ids.legacy_stamp = message.genstamp_v1.map_or(ids.legacy_stamp, stamp);
@@ -107,7 +111,7 @@ impl Namespace {
             node.body = Body::Directory(Box::new(Directory {
                 quota: load_quota(&directory),
                 acl: load_acl(directory.acl, names),
-                xattrs: load_xattrs(directory.x_attrs, names),
+                xattrs: load_xattrs(id, directory.x_attrs, names)?,
                 ..Directory::default()
             }));
         }
@@ -164,10 +168,7 @@ impl Namespace {
         names: &NameReader,
     ) -> std::result::Result<Vec<Block>, String> {
         if message.block_type.is_some_and(|kind| kind != 0) {
-            return Err(format!(
-                "file {} is erasure-coded, which this NameNode does not support",
-                node.id
-            ));
+            return Err(format!("file {} needs erasure coding, {ADVICE}", node.id));
         }
         node.permission = self.load_permission(message.permission(), names);
         node.mtime = message.modification_time();
@@ -185,7 +186,7 @@ impl Namespace {
         }));
         node.body = Body::File(file);
         node.set_acl(load_acl(message.acl, names));
-        node.set_xattrs(load_xattrs(message.x_attrs, names));
+        node.set_xattrs(load_xattrs(node.id, message.x_attrs, names)?);
         Ok(blocks)
     }
 
@@ -261,7 +262,13 @@ fn refuse_snapshots(image: &ImageReader) -> Result<()> {
     if let Some(mut section) = image.section(SectionName::Snapshot)? {
         let head: SnapshotSection = section.expect()?;
         if head.num_snapshots() > 0 {
-            return Err(section.bad("it has snapshots, which this NameNode does not support"));
+            return Err(section.bad(format!("it has snapshots, {ADVICE}")));
+        }
+        // A folder without any yet would be one that cannot have them after our next image.
+        if let Some(first) = head.snapshottable_dir.first() {
+            return Err(section.bad(format!(
+                "it has folders that may have snapshots (dfsadmin -allowSnapshot), the first is inode {first}, {ADVICE}"
+            )));
         }
     }
     if let Some(mut section) = image.section(SectionName::InodeReference)?
@@ -270,6 +277,19 @@ fn refuse_snapshots(image: &ImageReader) -> Result<()> {
         return Err(
             section.bad("it has references, which come from snapshots: they are not supported")
         );
+    }
+    Ok(())
+}
+
+/// Keys and tokens are refused: those who hold a token would be. The counters alone, which every image has, are not.
+fn refuse_tokens(image: &ImageReader) -> Result<()> {
+    let Some(mut section) = image.section(SectionName::SecretManager)? else { return Ok(()) };
+    let head: SecretManagerSection = section.expect()?;
+    let (keys, tokens) = (head.num_keys(), head.num_tokens());
+    if keys > 0 || tokens > 0 {
+        return Err(section.bad(format!(
+            "it has {keys} keys and {tokens} tokens of Kerberos clients (delegation tokens), {ADVICE}"
+        )));
     }
     Ok(())
 }
@@ -292,7 +312,15 @@ fn load_acl(acl: Option<inode::AclFeatureProto>, names: &NameReader) -> Option<A
     (!entries.is_empty()).then(|| entries.into())
 }
 
-fn load_xattrs(xattrs: Option<inode::XAttrFeatureProto>, names: &NameReader) -> Vec<XAttr> {
+fn load_xattrs(
+    id: InodeId,
+    xattrs: Option<inode::XAttrFeatureProto>,
+    names: &NameReader,
+) -> std::result::Result<Vec<XAttr>, String> {
     let all = xattrs.map(|feature| feature.x_attrs).unwrap_or_default();
-    all.into_iter().filter_map(|xattr| names.xattr(xattr)).collect()
+    let all: Vec<_> = all.into_iter().filter_map(|xattr| names.xattr(xattr)).collect();
+    match all.iter().find_map(feature_of) {
+        Some(feature) => Err(format!("inode {id} needs {feature}, {ADVICE}")),
+        None => Ok(all),
+    }
 }

@@ -1,7 +1,7 @@
 //! The namespace as sections of an fsimage, and back.
 //!
-//! Sections of features that are not there (snapshots, tokens, caching) are written empty or left out, as Apache's
-//! readers allow; images that use them are refused.
+//! Sections of features that are not there (snapshots, tokens) are written empty or left out, as Apache's readers allow;
+//! images that use them are refused.
 
 mod cache;
 mod load;

@@ -1,8 +1,9 @@
 //! Extended attributes set and shown.
 
 use crate::access::{READ, WRITE};
-use crate::fail::{denied, fail, illegal, io};
+use crate::fail::{denied, fail, illegal, io, unsupported};
 use crate::resolve::{DirOp, Located, is_reserved_raw};
+use crate::unsupported::feature_of;
 use crate::views::{XAttr, XAttrNamespace};
 use crate::{Namespace, OpContext, Result};
 use zerohop_journal::op::{RemoveXAttr, SetXAttr};
@@ -82,6 +83,13 @@ impl Namespace {
         self.check_xattrs_enabled()?;
         self.check_xattr_size(&xattr)?;
         check_may_use(ctx, &xattr, is_reserved_raw(path))?;
+        // Below /.reserved/raw copies of encrypted files arrive, which would be read as plain data.
+        if let Some(feature) = feature_of(&xattr) {
+            return unsupported(format!(
+                "{} belongs to {feature}, which this NameNode does not support",
+                prefixed(&xattr)
+            ));
+        }
         self.begin(ctx, || format!("Cannot set XAttr on {path}"))?;
         let located = self.resolve(ctx, path, DirOp::Write)?;
         self.check_xattr_change(ctx, &located, &xattr)?;

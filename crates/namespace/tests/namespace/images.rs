@@ -44,7 +44,8 @@ fn edits_of_what_is_not_supported_are_refused_by_name() {
     assert_eq!(
         e.to_string(),
         "cannot replay OP_ALLOW_SNAPSHOT (transaction 9): UnsupportedOperationException: OP_ALLOW_SNAPSHOT needs \
-         snapshots, which this NameNode does not support"
+         snapshots, which this NameNode does not support: take it away with Apache's NameNode, save the namespace there \
+         (hdfs dfsadmin -saveNamespace) and start again"
     );
 }
 

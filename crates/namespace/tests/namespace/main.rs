@@ -12,6 +12,7 @@ mod listings;
 mod permissions;
 mod quotas;
 mod random;
+mod refusals;
 mod renames;
 mod world;
 mod writes;

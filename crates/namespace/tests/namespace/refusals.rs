@@ -1,0 +1,171 @@
+//! What images and logs tell of and nothing here obeys: refused by name, with what to do.
+
+use crate::world::{World, empty, kind};
+use zerohop_journal::EditOp;
+use zerohop_journal::image::{ImageReader, ImageWriter, SectionName};
+use zerohop_journal::op;
+use zerohop_namespace::{Namespace, XAttr, XAttrNamespace};
+use zerohop_proto::hdfs::fsimage::{
+    INodeSection, NameSystemSection, SecretManagerSection, SnapshotSection, StringTableSection,
+    i_node_section as inode, string_table_section,
+};
+use zerohop_wire::{InodeId, JavaException, TxId};
+
+/// An image of a root folder, and what else a test puts in.
+#[derive(Default)]
+struct Image {
+    counters: NameSystemSection,
+    xattr: Option<XAttr>,
+    snapshots: SnapshotSection,
+    secrets: SecretManagerSection,
+}
+
+impl Image {
+    fn load(self) -> Result<Namespace, String> {
+        let mut bytes = Vec::new();
+        let mut out = ImageWriter::new(&mut bytes);
+        self.write(&mut out).unwrap();
+        out.finish().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("fsimage_0000000000000000000");
+        std::fs::write(&path, bytes).unwrap();
+        let mut namespace = empty();
+        match namespace.load_image(&ImageReader::open(&path).unwrap()) {
+            Ok(_) => Ok(namespace),
+            Err(e) => Err(e.to_string()),
+        }
+    }
+
+    fn write(self, out: &mut ImageWriter<'_>) -> std::io::Result<()> {
+        out.message(&self.counters)?;
+        out.end(SectionName::NsInfo);
+        let name = self.xattr.as_ref().map_or("none", |xattr| &xattr.name).to_owned();
+        out.message(&StringTableSection { num_entry: Some(1), mask_bits: Some(0) })?;
+        out.message(&string_table_section::Entry { id: Some(1), str: Some(name) })?;
+        out.end(SectionName::StringTable);
+        let root = InodeId::ROOT.0;
+        out.message(&INodeSection { last_inode_id: Some(root), num_inodes: Some(1) })?;
+        let x_attrs = self.xattr.map(|xattr| {
+            let namespace = xattr.namespace as u32;
+            let name = (namespace & 3) << 30 | 1 << 6 | (namespace >> 2) << 5;
+            let entry = inode::XAttrCompactProto { name, value: xattr.value };
+            inode::XAttrFeatureProto { x_attrs: vec![entry] }
+        });
+        let directory = inode::INodeDirectory { x_attrs, ..Default::default() };
+        out.message(&inode::INode {
+            r#type: inode::i_node::Type::Directory as i32,
+            id: root,
+            directory: Some(directory),
+            ..Default::default()
+        })?;
+        out.end(SectionName::Inode);
+        out.message(&self.snapshots)?;
+        out.end(SectionName::Snapshot);
+        out.message(&self.secrets)?;
+        out.end(SectionName::SecretManager);
+        Ok(())
+    }
+}
+
+fn xattr(namespace: XAttrNamespace, name: &str, value: &'static [u8]) -> XAttr {
+    XAttr { namespace, name: name.into(), value: Some(value.into()) }
+}
+
+fn zone() -> XAttr {
+    xattr(XAttrNamespace::Raw, "hdfs.crypto.encryption.zone", b"key")
+}
+
+fn striped() -> XAttr {
+    xattr(XAttrNamespace::System, "hdfs.erasurecoding.policy", b"\0\0\0\x0cRS-6-3-1024k")
+}
+
+/// Counters of features that were used once, and are not any more.
+#[test]
+fn counters_alone_are_taken() {
+    let image = Image {
+        snapshots: SnapshotSection { snapshot_counter: Some(3), ..Default::default() },
+        secrets: SecretManagerSection {
+            current_id: Some(9),
+            token_sequence_number: Some(7),
+            num_keys: Some(0),
+            num_tokens: Some(0),
+        },
+        xattr: Some(xattr(XAttrNamespace::Raw, "mine", b"")),
+        ..Image::default()
+    };
+    image.load().unwrap().check_loaded().unwrap();
+}
+
+#[test]
+fn images_with_what_would_be_lost_are_refused() {
+    let secrets = |keys, tokens| SecretManagerSection {
+        num_keys: Some(keys),
+        num_tokens: Some(tokens),
+        ..Default::default()
+    };
+    let allowed = SnapshotSection { snapshottable_dir: vec![16385], ..Default::default() };
+    for (image, wanted) in [
+        (Image { snapshots: allowed, ..Default::default() }, "folders that may have snapshots"),
+        (Image { secrets: secrets(2, 0), ..Default::default() }, "2 keys and 0 tokens"),
+        (Image { secrets: secrets(0, 5), ..Default::default() }, "0 keys and 5 tokens"),
+        (Image { xattr: Some(zone()), ..Default::default() }, "16385 needs encryption zones"),
+        (Image { xattr: Some(striped()), ..Default::default() }, "16385 needs erasure coding"),
+    ] {
+        let refusal = image.load().map(drop).unwrap_err();
+        assert!(refusal.contains(wanted) && refusal.contains("-saveNamespace"), "{refusal}");
+    }
+}
+
+#[test]
+fn edits_that_turn_on_what_is_not_obeyed_are_refused() {
+    let mut world = World::new();
+    world.mkdirs("/d");
+    let info = xattr(XAttrNamespace::Raw, "hdfs.crypto.file.encryption.info", b"key");
+    let set = |xattr| EditOp::from(op::SetXAttr { path: "/d".into(), xattrs: vec![xattr] });
+    let add = op::Add {
+        inode_id: InodeId(20_000),
+        path: "/d/f".into(),
+        xattrs: vec![info],
+        ..op::Add::default()
+    };
+    for (edit, wanted) in [
+        (set(zone()), "/d needs encryption zones"),
+        (set(striped()), "/d needs erasure coding"),
+        (add.into(), "/d/f needs encryption zones"),
+    ] {
+        let refusal = world.namespace.apply(TxId(9), &edit).unwrap_err().to_string();
+        assert!(refusal.contains(wanted) && refusal.contains("-saveNamespace"), "{refusal}");
+    }
+    let replicated =
+        xattr(XAttrNamespace::System, "hdfs.erasurecoding.policy", b"\0\0\0\x0breplication");
+    world.namespace.apply(TxId(9), &set(replicated)).unwrap();
+}
+
+/// `distcp -px` below /.reserved/raw copies ciphertext together with such attributes.
+#[test]
+fn attributes_of_encryption_zones_cannot_be_set() {
+    let mut world = World::new();
+    world.mkdirs("/d");
+    let root = world.root();
+    let path = "/.reserved/raw/d";
+    let refused = world.namespace.set_xattr(&root, path, zone(), true, false);
+    assert_eq!(kind(refused), JavaException::UnsupportedOperation);
+    let mine = xattr(XAttrNamespace::Raw, "mine", b"");
+    world.namespace.set_xattr(&root, path, mine, true, false).unwrap();
+}
+
+/// The image that Apache begins a rolling upgrade with stays the last one until it is finalized: both ends may be in the log.
+#[test]
+fn a_rolling_upgrade_must_be_finalized() {
+    let counters = NameSystemSection { rolling_upgrade_start_time: Some(5), ..Default::default() };
+    let mut namespace = Image { counters, ..Default::default() }.load().unwrap();
+    let refusal = namespace.check_loaded().unwrap_err().message;
+    assert!(refusal.contains("-rollingUpgrade finalize"), "{refusal}");
+    let end = op::RollingUpgradeFinalize { time_ms: 6 };
+    namespace.apply(TxId(1), &end.clone().into()).unwrap();
+    namespace.check_loaded().unwrap();
+    namespace.apply(TxId(2), &op::RollingUpgradeStart { time_ms: 7 }.into()).unwrap();
+    assert!(namespace.check_loaded().is_err());
+    namespace.apply(TxId(3), &end.into()).unwrap();
+    namespace.check_loaded().unwrap();
+}
