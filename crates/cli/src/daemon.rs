@@ -50,13 +50,14 @@ pub fn namenode(mut settings: Settings, mut words: Vec<String>) -> i32 {
                     node.rpc_addr(),
                     node.http_addr()
                 );
-                let name = tokio::select! {
-                    name = stop_signal() => name?,
+                let mut stop = Stop::new()?;
+                let cause = tokio::select! {
+                    cause = stop.wait() => cause,
                     // What the log has lost must not be served, so nothing is stopped in order.
                     reason = node.failed() => return Err(Failure::io(reason)),
                 };
-                tracing::info!("stopping on {name}");
-                node.stop().await;
+                tracing::info!("stopping on {}", cause.name());
+                end(&mut stop, async move { node.stop().await }).await;
                 Ok(0)
             })
         }
@@ -179,17 +180,18 @@ pub fn datanode(mut settings: Settings, mut words: Vec<String>) -> i32 {
                 node.data_addr(),
                 node.ipc_addr()
             );
-            let name = tokio::select! {
-                name = stop_signal() => name?,
+            let mut stop = Stop::new()?;
+            let cause = tokio::select! {
+                cause = stop.wait() => cause,
                 error = node.failed() => {
                     let asked = matches!(error, zerohop_datanode::Error::ShutDown);
                     tracing::info!("stopping: {error}");
-                    node.stop().await;
+                    end(&mut stop, node.stop()).await;
                     return if asked { Ok(0) } else { Err(Failure::io(error.to_string())) };
                 }
             };
-            tracing::info!("stopping on {name}");
-            node.stop().await;
+            tracing::info!("stopping on {}", cause.name());
+            end(&mut stop, node.stop()).await;
             Ok(0)
         })
     };
@@ -203,8 +205,12 @@ fn log_warnings(conf: &Conf) {
     }
 }
 
-async fn stop_signal() -> Outcome<&'static str> {
-    Ok(Stop::new()?.wait().await.name())
+/// Stops in order; another signal ends the process at once.
+async fn end(stop: &mut Stop, ending: impl Future<Output = ()> + Send + 'static) {
+    if let Some(cause) = stop.unless_again(ending).await {
+        tracing::warn!("{} while stopping: ending at once", cause.name());
+        std::process::exit(cause.exit_code());
+    }
 }
 
 fn serve(work: impl Future<Output = Outcome<i32>>) -> Outcome<i32> {

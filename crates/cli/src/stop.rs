@@ -1,8 +1,14 @@
 //! The signals that end a daemon in order.
 
+use std::time::{Duration, Instant};
+
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::failure::Outcome;
+
+/// One event may send its signal more than once: a terminal that closes, and `timeout`, to the process
+/// and to its group. Within this time it is still the same.
+const SAME: Duration = Duration::from_millis(500);
 
 /// A signal that came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +65,33 @@ impl Stop {
             () = next(&mut self.hangup) => Cause::Hangup,
         }
     }
+
+    /// Lets things end in order, as long as that takes (a disk may hang), unless another signal comes:
+    /// then `ending` goes on without being waited for, and the caller is to end the process.
+    pub async fn unless_again(
+        &mut self,
+        ending: impl Future<Output = ()> + Send + 'static,
+    ) -> Option<Cause> {
+        ended_or_again(ending, async || self.wait().await).await
+    }
+}
+
+async fn ended_or_again(
+    ending: impl Future<Output = ()> + Send + 'static,
+    mut signal: impl AsyncFnMut() -> Cause,
+) -> Option<Cause> {
+    let deaf_until = Instant::now() + SAME;
+    // A task of its own: dropped halfway it might wait as well.
+    let mut ending = tokio::spawn(ending);
+    loop {
+        tokio::select! {
+            biased;
+            _ = &mut ending => return None,
+            cause = signal() => if Instant::now() >= deaf_until {
+                return Some(cause);
+            },
+        }
+    }
 }
 
 async fn next(signal: &mut Option<Signal>) {
@@ -78,4 +111,25 @@ fn ignored_signals() -> u64 {
 fn is_in(signals: u64, kind: SignalKind) -> bool {
     let bit = u32::try_from(kind.as_raw_value() - 1).unwrap_or(u32::MAX);
     signals.checked_shr(bit).unwrap_or(0) & 1 == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An orderly end that waits for a hung disk could be ended by SIGKILL only.
+    #[tokio::test]
+    async fn another_signal_does_not_wait_for_an_orderly_end() {
+        let never = async || std::future::pending().await;
+        assert_eq!(ended_or_again(async {}, never).await, None);
+        let start = Instant::now();
+        // The first ones count as one event with that before.
+        let often = async || {
+            tokio::time::sleep(SAME / 10).await;
+            Cause::Terminate
+        };
+        let cause = ended_or_again(std::future::pending(), often).await;
+        assert_eq!(cause, Some(Cause::Terminate));
+        assert!(start.elapsed() >= SAME);
+    }
 }

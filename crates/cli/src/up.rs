@@ -8,15 +8,14 @@ use clap::Args;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
-use crate::cluster::{Cluster, Plan};
+use crate::cluster::{Cluster, Plan, names_a_place};
+use crate::descendants;
 use crate::failure::{Failure, Outcome, complain};
 use crate::log;
 use crate::say::mention;
 use crate::settings::Settings;
-use crate::stop::Stop;
-
-/// How long a command gets after it was told to end.
-const COMMAND_GRACE: Duration = Duration::from_secs(10);
+use crate::stop::{Cause, Stop};
+use crate::temporary;
 
 /// Options of `up`.
 #[derive(Args, Clone)]
@@ -84,11 +83,21 @@ fn work(settings: &Settings, options: &Up) -> Outcome<i32> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(serve(plan, options, &home, start));
     // Blocked threads of a broken disk must not keep the process.
-    runtime.shutdown_timeout(Duration::from_secs(2));
-    if let Some(folder) = home.temporary {
-        let _ = folder.close();
+    match code {
+        Ok(End { at_once: true, .. }) => runtime.shutdown_background(),
+        _ => runtime.shutdown_timeout(Duration::from_secs(2)),
     }
-    code
+    if let Some(folder) = home.temporary {
+        temporary::remove(folder);
+    }
+    code.map(|end| end.code)
+}
+
+/// How the cluster ended.
+struct End {
+    code: i32,
+    /// Something may still be at work: a signal came while it was stopped.
+    at_once: bool,
 }
 
 /// DataNodes whose data lies in the folder; without them replicas would lack after a restart.
@@ -96,38 +105,79 @@ fn datanodes_before(folder: &Path) -> usize {
     (1..=64).take_while(|number| folder.join(format!("data{number}")).is_dir()).count().max(1)
 }
 
-/// What --config, -conf and -D say, as values over the cluster's own.
+/// What --config, -conf and -D say, as values over the cluster's own. Files may have been written for
+/// another cluster: where that one's parts are does not count here, unless -D says it.
 fn values(settings: &Settings) -> Outcome<Vec<(String, String)>> {
     let mut conf = zerohop_conf::Conf::new();
     if let Some(folder) = &settings.folder {
         conf = zerohop_conf::Conf::load(folder)?;
     }
-    let conf = settings.apply(conf)?;
-    Ok(conf.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+    for file in &settings.files {
+        conf.add_file(file)?;
+    }
+    let of_files = conf.iter().filter(|(name, _)| !names_a_place(name));
+    let of_files = of_files.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    Ok(of_files.chain(settings.values.iter().cloned()).collect())
 }
 
-async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome<i32> {
+async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome<End> {
     let mut stop = Stop::new()?;
     let cluster = tokio::select! {
         started = Cluster::start(plan) => started?,
-        signal = stop.wait() => return Ok(signal.exit_code()),
+        signal = stop.wait() => return Ok(End { code: signal.exit_code(), at_once: false }),
     };
     let conf_folder = home.path.join("conf");
-    let result = match cluster.write_client_conf(&conf_folder) {
+    let begun = cluster.write_client_conf(&conf_folder).and_then(|()| match &options.exec {
+        Some(command) => begin(command, &cluster, &conf_folder).map(Some),
+        None => Ok(None),
+    });
+    let mut cause = None;
+    let mut left = false;
+    let result = match begun {
         Err(failure) => Err(failure),
-        Ok(()) => match &options.exec {
-            Some(command) => execute(command, &cluster, &conf_folder, &mut stop).await,
-            None => {
+        Ok(mut command) => {
+            if command.is_none() {
                 announce(&cluster, home, &conf_folder, start.elapsed());
-                tokio::select! {
-                    _ = stop.wait() => Ok(0),
-                    failure = cluster.failure() => Err(failure),
-                }
             }
-        },
+            left = command.is_some();
+            tokio::select! {
+                code = ended(&mut command) => {
+                    left = false;
+                    code
+                }
+                signal = stop.wait() => {
+                    cause = Some(signal);
+                    Ok(if left { signal.exit_code() } else { 0 })
+                }
+                failure = cluster.failure() => Err(failure),
+            }
+        }
     };
-    cluster.stop().await;
-    result
+    match stop.unless_again(end(cluster, left, cause)).await {
+        None => result.map(|code| End { code, at_once: false }),
+        Some(signal) => {
+            if left {
+                descendants::kill_all();
+            }
+            Ok(End { code: signal.exit_code(), at_once: true })
+        }
+    }
+}
+
+/// Stops the cluster, and before that what the command left running: it may need the cluster to put
+/// its files in order. What a NameNode has lost must not be served for that.
+async fn end(cluster: Cluster, left: bool, cause: Option<Cause>) {
+    let lost = cluster.is_lost().await;
+    let mut cluster = Some(cluster);
+    if lost && let Some(cluster) = cluster.take() {
+        cluster.stop().await;
+    }
+    if left {
+        descendants::end_all(cause).await;
+    }
+    if let Some(cluster) = cluster {
+        cluster.stop().await;
+    }
 }
 
 fn announce(cluster: &Cluster, home: &Home, conf: &Path, took: Duration) {
@@ -146,24 +196,21 @@ fn announce(cluster: &Cluster, home: &Home, conf: &Path, took: Duration) {
     mention(format_args!("stop  Ctrl-C"));
 }
 
-async fn execute(command: &str, cluster: &Cluster, conf: &Path, stop: &mut Stop) -> Outcome<i32> {
-    let mut child = Command::new("/bin/sh")
+fn begin(command: &str, cluster: &Cluster, conf: &Path) -> Outcome<Child> {
+    Command::new("/bin/sh")
         .args(["-c", command])
         .env("HADOOP_CONF_DIR", conf)
         .env("ZEROHOP_URI", cluster.uri())
         .env("PATH", path_with_us())
         .spawn()
-        .map_err(|error| Failure::io(format!("cannot run /bin/sh: {error}")))?;
-    tokio::select! {
-        status = child.wait() => Ok(exit_code(status?)),
-        signal = stop.wait() => {
-            end(&mut child).await;
-            Ok(signal.exit_code())
-        }
-        failure = cluster.failure() => {
-            end(&mut child).await;
-            Err(failure)
-        }
+        .map_err(|error| Failure::io(format!("cannot run /bin/sh: {error}")))
+}
+
+/// The exit code of the command; never where there is none.
+async fn ended(command: &mut Option<Child>) -> Outcome<i32> {
+    match command {
+        Some(command) => Ok(exit_code(command.wait().await?)),
+        None => std::future::pending().await,
     }
 }
 
@@ -174,16 +221,6 @@ fn path_with_us() -> std::ffi::OsString {
     let own = std::env::current_exe().ok();
     folders.extend(own.as_deref().and_then(Path::parent).map(Path::to_owned));
     std::env::join_paths(folders).unwrap_or(path)
-}
-
-/// Asks the command to end, and makes it when it does not.
-async fn end(child: &mut Child) {
-    if let Some(pid) = child.id().and_then(|id| rustix::process::Pid::from_raw(id as i32)) {
-        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
-    }
-    if tokio::time::timeout(COMMAND_GRACE, child.wait()).await.is_err() {
-        let _ = child.kill().await;
-    }
 }
 
 fn exit_code(status: ExitStatus) -> i32 {

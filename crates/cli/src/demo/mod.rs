@@ -13,18 +13,21 @@ use comfy_table::{CellAlignment, Table, presets};
 use zerohop_bench::dfsio::matrix::Rows;
 use zerohop_client::CreateOptions;
 use zerohop_client::blocking::FileSystem;
-use zerohop_conf::parse_size;
+use zerohop_conf::{Conf, parse_size};
 
 use crate::cluster::{Cluster, Plan};
 use crate::failure::{Failure, Outcome, complain};
 use crate::fs::client_failure;
 use crate::log;
 use crate::settings::Settings;
+use crate::stop::{Cause, Stop};
+use crate::temporary;
 use crate::units::human;
 
 const BUFFER: usize = 1 << 20;
 const PAGE: usize = 4096;
 const TARGET: &str = "/demo/file";
+const SOURCE: &str = "source";
 /// The files of the published rows are so much smaller than the demo's file.
 const SHARE: u64 = 16;
 
@@ -40,25 +43,24 @@ pub struct Demo {
 }
 
 pub fn run(settings: Settings, options: Demo) -> i32 {
-    match show(&settings, &options) {
-        Ok(()) => 0,
-        Err(failure) => complain("demo", &failure),
-    }
+    show(&settings, &options).unwrap_or_else(|failure| complain("demo", &failure))
 }
 
-fn show(settings: &Settings, options: &Demo) -> Outcome {
+/// What is shown at the end.
+struct Shown {
+    steps: Steps,
+    rows: Rows,
+}
+
+fn show(settings: &Settings, options: &Demo) -> Outcome<i32> {
     let size = parse_size(&options.size).and_then(|size| u64::try_from(size).ok());
     let size = size
         .ok_or_else(|| Failure::usage(format!("--size {}: give a size like 1g", options.size)))?;
     let base = options.folder.clone().unwrap_or_else(std::env::temp_dir);
-    let home = tempfile::Builder::new().prefix("zerohop-demo-").tempdir_in(&base)?;
-    check_space(home.path(), size)?;
-    log::to_file(&home.path().join("zerohop.log"))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let mut steps = Steps::default();
-
-    let source = home.path().join("source");
-    steps.time("generate a random file", size, || generate(&source, size))?;
+    // Signals first: gigabytes would stay in the folder.
+    let mut stop = runtime.block_on(async { Stop::new() })?;
+    let home = tempfile::Builder::new().prefix("zerohop-demo-").tempdir_in(&base)?;
     let plan = Plan {
         folder: home.path().to_owned(),
         bind: "127.0.0.1".to_owned(),
@@ -67,24 +69,63 @@ fn show(settings: &Settings, options: &Demo) -> Outcome {
         datanodes: 1,
         values: settings.values.clone(),
     };
-    let cluster =
-        steps.time("start NameNode and DataNode", 0, || runtime.block_on(Cluster::start(plan)))?;
-    let result = work(&cluster, &source, size, &mut steps).and_then(|()| {
-        let size = (size / SHARE).next_multiple_of(BUFFER as u64);
-        steps.time("the eight rows below", 0, || {
-            published::measure(cluster.client_conf(), home.path(), size)
-        })
-    });
-    steps.time("stop", 0, || {
-        runtime.block_on(cluster.stop());
-        Ok(())
-    })?;
+    let done = check_space(home.path(), size)
+        .and_then(|()| log::to_file(&home.path().join("zerohop.log")))
+        .and_then(|()| runtime.block_on(measure(plan, size, &mut stop)));
     runtime.shutdown_timeout(Duration::from_secs(2));
-    let rows = result?;
-    steps.print();
-    print_published(&rows);
-    print_next();
-    Ok(())
+    // Before anything is printed: the process ends where nobody reads that.
+    temporary::remove(home);
+    match done? {
+        Ok(Shown { steps, rows }) => {
+            steps.print();
+            print_published(&rows);
+            print_next();
+            Ok(0)
+        }
+        Err(cause) => Ok(cause.exit_code()),
+    }
+}
+
+/// All steps, or the signal that came meanwhile.
+async fn measure(plan: Plan, size: u64, stop: &mut Stop) -> Outcome<Result<Shown, Cause>> {
+    let home = plan.folder.clone();
+    let (cluster, steps) = tokio::select! {
+        begun = begin(plan, size) => begun?,
+        cause = stop.wait() => return Ok(Err(cause)),
+    };
+    let conf = cluster.client_conf();
+    let done = tokio::select! {
+        done = blocking(move || work(conf, &home, size, steps)) => done.map(Ok),
+        cause = stop.wait() => Ok(Err(cause)),
+        failure = cluster.failure() => Err(failure),
+    };
+    let start = Instant::now();
+    if let Some(cause) = stop.unless_again(cluster.stop()).await {
+        return Ok(Err(cause));
+    }
+    Ok(done?.map(|(mut steps, rows)| {
+        steps.add("stop", 0, start);
+        Shown { steps, rows }
+    }))
+}
+
+async fn begin(plan: Plan, size: u64) -> Outcome<(Cluster, Steps)> {
+    let source = plan.folder.join(SOURCE);
+    let mut steps = Steps::default();
+    let start = Instant::now();
+    blocking(move || generate(&source, size)).await?;
+    steps.add("generate a random file", size, start);
+    let start = Instant::now();
+    let cluster = Cluster::start(plan).await?;
+    steps.add("start NameNode and DataNode", 0, start);
+    Ok((cluster, steps))
+}
+
+/// On a thread that may wait. It goes on when nobody waits for it any more, and ends with the process.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Outcome<T> + Send + 'static,
+) -> Outcome<T> {
+    tokio::task::spawn_blocking(work).await.map_err(Failure::of)?
 }
 
 fn check_space(folder: &Path, size: u64) -> Outcome {
@@ -120,9 +161,10 @@ fn generate(path: &Path, size: u64) -> Outcome {
     Ok(())
 }
 
-fn work(cluster: &Cluster, source: &Path, size: u64, steps: &mut Steps) -> Outcome {
-    let fs = FileSystem::connect(&cluster.client_conf(), None).map_err(client_failure)?;
-    steps.time("put it into HDFS", size, || put(&fs, source))?;
+fn work(conf: Conf, home: &Path, size: u64, mut steps: Steps) -> Outcome<(Steps, Rows)> {
+    let source = home.join(SOURCE);
+    let fs = FileSystem::connect(&conf, None).map_err(client_failure)?;
+    steps.time("put it into HDFS", size, || put(&fs, &source))?;
     let listed = steps.time("list it", 0, || fs.list("/demo").map_err(client_failure))?;
     if listed.first().map(|file| file.len) != Some(size) {
         return Err(Failure::io(format!(
@@ -130,7 +172,10 @@ fn work(cluster: &Cluster, source: &Path, size: u64, steps: &mut Steps) -> Outco
         )));
     }
     steps.time("read it back, checksums verified", size, || read(&fs))?;
-    steps.time("read it again and compare", size, || compare(&fs, source))
+    steps.time("read it again and compare", size, || compare(&fs, &source))?;
+    let size = (size / SHARE).next_multiple_of(BUFFER as u64);
+    let rows = steps.time("the eight rows below", 0, || published::measure(conf, home, size))?;
+    Ok((steps, rows))
 }
 
 fn put(fs: &FileSystem, source: &Path) -> Outcome {
@@ -199,8 +244,12 @@ impl Steps {
     ) -> Outcome<T> {
         let start = Instant::now();
         let result = step()?;
-        self.rows.push((name, bytes, start.elapsed()));
+        self.add(name, bytes, start);
         Ok(result)
+    }
+
+    fn add(&mut self, name: &'static str, bytes: u64, start: Instant) {
+        self.rows.push((name, bytes, start.elapsed()));
     }
 
     fn print(&self) {

@@ -5,7 +5,7 @@ use zerohop_client::{CreateOptions, Error, Kind, LocatedBlock};
 use zerohop_conf::{Conf, keys};
 
 use super::report::Report;
-use crate::fs::{Location, absolute, client_failure};
+use crate::fs::{Location, Unfinished, absolute, client_failure};
 
 /// Bytes of a file of our own; not a multiple of a chunk.
 const LEN: usize = (1 << 20) + 100;
@@ -18,14 +18,17 @@ pub struct Target {
     pub fs: FileSystem,
     pub path: String,
     pub blocks: Vec<LocatedBlock>,
-    is_ours: bool,
+    /// The file is ours, and a signal removes it too.
+    made: Option<Unfinished>,
 }
 
 impl Drop for Target {
     fn drop(&mut self) {
-        if self.is_ours && self.fs.delete(&self.path, false).is_err() {
+        let Some(made) = self.made.take() else { return };
+        if self.fs.delete(&self.path, false).is_err() {
             eprintln!("doctor: {} could not be removed", self.path);
         }
+        made.keep();
     }
 }
 
@@ -53,15 +56,14 @@ pub fn find(
         return Err(None);
     }
     report.ok("namenode", format!("{} answers", fs.uri()));
-    let is_ours = path.is_none();
-    let path = match path {
-        Some(path) => absolute(&Location::parse(path).path, &fs.home()),
+    let (path, made) = match path {
+        Some(path) => (absolute(&Location::parse(path).path, &fs.home()), None),
         None => match make(&fs, report) {
-            Some(path) => path,
+            Some((path, made)) => (path, Some(made)),
             None => return Err(Some(fs)),
         },
     };
-    let mut target = Target { fs, path, blocks: Vec::new(), is_ours };
+    let mut target = Target { fs, path, blocks: Vec::new(), made };
     match target.fs.block_locations(&target.path, 0, i64::MAX as u64) {
         Ok(located) => target.blocks = located.blocks,
         Err(error) => {
@@ -78,7 +80,7 @@ pub fn find(
 }
 
 /// A file in the user's home, in /tmp, or at the root, whichever is there.
-fn make(fs: &FileSystem, report: &mut Report) -> Option<String> {
+fn make(fs: &FileSystem, report: &mut Report) -> Option<(String, Unfinished)> {
     let name = format!(".zerohop-doctor-{}", std::process::id());
     let folders = [fs.home(), "/tmp".to_owned(), String::new()];
     let mut last = String::new();
@@ -87,11 +89,12 @@ fn make(fs: &FileSystem, report: &mut Report) -> Option<String> {
             continue;
         }
         let path = format!("{folder}/{name}");
+        // What was begun must not stay, either.
+        let (of, at) = (fs.clone(), path.clone());
+        let made = Unfinished::with(move || drop(of.delete(&at, false)));
         match write(fs, &path) {
-            Ok(()) => return Some(path),
+            Ok(()) => return Some((path, made)),
             Err(error) => {
-                // What was begun must not stay.
-                let _ = fs.delete(&path, false);
                 last = format!("{path}: {error}");
                 if error.kind() != Kind::Denied {
                     break;

@@ -19,7 +19,7 @@ type Shared = Arc<Mutex<Option<Box<dyn Output>>>>;
 
 /// What is to be done about a file.
 enum Task {
-    Remove(Arc<dyn Store>, String),
+    Remove(Box<dyn Fn() + Send>),
     Close(Shared),
 }
 
@@ -27,7 +27,7 @@ impl Task {
     /// What fails here has no one to be told.
     fn run(&self) {
         match self {
-            Task::Remove(store, path) => drop(store.delete(path, false)),
+            Task::Remove(remove) => remove(),
             Task::Close(file) => drop(close(file)),
         }
     }
@@ -70,7 +70,13 @@ pub struct Unfinished {
 impl Unfinished {
     /// Takes note of a file that is about to be made.
     pub fn new(store: &Arc<dyn Store>, path: &str) -> Unfinished {
-        Unfinished { number: note(Task::Remove(store.clone(), path.to_owned())) }
+        let (store, path) = (store.clone(), path.to_owned());
+        Unfinished::with(move || drop(store.delete(&path, false)))
+    }
+
+    /// The same of something that `remove` takes away.
+    pub fn with(remove: impl Fn() + Send + 'static) -> Unfinished {
+        Unfinished { number: note(Task::Remove(Box::new(remove))) }
     }
 
     /// The file is complete.

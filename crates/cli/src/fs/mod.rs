@@ -60,6 +60,7 @@ use zerohop_conf::Conf;
 use crate::failure::{EXIT_USAGE, Failure, Kind};
 pub use admin::{connect_at, each_path};
 pub use connect::{client_failure, connect_client};
+pub use interrupt::Unfinished;
 pub use location::{Location, absolute};
 pub use options::{pop_flag, pop_valued};
 use shell::Shell;

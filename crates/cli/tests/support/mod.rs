@@ -1,4 +1,5 @@
 //! The binary and a cluster of it, for tests.
+#![allow(dead_code, reason = "each file of tests takes what it needs")]
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -83,6 +84,12 @@ pub fn send(child: &Child, signal: Signal) {
 pub fn wait(child: &mut Child) -> i32 {
     let code = until(|| child.try_wait().unwrap());
     code.code().unwrap_or(-1)
+}
+
+/// Whether a process has ended, be it that nobody has asked for its exit code yet.
+pub fn has_ended(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_none_or(|(_, fields)| fields.trim_start().starts_with(['Z', 'X']))
 }
 
 /// Asks again and again until there is an answer.

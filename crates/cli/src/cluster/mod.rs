@@ -1,18 +1,22 @@
 //! A whole HDFS in this process: a NameNode and some DataNodes on free or given ports, data in one folder.
 
+mod plan;
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
-use zerohop_conf::{Conf, site_xml};
+use zerohop_conf::{Conf, keys, site_xml};
 use zerohop_datanode::DataNode;
 use zerohop_namenode::{FormatOptions, NameNode};
 
 use crate::domain_socket;
 use crate::failure::{Failure, Outcome};
 use crate::salvage;
+pub use plan::{Plan, names_a_place};
 
 /// Longest wait for the end of safe mode once all DataNodes have reported.
 const SAFE_MODE_WAIT: Duration = Duration::from_secs(5);
@@ -21,22 +25,10 @@ const SAFE_MODE_POLL: Duration = Duration::from_millis(2);
 const SHORT_CIRCUIT: &str = "dfs.client.read.shortcircuit";
 const SOCKET_PATH: &str = "dfs.domain.socket.path";
 
-/// What the cluster shall be like.
-#[derive(Debug, Clone)]
-pub struct Plan {
-    pub folder: PathBuf,
-    pub bind: String,
-    pub port: u16,
-    pub http_port: u16,
-    pub datanodes: usize,
-    /// Values of the command line; they count more than ours.
-    pub values: Vec<(String, String)>,
-}
-
 /// A running cluster.
 pub struct Cluster {
     namenode: NameNode,
-    datanodes: Vec<Arc<DataNode>>,
+    datanodes: Vec<DataNode>,
     conf: Conf,
     plan: Plan,
 }
@@ -70,12 +62,24 @@ fn is_new(folder: &Path) -> Outcome<bool> {
     }
 }
 
+/// The NameNode's folders; whoever gave them on the command line may have given several, as URIs.
+fn name_folders(conf: &Conf) -> Outcome<Vec<PathBuf>> {
+    let folder = |name: String| {
+        let path = name.trim().strip_prefix("file:").unwrap_or(name.trim());
+        PathBuf::from(path.strip_prefix("//").unwrap_or(path))
+    };
+    Ok(conf.get(&keys::DFS_NAMENODE_NAME_DIR)?.into_iter().map(folder).collect())
+}
+
 impl Cluster {
     /// Starts everything and waits until all DataNodes have registered and reported.
     pub async fn start(plan: Plan) -> Outcome<Cluster> {
-        let conf = namenode_conf(&plan);
-        let name_folder = plan.folder.join("name");
-        if is_new(&name_folder)? {
+        let conf = plan.namenode_conf();
+        let mut all_new = true;
+        for folder in name_folders(&conf)? {
+            all_new &= is_new(&folder)?;
+        }
+        if all_new {
             NameNode::format(&conf, FormatOptions::default())
                 .map_err(|error| failed("cannot format the NameNode", error))?;
         }
@@ -83,10 +87,10 @@ impl Cluster {
         let namenode = namenode.map_err(|error| failed("the NameNode does not start", error))?;
         salvage::offer(&namenode, &conf);
         let mut cluster = Cluster { namenode, datanodes: Vec::new(), conf, plan };
-        cluster.conf.set("fs.defaultFS", cluster.uri());
-        cluster.conf.set("dfs.namenode.rpc-address", cluster.rpc_addr().to_string());
+        let (rpc, service) = (cluster.rpc_addr(), cluster.namenode.service_rpc_addr());
+        plan::set_addresses(&mut cluster.conf, rpc, service);
         cluster.turn_local_reads_on();
-        match cluster.start_datanodes().await {
+        match cluster.bring_up().await {
             Ok(()) => Ok(cluster),
             Err(failure) => {
                 cluster.stop().await;
@@ -98,7 +102,9 @@ impl Cluster {
     /// Chooses a path for the domain sockets, unless the user did or wants none.
     fn turn_local_reads_on(&mut self) {
         let given = |name| self.plan.values.iter().any(|(given, _)| given == name);
-        if given(SHORT_CIRCUIT) || given(SOCKET_PATH) {
+        let wanted =
+            || self.conf.get_raw(SHORT_CIRCUIT).is_some_and(|value| value.trim() == "true");
+        if given(SOCKET_PATH) || (given(SHORT_CIRCUIT) && !wanted()) {
             return;
         }
         match domain_socket::choose(&self.plan.folder) {
@@ -113,32 +119,41 @@ impl Cluster {
         }
     }
 
+    async fn bring_up(&mut self) -> Outcome {
+        self.start_datanodes().await?;
+        tokio::select! {
+            biased;
+            failure = self.failure() => Err(failure),
+            () = self.ready() => Ok(()),
+        }
+    }
+
+    /// Starts all of them, also when one fails: those that run can then be stopped in order.
     async fn start_datanodes(&mut self) -> Outcome {
         let mut starting = JoinSet::new();
         for index in 0..self.plan.datanodes {
-            let conf = self.datanode_conf(index);
+            let conf = self.plan.datanode_conf(&self.conf, index);
             starting.spawn(async move { DataNode::start(Arc::new(conf)).await });
         }
+        let mut result = Ok(());
         while let Some(started) = starting.join_next().await {
-            let started = started.map_err(|error| failed("a DataNode does not start", error))?;
-            let node = started.map_err(|error| failed("a DataNode does not start", error))?;
-            self.datanodes.push(Arc::new(node));
+            let started = started.map_err(|error| failed("a DataNode does not start", error));
+            match started
+                .and_then(|node| node.map_err(|error| failed("a DataNode does not start", error)))
+            {
+                Ok(node) => self.datanodes.push(node),
+                Err(failure) => result = result.and(Err(failure)),
+            }
         }
-        let mut ready = JoinSet::new();
+        result
+    }
+
+    /// Waits until all DataNodes have reported, and for the end of safe mode.
+    async fn ready(&self) {
         for node in &self.datanodes {
-            let node = node.clone();
-            ready.spawn(async move {
-                tokio::select! {
-                    () = node.ready() => Ok(()),
-                    error = node.failed() => Err(failed("a DataNode failed", error)),
-                }
-            });
-        }
-        while let Some(one) = ready.join_next().await {
-            one.map_err(|error| failed("a DataNode failed", error))??;
+            node.ready().await;
         }
         self.leave_safe_mode().await;
-        Ok(())
     }
 
     /// Waits for the end of safe mode, unless replicas lack: then the cluster serves reads at least.
@@ -153,19 +168,6 @@ impl Cluster {
             }
             tokio::time::sleep(SAFE_MODE_POLL).await;
         }
-    }
-
-    fn datanode_conf(&self, index: usize) -> Conf {
-        let mut conf = self.conf.clone();
-        let any_port = format!("{}:0", self.plan.bind);
-        for key in ["dfs.datanode.address", "dfs.datanode.ipc.address", "dfs.datanode.http.address"]
-        {
-            conf.set(key, any_port.clone());
-        }
-        let folder = self.plan.folder.join(format!("data{}", index + 1));
-        conf.set("dfs.datanode.data.dir", folder.to_string_lossy());
-        apply(&mut conf, &self.plan.values);
-        conf
     }
 
     pub fn rpc_addr(&self) -> SocketAddr {
@@ -186,37 +188,25 @@ impl Cluster {
 
     /// The configuration of a client of this cluster.
     pub fn client_conf(&self) -> Conf {
-        let mut conf = Conf::new();
-        for (name, value) in self.client_values() {
-            conf.set(&name, value);
-        }
-        conf
-    }
-
-    fn client_values(&self) -> Vec<(String, String)> {
         let replication = self.conf.get_raw("dfs.replication").unwrap_or_default();
-        let mut values = vec![
-            ("fs.defaultFS".to_owned(), self.uri()),
-            ("dfs.namenode.rpc-address".to_owned(), self.rpc_addr().to_string()),
-            ("dfs.namenode.http-address".to_owned(), self.http_addr().to_string()),
-            ("dfs.replication".to_owned(), replication),
+        let mut own = vec![
+            ("fs.defaultFS", self.uri()),
+            ("dfs.namenode.rpc-address", self.rpc_addr().to_string()),
+            ("dfs.namenode.http-address", self.http_addr().to_string()),
+            ("dfs.replication", replication),
         ];
         for name in [SHORT_CIRCUIT, SOCKET_PATH] {
-            values.extend(self.conf.get_raw(name).map(|value| (name.to_owned(), value)));
+            own.extend(self.conf.get_raw(name).map(|value| (name, value)));
         }
-        let own: Vec<String> = values.iter().map(|(name, _)| name.clone()).collect();
-        values.extend(self.plan.values.iter().filter(|(name, _)| !own.contains(name)).cloned());
-        values
+        self.plan.client_conf(own)
     }
 
     /// Writes core-site.xml and hdfs-site.xml that our programs and Apache's can use.
     pub fn write_client_conf(&self, folder: &Path) -> Outcome {
-        let values = self.client_values();
+        let conf = self.client_conf();
         let is_core = |name: &str| !name.starts_with("dfs.");
-        let site = |core: bool| {
-            let chosen = values.iter().filter(move |(name, _)| is_core(name) == core);
-            site_xml(chosen.map(|(name, value)| (name.as_str(), value.as_str())))
-        };
+        let site =
+            |core: bool| site_xml(conf.iter().filter(move |(name, _)| is_core(name) == core));
         let write = |name: &str, text: String| {
             let path = folder.join(name);
             let unfinished = folder.join(format!(".{name}"));
@@ -231,57 +221,42 @@ impl Cluster {
         write("hdfs-site.xml", site(false))
     }
 
-    /// Waits until a DataNode cannot go on.
+    /// Waits until the NameNode or a DataNode cannot go on.
     pub async fn failure(&self) -> Failure {
-        let mut watch = JoinSet::new();
-        for node in &self.datanodes {
-            let node = node.clone();
-            watch.spawn(async move { node.failed().await.to_string() });
-        }
+        // Borrowed, and not tasks of their own: nothing may hold a DataNode when it is to be stopped.
+        let mut watched: Vec<_> =
+            self.datanodes.iter().map(|node| Box::pin(node.failed())).collect();
+        let one = std::future::poll_fn(|context| {
+            let mut polled = watched.iter_mut().map(|node| node.as_mut().poll(context));
+            polled.find(Poll::is_ready).unwrap_or(Poll::Pending)
+        });
         tokio::select! {
+            biased;
             problem = self.namenode.failed() => failed("the NameNode failed", problem),
-            one = watch.join_next(), if !self.datanodes.is_empty() => match one {
-                Some(Ok(problem)) => failed("a DataNode failed", problem),
-                Some(Err(problem)) => failed("a DataNode failed", problem),
-                None => std::future::pending().await,
-            }
+            problem = one => failed("a DataNode failed", problem),
         }
     }
 
-    /// Stops the DataNodes, then the NameNode.
+    /// Whether the NameNode has lost edits that it serves: nothing may see them any more.
+    pub async fn is_lost(&self) -> bool {
+        tokio::select! {
+            biased;
+            _ = self.namenode.failed() => true,
+            () = std::future::ready(()) => false,
+        }
+    }
+
+    /// Stops the DataNodes, then the NameNode; one that has lost edits is gone before anything else.
     pub async fn stop(self) {
+        let in_order = !self.is_lost().await;
+        let namenode = in_order.then_some(self.namenode);
         let mut stopping = JoinSet::new();
         for node in self.datanodes {
-            // Watchers of a node hold it too; they end with their tasks before this is called.
-            if let Ok(node) = Arc::try_unwrap(node) {
-                stopping.spawn(node.stop());
-            }
+            stopping.spawn(node.stop());
         }
         while stopping.join_next().await.is_some() {}
-        self.namenode.stop().await;
-    }
-}
-
-/// Settings that make a small cluster quick: one machine, no waiting for more DataNodes.
-fn namenode_conf(plan: &Plan) -> Conf {
-    let mut conf = Conf::new();
-    let address = |port: u16| format!("{}:{port}", plan.bind);
-    let text = |path: PathBuf| path.to_string_lossy().into_owned();
-    conf.set("fs.defaultFS", format!("hdfs://{}", address(plan.port)));
-    conf.set("hadoop.tmp.dir", text(plan.folder.join("tmp")));
-    conf.set("dfs.namenode.rpc-address", address(plan.port));
-    conf.set("dfs.namenode.http-address", address(plan.http_port));
-    conf.set("dfs.namenode.name.dir", text(plan.folder.join("name")));
-    conf.set("dfs.replication", plan.datanodes.min(3).to_string());
-    conf.set("dfs.namenode.safemode.extension", "0");
-    // All may report at once: who waits for its turn is late by a heartbeat.
-    conf.set("dfs.namenode.max.full.block.report.leases", plan.datanodes.max(6).to_string());
-    apply(&mut conf, &plan.values);
-    conf
-}
-
-fn apply(conf: &mut Conf, values: &[(String, String)]) {
-    for (name, value) in values {
-        conf.set_option(name, value);
+        if let Some(namenode) = namenode {
+            namenode.stop().await;
+        }
     }
 }

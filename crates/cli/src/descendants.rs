@@ -1,0 +1,131 @@
+//! The processes that this one started, and those that they started.
+
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, getpid, kill_process, set_child_subreaper};
+
+use crate::stop::Cause;
+
+/// A terminal tells all its processes. A second signal would end them in the middle of what they put
+/// in order, so they get this long before they are told by us.
+const TOLD_BY_TERMINAL: Duration = Duration::from_secs(1);
+/// How long they get after they were told to end.
+const GRACE: Duration = Duration::from_secs(10);
+/// What was killed is gone as soon as the kernel has time for it.
+const KILLED: Duration = Duration::from_secs(1);
+const POLL: Duration = Duration::from_millis(10);
+
+/// Asks all of them to end, and makes those that do not. `cause`: the signal that ended us, if one did.
+pub async fn end_all(cause: Option<Cause>) {
+    adopt();
+    let may_be_told = matches!(cause, Some(Cause::Interrupt | Cause::Hangup));
+    if may_be_told && gone_within(TOLD_BY_TERMINAL, None).await {
+        return;
+    }
+    if !gone_within(GRACE, Some(Signal::TERM)).await {
+        gone_within(KILLED, Some(Signal::KILL)).await;
+    }
+}
+
+/// Makes all of them end at once.
+pub fn kill_all() {
+    adopt();
+    // Those of a process that was killed before it was seen to have them are ours then.
+    let mut told = HashSet::new();
+    while tell_new(Signal::KILL, &mut told) > 0 {}
+}
+
+/// From here on, who loses its parent becomes our child, and can be found.
+fn adopt() {
+    let _ = set_child_subreaper(Some(getpid()));
+}
+
+/// Waits until none is left, and tells each once; false if some are left after `limit`.
+async fn gone_within(limit: Duration, signal: Option<Signal>) -> bool {
+    let start = Instant::now();
+    let mut told = HashSet::new();
+    loop {
+        if let Some(signal) = signal {
+            tell_new(signal, &mut told);
+        }
+        if all().is_empty() {
+            return true;
+        }
+        if start.elapsed() > limit {
+            return false;
+        }
+        tokio::time::sleep(POLL).await;
+    }
+}
+
+/// Tells those that were not told before; how many these are.
+fn tell_new(signal: Signal, told: &mut HashSet<Pid>) -> usize {
+    let new: Vec<Pid> = all().into_iter().filter(|pid| told.insert(*pid)).collect();
+    for pid in &new {
+        // It may have ended meanwhile, or be another user's.
+        let _ = kill_process(*pid, signal);
+    }
+    new.len()
+}
+
+/// Those that have not ended.
+fn all() -> Vec<Pid> {
+    let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let pid = entry.file_name().to_str().and_then(|name| name.parse().ok());
+        let Some(pid) = pid else { continue };
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        if let Some(parent) = living_parent(&stat) {
+            children.entry(parent).or_default().push(pid);
+        }
+    }
+    let mut found = Vec::new();
+    let mut next = vec![getpid().as_raw_nonzero().get()];
+    while let Some(parent) = next.pop() {
+        for child in children.remove(&parent).unwrap_or_default() {
+            found.extend(Pid::from_raw(child));
+            next.push(child);
+        }
+    }
+    found
+}
+
+/// The parent of a process by its line of `/proc/PID/stat`, unless the process has ended (it stays
+/// there until somebody asks for its exit code).
+fn living_parent(stat: &str) -> Option<i32> {
+    // The name is in parentheses, and may have any characters, those too.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    (!matches!(state, "Z" | "X")).then_some(parent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn a_process_is_known_by_its_parent_while_it_lives() {
+        assert_eq!(living_parent("7 (a) b) S 3 7 7 0 -1"), Some(3));
+        assert_eq!(living_parent("7 (x) Z 3 7 7 0 -1"), None);
+        assert_eq!(living_parent(""), None);
+    }
+
+    #[test]
+    fn children_of_children_are_found() {
+        let script = "sleep 60 & echo $!; wait";
+        let mut shell = Command::new("/bin/sh");
+        let mut shell = shell.args(["-c", script]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = [0; 16];
+        let len = shell.stdout.take().unwrap().read(&mut line).unwrap();
+        let pid: i32 = std::str::from_utf8(&line[..len]).unwrap().trim().parse().unwrap();
+        let found = all();
+        let sleep = Pid::from_raw(pid).unwrap();
+        kill_process(sleep, Signal::KILL).unwrap();
+        shell.wait().unwrap();
+        assert!(found.contains(&sleep) && found.len() >= 2, "{found:?}");
+    }
+}

@@ -1,0 +1,24 @@
+//! Temporary folders that hold a cluster.
+
+use std::io::ErrorKind;
+
+use tempfile::TempDir;
+
+/// A thread that is still at work makes a few files at most before the folder is gone.
+const TRIES: usize = 20;
+
+/// Removes a folder with all that is in it, also where threads that end with the process still make
+/// files there.
+pub fn remove(folder: TempDir) {
+    let path = folder.keep();
+    for left in (0..TRIES).rev() {
+        match std::fs::remove_dir_all(&path) {
+            Ok(()) => return,
+            Err(error) if error.kind() == ErrorKind::NotFound && !path.exists() => return,
+            Err(error) if left == 0 => {
+                eprintln!("{} could not be removed: {error}; remove it by hand", path.display());
+            }
+            Err(_) => {}
+        }
+    }
+}

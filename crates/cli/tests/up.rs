@@ -1,0 +1,169 @@
+//! `up` and `demo` end in order, leave nothing behind, and are clusters of their own.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use support::{BINARY, Signal, has_ended, run, send, until, wait, zerohop};
+
+const PORTS: [&str; 5] = ["up", "--port", "0", "--http-port", "0"];
+
+/// `up --exec SCRIPT`, and the pid that the script writes to a file.
+fn exec(folder: &Path, script: &str) -> (Child, String) {
+    let file = folder.join("pid");
+    let mut command = zerohop(&PORTS);
+    let up = command.args(["--exec", script]).env("PID_FILE", &file).spawn().unwrap();
+    let pid = until(|| fs::read_to_string(&file).ok().filter(|pid| pid.ends_with('\n')));
+    (up, pid.trim().to_owned())
+}
+
+/// SIGTERM went to the shell only, and what it had started lived on.
+#[test]
+fn what_exec_started_ends_with_the_cluster() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "sh -c 'sleep 90 & echo $! > $PID_FILE.new; mv $PID_FILE.new $PID_FILE; wait'; :";
+    let (mut up, sleep) = exec(folder.path(), script);
+    send(&up, Signal::TERM);
+    assert_eq!(wait(&mut up), 143);
+    until(|| has_ended(&sleep).then_some(()));
+}
+
+/// A command that does not want to end: the second signal ends it and the cluster at once.
+#[test]
+fn a_second_signal_waits_for_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "trap '' TERM; sleep 90 & echo $! > $PID_FILE; wait; sleep 90";
+    let (mut up, sleep) = exec(folder.path(), script);
+    let begin = Instant::now();
+    let code = until(|| {
+        send(&up, Signal::TERM);
+        up.try_wait().unwrap()
+    });
+    assert_eq!(code.code(), Some(143));
+    assert!(begin.elapsed() < Duration::from_secs(6), "{:?}", begin.elapsed());
+    until(|| has_ended(&sleep).then_some(()));
+}
+
+/// Writers at work did not end before their folder was removed, and made files in it.
+#[test]
+fn a_cluster_that_is_written_to_leaves_no_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "for i in 1 2 3 4; do yes | zerohop fs -put - /f$i 2> /dev/null & done
+        until zerohop dfsadmin -listOpenFiles | grep -q f4; do :; done; echo $$ > $PID_FILE; wait";
+    let temporary = folder.path().join("tmp");
+    fs::create_dir(&temporary).unwrap();
+    let pid = folder.path().join("pid");
+    let mut command = zerohop(&PORTS);
+    command.args(["--datanodes", "3", "--exec", script]);
+    let mut up = command.env("TMPDIR", &temporary).env("PID_FILE", &pid).spawn().unwrap();
+    until(|| pid.exists().then_some(()));
+    send(&up, Signal::TERM);
+    assert_eq!(wait(&mut up), 143);
+    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
+}
+
+/// What the edit log has lost was served on until the command had ended.
+#[test]
+fn a_namenode_that_lost_edits_serves_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let script = "trap '' TERM; zerohop fs -ls / || exit 2
+        rm -r $HADOOP_CONF_DIR/../name/current; zerohop dfsadmin -rollEdits
+        while zerohop fs -D ipc.client.connect.max.retries=0 -ls /; do :; done; echo silent > $SAID";
+    let said = folder.path().join("said");
+    let mut up = zerohop(&PORTS);
+    up.args(["--data", data.to_str().unwrap(), "--exec", script]).env("SAID", &said);
+    let (code, _, err) = run(&mut up);
+    assert!(code == 1 && err.contains("the NameNode failed"), "{code} {err}");
+    assert_eq!(fs::read_to_string(&said).unwrap_or_default(), "silent\n", "{err}");
+}
+
+/// `up` with these options and a limit: it waited for ever for DataNodes that had gone elsewhere.
+fn tried(config: Option<&Path>, words: &[&str]) -> (i32, String, String) {
+    let mut command = Command::new("timeout");
+    command.args(["-k", "1", "50", BINARY]);
+    if let Some(config) = config {
+        command.arg("--config").arg(config);
+    }
+    let command_of_it =
+        "zerohop fs -mkdir -p /made && zerohop fs -ls / && zerohop getconf -namenodes";
+    command.args(words).args(PORTS).args(["--exec", command_of_it]);
+    run(command.env_remove("HADOOP_CONF_DIR").stdin(Stdio::null()))
+}
+
+/// The configuration of another cluster gives its settings and neither its name nor its folders.
+#[test]
+fn the_configuration_of_another_cluster_does_no_harm() {
+    let folder = tempfile::tempdir().unwrap();
+    let (conf, theirs) = (folder.path().join("conf"), folder.path().join("theirs"));
+    fs::create_dir(&conf).unwrap();
+    let theirs_text = theirs.to_str().unwrap();
+    let site = zerohop_conf::site_xml([
+        ("fs.defaultFS", "hdfs://c"),
+        ("dfs.nameservices", "c"),
+        ("dfs.ha.namenodes.c", "a,b"),
+        ("dfs.namenode.rpc-address.c.a", "127.0.0.1:1"),
+        ("dfs.namenode.rpc-address.c.b", "127.0.0.1:2"),
+        ("dfs.namenode.servicerpc-address", "127.0.0.1:3"),
+        ("dfs.namenode.name.dir", theirs_text),
+        ("dfs.datanode.data.dir", theirs_text),
+        ("dfs.hosts", theirs_text),
+        ("dfs.umaskmode", "077"),
+    ]);
+    fs::write(conf.join("hdfs-site.xml"), site).unwrap();
+    let (code, out, err) = tried(Some(&conf), &[]);
+    assert!(code == 0 && out.contains("drwx------"), "{code} {out} {err}");
+    assert!(out.ends_with("127.0.0.1\n"), "{out}");
+    assert!(!theirs.exists());
+}
+
+/// What -D says counts, and a port 0 of it is not what DataNodes connect to.
+#[test]
+fn ports_and_folders_of_the_command_line_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = folder.path().join("name");
+    let name_dir = format!("-Ddfs.namenode.name.dir=file://{}", name.display());
+    let words = ["-Ddfs.namenode.rpc-address=127.0.0.1:0", &name_dir];
+    let (code, out, err) = tried(None, &words);
+    assert!(code == 0 && out.contains("/made"), "{code} {out} {err}");
+    assert!(name.join("current/VERSION").exists());
+    // The folder is formatted by now, although that of the cluster is new.
+    let (code, out, err) = tried(None, &words);
+    assert!(code == 0 && out.contains("/made"), "{code} {out} {err}");
+}
+
+fn demo(folder: &Path, size: &str) -> Command {
+    let mut command = zerohop(&["demo", "--size", size, "--folder"]);
+    command.arg(folder);
+    command
+}
+
+fn left_in(folder: &Path) -> usize {
+    fs::read_dir(folder).unwrap().count()
+}
+
+#[test]
+fn an_interrupted_demo_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = || fs::read_dir(folder.path()).unwrap().next().map(|entry| entry.unwrap().path());
+    // While the file is made, and while it is read and written.
+    for sign in ["source", "data1/current"] {
+        let mut child = demo(folder.path(), "96m").stdout(Stdio::null()).spawn().unwrap();
+        until(|| home().is_some_and(|home| home.join(sign).exists()).then_some(()));
+        send(&child, Signal::INT);
+        assert_eq!(wait(&mut child), 130, "{sign}");
+        assert_eq!(left_in(folder.path()), 0, "{sign}");
+    }
+}
+
+#[test]
+fn a_demo_that_nobody_reads_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = demo(folder.path(), "8m").stdout(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(wait(&mut child), 141);
+    assert_eq!(left_in(folder.path()), 0);
+}
