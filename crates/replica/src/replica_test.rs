@@ -302,7 +302,7 @@ fn another_layout_is_refused_with_what_to_do() {
     drop(volume);
     let path = folder.path().join("current/VERSION");
     let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, text.replace("-57", "-56")).unwrap();
+    fs::write(&path, text.replace("layoutVersion=-57", "layoutVersion=-56")).unwrap();
     let error = Volume::open(folder.path()).unwrap_err().to_string();
     assert!(error.contains("-56") && error.contains("upgrade it"), "{error}");
 }

@@ -212,13 +212,13 @@ fn folders_that_do_not_open_say_why() {
     drop(open);
     let version = fs::read_to_string(folders.path(1, "VERSION")).unwrap();
     let with = |from, to| fs::write(folders.path(1, "VERSION"), version.replace(from, to)).unwrap();
-    with("-67", "-68");
+    with("layoutVersion=-67", "layoutVersion=-68");
     refused(folders.open(), "Reported: -68. Expecting = -67.");
     with("namespaceID=", "namespaceID=1");
     refused(folders.open(), "namespaceID is incompatible with others.");
-    with("-67", "-66");
+    with("layoutVersion=-67", "layoutVersion=-66");
     refused(folders.open(), "layoutVersion is incompatible with others.");
-    fs::write(folders.path(0, "VERSION"), version.replace("-67", "-66")).unwrap();
+    fs::write(folders.path(0, "VERSION"), version.replace("layoutVersion=-67", "layoutVersion=-66")).unwrap();
     refused(folders.open(), "An upgrade to version -67 is required");
 }
 
