@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
 use crate::cluster::{Cluster, Plan, names_a_place};
-use crate::descendants;
+use crate::descendants::Descendants;
 use crate::failure::{Failure, Outcome, complain};
 use crate::log;
 use crate::say::mention;
@@ -127,6 +127,7 @@ async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome
         signal = stop.wait() => return Ok(End { code: signal.exit_code(), at_once: false }),
     };
     let conf_folder = home.path.join("conf");
+    let descendants = Descendants::from_now();
     let begun = cluster.write_client_conf(&conf_folder).and_then(|()| match &options.exec {
         Some(command) => begin(command, &cluster, &conf_folder).map(Some),
         None => Ok(None),
@@ -153,11 +154,11 @@ async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome
             }
         }
     };
-    match stop.unless_again(end(cluster, left, cause)).await {
+    match stop.unless_again(end(cluster, left.then(|| descendants.clone()), cause)).await {
         None => result.map(|code| End { code, at_once: false }),
         Some(signal) => {
             if left {
-                descendants::kill_all();
+                descendants.kill_all();
             }
             Ok(End { code: signal.exit_code(), at_once: true })
         }
@@ -166,14 +167,14 @@ async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome
 
 /// Stops the cluster, and before that what the command left running: it may need the cluster to put
 /// its files in order. What a NameNode has lost must not be served for that.
-async fn end(cluster: Cluster, left: bool, cause: Option<Cause>) {
+async fn end(cluster: Cluster, left: Option<Descendants>, cause: Option<Cause>) {
     let lost = cluster.is_lost().await;
     let mut cluster = Some(cluster);
     if lost && let Some(cluster) = cluster.take() {
         cluster.stop().await;
     }
-    if left {
-        descendants::end_all(cause).await;
+    if let Some(left) = left {
+        left.end_all(cause).await;
     }
     if let Some(cluster) = cluster {
         cluster.stop().await;

@@ -52,7 +52,8 @@ fn a_second_signal_waits_for_nothing() {
 fn a_cluster_that_is_written_to_leaves_no_folder() {
     let folder = tempfile::tempdir().unwrap();
     let script = "for i in 1 2 3 4; do yes | zerohop fs -put - /f$i 2> /dev/null & done
-        until zerohop dfsadmin -listOpenFiles | grep -q f4; do :; done; echo $$ > $PID_FILE; wait";
+        for try in $(seq 600); do zerohop dfsadmin -listOpenFiles | grep -q f4 && break; done
+        echo $$ > $PID_FILE; wait";
     let temporary = folder.path().join("tmp");
     fs::create_dir(&temporary).unwrap();
     let pid = folder.path().join("pid");

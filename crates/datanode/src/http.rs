@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::OwnedSemaphorePermit;
 use zerohop_conf::{Conf, dump};
 use zerohop_transport::beans;
 use zerohop_transport::rarely::Rarely;
@@ -53,18 +54,23 @@ pub(crate) async fn serve(listener: TcpListener, node: Arc<Node>, conf: Arc<Conf
         };
         let (node, conf) = (Arc::clone(&node), Arc::clone(&conf));
         serving.spawn(async move {
-            let answered = answer(stream, node, conf);
+            // A disk that hangs keeps the permit of who asks it, beyond the patience.
+            let answered = answer(stream, node, conf, Arc::new(permit));
             let served = tokio::time::timeout(REQUEST_PATIENCE, answered).await;
             if let Ok(Err(error)) = served {
                 tracing::debug!("HTTP: {error}");
             }
-            drop(permit);
         });
         while serving.try_join_next().is_some() {}
     }
 }
 
-async fn answer(mut stream: TcpStream, node: Arc<Node>, conf: Arc<Conf>) -> io::Result<()> {
+async fn answer(
+    mut stream: TcpStream,
+    node: Arc<Node>,
+    conf: Arc<Conf>,
+    permit: Arc<OwnedSemaphorePermit>,
+) -> io::Result<()> {
     let mut head = Vec::new();
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
         if head.len() > HEAD_MAX || stream.read_buf(&mut head).await? == 0 {
@@ -85,8 +91,10 @@ async fn answer(mut stream: TcpStream, node: Arc<Node>, conf: Arc<Conf>) -> io::
         ("GET" | "HEAD", "/conf") => ("200 OK", dump::xml(&dump::properties(&conf, None))),
         ("GET" | "HEAD", "/jmx") => {
             let query = query.to_owned();
-            let made =
-                tokio::task::spawn_blocking(move || beans::page(&query, || jmx::beans(&node)));
+            let made = tokio::task::spawn_blocking(move || {
+                let _permit = permit;
+                beans::page(&query, || jmx::beans(&node))
+            });
             let page = made.await.map_err(io::Error::other)?;
             (status_line(page.status), page.body)
         }

@@ -149,8 +149,9 @@ mod tests {
     /// As in Hadoop, where a list of nothing but unknown names is empty too.
     #[test]
     fn names_without_address_are_ignored() {
-        let (list, unknown) = parse("no.such.host.invalid 10.0.0.1 10.0.0.1\nalso.not.invalid:9");
+        // No server is asked for names with an empty label.
+        let (list, unknown) = parse("no..host 10.0.0.1 10.0.0.1\nalso..none:9");
         assert_eq!(list, List::from([("10.0.0.1".parse().unwrap(), ANY_PORT)]));
-        assert_eq!(unknown, ["no.such.host.invalid", "also.not.invalid:9"]);
+        assert_eq!(unknown, ["no..host", "also..none:9"]);
     }
 }

@@ -62,7 +62,7 @@ impl Loader<'_> {
 
 impl Replay for Loader<'_> {
     fn image(&mut self, image: &ImageReader) -> Result<(), ReplayError> {
-        self.namespace.load_image(image)?;
+        self.namespace.load_image(image, self.now.wall_ms)?;
         Ok(())
     }
 

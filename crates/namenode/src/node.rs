@@ -24,6 +24,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use zerohop_conf::Conf;
+use zerohop_journal::layout::LayoutVersion;
 use zerohop_namespace::Namespace;
 use zerohop_namespace::blocks::BlockManager;
 use zerohop_transport::rpc::server::{RpcServer, ServerOptions};
@@ -187,7 +188,8 @@ fn load(
         });
         match saved {
             Ok(()) => image = (report.last_txid, clock.now().wall_ms),
-            Err(error) if report.needs_save => return Err(error.into()),
+            // Edits of this layout must not follow an image of another.
+            Err(error) if info.layout != LayoutVersion::CURRENT => return Err(error.into()),
             // The images and edits that are there were enough for this start.
             Err(error) => tracing::error!("no image was saved, the one before stays: {error}"),
         }

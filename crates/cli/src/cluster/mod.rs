@@ -3,14 +3,15 @@
 mod plan;
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
-use zerohop_conf::{Conf, keys, site_xml};
+use zerohop_conf::{Conf, site_xml};
 use zerohop_datanode::DataNode;
+use zerohop_namenode::storage::StorageConfig;
 use zerohop_namenode::{FormatOptions, NameNode};
 
 use crate::domain_socket;
@@ -62,21 +63,14 @@ fn is_new(folder: &Path) -> Outcome<bool> {
     }
 }
 
-/// The NameNode's folders; whoever gave them on the command line may have given several, as URIs.
-fn name_folders(conf: &Conf) -> Outcome<Vec<PathBuf>> {
-    let folder = |name: String| {
-        let path = name.trim().strip_prefix("file:").unwrap_or(name.trim());
-        PathBuf::from(path.strip_prefix("//").unwrap_or(path))
-    };
-    Ok(conf.get(&keys::DFS_NAMENODE_NAME_DIR)?.into_iter().map(folder).collect())
-}
-
 impl Cluster {
     /// Starts everything and waits until all DataNodes have registered and reported.
     pub async fn start(plan: Plan) -> Outcome<Cluster> {
         let conf = plan.namenode_conf();
         let mut all_new = true;
-        for folder in name_folders(&conf)? {
+        let folders = StorageConfig::from_conf(&conf);
+        let folders = folders.map_err(|error| failed("the NameNode does not start", error))?;
+        for folder in folders.image_dirs {
             all_new &= is_new(&folder)?;
         }
         if all_new {
@@ -195,6 +189,8 @@ impl Cluster {
             ("dfs.namenode.http-address", self.http_addr().to_string()),
             ("dfs.replication", replication),
         ];
+        let service = self.namenode.service_rpc_addr();
+        own.extend(service.map(|addr| ("dfs.namenode.servicerpc-address", addr.to_string())));
         for name in [SHORT_CIRCUIT, SOCKET_PATH] {
             own.extend(self.conf.get_raw(name).map(|value| (name, value)));
         }

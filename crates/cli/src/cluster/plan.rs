@@ -7,7 +7,7 @@ use zerohop_conf::Conf;
 
 /// Keys of configuration files that name the machines, ports and folders of the cluster that the
 /// files were written for. A dot at the end stands for all keys that begin so.
-const PLACES: [&str; 25] = [
+const PLACES: [&str; 26] = [
     "fs.defaultFS",
     "hadoop.tmp.dir",
     "dfs.hosts",
@@ -27,6 +27,7 @@ const PLACES: [&str; 25] = [
     "dfs.namenode.http-address",
     "dfs.namenode.https-address",
     "dfs.datanode.data.dir",
+    "dfs.datanode.failed.volumes.tolerated",
     "dfs.datanode.address",
     "dfs.datanode.hostname",
     "dfs.datanode.ipc.address",
@@ -187,6 +188,7 @@ mod tests {
             "dfs.namenode.rpc-address.c.a",
             "dfs.client.failover.proxy.provider.c",
             "dfs.datanode.data.dir",
+            "dfs.datanode.failed.volumes.tolerated",
             "dfs.hosts",
         ] {
             assert!(names_a_place(name), "{name}");

@@ -161,14 +161,15 @@ async fn signalled(ready: std::sync::mpsc::Sender<()>) -> Outcome<i32> {
     let code = stop.wait().await.exit_code();
     let (done, cleaned) = tokio::sync::oneshot::channel();
     std::thread::Builder::new().spawn(move || clean_up(done)).map_err(Failure::of)?;
-    tokio::select! {
-        _ = cleaned => {}
-        _ = stop.wait() => {}
-        () = tokio::time::sleep(CLEAN_UP_MAX) => {
+    let in_time = async {
+        if tokio::time::timeout(CLEAN_UP_MAX, cleaned).await.is_err() {
             let limit = CLEAN_UP_MAX.as_secs();
-            eprintln!("no answer within {limit} s: files that were being written may be left unfinished");
+            eprintln!(
+                "no answer within {limit} s: files that were being written may be left unfinished"
+            );
         }
-    }
+    };
+    stop.unless_again(in_time).await;
     Ok(code)
 }
 

@@ -223,6 +223,12 @@ fn publish(
     let new = dir.image_new_path(txid);
     file.sync_all().map_err(StorageError::io("sync", &new))?;
     let path = dir.image_path(txid);
+    // An image of the same transaction may have other bytes: killed between the two steps below, the
+    // folder would have none that is good.
+    if path.exists() && image::verify_md5(&path).is_ok() {
+        remove(&new);
+        return Ok(());
+    }
     image::write_md5(&path, digest)?;
     super::file::rename(&new, &path)
 }

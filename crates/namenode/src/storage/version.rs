@@ -40,8 +40,7 @@ impl StorageInfo {
     pub(super) fn read(dir: &Path) -> Result<Option<Self>, StorageError> {
         let path = dir.join("current/VERSION");
         let text = match std::fs::read(&path) {
-            // Java reads and writes these files in ISO 8859-1, whose codes are Unicode's.
-            Ok(bytes) => bytes.into_iter().map(char::from).collect::<String>(),
+            Ok(bytes) => text_of(bytes),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(StorageError::io("read", path)(e)),
         };
@@ -115,6 +114,15 @@ impl StorageInfo {
         };
         Err(StorageError::Inconsistent { path: dir.to_owned(), reason: reason.to_owned() })
     }
+}
+
+/// Java reads and writes these files in ISO 8859-1, whose codes are Unicode's; ours were UTF-8 once.
+fn text_of(bytes: Vec<u8>) -> String {
+    let as_latin = |bytes: Vec<u8>| bytes.into_iter().map(char::from).collect();
+    if !bytes.starts_with(b"#zerohop") {
+        return as_latin(bytes);
+    }
+    String::from_utf8(bytes).unwrap_or_else(|error| as_latin(error.into_bytes()))
 }
 
 /// A property's value, escapes resolved as `Properties.load` does; none if it is not there, or has
@@ -209,6 +217,8 @@ mod tests {
         let by_hand: Vec<u8> = by_hand.iter().map(|b| if *b == 1 { 0xe9 } else { *b }).collect();
         std::fs::write(&path, by_hand).unwrap();
         assert_eq!(StorageInfo::read(dir.path()).unwrap().unwrap(), info);
+        std::fs::write(&path, text.replace("\\u00E9", "é")).unwrap();
+        assert_eq!(StorageInfo::read(dir.path()).unwrap().unwrap(), info, "as ours were once");
         std::fs::write(&path, text.replace("\\u00E9", "\\u00+9")).unwrap();
         let error = StorageInfo::read(dir.path()).unwrap_err().to_string();
         assert!(error.contains("file VERSION has clusterID missing."), "{error}");

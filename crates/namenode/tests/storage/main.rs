@@ -218,7 +218,11 @@ fn folders_that_do_not_open_say_why() {
     refused(folders.open(), "namespaceID is incompatible with others.");
     with("layoutVersion=-67", "layoutVersion=-66");
     refused(folders.open(), "layoutVersion is incompatible with others.");
-    fs::write(folders.path(0, "VERSION"), version.replace("layoutVersion=-67", "layoutVersion=-66")).unwrap();
+    fs::write(
+        folders.path(0, "VERSION"),
+        version.replace("layoutVersion=-67", "layoutVersion=-66"),
+    )
+    .unwrap();
     refused(folders.open(), "An upgrade to version -67 is required");
 }
 

@@ -17,7 +17,11 @@ fn an_upgrade_that_is_not_finalized_is_not_taken_over() {
 fn an_older_layout_is_upgraded_when_asked() {
     let mut folders = Folders::formatted(1);
     let version = fs::read_to_string(folders.path(0, "VERSION")).unwrap();
-    fs::write(folders.path(0, "VERSION"), version.replace("layoutVersion=-67", "layoutVersion=-63")).unwrap();
+    fs::write(
+        folders.path(0, "VERSION"),
+        version.replace("layoutVersion=-67", "layoutVersion=-63"),
+    )
+    .unwrap();
     refused(folders.open(), "old layout version -63");
     folders.config.accepts_older_layout = true;
     let (storage, report, _) = folders.load().unwrap();

@@ -26,6 +26,8 @@ impl Expected {
 pub(super) struct Construction {
     pub(super) replicas: SmallVec<[Expected; 3]>,
     pub(super) recovery: Option<Recovery>,
+    /// Its targets count as being sent to: they are new, not reopened or found after a start.
+    pub(super) is_scheduled: bool,
 }
 
 /// A recovery under way.
@@ -51,7 +53,7 @@ impl Recovery {
 impl Construction {
     pub(super) fn with_targets(stamp: GenerationStamp, targets: &[StorageIdx]) -> Self {
         let expected = |storage: &StorageIdx| Expected::new(*storage, stamp);
-        Self { replicas: targets.iter().map(expected).collect(), recovery: None }
+        Self { replicas: targets.iter().map(expected).collect(), ..Self::default() }
     }
 
     /// The replicas that take part.

@@ -224,11 +224,18 @@ impl BlockManager {
         for target in targets {
             self.nodes.schedule(*target);
         }
-        self.constructions.insert(slot, Construction::with_targets(stored.block.stamp, targets));
+        let construction = Construction::with_targets(stored.block.stamp, targets);
+        self.constructions.insert(slot, Construction { is_scheduled: true, ..construction });
     }
 
     /// A DataNode that a pipeline or a recovery went on without needs no room for the block, one that joined it does.
-    pub(super) fn reschedule(&mut self, old: &Construction, targets: &[StorageIdx]) {
+    pub(super) fn reschedule(&mut self, slot: Slot, old: &Construction, targets: &[StorageIdx]) {
+        if !old.is_scheduled {
+            return;
+        }
+        if let Some(new) = self.constructions.get_mut(&slot) {
+            new.is_scheduled = true;
+        }
         let old: super::Storages = old.storages().collect();
         let is_in = |storages: &[StorageIdx], storage: StorageIdx| {
             let node = self.nodes.node_of(storage);
@@ -266,7 +273,7 @@ impl BlockManager {
         self.drop_all_but(slot, stamp);
         let old = self.constructions.insert(slot, Construction::with_targets(stamp, targets));
         let Some(old) = old else { return Ok(()) };
-        self.reschedule(&old, targets);
+        self.reschedule(slot, &old, targets);
         old.replicas.iter().for_each(|replica| self.leave_out(slot, *replica));
         Ok(())
     }

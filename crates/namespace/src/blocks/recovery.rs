@@ -199,7 +199,7 @@ impl BlockManager {
         }
         self.delete_left_behind(slot, stamp);
         let old = self.constructions.insert(slot, Construction::with_targets(stamp, storages));
-        old.iter().for_each(|old| self.reschedule(old, storages));
+        old.iter().for_each(|old| self.reschedule(slot, old, storages));
         self.map.set_state(slot, BlockState::UnderConstruction);
         Ok(())
     }
@@ -298,13 +298,18 @@ impl BlockManager {
         let known = self.map.storages(slot);
         let awaited: Storages =
             construction.storages().filter(|storage| !known.contains(storage)).collect();
+        if !construction.is_scheduled {
+            awaited.iter().for_each(|storage| self.nodes.schedule(*storage));
+        }
         if !awaited.is_empty() {
             self.redundancy.expect(slot, &awaited, self.now.mono_ms);
         }
     }
 
     pub(super) fn drop_construction(&mut self, slot: Slot) {
-        if let Some(construction) = self.constructions.remove(&slot) {
+        if let Some(construction) = self.constructions.remove(&slot)
+            && construction.is_scheduled
+        {
             construction.storages().for_each(|storage| self.nodes.unschedule(storage));
         }
     }

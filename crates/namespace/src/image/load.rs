@@ -14,7 +14,7 @@ use zerohop_proto::hdfs::StorageTypeProto;
 use zerohop_proto::hdfs::fsimage::{
     ErasureCodingSection, INodeSection, NameSystemSection, SecretManagerSection, SnapshotSection,
     StringTableSection, i_node_directory_section as dir, i_node_reference_section,
-    i_node_section as inode, string_table_section,
+    i_node_section as inode, secret_manager_section, string_table_section,
 };
 use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId, TxId};
 
@@ -26,14 +26,16 @@ impl Namespace {
     /// # Errors
     /// `JournalError` for a damaged image or one that uses what is not supported (snapshots, erasure coding,
     /// encryption zones, delegation tokens).
-    pub fn load_image(&mut self, image: &ImageReader) -> Result<ImageInfo> {
+    ///
+    /// `now_ms`: since the epoch; tokens that ran out before are dropped.
+    pub fn load_image(&mut self, image: &ImageReader, now_ms: u64) -> Result<ImageInfo> {
         let info = self.load_name_system(required(image, SectionName::NsInfo)?)?;
         let names = match image.section(SectionName::StringTable)? {
             Some(section) => load_names(section)?,
             None => NameReader::default(),
         };
         refuse_snapshots(image)?;
-        refuse_tokens(image)?;
+        refuse_tokens(image, now_ms)?;
         if let Some(mut section) = image.section(SectionName::ErasureCoding)? {
             self.ec_policies = section.expect::<ErasureCodingSection>()?.policies;
         }
@@ -281,15 +283,29 @@ fn refuse_snapshots(image: &ImageReader) -> Result<()> {
     Ok(())
 }
 
-/// Keys and tokens are refused: those who hold a token would be. The counters alone, which every image has, are not.
-fn refuse_tokens(image: &ImageReader) -> Result<()> {
+/// Tokens that are valid are refused: those who hold one would be. Keys alone, and tokens that ran out, stay in an image
+/// for ever once a cluster has no Kerberos any more, and are of no use to anybody.
+fn refuse_tokens(image: &ImageReader, now_ms: u64) -> Result<()> {
     let Some(mut section) = image.section(SectionName::SecretManager)? else { return Ok(()) };
     let head: SecretManagerSection = section.expect()?;
     let (keys, tokens) = (head.num_keys(), head.num_tokens());
-    if keys > 0 || tokens > 0 {
+    for _ in 0..keys {
+        section.expect::<secret_manager_section::DelegationKey>()?;
+    }
+    let mut valid = 0;
+    for _ in 0..tokens {
+        let token: secret_manager_section::PersistToken = section.expect()?;
+        valid += u64::from(token.max_date() > now_ms);
+    }
+    if valid > 0 {
         return Err(section.bad(format!(
-            "it has {keys} keys and {tokens} tokens of Kerberos clients (delegation tokens), {ADVICE}"
+            "it has {valid} tokens of Kerberos clients that are valid (delegation tokens), {ADVICE}, or when they have run out"
         )));
+    }
+    if keys > 0 || tokens > 0 {
+        tracing::warn!(
+            "{keys} keys and {tokens} expired delegation tokens of the image are dropped"
+        );
     }
     Ok(())
 }

@@ -47,7 +47,8 @@ impl Namespace {
             return fail(JavaException::FileAlreadyExists, message);
         }
         let replaced = located.last().and_then(|slot| self.tree.get(slot).as_file());
-        self.check_object_limit(replaced.map_or(0, |file| 1 + file.blocks.as_slice().len()))?;
+        let freed = replaced.map_or(0, |file| 1 + file.blocks.as_slice().len());
+        self.check_object_limit(freed)?;
         let slot = self.create_file(ctx, request, &located)?;
         Ok(self.status_of(slot, String::new(), policy::UNSPECIFIED))
     }

@@ -135,11 +135,19 @@ impl Namespace {
     }
 
     /// Whether one more inode or block fits `dfs.namenode.max.objects` once `freed` are gone (`checkFsObjectLimit`). As
-    /// there, an operation that makes several is counted as one.
-    fn check_object_limit(&self, freed: usize) -> Result<()> {
+    /// there, an operation that makes several is counted as one. What is deleted already does not wait for its turn then.
+    fn check_object_limit(&mut self, freed: usize) -> Result<()> {
         let limit = self.params.objects_max;
-        let objects = (self.tree.len() as u64).saturating_add(self.blocks.block_count());
-        if limit == 0 || objects.saturating_sub(freed as u64) < limit {
+        let fits = |namespace: &Self| {
+            let objects =
+                namespace.blocks.block_count().saturating_add(namespace.tree.len() as u64);
+            objects.saturating_sub(freed as u64) < limit
+        };
+        if limit == 0 || fits(self) {
+            return Ok(());
+        }
+        while self.reap(usize::MAX) {}
+        if fits(self) {
             return Ok(());
         }
         crate::fail::io(format!(

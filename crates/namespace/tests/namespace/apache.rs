@@ -15,7 +15,7 @@ fn file(name: &str) -> PathBuf {
 
 fn loaded(name: &str, txid: i64) -> Namespace {
     let mut namespace = empty();
-    let info = namespace.load_image(&ImageReader::open(&file(name)).unwrap()).unwrap();
+    let info = namespace.load_image(&ImageReader::open(&file(name)).unwrap(), 0).unwrap();
     assert_eq!(info.txid, TxId(txid));
     namespace
 }

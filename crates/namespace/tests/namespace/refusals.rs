@@ -7,7 +7,7 @@ use zerohop_journal::op;
 use zerohop_namespace::{Namespace, XAttr, XAttrNamespace};
 use zerohop_proto::hdfs::fsimage::{
     INodeSection, NameSystemSection, SecretManagerSection, SnapshotSection, StringTableSection,
-    i_node_section as inode, string_table_section,
+    i_node_section as inode, secret_manager_section, string_table_section,
 };
 use zerohop_wire::{InodeId, JavaException, TxId};
 
@@ -17,8 +17,11 @@ struct Image {
     counters: NameSystemSection,
     xattr: Option<XAttr>,
     snapshots: SnapshotSection,
-    secrets: SecretManagerSection,
+    /// Last days of tokens, beside one key.
+    tokens: Vec<u64>,
 }
+
+const NOW_MS: u64 = 1_000_000;
 
 impl Image {
     fn load(self) -> Result<Namespace, String> {
@@ -30,7 +33,7 @@ impl Image {
         let path = folder.path().join("fsimage_0000000000000000000");
         std::fs::write(&path, bytes).unwrap();
         let mut namespace = empty();
-        match namespace.load_image(&ImageReader::open(&path).unwrap()) {
+        match namespace.load_image(&ImageReader::open(&path).unwrap(), NOW_MS) {
             Ok(_) => Ok(namespace),
             Err(e) => Err(e.to_string()),
         }
@@ -61,7 +64,17 @@ impl Image {
         out.end(SectionName::Inode);
         out.message(&self.snapshots)?;
         out.end(SectionName::Snapshot);
-        out.message(&self.secrets)?;
+        out.message(&SecretManagerSection {
+            current_id: Some(9),
+            token_sequence_number: Some(7),
+            num_keys: Some(1),
+            num_tokens: Some(self.tokens.len() as u32),
+        })?;
+        out.message(&secret_manager_section::DelegationKey::default())?;
+        for max_date in self.tokens {
+            let max_date = Some(max_date);
+            out.message(&secret_manager_section::PersistToken { max_date, ..Default::default() })?;
+        }
         out.end(SectionName::SecretManager);
         Ok(())
     }
@@ -79,17 +92,12 @@ fn striped() -> XAttr {
     xattr(XAttrNamespace::System, "hdfs.erasurecoding.policy", b"\0\0\0\x0cRS-6-3-1024k")
 }
 
-/// Counters of features that were used once, and are not any more.
+/// What is left of features that were used once, and are not any more.
 #[test]
-fn counters_alone_are_taken() {
+fn remains_are_taken() {
     let image = Image {
         snapshots: SnapshotSection { snapshot_counter: Some(3), ..Default::default() },
-        secrets: SecretManagerSection {
-            current_id: Some(9),
-            token_sequence_number: Some(7),
-            num_keys: Some(0),
-            num_tokens: Some(0),
-        },
+        tokens: vec![NOW_MS - 1, NOW_MS],
         xattr: Some(xattr(XAttrNamespace::Raw, "mine", b"")),
         ..Image::default()
     };
@@ -98,16 +106,11 @@ fn counters_alone_are_taken() {
 
 #[test]
 fn images_with_what_would_be_lost_are_refused() {
-    let secrets = |keys, tokens| SecretManagerSection {
-        num_keys: Some(keys),
-        num_tokens: Some(tokens),
-        ..Default::default()
-    };
+    let tokens = vec![NOW_MS + 1, NOW_MS, NOW_MS + 2];
     let allowed = SnapshotSection { snapshottable_dir: vec![16385], ..Default::default() };
     for (image, wanted) in [
         (Image { snapshots: allowed, ..Default::default() }, "folders that may have snapshots"),
-        (Image { secrets: secrets(2, 0), ..Default::default() }, "2 keys and 0 tokens"),
-        (Image { secrets: secrets(0, 5), ..Default::default() }, "0 keys and 5 tokens"),
+        (Image { tokens, ..Default::default() }, "2 tokens of Kerberos clients"),
         (Image { xattr: Some(zone()), ..Default::default() }, "16385 needs encryption zones"),
         (Image { xattr: Some(striped()), ..Default::default() }, "16385 needs erasure coding"),
     ] {

@@ -267,7 +267,7 @@ pub fn through_image(namespace: &Namespace) -> Namespace {
     let path = folder.path().join("fsimage_0000000000000000077");
     std::fs::write(&path, bytes).unwrap();
     let mut loaded = empty();
-    assert_eq!(loaded.load_image(&ImageReader::open(&path).unwrap()).unwrap(), info);
+    assert_eq!(loaded.load_image(&ImageReader::open(&path).unwrap(), 0).unwrap(), info);
     loaded
 }
 

@@ -1,7 +1,7 @@
 //! A DataNode's domain socket: is it safe, does it answer, may it be used now?
 
 use super::files::Parts;
-use super::slots::{Slot, Slots};
+use super::slots::{NoSlot, Slot, Slots};
 use super::talk::{self, Answer};
 use crate::read::plan::{NotLocal, ReadReason};
 use crate::types::LocatedBlock;
@@ -128,13 +128,12 @@ impl Endpoint {
 
     /// A fresh connection, for block data.
     pub(super) fn connect(&self) -> Result<Socket, NotLocal> {
-        connect(&self.path, self.how).map_err(|error| self.failed_to_connect(error))
+        connect(&self.path, self.how).map_err(|error| self.failed(error))
     }
 
     /// Asks for a replica of `node`.
     pub(super) fn request(&self, block: &LocatedBlock, node: &str) -> Result<Parts, OpenError> {
-        let (slot, answer) =
-            self.ask(block).map_err(|error| OpenError::NotLocal(self.failed(error)))?;
+        let (slot, answer) = self.ask(block).map_err(OpenError::NotLocal)?;
         match answer {
             Answer::Files(data, meta) => {
                 let mut state = self.state.lock();
@@ -154,19 +153,36 @@ impl Endpoint {
 
     /// On a kept connection, or on a fresh one; a kept one may have gone stale. Each try has a slot of
     /// its own: the DataNode may have registered that of a request whose answer did not come.
-    fn ask(&self, block: &LocatedBlock) -> io::Result<(Option<Slot>, Answer)> {
-        let on = |socket: Socket| -> io::Result<(Option<Slot>, Answer)> {
-            let slot = self.slots.take()?;
+    fn ask(&self, block: &LocatedBlock) -> Result<(Option<Slot>, Answer), NotLocal> {
+        let on = |socket: Socket, slot: Option<Slot>| -> io::Result<(Option<Slot>, Answer)> {
             let answer = talk::request_files(&socket, block, slot.as_ref().map(Slot::id))?;
             self.keep(socket);
             Ok((slot, answer))
         };
-        if let Some(kept) = self.take_idle()
-            && let Ok(asked) = on(kept)
-        {
-            return Ok(asked);
+        let mut slot = self.take_slot()?;
+        if let Some(kept) = self.take_idle() {
+            match on(kept, slot) {
+                Ok(asked) => return Ok(asked),
+                Err(_) => slot = self.take_slot()?,
+            }
         }
-        on(connect(&self.path, self.how)?)
+        match connect(&self.path, self.how) {
+            Ok(fresh) => on(fresh, slot).map_err(|error| self.failed(error)),
+            Err(error) => {
+                if let Some(slot) = slot {
+                    slot.never_used();
+                }
+                Err(self.failed(error))
+            }
+        }
+    }
+
+    fn take_slot(&self) -> Result<Option<Slot>, NotLocal> {
+        self.slots.take().map_err(|why| match why {
+            NoSlot::Failed(error) => self.failed(error),
+            // Counted once, by who asked.
+            NoSlot::FailedForAnother(error) => self.reason(error),
+        })
     }
 
     /// Closes connections that wait for their next request.
@@ -188,6 +204,18 @@ impl Endpoint {
     }
 
     fn failed(&self, error: io::Error) -> NotLocal {
+        let why = self.reason(error);
+        match why.reason {
+            ReadReason::PathUnsafe | ReadReason::SocketAbsent => {
+                self.rest("", ABSENT_FOR, why.clone());
+                why
+            }
+            ReadReason::SocketFailed => self.count("", why),
+            _ => why,
+        }
+    }
+
+    fn reason(&self, error: io::Error) -> NotLocal {
         match error.raw_os_error().map(rustix::io::Errno::from_raw_os_error) {
             Some(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE) => {
                 NotLocal::new(ReadReason::DescriptorLimit, descriptor_limit(&error))
@@ -195,15 +223,13 @@ impl Endpoint {
             _ if error.to_string().contains("ulimit") => {
                 NotLocal::new(ReadReason::DescriptorLimit, error.to_string())
             }
-            _ => self.failed_to_connect(error),
+            _ => self.reason_of_socket(&error),
         }
     }
 
-    fn failed_to_connect(&self, error: io::Error) -> NotLocal {
+    fn reason_of_socket(&self, error: &io::Error) -> NotLocal {
         if error.kind() == io::ErrorKind::PermissionDenied && error.get_ref().is_some() {
-            let why = NotLocal::new(ReadReason::PathUnsafe, error.to_string());
-            self.rest("", ABSENT_FOR, why.clone());
-            return why;
+            return NotLocal::new(ReadReason::PathUnsafe, error.to_string());
         }
         let path = self.path.display();
         let is_absent = matches!(
@@ -216,12 +242,10 @@ impl Endpoint {
         );
         if is_absent {
             let text = format!("nobody answers at the domain socket {path}: {error}");
-            let why = NotLocal::new(ReadReason::SocketAbsent, text);
-            self.rest("", ABSENT_FOR, why.clone());
-            return why;
+            return NotLocal::new(ReadReason::SocketAbsent, text);
         }
         let text = format!("the domain socket {path} failed: {error}");
-        self.count("", NotLocal::new(ReadReason::SocketFailed, text))
+        NotLocal::new(ReadReason::SocketFailed, text)
     }
 
     fn refused(&self, node: &str, status: Status, is_of_block: bool, message: String) -> OpenError {

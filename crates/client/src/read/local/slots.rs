@@ -39,7 +39,35 @@ struct State {
     is_unsupported: bool,
     /// How many segments could not be had, and why not the last one.
     failures: u64,
-    last_failure: String,
+    last_failure: Option<Failure>,
+}
+
+/// An error that several are told of.
+struct Failure {
+    kind: io::ErrorKind,
+    number: Option<i32>,
+    text: String,
+}
+
+impl Failure {
+    fn of(error: &io::Error) -> Self {
+        Self { kind: error.kind(), number: error.raw_os_error(), text: error.to_string() }
+    }
+
+    fn to_error(&self) -> io::Error {
+        self.number.map_or_else(
+            || io::Error::new(self.kind, self.text.clone()),
+            io::Error::from_raw_os_error,
+        )
+    }
+}
+
+/// Why there is no slot.
+pub(super) enum NoSlot {
+    /// A segment could not be had.
+    Failed(io::Error),
+    /// Somebody else's request for a segment failed, which this one waited for.
+    FailedForAnother(io::Error),
 }
 
 #[derive(Default)]
@@ -147,7 +175,7 @@ impl Slots {
     }
 
     /// A slot, of a new segment if need be; `None` where the DataNode has no segments to give.
-    pub(super) fn take(self: &Arc<Self>) -> io::Result<Option<Slot>> {
+    pub(super) fn take(self: &Arc<Self>) -> Result<Option<Slot>, NoSlot> {
         let mut state = self.state.lock();
         loop {
             state.segments.retain(|segment| !segment.is_gone());
@@ -163,23 +191,27 @@ impl Slots {
                 self.loaded.wait(&mut state);
                 // All who waited for it share the failure: a DataNode that hangs costs each of them one
                 // time-out, not one for everybody before it.
-                if state.failures != failures {
-                    return Err(io::Error::other(state.last_failure.clone()));
+                if state.failures != failures
+                    && let Some(failure) = &state.last_failure
+                {
+                    return Err(NoSlot::FailedForAnother(failure.to_error()));
                 }
                 continue;
             }
             state.is_loading = true;
             let made = MutexGuard::unlocked(&mut state, || self.load());
             state.is_loading = false;
+            // They wake when this one lets go of the state.
             self.loaded.notify_all();
-            if let Err(error) = &made {
-                state.failures += 1;
-                state.last_failure = error.to_string();
-            }
-            match made? {
-                NewSegmentOf::Made(segment) => state.segments.push(segment),
-                NewSegmentOf::Unsupported => state.is_unsupported = true,
-                NewSegmentOf::Failed => return Ok(None),
+            match made {
+                Ok(NewSegmentOf::Made(segment)) => state.segments.push(segment),
+                Ok(NewSegmentOf::Unsupported) => state.is_unsupported = true,
+                Ok(NewSegmentOf::Failed) => return Ok(None),
+                Err(error) => {
+                    state.failures += 1;
+                    state.last_failure = Some(Failure::of(&error));
+                    return Err(NoSlot::Failed(error));
+                }
             }
         }
     }
