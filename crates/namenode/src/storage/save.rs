@@ -225,7 +225,7 @@ fn publish(
     let path = dir.image_path(txid);
     // An image of the same transaction may have other bytes: killed between the two steps below, the
     // folder would have none that is good.
-    if path.exists() && image::verify_md5(&path).is_ok() {
+    if !dir.is_version_due() && path.exists() && image::verify_md5(&path).is_ok() {
         remove(&new);
         return Ok(());
     }

@@ -90,13 +90,19 @@ fn an_image_with_an_unknown_section_is_not_loaded() {
     let folders = Folders::formatted(1);
     let image = folders.path(0, "fsimage_0000000000000000000");
     let (storage, report, _) = folders.load().unwrap();
-    storage
-        .save_image(report.last_txid, |image| {
+    let save = || {
+        let write = |image: &mut ImageWriter<'_>| {
             image_of(0)(image)?;
             image.end(SectionName::CacheManager);
             Ok(())
-        })
-        .unwrap();
+        };
+        storage.save_image(report.last_txid, write).unwrap();
+    };
+    let before = fs::read(&image).unwrap();
+    save();
+    assert_eq!(fs::read(&image).unwrap(), before, "a good image of the transaction stays");
+    fs::remove_file(&image).unwrap();
+    save();
     drop(storage);
     let mut bytes = fs::read(&image).unwrap();
     let at = bytes.windows(13).position(|name| name == b"CACHE_MANAGER").unwrap();
