@@ -41,6 +41,16 @@ pub fn of_client() {
 pub fn to_stderr() {
     let builder = tracing_subscriber::fmt().with_env_filter(filter()).with_ansi(false);
     builder.with_writer(std::io::stderr).init();
+    log_panics();
+}
+
+/// Panics are lines of the log too, with the calls that led to them.
+fn log_panics() {
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        print(panic);
+        tracing::error!("{panic}\n{}", std::backtrace::Backtrace::force_capture());
+    }));
 }
 
 /// Lines go to the end of a file.
@@ -51,5 +61,6 @@ pub fn to_file(path: &Path) -> Outcome {
     })?;
     let builder = tracing_subscriber::fmt().with_env_filter(filter()).with_ansi(false);
     builder.with_writer(Mutex::new(file)).init();
+    log_panics();
     Ok(())
 }

@@ -10,6 +10,7 @@ use crate::retry::{CallKey, Known, RetryCache};
 use crate::salvage::Salvage;
 use crate::settings::Settings;
 use crate::storage::{EditLog, NameStorage, Ticket};
+use crate::supervise::abort_on_panic;
 use crate::waiters::Waiters;
 use parking_lot::{Mutex, RwLock};
 use std::sync::atomic::{AtomicI64, AtomicU64};
@@ -23,6 +24,9 @@ use zerohop_wire::{JavaException, RemoteException};
 
 /// Checks of the tree (`fsck`) at once; more wait. The threads that they run on are needed for other things.
 const CHECKS_MAX: usize = 16;
+
+/// What a panic under the write lock is reported with.
+const CHANGING: &str = "changing the namespace";
 
 /// Shared by all services of one NameNode.
 pub(crate) struct Core {
@@ -98,7 +102,7 @@ impl Core {
     /// Changes; the ticket, if any, is what must be synced before anybody hears of it.
     pub(crate) fn write<T>(&self, change: impl FnOnce(&mut Namespace) -> T) -> (T, Option<Ticket>) {
         let mut namespace = self.namespace.write();
-        self.write_locked(&mut namespace, change)
+        abort_on_panic(CHANGING, || self.write_locked(&mut namespace, change))
     }
 
     fn write_locked<T>(
@@ -128,19 +132,28 @@ impl Core {
         change: impl FnOnce(&mut Namespace) -> Result<bytes::Bytes, RemoteException>,
     ) -> (Result<bytes::Bytes, RemoteException>, Option<Ticket>) {
         let mut namespace = self.namespace.write();
+        abort_on_panic(CHANGING, || self.write_once_locked(&mut namespace, key, change))
+    }
+
+    fn write_once_locked(
+        &self,
+        namespace: &mut Namespace,
+        key: Option<CallKey>,
+        change: impl FnOnce(&mut Namespace) -> Result<bytes::Bytes, RemoteException>,
+    ) -> (Result<bytes::Bytes, RemoteException>, Option<Ticket>) {
         let key = key.filter(|_| self.settings.retry_cache);
         if let Some(known) = key.and_then(|key| self.retries.lock().get(key)) {
             let answer = match known {
                 Known::Answer(bytes) => Ok(bytes),
                 Known::Append(op) => {
-                    refresh_safe_mode(&mut namespace);
+                    refresh_safe_mode(namespace);
                     let appended = namespace.repeat_append(&op);
                     appended.map(|answer| encode(&convert::appended(answer, &self.identity.pool)))
                 }
             };
             return (answer, Some(self.log.barrier()));
         }
-        let (result, ticket) = self.write_locked(&mut namespace, change);
+        let (result, ticket) = self.write_locked(namespace, change);
         let ticket = ticket.or_else(|| result.is_ok().then(|| self.log.barrier()));
         if let (Some(key), Ok(bytes)) = (key, &result) {
             let known = Known::Answer(bytes.clone());

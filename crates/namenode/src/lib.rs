@@ -26,6 +26,7 @@ mod rpc;
 mod salvage;
 mod settings;
 pub mod storage;
+mod supervise;
 mod waiters;
 
 pub use error::Error;

@@ -1,6 +1,7 @@
 //! What happens by itself as time passes, driven by one task.
 
 use crate::core::Core;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use zerohop_namespace::blocks::Now;
@@ -13,7 +14,7 @@ const REAP_MAX: usize = 10_000;
 const LEASES_MAX: usize = 100;
 
 /// Runs until it is aborted; never ends by itself.
-pub(crate) async fn run(core: Arc<Core>) {
+pub(crate) async fn run(core: Arc<Core>) -> Infallible {
     let mut ticks = tokio::time::interval(TICK);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let (mut lease_due_ms, mut cache_due_ms) = (0, 0);

@@ -18,7 +18,9 @@ use crate::settings::Settings;
 use crate::storage::{
     EditLog, FormatOptions, JournalFailed, NameStorage, StorageConfig, StorageError,
 };
+use crate::supervise::supervise;
 use parking_lot::Mutex;
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -36,7 +38,7 @@ pub struct NameNode {
     rpc: RpcServer,
     service_rpc: Option<RpcServer>,
     http: http::HttpServer,
-    monitor: Mutex<Option<JoinHandle<()>>>,
+    monitor: Mutex<Option<JoinHandle<Infallible>>>,
     failure: watch::Receiver<Option<String>>,
 }
 
@@ -88,7 +90,7 @@ impl NameNode {
             server.start().map_err(|source| Error::bind("", "dfs.namenode.rpc-address", source))?;
         }
         http.start(core.clone());
-        let monitor = tokio::spawn(monitor::run(core.clone()));
+        let monitor = supervise("monitoring DataNodes and blocks", monitor::run(core.clone()));
         tracing::info!("NameNode RPC up at: {}", rpc.local_addr());
         Ok(Self { core, rpc, service_rpc, http, monitor: Mutex::new(Some(monitor)), failure })
     }

@@ -11,12 +11,14 @@ mod quiet;
 use crate::Error;
 use crate::core::Core;
 use crate::resolve::resolve_one;
+use crate::supervise::supervise;
 use axum::Router;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use parking_lot::Mutex;
+use std::convert::Infallible;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use tokio::task::JoinHandle;
@@ -27,7 +29,7 @@ const KEY: &str = "dfs.namenode.http-address";
 pub(crate) struct HttpServer {
     listener: Mutex<Option<TcpListener>>,
     local: SocketAddr,
-    task: Mutex<Option<JoinHandle<()>>>,
+    task: Mutex<Option<JoinHandle<Infallible>>>,
 }
 
 impl HttpServer {
@@ -52,10 +54,11 @@ impl HttpServer {
         };
         let listener = quiet::QuietListener::new(listener);
         let service = router(core).into_make_service_with_connect_info::<quiet::Remote>();
-        let task = tokio::spawn(async move {
+        let task = supervise("serving HTTP", async move {
             if let Err(error) = axum::serve(listener, service).await {
                 tracing::error!("HTTP server: {error}");
             }
+            std::future::pending().await
         });
         *self.task.lock() = Some(task);
     }

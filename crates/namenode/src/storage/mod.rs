@@ -5,7 +5,7 @@
 //! ```text
 //! <dir>/in_use.lock
 //! <dir>/current/VERSION                                  ids and layout
-//! <dir>/current/seen_txid                                the newest segment's first transaction
+//! <dir>/current/seen_txid                                edits exist up to this one at least: the newest segment's first
 //! <dir>/current/fsimage_<txid>, fsimage_<txid>.md5       checkpoints
 //! <dir>/current/edits_<first>-<last>                     finished segments
 //! <dir>/current/edits_inprogress_<first>                 the segment being written

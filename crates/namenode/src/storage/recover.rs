@@ -149,18 +149,18 @@ fn finish(file: &SegmentFile, last: TxId, scan: &Scan, len: u64) -> Result<(), S
     super::file::rename(path, &to)
 }
 
-/// Whether a segment holds nothing but what fills it in advance: its header was never written, so
-/// nothing that was acknowledged can be in it.
+/// Whether a segment holds nothing but what fills it in advance: its header was never written, so nothing that was
+/// acknowledged can be in it. Of a file that was just made, a power cut may keep some pages and leave zeros for the others.
 fn is_only_padding(path: &Path) -> Result<bool, StorageError> {
     let mut file = std::fs::File::open(path).map_err(StorageError::io("open", path))?;
     let mut piece = vec![0; 256 * 1024];
-    let mut padding = None;
     loop {
         let len = file.read(&mut piece).map_err(StorageError::io("read", path))?;
         let bytes = piece.get(..len).unwrap_or_default();
-        let Some(first) = bytes.first() else { return Ok(true) };
-        let padding = *padding.get_or_insert(*first);
-        if !matches!(padding, 0xff | 0) || bytes.iter().any(|byte| *byte != padding) {
+        if bytes.is_empty() {
+            return Ok(true);
+        }
+        if bytes.iter().any(|byte| !matches!(byte, 0 | 0xff)) {
             return Ok(false);
         }
     }

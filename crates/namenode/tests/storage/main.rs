@@ -324,6 +324,26 @@ fn segments_without_records_do_not_stand_in_the_way() {
     refused(folders.load(), "has no valid header");
 }
 
+/// Power was lost while the segment was made: some of its pages never got to the disk, among them that of the header. Zeros
+/// before records are damage.
+#[test]
+fn zero_pages_of_a_segment_just_made_are_an_empty_segment() {
+    let folders = Folders::formatted(1);
+    folders.session(&["/a"], true);
+    let path = folders.path(0, "edits_inprogress_0000000000000000004");
+    let (zeros, filled) = ([0_u8; 4096], [0xff_u8; 4096]);
+    for pages in [[zeros, filled], [filled, zeros], [zeros, zeros]] {
+        fs::write(&path, pages.concat()).unwrap();
+        let (_storage, report, seen) = folders.load().unwrap();
+        assert_eq!((report.last_txid, seen.paths()), (3, vec!["/a"]));
+    }
+    folders.session(&["/b"], false);
+    let mut records = fs::read(&path).unwrap();
+    records.splice(..0, zeros);
+    fs::write(&path, records).unwrap();
+    refused(folders.load(), "its records go up to transaction 5");
+}
+
 #[test]
 fn a_saved_image_is_where_loading_begins() {
     let folders = Folders::formatted(2);

@@ -45,6 +45,8 @@ impl RpcService for Echo {
                 real_user: context.real_user.as_deref().map(str::to_owned),
             }),
             "fail" => Reply::exception(JavaException::FileNotFound.with("no /x")),
+            "panic" => panic!("as a bug would"),
+            "panic later" => Reply::later(async { panic!("as a bug would, later") }),
             "checked" => Reply::Now(decode_param::<RpcSaslProto>(param).map(|_| Bytes::new())),
             _ => Reply::exception(no_such_method(&context.connection_protocol, method)),
         }
@@ -107,6 +109,28 @@ async fn calls_are_answered_by_name() {
         echo(&client, "gone").await,
         Err(RpcError::Io { .. } | RpcError::Connect { .. })
     ));
+}
+
+/// The connection's other calls go on.
+#[tokio::test]
+async fn a_panic_in_a_call_is_an_error_of_that_call() {
+    let (server, gate) = server_with(&[]);
+    let client = client(&server);
+    let waiting = tokio::spawn({
+        let client = client.clone();
+        async move {
+            client.call::<_, UserInformationProto>("gated", &UserInformationProto::default()).await
+        }
+    });
+    for method in ["panic", "panic later"] {
+        let nothing = UserInformationProto::default();
+        let failed = exception(client.call::<_, UserInformationProto>(method, &nothing).await);
+        assert!(failed.message.contains("a panic"), "{failed}");
+    }
+    assert_eq!(echo(&client, "hello").await.unwrap(), "hello");
+    gate.add_permits(1);
+    assert!(waiting.await.unwrap().is_ok());
+    server.stop().await;
 }
 
 #[tokio::test]

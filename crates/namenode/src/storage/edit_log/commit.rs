@@ -140,7 +140,7 @@ fn write(journals: &mut Journals, batch: &Batch) -> Result<(), StorageError> {
             journals.mark_seen(*last + 1)?;
         }
     }
-    Ok(())
+    journals.note_failures(batch.last)
 }
 
 /// Wakes who waits for `synced` or less.

@@ -16,6 +16,8 @@ pub(super) struct Journals {
     storage: Arc<NameStorage>,
     segment_first: i64,
     open: Vec<Journal>,
+    /// How many directories of edits were in use when the others were last told.
+    in_use: usize,
 }
 
 struct Journal {
@@ -25,7 +27,8 @@ struct Journal {
 
 impl Journals {
     pub fn new(storage: Arc<NameStorage>) -> Self {
-        Self { storage, segment_first: 0, open: Vec::new() }
+        let in_use = storage.edits_dirs().count();
+        Self { storage, segment_first: 0, open: Vec::new(), in_use }
     }
 
     /// Opens a segment in every folder that has not failed.
@@ -75,14 +78,21 @@ impl Journals {
         Ok(())
     }
 
-    /// Notes in every folder, image folders included, that edits from `first` on exist, so that a
-    /// folder left behind is recognized later.
-    pub fn mark_seen(&mut self, first: i64) -> Result<(), StorageError> {
+    /// If a directory has failed since this was asked last, notes in the others that edits up to `last` exist: its copy of the
+    /// segment ends before, and must not stand in for theirs when they cannot be read one day.
+    pub fn note_failures(&mut self, last: i64) -> Result<(), StorageError> {
+        if self.storage.edits_dirs().count() < self.in_use { self.mark_seen(last) } else { Ok(()) }
+    }
+
+    /// Notes in every directory, image directories included, that the edit `txid` exists, so that a directory left behind is
+    /// recognized later.
+    pub fn mark_seen(&mut self, txid: i64) -> Result<(), StorageError> {
         for dir in self.storage.dirs().iter().filter(|dir| !dir.has_failed()) {
-            if let Err(e) = dir.write_seen_txid(first) {
+            if let Err(e) = dir.write_seen_txid(txid) {
                 dir.fail(&e);
             }
         }
+        self.in_use = self.storage.edits_dirs().count();
         self.check()
     }
 
@@ -146,6 +156,59 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::storage::{EditLog, FormatOptions, Replay, ReplayError, StorageConfig};
+    use std::fs;
+    use zerohop_journal::image::{ImageReader, SectionName};
+    use zerohop_journal::op::{AllowSnapshot, EditOp, Record};
+    use zerohop_journal::types::RpcIds;
+
+    struct Nothing;
+
+    impl Replay for Nothing {
+        fn image(&mut self, _: &ImageReader) -> Result<(), ReplayError> {
+            Ok(())
+        }
+
+        fn edit(&mut self, _: Record) -> Result<(), ReplayError> {
+            Ok(())
+        }
+    }
+
+    /// The first directory goes on alone, and then its segment cannot be read at all: the second one's copy, which ends
+    /// before, must not pass for the whole.
+    #[test]
+    fn a_stale_copy_does_not_stand_in_for_a_segment_that_cannot_be_read() {
+        let root = tempfile::tempdir().unwrap();
+        let dirs: Vec<_> = ["a", "b"].iter().map(|name| root.path().join(name)).collect();
+        let config = StorageConfig::new(dirs.clone());
+        NameStorage::format(config.clone(), FormatOptions::default(), |_, image| {
+            image.end(SectionName::NsInfo);
+            Ok(())
+        })
+        .unwrap();
+        let open = || {
+            let storage = Arc::new(NameStorage::open(config.clone()).unwrap());
+            storage.load(&mut Nothing).map(|_| storage)
+        };
+        let storage = open().unwrap();
+        let log = EditLog::start(storage.clone(), 1, |failure| panic!("{failure}")).unwrap();
+        let edit: EditOp = AllowSnapshot { root: "/x".to_owned() }.into();
+        log.log([(&edit, &RpcIds::NONE)]).wait().unwrap();
+        let segment = |n: usize| dirs[n].join("current/edits_inprogress_0000000000000000001");
+        let stale = fs::read(segment(1)).unwrap();
+        storage.dirs()[1].fail(&"as by an I/O error");
+        log.log([(&edit, &RpcIds::NONE)]).wait().unwrap();
+        drop((log, storage));
+        fs::write(segment(1), stale).unwrap();
+        let kept = fs::read(segment(0)).unwrap();
+        fs::remove_file(segment(0)).unwrap();
+        fs::create_dir(segment(0)).unwrap();
+        let error = open().unwrap_err().to_string();
+        assert!(error.contains("up until at least txid 3"), "{error}");
+        fs::remove_dir(segment(0)).unwrap();
+        fs::write(segment(0), kept).unwrap();
+        open().unwrap();
+    }
 
     #[test]
     fn every_item_has_its_turn_with_and_without_helpers() {

@@ -2,6 +2,7 @@
 
 use super::dispatch::Services;
 use super::handshake::{Handshake, Step};
+use super::panic::caught;
 use super::request;
 use super::response::{self, Answered, Failure};
 use super::service::{CallContext, CallerContext, Reply};
@@ -293,7 +294,11 @@ impl Connection {
             connection_protocol: Arc::clone(&identity.protocol),
         };
         let reply = match self.services.find(&method) {
-            Ok(service) => Arc::clone(service).call(context, method.method(), param),
+            Ok(service) => {
+                let service = Arc::clone(service);
+                caught(|| service.call(context, method.method(), param))
+                    .unwrap_or_else(Reply::exception)
+            }
             Err(exception) => Reply::Now(Err(exception)),
         };
         self.take_reply(call.clone(), reply);

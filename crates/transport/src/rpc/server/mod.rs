@@ -10,6 +10,7 @@ mod handshake;
 mod impersonation;
 mod listener;
 mod options;
+mod panic;
 mod readers;
 mod request;
 mod response;

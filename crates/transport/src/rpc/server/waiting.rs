@@ -1,5 +1,6 @@
 //! The calls of one connection that have no answer yet, or one that may not leave yet.
 
+use super::panic::poll_caught;
 use super::response::Answered;
 use super::service::{Gate, LaterReply};
 use super::shared::Shared;
@@ -83,9 +84,7 @@ impl Future for Later {
     type Output = (Answered, Answer);
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.future
-            .as_mut()
-            .poll(context)
+        poll_caught(&mut self.future, context)
             .map(|answer| (self.call.take().unwrap_or_else(Answered::unknown), answer))
     }
 }
