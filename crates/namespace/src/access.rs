@@ -265,27 +265,45 @@ impl Namespace {
     fn check_below(&self, ctx: &OpContext, top: Slot, action: Action, check: &Check) -> Result<()> {
         let mut open = vec![top];
         while let Some(slot) = open.pop() {
-            let inode = self.tree.get(slot);
-            let Some(directory) = inode.as_directory() else { continue };
-            if directory.children.is_empty() && check.ignore_empty_below {
-                continue;
-            }
-            if !self.permits(ctx, slot, action) {
-                return denied(self.denial(ctx, slot, &self.tree.path(slot), action));
-            }
-            for child in directory.children.iter() {
-                if !check.ignore_sticky_below
-                    && self.sticky_forbids(ctx, inode, self.tree.get(child))
-                {
-                    let (path, above) = (self.tree.path(child), self.tree.path(slot));
-                    return self.deny_sticky(ctx, (&path, child), (&above, slot));
-                }
-                if self.tree.get(child).is_directory() {
-                    open.push(child);
-                }
+            self.check_directory_below(ctx, slot, action, check)?;
+            let Some(directory) = self.tree.get(slot).as_directory() else { continue };
+            // Most directories hold only files: of these nothing is asked.
+            if directory.below.directories > 0 {
+                let children = directory.children.iter();
+                open.extend(children.filter(|child| self.tree.get(*child).is_directory()));
             }
         }
         Ok(())
+    }
+
+    /// What [`Check::below`] asks of one directory; nothing of other inodes.
+    pub(crate) fn check_directory_below(
+        &self,
+        ctx: &OpContext,
+        slot: Slot,
+        action: Action,
+        check: &Check,
+    ) -> Result<()> {
+        let inode = self.tree.get(slot);
+        let Some(directory) = inode.as_directory() else { return Ok(()) };
+        if directory.children.is_empty() && check.ignore_empty_below {
+            return Ok(());
+        }
+        if !self.permits(ctx, slot, action) {
+            return denied(self.denial(ctx, slot, &self.tree.path(slot), action));
+        }
+        let is_sticky = inode.permission.mode() & STICKY != 0 && !self.owns(ctx, inode);
+        if check.ignore_sticky_below || !is_sticky {
+            return Ok(());
+        }
+        let foreign = |child: &Slot| self.sticky_forbids(ctx, inode, self.tree.get(*child));
+        match directory.children.iter().find(foreign) {
+            Some(child) => {
+                let (path, above) = (self.tree.path(child), self.tree.path(slot));
+                self.deny_sticky(ctx, (&path, child), (&above, slot))
+            }
+            None => Ok(()),
+        }
     }
 }
 

@@ -149,12 +149,12 @@ impl Namespace {
                 check_xattrs(&op.xattrs, &op.path)?;
                 let slot = self.replayed(&op.path)?;
                 let new = crate::ops::with_set(self.tree.get(slot).xattrs(), &op.xattrs);
-                self.tree.get_mut(slot).set_xattrs(new);
+                self.recharge(slot, |namespace| namespace.tree.get_mut(slot).set_xattrs(new));
             }
             EditOp::RemoveXAttr(op) => {
                 let slot = self.replayed(&op.path)?;
                 let new = crate::ops::with_removed(self.tree.get(slot).xattrs(), &op.xattrs);
-                self.tree.get_mut(slot).set_xattrs(new);
+                self.recharge(slot, |namespace| namespace.tree.get_mut(slot).set_xattrs(new));
             }
             EditOp::SetStoragePolicy(op) => {
                 let slot = self.replayed(&op.path)?;
@@ -301,8 +301,7 @@ impl Namespace {
         new: &[Block],
         last: LastBlock,
     ) -> Result<()> {
-        let Some(file) = self.tree.get(slot).as_file() else { return Ok(()) };
-        let before = self.charged_bytes(file);
+        let before = self.usage_of(slot);
         self.update_common_blocks(slot, path, new, last)?;
         let count = self.tree.get(slot).as_file().map_or(0, |file| file.blocks.as_slice().len());
         if new.len() < count {
@@ -312,8 +311,8 @@ impl Namespace {
             let open = last == LastBlock::Open && at + 1 == new.len();
             self.add_replayed_block(slot, *block, open);
         }
-        let after = self.tree.get(slot).as_file().map_or(0, |file| self.charged_bytes(file));
-        self.charge_bytes(slot, after.wrapping_sub(before));
+        let (parent, after) = (self.tree.get(slot).parent, self.usage_of(slot));
+        self.charge(parent, &after.less(&before));
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Whether two namespaces are the same, for tests of replay and images.
 
 use crate::Namespace;
-use crate::tree::{Body, Slot};
+use crate::tree::{Body, Slot, Usage};
 
 impl Namespace {
     /// The first difference to another namespace, in words; none if inodes, blocks, leases, quotas, cache pools and counters agree.
@@ -34,6 +34,28 @@ impl Namespace {
         None
     }
 
+    /// The first directory whose kept sums are not what is below it, in words.
+    pub fn miscounted(&self) -> Option<String> {
+        let mut all = vec![self.tree.root];
+        let mut at = 0;
+        while let Some(slot) = all.get(at).copied() {
+            let directory = self.tree.get(slot).as_directory();
+            all.extend(directory.into_iter().flat_map(|directory| directory.children.iter()));
+            at += 1;
+        }
+        // From the leaves up: the sums that a directory's own are compared with are right.
+        for slot in all.into_iter().rev() {
+            let Some(directory) = self.tree.get(slot).as_directory() else { continue };
+            let mut below = Usage::default();
+            directory.children.iter().for_each(|child| below.add(&self.usage_of(child)));
+            if below != directory.below {
+                let (path, kept) = (self.tree.path(slot), &directory.below);
+                return Some(format!("{path} keeps {kept:?}, below it are {below:?}"));
+            }
+        }
+        None
+    }
+
     /// Everything of one inode that logs and images carry.
     fn describe(&self, slot: Slot) -> String {
         let inode = self.tree.get(slot);
@@ -52,11 +74,14 @@ impl Namespace {
         );
         let own = match &inode.body {
             Body::Directory(directory) => {
-                let quota = directory.quota.as_deref().map(|quota| {
-                    let space = (self.leases.len() == 0).then_some(quota.used);
-                    format!("{:?} used {} {space:?}", quota.limit, quota.used.names)
-                });
-                format!("folder of {} quota {quota:?}", directory.children.len())
+                let (quota, below) = (directory.quota.as_deref(), &directory.below);
+                let space = (self.leases.len() == 0).then_some(below);
+                let quota = quota.map(|quota| quota.limit);
+                let counts = (below.names, below.files, below.directories, below.blocks);
+                format!(
+                    "directory of {} quota {quota:?} below {counts:?} {space:?}",
+                    directory.children.len()
+                )
             }
             Body::File(file) => {
                 let ids = file.blocks.as_slice();

@@ -71,7 +71,7 @@ pub struct Namespace {
     rolling_upgrade_ms: Option<u64>,
     edits: Vec<LoggedEdit>,
     /// Subtrees that were deleted and whose inodes are still to be freed.
-    garbage: Vec<garbage::Garbage>,
+    garbage: garbage::Garbage,
     now: Now,
     /// A live operation has run: replay is over.
     live: bool,
@@ -92,7 +92,7 @@ impl Namespace {
             ec_policies: Vec::new(),
             rolling_upgrade_ms: None,
             edits: Vec::new(),
-            garbage: Vec::new(),
+            garbage: garbage::Garbage::default(),
             now: Now::default(),
             live: false,
         }

@@ -18,12 +18,15 @@ pub(crate) const QUOTA_TYPES: [StorageType; 5] = [
     StorageType::Nvdimm,
 ];
 
+/// Storage types that Hadoop numbers, those without a quota included.
+pub(crate) const TYPES: usize = 7;
+
 /// Names, bytes with replication, and bytes by storage type (indexed by the type's protobuf number).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub names: i64,
     pub space: i64,
-    pub types: [i64; 7],
+    pub types: [i64; TYPES],
 }
 
 impl Counts {
@@ -55,23 +58,21 @@ impl Counts {
     }
 }
 
-/// A folder's limits (-1 is none) and what is used.
+/// A directory's limits; -1 is none. What is used is the sum that every directory keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Quota {
     pub limit: Counts,
-    pub used: Counts,
 }
 
-const NO_LIMIT: Counts = Counts { names: -1, space: -1, types: [-1; 7] };
+const NO_LIMIT: Counts = Counts { names: -1, space: -1, types: [-1; TYPES] };
 
 impl Quota {
     pub(crate) fn of_root() -> Self {
-        let used = Counts { names: 1, ..Counts::default() };
-        Self { limit: Counts { names: QUOTA_DONT_SET, ..NO_LIMIT }, used }
+        Self { limit: Counts { names: QUOTA_DONT_SET, ..NO_LIMIT } }
     }
 
     pub(crate) fn unlimited() -> Self {
-        Self { limit: NO_LIMIT, used: Counts::default() }
+        Self { limit: NO_LIMIT }
     }
 
     pub(crate) fn is_set(&self) -> bool {
@@ -80,23 +81,23 @@ impl Quota {
             || self.limit.types.iter().any(|limit| *limit >= 0)
     }
 
-    /// Whether anything can be too much: the root always has a quota, without a limit at first.
-    pub(crate) fn is_limited(&self) -> bool {
-        self.limit != NO_LIMIT && self.limit != Self::of_root().limit
-    }
-
-    /// Whether so much more fits; `path` names the folder where it does not.
-    pub(crate) fn verify(&self, delta: &Counts, path: impl Fn() -> String) -> Result<()> {
-        if violated(self.limit.names, self.used.names, delta.names) {
-            let (quota, count) = (self.limit.names, self.used.names.saturating_add(delta.names));
+    /// Whether `delta` more than `used` fits; `path` names the directory where it does not.
+    pub(crate) fn verify(
+        &self,
+        used: &Counts,
+        delta: &Counts,
+        path: impl Fn() -> String,
+    ) -> Result<()> {
+        if violated(self.limit.names, used.names, delta.names) {
+            let (quota, count) = (self.limit.names, used.names.saturating_add(delta.names));
             let message = format!(
                 "The NameSpace quota (directories and files) of directory {} is exceeded: quota={quota} file count={count}",
                 path()
             );
             return fail(JavaException::NSQuotaExceeded, message);
         }
-        if violated(self.limit.space, self.used.space, delta.space) {
-            let (quota, count) = (self.limit.space, self.used.space.saturating_add(delta.space));
+        if violated(self.limit.space, used.space, delta.space) {
+            let (quota, count) = (self.limit.space, used.space.saturating_add(delta.space));
             let message = format!(
                 "The DiskSpace quota of {} is exceeded: quota = {quota} B = {} but diskspace consumed = {count} B = {}",
                 path(),
@@ -107,13 +108,13 @@ impl Quota {
         }
         for kind in QUOTA_TYPES {
             let at = kind as usize;
-            if violated(self.limit.types[at], self.used.types[at], delta.types[at]) {
+            if violated(self.limit.types[at], used.types[at], delta.types[at]) {
                 let message = format!(
                     "Quota by storage type : {} on path : {} is exceeded. quota = {} but space consumed = {}",
                     kind.as_str_name(),
                     path(),
                     binary_prefix(self.limit.types[at]),
-                    binary_prefix(self.used.types[at].saturating_add(delta.types[at]))
+                    binary_prefix(used.types[at].saturating_add(delta.types[at]))
                 );
                 return fail(JavaException::QuotaByStorageTypeExceeded, message);
             }
@@ -142,23 +143,26 @@ fn binary_prefix(n: i64) -> String {
     format!("{sign}{:.2} {unit}B", size as f64 / whole as f64)
 }
 
-/// Adds `bytes` for each storage type that `replication` replicas lie on under a policy. Files for which none is set are
-/// charged to no type, wherever their replicas lie (`FSDirectory.getStorageTypeDeltas`).
-pub(crate) fn add_types(types: &mut [i64; 7], policy_id: u8, replication: u16, bytes: i64) {
+/// Adds the space of files under a policy to the types that their replicas lie on: `one_replica` is the sum of their
+/// bytes, `space` that of all replicas. Files for which no policy is set are charged to no type, wherever their replicas
+/// lie (`FSDirectory.getStorageTypeDeltas`).
+pub(crate) fn add_types(types: &mut [i64; TYPES], policy_id: u8, one_replica: i64, space: i64) {
     let Some(policy) = policy::StoragePolicy::by_id(policy_id) else { return };
-    let counted = |kind: &StorageType| *kind != StorageType::RamDisk;
-    let listed = policy.types.iter().copied().filter(counted);
-    let last = policy.types.last().copied().filter(counted);
-    let repeated = std::iter::repeat_with(|| last).map_while(|kind| kind);
-    for kind in listed.chain(repeated).take(replication.into()) {
-        types[kind as usize] = types[kind as usize].wrapping_add(bytes);
-    }
+    let mut counted = policy.types.iter().copied().filter(|kind| *kind != StorageType::RamDisk);
+    // The first replica lies on the first type, all others on the last: no policy names more than two.
+    let Some(first) = counted.next() else { return };
+    let last = counted.last().unwrap_or(first);
+    let mut add =
+        |kind: StorageType, bytes| types[kind as usize] = types[kind as usize].wrapping_add(bytes);
+    add(first, one_replica);
+    add(last, space.wrapping_sub(one_replica));
 }
 
 /// `bytes` of a file with that policy and replication, over all replicas.
 pub(crate) fn space(policy_id: u8, replication: u16, bytes: i64) -> Counts {
-    let mut counts = Counts { space: bytes.wrapping_mul(replication.into()), ..Counts::default() };
-    add_types(&mut counts.types, policy_id, replication, bytes);
+    let space = bytes.wrapping_mul(replication.into());
+    let mut counts = Counts { space, ..Counts::default() };
+    add_types(&mut counts.types, policy_id, if replication == 0 { 0 } else { bytes }, space);
     counts
 }
 
@@ -180,6 +184,10 @@ mod tests {
         assert_eq!(one_ssd.space, 300);
         assert_eq!(space(15, 2, 10).types[StorageType::Disk as usize], 20);
         assert_eq!(space(policy::DEFAULT.id, 2, 10).types[StorageType::Disk as usize], 20);
+        for policy in &policy::POLICIES {
+            let counted = policy.types.iter().filter(|kind| **kind != StorageType::RamDisk);
+            assert!(counted.count() <= 2, "{} names more types than are summed up", policy.name);
+        }
         let no_policy = Counts { space: 20, ..Counts::default() };
         assert_eq!(space(policy::UNSPECIFIED, 2, 10), no_policy);
     }

@@ -1,11 +1,30 @@
 //! What the tree uses of its quotas.
 //!
-//! Only folders with a quota (and the root) keep their use; each change is added to all of those above it.
+//! Every directory keeps the sum over what is below it ([`Usage`]); each change is added to all directories above it.
 
-use crate::blocks::{BlockState, policy};
+use crate::blocks::BlockState;
 use crate::quota::{Counts, space};
-use crate::tree::{Body, File, NO_SLOT, Slot};
+use crate::tree::{Body, File, NO_SLOT, Slot, Usage};
 use crate::{Namespace, Result};
+
+/// How a file's blocks changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct BlocksChange {
+    pub blocks: i64,
+    /// Charged bytes before replication.
+    pub bytes: i64,
+    pub length: i64,
+}
+
+impl BlocksChange {
+    pub(crate) fn less(self, other: Self) -> Self {
+        Self {
+            blocks: self.blocks.wrapping_sub(other.blocks),
+            bytes: self.bytes.wrapping_sub(other.bytes),
+            length: self.length.wrapping_sub(other.length),
+        }
+    }
+}
 
 impl Namespace {
     /// Bytes a file's blocks are charged with before replication: a block being written counts as full.
@@ -22,53 +41,52 @@ impl Namespace {
         file.blocks.as_slice().iter().map(|id| charge(*id) as i64).fold(0, i64::wrapping_add)
     }
 
-    fn usage_of_file(&self, file: &File, inherited_policy: u8) -> Counts {
-        let policy = if file.storage_policy() == policy::UNSPECIFIED {
-            inherited_policy
-        } else {
-            file.storage_policy()
-        };
-        Counts { names: 1, ..space(policy, file.replication(), self.charged_bytes(file)) }
+    fn usage_of_file(&self, file: &File) -> Usage {
+        let mut usage = Usage::bytes(self.charged_bytes(file), file.replication());
+        (usage.names, usage.files) = (1, 1);
+        usage.blocks = file.blocks.as_slice().len() as i64;
+        usage.length = self.len_of(file) as i64;
+        usage.under_policy(file.storage_policy())
     }
 
-    /// What an inode and all below it use; `inherited_policy` is that of the folder it is (or shall be) in.
-    pub(crate) fn usage_of(&self, slot: Slot, inherited_policy: u8) -> Counts {
-        let mut sum = Counts::default();
-        let mut open = vec![(slot, inherited_policy)];
-        while let Some((slot, inherited)) = open.pop() {
-            let inode = self.tree.get(slot);
-            match &inode.body {
-                Body::File(file) => sum.add(&self.usage_of_file(file, inherited)),
-                Body::Directory(directory) => {
-                    sum.names += 1;
-                    let policy = match self.local_policy(slot) {
-                        policy::UNSPECIFIED => inherited,
-                        local => local,
-                    };
-                    open.extend(directory.children.iter().map(|child| (child, policy)));
-                }
-                _ => sum.names += 1,
-            }
+    /// What an inode and all below it add to the directory that it is in.
+    pub(crate) fn usage_of(&self, slot: Slot) -> Usage {
+        match &self.tree.get(slot).body {
+            Body::File(file) => self.usage_of_file(file),
+            Body::Directory(_) => self.total_of(slot).under_policy(self.local_policy(slot)),
+            _ => Usage::name(),
         }
-        sum
     }
 
-    /// What an inode uses where it is.
+    /// The sum over an inode and all below it; of a directory before its storage policy is applied.
+    pub(crate) fn total_of(&self, slot: Slot) -> Usage {
+        match self.tree.get(slot).as_directory() {
+            Some(directory) => {
+                let mut total = Usage::directory();
+                total.add(&directory.below);
+                total
+            }
+            None => self.usage_of(slot),
+        }
+    }
+
+    /// What quotas count of an inode where it is.
     pub(crate) fn usage_here(&self, slot: Slot) -> Counts {
-        self.usage_of(slot, self.effective_policy(self.tree.get(slot).parent))
+        self.total_of(slot).counts(self.effective_policy(slot))
     }
 
-    /// Adds to the use of a folder and all above it.
-    pub(crate) fn charge(&mut self, folder: Slot, delta: &Counts) {
+    /// Adds to the sums of a directory and all above it.
+    pub(crate) fn charge(&mut self, folder: Slot, delta: &Usage) {
+        let mut delta = delta.clone();
         let mut next = folder;
         while next != NO_SLOT {
             let inode = self.tree.get_mut(next);
+            let here = next;
             next = inode.parent;
-            if let Some(quota) =
-                inode.as_directory_mut().and_then(|directory| directory.quota.as_mut())
-            {
-                quota.used.add(delta);
+            if let Some(directory) = inode.as_directory_mut() {
+                directory.below.add(&delta);
             }
+            delta = delta.under_policy(self.local_policy(here));
         }
     }
 
@@ -86,7 +104,7 @@ impl Namespace {
             let quota =
                 self.tree.get(slot).as_directory().and_then(|directory| directory.quota.as_ref());
             if let Some(quota) = quota {
-                quota.verify(delta, || self.tree.path(slot))?;
+                quota.verify(&self.usage_here(slot), delta, || self.tree.path(slot))?;
             }
         }
         Ok(())
@@ -98,11 +116,45 @@ impl Namespace {
         space(self.effective_policy(file), replication, bytes)
     }
 
-    /// Charges the folders above a file for a change of its bytes.
-    pub(crate) fn charge_bytes(&mut self, file: Slot, bytes: i64) {
-        if bytes != 0 {
-            let delta = self.space_delta(file, bytes);
-            self.charge(self.tree.get(file).parent, &delta);
+    /// Charges the directories above a file for a change of its blocks.
+    pub(crate) fn charge_blocks(&mut self, slot: Slot, change: BlocksChange) {
+        if change == BlocksChange::default() {
+            return;
         }
+        let inode = self.tree.get(slot);
+        let Some(file) = inode.as_file() else { return };
+        let mut usage = Usage::bytes(change.bytes, file.replication());
+        (usage.blocks, usage.length) = (change.blocks, change.length);
+        let (parent, usage) = (inode.parent, usage.under_policy(file.storage_policy()));
+        self.charge(parent, &usage);
+    }
+
+    /// Makes a change of one inode (its policy, its replication, all its blocks) that the sums above it depend on.
+    pub(crate) fn recharge<T>(&mut self, slot: Slot, change: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.usage_of(slot);
+        let result = change(self);
+        let (parent, after) = (self.tree.get(slot).parent, self.usage_of(slot));
+        if after != before {
+            self.charge(parent, &after.less(&before));
+        }
+        result
+    }
+
+    /// Sums up the whole tree: images do not carry the sums. `slots` names all inodes, a directory before its children.
+    pub(crate) fn count_usage(&mut self, slots: &[Slot]) {
+        for slot in slots.iter().rev() {
+            let usage = self.usage_of(*slot);
+            let parent = self.tree.get(*slot).parent;
+            if parent != NO_SLOT
+                && let Some(directory) = self.tree.get_mut(parent).as_directory_mut()
+            {
+                directory.below.add(&usage);
+            }
+        }
+    }
+
+    /// What quotas would count of an inode if it was in `folder`.
+    pub(crate) fn usage_in(&self, slot: Slot, folder: Slot) -> Counts {
+        self.usage_of(slot).counts(self.effective_policy(folder))
     }
 }

@@ -43,12 +43,12 @@ impl Namespace {
         if let Some(section) = image.section(SectionName::InodeDir)? {
             self.load_folders(section)?;
         }
-        self.check_all_attached(image)?;
+        let all = self.all_slots();
+        self.check_all_attached(image, all.len())?;
+        self.count_usage(&all);
         if let Some(section) = image.section(SectionName::CacheManager)? {
             self.load_cache(section)?;
         }
-        // Images do not say what folders with a quota use.
-        self.recount_below(self.tree.root);
         Ok(info)
     }
 
@@ -227,8 +227,8 @@ impl Namespace {
     }
 
     /// Inodes that the root does not reach would be lost, and folders in a circle never end.
-    fn check_all_attached(&self, image: &ImageReader) -> Result<()> {
-        let loose = self.tree.len() - self.all_slots().len();
+    fn check_all_attached(&self, image: &ImageReader, attached: usize) -> Result<()> {
+        let loose = self.tree.len() - attached;
         if loose == 0 {
             return Ok(());
         }
@@ -319,7 +319,7 @@ fn load_quota(directory: &inode::INodeDirectory) -> Option<Box<Quota>> {
             limit.types[kind as usize] = entry.quota as i64;
         }
     }
-    let quota = Quota { limit, used: Counts::default() };
+    let quota = Quota { limit };
     quota.is_set().then(|| Box::new(quota))
 }
 

@@ -187,13 +187,14 @@ impl Namespace {
         if checked {
             self.verify_quota(parent, &delta, None)?;
         }
-        self.charge(parent, &delta);
-        if let Some(file) = self.tree.get_mut(slot).as_file_mut() {
-            file.set_replication(replication);
-            for block in file.blocks.as_slice() {
-                self.blocks.set_replication(*block, replication);
+        self.recharge(slot, |namespace| {
+            if let Some(file) = namespace.tree.get_mut(slot).as_file_mut() {
+                file.set_replication(replication);
+                for block in file.blocks.as_slice() {
+                    namespace.blocks.set_replication(*block, replication);
+                }
             }
-        }
+        });
         Ok(())
     }
 }

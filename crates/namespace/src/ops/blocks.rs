@@ -4,6 +4,7 @@ use crate::blocks::{BlockLocations, BlockManager, BlockState, PlacementRequest, 
 use crate::fail::{fail, io, not_found};
 use crate::resolve::Located;
 use crate::tree::Slot;
+use crate::usage::BlocksChange;
 use crate::{
     AddBlockRequest, AdditionalDatanodeRequest, LocatedBlock, Namespace, OpContext, Result,
 };
@@ -177,7 +178,9 @@ impl Namespace {
         }
         let targets =
             self.blocks.resolve_storages(storages.iter().map(|(node, id)| (&**node, &**id)))?;
-        self.blocks.update_pipeline(last.id, new.stamp, new.len, &targets)?;
+        self.change_blocks(slot, |blocks| {
+            blocks.update_pipeline(last.id, new.stamp, new.len, &targets)
+        })?;
         let op = self.update_op(slot);
         self.log_call(ctx, op);
         Ok(())
@@ -407,29 +410,31 @@ impl Namespace {
         let before = self.charge_of_last(slot);
         let result = change(&mut self.blocks);
         let after = self.charge_of_last(slot);
-        self.charge_bytes(slot, after.wrapping_sub(before));
+        self.charge_blocks(slot, after.less(before));
         result
     }
 
-    /// Only the last block's charge can change while a file is written.
-    fn charge_of_last(&self, slot: Slot) -> i64 {
+    /// Only the last block's charge and length can change while a file is written.
+    fn charge_of_last(&self, slot: Slot) -> BlocksChange {
         let Some(stored) = self.last_block(slot).and_then(|last| self.blocks.get(last)) else {
-            return 0;
+            return BlocksChange::default();
         };
-        match stored.state {
-            BlockState::Complete | BlockState::Committed => stored.block.len as i64,
+        let length = stored.block.len as i64;
+        let bytes = match stored.state {
+            BlockState::Complete | BlockState::Committed => length,
             _ => self.block_size(slot) as i64,
-        }
+        };
+        BlocksChange { blocks: 1, bytes, length }
     }
 
     /// Appends an empty block that a client is going to write.
     pub(crate) fn push_block(&mut self, slot: Slot, block: Block) {
         let id = self.tree.get(slot).id;
         let Some(file) = self.tree.get_mut(slot).as_file_mut() else { return };
-        let (replication, size) = (file.replication(), file.block_size());
+        let replication = file.replication();
         file.blocks.push(block.id);
         self.blocks.put_under_construction(block, id, replication);
-        self.charge_bytes(slot, size as i64);
+        self.charge_blocks(slot, self.charge_of_last(slot));
     }
 
     /// Takes the last block out of a file and forgets it.
@@ -440,7 +445,7 @@ impl Namespace {
             file.blocks.truncate(count.saturating_sub(1));
         }
         self.blocks.remove(last);
-        self.charge_bytes(slot, charged.wrapping_neg());
+        self.charge_blocks(slot, BlocksChange::default().less(charged));
     }
 
     /// All blocks of a file as the block manager has them.

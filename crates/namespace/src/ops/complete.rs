@@ -80,7 +80,10 @@ impl Namespace {
             && let Some(last) = self.last_stored(slot)
             && !self.blocks.is_complete(last.id)
         {
-            self.blocks.set_block(Block { len: last_block_len as u64, ..last });
+            self.change_blocks(slot, |blocks| {
+                blocks.set_block(Block { len: last_block_len as u64, ..last });
+                Ok(())
+            })?;
         }
         self.persist_blocks(slot);
         Ok(())

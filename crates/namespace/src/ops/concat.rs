@@ -129,9 +129,11 @@ impl Namespace {
 
     /// The change of `OP_CONCAT_DELETE`.
     pub(crate) fn join_files(&mut self, target: Slot, sources: &[Slot], mtime: u64) {
-        let delta = self.concat_delta(target, sources);
+        let before = self.usage_of(target);
         let (id, parent) = (self.tree.get(target).id, self.tree.get(target).parent);
         for source in sources {
+            let usage = self.usage_of(*source);
+            self.charge(self.tree.get(*source).parent, &usage.negated());
             self.tree.detach(*source);
             let gone = self.tree.free(*source);
             let (Body::File(gone), Some(file)) =
@@ -150,7 +152,8 @@ impl Namespace {
         }
         self.tree.get_mut(target).mtime = mtime;
         self.folder_changed(parent, mtime);
-        self.charge(parent, &delta);
+        let after = self.usage_of(target);
+        self.charge(parent, &after.less(&before));
     }
 }
 

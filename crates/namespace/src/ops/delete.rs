@@ -1,18 +1,15 @@
 //! Deletion: the subtree is gone from the tree at once, its inodes and blocks are freed in slices.
 
 use crate::access::{ALL, Check, WRITE};
-use crate::blocks::policy;
 use crate::fail::{fail, invalid_path};
-use crate::garbage::Garbage;
-use crate::quota::Counts;
 use crate::resolve::{DirOp, is_exact_reserved};
 use crate::tree::{Body, Slot};
 use crate::{Namespace, OpContext, Result};
 use zerohop_journal::op::Delete;
-use zerohop_wire::{InodeId, JavaException};
+use zerohop_wire::JavaException;
 
-/// Inodes freed before a delete answers; the rest waits for [`Namespace::reap`].
-const REAP_AT_ONCE: usize = 20_000;
+/// Inodes and blocks freed before a delete answers; the rest waits for [`Namespace::reap`].
+const REAP_AT_ONCE: usize = 1000;
 
 impl Namespace {
     /// Deletes a path; false if nothing is there (or it is the root).
@@ -48,87 +45,44 @@ impl Namespace {
 
     /// Takes a subtree out of the tree and frees what is not too much; its folder's time moves to `mtime`.
     pub(crate) fn remove_subtree(&mut self, slot: Slot, mtime: u64) {
-        self.settle(slot);
         let parent = self.tree.get(slot).parent;
-        let inherited = self.effective_policy(parent);
-        let folder = if self.has_limit_above(parent) {
-            // Who is told of the deletion may use what it gave back: that must not wait for the last inode.
-            let usage = self.usage_of(slot, inherited);
-            self.charge(parent, &usage.negated());
-            None
-        } else {
-            Some(self.tree.get(parent).id)
-        };
+        // Who is told of the deletion may use what it gave back: that does not wait for the last inode.
+        let usage = self.usage_of(slot);
+        self.charge(parent, &usage.negated());
         self.tree.detach(slot);
         self.folder_changed(parent, mtime);
-        self.garbage.push(Garbage { folder, open: vec![(slot, inherited)] });
+        self.garbage.add(slot, &usage);
         self.reap(REAP_AT_ONCE);
     }
 
-    /// Frees up to `max` inodes of deleted subtrees; true while there are more. Call between operations.
+    /// Frees up to `max` inodes and blocks of deleted subtrees; true while there are more. Call between operations.
     pub fn reap(&mut self, max: usize) -> bool {
         let mut left = max;
-        while let Some(mut garbage) = self.garbage.pop() {
-            while left > 0
-                && let Some((slot, inherited)) = garbage.open.pop()
-            {
-                self.reap_one(&mut garbage, slot, inherited);
-                left -= 1;
-            }
-            if !garbage.open.is_empty() {
-                self.garbage.push(garbage);
-                return true;
-            }
+        while left > 0
+            && let Some(slot) = self.garbage.next()
+        {
+            left = left.saturating_sub(self.reap_one(slot));
         }
-        false
+        !self.garbage.is_empty()
     }
 
-    fn reap_one(&mut self, garbage: &mut Garbage, slot: Slot, inherited: u8) {
-        let policy = match self.local_policy(slot) {
-            policy::UNSPECIFIED => inherited,
-            local => local,
-        };
+    /// Frees an inode that has nothing below it, else puts one of its children before it; how many steps that took.
+    fn reap_one(&mut self, slot: Slot) -> usize {
         if let Some(directory) = self.tree.get_mut(slot).as_directory_mut()
             && let Some(child) = directory.children.pop()
         {
-            garbage.open.push((slot, inherited));
-            garbage.open.push((child, policy));
-            return;
-        }
-        if let Some(folder) = garbage.folder {
-            let usage = self.usage_of(slot, inherited);
-            self.uncharge(folder, &usage);
+            self.garbage.put_back(slot, child);
+            return 1;
         }
         let inode = self.tree.free(slot);
+        let mut objects = 1;
         if let Body::File(file) = inode.body {
-            file.blocks.as_slice().iter().for_each(|block| self.blocks.remove(*block));
+            let blocks = file.blocks.as_slice();
+            blocks.iter().for_each(|block| self.blocks.remove(*block));
+            objects += blocks.len();
             self.leases.remove(inode.id);
         }
-    }
-
-    /// Whether a folder or one above it has a quota that can be exceeded.
-    fn has_limit_above(&self, folder: Slot) -> bool {
-        self.tree.ancestors(folder).any(|slot| {
-            let quota = self.tree.get(slot).as_directory().and_then(|found| found.quota.as_ref());
-            quota.is_some_and(|quota| quota.is_limited())
-        })
-    }
-
-    fn uncharge(&mut self, folder: InodeId, usage: &Counts) {
-        if let Some(folder) = self.tree.find_any(folder) {
-            self.charge(folder, &usage.negated());
-        }
-    }
-
-    /// Before an inode moves or goes: what was deleted below it must not be charged to folders above it any more.
-    pub(crate) fn settle(&mut self, slot: Slot) {
-        let below = |garbage: &Garbage| {
-            let Some(folder) = garbage.folder else { return false };
-            let folder = self.tree.find_any(folder);
-            folder.is_none_or(|folder| self.tree.ancestors(folder).any(|above| above == slot))
-        };
-        if self.garbage.iter().any(below) {
-            self.reap(usize::MAX);
-        }
+        self.garbage.freed(objects);
+        objects
     }
 }

@@ -211,7 +211,7 @@ impl Namespace {
         Permission::new(strings.intern(&status.user), strings.intern(&status.group), mode)
     }
 
-    /// Puts a new inode into the tree and charges a name for it.
+    /// Puts a new inode into the tree and charges the directories above for it.
     pub(crate) fn insert(&mut self, parent: Slot, inode: Inode, path: &str) -> Result<Slot> {
         let (id, mtime) = (inode.id, inode.mtime);
         if self.tree.find_any(id).is_some() {
@@ -226,7 +226,8 @@ impl Namespace {
         }
         self.ids.inode = self.ids.inode.max(id);
         self.folder_changed(parent, mtime);
-        self.charge(parent, &Counts { names: 1, ..Counts::default() });
+        let usage = self.usage_of(slot);
+        self.charge(parent, &usage);
         Ok(slot)
     }
 }

@@ -135,19 +135,13 @@ impl Namespace {
     }
 
     /// Whether one more inode or block fits `dfs.namenode.max.objects` once `freed` are gone (`checkFsObjectLimit`). As
-    /// there, an operation that makes several is counted as one. What is deleted already does not wait for its turn then.
-    fn check_object_limit(&mut self, freed: usize) -> Result<()> {
+    /// there, an operation that makes several is counted as one. What is deleted does not
+    /// count, also if it is not freed yet.
+    fn check_object_limit(&self, freed: usize) -> Result<()> {
         let limit = self.params.objects_max;
-        let fits = |namespace: &Self| {
-            let objects =
-                namespace.blocks.block_count().saturating_add(namespace.tree.len() as u64);
-            objects.saturating_sub(freed as u64) < limit
-        };
-        if limit == 0 || fits(self) {
-            return Ok(());
-        }
-        while self.reap(usize::MAX) {}
-        if fits(self) {
+        let objects = self.blocks.block_count().saturating_add(self.tree.len() as u64);
+        let objects = objects.saturating_sub(self.garbage.objects());
+        if limit == 0 || objects.saturating_sub(freed as u64) < limit {
             return Ok(());
         }
         crate::fail::io(format!(

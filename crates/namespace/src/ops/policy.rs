@@ -79,13 +79,9 @@ impl Namespace {
         Ok(())
     }
 
-    /// The change of `OP_SET_STORAGE_POLICY`.
+    /// The change of `OP_SET_STORAGE_POLICY`. The sums of the directories below stay: they say what inherits its policy.
     pub(crate) fn change_policy(&mut self, slot: Slot, policy_id: u8) {
-        self.settle(slot);
-        let parent = self.tree.get(slot).parent;
-        let before = self.usage_here(slot);
-        let inode = self.tree.get_mut(slot);
-        match &mut inode.body {
+        self.recharge(slot, |namespace| match &mut namespace.tree.get_mut(slot).body {
             Body::File(file) => file.set_storage_policy(policy_id),
             Body::Directory(directory) => {
                 directory.xattrs.retain(|xattr| !is_policy(xattr));
@@ -94,29 +90,7 @@ impl Namespace {
                 }
             }
             _ => {}
-        }
-        let delta = self.usage_here(slot).less(&before);
-        self.charge(parent, &delta);
-        self.recount_below(slot);
-    }
-
-    /// Folders with a quota at and below one whose storage policy changed: their types are counted anew.
-    pub(crate) fn recount_below(&mut self, top: Slot) {
-        let mut open = vec![top];
-        while let Some(slot) = open.pop() {
-            let Some(directory) = self.tree.get(slot).as_directory() else { continue };
-            open.extend(
-                directory.children.iter().filter(|child| self.tree.get(*child).is_directory()),
-            );
-            if directory.quota.is_some() {
-                let used = self.usage_here(slot);
-                if let Some(quota) =
-                    self.tree.get_mut(slot).as_directory_mut().and_then(|d| d.quota.as_mut())
-                {
-                    quota.used = used;
-                }
-            }
-        }
+        });
     }
 
     /// The storage policy in force at a path; 0 when none is set above it.

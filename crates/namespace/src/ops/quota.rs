@@ -2,7 +2,7 @@
 
 use crate::blocks::StorageType;
 use crate::fail::fail;
-use crate::quota::{QUOTA_DONT_SET, QUOTA_RESET, QUOTA_TYPES, Quota};
+use crate::quota::{Counts, QUOTA_DONT_SET, QUOTA_RESET, QUOTA_TYPES, Quota};
 use crate::resolve::{DirOp, Located};
 use crate::tree::Slot;
 use crate::views::TypeQuota;
@@ -134,7 +134,6 @@ impl Namespace {
         space: i64,
         kind: Option<StorageType>,
     ) -> bool {
-        self.settle(slot);
         let is_root = slot == self.tree.root;
         let old = self
             .tree
@@ -161,9 +160,6 @@ impl Namespace {
         if *limit == old.unwrap_or(Quota::unlimited()).limit {
             return false;
         }
-        if old.is_none() {
-            quota.used = self.usage_here(slot);
-        }
         let kept = quota.is_set() || is_root;
         if let Some(directory) = self.tree.get_mut(slot).as_directory_mut() {
             directory.quota = kept.then(|| Box::new(quota));
@@ -171,7 +167,7 @@ impl Namespace {
         true
     }
 
-    /// Quota and use of a folder; of one without a quota its content is summed up.
+    /// Quota and use of a directory.
     ///
     /// # Errors
     /// As Hadoop's `getQuotaUsage`.
@@ -186,31 +182,33 @@ impl Namespace {
                 located.path
             ));
         };
-        let quota =
-            self.tree.get(slot).as_directory().and_then(|directory| directory.quota.as_deref());
-        let quota = match quota {
-            Some(quota) => *quota,
-            None => Quota { used: self.usage_here(slot), ..Quota::unlimited() },
-        };
+        let (limit, used) = (self.limit_at(slot), self.usage_here(slot));
         Ok(QuotaUsage {
-            names: quota.used.names,
-            quota: quota.limit.names,
-            space_consumed: quota.used.space,
-            space_quota: quota.limit.space,
-            types: type_quotas(&quota),
+            names: used.names,
+            quota: limit.names,
+            space_consumed: used.space,
+            space_quota: limit.space,
+            types: type_quotas(&limit, &used),
         })
+    }
+
+    /// The limits set at an inode.
+    pub(crate) fn limit_at(&self, slot: Slot) -> Counts {
+        let directory = self.tree.get(slot).as_directory();
+        let quota = directory.and_then(|directory| directory.quota.as_deref());
+        quota.copied().unwrap_or(Quota::unlimited()).limit
     }
 }
 
 /// Limit and use of all types, if any of them has a limit or is used (`isTypeQuotaSet`, `isTypeConsumedAvailable`).
-pub(crate) fn type_quotas(quota: &Quota) -> Vec<TypeQuota> {
-    if quota.limit.types.iter().chain(&quota.used.types).all(|bytes| *bytes <= 0) {
+pub(crate) fn type_quotas(limit: &Counts, used: &Counts) -> Vec<TypeQuota> {
+    if limit.types.iter().chain(&used.types).all(|bytes| *bytes <= 0) {
         return Vec::new();
     }
     let of = |kind: StorageType| TypeQuota {
         kind,
-        quota: quota.limit.types[kind as usize],
-        consumed: quota.used.types[kind as usize],
+        quota: limit.types[kind as usize],
+        consumed: used.types[kind as usize],
     };
     QUOTA_TYPES.into_iter().map(of).collect()
 }

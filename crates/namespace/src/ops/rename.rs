@@ -3,7 +3,6 @@
 use crate::access::{ALL, Check, WRITE};
 use crate::fail::{fail, invalid_path, io, not_found};
 use crate::limits::check_path_length;
-use crate::quota::Counts;
 use crate::resolve::{DirOp, Located, is_exact_reserved};
 use crate::tree::{Body, Slot};
 use crate::{Namespace, OpContext, RenameOptions, Result};
@@ -230,11 +229,7 @@ impl Namespace {
             to.parent_path(),
             other_folder && to.last().is_none(),
         )?;
-        if !self.move_is_charged(src, parent) {
-            return Ok(());
-        }
-        self.settle(src);
-        let mut delta = self.usage_of(src, self.effective_policy(parent));
+        let mut delta = self.usage_in(src, parent);
         if let Some(dst) = to.last() {
             delta = delta.less(&self.usage_here(dst));
         }
@@ -242,40 +237,15 @@ impl Namespace {
         self.verify_quota(parent, &delta, shared.map(|(common, _)| *common))
     }
 
-    /// Whether a move changes what any folder is charged: folders above both ends keep theirs.
-    fn move_is_charged(&self, src: Slot, parent: Slot) -> bool {
-        let old = self.tree.get(src).parent;
-        if self.effective_policy(old) != self.effective_policy(parent) {
-            return true;
-        }
-        let has_quota = |slot: &Slot| {
-            self.tree.get(*slot).as_directory().is_some_and(|directory| directory.quota.is_some())
-        };
-        let above_old: Vec<Slot> = self.tree.ancestors(old).collect();
-        let common = self.tree.ancestors(parent).find(|slot| above_old.contains(slot));
-        let alone = |slot: &Slot| Some(*slot) != common;
-        self.tree.ancestors(old).take_while(alone).any(|slot| has_quota(&slot))
-            || self.tree.ancestors(parent).take_while(alone).any(|slot| has_quota(&slot))
-    }
-
     fn move_inode(&mut self, src: Slot, parent: Slot, name: &str, mtime: u64) {
         let old = self.tree.get(src).parent;
-        let charged = self.move_is_charged(src, parent);
-        if charged {
-            self.settle(src);
-        }
-        let nothing = Counts::default();
-        let before = if charged { self.usage_here(src) } else { nothing };
         self.tree.detach(src);
         self.tree.get_mut(src).name = CompactString::from(name);
         self.tree.attach(parent, src);
-        if charged {
-            let after = self.usage_here(src);
-            self.charge(old, &before.negated());
-            self.charge(parent, &after);
-            if after != before {
-                self.recount_below(src);
-            }
+        if old != parent {
+            let usage = self.usage_of(src);
+            self.charge(old, &usage.negated());
+            self.charge(parent, &usage);
         }
         self.folder_changed(old, mtime);
         self.folder_changed(parent, mtime);

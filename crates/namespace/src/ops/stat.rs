@@ -112,7 +112,7 @@ impl Namespace {
         }
     }
 
-    fn len_of(&self, file: &File) -> u64 {
+    pub(crate) fn len_of(&self, file: &File) -> u64 {
         let stored = file.blocks.as_slice().iter().filter_map(|id| self.blocks.get(*id));
         stored.fold(0, |sum: u64, stored| sum.saturating_add(stored.block.len))
     }

@@ -3,7 +3,6 @@
 use super::quota::type_quotas;
 use crate::access::{Check, READ_EXECUTE};
 use crate::fail::not_found;
-use crate::quota::Quota;
 use crate::resolve::DirOp;
 use crate::tree::{Body, Slot};
 use crate::{ContentSummary, Namespace, OpContext, Result};
@@ -25,39 +24,24 @@ impl Namespace {
         let Some(top) = located.last() else {
             return not_found(format!("File does not exist: {}", located.path));
         };
-        let mut summary = self.count_below(top);
-        if matches!(self.tree.get(top).body, Body::File(_)) {
-            // The name of what takes the place of erasure coding, as `ls -e` prints it.
-            summary.erasure_coding_policy = "Replicated".to_owned();
-        }
-        let usage = self.usage_here(top);
-        summary.space_consumed = usage.space.max(0) as u64;
-        let quota =
-            self.tree.get(top).as_directory().and_then(|directory| directory.quota.as_deref());
-        let quota =
-            Quota { limit: quota.copied().unwrap_or(Quota::unlimited()).limit, used: usage };
-        summary.quota = quota.limit.names;
-        summary.space_quota = quota.limit.space;
-        summary.types = type_quotas(&quota);
-        Ok(summary)
+        Ok(self.summary_of(top))
     }
 
-    fn count_below(&self, top: Slot) -> ContentSummary {
-        let mut summary = ContentSummary::default();
-        let mut open = vec![top];
-        while let Some(slot) = open.pop() {
-            match &self.tree.get(slot).body {
-                Body::Directory(directory) => {
-                    summary.directories += 1;
-                    open.extend(directory.children.iter());
-                }
-                Body::File(_) => {
-                    summary.files += 1;
-                    summary.length = summary.length.saturating_add(self.file_len(slot));
-                }
-                _ => {}
-            }
+    /// The content summary of an inode, from the sums that directories keep.
+    fn summary_of(&self, top: Slot) -> ContentSummary {
+        let total = self.total_of(top);
+        let (limit, used) = (self.limit_at(top), total.counts(self.effective_policy(top)));
+        let is_file = matches!(self.tree.get(top).body, Body::File(_));
+        ContentSummary {
+            length: total.length.max(0) as u64,
+            files: total.files.max(0) as u64,
+            directories: total.directories.max(0) as u64,
+            space_consumed: used.space.max(0) as u64,
+            quota: limit.names,
+            space_quota: limit.space,
+            types: type_quotas(&limit, &used),
+            // The name of what takes the place of erasure coding, as `ls -e` prints it.
+            erasure_coding_policy: if is_file { "Replicated".to_owned() } else { String::new() },
         }
-        summary
     }
 }

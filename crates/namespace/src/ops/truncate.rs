@@ -8,6 +8,7 @@ use crate::fail::{fail, illegal, unsupported};
 use crate::limits::check_text;
 use crate::resolve::DirOp;
 use crate::tree::{Slot, Writer};
+use crate::usage::BlocksChange;
 use crate::{Namespace, OpContext, Result};
 use zerohop_journal::op::Truncate;
 use zerohop_wire::{Block, BlockId, JavaException};
@@ -166,7 +167,8 @@ impl Namespace {
         }
         gone.iter().for_each(|block| self.blocks.remove(block.id));
         let bytes = gone.iter().fold(0, |sum: i64, block| sum.wrapping_add(block.len as i64));
-        self.charge_bytes(slot, bytes.wrapping_neg());
+        let freed = BlocksChange { blocks: gone.len() as i64, bytes, length: bytes };
+        self.charge_blocks(slot, BlocksChange::default().less(freed));
     }
 
     /// Copy on truncate, which only Apache's NameNode does (during upgrades): the cut copy takes the last block's place.

@@ -5,6 +5,7 @@
 
 use super::children::Children;
 use super::strings::StringId;
+use super::usage::Usage;
 use crate::views::{AclEntry, XAttr};
 use compact_str::CompactString;
 use std::sync::Arc;
@@ -69,6 +70,8 @@ pub(crate) type Acl = Arc<[AclEntry]>;
 #[derive(Debug, Default)]
 pub(crate) struct Directory {
     pub children: Children,
+    /// The sum over all that is below, the directory itself left out.
+    pub below: Usage,
     pub quota: Option<Box<crate::quota::Quota>>,
     pub acl: Option<Acl>,
     pub xattrs: Vec<XAttr>,

@@ -4,6 +4,7 @@ mod children;
 mod inode;
 mod path;
 mod strings;
+mod usage;
 
 pub(crate) use inode::{
     Acl, BLOCK_SIZE_MAX, Body, Directory, File, Inode, NO_SLOT, Permission, REPLICATION_MAX, Slot,
@@ -11,6 +12,7 @@ pub(crate) use inode::{
 };
 pub(crate) use path::{canonical, components, is_valid_name};
 pub(crate) use strings::Strings;
+pub(crate) use usage::Usage;
 
 use compact_str::CompactString;
 use hashbrown::HashTable;

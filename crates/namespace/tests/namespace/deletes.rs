@@ -31,7 +31,7 @@ fn a_large_tree_is_freed_in_slices_and_its_quota_with_it() {
     world.namespace.delete(&root, "/q/d", true).unwrap();
     assert!(world.stat("/q/d").is_none());
     assert!(world.namespace.stats().inodes > 2);
-    // A folder above what is being freed cannot go before it is settled.
+    // A directory above what is being freed may move at once.
     world.mkdirs("/other");
     world.namespace.rename(&root, "/q", "/other/q").unwrap();
     while world.namespace.reap(1000) {}

@@ -24,6 +24,8 @@ enum Op {
     Acl(usize, bool, u8),
     XAttr(usize, bool),
     Policy(usize, u8),
+    UnsetPolicy(usize),
+    Fsync(usize, i64),
     Recover(usize),
     Pass(u64),
 }
@@ -54,6 +56,8 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (path(), any::<bool>(), 0u8..8).prop_map(|(at, set, perm)| Op::Acl(at, set, perm)),
         1 => (path(), any::<bool>()).prop_map(|(at, set)| Op::XAttr(at, set)),
         1 => (path(), 0u8..4).prop_map(|(at, policy)| Op::Policy(at, policy)),
+        1 => path().prop_map(Op::UnsetPolicy),
+        1 => (path(), 0..BLOCK_SIZE as i64).prop_map(|(at, len)| Op::Fsync(at, len)),
         1 => path().prop_map(Op::Recover),
         1 => (0u64..100_000).prop_map(Op::Pass),
     ]
@@ -132,8 +136,12 @@ fn run(world: &mut World, op: &Op) {
             });
         }
         Op::Policy(path, policy) => {
-            let name = ["HOT", "COLD", "ALL_SSD", "WARM"][usize::from(*policy)];
+            let name = ["ONE_SSD", "COLD", "ALL_SSD", "WARM"][usize::from(*policy)];
             drop(world.namespace.set_storage_policy(&root, at(path), name));
+        }
+        Op::UnsetPolicy(path) => drop(world.namespace.unset_storage_policy(&root, at(path))),
+        Op::Fsync(path, len) => {
+            drop(world.namespace.fsync(&root, at(path), InodeId::GRANDFATHER, "client", *len));
         }
         Op::Recover(path) => drop(world.namespace.recover_lease(&root, at(path), "other")),
         Op::Pass(ms) => {
@@ -152,6 +160,7 @@ proptest! {
         let mut world = World::new();
         for op in &ops {
             run(&mut world, op);
+            assert_eq!(world.namespace.miscounted(), None, "after {op:?}");
         }
         world.check_replay();
         world.check_image();

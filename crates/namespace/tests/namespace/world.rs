@@ -244,6 +244,7 @@ impl World {
     }
 
     pub fn check_replay(&mut self) {
+        assert_eq!(self.namespace.miscounted(), None);
         while self.namespace.reap(usize::MAX) {}
         let fresh = self.replayed();
         assert_eq!(self.namespace.difference(&fresh), None);
