@@ -9,8 +9,8 @@ use zerohop_namespace::{Namespace, OpContext};
 
 /// How often DataNodes, safe mode and redundancy are looked at.
 const TICK: Duration = Duration::from_millis(500);
-/// Deleted inodes freed, and files taken from lost writers, in one go: the lock is held that long.
-const REAP_MAX: usize = 10_000;
+/// Steps of freeing deleted inodes, and files taken from lost writers, in one go: the lock is held that long.
+const REAP_MAX: usize = 1000;
 const LEASES_MAX: usize = 100;
 
 /// Runs until it is aborted; never ends by itself.

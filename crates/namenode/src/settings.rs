@@ -40,6 +40,10 @@ pub(crate) struct Settings {
     /// Paths in one batched listing.
     pub(crate) batched_listing_max: usize,
     pub(crate) audited_callers: CallerLimits,
+    /// Inodes that a walk over a subtree looks at before it gives the lock up.
+    pub(crate) walk_slice: usize,
+    /// How long it leaves the lock to others then.
+    pub(crate) walk_pause: Duration,
 }
 
 impl Settings {
@@ -67,6 +71,11 @@ impl Settings {
             cache_refresh: conf.get(&keys::DFS_NAMENODE_PATH_BASED_CACHE_REFRESH_INTERVAL_MS)?,
             batched_listing_max: above_zero(conf, &keys::DFS_BATCHED_LS_LIMIT)? as usize,
             audited_callers: CallerLimits::from_conf(conf)?,
+            walk_slice: match conf.get(&keys::DFS_CONTENT_SUMMARY_LIMIT)? {
+                limit @ 1.. => limit as usize,
+                _ => usize::MAX,
+            },
+            walk_pause: Duration::from_micros(conf.get(&keys::DFS_CONTENT_SUMMARY_SLEEP_MICROSEC)?),
         })
     }
 }

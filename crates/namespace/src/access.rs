@@ -15,7 +15,7 @@ pub(crate) const EXECUTE: Action = 1;
 pub(crate) const READ_EXECUTE: Action = READ | EXECUTE;
 pub(crate) const ALL: Action = 7;
 
-const STICKY: u16 = 0o1000;
+pub(crate) const STICKY: u16 = 0o1000;
 
 /// What to check at a path besides that it can be reached.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,7 +49,7 @@ pub(crate) fn symbolic(mode: u16) -> String {
 }
 
 impl Namespace {
-    fn skips_checks(&self, ctx: &OpContext) -> bool {
+    pub(crate) fn skips_checks(&self, ctx: &OpContext) -> bool {
         ctx.superuser || !self.params.permissions_enabled
     }
 
@@ -161,7 +161,7 @@ impl Namespace {
         }
     }
 
-    fn owns(&self, ctx: &OpContext, inode: &Inode) -> bool {
+    pub(crate) fn owns(&self, ctx: &OpContext, inode: &Inode) -> bool {
         self.tree.strings.as_str(inode.permission.user()) == &*ctx.user
     }
 
@@ -180,7 +180,7 @@ impl Namespace {
         }
     }
 
-    fn denial(&self, ctx: &OpContext, slot: Slot, path: &str, action: Action) -> String {
+    pub(crate) fn denial(&self, ctx: &OpContext, slot: Slot, path: &str, action: Action) -> String {
         let shown = self.shown_inode(slot);
         format!(
             "Permission denied: user={}, access={}, inode=\"{path}\":{shown}",
@@ -234,7 +234,7 @@ impl Namespace {
         !matched && implies(class(0))
     }
 
-    fn sticky_forbids(&self, ctx: &OpContext, parent: &Inode, child: &Inode) -> bool {
+    pub(crate) fn sticky_forbids(&self, ctx: &OpContext, parent: &Inode, child: &Inode) -> bool {
         parent.permission.mode() & STICKY != 0 && !self.owns(ctx, parent) && !self.owns(ctx, child)
     }
 
@@ -246,7 +246,7 @@ impl Namespace {
         Ok(())
     }
 
-    fn deny_sticky(
+    pub(crate) fn deny_sticky(
         &self,
         ctx: &OpContext,
         child: (&str, Slot),
@@ -260,50 +260,6 @@ impl Namespace {
             parent.0,
             self.shown_inode(parent.1)
         ))
-    }
-
-    fn check_below(&self, ctx: &OpContext, top: Slot, action: Action, check: &Check) -> Result<()> {
-        let mut open = vec![top];
-        while let Some(slot) = open.pop() {
-            self.check_directory_below(ctx, slot, action, check)?;
-            let Some(directory) = self.tree.get(slot).as_directory() else { continue };
-            // Most directories hold only files: of these nothing is asked.
-            if directory.below.directories > 0 {
-                let children = directory.children.iter();
-                open.extend(children.filter(|child| self.tree.get(*child).is_directory()));
-            }
-        }
-        Ok(())
-    }
-
-    /// What [`Check::below`] asks of one directory; nothing of other inodes.
-    pub(crate) fn check_directory_below(
-        &self,
-        ctx: &OpContext,
-        slot: Slot,
-        action: Action,
-        check: &Check,
-    ) -> Result<()> {
-        let inode = self.tree.get(slot);
-        let Some(directory) = inode.as_directory() else { return Ok(()) };
-        if directory.children.is_empty() && check.ignore_empty_below {
-            return Ok(());
-        }
-        if !self.permits(ctx, slot, action) {
-            return denied(self.denial(ctx, slot, &self.tree.path(slot), action));
-        }
-        let is_sticky = inode.permission.mode() & STICKY != 0 && !self.owns(ctx, inode);
-        if check.ignore_sticky_below || !is_sticky {
-            return Ok(());
-        }
-        let foreign = |child: &Slot| self.sticky_forbids(ctx, inode, self.tree.get(*child));
-        match directory.children.iter().find(foreign) {
-            Some(child) => {
-                let (path, above) = (self.tree.path(child), self.tree.path(slot));
-                self.deny_sticky(ctx, (&path, child), (&above, slot))
-            }
-            None => Ok(()),
-        }
     }
 }
 

@@ -23,6 +23,9 @@ mod params;
 mod quota;
 mod requests;
 mod resolve;
+#[cfg(test)]
+mod slices_test;
+mod subtree;
 mod tree;
 mod unsupported;
 mod usage;
@@ -37,6 +40,7 @@ pub use ops::quota_command;
 pub use params::NamespaceParams;
 pub use quota::{QUOTA_DONT_SET, QUOTA_RESET};
 pub use requests::*;
+pub use subtree::SubtreeWalk;
 pub use views::*;
 
 use blocks::{BlockManager, Now};

@@ -141,8 +141,10 @@ keys! {
     DFS_USER_HOME_DIR_PREFIX: String = "dfs.user.home.dir.prefix", "/user", Plain;
     /// Entries in one page of a listing.
     DFS_LS_LIMIT: i32 = "dfs.ls.limit", "1000", Plain;
-    /// Entries a content summary counts before it gives the lock up.
+    /// Inodes a content summary looks at before it gives the lock up; 0 or below: all.
     DFS_CONTENT_SUMMARY_LIMIT: i32 = "dfs.content-summary.limit", "5000", Plain;
+    /// How long a content summary leaves the lock to others then, microseconds.
+    DFS_CONTENT_SUMMARY_SLEEP_MICROSEC: u64 = "dfs.content-summary.sleep-microsec", "500", Plain;
     /// Whether the web servers speak HTTP_ONLY, HTTPS_ONLY or HTTP_AND_HTTPS.
     DFS_HTTP_POLICY: String = "dfs.http.policy", "HTTP_ONLY", Plain;
     /// Path of the DataNode's domain socket; _PORT stands for its port.

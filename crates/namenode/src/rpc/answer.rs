@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::time::Instant;
-use zerohop_namespace::{Namespace, OpContext};
+use zerohop_namespace::{Namespace, OpContext, SubtreeWalk};
 use zerohop_proto::Checked;
 use zerohop_transport::rpc::server::{CallContext, Gate, Reply};
 use zerohop_wire::BlockId;
@@ -82,6 +82,55 @@ impl Call<'_> {
         let result = self.core.read(|namespace| look(namespace, &op, &request));
         self.audit(&result, line(&request));
         Reply::Now(result.map(|message| encode(&message)))
+    }
+
+    /// A question about a subtree: the caller's permissions on it are checked in slices, and others get the lock in
+    /// between.
+    pub(crate) fn walk<Q, R>(
+        self,
+        line: impl Fn(&Q) -> Line<'_> + Send + 'static,
+        begin: impl FnOnce(&Namespace, &OpContext, &Q) -> Outcome<SubtreeWalk>,
+        end: impl Fn(&Namespace, &SubtreeWalk) -> Outcome<R> + Send + 'static,
+    ) -> Reply
+    where
+        Q: Checked + Send + 'static,
+        R: prost::Message + Default + 'static,
+    {
+        let request = match decode::<Q>(self.param.clone()) {
+            Ok(request) => request,
+            Err(error) => return Reply::Now(Err(error)),
+        };
+        let op = self.core.op_context(&self.context);
+        let slice_max = self.core.settings.walk_slice;
+        let slice = move |namespace: &Namespace, op: &OpContext, walk: &mut SubtreeWalk| {
+            let is_unfinished = namespace.walk_on(op, walk, slice_max)?;
+            if is_unfinished { Ok(None) } else { end(namespace, walk).map(Some) }
+        };
+        let begun = self.core.read(|namespace| {
+            let mut walk = begin(namespace, &op, &request)?;
+            let answer = slice(namespace, &op, &mut walk)?;
+            Ok((walk, answer))
+        });
+        let mut walk = match begun {
+            Ok((walk, None)) => walk,
+            done => {
+                let result = done.map(|(_, answer)| answer.unwrap_or_default());
+                self.audit(&result, line(&request));
+                return Reply::Now(result.map(|message| encode(&message)));
+            }
+        };
+        let (core, context) = (self.core.clone(), self.context.clone());
+        Reply::later(async move {
+            let result = loop {
+                tokio::time::sleep(core.settings.walk_pause).await;
+                let answer = core.read(|namespace| slice(namespace, &op, &mut walk));
+                if let Some(result) = answer.transpose() {
+                    break result;
+                }
+            };
+            Call { core: &core, context, param: Bytes::new() }.audit(&result, line(&request));
+            result.map(|message| encode(&message))
+        })
     }
 
     /// A change that may be repeated without harm.

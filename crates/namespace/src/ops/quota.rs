@@ -6,7 +6,7 @@ use crate::quota::{Counts, QUOTA_DONT_SET, QUOTA_RESET, QUOTA_TYPES, Quota};
 use crate::resolve::{DirOp, Located};
 use crate::tree::Slot;
 use crate::views::TypeQuota;
-use crate::{Namespace, OpContext, QuotaUsage, Result};
+use crate::{Namespace, OpContext, Result};
 use std::borrow::Cow;
 use zerohop_journal::EditOp;
 use zerohop_journal::op::{SetQuota, SetQuotaByStorageType};
@@ -165,31 +165,6 @@ impl Namespace {
             directory.quota = kept.then(|| Box::new(quota));
         }
         true
-    }
-
-    /// Quota and use of a directory.
-    ///
-    /// # Errors
-    /// As Hadoop's `getQuotaUsage`.
-    pub fn quota_usage(&self, ctx: &OpContext, path: &str) -> Result<QuotaUsage> {
-        let located = self.resolve(ctx, path, DirOp::ReadLink)?;
-        let check =
-            crate::access::Check { below: Some(crate::access::READ_EXECUTE), ..Default::default() };
-        self.check(ctx, &located, check)?;
-        let Some(slot) = located.last() else {
-            return crate::fail::not_found(format!(
-                "File/Directory does not exist: {}",
-                located.path
-            ));
-        };
-        let (limit, used) = (self.limit_at(slot), self.usage_here(slot));
-        Ok(QuotaUsage {
-            names: used.names,
-            quota: limit.names,
-            space_consumed: used.space,
-            space_quota: limit.space,
-            types: type_quotas(&limit, &used),
-        })
     }
 
     /// The limits set at an inode.

@@ -1,34 +1,30 @@
-//! Sums over a subtree.
+//! Content summaries and what quotas count: sums that directories keep.
 
 use super::quota::type_quotas;
-use crate::access::{Check, READ_EXECUTE};
-use crate::fail::not_found;
-use crate::resolve::DirOp;
 use crate::tree::{Body, Slot};
-use crate::{ContentSummary, Namespace, OpContext, Result};
+use crate::{ContentSummary, Namespace, OpContext, QuotaUsage, Result, SubtreeWalk};
 
 impl Namespace {
-    /// Files, folders, lengths and space at and below a path.
+    /// Files, directories, lengths and space at and below a path.
     ///
     /// # Errors
-    /// As Hadoop's `getContentSummary`: every folder below must be readable; with `dfs.permissions.ContentSummary.subAccess`
-    /// what lies in sticky folders must be the caller's as well.
+    /// As Hadoop's `getContentSummary`: every directory below must be readable; with
+    /// `dfs.permissions.ContentSummary.subAccess` what lies in sticky ones must be the caller's as well.
     pub fn content_summary(&self, ctx: &OpContext, path: &str) -> Result<ContentSummary> {
-        let located = self.resolve(ctx, path, DirOp::ReadLink)?;
-        let check = Check {
-            below: Some(READ_EXECUTE),
-            ignore_sticky_below: !self.params.content_summary_sub_access,
-            ..Check::default()
-        };
-        self.check(ctx, &located, check)?;
-        let Some(top) = located.last() else {
-            return not_found(format!("File does not exist: {}", located.path));
-        };
-        Ok(self.summary_of(top))
+        let mut walk = self.begin_summary_walk(ctx, path)?;
+        self.walk_on(ctx, &mut walk, usize::MAX)?;
+        self.content_summary_of(&walk)
     }
 
-    /// The content summary of an inode, from the sums that directories keep.
-    fn summary_of(&self, top: Slot) -> ContentSummary {
+    /// The content summary of what a walk has checked.
+    ///
+    /// # Errors
+    /// `FileNotFoundException` if it was deleted meanwhile.
+    pub fn content_summary_of(&self, walk: &SubtreeWalk) -> Result<ContentSummary> {
+        self.top_of(walk).map(|top| self.summary_at(top))
+    }
+
+    fn summary_at(&self, top: Slot) -> ContentSummary {
         let total = self.total_of(top);
         let (limit, used) = (self.limit_at(top), total.counts(self.effective_policy(top)));
         let is_file = matches!(self.tree.get(top).body, Body::File(_));
@@ -43,5 +39,31 @@ impl Namespace {
             // The name of what takes the place of erasure coding, as `ls -e` prints it.
             erasure_coding_policy: if is_file { "Replicated".to_owned() } else { String::new() },
         }
+    }
+
+    /// Quota and use of a path.
+    ///
+    /// # Errors
+    /// As Hadoop's `getQuotaUsage`.
+    pub fn quota_usage(&self, ctx: &OpContext, path: &str) -> Result<QuotaUsage> {
+        let mut walk = self.begin_quota_walk(ctx, path)?;
+        self.walk_on(ctx, &mut walk, usize::MAX)?;
+        self.quota_usage_of(&walk)
+    }
+
+    /// Quota and use of what a walk has checked.
+    ///
+    /// # Errors
+    /// `FileNotFoundException` if it was deleted meanwhile.
+    pub fn quota_usage_of(&self, walk: &SubtreeWalk) -> Result<QuotaUsage> {
+        let top = self.top_of(walk)?;
+        let (limit, used) = (self.limit_at(top), self.usage_here(top));
+        Ok(QuotaUsage {
+            names: used.names,
+            quota: limit.names,
+            space_consumed: used.space,
+            space_quota: limit.space,
+            types: type_quotas(&limit, &used),
+        })
     }
 }

@@ -29,6 +29,9 @@ pub(crate) struct Tree {
     index: HashTable<Slot>,
     pub strings: Strings,
     pub root: Slot,
+    /// How often an inode was looked at: tests count work, not time.
+    #[cfg(test)]
+    pub looks: std::sync::atomic::AtomicUsize,
 }
 
 fn hash(id: InodeId) -> u64 {
@@ -59,6 +62,8 @@ impl Tree {
             index: HashTable::new(),
             strings,
             root: NO_SLOT,
+            #[cfg(test)]
+            looks: Default::default(),
         };
         let quota = Some(Box::new(crate::quota::Quota::of_root()));
         let directory = Directory { quota, ..Directory::default() };
@@ -74,6 +79,8 @@ impl Tree {
     }
 
     pub(crate) fn get(&self, slot: Slot) -> &Inode {
+        #[cfg(test)]
+        self.looks.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         &self.pages[slot as usize / PAGE][slot as usize % PAGE]
     }
 

@@ -12,20 +12,22 @@ use zerohop_proto::hdfs::{
 use zerohop_transport::rpc::server::Reply;
 
 pub(super) fn content_summary(call: Call<'_>) -> Reply {
-    call.read(
+    call.walk(
         |q: &GetContentSummaryRequestProto| Line::path("contentSummary", &q.path),
-        |namespace, op, q| {
-            let summary = namespace.content_summary(op, &q.path)?;
+        |namespace, op, q| namespace.begin_summary_walk(op, &q.path),
+        |namespace, walk| {
+            let summary = namespace.content_summary_of(walk)?;
             Ok(GetContentSummaryResponseProto { summary: convert::content_summary(summary) })
         },
     )
 }
 
 pub(super) fn quota_usage(call: Call<'_>) -> Reply {
-    call.read(
+    call.walk(
         |q: &GetQuotaUsageRequestProto| Line::path("quotaUsage", &q.path),
-        |namespace, op, q| {
-            let usage = namespace.quota_usage(op, &q.path)?;
+        |namespace, op, q| namespace.begin_quota_walk(op, &q.path),
+        |namespace, walk| {
+            let usage = namespace.quota_usage_of(walk)?;
             Ok(GetQuotaUsageResponseProto { usage: convert::quota_usage(usage) })
         },
     )
