@@ -6,7 +6,9 @@
 //! More than three replicas of a block live in a side table: few files ask for them.
 
 use super::types::{BlockState, StorageIdx, Storages, StoredBlock};
-use hashbrown::{HashMap, HashTable};
+use crate::index::Index;
+use crate::pages::Pages;
+use hashbrown::HashMap;
 use std::hash::BuildHasher;
 use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId};
 
@@ -58,9 +60,9 @@ impl Entry {
 /// Blocks by slot and by id.
 #[derive(Default)]
 pub(super) struct BlockMap {
-    slab: Vec<Entry>,
+    slab: Pages<Entry>,
     free: Vec<Slot>,
-    index: HashTable<Slot>,
+    index: Index,
     overflow: HashMap<Slot, Storages>,
     hasher: hashbrown::DefaultHashBuilder,
 }
@@ -78,8 +80,7 @@ impl BlockMap {
     pub(super) fn slot(&self, id: BlockId) -> Option<Slot> {
         let hash = self.hasher.hash_one(id.0);
         self.index
-            .find(hash, |slot| self.slab.get(*slot as usize).is_some_and(|entry| entry.id == id))
-            .copied()
+            .find(hash, |slot| self.slab.get(slot as usize).is_some_and(|entry| entry.id == id))
     }
 
     pub(super) fn get(&self, slot: Slot) -> Option<&Entry> {
@@ -112,10 +113,9 @@ impl BlockMap {
         };
         let slot = self.place(entry);
         let (slab, hasher) = (&self.slab, &self.hasher);
-        let id_of = |slot: &Slot| slab.get(*slot as usize).map_or(0, |entry| entry.id.0);
-        self.index.insert_unique(hasher.hash_one(stored.block.id.0), slot, |slot| {
-            hasher.hash_one(id_of(slot))
-        });
+        let id_of = |slot: Slot| slab.get(slot as usize).map_or(0, |entry| entry.id.0);
+        self.index
+            .insert(hasher.hash_one(stored.block.id.0), slot, |slot| hasher.hash_one(id_of(slot)));
         slot
     }
 
@@ -126,17 +126,14 @@ impl BlockMap {
             *place = entry;
             return slot;
         }
-        self.slab.push(entry);
-        (self.slab.len() - 1) as Slot
+        self.slab.push(entry) as Slot
     }
 
     /// Forgets a block; its slot may be used again at once.
     pub(super) fn remove(&mut self, slot: Slot) {
         let Some(id) = self.get(slot).map(|entry| entry.id) else { return };
         let hash = self.hasher.hash_one(id.0);
-        if let Ok(found) = self.index.find_entry(hash, |other| *other == slot) {
-            found.remove();
-        }
+        self.index.remove(hash, slot);
         self.overflow.remove(&slot);
         if let Some(entry) = self.slab.get_mut(slot as usize) {
             entry.count = FREE;
@@ -220,7 +217,7 @@ impl BlockMap {
     /// Bytes that entries and index take, without what growing sets aside.
     #[cfg(test)]
     pub(super) fn memory(&self) -> usize {
-        self.slab.len() * size_of::<Entry>() + self.index.allocation_size()
+        self.slab.len() * size_of::<Entry>() + self.index.memory()
     }
 
     /// One past the last slot in use.

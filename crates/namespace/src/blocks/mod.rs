@@ -73,6 +73,9 @@ pub struct BlockManager {
     schedules_rolled_ms: u64,
     /// DataNodes that fell silent since the start.
     expired_heartbeats: u64,
+    /// How often the mean load was computed: tests count work, not time.
+    #[cfg(test)]
+    means: std::sync::atomic::AtomicUsize,
 }
 
 impl BlockManager {
@@ -91,6 +94,8 @@ impl BlockManager {
             racks: 0,
             schedules_rolled_ms: 0,
             expired_heartbeats: 0,
+            #[cfg(test)]
+            means: Default::default(),
             params,
         }
     }

@@ -23,6 +23,8 @@ pub(super) struct Search<'a> {
     /// No more than this many replicas in a rack.
     rack_max: usize,
     consider_load: bool,
+    /// Data threads beyond which a DataNode is too busy.
+    load_max: f64,
 }
 
 impl BlockManager {
@@ -143,6 +145,7 @@ impl<'a> Search<'a> {
             chosen: Storages::from_slice(request.chosen),
             rack_max,
             consider_load: manager.params.consider_load,
+            load_max: manager.params.consider_load_factor * manager.average_load(),
         }
     }
 
@@ -303,8 +306,7 @@ impl<'a> Search<'a> {
     }
 
     fn is_loaded(&self, xceivers: u32) -> bool {
-        let limit = self.manager.params.consider_load_factor * self.manager.average_load();
-        self.consider_load && f64::from(xceivers) > limit && xceivers > 1
+        self.consider_load && f64::from(xceivers) > self.load_max && xceivers > 1
     }
 
     fn is_stale(&self, heard_ms: u64) -> bool {

@@ -14,19 +14,17 @@ pub(crate) use path::{canonical, components, is_valid_name};
 pub(crate) use strings::Strings;
 pub(crate) use usage::Usage;
 
+use crate::index::Index;
+use crate::pages::Pages;
 use compact_str::CompactString;
-use hashbrown::HashTable;
 use std::cmp::Ordering;
 use zerohop_wire::InodeId;
 
-/// Inodes of a page; pages never move, so growth copies nothing.
-const PAGE: usize = 4096;
-
 /// All inodes.
 pub(crate) struct Tree {
-    pages: Vec<Vec<Inode>>,
+    inodes: Pages<Inode>,
     free: Slot,
-    index: HashTable<Slot>,
+    index: Index,
     pub strings: Strings,
     pub root: Slot,
     /// How often an inode was looked at: tests count work, not time.
@@ -57,9 +55,9 @@ impl Tree {
         let mut strings = Strings::default();
         let permission = Permission::new(strings.intern(user), strings.intern(group), mode);
         let mut tree = Self {
-            pages: Vec::new(),
+            inodes: Pages::default(),
             free: NO_SLOT,
-            index: HashTable::new(),
+            index: Index::default(),
             strings,
             root: NO_SLOT,
             #[cfg(test)]
@@ -81,11 +79,11 @@ impl Tree {
     pub(crate) fn get(&self, slot: Slot) -> &Inode {
         #[cfg(test)]
         self.looks.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        &self.pages[slot as usize / PAGE][slot as usize % PAGE]
+        self.inodes.get(slot as usize).expect("slots come from the tree itself")
     }
 
     pub(crate) fn get_mut(&mut self, slot: Slot) -> &mut Inode {
-        &mut self.pages[slot as usize / PAGE][slot as usize % PAGE]
+        self.inodes.get_mut(slot as usize).expect("slots come from the tree itself")
     }
 
     /// How many inodes there are, the root included (and subtrees being freed).
@@ -97,12 +95,7 @@ impl Tree {
     pub(crate) fn add(&mut self, inode: Inode) -> Slot {
         let id = inode.id;
         let slot = if self.free == NO_SLOT {
-            if self.pages.last().is_none_or(|page| page.len() == PAGE) {
-                self.pages.push(Vec::with_capacity(PAGE));
-            }
-            let last = self.pages.len() - 1;
-            self.pages[last].push(inode);
-            (last * PAGE + self.pages[last].len() - 1) as Slot
+            self.inodes.push(inode) as Slot
         } else {
             let slot = self.free;
             if let Body::Free(next) = self.get(slot).body {
@@ -111,18 +104,16 @@ impl Tree {
             *self.get_mut(slot) = inode;
             slot
         };
-        let pages = &self.pages;
-        let rehash = |slot: &Slot| hash(pages[*slot as usize / PAGE][*slot as usize % PAGE].id);
-        self.index.insert_unique(hash(id), slot, rehash);
+        let inodes = &self.inodes;
+        let id_of = |slot: Slot| inodes.get(slot as usize).map_or(InodeId(0), |inode| inode.id);
+        self.index.insert(hash(id), slot, |slot| hash(id_of(slot)));
         slot
     }
 
     /// Frees a slot that no folder lists any more; gives back what was in it.
     pub(crate) fn free(&mut self, slot: Slot) -> Inode {
         let id = self.get(slot).id;
-        if let Ok(entry) = self.index.find_entry(hash(id), |other| *other == slot) {
-            entry.remove();
-        }
+        self.index.remove(hash(id), slot);
         let empty = Inode {
             id: InodeId(0),
             parent: NO_SLOT,
@@ -137,7 +128,7 @@ impl Tree {
 
     /// The inode of an id, also one in a subtree that was taken out of the tree.
     pub(crate) fn find_any(&self, id: InodeId) -> Option<Slot> {
-        self.index.find(hash(id), |slot| self.get(*slot).id == id).copied()
+        self.index.find(hash(id), |slot| self.get(slot).id == id)
     }
 
     /// The inode of an id if the root can be reached from it.

@@ -168,3 +168,13 @@ fn room_is_kept_only_for_blocks_that_are_on_their_way() {
     cluster.blocks.remove(BlockId(1));
     assert_eq!(sum(&cluster), 0, "nothing of a deleted block will come");
 }
+
+/// It was computed for each candidate: a placement among thousands of DataNodes walked them thousands of times.
+#[test]
+fn a_placement_computes_the_mean_load_once() {
+    let cluster = Cluster::new(&["/a", "/a", "/b", "/b", "/c", "/c"]);
+    let means = || cluster.blocks.means.load(std::sync::atomic::Ordering::Relaxed);
+    let before = means();
+    cluster.choose(request("10.0.0.0", 3));
+    assert_eq!(means(), before + 1);
+}
