@@ -17,8 +17,9 @@ test: ## Runs everything, the tests beside real Apache Hadoop included; installs
 check: ## Looks at format, lints and the tree's own rules; changes nothing.
 	@testing/check.sh
 
-fix: ## Formats, and applies the lints' suggestions.
+fix: ## Formats, applies the lints' suggestions, writes docs/configuration.md.
 	@cargo fmt --all
+	@cargo run -q -p zerohop-tidy --bin configuration-page
 	@cargo clippy --workspace --all-targets --fix --allow-dirty --allow-staged
 
 bench: ## Measures our own stack beside the machine's raw limits.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use zerohop_conf::{Conf, keys};
+use zerohop_conf::{Conf, ineffective_keys, keys};
 use zerohop_datanode::DataNode;
 use zerohop_namenode::storage::StorageConfig;
 use zerohop_namenode::{FormatOptions, NameNode};
@@ -200,7 +200,12 @@ pub fn datanode(mut settings: Settings, mut words: Vec<String>) -> i32 {
 
 fn log_warnings(conf: &Conf) {
     log::to_stderr();
-    for warning in conf.warnings() {
+    log_warnings_of(conf);
+}
+
+/// Logs a line for each deprecated key, and one for each that has no effect.
+pub fn log_warnings_of(conf: &Conf) {
+    for warning in conf.warnings().iter().chain(&ineffective_keys(conf)) {
         tracing::warn!("{warning}");
     }
 }

@@ -105,12 +105,18 @@ fn explain(conf: &Conf, name: &str) {
         eprintln!("{current} comes from {source}{word}");
     }
     match keys::find(current) {
-        Some(key) => {
+        Some(key) if !keys::is_unread(key.name) => {
             let default = if key.default.is_empty() { "none" } else { key.default };
             eprintln!("{} Default: {default}", key.doc.trim());
         }
-        None => match keys::other_default(current) {
-            Some(_) => eprintln!("{current} is a key of Hadoop that zerohop does not read"),
+        _ => match keys::status(current) {
+            Some(keys::Status::Implemented) => {}
+            Some(keys::Status::NotImplemented) => {
+                eprintln!("{current} is a key of Hadoop that zerohop does not implement");
+            }
+            Some(keys::Status::OtherProgram(program)) => {
+                eprintln!("{current} is a key of Hadoop for its {program}, which zerohop has not");
+            }
             None => eprintln!("{current} is no key of Hadoop or zerohop"),
         },
     }

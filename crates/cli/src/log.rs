@@ -10,6 +10,8 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
+use zerohop_conf::{Conf, ineffective_keys};
+
 use crate::failure::{Failure, Outcome};
 
 /// The audit log is off, as Hadoop's scripts have it (`HDFS_AUDIT_LOGGER=INFO,NullAppender`).
@@ -20,21 +22,25 @@ fn filter() -> EnvFilter {
 }
 
 /// What a command of the user prints on standard error beside its own output: warnings about the
-/// configuration, or what ZEROHOP_LOG asks for. Does nothing where lines go somewhere already.
-pub fn of_client() {
+/// configuration, or what ZEROHOP_LOG asks for: keys without effect among it. Does nothing where lines
+/// go somewhere already.
+pub fn of_client(conf: &Conf) {
     let lines = tracing_subscriber::fmt::layer()
         .with_ansi(false)
         .without_time()
         .with_target(false)
         .with_writer(std::io::stderr);
     let registry = tracing_subscriber::registry();
-    let _ = match EnvFilter::try_from_env("ZEROHOP_LOG") {
+    let started = match EnvFilter::try_from_env("ZEROHOP_LOG") {
         Ok(filter) => registry.with(lines.with_filter(filter)).try_init(),
         Err(_) => {
             let settings = Targets::new().with_target("zerohop_client::settings", Level::WARN);
             registry.with(lines.with_filter(settings)).try_init()
         }
     };
+    if started.is_ok() {
+        ineffective_keys(conf).iter().for_each(|line| tracing::warn!("{line}"));
+    }
 }
 
 /// Lines go to standard error.

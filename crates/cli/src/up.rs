@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
 use crate::cluster::{Cluster, Plan, names_a_place};
+use crate::daemon;
 use crate::descendants::Descendants;
 use crate::failure::{Failure, Outcome, complain};
 use crate::log;
@@ -115,6 +116,9 @@ fn values(settings: &Settings) -> Outcome<Vec<(String, String)>> {
     for file in &settings.files {
         conf.add_file(file)?;
     }
+    let mut whole = conf.clone();
+    settings.values.iter().for_each(|(name, value)| whole.set_option(name, value));
+    daemon::log_warnings_of(&whole);
     let of_files = conf.iter().filter(|(name, _)| !names_a_place(name));
     let of_files = of_files.map(|(name, value)| (name.to_owned(), value.to_owned()));
     Ok(of_files.chain(settings.values.iter().cloned()).collect())

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::Source;
+use crate::{Refusals, Source};
 
 /// A configuration that cannot be used. Each message names the place and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +43,9 @@ pub enum ConfError {
         /// The key.
         key: String,
     },
+    /// Values that promise protection or exclusivity which is not implemented.
+    #[error("{0}")]
+    Refused(Refusals),
     /// Variables that lead to each other without end.
     #[error(
         "{key}: Variable substitution depth too large: {depth} {value}; write the value without so many variables"

@@ -46,6 +46,8 @@ impl<T> Key<T> {
 /// A row of the table of keys, without its type.
 #[derive(Debug, Clone, Copy)]
 pub struct KeyInfo {
+    /// The name of its constant in [`crate::keys`].
+    pub constant: &'static str,
     /// Hadoop's name.
     pub name: &'static str,
     /// Hadoop's default; empty means that there is none.
@@ -69,6 +71,7 @@ macro_rules! keys {
         /// The rows of this file.
         pub(crate) const TABLE: &[$crate::KeyInfo] = &[
             $( $crate::KeyInfo {
+                constant: stringify!($constant),
                 name: $name,
                 default: $default,
                 kind: stringify!($kind),

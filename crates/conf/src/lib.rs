@@ -10,6 +10,7 @@
 //! A value comes from the first of: the command line or the program, hdfs-site.xml, core-site.xml,
 //! the table. A property marked final in a file is not changed by later files.
 
+mod check;
 mod conf;
 mod default_fs;
 mod deprecated;
@@ -17,15 +18,21 @@ pub mod dump;
 mod error;
 mod key;
 pub mod keys;
+pub mod protection;
+mod refusal;
+mod role;
 mod source;
 mod substitute;
 mod value;
 mod xml;
 
+pub use check::{check_protections, ineffective_keys};
 pub use conf::Conf;
 pub use deprecated::replaced_by;
 pub use error::ConfError;
 pub use key::{Key, KeyInfo, Unit};
+pub use refusal::{Refusal, Refusals};
+pub use role::Role;
 pub use source::Source;
 pub use value::{Value, parse_duration, parse_size};
 pub use xml::site_xml;

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use zerohop_conf::Conf;
+use zerohop_conf::{Conf, Role, check_protections};
 use zerohop_transport::domain::effective_path;
 use zerohop_transport::login::User;
 use zerohop_transport::rpc::{ClientOptions, RpcServer, ServerOptions};
@@ -41,6 +41,7 @@ impl DataNode {
     /// Opens the volumes, binds the ports and starts to serve; the NameNodes are looked for in the
     /// background, however long that takes. Needs a tokio runtime, which must outlive the node.
     pub async fn start(conf: Arc<Conf>) -> Result<DataNode, Error> {
+        check_protections(&conf, Role::DataNode)?;
         let settings = Settings::read(&conf)?;
         let name_services = addresses::name_services(&conf)?;
         let transfer = bind(settings.transfer_addr, "dfs.datanode.address")?;

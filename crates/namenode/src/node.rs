@@ -25,7 +25,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use zerohop_conf::Conf;
+use zerohop_conf::{Conf, Role, check_protections};
 use zerohop_journal::layout::LayoutVersion;
 use zerohop_namespace::Namespace;
 use zerohop_namespace::blocks::BlockManager;
@@ -48,6 +48,7 @@ impl NameNode {
     /// # Errors
     /// If a folder holds data and `options.force` is not set, or cannot be written.
     pub fn format(conf: &Conf, options: FormatOptions) -> Result<(), Error> {
+        check_protections(conf, Role::NameNode)?;
         let settings = Settings::from_conf_for_format(conf)?;
         let namespace = Namespace::new(settings.1, BlockManager::new(settings.0));
         let info = NameStorage::format(StorageConfig::from_conf(conf)?, options, |info, image| {
@@ -66,6 +67,7 @@ impl NameNode {
     /// # Errors
     /// If the folders are not formatted, locked or damaged, or a port is taken.
     pub async fn start(conf: Arc<Conf>) -> Result<Self, Error> {
+        check_protections(&conf, Role::NameNode)?;
         let mut settings = Settings::from_conf(&conf)?;
         // Ports first: a taken one shows before minutes of loading.
         let mut options =

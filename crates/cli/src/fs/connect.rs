@@ -17,7 +17,7 @@ pub fn connect_client(conf: &Conf) -> Outcome<FileSystem> {
     if Location::parse(&uri).scheme.as_deref() != Some("hdfs") {
         return Err(no_hdfs(&uri));
     }
-    log::of_client();
+    log::of_client(conf);
     FileSystem::connect(conf, None).map_err(client_failure)
 }
 

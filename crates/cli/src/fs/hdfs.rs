@@ -20,7 +20,7 @@ use crate::log;
 
 /// The file system of `hdfs://authority`; nothing is sent yet.
 pub fn connect(conf: &Conf, uri: &str) -> Outcome<Arc<dyn Store>> {
-    log::of_client();
+    log::of_client(conf);
     let fs = FileSystem::connect(conf, Some(uri)).map_err(client_failure)?;
     Ok(Arc::new(HdfsStore { fs }))
 }

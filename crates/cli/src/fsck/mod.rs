@@ -62,7 +62,17 @@ pub fn run(settings: Settings, words: Vec<String>) -> i32 {
     })
 }
 
+/// The report says which files lie where: it is not fetched in plain where HTTPS was asked for.
+fn check_http_policy(conf: &Conf) -> Outcome {
+    let expected = "HTTP_ONLY or HTTP_AND_HTTPS: fsck speaks HTTP only";
+    conf.get_as(&keys::DFS_HTTP_POLICY, expected, |policy| {
+        (!policy.eq_ignore_ascii_case("HTTPS_ONLY")).then_some(())
+    })?;
+    Ok(())
+}
+
 fn check(conf: &Conf, mut words: Vec<String>) -> Outcome<i32> {
+    check_http_policy(conf)?;
     let as_json = pop_flag("--json", &mut words);
     let user = User::of_process().name;
     let mut query = format!("/fsck?ugi={}", escape(&user));

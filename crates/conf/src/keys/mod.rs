@@ -1,7 +1,8 @@
 //! The table of keys: names, defaults and units are Hadoop's.
 //!
-//! A key is one entry of the table file of its reader; add it there:
-//! the sentence on its purpose, then `CONSTANT: type = "name", "default", unit;`.
+//! A key that is implemented is one entry of the table file of its reader; add it there:
+//! the sentence on its purpose, then `CONSTANT: type = "name", "default", unit;`. If the name stands in
+//! `others.txt` (Hadoop's names that are not implemented) or `unread.txt`, take that line away.
 
 use crate::key::KeyInfo;
 
@@ -10,12 +11,14 @@ mod core;
 mod datanode;
 mod namenode;
 mod others;
+mod status;
 
 pub use client::*;
 pub use core::*;
 pub use datanode::*;
 pub use namenode::*;
 pub use others::other_default;
+pub use status::{OTHER_PROGRAMS, PATTERNS, Status, is_unread, names, status};
 
 const TABLES: [&[KeyInfo]; 4] = [core::TABLE, client::TABLE, namenode::TABLE, datanode::TABLE];
 

@@ -11,6 +11,11 @@ pub fn other_default(name: &str) -> Option<String> {
     Some(value.replace("\\n", "\n"))
 }
 
+/// The names, in order.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    TEXT.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

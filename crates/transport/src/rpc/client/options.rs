@@ -1,7 +1,7 @@
 //! A client's patience and limits.
 
 use std::time::Duration;
-use zerohop_conf::{Conf, ConfError, keys};
+use zerohop_conf::{Conf, ConfError, Role, check_protections, keys};
 
 /// A client's patience and limits.
 #[derive(Clone, Debug)]
@@ -29,7 +29,12 @@ pub struct ClientOptions {
 
 impl ClientOptions {
     /// As the keys of `conf` say.
+    ///
+    /// # Errors
+    /// If a value does not fit its key, or promises a protection that clients do not implement:
+    /// whoever makes a client asks for its options, so none talks without it.
     pub fn from_conf(conf: &Conf) -> Result<Self, ConfError> {
+        check_protections(conf, Role::Client)?;
         let pings = conf.get(&keys::IPC_CLIENT_PING)?;
         let interval = conf.get(&keys::IPC_PING_INTERVAL)?;
         Ok(Self {

@@ -1,0 +1,216 @@
+//! What is wrong with a configuration as a whole: promises that are not kept, keys without effect.
+
+use crate::keys::{self, Status, status};
+use crate::protection::PROTECTIONS;
+use crate::refusal::{Refusal, Refusals};
+use crate::{Conf, ConfError, Role, Source};
+
+/// Refuses a configuration that promises protection or exclusivity which `role` does not implement.
+///
+/// # Errors
+/// [`ConfError::Refused`] with all values that are in the way.
+pub fn check_protections(conf: &Conf, role: Role) -> Result<(), ConfError> {
+    let services = own_services(conf);
+    let mut list = Vec::new();
+    for row in PROTECTIONS.iter().filter(|row| row.roles.contains(&role)) {
+        for (name, text) in conf.iter() {
+            if name != row.name && !is_of_service(name, row.name, &services) {
+                continue;
+            }
+            let value = conf.get_raw(name).unwrap_or_else(|| text.to_owned());
+            if !row.accepts.accepts(value.trim()) {
+                let origin = conf.source(name).unwrap_or(Source::Default);
+                list.push(Refusal::new(row, name, value.trim(), origin));
+            }
+        }
+    }
+    if list.is_empty() { Ok(()) } else { Err(ConfError::Refused(Refusals { role, list })) }
+}
+
+/// One line for each key that was set and has no effect, because it is not implemented.
+pub fn ineffective_keys(conf: &Conf) -> Vec<String> {
+    let services = all_services(conf);
+    let is_ineffective = |name: &str| {
+        let base = base_name(name, &services);
+        // A promise that is not implemented is refused by those whom it binds.
+        let is_promise = PROTECTIONS.iter().any(|row| row.name == base);
+        !is_promise && status(base) == Some(Status::NotImplemented)
+    };
+    let names = conf.iter().map(|(name, _)| name).filter(|name| is_ineffective(name));
+    names
+        .map(|name| {
+            let origin = conf.source(name).unwrap_or(Source::Default);
+            format!("{origin}: {name} has no effect: it is not implemented")
+        })
+        .collect()
+}
+
+fn words(conf: &Conf, name: &str) -> Vec<String> {
+    let text = conf.get_raw(name).unwrap_or_default();
+    text.split(',').map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect()
+}
+
+fn all_services(conf: &Conf) -> Vec<String> {
+    let keys = [
+        keys::DFS_NAMESERVICES.name,
+        keys::DFS_INTERNAL_NAMESERVICES.name,
+        keys::DFS_NAMESERVICE_ID.name,
+    ];
+    keys.iter().flat_map(|key| words(conf, key)).collect()
+}
+
+/// The name services that this process may belong to; others may be those of other clusters.
+fn own_services(conf: &Conf) -> Vec<String> {
+    let keys = [
+        keys::DFS_NAMESERVICE_ID.name,
+        keys::DFS_INTERNAL_NAMESERVICES.name,
+        keys::DFS_NAMESERVICES.name,
+    ];
+    keys.iter().map(|key| words(conf, key)).find(|words| !words.is_empty()).unwrap_or_default()
+}
+
+/// Whether `name` is `key` for one of the name services, or for a NameNode of one.
+fn is_of_service(name: &str, key: &str, services: &[String]) -> bool {
+    let Some(suffix) = name.strip_prefix(key).and_then(|rest| rest.strip_prefix('.')) else {
+        return false;
+    };
+    services.iter().any(|service| {
+        suffix
+            .strip_prefix(service.as_str())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
+}
+
+/// A name without the name service and the NameNode that it is for.
+fn base_name<'a>(name: &'a str, services: &[String]) -> &'a str {
+    let bases = name.rmatch_indices('.').take(2).map(|(at, _)| &name[..at]);
+    let mut bases = bases.filter(|base| is_of_service(name, base, services));
+    bases.find(|base| status(base).is_some()).unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn conf(pairs: &[(&str, &str)]) -> Conf {
+        let mut conf = Conf::new();
+        pairs.iter().for_each(|(name, value)| conf.set_option(name, *value));
+        conf
+    }
+
+    fn refused(conf: &Conf, role: Role) -> Vec<String> {
+        match check_protections(conf, role) {
+            Ok(()) => Vec::new(),
+            Err(ConfError::Refused(refusals)) => {
+                refusals.list.into_iter().map(|refusal| refusal.key).collect()
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    const ALL: [Role; 3] = [Role::NameNode, Role::DataNode, Role::Client];
+
+    /// The start went on with hadoop.security.authentication=kerberos and others, and without what
+    /// they promise.
+    #[test]
+    fn a_promise_that_is_not_implemented_is_refused_by_those_it_binds() {
+        for (name, value, roles) in [
+            ("hadoop.security.authentication", "kerberos", &ALL[..]),
+            ("hadoop.security.authorization", "true", &ALL[..2]),
+            ("hadoop.rpc.protection", "privacy", &ALL[..]),
+            ("hadoop.rpc.protection", "authentication,integrity", &ALL[..]),
+            ("dfs.encrypt.data.transfer", "true", &ALL[..]),
+            ("dfs.data.transfer.protection", "integrity", &ALL[..]),
+            ("dfs.block.access.token.enable", "true", &ALL[..2]),
+            ("dfs.http.policy", "HTTPS_ONLY", &ALL[..2]),
+            ("dfs.namenode.shared.edits.dir", "qjournal://a:1/b", &ALL[..1]),
+            ("dfs.ha.automatic-failover.enabled", "true", &ALL[..1]),
+            (
+                "hadoop.security.group.mapping",
+                "org.apache.hadoop.security.LdapGroupsMapping",
+                &ALL[..2],
+            ),
+        ] {
+            let conf = conf(&[(name, value)]);
+            for role in ALL {
+                let wanted: &[&str] = if roles.contains(&role) { &[name] } else { &[] };
+                assert_eq!(refused(&conf, role), wanted, "{name}={value} {role}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_defaults_and_values_that_promise_nothing_are_accepted() {
+        for row in PROTECTIONS {
+            let default = Conf::new().get_raw(row.name).unwrap_or_default();
+            assert!(row.accepts.accepts(default.trim()), "{}: {default}", row.name);
+            assert!(status(row.name).is_some(), "{} is not known", row.name);
+            assert!(!row.lacks.ends_with('.') && !row.roles.is_empty());
+            assert_eq!(PROTECTIONS.iter().filter(|other| other.name == row.name).count(), 1);
+        }
+        let harmless = conf(&[
+            ("hadoop.security.authentication", " SIMPLE "),
+            ("dfs.encrypt.data.transfer", "False"),
+            ("dfs.data.transfer.protection", ""),
+            ("hadoop.rpc.protection", "authentication"),
+        ]);
+        ALL.iter().for_each(|role| assert!(check_protections(&harmless, *role).is_ok()));
+        assert_eq!(ineffective_keys(&harmless), Vec::<String>::new());
+    }
+
+    #[test]
+    fn all_refusals_are_listed_with_value_origin_and_advice() {
+        let conf =
+            conf(&[("dfs.http.policy", "HTTPS_ONLY"), ("dfs.encrypt.data.transfer", "true")]);
+        let text = check_protections(&conf, Role::DataNode).unwrap_err().to_string();
+        assert_eq!(
+            text,
+            "the DataNode refuses 2 values of the configuration:\n  \
+             dfs.encrypt.data.transfer: `true' from the command line is refused: block data is not encrypted on the wire; set it to false to go without it\n  \
+             dfs.http.policy: `HTTPS_ONLY' from the command line is refused: the web pages are served by HTTP only; set it to HTTP_ONLY or HTTP_AND_HTTPS to go without it"
+        );
+        let text = check_protections(&conf, Role::Client).unwrap_err().to_string();
+        assert!(text.starts_with("dfs.encrypt.data.transfer: `true'"), "{text}");
+    }
+
+    /// A DataNode or client beside a pair of Apache's keeps working; a NameNode of the pair does not
+    /// start, but one beside somebody else's pair does.
+    #[test]
+    fn a_pair_of_namenodes_is_refused_by_its_namenodes_only() {
+        let mut pair = conf(&[
+            ("dfs.nameservices", "pair,mine"),
+            ("dfs.ha.namenodes.pair", "a,b"),
+            ("dfs.ha.namenodes.mine", "only"),
+            ("dfs.namenode.shared.edits.dir.pair.a", "/shared"),
+        ]);
+        let both = ["dfs.ha.namenodes.pair", "dfs.namenode.shared.edits.dir.pair.a"];
+        assert_eq!(refused(&pair, Role::NameNode), both);
+        assert!(
+            refused(&pair, Role::DataNode).is_empty() && refused(&pair, Role::Client).is_empty()
+        );
+        pair.set("dfs.nameservice.id", "mine");
+        assert!(refused(&pair, Role::NameNode).is_empty());
+    }
+
+    /// About 90 keys were accepted, and nothing obeyed them.
+    #[test]
+    fn a_key_that_nothing_obeys_is_warned_of_once() {
+        let conf = conf(&[
+            ("dfs.nameservices", "ns"),
+            ("dfs.xframe.value", "DENY"),
+            ("dfs.namenode.http-address.ns", "h:1"),
+            ("dfs.namenode.plugins.ns", "x"),
+            ("dfs.replication", "2"),
+            ("fs.s3a.secret.key", "x"),
+            ("my.own", "x"),
+        ]);
+        let origin = "the command line";
+        assert_eq!(
+            ineffective_keys(&conf),
+            [
+                format!("{origin}: dfs.namenode.plugins.ns has no effect: it is not implemented"),
+                format!("{origin}: dfs.xframe.value has no effect: it is not implemented"),
+            ]
+        );
+    }
+}

@@ -1,0 +1,24 @@
+//! The parts of HDFS that read a configuration.
+
+use std::fmt;
+
+/// A part of HDFS that reads a configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// The NameNode.
+    NameNode,
+    /// The DataNode.
+    DataNode,
+    /// A client of either, the shell and the administration commands among them.
+    Client,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Role::NameNode => "NameNode",
+            Role::DataNode => "DataNode",
+            Role::Client => "client",
+        })
+    }
+}
