@@ -14,6 +14,7 @@
 //! once; a finalized one is a [`StoredReplica`], opened as a [`ReplicaReader`].
 
 mod error;
+mod lazy_persist;
 mod live;
 mod lock;
 mod names;

@@ -209,7 +209,7 @@ pub(crate) fn make_folder(folder: &Path) -> Result<()> {
 }
 
 /// Moves a file to a name that is not taken.
-fn rename(from: &Path, to: &Path, block: &Block) -> Result<()> {
+pub(crate) fn rename(from: &Path, to: &Path, block: &Block) -> Result<()> {
     if from == to {
         return Ok(());
     }

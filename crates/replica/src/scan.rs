@@ -1,6 +1,6 @@
 //! All replicas of a pool on a volume, as a DataNode finds them when it starts.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::names::{BlockFile, parse_name};
 use crate::pool::{Place, Pool, StoredReplica};
 use crate::recover::recover_len;
@@ -17,6 +17,8 @@ pub struct Scan {
     pub finalized: Vec<StoredReplica>,
     /// Replicas that were being written, with the length that is good.
     pub rbw: Vec<StoredReplica>,
+    /// Why replicas in `rbw` could not be read: these count as empty.
+    pub unreadable: Vec<Error>,
 }
 
 impl Scan {
@@ -37,12 +39,15 @@ impl Pool {
     /// Lists all replicas; those in `rbw` are cut to their good length. A folder that cannot be
     /// read is an error of the volume.
     pub fn scan(&self) -> Result<Scan> {
+        self.finalize_lazy_persisted()?;
         let rbw = read_folder(&self.folder(BlockId(0), Place::Rbw), &mut |_| Ok(()))?;
         let mut open: Vec<_> = stored(&rbw, Place::Rbw).collect();
         let mut finalized = self.scan_finalized()?;
         self.complete_moves(&rbw, &mut finalized, &mut open)?;
-        let rbw = open.into_iter().map(|found| self.recovered(found)).collect::<Result<_>>()?;
-        Ok(Scan { finalized, rbw })
+        let mut unreadable = Vec::new();
+        let recovered = open.into_iter().map(|found| self.recovered(found, &mut unreadable));
+        let rbw = recovered.collect::<Result<_>>()?;
+        Ok(Scan { finalized, rbw, unreadable })
     }
 
     /// Several threads, each with some of the upper folders: the time goes into system calls.
@@ -136,10 +141,21 @@ impl Pool {
         Ok(())
     }
 
-    fn recovered(&self, mut found: StoredReplica) -> Result<StoredReplica> {
+    /// One whose files cannot be read has no good bytes; the others of its volume may be fine.
+    fn recovered(
+        &self,
+        mut found: StoredReplica,
+        unreadable: &mut Vec<Error>,
+    ) -> Result<StoredReplica> {
         let data = self.data_path(found.block.id, found.place);
         let meta = self.meta_path(&found.block, found.place);
-        found.block.len = recover_len(&found.block, &data, &meta)?;
+        found.block.len = match recover_len(&found.block, &data, &meta) {
+            Err(error) if error.kind() != ErrorKind::Exhausted => {
+                unreadable.push(error);
+                0
+            }
+            recovered => recovered?,
+        };
         Ok(found)
     }
 }

@@ -72,6 +72,15 @@ impl Store {
                 }
                 Err(error) => return Err(error),
             };
+            for error in &scan.unreadable {
+                tracing::warn!("{error}; it counts as empty");
+            }
+            if scan.unreadable.iter().any(zerohop_replica::Error::is_volume_fault) {
+                self.suspect(volume);
+                if volume.has_failed() {
+                    continue;
+                }
+            }
             let kept = volume.kept_for_restart(&identity.pool_id);
             for stored in scan.finalized.into_iter().chain(scan.rbw) {
                 let status = reopened(volume, &identity.pool_id, &kept, stored)

@@ -209,6 +209,18 @@ impl Conn {
         }
     }
 
+    /// Whether the connection ended in both directions, or failed.
+    pub(crate) fn has_hung_up(&self) -> io::Result<bool> {
+        let mut fds = [PollFd::new(&*self.socket, PollFlags::empty())];
+        loop {
+            match poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
+                Ok(ready) => return Ok(ready > 0),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
     /// Keeps the connection, and drops what still comes, until the peer has closed it or `patience` is
     /// over: closed with bytes unread it would take back what was sent.
     pub(crate) fn linger(&mut self, patience: Duration) {

@@ -181,13 +181,14 @@ impl LiveReplica {
         let path = self.pool.data_path(block.id, state.place);
         let tail = read_tail(&block, &self.data, &path, self.checksum)?;
         let chunk = self.checksum.chunk_start(len);
-        let cut = self.data.set_len(len).and_then(|()| {
-            self.meta.set_len(meta_header::file_len(self.checksum, len))?;
-            if chunk == len || self.checksum.sum_len() == 0 {
-                return Ok(());
+        // The data last: a kill in between leaves more data than checksums, of which a restart keeps
+        // what the last checksum covers.
+        let cut = self.meta.set_len(meta_header::file_len(self.checksum, len)).and_then(|()| {
+            if chunk != len && self.checksum.sum_len() != 0 {
+                let at = meta_header::sum_offset(self.checksum, chunk);
+                self.meta.write_all_at(&tail.to_be_bytes(), at)?;
             }
-            let at = meta_header::sum_offset(self.checksum, chunk);
-            self.meta.write_all_at(&tail.to_be_bytes(), at)
+            self.data.set_len(len)
         });
         if let Err(e) = cut {
             return Err(self.poison(state, "truncate", e));

@@ -1,13 +1,16 @@
 //! Acknowledgements: of what is written here, and those that come from below.
 
-use super::below::{Pending, wait_both};
+use super::below::{Above, Pending, wait_both};
 use super::{Receiver, Sink};
 use crate::op::packets::{Found, find};
 use crate::transfer::conn::invalid;
 use std::io;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use zerohop_proto::hdfs::Status;
 use zerohop_wire::transfer::ack::{PipelineAck, UNKNOWN_SEQNO};
+
+/// How often a writer whose client only listens looks whether it is to stop.
+const STOP_CHECK: Duration = Duration::from_millis(500);
 
 impl<S: Sink> Receiver<'_, S> {
     /// Remembers the packets from the one at index `first` on as not acknowledged.
@@ -122,17 +125,44 @@ impl<S: Sink> Receiver<'_, S> {
         let Some(mirror) = self.mirror.as_ref() else {
             return Err(invalid("the last packet ends beyond what is written"));
         };
-        let (acks, bytes) = wait_both(self.conn, &mirror.conn, self.mirror_patience())?;
+        let patience = match self.above {
+            Above::Sends => self.mirror_patience(),
+            // Nothing from above shows that this writer is to stop.
+            Above::Listens => self.mirror_patience().min(STOP_CHECK),
+        };
+        let (acks, above) = wait_both((self.conn, self.above), &mirror.conn, patience)?;
         if !acks {
             self.check_mirror()?;
         }
-        if bytes && self.conn.fill_ready().is_err() {
-            return Err(io::Error::new(
-                io::ErrorKind::UnexpectedEof,
-                "the client left before the last ack",
-            ));
+        if above || self.above == Above::Listens {
+            self.hear_client()?;
         }
         if acks { self.relay_ready() } else { self.skip_heartbeats() }
+    }
+
+    /// Receives what the client sends after the last packet. One that shut its sending side down is
+    /// still there for the acknowledgements; it left only where the connection failed or is closed on
+    /// both sides.
+    fn hear_client(&mut self) -> io::Result<()> {
+        let left = |why: &str| {
+            let text = format!("the client left before the last ack: {why}");
+            Err(io::Error::new(io::ErrorKind::UnexpectedEof, text))
+        };
+        if self.control.is_stopped() {
+            return left("its writer was stopped");
+        }
+        self.conn.reserve(4096);
+        match self.conn.fill_ready() {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                self.above = Above::Listens;
+                if self.conn.has_hung_up()? {
+                    return left("it closed the connection");
+                }
+            }
+            Err(error) => return left(&error.to_string()),
+        }
+        Ok(())
     }
 
     /// After the last packet a client that waits long sends heartbeats; they go below too.

@@ -48,12 +48,30 @@ pub(super) struct Pending {
     pub(super) since: Instant,
 }
 
+/// What the node above can still do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Above {
+    /// It sends packets or heartbeats.
+    Sends,
+    /// It shut its sending side down, and waits for acknowledgements.
+    Listens,
+}
+
 /// Waits until the node below or the one above sent something: `(below, above)`; neither when the
-/// time is over.
-pub(super) fn wait_both(above: &Conn, below: &Conn, timeout: Duration) -> io::Result<(bool, bool)> {
+/// time is over. Of a node above that only listens, what is waited for is that it leaves.
+pub(super) fn wait_both(
+    (above, can): (&Conn, Above),
+    below: &Conn,
+    timeout: Duration,
+) -> io::Result<(bool, bool)> {
+    let of_above = match can {
+        Above::Sends => PollFlags::IN,
+        // A connection that ended or failed is reported without being asked for.
+        Above::Listens => PollFlags::empty(),
+    };
     let mut fds = [
         PollFd::new(&**below.socket(), PollFlags::IN),
-        PollFd::new(&**above.socket(), PollFlags::IN),
+        PollFd::new(&**above.socket(), of_above),
     ];
     let limit = Timespec::try_from(timeout).unwrap_or(Timespec { tv_sec: 60, tv_nsec: 0 });
     loop {

@@ -24,7 +24,7 @@ mod receive_test;
 
 pub(crate) use self::below::Mirror;
 
-use self::below::{Pending, TIMED_OUT, wait_both};
+use self::below::{Above, Pending, TIMED_OUT, wait_both};
 use self::hold::{Hold, Pace};
 use super::packets::{Found, Packet, find};
 use crate::store::replica::Writer;
@@ -76,6 +76,7 @@ pub(crate) struct Mode {
 /// A run of packets being received.
 pub(crate) struct Receiver<'a, S: Sink> {
     conn: &'a mut Conn,
+    above: Above,
     mirror: Option<Mirror>,
     mirror_failed: bool,
     target: Writable,
@@ -114,6 +115,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
         let mode = Mode { verify: mode.verify || sent != target.live.checksum(), ..mode };
         Self {
             conn,
+            above: Above::Sends,
             mirror,
             mirror_failed: false,
             target,
@@ -239,7 +241,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
         let limit = if holds { HOLD_MAX } else { self.mode.timeout };
         let (acks, bytes) = match &self.mirror {
             Some(mirror) if !self.mirror_failed && self.mode.acks => {
-                wait_both(self.conn, &mirror.conn, limit.min(self.mirror_patience()))?
+                wait_both((self.conn, self.above), &mirror.conn, limit.min(self.mirror_patience()))?
             }
             _ if holds => (false, self.conn.wait_readable(limit)?),
             _ => (false, true),

@@ -29,6 +29,7 @@ struct Pipeline {
     below: Option<TcpStream>,
     finalized: Arc<AtomicBool>,
     replica: Arc<Replica>,
+    control: Arc<Writer>,
     receiver: JoinHandle<io::Result<()>>,
 }
 
@@ -53,13 +54,14 @@ fn pipeline(has_below: bool, patience: Duration) -> Pipeline {
     let control = Writer::new(Arc::clone(conn.socket()));
     let (store, target) = new_target(&control);
     let replica = Arc::clone(&target.replica);
+    let writer = Arc::clone(&control);
     let receiver = std::thread::spawn(move || {
         let _kept = store;
         let mode = Mode { acks: true, verify: false, sync_on_close: false, timeout: LONG };
         let sums = target.live.checksum();
-        Receiver::new(&mut conn, mirror, target, sums, control, sink, mode).run()
+        Receiver::new(&mut conn, mirror, target, sums, writer, sink, mode).run()
     });
-    Pipeline { client, received: Vec::new(), below, finalized, replica, receiver }
+    Pipeline { client, received: Vec::new(), below, finalized, replica, control, receiver }
 }
 
 fn packet(seqno: i64, offset: i64, data_len: u32, last: bool) -> Vec<u8> {
@@ -97,6 +99,14 @@ impl Pipeline {
         std::thread::spawn(move || while below.read(&mut [0; 65536]).is_ok_and(|len| len > 0) {})
     }
 
+    /// Whether the receiver gives the client up within this time.
+    fn client_is_closed_within(&mut self, time: Duration) -> bool {
+        self.client.set_read_timeout(Some(time)).unwrap();
+        let closed = self.client.read(&mut [0]).is_ok();
+        self.client.set_read_timeout(Some(LONG)).unwrap();
+        closed
+    }
+
     fn blames_the_node_below(mut self) {
         assert_eq!(self.ack(), (UNKNOWN_SEQNO, vec![Status::Success, Status::Error]));
         self.client.shutdown(std::net::Shutdown::Both).unwrap();
@@ -129,6 +139,43 @@ fn packets_are_acknowledged_from_below_to_above() {
     pipeline.replica.expect_no_more();
     assert_eq!(pipeline.replica.volume.promised(), 0);
     assert!(pipeline.finalized.load(Ordering::Acquire));
+}
+
+/// hdfs-native shuts its sending side down after the last packet; it was taken for gone, and the
+/// files of a pipeline with a node below stayed open.
+#[test]
+fn a_client_that_shut_its_sending_side_down_gets_the_last_acks() {
+    let mut pipeline = pipeline(true, LONG);
+    pipeline.send(0, 0, 1000, false);
+    pipeline.send(1, 1000, 0, true);
+    pipeline.client.shutdown(std::net::Shutdown::Write).unwrap();
+    let mut below = pipeline.below.take().unwrap();
+    let sent = packet(0, 0, 1000, false).len() + packet(1, 1000, 0, true).len();
+    below.read_exact(&mut vec![0; sent]).unwrap();
+    // Time enough for the end of the stream to be seen.
+    assert!(!pipeline.client_is_closed_within(PATIENCE));
+    for seqno in 0..2 {
+        below.write_all(&PipelineAck::own(seqno, Status::Success).encode()).unwrap();
+        assert_eq!(pipeline.ack(), (seqno, vec![Status::Success; 2]));
+    }
+    pipeline.receiver.join().unwrap().unwrap();
+    assert!(pipeline.finalized.load(Ordering::Acquire));
+}
+
+/// A client that only listens cannot be heard to leave while this node says nothing; the writer must
+/// still end when the DataNode wants it to.
+#[test]
+fn a_writer_whose_client_only_listens_can_be_stopped() {
+    let mut pipeline = pipeline(true, LONG);
+    let below = pipeline.read_below();
+    pipeline.send(0, 0, 1000, false);
+    pipeline.send(1, 1000, 0, true);
+    pipeline.client.shutdown(std::net::Shutdown::Write).unwrap();
+    assert!(!pipeline.client_is_closed_within(PATIENCE));
+    pipeline.control.stop_receiving();
+    let error = pipeline.receiver.join().unwrap().unwrap_err();
+    assert!(error.to_string().contains("stopped"), "{error}");
+    below.join().unwrap();
 }
 
 /// A node below that froze was waited for as long as the client sent heartbeats, and the client took
