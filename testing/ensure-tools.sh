@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Installs what the interop tests need and this machine lacks, and says so: a JDK and Maven through
-# apt, Apache Hadoop's jars through Maven (into ~/.m2), one native library out of a jar.
-# Leaves target/interop/classpath.txt and target/interop/native/libhadoop.so. Quick when all is there.
+# apt, Apache Hadoop's jars through Maven (into ~/.m2), one native library out of a jar, hdfs-native
+# from PyPI in an environment of its own.
+# Leaves target/interop/classpath.txt, target/interop/native/libhadoop.so and target/interop/python.
+# Quick when all is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out="$PWD/target/interop"
@@ -28,10 +30,22 @@ class_path_is_good() {
   while IFS= read -r -d: jar; do [ -s "$jar" ] || return 1; done <"$out/classpath.txt"
 }
 
+hdfs_native=0.14.0
+hdfs_native_is_good() {
+  "$out/python/bin/python" -c "
+from importlib.metadata import version
+import hdfs_native
+raise SystemExit(version('hdfs-native') != '$hdfs_native')" 2>/dev/null
+}
+
 missing=()
 command -v javac >/dev/null || missing+=(openjdk-17-jdk-headless)
 if ! class_path_is_good || [ ! -s "$out/native/libhadoop.so" ]; then
   command -v mvn >/dev/null || missing+=(maven)
+fi
+if ! hdfs_native_is_good; then
+  # Debian's python3 cannot make an environment without this package.
+  python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
 fi
 [ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
 
@@ -61,4 +75,12 @@ if [ ! -s "$out/native/libhadoop.so" ]; then
   (cd "$out/native" && jar xf "$out/tmp/hadoop-apache-3.3.5-3.jar" nativelib/Linux-amd64/libhadoop.so)
   mv "$out/native/nativelib/Linux-amd64/libhadoop.so" "$out/native/libhadoop.so"
   rm -r "$out/native/nativelib" "$out/tmp"
+fi
+
+if ! hdfs_native_is_good; then
+  say "installing hdfs-native $hdfs_native from PyPI into target/interop/python"
+  rm -rf "$out/python"
+  { python3 -m venv "$out/python" &&
+    "$out/python/bin/pip" install -q --only-binary :all: "hdfs-native==$hdfs_native"; } >"$out/pip.log" 2>&1 ||
+    { tail -5 "$out/pip.log"; exit 1; }
 fi

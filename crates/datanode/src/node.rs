@@ -6,7 +6,7 @@ use crate::settings::Settings;
 use crate::short_circuit::SocketState;
 use crate::store::replica::Replica;
 use crate::store::volume::DataVolume;
-use crate::store::{Failure, Opened, Store, ToPass};
+use crate::store::{Failure, Opened, Store, Suspicion, ToPass};
 use crate::transfer::threads::Threads;
 use crate::transfer::throttle::Throttle;
 use parking_lot::RwLock;
@@ -258,7 +258,11 @@ impl Node {
         needed: u64,
     ) -> Result<Opened, Failure> {
         let opened = self.store.open_replica(block, needed);
-        opened.inspect_err(|failure| self.tell_open_failure(block, failure))
+        let opened = opened.inspect_err(|failure| self.tell_open_failure(block, failure))?;
+        if opened.is_short {
+            self.check_damage(block, Suspicion::Short);
+        }
+        Ok(opened)
     }
 
     /// Opens a replica's files to be passed to a local reader.
@@ -271,7 +275,23 @@ impl Node {
         match failure {
             Failure::Lost(_, lost) => self.tell_deleted(&block.pool, &lost.1, lost.0),
             Failure::Unsummed(_, volume) => self.report_own_bad(block, volume),
-            Failure::Refused(_) | Failure::Files(_) => {}
+            Failure::Files(error) => self.tell_read_failure(block, error),
+            Failure::Refused(_) => {}
+        }
+    }
+
+    /// The files of a replica could not be read: its volume is checked, and the NameNode hears of a
+    /// damaged replica.
+    pub(crate) fn tell_read_failure(&self, block: &ExtendedBlock, error: &zerohop_replica::Error) {
+        if let Some(why) = Suspicion::of(error) {
+            self.check_damage(block, why);
+        }
+    }
+
+    fn check_damage(&self, block: &ExtendedBlock, why: Suspicion) {
+        if let Some((damaged, volume)) = self.store.check_damage(block, why) {
+            tracing::warn!("{damaged} in {volume} is damaged ({why:?}): reported as corrupt");
+            self.report_own_bad(&damaged, &volume);
         }
     }
 

@@ -43,4 +43,6 @@ pub use version::{LAYOUT_VERSION, PoolVersion, VolumeVersion};
 pub use volume::{Space, Volume};
 
 #[cfg(test)]
+mod recover_test;
+#[cfg(test)]
 mod replica_test;

@@ -117,6 +117,21 @@ impl ReplicaReader {
         &self.path
     }
 
+    /// An error if the data file has fewer bytes than its replica should have.
+    pub fn check_len(&self, expected: u64) -> Result<()> {
+        if self.len() >= expected {
+            return Ok(());
+        }
+        let text = format!("{} bytes are there, {expected} were expected", self.len());
+        Err(corrupt(&self.block, &self.path, text))
+    }
+
+    /// The error of this replica for a read of its data file that was made without this reader, as by
+    /// sendfile. An end of the file is an [`UnexpectedEof`](io::ErrorKind::UnexpectedEof).
+    pub fn data_error(&self, e: impl Into<io::Error>) -> Error {
+        self.read_error(&self.path, e.into())
+    }
+
     /// Reads data into all of `target`.
     pub fn read_at(&self, offset: u64, target: &mut [u8]) -> Result<()> {
         self.check_range(offset, target.len())?;

@@ -47,6 +47,7 @@ struct State {
     /// Bytes of the file with those given by the caller.
     pos: u64,
     has_sent: bool,
+    /// The end of each block is synced: asked for at the start, or since the first `hsync`.
     sync_block: bool,
     failure: Option<Error>,
 }
@@ -265,6 +266,7 @@ impl State {
 
     fn write(&mut self, mut data: &[u8]) -> Result<()> {
         while !data.is_empty() {
+            self.end_full_block()?;
             let taken = self.packet().fill(data);
             data = data.get(taken..).unwrap_or_default();
             self.advance(taken)?;
@@ -278,6 +280,7 @@ impl State {
         &mut self,
         input: impl FnOnce(&mut [u8]) -> io::Result<usize>,
     ) -> Result<io::Result<usize>> {
+        self.end_full_block()?;
         let is_fresh = self.current.is_none();
         let filled = self.packet().fill_with(FILL_STEP, input);
         match filled {
@@ -305,18 +308,23 @@ impl State {
         self.current.insert(packet)
     }
 
-    /// So many bytes were put into the packet: it is sent when it is full, and a block is ended.
+    /// So many bytes were put into the packet: it is sent when it is full, or the block is.
     fn advance(&mut self, taken: usize) -> Result<()> {
         self.block_pos += taken as u64;
         self.pos += taken as u64;
-        let ends_block = self.block_pos == self.stream.block_size;
-        if ends_block || self.current.as_ref().is_some_and(Packet::is_full) {
+        if self.is_block_full() || self.current.as_ref().is_some_and(Packet::is_full) {
             self.send_current()?;
         }
-        if ends_block {
-            self.end_block()?;
-        }
         Ok(())
+    }
+
+    fn is_block_full(&self) -> bool {
+        self.block_pos > 0 && self.block_pos == self.stream.block_size
+    }
+
+    /// A full block is ended by what comes after it: an `hsync` that comes first can still sync it.
+    fn end_full_block(&mut self) -> Result<()> {
+        if self.is_block_full() { self.end_block() } else { Ok(()) }
     }
 
     /// A packet at the last chunk's start, with what a flush has sent of that chunk already.
@@ -363,7 +371,9 @@ impl State {
 
     /// Sends what is there and waits until every DataNode has it (`hflush`), or has it on disk.
     fn flush(&mut self, is_sync: bool, options: SyncOptions) -> Result<()> {
-        let ends_block = options.end_block && self.block_pos > 0;
+        let ends_block = (options.end_block && self.block_pos > 0) || self.is_block_full();
+        // From now on all of the file is wanted on disk, not only the block of this call.
+        self.sync_block |= is_sync;
         let has_news = self.flushed_pos != self.block_pos;
         if let Some(packet) = &self.current {
             self.begun = packet.begun_chunk().to_vec();
@@ -378,7 +388,6 @@ impl State {
         }
         self.send_current()?;
         if ends_block {
-            self.sync_block |= is_sync;
             self.end_block()?;
         }
         self.stream.wait_for(self.stream.last_queued())?;
@@ -457,3 +466,7 @@ fn reject_unsupported(src: &str, status: &FileStatus) -> Result<()> {
     };
     Err(Error::new(Kind::Unsupported, format!("{src}: {what} files cannot be written yet")))
 }
+
+#[cfg(test)]
+#[path = "file_test.rs"]
+mod tests;

@@ -351,4 +351,4 @@ impl Stream {
 
 #[cfg(test)]
 #[path = "stream_test.rs"]
-mod tests;
+pub(super) mod tests;

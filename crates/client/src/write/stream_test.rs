@@ -10,7 +10,7 @@ use zerohop_transport::login::User;
 use zerohop_wire::{Block, BlockId, GenerationStamp};
 
 /// A stream in the middle of a block, with a NameNode that is not there; and the first DataNode's end.
-fn stream() -> (Stream, TcpStream) {
+pub(in crate::write) fn stream() -> (Stream, TcpStream) {
     let mut conf = Conf::new();
     conf.set("fs.defaultFS", "hdfs://127.0.0.1:1");
     conf.set("ipc.client.connect.max.retries", "0");

@@ -1,11 +1,10 @@
 //! BLOCK_CHECKSUM: a replica's checksums folded into one (`BlockChecksumHelper`).
 
-use super::outcome::{After, OpFailure};
+use super::outcome::{After, OpFailure, unreadable};
 use crate::node::Node;
 use crate::store::Failure;
 use crate::transfer::conn::Conn;
 use md5::{Digest, Md5};
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use zerohop_proto::hdfs::{
     BlockChecksumTypeProto, BlockOpResponseProto, ChecksumTypeProto, OpBlockChecksumProto,
@@ -34,11 +33,12 @@ pub(super) fn run(
     let composite = options.block_checksum_type() == BlockChecksumTypeProto::CompositeCrc;
     let digest = if composite {
         let stripe = options.stripe_length.unwrap_or(0);
-        composite_crc(reader, asked, stripe)?
+        composite_crc(reader, asked, stripe)
     } else {
         let whole = block.block.len >= visible;
-        md5_of_crcs(reader, if whole { reader.len() } else { asked })?
+        md5_of_crcs(reader, if whole { reader.len() } else { asked })
     };
+    let digest = digest.map_err(|failure| unreadable(node, &block, failure))?;
     let meta_len = reader.meta().metadata()?.len();
     conn.write_message(&BlockOpResponseProto {
         status: Status::Success as i32,
@@ -89,7 +89,7 @@ fn cut_sum(
     to: u64,
 ) -> Result<Vec<u8>, Failure> {
     let mut data = vec![0; (to - from) as usize];
-    reader.data().read_exact_at(&mut data, from)?;
+    reader.read_at(from, &mut data)?;
     let mut sum = vec![0; checksum.sum_len()];
     checksum.compute(&data, &mut sum).map_err(|error| Failure::io(error.to_string()))?;
     Ok(sum)

@@ -1,6 +1,6 @@
 //! COPY_BLOCK: a whole replica for another DataNode that takes it over (balancer, mover).
 
-use super::outcome::{After, OpFailure, answer, success_with_checksum};
+use super::outcome::{After, OpFailure, answer, not_sent, success_with_checksum};
 use super::read_block::sender;
 use crate::node::Node;
 use crate::transfer::conn::Conn;
@@ -26,7 +26,8 @@ pub(super) fn run(
     };
     let opened = node.open_replica(&block, 0)?;
     let sender = sender(node, &block, opened, 0, None, true)?;
-    sender.send(conn, success_with_checksum(&sender), Some(&node.balance_throttle))?;
+    let sent = sender.send(conn, success_with_checksum(&sender), Some(&node.balance_throttle));
+    sent.map_err(|error| not_sent(node, &block, error))?;
     // A sign that all is sent: the receiver waits for these two bytes (a Java char).
     conn.write_all(&[0, b'd'])?;
     tracing::info!("copied {block} to {}", conn.peer);

@@ -1,11 +1,13 @@
 //! How an operation ends: what is answered, why it failed, and what becomes of the connection.
 
-use super::send::Sender;
+use super::send::{SendError, Sender};
+use crate::node::Node;
 use crate::store::Failure;
 use crate::transfer::conn::Conn;
 use std::fmt;
 use std::io;
 use zerohop_proto::hdfs::{BlockOpResponseProto, ReadOpChecksumInfoProto, Status};
+use zerohop_wire::ExtendedBlock;
 use zerohop_wire::transfer::frame;
 
 pub(super) use crate::transfer::server::Next as After;
@@ -38,6 +40,23 @@ impl From<Failure> for OpFailure {
     fn from(failure: Failure) -> Self {
         Self::Failed(failure)
     }
+}
+
+/// The failure of an operation whose replica was not sent; where that could not be read, the volume is
+/// checked and the NameNode hears of it.
+pub(super) fn not_sent(node: &Node, block: &ExtendedBlock, error: SendError) -> OpFailure {
+    match error {
+        SendError::Conn(error) => error.into(),
+        SendError::Replica(error) => unreadable(node, block, Failure::Files(error)),
+    }
+}
+
+/// The same for a replica that was read for another purpose.
+pub(super) fn unreadable(node: &Node, block: &ExtendedBlock, failure: Failure) -> OpFailure {
+    if let Failure::Files(error) = &failure {
+        node.tell_read_failure(block, error);
+    }
+    failure.into()
 }
 
 /// Sends a response with a message.

@@ -1,6 +1,6 @@
 //! READ_BLOCK: a range of a replica, in packets.
 
-use super::outcome::{After, OpFailure, answer, success_with_checksum};
+use super::outcome::{After, OpFailure, answer, not_sent, success_with_checksum};
 use super::send::Sender;
 use crate::node::Node;
 use crate::store::Failure;
@@ -26,7 +26,8 @@ pub(super) fn run(
             return Err(failure.into());
         }
     };
-    sender.send(conn, success_with_checksum(&sender), None)?;
+    let sent = sender.send(conn, success_with_checksum(&sender), None);
+    sent.map_err(|error| not_sent(node, &block, error))?;
     // The client says whether the checksums fitted; then the connection is free again.
     let status: ClientReadStatusProto = conn.read_message()?;
     tracing::trace!("{}: read {block}: {}", conn.peer, status.status);

@@ -76,12 +76,7 @@ fn take_over(
     let target = node.store.create_temporary(block, false, placement, &writer)?;
     let replica = Arc::clone(&target.replica);
     let sink = Moved { node, block, conn, hint: &message.del_hint, answered: Instant::now() };
-    let mode = Mode {
-        acks: false,
-        verify: true,
-        sync_on_close: node.settings.sync_on_close,
-        timeout: node.settings.socket_timeout,
-    };
+    let mode = mode(node.settings.socket_timeout);
     let moved =
         Receiver::new(&mut source, None, target, checksum, Arc::clone(&writer), sink, mode).run();
     replica.release(&writer);
@@ -89,6 +84,12 @@ fn take_over(
         node.store.drop_temporary(&block.pool, &replica);
     }
     Ok(moved?)
+}
+
+/// How a replica is received. It is forced to disk, whatever `dfs.datanode.synconclose` says: the source
+/// is deleted when the NameNode hears of the copy, and may have been on disk.
+const fn mode(timeout: Duration) -> Mode {
+    Mode { acks: false, verify: true, sync_on_close: true, timeout }
 }
 
 /// Source and target are this node: another of its volumes gets the replica.
@@ -143,5 +144,16 @@ impl Sink for Moved<'_> {
             self.answered = Instant::now();
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The source was deleted while the copy was in the page cache only.
+    #[test]
+    fn a_move_is_synced_before_its_source_is_deleted() {
+        assert!(mode(Duration::ZERO).sync_on_close);
     }
 }

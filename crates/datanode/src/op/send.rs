@@ -1,11 +1,11 @@
 //! The sending end: header and checksums of a packet by one call, its data by sendfile.
 
 use crate::store::Opened;
-use crate::transfer::conn::{Conn, invalid};
+use crate::transfer::conn::Conn;
 use crate::transfer::throttle::Throttle;
 use rustix::net::SendFlags;
 use std::io;
-use std::os::unix::fs::FileExt;
+use zerohop_replica::Error as ReplicaError;
 use zerohop_wire::checksum_type::{ChecksumType, DataChecksum};
 use zerohop_wire::transfer::packet::PacketHeader;
 
@@ -28,6 +28,27 @@ pub(crate) struct Sender {
     /// Where the last packet ends: a chunk boundary, or the end of the replica.
     end: u64,
     sendfile: bool,
+}
+
+/// Why a range was not sent.
+#[derive(Debug)]
+pub(crate) enum SendError {
+    /// The connection failed.
+    Conn(io::Error),
+    /// The replica could not be read.
+    Replica(Box<ReplicaError>),
+}
+
+impl From<io::Error> for SendError {
+    fn from(error: io::Error) -> Self {
+        Self::Conn(error)
+    }
+}
+
+impl From<ReplicaError> for SendError {
+    fn from(error: ReplicaError) -> Self {
+        Self::Replica(Box::new(error))
+    }
 }
 
 /// The range is not in the replica.
@@ -73,7 +94,7 @@ impl Sender {
         conn: &Conn,
         head: Vec<u8>,
         throttle: Option<&Throttle>,
-    ) -> io::Result<u64> {
+    ) -> Result<u64, SendError> {
         if self.end - self.start <= COPIED_DATA as u64 {
             self.send_at_once(conn, head)?;
         } else {
@@ -93,7 +114,7 @@ impl Sender {
     }
 
     /// A short range: everything in one call.
-    fn send_at_once(&self, conn: &Conn, mut out: Vec<u8>) -> io::Result<()> {
+    fn send_at_once(&self, conn: &Conn, mut out: Vec<u8>) -> Result<(), SendError> {
         let data_len = (self.end - self.start) as usize;
         out.reserve(data_len + self.checksum.sums_len(data_len) + 128);
         let mut seqno = 0;
@@ -104,10 +125,10 @@ impl Sender {
             let at = out.len();
             out.resize(at + data_len, 0);
             let room = out.get_mut(at..).unwrap_or_default();
-            self.open.reader.data().read_exact_at(room, self.start)?;
+            self.open.reader.read_at(self.start, room)?;
         }
         self.put_header(&mut out, self.end, seqno, 0);
-        conn.write_all(&out)
+        Ok(conn.write_all(&out)?)
     }
 
     fn send_packets(
@@ -115,7 +136,7 @@ impl Sender {
         conn: &Conn,
         mut out: Vec<u8>,
         throttle: Option<&Throttle>,
-    ) -> io::Result<()> {
+    ) -> Result<(), SendError> {
         let packet_len = self.packet_len();
         let sums_len = self.checksum.sums_len(packet_len).max(1);
         let packets_ahead = (SUMS_AHEAD / sums_len).max(1);
@@ -144,7 +165,7 @@ impl Sender {
             }
         }
         self.put_header(&mut out, self.end, seqno, 0);
-        conn.write_all(&out)
+        Ok(conn.write_all(&out)?)
     }
 
     fn packet_len(&self) -> usize {
@@ -158,12 +179,12 @@ impl Sender {
         out: &mut Vec<u8>,
         offset: u64,
         data_len: usize,
-    ) -> io::Result<()> {
+    ) -> Result<(), SendError> {
         if !self.sendfile {
             let at = out.len();
             out.resize(at + data_len, 0);
-            self.open.reader.data().read_exact_at(out.get_mut(at..).unwrap_or_default(), offset)?;
-            return conn.write_all(out);
+            self.open.reader.read_at(offset, out.get_mut(at..).unwrap_or_default())?;
+            return Ok(conn.write_all(out)?);
         }
         send_more(conn, out)?;
         let mut at = offset;
@@ -176,9 +197,15 @@ impl Sender {
                 Some(&mut at),
                 left,
             ) {
-                Ok(0) => return Err(invalid("the block file is shorter than it should be")),
+                Ok(0) => {
+                    let end_of_file = io::ErrorKind::UnexpectedEof;
+                    return Err(self.open.reader.data_error(end_of_file).into());
+                }
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
+                Err(error) if is_of_disk(error) => {
+                    return Err(self.open.reader.data_error(error).into());
+                }
+                Err(error) => return Err(SendError::Conn(error.into())),
             }
         }
         Ok(())
@@ -191,7 +218,12 @@ impl Sender {
     }
 
     /// The checksums of `data_len` bytes from `offset` (a chunk boundary) on.
-    fn put_sums(&self, out: &mut Vec<u8>, offset: u64, data_len: usize) -> io::Result<()> {
+    fn put_sums(
+        &self,
+        out: &mut Vec<u8>,
+        offset: u64,
+        data_len: usize,
+    ) -> Result<(), ReplicaError> {
         let len = self.checksum.sums_len(data_len);
         if len == 0 {
             return Ok(());
@@ -199,8 +231,14 @@ impl Sender {
         let at = out.len();
         out.resize(at + len, 0);
         let room = out.get_mut(at..).unwrap_or_default();
-        self.open.reader.read_sums(offset, data_len, room).map_err(io::Error::other)
+        self.open.reader.read_sums(offset, data_len, room)
     }
+}
+
+/// Whether sendfile failed for the file's sake; no connection fails with these.
+fn is_of_disk(error: rustix::io::Errno) -> bool {
+    use rustix::io::Errno;
+    matches!(error, Errno::IO | Errno::NODATA | Errno::UCLEAN | Errno::BADMSG | Errno::NXIO)
 }
 
 /// Sends all of `bytes`, and says that more follows at once.

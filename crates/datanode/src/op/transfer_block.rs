@@ -1,8 +1,9 @@
 //! TRANSFER_BLOCK, and the copies a NameNode asks for: a replica goes to other DataNodes.
 
-use super::outcome::{After, OpFailure, answer};
+use super::outcome::{After, OpFailure, answer, not_sent};
 use super::peer::{connect, transfer_name};
 use super::read_block::sender;
+use super::send::SendError;
 use crate::node::Node;
 use crate::store::Failure;
 use crate::transfer::conn::{Conn, invalid};
@@ -93,7 +94,10 @@ pub(crate) fn send_to(
     let request =
         request(node, block, targets, stage, client_name, token, sender.checksum().into());
     let sent = sender.send(&conn, op::encode(OpCode::WriteBlock, &request), None);
-    sent.map_err(|error| at(&first.id.ip_addr, error))?;
+    sent.map_err(|error| match error {
+        SendError::Conn(error) => at(&first.id.ip_addr, error).into(),
+        error @ SendError::Replica(_) => not_sent(node, block, error),
+    })?;
     if !client_name.is_empty() {
         let response: BlockOpResponseProto = conn.read_message()?;
         if response.status() != Status::Success {

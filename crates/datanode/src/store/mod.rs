@@ -1,6 +1,7 @@
 //! All replicas of this DataNode: volumes below, an index in memory above.
 
 pub(crate) mod choose;
+mod damage;
 mod failure;
 mod health;
 mod open;
@@ -30,6 +31,7 @@ pub(crate) mod store_test;
 #[cfg(test)]
 mod volumes_test;
 
+pub(crate) use damage::Suspicion;
 pub(crate) use failure::Failure;
 pub(crate) use open::{Opened, ToPass};
 pub(crate) use pool::BlockPool;

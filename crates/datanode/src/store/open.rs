@@ -18,6 +18,8 @@ pub(crate) struct Opened {
     pub(crate) reader: ReplicaReader,
     /// What readers may see; at most the reader's length.
     pub(crate) visible: u64,
+    /// The data file has fewer bytes than its finalized replica.
+    pub(crate) is_short: bool,
 }
 
 /// The files of a replica, opened for reading only, to be passed to a client.
@@ -71,6 +73,10 @@ impl Store {
             }
         };
         let opened = files.open(&stored.block, stored.place);
+        let opened = opened.and_then(|reader| {
+            reader.check_len(stored.block.len)?;
+            Ok(reader)
+        });
         drop(status);
         match opened {
             Ok(reader) => {
@@ -139,7 +145,11 @@ impl Store {
         };
         drop(status);
         match reader {
-            Ok(reader) => Ok(Opened { visible: visible.min(reader.len()), reader }),
+            Ok(reader) => {
+                let expected = stored.map_or(0, |stored| stored.block.len);
+                let is_short = reader.check_len(expected).is_err();
+                Ok(Opened { visible: visible.min(reader.len()), reader, is_short })
+            }
             Err(error) => Err(self.cannot_open(pool, replica, stored, error)),
         }
     }
@@ -243,7 +253,8 @@ impl Store {
             return Err(Failure::not_found(format_args!("{block}")));
         };
         let reader = files.open_unsummed(&stored.block, stored.place)?;
-        Ok(Opened { visible: stored.block.len.min(reader.len()), reader })
+        let is_short = reader.check_len(stored.block.len).is_err();
+        Ok(Opened { visible: stored.block.len.min(reader.len()), reader, is_short })
     }
 
     /// Deletes what is left of a replica that lacks its data.

@@ -113,6 +113,41 @@ fn a_replica_is_written_finalized_found_again_and_deleted() {
     assert!(gone.contains("ReplicaNotFoundException: Replica not found for BP-1"), "{gone}");
 }
 
+/// The source of a pipeline's new DataNode sends whole chunks, of which the last bytes may not be
+/// acknowledged: the newcomer showed them to readers.
+#[test]
+fn a_replacement_shows_only_acknowledged_bytes() {
+    let Fixture { _folder, store, .. } = fixture();
+    let by = writer();
+    let wanted = block(1, 1001, 700);
+    let target = store.create_temporary(&wanted, true, placement(), &by).unwrap();
+    put(&target, 0, 1024);
+    store.convert_temporary_to_rbw(&wanted, &target.replica).unwrap();
+    assert_eq!(store.visible_len(&wanted).unwrap(), 700);
+    let again = store.recover_rbw(&wanted, GenerationStamp(1002), 700, 1024, &by).unwrap();
+    assert_eq!((again.live.received(), again.live.acked()), (700, 700));
+}
+
+/// A block file that had lost its end was only logged; the NameNode went on counting the replica.
+#[test]
+fn a_short_block_file_is_found_damaged() {
+    let Fixture { _folder, store, .. } = fixture();
+    let target = written(&store, 1, 5000);
+    let known = block(1, 1001, 5000);
+    assert!(store.check_damage(&known, Suspicion::Disk).is_none(), "it is being written");
+    store.finalize(&target.replica, Durability::PageCache).unwrap();
+    assert!(!store.open_replica(&known, 0).unwrap().is_short);
+    assert!(store.check_damage(&known, Suspicion::Short).is_none());
+    let [data, _] = store.paths(&known).unwrap().1;
+    std::fs::OpenOptions::new().write(true).open(&data).unwrap().set_len(4000).unwrap();
+    let opened = store.open_replica(&known, 0).unwrap();
+    assert_eq!((opened.is_short, opened.visible), (true, 4000), "the rest can be read");
+    assert!(matches!(store.open_to_pass(&known), Err(Failure::Unsummed(..))));
+    let older = block(1, 1000, 0);
+    let (damaged, volume) = store.check_damage(&older, Suspicion::Short).unwrap();
+    assert_eq!((damaged, volume.has_failed()), (known, false));
+}
+
 #[test]
 fn the_length_is_asked_again_later_while_a_pool_is_not_open() {
     let Fixture { _folder, store, .. } = fixture();

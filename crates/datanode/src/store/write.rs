@@ -306,7 +306,9 @@ impl Store {
             )));
         }
         live.convert_to_rbw()?;
-        live.set_acked(live.received());
+        // The source sends whole chunks; what goes beyond the block's length the pipeline before
+        // did not acknowledge.
+        live.set_acked(block.block.len);
         status.state = ReplicaState::Rbw;
         status.writer = None;
         Ok(())

@@ -9,6 +9,7 @@ mod failover;
 mod fsck;
 mod jmx;
 mod mishaps;
+mod native;
 mod orders;
 mod pipeline;
 mod repeated;

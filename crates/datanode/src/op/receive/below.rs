@@ -69,10 +69,8 @@ pub(super) fn wait_both(
         // A connection that ended or failed is reported without being asked for.
         Above::Listens => PollFlags::empty(),
     };
-    let mut fds = [
-        PollFd::new(&**below.socket(), PollFlags::IN),
-        PollFd::new(&**above.socket(), of_above),
-    ];
+    let mut fds =
+        [PollFd::new(&**below.socket(), PollFlags::IN), PollFd::new(&**above.socket(), of_above)];
     let limit = Timespec::try_from(timeout).unwrap_or(Timespec { tv_sec: 60, tv_nsec: 0 });
     loop {
         match poll(&mut fds, Some(&limit)) {

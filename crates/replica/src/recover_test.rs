@@ -1,0 +1,73 @@
+//! What a DataNode that was killed finds at its next start.
+
+use crate::replica_test::{block, bytes, check, home, send};
+use crate::*;
+use std::fs;
+use zerohop_wire::{Block, BlockId, DataChecksum, GenerationStamp};
+
+/// A packet's data was in the file and its checksums were not: the whole last chunk was cut off,
+/// with up to 511 bytes that were acknowledged.
+#[test]
+fn a_kill_between_data_and_checksums_loses_no_acknowledged_byte() {
+    for (acked, more) in [(700, 300), (700, 324), (700, 90_000), (1, 1), (511, 2), (1024, 5)] {
+        for is_append in [false, true] {
+            let home = home();
+            let all = bytes(0, acked + more);
+            let mut live = home.pool.create(block(1001), Place::Rbw, DataChecksum::default());
+            send(live.as_ref().unwrap(), 0, &all[..acked]).unwrap();
+            if is_append {
+                let stored = live.unwrap().finalize(Durability::PageCache).unwrap();
+                live = home.pool.append(stored.block, GenerationStamp(1002));
+            }
+            let known = live.map(|live| live.block()).unwrap();
+            let data = home.pool.data_path(known.id, Place::Rbw);
+            fs::write(&data, &all).unwrap();
+            let found = home.pool.scan().unwrap().rbw;
+            assert_eq!(found[0].block, Block { len: acked as u64, ..known });
+            let live = home.pool.adopt(found[0].block, Place::Rbw).unwrap();
+            check(&live.open().unwrap(), &all[..acked]);
+        }
+    }
+}
+
+/// The data was cut before its checksums: a kill in between lost what remained of the last chunk.
+#[test]
+fn a_kill_within_a_truncation_keeps_what_was_to_remain() {
+    let home = home();
+    let all = bytes(0, 5000);
+    let live = home.pool.create(block(1001), Place::Rbw, DataChecksum::default()).unwrap();
+    send(&live, 0, &all).unwrap();
+    live.flush().unwrap();
+    let known = live.block();
+    let [data, meta] =
+        [home.pool.data_path(known.id, Place::Rbw), home.pool.meta_path(&known, Place::Rbw)];
+    let sums = fs::read(&meta).unwrap();
+    live.truncate(700).unwrap();
+    drop(live);
+    let cut = fs::read(&meta).unwrap();
+    // Killed after the meta file was cut, and after its last checksum was written.
+    for (state, least) in [(&sums[..cut.len()], 1024), (&cut[..], 700)] {
+        fs::write(&meta, state).unwrap();
+        fs::write(&data, &all).unwrap();
+        assert_eq!(home.pool.scan().unwrap().rbw[0].block.len, least);
+    }
+}
+
+/// One file with the wrong owner took the whole volume out of use.
+#[test]
+fn an_rbw_file_that_cannot_be_opened_does_not_fail_its_volume() {
+    let home = home();
+    let live = home.pool.create(block(1001), Place::Rbw, DataChecksum::default()).unwrap();
+    send(&live, 0, b"good").unwrap();
+    drop(live);
+    let bad = Block { id: BlockId(5), ..block(1001) };
+    drop(home.pool.create(bad, Place::Rbw, DataChecksum::default()).unwrap());
+    // A link to itself cannot be opened by root either.
+    let path = home.pool.data_path(bad.id, Place::Rbw);
+    fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink(&path, &path).unwrap();
+    let scan = home.pool.scan().unwrap();
+    let len = |id| scan.rbw.iter().find(|found| found.block.id == id).unwrap().block.len;
+    assert_eq!((len(block(1001).id), len(bad.id)), (4, 0));
+    assert!(scan.unreadable[0].is_volume_fault(), "the volume is checked");
+}
