@@ -1,20 +1,32 @@
-//! Saving the namespace: on request, and at the start when the last image is old.
+//! Checkpoints: when they are due, and how an image is saved while the NameNode serves.
+//!
+//! The edit log is rolled, and a second namespace is loaded from the newest image and the finished segments: the way of
+//! Apache's SecondaryNameNode, in a thread of this process. Nothing is read from the live namespace, so its lock is not
+//! held at all.
 
 use crate::Error;
 use crate::core::Core;
-use crate::loader::image_info;
-use crate::storage::{LoadReport, Ticket};
-use std::sync::atomic::Ordering;
+use crate::loader::{CheckpointLoader, image_info};
+use crate::storage::{LoadReport, StorageError, Ticket};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::oneshot;
+use tokio::time::MissedTickBehavior;
 use zerohop_conf::{Conf, keys};
-use zerohop_journal::image::ImageWriter;
+use zerohop_namespace::Namespace;
+use zerohop_namespace::blocks::BlockManager;
 use zerohop_wire::{JavaException, RemoteException, TxId};
 
 /// The text Hadoop refuses with.
 pub(crate) const NEEDS_SAFE_MODE: &str =
     "Safe mode should be turned ON in order to create namespace image.";
 
+/// Deleted inodes freed at a time.
+const REAP_MAX: usize = 10_000;
+
 /// Whether an image is to be saved at the start because the loaded one is old, in time or in edits
-/// (`FSImage.needsResaveBasedOnStaleCheckpoint`): else nothing bounds the edits that are kept, and the time the next start takes. With no
+/// (`FSImage.needsResaveBasedOnStaleCheckpoint`): else nothing bounds the time the next start takes. With no
 /// edits behind it the image is as good as a new one.
 pub(crate) fn is_due_at_start(
     conf: &Conf,
@@ -28,10 +40,74 @@ pub(crate) fn is_due_at_start(
     Ok(loaded.edits > 0 && (age_ms > period_ms || is_long))
 }
 
+/// Saves an image whenever one is due; never ends by itself.
+pub(crate) async fn run(core: Arc<Core>) -> Infallible {
+    let mut ticks = tokio::time::interval(core.checkpoints.schedule.check_interval);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        if !core.is_checkpoint_due() {
+            continue;
+        }
+        let begun = Instant::now();
+        match in_background(core.clone()).await {
+            Ok(txid) => tracing::info!(
+                "Saved an image of transaction {txid} in {} ms",
+                begun.elapsed().as_millis()
+            ),
+            Err(error) => tracing::error!("no checkpoint was made: {error}"),
+        }
+    }
+}
+
+/// Ends segments of the edit log that have become long; never ends by itself.
+pub(crate) async fn roll_long_segments(core: Arc<Core>) -> Infallible {
+    let schedule = core.checkpoints.schedule;
+    let mut ticks = tokio::time::interval(schedule.roll_check_interval);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let log = core.log.stats();
+        if log.last_txid - log.segment_first_txid < schedule.segment_max {
+            continue;
+        }
+        // In safe mode nothing is added to the segment.
+        if let Ok((ended, ticket)) = core.roll_edits()
+            && ticket.synced().await.is_ok()
+        {
+            tracing::info!(
+                "NameNode rolling its own edit log because number of edits in open segment exceeds threshold of {}: it \
+                 ended with transaction {ended}",
+                schedule.segment_max
+            );
+        }
+    }
+}
+
+/// A thread of its own, which gives way to those that serve.
+async fn in_background(core: Arc<Core>) -> Result<TxId, RemoteException> {
+    let failed = |reason: String| JavaException::Io.with(reason);
+    let (done, result) = oneshot::channel();
+    let work = move || {
+        // Threads that it starts inherit this. Without it, it is only less polite.
+        _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 19);
+        _ = done.send(core.save_from_disk());
+    };
+    let thread = std::thread::Builder::new().name("checkpoint".to_owned()).spawn(work);
+    thread.map_err(|error| failed(format!("cannot start a thread: {error}")))?;
+    result.await.unwrap_or_else(|_| Err(failed("its thread panicked".to_owned())))
+}
+
 impl Core {
-    /// The transaction of the newest image.
-    pub(crate) fn last_checkpoint_txid(&self) -> i64 {
-        self.checkpoint_txid.load(Ordering::Relaxed)
+    /// An image is due when enough edits came, or enough time went by with any; not in safe mode, in which the log is not
+    /// rolled.
+    fn is_checkpoint_due(&self) -> bool {
+        // One of them begins the segment in progress.
+        let edits = self.log.last_txid().0 - self.checkpoints.last_txid() - 1;
+        let age_ms = self.clock.now().wall_ms.saturating_sub(self.checkpoints.last_written_ms());
+        edits > 0
+            && self.checkpoints.schedule.is_due(edits, age_ms)
+            && !self.read(|namespace| namespace.blocks.safe_mode().is_on())
     }
 
     /// Ends the segment of the edit log and begins the next; the end, and what must be synced before anybody hears of it.
@@ -45,49 +121,68 @@ impl Core {
         })
     }
 
-    /// Saves an image, unless the last one is younger than `window_s` seconds and fewer than `gap` transactions came
-    /// since; with both zero always. Blocks.
+    /// Saves an image in safe mode, unless the last one is younger than `window_s` seconds and fewer than `gap`
+    /// transactions came since; with both zero always. Blocks.
     pub(crate) fn save_namespace_if_due(
         &self,
         window_s: u64,
         gap: u64,
     ) -> Result<bool, RemoteException> {
-        let _one_at_a_time = self.saving.lock();
         if window_s > 0 || gap > 0 {
             let now_ms = self.clock.now().wall_ms;
-            let age_ms = now_ms.saturating_sub(self.checkpoint_ms.load(Ordering::Relaxed));
-            let edits = self.log.last_txid().0 - self.last_checkpoint_txid();
+            let age_ms = now_ms.saturating_sub(self.checkpoints.last_written_ms());
+            let edits = self.log.last_txid().0 - self.checkpoints.last_txid();
             if age_ms <= window_s.saturating_mul(1000) && edits <= gap as i64 {
                 return Ok(false);
             }
         }
-        self.save_namespace().map(|()| true)
+        if !self.read(|namespace| namespace.blocks.safe_mode().is_on()) {
+            return Err(JavaException::Io.with(NEEDS_SAFE_MODE));
+        }
+        if let Err(error) = self.save_from_disk() {
+            // The operator may be after just that: an image in place of what the disk has no more.
+            tracing::warn!("the image is made from memory, for: {error}");
+            self.save_from_memory()?;
+        }
+        Ok(true)
     }
 
-    /// The image is made in memory under the read lock, together with the end of the segment: so it
-    /// is exactly what that segment leads to. The disks are waited for without any lock.
-    fn save_namespace(&self) -> Result<(), RemoteException> {
-        let failed = |error: &dyn std::fmt::Display| JavaException::Io.with(error.to_string());
-        let info = self.storage.info();
-        let mut bytes = Vec::new();
-        let made = self.read(|namespace| {
+    /// Rolls the edit log and saves the image of what the disk has up to there. Blocks; the namespace's lock is free.
+    fn save_from_disk(&self) -> Result<TxId, RemoteException> {
+        let _one_at_a_time = self.checkpoints.saving.lock();
+        let (ended, ticket) = self.log.roll();
+        ticket.wait().map_err(io_exception)?;
+        let blocks = BlockManager::new(self.settings.block_params.clone());
+        let mut namespace = Namespace::new(self.settings.namespace_params.clone(), blocks);
+        let mut loader = CheckpointLoader { namespace: &mut namespace, now: self.clock.now() };
+        self.storage.load_until(ended.0, &mut loader).map_err(io_exception)?;
+        while namespace.reap(REAP_MAX) {}
+        self.save(ended, &namespace).map_err(io_exception)?;
+        Ok(ended)
+    }
+
+    /// Saves the live namespace. Changes wait for that long: it is for a NameNode in safe mode whose disks have lost
+    /// what they had.
+    fn save_from_memory(&self) -> Result<(), RemoteException> {
+        let _one_at_a_time = self.checkpoints.saving.lock();
+        self.read(|namespace| {
             if !namespace.blocks.safe_mode().is_on() {
                 return Err(JavaException::Io.with(NEEDS_SAFE_MODE));
             }
             let (ended, ticket) = self.log.roll();
-            let mut image = ImageWriter::new(&mut bytes);
-            let digest = namespace
-                .save_image(&mut image, image_info(info, ended))
-                .and_then(|()| image.finish());
-            Ok((ended, ticket, digest))
-        });
-        let (ended, ticket, digest) = made?;
-        ticket.wait().map_err(|error| failed(&error))?;
-        let digest = digest.map_err(|error| failed(&error))?;
-        let saved = self.storage.save_made_image(ended.0, &bytes, &digest);
-        saved.map_err(|error| failed(&error))?;
-        self.checkpoint_txid.store(ended.0, Ordering::Relaxed);
-        self.checkpoint_ms.store(self.clock.now().wall_ms, Ordering::Relaxed);
+            ticket.wait().map_err(io_exception)?;
+            self.save(ended, namespace).map_err(io_exception)
+        })
+    }
+
+    fn save(&self, ended: TxId, namespace: &Namespace) -> Result<(), StorageError> {
+        let info = image_info(self.storage.info(), ended);
+        self.storage.save_image(ended.0, |image| namespace.save_image(image, info))?;
+        self.checkpoints.note(ended.0, self.clock.now().wall_ms);
         Ok(())
     }
+}
+
+fn io_exception(error: impl std::fmt::Display) -> RemoteException {
+    JavaException::Io.with(error.to_string())
 }

@@ -1,5 +1,6 @@
 //! What the services share: the namespace behind its lock, the edit log, and who is who.
 
+use crate::checkpoints::Checkpoints;
 use crate::clock::Clock;
 use crate::convert;
 use crate::hosts::Hosts;
@@ -13,7 +14,6 @@ use crate::storage::{EditLog, NameStorage, Ticket};
 use crate::supervise::abort_on_panic;
 use crate::waiters::Waiters;
 use parking_lot::{Mutex, RwLock};
-use std::sync::atomic::{AtomicI64, AtomicU64};
 use std::sync::{Arc, OnceLock};
 use tokio::sync::Semaphore;
 use zerohop_conf::Conf;
@@ -42,15 +42,11 @@ pub(crate) struct Core {
     pub(crate) log: EditLog,
     /// Started at, for pages; milliseconds since 1970.
     pub(crate) started_ms: u64,
-    /// The newest image: its transaction, and when it was written.
-    pub(crate) checkpoint_txid: AtomicI64,
-    pub(crate) checkpoint_ms: AtomicU64,
+    pub(crate) checkpoints: Checkpoints,
     /// Set once by who starts the NameNode, if at all.
     pub(crate) salvage: OnceLock<Arc<dyn Salvage>>,
     /// Each check of the tree takes one: it holds a thread as long as its reader lets it.
     pub(crate) checks: Arc<Semaphore>,
-    /// One image is saved at a time.
-    pub(crate) saving: Mutex<()>,
     /// Held only for work in memory: nothing waits for a disk or a peer with it.
     namespace: RwLock<Namespace>,
     /// Locked only under the namespace's write lock.
@@ -67,7 +63,7 @@ impl Core {
         log: EditLog,
         namespace: Namespace,
         clock: Clock,
-        (checkpoint_txid, checkpoint_ms): (i64, u64),
+        checkpoints: Checkpoints,
         racks: Racks,
         hosts: Hosts,
         retries: RetryCache,
@@ -78,11 +74,9 @@ impl Core {
             hosts,
             retries: Mutex::new(retries),
             started_ms: clock.now().wall_ms,
-            checkpoint_txid: AtomicI64::new(checkpoint_txid),
-            checkpoint_ms: AtomicU64::new(checkpoint_ms),
+            checkpoints,
             salvage: OnceLock::new(),
             checks: Arc::new(Semaphore::new(CHECKS_MAX)),
-            saving: Mutex::default(),
             conf,
             settings,
             clock,

@@ -8,6 +8,7 @@
 
 pub mod audit;
 mod checkpoint;
+mod checkpoints;
 mod clock;
 mod convert;
 mod core;
@@ -21,6 +22,7 @@ mod monitor;
 mod node;
 mod racks;
 mod resolve;
+mod resources;
 mod retry;
 mod rpc;
 mod salvage;

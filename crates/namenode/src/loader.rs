@@ -78,6 +78,24 @@ impl Replay for Loader<'_> {
     }
 }
 
+/// Takes image and edits into a namespace that serves nobody.
+pub(crate) struct CheckpointLoader<'a> {
+    pub(crate) namespace: &'a mut Namespace,
+    pub(crate) now: Now,
+}
+
+impl Replay for CheckpointLoader<'_> {
+    fn image(&mut self, image: &ImageReader) -> Result<(), ReplayError> {
+        self.namespace.load_image(image, self.now.wall_ms)?;
+        Ok(())
+    }
+
+    fn edit(&mut self, record: Record) -> Result<(), ReplayError> {
+        self.namespace.apply(record.txid, &record.op)?;
+        Ok(())
+    }
+}
+
 /// What an image taken after `txid` says of itself.
 pub(crate) fn image_info(info: &StorageInfo, txid: TxId) -> ImageInfo {
     ImageInfo { namespace_id: info.namespace_id as u32, txid }

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::checkpoint;
+use crate::checkpoints::Checkpoints;
 use crate::clock::Clock;
 use crate::core::Core;
 use crate::hosts::Hosts;
@@ -11,6 +12,7 @@ use crate::loader::{Loader, image_info};
 use crate::monitor;
 use crate::racks::Racks;
 use crate::resolve::resolve_one;
+use crate::resources::{self, Resources};
 use crate::retry::RetryCache;
 use crate::rpc;
 use crate::salvage::Salvage;
@@ -38,7 +40,8 @@ pub struct NameNode {
     rpc: RpcServer,
     service_rpc: Option<RpcServer>,
     http: http::HttpServer,
-    monitor: Mutex<Option<JoinHandle<Infallible>>>,
+    /// What it does by itself.
+    tasks: Mutex<Vec<JoinHandle<Infallible>>>,
     failure: watch::Receiver<Option<String>>,
 }
 
@@ -87,14 +90,20 @@ impl NameNode {
             move || load(conf, settings, failed)
         });
         let core = Arc::new(core.await.map_err(|e| Error::Invalid(e.to_string()))??);
+        let resources = Resources::from_conf(&core.conf, core.storage.config())?;
         for server in [Some(&rpc), service_rpc.as_ref()].into_iter().flatten() {
             rpc::register(server, &core);
             server.start().map_err(|source| Error::bind("", "dfs.namenode.rpc-address", source))?;
         }
         http.start(core.clone());
-        let monitor = supervise("monitoring DataNodes and blocks", monitor::run(core.clone()));
+        let tasks = vec![
+            supervise("monitoring DataNodes and blocks", monitor::run(core.clone())),
+            supervise("watching the free space", resources::watch(core.clone(), resources)),
+            supervise("making checkpoints", checkpoint::run(core.clone())),
+            supervise("rolling the edit log", checkpoint::roll_long_segments(core.clone())),
+        ];
         tracing::info!("NameNode RPC up at: {}", rpc.local_addr());
-        Ok(Self { core, rpc, service_rpc, http, monitor: Mutex::new(Some(monitor)), failure })
+        Ok(Self { core, rpc, service_rpc, http, tasks: Mutex::new(tasks), failure })
     }
 
     /// Gives `fsck -move` what copies files; the first one stays.
@@ -142,9 +151,7 @@ impl NameNode {
 
     /// Stops serving, finishes the edit log's segment, frees the folders.
     pub async fn stop(&self) {
-        if let Some(monitor) = self.monitor.lock().take() {
-            monitor.abort();
-        }
+        self.tasks.lock().drain(..).for_each(|task| task.abort());
         self.http.stop().await;
         self.rpc.stop().await;
         if let Some(service) = &self.service_rpc {
@@ -202,6 +209,7 @@ fn load(
         tracing::error!("{failure}");
         _ = failed.send(Some(failure.to_string()));
     };
+    let checkpoints = Checkpoints::from_conf(&conf, image)?;
     let log = EditLog::start(storage.clone(), report.last_txid + 1, on_failure)?;
     namespace.start(clock.now());
     let identity = Identity {
@@ -211,7 +219,17 @@ fn load(
         pool: info.block_pool_id.as_str().into(),
     };
     Ok(Core::new(
-        conf, settings, identity, storage, log, namespace, clock, image, racks, hosts, retries,
+        conf,
+        settings,
+        identity,
+        storage,
+        log,
+        namespace,
+        clock,
+        checkpoints,
+        racks,
+        hosts,
+        retries,
     ))
 }
 

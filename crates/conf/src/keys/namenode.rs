@@ -217,6 +217,8 @@ keys! {
     DFS_NAMENODE_RESOURCE_DU_RESERVED: u64 = "dfs.namenode.resource.du.reserved", "104857600", Bytes;
     /// Name folders that must have free space.
     DFS_NAMENODE_RESOURCE_CHECKED_VOLUMES_MINIMUM: i32 = "dfs.namenode.resource.checked.volumes.minimum", "1", Plain;
+    /// Directories beside those of edits whose volumes must have free space.
+    DFS_NAMENODE_RESOURCE_CHECKED_VOLUMES: Vec<String> = "dfs.namenode.resource.checked.volumes", "", Plain;
     /// File of the DataNodes that may register.
     DFS_HOSTS: Option<String> = "dfs.hosts", "", Plain;
     /// File of the DataNodes that are to be decommissioned.

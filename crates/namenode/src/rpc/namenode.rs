@@ -103,7 +103,7 @@ fn roll(call: Call<'_>) -> Reply {
         synced(ticket).await?;
         let signature = CheckpointSignatureProto {
             block_pool_id: core.identity.pool.to_string(),
-            most_recent_checkpoint_tx_id: core.last_checkpoint_txid() as u64,
+            most_recent_checkpoint_tx_id: core.checkpoints.last_txid() as u64,
             cur_segment_tx_id: ended.0 as u64 + 1,
             storage_info: core.identity.storage_info(),
         };

@@ -17,6 +17,8 @@ pub struct StorageConfig {
     pub edits_dirs_required: Vec<PathBuf>,
     /// `dfs.namenode.edits.dir.minimum`
     pub edits_dirs_min: usize,
+    /// `dfs.namenode.resource.checked.volumes`
+    pub checked_dirs: Vec<PathBuf>,
     /// `dfs.namenode.num.checkpoints.retained`
     pub checkpoints_retained: usize,
     /// `dfs.namenode.num.extra.edits.retained`
@@ -39,6 +41,7 @@ impl StorageConfig {
             image_dirs: dirs,
             edits_dirs_required: Vec::new(),
             edits_dirs_min: 1,
+            checked_dirs: Vec::new(),
             checkpoints_retained: 2,
             extra_edits_retained: 1_000_000,
             extra_segments_max: 10_000,
@@ -51,9 +54,9 @@ impl StorageConfig {
     /// From the configuration.
     pub fn from_conf(conf: &Conf) -> Result<Self, StorageError> {
         let bad = |e: zerohop_conf::ConfError| StorageError::Config(e.to_string());
-        let image_dirs = folders(conf.get(&keys::DFS_NAMENODE_NAME_DIR).map_err(bad)?)?;
-        let edits_dirs = folders(conf.get(&keys::DFS_NAMENODE_EDITS_DIR).map_err(bad)?)?;
-        let required = folders(conf.get(&keys::DFS_NAMENODE_EDITS_DIR_REQUIRED).map_err(bad)?)?;
+        let image_dirs = directories(conf.get(&keys::DFS_NAMENODE_NAME_DIR).map_err(bad)?)?;
+        let edits_dirs = directories(conf.get(&keys::DFS_NAMENODE_EDITS_DIR).map_err(bad)?)?;
+        let required = directories(conf.get(&keys::DFS_NAMENODE_EDITS_DIR_REQUIRED).map_err(bad)?)?;
         if image_dirs.is_empty() || edits_dirs.is_empty() {
             let message =
                 "dfs.namenode.name.dir and dfs.namenode.edits.dir must each name a folder";
@@ -74,6 +77,9 @@ impl StorageConfig {
             edits_dirs,
             edits_dirs_required: required,
             edits_dirs_min: at_least(conf, &keys::DFS_NAMENODE_EDITS_DIR_MINIMUM, 0)?,
+            checked_dirs: directories(
+                conf.get(&keys::DFS_NAMENODE_RESOURCE_CHECKED_VOLUMES).map_err(bad)?,
+            )?,
             checkpoints_retained: at_least(conf, &keys::DFS_NAMENODE_NUM_CHECKPOINTS_RETAINED, 1)?,
             extra_edits_retained: conf
                 .get(&keys::DFS_NAMENODE_NUM_EXTRA_EDITS_RETAINED)
@@ -104,7 +110,7 @@ fn at_least(
 }
 
 /// Folders as paths or `file:` URIs; each once.
-fn folders(names: Vec<String>) -> Result<Vec<PathBuf>, StorageError> {
+fn directories(names: Vec<String>) -> Result<Vec<PathBuf>, StorageError> {
     let mut dirs = Vec::new();
     for name in names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
         let dir = folder(name)?;
@@ -155,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_are_paths_or_file_uris() {
+    fn directories_are_paths_or_file_uris() {
         let path = |name: &str| folder(name).unwrap().display().to_string();
         assert_eq!(path("/data/my%20dir/"), "/data/my%20dir", "no URI");
         assert_eq!(path("file:///data/my%20dir"), "/data/my dir");

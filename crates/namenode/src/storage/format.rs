@@ -53,7 +53,7 @@ impl NameStorage {
             clear(&root, config.dir_mode)?;
             dirs.push(Arc::new(open_dir(root, images, edits)?.0));
         }
-        let storage = Self { config, info: info.clone(), dirs };
+        let storage = Self { config, info: info.clone(), dirs, saving: Arc::default() };
         storage.save_image(0, |image| write_image(&info, image))?;
         for dir in &storage.dirs {
             dir.write_seen_txid(0)?;

@@ -46,12 +46,8 @@ impl NameStorage {
         let recovered = self.recover_segments()?;
         let (image_txid, path) = self.newest_image()?;
         self.check_one_history(image_txid)?;
-        let image = ImageReader::open(&path)?;
-        // Unknown ones are refused: what is in them would be lost with the next image.
-        image.sections()?;
-        let refused = |source| StorageError::Replay { what: path.display().to_string(), source };
-        replay.image(&image).map_err(refused)?;
-        let last_txid = self.replay_edits(image_txid, replay)?;
+        replay_image(&path, replay)?;
+        let last_txid = self.replay_edits(image_txid, i64::MAX, replay)?;
         let until = known.max(recovered);
         if last_txid < until {
             return Err(self.gap(until, last_txid + 1));
@@ -64,6 +60,20 @@ impl NameStorage {
             needs_save: self.dirs.iter().any(|dir| dir.is_version_due()) || self.lacks_an_image(),
             image: path,
         })
+    }
+
+    /// Loads the newest image and the finished segments behind it up to the end of the one that ends with `txid`, while
+    /// the edit log goes on.
+    ///
+    /// # Errors
+    /// If they do not reach as far.
+    pub fn load_until(&self, txid: i64, replay: &mut dyn Replay) -> Result<(), StorageError> {
+        let (image_txid, path) = self.newest_image()?;
+        replay_image(&path, replay)?;
+        match self.replay_edits(image_txid, txid, replay)? {
+            last if last < txid => Err(self.gap(txid, last + 1)),
+            _ => Ok(()),
+        }
     }
 
     /// The last transaction of which any folder knows, segments in progress left out. To be asked
@@ -116,9 +126,15 @@ impl NameStorage {
         self.dirs.first().map(|dir| dir.root().to_owned()).unwrap_or_default()
     }
 
-    fn replay_edits(&self, image_txid: i64, replay: &mut dyn Replay) -> Result<i64, StorageError> {
+    /// Applies the edits behind the image, up to `until` or, with [`i64::MAX`], all; the last one.
+    fn replay_edits(
+        &self,
+        image_txid: i64,
+        until: i64,
+        replay: &mut dyn Replay,
+    ) -> Result<i64, StorageError> {
         let mut next = image_txid + 1;
-        loop {
+        while next <= until {
             let copies = self.segments_with(next);
             if copies.is_empty() {
                 break;
@@ -144,7 +160,9 @@ impl NameStorage {
                 None => {}
             }
         }
-        self.check_no_later_segment(next)?;
+        if until == i64::MAX {
+            self.check_no_later_segment(next)?;
+        }
         Ok(next - 1)
     }
 
@@ -233,6 +251,14 @@ impl NameStorage {
         }
         Ok(())
     }
+}
+
+fn replay_image(path: &Path, replay: &mut dyn Replay) -> Result<(), StorageError> {
+    let image = ImageReader::open(path)?;
+    // Unknown ones are refused: what is in them would be lost with the next image.
+    image.sections()?;
+    let refused = |source| StorageError::Replay { what: path.display().to_string(), source };
+    replay.image(&image).map_err(refused)
 }
 
 /// When a file was last written, ms since the epoch.

@@ -27,6 +27,7 @@ mod lock;
 mod open;
 mod recover;
 mod save;
+mod saving;
 mod version;
 
 pub use config::StorageConfig;
@@ -45,6 +46,7 @@ pub struct NameStorage {
     config: StorageConfig,
     info: StorageInfo,
     dirs: Vec<Arc<NameDir>>,
+    saving: Arc<saving::Saving>,
 }
 
 impl NameStorage {
@@ -70,6 +72,7 @@ impl NameStorage {
 
     /// Lets others have the folders, whoever still holds this: the NameNode has stopped.
     pub fn unlock(&self) {
+        self.saving.end();
         self.dirs.iter().for_each(|dir| dir.unlock());
     }
 

@@ -42,7 +42,7 @@ impl NameStorage {
             }
         }
         dirs.iter().filter(|dir| dir.holds_images()).for_each(|dir| remove_unfinished(dir));
-        Ok(Self { config, info, dirs })
+        Ok(Self { config, info, dirs, saving: Arc::default() })
     }
 }
 

@@ -3,6 +3,7 @@
 use super::NameStorage;
 use super::dir::{NEW_PREFIX, NameDir};
 use super::error::StorageError;
+use super::saving::Saving;
 use super::version::StorageInfo;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -26,28 +27,11 @@ impl NameStorage {
         txid: i64,
         write: impl FnOnce(&mut ImageWriter<'_>) -> io::Result<()>,
     ) -> Result<(), StorageError> {
-        let mut copies = Copies::create(self.image_dirs(), txid);
+        let _until_saved = self.saving.begin()?;
+        let mut copies = Copies::create(self, txid);
         let mut image = ImageWriter::new(&mut copies);
         match write(&mut image).and_then(|()| image.finish()) {
             Ok(digest) => self.publish_all(copies, &digest),
-            Err(error) => Err(self.why_no_image(copies, Some(error))),
-        }
-    }
-
-    /// As [`NameStorage::save_image`] with an image made before, and its MD5 digest: what makes the
-    /// image holds a lock, what writes it must not.
-    ///
-    /// # Errors
-    /// As [`NameStorage::save_image`].
-    pub fn save_made_image(
-        &self,
-        txid: i64,
-        image: &[u8],
-        digest: &[u8; 16],
-    ) -> Result<(), StorageError> {
-        let mut copies = Copies::create(self.image_dirs(), txid);
-        match copies.write_all(image) {
-            Ok(()) => self.publish_all(copies, digest),
             Err(error) => Err(self.why_no_image(copies, Some(error))),
         }
     }
@@ -150,12 +134,14 @@ struct Copies {
     files: Vec<(Arc<NameDir>, File)>,
     /// Of the first copy that failed.
     failure: Option<StorageError>,
+    saving: Arc<Saving>,
 }
 
 impl Copies {
-    fn create<'a>(dirs: impl Iterator<Item = &'a Arc<NameDir>>, txid: i64) -> Self {
-        let mut copies = Self { txid, files: Vec::new(), failure: None };
-        for dir in dirs {
+    fn create(storage: &NameStorage, txid: i64) -> Self {
+        let saving = Arc::clone(&storage.saving);
+        let mut copies = Self { txid, files: Vec::new(), failure: None, saving };
+        for dir in storage.image_dirs() {
             let path = dir.image_new_path(txid);
             match File::create(&path) {
                 Ok(file) => copies.files.push((Arc::clone(dir), file)),
@@ -199,6 +185,7 @@ impl Write for Copies {
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.saving.check().map_err(io::Error::other)?;
         let txid = self.txid;
         self.each(|dir, file| {
             file.write_all(bytes).map_err(StorageError::io("write", dir.image_new_path(txid)))

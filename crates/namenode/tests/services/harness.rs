@@ -243,3 +243,12 @@ pub fn complete(path: &str, last: &ExtendedBlockProto) -> CompleteRequestProto {
         file_id: None,
     }
 }
+
+/// Waits until `is_so`; panics after a minute, with what was waited for.
+pub async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !is_so().await {
+        assert!(std::time::Instant::now() < end, "no {what}");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+}

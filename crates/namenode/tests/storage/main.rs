@@ -1,6 +1,7 @@
 //! The NameNode's folders through their life: formatted, loaded, written, damaged, lost.
 
 mod apart;
+mod empty;
 mod full;
 mod upgrades;
 
@@ -302,46 +303,6 @@ fn missing_edits_are_a_gap() {
         folders.load(),
         "until at least txid 9 but unable to find any edit logs containing txid 4",
     );
-}
-
-#[test]
-fn segments_without_records_do_not_stand_in_the_way() {
-    let folders = Folders::formatted(1);
-    folders.session(&["/a"], true);
-    fs::write(folders.path(0, "edits_inprogress_0000000000000000004"), "").unwrap();
-    folders.session(&["/b"], true);
-    let header = [0xff, 0xff, 0xff, 0xbd, 0, 0, 0, 0, 0xff, 0xff];
-    fs::write(folders.path(0, "edits_inprogress_0000000000000000007"), header).unwrap();
-    let (storage, report, seen) = folders.load().unwrap();
-    assert_eq!((report.last_txid, seen.paths()), (6, vec!["/a", "/b"]));
-    assert!(folders.names(0).contains(&"edits_inprogress_0000000000000000007.empty".to_owned()));
-    drop(storage);
-    // A full disk: made longer, and the header was never written. One that was is another matter.
-    let padded = folders.path(0, "edits_inprogress_0000000000000000007");
-    fs::write(&padded, [0xff; 4096]).unwrap();
-    assert_eq!(folders.load().unwrap().1.last_txid, 6);
-    fs::write(&padded, [[0xff; 2048], [7; 2048]].concat()).unwrap();
-    refused(folders.load(), "has no valid header");
-}
-
-/// Power was lost while the segment was made: some of its pages never got to the disk, among them that of the header. Zeros
-/// before records are damage.
-#[test]
-fn zero_pages_of_a_segment_just_made_are_an_empty_segment() {
-    let folders = Folders::formatted(1);
-    folders.session(&["/a"], true);
-    let path = folders.path(0, "edits_inprogress_0000000000000000004");
-    let (zeros, filled) = ([0_u8; 4096], [0xff_u8; 4096]);
-    for pages in [[zeros, filled], [filled, zeros], [zeros, zeros]] {
-        fs::write(&path, pages.concat()).unwrap();
-        let (_storage, report, seen) = folders.load().unwrap();
-        assert_eq!((report.last_txid, seen.paths()), (3, vec!["/a"]));
-    }
-    folders.session(&["/b"], false);
-    let mut records = fs::read(&path).unwrap();
-    records.splice(..0, zeros);
-    fs::write(&path, records).unwrap();
-    refused(folders.load(), "its records go up to transaction 5");
 }
 
 #[test]

@@ -19,6 +19,8 @@ pub struct SafeMode {
     phase: Phase,
     /// An operator entered safe mode: only an operator ends it.
     manual: bool,
+    /// There is too little room for edits.
+    low_on_resources: bool,
     threshold: f32,
     min_datanodes: u32,
     extension_ms: u64,
@@ -39,6 +41,7 @@ impl SafeMode {
         Self {
             phase: Phase::PendingThreshold,
             manual: false,
+            low_on_resources: false,
             threshold: params.safemode_threshold,
             min_datanodes: params.safemode_min_datanodes,
             extension_ms: params.safemode_extension_ms,
@@ -54,7 +57,7 @@ impl SafeMode {
 
     /// Whether changes are refused now.
     pub fn is_on(&self) -> bool {
-        self.manual || self.is_starting()
+        self.manual || self.low_on_resources || self.is_starting()
     }
 
     /// Whether the safe mode of the start-up still lasts.
@@ -153,6 +156,16 @@ impl SafeMode {
         self.manual = true;
     }
 
+    /// Whether it is on because there is too little room for edits, whatever else.
+    pub fn is_low_on_resources(&self) -> bool {
+        self.low_on_resources
+    }
+
+    /// Turns it on because there is too little room for edits; off again, if nothing else keeps it on.
+    pub fn set_low_on_resources(&mut self, low: bool) {
+        self.low_on_resources = low;
+    }
+
     /// An operator turns it off, at start-up too. False, and nothing changes, if blocks that are newer than the namespace
     /// would be deleted then; `force` has that done.
     #[must_use]
@@ -162,12 +175,20 @@ impl SafeMode {
         }
         self.future_bytes = 0;
         self.manual = false;
+        self.low_on_resources = false;
         self.phase = Phase::Off;
         true
     }
 
     /// The text that `SafeModeException` and the web page show after "Safe mode is ON.".
     pub fn tip(&self) -> String {
+        if self.low_on_resources {
+            // The missing blank is Apache's.
+            return "Resources are low on NN. Please add or free up more resourcesthen turn off safe mode manually. NOTE:  If you \
+                    turn off safe mode before adding resources, the NN will immediately return to safe mode. Use \"hdfs \
+                    dfsadmin -safemode leave\" to turn safe mode off."
+                .into();
+        }
         if self.manual {
             return "It was turned on manually. Use \"hdfs dfsadmin -safemode leave\" to turn safe mode off.".into();
         }

@@ -44,7 +44,7 @@ pub(super) fn bean_of(core: &Core, figures: &Figures) -> Value {
             "NameDirSize": name_dir_sizes(core).to_string(),
             "JournalTransactionInfo": json!({
                 "LastAppliedOrWrittenTxId": core.log.last_txid().0.to_string(),
-                "MostRecentCheckpointTxId": core.last_checkpoint_txid().to_string(),
+                "MostRecentCheckpointTxId": core.checkpoints.last_txid().to_string(),
             }).to_string(),
             "NameJournalStatus": journals(core).to_string(),
             "NodeUsage": usage(&figures.live).to_string(),

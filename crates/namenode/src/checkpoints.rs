@@ -1,0 +1,103 @@
+//! What is known of checkpoints: the newest image, and when the next is due.
+
+use crate::Error;
+use parking_lot::Mutex;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+use zerohop_conf::{Conf, keys};
+
+/// When images are saved and segments end by themselves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Schedule {
+    /// `dfs.namenode.checkpoint.period`
+    period: Duration,
+    /// `dfs.namenode.checkpoint.txns`
+    edits_max: i64,
+    /// `dfs.namenode.checkpoint.check.period`
+    pub(crate) check_interval: Duration,
+    /// A segment with more transactions ends.
+    pub(crate) segment_max: i64,
+    /// `dfs.namenode.edit.log.autoroll.check.interval.ms`
+    pub(crate) roll_check_interval: Duration,
+}
+
+impl Schedule {
+    fn from_conf(conf: &Conf) -> Result<Self, Error> {
+        let above_zero = |time: Duration| Some(time).filter(|time| !time.is_zero());
+        let time = |key| conf.get_as(key, "a time above 0", above_zero);
+        let edits_max = conf.get(&keys::DFS_NAMENODE_CHECKPOINT_TXNS)?.max(1);
+        let multiplier = conf.get(&keys::DFS_NAMENODE_EDIT_LOG_AUTOROLL_MULTIPLIER_THRESHOLD)?;
+        let period = conf.get(&keys::DFS_NAMENODE_CHECKPOINT_PERIOD)?;
+        let check_interval = time(&keys::DFS_NAMENODE_CHECKPOINT_CHECK_PERIOD)?;
+        Ok(Self {
+            period,
+            edits_max,
+            check_interval: above_zero(period).map_or(check_interval, |p| check_interval.min(p)),
+            // Two at least: a new segment has one already.
+            segment_max: ((f64::from(multiplier) * edits_max as f64) as i64).max(2),
+            roll_check_interval: time(&keys::DFS_NAMENODE_EDIT_LOG_AUTOROLL_CHECK_INTERVAL_MS)?,
+        })
+    }
+
+    /// Whether `edits` transactions behind an image of this age ask for another one.
+    pub(crate) fn is_due(&self, edits: i64, age_ms: u64) -> bool {
+        edits >= self.edits_max || age_ms >= self.period.as_millis() as u64
+    }
+}
+
+/// The newest image, and when the next is due.
+pub(crate) struct Checkpoints {
+    pub(crate) schedule: Schedule,
+    /// The last transaction of the newest image, and when that was written (ms since the epoch).
+    txid: AtomicI64,
+    written_ms: AtomicU64,
+    /// One image is saved at a time.
+    pub(crate) saving: Mutex<()>,
+}
+
+impl Checkpoints {
+    pub(crate) fn from_conf(conf: &Conf, (txid, written_ms): (i64, u64)) -> Result<Self, Error> {
+        let (txid, written_ms) = (AtomicI64::new(txid), AtomicU64::new(written_ms));
+        let schedule = Schedule::from_conf(conf)?;
+        Ok(Self { schedule, txid, written_ms, saving: Mutex::default() })
+    }
+
+    /// The transaction of the newest image.
+    pub(crate) fn last_txid(&self) -> i64 {
+        self.txid.load(Ordering::Relaxed)
+    }
+
+    /// When the newest image was written, ms since the epoch.
+    pub(crate) fn last_written_ms(&self) -> u64 {
+        self.written_ms.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn note(&self, txid: i64, now_ms: u64) {
+        self.txid.store(txid, Ordering::Relaxed);
+        self.written_ms.store(now_ms, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_is_due_by_edits_or_by_age() {
+        let mut conf = Conf::new();
+        conf.set("dfs.namenode.checkpoint.txns", "100");
+        conf.set("dfs.namenode.checkpoint.period", "10");
+        let schedule = Schedule::from_conf(&conf).unwrap();
+        assert!(!schedule.is_due(99, 9_999));
+        assert!(schedule.is_due(100, 0) && schedule.is_due(1, 10_000));
+        assert_eq!(schedule.segment_max, 50);
+        assert_eq!(
+            schedule.check_interval,
+            Duration::from_secs(10),
+            "never longer than the period"
+        );
+        conf.set("dfs.namenode.checkpoint.check.period", "0");
+        let error = Schedule::from_conf(&conf).unwrap_err().to_string();
+        assert!(error.contains("is not a time above 0"), "{error}");
+    }
+}
