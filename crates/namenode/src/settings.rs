@@ -11,6 +11,10 @@ use zerohop_transport::login::User;
 
 /// Entries in a page of a listing where dfs.ls.limit makes no sense.
 const LIST_LIMIT: usize = 1000;
+/// What stands for a dfs.namenode.excess.redundancy.timeout-sec that makes no sense.
+const EXCESS_TIMEOUT_SEC: u64 = 3600;
+/// The same for dfs.namenode.excess.redundancy.timeout.check.limit.
+const EXCESS_CHECK_LIMIT: u64 = 1000;
 /// The port of the NameNode's RPC where none is named.
 const RPC_PORT: u16 = 8020;
 
@@ -156,6 +160,11 @@ fn millis(duration: Duration) -> u64 {
     duration.as_millis() as u64
 }
 
+/// Hadoop takes its own default for what is not above 0.
+fn or_default(conf: &Conf, key: &Key<i64>, default: u64) -> Result<u64, ConfError> {
+    Ok(u64::try_from(conf.get(key)?).ok().filter(|value| *value > 0).unwrap_or(default))
+}
+
 fn above_zero(conf: &Conf, key: &Key<i32>) -> Result<u32, ConfError> {
     conf.get_as(key, "a number above 0", |number| u32::try_from(number).ok().filter(|n| *n > 0))
 }
@@ -190,6 +199,18 @@ fn block_params(conf: &Conf) -> Result<BlockParams, Error> {
             .get(&keys::DFS_NAMENODE_REPLICATION_MAX_STREAMS_HARD_LIMIT)?
             .max(0) as usize,
         invalidate_limit: conf.get(&keys::DFS_BLOCK_INVALIDATE_LIMIT)?.max(1) as usize,
+        deletion_delay_ms: millis(conf.get(&keys::DFS_NAMENODE_STARTUP_DELAY_BLOCK_DELETION_SEC)?),
+        excess_timeout_ms: or_default(
+            conf,
+            &keys::DFS_NAMENODE_EXCESS_REDUNDANCY_TIMEOUT_SEC,
+            EXCESS_TIMEOUT_SEC,
+        )?
+        .saturating_mul(1000),
+        excess_timeout_check_limit: or_default(
+            conf,
+            &keys::DFS_NAMENODE_EXCESS_REDUNDANCY_TIMEOUT_CHECK_LIMIT,
+            EXCESS_CHECK_LIMIT,
+        )? as usize,
         work_multiplier: above_zero(
             conf,
             &keys::DFS_NAMENODE_REPLICATION_WORK_MULTIPLIER_PER_ITERATION,
@@ -214,6 +235,10 @@ fn block_params(conf: &Conf) -> Result<BlockParams, Error> {
         consider_load: conf.get(&keys::DFS_NAMENODE_REDUNDANCY_CONSIDERLOAD)?,
         consider_load_factor: conf.get(&keys::DFS_NAMENODE_REDUNDANCY_CONSIDERLOAD_FACTOR)?,
         safemode_threshold: conf.get(&keys::DFS_NAMENODE_SAFEMODE_THRESHOLD_PCT)?,
+        safemode_replication_min: match conf.get(&keys::DFS_NAMENODE_SAFEMODE_REPLICATION_MIN)? {
+            Some(count) => u16::try_from(count.max(1)).unwrap_or(u16::MAX),
+            None => replication_min,
+        },
         safemode_min_datanodes: conf.get(&keys::DFS_NAMENODE_SAFEMODE_MIN_DATANODES)?.max(0) as u32,
         safemode_extension_ms: millis(conf.get(&keys::DFS_NAMENODE_SAFEMODE_EXTENSION)?),
         seed: fastrand::u64(..),

@@ -3,6 +3,7 @@
 mod datanode;
 mod every;
 mod open_files;
+mod pending_deletions;
 mod quota;
 mod report;
 mod safe_mode;
@@ -63,6 +64,7 @@ const COMMANDS: &[Command] = &[
         run: quota::clear_space,
     },
     Command { name: "-listOpenFiles", usage: "[-path <path>]", run: open_files::run },
+    Command { name: "-listPendingDeletions", usage: "[--json]", run: pending_deletions::run },
     Command {
         name: "-shutdownDatanode",
         usage: "<datanode_host:ipc_port> [upgrade]",

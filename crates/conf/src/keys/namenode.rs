@@ -87,6 +87,10 @@ keys! {
     DFS_BLOCK_INVALIDATE_LIMIT: i32 = "dfs.block.invalidate.limit", "1000", Plain;
     /// Deletions are held back so long after start.
     DFS_NAMENODE_STARTUP_DELAY_BLOCK_DELETION_SEC: Duration = "dfs.namenode.startup.delay.block.deletion.sec", "0", Seconds;
+    /// The deletion of an excess replica that is still there after so long is ordered again.
+    DFS_NAMENODE_EXCESS_REDUNDANCY_TIMEOUT_SEC: i64 = "dfs.namenode.excess.redundancy.timeout-sec", "3600", Plain;
+    /// Excess replicas looked at in one round for that.
+    DFS_NAMENODE_EXCESS_REDUNDANCY_TIMEOUT_CHECK_LIMIT: i64 = "dfs.namenode.excess.redundancy.timeout.check.limit", "1000", Plain;
     /// Replicas a block keeps while DataNodes are in maintenance.
     DFS_NAMENODE_MAINTENANCE_REPLICATION_MIN: i32 = "dfs.namenode.maintenance.replication.min", "1", Plain;
     /// Share of the blocks that must be reported before safe mode ends.

@@ -1,4 +1,4 @@
-//! The pages: `/fsck`, `/jmx`, `/conf`, and an overview at `/`.
+//! The pages: `/fsck`, `/jmx`, `/conf`, `/pendingDeletions`, and an overview at `/`.
 
 mod conf;
 mod date;
@@ -6,6 +6,7 @@ mod fsck;
 mod jmx;
 mod overview;
 mod page;
+mod pending_deletions;
 mod quiet;
 
 use crate::Error;
@@ -87,6 +88,7 @@ fn router(core: Arc<Core>) -> Router {
         .route("/dfshealth.html", get(overview::page))
         .route("/fsck", get(fsck::page))
         .route("/jmx", get(jmx::page))
+        .route("/pendingDeletions", get(pending_deletions::page))
         .route("/conf", get(conf::page))
         .route("/logLevel", get(log_level))
         .route("/webhdfs/{*path}", axum::routing::any(webhdfs))

@@ -33,6 +33,17 @@ pub(super) async fn page(State(core): State<Arc<Core>>) -> Response {
     if let Some(tip) = tip {
         _ = write!(page, "<p class=warn>Safe mode is ON. {}</p>", escaped(&tip));
     }
+    if stats.unknown.replicas > 0 {
+        _ = write!(
+            page,
+            "<p class=warn>DataNodes have {} replicas ({}) of blocks that no file has, {} of them newer than the metadata. \
+             They are <a href=/pendingDeletions>kept until the next full block report</a> of their storages, and deleted \
+             then.</p>",
+            stats.unknown.replicas,
+            bytes(stats.unknown.bytes),
+            stats.unknown.newer
+        );
+    }
     page.push_str("<table>");
     let rows = [
         ("Started", java_date(core.started_ms)),
@@ -48,6 +59,8 @@ pub(super) async fn page(State(core): State<Arc<Core>>) -> Response {
         ("Dead DataNodes", stats.dead_nodes.to_string()),
         ("Blocks with too few replicas", stats.under_replicated.to_string()),
         ("Missing blocks", stats.missing.to_string()),
+        ("Replicas to be deleted", stats.pending_deletion.to_string()),
+        ("Replicas of no file, kept for now", stats.unknown.replicas.to_string()),
         ("Last transaction", core.log.last_txid().to_string()),
     ];
     for (name, value) in rows {

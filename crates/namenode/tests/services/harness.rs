@@ -1,5 +1,6 @@
 //! A NameNode on free ports, called over real RPC; a DataNode is played by the test.
 
+use std::path::Path;
 use std::sync::Arc;
 use zerohop_conf::Conf;
 use zerohop_namenode::{FormatOptions, NameNode};
@@ -9,7 +10,8 @@ use zerohop_proto::hdfs::datanode::received_deleted_block_info_proto::BlockStatu
 use zerohop_proto::hdfs::*;
 use zerohop_transport::login::User;
 use zerohop_transport::rpc::{ClientOptions, RpcClient, RpcError};
-use zerohop_wire::JavaException;
+use zerohop_wire::block_report::ReportBuilder;
+use zerohop_wire::{Block, BlockId, GenerationStamp, JavaException, ReplicaState, ReportedReplica};
 
 pub const CLIENT: &str = "org.apache.hadoop.hdfs.protocol.ClientProtocol";
 pub const DATANODE: &str = "org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol";
@@ -41,7 +43,13 @@ impl Harness {
     }
 
     pub async fn restart(&mut self) {
+        self.restart_after(|_| {}).await;
+    }
+
+    /// Restarts, and changes the name directory in between.
+    pub async fn restart_after(&mut self, change: impl FnOnce(&Path)) {
         self.node.stop().await;
+        change(&self.folder.path().join("name"));
         self.node = NameNode::start(self.conf.clone()).await.unwrap();
     }
 
@@ -130,6 +138,10 @@ pub struct FakeDatanode {
 
 impl FakeDatanode {
     pub async fn join(harness: &Harness) -> Self {
+        Self::join_at(harness, 9866).await
+    }
+
+    pub async fn join_at(harness: &Harness, xfer_port: u32) -> Self {
         let options = ClientOptions::default();
         let user = User::new("hdfs");
         let client = RpcClient::new(harness.node.rpc_addr(), DATANODE, 1, &user, options);
@@ -141,7 +153,7 @@ impl FakeDatanode {
                 ip_addr: "127.0.0.1".into(),
                 host_name: "localhost".into(),
                 datanode_uuid: "uuid-1".into(),
-                xfer_port: 9866,
+                xfer_port,
                 info_port: 9864,
                 ipc_port: 9867,
                 info_secure_port: None,
@@ -184,6 +196,36 @@ impl FakeDatanode {
 
     pub async fn deleted(&self, block: &ExtendedBlockProto) {
         self.report(block, 0, BlockStatus::Deleted).await;
+    }
+
+    /// A full report of its only storage.
+    pub async fn full_report(&self, blocks: &[ExtendedBlockProto]) {
+        let mut report = ReportBuilder::default();
+        for block in blocks {
+            let (id, stamp) = (block.block_id as i64, block.generation_stamp as i64);
+            let block = Block {
+                id: BlockId(id),
+                stamp: GenerationStamp(stamp),
+                len: block.num_bytes.unwrap_or(0),
+            };
+            report.add(&ReportedReplica { block, state: ReplicaState::Finalized });
+        }
+        let storage = dn::StorageBlockReportProto {
+            storage: DatanodeStorageProto {
+                storage_uuid: "DS-1".into(),
+                ..DatanodeStorageProto::default()
+            },
+            number_of_blocks: Some(report.count()),
+            blocks_buffers: report.into_buffers(),
+            blocks: Vec::new(),
+        };
+        let q = dn::BlockReportRequestProto {
+            registration: self.registration.clone(),
+            block_pool_id: self.pool.clone(),
+            reports: vec![storage],
+            context: None,
+        };
+        let _: dn::BlockReportResponseProto = call(&self.client, "blockReport", q).await;
     }
 
     async fn report(&self, block: &ExtendedBlockProto, len: u64, status: BlockStatus) {

@@ -5,6 +5,7 @@ mod harness;
 mod held;
 mod limits;
 mod pages;
+mod restored;
 
 use harness::*;
 use zerohop_proto::hdfs::datanode as dn;

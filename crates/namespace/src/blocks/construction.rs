@@ -61,6 +61,11 @@ impl Construction {
         self.replicas.iter().filter(|replica| !replica.left_out).map(|replica| replica.storage)
     }
 
+    /// All storages known, those left out too.
+    pub(super) fn all_storages(&self) -> impl Iterator<Item = StorageIdx> + '_ {
+        self.replicas.iter().map(|replica| replica.storage)
+    }
+
     pub(super) fn replicas_of(
         &self,
         stamp: GenerationStamp,

@@ -46,8 +46,48 @@ impl BlockManager {
             if let Some(at) = types.iter().position(|kind| Some(*kind) == self.kind_of(extra)) {
                 types.swap_remove(at);
             }
-            self.redundancy.mark_excess(slot, extra);
+            self.redundancy.excess.mark(slot, extra, self.now.mono_ms);
             self.nodes.invalidate(extra, stored.block);
+        }
+    }
+
+    /// Excess replicas of a block that lacks good ones count again: each whose DataNode was not told to delete it yet, and,
+    /// where no other can be read, one whose DataNode was told: the order may have been lost.
+    pub(super) fn keep_needed_excess(&mut self, slot: Slot, expected: u32) {
+        let excess = self.redundancy.excess.of_block(slot);
+        let Some(block) = self.map.get(slot).map(|entry| entry.block()) else { return };
+        for storage in excess {
+            let counts = self.count(slot);
+            let is_readable = counts.live + counts.leaving() > 0;
+            if counts.live >= expected {
+                return;
+            }
+            if self.nodes.call_off_invalidation(storage, block) || !is_readable {
+                self.redundancy.excess.unmark(slot, storage);
+            }
+        }
+    }
+
+    /// Orders the deletion of excess replicas again that are still there long after their DataNode was told, or counts them
+    /// again where they are needed: the answer to a heartbeat may be lost (HDFS-17250).
+    pub(super) fn repeat_deletions(&mut self) {
+        let timeout_ms = self.params.excess_timeout_ms;
+        let deadline_ms = self.now.mono_ms.saturating_sub(timeout_ms);
+        let overdue = self
+            .redundancy
+            .excess
+            .take_overdue(deadline_ms, self.params.excess_timeout_check_limit);
+        for (slot, storage) in overdue {
+            let Some(stored) = self.map.get(slot).map(|entry| entry.view()) else { continue };
+            if stored.state != BlockState::Complete {
+                self.redundancy.excess.mark(slot, storage, self.now.mono_ms);
+            } else if self.count(slot).live >= u32::from(stored.replication) {
+                self.redundancy.excess.mark(slot, storage, self.now.mono_ms);
+                self.nodes.invalidate(storage, stored.block);
+            } else {
+                self.redundancy.excess.unmark(slot, storage);
+                self.recheck(slot);
+            }
         }
     }
 

@@ -2,11 +2,11 @@
 
 use super::node::{Node, NodeCache};
 use super::{
-    AdminState, BlockManager, Command, DatanodeId, NodeIdx, Now, PolicyOf, ReplicaLocation,
+    AdminState, BlockManager, Command, DatanodeId, NodeIdx, Now, PolicyOf, ReplicaLocation, Result,
     StorageIdx, StorageReport, TransferCommand, VolumeFailures,
 };
 use std::sync::Arc;
-use zerohop_wire::{Block, GenerationStamp};
+use zerohop_wire::{Block, GenerationStamp, JavaException};
 
 /// What a heartbeat says of the DataNode as a whole.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +48,7 @@ impl BlockManager {
         let rack: Arc<str> = rack.into();
         let node = match self.nodes.by_uuid(&id.uuid) {
             Some(known) => {
+                self.warn_of_second_datanode(known, &id);
                 self.nodes.rename_node(known, id, rack);
                 known
             }
@@ -60,6 +61,47 @@ impl BlockManager {
         self.reset_reports(node);
         self.count_racks();
         node
+    }
+
+    fn warn_of_second_datanode(&self, known: NodeIdx, id: &DatanodeId) {
+        let Some(old) = self.nodes.node(known) else { return };
+        let (from, to) = (old.id.xfer_addr(), id.xfer_addr());
+        if from == to {
+            return;
+        }
+        let silent_ms = self.now.mono_ms.saturating_sub(old.last_update.mono_ms);
+        if old.alive && silent_ms <= 2 * self.params.heartbeat_interval_ms {
+            tracing::error!(
+                "BLOCK* registerDatanode: {to} has the UUID {} of {from}, which sent a heartbeat {silent_ms} ms ago. {to} \
+                 takes its place, and {from} is refused from now on. If both run, the directories of one are a copy of the \
+                 other's: stop one, and clear its directories before it is started again",
+                id.uuid
+            );
+        } else {
+            tracing::info!(
+                "BLOCK* registerDatanode: {from} is replaced by {to} with the same UUID {}",
+                id.uuid
+            );
+        }
+    }
+
+    /// Refuses a DataNode whose UUID another one registered with since. An unknown UUID passes: its heartbeat is answered
+    /// with the order to register.
+    ///
+    /// # Errors
+    /// `UnregisteredNodeException`, upon which a DataNode stops serving this NameNode.
+    pub fn check_sender(&self, sender: &DatanodeId) -> Result<()> {
+        let node = self.nodes.by_uuid(&sender.uuid).and_then(|node| self.nodes.node(node));
+        let Some(node) = node else { return Ok(()) };
+        if (&node.id.ip, node.id.xfer_port) == (&sender.ip, sender.xfer_port) {
+            return Ok(());
+        }
+        Err(JavaException::UnregisteredNode.with(format!(
+            "Data node {} is attempting to report storage ID {}. Node {} is expected to serve this storage.",
+            sender.xfer_addr(),
+            sender.uuid,
+            node.id.xfer_addr()
+        )))
     }
 
     /// Another UUID at an address means the DataNode there was formatted anew.
@@ -81,7 +123,7 @@ impl BlockManager {
             self.nodes.node(node).map(|known| known.storages.clone()).unwrap_or_default();
         for storage in storages {
             if let Some(known) = self.nodes.storage_mut(storage) {
-                known.reports = 0;
+                known.forget_reports();
             }
         }
     }
@@ -147,6 +189,8 @@ impl BlockManager {
     fn lose_storage(&mut self, storage: StorageIdx) {
         let Some(known) = self.nodes.storage_mut(storage) else { return };
         known.failed = true;
+        known.unknown.clear();
+        self.safe_mode.remove_future(std::mem::take(&mut known.future_bytes));
         (known.capacity, known.remaining, known.dfs_used) = (0, 0, 0);
         let slots = std::mem::take(&mut known.blocks);
         for slot in slots {
@@ -155,8 +199,9 @@ impl BlockManager {
     }
 
     fn commands(&mut self, node: NodeIdx) -> Vec<Command> {
-        let (streams, invalidations) =
-            (self.params.transfer_streams_max, self.params.invalidate_limit);
+        let is_deleting = self.now.mono_ms >= self.deletions_from_ms;
+        let invalidations = if is_deleting { self.params.invalidate_limit } else { 0 };
+        let streams = self.params.transfer_streams_max;
         let Some(known) = self.nodes.node_mut(node) else { return Vec::new() };
         let mut commands = Vec::new();
         let free =
@@ -213,6 +258,7 @@ impl BlockManager {
         }
         self.schedules_rolled_ms = self.now.mono_ms;
         self.nodes.nodes.iter_mut().for_each(|node| node.scheduled.roll());
+        self.removed.roll();
     }
 
     /// A DataNode is dead: its replicas do not count any more.
@@ -226,12 +272,9 @@ impl BlockManager {
         let storages = known.storages.clone();
         self.count_racks();
         for storage in storages {
-            let slots = self
-                .nodes
-                .storage_mut(storage)
-                .map(|known| std::mem::take(&mut known.blocks))
-                .unwrap_or_default();
-            for slot in slots {
+            let Some(known) = self.nodes.storage_mut(storage) else { continue };
+            known.unknown.clear();
+            for slot in std::mem::take(&mut known.blocks) {
                 self.drop_replica(slot, storage);
             }
         }
@@ -254,6 +297,7 @@ impl BlockManager {
     /// namespace gave out: unknown blocks with later ones mean that its metadata is too old.
     pub fn start(&mut self, now: Now, last_stamp: GenerationStamp) {
         self.pass(now);
+        self.deletions_from_ms = self.now.mono_ms.saturating_add(self.params.deletion_delay_ms);
         let complete = self.block_count() - self.constructions.len() as u64;
         self.safe_mode.start(complete, last_stamp, now);
     }

@@ -128,6 +128,8 @@ impl BlockManager {
             return;
         }
         self.map.set_state(slot, BlockState::Complete);
+        self.safe_mode.block_completed();
+        self.count_for_safe_mode(slot);
         self.delete_left_behind(slot, stamp);
         self.constructions.remove(&slot);
         self.completed.push(id);
@@ -147,12 +149,22 @@ impl BlockManager {
             self.nodes.invalidate(storage, self.as_stored(slot, storage, stored.block));
         }
         if stored.state == BlockState::Complete {
-            self.safe_mode.block_removed(self.count(slot).live);
+            self.safe_mode.block_removed(slot);
         }
+        self.removed.insert(id, self.awaited_nodes(slot));
         self.drop_construction(slot);
         self.corrupt.remove(&slot);
         self.forget_redundancy(slot);
         self.map.remove(slot);
+    }
+
+    /// DataNodes that a replica of the block is being written or copied to.
+    fn awaited_nodes(&self, slot: Slot) -> smallvec::SmallVec<[super::NodeIdx; 3]> {
+        let written =
+            self.constructions.get(&slot).into_iter().flat_map(Construction::all_storages);
+        let copied = self.redundancy.pending.get(&slot).into_iter();
+        let copied = copied.flat_map(|pending| pending.targets.iter().copied());
+        written.chain(copied).filter_map(|storage| self.nodes.node_of(storage)).collect()
     }
 
     /// Forgets a block without having replicas deleted (replay: nothing is known of replicas yet).
@@ -212,7 +224,7 @@ impl BlockManager {
         let extra = self.forget_redundancy(slot);
         for storage in extra {
             if !self.nodes.call_off_invalidation(storage, block) {
-                self.redundancy.mark_excess(slot, storage);
+                self.redundancy.excess.mark(slot, storage, self.now.mono_ms);
             }
         }
     }

@@ -9,6 +9,7 @@
 mod cached;
 mod construction;
 mod decommission;
+mod excess;
 mod extra;
 mod heartbeat;
 mod inspect;
@@ -18,6 +19,7 @@ mod map;
 mod node;
 mod nodes;
 mod params;
+mod pending_deletions;
 mod placement;
 pub mod policy;
 mod queues;
@@ -33,6 +35,7 @@ mod stats;
 mod tests;
 mod topology;
 mod types;
+mod unknown;
 mod unplaced;
 
 pub use construction::Recovery;
@@ -40,6 +43,7 @@ pub use decommission::Admission;
 pub use heartbeat::{Heartbeat, HeartbeatReply};
 pub use inspect::{BlockCheck, Misplaced, ReplicaCheck};
 pub use params::BlockParams;
+pub use report::ReportOutcome;
 pub use safemode::SafeMode;
 pub use stats::{NodeFilter, NodeReport};
 pub use topology::DEFAULT_RACK;
@@ -52,6 +56,7 @@ use nodes::Nodes;
 use queues::Redundancy;
 use smallvec::SmallVec;
 use topology::Dice;
+use unknown::RemovedWhileWritten;
 
 /// The block manager; see the module's text.
 pub struct BlockManager {
@@ -65,12 +70,15 @@ pub struct BlockManager {
     /// Replicas known to be bad.
     corrupt: HashMap<Slot, SmallVec<[BadReplica; 1]>>,
     redundancy: Redundancy,
+    removed: RemovedWhileWritten,
     safe_mode: SafeMode,
     completed: Vec<Completed>,
     dice: Dice,
     /// Racks with a live DataNode.
     racks: usize,
     schedules_rolled_ms: u64,
+    /// No DataNode is told to delete anything before this instant of the steady clock.
+    deletions_from_ms: u64,
     /// DataNodes that fell silent since the start.
     expired_heartbeats: u64,
     /// How often the mean load was computed: tests count work, not time.
@@ -88,11 +96,13 @@ impl BlockManager {
             constructions: HashMap::new(),
             corrupt: HashMap::new(),
             redundancy: Redundancy::default(),
+            removed: RemovedWhileWritten::default(),
             safe_mode: SafeMode::new(&params),
             completed: Vec::new(),
             dice: Dice::new(params.seed),
             racks: 0,
             schedules_rolled_ms: 0,
+            deletions_from_ms: 0,
             expired_heartbeats: 0,
             #[cfg(test)]
             means: Default::default(),

@@ -5,6 +5,7 @@ use super::types::{
     AdminState, DatanodeId, NodeIdx, Now, RecoverCommand, StorageIdx, StorageReport, StorageType,
     TransferCommand, VolumeFailures,
 };
+use super::unknown::UnknownReplicas;
 use hashbrown::HashSet;
 use roaring::RoaringBitmap;
 use smallvec::SmallVec;
@@ -59,12 +60,23 @@ pub(super) struct Storage {
     pub(super) reports: u32,
     /// Bytes of reported blocks that are newer than the namespace, while safe mode of the start lasts.
     pub(super) future_bytes: u64,
+    /// Replicas that the namespace does not know.
+    pub(super) unknown: UnknownReplicas,
+    /// A full report followed the first one since its DataNode registered: unknown replicas are deleted from then on.
+    pub(super) deletes_unknown: bool,
 }
 
 impl Storage {
     /// Whether a block of this size may be placed there.
     pub(super) fn takes(&self, kind: StorageType, block_size: u64) -> bool {
         self.kind == kind && !self.failed && !self.read_only && self.remaining >= block_size
+    }
+
+    /// Its DataNode registered anew or is gone: what it reports next is a first report.
+    pub(super) fn forget_reports(&mut self) {
+        self.reports = 0;
+        self.unknown.clear();
+        self.deletes_unknown = false;
     }
 
     pub(super) fn apply(&mut self, report: &StorageReport) {

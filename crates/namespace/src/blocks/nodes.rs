@@ -7,6 +7,7 @@ use super::types::{
     AdminState, DatanodeId, DatanodeInfo, NodeIdx, NodeStats, Now, RecoverCommand, ReplicaLocation,
     StorageIdx, StorageType, VolumeFailures,
 };
+use super::unknown::UnknownReplicas;
 use hashbrown::HashMap;
 use roaring::RoaringBitmap;
 use smallvec::SmallVec;
@@ -172,6 +173,8 @@ impl Nodes {
             blocks: RoaringBitmap::new(),
             reports: 0,
             future_bytes: 0,
+            unknown: UnknownReplicas::default(),
+            deletes_unknown: false,
         });
         self.by_storage.insert((node, id.clone()), storage);
         if let Some(owner) = self.node_mut(node) {

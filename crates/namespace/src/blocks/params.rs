@@ -15,6 +15,12 @@ pub struct BlockParams {
     pub transfer_streams_hard_max: usize,
     /// `dfs.block.invalidate.limit`: deletions in one command.
     pub invalidate_limit: usize,
+    /// `dfs.namenode.startup.delay.block.deletion.sec`, in milliseconds.
+    pub deletion_delay_ms: u64,
+    /// `dfs.namenode.excess.redundancy.timeout-sec`, in milliseconds.
+    pub excess_timeout_ms: u64,
+    /// `dfs.namenode.excess.redundancy.timeout.check.limit`: excess replicas looked at in one round.
+    pub excess_timeout_check_limit: usize,
     /// `dfs.namenode.redundancy.interval.seconds` times the work multiplier: blocks looked at per node and tick.
     pub work_multiplier: usize,
     /// `dfs.namenode.reconstruction.pending.timeout-sec`, in milliseconds.
@@ -37,6 +43,8 @@ pub struct BlockParams {
     pub consider_load_factor: f64,
     /// `dfs.namenode.safemode.threshold-pct`.
     pub safemode_threshold: f32,
+    /// `dfs.namenode.safemode.replication.min`, else as `replication_min`: replicas that make a block safe.
+    pub safemode_replication_min: u16,
     /// `dfs.namenode.safemode.min.datanodes`.
     pub safemode_min_datanodes: u32,
     /// `dfs.namenode.safemode.extension`, in milliseconds.
@@ -60,6 +68,9 @@ impl Default for BlockParams {
             transfer_streams_max: 2,
             transfer_streams_hard_max: 4,
             invalidate_limit: 1000,
+            deletion_delay_ms: 0,
+            excess_timeout_ms: 3_600_000,
+            excess_timeout_check_limit: 1000,
             work_multiplier: 2,
             pending_timeout_ms: 300_000,
             redundancy_interval_ms: 3_000,
@@ -71,6 +82,7 @@ impl Default for BlockParams {
             consider_load: true,
             consider_load_factor: 2.0,
             safemode_threshold: 0.999,
+            safemode_replication_min: 1,
             safemode_min_datanodes: 0,
             safemode_extension_ms: 30_000,
             report_leases_max: 6,

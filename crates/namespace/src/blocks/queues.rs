@@ -1,5 +1,6 @@
 //! Blocks by what they lack: the queues of copies to make, copies under way, replicas too many.
 
+use super::excess::ExcessReplicas;
 use super::map::Slot;
 use super::types::{NodeIdx, StorageIdx, Storages};
 use hashbrown::HashMap;
@@ -18,7 +19,7 @@ pub(super) struct Redundancy {
     /// Where the next walk of each queue goes on.
     pub(super) cursors: [Slot; QUEUES],
     pub(super) pending: HashMap<Slot, Pending>,
-    pub(super) excess: HashMap<Slot, Storages>,
+    pub(super) excess: ExcessReplicas,
     /// Blocks with more replicas than they should have: one is chosen for deletion when the caller says what policy
     /// their files have.
     pub(super) extra: BTreeMap<Slot, Arrival>,
@@ -51,7 +52,7 @@ impl Redundancy {
     }
 
     pub(super) fn is_excess(&self, slot: Slot, storage: StorageIdx) -> bool {
-        self.excess.get(&slot).is_some_and(|storages| storages.contains(&storage))
+        self.excess.contains(slot, storage)
     }
 
     /// Replicas were ordered or a pipeline wrote them: they count until they are reported or the time is up.
@@ -81,20 +82,7 @@ impl Redundancy {
     pub(super) fn forget(&mut self, slot: Slot) -> Storages {
         self.dequeue(slot);
         self.extra.remove(&slot);
-        self.excess.remove(&slot).unwrap_or_default()
-    }
-
-    /// A replica too much: it does not count, and its DataNode is told to delete it.
-    pub(super) fn mark_excess(&mut self, slot: Slot, storage: StorageIdx) {
-        self.excess.entry(slot).or_default().push(storage);
-    }
-
-    pub(super) fn forget_excess(&mut self, slot: Slot, storage: StorageIdx) {
-        let Some(storages) = self.excess.get_mut(&slot) else { return };
-        storages.retain(|other| *other != storage);
-        if storages.is_empty() {
-            self.excess.remove(&slot);
-        }
+        self.excess.unmark_block(slot)
     }
 
     pub(super) fn enqueue(&mut self, slot: Slot, priority: usize) {
@@ -124,10 +112,6 @@ impl Redundancy {
 
     pub(super) fn pending_blocks(&self) -> u64 {
         self.pending.len() as u64
-    }
-
-    pub(super) fn excess_replicas(&self) -> u64 {
-        self.excess.values().map(|storages| storages.len() as u64).sum()
     }
 
     /// Up to `limit` slots in order of priority, each queue going on where it stood.

@@ -193,7 +193,7 @@ impl BlockManager {
         // The DataNodes finalized these replicas before they answered: no report has to be waited for. An order to
         // delete one as being too much has the old stamp, and will not be carried out.
         for storage in storages {
-            self.redundancy.forget_excess(slot, *storage);
+            self.redundancy.excess.unmark(slot, *storage);
             self.nodes.note_replica(*storage, slot);
             self.map.add_storage(slot, *storage);
         }

@@ -23,6 +23,7 @@ impl BlockManager {
             return;
         }
         let expected = u32::from(entry.replication());
+        self.keep_needed_excess(slot, expected);
         let counts = self.count(slot);
         let enough = counts.live + counts.maintenance + counts.pending >= expected;
         let spread = counts.pending > 0 || self.is_well_spread(slot, expected);
@@ -59,7 +60,7 @@ impl BlockManager {
             let on_node = |storage: &StorageIdx| self.nodes.node_of(*storage) == Some(bad.node);
             let storage = self.map.storages(slot).iter().copied().find(on_node);
             if let Some(storage) = storage
-                && self.is_dispensable(&stored, bad.node, slot, live, bad.reported)
+                && self.is_dispensable(&stored, storage, slot, live, bad.reported)
             {
                 self.nodes.invalidate(storage, bad.reported.unwrap_or(stored.block));
                 self.drop_replica(slot, storage);
@@ -69,21 +70,29 @@ impl BlockManager {
 
     /// Forgets one replica and looks at what that means for the block.
     pub(super) fn drop_replica(&mut self, slot: Slot, storage: StorageIdx) {
-        let was_live = !self.is_corrupt(slot, storage);
         self.nodes.forget_replica(storage, slot);
-        self.redundancy.forget_excess(slot, storage);
+        self.redundancy.excess.unmark(slot, storage);
         if let Some(node) = self.nodes.node_of(storage) {
             self.forgive(slot, node);
         }
         if !self.map.remove_storage(slot, storage) {
             return;
         }
-        let complete =
-            self.map.get(slot).is_some_and(|entry| entry.state() == BlockState::Complete);
-        if complete && was_live {
-            self.safe_mode.replica_removed(self.count(slot).live);
-        }
+        self.count_for_safe_mode(slot);
         self.recheck(slot);
+    }
+
+    /// Tells safe mode how many replicas of a block can be read. What operators want of their DataNodes does not matter:
+    /// replicas on one that leaves can be read and copied, and it may be taken back at any time.
+    pub(super) fn count_for_safe_mode(&mut self, slot: Slot) {
+        let entry = self.map.get(slot);
+        if self.safe_mode.is_starting()
+            && entry.is_some_and(|entry| entry.state() == BlockState::Complete)
+        {
+            let all = self.map.storages(slot).iter();
+            let readable = all.filter(|storage| !self.is_corrupt(slot, **storage)).count();
+            self.safe_mode.replicas_changed(slot, readable);
+        }
     }
 
     /// A node's replica of a block does not count as corrupt any more.
@@ -106,6 +115,7 @@ impl BlockManager {
         }
         self.scan_some();
         self.retry_late();
+        self.repeat_deletions();
         let now_ms = self.now.mono_ms;
         if self.safe_mode.is_on()
             || now_ms < self.redundancy.last_work_ms + self.params.redundancy_interval_ms
@@ -241,7 +251,7 @@ impl BlockManager {
 
 /// The queue a block with too few replicas belongs in.
 fn priority(counts: &ReplicaCounts, expected: u32) -> usize {
-    let leaving = counts.decommissioning + counts.decommissioned + counts.maintenance;
+    let leaving = counts.leaving();
     match counts.live {
         0 if leaving > 0 => 0,
         0 => WITHOUT_REPLICA,

@@ -4,7 +4,7 @@ use super::map::Slot;
 use super::queues::Arrival;
 use super::{
     BadReplica, BlockManager, BlockState, CorruptReason, NodeIdx, ReplicaEvent, ReplicaState,
-    ReportedReplica, Result, StorageIdx, StorageType, Storages, StoredBlock,
+    ReportedReplica, Result, StorageIdx, StorageType, Storages, StoredBlock, UnknownTotals,
 };
 use roaring::RoaringBitmap;
 use std::sync::Arc;
@@ -13,12 +13,21 @@ use zerohop_wire::{Block, JavaException};
 /// How a replica was told of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
-    /// The first full report of a storage since its DataNode registered.
+    /// The first full report of a storage since its DataNode registered, or one during the safe mode of the start.
     FirstReport,
     /// A later one.
     Report,
     /// An incremental report; perhaps of a replica that shall take another DataNode's place.
     Event(Option<NodeIdx>),
+}
+
+/// What a full report led to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReportOutcome {
+    /// Replicas that the namespace does not know and that the storage's next full report will have deleted.
+    pub unknown: UnknownTotals,
+    /// Deletions ordered because of this report.
+    pub deletions: usize,
 }
 
 impl BlockManager {
@@ -31,14 +40,14 @@ impl BlockManager {
         uuid: &str,
         storage: (&Arc<str>, StorageType),
         replicas: impl IntoIterator<Item = ReportedReplica>,
-    ) -> Result<()> {
+    ) -> Result<ReportOutcome> {
         let node = self.reporting_node(uuid)?;
         let storage = self.nodes.ensure_storage(node, storage.0, storage.1);
-        let is_first = self.nodes.storage(storage).is_none_or(|known| known.reports == 0);
-        let origin = if is_first { Origin::FirstReport } else { Origin::Report };
-        if is_first {
-            self.forget_future(storage);
-        }
+        let deletions_before = self.nodes.node(node).map_or(0, |known| known.invalidate.len());
+        let is_later = self.nodes.storage(storage).is_some_and(|known| known.reports > 0)
+            && !self.safe_mode.is_starting();
+        let origin = if is_later { Origin::Report } else { Origin::FirstReport };
+        self.begin_report(storage, is_later);
         let mut reported = RoaringBitmap::new();
         for replica in replicas {
             if let Some(slot) = self.reported(storage, replica, origin) {
@@ -58,7 +67,22 @@ impl BlockManager {
             known.last_report = now;
         }
         self.doubt_decommissioned(node);
-        Ok(())
+        self.safe_mode.check();
+        let deletions = self.nodes.node(node).map_or(0, |known| known.invalidate.len());
+        let known = self.nodes.storage(storage);
+        Ok(ReportOutcome {
+            unknown: known.map(|known| known.unknown.totals()).unwrap_or_default(),
+            deletions: deletions.saturating_sub(deletions_before),
+        })
+    }
+
+    /// What the storage's last report said of unknown replicas is said again.
+    fn begin_report(&mut self, storage: StorageIdx, is_later: bool) {
+        if let Some(known) = self.nodes.storage_mut(storage) {
+            known.unknown.clear();
+            known.deletes_unknown |= is_later;
+            self.safe_mode.remove_future(std::mem::take(&mut known.future_bytes));
+        }
     }
 
     /// Events since the last report.
@@ -84,6 +108,7 @@ impl BlockManager {
                 ReplicaEvent::Moved(block, from) => self.received(storage, block, Some(from)),
             }
         }
+        self.safe_mode.check();
         Ok(())
     }
 
@@ -105,6 +130,9 @@ impl BlockManager {
 
     fn deleted(&mut self, storage: StorageIdx, block: Block) {
         self.nodes.call_off_invalidation(storage, block);
+        if let Some(known) = self.nodes.storage_mut(storage) {
+            known.unknown.remove(block);
+        }
         let Some((slot, stored)) = self.entry(block.id) else { return };
         self.expect_no_replica(slot, storage, block.stamp);
         if self.map.storages(slot).contains(&storage)
@@ -122,7 +150,7 @@ impl BlockManager {
         origin: Origin,
     ) -> Option<Slot> {
         let Some((slot, stored)) = self.entry(replica.block.id) else {
-            self.unknown(storage, replica.block, origin);
+            self.unknown_replica(storage, replica.block);
             return None;
         };
         let instead_of = match origin {
@@ -172,27 +200,6 @@ impl BlockManager {
             && !self.is_corrupt(slot, storage)
     }
 
-    /// A replica that belongs to no file is deleted, except by the first report after a start: an old image must not
-    /// cost data before an operator could see it.
-    fn unknown(&mut self, storage: StorageIdx, block: Block, origin: Origin) {
-        if origin != Origin::FirstReport || !self.safe_mode.is_starting() {
-            return self.nodes.invalidate(storage, block);
-        }
-        if self.safe_mode.is_in_future(block.stamp)
-            && let Some(known) = self.nodes.storage_mut(storage)
-        {
-            known.future_bytes = known.future_bytes.saturating_add(block.len);
-            self.safe_mode.add_future(block.len);
-        }
-    }
-
-    /// A storage reports anew: what it said of blocks of the future is said again.
-    fn forget_future(&mut self, storage: StorageIdx) {
-        if let Some(known) = self.nodes.storage_mut(storage) {
-            self.safe_mode.remove_future(std::mem::take(&mut known.future_bytes));
-        }
-    }
-
     fn add_replica(
         &mut self,
         slot: Slot,
@@ -211,7 +218,7 @@ impl BlockManager {
         self.nodes.note_replica(storage, slot);
         match stored.state {
             BlockState::Complete => {
-                self.safe_mode.replica_added(self.count(slot).live);
+                self.count_for_safe_mode(slot);
                 self.recheck_after(slot, Arrival { added: node, instead_of });
             }
             BlockState::Committed if reported.stamp == stored.block.stamp && self.has_min(slot) => {
@@ -276,10 +283,16 @@ impl BlockManager {
         let counts = self.count(slot);
         let others = counts.live - u32::from(was_live && counts.live > 0);
         if stored.state == BlockState::Complete
-            && self.is_dispensable(&stored, node, slot, others, reported)
+            && self.is_dispensable(&stored, storage, slot, others, reported)
         {
             self.nodes.invalidate(storage, reported.unwrap_or(stored.block));
             return self.drop_replica(slot, storage);
+        }
+        if let Some(newer) = reported
+            && Self::is_newer_than_block(stored.block, reported)
+            && !self.deletes_unknown(storage)
+        {
+            self.list_unknown(storage, newer);
         }
         let bad = self.corrupt.entry(slot).or_default();
         if !bad.iter().any(|bad| bad.node == node) {
@@ -288,9 +301,7 @@ impl BlockManager {
         if self.map.add_storage(slot, storage) {
             self.nodes.note_replica(storage, slot);
         }
-        if was_live && stored.state == BlockState::Complete {
-            self.safe_mode.replica_removed(self.count(slot).live);
-        }
+        self.count_for_safe_mode(slot);
         self.recheck(slot);
     }
 }
@@ -298,21 +309,26 @@ impl BlockManager {
 impl BlockManager {
     /// Whether a bad replica can be deleted at once: there are enough good ones; or it holds a place
     /// that a new replica needs; or it is what a pipeline left behind when it went on without that
-    /// node. A good one must be left in any case.
+    /// node. A good one must be left in any case. A replica newer than its block may be good, and the
+    /// image too old: it goes no sooner than one of a block that no file has.
     pub(super) fn is_dispensable(
         &self,
         stored: &StoredBlock,
-        node: NodeIdx,
+        storage: StorageIdx,
         slot: Slot,
         others: u32,
         reported: Option<Block>,
     ) -> bool {
+        if Self::is_newer_than_block(stored.block, reported) && !self.deletes_unknown(storage) {
+            return false;
+        }
+        let node = self.nodes.node_of(storage);
         let expected = u32::from(stored.replication.max(1));
         let has_min = others >= u32::from(self.params.replication_min).max(1);
         let bad = self
             .corrupt
             .get(&slot)
-            .map_or(0, |bad| bad.iter().filter(|bad| bad.node != node).count() as u32)
+            .map_or(0, |bad| bad.iter().filter(|bad| Some(bad.node) != node).count() as u32)
             + 1;
         let is_left_behind = reported.is_some_and(|block| block.stamp < stored.block.stamp);
         others >= expected || has_min && (others + bad > expected || is_left_behind)

@@ -1,7 +1,9 @@
 //! Safe mode: after a start nothing changes until enough blocks were reported.
 
+use super::map::Slot;
 use super::params::BlockParams;
 use super::types::Now;
+use roaring::RoaringBitmap;
 use zerohop_wire::GenerationStamp;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,9 +26,10 @@ pub struct SafeMode {
     threshold: f32,
     min_datanodes: u32,
     extension_ms: u64,
-    replication_min: u32,
+    replication_min: usize,
     total: u64,
-    safe: u64,
+    /// Blocks that count as safe, while the safe mode of the start lasts.
+    safe: RoaringBitmap,
     live_nodes: u32,
     now_ms: u64,
     /// The last stamp the namespace gave out before this start.
@@ -45,9 +48,9 @@ impl SafeMode {
             threshold: params.safemode_threshold,
             min_datanodes: params.safemode_min_datanodes,
             extension_ms: params.safemode_extension_ms,
-            replication_min: u32::from(params.replication_min),
+            replication_min: usize::from(params.safemode_replication_min),
             total: 0,
-            safe: 0,
+            safe: RoaringBitmap::new(),
             live_nodes: 0,
             now_ms: 0,
             last_stamp: GenerationStamp(0),
@@ -73,7 +76,7 @@ impl SafeMode {
     pub(super) fn start(&mut self, complete_blocks: u64, last_stamp: GenerationStamp, now: Now) {
         (self.total, self.last_stamp) = (complete_blocks, last_stamp);
         self.now_ms = now.mono_ms;
-        self.advance();
+        self.check();
     }
 
     fn needed(&self) -> u64 {
@@ -81,10 +84,11 @@ impl SafeMode {
     }
 
     fn thresholds_met(&self) -> bool {
-        self.safe >= self.needed() && self.live_nodes >= self.min_datanodes
+        self.safe.len() >= self.needed() && self.live_nodes >= self.min_datanodes
     }
 
-    fn advance(&mut self) {
+    /// Goes on to the next phase if its conditions hold.
+    pub(super) fn check(&mut self) {
         match self.phase {
             Phase::PendingThreshold
                 if self.thresholds_met() && self.total > 0 && self.extension_ms > 0 =>
@@ -126,28 +130,32 @@ impl SafeMode {
     pub(super) fn tick(&mut self, now: Now, live_nodes: u32) {
         self.now_ms = now.mono_ms;
         self.live_nodes = live_nodes;
-        self.advance();
+        self.check();
     }
 
-    /// A complete block has this many live replicas, one more than before.
-    pub(super) fn replica_added(&mut self, live: u32) {
-        if self.is_starting() && live == self.replication_min {
-            self.safe += 1;
-            self.advance();
+    /// A complete block has this many readable replicas now. A report is taken in as a whole before [`SafeMode::check`] may
+    /// end safe mode: the rest of it may tell that the metadata is too old.
+    pub(super) fn replicas_changed(&mut self, slot: Slot, readable: usize) {
+        if !self.is_starting() {
+            return;
+        }
+        if readable < self.replication_min {
+            self.safe.remove(slot);
+        } else {
+            self.safe.insert(slot);
         }
     }
 
-    /// A complete block has this many live replicas, one less than before.
-    pub(super) fn replica_removed(&mut self, live: u32) {
-        if self.is_starting() && live + 1 == self.replication_min {
-            self.safe = self.safe.saturating_sub(1);
-        }
+    /// A block that was being written is complete.
+    pub(super) fn block_completed(&mut self) {
+        self.total += u64::from(self.is_starting());
     }
 
-    pub(super) fn block_removed(&mut self, live: u32) {
+    /// A complete block is gone.
+    pub(super) fn block_removed(&mut self, slot: Slot) {
         if self.is_starting() {
             self.total = self.total.saturating_sub(1);
-            self.safe -= u64::from(live >= self.replication_min && self.safe > 0);
+            self.safe.remove(slot);
         }
     }
 
@@ -192,7 +200,7 @@ impl SafeMode {
         if self.manual {
             return "It was turned on manually. Use \"hdfs dfsadmin -safemode leave\" to turn safe mode off.".into();
         }
-        let blocks_met = self.safe >= self.needed();
+        let blocks_met = self.safe.len() >= self.needed();
         let mut tip = self.blocks_tip(blocks_met);
         tip.push_str(&self.nodes_tip(blocks_met));
         if self.future_bytes > 0 {
@@ -227,13 +235,14 @@ impl SafeMode {
     }
 
     fn blocks_tip(&self, met: bool) -> String {
-        let Self { safe, total, threshold, .. } = self;
+        let Self { total, threshold, .. } = self;
+        let safe = self.safe.len();
         if met {
             format!(
                 "The reported blocks {safe} has reached the threshold {threshold:.4} of total blocks {total}. "
             )
         } else {
-            let missing = self.needed().saturating_sub(*safe);
+            let missing = self.needed().saturating_sub(safe);
             format!(
                 "The reported blocks {safe} needs additional {missing} blocks to reach the threshold {threshold:.4} of \
                  total blocks {total}.\n"

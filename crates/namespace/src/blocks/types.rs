@@ -325,6 +325,51 @@ pub struct ReplicaCounts {
     pub pending: u32,
 }
 
+impl ReplicaCounts {
+    /// Good replicas on DataNodes that operators take out of service.
+    pub(super) fn leaving(&self) -> u32 {
+        self.decommissioning + self.decommissioned + self.maintenance
+    }
+}
+
+/// How many replicas are unknown, and how large they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnknownTotals {
+    /// Replicas.
+    pub replicas: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Those of them whose generation stamp is later than any this NameNode had given out when it started.
+    pub newer: u64,
+}
+
+impl UnknownTotals {
+    pub(super) fn add(&mut self, other: Self) {
+        self.replicas = self.replicas.saturating_add(other.replicas);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.newer = self.newer.saturating_add(other.newer);
+    }
+}
+
+/// A storage with unknown replicas, and some of their blocks.
+#[derive(Clone, Debug)]
+pub struct UnknownOnStorage {
+    /// The DataNode's UUID.
+    pub uuid: String,
+    /// Where clients reach it, `ip:port`.
+    pub xfer_addr: String,
+    /// The storage's id.
+    pub storage_id: Arc<str>,
+    /// When the DataNode last sent a full report; ms since 1970, 0 for never.
+    pub last_report_ms: u64,
+    /// How many there are.
+    pub totals: UnknownTotals,
+    /// A page of their ids.
+    pub ids: Vec<BlockId>,
+    /// Where the next page begins; none after the last one. Fewer ids than replicas are listed if there are very many.
+    pub next: Option<u64>,
+}
+
 /// Sums over all DataNodes and blocks, for `getStats`, JMX and `dfsadmin -report`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -344,6 +389,8 @@ pub struct BlockStats {
     pub pending_replication: u64,
     pub pending_deletion: u64,
     pub excess: u64,
+    /// Replicas that the namespace does not know, not deleted yet.
+    pub unknown: UnknownTotals,
     pub bytes_in_future: u64,
     pub under_construction: u64,
     pub low_redundancy_with_highest_priority: u64,

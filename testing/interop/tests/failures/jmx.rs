@@ -26,11 +26,13 @@ const NAMES: [&str; 7] = [
 const ONLY_APACHE: &str = include_str!("jmx_only_apache.txt");
 
 /// Members that only ours have.
-const ONLY_OURS: [&str; 6] = [
+const ONLY_OURS: [&str; 8] = [
     "FSDatasetState FailedStorageLocations",
     "FSDatasetState NumBlocks",
     "FSDatasetState StorageInfo",
     "FSNamesystem FSState",
+    "FSNamesystem UnknownReplicas",
+    "FSNamesystem UnknownReplicasNewerThanMetadata",
     "NameNodeInfo NNStarted",
     "NameNodeInfo TotalFiles",
 ];

@@ -49,6 +49,8 @@ pub(super) fn system(core: &Core, figures: &Figures) -> Value {
             "ScheduledReplicationBlocks": blocks.pending_replication,
             "PendingDeletionBlocks": blocks.pending_deletion,
             "ExcessBlocks": blocks.excess,
+            "UnknownReplicas": blocks.unknown.replicas,
+            "UnknownReplicasNewerThanMetadata": blocks.unknown.newer,
             "PostponedMisreplicatedBlocks": 0,
             "PendingDataNodeMessageCount": 0,
             "MillisSinceLastLoadedEdits": 0,

@@ -1,10 +1,19 @@
 //! Whether a call comes from a DataNode of this namespace.
 
+use crate::convert;
 use crate::core::Core;
 use crate::rpc::answer::Outcome;
 use zerohop_proto::hdfs::StorageInfoProto;
 use zerohop_proto::hdfs::datanode::DatanodeRegistrationProto;
 use zerohop_wire::{JavaException, RemoteException};
+
+/// Refuses calls of a DataNode that does not belong to this namespace, or whose UUID another one registered with since.
+pub(super) fn check_sender(core: &Core, registration: &DatanodeRegistrationProto) -> Outcome<()> {
+    check_registration(core, registration)?;
+    let sender = convert::datanode_id(registration.datanode_id.clone());
+    let checked = core.read(|namespace| namespace.blocks.check_sender(&sender));
+    checked.inspect_err(|refusal| tracing::warn!("{}", refusal.message))
+}
 
 /// Refuses DataNodes of another namespace.
 pub(super) fn check_registration(

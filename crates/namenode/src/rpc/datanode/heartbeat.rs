@@ -1,6 +1,6 @@
 //! Heartbeats: figures in, commands out.
 
-use super::check::check_registration;
+use super::check::check_sender;
 use super::command;
 use crate::convert;
 use crate::message::{decode, encode};
@@ -16,7 +16,7 @@ pub(super) fn heartbeat(call: Call<'_>) -> Reply {
     let core = call.core;
     let beat = || -> Outcome<(HeartbeatResponseProto, Option<Ticket>)> {
         let request: HeartbeatRequestProto = decode(call.param.clone())?;
-        check_registration(core, &request.registration)?;
+        check_sender(core, &request.registration)?;
         let failures = request.volume_failure_summary.unwrap_or_default();
         let beat = Heartbeat {
             transfers_running: request.xmits_in_progress.unwrap_or(0),

@@ -1,6 +1,6 @@
 //! What DataNodes tell of their replicas.
 
-use super::check::{check_pool, check_registration};
+use super::check::{check_pool, check_sender};
 use super::command;
 use crate::audit::Line;
 use crate::convert;
@@ -9,7 +9,10 @@ use crate::message::{decode, encode};
 use crate::rpc::answer::{Call, Outcome};
 use std::sync::Arc;
 use zerohop_namespace::BlockSynchronization;
-use zerohop_namespace::blocks::{BlockManager, ReplicaEvent, ReportedReplica, StorageType};
+use zerohop_namespace::blocks::{
+    BlockManager, ReplicaEvent, ReportOutcome, ReportedReplica, StorageType,
+};
+use zerohop_proto::hdfs::DatanodeIdProto;
 use zerohop_proto::hdfs::datanode::received_deleted_block_info_proto::BlockStatus;
 use zerohop_proto::hdfs::datanode::{
     BlockReceivedAndDeletedRequestProto, BlockReceivedAndDeletedResponseProto,
@@ -28,7 +31,7 @@ pub(super) fn full(call: Call<'_>) -> Reply {
     let core = call.core;
     let take = || -> Outcome<BlockReportResponseProto> {
         let request: BlockReportRequestProto = decode(call.param.clone())?;
-        check_registration(core, &request.registration)?;
+        check_sender(core, &request.registration)?;
         check_pool(core, &request.block_pool_id)?;
         let uuid = &request.registration.datanode_id.datanode_uuid;
         check_lease(core, uuid, request.context.as_ref())?;
@@ -41,8 +44,7 @@ pub(super) fn full(call: Call<'_>) -> Reply {
             let count = replicas.len();
             let (result, _) =
                 core.write(|namespace| namespace.blocks.full_report(uuid, (&id, kind), replicas));
-            result?;
-            tracing::info!("BLOCK* processReport: from storage {id} node {uuid}, blocks: {count}");
+            log_report(&id, &request.registration.datanode_id, count, result?);
         }
         let last = request
             .context
@@ -53,6 +55,25 @@ pub(super) fn full(call: Call<'_>) -> Reply {
         Ok(BlockReportResponseProto { cmd: last.then(|| command::finalize(&core.identity.pool)) })
     };
     Reply::Now(take().map(|response| encode(&response)))
+}
+
+fn log_report(storage: &str, node: &DatanodeIdProto, count: usize, outcome: ReportOutcome) {
+    let ReportOutcome { unknown, deletions } = outcome;
+    let (ip, port, uuid) = (&node.ip_addr, node.xfer_port, &node.datanode_uuid);
+    tracing::info!(
+        "BLOCK* processReport: from storage {storage} node {uuid}, blocks: {count}, invalidatedBlocks: {deletions}"
+    );
+    if unknown.replicas > 0 {
+        tracing::warn!(
+            "BLOCK* processReport: storage {storage} of {ip}:{port} has {} replicas ({} bytes) of blocks that no file has, \
+             {} of them newer than this NameNode's metadata. They are kept until the storage's next full block report, and \
+             deleted then. If the image may be too old, keep safe mode on (dfsadmin -safemode enter), which holds deletions, \
+             and restart with the right one. \"zerohop dfsadmin -listPendingDeletions\" lists them",
+            unknown.replicas,
+            unknown.bytes,
+            unknown.newer
+        );
+    }
 }
 
 /// A report out of its turn is refused; the DataNode asks for a lease with its next heartbeat.
@@ -81,7 +102,7 @@ pub(super) fn incremental(call: Call<'_>) -> Reply {
     let core = call.core;
     let take = || -> Outcome<BlockReceivedAndDeletedResponseProto> {
         let request: BlockReceivedAndDeletedRequestProto = decode(call.param.clone())?;
-        check_registration(core, &request.registration)?;
+        check_sender(core, &request.registration)?;
         check_pool(core, &request.block_pool_id)?;
         let uuid = &request.registration.datanode_id.datanode_uuid;
         let (result, _) = core.write(|namespace| {
@@ -119,7 +140,7 @@ fn event(info: &ReceivedDeletedBlockInfoProto, blocks: &BlockManager) -> Replica
 /// What a DataNode holds locked in memory.
 pub(super) fn cache(call: Call<'_>) -> Reply {
     call.ask(|core, _, q: CacheReportRequestProto| {
-        check_registration(core, &q.registration)?;
+        check_sender(core, &q.registration)?;
         let uuid = &q.registration.datanode_id.datanode_uuid;
         let held = q.blocks.iter().map(|id| BlockId(*id as i64));
         if core.settings.namespace_params.caching_enabled {
@@ -137,7 +158,7 @@ pub(super) fn error(call: Call<'_>) -> Reply {
             tracing::info!("Error report from {}: {}", id.xfer_addr(), q.msg);
             return Ok(ErrorReportResponseProto {});
         }
-        check_registration(&core, &q.registartion)?;
+        check_sender(&core, &q.registartion)?;
         tracing::warn!("Error report from {}: {}", id.xfer_addr(), q.msg);
         if q.error_code == ErrorCode::FatalDiskError as u32 {
             _ = core.write(|namespace| namespace.blocks.remove_node(&id.uuid));

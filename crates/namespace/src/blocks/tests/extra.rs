@@ -103,6 +103,69 @@ fn a_datanode_that_started_anew_is_told_again() {
     assert_eq!(cluster.blocks.replica_counts(block.id).live, 1);
 }
 
+/// Both replicas would be gone: one deleted, the other corrupt.
+#[test]
+fn a_queued_deletion_is_called_off_when_the_replica_to_be_kept_is_corrupt() {
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    let block = cluster.written(1, 1, &[0, 1]);
+    cluster.settle();
+    let excess = |cluster: &Cluster, index: usize| {
+        let check = cluster.blocks.inspect(block.id).unwrap();
+        let found = check
+            .replicas
+            .iter()
+            .find(|replica| replica.location.node.id.uuid == format!("uuid-{index}"));
+        found.is_some_and(|replica| replica.is_excess)
+    };
+    let gone = usize::from(excess(&cluster, 1));
+    assert!(excess(&cluster, gone) && !excess(&cluster, 1 - gone));
+    let (uuid, storage) = named(1 - gone);
+    cluster.blocks.bad_replica(block, &uuid, &storage);
+    assert_eq!(doomed(&mut cluster, 2), [1 - gone], "the corrupt one goes instead");
+    assert_eq!(
+        cluster.blocks.replica_counts(block.id),
+        ReplicaCounts { live: 1, ..ReplicaCounts::default() }
+    );
+}
+
+const HOUR_MS: u64 = 3_600_000;
+
+fn pass_beating(cluster: &mut Cluster, ms: u64) {
+    for _ in 0..ms / 100_000 {
+        cluster.pass(100_000);
+        assert!((0..2).all(|index| cluster.beat(index).is_empty()));
+    }
+}
+
+/// HDFS-17250: the answer to a heartbeat was lost, and the replica stayed excess for ever.
+#[test]
+fn the_deletion_of_an_excess_replica_is_ordered_again_after_an_hour() {
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    let block = cluster.written(1, 1, &[0, 1]);
+    let [gone] = doomed(&mut cluster, 2)[..] else { panic!("one is too much") };
+    pass_beating(&mut cluster, HOUR_MS);
+    cluster.pass(1_000);
+    assert_eq!(doomed(&mut cluster, 2), [gone]);
+    cluster.event(gone, ReplicaEvent::Deleted(block));
+    assert_eq!(cluster.blocks.stats().excess, 0);
+    pass_beating(&mut cluster, HOUR_MS);
+    cluster.pass(1_000);
+    assert!(doomed(&mut cluster, 2).is_empty());
+}
+
+/// `fsck -delete` took the file for lost, though the replica whose deletion had been ordered could be read.
+#[test]
+fn an_excess_replica_that_is_the_last_one_is_not_missing() {
+    let mut cluster = Cluster::new(&["/a"; 3]);
+    let block = cluster.written(1, 1, &[0, 1]);
+    let [gone] = doomed(&mut cluster, 2)[..] else { panic!("one is too much") };
+    cluster.event(1 - gone, ReplicaEvent::Deleted(block));
+    assert_eq!(cluster.blocks.replica_counts(block.id).live, 1);
+    assert_eq!(cluster.blocks.stats().missing, 0);
+    cluster.event(gone, ReplicaEvent::Deleted(block));
+    assert_eq!(cluster.blocks.stats().missing, 1, "the order had arrived after all");
+}
+
 #[test]
 fn a_replica_that_was_copied_elsewhere_goes() {
     for from in 0..2 {

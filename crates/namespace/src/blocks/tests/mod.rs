@@ -9,6 +9,7 @@ mod redundancy;
 mod reports;
 mod safe_mode;
 mod simulation;
+mod unknown;
 
 use super::*;
 use std::sync::Arc;

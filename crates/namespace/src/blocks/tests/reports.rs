@@ -1,6 +1,7 @@
 //! What DataNodes report, and what it costs to know it.
 
 use super::*;
+use zerohop_wire::JavaException;
 
 #[test]
 fn a_full_report_tells_what_is_gone_and_what_is_nobodys() {
@@ -8,6 +9,7 @@ fn a_full_report_tells_what_is_gone_and_what_is_nobodys() {
     let kept = cluster.written(1, 2, &[0, 1]);
     let lost = cluster.written(2, 2, &[0, 1]);
     let unknown = block(99, 5);
+    cluster.full_report(0, vec![finalized(kept), finalized(unknown)]);
     cluster.full_report(0, vec![finalized(kept), finalized(unknown)]);
     assert_eq!(cluster.blocks.replica_counts(kept.id).live, 2);
     assert_eq!(cluster.blocks.replica_counts(lost.id).live, 1);
@@ -74,6 +76,27 @@ fn a_datanode_formatted_anew_takes_over_its_address() {
     cluster.blocks.register(id, "/a", "3.4.3", cluster.now);
     assert_eq!(cluster.blocks.replica_counts(block.id).live, 0);
     assert_eq!(cluster.blocks.node_reports(NodeFilter::All).len(), 2);
+}
+
+/// A directory was copied to another machine, and both DataNodes run: without a word each report of the one would undo
+/// the other's.
+#[test]
+fn of_two_datanodes_with_one_uuid_the_one_registered_last_serves() {
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    let block = cluster.written(1, 1, &[0]);
+    let copy = DatanodeId { ip: "10.0.0.9".into(), host: "dn9".into(), ..identity(0) };
+    assert_eq!(cluster.blocks.check_sender(&identity(0)), Ok(()));
+    assert_eq!(
+        cluster.blocks.check_sender(&copy).unwrap_err().kind(),
+        Some(JavaException::UnregisteredNode)
+    );
+    cluster.blocks.register(copy.clone(), "/a", "3.4.3", cluster.now);
+    assert_eq!(cluster.blocks.check_sender(&copy), Ok(()));
+    let refused = cluster.blocks.check_sender(&identity(0)).unwrap_err();
+    assert!(refused.message.contains("10.0.0.9:9866"), "{}", refused.message);
+    assert_eq!(cluster.blocks.check_sender(&identity(7)), Ok(()), "it is told to register");
+    cluster.full_report(0, vec![]);
+    assert_eq!(cluster.blocks.replica_counts(block.id).live, 0);
 }
 
 /// What a million one-replica blocks cost: the file budget is 200 bytes.

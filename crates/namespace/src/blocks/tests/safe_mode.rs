@@ -56,8 +56,8 @@ fn with_block_from_the_future() -> (Cluster, Block) {
     let newer = Block { stamp: GenerationStamp(2001), ..block(5000, 77) };
     let old = block(5001, 9);
     let all = [block(1, 100), newer, old].map(finalized);
-    // The block of the future comes first: after the last block of the file safe mode could end.
-    cluster.full_report(0, vec![all[1], all[2], all[0]]);
+    // The block of the future comes last: what came before would have ended safe mode.
+    cluster.full_report(0, vec![all[0], all[2], all[1]]);
     (cluster, newer)
 }
 
@@ -97,6 +97,59 @@ fn safe_mode_ends_when_the_block_of_the_future_is_gone() {
     let (mut cluster, _) = with_block_from_the_future();
     cluster.join(0, "/a");
     cluster.full_report(0, vec![finalized(block(1, 100))]);
+    cluster.pass(1);
+    assert!(!cluster.blocks.safe_mode().is_on());
+}
+
+fn starting_with(blocks: i64) -> Cluster {
+    let params =
+        BlockParams { safemode_extension_ms: 0, safemode_threshold: 1.0, ..BlockParams::default() };
+    let now = Now { wall_ms: 1, mono_ms: 1 };
+    let mut cluster = Cluster { blocks: BlockManager::new(params), now, policy: 0 };
+    (1..=blocks).for_each(|id| cluster.blocks.put_complete(block(id, 100), FILE, 1));
+    cluster.blocks.start(cluster.now, LAST_STAMP);
+    cluster
+}
+
+fn exclude_dn0(id: &DatanodeId) -> Admission {
+    if id.host == "dn0" { Admission::Excluded } else { Admission::Allowed }
+}
+
+/// Replicas on an excluded DataNode were not counted: with the last ones there, safe mode never ended.
+#[test]
+fn replicas_on_an_excluded_datanode_are_safe() {
+    let mut cluster = starting_with(2);
+    cluster.join(0, "/a");
+    cluster.blocks.apply_hosts(exclude_dn0);
+    cluster.full_report(0, vec![finalized(block(1, 100)), finalized(block(2, 100))]);
+    cluster.pass(1);
+    assert!(!cluster.blocks.safe_mode().is_on());
+}
+
+/// A replica was counted when it was reported, and not taken off when it was lost: its DataNode was excluded in between.
+#[test]
+fn excluding_a_datanode_does_not_end_safe_mode_early() {
+    let mut cluster = starting_with(2);
+    (0..2).for_each(|index| cluster.join(index, "/a"));
+    cluster.full_report(0, vec![finalized(block(1, 100))]);
+    cluster.blocks.apply_hosts(exclude_dn0);
+    cluster.blocks.remove_node("uuid-0");
+    cluster.full_report(1, vec![finalized(block(2, 100))]);
+    cluster.pass(1);
+    assert!(cluster.blocks.safe_mode().is_on(), "block 1 is on no DataNode");
+    let tip = cluster.blocks.safe_mode().tip();
+    assert!(tip.starts_with("The reported blocks 1 needs additional 1 blocks"), "{tip}");
+}
+
+#[test]
+fn a_corrupt_replica_is_not_safe_and_counts_again_when_it_is_good() {
+    let mut cluster = starting_with(2);
+    (0..2).for_each(|index| cluster.join(index, "/a"));
+    cluster.full_report(0, vec![finalized(block(1, 100))]);
+    cluster.blocks.bad_replica(block(1, 100), "uuid-0", "DS-0");
+    cluster.full_report(1, vec![finalized(block(2, 100))]);
+    assert!(cluster.blocks.safe_mode().is_on());
+    cluster.full_report(1, vec![finalized(block(2, 100)), finalized(block(1, 100))]);
     cluster.pass(1);
     assert!(!cluster.blocks.safe_mode().is_on());
 }
