@@ -62,6 +62,36 @@ impl Conf {
         self.folder.as_deref()
     }
 
+    /// The same configuration, with its files read again. What the command line and the program set
+    /// stays.
+    ///
+    /// # Errors
+    /// As [`Conf::load`].
+    pub fn reload(&self) -> Result<Self, ConfError> {
+        let mut conf = match &self.folder {
+            Some(folder) => Conf::load(folder)?,
+            None => Conf::new(),
+        };
+        let mut files: Vec<&Path> = Vec::new();
+        for entry in self.entries.values() {
+            if let Source::File { path, .. } = &entry.source
+                && path.parent() != self.folder.as_deref()
+                && !files.contains(&&**path)
+            {
+                files.push(path);
+            }
+        }
+        for file in files {
+            conf.add_file(file)?;
+        }
+        for (name, entry) in &self.entries {
+            if matches!(entry.source, Source::CommandLine | Source::Program) {
+                conf.insert(name.clone(), entry.clone());
+            }
+        }
+        Ok(conf)
+    }
+
     /// Lays a file over what is there. Properties that an earlier file made final stay.
     pub fn add_file(&mut self, path: impl AsRef<Path>) -> Result<(), ConfError> {
         let properties = xml::read_file(path.as_ref())?;

@@ -6,6 +6,8 @@ use crate::ipc;
 use crate::namenodes::{Link, PoolService, Progress, addresses};
 use crate::node::{Addresses, Ending, Node};
 use crate::op::Operations;
+use crate::reconfigure::{Adjustable, Reconfiguration};
+use crate::scan::{scan_directories, verify_volume};
 use crate::services::actor::Actor;
 use crate::services::disks;
 use crate::settings::Settings;
@@ -56,7 +58,8 @@ impl DataNode {
         // The actors have their own patience.
         (rpc_options.connect_retries, rpc_options.connect_retries_on_timeouts) = (0, 0);
         let handle = tokio::runtime::Handle::current();
-        let node = Node::new(settings, store, handle, user, rpc_options);
+        let reconfiguration = Reconfiguration::new(Arc::clone(&conf), Adjustable::read(&conf)?);
+        let node = Node::new(settings, reconfiguration, store, handle, user, rpc_options);
         let addresses =
             Addresses { transfer: local(&transfer)?, ipc: rpc.local_addr(), http: local(&http)? };
         if node.addresses.set(addresses).is_err() {
@@ -64,7 +67,7 @@ impl DataNode {
         }
         let mut tasks = JoinSet::new();
         let pages = system("HTTP port", http::listener(http))?;
-        tasks.spawn(http::serve(pages, Arc::clone(&node), Arc::clone(&conf)));
+        tasks.spawn(http::serve(pages, Arc::clone(&node)));
         ipc::register(&rpc, &node, &conf)?;
         system("RPC port", rpc.start())?;
         let limits = IdleLimits {
@@ -79,6 +82,10 @@ impl DataNode {
             start_service(&node, name_service, &mut tasks);
         }
         tasks.spawn(disks::watch(Arc::clone(&node)));
+        for volume in node.store.volumes_in_use() {
+            verify_volume(&node, &volume);
+        }
+        scan_directories(&node);
         tracing::info!(
             "DataNode {} serves block data at {}, RPC at {}",
             node.store.datanode_uuid,
@@ -162,6 +169,8 @@ impl DataNode {
             if let Some(mut server) = server {
                 server.stop();
             }
+            node.directory_scanner.stop();
+            node.block_scanner.stop();
             node.store.stop_writers();
             node.threads.close(Instant::now() + STOP_PATIENCE);
         });
@@ -175,6 +184,8 @@ impl Drop for DataNode {
     fn drop(&mut self) {
         if let Some(mut server) = self.server.take() {
             server.stop();
+            self.node.directory_scanner.stop();
+            self.node.block_scanner.stop_without_waiting();
             self.node.store.stop_writers();
         }
     }

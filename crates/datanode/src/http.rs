@@ -1,5 +1,5 @@
-//! The HTTP port: `/jmx`, as monitoring and NameNode pages expect it to be there, and `/shortcircuit`,
-//! who reads locally.
+//! The HTTP port: `/jmx`, as monitoring and NameNode pages expect it to be there, `/shortcircuit`, who
+//! reads locally, and `/blockScannerReport`, how far the replicas are verified.
 
 use crate::jmx;
 use crate::node::Node;
@@ -11,14 +11,15 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::OwnedSemaphorePermit;
-use zerohop_conf::{Conf, dump};
+use zerohop_conf::dump;
 use zerohop_transport::beans;
 use zerohop_transport::rarely::Rarely;
 
 /// What there is.
 const INDEX: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>DataNode</title>\
 <h1>DataNode</h1><ul><li><a href=/jmx>jmx</a>: figures<li><a href=/conf>conf</a>: the configuration in force\
-<li><a href=/shortcircuit>shortcircuit</a>: who reads locally</ul>\n";
+<li><a href=/shortcircuit>shortcircuit</a>: who reads locally\
+<li><a href=/blockScannerReport>blockScannerReport</a>: how far the replicas are verified</ul>\n";
 /// A request's head that is longer is refused.
 const HEAD_MAX: usize = 16 << 10;
 /// A request that takes longer is dropped.
@@ -35,7 +36,7 @@ pub(crate) fn listener(bound: StdListener) -> io::Result<TcpListener> {
 }
 
 /// Serves until the task is aborted.
-pub(crate) async fn serve(listener: TcpListener, node: Arc<Node>, conf: Arc<Conf>) {
+pub(crate) async fn serve(listener: TcpListener, node: Arc<Node>) {
     let room = Arc::new(tokio::sync::Semaphore::new(CONNECTIONS_MAX));
     let mut serving = tokio::task::JoinSet::new();
     let refused = Rarely::default();
@@ -52,10 +53,10 @@ pub(crate) async fn serve(listener: TcpListener, node: Arc<Node>, conf: Arc<Conf
                 continue;
             }
         };
-        let (node, conf) = (Arc::clone(&node), Arc::clone(&conf));
+        let node = Arc::clone(&node);
         serving.spawn(async move {
             // A disk that hangs keeps the permit of who asks it, beyond the patience.
-            let answered = answer(stream, node, conf, Arc::new(permit));
+            let answered = answer(stream, node, Arc::new(permit));
             let served = tokio::time::timeout(REQUEST_PATIENCE, answered).await;
             if let Ok(Err(error)) = served {
                 tracing::debug!("HTTP: {error}");
@@ -68,7 +69,6 @@ pub(crate) async fn serve(listener: TcpListener, node: Arc<Node>, conf: Arc<Conf
 async fn answer(
     mut stream: TcpStream,
     node: Arc<Node>,
-    conf: Arc<Conf>,
     permit: Arc<OwnedSemaphorePermit>,
 ) -> io::Result<()> {
     let mut head = Vec::new();
@@ -84,11 +84,15 @@ async fn answer(
     let kind = match path {
         "/" => "text/html",
         "/conf" => "text/xml",
+        "/blockScannerReport" => "text/plain",
         _ => "application/json",
     };
     let (status, body) = match (method, path) {
         ("GET" | "HEAD", "/") => ("200 OK", INDEX.to_owned()),
-        ("GET" | "HEAD", "/conf") => ("200 OK", dump::xml(&dump::properties(&conf, None))),
+        ("GET" | "HEAD", "/conf") => {
+            let conf = node.reconfiguration.conf();
+            ("200 OK", dump::xml(&dump::properties(&conf, None)))
+        }
         ("GET" | "HEAD", "/jmx") => {
             let query = query.to_owned();
             let made = tokio::task::spawn_blocking(move || {
@@ -102,6 +106,7 @@ async fn answer(
             let listing = listing(&node.store.slots, &node.domain_socket, &node.store.cache);
             ("200 OK", format!("{listing:#}\n"))
         }
+        ("GET" | "HEAD", "/blockScannerReport") => ("200 OK", node.block_scanner.report()),
         ("GET" | "HEAD", _) => ("404 Not Found", "{}".to_owned()),
         _ => ("405 Method Not Allowed", "{}".to_owned()),
     };

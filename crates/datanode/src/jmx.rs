@@ -1,5 +1,5 @@
 //! `/jmx`: the beans that people's scripts read, under Hadoop's names. What this DataNode does not count
-//! (failures to cache, directory scans) is left out.
+//! (failures to cache) is left out.
 
 use crate::namenodes::Progress;
 use crate::node::Node;
@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 use std::time::{SystemTime, UNIX_EPOCH};
 use zerohop_proto::hdfs::StorageReportProto;
 
-/// Asks the disks.
+/// All beans.
 pub(crate) fn beans(node: &Node) -> Vec<Value> {
-    vec![dataset(node), info(node)]
+    vec![dataset(node), info(node), scanners(node)]
 }
 
 fn dataset(node: &Node) -> Value {
@@ -38,6 +38,7 @@ fn dataset(node: &Node) -> Value {
         "CacheUsed": store.cache.used(),
         "CacheCapacity": store.cache.capacity(),
         "NumBlocksCached": cached,
+        "LastDirectoryScannerFinishTime": node.directory_scanner.finished_ms(),
     })
 }
 
@@ -68,6 +69,31 @@ fn info(node: &Node) -> Value {
         "XmitsInProgress": node.transfers_under_way(),
         "SecurityEnabled": false,
         "DNStartedTimeInMillis": started_ms(node),
+    })
+}
+
+/// How far replicas are verified, and what the last directory scan found.
+fn scanners(node: &Node) -> Value {
+    let verified = node.block_scanner.statistics().into_iter().map(|(volume, statistics)| {
+        json!({
+            "directory": volume.to_string(), "blocksVerified": statistics.verified(),
+            "blockVerificationFailures": statistics.failures(),
+        })
+    });
+    let compared = node.directory_scanner.counts().into_iter().map(|(pool, counts)| {
+        json!({
+            "blockPoolId": &*pool, "totalBlocks": counts.total,
+            "missingMetaFiles": counts.missing_meta, "missingBlockFiles": counts.missing_data,
+            "missingInMemory": counts.missing_in_memory, "mismatchedBlocks": counts.mismatched,
+            "duplicateBlocks": counts.duplicates,
+        })
+    });
+    json!({
+        "name": "Hadoop:service=DataNode,name=Scanners",
+        "modelerType": "Scanners",
+        "BlockScannerEnabled": node.block_scanner.is_enabled(),
+        "Volumes": verified.collect::<Vec<_>>(),
+        "DirectoryScans": compared.collect::<Vec<_>>(),
     })
 }
 
@@ -109,7 +135,7 @@ fn links(node: &Node) -> Value {
 
 /// Figures of the volumes in use, by folder of the data.
 fn volumes(node: &Node) -> Value {
-    let in_use = node.store.volumes().iter().filter(|volume| !volume.has_failed());
+    let in_use = node.store.volumes_in_use();
     let one = |volume: &std::sync::Arc<crate::store::volume::DataVolume>| {
         let report = volume.report(None);
         let kind = report.storage.as_ref().map(|storage| storage.storage_type().as_str_name());
@@ -120,5 +146,5 @@ fn volumes(node: &Node) -> Value {
         });
         (volume.root().join("current").display().to_string(), value)
     };
-    in_use.map(one).collect()
+    in_use.iter().map(one).collect()
 }

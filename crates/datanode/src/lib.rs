@@ -12,10 +12,14 @@ mod jmx;
 mod namenodes;
 mod node;
 mod op;
+mod reconfigure;
+mod scan;
 mod services;
 mod settings;
 mod short_circuit;
 mod store;
+#[cfg(test)]
+mod test_node;
 mod transfer;
 
 pub use datanode::DataNode;

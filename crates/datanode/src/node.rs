@@ -2,6 +2,8 @@
 
 use crate::deletions::Deletions;
 use crate::namenodes::{News, PoolIdentity, PoolService};
+use crate::reconfigure::Reconfiguration;
+use crate::scan::{BlockScanner, DirectoryScanner};
 use crate::settings::Settings;
 use crate::short_circuit::SocketState;
 use crate::store::replica::Replica;
@@ -56,7 +58,7 @@ pub(crate) enum Ending {
 /// The shared state of a running DataNode.
 pub(crate) struct Node {
     pub(crate) settings: Settings,
-    pub(crate) store: Store,
+    pub(crate) store: Arc<Store>,
     pub(crate) threads: Threads,
     pub(crate) balance_throttle: Throttle,
     pub(crate) addresses: OnceLock<Addresses>,
@@ -67,6 +69,9 @@ pub(crate) struct Node {
     pub(crate) deletions: Arc<Deletions>,
     /// The domain socket, for pages.
     pub(crate) domain_socket: Arc<SocketState>,
+    pub(crate) reconfiguration: Reconfiguration,
+    pub(crate) block_scanner: BlockScanner,
+    pub(crate) directory_scanner: Arc<DirectoryScanner>,
     ending: watch::Sender<Option<Ending>>,
     services: RwLock<Vec<Arc<PoolService>>>,
     transfers: AtomicU32,
@@ -77,6 +82,7 @@ impl Node {
     /// The state of a node that serves nothing yet.
     pub(crate) fn new(
         settings: Settings,
+        reconfiguration: Reconfiguration,
         store: Store,
         handle: Handle,
         user: User,
@@ -85,8 +91,11 @@ impl Node {
         Arc::new(Self {
             threads: Threads::new("transfer", settings.max_transfer_threads),
             balance_throttle: Throttle::new(settings.balance_bandwidth),
+            reconfiguration,
+            block_scanner: BlockScanner::new(settings.block_scanner),
+            directory_scanner: DirectoryScanner::new(settings.directory_scanner),
             settings,
-            store,
+            store: Arc::new(store),
             addresses: OnceLock::new(),
             handle,
             user,
@@ -292,6 +301,8 @@ impl Node {
         if let Some((damaged, volume)) = self.store.check_damage(block, why) {
             tracing::warn!("{damaged} in {volume} is damaged ({why:?}): reported as corrupt");
             self.report_own_bad(&damaged, &volume);
+        } else {
+            self.suspect_replica(block);
         }
     }
 
@@ -320,6 +331,13 @@ impl Node {
         if let Some(info) = self.own_info(&block.pool) {
             let storage = (volume.storage_id(), volume.location.storage_type as i32);
             self.report_bad(block, info, vec![storage]);
+        }
+    }
+
+    /// Has the block scanner verify a replica of this node soon: somebody had trouble with it.
+    pub(crate) fn suspect_replica(&self, block: &ExtendedBlock) {
+        if let Ok(replica) = self.store.replica(block) {
+            self.block_scanner.suspect(block, &replica.volume);
         }
     }
 
@@ -362,7 +380,7 @@ impl Node {
 
     /// Takes part in a move of a replica, unless there are too many.
     pub(crate) fn begin_move(self: &Arc<Self>) -> Option<MoveGuard> {
-        let most = self.settings.balance_max_moves;
+        let most = self.reconfiguration.adjustable().balance_max_moves;
         let begun = self.moves.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |now| {
             (now < most).then_some(now + 1)
         });

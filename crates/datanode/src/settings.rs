@@ -1,6 +1,7 @@
 //! What the DataNode takes from the configuration, read once at start.
 
 use crate::error::Error;
+use crate::scan::{BlockScannerSettings, DirectoryScannerSettings};
 use crate::short_circuit::{CacheLimits, Limits, system_limit};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
@@ -9,6 +10,7 @@ use zerohop_conf::keys::{
     ZEROHOP_DATANODE_SHORTCIRCUIT_SEGMENTS_MAX_PER_PROCESS as SEGMENTS_MAX_PER_PROCESS,
 };
 use zerohop_conf::{Conf, keys};
+use zerohop_replica::DirectoryMode;
 
 /// Extra time a node of a pipeline grants for each node behind it (`READ_TIMEOUT_EXTENSION`).
 pub(crate) const TIMEOUT_EXTENSION: Duration = Duration::from_secs(5);
@@ -22,10 +24,18 @@ pub(crate) struct Settings {
     /// What the DataNode calls itself.
     pub(crate) host_name: String,
     pub(crate) data_dirs: Vec<String>,
+    /// `dfs.datanode.data.dir.perm`
+    pub(crate) data_dir_mode: DirectoryMode,
+    /// How long the disk of a volume may take to answer a check.
+    pub(crate) disk_check_timeout: Duration,
     pub(crate) failed_volumes_tolerated: i64,
     pub(crate) du_reserved: u64,
     pub(crate) du_reserved_pct: u64,
     pub(crate) volume_policy: VolumePolicy,
+    /// `None` if replicas are not verified.
+    pub(crate) block_scanner: Option<BlockScannerSettings>,
+    /// `None` if disks and memory are not compared.
+    pub(crate) directory_scanner: Option<DirectoryScannerSettings>,
     pub(crate) max_transfer_threads: usize,
     /// Longest wait for bytes of a peer (`dfs.client.socket-timeout`, which DataNodes use too).
     pub(crate) socket_timeout: Duration,
@@ -36,11 +46,8 @@ pub(crate) struct Settings {
     pub(crate) sendfile: bool,
     pub(crate) sync_on_close: bool,
     pub(crate) heartbeat_interval: Duration,
-    pub(crate) block_report_interval: Duration,
     pub(crate) block_report_initial_delay: Duration,
-    pub(crate) block_report_split: u64,
     pub(crate) balance_bandwidth: u64,
-    pub(crate) balance_max_moves: usize,
     pub(crate) pool_ready_timeout: Duration,
     /// How long an unfinished replica waits for its writer over a restart.
     pub(crate) restart_expiry: Duration,
@@ -53,7 +60,6 @@ pub(crate) struct Settings {
     pub(crate) shm_folders: Vec<String>,
     pub(crate) shm_limits: Limits,
     pub(crate) cache_limits: CacheLimits,
-    pub(crate) cache_report_interval: Duration,
     /// Handlers that Apache's RPC server would have: a measure of its queue.
     pub(crate) handlers: usize,
 }
@@ -91,6 +97,16 @@ impl Settings {
                 |count| Some(i64::from(count)).filter(|c| (-1..folders.max(1)).contains(c)),
             )?,
             data_dirs,
+            data_dir_mode: conf.get_as(
+                &keys::DFS_DATANODE_DATA_DIR_PERM,
+                "an octal number that lets the owner in, as 700",
+                |text: String| DirectoryMode::parse(&text),
+            )?,
+            disk_check_timeout: conf.get_as(
+                &keys::DFS_DATANODE_DISK_CHECK_TIMEOUT,
+                "a time above 0",
+                |time: Duration| Some(time).filter(|time| !time.is_zero()),
+            )?,
             du_reserved: conf.get(&keys::DFS_DATANODE_DU_RESERVED)?,
             du_reserved_pct: conf.get_as(
                 &keys::DFS_DATANODE_DU_RESERVED_PCT,
@@ -98,6 +114,8 @@ impl Settings {
                 |share| u64::try_from(share).ok().filter(|share| *share <= 100),
             )?,
             volume_policy: VolumePolicy::read(conf)?,
+            block_scanner: BlockScannerSettings::read(conf)?,
+            directory_scanner: DirectoryScannerSettings::read(conf)?,
             max_transfer_threads: positive(conf, &keys::DFS_DATANODE_MAX_TRANSFER_THREADS)?,
             socket_timeout: never_zero(conf.get(&keys::DFS_CLIENT_SOCKET_TIMEOUT)?),
             write_timeout: never_zero(conf.get(&keys::DFS_DATANODE_SOCKET_WRITE_TIMEOUT)?),
@@ -106,12 +124,8 @@ impl Settings {
             sendfile: conf.get(&keys::DFS_DATANODE_TRANSFERTO_ALLOWED)?,
             sync_on_close: conf.get(&keys::DFS_DATANODE_SYNCONCLOSE)?,
             heartbeat_interval: never_zero(conf.get(&keys::DFS_HEARTBEAT_INTERVAL)?),
-            block_report_interval: never_zero(conf.get(&keys::DFS_BLOCKREPORT_INTERVALMSEC)?),
             block_report_initial_delay: conf.get(&keys::DFS_BLOCKREPORT_INITIALDELAY)?,
-            block_report_split: u64::try_from(conf.get(&keys::DFS_BLOCKREPORT_SPLIT_THRESHOLD)?)
-                .unwrap_or(0),
             balance_bandwidth: conf.get(&keys::DFS_DATANODE_BALANCE_BANDWIDTHPERSEC)?,
-            balance_max_moves: positive(conf, &keys::DFS_DATANODE_BALANCE_MAX_CONCURRENT_MOVES)?,
             pool_ready_timeout: conf.get(&keys::DFS_DATANODE_BP_READY_TIMEOUT)?,
             restart_expiry: conf.get(&keys::DFS_DATANODE_RESTART_REPLICA_EXPIRATION)?,
             domain_socket_path: conf.get(&keys::DFS_DOMAIN_SOCKET_PATH)?.trim().to_owned(),
@@ -122,7 +136,6 @@ impl Settings {
                 total: positive(conf, &SEGMENTS_MAX)?,
             },
             cache_limits: cache_limits(conf)?,
-            cache_report_interval: conf.get(&keys::DFS_CACHEREPORT_INTERVALMSEC)?,
             handlers: positive(conf, &keys::DFS_DATANODE_HANDLER_COUNT)?,
         })
     }

@@ -4,7 +4,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::names::{BlockFile, parse_name};
-use crate::pool::{Place, Pool, make_folder, rename};
+use crate::pool::{Place, Pool, rename};
 use std::fs;
 use std::path::Path;
 use zerohop_wire::{Block, BlockId, GenerationStamp};
@@ -13,7 +13,7 @@ impl Pool {
     /// Moves the replicas of `current/lazypersist` to the finalized ones; a replica that is finalized
     /// already stays as it is. Empty directories are removed, everything else is left in place.
     pub(crate) fn finalize_lazy_persisted(&self) -> Result<()> {
-        let Some(root) = self.finalized_root().parent().map(|current| current.join("lazypersist"))
+        let Some(root) = self.finalized().parent().map(|current| current.join("lazypersist"))
         else {
             return Ok(());
         };
@@ -57,7 +57,7 @@ impl Pool {
         let (Some(lazy_data), Some(lazy_meta)) = (is_here(&data), is_here(&meta)) else {
             return Ok(());
         };
-        make_folder(&self.folder(id, Place::Finalized))?;
+        self.create_directory(&self.folder(id, Place::Finalized))?;
         match rename(&lazy_data, &data, &block) {
             Err(error) if error.kind() == ErrorKind::NotFound && data.exists() => {
                 if self.has_finalized_meta(id)? {
@@ -109,7 +109,7 @@ mod tests {
         volume.claim("CID-1", "uuid-1").unwrap();
         let pool_id = "BP-1-127.0.0.1-2".to_owned();
         let pool = volume.open_pool(&PoolVersion { pool_id, namespace_id: 7, ctime: 2 }).unwrap();
-        let lazy = pool.finalized_root().with_file_name("lazypersist").join("subdir0/subdir0");
+        let lazy = pool.finalized().with_file_name("lazypersist").join("subdir0/subdir0");
         // One to move, one whose data was moved before the process was killed, one that exists.
         put(&lazy, 1, 1001, b"data");
         put(&lazy, 2, 1001, b"data");

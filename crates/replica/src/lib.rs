@@ -15,11 +15,14 @@
 
 mod error;
 mod lazy_persist;
+mod listing;
 mod live;
 mod lock;
+mod mode;
 mod names;
 mod pool;
 mod pools;
+mod probe;
 mod properties;
 mod reader;
 mod recover;
@@ -31,16 +34,19 @@ mod volume;
 mod write_at;
 
 pub use error::{Error, ErrorKind, Result};
+pub use listing::ListedReplica;
 pub use live::{Durability, LiveReplica, Packet, Reach, WRITE_UNIT};
 pub use lock::DirLock;
+pub use mode::DirectoryMode;
 pub use names::{BlockFile, block_file_name, block_folder, meta_file_name, parse_name};
 pub use pool::{Place, Pool, StoredReplica};
 pub use pools::{delete_pool, is_pool_empty};
+pub use probe::{Space, VolumeProbe};
 pub use properties::Properties;
 pub use reader::ReplicaReader;
 pub use scan::Scan;
 pub use version::{LAYOUT_VERSION, PoolVersion, VolumeVersion};
-pub use volume::{Space, Volume};
+pub use volume::Volume;
 
 #[cfg(test)]
 mod recover_test;

@@ -1,6 +1,7 @@
 //! One block pool on one volume: its folders, and the moves of replicas between them.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::mode::DirectoryMode;
 use crate::names::{block_file_name, block_folder, meta_file_name};
 use crate::version::{PoolVersion, sync_folder};
 use rustix::fs::{CWD, RenameFlags};
@@ -50,6 +51,7 @@ struct Folders {
     finalized: PathBuf,
     rbw: PathBuf,
     tmp: PathBuf,
+    mode: DirectoryMode,
 }
 
 /// A block pool on a volume; cheap to clone.
@@ -58,7 +60,11 @@ pub struct Pool(Arc<Folders>);
 
 impl Pool {
     /// Opens a pool's folders below the volume's `current`, or makes them; empties `tmp`.
-    pub(crate) fn on_volume(volume_current: &Path, expected: &PoolVersion) -> Result<Self> {
+    pub(crate) fn on_volume(
+        volume_current: &Path,
+        mode: DirectoryMode,
+        expected: &PoolVersion,
+    ) -> Result<Self> {
         check_pool_id(volume_current, &expected.pool_id)?;
         let root = volume_current.join(&expected.pool_id);
         let current = root.join("current");
@@ -67,8 +73,9 @@ impl Pool {
             finalized: current.join("finalized"),
             rbw: current.join("rbw"),
             tmp: root.join("tmp"),
+            mode,
         }));
-        make_folder(&current)?;
+        mode.create(&current)?;
         let version = current.join("VERSION");
         match PoolVersion::read(&version)? {
             Some(found) => found.check(expected, &version)?,
@@ -76,7 +83,7 @@ impl Pool {
         }
         pool.drop_leftovers(&current)?;
         for folder in [&pool.0.finalized, &pool.0.rbw, &pool.0.tmp] {
-            make_folder(folder)?;
+            mode.create(folder)?;
         }
         sync_folder(&current)?;
         Ok(pool)
@@ -104,6 +111,16 @@ impl Pool {
         &self.0.id
     }
 
+    /// Makes a directory of replicas that is not there yet.
+    pub(crate) fn create_directory(&self, directory: &Path) -> Result<()> {
+        self.0.mode.create(directory)
+    }
+
+    /// The permissions of new block and meta files.
+    pub(crate) fn file_mode(&self) -> u32 {
+        self.0.mode.of_files()
+    }
+
     /// The folder of a replica.
     pub fn folder(&self, id: BlockId, place: Place) -> PathBuf {
         match place {
@@ -113,8 +130,14 @@ impl Pool {
         }
     }
 
-    pub(crate) fn finalized_root(&self) -> &Path {
+    /// The directory of the finalized replicas.
+    pub fn finalized(&self) -> &Path {
         &self.0.finalized
+    }
+
+    /// The pool's directory below the volume's `current`.
+    pub fn root(&self) -> &Path {
+        self.0.tmp.parent().unwrap_or(&self.0.tmp)
     }
 
     /// The file with the data.
@@ -144,7 +167,7 @@ impl Pool {
         match rename(&old_meta, &new_meta, block) {
             // Mostly because the folder is not there yet.
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                make_folder(&self.folder(block.id, place))?;
+                self.0.mode.create(&self.folder(block.id, place))?;
                 rename(&old_meta, &new_meta, block)?;
             }
             done => done?,
@@ -202,10 +225,6 @@ fn check_pool_id(parent: &Path, id: &str) -> Result<()> {
     }
     let text = format!("{id:?} is no block pool id");
     Err(Error::new(ErrorKind::Invalid, "volume", "make a block pool in", parent, text))
-}
-
-pub(crate) fn make_folder(folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder).map_err(|e| Error::io("volume", "create the folder", folder, e))
 }
 
 /// Moves a file to a name that is not taken.

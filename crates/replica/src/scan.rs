@@ -53,7 +53,7 @@ impl Pool {
     /// Several threads, each with some of the upper folders: the time goes into system calls.
     fn scan_finalized(&self) -> Result<Vec<StoredReplica>> {
         let mut below = Vec::new();
-        read_folder(self.finalized_root(), &mut |path| {
+        read_folder(self.finalized(), &mut |path| {
             below.push(path.to_owned());
             Ok(())
         })?;

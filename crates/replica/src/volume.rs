@@ -1,39 +1,38 @@
 //! One storage folder of a DataNode.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::lock::DirLock;
-use crate::pool::{Pool, make_folder};
+use crate::mode::DirectoryMode;
+use crate::pool::Pool;
 use crate::pools::pools;
+use crate::probe::VolumeProbe;
 use crate::version::{PoolVersion, VolumeVersion, inconsistent, sync_folder};
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// Bytes of the file system below a volume.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Space {
-    /// All of it.
-    pub capacity: u64,
-    /// What nobody has taken yet.
-    pub free: u64,
-    /// What an ordinary user may still take of that.
-    pub available: u64,
-}
 
 /// A locked volume.
 #[derive(Debug)]
 pub struct Volume {
     root: PathBuf,
+    mode: DirectoryMode,
     version: Option<VolumeVersion>,
     _lock: DirLock,
 }
 
 impl Volume {
-    /// Makes the folder if need be, locks it and reads its VERSION file.
+    /// Makes the directory if need be, locks it and reads its VERSION file. Its permissions become
+    /// those of `dfs.datanode.data.dir.perm`'s default, 700.
     pub fn open(root: &Path) -> Result<Self> {
-        make_folder(root)?;
+        Self::open_with_mode(root, DirectoryMode::default())
+    }
+
+    /// As [`open`](Self::open), with other permissions.
+    pub fn open_with_mode(root: &Path, mode: DirectoryMode) -> Result<Self> {
+        mode.create_root(root)?;
         let lock = DirLock::acquire(root)?;
+        mode.apply(root)?;
         let version = VolumeVersion::read(&root.join("current/VERSION"))?;
-        Ok(Self { root: root.to_owned(), version, _lock: lock })
+        Ok(Self { root: root.to_owned(), mode, version, _lock: lock })
     }
 
     /// Its folder.
@@ -92,7 +91,7 @@ impl Volume {
             return Err(inconsistent(&current, text)
                 .advise("restore the VERSION file, or move the folder away"));
         }
-        make_folder(&current)?;
+        self.mode.create(&current)?;
         let version = VolumeVersion {
             storage_id: format!("DS-{}", uuid::Uuid::new_v4()),
             cluster_id: cluster_id.to_owned(),
@@ -112,42 +111,11 @@ impl Volume {
 
     /// Opens a block pool, or makes it.
     pub fn open_pool(&self, expected: &PoolVersion) -> Result<Pool> {
-        Pool::on_volume(&self.root.join("current"), expected)
+        Pool::on_volume(&self.root.join("current"), self.mode, expected)
     }
 
-    /// The space on its file system.
-    pub fn space(&self) -> Result<Space> {
-        let found = rustix::fs::statvfs(&self.root);
-        let found = found.map_err(|e| Error::io("volume", "ask the space of", &self.root, e))?;
-        let bytes = |blocks: u64| blocks * found.f_frsize;
-        let (free, available) = (bytes(found.f_bfree), bytes(found.f_bavail));
-        Ok(Space { capacity: bytes(found.f_blocks), free, available })
-    }
-
-    /// Whether it is still there, and no other one in its place. An error is one of the volume unless
-    /// [`Error::is_end_of_volume`] says otherwise.
-    pub fn look(&self) -> Result<()> {
-        let path = self.root.join("current/VERSION");
-        let found = VolumeVersion::read(&path)?;
-        if found == self.version {
-            return Ok(());
-        }
-        let text = match found {
-            Some(found) => format!("it is another volume now, {}", found.storage_id),
-            None => "it is gone".to_owned(),
-        };
-        Err(inconsistent(&path, text)
-            .advise("mount the disk again and restart the DataNode, or take the folder out"))
-    }
-
-    /// Whether it can still be listed and written: what a DataNode asks after an I/O error.
-    pub fn check_disk(&self) -> Result<()> {
-        self.look()?;
-        let current = self.root.join("current");
-        let io = |verb| move |e: std::io::Error| Error::io("volume", verb, &self.root, e);
-        fs::read_dir(&current).map_err(io("list"))?;
-        let probe = current.join(".disk-check");
-        fs::write(&probe, b"probe").map_err(io("write to"))?;
-        fs::remove_file(&probe).map_err(io("delete from"))
+    /// What its disk can be asked without the volume.
+    pub fn probe(&self) -> VolumeProbe {
+        VolumeProbe::new(self.root.clone(), self.version.clone())
     }
 }

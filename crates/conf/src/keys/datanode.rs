@@ -81,10 +81,24 @@ keys! {
     DFS_DATANODE_DIRECTORYSCAN_INTERVAL: Duration = "dfs.datanode.directoryscan.interval", "21600", Seconds;
     /// Threads that compare disk and memory.
     DFS_DATANODE_DIRECTORYSCAN_THREADS: i32 = "dfs.datanode.directoryscan.threads", "1", Plain;
+    /// Time in each second in which a directory scan may list directories; 1000 or nothing above 0 means no limit.
+    DFS_DATANODE_DIRECTORYSCAN_THROTTLE_LIMIT_MS_PER_SEC: i32 = "dfs.datanode.directoryscan.throttle.limit.ms.per.sec", "1000", Plain;
+    /// Found and lost replicas that a directory scan tells NameNodes at once; others wait for the next full report.
+    DFS_DATANODE_DIRECTORYSCAN_MAX_NOTIFY_COUNT: i32 = "dfs.datanode.directoryscan.max.notify.count", "5", Plain;
+    /// Differences that a directory scan resolves without a pause.
+    DFS_DATANODE_RECONCILE_BLOCKS_BATCH_SIZE: i32 = "dfs.datanode.reconcile.blocks.batch.size", "1000", Plain;
+    /// The pause of a directory scan between two batches.
+    DFS_DATANODE_RECONCILE_BLOCKS_BATCH_INTERVAL: Duration = "dfs.datanode.reconcile.blocks.batch.interval", "2000", Millis;
     /// Time in hours in which each replica is verified once; negative turns it off.
     DFS_DATANODE_SCAN_PERIOD_HOURS: i32 = "dfs.datanode.scan.period.hours", "504", Plain;
     /// Speed of the verification on each volume; 0 turns it off.
     DFS_BLOCK_SCANNER_VOLUME_BYTES_PER_SECOND: u64 = "dfs.block.scanner.volume.bytes.per.second", "1048576", Bytes;
+    /// Whether the verification leaves out replicas that were read within its period.
+    DFS_BLOCK_SCANNER_SKIP_RECENT_ACCESSED: bool = "dfs.block.scanner.skip.recent.accessed", "false", Plain;
+    /// Time after which the verification's cursor is written again.
+    DFS_BLOCK_SCANNER_CURSOR_SAVE_INTERVAL_MS: Duration = "dfs.block.scanner.cursor.save.interval.ms", "600000", Millis;
+    /// How long the DataNode's stop waits for the verification to end.
+    DFS_BLOCK_SCANNER_VOLUME_JOIN_TIMEOUT_MS: Duration = "dfs.block.scanner.volume.join.timeout.ms", "5000", Millis;
     /// Shortest time between two checks of one volume.
     DFS_DATANODE_DISK_CHECK_MIN_GAP: Duration = "dfs.datanode.disk.check.min.gap", "15m", Millis;
     /// A check of a volume that takes longer has failed.

@@ -1,6 +1,7 @@
 //! ClientDatanodeProtocol: what clients and administrators ask a DataNode.
 
 use super::answer::{on_thread, reply};
+use super::reconfigure;
 use crate::node::{Ending, Node};
 use crate::store::Failure;
 use bytes::Bytes;
@@ -68,11 +69,11 @@ impl RpcService for ClientProtocol {
             | "evictWriters"
             | "getVolumeReport"
             | "triggerBlockReport"
-            | "getBalancerBandwidth" => self.administer(&context.user, method, param),
-            "getReconfigurationStatus"
+            | "getBalancerBandwidth"
             | "startReconfiguration"
-            | "listReconfigurableProperties"
-            | "submitDiskBalancerPlan"
+            | "getReconfigurationStatus"
+            | "listReconfigurableProperties" => self.administer(&context.user, method, param),
+            "submitDiskBalancerPlan"
             | "cancelDiskBalancerPlan"
             | "queryDiskBalancerPlan"
             | "getDiskBalancerSetting" => Reply::exception(
@@ -151,6 +152,9 @@ impl ClientProtocol {
             }
             "getVolumeReport" => Reply::message(&self.volumes()),
             "triggerBlockReport" => reply(self.trigger_report(param)),
+            "startReconfiguration" => reconfigure::start(&self.node),
+            "getReconfigurationStatus" => reconfigure::status(&self.node),
+            "listReconfigurableProperties" => reconfigure::properties(),
             _ => Reply::message(&GetBalancerBandwidthResponseProto {
                 bandwidth: self.node.balance_throttle.limit(),
             }),
@@ -179,8 +183,8 @@ impl ClientProtocol {
     }
 
     fn volumes(&self) -> GetVolumeReportResponseProto {
-        let in_use = self.node.store.volumes().iter().filter(|volume| !volume.has_failed());
-        let info = in_use.map(|volume| DatanodeVolumeInfoProto {
+        let in_use = self.node.store.volumes_in_use();
+        let info = in_use.iter().map(|volume| DatanodeVolumeInfoProto {
             path: volume.root().display().to_string(),
             storage_type: volume.location.storage_type as i32,
             used_space: volume.used(),
@@ -223,9 +227,9 @@ fn delete_pool(
              block pool service",
         ));
     }
-    let used = node.store.volumes().iter().filter(|volume| !volume.has_failed());
+    let used = node.store.volumes_in_use();
     if !request.force {
-        for volume in used.clone() {
+        for volume in &used {
             if !is_pool_empty(volume.root(), id)? {
                 let text = "Cannot delete block pool, it contains some block files";
                 return Err(Failure::io(text));

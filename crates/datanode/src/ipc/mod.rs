@@ -3,6 +3,7 @@
 mod answer;
 mod client;
 mod inter;
+mod reconfigure;
 pub(crate) mod recovery;
 
 use crate::error::Error;

@@ -31,6 +31,9 @@ pub(super) fn run(
     // The client says whether the checksums fitted; then the connection is free again.
     let status: ClientReadStatusProto = conn.read_message()?;
     tracing::trace!("{}: read {block}: {}", conn.peer, status.status);
+    if status.status == Status::ErrorChecksum as i32 {
+        node.suspect_replica(&block);
+    }
     Ok(After::Keep)
 }
 

@@ -29,7 +29,9 @@ pub(super) fn run(
     let Some(_move) = node.begin_move() else {
         let text = format!(
             "Not able to receive block {} from {} because threads quota={} is exceeded.",
-            block.block.id, conn.peer, node.settings.balance_max_moves
+            block.block.id,
+            conn.peer,
+            node.reconfiguration.adjustable().balance_max_moves
         );
         answer(conn, Status::Error, text)?;
         return Ok(After::Close);

@@ -3,6 +3,7 @@
 use super::{commands, reports};
 use crate::namenodes::{Link, PoolIdentity, PoolService, ReportWish};
 use crate::node::Node;
+use crate::reconfigure::Adjustable;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -61,6 +62,15 @@ struct Schedule {
     lease: Option<u64>,
 }
 
+impl Schedule {
+    /// This DataNode has registered again: the NameNode wants a heartbeat and all blocks.
+    fn restart(&mut self) {
+        self.full_report = Instant::now();
+        self.heartbeat = Instant::now();
+        self.lease = None;
+    }
+}
+
 impl Actor {
     /// The one who talks over `link` for a name service.
     pub(crate) fn new(link: Arc<Link>, node: Arc<Node>, service: Arc<PoolService>) -> Self {
@@ -73,6 +83,10 @@ impl Actor {
             tracing::error!("NameNode {} refused this DataNode: {reason}", self.link.addr);
             self.link.refused(reason);
         }
+    }
+
+    fn adjustable(&self) -> Adjustable {
+        self.node.reconfiguration.adjustable()
     }
 
     async fn talk(&self) -> Result<(), String> {
@@ -151,6 +165,7 @@ impl Actor {
         match opened {
             Ok(Ok(())) => {
                 self.service.set_identity(identity.clone());
+                self.node.block_scanner.look_for_pools();
                 Ok(())
             }
             Ok(Err(error)) => Err(End::Refused(error.to_string())),
@@ -192,25 +207,44 @@ impl Actor {
             schedule.lease =
                 answer.full_block_report_lease_id.filter(|id| *id != 0).or(schedule.lease);
             if self.obey(answer).await? {
-                schedule.full_report = Instant::now();
-                schedule.heartbeat = Instant::now();
-                schedule.lease = None;
+                schedule.restart();
                 return Ok(());
             }
         }
         let asked = self.link.full_report_asked();
         if asked.is_some() || schedule.lease.is_some() {
-            self.send_full_report(schedule.lease.take().unwrap_or(0)).await?;
+            if self.report_between_heartbeats(schedule).await? {
+                return Ok(());
+            }
             asked.into_iter().for_each(ReportWish::fulfill);
-            schedule.full_report = Instant::now() + self.node.settings.block_report_interval;
+            schedule.full_report = Instant::now() + self.adjustable().block_report_interval;
             self.link.reported();
         }
         let reported = self.link.has_reported();
         if reported && self.node.store.cache.capacity() > 0 && now >= schedule.cache_report {
-            schedule.cache_report = now + self.node.settings.cache_report_interval;
+            schedule.cache_report = now + self.adjustable().cache_report_interval;
             self.send_cache_report().await?;
         }
         Ok(())
+    }
+
+    /// Sends a full report. To make it may take as long as a disk that hangs; heartbeats go on meanwhile.
+    /// True when this DataNode registered again before the report was sent.
+    async fn report_between_heartbeats(&self, schedule: &mut Schedule) -> Result<bool, End> {
+        let report = self.send_full_report(schedule.lease.take().unwrap_or(0));
+        tokio::pin!(report);
+        loop {
+            tokio::select! {
+                sent = &mut report => return sent.map(|()| false),
+                () = tokio::time::sleep_until(schedule.heartbeat) => {}
+            }
+            schedule.heartbeat = Instant::now() + self.node.settings.heartbeat_interval;
+            let answer = self.beat(false).await?;
+            if self.obey(answer).await? {
+                schedule.restart();
+                return Ok(true);
+            }
+        }
     }
 
     /// Which replicas are locked in memory; a DataNode without a cache says nothing.
@@ -234,11 +268,8 @@ impl Actor {
     async fn beat(&self, wants_lease: bool) -> Result<HeartbeatResponseProto, End> {
         let registration =
             self.link.registration().ok_or_else(|| End::Retry("not registered".to_owned()))?;
-        let (for_reports, pool_id) = (Arc::clone(&self.node), self.service.pool_id());
-        let reports = move || for_reports.store.storage_reports(pool_id.as_deref());
-        let state = tokio::task::spawn_blocking(reports)
-            .await
-            .map_err(|error| End::Retry(error.to_string()))?;
+        let pool_id = self.service.pool_id();
+        let state = self.node.store.storage_reports(pool_id.as_deref());
         let request = HeartbeatRequestProto {
             registration,
             reports: state.reports,
@@ -303,7 +334,7 @@ impl Actor {
             return Ok(());
         };
         let for_report = Arc::clone(&self.node);
-        let (id, split) = (Arc::clone(&pool_id), self.node.settings.block_report_split);
+        let (id, split) = (Arc::clone(&pool_id), self.adjustable().block_report_split);
         let requests = tokio::task::spawn_blocking(move || {
             let storages = for_report.store.block_reports(&id);
             reports::full_report(&registration, &id, storages, lease, split)

@@ -3,13 +3,21 @@
 
 use crate::node::{Ending, Node};
 use std::sync::Arc;
+use std::time::Duration;
 use zerohop_proto::hdfs::datanode::error_report_request_proto::ErrorCode;
+
+/// Between two looks at the volumes: heartbeats say how much space there was at the last one.
+const LOOK_INTERVAL_MAX: Duration = Duration::from_secs(1);
+const LOOK_INTERVAL_MIN: Duration = Duration::from_millis(10);
 
 /// Looks after the volumes until too many have failed.
 pub(crate) async fn watch(node: Arc<Node>) {
+    // A hung disk is found soon after its time is over, whatever the time is.
+    let interval =
+        LOOK_INTERVAL_MAX.min(node.settings.disk_check_timeout / 2).max(LOOK_INTERVAL_MIN);
     loop {
         tokio::select! {
-            () = tokio::time::sleep(node.settings.heartbeat_interval) => look(&node).await,
+            () = tokio::time::sleep(interval) => node.store.look_at_volumes(),
             () = node.store.volume_failed() => {}
         }
         let failures = node.store.untold_failures();
@@ -31,14 +39,6 @@ pub(crate) async fn watch(node: Arc<Node>) {
                 return;
             }
         }
-    }
-}
-
-async fn look(node: &Arc<Node>) {
-    let for_work = Arc::clone(node);
-    let looked = tokio::task::spawn_blocking(move || for_work.store.look_at_volumes()).await;
-    if let Err(error) = looked {
-        tracing::error!("the volumes cannot be looked after: {error}");
     }
 }
 

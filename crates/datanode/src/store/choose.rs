@@ -105,14 +105,12 @@ fn out_of_space(message: String) -> RemoteException {
     }
 }
 
-/// The volumes of a storage type (and, if named, of one storage id) that are in use.
+/// Those of the volumes in use that have a storage type.
 pub(crate) fn fitting(
     volumes: &[Arc<DataVolume>],
     storage_type: StorageTypeProto,
 ) -> Vec<Arc<DataVolume>> {
-    let fits = |volume: &&Arc<DataVolume>| {
-        volume.location.storage_type == storage_type && !volume.has_failed()
-    };
+    let fits = |volume: &&Arc<DataVolume>| volume.location.storage_type == storage_type;
     volumes.iter().filter(fits).cloned().collect()
 }
 

@@ -20,7 +20,6 @@ pub(crate) struct VolumeFailure {
 
 /// The volumes out of use.
 pub(super) struct Health {
-    configured: usize,
     tolerated: i64,
     state: Mutex<State>,
     /// A volume failed just now.
@@ -29,6 +28,7 @@ pub(super) struct Health {
 
 #[derive(Default)]
 struct State {
+    configured: usize,
     failures: Vec<VolumeFailure>,
     last: Option<SystemTime>,
     /// So many of them the NameNodes were told of.
@@ -38,9 +38,8 @@ struct State {
 impl Health {
     pub(super) fn new(settings: &Settings) -> Self {
         Self {
-            configured: settings.data_dirs.len(),
             tolerated: settings.failed_volumes_tolerated,
-            state: Mutex::default(),
+            state: Mutex::new(State { configured: settings.data_dirs.len(), ..State::default() }),
             failed: Notify::new(),
         }
     }
@@ -54,11 +53,25 @@ impl Health {
         self.failed.notify_one();
     }
 
+    /// So many volumes are configured now.
+    pub(super) fn set_configured(&self, count: usize) {
+        self.state.lock().configured = count;
+    }
+
+    /// Forgets the failure of a volume that is in use again, or configured no more.
+    pub(super) fn forget(&self, volume: &std::path::Path) {
+        let mut state = self.state.lock();
+        let is_it = |failure: &VolumeFailure| std::path::Path::new(&failure.folder) == volume;
+        let told = state.failures.iter().take(state.told).filter(|known| !is_it(known)).count();
+        state.failures.retain(|known| !is_it(known));
+        state.told = told;
+    }
+
     /// Whether so many volumes as have failed may fail; -1 tolerates all but one.
     pub(super) fn check(&self) -> Result<(), Error> {
         let state = self.state.lock();
         let failed = state.failures.len();
-        let left = self.configured.saturating_sub(failed);
+        let left = state.configured.saturating_sub(failed);
         let limit = usize::try_from(self.tolerated).unwrap_or(usize::MAX);
         if left > 0 && failed <= limit {
             return Ok(());
@@ -66,7 +79,7 @@ impl Health {
         let first = state.failures.first().map(|failure| failure.reason.clone());
         Err(Error::TooManyFailedVolumes {
             failed,
-            configured: self.configured,
+            configured: state.configured,
             tolerated: self.tolerated,
             first: first.unwrap_or_else(|| "dfs.datanode.data.dir is empty".to_owned()),
         })

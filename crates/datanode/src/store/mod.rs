@@ -2,17 +2,21 @@
 
 pub(crate) mod choose;
 mod damage;
+mod disk_check;
 mod failure;
 mod health;
 mod open;
 mod out_of_use;
 mod pool;
+mod reconcile;
 mod recovery;
 mod relocate;
 pub(crate) mod replica;
 mod report;
 mod start;
+mod swap;
 pub(crate) mod volume;
+mod volume_list;
 pub(crate) mod write;
 
 use crate::short_circuit::{BlockCache, BlockKey, Registry};
@@ -24,6 +28,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use volume::DataVolume;
+use volume_list::VolumeList;
 use zerohop_wire::{Block, ExtendedBlock, GenerationStamp};
 
 #[cfg(test)]
@@ -35,6 +40,7 @@ pub(crate) use damage::Suspicion;
 pub(crate) use failure::Failure;
 pub(crate) use open::{Opened, ToPass};
 pub(crate) use pool::BlockPool;
+pub(crate) use reconcile::Reconciled;
 pub(crate) use recovery::RecoveryInfo;
 pub(crate) use report::StorageBlocks;
 
@@ -42,7 +48,9 @@ pub(crate) use report::StorageBlocks;
 pub(crate) struct Store {
     /// This DataNode's id.
     pub(crate) datanode_uuid: String,
-    volumes: Vec<Arc<DataVolume>>,
+    volumes: VolumeList,
+    /// Held while a pool is opened, and while a volume is added or removed.
+    opening: Mutex<()>,
     chooser: Chooser,
     pools: RwLock<HashMap<Arc<str>, Arc<BlockPool>>>,
     /// Requests that came before their pool was open wait here.
@@ -58,8 +66,18 @@ pub(crate) struct Store {
 
 impl Store {
     /// The volumes.
-    pub(crate) fn volumes(&self) -> &[Arc<DataVolume>] {
-        &self.volumes
+    pub(crate) fn volumes(&self) -> Arc<[Arc<DataVolume>]> {
+        self.volumes.all()
+    }
+
+    /// The volumes that have not failed.
+    pub(crate) fn volumes_in_use(&self) -> Vec<Arc<DataVolume>> {
+        self.volumes.in_use()
+    }
+
+    /// The ids of the open block pools.
+    pub(crate) fn pool_ids(&self) -> Vec<Arc<str>> {
+        self.pools.read().keys().cloned().collect()
     }
 
     fn has_pool(&self, id: &str) -> bool {
@@ -167,14 +185,18 @@ impl Store {
                 None => Ok(0),
             },
         };
-        let counted = matches!(status.files, Files::Stored(_));
+        // What was counted, also where somebody else has deleted a file.
+        let counted = match &status.files {
+            Files::Stored(stored) => Some(stored.block.len + stored.meta_len),
+            Files::Live(_) => None,
+        };
         drop(status);
         pool.forget(replica);
         self.revoke(&pool.key(replica.id));
         replica.volume.release(reserved);
-        let freed = deleted.inspect_err(|error| self.file_trouble(pool, replica, error))?;
-        if counted {
-            replica.volume.discount(&pool.id, freed);
+        deleted.inspect_err(|error| self.file_trouble(pool, replica, error))?;
+        if let Some(bytes) = counted {
+            replica.volume.discount(&pool.id, bytes);
         }
         Ok(block)
     }

@@ -16,28 +16,52 @@ impl Store {
         }
     }
 
-    /// Whether all volumes are where they were. Costs a small read each, so it can be asked often: local
-    /// readers would not notice a failure for us.
-    pub(crate) fn look_at_volumes(&self) {
-        for volume in &self.volumes {
-            if let Some(reason) = volume.look() {
-                self.take_out(volume, reason);
+    /// Starts to look whether all volumes are where they were, and how much space they have; takes those
+    /// out whose disks do not answer. Does not wait for any disk. A look costs a small read, so it can be
+    /// asked often: local readers would not notice a failure for us.
+    pub(crate) fn look_at_volumes(self: &Arc<Self>) {
+        for volume in self.volumes.in_use() {
+            if let Some(reason) = volume.check_hung() {
+                self.take_out(&volume, reason);
+                continue;
             }
+            let store = Arc::downgrade(self);
+            volume.start_look(move |volume, reason| {
+                if let Some(store) = store.upgrade() {
+                    store.take_out(volume, reason);
+                }
+            });
         }
     }
 
     pub(super) fn take_out(&self, volume: &Arc<DataVolume>, reason: String) {
         tracing::error!("volume {volume} failed and is out of use: {reason}");
+        self.forget_replicas(volume);
         self.health.note(volume.root(), reason, volume.capacity());
+    }
+
+    /// Forgets all replicas on a volume; their writers are stopped and their local readers told off.
+    pub(super) fn forget_replicas(&self, volume: &Arc<DataVolume>) {
         let pools: Vec<Arc<BlockPool>> = self.pools.read().values().cloned().collect();
+        let mut locked = Vec::new();
         for pool in pools {
-            for replica in pool.all().iter().filter(|held| Arc::ptr_eq(&held.volume, volume)) {
-                pool.forget(replica);
-                self.revoke(&pool.key(replica.id));
-                let writer = replica.lock().writer.clone();
-                if let Some(writer) = writer {
-                    writer.stop();
+            for replica in pool.all() {
+                if !Arc::ptr_eq(&replica.volume, volume) {
+                    continue;
                 }
+                pool.forget(&replica);
+                self.revoke(&pool.key(replica.id));
+                if !replica.try_stop_writer() {
+                    locked.push(replica);
+                }
+            }
+        }
+        // Whoever holds these locks may be waiting for the disk, perhaps for ever.
+        if !locked.is_empty() {
+            let stop = move || locked.iter().for_each(|replica| replica.stop_writer());
+            let started = std::thread::Builder::new().name("stop writers".to_owned()).spawn(stop);
+            if let Err(error) = started {
+                tracing::warn!("some writers of volume {volume} are not told to stop: {error}");
             }
         }
     }

@@ -34,7 +34,7 @@ impl Store {
         let replica = self.replica(block)?;
         let reader = self.open_to_move(block, &replica, storage_type)?;
         let len = reader.len();
-        let fitting = choose::fitting(&self.volumes, storage_type);
+        let fitting = choose::fitting(&self.volumes.in_use(), storage_type);
         let volume = Arc::clone(self.chooser.choose(&fitting, len)?);
         volume.promise(len);
         let moved = self.copy_and_switch(block, &replica, &reader, &volume);

@@ -167,6 +167,23 @@ impl Replica {
         self.status.lock()
     }
 
+    /// Stops its writer, if it has one; false if that would have to wait for its lock.
+    pub(super) fn try_stop_writer(&self) -> bool {
+        let Some(status) = self.status.try_lock() else { return false };
+        status.writer.iter().for_each(|writer| writer.stop());
+        true
+    }
+
+    /// Stops its writer, if it has one.
+    pub(super) fn stop_writer(&self) {
+        self.lock().writer.iter().for_each(|writer| writer.stop());
+    }
+
+    /// Its status, locked, if nobody has it locked now.
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, Status>> {
+        self.status.try_lock()
+    }
+
     /// As [`lock`](Self::lock), where another way to lock may fail.
     pub(super) fn lock_now(&self) -> Result<MutexGuard<'_, Status>, Failure> {
         Ok(self.lock())

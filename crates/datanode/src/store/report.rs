@@ -1,7 +1,6 @@
 //! What NameNodes are told of the volumes and of all replicas.
 
 use super::Store;
-use super::volume::DataVolume;
 use std::sync::Arc;
 use zerohop_proto::hdfs::datanode::VolumeFailureSummaryProto;
 use zerohop_proto::hdfs::{DatanodeStorageProto, StorageReportProto};
@@ -21,18 +20,22 @@ pub(crate) struct StorageBlocks {
 }
 
 impl Store {
-    /// What a heartbeat says to the NameNode of a pool; of all pools together without one.
+    /// What a heartbeat says to the NameNode of a pool; of all pools together without one. The figures
+    /// are the last measured ones: no disk is asked.
     pub(crate) fn storage_reports(&self, pool_id: Option<&str>) -> StorageState {
-        let in_use = |volume: &&Arc<DataVolume>| !volume.has_failed();
-        let reports = self.volumes.iter().filter(in_use).map(|v| v.report(pool_id)).collect();
+        let reports = self.volumes.in_use().iter().map(|v| v.report(pool_id)).collect();
         let (failed_volumes, failure_summary) = self.health.summary();
         StorageState { reports, failed_volumes, failure_summary }
     }
 
+    /// How many volumes failed, and which.
+    pub(crate) fn failures(&self) -> (u32, Option<VolumeFailureSummaryProto>) {
+        self.health.summary()
+    }
+
     /// The replicas of a pool, by storage, for a full report.
     pub(crate) fn block_reports(&self, pool_id: &str) -> Vec<StorageBlocks> {
-        let in_use = |volume: &&Arc<DataVolume>| !volume.has_failed();
-        let volumes: Vec<&Arc<DataVolume>> = self.volumes.iter().filter(in_use).collect();
+        let volumes = self.volumes.in_use();
         let mut builders: Vec<ReportBuilder> =
             volumes.iter().map(|_| ReportBuilder::default()).collect();
         if let Ok(pool) = self.pool(pool_id) {

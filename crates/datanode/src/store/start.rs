@@ -6,7 +6,8 @@ use super::failure::Failure;
 use super::health::Health;
 use super::pool::BlockPool;
 use super::replica::{Files, Replica, Status};
-use super::volume::{DataVolume, Location, Reserve};
+use super::volume::{DataVolume, Location, VolumeOptions};
+use super::volume_list::VolumeList;
 use crate::error::Error;
 use crate::namenodes::PoolIdentity;
 use crate::settings::Settings;
@@ -23,12 +24,12 @@ use zerohop_wire::block_report::ReplicaState;
 impl Store {
     /// Opens and locks the folders of `dfs.datanode.data.dir`.
     pub(crate) fn open(settings: &Settings) -> Result<Self, Error> {
-        let reserve = Reserve { bytes: settings.du_reserved, percent: settings.du_reserved_pct };
+        let options = VolumeOptions::from_settings(settings);
         let mut volumes = Vec::new();
         let health = Health::new(settings);
         for text in &settings.data_dirs {
             let location = Location::parse(text)?;
-            match DataVolume::open(location.clone(), reserve) {
+            match DataVolume::open(location.clone(), options) {
                 Ok(volume) => volumes.push(Arc::new(volume)),
                 Err(error) => {
                     if error.kind() == ErrorKind::Locked || error.kind() == ErrorKind::Inconsistent
@@ -45,7 +46,8 @@ impl Store {
         let slots = Registry::new(settings.shm_folders.clone(), settings.shm_limits);
         Ok(Self {
             datanode_uuid,
-            volumes,
+            volumes: VolumeList::new(volumes),
+            opening: Mutex::new(()),
             chooser: Chooser::new(settings.volume_policy),
             pools: RwLock::default(),
             pool_opened: (Mutex::new(()), Condvar::new()),
@@ -58,13 +60,14 @@ impl Store {
 
     /// Opens a block pool on all volumes and lists its replicas.
     pub(crate) fn open_pool(&self, identity: &PoolIdentity) -> Result<(), zerohop_replica::Error> {
+        let _no_volume_is_changed = self.opening.lock();
         if self.pools.read().contains_key(&identity.pool_id) {
             return Ok(());
         }
         let mut replicas: HashMap<BlockId, Arc<Replica>> = HashMap::new();
-        for volume in &self.volumes {
-            let scan = match volume.open_pool(identity, &self.datanode_uuid) {
-                Ok(scan) => scan,
+        for volume in self.volumes.all().iter() {
+            let found = match self.open_pool_on(volume, identity) {
+                Ok(found) => found,
                 Err(error) if error.is_volume_fault() => {
                     volume.fail();
                     self.take_out(volume, error.to_string());
@@ -72,20 +75,7 @@ impl Store {
                 }
                 Err(error) => return Err(error),
             };
-            for error in &scan.unreadable {
-                tracing::warn!("{error}; it counts as empty");
-            }
-            if scan.unreadable.iter().any(zerohop_replica::Error::is_volume_fault) {
-                self.suspect(volume);
-                if volume.has_failed() {
-                    continue;
-                }
-            }
-            let kept = volume.kept_for_restart(&identity.pool_id);
-            for stored in scan.finalized.into_iter().chain(scan.rbw) {
-                let status = reopened(volume, &identity.pool_id, &kept, stored)
-                    .unwrap_or_else(|| Status::stored(stored));
-                let replica = Replica::new(stored.block.id, Arc::clone(volume), status);
+            for replica in found {
                 if let Some([kept, other]) = keep_better(&mut replicas, replica) {
                     self.drop_twin(&identity.pool_id, &kept, &other);
                 }
@@ -98,6 +88,31 @@ impl Store {
         self.pools.write().insert(id, Arc::new(pool));
         self.pool_opened.1.notify_all();
         Ok(())
+    }
+
+    /// Opens a block pool on one volume; the replicas that are there.
+    pub(super) fn open_pool_on(
+        &self,
+        volume: &Arc<DataVolume>,
+        identity: &PoolIdentity,
+    ) -> Result<Vec<Arc<Replica>>, zerohop_replica::Error> {
+        let scan = volume.open_pool(identity, &self.datanode_uuid)?;
+        for error in &scan.unreadable {
+            tracing::warn!("{error}; it counts as empty");
+        }
+        if scan.unreadable.iter().any(zerohop_replica::Error::is_volume_fault) {
+            self.suspect(volume);
+            if volume.has_failed() {
+                return Ok(Vec::new());
+            }
+        }
+        let kept = volume.kept_for_restart(&identity.pool_id);
+        let replica = |stored: StoredReplica| {
+            let status = reopened(volume, &identity.pool_id, &kept, stored)
+                .unwrap_or_else(|| Status::stored(stored));
+            Replica::new(stored.block.id, Arc::clone(volume), status)
+        };
+        Ok(scan.finalized.into_iter().chain(scan.rbw).map(replica).collect())
     }
 
     /// Keeps a replica as one being written over a restart, should that take no longer than `time`.

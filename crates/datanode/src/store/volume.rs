@@ -1,16 +1,19 @@
 //! A volume: one storage folder with its type, its space and its share of the block pools.
 
+use super::disk_check::{DiskCheck, NoAnswer};
 use crate::error::Error;
 use crate::namenodes::PoolIdentity;
+use crate::settings::Settings;
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 use zerohop_proto::hdfs::datanode_storage_proto::StorageState;
 use zerohop_proto::hdfs::{DatanodeStorageProto, StorageReportProto, StorageTypeProto};
-use zerohop_replica::{Pool, PoolVersion, Scan, Space, Volume};
+use zerohop_replica::{DirectoryMode, Pool, PoolVersion, Scan, Space, Volume, VolumeProbe};
 use zerohop_wire::BlockId;
 
 /// A folder of `dfs.datanode.data.dir` with its storage type.
@@ -42,11 +45,37 @@ impl Location {
     }
 }
 
+impl fmt::Display for Location {
+    /// As Hadoop writes it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}]file:{}", self.storage_type.as_str_name(), self.path.display())
+    }
+}
+
+/// What the configuration says of every volume.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct VolumeOptions {
+    reserve: Reserve,
+    mode: DirectoryMode,
+    check_timeout: Duration,
+}
+
+impl VolumeOptions {
+    /// As the settings say.
+    pub(crate) fn from_settings(settings: &Settings) -> Self {
+        Self {
+            reserve: Reserve { bytes: settings.du_reserved, percent: settings.du_reserved_pct },
+            mode: settings.data_dir_mode,
+            check_timeout: settings.disk_check_timeout,
+        }
+    }
+}
+
 /// Space that HDFS leaves free on a volume.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Reserve {
-    pub(crate) bytes: u64,
-    pub(crate) percent: u64,
+struct Reserve {
+    bytes: u64,
+    percent: u64,
 }
 
 /// A block pool's part of a volume.
@@ -59,11 +88,15 @@ struct Share {
 /// A volume in use.
 pub(crate) struct DataVolume {
     pub(crate) location: Location,
-    volume: Mutex<Volume>,
+    /// Locked while a pool is opened, which may take long.
+    volume: Mutex<Option<Volume>>,
+    /// What its disk is asked meanwhile.
+    probe: RwLock<VolumeProbe>,
+    disk_check: DiskCheck,
     reserve: Reserve,
     pools: RwLock<HashMap<Arc<str>, Share>>,
-    /// Bytes of its file system when they were last asked.
-    capacity: AtomicU64,
+    /// The space on its file system when it was last measured: nobody waits for that.
+    measured: Mutex<Measured>,
     /// Bytes of block and meta files.
     used: AtomicU64,
     /// Bytes promised to replicas that are being written.
@@ -76,16 +109,19 @@ impl DataVolume {
     /// Locks and opens a folder.
     pub(crate) fn open(
         location: Location,
-        reserve: Reserve,
+        options: VolumeOptions,
     ) -> Result<Self, zerohop_replica::Error> {
-        let volume = Volume::open(&location.path)?;
-        let capacity = volume.space()?.capacity;
+        let volume = Volume::open_with_mode(&location.path, options.mode)?;
+        let probe = volume.probe();
+        let space = probe.space()?;
         Ok(Self {
             location,
-            volume: Mutex::new(volume),
-            reserve,
+            volume: Mutex::new(Some(volume)),
+            probe: RwLock::new(probe),
+            disk_check: DiskCheck::new(options.check_timeout),
+            reserve: options.reserve,
             pools: RwLock::default(),
-            capacity: AtomicU64::new(capacity),
+            measured: Mutex::new(Measured { space, used: 0 }),
             used: AtomicU64::new(0),
             promised: AtomicU64::new(0),
             blocks: AtomicU64::new(0),
@@ -96,7 +132,7 @@ impl DataVolume {
     /// The DataNode it belongs to, if it was used before.
     pub(crate) fn datanode_uuid(&self) -> Option<String> {
         let volume = self.volume.lock();
-        volume.version().map(|v| v.datanode_uuid.clone()).filter(|uuid| !uuid.is_empty())
+        volume.as_ref()?.version().map(|v| v.datanode_uuid.clone()).filter(|uuid| !uuid.is_empty())
     }
 
     /// Makes it a volume of this DataNode, opens a pool on it and lists what is there.
@@ -106,7 +142,10 @@ impl DataVolume {
         datanode_uuid: &str,
     ) -> Result<Scan, zerohop_replica::Error> {
         let mut volume = self.volume.lock();
+        // One that was given up meanwhile holds nothing.
+        let Some(volume) = volume.as_mut() else { return Ok(Scan::default()) };
         volume.claim(&identity.cluster_id, datanode_uuid)?;
+        *self.probe.write() = volume.probe();
         let pool = volume.open_pool(&PoolVersion {
             pool_id: identity.pool_id.to_string(),
             namespace_id: identity.namespace_id,
@@ -114,11 +153,19 @@ impl DataVolume {
         })?;
         let scan = pool.scan()?;
         self.used.fetch_add(scan.bytes(), Ordering::Relaxed);
+        // These bytes were there when the space was measured.
+        self.measured.lock().used += scan.bytes();
         let count = scan.finalized.len() + scan.rbw.len();
         self.blocks.fetch_add(count as u64, Ordering::Relaxed);
         let share = Share { files: pool, used: AtomicU64::new(scan.bytes()) };
         self.pools.write().insert(Arc::clone(&identity.pool_id), share);
         Ok(scan)
+    }
+
+    /// Gives it up: its pools are closed and its directory is unlocked.
+    pub(super) fn close(&self) {
+        self.pools.write().clear();
+        *self.volume.lock() = None;
     }
 
     /// A block pool's folders on it.
@@ -134,7 +181,7 @@ impl DataVolume {
 
     /// Its storage id; empty before it was claimed.
     pub(crate) fn storage_id(&self) -> String {
-        self.volume.lock().storage_id().to_owned()
+        self.probe.read().storage_id().to_owned()
     }
 
     /// How messages name it.
@@ -156,35 +203,83 @@ impl DataVolume {
         !self.failed.swap(true, Ordering::AcqRel)
     }
 
-    /// Takes it out of use if it cannot be read and written any more; tells why when that is so, once.
+    /// Takes it out of use if it cannot be read and written any more, or does not answer; tells why when
+    /// that is so, once. Waits for the disk, at most for the timeout of checks.
     pub(crate) fn check(&self) -> Option<String> {
-        self.judge(Volume::check_disk)
-    }
-
-    /// As [`check`](Self::check), if it is not there any more or another one is in its place.
-    pub(crate) fn look(&self) -> Option<String> {
-        self.judge(Volume::look)
-    }
-
-    fn judge(&self, how: fn(&Volume) -> Result<(), zerohop_replica::Error>) -> Option<String> {
         if self.has_failed() {
             return None;
         }
-        let error = how(&self.volume.lock()).err().filter(|error| error.is_end_of_volume())?;
-        self.fail().then(|| error.to_string())
+        let probe = self.probe.read().clone();
+        match self.disk_check.run(move || probe.check_disk()) {
+            Ok(result) => self.fail_after(&result.err()?),
+            Err(NoAnswer::Hung) => self.fail_as_hung(),
+            Err(NoAnswer::NotAsked) => None,
+        }
     }
 
-    fn space(&self) -> Space {
-        let space = self.volume.lock().space().unwrap_or_default();
-        if space.capacity > 0 {
-            self.capacity.store(space.capacity, Ordering::Relaxed);
+    /// Starts to look whether it is still there, and to measure its space, unless such a question is
+    /// under way; does not wait. `ended` is called with the reason if it is to be taken out.
+    pub(crate) fn start_look(
+        self: &Arc<Self>,
+        ended: impl FnOnce(&Arc<Self>, String) + Send + 'static,
+    ) {
+        if self.has_failed() {
+            return;
         }
-        space
+        let (probe, used) = (self.probe.read().clone(), self.used());
+        // A thread that the disk keeps for ever does not keep the volume locked after the node's stop.
+        let volume = Arc::downgrade(self);
+        let asked = self.disk_check.start(move || {
+            let looked = probe.look().and_then(|()| probe.space());
+            let Some(volume) = volume.upgrade() else { return };
+            match looked {
+                Ok(space) => *volume.measured.lock() = Measured { space, used },
+                Err(error) => {
+                    if let Some(reason) = volume.fail_after(&error) {
+                        ended(&volume, reason);
+                    }
+                }
+            }
+        });
+        if let Err(error) = asked {
+            tracing::warn!("{self} cannot be checked: {error}");
+        }
+    }
+
+    /// Waits until no question is under way.
+    #[cfg(test)]
+    pub(crate) fn wait_for_check(&self) {
+        let _hung_or_not = self.disk_check.run(|| ());
+    }
+
+    /// Takes it out of use if a question to its disk has been open for too long; tells why when that is
+    /// so, once.
+    pub(crate) fn check_hung(&self) -> Option<String> {
+        if self.disk_check.is_overdue() { self.fail_as_hung() } else { None }
+    }
+
+    fn fail_as_hung(&self) -> Option<String> {
+        let timeout = self.disk_check.timeout().as_millis();
+        self.fail().then(|| {
+            format!(
+                "volume {self} did not answer a check within {timeout} ms \
+                 (dfs.datanode.disk.check.timeout)"
+            )
+        })
+    }
+
+    fn fail_after(&self, error: &zerohop_replica::Error) -> Option<String> {
+        (error.is_end_of_volume() && self.fail()).then(|| error.to_string())
+    }
+
+    /// The space on its file system: what was measured, and what HDFS has taken or freed since.
+    fn space(&self) -> Space {
+        self.measured.lock().now(self.used())
     }
 
     /// Bytes that are for HDFS, also after it failed.
     pub(crate) fn capacity(&self) -> u64 {
-        let capacity = self.capacity.load(Ordering::Relaxed);
+        let capacity = self.measured.lock().space.capacity;
         capacity.saturating_sub(self.reserved(capacity))
     }
 
@@ -273,6 +368,26 @@ impl DataVolume {
     /// Its folder.
     pub(crate) fn root(&self) -> &Path {
         &self.location.path
+    }
+}
+
+/// The space on a file system, with HDFS's part of what is taken.
+#[derive(Clone, Copy)]
+struct Measured {
+    space: Space,
+    used: u64,
+}
+
+impl Measured {
+    /// The space now that HDFS has taken `used` bytes.
+    fn now(self, used: u64) -> Space {
+        let after = |free: u64| free.saturating_add(self.used).saturating_sub(used);
+        let Space { capacity, free, available } = self.space;
+        Space {
+            capacity,
+            free: after(free).min(capacity),
+            available: after(available).min(capacity),
+        }
     }
 }
 

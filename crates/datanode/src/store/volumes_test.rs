@@ -14,18 +14,25 @@ use zerohop_wire::block_report::ReplicaState;
 struct Two {
     folder: tempfile::TempDir,
     settings: Settings,
-    store: Store,
+    store: Arc<Store>,
 }
 
 /// A store of a DISK and an ARCHIVE volume that tolerates so many failures.
 fn two(tolerated: &str) -> Two {
-    let folder = tempfile::tempdir().unwrap();
+    two_with(&[("dfs.datanode.failed.volumes.tolerated", tolerated)])
+}
+
+fn two_with(settings: &[(&str, &str)]) -> Two {
+    two_at(tempfile::tempdir().unwrap(), settings)
+}
+
+fn two_at(folder: tempfile::TempDir, settings: &[(&str, &str)]) -> Two {
     let mut conf = Conf::new();
     let at = folder.path().display();
     conf.set("dfs.datanode.data.dir", format!("[DISK]{at}/disk,[ARCHIVE]{at}/archive"));
-    conf.set("dfs.datanode.failed.volumes.tolerated", tolerated);
+    settings.iter().for_each(|(name, value)| conf.set(name, *value));
     let settings = Settings::read(&conf).unwrap();
-    let store = Store::open(&settings).unwrap();
+    let store = Arc::new(Store::open(&settings).unwrap());
     store.open_pool(&identity("CID-1")).unwrap();
     Two { folder, settings, store }
 }
@@ -45,6 +52,12 @@ impl Two {
             }
         }
         count
+    }
+
+    /// Looks at the volumes, and waits for the disks.
+    fn look(&self) {
+        self.store.look_at_volumes();
+        self.store.volumes().iter().for_each(|volume| volume.wait_for_check());
     }
 
     fn finalized(&self, id: i64, len: usize) {
@@ -128,7 +141,7 @@ fn what_a_move_left_behind_goes_at_the_next_start() {
     assert_eq!((two.files("disk"), two.files("archive")), (2, 2));
     let Two { folder, settings, store } = two;
     drop(store);
-    let store = Store::open(&settings).unwrap();
+    let store = Arc::new(Store::open(&settings).unwrap());
     store.open_pool(&identity("CID-1")).unwrap();
     let two = Two { folder, settings, store };
     assert_eq!(two.files("disk") + two.files("archive"), 2);
@@ -148,13 +161,13 @@ fn a_volume_that_is_gone_is_noticed_and_its_readers_are_told() {
     two.finalized(1, 700);
     let mut readers = Readers::new(&two.store);
     let held = readers.hold(&two.store, 1);
-    two.store.look_at_volumes();
+    two.look();
     assert!(two.store.untold_failures().is_empty() && readers.may_go_on(held));
 
     let aside = moved_away(&two, "disk");
     // An empty folder in its place: as when a disk is unmounted.
     fs::create_dir(two.folder.path().join("disk")).unwrap();
-    two.store.look_at_volumes();
+    two.look();
     assert!(!readers.may_go_on(held));
     let [failure] = &two.store.untold_failures()[..] else { panic!("one failure") };
     assert!(failure.folder.ends_with("/disk") && failure.reason.contains("it is gone"));
@@ -175,7 +188,7 @@ fn a_volume_that_is_gone_is_noticed_and_its_readers_are_told() {
 /// The second one is more than is tolerated.
 fn moved_twice(two: &Two) {
     fs::remove_dir_all(two.folder.path().join("archive")).unwrap();
-    two.store.look_at_volumes();
+    two.look();
     let said = two.store.check_health().unwrap_err().to_string();
     assert!(said.starts_with("2 of 2 volumes in dfs.datanode.data.dir failed"), "{said}");
     assert!(said.contains("failed.volumes.tolerated is 1; first: volume"), "{said}");
@@ -203,7 +216,7 @@ fn another_volume_in_the_same_place_is_not_taken_for_it() {
     let (one, other) = (two("1"), two("1"));
     moved_away(&one, "disk");
     fs::rename(other.folder.path().join("disk"), one.folder.path().join("disk")).unwrap();
-    one.store.look_at_volumes();
+    one.look();
     let failures = one.store.untold_failures();
     assert!(failures[0].reason.contains("it is another volume now, DS-"), "{failures:?}");
 }
@@ -216,7 +229,7 @@ fn over_a_restart(time: Duration) -> Two {
     drop(target);
     let Two { folder, settings, store } = two;
     drop(store);
-    let store = Store::open(&settings).unwrap();
+    let store = Arc::new(Store::open(&settings).unwrap());
     store.open_pool(&identity("CID-1")).unwrap();
     Two { folder, settings, store }
 }
@@ -267,4 +280,115 @@ fn who_waits_while_a_replica_moves_works_with_the_new_one() {
         },
     );
     worked.unwrap();
+}
+
+/// A disk that hangs: its VERSION file is a pipe that nobody writes to, so that a read does not return.
+struct HungDisk(PathBuf);
+
+impl HungDisk {
+    fn new(two: &Two, volume: &str) -> Self {
+        let version = two.folder.path().join(volume).join("current/VERSION");
+        fs::remove_file(&version).unwrap();
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &version,
+            rustix::fs::FileType::Fifo,
+            mode,
+            rustix::fs::makedev(0, 0),
+        )
+        .unwrap();
+        Self(version)
+    }
+}
+
+impl Drop for HungDisk {
+    /// Lets the threads go that wait for it.
+    fn drop(&mut self) {
+        let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NONBLOCK;
+        let _nobody_waits_any_more = rustix::fs::open(&self.0, flags, rustix::fs::Mode::empty());
+    }
+}
+
+fn two_with_timeout(timeout: &str) -> Two {
+    two_with(&[
+        ("dfs.datanode.failed.volumes.tolerated", "1"),
+        ("dfs.datanode.disk.check.timeout", timeout),
+    ])
+}
+
+/// Heartbeats asked the disks for their space, and checks of a disk that did not return were waited for.
+#[test]
+fn a_disk_that_does_not_answer_is_taken_out_and_nobody_waits_for_it() {
+    let two = two_with_timeout("300ms");
+    two.finalized(1, 700);
+    let mut readers = Readers::new(&two.store);
+    let held = readers.hold(&two.store, 1);
+    let hung = HungDisk::new(&two, "disk");
+    let began = Instant::now();
+    two.store.look_at_volumes();
+    // What a heartbeat says is known while the disk hangs.
+    let state = two.store.storage_reports(None);
+    assert_eq!((state.reports.len(), state.failed_volumes), (2, 0));
+    assert!(state.reports.iter().all(|report| report.capacity() > 0));
+    while two.store.untold_failures().is_empty() {
+        assert!(began.elapsed() < Duration::from_secs(60));
+        std::thread::yield_now();
+        two.store.look_at_volumes();
+    }
+    assert!(began.elapsed() >= Duration::from_millis(300));
+    assert!(!readers.may_go_on(held));
+    let state = two.store.storage_reports(None);
+    assert_eq!((state.reports.len(), state.failed_volumes), (1, 1));
+    drop(hung);
+}
+
+/// An I/O error makes a thread ask whether the disk is well: it does not wait for ever either.
+#[test]
+fn an_error_on_a_disk_that_hangs_takes_it_out() {
+    let two = two_with_timeout("200ms");
+    let volume = Arc::clone(&two.store.volumes()[0]);
+    let hung = HungDisk::new(&two, "disk");
+    two.store.suspect(&volume);
+    assert!(volume.has_failed());
+    let failures = two.store.untold_failures();
+    assert!(failures[0].reason.contains("did not answer a check within 200 ms"), "{failures:?}");
+    drop(hung);
+}
+
+/// A thread that waits for the disk holds a replica's lock: the volume was taken out never.
+#[test]
+fn a_replica_that_is_locked_does_not_keep_its_volume_in_use() {
+    let two = two("1");
+    two.finalized(1, 700);
+    let (locked, volume) =
+        (two.store.replica(&block(1, 1001, 0)).unwrap(), &two.store.volumes()[0]);
+    let lock = locked.lock();
+    assert!(volume.fail());
+    two.store.take_out(volume, "it hangs".to_owned());
+    assert!(two.store.pool("BP-1-127.0.0.1-1").unwrap().all().is_empty());
+    drop(lock);
+}
+
+/// The directories of volumes and the files of blocks could be read by every user of the machine.
+#[test]
+fn block_files_are_for_the_owner_unless_the_permissions_say_otherwise() {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let two = two_with(&[]);
+    two.finalized(1, 700);
+    let (_, [data, meta]) = two.store.paths(&block(1, 1001, 0)).unwrap();
+    let root = two.folder.path().join("disk");
+    assert_eq!(
+        [&root, &root.join("current"), &data, &meta].map(mode),
+        [0o700, 0o700, 0o600, 0o600]
+    );
+    // The legacy reader of another user of the group needs 750; existing directories follow the key.
+    let Two { folder, store, .. } = two;
+    drop(store);
+    let two = two_at(folder, &[("dfs.datanode.data.dir.perm", "750")]);
+    assert_eq!(mode(&root), 0o750);
+    two.finalized(2, 700);
+    let (_, [data, _]) = two.store.paths(&block(2, 1001, 0)).unwrap();
+    assert_eq!(mode(&data), 0o640);
 }

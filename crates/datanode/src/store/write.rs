@@ -85,7 +85,7 @@ impl Store {
         placement: Placement,
         writer: &Arc<Writer>,
     ) -> Result<Writable, Failure> {
-        let fitting = choose::fitting(&self.volumes, placement.storage_type);
+        let fitting = choose::fitting(&self.volumes.in_use(), placement.storage_type);
         let volume = Arc::clone(self.chooser.choose(&fitting, placement.room)?);
         let files = volume
             .pool(&pool.id)

@@ -6,7 +6,7 @@ use crate::pool::{Place, Pool};
 use crate::reader::{corrupt, file_len, read_header};
 use crate::sync::SyncHelper;
 use std::fs::{File, OpenOptions};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -41,9 +41,9 @@ impl LiveReplica {
     fn create(pool: Pool, block: Block, place: Place, checksum: DataChecksum) -> Result<Self> {
         let block = Block { len: 0, ..block };
         let data_path = pool.data_path(block.id, place);
-        let data = create_file(&block, &data_path)?;
+        let data = create_file(&block, &data_path, pool.file_mode())?;
         let meta_path = pool.meta_path(&block, place);
-        let meta = create_file(&block, &meta_path).and_then(|meta| {
+        let meta = create_file(&block, &meta_path, pool.file_mode()).and_then(|meta| {
             let written = meta.write_all_at(&meta_header::encode(checksum), 0);
             written.map_err(|e| Error::io(format!("replica {block}"), "write", &meta_path, e))?;
             Ok(meta)
@@ -122,8 +122,8 @@ impl LiveReplica {
     }
 }
 
-fn create_file(block: &Block, path: &Path) -> Result<File> {
-    let opened = OpenOptions::new().read(true).write(true).create_new(true).open(path);
+fn create_file(block: &Block, path: &Path, mode: u32) -> Result<File> {
+    let opened = OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(path);
     opened.map_err(|e| Error::io(format!("replica {block}"), "create", path, e))
 }
 
