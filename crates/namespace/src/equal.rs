@@ -79,7 +79,8 @@ impl Namespace {
                 let quota = quota.map(|quota| quota.limit);
                 let counts = (below.names, below.files, below.directories, below.blocks);
                 format!(
-                    "directory of {} quota {quota:?} below {counts:?} {space:?}",
+                    "directory atime {} of {} quota {quota:?} below {counts:?} {space:?}",
+                    directory.atime,
                     directory.children.len()
                 )
             }
@@ -110,7 +111,8 @@ impl Namespace {
     fn describe_block(&self, id: zerohop_wire::BlockId, open: bool) -> String {
         let Some(stored) = self.blocks.get(id) else { return format!("{id} missing") };
         if open {
-            return format!("{} open", stored.block);
+            let cut = self.blocks.recovery(id).and_then(|recovery| recovery.truncate);
+            return format!("{} open, becomes {cut:?}", stored.block);
         }
         let done = self.blocks.is_complete(id);
         format!(

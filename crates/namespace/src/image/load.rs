@@ -98,8 +98,9 @@ impl Namespace {
             mtime: 0,
             body: Body::Directory(Box::default()),
         };
-        let mut blocks = Vec::new();
+        let (mut blocks, mut cut) = (Vec::new(), None);
         if let Some(file) = message.file {
+            cut = file.file_uc.as_ref().and_then(truncate_target);
             blocks = self.fill_file(&mut node, file, names)?;
         } else if let Some(link) = message.symlink {
             node.permission = self.load_permission(link.permission(), names);
@@ -111,13 +112,34 @@ impl Namespace {
             node.permission = self.load_permission(directory.permission(), names);
             node.mtime = directory.modification_time();
             node.body = Body::Directory(Box::new(Directory {
+                atime: directory.access_time(),
                 quota: load_quota(&directory),
                 acl: load_acl(directory.acl, names),
                 xattrs: load_xattrs(id, directory.x_attrs, names)?,
                 ..Directory::default()
             }));
         }
-        self.put_loaded(id, node, blocks)
+        let last = blocks.last().copied();
+        self.put_loaded(id, node, blocks)?;
+        match (last, cut) {
+            (Some(last), Some((len, stamp))) => self.go_on_with_truncate(last, len, stamp),
+            _ => Ok(()),
+        }
+    }
+
+    /// A truncate was under way: DataNodes are asked again as soon as replicas are known.
+    fn go_on_with_truncate(
+        &mut self,
+        last: Block,
+        len: u64,
+        stamp: GenerationStamp,
+    ) -> std::result::Result<(), String> {
+        if len >= last.len {
+            return Err(format!("block {last} of {} bytes is to be truncated to {len}", last.len));
+        }
+        let target = Block { id: last.id, stamp, len };
+        let begun = self.blocks.begin_recovery(last.id, stamp, Some(target));
+        begun.map(drop).map_err(|error| error.message)
     }
 
     fn put_loaded(
@@ -241,6 +263,10 @@ impl Namespace {
         let slot = self.tree.find_any(id)?;
         (self.tree.get(slot).parent == NO_SLOT && slot != self.tree.root).then_some(slot)
     }
+}
+
+fn truncate_target(writer: &inode::FileUnderConstructionFeature) -> Option<(u64, GenerationStamp)> {
+    Some((writer.truncate_length?, GenerationStamp(writer.truncate_gen_stamp? as i64)))
 }
 
 fn required(image: &ImageReader, name: SectionName) -> Result<SectionReader> {

@@ -128,9 +128,14 @@ impl Namespace {
         permission: u64,
         names: &mut NameWriter,
     ) -> inode::INodeFile {
-        let writer = file.writer().map(|writer| inode::FileUnderConstructionFeature {
-            client_name: Some(writer.client_name.to_string()),
-            client_machine: Some(writer.client_machine.to_string()),
+        let writer = file.writer().map(|writer| {
+            let cut = self.pending_truncate(slot);
+            inode::FileUnderConstructionFeature {
+                client_name: Some(writer.client_name.to_string()),
+                client_machine: Some(writer.client_machine.to_string()),
+                truncate_length: cut.map(|cut| cut.len),
+                truncate_gen_stamp: cut.map(|cut| cut.stamp.0 as u64),
+            }
         });
         inode::INodeFile {
             replication: Some(file.replication().into()),
@@ -216,6 +221,7 @@ fn folder_message(
         x_attrs: xattr_message(node.xattrs(), names),
         type_quotas: (!quotas.is_empty())
             .then_some(inode::QuotaByStorageTypeFeatureProto { quotas }),
+        access_time: Some(directory.atime).filter(|atime| *atime > 0),
     }
 }
 

@@ -139,7 +139,8 @@ impl Namespace {
             match &mut inode.body {
                 Body::File(file) => file.atime = atime,
                 Body::Symlink(link) => link.atime = atime,
-                _ => {}
+                Body::Directory(directory) => directory.atime = atime,
+                Body::Free(_) => {}
             }
         }
         mtime >= 0 || atime >= 0

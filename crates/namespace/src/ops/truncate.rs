@@ -68,9 +68,15 @@ impl Namespace {
 
     /// The length a truncate under way leads to.
     fn len_being_cut_to(&self, slot: Slot) -> Option<u64> {
-        let last = self.last_stored(slot).filter(|last| !self.blocks.is_complete(last.id))?;
-        let cut = self.blocks.recovery(last.id)?.truncate?;
+        let last = self.last_stored(slot)?;
+        let cut = self.pending_truncate(slot)?;
         Some(self.file_len(slot).saturating_sub(last.len).saturating_add(cut.len))
+    }
+
+    /// What a truncate under way makes of a file's last block.
+    pub(crate) fn pending_truncate(&self, slot: Slot) -> Option<Block> {
+        let last = self.last_stored(slot).filter(|last| !self.blocks.is_complete(last.id))?;
+        self.blocks.recovery(last.id)?.truncate
     }
 
     fn cut_and_log(

@@ -70,6 +70,8 @@ pub(crate) type Acl = Arc<[AclEntry]>;
 #[derive(Debug, Default)]
 pub(crate) struct Directory {
     pub children: Children,
+    /// 0 until `setTimes` says otherwise: reads of a directory do not count.
+    pub atime: u64,
     /// The sum over all that is below, the directory itself left out.
     pub below: Usage,
     pub quota: Option<Box<crate::quota::Quota>>,
@@ -298,9 +300,10 @@ impl Inode {
 
     pub(crate) fn atime(&self) -> u64 {
         match &self.body {
+            Body::Directory(directory) => directory.atime,
             Body::File(file) => file.atime,
             Body::Symlink(link) => link.atime,
-            _ => 0,
+            Body::Free(_) => 0,
         }
     }
 }

@@ -19,6 +19,21 @@ fn times_are_set_one_by_one() {
     world.check_image();
 }
 
+/// They were logged, and not kept.
+#[test]
+fn access_times_of_directories_are_kept() {
+    let mut world = World::new();
+    let root = world.root();
+    world.mkdirs("/d");
+    assert_eq!(world.stat("/d").unwrap().atime, 0);
+    world.namespace.set_times(&root, "/d", -1, 9).unwrap();
+    assert_eq!(world.stat("/d").unwrap().atime, 9);
+    world.check_replay();
+    world.check_image();
+    world.restart_from_image();
+    assert_eq!(world.stat("/d").unwrap().atime, 9);
+}
+
 #[test]
 fn a_read_moves_the_access_time_once_an_hour() {
     let mut world = World::new();

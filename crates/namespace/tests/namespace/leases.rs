@@ -174,13 +174,24 @@ fn a_recovery_deletes_no_block_with_acknowledged_bytes() {
 /// The NameNode died while DataNodes cut the block: what they answer does not count, they are asked anew.
 #[test]
 fn a_truncate_goes_on_after_a_restart() {
+    restart_under_truncate(World::restart);
+}
+
+/// An image did not say that the file was being truncated: after a checkpoint and a restart it kept its old length.
+#[test]
+fn a_truncate_goes_on_after_a_start_from_an_image() {
+    restart_under_truncate(World::restart_from_image);
+}
+
+fn restart_under_truncate(restart: fn(&mut World)) {
     let mut world = World::new();
     let root = world.root();
     world.write("/f", &[10]);
     assert!(!world.namespace.truncate(&root, "/f", 4, "client").unwrap());
     let cut = world.namespace.block_locations(&root, "/f", 0, 1).unwrap().0.last.unwrap().block();
     let asked = world.namespace.blocks.recovery(cut.id).unwrap().stamp.0;
-    world.restart();
+    world.check_image();
+    restart(&mut world);
     let root = world.root();
     assert!(!world.namespace.check_leases(&root, 10), "no replica is known yet");
     world.report(cut);

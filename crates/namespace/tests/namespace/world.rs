@@ -84,6 +84,13 @@ impl World {
         self.start();
     }
 
+    /// As [`World::restart`], from an image alone.
+    pub fn restart_from_image(&mut self) {
+        self.edits();
+        self.namespace = through_image(&self.namespace);
+        self.start();
+    }
+
     /// One DataNode says that it has a block whole.
     pub fn report(&mut self, block: Block) {
         let storage = ("DS-1".into(), StorageType::Disk);
