@@ -1,14 +1,14 @@
 //! The configuration in force, as the `/conf` pages of Hadoop's servers show it.
 
-use crate::{Conf, keys};
+use crate::{Conf, ConfigRedactor, keys};
 
 /// One value in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Property {
     /// The key's name.
     pub name: String,
-    /// Its value after substitution; secrets are redacted.
-    pub value: String,
+    /// Its value after substitution; `None` where it is kept off pages.
+    pub value: Option<String>,
     /// Whether a file made it final.
     pub is_final: bool,
     /// Where the value comes from.
@@ -21,20 +21,15 @@ pub fn properties(conf: &Conf, wanted: Option<&str>) -> Vec<Property> {
     names.extend(conf.iter().map(|(name, _)| name.to_owned()));
     names.sort_unstable();
     names.dedup();
+    let redactor = ConfigRedactor::new(conf);
     let shown = names.into_iter().filter(|name| wanted.is_none_or(|wanted| wanted == name));
     let property = |name: String| {
         let value = conf.get_raw(&name)?;
         let source = conf.source(&name).map(|source| source.to_string()).unwrap_or_default();
-        let value = if is_secret(&name) { "<redacted>".to_owned() } else { value };
+        let value = (!redactor.is_sensitive(&name)).then_some(value);
         Some(Property { is_final: conf.is_final(&name), name, value, source })
     };
     shown.filter_map(property).collect()
-}
-
-/// Names that Hadoop keeps off its pages too (hadoop.security.sensitive-config-keys).
-fn is_secret(name: &str) -> bool {
-    let secret = ["secret", "password", "ssl.keystore.pass", "credential", "oauth", "token"];
-    secret.iter().any(|word| name.to_ascii_lowercase().contains(word))
 }
 
 /// The page as XML, which reads as a configuration file.
@@ -43,7 +38,9 @@ pub fn xml(properties: &[Property]) -> String {
         "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n<configuration>\n",
     );
     for Property { name, value, is_final, source } in properties {
-        let [name, value, source] = [name, value, source].map(quick_xml::escape::escape);
+        let value = value.as_deref().unwrap_or("******");
+        let [name, value, source] =
+            [name.as_str(), value, source.as_str()].map(quick_xml::escape::escape);
         page.push_str(&format!(
             "<property><name>{name}</name><value>{value}</value><final>{is_final}</final><source>{source}</source></property>\n"
         ));
@@ -64,7 +61,7 @@ mod tests {
         let mut read = Conf::new();
         read.parse_xml(xml(&properties(&conf, None)).as_bytes()).unwrap();
         assert_eq!(read.get_raw("dfs.domain.socket.path").unwrap(), "/run/a&b/<dn>");
-        assert_eq!(read.get_raw("my.password").unwrap(), "<redacted>");
+        assert_eq!(read.get_raw("my.password").unwrap(), "******");
         assert_eq!(read.get_raw("dfs.replication"), conf.get_raw("dfs.replication"));
         assert_eq!(properties(&conf, Some("dfs.replication")).len(), 1);
     }

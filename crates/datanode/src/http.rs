@@ -11,8 +11,8 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::OwnedSemaphorePermit;
-use zerohop_conf::dump;
 use zerohop_transport::beans;
+use zerohop_transport::conf_page;
 use zerohop_transport::rarely::Rarely;
 
 /// What there is.
@@ -81,17 +81,17 @@ async fn answer(
     let mut words = head.split_whitespace();
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    let kind = match path {
-        "/" => "text/html",
-        "/conf" => "text/xml",
-        "/blockScannerReport" => "text/plain",
-        _ => "application/json",
+    let mut kind = match path {
+        "/" => "text/html;charset=utf-8",
+        "/blockScannerReport" => "text/plain;charset=utf-8",
+        _ => "application/json;charset=utf-8",
     };
     let (status, body) = match (method, path) {
         ("GET" | "HEAD", "/") => ("200 OK", INDEX.to_owned()),
         ("GET" | "HEAD", "/conf") => {
-            let conf = node.reconfiguration.conf();
-            ("200 OK", dump::xml(&dump::properties(&conf, None)))
+            let page = conf_page::page(&node.reconfiguration.conf(), query, accept_header(&head));
+            kind = page.kind;
+            (status_line(page.status), page.body)
         }
         ("GET" | "HEAD", "/jmx") => {
             let query = query.to_owned();
@@ -112,12 +112,19 @@ async fn answer(
     };
     let sent = if method == "HEAD" { "" } else { body.as_str() };
     let answer = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf8\r\nContent-Length: \
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: \
          {}\r\nConnection: close\r\n\r\n{sent}",
         body.len()
     );
     stream.write_all(answer.as_bytes()).await?;
     stream.shutdown().await
+}
+
+/// The value of the request's Accept header.
+fn accept_header(head: &str) -> &str {
+    let fields = head.lines().skip(1).filter_map(|line| line.split_once(':'));
+    let mut accepts = fields.filter(|(name, _)| name.eq_ignore_ascii_case("accept"));
+    accepts.next().map_or("", |(_, value)| value.trim())
 }
 
 fn status_line(status: u16) -> &'static str {

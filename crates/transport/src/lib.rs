@@ -5,6 +5,7 @@
 //! [`domain`] on plain blocking sockets, because block data moves on threads of its own.
 
 pub mod beans;
+pub mod conf_page;
 pub mod domain;
 pub mod groups;
 pub mod listen;

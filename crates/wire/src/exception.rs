@@ -93,6 +93,7 @@ exceptions! {
     InconsistentFsState = "org.apache.hadoop.hdfs.server.common.InconsistentFSStateException",
     ReplicaNotFound = "org.apache.hadoop.hdfs.server.datanode.ReplicaNotFoundException",
     ReplicaAlreadyExists = "org.apache.hadoop.hdfs.server.datanode.ReplicaAlreadyExistsException",
+    ServiceFailed = "org.apache.hadoop.ha.ServiceFailedException",
     Standby = "org.apache.hadoop.ipc.StandbyException",
     Retriable = "org.apache.hadoop.ipc.RetriableException",
     RetryStartFile = "org.apache.hadoop.hdfs.server.namenode.RetryStartFileException",

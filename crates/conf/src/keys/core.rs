@@ -109,6 +109,8 @@ keys! {
     HADOOP_RPC_PROTECTION: Vec<String> = "hadoop.rpc.protection", "authentication", Plain;
     /// Address of the key management server of encryption zones.
     HADOOP_SECURITY_KEY_PROVIDER_PATH: Option<String> = "hadoop.security.key.provider.path", "", Plain;
+    /// Names whose values are kept off pages, as regular expressions.
+    HADOOP_SECURITY_SENSITIVE_CONFIG_KEYS: String = "hadoop.security.sensitive-config-keys", "secret$\n      password$\n      ssl.keystore.pass$\n      fs.s3a.server-side-encryption.key\n      fs.s3a.*.server-side-encryption.key\n      fs.s3a.encryption.algorithm\n      fs.s3a.encryption.key\n      fs.s3a.secret.key\n      fs.s3a.*.secret.key\n      fs.s3a.session.key\n      fs.s3a.*.session.key\n      fs.s3a.session.token\n      fs.s3a.*.session.token\n      fs.azure.account.key.*\n      fs.azure.oauth2.*\n      fs.adl.oauth2.*\n      fs.gs.encryption.*\n      fs.gs.proxy.*\n      fs.gs.auth.*\n      credential$\n      oauth.*secret\n      oauth.*password\n      oauth.*token\n      hadoop.security.sensitive-config-keys", Plain;
     /// Whether tokens name the service by address rather than by host name.
     HADOOP_SECURITY_TOKEN_SERVICE_USE_IP: bool = "hadoop.security.token.service.use_ip", "true", Plain;
     /// How long the name of a numeric user id is remembered.

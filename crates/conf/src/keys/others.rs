@@ -30,7 +30,7 @@ mod tests {
             assert!(key.is_none_or(|key| key.default.is_empty() && value.is_empty()), "{name}");
         }
         assert_eq!(other_default("hadoop.workaround.non.threadsafe.getpwuid").unwrap(), "true");
-        assert!(other_default("hadoop.security.sensitive-config-keys").unwrap().contains('\n'));
+        assert!(other_default("hadoop.tags.system").unwrap().contains('\n'));
         assert_eq!(other_default("no.such.name"), None);
     }
 }

@@ -1,33 +1,21 @@
 //! `/conf`: the configuration in force, as XML or JSON.
 
-use super::page::{query, text};
 use crate::core::Core;
 use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, header};
-use axum::response::Response;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
-use zerohop_conf::dump::{Property, properties, xml};
+use zerohop_transport::conf_page;
 
 pub(super) async fn page(
     State(core): State<Arc<Core>>,
-    raw: RawQuery,
+    RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Response {
-    let wanted = query(raw).remove("name");
-    let accepts =
+    let accept =
         headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let properties = properties(&core.conf, wanted.as_deref());
-    if accepts.contains("application/json") {
-        text("application/json;charset=utf-8", json(&properties))
-    } else {
-        text("text/xml;charset=utf-8", xml(&properties))
-    }
-}
-
-fn json(properties: &[Property]) -> String {
-    let list: Vec<_> = properties
-        .iter()
-        .map(|p| serde_json::json!({"key": p.name, "value": p.value, "isFinal": p.is_final, "resource": p.source}))
-        .collect();
-    serde_json::json!({ "properties": list }).to_string()
+    let page = conf_page::page(&core.conf, query.as_deref().unwrap_or_default(), accept);
+    let status = StatusCode::from_u16(page.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = [(header::CONTENT_TYPE, page.kind), (header::CACHE_CONTROL, "no-cache")];
+    (status, headers, page.body).into_response()
 }

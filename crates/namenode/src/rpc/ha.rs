@@ -1,10 +1,16 @@
-//! HAServiceProtocol: there is one NameNode, and it is active.
+//! HAServiceProtocol: there is one NameNode, and it is active. As in Apache's, everybody may ask for
+//! the state, and only the superuser for anything else.
 
-use super::answer::Call;
+use super::answer::{Call, Outcome};
 use super::service::Protocol;
+use crate::core::Core;
+use zerohop_namespace::OpContext;
 use zerohop_proto::common::{
     GetServiceStatusRequestProto, GetServiceStatusResponseProto, HaServiceStateProto,
-    MonitorHealthRequestProto, MonitorHealthResponseProto,
+    MonitorHealthRequestProto, MonitorHealthResponseProto, TransitionToActiveRequestProto,
+    TransitionToActiveResponseProto, TransitionToObserverRequestProto,
+    TransitionToObserverResponseProto, TransitionToStandbyRequestProto,
+    TransitionToStandbyResponseProto,
 };
 use zerohop_transport::rpc::server::{Reply, no_such_method};
 use zerohop_wire::JavaException;
@@ -23,15 +29,28 @@ impl Protocol for HaService {
                     not_ready_reason: None,
                 })
             }),
-            "monitorHealth" => {
-                call.ask(|_, _, _: MonitorHealthRequestProto| Ok(MonitorHealthResponseProto {}))
-            }
-            "transitionToActive" | "transitionToStandby" | "transitionToObserver" => {
-                Reply::exception(
-                    JavaException::UnsupportedOperation.with("HA for namenode is not enabled"),
-                )
-            }
+            "monitorHealth" => call.ask(|core, op, _: MonitorHealthRequestProto| {
+                core.check_superuser(op)?;
+                Ok(MonitorHealthResponseProto {})
+            }),
+            "transitionToActive" => call
+                .ask::<TransitionToActiveRequestProto, TransitionToActiveResponseProto>(
+                    refuse_transition,
+                ),
+            "transitionToStandby" => call
+                .ask::<TransitionToStandbyRequestProto, TransitionToStandbyResponseProto>(
+                    refuse_transition,
+                ),
+            "transitionToObserver" => call
+                .ask::<TransitionToObserverRequestProto, TransitionToObserverResponseProto>(
+                    refuse_transition,
+                ),
             other => Reply::exception(no_such_method(Self::NAME, other)),
         }
     }
+}
+
+fn refuse_transition<Q, R>(core: &Core, op: &OpContext, _: Q) -> Outcome<R> {
+    core.check_superuser(op)?;
+    Err(JavaException::ServiceFailed.with("HA for namenode is not enabled"))
 }

@@ -1,7 +1,10 @@
 //! What a message may ask for.
 
 use crate::harness::*;
+use zerohop_proto::common::*;
 use zerohop_proto::hdfs::*;
+use zerohop_transport::login::User;
+use zerohop_transport::rpc::{ClientOptions, RpcClient};
 use zerohop_wire::JavaException;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -83,4 +86,31 @@ async fn a_batched_listing_takes_so_many_paths() {
         .unwrap_err();
     assert!(refused.to_string().contains("Too many source paths (101 > 100)"), "{refused}");
     assert_eq!(kind(refused), Some(JavaException::IllegalArgument));
+}
+
+/// Anybody could ask for a health check or a transition.
+#[tokio::test(flavor = "multi_thread")]
+async fn ha_transitions_asked_for_by_others_were_not_refused_for_that() {
+    const HA: &str = "org.apache.hadoop.ha.HAServiceProtocol";
+    let harness = Harness::start().await;
+    let as_user = |user: &User| {
+        RpcClient::new(harness.node.rpc_addr(), HA, 1, user, ClientOptions::default())
+    };
+    let (eve, superuser) = (as_user(&User::new("eve")), as_user(&User::of_process()));
+    let health = MonitorHealthRequestProto {};
+    let denied = eve.call::<_, MonitorHealthResponseProto>("monitorHealth", &health).await;
+    assert_eq!(kind(denied.unwrap_err()), Some(JavaException::AccessControl));
+    let _: MonitorHealthResponseProto = call(&superuser, "monitorHealth", health).await;
+    for method in ["transitionToActive", "transitionToStandby", "transitionToObserver"] {
+        let req_info =
+            HaStateChangeRequestInfoProto { req_source: HaRequestSource::RequestByUser.into() };
+        // All three have the same messages.
+        let q = TransitionToActiveRequestProto { req_info };
+        let denied = eve.call::<_, TransitionToActiveResponseProto>(method, &q).await;
+        assert_eq!(kind(denied.unwrap_err()), Some(JavaException::AccessControl), "{method}");
+        let failed = superuser.call::<_, TransitionToActiveResponseProto>(method, &q).await;
+        assert_eq!(kind(failed.unwrap_err()), Some(JavaException::ServiceFailed), "{method}");
+    }
+    let state = GetServiceStatusRequestProto {};
+    let _: GetServiceStatusResponseProto = call(&eve, "getServiceStatus", state).await;
 }
