@@ -100,7 +100,6 @@ pub const PROTECTIONS: &[Protection] = &[
     row("dfs.block.replicator.classname", NAMENODE, Accepts::Words(&["org.apache.hadoop.hdfs.server.blockmanagement.BlockPlacementPolicyDefault"]), "only the default placement of replicas is implemented"),
     row("net.topology.impl", NAMENODE, Accepts::Words(&["org.apache.hadoop.net.NetworkTopology"]), "only the topology of racks is implemented"),
     row("net.topology.node.switch.mapping.impl", NAMENODE, Accepts::Words(&["org.apache.hadoop.net.ScriptBasedMapping", "org.apache.hadoop.net.TableMapping"]), "racks are found by a script or a table only"),
-    row("dfs.namenode.startup.delay.block.deletion.sec", NAMENODE, Accepts::Words(&["0"]), "the deletion of blocks is not delayed after a start"),
 ];
 
 /// The row of a name.
