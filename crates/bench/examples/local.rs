@@ -48,7 +48,7 @@ fn main() -> Result<(), Failure> {
         ("verified", &mut || timed(LEN, || sequential(&mut a))),
         ("unverified", &mut || timed(LEN, || sequential(&mut b))),
         ("verified once", &mut || timed(LEN, || sequential(&mut c))),
-        ("lent, verified", &mut || timed(LEN, || scan(&mut first))),
+        ("zero-copy, verified", &mut || timed(LEN, || scan(&mut first))),
     ])?;
     for (len, count) in [(4096usize, 200_000u64), (65_536, 30_000)] {
         println!("random, {len} bytes, thousands a second");
@@ -179,12 +179,12 @@ fn sequential(reader: &mut FileReader) -> Result<(), Failure> {
 fn scan(reader: &mut FileReader) -> Result<(), Failure> {
     reader.seek_to(0)?;
     loop {
-        let lent = reader.lend(BUFFER)?;
-        if lent.is_empty() {
+        let read = reader.read_zero_copy(BUFFER)?;
+        if read.is_empty() {
             return Ok(());
         }
-        assert!(lent.is_mapped());
-        black_box(&*lent);
+        assert!(read.is_mapped());
+        black_box(read.bytes());
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::algorithm::Algorithm;
 use crate::kernel::Kernel;
+use crate::shared::copy_once;
 use std::arch::aarch64::*;
 
 pub(crate) const CRC: Kernel = Kernel {
@@ -29,14 +30,19 @@ fn byte(algorithm: Algorithm, state: u32, byte: u8) -> u32 {
     }
 }
 
+/// Each byte is read once.
+#[inline]
 #[target_feature(enable = "crc")]
-fn update(algorithm: Algorithm, mut state: u32, data: &[u8]) -> u32 {
-    let (words, tail) = data.as_chunks::<8>();
-    for bytes in words {
-        state = word(algorithm, state, u64::from_le_bytes(*bytes));
+unsafe fn update(algorithm: Algorithm, mut state: u32, data: *const u8, len: usize) -> u32 {
+    let words = len / 8;
+    for at in 0..words {
+        // SAFETY: the caller promises `len` readable bytes.
+        let next = unsafe { data.cast::<u64>().add(at).read_unaligned() };
+        state = word(algorithm, state, u64::from_le(next));
     }
-    for next in tail {
-        state = byte(algorithm, state, *next);
+    for at in words * 8..len {
+        // SAFETY: as above.
+        state = byte(algorithm, state, unsafe { data.add(at).read() });
     }
     state
 }
@@ -50,39 +56,49 @@ unsafe fn chunks(
     _readable: usize,
     out: &mut [u32],
 ) {
+    let mut data = source;
     if !target.is_null() {
         // SAFETY: the caller promises this many bytes at both places.
-        unsafe { target.copy_from_nonoverlapping(source, chunk_len * out.len()) };
+        unsafe { copy_once(source, target, chunk_len * out.len()) };
+        // The CRCs are those of the copy: the source may have changed since.
+        data = target;
     }
-    // SAFETY: the caller promises `out.len()` chunks of readable bytes.
-    let data = unsafe { std::slice::from_raw_parts(source, chunk_len * out.len()) };
-    let mut threes = data.chunks_exact(3 * chunk_len);
     let mut outs = out.chunks_exact_mut(3);
-    for (three, crcs) in (&mut threes).zip(&mut outs) {
-        crcs.copy_from_slice(&three_chunks(algorithm, three, chunk_len));
+    for crcs in &mut outs {
+        // SAFETY: the caller promises `out.len()` chunks of readable bytes.
+        unsafe {
+            crcs.copy_from_slice(&three_chunks(algorithm, data, chunk_len));
+            data = data.add(3 * chunk_len);
+        }
     }
-    for (chunk, crc) in threes.remainder().chunks_exact(chunk_len).zip(outs.into_remainder()) {
-        *crc = !update(algorithm, !0, chunk);
+    for crc in outs.into_remainder() {
+        // SAFETY: as above.
+        unsafe {
+            *crc = !update(algorithm, !0, data, chunk_len);
+            data = data.add(chunk_len);
+        }
     }
 }
 
 #[inline]
 #[target_feature(enable = "crc")]
-fn three_chunks(algorithm: Algorithm, data: &[u8], chunk_len: usize) -> [u32; 3] {
-    let (a, rest) = data.split_at(chunk_len);
-    let (b, c) = rest.split_at(chunk_len);
-    let ((a, a_tail), (b, b_tail), (c, c_tail)) =
-        (a.as_chunks::<8>(), b.as_chunks::<8>(), c.as_chunks::<8>());
+unsafe fn three_chunks(algorithm: Algorithm, data: *const u8, chunk_len: usize) -> [u32; 3] {
+    let words = chunk_len / 8;
     let mut states = [!0u32; 3];
-    for ((a, b), c) in a.iter().zip(b).zip(c) {
-        for (state, bytes) in states.iter_mut().zip([a, b, c]) {
-            *state = word(algorithm, *state, u64::from_le_bytes(*bytes));
+    for at in 0..words {
+        for (chunk, state) in states.iter_mut().enumerate() {
+            // SAFETY: the caller promises three chunks of readable bytes.
+            let next =
+                unsafe { data.add(chunk * chunk_len).cast::<u64>().add(at).read_unaligned() };
+            *state = word(algorithm, *state, u64::from_le(next));
         }
     }
-    for (state, tail) in states.iter_mut().zip([a_tail, b_tail, c_tail]) {
-        for next in tail {
-            *state = byte(algorithm, *state, *next);
-        }
+    for (chunk, state) in states.iter_mut().enumerate() {
+        let done = words * 8;
+        // SAFETY: as above.
+        *state = unsafe {
+            update(algorithm, *state, data.add(chunk * chunk_len + done), chunk_len - done)
+        };
     }
     states.map(|state| !state)
 }

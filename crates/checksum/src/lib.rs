@@ -12,6 +12,7 @@ mod kernels;
 mod poly;
 mod portable;
 mod run;
+mod shared;
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
@@ -21,11 +22,14 @@ mod x86;
 pub use algorithm::Algorithm;
 pub use combine::Shift;
 pub use run::{BadChunk, SUM_LEN, chunk_count, compute, copy_and_compute, copy_and_verify, verify};
+pub use shared::SharedBytes;
 
 /// The name of the kernel this processor runs.
 pub fn kernel_name() -> &'static str {
     kernels::chosen().name
 }
 
+#[cfg(test)]
+mod changing_source_test;
 #[cfg(test)]
 mod oracle_test;

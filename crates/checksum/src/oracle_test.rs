@@ -42,9 +42,9 @@ proptest! {
         let (first, second) = data.split_at(split.min(len));
         let expected = oracle(algorithm, data);
         for kernel in kernels() {
-            let whole = !kernel.update(algorithm, !0, data);
+            let whole = !kernel.update(algorithm, !0, data.into());
             prop_assert_eq!(whole, expected, "{}", kernel.name);
-            let parts = kernel.update(algorithm, kernel.update(algorithm, !0, first), second);
+            let parts = kernel.update(algorithm, kernel.update(algorithm, !0, first.into()), second.into());
             prop_assert_eq!(!parts, expected, "{} in two parts", kernel.name);
         }
         let combined = algorithm.combine(
@@ -63,10 +63,10 @@ proptest! {
         for kernel in kernels() {
             let mut copy = vec![0xaa; skip + len];
             let mut crcs = vec![0; expected.len()];
-            kernel.chunks(algorithm, chunk_len, (data, data.len()), Some(&mut copy[skip..]), &mut crcs);
+            kernel.chunks(algorithm, chunk_len, (data.into(), data.len()), Some(&mut copy[skip..]), &mut crcs);
             prop_assert_eq!(&crcs, &expected, "{}", kernel.name);
             prop_assert_eq!(&copy[skip..], data, "{}", kernel.name);
-            kernel.chunks(algorithm, chunk_len, (data, data.len()), None, &mut crcs);
+            kernel.chunks(algorithm, chunk_len, (data.into(), data.len()), None, &mut crcs);
             prop_assert_eq!(&crcs, &expected, "{} without copy", kernel.name);
         }
     }

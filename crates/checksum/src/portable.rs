@@ -2,6 +2,7 @@
 
 use crate::algorithm::Algorithm;
 use crate::kernel::Kernel;
+use crate::shared::copy_once;
 
 pub(crate) const PORTABLE: Kernel = Kernel { name: "portable", supported: || true, chunks, update };
 
@@ -37,19 +38,31 @@ const fn tables(algorithm: Algorithm) -> Tables {
     tables
 }
 
-/// Moves the register `state` over `data`.
-pub(crate) fn update(algorithm: Algorithm, mut state: u32, data: &[u8]) -> u32 {
+/// Moves the register `state` over `len` bytes, each of which is read once.
+///
+/// # Safety
+/// `len` bytes are readable at `data`.
+pub(crate) unsafe fn update(
+    algorithm: Algorithm,
+    mut state: u32,
+    data: *const u8,
+    len: usize,
+) -> u32 {
     let tables = match algorithm {
         Algorithm::Crc32 => &CRC32,
         Algorithm::Crc32c => &CRC32C,
     };
-    let (words, tail) = data.as_chunks::<8>();
-    for word in words {
-        let word = u64::from_le_bytes(*word) ^ u64::from(state);
+    let words = len / 8;
+    for at in 0..words {
+        // SAFETY: the word lies in the `len` bytes that the caller promises.
+        let word = unsafe { data.cast::<u64>().add(at).read_unaligned() };
+        let word = u64::from_le(word) ^ u64::from(state);
         state = (0..8).fold(0, |crc, i| crc ^ tables[7 - i][(word >> (8 * i)) as usize & 0xff]);
     }
-    for byte in tail {
-        state = (state >> 8) ^ tables[0][((state ^ u32::from(*byte)) & 0xff) as usize];
+    for at in words * 8..len {
+        // SAFETY: as above.
+        let byte = unsafe { data.add(at).read() };
+        state = (state >> 8) ^ tables[0][((state ^ u32::from(byte)) & 0xff) as usize];
     }
     state
 }
@@ -63,14 +76,16 @@ unsafe fn chunks(
     out: &mut [u32],
 ) {
     for (i, crc) in out.iter_mut().enumerate() {
-        // SAFETY: the caller promises `out.len()` chunks of readable bytes.
-        let chunk = unsafe { std::slice::from_raw_parts(source.add(i * chunk_len), chunk_len) };
-        if !target.is_null() {
-            // SAFETY: the caller promises as much writable, distinct memory at `target`.
-            unsafe {
-                target.add(i * chunk_len).copy_from_nonoverlapping(chunk.as_ptr(), chunk_len)
-            };
+        // SAFETY: the caller promises `out.len()` chunks of readable bytes, and as much writable,
+        // distinct memory at a `target` that is not null.
+        unsafe {
+            let mut chunk = source.add(i * chunk_len);
+            if !target.is_null() {
+                let copy = target.add(i * chunk_len);
+                copy_once(chunk, copy, chunk_len);
+                chunk = copy;
+            }
+            *crc = !update(algorithm, !0, chunk, chunk_len);
         }
-        *crc = !update(algorithm, !0, chunk);
     }
 }

@@ -3,6 +3,7 @@
 use crate::algorithm::Algorithm;
 use crate::kernel::Kernel;
 use crate::kernels::chosen;
+use crate::shared::SharedBytes;
 use std::fmt;
 
 /// Bytes of one checksum.
@@ -20,7 +21,7 @@ impl Algorithm {
 
     /// The CRC of the bytes whose CRC is `crc`, followed by `data`; 0 is the CRC of no bytes.
     pub fn update(self, crc: u32, data: &[u8]) -> u32 {
-        !chosen().update(self, !crc, data)
+        !chosen().update(self, !crc, data.into())
     }
 }
 
@@ -54,7 +55,7 @@ pub const fn chunk_count(len: usize, bytes_per_checksum: usize) -> usize {
 /// # Panics
 /// If `bytes_per_checksum` is 0 or `sums` is not [`SUM_LEN`] bytes for each chunk.
 pub fn compute(algorithm: Algorithm, bytes_per_checksum: usize, data: &[u8], sums: &mut [u8]) {
-    store(algorithm, bytes_per_checksum, data, None, sums);
+    store(algorithm, bytes_per_checksum, data.into(), None, sums);
 }
 
 /// As [`compute`], while copying `source` to `target`.
@@ -68,41 +69,43 @@ pub fn copy_and_compute(
     target: &mut [u8],
     sums: &mut [u8],
 ) {
-    store(algorithm, bytes_per_checksum, source, Some(target), sums);
+    store(algorithm, bytes_per_checksum, source.into(), Some(target), sums);
 }
 
-/// Checks each chunk of `data` against its big-endian CRC in `sums`.
+/// Checks each chunk of `data` against its big-endian CRC in `sums`. Of data that may change it says
+/// what they were when they were read here.
 ///
 /// # Panics
 /// If `bytes_per_checksum` is 0 or `sums` is not [`SUM_LEN`] bytes for each chunk.
-pub fn verify(
+pub fn verify<'a>(
     algorithm: Algorithm,
     bytes_per_checksum: usize,
-    data: &[u8],
-    sums: &[u8],
+    data: impl Into<SharedBytes<'a>>,
+    sums: impl Into<SharedBytes<'a>>,
 ) -> Result<(), BadChunk> {
-    check(algorithm, bytes_per_checksum, data, None, sums)
+    check(algorithm, bytes_per_checksum, data.into(), None, sums.into())
 }
 
-/// As [`verify`], while copying `source` to `target`; after an error `target` holds what was
-/// copied until then, good chunks or not.
+/// As [`verify`], while copying `source` to `target`: after `Ok` the bytes of `target` match `sums`,
+/// whatever happened to `source` meanwhile. After an error `target` holds what was copied until
+/// then, good chunks or not.
 ///
 /// # Panics
 /// As [`verify`], and if `target` is not as long as `source`.
-pub fn copy_and_verify(
+pub fn copy_and_verify<'a>(
     algorithm: Algorithm,
     bytes_per_checksum: usize,
-    source: &[u8],
+    source: impl Into<SharedBytes<'a>>,
     target: &mut [u8],
-    sums: &[u8],
+    sums: impl Into<SharedBytes<'a>>,
 ) -> Result<(), BadChunk> {
-    check(algorithm, bytes_per_checksum, source, Some(target), sums)
+    check(algorithm, bytes_per_checksum, source.into(), Some(target), sums.into())
 }
 
 fn store(
     algorithm: Algorithm,
     chunk_len: usize,
-    source: &[u8],
+    source: SharedBytes<'_>,
     target: Option<&mut [u8]>,
     sums: &mut [u8],
 ) {
@@ -120,15 +123,19 @@ fn store(
 fn check(
     algorithm: Algorithm,
     chunk_len: usize,
-    source: &[u8],
+    source: SharedBytes<'_>,
     target: Option<&mut [u8]>,
-    sums: &[u8],
+    sums: SharedBytes<'_>,
 ) -> Result<(), BadChunk> {
     assert_eq!(sums.len(), chunk_count(source.len(), chunk_len) * SUM_LEN, "length of the sums");
-    let (sums, _) = sums.as_chunks::<SUM_LEN>();
+    let mut expected = [[0; SUM_LEN]; BATCH];
     let mut first = 0;
     each(chosen(), algorithm, chunk_len, source, target, |crcs| {
-        compare(crcs, &sums[first..first + crcs.len()], first)?;
+        let expected = &mut expected[..crcs.len()];
+        let range = first * SUM_LEN..(first + crcs.len()) * SUM_LEN;
+        let sums = sums.get(range).expect("a sum for each chunk");
+        sums.copy_to(expected.as_flattened_mut());
+        compare(crcs, expected, first)?;
         first += crcs.len();
         Ok(())
     })
@@ -151,7 +158,7 @@ pub(crate) fn each<E>(
     kernel: &Kernel,
     algorithm: Algorithm,
     chunk_len: usize,
-    source: &[u8],
+    source: SharedBytes<'_>,
     mut target: Option<&mut [u8]>,
     mut take: impl FnMut(&[u32]) -> Result<(), E>,
 ) -> Result<(), E> {
@@ -161,7 +168,8 @@ pub(crate) fn each<E>(
         let len = chunk_len.saturating_mul(BATCH).min(source.len() - at);
         let copy = target.as_deref_mut().map(|target| &mut target[at..at + len]);
         let crcs = &mut crcs[..chunk_count(len, chunk_len)];
-        kernel.chunks(algorithm, chunk_len, (&source[at..], len), copy, crcs);
+        let rest = source.get(at..source.len()).expect("a part of the source");
+        kernel.chunks(algorithm, chunk_len, (rest, len), copy, crcs);
         take(crcs)?;
         at += len;
     }

@@ -10,6 +10,7 @@ use crate::algorithm::Algorithm;
 use crate::kernel::Kernel;
 use crate::poly::fold_constant;
 use crate::portable;
+use crate::shared::copy_once;
 use std::arch::x86_64::*;
 
 /// A vector of one or several 16-byte lanes. All functions need the processor's features of the
@@ -216,7 +217,7 @@ impl Crc for Crc32 {
     #[inline(always)]
     unsafe fn tail(state: u32, data: *const u8, len: usize) -> u32 {
         // SAFETY: `len` readable bytes, promised by the caller.
-        portable::update(Algorithm::Crc32, state, unsafe { std::slice::from_raw_parts(data, len) })
+        unsafe { portable::update(Algorithm::Crc32, state, data, len) }
     }
 }
 
@@ -253,6 +254,9 @@ const LINE: usize = 64;
 
 /// The register `state` moved over `len` bytes, which are copied to `to` if `COPY`; meanwhile the
 /// lines `ahead` bytes further on are brought into the cache, none if that is 0.
+///
+/// The source may change meanwhile, so each of its bytes is loaded once: a vector is stored and folded
+/// from the same register, and the bytes behind the last vector are copied first and summed there.
 #[inline(always)]
 unsafe fn fold_run<C: Crc, V: Vector, const COPY: bool>(
     mut state: u32,
@@ -316,10 +320,12 @@ unsafe fn fold_run<C: Crc, V: Vector, const COPY: bool>(
             state = C::reduce(lane);
         }
         if at < len {
+            let mut tail = from.add(at);
             if COPY {
-                to.add(at).copy_from_nonoverlapping(from.add(at), len - at);
+                copy_once(tail, to.add(at), len - at);
+                tail = to.add(at);
             }
-            state = C::tail(state, from.add(at), len - at);
+            state = C::tail(state, tail, len - at);
         }
     }
     state
@@ -407,9 +413,9 @@ macro_rules! kernel {
         }
 
         $(#[target_feature(enable = $feature)])+
-        unsafe fn $update(algorithm: Algorithm, state: u32, data: &[u8]) -> u32 {
-            let (from, to, len) = (data.as_ptr(), std::ptr::null_mut(), data.len());
-            // SAFETY: the slice's own bytes; nothing is copied.
+        unsafe fn $update(algorithm: Algorithm, state: u32, from: *const u8, len: usize) -> u32 {
+            let to = std::ptr::null_mut();
+            // SAFETY: passed on from the caller; nothing is copied.
             unsafe {
                 match algorithm {
                     Algorithm::Crc32 => fold_run::<Crc32, $vector, false>(state, from, to, len, 0),

@@ -51,6 +51,7 @@ mod write;
 pub use checksum::FileChecksum;
 pub use error::{Error, Kind, Result};
 pub use fs::{FileReader, FileSystem, FileWriter, ListPages};
-pub use read::{CacheStatistics, Lent, RangeCount, ReadPath, ReadReason, ReadStatistics};
+pub use read::{CacheStatistics, RangeCount, ReadPath, ReadReason, ReadStatistics, ZeroCopyRead};
 pub use types::*;
+pub use zerohop_checksum::SharedBytes;
 pub use zerohop_transport::login::User;

@@ -9,7 +9,7 @@
 //! (`util/DataChecksum`; this is also how meta files hold it.)
 
 use std::fmt;
-use zerohop_checksum::{Algorithm, BadChunk, SUM_LEN, chunk_count};
+use zerohop_checksum::{Algorithm, BadChunk, SUM_LEN, SharedBytes, chunk_count};
 use zerohop_proto::hdfs::{ChecksumProto, ChecksumTypeProto};
 
 /// The kind of a checksum.
@@ -176,7 +176,7 @@ impl DataChecksum {
 
     /// Writes the sums of `data` into `sums`.
     pub fn compute(&self, data: &[u8], sums: &mut [u8]) -> Result<(), ChecksumError> {
-        self.check_len(data, sums)?;
+        self.check_len(data.len(), sums.len())?;
         if let Some(algorithm) = self.kind.algorithm() {
             zerohop_checksum::compute(algorithm, self.bytes_per_checksum(), data, sums);
         }
@@ -185,21 +185,32 @@ impl DataChecksum {
 
     /// Checks `data`, which begins at a chunk boundary, against `sums`.
     pub fn verify(&self, data: &[u8], sums: &[u8]) -> Result<(), ChecksumError> {
-        self.check_len(data, sums)?;
+        self.verify_shared(data.into(), sums.into())
+    }
+
+    /// As [`verify`](Self::verify), of bytes that may change: it says what they were when they were read
+    /// here.
+    pub fn verify_shared(
+        &self,
+        data: SharedBytes<'_>,
+        sums: SharedBytes<'_>,
+    ) -> Result<(), ChecksumError> {
+        self.check_len(data.len(), sums.len())?;
         if let Some(algorithm) = self.kind.algorithm() {
             zerohop_checksum::verify(algorithm, self.bytes_per_checksum(), data, sums)?;
         }
         Ok(())
     }
 
-    /// As [`verify`](Self::verify), while copying `source` to `target` of the same length.
+    /// As [`verify`](Self::verify), while copying `source` to `target` of the same length: after `Ok` the
+    /// bytes of `target` match `sums`, whatever happened to `source` meanwhile.
     pub fn copy_and_verify(
         &self,
-        source: &[u8],
+        source: SharedBytes<'_>,
         target: &mut [u8],
-        sums: &[u8],
+        sums: SharedBytes<'_>,
     ) -> Result<(), ChecksumError> {
-        self.check_len(source, sums)?;
+        self.check_len(source.len(), sums.len())?;
         if target.len() != source.len() {
             return Err(ChecksumError::Length { data_len: target.len(), sums_len: sums.len() });
         }
@@ -208,16 +219,16 @@ impl DataChecksum {
                 let chunk_len = self.bytes_per_checksum();
                 zerohop_checksum::copy_and_verify(algorithm, chunk_len, source, target, sums)?;
             }
-            None => target.copy_from_slice(source),
+            None => source.copy_to(target),
         }
         Ok(())
     }
 
-    const fn check_len(&self, data: &[u8], sums: &[u8]) -> Result<(), ChecksumError> {
-        if sums.len() == self.sums_len(data.len()) {
+    const fn check_len(&self, data_len: usize, sums_len: usize) -> Result<(), ChecksumError> {
+        if sums_len == self.sums_len(data_len) {
             return Ok(());
         }
-        Err(ChecksumError::Length { data_len: data.len(), sums_len: sums.len() })
+        Err(ChecksumError::Length { data_len, sums_len })
     }
 
     /// The five bytes of a meta file's header.

@@ -9,14 +9,29 @@
 //! The client takes a free slot, marks it valid and names it when it asks for a replica's
 //! descriptors. The DataNode makes it invalid when the replica must not be used any more (deleted,
 //! appended to), and anchorable while the replica is locked in memory. The client anchors it for as
-//! long as it lends out memory or reads unverified; the DataNode unlocks the memory only when no
+//! long as it gives out zero-copy reads or reads unverified; the DataNode unlocks the memory only when no
 //! anchor is left. (`ShortCircuitShm`; the layout is its fact.)
 //!
-//! The operations are written over [`Slot`]'s three primitives, so that a model checker can run
+//! A client that holds no anchor reads as a seqlock is read: it finds the slot valid, reads the
+//! replica's bytes, and counts them only if [`Slot::is_still_valid`] finds the slot valid again. The
+//! DataNode calls [`Slot::make_invalid`] before it changes a byte. Two fences make this sound, because an
+//! acquire load does not keep earlier reads in front of it, nor a release store later writes behind it
+//! (ARM reorders both; x86 does not):
+//!
+//! ```text
+//! client                              DataNode
+//! read the bytes                      clear the valid flag
+//! fence(Acquire)                      fence(Release)
+//! load the slot's word                change the bytes
+//! ```
+//! If the client read one changed byte, its fence synchronizes with the DataNode's, the cleared flag
+//! happens before the second load, and that load sees it.
+//!
+//! The operations are written over [`Slot`]'s four primitives, so that a model checker can run
 //! them on its own atomics.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 use zerohop_proto::hdfs::{ShortCircuitShmIdProto, ShortCircuitShmSlotProto};
 
 /// Bytes a slot takes in its segment.
@@ -87,7 +102,8 @@ impl From<SlotId> for ShortCircuitShmSlotProto {
 /// The operations on a slot's word; implemented for [`AtomicU64`].
 ///
 /// All of them are lock-free. They act on one word only, so acquire and release order is enough:
-/// who sees an anchor taken or a flag cleared sees what its setter did before.
+/// who sees an anchor taken or a flag cleared sees what its setter did before. What is read without an
+/// anchor, between two looks at the valid flag, needs the fences as well.
 pub trait Slot {
     /// Reads the word (acquire).
     fn load(&self) -> u64;
@@ -95,10 +111,20 @@ pub trait Slot {
     fn store(&self, word: u64);
     /// Writes `new` if the word is `current` (acquire and release); otherwise tells what it is.
     fn replace(&self, current: u64, new: u64) -> Result<(), u64>;
+    /// A fence between this thread's accesses to the replica and those to the word.
+    fn fence(&self, order: Ordering);
 
     /// Whether the replica may be used.
     fn is_valid(&self) -> bool {
         self.load() & VALID != 0
+    }
+
+    /// Whether the replica could be used until now: what was read before this call, and after
+    /// [`is_valid`](Self::is_valid) said yes, is from before any change by the DataNode.
+    fn is_still_valid(&self) -> bool {
+        // The reads of the replica stay in front of the load of the word.
+        self.fence(Ordering::Acquire);
+        self.is_valid()
     }
 
     /// Whether the slot may be anchored: the replica is locked in memory.
@@ -143,6 +169,8 @@ pub trait Slot {
     /// From now on the replica must not be used.
     fn make_invalid(&self) {
         self.clear(VALID);
+        // The changes of the replica that follow stay behind the cleared flag.
+        self.fence(Ordering::Release);
     }
 
     /// From now on the slot may be anchored.
@@ -190,6 +218,10 @@ impl Slot for AtomicU64 {
 
     fn replace(&self, current: u64, new: u64) -> Result<(), u64> {
         self.compare_exchange(current, new, Ordering::AcqRel, Ordering::Acquire).map(drop)
+    }
+
+    fn fence(&self, order: Ordering) {
+        fence(order);
     }
 }
 

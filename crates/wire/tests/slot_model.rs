@@ -1,7 +1,7 @@
 //! The slot protocol under every order of steps that two or three threads can take (loom).
 
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use loom::thread;
 use zerohop_wire::Slot;
 
@@ -19,6 +19,10 @@ impl Slot for Modelled {
 
     fn replace(&self, current: u64, new: u64) -> Result<(), u64> {
         self.0.compare_exchange(current, new, Ordering::AcqRel, Ordering::Acquire).map(drop)
+    }
+
+    fn fence(&self, order: Ordering) {
+        fence(order);
     }
 }
 
@@ -92,6 +96,31 @@ fn an_anchor_is_taken_only_after_the_lock() {
         };
         if slot.add_anchor() {
             assert!(locked.load(Ordering::Relaxed));
+        }
+        datanode.join().unwrap();
+    });
+}
+
+/// A client reads without an anchor while the DataNode takes the replica back and changes it. The
+/// second look at the slot was an acquire load, in front of which the reads of the data did not have to
+/// stay: changed bytes could be taken for good ones.
+#[test]
+fn bytes_read_before_the_slot_is_found_valid_again_are_not_changed_ones() {
+    loom::model(|| {
+        let slot = anchorable();
+        let bytes = Arc::new(AtomicU64::new(1));
+        let datanode = {
+            let (slot, bytes) = (slot.clone(), bytes.clone());
+            thread::spawn(move || {
+                slot.make_invalid();
+                bytes.store(2, Ordering::Relaxed);
+            })
+        };
+        if slot.is_valid() {
+            let read = bytes.load(Ordering::Relaxed);
+            if slot.is_still_valid() {
+                assert_eq!(read, 1);
+            }
         }
         datanode.join().unwrap();
     });

@@ -2,7 +2,7 @@
 
 use crate::client::Client;
 use crate::error::{Error, Result};
-use crate::read::{Cursor, File, Lent, ReadStatistics};
+use crate::read::{Cursor, File, ReadStatistics, ZeroCopyRead};
 use crate::types::OpenOptions;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
@@ -91,19 +91,19 @@ impl FileReader {
         self.file.read_ranges(ranges)
     }
 
-    /// Lends the next bytes without copying them where their replica is mapped on this machine: at
-    /// most `len`, as far as their block goes; empty at the end. They are verified as the file was
-    /// opened.
-    pub fn lend(&mut self, len: usize) -> Result<Lent> {
-        let lent = self.file.lend(self.cursor.pos, len)?;
-        let pos = self.cursor.pos + lent.len() as u64;
+    /// Reads on without copying where the replica is mapped on this machine: at most `len` bytes, as far
+    /// as their block goes; empty at the end. They are verified as the file was opened, where they lie
+    /// (`HasEnhancedByteBufferAccess`).
+    pub fn read_zero_copy(&mut self, len: usize) -> Result<ZeroCopyRead> {
+        let read = self.file.read_zero_copy(self.cursor.pos, len)?;
+        let pos = self.cursor.pos + read.len() as u64;
         self.file.seek(&mut self.cursor, pos);
-        Ok(lent)
+        Ok(read)
     }
 
     /// The same at `offset`, independent of the sequential position.
-    pub fn lend_at(&self, offset: u64, len: usize) -> Result<Lent> {
-        self.file.lend(offset, len)
+    pub fn read_zero_copy_at(&self, offset: u64, len: usize) -> Result<ZeroCopyRead> {
+        self.file.read_zero_copy(offset, len)
     }
 
     /// Closes the connection to the DataNode, and lets replicas of this machine go, until the next

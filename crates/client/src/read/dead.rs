@@ -1,14 +1,16 @@
-//! DataNodes that failed a reader a short while ago.
+//! DataNodes that failed a short while ago. Each open file has a list of those that failed its reads, as
+//! Apache's streams have; a client has one of those to which no connection could be made. A DataNode that
+//! lacks one block still serves other files.
 
 use crate::types::DatanodeInfo;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// How long a DataNode is passed over; one that comes back is used again after this.
+/// How long a DataNode is avoided; one that comes back is used again after this.
 const DEAD_FOR: Duration = Duration::from_secs(60);
 
-/// The DataNodes that failed any reader of a client.
+/// DataNodes to be avoided, each for a while.
 #[derive(Default)]
 pub(crate) struct DeadNodes(Mutex<HashMap<DatanodeInfo, Instant>>);
 
@@ -29,8 +31,8 @@ impl DeadNodes {
         self.0.lock().insert(node.clone(), Instant::now());
     }
 
-    /// Gives `nodes` another chance.
-    pub(crate) fn forgive<'a>(&self, nodes: impl Iterator<Item = &'a DatanodeInfo>) {
+    /// Lets `nodes` be used again.
+    pub(crate) fn remove<'a>(&self, nodes: impl Iterator<Item = &'a DatanodeInfo>) {
         let mut dead = self.0.lock();
         for node in nodes {
             dead.remove(node);

@@ -2,7 +2,7 @@
 
 use super::block::BlockReader;
 use super::file::File;
-use super::local::{Lent, LocalError};
+use super::local::{LocalError, ZeroCopyRead};
 use super::plan::{NotLocal, ReadReason};
 use super::remote::ReadError;
 use super::suspects::Suspects;
@@ -121,30 +121,31 @@ impl File {
         result.map(|()| filled)
     }
 
-    /// Lends the bytes at `offset`, at most `len` and as far as the block goes; copied where the
-    /// replica is not mapped here.
-    pub(crate) fn lend(&self, offset: u64, len: usize) -> Result<Lent> {
+    /// The bytes at `offset` without a copy, at most `len` and as far as the block goes; copied where
+    /// the replica is not mapped here.
+    pub(crate) fn read_zero_copy(&self, offset: u64, len: usize) -> Result<ZeroCopyRead> {
         let rest = usize::try_from(self.len().saturating_sub(offset)).unwrap_or(usize::MAX);
         let len = len.min(rest);
         if len == 0 {
-            return Ok(Lent::copied(Vec::new()));
+            return Ok(ZeroCopyRead::copied(Vec::new()));
         }
-        let lend = || self.known.lend(&self.counters, offset, len, self.verify_local);
-        if let Ok(Some(lent)) = lend() {
-            return Ok(lent);
+        let read_mapped =
+            || self.known.read_zero_copy(&self.counters, offset, len, self.verify_local);
+        if let Ok(Some(mapped)) = read_mapped() {
+            return Ok(mapped);
         }
         // The long way opens the replica, and deals with one that is bad.
         let read = self.read_at_the_long_way(offset, &mut [0], true)?;
-        match lend() {
-            Ok(Some(lent)) => Ok(lent),
-            _ if read == 0 => Ok(Lent::copied(Vec::new())),
+        match read_mapped() {
+            Ok(Some(mapped)) => Ok(mapped),
+            _ if read == 0 => Ok(ZeroCopyRead::copied(Vec::new())),
             _ => {
                 // As far as the block goes: the file may be larger than memory.
                 let rest = self.locate(offset)?.end().saturating_sub(offset);
                 let mut bytes = vec![0; len.min(usize::try_from(rest).unwrap_or(usize::MAX))];
                 let read = self.read_at(offset, &mut bytes)?;
                 bytes.truncate(read);
-                Ok(Lent::copied(bytes))
+                Ok(ZeroCopyRead::copied(bytes))
             }
         }
     }
@@ -223,10 +224,11 @@ impl File {
     fn choose(&self, pos: u64, tried: &mut Tried) -> Result<(LocatedBlock, Replica)> {
         loop {
             let block = self.locate(pos)?;
-            let dead = &self.client.dead;
+            let is_dead = |node: &DatanodeInfo| {
+                self.dead.contains(node) || self.client.unreachable.contains(node)
+            };
             let usable = |node: &DatanodeInfo| {
-                let is_up = || !dead.contains(node) || self.is_back(node);
-                !tried.nodes.contains(node) && is_up()
+                !tried.nodes.contains(node) && (!is_dead(node) || self.is_back(node))
             };
             if let Some(replica) = block.replicas.iter().find(|replica| usable(&replica.node)) {
                 let replica = replica.clone();
@@ -238,11 +240,12 @@ impl File {
     }
 
     /// Whether a DataNode of this machine that was given up answers again: local reads do not wait
-    /// until the dead are forgiven.
+    /// until its time on the list has passed.
     fn is_back(&self, node: &DatanodeInfo) -> bool {
         let is_back = self.client.settings.local.shortcircuit && self.client.local.is_back(node);
         if is_back {
-            self.client.dead.forgive(std::iter::once(node));
+            self.dead.remove(std::iter::once(node));
+            self.client.unreachable.remove(std::iter::once(node));
         }
         is_back
     }
@@ -264,7 +267,8 @@ impl File {
         std::thread::sleep(wait);
         tried.rounds += 1;
         tried.nodes.clear();
-        self.client.dead.forgive(block.nodes());
+        self.dead.remove(block.nodes());
+        self.client.unreachable.remove(block.nodes());
         Ok(())
     }
 
@@ -312,6 +316,9 @@ impl File {
         tried: &mut Tried,
     ) {
         let is_corrupt = matches!(error, ReadError::Corrupt(_));
+        if matches!(error, ReadError::Unreachable(_)) {
+            self.client.unreachable.add(&replica.node);
+        }
         tracing::warn!(
             "Reading {} of {} from {} failed: {error}",
             block.block,
@@ -324,7 +331,7 @@ impl File {
         if is_corrupt {
             tried.suspects.add(block, replica);
         } else {
-            self.client.dead.add(&replica.node);
+            self.dead.add(&replica.node);
         }
     }
 

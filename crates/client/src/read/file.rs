@@ -1,5 +1,6 @@
 //! From an offset to the block that holds it; no block data here.
 
+use super::dead::DeadNodes;
 use super::known::KnownReplicas;
 use super::stats::{Counters, ReadStatistics};
 use super::visible_len::visible_len;
@@ -21,6 +22,8 @@ pub(crate) struct File {
     pub(super) verify_local: Verify,
     pub(super) counters: Arc<Counters>,
     pub(super) known: KnownReplicas,
+    /// DataNodes that failed reads of this file.
+    pub(super) dead: DeadNodes,
     located: RwLock<Located>,
 }
 
@@ -46,6 +49,7 @@ impl File {
             },
             counters: client.read_totals.begin(),
             known: KnownReplicas::default(),
+            dead: DeadNodes::default(),
             located: RwLock::new(located),
         })
     }
@@ -247,7 +251,7 @@ fn with_visible_len(client: &Client, answer: LocatedBlocks) -> Result<Option<Loc
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{Cluster, bytes_of, located};
+    use crate::fixture::{Cluster, bytes_of, located, replica};
     use crate::read::Cursor;
 
     fn known(blocks: &[(i64, u64, u64)]) -> Located {
@@ -372,13 +376,47 @@ mod tests {
         assert!(error.starts_with("Could not obtain block"), "{error}");
     }
 
-    /// What is lent is as long as the block that it lies in, and so is the memory for it.
+    /// A DataNode that lacked one block was avoided by all readers of the client for a minute.
     #[test]
-    fn a_copy_that_is_lent_ends_with_its_block() {
+    fn a_missing_block_does_not_make_its_datanode_dead_for_other_files() {
+        let cluster = Cluster::with_file(&[], vec![located(1, 0, 100)], &[2]);
+        let replicas = cluster.blocks.lock()[0].replicas.clone();
+        let lacking = open(&cluster);
+        assert!(read(&lacking, &mut Cursor::default(), 9).is_err());
+        assert!(lacking.dead.contains(&replicas[0].node));
+        assert!(!cluster.client.unreachable.contains(&replicas[0].node));
+        let mut other = located(2, 0, 100);
+        other.replicas = vec![replicas[0].clone(), replica(1)];
+        *cluster.blocks.lock() = vec![other];
+        let other = open(&cluster);
+        assert_eq!(read(&other, &mut Cursor::default(), 9).unwrap(), bytes_of(2, 0..9));
+        assert_eq!(other.statistics().failovers, 0, "the one that has it was passed over");
+    }
+
+    /// Each file would wait for the same connection else.
+    #[test]
+    fn a_datanode_that_cannot_be_reached_is_avoided_by_all_files() {
+        let cluster = Cluster::with_file(&[], vec![located(1, 0, 100)], &[1]);
+        // Nobody listens there any more.
+        let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let gone = replica(u32::from(gone.port()));
+        cluster.blocks.lock()[0].replicas.insert(0, gone.clone());
+        for failovers in [1, 0] {
+            let file = open(&cluster);
+            assert_eq!(read(&file, &mut Cursor::default(), 9).unwrap(), bytes_of(1, 0..9));
+            assert_eq!(file.statistics().failovers, failovers);
+        }
+        assert!(cluster.client.unreachable.contains(&gone.node));
+    }
+
+    /// A zero-copy read is as long as the block that it lies in, and so is the memory for its copy.
+    #[test]
+    fn a_zero_copy_read_that_must_copy_ends_with_its_block() {
         let huge = 1 << 45;
         let cluster =
             Cluster::with_file(&[], vec![located(1, 0, 100), located(2, 100, huge)], &[1]);
-        let lent = open(&cluster).lend(20, usize::MAX).unwrap();
-        assert_eq!(lent[..], bytes_of(1, 20..100));
+        let read = open(&cluster).read_zero_copy(20, usize::MAX).unwrap();
+        // SAFETY: a copy, which nobody changes.
+        assert_eq!(unsafe { read.as_slice() }, bytes_of(1, 20..100));
     }
 }

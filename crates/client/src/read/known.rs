@@ -2,7 +2,7 @@
 //! system call.
 
 use super::block::path_of;
-use super::local::{Lent, LocalError, LocalReplica};
+use super::local::{LocalError, LocalReplica, ZeroCopyRead};
 use super::plan::{ReadPath, ReadReason};
 use super::ranges::{Ranges, extent, scatter, together};
 use super::stats::Counters;
@@ -48,7 +48,8 @@ impl Known {
         next.start < reach || next.start == reach && next.end - next.start <= SHORT_MAX
     }
 
-    /// Reads several ranges that lie in `all`, which is verified as one; whether it was good.
+    /// Reads several ranges that lie in `all`, which is copied to `copy` and verified there as one; whether
+    /// it was good.
     fn read_together(
         &self,
         counters: &Counters,
@@ -56,12 +57,13 @@ impl Known {
         some: &[usize],
         all: &Range<u64>,
         verify: Verify,
+        copy: &mut Vec<u8>,
     ) -> bool {
-        let (offset, len) = (all.start - self.base, (all.end - all.start) as usize);
-        let take = |bytes: &[u8]| scatter(bytes, all.start, ranges, some);
-        let Ok(checked) = self.replica.read_through(offset, len, verify, take) else {
+        copy.resize((all.end - all.start) as usize, 0);
+        let Ok(checked) = self.replica.read(all.start - self.base, copy, verify) else {
             return false;
         };
+        scatter(copy, all.start, ranges, some);
         let lens =
             some.iter().map(|at| extent(ranges, *at)).map(|one| (one.end - one.start) as usize);
         lens.for_each(|len| count(counters, &self.replica, len, checked));
@@ -151,7 +153,7 @@ impl KnownReplicas {
         verify: Verify,
     ) -> Vec<usize> {
         let list = self.list.load();
-        let mut left = Vec::new();
+        let (mut left, mut copy) = (Vec::new(), Vec::new());
         let mut rest = order;
         while let Some(first) = rest.first() {
             let known = find(&list, extent(ranges, *first).start);
@@ -168,7 +170,7 @@ impl KnownReplicas {
                 known.replica.prefetch(offset - known.base, buffer.len());
             }
             let is_done = known.is_some_and(|k| {
-                count > 1 && k.read_together(counters, ranges, some, &all, verify)
+                count > 1 && k.read_together(counters, ranges, some, &all, verify, &mut copy)
             });
             if !is_done {
                 let is_left =
@@ -179,22 +181,23 @@ impl KnownReplicas {
         left
     }
 
-    /// Lends at most `len` bytes from `offset`, as far as one mapped replica goes.
-    pub(super) fn lend(
+    /// At most `len` bytes from `offset` without a copy, as far as one mapped replica goes.
+    pub(super) fn read_zero_copy(
         &self,
         counters: &Counters,
         offset: u64,
         len: usize,
         verify: Verify,
-    ) -> Result<Option<Lent>, LocalError> {
+    ) -> Result<Option<ZeroCopyRead>, LocalError> {
         let list = self.list.load();
         let Some(known) = find(&list, offset) else { return Ok(None) };
         let rest = usize::try_from(known.end - offset).unwrap_or(usize::MAX);
-        let lent = Lent::mapped(&known.replica, offset - known.base, len.min(rest), verify)?;
-        if let Some(lent) = &lent {
-            counters.lent(lent.len(), verify != Verify::None && !lent.is_anchored());
+        let len = len.min(rest);
+        let read = ZeroCopyRead::mapped(&known.replica, offset - known.base, len, verify)?;
+        if let Some(read) = &read {
+            counters.read_zero_copy(read.len(), verify != Verify::None && !read.is_anchored());
         }
-        Ok(lent)
+        Ok(read)
     }
 }
 

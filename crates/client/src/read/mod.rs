@@ -23,7 +23,7 @@ pub(crate) use dead::DeadNodes;
 pub(crate) use failover::Cursor;
 pub(crate) use file::File;
 pub(crate) use local::LocalReads;
-pub use local::{CacheStatistics, Lent};
+pub use local::{CacheStatistics, ZeroCopyRead};
 pub use plan::{ReadPath, ReadReason};
 pub(crate) use stats::Totals;
 pub use stats::{RangeCount, ReadStatistics};

@@ -90,7 +90,7 @@ impl File {
                 other => return other,
             }
         }
-        let addr = client.transfer_addr(&replica.node)?;
+        let addr = client.transfer_addr(&replica.node).map_err(ReadError::Unreachable)?;
         if let Some(opened) = self.open_on_kept(&Peer::Tcp(addr), &request) {
             return opened;
         }
@@ -103,7 +103,11 @@ impl File {
                 connect()
             }
             other => other,
-        }?;
+        };
+        let stream = stream.map_err(|error| match is_of_this_process(&error) {
+            true => ReadError::Failed(error),
+            false => ReadError::Unreachable(error),
+        })?;
         let path = tcp_path_of(&stream, addr);
         RemoteBlock::open(stream.into(), Peer::Tcp(addr), path, &request)
     }
@@ -150,6 +154,14 @@ fn tcp_path_of(stream: &TcpStream, addr: SocketAddr) -> ReadPath {
 fn is_descriptor_limit(error: &std::io::Error) -> bool {
     let limits = [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE];
     error.raw_os_error().is_some_and(|raw| limits.iter().any(|limit| limit.raw_os_error() == raw))
+}
+
+/// Whether a connection could not be made for want of something here: that says nothing about the
+/// DataNode.
+fn is_of_this_process(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind as K;
+    is_descriptor_limit(error)
+        || matches!(error.kind(), K::AddrNotAvailable | K::OutOfMemory | K::PermissionDenied)
 }
 
 /// Whether a kept connection failed because its other end had closed it.

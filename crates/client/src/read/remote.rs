@@ -28,6 +28,8 @@ const AHEAD_LEN: usize = 1024;
 /// Why a range could not be read from a DataNode.
 #[derive(Debug)]
 pub(super) enum ReadError {
+    /// No connection to the DataNode could be made.
+    Unreachable(io::Error),
     /// The connection or the DataNode failed.
     Failed(io::Error),
     /// The DataNode does not accept the token.
@@ -47,7 +49,7 @@ impl From<io::Error> for ReadError {
 impl std::fmt::Display for ReadError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Failed(error) => error.fmt(f),
+            Self::Unreachable(error) | Self::Failed(error) => error.fmt(f),
             Self::Token(text) | Self::Corrupt(text) => f.write_str(text),
             Self::Local(error) => error.fmt(f),
         }

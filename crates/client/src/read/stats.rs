@@ -36,8 +36,8 @@ pub struct ReadStatistics {
     pub opens: [u64; PATHS],
     /// Bytes that were compared with their checksums.
     pub checked_bytes: u64,
-    /// Bytes lent straight from a map; part of those of [`ReadPath::LocalMapped`].
-    pub lent_bytes: u64,
+    /// Bytes of zero-copy reads; part of those of [`ReadPath::LocalMapped`].
+    pub zero_copy_bytes: u64,
     /// Local opens that found the replica open.
     pub cache_hits: u64,
     /// Local opens that asked the DataNode.
@@ -80,7 +80,7 @@ impl ReadStatistics {
         sum(&mut self.ops, &other.ops);
         sum(&mut self.opens, &other.opens);
         self.checked_bytes += other.checked_bytes;
-        self.lent_bytes += other.lent_bytes;
+        self.zero_copy_bytes += other.zero_copy_bytes;
         self.cache_hits += other.cache_hits;
         self.cache_misses += other.cache_misses;
         self.waits += other.waits;
@@ -130,7 +130,7 @@ pub(super) struct Counters {
     ranges: [[Count; REASONS]; PATHS],
     opens: [AtomicU64; PATHS],
     checked: AtomicU64,
-    lent: AtomicU64,
+    zero_copy: AtomicU64,
     found: [AtomicU64; 3],
     failovers: AtomicU64,
     corrupt: AtomicU64,
@@ -169,9 +169,9 @@ impl Counters {
         }
     }
 
-    pub(super) fn lent(&self, bytes: usize, checked: bool) {
+    pub(super) fn read_zero_copy(&self, bytes: usize, checked: bool) {
         self.read_mapped(bytes, checked);
-        self.lent.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.zero_copy.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
     pub(super) fn failed_over(&self, is_corrupt: bool) {
@@ -208,7 +208,7 @@ impl Counters {
             opens: self.opens.each_ref().map(load),
             checked_bytes: load(&self.checked)
                 + self.mapped.iter().map(|p| load(&p.checked)).sum::<u64>(),
-            lent_bytes: load(&self.lent),
+            zero_copy_bytes: load(&self.zero_copy),
             cache_hits: load(hits),
             cache_misses: load(misses),
             waits: load(waits),
@@ -271,14 +271,14 @@ mod tests {
         let (first, second) = (totals.begin(), totals.begin());
         first.opened_local(ReadPath::LocalMapped, Found::Asked, "");
         first.read(ReadPath::LocalMapped, ReadReason::None, 100, true);
-        first.lent(10, false);
+        first.read_zero_copy(10, false);
         second.opened(ReadPath::TcpLocal, NotLocal::new(ReadReason::Refused, "no"));
         second.read(ReadPath::TcpLocal, ReadReason::Refused, 7, true);
         totals.end(&first);
         drop(first);
         let all = totals.snapshot();
         assert_eq!((all.local_bytes(), all.total(), all.checked_bytes), (110, 117, 107));
-        assert_eq!((all.cache_misses, all.lent_bytes, all.ops), (1, 10, [2, 0, 0, 1, 0]));
+        assert_eq!((all.cache_misses, all.zero_copy_bytes, all.ops), (1, 10, [2, 0, 0, 1, 0]));
         assert_eq!(all.detail.as_deref(), Some("no"));
         let refused =
             RangeCount { path: ReadPath::TcpLocal, reason: ReadReason::Refused, bytes: 7, ops: 1 };

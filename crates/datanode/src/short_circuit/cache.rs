@@ -1,7 +1,7 @@
 //! Replicas locked in memory, as a NameNode asks for it (centralized caching, `FsDatasetCache`).
 //!
 //! While a replica is locked its slots may be anchored: a local reader may use its bytes unverified
-//! (they were verified when they were locked) and lend them out. So the lock goes only when no anchor
+//! (they were verified when they were locked) and give them out without a copy. So the lock goes only when no anchor
 //! is left, or when its holders had long enough.
 
 use super::key::BlockKey;

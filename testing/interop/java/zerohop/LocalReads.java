@@ -41,26 +41,26 @@ final class LocalReads {
     ElasticByteBufferPool pool = new ElasticByteBufferPool();
     CRC32 crc = new CRC32();
     long done = 0;
-    ByteBuffer lent;
-    while ((lent = in.read(pool, most, options)) != null) {
-      done += lent.remaining();
-      crc.update(lent);
-      in.releaseBuffer(lent);
+    ByteBuffer mapped;
+    while ((mapped = in.read(pool, most, options)) != null) {
+      done += mapped.remaining();
+      crc.update(mapped);
+      in.releaseBuffer(mapped);
     }
     return new Object[] {done, String.format("%08x", crc.getValue())};
   }
 
-  private static ByteBuffer lent;
+  private static ByteBuffer mapped;
 
   /** Takes memory by the zero-copy call and keeps it: how many bytes. */
-  static int lend(FSDataInputStream in, int most) throws Exception {
-    lent = in.read(new ElasticByteBufferPool(), most, EnumSet.noneOf(ReadOption.class));
-    return lent.remaining();
+  static int zeroCopy(FSDataInputStream in, int most) throws Exception {
+    mapped = in.read(new ElasticByteBufferPool(), most, EnumSet.noneOf(ReadOption.class));
+    return mapped.remaining();
   }
 
   /** Gives it back. */
   static void giveBack(FSDataInputStream in) throws Exception {
-    in.releaseBuffer(lent);
+    in.releaseBuffer(mapped);
     in.close();
   }
 

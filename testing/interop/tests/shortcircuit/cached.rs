@@ -1,5 +1,5 @@
 //! Apache's NameNode has replicas cached by our DataNode; its client and ours read those unverified,
-//! and keep them in memory for as long as they are lent.
+//! and keep them in memory for as long as they are held.
 
 use zerohop_client::blocking::{FileReader, FileSystem};
 use zerohop_interop::cluster::{Cluster, Spec};
@@ -38,7 +38,7 @@ fn cluster(name: &str, namenode: Kind, folder: &SocketFolder) -> Outcome<Cluster
     Cluster::start(&Spec { name, namenode, datanodes: Kind::Ours, count: 1, settings })
 }
 
-fn lend(namenode: Kind) {
+fn read_cached(namenode: Kind) {
     let name = format!("scr-cached-{namenode:?}").to_lowercase();
     let folder = SocketFolder::make(&name).unwrap();
     over(cluster(&name, namenode, &folder), |cluster| {
@@ -55,17 +55,17 @@ fn lend(namenode: Kind) {
         read_local(&mut client, "/c", 1, VERIFIED)?;
         let fs = harm::client(&cluster.conf(), &[])?;
         let ours = unverified(&fs)?;
-        let lent = ours.lend_at(1 << 20, 1000).at("lend")?;
-        expect("lent by anchor", (lent.is_anchored(), lent.is_mapped()), (true, true))?;
-        // A reader that keeps lent memory keeps it locked.
+        let read = ours.read_zero_copy_at(1 << 20, 1000).at("read_zero_copy_at")?;
+        expect("anchored", (read.is_anchored(), read.is_mapped()), (true, true))?;
+        // A reader that keeps mapped memory keeps it locked.
         client.ok(&["open", "r", "/c"])?;
-        client.gives(&["lend", "r", "1000"], &["1000"])?;
+        client.gives(&["zerocopy", "r", "1000"], &["1000"])?;
         cluster.judge()?.ok(&["uncache", &directive])?;
         wait_cached(cluster, "0")?;
         wait_locked(cluster, 2 << 20)?;
         client.ok(&["giveback", "r"])?;
         wait_locked(cluster, 1 << 20)?;
-        drop(lent);
+        drop(read);
         wait_locked(cluster, 0)?;
         // From now on every byte is compared again.
         let before = ours.statistics().checked_bytes;
@@ -85,7 +85,7 @@ fn unverified(fs: &FileSystem) -> Outcome<FileReader> {
     Ok(reader)
 }
 
-/// Waits until so many bytes are locked in the DataNode's memory: those of lent blocks.
+/// Waits until so many bytes are locked in the DataNode's memory: those of blocks that readers hold.
 fn wait_locked(cluster: &Cluster, bytes: u64) -> Outcome {
     wait::until(&format!("{bytes} bytes are locked"), SETTLE, || match locked(cluster)? {
         found if found == bytes => Ok(true),
@@ -94,13 +94,13 @@ fn wait_locked(cluster: &Cluster, bytes: u64) -> Outcome {
 }
 
 #[test]
-fn cached_replicas_lend_their_memory() {
-    lend(Kind::Apache);
+fn cached_replicas_are_read_from_their_memory() {
+    read_cached(Kind::Apache);
 }
 
 #[test]
 fn our_namenode_has_replicas_cached() {
-    lend(Kind::Ours);
+    read_cached(Kind::Ours);
 }
 
 /// `hdfs cacheadmin`, in the judge's process: exit code and output.

@@ -7,7 +7,7 @@ use super::way::Way;
 pub enum Op {
     /// From the start of the file to its end.
     Read,
-    /// The same without a copy: bytes are lent where they lie.
+    /// The same by zero-copy reads.
     Scan,
     /// Whole calls at random places.
     RandomRead,

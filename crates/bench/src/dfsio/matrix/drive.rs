@@ -68,7 +68,7 @@ pub fn pass(source: &dyn Source, cell: &Cell, amount: Amount) -> Result<Pass, Fa
         let start = Instant::now();
         let (bytes, calls) = match cell.op {
             Op::Read => to_the_end(&mut *reader, &mut buffer, amount.file_len)?,
-            Op::Scan => lent_to_the_end(&mut *reader, &mut buffer, cell, amount.file_len)?,
+            Op::Scan => zero_copy_to_the_end(&mut *reader, &mut buffer, cell, amount.file_len)?,
             Op::VectoredRead => ranges(&mut *reader, cell.size, &places, start + amount.time)?,
             Op::RandomRead => anywhere(&mut *reader, &mut buffer, &places, start + amount.time)?,
         };
@@ -108,13 +108,13 @@ fn to_the_end(reader: &mut dyn Reader, buffer: &mut [u8], len: u64) -> Result<(u
     until_end(len, || reader.read(buffer))
 }
 
-fn lent_to_the_end(
+fn zero_copy_to_the_end(
     reader: &mut dyn Reader,
     buffer: &mut [u8],
     cell: &Cell,
     len: u64,
 ) -> Result<(u64, u64), Failure> {
-    until_end(len, || reader.lend(buffer, !cell.verified))
+    until_end(len, || reader.read_zero_copy(buffer, !cell.verified))
 }
 
 fn until_end(

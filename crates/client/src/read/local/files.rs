@@ -1,12 +1,16 @@
 //! What a replica is made of: the block file, mapped or not, and its checksums.
 
+use super::descriptors::{Descriptors, KeptFile};
 use super::map::Map;
 use super::slots::Slot;
 use super::windows::Windows;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 use std::time::Duration;
+use zerohop_checksum::SharedBytes;
 use zerohop_wire::meta_header;
 
 /// What a replica is opened from.
@@ -20,18 +24,37 @@ pub(super) struct Parts {
 }
 
 /// How a replica is used.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Use {
     /// Whether the block file is mapped.
     pub(super) map: bool,
     /// How long a replica without a slot is trusted.
     pub(super) trusted_for: Duration,
+    /// The files that stay open beside their maps.
+    pub(super) descriptors: Arc<Descriptors>,
 }
 
 /// The block file.
 pub(super) enum Data {
-    Mapped(Map, Windows),
+    Mapped(Mapped),
     File(File),
+}
+
+/// A mapped block file.
+pub(super) struct Mapped {
+    pub(super) map: Map,
+    pub(super) windows: Windows,
+    /// For reads of what is not in the page cache.
+    file: Option<KeptFile>,
+}
+
+impl Mapped {
+    /// The file from which a range is to be read, where that is faster than reading it from the map.
+    #[inline]
+    pub(super) fn file_for(&self, range: &Range<usize>) -> Option<&File> {
+        let file = self.file.as_ref()?;
+        self.windows.is_cold(&self.map, range).then(|| file.file())
+    }
 }
 
 /// The checksums, without the header of their file.
@@ -41,10 +64,13 @@ pub(super) enum Sums {
 }
 
 impl Sums {
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> SharedBytes<'_> {
         match self {
-            Self::Mapped(map) => map.bytes().get(meta_header::LEN..).unwrap_or_default(),
-            Self::Kept(bytes) => bytes,
+            Self::Mapped(map) => {
+                let bytes = map.bytes();
+                bytes.get(meta_header::LEN..bytes.len()).unwrap_or(SharedBytes::from(&[]))
+            }
+            Self::Kept(bytes) => SharedBytes::from(bytes),
         }
     }
 
@@ -55,9 +81,9 @@ impl Sums {
 
 impl Data {
     /// `asks`: the kernel tells this user which of the file's pages it has in its cache.
-    pub(super) fn of(file: File, len: u64, map: bool, asks: bool) -> Self {
+    pub(super) fn of(file: File, len: u64, how: &Use, asks: bool) -> Self {
         let Ok(len) = usize::try_from(len) else { return Self::File(file) };
-        if !map {
+        if !how.map {
             return Self::File(file);
         }
         match Map::new(&file, len) {
@@ -66,7 +92,8 @@ impl Data {
                 if asks {
                     map.without_read_ahead();
                 }
-                Self::Mapped(map, Windows::new(len, asks))
+                let windows = Windows::new(len, asks);
+                Self::Mapped(Mapped { map, windows, file: how.descriptors.keep(file) })
             }
             Err(error) => {
                 tracing::debug!("a block file of {len} bytes cannot be mapped: {error}");

@@ -6,6 +6,7 @@ use std::ffi::c_void;
 use std::io;
 use std::os::fd::AsFd;
 use std::ptr::NonNull;
+use zerohop_checksum::SharedBytes;
 
 /// A shared, read-only map of the first bytes of a file.
 ///
@@ -41,11 +42,14 @@ impl Map {
         Ok(map)
     }
 
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn bytes(&self) -> SharedBytes<'_> {
         // SAFETY: `start` and `len` are those of the map, which lives as long as `self`; pages that
-        // cannot be had are replaced by empty ones. Others may change the file meanwhile: bytes are
-        // plain data of any value, and nothing relies on two loads giving the same.
-        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+        // cannot be had are replaced by empty ones. Others may change the file meanwhile.
+        unsafe { SharedBytes::new(self.start.as_ptr(), self.len) }
     }
 
     /// Whether a page could not be had: the disk failed, or the file has become shorter.
@@ -123,7 +127,7 @@ impl Drop for Map {
             guard::unwatch(watch);
         }
         if self.len > 0 {
-            // SAFETY: the map is this value's alone, and no slice of it can outlive it.
+            // SAFETY: the map is this value's alone, and what `bytes` gave does not outlive it.
             let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.len) };
         }
     }
@@ -134,21 +138,27 @@ mod tests {
     use super::*;
     use std::io::Write;
 
+    fn byte(map: &Map, at: usize) -> u8 {
+        let mut byte = [0xaa];
+        map.bytes().get(at..at + 1).unwrap().copy_to(&mut byte);
+        byte[0]
+    }
+
     #[test]
     fn truncation_under_a_map_is_a_mark_and_not_a_death() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&vec![7; 10_000]).unwrap();
         let map = Map::new(&file, 10_000).unwrap();
         let other = Map::new(&file, 10_000).unwrap();
-        assert_eq!((map.bytes()[9_999], map.is_poisoned()), (7, false));
+        assert_eq!((byte(&map, 9_999), map.is_poisoned()), (7, false));
         file.set_len(100).unwrap();
-        assert_eq!(map.bytes()[9_999], 0);
+        assert_eq!(byte(&map, 9_999), 0);
         assert!(map.is_poisoned());
         assert!(!other.is_poisoned());
         assert!(other.populate(8192, 100).is_err());
         assert!(other.populate(0, 100).is_ok());
         assert!(!other.is_poisoned());
-        assert_eq!(other.bytes()[9_000], 0);
+        assert_eq!(byte(&other, 9_000), 0);
         assert!(other.is_poisoned());
     }
 
@@ -160,7 +170,11 @@ mod tests {
         file.set_len(0).unwrap();
         std::thread::scope(|scope| {
             for _ in 0..8 {
-                scope.spawn(|| assert!(map.bytes().iter().all(|byte| *byte == 0)));
+                scope.spawn(|| {
+                    let mut bytes = vec![7; map.bytes().len()];
+                    map.bytes().copy_to(&mut bytes);
+                    assert!(bytes.iter().all(|byte| *byte == 0));
+                });
             }
         });
         assert!(map.is_poisoned());

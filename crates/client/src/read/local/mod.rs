@@ -2,15 +2,16 @@
 //! socket, and from then on reading is a matter of this process. In the order of one read:
 //! [`cache`] finds the open replica; if there is none, [`endpoint`] asks the DataNode, by the words
 //! of [`talk`] and with a slot of [`slots`]; [`replica`] reads and verifies, from a [`map`] that is
-//! made ready by [`windows`] and guarded by [`guard`]; [`once`] remembers what was verified;
-//! [`lent`] lends verified bytes without a copy. [`paths`] is the legacy way to a replica's files, off
+//! made ready by [`windows`] and guarded by [`guard`], or from the file where it is cold and [`descriptors`]
+//! kept it open; [`once`] remembers what was verified;
+//! [`zero_copy`] gives verified bytes without a copy. [`paths`] is the legacy way to a replica's files, off
 //! by default.
 
 mod cache;
+mod descriptors;
 mod endpoint;
 mod files;
 mod guard;
-mod lent;
 mod map;
 mod once;
 mod paths;
@@ -18,6 +19,7 @@ mod replica;
 mod slots;
 mod talk;
 mod windows;
+mod zero_copy;
 
 #[cfg(test)]
 mod replica_test;
@@ -27,14 +29,15 @@ mod together_test;
 pub use cache::CacheStatistics;
 pub(crate) use cache::Found;
 pub(crate) use endpoint::OpenError;
-pub use lent::Lent;
 pub(crate) use replica::{LocalError, LocalReplica};
+pub use zero_copy::ZeroCopyRead;
 
 use super::plan::{NotLocal, ReadReason};
 use crate::runtime;
 use crate::settings::{LocalSettings, Settings};
 use crate::types::{DatanodeInfo, LocatedBlock};
 use cache::{Cache, Key};
+use descriptors::Descriptors;
 use endpoint::{Endpoint, SocketUse};
 use files::{Parts, Use};
 use parking_lot::Mutex;
@@ -58,6 +61,7 @@ pub(crate) struct LocalReads {
     settings: LocalSettings,
     client_name: String,
     cache: Arc<Cache>,
+    descriptors: Arc<Descriptors>,
     /// Set where files are opened by their paths; then no socket is asked for descriptors.
     paths: Option<Paths>,
     endpoints: Mutex<HashMap<PathBuf, Arc<Endpoint>>>,
@@ -86,6 +90,7 @@ impl LocalReads {
         Self {
             client_name,
             cache: Arc::new(Cache::new(local.cache_size, local.cache_expiry)),
+            descriptors: Arc::default(),
             settings: local,
             paths,
             endpoints: Mutex::default(),
@@ -130,8 +135,12 @@ impl LocalReads {
         map: bool,
     ) -> Result<LocalReplica, OpenError> {
         let wanted = block.block.block.len;
-        let how = Use { map, trusted_for: self.settings.trusted_for };
-        LocalReplica::open(parts, wanted, how).map_err(|error| {
+        let how = Use {
+            map,
+            trusted_for: self.settings.trusted_for,
+            descriptors: Arc::clone(&self.descriptors),
+        };
+        LocalReplica::open(parts, wanted, &how).map_err(|error| {
             let text = format!("the files of {} cannot be used: {error}", block.block);
             OpenError::NotLocal(NotLocal::new(ReadReason::ReplicaUnusable, text))
         })

@@ -1,6 +1,6 @@
 //! A replica of this machine, opened from two descriptors: reads of its bytes, verified.
 
-use super::files::{Data, Parts, Sums, Use, at, invalid};
+use super::files::{Data, Mapped, Parts, Sums, Use, at, invalid};
 use super::once::VerifiedChunks;
 use super::slots::Slot;
 use crate::types::Verify;
@@ -11,11 +11,14 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+use zerohop_checksum::SharedBytes;
 use zerohop_wire::checksum_type::{ChecksumError, DataChecksum};
 use zerohop_wire::meta_header;
 
 /// Reads from a file are verified in steps of about this size, behind the copy, in cache.
 const STEP_LEN: usize = 128 << 10;
+/// A chunk of which a part is wanted is copied to the stack up to this length, the usual one.
+const CHUNK_ON_STACK_MAX: usize = 512;
 
 /// Why a range could not be read from a replica of this machine.
 #[derive(Debug)]
@@ -44,7 +47,8 @@ impl std::fmt::Display for LocalError {
     }
 }
 
-/// An open replica of this machine. Its descriptors are closed as soon as it is mapped.
+/// An open replica of this machine. Once it is mapped its meta file is closed; the block file is kept open
+/// for cold reads as long as there are not too many.
 pub(crate) struct LocalReplica {
     /// Bytes that may be read: those that the checksums cover.
     len: u64,
@@ -61,7 +65,7 @@ pub(crate) struct LocalReplica {
 impl LocalReplica {
     /// Opens a replica of which at least `wanted` bytes can be read. The error says what is wrong
     /// with the files.
-    pub(super) fn open(parts: Parts, wanted: u64, how: Use) -> io::Result<Self> {
+    pub(super) fn open(parts: Parts, wanted: u64, how: &Use) -> io::Result<Self> {
         let Parts { data, meta, slot } = parts;
         let mut header = [0; meta_header::LEN];
         meta.read_exact_at(&mut header, 0).map_err(|e| at("the header of the meta file", e))?;
@@ -83,7 +87,7 @@ impl LocalReplica {
         }
         let sums = Sums::of(&meta, meta_len)?;
         let user = rustix::process::geteuid().as_raw();
-        let data = Data::of(data, len, how.map, user == 0 || user == data_stat.uid());
+        let data = Data::of(data, len, how, user == 0 || user == data_stat.uid());
         let expires = slot.is_none().then(|| Instant::now().checked_add(how.trusted_for)).flatten();
         Ok(Self {
             len,
@@ -98,17 +102,25 @@ impl LocalReplica {
     }
 
     pub(crate) fn is_mapped(&self) -> bool {
-        matches!(self.data, Data::Mapped(..))
+        matches!(self.data, Data::Mapped(_))
     }
 
     /// Whether the replica may be read: the DataNode has not taken it back, nothing was found wrong.
     pub(crate) fn is_current(&self) -> bool {
-        let granted = match (&self.slot, self.expires) {
-            (Some(slot), _) => slot.is_valid(),
-            (None, Some(end)) => Instant::now() < end,
-            (None, None) => true,
-        };
-        granted && !self.is_dropped.load(Ordering::Relaxed)
+        self.slot.as_ref().is_none_or(Slot::is_valid) && self.is_kept()
+    }
+
+    /// Whether the replica could be read until now: bytes that were read before this call are from
+    /// before the DataNode took it back.
+    fn is_still_current(&self) -> bool {
+        self.slot.as_ref().is_none_or(Slot::is_still_valid) && self.is_kept()
+    }
+
+    /// Whether this process still trusts it.
+    fn is_kept(&self) -> bool {
+        let is_expired =
+            || self.slot.is_none() && self.expires.is_some_and(|end| Instant::now() >= end);
+        !self.is_dropped.load(Ordering::Relaxed) && !is_expired()
     }
 
     /// Readers that hold it let it go at their next read.
@@ -129,17 +141,18 @@ impl LocalReplica {
     }
 
     pub(super) fn is_poisoned(&self) -> bool {
-        self.sums.is_poisoned() || matches!(&self.data, Data::Mapped(map, _) if map.is_poisoned())
+        self.sums.is_poisoned()
+            || matches!(&self.data, Data::Mapped(mapped) if mapped.map.is_poisoned())
     }
 
-    /// Bytes of the map, as they are; those that [`lend`](Self::lend) verified.
-    pub(super) fn mapped_bytes(&self, offset: u64, len: usize) -> &[u8] {
+    /// Bytes of the map, as they are; those that [`verify_in_map`](Self::verify_in_map) looked at.
+    pub(super) fn mapped_bytes(&self, offset: u64, len: usize) -> SharedBytes<'_> {
         match &self.data {
-            Data::Mapped(map, _) => {
+            Data::Mapped(Mapped { map, .. }) => {
                 let start = usize::try_from(offset).unwrap_or(usize::MAX);
                 part(map.bytes(), &(start..start.saturating_add(len)))
             }
-            Data::File(_) => &[],
+            Data::File(_) => SharedBytes::from(&[]),
         }
     }
 
@@ -155,13 +168,16 @@ impl LocalReplica {
         let anchor = self.anchored(verify);
         let verify = if anchor.is_some() { Verify::None } else { verify };
         let done = match &self.data {
-            Data::Mapped(map, windows) => {
-                windows.prepare(map, range.clone())?;
-                self.copy(map.bytes(), range, out, verify)
-            }
+            Data::Mapped(mapped) => match mapped.file_for(&range) {
+                Some(file) => self.read_file(file, range, out, verify),
+                None => {
+                    mapped.windows.prepare(&mapped.map, range.clone())?;
+                    self.copy(mapped.map.bytes(), range, out, verify)
+                }
+            },
             Data::File(file) => self.read_file(file, range, out, verify),
         };
-        self.settle(done)?;
+        self.check_after_read(done)?;
         Ok(verify != Verify::None)
     }
 
@@ -172,50 +188,28 @@ impl LocalReplica {
         (may && self.anchor()).then_some(Anchor(self))
     }
 
-    /// The bytes of a range, verified as asked, in the map itself; `None` where there is no map.
-    pub(super) fn lend(
+    /// Verifies a range where it lies in the map, as asked, for a zero-copy read; false where there is
+    /// no map.
+    pub(super) fn verify_in_map(
         &self,
         offset: u64,
         len: usize,
         verify: Verify,
-    ) -> Result<Option<&[u8]>, LocalError> {
+    ) -> Result<bool, LocalError> {
         let range = self.range(offset, len)?;
-        let Data::Mapped(map, windows) = &self.data else { return Ok(None) };
+        let Data::Mapped(Mapped { map, windows, .. }) = &self.data else { return Ok(false) };
         windows.prepare(map, range.clone())?;
-        let bytes = map.bytes();
         let checked = match self.is_verified(&range, verify) {
             true => Ok(()),
             false => {
                 let whole = self.whole_chunks(&range);
-                let checked = self.check(part(bytes, &whole), whole.start);
+                let checked = self.check(part(map.bytes(), &whole), whole.start);
                 self.note(&whole, verify, checked.is_ok());
                 checked
             }
         };
-        self.settle(checked)?;
-        Ok(Some(part(bytes, &range)))
-    }
-
-    /// Reads a range of which the caller copies parts, in `take`, verified as one; whether it was.
-    pub(crate) fn read_through(
-        &self,
-        offset: u64,
-        len: usize,
-        verify: Verify,
-        take: impl FnOnce(&[u8]),
-    ) -> Result<bool, LocalError> {
-        let anchor = self.anchored(verify);
-        let verify = if anchor.is_some() { Verify::None } else { verify };
-        match self.lend(offset, len, verify)? {
-            Some(bytes) => take(bytes),
-            None => {
-                let mut bytes = vec![0; len];
-                self.read(offset, &mut bytes, verify)?;
-                take(&bytes);
-            }
-        }
-        self.settle(Ok(()))?;
-        Ok(verify != Verify::None)
+        self.check_after_read(checked)?;
+        Ok(true)
     }
 
     /// The end of the chunk in which a range ends that ends at `offset`.
@@ -228,15 +222,17 @@ impl LocalReplica {
     #[inline]
     pub(crate) fn prefetch(&self, offset: u64, len: usize) {
         #[cfg(target_arch = "x86_64")]
-        if let Data::Mapped(map, _) = &self.data
+        if let Data::Mapped(Mapped { map, .. }) = &self.data
             && let Ok(range) = self.range(offset, len)
         {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             let at = range.start / self.checksum.bytes_per_checksum() * self.checksum.sum_len();
-            let lines = part(map.bytes(), &range).chunks(64).take(PREFETCH_LINES);
-            for line in lines.chain(self.sums.bytes().get(at..)) {
+            let data = part(map.bytes(), &range);
+            let lines = (0..data.len()).step_by(64).take(PREFETCH_LINES);
+            let sums = self.sums.bytes().as_ptr().wrapping_add(at);
+            for line in lines.map(|at| data.as_ptr().wrapping_add(at)).chain([sums]) {
                 // SAFETY: a prefetch touches no memory; the address may be anything.
-                unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) };
             }
         }
         #[cfg(not(target_arch = "x86_64"))]
@@ -255,15 +251,14 @@ impl LocalReplica {
         }
     }
 
-    /// Judges a read behind it: what came from a page that could not be had is no data, and what was
-    /// read counts only if the replica was not taken back until the end. Parts of chunks are verified
-    /// in the map and copied behind that.
-    fn settle(&self, done: Result<(), LocalError>) -> Result<(), LocalError> {
+    /// The result of a read that ended with `done`: what came from a page that could not be had is no
+    /// data, and what was read counts only if the replica was not taken back until the end.
+    fn check_after_read(&self, done: Result<(), LocalError>) -> Result<(), LocalError> {
         if self.is_poisoned() {
             let text = "the disk failed under the map, or the file has become shorter";
             return Err(io::Error::other(text).into());
         }
-        if !self.is_current() {
+        if !self.is_still_current() {
             return Err(LocalError::Revoked);
         }
         done
@@ -271,13 +266,13 @@ impl LocalReplica {
 
     fn copy(
         &self,
-        bytes: &[u8],
+        bytes: SharedBytes<'_>,
         range: Range<usize>,
         out: &mut [u8],
         verify: Verify,
     ) -> Result<(), LocalError> {
         if self.is_verified(&range, verify) {
-            out.copy_from_slice(part(bytes, &range));
+            part(bytes, &range).copy_to(out);
             return Ok(());
         }
         let copied = self.copy_and_check(bytes, &range, out);
@@ -287,11 +282,12 @@ impl LocalReplica {
         copied
     }
 
-    /// Copies a range and checks all chunks that it touches: whole ones while they are copied, a
-    /// part of one in place.
+    /// Copies a range and checks all chunks that it touches. Whole ones are checked while they are
+    /// copied to the caller's buffer, the first and the last in a copy if only a part is wanted: a check
+    /// in the map would say nothing of bytes that are copied after it.
     fn copy_and_check(
         &self,
-        bytes: &[u8],
+        bytes: SharedBytes<'_>,
         range: &Range<usize>,
         out: &mut [u8],
     ) -> Result<(), LocalError> {
@@ -307,20 +303,48 @@ impl LocalReplica {
         let (body, tail) = rest.split_at_mut(body_end - body_start);
         if !head.is_empty() {
             let chunk = whole.start..(whole.start + chunk_len).min(whole.end);
-            self.check(part(bytes, &chunk), chunk.start)?;
-            head.copy_from_slice(part(bytes, &(range.start..body_start)));
+            self.copy_part_of_chunk(bytes, &chunk, range.start, head)?;
         }
         if !body.is_empty() {
-            let source = part(bytes, &(body_start..body_end));
-            let sums = self.sums_of(body_start, source.len())?;
-            self.checksum
-                .copy_and_verify(source, body, sums)
-                .map_err(|error| self.corrupt(body_start, error))?;
+            self.copy_chunks(bytes, &(body_start..body_end), body)?;
         }
         if !tail.is_empty() {
-            self.check(part(bytes, &(body_end..whole.end)), body_end)?;
-            tail.copy_from_slice(part(bytes, &(body_end..range.end)));
+            self.copy_part_of_chunk(bytes, &(body_end..whole.end), body_end, tail)?;
         }
+        Ok(())
+    }
+
+    /// Copies whole chunks to `out` and checks the copy.
+    fn copy_chunks(
+        &self,
+        bytes: SharedBytes<'_>,
+        range: &Range<usize>,
+        out: &mut [u8],
+    ) -> Result<(), LocalError> {
+        let sums = self.sums_of(range.start, range.len())?;
+        let copied = self.checksum.copy_and_verify(part(bytes, range), out, sums);
+        copied.map_err(|error| self.corrupt(range.start, error))
+    }
+
+    /// Fills `out` with the bytes from `from` on of the chunk at `chunk`, of which a copy is checked.
+    fn copy_part_of_chunk(
+        &self,
+        bytes: SharedBytes<'_>,
+        chunk: &Range<usize>,
+        from: usize,
+        out: &mut [u8],
+    ) -> Result<(), LocalError> {
+        let (mut on_stack, mut on_heap) = ([0; CHUNK_ON_STACK_MAX], Vec::new());
+        let copy = match on_stack.get_mut(..chunk.len()) {
+            Some(room) => room,
+            None => {
+                on_heap.resize(chunk.len(), 0);
+                &mut on_heap[..]
+            }
+        };
+        self.copy_chunks(bytes, chunk, copy)?;
+        let skip = from - chunk.start;
+        out.copy_from_slice(copy.get(skip..skip + out.len()).unwrap_or_default());
         Ok(())
     }
 
@@ -346,13 +370,13 @@ impl LocalReplica {
             let whole = self.whole_chunks(&want);
             if whole == want {
                 file.read_exact_at(now, at as u64)?;
-                self.check(now, at)?;
+                self.check(SharedBytes::from(&*now), at)?;
             } else {
                 scratch.resize(whole.len(), 0);
                 file.read_exact_at(&mut scratch, whole.start as u64)?;
-                self.check(&scratch, whole.start)?;
+                self.check(SharedBytes::from(&scratch), whole.start)?;
                 let skip = want.start - whole.start;
-                now.copy_from_slice(part(&scratch, &(skip..skip + want.len())));
+                now.copy_from_slice(scratch.get(skip..skip + want.len()).unwrap_or_default());
             }
             (at, rest) = (want.end, later);
         }
@@ -369,12 +393,12 @@ impl LocalReplica {
     }
 
     /// Checks data that begins at the chunk boundary `offset`.
-    fn check(&self, data: &[u8], offset: usize) -> Result<(), LocalError> {
+    fn check(&self, data: SharedBytes<'_>, offset: usize) -> Result<(), LocalError> {
         let sums = self.sums_of(offset, data.len())?;
-        self.checksum.verify(data, sums).map_err(|error| self.corrupt(offset, error))
+        self.checksum.verify_shared(data, sums).map_err(|error| self.corrupt(offset, error))
     }
 
-    fn sums_of(&self, offset: usize, len: usize) -> Result<&[u8], LocalError> {
+    fn sums_of(&self, offset: usize, len: usize) -> Result<SharedBytes<'_>, LocalError> {
         let start = offset / self.checksum.bytes_per_checksum() * self.checksum.sum_len();
         let sums = self.sums.bytes().get(start..start + self.checksum.sums_len(len));
         sums.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof).into())
@@ -422,6 +446,6 @@ impl Drop for Anchor<'_> {
 }
 
 /// The bytes of a range that the caller has checked.
-fn part<'a>(bytes: &'a [u8], range: &Range<usize>) -> &'a [u8] {
-    bytes.get(range.clone()).unwrap_or_default()
+fn part<'a>(bytes: SharedBytes<'a>, range: &Range<usize>) -> SharedBytes<'a> {
+    bytes.get(range.clone()).unwrap_or(SharedBytes::from(&[]))
 }

@@ -3,17 +3,22 @@
 use super::files::{Parts, Use};
 use super::once::VerifiedChunks;
 use super::replica::{LocalError, LocalReplica};
+use crate::read::known::KnownReplicas;
+use crate::read::stats::Counters;
 use crate::types::Verify;
 use proptest::prelude::*;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use zerohop_wire::checksum_type::{ChecksumType, DataChecksum};
 use zerohop_wire::meta_header;
 
-pub(super) const MAPPED: Use = Use { map: true, trusted_for: Duration::from_secs(60) };
-pub(super) const READ: Use = Use { map: false, ..MAPPED };
+/// Read from a map.
+pub(super) const MAPPED: bool = true;
+/// Read from the file.
+pub(super) const READ: bool = false;
 
 /// A block file and its meta file.
 pub(super) struct Files {
@@ -35,10 +40,15 @@ impl Files {
         Self { data, meta, bytes }
     }
 
-    pub(super) fn open(&self, how: Use) -> std::io::Result<LocalReplica> {
+    pub(super) fn open(&self, map: bool) -> std::io::Result<LocalReplica> {
+        self.open_for(map, Duration::from_secs(60))
+    }
+
+    fn open_for(&self, map: bool, trusted_for: Duration) -> std::io::Result<LocalReplica> {
         let (data, meta) = (self.data.try_clone().unwrap(), self.meta.try_clone().unwrap());
         let parts = Parts { data, meta, slot: None };
-        LocalReplica::open(parts, self.bytes.len() as u64, how)
+        let how = Use { map, trusted_for, descriptors: Arc::default() };
+        LocalReplica::open(parts, self.bytes.len() as u64, &how)
     }
 }
 
@@ -57,9 +67,9 @@ proptest! {
         ranges in prop::collection::vec((0usize..40_000, 0usize..20_000), 1..6),
     ) {
         let files = Files::new(len, checksum);
-        for how in [MAPPED, READ] {
-            let replica = files.open(how).unwrap();
-            prop_assert_eq!(replica.is_mapped(), how.map);
+        for map in [MAPPED, READ] {
+            let replica = files.open(map).unwrap();
+            prop_assert_eq!(replica.is_mapped(), map);
             for verify in [Verify::Full, Verify::None, Verify::Once, Verify::Once] {
                 for (start, take) in &ranges {
                     let start = *start % (len + 1);
@@ -67,8 +77,10 @@ proptest! {
                     let mut out = vec![0xaa; end - start];
                     replica.read(start as u64, &mut out, verify).unwrap();
                     prop_assert_eq!(&out, &files.bytes[start..end]);
-                    if let Some(lent) = replica.lend(start as u64, end - start, verify).unwrap() {
-                        prop_assert_eq!(lent, &files.bytes[start..end]);
+                    if replica.verify_in_map(start as u64, end - start, verify).unwrap() {
+                        out.fill(0xaa);
+                        replica.mapped_bytes(start as u64, end - start).copy_to(&mut out);
+                        prop_assert_eq!(&out, &files.bytes[start..end]);
                     }
                 }
             }
@@ -152,7 +164,7 @@ fn truncation_under_a_reader_is_an_error() {
 #[test]
 fn a_replica_without_a_slot_expires_and_a_dropped_one_is_revoked() {
     let files = Files::new(100, DataChecksum::default());
-    let expired = files.open(Use { trusted_for: Duration::ZERO, ..MAPPED }).unwrap();
+    let expired = files.open_for(MAPPED, Duration::ZERO).unwrap();
     assert!(matches!(expired.read(0, &mut [0; 10], Verify::Full), Err(LocalError::Revoked)));
     let replica = files.open(MAPPED).unwrap();
     replica.read(0, &mut [0; 10], Verify::Full).unwrap();
@@ -163,15 +175,64 @@ fn a_replica_without_a_slot_expires_and_a_dropped_one_is_revoked() {
 }
 
 #[test]
-fn lent_bytes_outlive_the_replica_s_handle_and_tell_when_they_are_hurt() {
+fn a_zero_copy_read_outlives_the_replica_s_handle_and_tells_when_pages_are_missing() {
     let files = Files::new(10_000, DataChecksum::default());
     let replica = Arc::new(files.open(MAPPED).unwrap());
-    let lent = super::Lent::mapped(&replica, 5000, 5000, Verify::Full).unwrap().unwrap();
+    let read = super::ZeroCopyRead::mapped(&replica, 5000, 5000, Verify::Full).unwrap().unwrap();
     drop(replica);
-    assert!(lent.is_mapped() && !lent.is_anchored() && lent.is_intact());
-    assert_eq!(&*lent, &files.bytes[5000..]);
+    assert!(read.is_mapped() && !read.is_anchored() && read.is_intact());
+    let mut copy = vec![0; read.len()];
+    read.bytes().copy_to(&mut copy);
+    assert_eq!(copy, files.bytes[5000..]);
     files.data.set_len(0).unwrap();
-    assert_eq!(lent[4999], 0);
-    assert!(!lent.is_intact());
+    read.bytes().copy_to(&mut copy);
+    assert_eq!(copy[4999], 0);
+    assert!(!read.is_intact());
     assert!(VerifiedChunks::new(1, 512).covers(&(0..0)));
+}
+
+/// Reads of the same ranges again and again while another thread writes to the block file; all that
+/// were said to be good are.
+fn read_while_the_file_changes(files: &Files, read: impl Fn(u64, &mut [u8]) -> bool) {
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                for at in [0u64, 511, 700, 1023, 1400, 4000] {
+                    let good = files.bytes[at as usize];
+                    files.data.write_all_at(&[good ^ 1], at).unwrap();
+                    files.data.write_all_at(&[good], at).unwrap();
+                }
+            }
+        });
+        let mut wrong = None;
+        for _ in 0..20_000 {
+            for (start, len) in [(0, 4096), (100, 300), (300, 1200), (3990, 20)] {
+                let mut out = vec![0; len];
+                let is_good = read(start as u64, &mut out);
+                if is_good && out != files.bytes[start..start + len] {
+                    wrong = Some((start, len));
+                }
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+        assert_eq!(wrong, None, "bytes that were never verified");
+    });
+}
+
+/// The first and the last chunk of a range, of which only a part is wanted, were verified in the map and
+/// copied after that; so were ranges that are read together.
+#[test]
+fn what_a_read_returns_is_what_was_verified_while_the_file_changes() {
+    let files = Files::new(8192, DataChecksum::default());
+    let replica = Arc::new(files.open(MAPPED).unwrap());
+    read_while_the_file_changes(&files, |at, out| replica.read(at, out, Verify::Full).is_ok());
+    let known = KnownReplicas::default();
+    known.add(0, 8192, &replica);
+    let counters = Counters::default();
+    read_while_the_file_changes(&files, |at, out| {
+        let (first, second) = out.split_at_mut(out.len() / 2);
+        let mut ranges = [(at, first), (at + second.len() as u64, second)];
+        known.read_many(&counters, &mut ranges, &[0, 1], Verify::Full).is_empty()
+    });
 }

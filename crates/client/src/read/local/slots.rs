@@ -130,6 +130,11 @@ impl Slot {
     }
 
     #[inline]
+    pub(super) fn is_still_valid(&self) -> bool {
+        self.segment.map.slot(self.index).is_some_and(|slot| slot.is_still_valid())
+    }
+
+    #[inline]
     pub(super) fn is_anchorable(&self) -> bool {
         self.segment.map.slot(self.index).is_some_and(|slot| slot.is_anchorable())
     }

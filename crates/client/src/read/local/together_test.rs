@@ -1,6 +1,6 @@
 //! Several ranges of open replicas with one call.
 
-use super::replica_test::{Files, MAPPED, READ};
+use super::replica_test::Files;
 use crate::read::ReadPath;
 use crate::read::known::KnownReplicas;
 use crate::read::ranges::extent;
@@ -24,13 +24,12 @@ struct Two {
 
 impl Two {
     fn new(map: bool, tail: usize) -> Self {
-        let how = if map { MAPPED } else { READ };
         let files = [BLOCK as usize, tail].map(|len| Files::new(len, DataChecksum::default()));
         let known = KnownReplicas::default();
         for (at, file) in files.iter().enumerate() {
             let base = at as u64 * BLOCK;
             let end = base + file.bytes.len() as u64;
-            known.add(base, end, &Arc::new(file.open(how).unwrap()));
+            known.add(base, end, &Arc::new(file.open(map).unwrap()));
         }
         let bytes = files.iter().flat_map(|file| file.bytes.clone()).collect();
         Self { files, known, counters: Counters::default(), bytes }

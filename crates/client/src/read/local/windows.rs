@@ -6,6 +6,11 @@
 //! on where the last ended, a whole window in one piece, as read ahead of smaller ones costs three
 //! times the processor and half the speed. So each window is looked at when it is first touched.
 //!
+//! Where the block file is still open (see [`descriptors`](super::descriptors)), long reads of what is not in
+//! the cache do not go through the map at all: [`Windows::is_cold`] says so, and the caller reads by pread(2)
+//! into its buffer. The kernel reads ahead of such reads while the last bytes are verified; populating
+//! waits for each window.
+//!
 //! The cache may give a window's pages away later. Reads that begin a window, and one of sixteen long
 //! ones, look at a page of it again, which is a system call; all long ones do for a while when one
 //! was found missing. Other short reads take a fault of one page then.
@@ -24,6 +29,9 @@ const TOUCHES_MAX: u8 = 32;
 const READY: u8 = u8::MAX;
 /// One long read of so many looks whether a ready window is still there.
 const LOOKS_ONE_OF: usize = 16;
+/// A read by pread(2) that goes on where the last one ended stays so until the page this far ahead is
+/// in the cache: from the map nobody reads ahead, and the disk would idle until the next cold window.
+const AHEAD_LEN: usize = 32 << 20;
 /// So many looks in a row must find their page until not all long reads look any more.
 const ALERT_LOOKS: u8 = 64;
 
@@ -34,6 +42,8 @@ pub(super) struct Windows {
     asks: bool,
     /// Where the last read ended that touched a window which was not ready.
     last_end: AtomicUsize,
+    /// Where the last read ended that was a cold one.
+    cold_end: AtomicUsize,
     /// Looks to come of long reads, since a ready window was found to be gone.
     alert: AtomicU8,
 }
@@ -42,7 +52,53 @@ impl Windows {
     /// For a map of `len` bytes; `asks`: the file belongs to this user, or this user is root.
     pub(super) fn new(len: usize, asks: bool) -> Self {
         let touches = (0..len.div_ceil(WINDOW_LEN)).map(|_| AtomicU8::new(0)).collect();
-        Self { touches, asks, last_end: AtomicUsize::new(usize::MAX), alert: AtomicU8::new(0) }
+        Self {
+            touches,
+            asks,
+            last_end: AtomicUsize::new(usize::MAX),
+            cold_end: AtomicUsize::new(usize::MAX),
+            alert: AtomicU8::new(0),
+        }
+    }
+
+    /// Whether a read is a long one of bytes that are not in the page cache, and so better not made from
+    /// the map. Where the kernel does not tell, each window counts as cold once.
+    pub(super) fn is_cold(&self, map: &Map, range: &Range<usize>) -> bool {
+        if range.len() < LONG_LEN {
+            return false;
+        }
+        let mut windows = range.start / WINDOW_LEN..=(range.end - 1) / WINDOW_LEN;
+        let is_cold = windows.any(|at| self.is_window_cold(map, at, range))
+            || self.cold_end.load(Ordering::Relaxed) == range.start
+                && self.asks
+                && !map.is_resident(range.end.saturating_add(AHEAD_LEN).min(map.len() - 1), 1);
+        if is_cold {
+            self.cold_end.store(range.end, Ordering::Relaxed);
+        }
+        is_cold
+    }
+
+    fn is_window_cold(&self, map: &Map, at: usize, range: &Range<usize>) -> bool {
+        let Some(touches) = self.touches.get(at) else { return false };
+        let start = at * WINDOW_LEN;
+        let from = range.start.max(start);
+        let end = range.end.min(start + WINDOW_LEN);
+        if touches.load(Ordering::Relaxed) != READY {
+            if !self.asks && end == (start + WINDOW_LEN).min(map.len()) {
+                touches.store(READY, Ordering::Relaxed);
+            }
+            return !self.asks || !map.is_resident(from, end - from);
+        }
+        if !self.asks || !self.looks_again(at, range) {
+            return false;
+        }
+        if map.is_resident(from, 1) {
+            self.calm();
+            return false;
+        }
+        self.alert.store(ALERT_LOOKS, Ordering::Relaxed);
+        touches.store(0, Ordering::Relaxed);
+        true
     }
 
     /// Makes a range ready; a disk error is returned.
@@ -163,6 +219,40 @@ mod tests {
     }
 
     #[test]
+    fn long_reads_are_cold_until_their_pages_are_in_the_cache() {
+        let len = 6 * WINDOW_LEN;
+        let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        file.write_all(&vec![1; len]).unwrap();
+        let map = Map::new(&file, len).unwrap();
+        let windows = Windows::new(len, true);
+        let first = 0..LONG_LEN;
+        assert!(!windows.is_cold(&map, &first), "just written");
+        map.without_read_ahead();
+        forget(&file, &map);
+        assert!(windows.is_cold(&map, &first));
+        assert!(!windows.is_cold(&map, &(0..LONG_LEN - 1)), "a short one");
+        // It was read, with a little behind it: the reader goes on as it began, others need not.
+        map.populate(0, WINDOW_LEN).unwrap();
+        assert!(windows.is_cold(&map, &(LONG_LEN..2 * LONG_LEN)));
+        assert!(!windows.is_cold(&map, &first));
+        // All of the file was read ahead.
+        map.populate(0, len).unwrap();
+        assert!(!windows.is_cold(&map, &(2 * LONG_LEN..3 * LONG_LEN)));
+        // The cache gave the pages of a ready window away.
+        windows.prepare(&map, first.clone()).unwrap();
+        assert!(windows.is_ready(0));
+        forget(&file, &map);
+        assert!(windows.is_cold(&map, &first) && windows.is_cold(&map, &first));
+        // Who is not told takes each window once by its file.
+        let windows = Windows::new(len, false);
+        for (range, is_cold) in
+            [(0..LONG_LEN, true), (LONG_LEN..WINDOW_LEN, true), (0..WINDOW_LEN, false)]
+        {
+            assert_eq!(windows.is_cold(&map, &range), is_cold, "{range:?}");
+        }
+    }
+
+    #[test]
     fn what_is_not_in_the_cache_is_brought_by_page_or_by_window() {
         const PAGE: usize = 4096;
         let len = 6 * WINDOW_LEN;
@@ -194,7 +284,9 @@ mod tests {
         windows.prepare(&map, WINDOW_LEN + 9 * PAGE..WINDOW_LEN + 9 * PAGE + LONG_LEN).unwrap();
         assert!(map.is_resident(WINDOW_LEN, WINDOW_LEN), "a long read looks for a while");
         forget(&file, &map);
-        assert_eq!(map.bytes()[WINDOW_LEN + PAGE], 1);
+        let mut byte = [0];
+        map.bytes().get(WINDOW_LEN + PAGE..WINDOW_LEN + PAGE + 1).unwrap().copy_to(&mut byte);
+        assert_eq!(byte, [1]);
         assert!(!map.is_resident(WINDOW_LEN, PAGE + 1));
     }
 }

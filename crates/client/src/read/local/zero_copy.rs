@@ -1,0 +1,106 @@
+//! Zero-copy reads: bytes of a mapped replica where they lie.
+
+use super::replica::{LocalError, LocalReplica};
+use crate::types::Verify;
+use std::sync::Arc;
+use zerohop_checksum::SharedBytes;
+
+/// Bytes of a file. Those of a replica of this machine lie in the map of its block file: they were
+/// verified there, and the map stays for as long as this lives. Others were copied.
+///
+/// Whoever may write the DataNode's disks can change or truncate a block file under its readers, and a
+/// disk error turns a page into zeros. So the bytes are given as [`SharedBytes`], which can be copied;
+/// a slice of them is only as good as the promise that [`as_slice`](Self::as_slice) asks for. Where the
+/// bytes must be those that were verified, read into a buffer: there the copy is verified.
+pub struct ZeroCopyRead(Bytes);
+
+enum Bytes {
+    Mapped { replica: Arc<LocalReplica>, offset: u64, len: usize, is_anchored: bool },
+    Copied(Vec<u8>),
+}
+
+impl ZeroCopyRead {
+    /// A range of a mapped replica; `None` where it is not mapped. What is anchored was verified by
+    /// the DataNode when it locked the block in memory, and is not verified again.
+    pub(crate) fn mapped(
+        replica: &Arc<LocalReplica>,
+        offset: u64,
+        len: usize,
+        verify: Verify,
+    ) -> Result<Option<Self>, LocalError> {
+        let is_anchored = replica.anchor();
+        let verify = if is_anchored { Verify::None } else { verify };
+        let is_mapped = replica.verify_in_map(offset, len, verify);
+        if !matches!(is_mapped, Ok(true)) && is_anchored {
+            replica.unanchor();
+        }
+        let replica = Arc::clone(replica);
+        Ok(is_mapped?.then(|| Self(Bytes::Mapped { replica, offset, len, is_anchored })))
+    }
+
+    pub(crate) fn copied(bytes: Vec<u8>) -> Self {
+        Self(Bytes::Copied(bytes))
+    }
+
+    /// How many bytes there are.
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Bytes::Mapped { len, .. } => *len,
+            Bytes::Copied(bytes) => bytes.len(),
+        }
+    }
+
+    /// Whether there are none: the end of the file.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes, as memory that others may change.
+    pub fn bytes(&self) -> SharedBytes<'_> {
+        match &self.0 {
+            Bytes::Mapped { replica, offset, len, .. } => replica.mapped_bytes(*offset, *len),
+            Bytes::Copied(bytes) => SharedBytes::from(bytes),
+        }
+    }
+
+    /// The bytes as a slice.
+    ///
+    /// # Safety
+    /// Nobody writes to the block file or truncates it, and the disk does not fail, while the slice is
+    /// used. The DataNode itself does none of this while the read is [anchored](Self::is_anchored), nor
+    /// to a block of a closed file until it is appended to or truncated; other processes that may write
+    /// its disks are the caller's to know. If a byte changes under the slice the behaviour is undefined:
+    /// the compiler may have read it before, or read it twice and find two values.
+    pub unsafe fn as_slice(&self) -> &[u8] {
+        let bytes = self.bytes();
+        // SAFETY: readable for as long as `self` lives, and unchanged, which the caller promises.
+        unsafe { std::slice::from_raw_parts(bytes.as_ptr(), bytes.len()) }
+    }
+
+    /// Whether the bytes lie in the map of the replica.
+    pub fn is_mapped(&self) -> bool {
+        matches!(self.0, Bytes::Mapped { .. })
+    }
+
+    /// Whether the DataNode keeps the block locked in memory for as long as this lives.
+    pub fn is_anchored(&self) -> bool {
+        matches!(self.0, Bytes::Mapped { is_anchored: true, .. })
+    }
+
+    /// Whether every page could be had so far: no disk error, no truncation. A write to the block file
+    /// is not noticed.
+    pub fn is_intact(&self) -> bool {
+        match &self.0 {
+            Bytes::Mapped { replica, .. } => !replica.is_poisoned(),
+            Bytes::Copied(_) => true,
+        }
+    }
+}
+
+impl Drop for ZeroCopyRead {
+    fn drop(&mut self) {
+        if let Bytes::Mapped { replica, is_anchored: true, .. } = &self.0 {
+            replica.unanchor();
+        }
+    }
+}
