@@ -146,10 +146,11 @@ impl Conn {
         }
     }
 
-    /// Gives back a large buffer; what is buffered is kept.
+    /// Gives back what a large buffer has beyond the bytes in it.
     pub(crate) fn shrink(&mut self) {
-        if self.buffer.len() > SMALL_BUFFER && self.end - self.start <= SMALL_BUFFER {
-            let mut small = vec![0; SMALL_BUFFER];
+        let len = SMALL_BUFFER.max(self.end - self.start);
+        if self.buffer.len() > len {
+            let mut small = vec![0; len];
             let kept = self.buffered();
             small[..kept.len()].copy_from_slice(kept);
             self.end -= self.start;

@@ -79,6 +79,14 @@ impl LiveReplica {
         taken.map(|()| state.block.len - state.buffer.len() as u64)
     }
 
+    /// Gives back the memory that waiting bytes took, where none wait now.
+    pub fn release_memory(&self) {
+        let mut state = self.lock();
+        if !state.has_unwritten() {
+            (state.buffer, state.sums) = (Vec::new(), Vec::new());
+        }
+    }
+
     /// Takes a packet's new sums; returns its new data, which is to be written or kept.
     pub(super) fn take<'a>(
         &self,

@@ -41,6 +41,8 @@ use zerohop_wire::transfer::ack::{PipelineAck, UNKNOWN_SEQNO};
 
 /// How long packets wait for the next ones.
 const HOLD_MAX: Duration = Duration::from_millis(1);
+/// A writer that sends nothing for so long waits without its buffers: there may be thousands.
+const IDLE_AFTER: Duration = Duration::from_secs(2);
 /// How long a writer has to read why this node goes.
 const FAREWELL_TIME: Duration = Duration::from_secs(1);
 
@@ -94,6 +96,8 @@ pub(crate) struct Receiver<'a, S: Sink> {
     written: u64,
     pace: Pace,
     hold: Hold,
+    /// The client has sent nothing for [`IDLE_AFTER`]: the buffers are given back until it does.
+    is_idle: bool,
     pending: VecDeque<Pending>,
     acks: Vec<u8>,
     sync_at_end: bool,
@@ -129,6 +133,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
             written,
             pace: Pace::default(),
             hold: Hold::new(),
+            is_idle: false,
             pending: VecDeque::new(),
             acks: Vec::new(),
             sync_at_end: mode.sync_on_close,
@@ -141,6 +146,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
         if let Some(mirror) = self.mirror.as_mut().filter(|_| self.mode.acks) {
             mirror.expect_acks()?;
         }
+        self.conn.set_read_timeout(IDLE_AFTER.min(self.mode.timeout))?;
         let result = self.receive_all();
         if let Err(error) = &result {
             self.say_farewell(error);
@@ -228,8 +234,9 @@ impl<'a, S: Sink> Receiver<'a, S> {
 
     /// Waits for packets, of which the next needs `missing` bytes, and relays acks meanwhile.
     fn wait_for_bytes(&mut self, missing: usize) -> io::Result<()> {
-        let is_small = missing < hold::SMALL_BUFFER_LEN && !self.pace.has_long();
-        self.conn.reserve(Hold::buffer_len(self.scanned + missing, is_small));
+        if !self.is_idle {
+            self.reserve(missing);
+        }
         // The rest of a long packet is sure to come: a few wake-ups will do. Of a short one every
         // byte is waited for.
         let certain = (self.scanned + missing).saturating_sub(self.conn.buffered().len());
@@ -238,12 +245,16 @@ impl<'a, S: Sink> Receiver<'a, S> {
         if holds && self.conn.fill_ready()? > 0 {
             return Ok(());
         }
-        let limit = if holds { HOLD_MAX } else { self.mode.timeout };
+        let limit = match (holds, self.is_idle) {
+            (true, _) => HOLD_MAX,
+            (false, false) => IDLE_AFTER.min(self.mode.timeout),
+            (false, true) => self.mode.timeout.saturating_sub(IDLE_AFTER),
+        };
         let (acks, bytes) = match &self.mirror {
             Some(mirror) if !self.mirror_failed && self.mode.acks => {
                 wait_both((self.conn, self.above), &mirror.conn, limit.min(self.mirror_patience()))?
             }
-            _ if holds => (false, self.conn.wait_readable(limit)?),
+            _ if holds || self.is_idle => (false, self.conn.wait_readable(limit)?),
             _ => (false, true),
         };
         if acks {
@@ -252,18 +263,51 @@ impl<'a, S: Sink> Receiver<'a, S> {
         }
         let gave_up = !acks && self.check_mirror()?;
         if bytes {
-            if self.conn.fill()? == 0 {
-                return Err(io::Error::new(
-                    io::ErrorKind::UnexpectedEof,
-                    "the connection ended within the block",
-                ));
-            }
+            self.take_bytes(missing)
         } else if !acks && holds {
             self.pace.missed();
-            self.settle()?;
+            self.settle()
         } else if !acks && !gave_up {
+            self.become_idle()
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Room for the packets on their way, of which the next one needs `missing` bytes more.
+    fn reserve(&mut self, missing: usize) {
+        let is_small = missing < hold::SMALL_BUFFER_LEN && !self.pace.has_long();
+        self.conn.reserve(Hold::buffer_len(self.scanned + missing, is_small));
+    }
+
+    fn take_bytes(&mut self, missing: usize) -> io::Result<()> {
+        if self.is_idle {
+            self.is_idle = false;
+            self.reserve(missing);
+        }
+        match self.conn.fill() {
+            Ok(0) => Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                "the connection ended within the block",
+            )),
+            Ok(_) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.become_idle(),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The client sent nothing for a while: gives all buffers back, or gives up after the whole time.
+    fn become_idle(&mut self) -> io::Result<()> {
+        if self.is_idle || self.mode.timeout <= IDLE_AFTER {
             return Err(io::Error::new(io::ErrorKind::TimedOut, TIMED_OUT));
         }
+        self.is_idle = true;
+        self.hold = Hold::new();
+        self.conn.shrink();
+        if let Some(mirror) = &mut self.mirror {
+            mirror.conn.shrink();
+        }
+        self.target.live.release_memory();
         Ok(())
     }
 
@@ -376,6 +420,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
     fn finish(&mut self) -> io::Result<()> {
         // Only signs of life, its end, or another request may still come from the client.
         self.conn.expect(0)?;
+        self.conn.set_read_timeout(self.mode.timeout)?;
         if !self.mode.acks {
             return self.finalize();
         }

@@ -141,6 +141,53 @@ fn packets_are_acknowledged_from_below_to_above() {
     assert!(pipeline.finalized.load(Ordering::Acquire));
 }
 
+/// A thousand writers that had sent long packets, and were silent since, held 2 GiB.
+#[test]
+fn an_idle_writer_holds_no_buffers() {
+    for has_below in [false, true] {
+        let (mut conn, mut client) = pair();
+        let (mirror, below) = has_below.then(pair).unzip();
+        let mirror = mirror.map(|conn| Mirror::new(conn, "below:1".to_owned(), LONG));
+        let control = Writer::new(Arc::clone(conn.socket()));
+        let (_kept, target) = new_target(&control);
+        let (live, sums) = (Arc::clone(&target.live), target.live.checksum());
+        let timeout = IDLE_AFTER + 2 * PATIENCE;
+        let mode = Mode { acks: true, verify: false, sync_on_close: false, timeout };
+        let len = 1 << 20;
+        let sends = std::thread::spawn(move || {
+            let sent = packet(0, 0, len, false);
+            client.write_all(&sent).unwrap();
+            if let Some(mut below) = below {
+                below.read_exact(&mut vec![0; sent.len()]).unwrap();
+                let ack = PipelineAck::own(0, Status::Success).encode();
+                below.write_all(&ack).unwrap();
+                return (client, Some(below));
+            }
+            (client, None)
+        });
+        let sink = Noted::default();
+        let received = Receiver::new(&mut conn, mirror, target, sums, control, sink, mode).run();
+        assert_eq!(received.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        assert_eq!(live.received(), u64::from(len));
+        assert!(conn.buffer_len() <= crate::transfer::conn::SMALL_BUFFER, "{has_below}");
+        drop(sends.join());
+    }
+}
+
+/// It goes on as if it had never been idle.
+#[test]
+fn a_writer_goes_on_after_it_was_idle() {
+    let mut pipeline = pipeline(false, LONG);
+    pipeline.send(0, 0, 1 << 20, false);
+    assert_eq!(pipeline.ack(), (0, vec![Status::Success]));
+    assert!(!pipeline.client_is_closed_within(IDLE_AFTER + PATIENCE));
+    pipeline.send(1, 1 << 20, 1 << 20, false);
+    pipeline.send(2, 2 << 20, 0, true);
+    assert_eq!([pipeline.ack().0, pipeline.ack().0], [1, 2]);
+    pipeline.receiver.join().unwrap().unwrap();
+    assert_eq!(pipeline.replica.block().len, 2 << 20);
+}
+
 /// hdfs-native shuts its sending side down after the last packet; it was taken for gone, and the
 /// files of a pipeline with a node below stayed open.
 #[test]
