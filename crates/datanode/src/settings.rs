@@ -8,6 +8,7 @@ use std::time::Duration;
 use zerohop_conf::keys::{
     ZEROHOP_DATANODE_SHORTCIRCUIT_SEGMENTS_MAX as SEGMENTS_MAX,
     ZEROHOP_DATANODE_SHORTCIRCUIT_SEGMENTS_MAX_PER_PROCESS as SEGMENTS_MAX_PER_PROCESS,
+    ZEROHOP_DATANODE_SHORTCIRCUIT_SEGMENTS_MAX_PER_USER as SEGMENTS_MAX_PER_USER,
 };
 use zerohop_conf::{Conf, keys};
 use zerohop_replica::DirectoryMode;
@@ -133,6 +134,7 @@ impl Settings {
             shm_folders: conf.get(&keys::DFS_DATANODE_SHARED_FILE_DESCRIPTOR_PATHS)?,
             shm_limits: Limits {
                 per_process: positive(conf, &SEGMENTS_MAX_PER_PROCESS)?,
+                per_user: positive(conf, &SEGMENTS_MAX_PER_USER)?,
                 total: positive(conf, &SEGMENTS_MAX)?,
             },
             cache_limits: cache_limits(conf)?,

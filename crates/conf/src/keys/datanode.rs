@@ -123,6 +123,8 @@ keys! {
     DFS_DATANODE_SHARED_FILE_DESCRIPTOR_PATHS: Vec<String> = "dfs.datanode.shared.file.descriptor.paths", "/dev/shm,/tmp", Plain;
     /// Shared memory segments for short-circuit reads that one process may have (ours, not Hadoop's).
     ZEROHOP_DATANODE_SHORTCIRCUIT_SEGMENTS_MAX_PER_PROCESS: i32 = "zerohop.datanode.shortcircuit.segments.max.per.process", "64", Plain;
+    /// Shared memory segments for short-circuit reads that the processes of one user may have together (ours, not Hadoop's).
+    ZEROHOP_DATANODE_SHORTCIRCUIT_SEGMENTS_MAX_PER_USER: i32 = "zerohop.datanode.shortcircuit.segments.max.per.user", "1024", Plain;
     /// Shared memory segments for short-circuit reads in all (ours, not Hadoop's).
     ZEROHOP_DATANODE_SHORTCIRCUIT_SEGMENTS_MAX: i32 = "zerohop.datanode.shortcircuit.segments.max", "2048", Plain;
     /// I/O slower than this is logged by the DataNode.

@@ -1,6 +1,7 @@
 //! ClientDatanodeProtocol: what clients and administrators ask a DataNode.
 
 use super::answer::{on_thread, reply};
+use super::privileges::Privileges;
 use super::reconfigure;
 use crate::node::{Ending, Node};
 use crate::store::Failure;
@@ -16,7 +17,6 @@ use zerohop_proto::hdfs::{
     TriggerBlockReportRequestProto, TriggerBlockReportResponseProto,
 };
 use zerohop_replica::{delete_pool as delete_pool_of, is_pool_empty};
-use zerohop_transport::groups::Groups;
 use zerohop_transport::rpc::server::{
     CallContext, Reply, RpcService, decode_param, no_such_method,
 };
@@ -24,29 +24,10 @@ use zerohop_wire::{ExtendedBlock, JavaException, RemoteException};
 
 const PROTOCOL: &str = "org.apache.hadoop.hdfs.protocol.ClientDatanodeProtocol";
 
-/// Who may administer this DataNode.
-pub(super) struct Privileges {
-    pub(super) checked: bool,
-    /// Who runs it.
-    pub(super) owner: String,
-    pub(super) supergroup: String,
-    pub(super) groups: Arc<Groups>,
-    /// Who may ask for paths of block files.
-    pub(super) path_users: Vec<String>,
-}
-
 /// The protocol.
 pub(super) struct ClientProtocol {
     pub(super) node: Arc<Node>,
-    pub(super) privileges: Privileges,
-}
-
-impl Privileges {
-    fn is_superuser(&self, user: &str) -> bool {
-        !self.checked
-            || user == self.owner
-            || self.groups.of(user).iter().any(|group| **group == *self.supergroup)
-    }
+    pub(super) privileges: Arc<Privileges>,
 }
 
 impl RpcService for ClientProtocol {

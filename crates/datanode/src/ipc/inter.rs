@@ -1,6 +1,7 @@
 //! InterDatanodeProtocol: another DataNode recovers a block that has a replica here.
 
 use super::answer::on_thread;
+use super::privileges::Privileges;
 use crate::node::Node;
 use crate::store::{Failure, RecoveryInfo};
 use bytes::Bytes;
@@ -22,6 +23,7 @@ pub(crate) const VERSION: u64 = 1;
 /// The protocol.
 pub(super) struct InterProtocol {
     pub(super) node: Arc<Node>,
+    pub(super) privileges: Arc<Privileges>,
 }
 
 impl RpcService for InterProtocol {
@@ -33,19 +35,34 @@ impl RpcService for InterProtocol {
         VERSION
     }
 
-    fn call(self: Arc<Self>, _context: CallContext, method: &str, param: Bytes) -> Reply {
-        let node = Arc::clone(&self.node);
+    fn call(self: Arc<Self>, context: CallContext, method: &str, param: Bytes) -> Reply {
         match method {
             "initReplicaRecovery" => match decode_param(param) {
-                Ok(request) => on_thread(move || init(&node, &request)),
+                Ok(request) => on_thread(move || {
+                    self.check(&context, "initReplicaRecovery")?;
+                    init(&self.node, &request)
+                }),
                 Err(exception) => Reply::exception(exception),
             },
             "updateReplicaUnderRecovery" => match decode_param(param) {
-                Ok(request) => on_thread(move || update(&node, &request)),
+                Ok(request) => on_thread(move || {
+                    self.check(&context, "updateReplicaUnderRecovery")?;
+                    update(&self.node, &request)
+                }),
                 Err(exception) => Reply::exception(exception),
             },
             _ => Reply::exception(no_such_method(PROTOCOL, method)),
         }
+    }
+}
+
+impl InterProtocol {
+    fn check(&self, context: &CallContext, method: &str) -> Result<(), Failure> {
+        let checked = self.privileges.check_datanode(&context.user, method);
+        checked.map_err(|refusal| {
+            tracing::warn!("{}: {}", context.host, refusal.message);
+            Failure::from(refusal)
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 mod answer;
 mod client;
 mod inter;
+mod privileges;
 mod reconfigure;
 pub(crate) mod recovery;
 
@@ -15,13 +16,13 @@ use zerohop_transport::rpc::RpcServer;
 
 /// Offers the protocols.
 pub(crate) fn register(server: &RpcServer, node: &Arc<Node>, conf: &Conf) -> Result<(), Error> {
-    let privileges = client::Privileges {
+    let privileges = Arc::new(privileges::Privileges {
         checked: conf.get(&keys::DFS_PERMISSIONS_ENABLED)?,
         owner: node.user.name.clone(),
         supergroup: conf.get(&keys::DFS_PERMISSIONS_SUPERUSERGROUP)?,
         groups: Arc::new(Groups::from_conf(conf)),
         path_users: conf.get(&keys::DFS_BLOCK_LOCAL_PATH_ACCESS_USER)?,
-    };
+    });
     if !privileges.path_users.is_empty() {
         tracing::warn!(
             "dfs.block.local-path-access.user is set: {} may ask where block files lie and open them. \
@@ -31,7 +32,8 @@ pub(crate) fn register(server: &RpcServer, node: &Arc<Node>, conf: &Conf) -> Res
             privileges.path_users.join(", ")
         );
     }
+    let inter = inter::InterProtocol { node: Arc::clone(node), privileges: Arc::clone(&privileges) };
     server.register(Arc::new(client::ClientProtocol { node: Arc::clone(node), privileges }));
-    server.register(Arc::new(inter::InterProtocol { node: Arc::clone(node) }));
+    server.register(Arc::new(inter));
     Ok(())
 }

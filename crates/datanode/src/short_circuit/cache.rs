@@ -231,7 +231,7 @@ mod tests {
     }
 
     fn cache(polling: Duration) -> (Arc<BlockCache>, Arc<Registry>) {
-        let slots = Registry::new(Vec::new(), Limits { per_process: 4, total: 4 });
+        let slots = Registry::new(Vec::new(), Limits { per_process: 4, per_user: 4, total: 4 });
         let limits = CacheLimits {
             bytes: 3 * rustix::param::page_size() as u64,
             revocation: Duration::from_secs(600),

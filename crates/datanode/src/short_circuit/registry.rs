@@ -23,6 +23,8 @@ const CLIENT_NAME_MAX: usize = 255;
 pub(crate) struct Limits {
     /// Of one process; each has 128 slots, one for an open replica.
     pub(crate) per_process: usize,
+    /// Of all processes of one user, who could else lock the others out.
+    pub(crate) per_user: usize,
     /// Of all.
     pub(crate) total: usize,
 }
@@ -128,9 +130,13 @@ impl Registry {
     }
 
     fn check_room(&self, state: &State, peer: Peer) -> io::Result<()> {
-        let own = state.segments.values().filter(|known| known.peer == peer).count();
-        let (limit, key) = if own >= self.limits.per_process {
+        let count = |is_counted: fn(Peer, Peer) -> bool| {
+            state.segments.values().filter(|known| is_counted(known.peer, peer)).count()
+        };
+        let (limit, key) = if count(|known, peer| known == peer) >= self.limits.per_process {
             (self.limits.per_process, "zerohop.datanode.shortcircuit.segments.max.per.process")
+        } else if count(|known, peer| known.uid == peer.uid) >= self.limits.per_user {
+            (self.limits.per_user, "zerohop.datanode.shortcircuit.segments.max.per.user")
         } else if state.segments.len() >= self.limits.total {
             (self.limits.total, "zerohop.datanode.shortcircuit.segments.max")
         } else {

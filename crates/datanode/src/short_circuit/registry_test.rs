@@ -12,7 +12,7 @@ const ONE: Peer = Peer { pid: 1, uid: 10 };
 const TWO: Peer = Peer { pid: 2, uid: 20 };
 
 fn registry() -> Arc<Registry> {
-    Registry::new(Vec::new(), Limits { per_process: 2, total: 3 })
+    Registry::new(Vec::new(), Limits { per_process: 2, per_user: 3, total: 3 })
 }
 
 fn key(id: i64) -> BlockKey {
@@ -106,6 +106,20 @@ fn segments_are_bounded_for_a_process_and_for_all() {
     assert!(refused.contains("shortcircuit.segments.max allows"), "{refused}");
     drop(kept);
     assert!(registry.create("one", ONE).is_ok());
+}
+
+/// A user with many processes took all segments there are.
+#[test]
+fn segments_are_bounded_for_all_processes_of_a_user() {
+    let limits = Limits { per_process: 2, per_user: 3, total: 10 };
+    let registry = Registry::new(Vec::new(), limits);
+    let process = |pid| Peer { pid, ..ONE };
+    let kept: Vec<_> = (1..=3).map(|pid| registry.create("one", process(pid)).unwrap()).collect();
+    let refused = registry.create("one", process(4)).err().unwrap().to_string();
+    assert!(refused.contains("segments.max.per.user allows"), "{refused}");
+    assert!(registry.create("two", TWO).is_ok(), "another user");
+    drop(kept);
+    assert!(registry.create("one", process(4)).is_ok());
 }
 
 #[test]
