@@ -32,7 +32,8 @@ pub(crate) fn register(server: &RpcServer, node: &Arc<Node>, conf: &Conf) -> Res
             privileges.path_users.join(", ")
         );
     }
-    let inter = inter::InterProtocol { node: Arc::clone(node), privileges: Arc::clone(&privileges) };
+    let inter =
+        inter::InterProtocol { node: Arc::clone(node), privileges: Arc::clone(&privileges) };
     server.register(Arc::new(client::ClientProtocol { node: Arc::clone(node), privileges }));
     server.register(Arc::new(inter));
     Ok(())

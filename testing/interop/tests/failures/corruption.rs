@@ -24,6 +24,10 @@ fn harm(cluster: &Cluster, fs: &FileSystem, path: &str, how: &str) -> Outcome<us
     let replica = replica.ok_or("no replica to harm")?;
     match how {
         "data" => flip(&replica.data, LEN / 2)?,
+        "short" => {
+            let data = disk::File::options().write(true).open(&replica.data).at("a block file")?;
+            data.set_len(LEN - 100_000).at("cutting a block file")?;
+        }
         "checksum" => flip(&replica.meta, 7 + 4 * (LEN / 1024) + 1)?,
         _ => disk::remove_file(&replica.meta).at("removing a meta file")?,
     }
@@ -134,6 +138,8 @@ fn all(datanodes: Kind) {
         }
         one_replica(cluster, &fs, "data", true)?;
         if datanodes == Kind::Ours {
+            // Readers do not know that the file was cut: the DataNode itself must report it.
+            one_replica(cluster, &fs, "short", false)?;
             last_without_meta(cluster, &fs)?;
         }
         all_replicas(cluster, &fs)
