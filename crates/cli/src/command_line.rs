@@ -183,6 +183,7 @@ fn scripted_with(
     script: &str,
     mut words: Vec<String>,
 ) -> i32 {
+    settings.as_apache = true;
     if let Err(failure) = settings.take(&mut words) {
         return complain(script, &failure);
     }
@@ -218,7 +219,7 @@ fn start(run: Run, verb: &str, mut settings: Settings, mut words: Vec<String>) -
 }
 
 fn fs_verb(settings: Settings, words: Vec<String>) -> i32 {
-    match settings.load() {
+    match settings.load_for_cluster() {
         Ok(conf) => fs::run(conf, words),
         Err(failure) => complain("fs", &failure),
     }

@@ -23,6 +23,7 @@ mod getconf;
 mod http;
 mod log;
 mod namenodes;
+mod running;
 mod salvage;
 mod settings;
 mod stop;

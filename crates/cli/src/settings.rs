@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use zerohop_conf::Conf;
+use zerohop_conf::{Conf, keys};
 
 use crate::failure::{Failure, Outcome};
+use crate::running;
 
 /// What the command line says about the configuration.
 #[derive(Debug, Default, Clone)]
@@ -12,6 +13,8 @@ pub struct Settings {
     pub folder: Option<PathBuf>,
     pub files: Vec<PathBuf>,
     pub values: Vec<(String, String)>,
+    /// Called as `hdfs` or `hadoop`: without a configuration the local disk is meant, as Apache's.
+    pub as_apache: bool,
 }
 
 /// Hadoop's options about jobs: taken and of no use here.
@@ -80,6 +83,23 @@ impl Settings {
             None => Conf::from_env()?,
         };
         self.apply(conf)
+    }
+
+    /// As [`Self::load`]; where nothing names a cluster, the one that this user's `zerohop up` runs on
+    /// this machine. Without exactly one such, the default file system is [`running::UNNAMED`].
+    pub fn load_for_cluster(&self) -> Outcome<Conf> {
+        let mut conf = self.load()?;
+        let is_named = conf.folder().is_some() || conf.is_set(keys::FS_DEFAULTFS.name);
+        if self.as_apache || is_named {
+            return Ok(conf);
+        }
+        match running::clusters().as_slice() {
+            [cluster] => self.apply(Conf::load(cluster)?),
+            _ => {
+                conf.set(keys::FS_DEFAULTFS.name, running::UNNAMED);
+                Ok(conf)
+            }
+        }
     }
 
     /// Lays files and values over a configuration.

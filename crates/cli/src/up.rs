@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
+use zerohop_client::blocking::FileSystem;
 
 use crate::cluster::{Cluster, Plan, names_a_place};
 use crate::daemon;
 use crate::descendants::Descendants;
 use crate::failure::{Failure, Outcome, complain};
 use crate::log;
+use crate::running::Announcement;
 use crate::say::mention;
 use crate::settings::Settings;
 use crate::stop::{Cause, Stop};
@@ -141,7 +143,14 @@ async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome
     let result = match begun {
         Err(failure) => Err(failure),
         Ok(mut command) => {
+            let mut _announced = None;
             if command.is_none() {
+                make_home_directory(&cluster).await;
+                _announced = Announcement::make(&conf_folder)
+                    .inspect_err(|error| {
+                        tracing::warn!("other commands do not find this cluster: {error}")
+                    })
+                    .ok();
                 announce(&cluster, home, &conf_folder, start.elapsed());
             }
             left = command.is_some();
@@ -185,6 +194,19 @@ async fn end(cluster: Cluster, left: Option<Descendants>, cause: Option<Cause>) 
     }
 }
 
+/// Makes the home directory of the user who runs the cluster: relative paths lie there.
+async fn make_home_directory(cluster: &Cluster) {
+    let conf = cluster.client_conf();
+    let made = tokio::task::spawn_blocking(move || {
+        let fs = FileSystem::connect(&conf, None)?;
+        fs.mkdirs(&fs.home())
+    });
+    // Safe mode that stays on, or a quota: the cluster serves all the same.
+    if let Ok(Err(error)) = made.await {
+        tracing::warn!("the home directory of this user was not made: {error}");
+    }
+}
+
 fn announce(cluster: &Cluster, home: &Home, conf: &Path, took: Duration) {
     let count = cluster.datanode_count();
     let nodes = if count == 1 { "1 DataNode".to_owned() } else { format!("{count} DataNodes") };
@@ -196,8 +218,8 @@ fn announce(cluster: &Cluster, home: &Home, conf: &Path, took: Duration) {
     mention(format_args!("web   http://{}/", cluster.http_addr()));
     mention(format_args!("data  {} ({kept})", home.path.display()));
     mention(format_args!("log   {}", home.path.join("zerohop.log").display()));
-    mention(format_args!("use   export HADOOP_CONF_DIR={}", conf.display()));
-    mention(format_args!("      zerohop fs -ls /"));
+    mention(format_args!("use   zerohop fs -ls /            (in any terminal of yours)"));
+    mention(format_args!("      export HADOOP_CONF_DIR={}", conf.display()));
     mention(format_args!("stop  Ctrl-C"));
 }
 

@@ -220,7 +220,10 @@ fn what_cannot_work_says_so_in_one_line() {
             &["-fs", "//nn:8020", "fs", "-ls", "/"],
             "fs.defaultFS: `//nn:8020' from the command line",
         ),
-        (&["fs", "-ls", "/[a"], "error parsing regexp: Unclosed character class at pos 2: `[a`"),
+        (
+            &["-fs", "file:///", "fs", "-ls", "/[a"],
+            "error parsing regexp: Unclosed character class at pos 2: `[a`",
+        ),
         (&["-fs", "hdfs:///", "fs", "-ls", "/"], "Incomplete HDFS URI, no host: hdfs:///;"),
         (&["--config", bad.to_str().unwrap(), "fs", "-ls", "/"], "cut off"),
         (&["--config", missing.to_str().unwrap(), "fs", "-ls", "/"], "cannot read configuration"),

@@ -168,3 +168,52 @@ fn a_demo_that_nobody_reads_leaves_nothing() {
     assert_eq!(wait(&mut child), 141);
     assert_eq!(left_in(folder.path()), 0);
 }
+
+/// `zerohop fs -rm -r /tmp/x` in a second terminal deleted local files: without HADOOP_CONF_DIR the
+/// local disk was meant.
+#[test]
+fn fs_without_a_configuration_means_the_running_cluster_and_never_the_local_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x");
+    fs::write(&file, "kept").unwrap();
+    let local = file.to_str().unwrap();
+    let in_runtime = |args: &[&str]| {
+        let mut command = zerohop(args);
+        command.env("ZEROHOP_RUNTIME_DIR", folder.path().join("run"));
+        command
+    };
+    let (code, _, err) = run(&mut in_runtime(&["fs", "-rm", "-r", local]));
+    assert!(code != 0 && err.contains("no cluster is named"), "{code} {err}");
+    let (code, out, err) = run(&mut in_runtime(&["fs", "-fs", "file:///", "-cat", local]));
+    assert_eq!((code, out.as_str()), (0, "kept"), "{err}");
+
+    let start = |name: &str| {
+        let data = folder.path().join(name);
+        let mut command = in_runtime(&PORTS);
+        command.arg("--data").arg(&data).stdout(Stdio::piped());
+        let mut up = command.spawn().unwrap();
+        let out = std::io::BufReader::new(up.stdout.take().unwrap());
+        let mut lines = std::io::BufRead::lines(out);
+        let said = lines.find(|line| line.as_ref().unwrap().contains("HADOOP_CONF_DIR")).unwrap();
+        (up, lines, said.unwrap())
+    };
+    let (mut up, _lines, _) = start("one");
+    // A relative path lies in the home directory, which is there.
+    let (code, _, err) = run(&mut in_runtime(&["fs", "-put", local, "copy"]));
+    assert_eq!(code, 0, "{err}");
+    let (code, _, err) = run(&mut in_runtime(&["fs", "-rm", "-r", "-skipTrash", local]));
+    assert!(code == 1 && err.contains("No such file"), "{err}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "kept");
+    let (code, out, err) = run(&mut in_runtime(&["dfsadmin", "-safemode", "get"]));
+    assert!(code == 0 && out.contains("OFF"), "{out} {err}");
+
+    let (mut second, _second_lines, _) = start("two");
+    let (code, _, err) = run(&mut in_runtime(&["fs", "-ls", "/"]));
+    assert!(code != 0 && err.contains("2 clusters") && err.contains("two/conf"), "{err}");
+    for up in [&mut up, &mut second] {
+        send(up, Signal::TERM);
+        assert_eq!(wait(up), 0);
+    }
+    let (code, _, err) = run(&mut in_runtime(&["fs", "-ls", "/"]));
+    assert!(code != 0 && err.contains("no cluster is named"), "{err}");
+}

@@ -160,7 +160,7 @@ fn usage() -> String {
 }
 
 pub fn run(settings: Settings, words: Vec<String>) -> i32 {
-    let conf = match settings.load() {
+    let conf = match settings.load_for_cluster() {
         Ok(conf) => conf,
         Err(failure) => return complain("cacheadmin", &failure),
     };

@@ -129,7 +129,7 @@ fn usage() -> String {
 }
 
 pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
-    let conf = match settings.load() {
+    let conf = match settings.load_for_cluster() {
         Ok(conf) => conf,
         Err(failure) => return complain("dfsadmin", &failure),
     };

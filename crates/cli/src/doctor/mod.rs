@@ -25,7 +25,7 @@ use zerohop_proto::hdfs::Status;
 use zerohop_transport::domain::effective_path;
 
 use crate::failure::{Failure, Outcome, complain};
-use crate::fs::pop_flag;
+use crate::fs::{Location, pop_flag};
 use crate::settings::Settings;
 use ask::{Files, No, Slots};
 use report::{Generation, Report};
@@ -49,7 +49,8 @@ pub fn run(mut settings: Settings, mut words: Vec<String>) -> i32 {
             [path] if !path.starts_with('-') => Some(path.as_str()),
             _ => return Err(Failure::usage(USAGE)),
         };
-        let conf = settings.load()?;
+        let conf = settings.load_for_cluster()?;
+        Location::default_of(&conf)?;
         let mut report = Report::default();
         examine(&conf, path, &mut report)?;
         match json {

@@ -13,9 +13,8 @@ use crate::log;
 
 /// The client of the default file system, for administration.
 pub fn connect_client(conf: &Conf) -> Outcome<FileSystem> {
-    let uri = conf.default_fs()?;
-    if Location::parse(&uri).scheme.as_deref() != Some("hdfs") {
-        return Err(no_hdfs(&uri));
+    if Location::default_of(conf)?.scheme.as_deref() != Some("hdfs") {
+        return Err(no_hdfs(&conf.default_fs()?));
     }
     log::of_client(conf);
     FileSystem::connect(conf, None).map_err(client_failure)

@@ -55,7 +55,7 @@ pub fn run(settings: Settings, words: Vec<String>) -> i32 {
         sayln!("{USAGE}");
         return 0;
     }
-    let answer = settings.load().and_then(|conf| check(&conf, words));
+    let answer = settings.load_for_cluster().and_then(|conf| check(&conf, words));
     answer.unwrap_or_else(|failure| match failure.kind {
         crate::failure::Kind::Pipe => 141,
         _ => complain("fsck", &failure),

@@ -4,16 +4,20 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 pub use rustix::process::Signal;
 
 pub const BINARY: &str = env!("CARGO_BIN_EXE_zerohop");
+static RUNTIME: LazyLock<tempfile::TempDir> = LazyLock::new(|| tempfile::tempdir().unwrap());
 const LIMIT: Duration = Duration::from_secs(60);
 
 pub fn zerohop(args: &[&str]) -> Command {
     let mut command = Command::new(BINARY);
     command.args(args).env_remove("HADOOP_CONF_DIR").stdin(Stdio::null());
+    // Each test process has its own runtime directory: clusters of others are not found.
+    command.env("ZEROHOP_RUNTIME_DIR", RUNTIME.path());
     command
 }
 
