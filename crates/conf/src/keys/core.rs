@@ -81,8 +81,12 @@ keys! {
     IPC_SERVER_READ_THREADPOOL_SIZE: i32 = "ipc.server.read.threadpool.size", "1", Plain;
     /// Whether the listening socket sets SO_REUSEADDR.
     IPC_SERVER_REUSEADDR: bool = "ipc.server.reuseaddr", "true", Plain;
-    /// Most RPC connections a server accepts; 0 means no limit.
+    /// Most RPC connections a server accepts; 0 means three quarters of the descriptors of the process.
     IPC_SERVER_MAX_CONNECTIONS: i32 = "ipc.server.max.connections", "0", Plain;
+    /// Time in which a client must take its answers, else its connection is closed.
+    IPC_SERVER_PURGE_INTERVAL: Duration = "ipc.server.purge.interval", "15", Minutes;
+    /// Time in which a connection must say who it is, and go on with a request it has begun; 0 means no limit (ours, not Hadoop's).
+    ZEROHOP_IPC_SERVER_HANDSHAKE_TIMEOUT_MS: Duration = "zerohop.ipc.server.handshake.timeout.ms", "60000", Millis;
     /// Largest RPC request a server accepts.
     IPC_MAXIMUM_DATA_LENGTH: i32 = "ipc.maximum.data.length", "134217728", Bytes;
     /// Largest RPC answer a client accepts.

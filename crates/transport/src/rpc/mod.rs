@@ -16,6 +16,8 @@ pub use ids::{CallId, ClientIdentity};
 pub use server::{CallContext, Reply, RpcServer, RpcService, ServerOptions};
 
 #[cfg(test)]
+mod limits_test;
+#[cfg(test)]
 mod loopback_test;
 
 /// Call ids below zero, which are no calls (`RpcConstants`).

@@ -1,5 +1,6 @@
 //! One connection's task.
 
+use super::contact::{Contact, Progress};
 use super::dispatch::Services;
 use super::handshake::{Handshake, Step};
 use super::panic::caught;
@@ -19,7 +20,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::Interval;
@@ -38,10 +39,13 @@ const FLUSH_AT: usize = 1 << 20;
 
 /// Serves a connection until one side closes it.
 pub(super) async fn serve(mut stream: TcpStream, remote: SocketAddr, shared: &Arc<Shared>) {
-    let auth = match open(&mut stream, remote).await {
-        Ok(Some(auth)) => auth,
-        Ok(None) => return,
-        Err(error) => return tracing::debug!("{remote}: {error}"),
+    let contact = Contact::new(Instant::now());
+    let limit = shared.options.handshake_timeout;
+    let auth = match within(limit, open(&mut stream, remote)).await {
+        Some(Ok(Some(auth))) => auth,
+        Some(Ok(None)) => return,
+        Some(Err(error)) => return tracing::debug!("{remote}: {error}"),
+        None => return log_closed(shared, remote, "it sent nothing, or took no answer"),
     };
     let services = Arc::clone(&shared.services.lock());
     let mut connection = Connection {
@@ -54,7 +58,7 @@ pub(super) async fn serve(mut stream: TcpStream, remote: SocketAddr, shared: &Ar
         output: BytesMut::new(),
         waiting: Waiting::new(shared),
         closing: false,
-        last_contact: Instant::now(),
+        contact,
     };
     match connection.run(&mut stream).await {
         Ok(()) => {}
@@ -62,6 +66,24 @@ pub(super) async fn serve(mut stream: TcpStream, remote: SocketAddr, shared: &Ar
             tracing::warn!("IPC Server on {}: {error} RPC came from {remote}", shared.options.name);
         }
         Err(error) => tracing::debug!("{remote}: {error}"),
+    }
+}
+
+/// The result of `work`; `None` if it is not there within the limit. Zero is none.
+async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
+    if limit.is_zero() {
+        return Some(work.await);
+    }
+    tokio::time::timeout(limit, work).await.ok()
+}
+
+/// Says why a connection was closed; now and then, as anybody can make many.
+fn log_closed(shared: &Shared, remote: SocketAddr, reason: &str) {
+    if shared.closed.is_due() {
+        tracing::warn!(
+            "IPC Server on {}: closed the connection from {remote}: {reason}",
+            shared.options.name
+        );
     }
 }
 
@@ -120,19 +142,22 @@ struct Connection {
     waiting: Waiting,
     /// A fatal answer is in `output`; nothing more is read.
     closing: bool,
-    last_contact: Instant,
+    contact: Contact,
 }
 
 impl Connection {
     async fn run(&mut self, stream: &mut TcpStream) -> io::Result<()> {
-        let mut scan = tokio::time::interval(
-            self.shared.options.idle_scan_interval.max(std::time::Duration::from_millis(1)),
-        );
+        let mut scan = tokio::time::interval(self.shared.options.scan_interval());
         loop {
             let took_all = self.take_frames()?;
             if !self.output.is_empty() {
                 // Not write_all_buf: a vectored write of one piece costs more.
-                stream.write_all(&self.output).await?;
+                let limit = self.shared.options.unread_timeout;
+                let Some(sent) = within(limit, stream.write_all(&self.output)).await else {
+                    log_closed(&self.shared, self.remote, "it does not read its answers");
+                    return Ok(());
+                };
+                sent?;
                 self.output.clear();
             }
             if self.closing {
@@ -147,9 +172,14 @@ impl Connection {
             match poll_fn(|context| self.poll_event(context, stream, took_all, &mut scan)).await? {
                 Event::Answers => {}
                 Event::Read(0) => return Ok(()),
-                Event::Read(_) => self.last_contact = Instant::now(),
+                Event::Read(_) => self.contact.heard(Instant::now()),
                 Event::Scan if self.is_idle() => return Ok(()),
-                Event::Scan => {}
+                Event::Scan => {
+                    if let Some(reason) = self.overdue() {
+                        log_closed(&self.shared, self.remote, reason);
+                        return Ok(());
+                    }
+                }
             }
         }
     }
@@ -209,7 +239,17 @@ impl Connection {
         let options = &self.shared.options;
         self.waiting.is_empty()
             && self.shared.connections.load(Ordering::Relaxed) > options.idle_threshold
-            && self.last_contact.elapsed() > options.idle_after
+            && self.contact.silence(Instant::now()) > options.idle_after
+    }
+
+    /// Why this connection has kept the server waiting for too long, if it has.
+    fn overdue(&self) -> Option<&'static str> {
+        let progress = match (self.handshake.identity(), self.input.is_empty()) {
+            (Err(_), _) => Progress::Unknown,
+            (Ok(_), false) if self.waiting.is_empty() => Progress::PartOfRequest,
+            (Ok(_), _) => Progress::WholeRequests,
+        };
+        self.contact.overdue(Instant::now(), progress, &self.shared.options)
     }
 
     fn serve_frame(&mut self, mut frame: Bytes) {

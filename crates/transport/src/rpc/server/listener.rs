@@ -44,6 +44,7 @@ impl RpcServer {
             services: Mutex::default(),
             waiting: AtomicUsize::new(0),
             connections: AtomicUsize::new(0),
+            closed: Rarely::default(),
         });
         let listener = Mutex::new(Some(listener));
         Ok(Self { shared, local, listener, accepting: Mutex::default(), readers: Mutex::default() })
@@ -141,11 +142,14 @@ fn admit(
     remote: SocketAddr,
 ) {
     let limit = shared.options.connections_max;
-    if limit > 0 && shared.connections.load(Ordering::Relaxed) >= limit {
-        tracing::warn!(
-            "IPC Server on {}: {limit} connections are open, closed the one from {remote}",
-            shared.options.name
-        );
+    if shared.connections.load(Ordering::Relaxed) >= limit {
+        if shared.closed.is_due() {
+            tracing::warn!(
+                "IPC Server on {}: {limit} connections are open, closed the one from {remote} \
+                 (ipc.server.max.connections, or three quarters of the process's descriptors)",
+                shared.options.name
+            );
+        }
         return;
     }
     if let Err(error) = stream.set_nodelay(shared.options.tcp_nodelay) {

@@ -5,6 +5,7 @@
 //! wait inside the same task, so an answer costs no task switch.
 
 mod connection;
+mod contact;
 mod dispatch;
 mod handshake;
 mod impersonation;

@@ -18,7 +18,8 @@ pub struct ServerOptions {
     /// Whether calls beyond the limit are refused instead of left in the socket
     /// (`ipc.<port>.backoff.enable`).
     pub backoff: bool,
-    /// Most connections (`ipc.server.max.connections`); 0 means no limit.
+    /// Most connections (`ipc.server.max.connections`). Where that is 0, three quarters of the
+    /// descriptors that the process may have: edit log and block files need the others.
     pub connections_max: usize,
     /// Idle connections are closed only where there are more than this (`ipc.client.idlethreshold`).
     pub idle_threshold: usize,
@@ -26,6 +27,11 @@ pub struct ServerOptions {
     pub idle_after: Duration,
     /// Time between two looks for idle connections.
     pub idle_scan_interval: Duration,
+    /// A connection must say who it is within this time, and finish a request it has begun
+    /// (`zerohop.ipc.server.handshake.timeout.ms`); zero means no limit.
+    pub handshake_timeout: Duration,
+    /// A client must take its answers within this time (`ipc.server.purge.interval`).
+    pub unread_timeout: Duration,
     /// Length of the queue of connections not yet accepted.
     pub backlog: i32,
     /// Whether small answers leave at once (`ipc.server.tcpnodelay`).
@@ -49,15 +55,22 @@ impl ServerOptions {
             Some(value) => value.trim().eq_ignore_ascii_case("true"),
             None => conf.get(&keys::IPC_BACKOFF_ENABLE)?,
         };
+        let connections_max = positive(conf.get(&keys::IPC_SERVER_MAX_CONNECTIONS)?);
+        let unread_timeout = conf.get(&keys::IPC_SERVER_PURGE_INTERVAL)?;
         Ok(Self {
             name: port.to_string(),
             frame_len_max: positive(conf.get(&keys::IPC_MAXIMUM_DATA_LENGTH)?),
             waiting_calls_max: handlers.max(1) * per_handler.unwrap_or(100).max(1),
             backoff,
-            connections_max: positive(conf.get(&keys::IPC_SERVER_MAX_CONNECTIONS)?),
+            connections_max: match connections_max {
+                0 => connections_by_descriptors(),
+                limit => limit,
+            },
             idle_threshold: positive(conf.get(&keys::IPC_CLIENT_IDLETHRESHOLD)?),
             idle_after: conf.get(&keys::IPC_CLIENT_CONNECTION_MAXIDLETIME)?.saturating_mul(2),
             idle_scan_interval: conf.get(&keys::IPC_CLIENT_CONNECTION_IDLE_SCAN_INTERVAL_MS)?,
+            handshake_timeout: conf.get(&keys::ZEROHOP_IPC_SERVER_HANDSHAKE_TIMEOUT_MS)?,
+            unread_timeout: if unread_timeout.is_zero() { PURGE_INTERVAL } else { unread_timeout },
             backlog: conf.get(&keys::IPC_SERVER_LISTEN_QUEUE_SIZE)?,
             tcp_nodelay: conf.get(&keys::IPC_SERVER_TCPNODELAY)?,
             response_len_logged: positive(conf.get(&keys::IPC_SERVER_MAX_RESPONSE_SIZE)?),
@@ -65,6 +78,27 @@ impl ServerOptions {
             proxy_users: Arc::new(ProxyUsers::from_conf(conf)),
         })
     }
+}
+
+impl ServerOptions {
+    /// Time between two looks at whether a connection is idle or overdue.
+    pub(super) fn scan_interval(&self) -> Duration {
+        let overdue = self.handshake_timeout;
+        let interval = match overdue.is_zero() {
+            true => self.idle_scan_interval,
+            false => self.idle_scan_interval.min(overdue),
+        };
+        interval.max(Duration::from_millis(1))
+    }
+}
+
+/// What Apache takes where `ipc.server.purge.interval` is not above zero.
+const PURGE_INTERVAL: Duration = Duration::from_secs(15 * 60);
+
+/// How many connections leave a quarter of the process's descriptors for files.
+fn connections_by_descriptors() -> usize {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    limit.map_or(usize::MAX, |limit| usize::try_from(limit / 4 * 3).unwrap_or(usize::MAX).max(1))
 }
 
 fn positive(number: i32) -> usize {

@@ -2,6 +2,7 @@
 
 use super::dispatch::Services;
 use super::options::ServerOptions;
+use crate::rarely::Rarely;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -13,4 +14,6 @@ pub(super) struct Shared {
     /// Calls that wait for their [`Reply::Later`](super::Reply::Later).
     pub(super) waiting: AtomicUsize,
     pub(super) connections: AtomicUsize,
+    /// Lines about connections that were closed or not taken.
+    pub(super) closed: Rarely,
 }
