@@ -103,7 +103,7 @@ final class Commands {
       case "savenamespace": fs.saveNamespace(); return ok();
       case "statistics": return LocalReads.statistics(readers.get(a[0]));
       case "zerocopy": return LocalReads.zeroCopy(readers.get(a[0]), (int) num(1), flag(2));
-      case "zerocopy": return ok(LocalReads.zeroCopy(readers.get(a[0]), (int) num(1)));
+      case "zerocopykept": return ok(LocalReads.keepZeroCopy(readers.get(a[0]), (int) num(1)));
       case "giveback": LocalReads.giveBack(readers.remove(a[0])); return ok();
       case "cache": return ok(LocalReads.cache(fs, path(0)));
       case "cacheadmin": return LocalReads.cacheAdmin(fs, a);

@@ -53,7 +53,7 @@ final class LocalReads {
   private static ByteBuffer mapped;
 
   /** Takes memory by the zero-copy call and keeps it: how many bytes. */
-  static int zeroCopy(FSDataInputStream in, int most) throws Exception {
+  static int keepZeroCopy(FSDataInputStream in, int most) throws Exception {
     mapped = in.read(new ElasticByteBufferPool(), most, EnumSet.noneOf(ReadOption.class));
     return mapped.remaining();
   }

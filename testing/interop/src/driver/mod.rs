@@ -61,7 +61,7 @@
 //! |---|---|---|
 //! | statistics | reader | bytes read: all, local, by short circuit, by zero copy |
 //! | zerocopy | reader most verified | bytes read, CRC-32 |
-//! | zerocopy | reader most | bytes of a zero-copy read, kept |
+//! | zerocopykept | reader most | bytes of a zero-copy read, kept |
 //! | giveback | reader | (gives those back and closes) |
 //! | cache | path | id of the new cache directive |
 //! | uncache | id | |

@@ -59,7 +59,7 @@ fn read_cached(namenode: Kind) {
         expect("anchored", (read.is_anchored(), read.is_mapped()), (true, true))?;
         // A reader that keeps mapped memory keeps it locked.
         client.ok(&["open", "r", "/c"])?;
-        client.gives(&["zerocopy", "r", "1000"], &["1000"])?;
+        client.gives(&["zerocopykept", "r", "1000"], &["1000"])?;
         cluster.judge()?.ok(&["uncache", &directive])?;
         wait_cached(cluster, "0")?;
         wait_locked(cluster, 2 << 20)?;
