@@ -43,6 +43,7 @@ pub(crate) struct Link {
     /// Wakes the heartbeat loop before its time.
     wake: Notify,
     full_report_asked: AtomicBool,
+    heartbeat_asked: AtomicBool,
 }
 
 /// The wish for a full report: until it is fulfilled it stays, also when the report failed.
@@ -83,6 +84,7 @@ impl Link {
             progress: watch::channel(Progress::Connecting).0,
             wake: Notify::new(),
             full_report_asked: AtomicBool::new(false),
+            heartbeat_asked: AtomicBool::new(false),
         })
     }
 
@@ -133,6 +135,17 @@ impl Link {
     /// How far it is.
     pub(crate) fn progress(&self) -> watch::Receiver<Progress> {
         self.progress.subscribe()
+    }
+
+    /// Has a heartbeat sent before its time: the NameNode may have more to order.
+    pub(crate) fn ask_heartbeat(&self) {
+        self.heartbeat_asked.store(true, Ordering::Release);
+        self.wake.notify_one();
+    }
+
+    /// Whether a heartbeat was asked for since the last call.
+    pub(crate) fn take_heartbeat_asked(&self) -> bool {
+        self.heartbeat_asked.swap(false, Ordering::AcqRel)
     }
 
     /// Has a full report sent soon.

@@ -20,6 +20,8 @@ use zerohop_wire::JavaException;
 
 const RETRY_MIN: Duration = Duration::from_millis(100);
 const RETRY_MAX: Duration = Duration::from_secs(1);
+/// The time between two heartbeats is at least this, however many are asked for.
+const HEARTBEAT_GAP_MIN: Duration = Duration::from_millis(100);
 /// How long a full report waits for deletions: beyond that a disk hangs, and the replicas on the others are wanted.
 const DELETION_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -56,6 +58,7 @@ impl From<RpcError> for End {
 
 /// What is due, and when.
 struct Schedule {
+    last_heartbeat: Instant,
     heartbeat: Instant,
     full_report: Instant,
     cache_report: Instant,
@@ -63,6 +66,16 @@ struct Schedule {
 }
 
 impl Schedule {
+    /// A heartbeat is sent now.
+    fn beats(&mut self, now: Instant, interval: Duration) {
+        (self.last_heartbeat, self.heartbeat) = (now, now + interval);
+    }
+
+    /// A heartbeat is wanted before its time.
+    fn bring_heartbeat_forward(&mut self) {
+        self.heartbeat = self.heartbeat.min(self.last_heartbeat + HEARTBEAT_GAP_MIN);
+    }
+
     /// This DataNode has registered again: the NameNode wants a heartbeat and all blocks.
     fn restart(&mut self) {
         self.full_report = Instant::now();
@@ -176,8 +189,13 @@ impl Actor {
     async fn beat_forever(&self) -> Result<(), String> {
         let now = Instant::now();
         let delay = self.node.settings.block_report_initial_delay.mul_f64(fastrand::f64());
-        let mut schedule =
-            Schedule { heartbeat: now, full_report: now + delay, cache_report: now, lease: None };
+        let mut schedule = Schedule {
+            last_heartbeat: now,
+            heartbeat: now,
+            full_report: now + delay,
+            cache_report: now,
+            lease: None,
+        };
         loop {
             tokio::select! {
                 () = tokio::time::sleep_until(schedule.heartbeat) => {}
@@ -200,8 +218,11 @@ impl Actor {
 
     async fn step(&self, schedule: &mut Schedule) -> Result<(), End> {
         let now = Instant::now();
+        if self.link.take_heartbeat_asked() {
+            schedule.bring_heartbeat_forward();
+        }
         if now >= schedule.heartbeat {
-            schedule.heartbeat = now + self.node.settings.heartbeat_interval;
+            schedule.beats(now, self.node.settings.heartbeat_interval);
             let wants_lease = schedule.lease.is_none() && now >= schedule.full_report;
             let answer = self.beat(wants_lease).await?;
             schedule.lease =
@@ -238,7 +259,7 @@ impl Actor {
                 sent = &mut report => return sent.map(|()| false),
                 () = tokio::time::sleep_until(schedule.heartbeat) => {}
             }
-            schedule.heartbeat = Instant::now() + self.node.settings.heartbeat_interval;
+            schedule.beats(Instant::now(), self.node.settings.heartbeat_interval);
             let answer = self.beat(false).await?;
             if self.obey(answer).await? {
                 schedule.restart();
@@ -401,5 +422,35 @@ impl Actor {
                 Err(error.into())
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The NameNode gives out the next copies when the last are done: a heartbeat is due then, but not one for
+    /// each of many small blocks.
+    #[tokio::test]
+    async fn heartbeats_that_are_asked_for_come_early_but_not_all_at_once() {
+        let now = Instant::now();
+        let interval = Duration::from_secs(3);
+        let mut schedule = Schedule {
+            last_heartbeat: now,
+            heartbeat: now,
+            full_report: now,
+            cache_report: now,
+            lease: None,
+        };
+        schedule.beats(now, interval);
+        assert_eq!(schedule.heartbeat, now + interval);
+        for _ in 0..3 {
+            schedule.bring_heartbeat_forward();
+            assert_eq!(schedule.heartbeat, now + HEARTBEAT_GAP_MIN);
+        }
+        let later = now + Duration::from_millis(2950);
+        schedule.beats(later, interval);
+        schedule.bring_heartbeat_forward();
+        assert_eq!(schedule.heartbeat, later + HEARTBEAT_GAP_MIN);
     }
 }

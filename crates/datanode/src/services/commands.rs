@@ -132,7 +132,11 @@ fn transfer(node: &Arc<Node>, service: &Arc<PoolService>, command: BlockCommandP
         let block = ExtendedBlock { pool: Arc::clone(&pool_id), block: block.into() };
         let (node, service) = (Arc::clone(node), Arc::clone(service));
         let threads = node.threads.clone();
-        let run = threads.run(move || replicate(&node, &service, &block, &targets));
+        let run = threads.run(move || {
+            replicate(&node, &service, &block, &targets);
+            // The NameNode orders further copies in answers to heartbeats only.
+            service.links().iter().for_each(|link| link.ask_heartbeat());
+        });
         if run.is_err() {
             tracing::warn!("no thread is free to copy a replica; the NameNode will ask again");
         }

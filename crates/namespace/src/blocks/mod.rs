@@ -8,6 +8,7 @@
 
 mod cached;
 mod construction;
+mod copy_rounds;
 mod decommission;
 mod excess;
 mod extra;

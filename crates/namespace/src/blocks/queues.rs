@@ -1,5 +1,6 @@
 //! Blocks by what they lack: the queues of copies to make, copies under way, replicas too many.
 
+use super::copy_rounds::CopyRounds;
 use super::excess::ExcessReplicas;
 use super::map::Slot;
 use super::types::{NodeIdx, StorageIdx, Storages};
@@ -27,7 +28,7 @@ pub(super) struct Redundancy {
     pub(super) populating: bool,
     /// The walk over all blocks that fills the queues stands here.
     pub(super) scan: Option<Slot>,
-    pub(super) last_work_ms: u64,
+    pub(super) rounds: CopyRounds,
 }
 
 /// What made a block have too many replicas.

@@ -117,13 +117,23 @@ impl BlockManager {
         self.retry_late();
         self.repeat_deletions();
         let now_ms = self.now.mono_ms;
-        if self.safe_mode.is_on()
-            || now_ms < self.redundancy.last_work_ms + self.params.redundancy_interval_ms
-        {
+        let interval_ms = self.params.redundancy_interval_ms;
+        let is_due =
+            || self.redundancy.rounds.is_due(now_ms, interval_ms, || self.has_idle_source());
+        if self.safe_mode.is_on() || !is_due() {
             return;
         }
-        self.redundancy.last_work_ms = now_ms;
-        self.order_copies(policy_of);
+        let found_work = self.order_copies(policy_of);
+        self.redundancy.rounds.finished(now_ms, found_work);
+    }
+
+    /// Whether a DataNode has no copies left to begin, and makes fewer than it may.
+    fn has_idle_source(&self) -> bool {
+        self.nodes.nodes.iter().any(|node| {
+            node.alive
+                && node.transfers.is_empty()
+                && (node.transfers_running as usize) < self.params.transfer_streams_max
+        })
     }
 
     fn scan_some(&mut self) {
@@ -160,23 +170,28 @@ impl BlockManager {
         self.redundancy.forget(slot)
     }
 
-    fn order_copies(&mut self, policy_of: PolicyOf<'_>) {
+    /// One round; returns whether a copy was ordered.
+    fn order_copies(&mut self, policy_of: PolicyOf<'_>) -> bool {
         let live = self.nodes.nodes.iter().filter(|node| node.alive).count();
+        let mut found_work = false;
         for (priority, slot) in self.redundancy.next_slots(live * self.params.work_multiplier) {
-            self.order_copy(slot, priority, policy_of);
+            found_work |= self.order_copy(slot, priority, policy_of);
         }
+        found_work
     }
 
-    fn order_copy(&mut self, slot: Slot, priority: usize, policy_of: PolicyOf<'_>) {
+    /// Returns whether a copy was ordered.
+    fn order_copy(&mut self, slot: Slot, priority: usize, policy_of: PolicyOf<'_>) -> bool {
         let Some(stored) = self.map.get(slot).map(|entry| entry.view()) else {
-            return self.redundancy.dequeue(slot);
+            self.redundancy.dequeue(slot);
+            return false;
         };
         let (block, expected) = (stored.block, u32::from(stored.replication));
         let counts = self.count(slot);
         let have = counts.live + counts.maintenance + counts.pending;
         let wanted =
             expected.saturating_sub(have).max(u32::from(!self.is_well_spread(slot, expected)));
-        let Some(source) = self.choose_source(slot, priority) else { return };
+        let Some(source) = self.choose_source(slot, priority) else { return false };
         let (chosen, unusable) = self.kept_and_unusable(slot);
         let request = PlacementRequest {
             replicas: wanted as usize,
@@ -189,7 +204,7 @@ impl BlockManager {
         };
         let targets = self.place(&request, false);
         if targets.is_empty() {
-            return;
+            return false;
         }
         targets.iter().for_each(|target| self.nodes.schedule(*target));
         self.redundancy.expect(slot, &targets, self.now.mono_ms);
@@ -198,6 +213,7 @@ impl BlockManager {
             node.transfers.push_back(command);
         }
         self.recheck(slot);
+        true
     }
 
     /// Storages whose replicas count, arrived or on their way, and those that hold one which does not.

@@ -185,3 +185,34 @@ fn a_badly_placed_block_is_copied_to_another_rack_when_it_is_queued() {
     let [Command::Transfer(transfers)] = commands.as_slice() else { panic!("{commands:?}") };
     assert_eq!(transfers[0].targets[0].node.id.host, "dn2");
 }
+
+/// Two blocks a DataNode in three seconds held re-replication at 85 MB/s a DataNode, whatever its disk could do.
+#[test]
+fn copies_do_not_wait_for_the_interval_while_datanodes_are_idle() {
+    let mut cluster = Cluster::new(&["/a"; 3]);
+    let blocks: Vec<Block> = (1..=40).map(|id| cluster.written(id, 2, &[0, 1])).collect();
+    cluster.pass(3_000);
+    for block in &blocks {
+        cluster.event(0, ReplicaEvent::Deleted(*block));
+    }
+    let copied = |commands: &[Command]| -> usize {
+        let copies = |command: &Command| match command {
+            Command::Transfer(transfers) => transfers.len(),
+            _ => 0,
+        };
+        commands.iter().map(copies).sum()
+    };
+    cluster.pass(3_000);
+    let mut ordered = 0;
+    for _ in 0..10 {
+        // What was ordered is done by the next heartbeat.
+        let now = copied(&cluster.beat(1));
+        assert!(now <= 2, "dfs.namenode.replication.max-streams");
+        ordered += now;
+        cluster.pass(500);
+    }
+    assert!(ordered >= 18, "{ordered} copies in 5 s");
+    // One that makes as many as it may gets no more.
+    let busy = Heartbeat { transfers_running: 2, ..Heartbeat::default() };
+    assert_eq!(copied(&cluster.beat_with(1, busy)), 0);
+}
