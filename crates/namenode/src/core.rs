@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::Semaphore;
 use zerohop_conf::Conf;
 use zerohop_namespace::{Namespace, OpContext};
-use zerohop_transport::groups::Groups;
+use zerohop_transport::groups::{GroupList, Groups};
 use zerohop_transport::rpc::server::CallContext;
 use zerohop_wire::{JavaException, RemoteException};
 
@@ -157,8 +157,7 @@ impl Core {
     }
 
     /// The caller as the namespace sees it.
-    pub(crate) fn op_context(&self, call: &CallContext) -> OpContext {
-        let groups = self.groups.of(&call.user);
+    pub(crate) fn op_context(&self, call: &CallContext, groups: GroupList) -> OpContext {
         let params = &self.settings.namespace_params;
         let superuser = *call.user == *params.superuser || groups.contains(&params.supergroup);
         OpContext {

@@ -107,6 +107,12 @@ keys! {
     HADOOP_SECURITY_GROUPS_CACHE_SECS: Duration = "hadoop.security.groups.cache.secs", "300", Seconds;
     /// How long it is remembered that a user has no groups.
     HADOOP_SECURITY_GROUPS_NEGATIVE_CACHE_SECS: Duration = "hadoop.security.groups.negative-cache.secs", "30", Seconds;
+    /// Whether old groups are used while they are looked up again in the background.
+    HADOOP_SECURITY_GROUPS_CACHE_BACKGROUND_RELOAD: bool = "hadoop.security.groups.cache.background.reload", "false", Plain;
+    /// Threads that do so.
+    HADOOP_SECURITY_GROUPS_CACHE_BACKGROUND_RELOAD_THREADS: i32 = "hadoop.security.groups.cache.background.reload.threads", "3", Plain;
+    /// A look-up of groups that takes longer is logged.
+    HADOOP_SECURITY_GROUPS_CACHE_WARN_AFTER_MS: Duration = "hadoop.security.groups.cache.warn.after.ms", "5000", Millis;
     /// Fixed groups of users, as user=group,group;user=...
     HADOOP_USER_GROUP_STATIC_MAPPING_OVERRIDES: String = "hadoop.user.group.static.mapping.overrides", "dr.who=;", Plain;
     /// Quality of protection of RPC: authentication, integrity, privacy.

@@ -40,6 +40,20 @@ impl RpcService for ClientProtocol {
     }
 
     fn call(self: Arc<Self>, context: CallContext, method: &str, param: Bytes) -> Reply {
+        if !self.privileges.are_known(&context.user) {
+            // A look-up of groups may take seconds, and this thread serves other connections.
+            let method = method.to_owned();
+            return Reply::later(async move {
+                self.privileges.groups.load(&context.user).await;
+                self.answer(&context, &method, param).answer().await
+            });
+        }
+        self.answer(&context, method, param)
+    }
+}
+
+impl ClientProtocol {
+    fn answer(&self, context: &CallContext, method: &str, param: Bytes) -> Reply {
         match method {
             "getReplicaVisibleLength" => self.visible_length(param),
             "getDatanodeInfo" => Reply::message(&self.info()),
@@ -63,9 +77,7 @@ impl RpcService for ClientProtocol {
             _ => Reply::exception(no_such_method(PROTOCOL, method)),
         }
     }
-}
 
-impl ClientProtocol {
     fn visible_length(&self, param: Bytes) -> Reply {
         let node = Arc::clone(&self.node);
         let block = decode_param::<GetReplicaVisibleLengthRequestProto>(param)

@@ -17,6 +17,11 @@ pub(super) struct Privileges {
 }
 
 impl Privileges {
+    /// Whether [`Privileges::is_superuser`] needs no lookup.
+    pub(super) fn are_known(&self, user: &str) -> bool {
+        !self.checked || user == self.owner || self.groups.known(user).is_some()
+    }
+
     /// Whether a user may administer it. May wait for the lookup of the user's groups.
     pub(super) fn is_superuser(&self, user: &str) -> bool {
         !self.checked

@@ -12,6 +12,7 @@ use std::task::{Context, Poll};
 use tokio::time::Instant;
 use zerohop_namespace::{Namespace, OpContext, SubtreeWalk};
 use zerohop_proto::Checked;
+use zerohop_transport::groups::GroupList;
 use zerohop_transport::rpc::server::{CallContext, Gate, Reply};
 use zerohop_wire::BlockId;
 use zerohop_wire::{JavaException, RemoteException};
@@ -23,6 +24,8 @@ pub(crate) type Outcome<R> = Result<R, RemoteException>;
 pub(crate) struct Call<'a> {
     pub(crate) core: &'a Arc<Core>,
     pub(crate) context: CallContext,
+    /// The caller's groups.
+    pub(crate) groups: GroupList,
     pub(crate) param: Bytes,
 }
 
@@ -49,13 +52,21 @@ pub(crate) async fn synced(ticket: Ticket) -> Outcome<()> {
     ticket.synced().await.map_err(|error| JavaException::Io.with(error.to_string()))
 }
 
+fn audit<R>(core: &Core, context: &CallContext, result: &Outcome<R>, line: Line<'_>) {
+    if audit::is_on() {
+        let denied = matches!(result, Err(e) if e.class == JavaException::AccessControl.class());
+        audit::log(core.settings.audited_callers, context, !denied, line);
+    }
+}
+
 impl Call<'_> {
+    /// The caller as the namespace sees it.
+    pub(crate) fn op_context(&self) -> OpContext {
+        self.core.op_context(&self.context, self.groups.clone())
+    }
+
     fn audit<R>(&self, result: &Outcome<R>, line: Line<'_>) {
-        if audit::is_on() {
-            let denied =
-                matches!(result, Err(e) if e.class == JavaException::AccessControl.class());
-            audit::log(self.core.settings.audited_callers, &self.context, !denied, line);
-        }
+        audit(self.core, &self.context, result, line);
     }
 
     /// A question that needs only the caller.
@@ -63,7 +74,7 @@ impl Call<'_> {
         self,
         answer: impl FnOnce(&Core, &OpContext, Q) -> Outcome<R>,
     ) -> Reply {
-        let op = self.core.op_context(&self.context);
+        let op = self.op_context();
         let result = decode(self.param).and_then(|request| answer(self.core, &op, request));
         Reply::Now(result.map(|message| encode(&message)))
     }
@@ -78,7 +89,7 @@ impl Call<'_> {
             Ok(request) => request,
             Err(error) => return Reply::Now(Err(error)),
         };
-        let op = self.core.op_context(&self.context);
+        let op = self.op_context();
         let result = self.core.read(|namespace| look(namespace, &op, &request));
         self.audit(&result, line(&request));
         Reply::Now(result.map(|message| encode(&message)))
@@ -100,7 +111,7 @@ impl Call<'_> {
             Ok(request) => request,
             Err(error) => return Reply::Now(Err(error)),
         };
-        let op = self.core.op_context(&self.context);
+        let op = self.op_context();
         let slice_max = self.core.settings.walk_slice;
         let slice = move |namespace: &Namespace, op: &OpContext, walk: &mut SubtreeWalk| {
             let is_unfinished = namespace.walk_on(op, walk, slice_max)?;
@@ -128,7 +139,7 @@ impl Call<'_> {
                     break result;
                 }
             };
-            Call { core: &core, context, param: Bytes::new() }.audit(&result, line(&request));
+            audit(&core, &context, &result, line(&request));
             result.map(|message| encode(&message))
         })
     }
@@ -162,7 +173,7 @@ impl Call<'_> {
             Ok(request) => request,
             Err(error) => return Reply::Now(Err(error)),
         };
-        let op = self.core.op_context(&self.context);
+        let op = self.op_context();
         let (result, ticket) = self.core.write_once(key, |namespace| {
             change(namespace, &op, &request).map(|message| encode(&message))
         });
@@ -186,7 +197,7 @@ impl Call<'_> {
             Ok(request) => request,
             Err(error) => return Reply::Now(Err(error)),
         };
-        let mut op = self.core.op_context(&self.context);
+        let mut op = self.op_context();
         let attempt = move |core: &Core, op: &OpContext, request: &Q| {
             core.write(|namespace| {
                 let result = attempt(namespace, op, request);
@@ -215,7 +226,7 @@ impl Call<'_> {
                     _ => break result,
                 }
             };
-            Call { core: &core, context, param: Bytes::new() }.audit(&result, line(&request));
+            audit(&core, &context, &result, line(&request));
             let ticket = ticket.or_else(|| result.is_ok().then(|| core.log.barrier()));
             if let Some(ticket) = ticket {
                 synced(ticket).await?;

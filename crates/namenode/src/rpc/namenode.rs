@@ -23,7 +23,7 @@ impl Protocol for NamenodeProtocol {
     const NAME: &'static str = "org.apache.hadoop.hdfs.server.protocol.NamenodeProtocol";
 
     fn call(call: Call<'_>, method: &str) -> Reply {
-        let op = call.core.op_context(&call.context);
+        let op = call.op_context();
         if let Err(error) = call.core.check_superuser(&op) {
             return Reply::exception(error);
         }

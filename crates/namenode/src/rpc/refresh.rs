@@ -2,6 +2,7 @@
 
 use super::answer::Call;
 use super::service::Protocol;
+use crate::message::{decode, encode};
 use zerohop_proto::common::{
     GetGroupsForUserRequestProto, GetGroupsForUserResponseProto, RefreshServiceAclRequestProto,
     RefreshServiceAclResponseProto, RefreshUserToGroupsMappingsRequestProto,
@@ -25,11 +26,20 @@ impl Protocol for UserMappings {
 
     fn call(call: Call<'_>, method: &str) -> Reply {
         match method {
-            "getGroupsForUser" => call.ask(|core, _, q: GetGroupsForUserRequestProto| {
-                Ok(GetGroupsForUserResponseProto { groups: core.groups.of(&q.user).to_vec() })
-            }),
+            "getGroupsForUser" => groups_of(call),
             other => Reply::exception(no_such_method(Self::NAME, other)),
         }
+    }
+}
+
+fn groups_of(call: Call<'_>) -> Reply {
+    let groups = call.core.groups.clone();
+    match decode::<GetGroupsForUserRequestProto>(call.param) {
+        Ok(request) => Reply::later(async move {
+            let groups = groups.load(&request.user).await.to_vec();
+            Ok(encode(&GetGroupsForUserResponseProto { groups }))
+        }),
+        Err(error) => Reply::exception(error),
     }
 }
 

@@ -85,7 +85,7 @@ fn safe_mode_command(action: SafeModeActionProto) -> &'static str {
 /// Nothing changes in safe mode, so readers may go on while the image is written.
 pub(super) fn save_namespace(call: Call<'_>) -> Reply {
     let core = call.core.clone();
-    let op = core.op_context(&call.context);
+    let op = call.op_context();
     if let Err(error) = core.check_superuser(&op) {
         return Reply::exception(error);
     }
@@ -107,7 +107,7 @@ pub(super) fn save_namespace(call: Call<'_>) -> Reply {
 
 pub(super) fn roll_edits(call: Call<'_>) -> Reply {
     let core = call.core.clone();
-    let op = core.op_context(&call.context);
+    let op = call.op_context();
     let checked: Outcome<RollEditsRequestProto> =
         core.check_superuser(&op).and_then(|()| decode(call.param));
     if let Err(error) = checked {
@@ -126,7 +126,7 @@ pub(super) fn roll_edits(call: Call<'_>) -> Reply {
 /// Reads the host files again; names in them are looked up, which may take a while.
 pub(super) fn refresh_nodes(call: Call<'_>) -> Reply {
     let core = call.core.clone();
-    let op = core.op_context(&call.context);
+    let op = call.op_context();
     let checked: Outcome<RefreshNodesRequestProto> =
         core.check_superuser(&op).and_then(|()| decode(call.param));
     if let Err(error) = checked {

@@ -188,7 +188,7 @@ fn one_listing(
 
 pub(super) fn block_locations(call: Call<'_>) -> Reply {
     let core = call.core.clone();
-    let op = core.op_context(&call.context);
+    let op = call.op_context();
     let mut due = None;
     let reply = call.read(
         |q: &GetBlockLocationsRequestProto| Line::path("open", &q.src),

@@ -16,7 +16,7 @@ use bytes::{Bytes, BytesMut};
 use std::future::{Future, poll_fn};
 use std::io;
 use std::net::SocketAddr;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
@@ -57,6 +57,7 @@ pub(super) async fn serve(mut stream: TcpStream, remote: SocketAddr, shared: &Ar
         input: BytesMut::new(),
         output: BytesMut::new(),
         waiting: Waiting::new(shared),
+        authorizing: None,
         closing: false,
         contact,
     };
@@ -131,6 +132,8 @@ enum Event {
     Scan,
 }
 
+type Authorization = Pin<Box<dyn Future<Output = Result<(), RemoteException>> + Send>>;
+
 struct Connection {
     shared: Arc<Shared>,
     services: Arc<Services>,
@@ -140,6 +143,8 @@ struct Connection {
     input: BytesMut,
     output: BytesMut,
     waiting: Waiting,
+    /// Says whether a proxy user may act for another; nothing is read meanwhile.
+    authorizing: Option<Authorization>,
     /// A fatal answer is in `output`; nothing more is read.
     closing: bool,
     contact: Contact,
@@ -162,6 +167,11 @@ impl Connection {
             }
             if self.closing {
                 return stream.shutdown().await;
+            }
+            if let Some(verdict) = self.authorizing.take() {
+                let verdict = verdict.await;
+                self.authorized(verdict);
+                continue;
             }
             if !took_all && !self.must_wait() {
                 continue;
@@ -212,7 +222,7 @@ impl Connection {
     fn take_frames(&mut self) -> io::Result<bool> {
         let length_max = self.shared.options.frame_len_max;
         while !self.closing {
-            if self.output.len() >= FLUSH_AT || self.must_wait() {
+            if self.output.len() >= FLUSH_AT || self.must_wait() || self.authorizing.is_some() {
                 return Ok(false);
             }
             match frame::take(&mut self.input, length_max) {
@@ -255,16 +265,27 @@ impl Connection {
     fn serve_frame(&mut self, mut frame: Bytes) {
         let mut call = Answered::unknown();
         if let Err(failure) = self.try_frame(&mut frame, &mut call) {
-            if failure.fatal {
-                tracing::warn!(
-                    "IPC Server on {}: {} from {}",
-                    self.shared.options.name,
-                    failure.exception,
-                    self.remote
-                );
-                self.closing = true;
-            }
-            response::put_failure(&mut self.output, call, &failure);
+            self.fail(call, &failure);
+        }
+    }
+
+    fn fail(&mut self, call: Answered, failure: &Failure) {
+        if failure.fatal {
+            tracing::warn!(
+                "IPC Server on {}: {} from {}",
+                self.shared.options.name,
+                failure.exception,
+                self.remote
+            );
+            self.closing = true;
+        }
+        response::put_failure(&mut self.output, call, failure);
+    }
+
+    fn authorized(&mut self, verdict: Result<(), RemoteException>) {
+        if let Err(failure) = self.handshake.authorized(verdict) {
+            let call_id = special_call::CONNECTION_CONTEXT;
+            self.fail(Answered { call_id, ..Answered::unknown() }, &failure);
         }
     }
 
@@ -284,9 +305,14 @@ impl Connection {
     }
 
     fn serve_special(&mut self, call_id: i32, body: &mut Bytes) -> Result<(), Failure> {
-        let proxies = &self.shared.options.proxy_users;
-        match self.handshake.step(call_id, body, self.remote.ip(), proxies)? {
+        match self.handshake.step(call_id, body)? {
             Step::Silent => {}
+            Step::Authorize { real, user } => {
+                let (proxies, from) =
+                    (Arc::clone(&self.shared.options.proxy_users), self.remote.ip());
+                self.authorizing =
+                    Some(Box::pin(async move { proxies.authorize(&real, &user, from).await }));
+            }
             Step::Sasl(message) => {
                 let header = RpcResponseHeaderProto {
                     call_id: special_call::SASL as u32,

@@ -1,17 +1,15 @@
 //! What comes before calls: SASL, answered with SIMPLE, and the connection context.
 
-use super::impersonation::ProxyUsers;
 use super::response::Failure;
 use crate::rpc::preamble::AuthProtocol;
 use crate::rpc::special_call;
 use bytes::Bytes;
-use std::net::IpAddr;
 use std::sync::Arc;
 use zerohop_proto::common::rpc_response_header_proto::RpcErrorCodeProto;
 use zerohop_proto::common::rpc_sasl_proto::SaslState;
 use zerohop_proto::common::{IpcConnectionContextProto, RpcSaslProto, UserInformationProto};
 use zerohop_proto::{Checked, decode_delimited};
-use zerohop_wire::JavaException;
+use zerohop_wire::{JavaException, RemoteException};
 
 /// Longest name of a user, in bytes: names are kept in caches and on disk.
 const USER_LEN_MAX: usize = 1024;
@@ -30,6 +28,8 @@ pub(super) struct Handshake {
     auth: AuthProtocol,
     sent_negotiate: bool,
     identity: Option<Identity>,
+    /// Sent by a proxy user that is not yet known to be one.
+    unauthorized: Option<Identity>,
 }
 
 /// What to send back for a step of the handshake.
@@ -38,11 +38,18 @@ pub(super) enum Step {
     Silent,
     /// A SASL message.
     Sasl(RpcSaslProto),
+    /// Nothing, but nothing more is to be read before [`Handshake::authorized`].
+    Authorize {
+        /// Who asks.
+        real: String,
+        /// Whom it wants to act for.
+        user: Arc<str>,
+    },
 }
 
 impl Handshake {
     pub(super) fn new(auth: AuthProtocol) -> Self {
-        Self { auth, sent_negotiate: false, identity: None }
+        Self { auth, sent_negotiate: false, identity: None, unauthorized: None }
     }
 
     /// Who is at the other end; known once the connection context has arrived.
@@ -51,21 +58,13 @@ impl Handshake {
     }
 
     /// Takes a message with a call id below zero.
-    pub(super) fn step(
-        &mut self,
-        call_id: i32,
-        body: &mut Bytes,
-        from: IpAddr,
-        proxies: &ProxyUsers,
-    ) -> Result<Step, Failure> {
+    pub(super) fn step(&mut self, call_id: i32, body: &mut Bytes) -> Result<Step, Failure> {
         match call_id {
             special_call::PING => Ok(Step::Silent),
             special_call::CONNECTION_CONTEXT if self.auth == AuthProtocol::Sasl => {
                 Err(invalid("Connection header sent during SASL negotiation"))
             }
-            special_call::CONNECTION_CONTEXT => {
-                self.context(body, from, proxies).map(|()| Step::Silent)
-            }
+            special_call::CONNECTION_CONTEXT => self.context(body),
             special_call::SASL if self.auth == AuthProtocol::None && !self.sent_negotiate => {
                 Err(invalid("SASL protocol not requested by client"))
             }
@@ -74,12 +73,19 @@ impl Handshake {
         }
     }
 
-    fn context(
+    /// Whether the rules allow what [`Step::Authorize`] asked.
+    pub(super) fn authorized(
         &mut self,
-        body: &mut Bytes,
-        from: IpAddr,
-        proxies: &ProxyUsers,
+        verdict: Result<(), RemoteException>,
     ) -> Result<(), Failure> {
+        verdict.map_err(|exception| {
+            Failure::fatal_because(RpcErrorCodeProto::FatalUnauthorized, exception)
+        })?;
+        self.identity = self.unauthorized.take();
+        Ok(())
+    }
+
+    fn context(&mut self, body: &mut Bytes) -> Result<Step, Failure> {
         if self.identity.is_some() {
             return Err(invalid("Connection context already processed"));
         }
@@ -93,17 +99,18 @@ impl Handshake {
             let text = format!("A user's name may have at most {USER_LEN_MAX} bytes");
             return Err(invalid(text));
         }
-        if let Some(real) = &real_user {
-            proxies.authorize(real, &user, from).map_err(|exception| {
-                Failure::fatal_because(RpcErrorCodeProto::FatalUnauthorized, exception)
-            })?;
-        }
-        self.identity = Some(Identity {
-            user: user.into(),
-            real_user: real_user.map(Into::into),
+        let user: Arc<str> = user.into();
+        let identity = Identity {
+            user: Arc::clone(&user),
+            real_user: real_user.as_deref().map(Into::into),
             protocol: context.protocol.unwrap_or_default().into(),
-        });
-        Ok(())
+        };
+        let Some(real) = real_user else {
+            self.identity = Some(identity);
+            return Ok(Step::Silent);
+        };
+        self.unauthorized = Some(identity);
+        Ok(Step::Authorize { real, user })
     }
 
     fn sasl(&mut self, request: &RpcSaslProto) -> Result<Step, Failure> {

@@ -56,10 +56,20 @@ impl ProxyUsers {
         Self { rules, groups: Groups::from_conf(conf) }
     }
 
-    /// Refuses, as Apache's server does, a proxy that no rule allows.
-    pub fn authorize(&self, real: &str, user: &str, from: IpAddr) -> Result<(), RemoteException> {
+    /// Refuses, as Apache's server does, a proxy that no rule allows. Waits for a look-up of the user's groups only where a
+    /// rule names groups. Runs inside a tokio runtime.
+    pub async fn authorize(
+        &self,
+        real: &str,
+        user: &str,
+        from: IpAddr,
+    ) -> Result<(), RemoteException> {
         let rule = self.rules.get(short_name(real));
-        if !rule.is_some_and(|rule| rule.allows(user, &self.groups)) {
+        let is_allowed = match rule {
+            Some(rule) => rule.allows(user, &self.groups).await,
+            None => false,
+        };
+        if !is_allowed {
             return Err(JavaException::Authorization
                 .with(format!("User: {real} is not allowed to impersonate {user}")));
         }
@@ -82,7 +92,7 @@ impl Rule {
         self.has_acl |= part != "hosts";
     }
 
-    fn allows(&self, user: &str, groups: &Groups) -> bool {
+    async fn allows(&self, user: &str, groups: &Groups) -> bool {
         if !self.has_acl {
             return false;
         }
@@ -91,7 +101,7 @@ impl Rule {
             return true;
         }
         !self.groups.names.is_empty()
-            && groups.of(user).iter().any(|group| self.groups.names.contains(group))
+            && groups.load(user).await.iter().any(|group| self.groups.names.contains(group))
     }
 }
 
@@ -114,20 +124,21 @@ mod tests {
         ProxyUsers::from_conf(&conf)
     }
 
-    #[test]
-    fn rules_name_users_groups_and_hosts() {
+    #[tokio::test]
+    async fn rules_name_users_groups_and_hosts() {
         let rules = rules();
         let home = IpAddr::from([127, 0, 0, 1]);
-        assert!(rules.authorize("oozie", "alice", home).is_ok());
-        assert!(rules.authorize("oozie", "alice", IpAddr::from([10, 3, 2, 1])).is_ok());
-        assert!(rules.authorize("hue", "carol", home).is_ok());
-        let refused = rules.authorize("oozie", "eve", home).unwrap_err();
+        assert!(rules.authorize("oozie", "alice", home).await.is_ok());
+        assert!(rules.authorize("oozie", "alice", IpAddr::from([10, 3, 2, 1])).await.is_ok());
+        assert!(rules.authorize("hue", "carol", home).await.is_ok());
+        let refused = rules.authorize("oozie", "eve", home).await.unwrap_err();
         assert_eq!(refused.message, "User: oozie is not allowed to impersonate eve");
-        let refused = rules.authorize("oozie", "bob", IpAddr::from([11, 0, 0, 1])).unwrap_err();
+        let refused =
+            rules.authorize("oozie", "bob", IpAddr::from([11, 0, 0, 1])).await.unwrap_err();
         assert_eq!(
             refused.message,
             "Unauthorized connection for super-user: oozie from IP /11.0.0.1"
         );
-        assert!(rules.authorize("nobody", "alice", home).is_err());
+        assert!(rules.authorize("nobody", "alice", home).await.is_err());
     }
 }

@@ -54,6 +54,18 @@ impl Reply {
         Self::Now(Err(exception))
     }
 
+    /// The answer, once it may leave.
+    pub async fn answer(self) -> Result<Bytes, RemoteException> {
+        match self {
+            Self::Now(answer) => answer,
+            Self::Gated(answer, mut gate) => {
+                std::future::poll_fn(|context| gate.poll_open(context)).await?;
+                answer
+            }
+            Self::Later(future) => future.await,
+        }
+    }
+
     /// A future as an answer.
     pub fn later(
         future: impl Future<Output = Result<Bytes, RemoteException>> + Send + 'static,
