@@ -76,11 +76,16 @@ impl NameNode {
         let mut options =
             ServerOptions::from_conf(&conf, port_of(&settings.rpc_bind), settings.handlers)?;
         options.readers = settings.readers;
-        let rpc = bind(&settings.rpc_bind, "dfs.namenode.rpc-address", options.clone())?;
+        let rpc = bind(&settings.rpc_bind, "dfs.namenode.rpc-address", options)?;
         // Pages show the port that was taken where any free one was asked for.
         settings.rpc_bind = with_port(&settings.rpc_bind, rpc.local_addr().port());
         let service_rpc = match &settings.service_bind {
-            Some(address) => Some(bind(address, "dfs.namenode.servicerpc-address", options)?),
+            Some(address) => {
+                let mut options =
+                    ServerOptions::from_conf(&conf, port_of(address), settings.handlers)?;
+                options.readers = settings.readers;
+                Some(bind(address, "dfs.namenode.servicerpc-address", options)?)
+            }
             None => None,
         };
         let http = http::HttpServer::bind(&settings.http_bind)?;

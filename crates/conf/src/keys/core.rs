@@ -93,9 +93,9 @@ keys! {
     IPC_MAXIMUM_RESPONSE_LENGTH: i32 = "ipc.maximum.response.length", "134217728", Bytes;
     /// Whether a full call queue answers with a retriable error instead of blocking the connection.
     IPC_BACKOFF_ENABLE: bool = "ipc.backoff.enable", "false", Plain;
-    /// Class of the call queue; only the plain queue is implemented.
+    /// Class of the call queue: FairCallQueue or LinkedBlockingQueue.
     IPC_CALLQUEUE_IMPL: String = "ipc.callqueue.impl", "java.util.concurrent.LinkedBlockingQueue", Plain;
-    /// Class that gives calls a priority; only the default one is implemented.
+    /// Class that gives calls a priority: DecayRpcScheduler or DefaultRpcScheduler.
     IPC_SCHEDULER_IMPL: String = "ipc.scheduler.impl", "org.apache.hadoop.ipc.DefaultRpcScheduler", Plain;
     /// How users prove who they are: simple or kerberos.
     HADOOP_SECURITY_AUTHENTICATION: String = "hadoop.security.authentication", "simple", Plain;

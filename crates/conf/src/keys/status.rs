@@ -7,11 +7,25 @@ use super::{find, other_default};
 const UNREAD: &str = include_str!("unread.txt");
 
 /// Implemented names with a part that varies, which stands in brackets.
-pub const PATTERNS: [&str; 4] = [
+pub const PATTERNS: [&str; 18] = [
     "hadoop.proxyuser.[user].groups",
     "hadoop.proxyuser.[user].hosts",
     "hadoop.proxyuser.[user].users",
     "ipc.[port_number].backoff.enable",
+    "ipc.[port_number].callqueue.capacity.weights",
+    "ipc.[port_number].callqueue.impl",
+    "ipc.[port_number].callqueue.overflow.trigger.failover",
+    "ipc.[port_number].cost-provider.impl",
+    "ipc.[port_number].decay-scheduler.backoff.responsetime.enable",
+    "ipc.[port_number].decay-scheduler.backoff.responsetime.thresholds",
+    "ipc.[port_number].decay-scheduler.decay-factor",
+    "ipc.[port_number].decay-scheduler.period-ms",
+    "ipc.[port_number].decay-scheduler.service-users",
+    "ipc.[port_number].decay-scheduler.thresholds",
+    "ipc.[port_number].faircallqueue.multiplexer.weights",
+    "ipc.[port_number].identity-provider.impl",
+    "ipc.[port_number].scheduler.impl",
+    "ipc.[port_number].scheduler.priority.levels",
 ];
 
 /// Keys of Hadoop's code that its default files do not list, and that are not implemented.
@@ -158,7 +172,7 @@ mod tests {
             ("dfs.replication", Some(Status::Implemented)),
             ("hadoop.proxyuser.hive.hosts", Some(Status::Implemented)),
             ("ipc.8020.backoff.enable", Some(Status::Implemented)),
-            ("ipc.8020.cost-provider.impl", Some(Status::NotImplemented)),
+            ("ipc.8020.weighted-cost.handler", Some(Status::NotImplemented)),
             ("dfs.xframe.value", Some(Status::NotImplemented)),
             ("fs.s3a.path.style.access", Some(Status::OtherProgram("S3"))),
             ("dfs.replicatoin", None),

@@ -16,6 +16,8 @@ pub use ids::{CallId, ClientIdentity};
 pub use server::{CallContext, Reply, RpcServer, RpcService, ServerOptions};
 
 #[cfg(test)]
+mod fair_test;
+#[cfg(test)]
 mod limits_test;
 #[cfg(test)]
 mod loopback_test;

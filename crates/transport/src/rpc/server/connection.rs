@@ -2,6 +2,7 @@
 
 use super::contact::{Contact, Progress};
 use super::dispatch::Services;
+use super::fair::{Place, QueuedCall};
 use super::handshake::{Handshake, Step};
 use super::panic::caught;
 use super::request;
@@ -238,11 +239,22 @@ impl Connection {
     /// none goes on, else it could wait for ever.
     fn must_wait(&self) -> bool {
         let options = &self.shared.options;
-        !options.backoff && !self.waiting.is_empty() && self.is_overloaded()
+        if options.backoff || self.waiting.is_empty() {
+            return false;
+        }
+        self.is_overloaded() || self.place().is_some_and(|place| !place.has_room)
+    }
+
+    /// What this connection's next call finds in the queue, where calls are scheduled.
+    fn place(&self) -> Option<Place> {
+        let queue = self.shared.queue.as_ref()?;
+        Some(queue.place_for(&self.handshake.identity().ok()?.user))
     }
 
     fn is_overloaded(&self) -> bool {
-        self.shared.waiting.load(Ordering::Relaxed) >= self.shared.options.waiting_calls_max
+        // Each user's share of the queue is limited instead.
+        self.shared.queue.is_none()
+            && self.shared.waiting.load(Ordering::Relaxed) >= self.shared.options.waiting_calls_max
     }
 
     fn is_idle(&self) -> bool {
@@ -343,8 +355,8 @@ impl Connection {
             let message = format!("IPC server unable to read call parameters: {problem}");
             Failure::fatal(RpcErrorCodeProto::FatalDeserializingRequest, message)
         })?;
-        if self.shared.options.backoff && self.is_overloaded() {
-            return Err(Failure::busy());
+        if self.shared.options.backoff {
+            self.check_backlog()?;
         }
         let context = CallContext {
             user: Arc::clone(&identity.user),
@@ -362,13 +374,34 @@ impl Connection {
         let reply = match self.services.find(&method) {
             Ok(service) => {
                 let service = Arc::clone(service);
-                caught(|| service.call(context, method.method(), param))
-                    .unwrap_or_else(Reply::exception)
+                match &self.shared.queue {
+                    Some(queue) => {
+                        let method = method.method().to_owned();
+                        Reply::Later(queue.push(QueuedCall { service, context, method, param }))
+                    }
+                    None => caught(|| service.call(context, method.method(), param))
+                        .unwrap_or_else(Reply::exception),
+                }
             }
             Err(exception) => Reply::Now(Err(exception)),
         };
         self.take_reply(call.clone(), reply);
         Ok(())
+    }
+
+    /// Refuses a call that is too much (`ipc.<port>.backoff.enable`).
+    fn check_backlog(&self) -> Result<(), Failure> {
+        if self.is_overloaded() {
+            return Err(Failure::busy());
+        }
+        let (Some(queue), Some(place)) = (&self.shared.queue, self.place()) else { return Ok(()) };
+        match place {
+            Place { is_too_slow: true, .. } => Err(Failure::busy()),
+            Place { has_room: true, .. } => Ok(()),
+            _ if queue.fails_over => Err(Failure::fails_over()),
+            Place { is_last: true, .. } => Err(Failure::busy_and_closing()),
+            _ => Err(Failure::busy()),
+        }
     }
 
     fn take_reply(&mut self, call: Answered, reply: Reply) {

@@ -1,6 +1,7 @@
 //! The port and the connections it has taken.
 
 use super::connection;
+use super::fair::{CallQueue, Handlers};
 use super::options::ServerOptions;
 use super::readers::Readers;
 use super::service::RpcService;
@@ -27,6 +28,7 @@ pub struct RpcServer {
     listener: Mutex<Option<StdListener>>,
     accepting: Mutex<Option<JoinHandle<()>>>,
     readers: Mutex<Option<Arc<Readers>>>,
+    handlers: Mutex<Option<Handlers>>,
 }
 
 impl RpcServer {
@@ -39,7 +41,12 @@ impl RpcServer {
         socket.listen(options.backlog)?;
         let listener: StdListener = socket.into();
         let local = listener.local_addr()?;
+        let queue = options
+            .fair
+            .as_ref()
+            .map(|fair| Arc::new(CallQueue::new(fair, options.waiting_calls_max)));
         let shared = Arc::new(Shared {
+            queue,
             options,
             services: Mutex::default(),
             waiting: AtomicUsize::new(0),
@@ -47,7 +54,14 @@ impl RpcServer {
             closed: Rarely::default(),
         });
         let listener = Mutex::new(Some(listener));
-        Ok(Self { shared, local, listener, accepting: Mutex::default(), readers: Mutex::default() })
+        Ok(Self {
+            shared,
+            local,
+            listener,
+            accepting: Mutex::default(),
+            readers: Mutex::default(),
+            handlers: Mutex::default(),
+        })
     }
 
     /// Offers a protocol to connections that are made from now on.
@@ -82,6 +96,10 @@ impl RpcServer {
             count => Some(Arc::new(Readers::start(&options.name, count)?)),
         };
         self.readers.lock().clone_from(&readers);
+        if let Some(queue) = &self.shared.queue {
+            let handlers = Handlers::start(&options.name, queue, options.handlers)?;
+            *self.handlers.lock() = Some(handlers);
+        }
         let task = tokio::spawn(accept_all(listener, Arc::clone(&self.shared), readers));
         *self.accepting.lock() = Some(task);
         Ok(())
@@ -97,8 +115,10 @@ impl RpcServer {
             let _ = task.await;
         }
         let readers = self.readers.lock().take().and_then(Arc::into_inner);
-        if let Some(readers) = readers {
-            let threads = readers.close();
+        let mut threads = readers.map(Readers::close).unwrap_or_default();
+        let handlers = self.handlers.lock().take();
+        threads.extend(handlers.into_iter().flat_map(Handlers::close));
+        if !threads.is_empty() {
             let joined = tokio::task::spawn_blocking(move || {
                 threads.into_iter().for_each(|thread| _ = thread.join());
             });

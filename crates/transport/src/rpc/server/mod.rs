@@ -7,6 +7,7 @@
 mod connection;
 mod contact;
 mod dispatch;
+mod fair;
 mod handshake;
 mod impersonation;
 mod listener;
@@ -19,6 +20,7 @@ mod service;
 mod shared;
 mod waiting;
 
+pub use fair::FairOptions;
 pub use impersonation::ProxyUsers;
 pub use listener::RpcServer;
 pub use options::ServerOptions;

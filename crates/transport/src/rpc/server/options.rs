@@ -1,6 +1,7 @@
 //! A server's limits.
 
 use super::ProxyUsers;
+use super::fair::{FairOptions, backoff};
 use std::sync::Arc;
 use std::time::Duration;
 use zerohop_conf::{Conf, ConfError, keys};
@@ -18,6 +19,10 @@ pub struct ServerOptions {
     /// Whether calls beyond the limit are refused instead of left in the socket
     /// (`ipc.<port>.backoff.enable`).
     pub backoff: bool,
+    /// How calls are scheduled (`ipc.<port>.callqueue.impl`); none: each connection's task answers its calls itself.
+    pub fair: Option<FairOptions>,
+    /// Threads that carry out scheduled calls.
+    pub handlers: usize,
     /// Most connections (`ipc.server.max.connections`). Where that is 0, three quarters of the
     /// descriptors that the process may have: edit log and block files need the others.
     pub connections_max: usize,
@@ -50,18 +55,15 @@ impl ServerOptions {
     /// `ipc.server.handler.queue.size` calls for each).
     pub fn from_conf(conf: &Conf, port: u16, handlers: usize) -> Result<Self, ConfError> {
         let per_handler = usize::try_from(conf.get(&keys::IPC_SERVER_HANDLER_QUEUE_SIZE)?);
-        let by_port = conf.get_raw(&format!("ipc.{port}.backoff.enable"));
-        let backoff = match by_port {
-            Some(value) => value.trim().eq_ignore_ascii_case("true"),
-            None => conf.get(&keys::IPC_BACKOFF_ENABLE)?,
-        };
         let connections_max = positive(conf.get(&keys::IPC_SERVER_MAX_CONNECTIONS)?);
         let unread_timeout = conf.get(&keys::IPC_SERVER_PURGE_INTERVAL)?;
         Ok(Self {
             name: port.to_string(),
             frame_len_max: positive(conf.get(&keys::IPC_MAXIMUM_DATA_LENGTH)?),
             waiting_calls_max: handlers.max(1) * per_handler.unwrap_or(100).max(1),
-            backoff,
+            backoff: backoff(conf, port)?,
+            fair: FairOptions::from_conf(conf, port)?,
+            handlers: handlers.max(1),
             connections_max: match connections_max {
                 0 => connections_by_descriptors(),
                 limit => limit,

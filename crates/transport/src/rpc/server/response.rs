@@ -62,6 +62,18 @@ impl Failure {
             exception: JavaException::Retriable.with("Server too busy"),
         }
     }
+
+    /// A refusal of a user who calls more than all others; it ends the connection.
+    pub(super) fn busy_and_closing() -> Self {
+        let exception = JavaException::Retriable.with("Server too busy - disconnecting");
+        Self { fatal: true, ..Self { exception, ..Self::busy() } }
+    }
+
+    /// A refusal that sends the client to another server.
+    pub(super) fn fails_over() -> Self {
+        let text = "Server too busy - disconnect and failover";
+        Self { fatal: true, exception: JavaException::Standby.with(text), ..Self::busy() }
+    }
 }
 
 /// Appends what a service answered.

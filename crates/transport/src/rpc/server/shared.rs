@@ -1,6 +1,7 @@
 //! What all connections of a server share.
 
 use super::dispatch::Services;
+use super::fair::CallQueue;
 use super::options::ServerOptions;
 use crate::rarely::Rarely;
 use parking_lot::Mutex;
@@ -16,4 +17,6 @@ pub(super) struct Shared {
     pub(super) connections: AtomicUsize,
     /// Lines about connections that were closed or not taken.
     pub(super) closed: Rarely,
+    /// Calls that wait for a handler, where calls are scheduled.
+    pub(super) queue: Option<Arc<CallQueue>>,
 }
