@@ -48,6 +48,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn find(&self, name: &str) -> Option<(String, String)> {
+        let name = name.strip_prefix("ipc.").unwrap_or(name);
         let names = [format!("ipc.{}.{name}", self.port), format!("ipc.{name}")];
         // A default is no answer: what the other keys say comes before it.
         let mut set = names.into_iter().filter(|name| self.conf.is_set(name));
@@ -97,19 +98,19 @@ impl FairOptions {
     /// # Errors
     /// If a class is named that is not here, or a value does not fit.
     pub fn from_conf(conf: &Conf, port: u16) -> Result<Option<Self>, ConfError> {
-        let keys = Reader { conf, port };
-        let queue = keys.class(
-            "callqueue.impl",
+        let reader = Reader { conf, port };
+        let queue = reader.class(
+            keys::IPC_CALLQUEUE_IMPL.name,
             &[FAIR_QUEUE, PLAIN_QUEUE],
             "org.apache.hadoop.ipc.FairCallQueue or java.util.concurrent.LinkedBlockingQueue",
         )?;
-        let scheduler = keys.class(
-            "scheduler.impl",
+        let scheduler = reader.class(
+            keys::IPC_SCHEDULER_IMPL.name,
             &[DECAY_SCHEDULER, PLAIN_SCHEDULER],
             "org.apache.hadoop.ipc.DecayRpcScheduler or org.apache.hadoop.ipc.DefaultRpcScheduler",
         )?;
-        keys.class("identity-provider.impl", &[USER_IDENTITY], USER_IDENTITY)?;
-        keys.class("cost-provider.impl", &[CALL_COST], CALL_COST)?;
+        reader.class("identity-provider.impl", &[USER_IDENTITY], USER_IDENTITY)?;
+        reader.class("cost-provider.impl", &[CALL_COST], CALL_COST)?;
         if queue != FAIR_QUEUE {
             if scheduler == DECAY_SCHEDULER {
                 tracing::warn!(
@@ -118,14 +119,14 @@ impl FairOptions {
             }
             return Ok(None);
         }
-        let levels = keys
+        let levels = reader
             .parsed(
                 &["scheduler.priority.levels", "faircallqueue.priority-levels"],
                 "a number from 1 to 64",
                 |text| text.parse().ok().filter(|levels| (1..=LEVELS_MAX).contains(levels)),
             )?
             .unwrap_or(4);
-        keys.fair(levels, scheduler != PLAIN_SCHEDULER).map(Some)
+        reader.fair(levels, scheduler != PLAIN_SCHEDULER).map(Some)
     }
 }
 
