@@ -1,9 +1,11 @@
 //! What was looked up, how old it is, and what is being looked up.
 
-use super::GroupList;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// A user's groups, primary one first.
+pub type GroupList = Arc<[String]>;
 
 /// Most users that are remembered.
 const CACHED_MAX: usize = 4096;

@@ -7,15 +7,14 @@
 mod cache;
 mod system;
 
+pub use cache::GroupList;
+
 use cache::{Cache, Found};
 use parking_lot::{Condvar, Mutex};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zerohop_conf::{Conf, keys};
-
-/// A user's groups, primary one first.
-pub type GroupList = Arc<[String]>;
 
 type LookUp = dyn Fn(&str) -> Vec<String> + Send + Sync;
 
