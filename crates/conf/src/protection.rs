@@ -95,7 +95,7 @@ pub const PROTECTIONS: &[Protection] = &[
     row("dfs.ha.fencing.methods", NAMENODE, Accepts::Nothing, "failover is not implemented, and nobody fences this NameNode"),
     row("dfs.ha.nn.not-become-active-in-safemode", NAMENODE, OFF, "failover is not implemented"),
     // Which DataNodes may join, and where replicas go.
-    row("dfs.namenode.hosts.provider.classname", NAMENODE, Accepts::Words(&["org.apache.hadoop.hdfs.server.blockmanagement.HostFileManager"]), "host files of another form (JSON) are not read"),
+    row("dfs.namenode.hosts.provider.classname", NAMENODE, Accepts::Words(&["org.apache.hadoop.hdfs.server.blockmanagement.HostFileManager", "org.apache.hadoop.hdfs.server.blockmanagement.CombinedHostFileManager"]), "host files of other classes are not read"),
     row("dfs.namenode.reject-unresolved-dn-topology-mapping", NAMENODE, OFF, "DataNodes whose rack is not known are not refused"),
     row("dfs.block.replicator.classname", NAMENODE, Accepts::Words(&["org.apache.hadoop.hdfs.server.blockmanagement.BlockPlacementPolicyDefault"]), "only the default placement of replicas is implemented"),
     row("net.topology.impl", NAMENODE, Accepts::Words(&["org.apache.hadoop.net.NetworkTopology"]), "only the topology of racks is implemented"),

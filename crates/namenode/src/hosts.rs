@@ -1,7 +1,9 @@
 //! The host files: which DataNodes may register (`dfs.hosts`), which are to be taken out of service
 //! (`dfs.hosts.exclude`). One name or address a line, with a port if only one of several DataNodes
-//! there is meant; `#` begins a comment.
+//! there is meant; `#` begins a comment. With `dfs.namenode.hosts.provider.classname` `dfs.hosts` is one
+//! file of JSON instead.
 
+use crate::hosts_json::JsonHosts;
 use parking_lot::RwLock;
 use std::collections::HashSet;
 use std::io;
@@ -16,6 +18,7 @@ const ANY_PORT: u16 = 0;
 pub(crate) struct Hosts {
     include: Option<String>,
     exclude: Option<String>,
+    is_json: bool,
     lists: RwLock<Lists>,
 }
 
@@ -24,6 +27,7 @@ struct Lists {
     /// Empty: everybody.
     include: List,
     exclude: List,
+    json: Option<JsonHosts>,
 }
 
 /// What the names and addresses of a file stand for.
@@ -34,26 +38,54 @@ impl Hosts {
     pub(crate) fn from_conf(conf: &Conf) -> io::Result<Self> {
         let file = |key| conf.get(key).ok().flatten().filter(|file: &String| !file.is_empty());
         let (include, exclude) = (file(&keys::DFS_HOSTS), file(&keys::DFS_HOSTS_EXCLUDE));
-        let hosts = Self { include, exclude, lists: RwLock::default() };
+        let is_json = is_json(conf)?;
+        let hosts = Self { include, exclude, is_json, lists: RwLock::default() };
         hosts.refresh()?;
         Ok(hosts)
     }
 
     /// Reads the files again. Looks names up: blocks.
     pub(crate) fn refresh(&self) -> io::Result<()> {
+        if self.is_json {
+            let json = self.include.as_deref().map(JsonHosts::read).transpose()?;
+            *self.lists.write() = Lists { json, ..Lists::default() };
+            return Ok(());
+        }
         let (include, exclude) = (read(self.include.as_deref())?, read(self.exclude.as_deref())?);
-        *self.lists.write() = Lists { include, exclude };
+        *self.lists.write() = Lists { include, exclude, json: None };
         Ok(())
+    }
+
+    /// The upgrade domain that a file of JSON gives a DataNode.
+    pub(crate) fn upgrade_domain(&self, id: &DatanodeId) -> Option<String> {
+        self.lists.read().json.as_ref()?.upgrade_domain(id)
     }
 
     pub(crate) fn judge(&self, id: &DatanodeId) -> Admission {
         let lists = self.lists.read();
+        if let Some(json) = &lists.json {
+            return json.judge(id);
+        }
         if !lists.include.is_empty() && !has(&lists.include, id) {
             Admission::Refused
         } else if has(&lists.exclude, id) {
             Admission::Excluded
         } else {
             Admission::Allowed
+        }
+    }
+}
+
+/// Whether `dfs.hosts` is a file of JSON.
+fn is_json(conf: &Conf) -> io::Result<bool> {
+    let key = &keys::DFS_NAMENODE_HOSTS_PROVIDER_CLASSNAME;
+    let class = conf.get(key).map_err(io::Error::other)?;
+    match class.rsplit('.').next().unwrap_or_default() {
+        "HostFileManager" => Ok(false),
+        "CombinedHostFileManager" => Ok(true),
+        _ => {
+            let expected = "HostFileManager or CombinedHostFileManager";
+            Err(io::Error::other(conf.misfit(key.name, expected)))
         }
     }
 }
@@ -114,8 +146,8 @@ mod tests {
     use super::*;
 
     fn hosts(include: &str, exclude: &str) -> Hosts {
-        let lists = Lists { include: parse(include).0, exclude: parse(exclude).0 };
-        Hosts { include: None, exclude: None, lists: RwLock::new(lists) }
+        let lists = Lists { include: parse(include).0, exclude: parse(exclude).0, json: None };
+        Hosts { include: None, exclude: None, is_json: false, lists: RwLock::new(lists) }
     }
 
     fn node(ip: &str, host: &str, xfer_port: u32) -> DatanodeId {

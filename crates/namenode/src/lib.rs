@@ -14,6 +14,7 @@ mod convert;
 mod core;
 mod error;
 mod hosts;
+mod hosts_json;
 mod http;
 mod identity;
 mod loader;

@@ -27,6 +27,9 @@ pub(crate) async fn run(core: Arc<Core>) -> Infallible {
             for node in namespace.blocks.finish_decommissions() {
                 tracing::info!("Decommissioning complete for node {node}");
             }
+            for (node, state) in namespace.blocks.advance_maintenance() {
+                tracing::info!("Maintenance: node {node} is {}", state.name());
+            }
             namespace.blocks.safe_mode().is_starting()
         });
         if was_safe && !is_safe {

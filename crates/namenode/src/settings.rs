@@ -189,16 +189,22 @@ fn replication_limits(conf: &Conf) -> Result<(u16, u16), ConfError> {
 
 fn block_params(conf: &Conf) -> Result<BlockParams, Error> {
     let (replication_min, replication_max) = replication_limits(conf)?;
+    let replication_default = replicas(conf, &keys::DFS_REPLICATION)?;
     Ok(BlockParams {
         replication_min,
         replication_max,
-        replication_default: replicas(conf, &keys::DFS_REPLICATION)?,
+        replication_default,
         transfer_streams_max: conf.get(&keys::DFS_NAMENODE_REPLICATION_MAX_STREAMS)?.max(0)
             as usize,
         transfer_streams_hard_max: conf
             .get(&keys::DFS_NAMENODE_REPLICATION_MAX_STREAMS_HARD_LIMIT)?
             .max(0) as usize,
         invalidate_limit: conf.get(&keys::DFS_BLOCK_INVALIDATE_LIMIT)?.max(1) as usize,
+        maintenance_replication_min: conf.get_as(
+            &keys::DFS_NAMENODE_MAINTENANCE_REPLICATION_MIN,
+            "a number from 0 to dfs.replication",
+            |count| u16::try_from(count).ok().filter(|count| *count <= replication_default),
+        )?,
         deletion_delay_ms: millis(conf.get(&keys::DFS_NAMENODE_STARTUP_DELAY_BLOCK_DELETION_SEC)?),
         excess_timeout_ms: or_default(
             conf,

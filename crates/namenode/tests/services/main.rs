@@ -3,6 +3,7 @@
 mod checkpoints;
 mod harness;
 mod held;
+mod hosts;
 mod limits;
 mod pages;
 mod restored;

@@ -9,6 +9,8 @@ pub enum Admission {
     Allowed,
     /// Its replicas are copied away, then nothing depends on it any more.
     Excluded,
+    /// It is away until this instant (ms since 1970).
+    Maintenance(u64),
     /// It may not register.
     Refused,
 }
@@ -27,19 +29,25 @@ impl BlockManager {
         let (uuid, admin) = (known.id.uuid.clone(), known.admin);
         let leaving =
             matches!(admin, AdminState::DecommissionInProgress | AdminState::Decommissioned);
+        let alive = known.alive;
         match judge(&known.id) {
-            Admission::Allowed if leaving => self.set_admin_state(&uuid, AdminState::Normal),
+            Admission::Maintenance(until_ms) if until_ms > self.now.wall_ms => {
+                self.start_maintenance(node, until_ms);
+            }
+            Admission::Allowed | Admission::Maintenance(_) if admin != AdminState::Normal => {
+                self.end_maintenance(node, AdminState::Normal);
+            }
             Admission::Excluded if !leaving => {
                 // Nothing can be copied from a dead one, and it holds nothing that counts.
-                let next = if known.alive {
+                let next = if alive {
                     AdminState::DecommissionInProgress
                 } else {
                     AdminState::Decommissioned
                 };
-                self.set_admin_state(&uuid, next);
+                self.end_maintenance(node, next);
             }
             Admission::Refused => self.remove_node(&uuid),
-            Admission::Allowed | Admission::Excluded => {}
+            Admission::Allowed | Admission::Excluded | Admission::Maintenance(_) => {}
         }
     }
 
@@ -70,7 +78,7 @@ impl BlockManager {
 
     /// What a DataNode holds is known: it reported every storage, and lives. Of a dead one nothing is known any more,
     /// so there must be no block that might need it.
-    fn is_accounted_for(&self, node: NodeIdx) -> bool {
+    pub(super) fn is_accounted_for(&self, node: NodeIdx) -> bool {
         let Some(known) = self.nodes.node(node) else { return false };
         let storages = known.storages.iter().filter_map(|storage| self.nodes.storage(*storage));
         let mut working = storages.filter(|storage| !storage.failed).peekable();

@@ -242,7 +242,7 @@ impl BlockManager {
                     known.id.xfer_addr()
                 );
             }
-            self.lose(node);
+            self.lose_silent(node);
             self.expired_heartbeats += 1;
         }
         self.roll_schedules();
@@ -261,16 +261,33 @@ impl BlockManager {
         self.removed.roll();
     }
 
-    /// A DataNode is dead: its replicas do not count any more.
+    /// A DataNode is dead: its replicas do not count any more, unless it is away for maintenance.
+    fn lose_silent(&mut self, node: NodeIdx) {
+        if self.nodes.node(node).is_some_and(|known| known.admin.is_maintenance()) {
+            self.mark_dead(node);
+        } else {
+            self.lose(node);
+        }
+    }
+
     fn lose(&mut self, node: NodeIdx) {
+        self.mark_dead(node);
+        self.drop_replicas_of(node);
+    }
+
+    fn mark_dead(&mut self, node: NodeIdx) {
         let Some(known) = self.nodes.node_mut(node) else { return };
         known.alive = false;
         known.invalidate.clear();
         known.transfers.clear();
         known.recoveries.clear();
         known.cache = NodeCache::default();
-        let storages = known.storages.clone();
         self.count_racks();
+    }
+
+    pub(super) fn drop_replicas_of(&mut self, node: NodeIdx) {
+        let storages =
+            self.nodes.node(node).map(|known| known.storages.clone()).unwrap_or_default();
         for storage in storages {
             let Some(known) = self.nodes.storage_mut(storage) else { continue };
             known.unknown.clear();

@@ -213,7 +213,10 @@ impl BlockManager {
         }
         self.map.set_state(slot, BlockState::UnderConstruction);
         self.keep_what_is_not_deleted_yet(slot, stored.block);
-        let targets = self.live_storages(slot);
+        let mut targets = self.live_storages(slot);
+        if targets.iter().any(|storage| !self.is_away(*storage)) {
+            targets.retain(|storage| !self.is_away(*storage));
+        }
         self.constructions.insert(slot, Construction::with_targets(stored.block.stamp, &targets));
         Ok(())
     }

@@ -34,10 +34,12 @@ impl BlockManager {
     /// Storages a client may be sent to; when all replicas are corrupt those, so that it can say what is wrong.
     fn readable(&self, slot: Slot) -> (Storages, bool) {
         let all = self.map.storages(slot);
-        let good: Storages =
-            all.iter().copied().filter(|storage| !self.is_corrupt(slot, *storage)).collect();
-        let corrupt = good.is_empty() && !all.is_empty();
-        (if corrupt { Storages::from_slice(all) } else { good }, corrupt)
+        let good = |storage: &StorageIdx| !self.is_corrupt(slot, *storage);
+        if !all.is_empty() && !all.iter().any(good) {
+            return (Storages::from_slice(all), true);
+        }
+        let reachable = |storage: &StorageIdx| good(storage) && !self.is_away(*storage);
+        (all.iter().copied().filter(reachable).collect(), false)
     }
 
     /// Locations of chosen storages, in their order: a pipeline's.

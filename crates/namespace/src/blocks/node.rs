@@ -22,6 +22,8 @@ pub(super) struct Node {
     pub(super) scheduled: Schedule,
     pub(super) alive: bool,
     pub(super) admin: AdminState,
+    /// When its maintenance ends, ms since 1970.
+    pub(super) maintenance_until_ms: u64,
     pub(super) xceivers: u32,
     pub(super) transfers_running: u32,
     pub(super) failed_volumes: u32,

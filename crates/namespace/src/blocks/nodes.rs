@@ -84,6 +84,7 @@ impl Nodes {
             scheduled: Schedule::default(),
             alive: false,
             admin: AdminState::Normal,
+            maintenance_until_ms: 0,
             xceivers: 0,
             transfers_running: 0,
             failed_volumes: 0,

@@ -15,6 +15,8 @@ pub struct BlockParams {
     pub transfer_streams_hard_max: usize,
     /// `dfs.block.invalidate.limit`: deletions in one command.
     pub invalidate_limit: usize,
+    /// `dfs.namenode.maintenance.replication.min`: live replicas of a block whose others are in maintenance.
+    pub maintenance_replication_min: u16,
     /// `dfs.namenode.startup.delay.block.deletion.sec`, in milliseconds.
     pub deletion_delay_ms: u64,
     /// `dfs.namenode.excess.redundancy.timeout-sec`, in milliseconds.
@@ -68,6 +70,7 @@ impl Default for BlockParams {
             transfer_streams_max: 2,
             transfer_streams_hard_max: 4,
             invalidate_limit: 1000,
+            maintenance_replication_min: 1,
             deletion_delay_ms: 0,
             excess_timeout_ms: 3_600_000,
             excess_timeout_check_limit: 1000,

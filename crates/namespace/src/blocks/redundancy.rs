@@ -25,7 +25,7 @@ impl BlockManager {
         let expected = u32::from(entry.replication());
         self.keep_needed_excess(slot, expected);
         let counts = self.count(slot);
-        let enough = counts.live + counts.maintenance + counts.pending >= expected;
+        let enough = counts.live + counts.pending >= self.live_needed(&counts, expected);
         let spread = counts.pending > 0 || self.is_well_spread(slot, expected);
         if enough && spread {
             self.redundancy.dequeue(slot);
@@ -188,9 +188,9 @@ impl BlockManager {
         };
         let (block, expected) = (stored.block, u32::from(stored.replication));
         let counts = self.count(slot);
-        let have = counts.live + counts.maintenance + counts.pending;
-        let wanted =
-            expected.saturating_sub(have).max(u32::from(!self.is_well_spread(slot, expected)));
+        let have = counts.live + counts.pending;
+        let lacking = self.live_needed(&counts, expected).saturating_sub(have);
+        let wanted = lacking.max(u32::from(!self.is_well_spread(slot, expected)));
         let Some(source) = self.choose_source(slot, priority) else { return false };
         let (chosen, unusable) = self.kept_and_unusable(slot);
         let request = PlacementRequest {

@@ -70,6 +70,11 @@ pub enum AdminState {
 }
 
 impl AdminState {
+    /// Away for a while, or about to be.
+    pub fn is_maintenance(self) -> bool {
+        matches!(self, Self::EnteringMaintenance | Self::InMaintenance)
+    }
+
     /// As Hadoop's pages call it (`DatanodeInfo.AdminStates`).
     pub fn name(self) -> &'static str {
         match self {

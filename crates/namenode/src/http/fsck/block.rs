@@ -23,8 +23,8 @@ impl Fsck<'_> {
                 format!("DatanodeInfoWithStorage[{address},{},{kind}]", location.storage_id)
             };
             if upgrade_domains {
-                // They come from a hosts file of JSON, which this NameNode does not read.
-                text.push_str("(ud=undefined)");
+                let domain = self.core.hosts.upgrade_domain(&location.node.id);
+                _ = write!(text, "(ud={})", domain.as_deref().unwrap_or("undefined"));
             }
             if replica_details {
                 _ = write!(text, "({})", self.detail(replica));

@@ -4,6 +4,7 @@ mod cached;
 mod construction;
 mod decommission;
 mod extra;
+mod maintenance;
 mod placement;
 mod redundancy;
 mod reports;

@@ -1,0 +1,101 @@
+//! DataNodes that are away for a while: their replicas count, and are copied only as far as
+//! `dfs.namenode.maintenance.replication.min` asks.
+
+use super::map::Slot;
+use super::{AdminState, BlockManager, BlockState, NodeIdx, ReplicaCounts, StorageIdx};
+
+/// Wall-clock milliseconds that stand for a maintenance without an end.
+pub const NO_EXPIRY_MS: u64 = u64::MAX;
+
+impl BlockManager {
+    /// An operator takes a DataNode away until this instant (ms since 1970). Of one that is dead nothing can be copied: it is
+    /// in maintenance at once.
+    pub(super) fn start_maintenance(&mut self, node: NodeIdx, until_ms: u64) {
+        let Some(known) = self.nodes.node_mut(node) else { return };
+        known.maintenance_until_ms = until_ms;
+        if known.admin.is_maintenance() {
+            return;
+        }
+        let is_nothing_to_copy = !known.alive || known.admin == AdminState::Decommissioned;
+        let uuid = known.id.uuid.clone();
+        let next = if is_nothing_to_copy {
+            AdminState::InMaintenance
+        } else {
+            AdminState::EnteringMaintenance
+        };
+        self.set_admin_state(&uuid, next);
+    }
+
+    /// A DataNode serves again, or is decommissioned. A dead one's replicas were counted as long as it was in maintenance.
+    pub(super) fn end_maintenance(&mut self, node: NodeIdx, next: AdminState) {
+        let Some(known) = self.nodes.node_mut(node) else { return };
+        let (uuid, alive, was_away) =
+            (known.id.uuid.clone(), known.alive, known.admin.is_maintenance());
+        self.set_admin_state(&uuid, next);
+        if was_away && !alive {
+            self.drop_replicas_of(node);
+        }
+    }
+
+    /// DataNodes whose blocks all have enough replicas elsewhere are in maintenance, and those whose time is over serve
+    /// again; returns their names and new states.
+    pub fn advance_maintenance(&mut self) -> Vec<(String, AdminState)> {
+        let mut changed = Vec::new();
+        for node in (0..self.nodes.nodes.len() as u32).map(NodeIdx) {
+            let Some(known) = self.nodes.node(node).filter(|known| known.admin.is_maintenance())
+            else {
+                continue;
+            };
+            let (name, uuid) = (known.id.xfer_addr(), known.id.uuid.clone());
+            if known.maintenance_until_ms <= self.now.wall_ms {
+                self.end_maintenance(node, AdminState::Normal);
+                changed.push((name, AdminState::Normal));
+            } else if known.admin == AdminState::EnteringMaintenance && self.may_be_away(node) {
+                self.set_admin_state(&uuid, AdminState::InMaintenance);
+                changed.push((name, AdminState::InMaintenance));
+            }
+        }
+        changed
+    }
+
+    /// Every storage has been reported, and every block has the least replicas elsewhere. A block that is being written
+    /// keeps its DataNode.
+    fn may_be_away(&self, node: NodeIdx) -> bool {
+        if self.safe_mode.is_on() || !self.is_accounted_for(node) {
+            return false;
+        }
+        let Some(known) = self.nodes.node(node) else { return false };
+        let storages = known.storages.iter().filter_map(|storage| self.nodes.storage(*storage));
+        storages.flat_map(|storage| storage.blocks.iter()).all(|slot| self.is_covered(slot))
+    }
+
+    fn is_covered(&self, slot: Slot) -> bool {
+        let Some(entry) = self.map.get(slot) else { return true };
+        entry.state() == BlockState::Complete
+            && self.count(slot).live >= self.kept_in_maintenance(u32::from(entry.replication()))
+    }
+
+    fn kept_in_maintenance(&self, expected: u32) -> u32 {
+        expected.min(u32::from(self.params.maintenance_replication_min))
+    }
+
+    /// How many live replicas a block needs beside those in maintenance.
+    pub(super) fn live_needed(&self, counts: &ReplicaCounts, expected: u32) -> u32 {
+        let others = expected.saturating_sub(counts.maintenance);
+        if counts.maintenance == 0 {
+            expected
+        } else {
+            others.max(self.kept_in_maintenance(expected))
+        }
+    }
+
+    /// Whether readers are kept from a replica: its DataNode is in maintenance, or died on the way there.
+    pub(super) fn is_away(&self, storage: StorageIdx) -> bool {
+        let node = self.nodes.node_of(storage).and_then(|node| self.nodes.node(node));
+        node.is_some_and(|node| match node.admin {
+            AdminState::InMaintenance => true,
+            AdminState::EnteringMaintenance => !node.alive,
+            _ => false,
+        })
+    }
+}
