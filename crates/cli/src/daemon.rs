@@ -111,7 +111,8 @@ fn format(conf: &Conf, mut options: FormatOptions, ask: bool) -> Outcome<i32> {
             "dfs.namenode.support.allow.format is false, so nothing is formatted",
         ));
     }
-    if !options.force {
+    // What must not be formatted again is refused below, with or without a yes.
+    if !options.force && !conf.get(&keys::DFS_REFORMAT_DISABLED)? {
         for folder in folders_with_data(conf)? {
             if !ask {
                 eprintln!(

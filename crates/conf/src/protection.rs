@@ -69,8 +69,6 @@ pub const PROTECTIONS: &[Protection] = &[
     row("hadoop.security.impersonation.provider.class", SERVERS, Accepts::Words(&["org.apache.hadoop.security.authorize.DefaultImpersonationProvider"]), "only the default rules of hadoop.proxyuser.* are implemented"),
     row("hadoop.security.key.provider.path", NAMENODE, Accepts::Nothing, "encryption zones are not implemented: files would be kept as plain text"),
     row("dfs.namenode.inode.attributes.provider.class", NAMENODE, Accepts::Nothing, "external authorizers (INodeAttributeProvider) are not implemented"),
-    row("dfs.storage.policy.permissions.superuser-only", NAMENODE, OFF, "whoever may write to a path may set its storage policy"),
-    row("dfs.reformat.disabled", NAMENODE, OFF, "formatting directories that hold data cannot be forbidden; dfs.namenode.support.allow.format=false forbids all formatting"),
     // What others on the network can read or change.
     row("hadoop.rpc.protection", ALL, Accepts::Words(&["authentication"]), "RPC is neither signed nor encrypted"),
     row("hadoop.security.saslproperties.resolver.class", ALL, Accepts::Nothing, "RPC is neither signed nor encrypted"),

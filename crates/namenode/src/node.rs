@@ -27,7 +27,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use zerohop_conf::{Conf, Role, check_protections};
+use zerohop_conf::{Conf, Role, check_protections, keys};
 use zerohop_journal::layout::LayoutVersion;
 use zerohop_namespace::Namespace;
 use zerohop_namespace::blocks::BlockManager;
@@ -54,7 +54,17 @@ impl NameNode {
         check_protections(conf, Role::NameNode)?;
         let settings = Settings::from_conf_for_format(conf)?;
         let namespace = Namespace::new(settings.1, BlockManager::new(settings.0));
-        let info = NameStorage::format(StorageConfig::from_conf(conf)?, options, |info, image| {
+        let storage = StorageConfig::from_conf(conf)?;
+        if conf.get(&keys::DFS_REFORMAT_DISABLED)?
+            && let Some(path) = NameStorage::dirs_with_data(&storage).first()
+        {
+            return Err(Error::Invalid(format!(
+                "NameNode format aborted as reformat is disabled for this cluster: {} holds data, and \
+                 dfs.reformat.disabled is true",
+                path.display()
+            )));
+        }
+        let info = NameStorage::format(storage, options, |info, image| {
             namespace.save_image(image, image_info(info, TxId(0)))
         })?;
         tracing::info!(

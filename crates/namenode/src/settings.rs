@@ -262,6 +262,8 @@ fn namespace_params(conf: &Conf) -> Result<NamespaceParams, Error> {
         posix_acl_inheritance: conf.get(&keys::DFS_NAMENODE_POSIX_ACL_INHERITANCE_ENABLED)?,
         xattrs_enabled: conf.get(&keys::DFS_NAMENODE_XATTRS_ENABLED)?,
         storage_policy_enabled: conf.get(&keys::DFS_STORAGE_POLICY_ENABLED)?,
+        storage_policy_superuser_only: conf
+            .get(&keys::DFS_STORAGE_POLICY_PERMISSIONS_SUPERUSER_ONLY)?,
         component_len_max: conf.get(&keys::DFS_NAMENODE_FS_LIMITS_MAX_COMPONENT_LENGTH)?.max(0)
             as usize,
         directory_items_max: conf.get_as(

@@ -17,6 +17,8 @@ pub struct NamespaceParams {
     pub xattrs_enabled: bool,
     /// dfs.storage.policy.enabled
     pub storage_policy_enabled: bool,
+    /// dfs.storage.policy.permissions.superuser-only
+    pub storage_policy_superuser_only: bool,
     /// dfs.namenode.fs-limits.max-component-length
     pub component_len_max: usize,
     /// dfs.namenode.fs-limits.max-directory-items
@@ -79,6 +81,7 @@ impl Default for NamespaceParams {
             posix_acl_inheritance: true,
             xattrs_enabled: true,
             storage_policy_enabled: true,
+            storage_policy_superuser_only: false,
             component_len_max: 255,
             directory_items_max: 1024 * 1024,
             block_size_min: 1024 * 1024,

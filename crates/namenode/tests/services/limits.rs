@@ -114,3 +114,14 @@ async fn ha_transitions_asked_for_by_others_were_not_refused_for_that() {
     let state = GetServiceStatusRequestProto {};
     let _: GetServiceStatusResponseProto = call(&eve, "getServiceStatus", state).await;
 }
+
+/// dfs.reformat.disabled was accepted and had no effect.
+#[tokio::test(flavor = "multi_thread")]
+async fn directories_with_data_were_formatted_where_that_is_disabled() {
+    use zerohop_namenode::{FormatOptions, NameNode};
+    let harness = Harness::with(&[("dfs.reformat.disabled", "true")]).await;
+    harness.node.stop().await;
+    let options = FormatOptions { force: true, ..FormatOptions::default() };
+    let refused = NameNode::format(&harness.conf, options).unwrap_err().to_string();
+    assert!(refused.contains("reformat is disabled"), "{refused}");
+}

@@ -26,7 +26,7 @@ impl Namespace {
     /// As Hadoop's `setStoragePolicy`.
     pub fn set_storage_policy(&mut self, ctx: &OpContext, path: &str, policy: &str) -> Result<()> {
         self.begin(ctx, || format!("Cannot set storage policy for {path}"))?;
-        self.check_policies_enabled("set storage policy")?;
+        self.check_policy_change(ctx, "set storage policy", "setStoragePolicy")?;
         match StoragePolicy::by_name(policy) {
             Some(policy) => self.put_policy(ctx, path, policy.id),
             None => illegal(format!("Cannot find a block policy with the name {policy}")),
@@ -39,17 +39,20 @@ impl Namespace {
     /// As Hadoop's `unsetStoragePolicy`.
     pub fn unset_storage_policy(&mut self, ctx: &OpContext, path: &str) -> Result<()> {
         self.begin(ctx, || format!("Cannot unset storage policy for {path}"))?;
-        self.check_policies_enabled("unset storage policy")?;
+        self.check_policy_change(ctx, "unset storage policy", "unsetStoragePolicy")?;
         self.put_policy(ctx, path, policy::UNSPECIFIED)
     }
 
-    fn check_policies_enabled(&self, operation: &str) -> Result<()> {
-        if self.params.storage_policy_enabled {
-            return Ok(());
+    fn check_policy_change(&self, ctx: &OpContext, readable: &str, method: &str) -> Result<()> {
+        if !self.params.storage_policy_enabled {
+            return crate::fail::io(format!(
+                "Failed to {readable} since dfs.storage.policy.enabled is set to false."
+            ));
         }
-        crate::fail::io(format!(
-            "Failed to {operation} since dfs.storage.policy.enabled is set to false."
-        ))
+        if self.params.storage_policy_superuser_only {
+            self.check_superuser(ctx, method)?;
+        }
+        Ok(())
     }
 
     fn put_policy(&mut self, ctx: &OpContext, path: &str, policy_id: u8) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Times, replication, storage policies.
 
 use crate::world::{World, kind};
+use zerohop_namespace::NamespaceParams;
 use zerohop_namespace::blocks::{ReplicaEvent, StorageType};
 use zerohop_wire::JavaException;
 
@@ -62,6 +63,22 @@ fn replication_is_for_files() {
     assert_eq!(kind(world.namespace.set_replication(&root, "/f", 0)), JavaException::Io);
     assert_eq!(world.stat("/f").unwrap().replication, 1);
     world.check_replay();
+}
+
+/// dfs.storage.policy.permissions.superuser-only was accepted and had no effect.
+#[test]
+fn storage_policies_were_everybodys_where_only_the_superuser_may_set_them() {
+    let params =
+        NamespaceParams { storage_policy_superuser_only: true, ..NamespaceParams::default() };
+    let mut world = World::with(params);
+    let (root, eve) = (world.root(), world.user("eve", &["eve"]));
+    world.write("/d/f", &[1]);
+    world.namespace.set_owner(&root, "/d", Some("eve"), None).unwrap();
+    let set = world.namespace.set_storage_policy(&eve, "/d", "cold");
+    assert_eq!(kind(set), JavaException::AccessControl);
+    let unset = world.namespace.unset_storage_policy(&eve, "/d");
+    assert_eq!(kind(unset), JavaException::AccessControl);
+    world.namespace.set_storage_policy(&root, "/d", "cold").unwrap();
 }
 
 #[test]
