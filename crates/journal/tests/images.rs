@@ -12,12 +12,12 @@ fn sample() -> (Vec<u8>, [u8; 16]) {
     let mut writer = ImageWriter::new(&mut bytes);
     let counters = NameSystemSection { transaction_id: Some(9), ..Default::default() };
     writer.message(&counters).unwrap();
-    writer.end(SectionName::NsInfo);
+    writer.end(SectionName::NsInfo).unwrap();
     writer.message(&StringTableSection { num_entry: Some(2), mask_bits: None }).unwrap();
     for (id, text) in [(1, "alice"), (2, "staff")] {
         writer.message(&Entry { id: Some(id), str: Some(text.to_owned()) }).unwrap();
     }
-    writer.end(SectionName::StringTable);
+    writer.end(SectionName::StringTable).unwrap();
     let digest = writer.finish().unwrap();
     (bytes, digest)
 }

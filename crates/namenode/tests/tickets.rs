@@ -19,7 +19,7 @@ fn log() -> (TempDir, EditLog) {
     let config = StorageConfig::new(vec![root.path().join("name")]);
     let write = |_: &StorageInfo, image: &mut ImageWriter<'_>| {
         image.message(&NameSystemSection { transaction_id: Some(0), ..Default::default() })?;
-        image.end(SectionName::NsInfo);
+        image.end(SectionName::NsInfo)?;
         Ok(())
     };
     NameStorage::format(config.clone(), FormatOptions::default(), write).unwrap();

@@ -9,13 +9,15 @@
 //! stream. The summary says where each section is, so readers take them in their own order.
 //! What the messages mean is the namespace's matter. Source: `FSImageFormatProtobuf`.
 
+mod format;
 mod md5;
 mod reader;
 mod writer;
 
+pub use format::{ImageCodec, ImageFormat, ImageParts};
 pub use md5::{md5_path, read_md5, verify_md5, write_md5};
-pub use reader::{ImageReader, SectionReader};
-pub use writer::ImageWriter;
+pub use reader::{Batch, ImageReader, SectionErrors, SectionReader};
+pub use writer::{ImageWriter, put_message};
 
 /// The first bytes of an image.
 pub const MAGIC: &[u8; 8] = b"HDFSIMG1";

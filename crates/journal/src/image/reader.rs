@@ -1,5 +1,6 @@
 //! Reading an image.
 
+use super::format::ImageCodec;
 use super::{FILE_VERSION, MAGIC, MESSAGE_LEN_MAX, SectionName};
 use crate::error::JournalError;
 use crate::layout::LayoutVersion;
@@ -20,6 +21,7 @@ type Result<T> = std::result::Result<T, JournalError>;
 pub struct ImageReader {
     path: PathBuf,
     summary: FileSummary,
+    threads: usize,
 }
 
 impl ImageReader {
@@ -36,7 +38,17 @@ impl ImageReader {
                 format!("file version {}, layout version {layout}", summary.ondisk_version);
             return Err(bad(path, reason));
         }
-        Ok(Self { path: path.to_owned(), summary })
+        Ok(Self { path: path.to_owned(), summary, threads: 1 })
+    }
+
+    /// Has whoever loads it decode inodes on so many threads.
+    pub fn with_threads(self, threads: usize) -> Self {
+        Self { threads: threads.max(1), ..self }
+    }
+
+    /// On how many threads inodes are to be decoded.
+    pub fn threads(&self) -> usize {
+        self.threads
     }
 
     /// Where it is.
@@ -70,21 +82,24 @@ impl ImageReader {
         found.map(|section| self.open_section(section)).transpose()
     }
 
+    fn codec(&self) -> Option<ImageCodec> {
+        ImageCodec::parse(self.summary.codec())
+    }
+
     fn open_section(&self, section: &Section) -> Result<SectionReader> {
         let mut file = File::open(&self.path).map_err(JournalError::io("open", &self.path))?;
         file.seek(SeekFrom::Start(section.offset()))
             .map_err(JournalError::io("seek in", &self.path))?;
         let raw = BufReader::with_capacity(256 * 1024, file).take(section.length());
-        let input: Box<dyn BufRead + Send> = match self.summary.codec() {
-            "" => Box::new(raw),
-            "org.apache.hadoop.io.compress.GzipCodec" => {
+        let input: Box<dyn BufRead + Send> = match (self.summary.codec(), self.codec()) {
+            ("", _) => Box::new(raw),
+            (_, Some(ImageCodec::Gzip)) => {
                 Box::new(BufReader::new(flate2::bufread::MultiGzDecoder::new(raw)))
             }
-            "org.apache.hadoop.io.compress.DefaultCodec"
-            | "org.apache.hadoop.io.compress.DeflateCodec" => {
+            (_, Some(ImageCodec::Default)) => {
                 Box::new(BufReader::new(flate2::bufread::ZlibDecoder::new(raw)))
             }
-            other => {
+            (other, None) => {
                 let reason = format!(
                     "it is compressed with {other}, which this build does not read: \
                      save it again with dfs.image.compress=false"
@@ -127,6 +142,39 @@ fn read_summary(mut file: &File, path: &Path) -> Result<FileSummary> {
         .map_err(|e| bad(path, format!("its summary: {e}")))
 }
 
+/// Messages of a section that are still to be decoded, by whichever thread.
+#[derive(Debug)]
+pub struct Batch {
+    bytes: Bytes,
+    /// Where each message ends; in order, the last one at the end of `bytes`.
+    ends: Vec<usize>,
+}
+
+impl Batch {
+    /// The messages, each decoded; what is wrong with it otherwise. Byte fields share the batch's memory: what is to be
+    /// kept must be copied.
+    pub fn messages<M: Checked>(&self) -> impl Iterator<Item = std::result::Result<M, String>> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| {
+            zerohop_proto::decode(self.bytes.slice(start..*end)).map_err(|e| e.to_string())
+        })
+    }
+}
+
+/// Makes errors that name an image and a section.
+#[derive(Clone, Debug)]
+pub struct SectionErrors {
+    path: PathBuf,
+    name: String,
+}
+
+impl SectionErrors {
+    /// An error for messages that make no sense.
+    pub fn bad(&self, reason: impl std::fmt::Display) -> JournalError {
+        bad(&self.path, format!("section {}: {reason}", self.name))
+    }
+}
+
 /// The messages of one section, one after another.
 pub struct SectionReader {
     path: PathBuf,
@@ -143,18 +191,39 @@ impl SectionReader {
     )]
     pub fn next<M: Checked>(&mut self) -> Result<Option<M>> {
         let Some(len) = self.varint()? else { return Ok(None) };
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.clear();
+        self.read_message(len, &mut buffer)?;
+        self.buffer = buffer;
+        // A copy of its own for each message: a field kept does not hold on to its neighbours.
+        let bytes = Bytes::copy_from_slice(&self.buffer);
+        zerohop_proto::decode(bytes).map(Some).map_err(|e| self.bad(e.to_string()))
+    }
+
+    /// The next messages, not decoded, of about `len` bytes together; none at the section's end.
+    pub fn next_batch(&mut self, len: usize) -> Result<Option<Batch>> {
+        let mut bytes = Vec::with_capacity(len + len / 8);
+        let mut ends = Vec::new();
+        while bytes.len() < len
+            && let Some(message_len) = self.varint()?
+        {
+            self.read_message(message_len, &mut bytes)?;
+            ends.push(bytes.len());
+        }
+        Ok((!ends.is_empty()).then(|| Batch { bytes: bytes.into(), ends }))
+    }
+
+    /// Appends the message of so many bytes that is next.
+    fn read_message(&mut self, len: u64, buffer: &mut Vec<u8>) -> Result<()> {
         if len > MESSAGE_LEN_MAX {
             return Err(self.bad(format!("a message of {len} bytes")));
         }
-        self.buffer.clear();
-        let read = (&mut self.input).take(len).read_to_end(&mut self.buffer);
+        let read = (&mut self.input).take(len).read_to_end(buffer);
         let read = read.map_err(|e| self.io(e))?;
         if (read as u64) < len {
             return Err(self.bad(format!("it ends within a message of {len} bytes")));
         }
-        // A copy of its own for each message: a field kept does not hold on to its neighbours.
-        let bytes = Bytes::copy_from_slice(&self.buffer);
-        zerohop_proto::decode(bytes).map(Some).map_err(|e| self.bad(e.to_string()))
+        Ok(())
     }
 
     /// The next message, which must be there.
@@ -167,7 +236,12 @@ impl SectionReader {
 
     /// An error that names the image and this section, for messages that make no sense.
     pub fn bad(&self, reason: impl std::fmt::Display) -> JournalError {
-        bad(&self.path, format!("section {}: {reason}", self.name))
+        self.errors().bad(reason)
+    }
+
+    /// Makes such errors without the reader.
+    pub fn errors(&self) -> SectionErrors {
+        SectionErrors { path: self.path.clone(), name: self.name.clone() }
     }
 
     fn io(&self, source: io::Error) -> JournalError {

@@ -4,7 +4,8 @@ use super::error::StorageError;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
-use zerohop_conf::{Conf, keys};
+use zerohop_conf::{Conf, ConfError, keys};
+use zerohop_journal::image::{ImageCodec, ImageFormat, ImageParts};
 
 /// Where the folders are and how much is kept in them.
 #[derive(Clone, Debug)]
@@ -29,6 +30,8 @@ pub struct StorageConfig {
     pub op_size_max: usize,
     /// `dfs.namenode.storage.dir.perm`
     pub dir_mode: u32,
+    /// `dfs.image.compress`, `dfs.image.parallel.*`
+    pub image_format: ImageFormat,
     /// Whether folders of an older layout are opened (an upgrade was asked for).
     pub accepts_older_layout: bool,
 }
@@ -47,6 +50,7 @@ impl StorageConfig {
             extra_segments_max: 10_000,
             op_size_max: zerohop_journal::op::OP_SIZE_MAX,
             dir_mode: 0o700,
+            image_format: ImageFormat::default(),
             accepts_older_layout: false,
         }
     }
@@ -92,9 +96,42 @@ impl StorageConfig {
             )?,
             op_size_max: at_least(conf, &keys::DFS_NAMENODE_MAX_OP_SIZE, 1024)?,
             dir_mode,
+            image_format: image_format(conf).map_err(bad)?,
             accepts_older_layout: false,
         })
     }
+}
+
+/// How images are written; several threads write and load them in any case.
+fn image_format(conf: &Conf) -> Result<ImageFormat, ConfError> {
+    let known = "a codec that this build has: org.apache.hadoop.io.compress.DefaultCodec, DeflateCodec or GzipCodec";
+    let codec = match conf.get(&keys::DFS_IMAGE_COMPRESS)? {
+        true => Some(conf.get_as(&keys::DFS_IMAGE_COMPRESSION_CODEC, known, |class| {
+            ImageCodec::parse(class.trim())
+        })?),
+        false => None,
+    };
+    let mut in_parts = conf.get(&keys::DFS_IMAGE_PARALLEL_LOAD)?;
+    if in_parts && codec.is_some() {
+        tracing::warn!(
+            "Parallel Image loading and saving is not supported when dfs.image.compress is set to true. Parallel will be \
+             disabled."
+        );
+        in_parts = false;
+    }
+    // Apache takes its own defaults for what makes no sense.
+    let above_zero =
+        |key, default| conf.get(key).map(|n: i32| if n > 0 { n as u64 } else { default });
+    let parts = ImageParts {
+        inodes_min: match conf.get(&keys::DFS_IMAGE_PARALLEL_INODE_THRESHOLD)? {
+            inodes @ 1.. => inodes as u64,
+            _ => 1_000_000,
+        },
+        count: above_zero(&keys::DFS_IMAGE_PARALLEL_TARGET_SECTIONS, 12)?,
+    };
+    let threads = above_zero(&keys::DFS_IMAGE_PARALLEL_THREADS, 4)? as usize;
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    Ok(ImageFormat { codec, parts: in_parts.then_some(parts), threads: threads.min(cores) })
 }
 
 fn at_least(
@@ -159,6 +196,25 @@ fn percent_decoded(text: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_image_is_compressed_by_a_codec_that_is_there_or_refused() {
+        let mut conf = Conf::new();
+        conf.set("dfs.image.parallel.load", "true");
+        conf.set("dfs.image.parallel.target.sections", "-1");
+        let format = image_format(&conf).unwrap();
+        let parts = ImageParts { inodes_min: 1_000_000, count: 12 };
+        assert_eq!((format.codec, format.parts), (None, Some(parts)));
+        conf.set("dfs.image.compress", "true");
+        let format = image_format(&conf).unwrap();
+        assert_eq!((format.codec, format.parts), (Some(ImageCodec::Default), None));
+        conf.set("dfs.image.compression.codec", "org.apache.hadoop.io.compress.Lz4Codec");
+        let error = image_format(&conf).unwrap_err().to_string();
+        assert!(
+            error.contains("Lz4Codec") && error.contains("a codec that this build has"),
+            "{error}"
+        );
+    }
 
     #[test]
     fn directories_are_paths_or_file_uris() {

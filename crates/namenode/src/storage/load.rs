@@ -46,7 +46,7 @@ impl NameStorage {
         let recovered = self.recover_segments()?;
         let (image_txid, path) = self.newest_image()?;
         self.check_one_history(image_txid)?;
-        replay_image(&path, replay)?;
+        self.replay_image(&path, replay)?;
         let last_txid = self.replay_edits(image_txid, i64::MAX, replay)?;
         let until = known.max(recovered);
         if last_txid < until {
@@ -69,7 +69,7 @@ impl NameStorage {
     /// If they do not reach as far.
     pub fn load_until(&self, txid: i64, replay: &mut dyn Replay) -> Result<(), StorageError> {
         let (image_txid, path) = self.newest_image()?;
-        replay_image(&path, replay)?;
+        self.replay_image(&path, replay)?;
         match self.replay_edits(image_txid, txid, replay)? {
             last if last < txid => Err(self.gap(txid, last + 1)),
             _ => Ok(()),
@@ -124,6 +124,14 @@ impl NameStorage {
 
     fn first_root(&self) -> PathBuf {
         self.dirs.first().map(|dir| dir.root().to_owned()).unwrap_or_default()
+    }
+
+    fn replay_image(&self, path: &Path, replay: &mut dyn Replay) -> Result<(), StorageError> {
+        let image = ImageReader::open(path)?.with_threads(self.config.image_format.threads);
+        // Unknown ones are refused: what is in them would be lost with the next image.
+        image.sections()?;
+        let refused = |source| StorageError::Replay { what: path.display().to_string(), source };
+        replay.image(&image).map_err(refused)
     }
 
     /// Applies the edits behind the image, up to `until` or, with [`i64::MAX`], all; the last one.
@@ -251,14 +259,6 @@ impl NameStorage {
         }
         Ok(())
     }
-}
-
-fn replay_image(path: &Path, replay: &mut dyn Replay) -> Result<(), StorageError> {
-    let image = ImageReader::open(path)?;
-    // Unknown ones are refused: what is in them would be lost with the next image.
-    image.sections()?;
-    let refused = |source| StorageError::Replay { what: path.display().to_string(), source };
-    replay.image(&image).map_err(refused)
 }
 
 /// When a file was last written, ms since the epoch.

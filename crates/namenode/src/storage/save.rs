@@ -29,7 +29,7 @@ impl NameStorage {
     ) -> Result<(), StorageError> {
         let _until_saved = self.saving.begin()?;
         let mut copies = Copies::create(self, txid);
-        let mut image = ImageWriter::new(&mut copies);
+        let mut image = ImageWriter::with_format(&mut copies, self.config.image_format);
         match write(&mut image).and_then(|()| image.finish()) {
             Ok(digest) => self.publish_all(copies, &digest),
             Err(error) => Err(self.why_no_image(copies, Some(error))),

@@ -93,7 +93,7 @@ fn an_image_with_an_unknown_section_is_not_loaded() {
     let save = || {
         let write = |image: &mut ImageWriter<'_>| {
             image_of(0)(image)?;
-            image.end(SectionName::CacheManager);
+            image.end(SectionName::CacheManager)?;
             Ok(())
         };
         storage.save_image(report.last_txid, write).unwrap();

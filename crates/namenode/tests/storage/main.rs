@@ -49,7 +49,7 @@ impl Seen {
 fn image_of(txid: u64) -> impl FnOnce(&mut ImageWriter<'_>) -> std::io::Result<()> {
     move |image| {
         image.message(&NameSystemSection { transaction_id: Some(txid), ..Default::default() })?;
-        image.end(SectionName::NsInfo);
+        image.end(SectionName::NsInfo)?;
         Ok(())
     }
 }

@@ -1,16 +1,15 @@
 //! Reading the sections.
 
 use super::ImageInfo;
+use super::decode::{DecodedInode, decode_inode};
 use super::names::NameReader;
+use super::pipeline::decode_in_order;
 use crate::Namespace;
-use crate::quota::{Counts, Quota};
-use crate::tree::{Acl, Body, Directory, File, Inode, NO_SLOT, Permission, Slot, Symlink, Writer};
-use crate::unsupported::{ADVICE, feature_of};
-use crate::views::XAttr;
-use compact_str::CompactString;
+use crate::quota::Quota;
+use crate::tree::{File, NO_SLOT, Slot};
+use crate::unsupported::ADVICE;
 use zerohop_journal::JournalError;
 use zerohop_journal::image::{ImageReader, SectionName, SectionReader};
-use zerohop_proto::hdfs::StorageTypeProto;
 use zerohop_proto::hdfs::fsimage::{
     ErasureCodingSection, INodeSection, NameSystemSection, SecretManagerSection, SnapshotSection,
     StringTableSection, i_node_directory_section as dir, i_node_reference_section,
@@ -30,16 +29,17 @@ impl Namespace {
     /// `now_ms`: since the epoch; tokens that ran out before are dropped.
     pub fn load_image(&mut self, image: &ImageReader, now_ms: u64) -> Result<ImageInfo> {
         let info = self.load_name_system(required(image, SectionName::NsInfo)?)?;
-        let names = match image.section(SectionName::StringTable)? {
+        let mut names = match image.section(SectionName::StringTable)? {
             Some(section) => load_names(section)?,
             None => NameReader::default(),
         };
+        names.intern(&mut self.tree.strings);
         refuse_snapshots(image)?;
         refuse_tokens(image, now_ms)?;
         if let Some(mut section) = image.section(SectionName::ErasureCoding)? {
             self.ec_policies = section.expect::<ErasureCodingSection>()?.policies;
         }
-        self.load_inodes(required(image, SectionName::Inode)?, &names)?;
+        self.load_inodes(image, &names)?;
         if let Some(section) = image.section(SectionName::InodeDir)? {
             self.load_folders(section)?;
         }
@@ -70,57 +70,26 @@ impl Namespace {
         })
     }
 
-    fn load_inodes(&mut self, mut section: SectionReader, names: &NameReader) -> Result<()> {
+    fn load_inodes(&mut self, image: &ImageReader, names: &NameReader) -> Result<()> {
+        let mut section = required(image, SectionName::Inode)?;
         let head: INodeSection = section.expect()?;
-        for _ in 0..head.num_inodes() {
-            let message: inode::INode = section.expect()?;
-            self.load_inode(message, names).map_err(|reason| section.bad(reason))?;
+        let mut count = 0;
+        let decode = |message: inode::INode| decode_inode(message, names);
+        decode_in_order(section, image.threads(), &decode, |decoded| {
+            count += decoded.len() as u64;
+            decoded.into_iter().try_for_each(|decoded| self.take_loaded(decoded))
+        })?;
+        if count != head.num_inodes() {
+            let reason = format!("it has {count} inodes, not {} as it says", head.num_inodes());
+            return Err(JournalError::Image { path: image.path().to_owned(), reason });
         }
         self.ids.inode = self.ids.inode.max(InodeId(head.last_inode_id()));
         Ok(())
     }
 
-    fn load_inode(
-        &mut self,
-        message: inode::INode,
-        names: &NameReader,
-    ) -> std::result::Result<(), String> {
-        let id = InodeId(message.id);
-        let name = String::from_utf8_lossy(message.name());
-        if id != InodeId::ROOT && (name.is_empty() || name.contains('/')) {
-            return Err(format!("inode {id} has the name {name:?}"));
-        }
-        let mut node = Inode {
-            id,
-            parent: NO_SLOT,
-            name: CompactString::from(&*name),
-            permission: Permission::default(),
-            mtime: 0,
-            body: Body::Directory(Box::default()),
-        };
-        let (mut blocks, mut cut) = (Vec::new(), None);
-        if let Some(file) = message.file {
-            cut = file.file_uc.as_ref().and_then(truncate_target);
-            blocks = self.fill_file(&mut node, file, names)?;
-        } else if let Some(link) = message.symlink {
-            node.permission = self.load_permission(link.permission(), names);
-            node.mtime = link.modification_time();
-            let atime = link.access_time();
-            node.body = Body::Symlink(Box::new(Symlink { target: link.target().to_vec(), atime }));
-        } else {
-            let directory = message.directory.unwrap_or_default();
-            node.permission = self.load_permission(directory.permission(), names);
-            node.mtime = directory.modification_time();
-            node.body = Body::Directory(Box::new(Directory {
-                atime: directory.access_time(),
-                quota: load_quota(&directory),
-                acl: load_acl(directory.acl, names),
-                xattrs: load_xattrs(id, directory.x_attrs, names)?,
-                ..Directory::default()
-            }));
-        }
-        let last = blocks.last().copied();
-        self.put_loaded(id, node, blocks)?;
+    fn take_loaded(&mut self, decoded: DecodedInode) -> std::result::Result<(), String> {
+        let (last, cut) = (decoded.blocks.last().copied(), decoded.cut);
+        self.put_loaded(decoded)?;
         match (last, cut) {
             (Some(last), Some((len, stamp))) => self.go_on_with_truncate(last, len, stamp),
             _ => Ok(()),
@@ -142,12 +111,9 @@ impl Namespace {
         begun.map(drop).map_err(|error| error.message)
     }
 
-    fn put_loaded(
-        &mut self,
-        id: InodeId,
-        node: Inode,
-        blocks: Vec<Block>,
-    ) -> std::result::Result<(), String> {
+    fn put_loaded(&mut self, decoded: DecodedInode) -> std::result::Result<(), String> {
+        let DecodedInode { node, blocks, .. } = decoded;
+        let id = node.id;
         if id == InodeId::ROOT {
             if !node.is_directory() {
                 return Err("its root is not a folder".to_owned());
@@ -183,44 +149,6 @@ impl Namespace {
         }
         self.tree.add(node);
         Ok(())
-    }
-
-    fn fill_file(
-        &mut self,
-        node: &mut Inode,
-        message: inode::INodeFile,
-        names: &NameReader,
-    ) -> std::result::Result<Vec<Block>, String> {
-        if message.block_type.is_some_and(|kind| kind != 0) {
-            return Err(format!("file {} needs erasure coding, {ADVICE}", node.id));
-        }
-        node.permission = self.load_permission(message.permission(), names);
-        node.mtime = message.modification_time();
-        let mut file = File::new(
-            message.replication().min(u32::from(u16::MAX)) as u16,
-            message.preferred_block_size(),
-            message.storage_policy_id() as u8,
-            message.access_time(),
-        );
-        let blocks: Vec<Block> = message.blocks.iter().map(Block::from).collect();
-        file.blocks = blocks.iter().map(|block| block.id).collect();
-        file.set_writer(message.file_uc.map(|writer| Writer {
-            client_name: writer.client_name().into(),
-            client_machine: writer.client_machine().into(),
-        }));
-        node.body = Body::File(file);
-        node.set_acl(load_acl(message.acl, names));
-        node.set_xattrs(load_xattrs(node.id, message.x_attrs, names)?);
-        Ok(blocks)
-    }
-
-    fn load_permission(&mut self, bits: u64, names: &NameReader) -> Permission {
-        let (user, group, mode) = names.owner(bits);
-        let strings = &mut self.tree.strings;
-        let mut intern =
-            |name: Option<std::sync::Arc<str>>| strings.intern(name.as_deref().unwrap_or_default());
-        let (user, group) = (intern(user), intern(group));
-        Permission::new(user, group, mode)
     }
 
     fn load_folders(&mut self, mut section: SectionReader) -> Result<()> {
@@ -265,10 +193,6 @@ impl Namespace {
     }
 }
 
-fn truncate_target(writer: &inode::FileUnderConstructionFeature) -> Option<(u64, GenerationStamp)> {
-    Some((writer.truncate_length?, GenerationStamp(writer.truncate_gen_stamp? as i64)))
-}
-
 fn required(image: &ImageReader, name: SectionName) -> Result<SectionReader> {
     image.section(name)?.ok_or_else(|| JournalError::Image {
         path: image.path().to_owned(),
@@ -278,7 +202,7 @@ fn required(image: &ImageReader, name: SectionName) -> Result<SectionReader> {
 
 fn load_names(mut section: SectionReader) -> Result<NameReader> {
     let head: StringTableSection = section.expect()?;
-    let mut names = NameReader { mask_bits: head.mask_bits(), ..NameReader::default() };
+    let mut names = NameReader::new(head.mask_bits());
     for _ in 0..head.num_entry() {
         let entry: string_table_section::Entry = section.expect()?;
         names.names.insert(entry.id(), entry.str().into());
@@ -334,35 +258,4 @@ fn refuse_tokens(image: &ImageReader, now_ms: u64) -> Result<()> {
         );
     }
     Ok(())
-}
-
-fn load_quota(directory: &inode::INodeDirectory) -> Option<Box<Quota>> {
-    let mut limit = Counts { names: -1, space: -1, types: [-1; 7] };
-    limit.names = directory.ns_quota.map_or(-1, |quota| quota as i64);
-    limit.space = directory.ds_quota.map_or(-1, |quota| quota as i64);
-    for entry in directory.type_quotas.iter().flat_map(|feature| &feature.quotas) {
-        if let Ok(kind) = StorageTypeProto::try_from(entry.storage_type) {
-            limit.types[kind as usize] = entry.quota as i64;
-        }
-    }
-    let quota = Quota { limit };
-    quota.is_set().then(|| Box::new(quota))
-}
-
-fn load_acl(acl: Option<inode::AclFeatureProto>, names: &NameReader) -> Option<Acl> {
-    let entries: Vec<_> = acl?.entries.iter().map(|bits| names.acl_entry(*bits)).collect();
-    (!entries.is_empty()).then(|| entries.into())
-}
-
-fn load_xattrs(
-    id: InodeId,
-    xattrs: Option<inode::XAttrFeatureProto>,
-    names: &NameReader,
-) -> std::result::Result<Vec<XAttr>, String> {
-    let all = xattrs.map(|feature| feature.x_attrs).unwrap_or_default();
-    let all: Vec<_> = all.into_iter().filter_map(|xattr| names.xattr(xattr)).collect();
-    match all.iter().find_map(feature_of) {
-        Some(feature) => Err(format!("inode {id} needs {feature}, {ADVICE}")),
-        None => Ok(all),
-    }
 }

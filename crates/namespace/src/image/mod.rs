@@ -4,9 +4,12 @@
 //! images that use them are refused.
 
 mod cache;
+mod decode;
 mod load;
 mod names;
+mod pipeline;
 mod save;
+mod slices;
 
 use zerohop_wire::TxId;
 

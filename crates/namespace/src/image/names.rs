@@ -1,8 +1,10 @@
 //! Names in an image: numbers of a table, with the kind of name in the three highest bits (`SerialNumberManager`).
 
+use crate::tree::{Permission, StringId, Strings};
 use crate::views::{AclEntry, AclScope, AclType, XAttr, XAttrNamespace};
+use bytes::Bytes;
 use hashbrown::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use zerohop_proto::hdfs::fsimage::i_node_section::XAttrCompactProto;
 
 /// What a name names; the numbers are the ordinals of Hadoop's managers.
@@ -16,29 +18,51 @@ pub(super) enum NameKind {
 /// Bits of a number that say the kind.
 pub(super) const MASK_BITS: u32 = 3;
 
-/// Names on their way into an image, numbered from 1 (0 is no name).
+/// The names of an image that is written, numbered from 1 (0 is no name); shared by the threads that encode it.
 #[derive(Default)]
-pub(super) struct NameWriter {
+pub(super) struct NameTable(Mutex<Numbers>);
+
+#[derive(Default)]
+struct Numbers {
     ids: HashMap<(u32, Arc<str>), u32>,
     counts: [u32; 4],
 }
 
-impl NameWriter {
-    pub(super) fn id(&mut self, kind: NameKind, name: &Arc<str>) -> u32 {
-        let next = &mut self.counts[kind as usize];
-        *self.ids.entry((kind as u32, name.clone())).or_insert_with(|| {
+/// One thread's way to the table: it asks once for each name.
+pub(super) struct NameWriter<'t> {
+    table: &'t NameTable,
+    known: HashMap<(u32, Arc<str>), u32>,
+}
+
+impl NameTable {
+    fn id(&self, kind: NameKind, name: &Arc<str>) -> u32 {
+        // A thread that panicked has left nothing half done.
+        let mut numbers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Numbers { ids, counts } = &mut *numbers;
+        let next = &mut counts[kind as usize];
+        *ids.entry((kind as u32, name.clone())).or_insert_with(|| {
             *next += 1;
             *next
         })
     }
 
     /// All numbers with their kind's bits, and the names.
-    pub(super) fn entries(&self) -> impl Iterator<Item = (u32, &str)> {
-        self.ids.iter().map(|((kind, name), id)| (kind << (32 - MASK_BITS) | id, &**name))
+    pub(super) fn into_entries(self) -> Vec<(u32, Arc<str>)> {
+        let numbers = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let entries = numbers.ids.into_iter();
+        entries.map(|((kind, name), id)| (kind << (32 - MASK_BITS) | id, name)).collect()
+    }
+}
+
+impl<'t> NameWriter<'t> {
+    pub(super) fn new(table: &'t NameTable) -> Self {
+        Self { table, known: HashMap::new() }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.ids.len()
+    pub(super) fn id(&mut self, kind: NameKind, name: &Arc<str>) -> u32 {
+        let table = self.table;
+        let key = (kind as u32, name.clone());
+        *self.known.entry(key).or_insert_with(|| table.id(kind, name))
     }
 
     pub(super) fn permission(&mut self, user: &Arc<str>, group: &Arc<str>, mode: u16) -> u64 {
@@ -68,23 +92,55 @@ impl NameWriter {
 /// Names from an image.
 #[derive(Default)]
 pub(super) struct NameReader {
-    pub mask_bits: u32,
+    mask_bits: u32,
     pub names: HashMap<u32, Arc<str>>,
+    /// Numbers of the tree's table for users and groups, by those of the image.
+    interned: HashMap<u32, StringId>,
+    /// That of a user or group that the image does not name.
+    unnamed: StringId,
 }
 
 impl NameReader {
-    /// The name of a number; none for 0 and for numbers the table lacks.
-    fn get(&self, kind: NameKind, id: u32) -> Option<Arc<str>> {
-        // Images from before layout -65 have one number space for all kinds.
-        let mask =
-            if self.mask_bits == 0 { 0 } else { (kind as u32).checked_shl(32 - self.mask_bits)? };
-        self.names.get(&(id | mask)).cloned()
+    pub(super) fn new(mask_bits: u32) -> Self {
+        Self { mask_bits, ..Self::default() }
     }
 
-    pub(super) fn owner(&self, permission: u64) -> (Option<Arc<str>>, Option<Arc<str>>, u16) {
-        let user = self.get(NameKind::User, (permission >> 40) as u32);
-        let group = self.get(NameKind::Group, (permission >> 16 & 0xff_ffff) as u32);
-        (user, group, permission as u16)
+    /// The name of a number; none for 0 and for numbers the table lacks.
+    fn get(&self, kind: NameKind, id: u32) -> Option<Arc<str>> {
+        self.names.get(&(id | self.mask(kind)?)).cloned()
+    }
+
+    /// The bits of a kind. Images from before layout -65 have one number space for all kinds.
+    fn mask(&self, kind: NameKind) -> Option<u32> {
+        match self.mask_bits {
+            0 => Some(0),
+            bits => (kind as u32).checked_shl(32_u32.checked_sub(bits)?),
+        }
+    }
+
+    /// The bits of a number that do not say the kind.
+    fn low_bits(&self) -> u32 {
+        u32::MAX.checked_shr(self.mask_bits).unwrap_or(0)
+    }
+
+    /// Puts users and groups into the tree's table.
+    pub(super) fn intern(&mut self, strings: &mut Strings) {
+        self.unnamed = strings.intern("");
+        let owners = [self.mask(NameKind::User), self.mask(NameKind::Group)];
+        let of_owner =
+            |id: u32| self.mask_bits == 0 || owners.contains(&Some(id & !self.low_bits()));
+        let named = self.names.iter().filter(|(id, _)| of_owner(**id));
+        self.interned = named.map(|(id, name)| (*id, strings.intern(name))).collect();
+    }
+
+    pub(super) fn permission(&self, bits: u64) -> Permission {
+        let id = |kind, number: u32| {
+            let known = self.mask(kind).and_then(|mask| self.interned.get(&(number | mask)));
+            known.copied().unwrap_or(self.unnamed)
+        };
+        let user = id(NameKind::User, (bits >> 40) as u32);
+        let group = id(NameKind::Group, (bits >> 16 & 0xff_ffff) as u32);
+        Permission::new(user, group, bits as u16)
     }
 
     pub(super) fn acl_entry(&self, bits: u32) -> AclEntry {
@@ -107,11 +163,9 @@ impl NameReader {
     pub(super) fn xattr(&self, proto: XAttrCompactProto) -> Option<XAttr> {
         let number = proto.name >> 30 | (proto.name >> 5 & 1) << 2;
         let name = self.get(NameKind::XAttr, proto.name >> 6 & 0xff_ffff)?;
-        Some(XAttr {
-            namespace: XAttrNamespace::from_number(number as i32),
-            name,
-            value: proto.value,
-        })
+        // Not the message's memory: that is shared with many others.
+        let value = proto.value.as_deref().map(Bytes::copy_from_slice);
+        Some(XAttr { namespace: XAttrNamespace::from_number(number as i32), name, value })
     }
 }
 
@@ -121,7 +175,8 @@ mod tests {
 
     #[test]
     fn names_come_back_from_their_numbers() {
-        let mut writer = NameWriter::default();
+        let table = NameTable::default();
+        let mut writer = NameWriter::new(&table);
         let entry = AclEntry {
             scope: AclScope::Default,
             kind: AclType::Group,
@@ -131,10 +186,14 @@ mod tests {
         let xattr = XAttr { namespace: XAttrNamespace::Raw, name: "n".into(), value: None };
         let permission = writer.permission(&"u".into(), &"staff".into(), 0o1755);
         let (acl, compact) = (writer.acl_entry(&entry), writer.xattr(&xattr));
-        let names = writer.entries().map(|(id, name)| (id, name.into())).collect();
-        let reader = NameReader { mask_bits: MASK_BITS, names };
+        let names = table.into_entries().into_iter().collect();
+        let mut reader = NameReader { mask_bits: MASK_BITS, names, ..NameReader::default() };
+        let mut strings = Strings::default();
+        reader.intern(&mut strings);
         assert_eq!(reader.acl_entry(acl), entry);
         assert_eq!(reader.xattr(compact), Some(xattr));
-        assert_eq!(reader.owner(permission), (Some("u".into()), Some("staff".into()), 0o1755));
+        let owner = reader.permission(permission);
+        assert_eq!((strings.as_str(owner.user()), strings.as_str(owner.group())), ("u", "staff"));
+        assert_eq!(owner.mode(), 0o1755);
     }
 }

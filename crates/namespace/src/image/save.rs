@@ -1,14 +1,15 @@
 //! Writing the sections.
 
 use super::ImageInfo;
-use super::names::{MASK_BITS, NameWriter};
+use super::names::{MASK_BITS, NameTable, NameWriter};
+use super::slices::Slices;
 use crate::Namespace;
 use crate::quota::QUOTA_TYPES;
 use crate::tree::{Acl, Body, Directory, File, Inode, Slot};
 use crate::views::XAttr;
 use bytes::Bytes;
 use std::io;
-use zerohop_journal::image::{ImageWriter, SectionName};
+use zerohop_journal::image::{ImageWriter, SectionName, put_message};
 use zerohop_proto::hdfs::fsimage::{
     ErasureCodingSection, INodeSection, NameSystemSection, SecretManagerSection, SnapshotSection,
     StringTableSection, files_under_construction_section, i_node_directory_section as dir,
@@ -22,40 +23,46 @@ impl Namespace {
     /// # Errors
     /// Whatever writing says.
     pub fn save_image(&self, out: &mut ImageWriter<'_>, info: ImageInfo) -> io::Result<()> {
-        let mut names = NameWriter::default();
+        let names = NameTable::default();
         out.message(&self.name_system(info))?;
-        out.end(SectionName::NsInfo);
+        out.end(SectionName::NsInfo)?;
         if !self.ec_policies.is_empty() {
             out.message(&ErasureCodingSection { policies: self.ec_policies.clone() })?;
-            out.end(SectionName::ErasureCoding);
+            out.end(SectionName::ErasureCoding)?;
         }
         let all = self.all_slots();
+        let slices = Slices::of(&all, out.format());
         out.message(&INodeSection {
             last_inode_id: Some(self.ids().inode.0),
             num_inodes: Some(all.len() as u64),
         })?;
-        for slot in &all {
-            out.message(&self.inode_message(*slot, &mut names))?;
-        }
-        out.end(SectionName::Inode);
-        self.save_folders(out, &all)?;
-        self.save_open_files(out, &all)?;
+        let mut open = Vec::new();
+        let parts = (SectionName::Inode, SectionName::InodeSub);
+        slices.save(out, parts, &|slots| self.encode_inodes(slots, &names), &mut open)?;
+        let parts = (SectionName::InodeDir, SectionName::InodeDirSub);
+        slices.save(
+            out,
+            parts,
+            &|slots| (self.encode_directories(slots), Vec::new()),
+            &mut open,
+        )?;
+        self.save_open_files(out, &open)?;
         out.message(&SnapshotSection {
             snapshot_counter: Some(0),
             snapshottable_dir: Vec::new(),
             num_snapshots: Some(0),
         })?;
-        out.end(SectionName::Snapshot);
+        out.end(SectionName::Snapshot)?;
         out.message(&SecretManagerSection {
             current_id: Some(0),
             token_sequence_number: Some(0),
             num_keys: Some(0),
             num_tokens: Some(0),
         })?;
-        out.end(SectionName::SecretManager);
+        out.end(SectionName::SecretManager)?;
         self.save_cache(out)?;
-        out.end(SectionName::CacheManager);
-        save_names(out, &names)
+        out.end(SectionName::CacheManager)?;
+        save_names(out, names)
     }
 
     fn name_system(&self, info: ImageInfo) -> NameSystemSection {
@@ -86,7 +93,7 @@ impl Namespace {
         all
     }
 
-    fn inode_message(&self, slot: Slot, names: &mut NameWriter) -> inode::INode {
+    fn inode_message(&self, slot: Slot, names: &mut NameWriter<'_>) -> inode::INode {
         let node = self.tree.get(slot);
         let strings = &self.tree.strings;
         let (user, group) =
@@ -126,7 +133,7 @@ impl Namespace {
         node: &Inode,
         file: &File,
         permission: u64,
-        names: &mut NameWriter,
+        names: &mut NameWriter<'_>,
     ) -> inode::INodeFile {
         let writer = file.writer().map(|writer| {
             let cut = self.pending_truncate(slot);
@@ -153,8 +160,23 @@ impl Namespace {
         }
     }
 
-    fn save_folders(&self, out: &mut ImageWriter<'_>, all: &[Slot]) -> io::Result<()> {
-        for slot in all {
+    /// The messages of inodes, and those of them that are open files.
+    fn encode_inodes(&self, slots: &[Slot], names: &NameTable) -> (Vec<u8>, Vec<Slot>) {
+        let (mut out, mut names) = (Vec::new(), NameWriter::new(names));
+        let mut open = Vec::new();
+        for slot in slots {
+            put_message(&mut out, &self.inode_message(*slot, &mut names));
+            if self.writer(*slot).is_some() {
+                open.push(*slot);
+            }
+        }
+        (out, open)
+    }
+
+    /// Which children the directories among the inodes have.
+    fn encode_directories(&self, slots: &[Slot]) -> Vec<u8> {
+        let mut out = Vec::new();
+        for slot in slots {
             let node = self.tree.get(*slot);
             let Some(directory) =
                 node.as_directory().filter(|directory| !directory.children.is_empty())
@@ -163,45 +185,41 @@ impl Namespace {
             };
             let children =
                 directory.children.iter().map(|child| self.tree.get(child).id.0).collect();
-            out.message(&dir::DirEntry {
-                parent: Some(node.id.0),
-                children,
-                ref_children: Vec::new(),
-            })?;
+            let entry =
+                dir::DirEntry { parent: Some(node.id.0), children, ref_children: Vec::new() };
+            put_message(&mut out, &entry);
         }
-        out.end(SectionName::InodeDir);
-        Ok(())
+        out
     }
 
-    fn save_open_files(&self, out: &mut ImageWriter<'_>, all: &[Slot]) -> io::Result<()> {
-        for slot in all.iter().filter(|slot| self.writer(**slot).is_some()) {
+    fn save_open_files(&self, out: &mut ImageWriter<'_>, open: &[Slot]) -> io::Result<()> {
+        for slot in open {
             out.message(&files_under_construction_section::FileUnderConstructionEntry {
                 inode_id: Some(self.tree.get(*slot).id.0),
                 full_path: Some(self.tree.path(*slot)),
             })?;
         }
-        out.end(SectionName::FilesUnderConstruction);
-        Ok(())
+        out.end(SectionName::FilesUnderConstruction)
     }
 }
 
-fn save_names(out: &mut ImageWriter<'_>, names: &NameWriter) -> io::Result<()> {
+fn save_names(out: &mut ImageWriter<'_>, names: NameTable) -> io::Result<()> {
+    let entries = names.into_entries();
     out.message(&StringTableSection {
-        num_entry: Some(names.len() as u32),
+        num_entry: Some(entries.len() as u32),
         mask_bits: Some(MASK_BITS),
     })?;
-    for (id, name) in names.entries() {
-        out.message(&string_table_section::Entry { id: Some(id), str: Some(name.to_owned()) })?;
+    for (id, name) in entries {
+        out.message(&string_table_section::Entry { id: Some(id), str: Some(name.to_string()) })?;
     }
-    out.end(SectionName::StringTable);
-    Ok(())
+    out.end(SectionName::StringTable)
 }
 
 fn folder_message(
     node: &Inode,
     directory: &Directory,
     permission: u64,
-    names: &mut NameWriter,
+    names: &mut NameWriter<'_>,
 ) -> inode::INodeDirectory {
     let quota = directory.quota.as_deref().copied().unwrap_or(crate::quota::Quota::unlimited());
     let limits = QUOTA_TYPES.into_iter().filter_map(|kind| {
@@ -225,12 +243,12 @@ fn folder_message(
     }
 }
 
-fn acl_message(acl: Option<&Acl>, names: &mut NameWriter) -> Option<inode::AclFeatureProto> {
+fn acl_message(acl: Option<&Acl>, names: &mut NameWriter<'_>) -> Option<inode::AclFeatureProto> {
     let entries = acl?.iter().map(|entry| names.acl_entry(entry)).collect();
     Some(inode::AclFeatureProto { entries })
 }
 
-fn xattr_message(xattrs: &[XAttr], names: &mut NameWriter) -> Option<inode::XAttrFeatureProto> {
+fn xattr_message(xattrs: &[XAttr], names: &mut NameWriter<'_>) -> Option<inode::XAttrFeatureProto> {
     let x_attrs: Vec<_> = xattrs.iter().map(|xattr| names.xattr(xattr)).collect();
     (!x_attrs.is_empty()).then_some(inode::XAttrFeatureProto { x_attrs })
 }

@@ -11,7 +11,7 @@ pub(crate) use inode::{
     Symlink, Writer,
 };
 pub(crate) use path::{canonical, components, is_valid_name};
-pub(crate) use strings::Strings;
+pub(crate) use strings::{StringId, Strings};
 pub(crate) use usage::Usage;
 
 use crate::index::Index;

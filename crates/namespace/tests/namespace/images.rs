@@ -1,6 +1,7 @@
 //! Images, and logs that do not fit.
 
-use crate::world::{World, through_image};
+use crate::world::{World, through_image, through_image_of, user_acl};
+use zerohop_journal::image::{ImageCodec, ImageFormat, ImageParts};
 use zerohop_journal::op;
 use zerohop_wire::{InodeId, TxId};
 
@@ -16,6 +17,27 @@ fn an_image_holds_open_files_and_counters() {
     assert_eq!(loaded.stats().open_files, 1);
     // Saved again it is the same.
     assert_eq!(through_image(&loaded).difference(&loaded), None);
+}
+
+/// Several threads write and load it, in more slices than they have turns; what is loaded is the same, and so is its order.
+#[test]
+fn images_of_every_format_hold_the_same() {
+    let mut world = World::new();
+    let root = world.root();
+    for n in 0..40 {
+        world.write(&format!("/d{}/closed{n}", n % 7), &[1, 2]);
+        world.create_as(&root, &format!("/d{}/open{n}", n % 5), false).unwrap();
+    }
+    let entries = [user_acl(Some("ann"), 7)];
+    world.namespace.modify_acl_entries(&root, "/d1", &entries).unwrap();
+    let parts = Some(ImageParts { inodes_min: 10, count: 9 });
+    for codec in [None, Some(ImageCodec::Default), Some(ImageCodec::Gzip)] {
+        for (threads, parts) in [(1, None), (1, parts), (3, parts), (4, None)] {
+            let format = ImageFormat { codec, parts, threads };
+            let loaded = through_image_of(&world.namespace, format);
+            assert_eq!(world.namespace.difference(&loaded), None, "{format:?}");
+        }
+    }
 }
 
 #[test]

@@ -41,11 +41,11 @@ impl Image {
 
     fn write(self, out: &mut ImageWriter<'_>) -> std::io::Result<()> {
         out.message(&self.counters)?;
-        out.end(SectionName::NsInfo);
+        out.end(SectionName::NsInfo).unwrap();
         let name = self.xattr.as_ref().map_or("none", |xattr| &xattr.name).to_owned();
         out.message(&StringTableSection { num_entry: Some(1), mask_bits: Some(0) })?;
         out.message(&string_table_section::Entry { id: Some(1), str: Some(name) })?;
-        out.end(SectionName::StringTable);
+        out.end(SectionName::StringTable).unwrap();
         let root = InodeId::ROOT.0;
         out.message(&INodeSection { last_inode_id: Some(root), num_inodes: Some(1) })?;
         let x_attrs = self.xattr.map(|xattr| {
@@ -61,9 +61,9 @@ impl Image {
             directory: Some(directory),
             ..Default::default()
         })?;
-        out.end(SectionName::Inode);
+        out.end(SectionName::Inode).unwrap();
         out.message(&self.snapshots)?;
-        out.end(SectionName::Snapshot);
+        out.end(SectionName::Snapshot).unwrap();
         out.message(&SecretManagerSection {
             current_id: Some(9),
             token_sequence_number: Some(7),
@@ -75,7 +75,7 @@ impl Image {
             let max_date = Some(max_date);
             out.message(&secret_manager_section::PersistToken { max_date, ..Default::default() })?;
         }
-        out.end(SectionName::SecretManager);
+        out.end(SectionName::SecretManager).unwrap();
         Ok(())
     }
 }

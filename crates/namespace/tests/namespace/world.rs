@@ -1,7 +1,7 @@
 //! A namespace with three DataNodes that do what they are told at once.
 
 use std::sync::Arc;
-use zerohop_journal::image::{ImageReader, ImageWriter};
+use zerohop_journal::image::{ImageFormat, ImageReader, ImageWriter};
 use zerohop_journal::{EditOp, LayoutVersion, op};
 use zerohop_namespace::blocks::{
     BlockManager, BlockParams, DatanodeId, Heartbeat, Now, ReplicaEvent, StorageReport, StorageType,
@@ -266,16 +266,22 @@ impl World {
 
 /// The namespace saved to a file and loaded again.
 pub fn through_image(namespace: &Namespace) -> Namespace {
+    through_image_of(namespace, ImageFormat::default())
+}
+
+/// The same, of a format, which is also used to load it.
+pub fn through_image_of(namespace: &Namespace, format: ImageFormat) -> Namespace {
     let info = ImageInfo { namespace_id: 5, txid: TxId(77) };
     let mut bytes = Vec::new();
-    let mut writer = ImageWriter::new(&mut bytes);
+    let mut writer = ImageWriter::with_format(&mut bytes, format);
     namespace.save_image(&mut writer, info).unwrap();
     writer.finish().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("fsimage_0000000000000000077");
     std::fs::write(&path, bytes).unwrap();
     let mut loaded = empty();
-    assert_eq!(loaded.load_image(&ImageReader::open(&path).unwrap(), 0).unwrap(), info);
+    let image = ImageReader::open(&path).unwrap().with_threads(format.threads);
+    assert_eq!(loaded.load_image(&image, 0).unwrap(), info);
     loaded
 }
 

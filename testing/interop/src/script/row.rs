@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::cluster::{Cluster, Spec};
 use crate::driver::Driver;
-use crate::{Kind, Outcome, content};
+use crate::{Kind, Outcome, content, site};
 
 /// Bytes in a block of the script's files.
 pub const BLOCK: u64 = 1 << 20;
@@ -39,7 +39,18 @@ impl Row {
         namenode: Kind,
         datanodes: Kind,
     ) -> Outcome<Self> {
-        let spec = Spec { name, namenode, datanodes, count: 4, settings: Vec::new() };
+        Self::start_with(name, client, (namenode, datanodes), &[])
+    }
+
+    /// As [`Self::start`], with settings of its own.
+    pub(super) fn start_with(
+        name: &str,
+        client: Kind,
+        (namenode, datanodes): (Kind, Kind),
+        settings: &[(&str, &str)],
+    ) -> Outcome<Self> {
+        let settings = site::settings(settings);
+        let spec = Spec { name, namenode, datanodes, count: 4, settings };
         let mut cluster = Cluster::start(&spec)?;
         let under_test = cluster.client(client)?;
         let mut others = vec![cluster.client(Kind::Apache)?];

@@ -7,15 +7,23 @@ use crate::{Kind, Outcome};
 /// Whose NameNode and whose DataNodes.
 pub type Cast = (Kind, Kind);
 
+/// Both kinds write images in parts, and Apache's NameNode loads them by several threads.
+const IMAGES_IN_PARTS: [(&str, &str); 3] = [
+    ("dfs.image.parallel.load", "true"),
+    ("dfs.image.parallel.inode.threshold", "1"),
+    ("dfs.image.parallel.target.sections", "3"),
+];
+
 /// Fills a cluster of `first`, opens its folders as `second` (from edits alone), changes things,
 /// saves an image, and opens it as `first` again (from image and edits). Apache's client judges.
 pub fn run(name: &str, first: Cast, second: Cast) {
-    let outcome = Row::start(name, Kind::Apache, first.0, first.1).and_then(|mut row| {
-        row.cluster.keep_logs = true;
-        there_and_back(&mut row, first, second)?;
-        row.cluster.keep_logs = false;
-        Ok(())
-    });
+    let outcome =
+        Row::start_with(name, Kind::Apache, first, &IMAGES_IN_PARTS).and_then(|mut row| {
+            row.cluster.keep_logs = true;
+            there_and_back(&mut row, first, second)?;
+            row.cluster.keep_logs = false;
+            Ok(())
+        });
     outcome.unwrap_or_else(|e| panic!("{name}: {e}"));
 }
 

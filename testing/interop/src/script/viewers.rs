@@ -16,7 +16,8 @@ pub struct Seen {
 
 /// Fills a namespace, saves an image in the middle, stops, and has Apache's viewers read it all.
 pub fn look(name: &str, namenode: Kind) -> Outcome<Seen> {
-    let mut row = Row::start(name, Kind::Apache, namenode, Kind::Apache)?;
+    let compressed = [("dfs.image.compress", "true")];
+    let mut row = Row::start_with(name, Kind::Apache, (namenode, Kind::Apache), &compressed)?;
     row.cluster.keep_logs = true;
     row.others.truncate(1);
     row.fill()?;

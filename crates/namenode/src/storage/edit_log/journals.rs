@@ -182,7 +182,7 @@ mod tests {
         let dirs: Vec<_> = ["a", "b"].iter().map(|name| root.path().join(name)).collect();
         let config = StorageConfig::new(dirs.clone());
         NameStorage::format(config.clone(), FormatOptions::default(), |_, image| {
-            image.end(SectionName::NsInfo);
+            image.end(SectionName::NsInfo)?;
             Ok(())
         })
         .unwrap();
