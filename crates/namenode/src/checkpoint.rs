@@ -10,9 +10,9 @@ use crate::loader::{CheckpointLoader, image_info};
 use crate::storage::{LoadReport, StorageError, Ticket};
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Interval, MissedTickBehavior};
 use zerohop_conf::{Conf, keys};
 use zerohop_namespace::Namespace;
 use zerohop_namespace::blocks::BlockManager;
@@ -42,8 +42,7 @@ pub(crate) fn is_due_at_start(
 
 /// Saves an image whenever one is due; never ends by itself.
 pub(crate) async fn run(core: Arc<Core>) -> Infallible {
-    let mut ticks = tokio::time::interval(core.checkpoints.schedule.check_interval);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut ticks = ticks(core.checkpoints.schedule.check_interval);
     loop {
         ticks.tick().await;
         if !core.is_checkpoint_due() {
@@ -63,8 +62,7 @@ pub(crate) async fn run(core: Arc<Core>) -> Infallible {
 /// Ends segments of the edit log that have become long; never ends by itself.
 pub(crate) async fn roll_long_segments(core: Arc<Core>) -> Infallible {
     let schedule = core.checkpoints.schedule;
-    let mut ticks = tokio::time::interval(schedule.roll_check_interval);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut ticks = ticks(schedule.roll_check_interval);
     loop {
         ticks.tick().await;
         let log = core.log.stats();
@@ -82,6 +80,13 @@ pub(crate) async fn roll_long_segments(core: Arc<Core>) -> Infallible {
             );
         }
     }
+}
+
+/// The first one comes after an interval: a start has other things to do, and has saved an image if that was due.
+fn ticks(interval: Duration) -> Interval {
+    let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + interval, interval);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
 }
 
 /// A thread of its own, which gives way to those that serve.
