@@ -10,6 +10,7 @@ use crate::reconfigure::{Adjustable, Reconfiguration};
 use crate::scan::{scan_directories, verify_volume};
 use crate::services::actor::Actor;
 use crate::services::disks;
+use crate::services::lifeline::send_lifelines;
 use crate::settings::Settings;
 use crate::store::Store;
 use crate::transfer::domain_port::DomainPort;
@@ -235,7 +236,12 @@ fn start_service(node: &Arc<Node>, found: addresses::NameService, tasks: &mut Jo
     for (index, addr) in found.namenodes.into_iter().enumerate() {
         service.add(Link::new(addr, index, &node.user, node.rpc_options.clone()));
     }
-    for link in service.links() {
+    for (link, lifeline) in service.links().into_iter().zip(found.lifelines) {
+        if let Some(addr) = lifeline {
+            let (node, service) = (Arc::clone(node), Arc::clone(&service));
+            let interval = node.settings.lifeline_interval;
+            tasks.spawn(send_lifelines(node, service, Arc::clone(&link), addr, interval));
+        }
         tasks.spawn(Actor::new(link, Arc::clone(node), Arc::clone(&service)).run());
     }
     node.add_service(service);

@@ -47,6 +47,8 @@ pub(crate) struct Settings {
     pub(crate) sendfile: bool,
     pub(crate) sync_on_close: bool,
     pub(crate) heartbeat_interval: Duration,
+    /// Silence after which a NameNode gets a lifeline.
+    pub(crate) lifeline_interval: Duration,
     pub(crate) block_report_initial_delay: Duration,
     pub(crate) balance_bandwidth: u64,
     pub(crate) pool_ready_timeout: Duration,
@@ -125,6 +127,10 @@ impl Settings {
             sendfile: conf.get(&keys::DFS_DATANODE_TRANSFERTO_ALLOWED)?,
             sync_on_close: conf.get(&keys::DFS_DATANODE_SYNCONCLOSE)?,
             heartbeat_interval: never_zero(conf.get(&keys::DFS_HEARTBEAT_INTERVAL)?),
+            lifeline_interval: match conf.get(&keys::DFS_DATANODE_LIFELINE_INTERVAL_SECONDS)? {
+                Some(interval) => never_zero(interval),
+                None => never_zero(conf.get(&keys::DFS_HEARTBEAT_INTERVAL)?) * 3,
+            },
             block_report_initial_delay: conf.get(&keys::DFS_BLOCKREPORT_INITIALDELAY)?,
             balance_bandwidth: conf.get(&keys::DFS_DATANODE_BALANCE_BANDWIDTHPERSEC)?,
             pool_ready_timeout: conf.get(&keys::DFS_DATANODE_BP_READY_TIMEOUT)?,

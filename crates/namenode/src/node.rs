@@ -39,6 +39,7 @@ pub struct NameNode {
     core: Arc<Core>,
     rpc: RpcServer,
     service_rpc: Option<RpcServer>,
+    lifeline_rpc: Option<RpcServer>,
     http: http::HttpServer,
     /// What it does by itself.
     tasks: Mutex<Vec<JoinHandle<Infallible>>>,
@@ -98,6 +99,15 @@ impl NameNode {
             }
             None => None,
         };
+        let lifeline_rpc = match &settings.lifeline_bind {
+            Some(address) => {
+                let mut options =
+                    ServerOptions::from_conf(&conf, port_of(address), settings.handlers)?;
+                options.readers = settings.readers;
+                Some(bind(address, "dfs.namenode.lifeline.rpc-address", options)?)
+            }
+            None => None,
+        };
         let http = http::HttpServer::bind(&settings.http_bind)?;
         let (failed, failure) = watch::channel(None);
         let core = tokio::task::spawn_blocking({
@@ -110,6 +120,11 @@ impl NameNode {
             rpc::register(server, &core);
             server.start().map_err(|source| Error::bind("", "dfs.namenode.rpc-address", source))?;
         }
+        if let Some(server) = &lifeline_rpc {
+            rpc::register_lifelines(server, &core);
+            let key = "dfs.namenode.lifeline.rpc-address";
+            server.start().map_err(|source| Error::bind("", key, source))?;
+        }
         http.start(core.clone());
         let tasks = vec![
             supervise("monitoring DataNodes and blocks", monitor::run(core.clone())),
@@ -118,7 +133,7 @@ impl NameNode {
             supervise("rolling the edit log", checkpoint::roll_long_segments(core.clone())),
         ];
         tracing::info!("NameNode RPC up at: {}", rpc.local_addr());
-        Ok(Self { core, rpc, service_rpc, http, tasks: Mutex::new(tasks), failure })
+        Ok(Self { core, rpc, service_rpc, lifeline_rpc, http, tasks: Mutex::new(tasks), failure })
     }
 
     /// Gives `fsck -move` what copies files; the first one stays.
@@ -169,8 +184,8 @@ impl NameNode {
         self.tasks.lock().drain(..).for_each(|task| task.abort());
         self.http.stop().await;
         self.rpc.stop().await;
-        if let Some(service) = &self.service_rpc {
-            service.stop().await;
+        for server in [&self.service_rpc, &self.lifeline_rpc].into_iter().flatten() {
+            server.stop().await;
         }
         let core = self.core.clone();
         let closed = tokio::task::spawn_blocking(move || core.log.close()).await;

@@ -27,6 +27,8 @@ pub(crate) struct Settings {
     pub(crate) service_bind: Option<String>,
     pub(crate) http_bind: String,
     /// Only the length of the call queue depends on it here.
+    /// `host:port` of `dfs.namenode.lifeline.rpc-address`, if it is set.
+    pub(crate) lifeline_bind: Option<String>,
     pub(crate) handlers: usize,
     /// Threads that serve RPC connections.
     pub(crate) readers: usize,
@@ -56,9 +58,14 @@ impl Settings {
         let service =
             conf.get(&keys::DFS_NAMENODE_SERVICERPC_ADDRESS)?.filter(|address| !address.is_empty());
         let service_host = conf.get(&keys::DFS_NAMENODE_SERVICERPC_BIND_HOST)?;
+        let lifeline = conf
+            .get(&keys::DFS_NAMENODE_LIFELINE_RPC_ADDRESS)?
+            .filter(|address| !address.is_empty());
+        let lifeline_host = conf.get(&keys::DFS_NAMENODE_LIFELINE_RPC_BIND_HOST)?;
         let http = conf.get(&keys::DFS_NAMENODE_HTTP_ADDRESS)?;
         Ok(Self {
             rpc_bind: with_host(&rpc, conf.get(&keys::DFS_NAMENODE_RPC_BIND_HOST)?.as_deref()),
+            lifeline_bind: lifeline.map(|address| with_host(&address, lifeline_host.as_deref())),
             service_bind: service.map(|address| with_host(&address, service_host.as_deref())),
             http_bind: with_host(&http, conf.get(&keys::DFS_NAMENODE_HTTP_BIND_HOST)?.as_deref()),
             handlers: conf.get(&keys::DFS_NAMENODE_HANDLER_COUNT)?.max(1) as usize,

@@ -48,7 +48,7 @@ impl DataNode<'_> {
 }
 
 /// Java's message has its stack trace behind the first line.
-fn text(error: &RpcError) -> String {
+pub(super) fn text(error: &RpcError) -> String {
     match error.remote() {
         Some(remote) => remote.message.lines().next().unwrap_or_default().to_owned(),
         None => error.to_string(),

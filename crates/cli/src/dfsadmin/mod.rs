@@ -5,6 +5,7 @@ mod every;
 mod open_files;
 mod pending_deletions;
 mod quota;
+mod reconfig;
 mod report;
 mod safe_mode;
 mod topology;
@@ -102,6 +103,16 @@ const COMMANDS: &[Command] = &[
         usage: "[-incremental] <datanode_host:ipc_port> [-namenode <namenode_host:ipc_port>]",
         run: datanode::trigger_block_report,
     },
+    Command {
+        name: "-reconfig",
+        usage: "<namenode|datanode> <host:ipc_port|livenodes> <start|status|properties>",
+        run: reconfig::run,
+    },
+    Command {
+        name: "-blockScannerReport",
+        usage: "<datanode_host:http_port>",
+        run: reconfig::block_scanner,
+    },
     Command { name: "-metasave", usage: "filename", run: metasave },
     Command { name: "-finalizeUpgrade", usage: "", run: finalize_upgrade },
     Command { name: "-allowSnapshot", usage: "<snapshotDir>", run: allow_snapshot },
@@ -118,7 +129,6 @@ const MISSING: &[&str] = &[
     "-refreshSuperUserGroupsConfiguration",
     "-refreshCallQueue",
     "-refresh",
-    "-reconfig",
     "-fetchImage",
 ];
 

@@ -100,7 +100,7 @@ fn state(node: &DatanodeInfo) -> &'static str {
 }
 
 /// Java's Date.toString: `Sat Nov 21 12:05:01 UTC 2026`.
-fn date(millis: u64) -> String {
+pub(super) fn date(millis: u64) -> String {
     let millis = i64::try_from(millis).unwrap_or(i64::MAX);
     time(millis, "%a %b %d %H:%M:%S %Z %Y", &TimeZone::system())
 }

@@ -15,6 +15,8 @@ keys! {
     DFS_NAMENODE_SERVICERPC_BIND_HOST: Option<String> = "dfs.namenode.servicerpc-bind-host", "", Plain;
     /// Separate RPC address for lifeline messages.
     DFS_NAMENODE_LIFELINE_RPC_ADDRESS: Option<String> = "dfs.namenode.lifeline.rpc-address", "", Plain;
+    /// Host that the NameNode listens at for lifeline messages, in place of the address's.
+    DFS_NAMENODE_LIFELINE_RPC_BIND_HOST: Option<String> = "dfs.namenode.lifeline.rpc-bind-host", "", Plain;
     /// Address of the NameNode's web pages.
     DFS_NAMENODE_HTTP_ADDRESS: String = "dfs.namenode.http-address", "0.0.0.0:9870", Plain;
     /// Address the web port binds to, where it differs.

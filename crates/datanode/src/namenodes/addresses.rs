@@ -13,6 +13,8 @@ pub(crate) struct NameService {
     pub(crate) name: String,
     /// `host:port` of each of its NameNodes.
     pub(crate) namenodes: Vec<String>,
+    /// `host:port` that each of them takes lifelines at, if it does.
+    pub(crate) lifelines: Vec<Option<String>>,
 }
 
 /// The name services this DataNode serves.
@@ -29,26 +31,34 @@ pub(crate) fn name_services(conf: &Conf) -> Result<Vec<NameService>, Error> {
                 "no NameNode is configured: set fs.defaultFS or dfs.namenode.rpc-address".into(),
             )
         })?;
-        return Ok(vec![NameService { name: String::new(), namenodes: vec![address] }]);
+        let lifelines = vec![lifeline_address(conf, &[])?];
+        return Ok(vec![NameService { name: String::new(), namenodes: vec![address], lifelines }]);
     }
     names.into_iter().map(|name| name_service(conf, name)).collect()
 }
 
 fn name_service(conf: &Conf, name: String) -> Result<NameService, Error> {
     let ids = conf.get_for(&keys::DFS_HA_NAMENODES, &[&name])?;
-    let mut namenodes = Vec::new();
+    let (mut namenodes, mut lifelines) = (Vec::new(), Vec::new());
+    let mut add = |suffixes: &[&str]| -> Result<(), Error> {
+        if let Some(address) = rpc_address(conf, suffixes)? {
+            namenodes.push(address);
+            lifelines.push(lifeline_address(conf, suffixes)?);
+        }
+        Ok(())
+    };
     if ids.is_empty() {
-        namenodes.extend(rpc_address(conf, &[&name])?);
+        add(&[&name])?;
     }
     for id in &ids {
-        namenodes.extend(rpc_address(conf, &[&name, id])?);
+        add(&[&name, id])?;
     }
     if namenodes.is_empty() {
         return Err(Error::Config(format!(
             "name service {name} has no NameNode: set dfs.namenode.rpc-address.{name}"
         )));
     }
-    Ok(NameService { name, namenodes })
+    Ok(NameService { name, namenodes, lifelines })
 }
 
 fn rpc_address(conf: &Conf, suffixes: &[&str]) -> Result<Option<String>, Error> {
@@ -58,6 +68,11 @@ fn rpc_address(conf: &Conf, suffixes: &[&str]) -> Result<Option<String>, Error> 
         None => conf.get_for(&keys::DFS_NAMENODE_RPC_ADDRESS, suffixes)?,
     };
     Ok(address.filter(|address| !address.is_empty()).map(|address| with_port(&address)))
+}
+
+fn lifeline_address(conf: &Conf, suffixes: &[&str]) -> Result<Option<String>, Error> {
+    let address = conf.get_for(&keys::DFS_NAMENODE_LIFELINE_RPC_ADDRESS, suffixes)?;
+    Ok(address.filter(|address| !address.is_empty()))
 }
 
 fn default_fs(conf: &Conf) -> Result<Option<String>, Error> {
@@ -89,7 +104,11 @@ mod tests {
         let found = services(&[("fs.defaultFS", "hdfs://nn1")]).unwrap();
         assert_eq!(
             found,
-            [NameService { name: String::new(), namenodes: vec!["nn1:8020".into()] }]
+            [NameService {
+                name: String::new(),
+                namenodes: vec!["nn1:8020".into()],
+                lifelines: vec![None]
+            }]
         );
         let found = services(&[("fs.defaultFS", "nn1:9000")]).unwrap();
         assert_eq!(found[0].namenodes, ["nn1:9000"]);
@@ -102,8 +121,11 @@ mod tests {
             ("dfs.ha.namenodes.c", "a,b"),
             ("dfs.namenode.rpc-address.c.a", "h1:9000"),
             ("dfs.namenode.rpc-address.c.b", "h2:9000"),
+            ("dfs.namenode.lifeline.rpc-address.c.b", "h2:8050"),
         ]);
-        assert_eq!(found.unwrap()[0].namenodes, ["h1:9000", "h2:9000"]);
+        let found = found.unwrap();
+        assert_eq!(found[0].namenodes, ["h1:9000", "h2:9000"]);
+        assert_eq!(found[0].lifelines, [None, Some("h2:8050".to_owned())]);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! One NameNode, as all parts of the DataNode reach it.
 
 use super::incremental::Outbox;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 use tokio::sync::{Notify, watch};
 use zerohop_proto::hdfs::LocatedBlockProto;
 use zerohop_proto::hdfs::datanode::{
@@ -44,6 +45,8 @@ pub(crate) struct Link {
     wake: Notify,
     full_report_asked: AtomicBool,
     heartbeat_asked: AtomicBool,
+    /// When the last heartbeat or lifeline left.
+    heard: Mutex<Instant>,
 }
 
 /// The wish for a full report: until it is fulfilled it stays, also when the report failed.
@@ -85,6 +88,7 @@ impl Link {
             wake: Notify::new(),
             full_report_asked: AtomicBool::new(false),
             heartbeat_asked: AtomicBool::new(false),
+            heard: Mutex::new(Instant::now()),
         })
     }
 
@@ -164,6 +168,16 @@ impl Link {
     /// Waits until something is asked for.
     pub(crate) async fn woken(&self) {
         self.wake.notified().await;
+    }
+
+    /// A heartbeat or a lifeline leaves now.
+    pub(crate) fn note_heard(&self) {
+        *self.heard.lock() = Instant::now();
+    }
+
+    /// Time since the last heartbeat or lifeline left.
+    pub(crate) fn silence(&self) -> Duration {
+        self.heard.lock().elapsed()
     }
 
     /// Tells the NameNode about an error; failures are only logged.

@@ -1,5 +1,6 @@
 //! The talk with one NameNode: handshake, heartbeats, reports, in that order for ever.
 
+use super::heartbeat::heartbeat;
 use super::{commands, reports};
 use crate::namenodes::{Link, PoolIdentity, PoolService, ReportWish};
 use crate::node::Node;
@@ -10,8 +11,7 @@ use tokio::time::Instant;
 use zerohop_proto::hdfs::datanode::{
     BlockReceivedAndDeletedRequestProto, BlockReceivedAndDeletedResponseProto,
     BlockReportResponseProto, CacheReportRequestProto, CacheReportResponseProto,
-    HeartbeatRequestProto, HeartbeatResponseProto, RegisterDatanodeRequestProto,
-    RegisterDatanodeResponseProto,
+    HeartbeatResponseProto, RegisterDatanodeRequestProto, RegisterDatanodeResponseProto,
 };
 use zerohop_proto::hdfs::nnha_status_heartbeat_proto::State as HaState;
 use zerohop_proto::hdfs::{VersionRequestProto, VersionResponseProto};
@@ -289,23 +289,8 @@ impl Actor {
     async fn beat(&self, wants_lease: bool) -> Result<HeartbeatResponseProto, End> {
         let registration =
             self.link.registration().ok_or_else(|| End::Retry("not registered".to_owned()))?;
-        let pool_id = self.service.pool_id();
-        let state = self.node.store.storage_reports(pool_id.as_deref());
-        let request = HeartbeatRequestProto {
-            registration,
-            reports: state.reports,
-            xmits_in_progress: Some(self.node.transfers_under_way()),
-            // Never zero: a NameNode compares loads by ratio, and a load of zero elsewhere would
-            // make one writer too many here.
-            xceiver_count: Some(u32::try_from(self.node.threads.busy() + 1).unwrap_or(u32::MAX)),
-            failed_volumes: Some(state.failed_volumes),
-            cache_capacity: Some(self.node.store.cache.capacity()),
-            cache_used: Some(self.node.store.cache.used()),
-            volume_failure_summary: state.failure_summary,
-            request_full_block_report_lease: Some(wants_lease),
-            slow_peers: Vec::new(),
-            slow_disks: Vec::new(),
-        };
+        let request = heartbeat(&self.node, &self.service, registration, wants_lease);
+        self.link.note_heard();
         Ok(self.link.client().call("sendHeartbeat", &request).await?)
     }
 

@@ -3,4 +3,9 @@
 pub(crate) mod actor;
 mod commands;
 pub(crate) mod disks;
+mod heartbeat;
+pub(crate) mod lifeline;
 mod reports;
+
+#[cfg(test)]
+mod lifeline_test;

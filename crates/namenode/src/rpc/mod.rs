@@ -13,6 +13,11 @@ use service::serve;
 use std::sync::Arc;
 use zerohop_transport::rpc::server::RpcServer;
 
+/// What the port of lifelines answers.
+pub(crate) fn register_lifelines(server: &RpcServer, core: &Arc<Core>) {
+    serve::<datanode::LifelineProtocol>(server, core);
+}
+
 /// Everything a port answers.
 pub(crate) fn register(server: &RpcServer, core: &Arc<Core>) {
     serve::<client::ClientProtocol>(server, core);

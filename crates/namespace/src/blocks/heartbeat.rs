@@ -145,23 +145,43 @@ impl BlockManager {
         now: Now,
     ) -> HeartbeatReply {
         self.pass(now);
-        let alive = self
-            .nodes
-            .by_uuid(uuid)
-            .filter(|node| self.nodes.node(*node).is_some_and(|known| known.alive));
-        let Some(node) = alive else {
+        let Some(node) = self.alive(uuid) else {
             return HeartbeatReply { commands: vec![Command::Register], report_lease: 0 };
         };
         self.update_storages(node, storages, beat.failed_volumes);
         let lease = if beat.wants_report_lease { self.lend_report(node) } else { 0 };
+        self.note_figures(node, beat, now);
+        let commands = if self.safe_mode.is_on() { Vec::new() } else { self.commands(node) };
+        HeartbeatReply { commands, report_lease: lease }
+    }
+
+    /// Takes in a lifeline: a DataNode that is alive stays so. One that is unknown or dead is not told;
+    /// it must register, and its next heartbeat says so.
+    pub fn lifeline(
+        &mut self,
+        uuid: &str,
+        beat: Heartbeat,
+        storages: &[StorageReport],
+        now: Now,
+    ) -> bool {
+        let Some(node) = self.alive(uuid) else { return false };
+        self.update_storages(node, storages, beat.failed_volumes);
+        self.note_figures(node, beat, now);
+        true
+    }
+
+    fn alive(&self, uuid: &str) -> Option<NodeIdx> {
+        let node = self.nodes.by_uuid(uuid)?;
+        self.nodes.node(node).is_some_and(|known| known.alive).then_some(node)
+    }
+
+    fn note_figures(&mut self, node: NodeIdx, beat: Heartbeat, now: Now) {
         if let Some(known) = self.nodes.node_mut(node) {
             known.last_update = now;
             (known.xceivers, known.transfers_running) = (beat.xceivers, beat.transfers_running);
             (known.cache_capacity, known.cache_used) = (beat.cache_capacity, beat.cache_used);
             known.volume_failures = beat.volume_failures;
         }
-        let commands = if self.safe_mode.is_on() { Vec::new() } else { self.commands(node) };
-        HeartbeatReply { commands, report_lease: lease }
     }
 
     /// Figures of each storage; one that is not named any more, after a volume failed, is lost.

@@ -15,22 +15,9 @@ use zerohop_transport::rpc::server::Reply;
 pub(super) fn heartbeat(call: Call<'_>) -> Reply {
     let core = call.core;
     let beat = || -> Outcome<(HeartbeatResponseProto, Option<Ticket>)> {
-        let request: HeartbeatRequestProto = decode(call.param.clone())?;
+        let mut request: HeartbeatRequestProto = decode(call.param.clone())?;
         check_sender(core, &request.registration)?;
-        let failures = request.volume_failure_summary.unwrap_or_default();
-        let beat = Heartbeat {
-            transfers_running: request.xmits_in_progress.unwrap_or(0),
-            xceivers: request.xceiver_count.unwrap_or(0),
-            failed_volumes: request.failed_volumes.unwrap_or(0),
-            volume_failures: VolumeFailures {
-                folders: failures.failed_storage_locations,
-                last_ms: failures.last_volume_failure_date,
-                capacity_lost: failures.estimated_capacity_lost_total,
-            },
-            cache_capacity: request.cache_capacity.unwrap_or(0),
-            cache_used: request.cache_used.unwrap_or(0),
-            wants_report_lease: request.request_full_block_report_lease.unwrap_or(false),
-        };
+        let beat = figures(&mut request);
         let storages: Vec<StorageReport> =
             request.reports.into_iter().map(convert::storage_report).collect();
         let uuid = &request.registration.datanode_id.datanode_uuid;
@@ -55,6 +42,24 @@ pub(super) fn heartbeat(call: Call<'_>) -> Reply {
     match beat() {
         Ok((response, ticket)) => when_synced(Ok(encode(&response)), ticket),
         Err(error) => Reply::Now(Err(error)),
+    }
+}
+
+/// What a heartbeat or a lifeline says of the DataNode as a whole.
+pub(super) fn figures(request: &mut HeartbeatRequestProto) -> Heartbeat {
+    let failures = request.volume_failure_summary.take().unwrap_or_default();
+    Heartbeat {
+        transfers_running: request.xmits_in_progress.unwrap_or(0),
+        xceivers: request.xceiver_count.unwrap_or(0),
+        failed_volumes: request.failed_volumes.unwrap_or(0),
+        volume_failures: VolumeFailures {
+            folders: failures.failed_storage_locations,
+            last_ms: failures.last_volume_failure_date,
+            capacity_lost: failures.estimated_capacity_lost_total,
+        },
+        cache_capacity: request.cache_capacity.unwrap_or(0),
+        cache_used: request.cache_used.unwrap_or(0),
+        wants_report_lease: request.request_full_block_report_lease.unwrap_or(false),
     }
 }
 

@@ -3,6 +3,7 @@
 mod check;
 mod command;
 mod heartbeat;
+mod lifeline;
 mod register;
 mod report;
 
@@ -37,4 +38,18 @@ fn version(call: Call<'_>) -> Reply {
     call.ask(|core, _, _: VersionRequestProto| {
         Ok(VersionResponseProto { info: core.identity.namespace_info() })
     })
+}
+
+/// The protocol of the port `dfs.namenode.lifeline.rpc-address`.
+pub(super) struct LifelineProtocol;
+
+impl Protocol for LifelineProtocol {
+    const NAME: &'static str = "org.apache.hadoop.hdfs.server.protocol.DatanodeLifelineProtocol";
+
+    fn call(call: Call<'_>, method: &str) -> Reply {
+        match method {
+            "sendLifeline" => Reply::Now(lifeline::lifeline(&call)),
+            other => Reply::exception(no_such_method(Self::NAME, other)),
+        }
+    }
 }

@@ -186,3 +186,22 @@ fn late_news_of_an_older_stamp_do_not_count() {
     assert_eq!(cluster.blocks.replica_counts(block.id), counts);
     assert!((0..2).all(|index| cluster.beat(index).is_empty()), "the last one is not deleted");
 }
+
+/// Where heartbeats do not get through, a busy NameNode took its DataNodes for dead.
+#[test]
+fn lifelines_keep_a_datanode_alive_and_bring_no_dead_one_back() {
+    let mut cluster = Cluster::new(&["/r", "/r"]);
+    let lifeline = |cluster: &mut Cluster, index: usize| {
+        let (uuid, now) = (format!("uuid-{index}"), cluster.now);
+        cluster.blocks.lifeline(&uuid, Heartbeat::default(), &[disk(index)], now)
+    };
+    for _ in 0..4 {
+        cluster.pass(5 * 60 * 1000);
+        assert!(lifeline(&mut cluster, 0));
+    }
+    assert_eq!(cluster.blocks.stats().live_nodes, 1);
+    assert!(!lifeline(&mut cluster, 1));
+    cluster.pass(0);
+    assert_eq!(cluster.blocks.stats().live_nodes, 1);
+    assert!(matches!(cluster.beat(1)[..], [Command::Register]));
+}

@@ -1,0 +1,26 @@
+//! A lifeline: a DataNode is alive, although its heartbeats do not get through.
+
+use super::check::check_registration;
+use super::heartbeat::figures;
+use crate::convert;
+use crate::message::{decode, encode};
+use crate::rpc::answer::{Call, Outcome};
+use bytes::Bytes;
+use zerohop_namespace::blocks::StorageReport;
+use zerohop_proto::hdfs::LifelineResponseProto;
+use zerohop_proto::hdfs::datanode::HeartbeatRequestProto;
+
+/// Nothing is ordered in the answer, and a DataNode that is not known is not told so: its next
+/// heartbeat says it.
+pub(super) fn lifeline(call: &Call<'_>) -> Outcome<Bytes> {
+    let core = call.core;
+    let mut request: HeartbeatRequestProto = decode(call.param.clone())?;
+    check_registration(core, &request.registration)?;
+    let beat = figures(&mut request);
+    let storages: Vec<StorageReport> =
+        request.reports.into_iter().map(convert::storage_report).collect();
+    let uuid = &request.registration.datanode_id.datanode_uuid;
+    let now = core.clock.now();
+    core.write(|namespace| namespace.blocks.lifeline(uuid, beat, &storages, now));
+    Ok(encode(&LifelineResponseProto {}))
+}
