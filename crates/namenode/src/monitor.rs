@@ -43,7 +43,15 @@ pub(crate) async fn run(core: Arc<Core>) -> Infallible {
             cache_due_ms = now.mono_ms + core.settings.cache_refresh.as_millis() as u64;
             scan_cache(&core, now);
         }
+        continue_walks(&core).await;
         reap(&core).await;
+    }
+}
+
+/// The death of a DataNode, host files that were read again, the end of safe mode: their blocks, a slice at a time.
+async fn continue_walks(core: &Core) {
+    while core.write(|namespace| namespace.blocks.continue_walks()).0 {
+        tokio::task::yield_now().await;
     }
 }
 

@@ -83,7 +83,7 @@ impl BlockManager {
         let storages = known.storages.iter().filter_map(|storage| self.nodes.storage(*storage));
         let mut working = storages.filter(|storage| !storage.failed).peekable();
         let is_reported = working.peek().is_some() && working.all(|storage| storage.reports > 0);
-        is_reported && (known.alive || self.redundancy.is_all_well())
+        is_reported && (known.alive || self.walks.is_empty() && self.redundancy.is_all_well())
     }
 
     /// Every block of a DataNode has enough replicas on those that stay: as many as it should, or as files get by default;

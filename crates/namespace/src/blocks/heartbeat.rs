@@ -49,6 +49,7 @@ impl BlockManager {
         let node = match self.nodes.by_uuid(&id.uuid) {
             Some(known) => {
                 self.warn_of_second_datanode(known, &id);
+                self.finish_departure(known);
                 self.nodes.rename_node(known, id, rack);
                 known
             }
@@ -188,6 +189,9 @@ impl BlockManager {
     fn update_storages(&mut self, node: NodeIdx, reports: &[StorageReport], failed_volumes: u32) {
         for report in reports {
             let storage = self.nodes.ensure_storage(node, &report.id, report.kind);
+            if !report.failed {
+                self.finish_departure_of(storage);
+            }
             if let Some(known) = self.nodes.storage_mut(storage) {
                 known.apply(report);
             }
@@ -212,10 +216,7 @@ impl BlockManager {
         known.unknown.clear();
         self.safe_mode.remove_future(std::mem::take(&mut known.future_bytes));
         (known.capacity, known.remaining, known.dfs_used) = (0, 0, 0);
-        let slots = std::mem::take(&mut known.blocks);
-        for slot in slots {
-            self.drop_replica(slot, storage);
-        }
+        self.forget_replicas_of(storage);
     }
 
     fn commands(&mut self, node: NodeIdx) -> Vec<Command> {
@@ -311,9 +312,7 @@ impl BlockManager {
         for storage in storages {
             let Some(known) = self.nodes.storage_mut(storage) else { continue };
             known.unknown.clear();
-            for slot in std::mem::take(&mut known.blocks) {
-                self.drop_replica(slot, storage);
-            }
+            self.forget_replicas_of(storage);
         }
     }
 
@@ -355,13 +354,9 @@ impl BlockManager {
         known.admin = admin;
         let storages = known.storages.clone();
         for storage in storages {
-            let slots: Vec<_> = self
-                .nodes
-                .storage(storage)
-                .map(|known| known.blocks.iter().collect())
-                .unwrap_or_default();
-            slots.into_iter().for_each(|slot| self.recheck(slot));
+            self.walks.recheck(storage);
         }
+        self.continue_walks();
     }
 
     /// Tells every DataNode how fast it may balance.

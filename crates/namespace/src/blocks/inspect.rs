@@ -75,9 +75,9 @@ impl BlockManager {
         let (slot, stored) = self.entry(id)?;
         let construction =
             self.constructions.get(&slot).filter(|_| stored.state != BlockState::Complete);
-        let storages = match construction {
+        let storages: Vec<_> = match construction {
             Some(construction) => construction.storages().collect(),
-            None => super::Storages::from_slice(self.map.storages(slot)),
+            None => self.replicas(slot).collect(),
         };
         let now_ms = self.now.mono_ms;
         let check = |storage: &super::StorageIdx| {

@@ -33,10 +33,10 @@ impl BlockManager {
 
     /// Storages a client may be sent to; when all replicas are corrupt those, so that it can say what is wrong.
     fn readable(&self, slot: Slot) -> (Storages, bool) {
-        let all = self.map.storages(slot);
+        let all: Storages = self.replicas(slot).collect();
         let good = |storage: &StorageIdx| !self.is_corrupt(slot, *storage);
         if !all.is_empty() && !all.iter().any(good) {
-            return (Storages::from_slice(all), true);
+            return (all, true);
         }
         let reachable = |storage: &StorageIdx| good(storage) && !self.is_away(*storage);
         (all.iter().copied().filter(reachable).collect(), false)
@@ -135,7 +135,7 @@ impl BlockManager {
     pub(super) fn count(&self, slot: Slot) -> ReplicaCounts {
         let mut counts =
             ReplicaCounts { pending: self.redundancy.pending(slot), ..ReplicaCounts::default() };
-        for storage in self.map.storages(slot).iter().copied() {
+        for storage in self.replicas(slot) {
             let admin = self
                 .nodes
                 .node_of(storage)
@@ -160,6 +160,12 @@ impl BlockManager {
         let good = |storage: &StorageIdx| {
             !self.is_corrupt(slot, *storage) && !self.redundancy.is_excess(slot, *storage)
         };
-        self.map.storages(slot).iter().copied().filter(good).collect()
+        self.replicas(slot).filter(good).collect()
+    }
+
+    /// The storages whose replicas of a block count: those of DataNodes that have just died do not.
+    pub(super) fn replicas(&self, slot: Slot) -> impl Iterator<Item = StorageIdx> + '_ {
+        let all = self.map.storages(slot).iter().copied();
+        all.filter(|storage| !self.walks.is_departed(*storage))
     }
 }

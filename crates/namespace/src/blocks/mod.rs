@@ -32,6 +32,7 @@ mod report;
 mod report_lease;
 mod safemode;
 mod schedule;
+mod slices;
 mod stats;
 #[cfg(test)]
 mod tests;
@@ -39,6 +40,7 @@ mod topology;
 mod types;
 mod unknown;
 mod unplaced;
+mod walks;
 
 pub use construction::Recovery;
 pub use decommission::Admission;
@@ -73,6 +75,7 @@ pub struct BlockManager {
     /// Replicas known to be bad.
     corrupt: HashMap<Slot, SmallVec<[BadReplica; 1]>>,
     redundancy: Redundancy,
+    walks: walks::Walks,
     removed: RemovedWhileWritten,
     safe_mode: SafeMode,
     completed: Vec<Completed>,
@@ -99,6 +102,7 @@ impl BlockManager {
             constructions: HashMap::new(),
             corrupt: HashMap::new(),
             redundancy: Redundancy::default(),
+            walks: walks::Walks::default(),
             removed: RemovedWhileWritten::default(),
             safe_mode: SafeMode::new(&params),
             completed: Vec::new(),

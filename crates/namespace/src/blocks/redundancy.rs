@@ -2,13 +2,11 @@
 
 use super::map::Slot;
 use super::queues::{Arrival, WITHOUT_REPLICA};
+use super::walks::SLICE;
 use super::{
     AdminState, BlockManager, BlockState, NodeIdx, PlacementRequest, PolicyOf, ReplicaCounts,
     StorageIdx, Storages, TransferCommand,
 };
-
-/// Slots looked at in one tick when the queues are filled after safe mode.
-const SCAN_PER_TICK: u32 = 200_000;
 
 impl BlockManager {
     /// Puts a block where it belongs after something about it changed.
@@ -89,8 +87,8 @@ impl BlockManager {
         if self.safe_mode.is_starting()
             && entry.is_some_and(|entry| entry.state() == BlockState::Complete)
         {
-            let all = self.map.storages(slot).iter();
-            let readable = all.filter(|storage| !self.is_corrupt(slot, **storage)).count();
+            let all = self.replicas(slot);
+            let readable = all.filter(|storage| !self.is_corrupt(slot, *storage)).count();
             self.safe_mode.replicas_changed(slot, readable);
         }
     }
@@ -113,7 +111,7 @@ impl BlockManager {
             self.redundancy.populating = true;
             self.redundancy.scan = Some(0);
         }
-        self.scan_some();
+        self.scan_slice(SLICE);
         self.retry_late();
         self.repeat_deletions();
         let now_ms = self.now.mono_ms;
@@ -136,10 +134,11 @@ impl BlockManager {
         })
     }
 
-    fn scan_some(&mut self) {
+    /// Looks at so many blocks in the walk that fills the queues after safe mode.
+    pub(super) fn scan_slice(&mut self, max: usize) {
         let Some(from) = self.redundancy.scan else { return };
-        let until = from.saturating_add(SCAN_PER_TICK);
-        (from..until.min(self.map.slot_end())).for_each(|slot| self.recheck(slot));
+        let until = from.saturating_add(max as u32).min(self.map.slot_end());
+        (from..until).for_each(|slot| self.recheck(slot));
         self.redundancy.scan = (until < self.map.slot_end()).then_some(until);
     }
 

@@ -216,3 +216,25 @@ fn copies_do_not_wait_for_the_interval_while_datanodes_are_idle() {
     let busy = Heartbeat { transfers_running: 2, ..Heartbeat::default() };
     assert_eq!(copied(&cluster.beat_with(1, busy)), 0);
 }
+
+/// All replicas of a dead DataNode were forgotten under one hold of the lock.
+#[test]
+fn the_death_of_a_datanode_forgets_its_replicas_in_slices() {
+    let mut cluster = Cluster::new(&["/a"; 3]);
+    let blocks: Vec<_> = (1..=2500).map(|id| cluster.written(id, 2, &[0, 1])).collect();
+    cluster.blocks.remove_node("uuid-1");
+    let still_listed = |cluster: &Cluster| {
+        let slots = blocks.iter().filter_map(|block| cluster.blocks.map.slot(block.id));
+        slots.filter(|slot| cluster.blocks.map.storages(*slot).len() == 2).count()
+    };
+    assert_eq!(still_listed(&cluster), 1500);
+    for block in &blocks {
+        let found = cluster.blocks.locations(block.id, "").unwrap();
+        assert_eq!(found.replicas.len(), 1, "nobody is sent to the dead one");
+    }
+    assert!(cluster.blocks.continue_walks());
+    assert_eq!(still_listed(&cluster), 500);
+    while cluster.blocks.continue_walks() {}
+    assert_eq!(still_listed(&cluster), 0);
+    assert_eq!(cluster.blocks.stats().under_replicated, 2500);
+}
