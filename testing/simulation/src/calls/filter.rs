@@ -1,0 +1,155 @@
+//! The kernel's side: a filter on system calls that asks another thread about some of them.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+/// Calls that change files. Those without a meaning in [`super::FileCall`] are here so that none is overlooked.
+const ASKED: &[libc::c_long] = &[
+    libc::SYS_openat,
+    libc::SYS_write,
+    libc::SYS_pwrite64,
+    libc::SYS_fsync,
+    libc::SYS_fdatasync,
+    libc::SYS_ftruncate,
+    libc::SYS_renameat,
+    libc::SYS_renameat2,
+    libc::SYS_unlinkat,
+    libc::SYS_mkdirat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_open,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_rename,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_unlink,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_mkdir,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_creat,
+    libc::SYS_writev,
+    libc::SYS_pwritev,
+    libc::SYS_pwritev2,
+    libc::SYS_truncate,
+    libc::SYS_fallocate,
+    libc::SYS_copy_file_range,
+    libc::SYS_linkat,
+];
+
+/// Receives the calls of the threads that are under the filter, and answers them.
+pub struct Listener(OwnedFd);
+
+/// One call that waits for its answer.
+pub struct Waiting(libc::seccomp_notif);
+
+impl Waiting {
+    /// The thread.
+    pub fn thread(&self) -> u32 {
+        self.0.pid
+    }
+
+    /// The call's number.
+    pub fn number(&self) -> libc::c_long {
+        libc::c_long::from(self.0.data.nr)
+    }
+
+    /// The call's argument, counted from zero.
+    pub fn argument(&self, n: usize) -> u64 {
+        self.0.data.args[n]
+    }
+}
+
+impl Listener {
+    /// Puts the calling thread, and every thread that it starts from now on, under the filter.
+    pub fn install() -> io::Result<Self> {
+        let program = program();
+        let filter = libc::sock_fprog {
+            len: program.len() as libc::c_ushort,
+            filter: program.as_ptr().cast_mut(),
+        };
+        // SAFETY: prctl with these arguments changes only a flag of the calling thread.
+        if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: `filter` and the program it points to live until the call returns; the kernel copies both.
+        let fd = unsafe {
+            libc::syscall(
+                libc::SYS_seccomp,
+                libc::SECCOMP_SET_MODE_FILTER,
+                libc::SECCOMP_FILTER_FLAG_NEW_LISTENER,
+                &filter,
+            )
+        };
+        let fd = i32::try_from(fd).unwrap_or(-1);
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the kernel has just made this descriptor for us.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    /// The next call; none when no thread is left under the filter.
+    pub fn next(&self) -> io::Result<Option<Waiting>> {
+        loop {
+            let mut poll = libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+            // SAFETY: `poll` is one valid pollfd.
+            if unsafe { libc::poll(&mut poll, 1, -1) } < 0 {
+                let error = io::Error::last_os_error();
+                match error.kind() {
+                    io::ErrorKind::Interrupted => continue,
+                    _ => return Err(error),
+                }
+            }
+            if poll.revents & libc::POLLIN == 0 {
+                return Ok(None);
+            }
+            // SAFETY: all zeros is a valid value of this plain struct, and what the kernel demands.
+            let mut waiting: libc::seccomp_notif = unsafe { std::mem::zeroed() };
+            // SAFETY: the request fits the type that it is given.
+            let done = unsafe {
+                libc::ioctl(self.0.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &mut waiting)
+            };
+            if done == 0 {
+                return Ok(Some(Waiting(waiting)));
+            }
+            // The thread was interrupted or has ended meanwhile.
+            let error = io::Error::last_os_error();
+            if !matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EINTR)) {
+                return Err(error);
+            }
+        }
+    }
+
+    /// Lets the call happen, or has it fail with `errno`.
+    pub fn answer(&self, waiting: &Waiting, errno: Option<i32>) -> io::Result<()> {
+        let flags = if errno.is_none() { libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE } else { 0 };
+        let mut answer = libc::seccomp_notif_resp {
+            id: waiting.0.id,
+            val: 0,
+            error: errno.map_or(0, |errno| -errno),
+            flags: flags as u32,
+        };
+        // SAFETY: the request fits the type that it is given.
+        let done = unsafe {
+            libc::ioctl(self.0.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &mut answer)
+        };
+        match io::Error::last_os_error() {
+            _ if done == 0 => Ok(()),
+            error if error.raw_os_error() == Some(libc::ENOENT) => Ok(()),
+            error => Err(error),
+        }
+    }
+}
+
+/// Loads the call's number, compares it with each of [`ASKED`], and decides.
+fn program() -> Vec<libc::sock_filter> {
+    let statement = |code: u32, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf: 0, k };
+    let mut program = vec![statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0)];
+    for (n, call) in ASKED.iter().enumerate() {
+        let to_asking = (ASKED.len() - n) as u8;
+        let code = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+        program.push(libc::sock_filter { code, jt: to_asking, jf: 0, k: *call as u32 });
+    }
+    let ret = libc::BPF_RET | libc::BPF_K;
+    program.push(statement(ret, libc::SECCOMP_RET_ALLOW));
+    program.push(statement(ret, libc::SECCOMP_RET_USER_NOTIF));
+    program
+}

@@ -1,0 +1,241 @@
+//! One life of a NameNode: from its start, on what the crash before left, to its end. All that it
+//! does to its directories is recorded.
+
+use crate::calls::{FileCall, Verdict, observe};
+use crate::disk::{Disk, Image};
+use crate::namenode::Layout;
+use crate::past::Past;
+use crate::promises::{Broken, Promise};
+use crate::world::{Replicas, World, save_at_start};
+use fastrand::Rng;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use zerohop_journal::EditOp;
+use zerohop_namenode::storage::EditLog;
+use zerohop_namespace::Namespace;
+
+/// What happened, in order.
+pub enum Event {
+    /// A call changed a file; its paths are below the directories' root.
+    Call(FileCall),
+    /// A sync of this file failed.
+    FailedSync(PathBuf),
+    /// Everything up to this transaction was acknowledged.
+    Acknowledged(i64),
+    /// From here on DataNodes hold this.
+    Replicas(Arc<Replicas>),
+}
+
+/// What a life notes for the oracle.
+pub struct Journal {
+    state: Mutex<State>,
+}
+
+struct State {
+    events: Vec<Event>,
+    past: Past,
+    broken: Option<Broken>,
+}
+
+impl Journal {
+    fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
+        work(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// An edit was given to the log.
+    pub fn logged(&self, txid: i64, op: EditOp) {
+        self.with(|state| state.past.logged(txid, op));
+    }
+
+    /// A client may have seen the answer.
+    pub fn acknowledged(&self, txid: i64) {
+        self.with(|state| state.events.push(Event::Acknowledged(txid)));
+    }
+
+    /// DataNodes hold this now.
+    pub fn replicas_are(&self, replicas: &Replicas) {
+        let replicas = Arc::new(replicas.clone());
+        self.with(|state| state.events.push(Event::Replicas(replicas)));
+    }
+
+    /// The namespace that serves must be what the edits lead to.
+    pub fn compare(&self, last: i64, live: &Namespace) {
+        self.with(|state| {
+            let found = match state.past.after(last) {
+                Ok(replayed) => live.difference(replayed),
+                Err(error) => Some(error),
+            };
+            if let Some(found) = found {
+                let broken = Broken::new(Promise::ReplayEqualsLive, found);
+                state.broken.get_or_insert(broken);
+            }
+        });
+    }
+}
+
+/// One call that is made to fail.
+#[derive(Clone, Copy, Debug)]
+pub struct Failure {
+    /// Below this directory.
+    pub directory: &'static str,
+    /// So many calls succeed before it.
+    pub after: usize,
+    /// How it fails.
+    pub errno: i32,
+    /// Whether all that come after it fail too.
+    pub is_for_good: bool,
+}
+
+impl Failure {
+    /// A random one in a directory of edits.
+    pub fn any(layout: &Layout, rng: &mut Rng) -> Self {
+        let errnos = [libc::EIO, libc::ENOSPC, libc::EROFS];
+        Self {
+            directory: layout.any_edits_dir(rng),
+            after: rng.usize(0..120),
+            errno: errnos[rng.usize(0..errnos.len())],
+            is_for_good: rng.bool(),
+        }
+    }
+}
+
+/// A life that is over.
+pub struct Life {
+    /// What was on the disk at its begin.
+    pub disk: Disk,
+    /// What happened.
+    pub events: Vec<Event>,
+    /// The last transaction that was loaded.
+    pub first: i64,
+    /// DataNodes' replicas at its begin.
+    pub replicas: Arc<Replicas>,
+}
+
+/// What a life begins with.
+pub struct Begin {
+    /// The files.
+    pub image: Image<'static>,
+    /// What DataNodes hold.
+    pub replicas: Arc<Replicas>,
+}
+
+impl Life {
+    /// Lives it. `past` is what was logged before, and afterwards also what this life logged.
+    ///
+    /// # Errors
+    /// A broken promise, or a machine on which this cannot be done.
+    pub fn live(
+        begin: Begin,
+        root: &Path,
+        layout: &Layout,
+        past: Past,
+        failure: Option<Failure>,
+        rng: &mut Rng,
+    ) -> Result<(Self, Past), Failed> {
+        begin.image.write(root, true).map_err(Failed::machine)?;
+        let disk = Disk::of(&begin.image);
+        let state = State { events: Vec::new(), past, broken: None };
+        let journal = Journal { state: Mutex::new(state) };
+        let (replicas, seed) = (begin.replicas.clone(), rng.u64(..));
+        let mut calls = 0;
+        let judge = |call: FileCall| {
+            let Some(call) = below(&call, root) else { return Verdict::Proceed };
+            let errno = failure.filter(|f| call.path().is_some_and(|p| p.starts_with(f.directory)));
+            let errno = errno.filter(|failure| {
+                calls += 1;
+                calls == failure.after + 1 || failure.is_for_good && calls > failure.after
+            });
+            match (errno, call) {
+                (None, call) => {
+                    journal.with(|state| state.events.push(Event::Call(call)));
+                    Verdict::Proceed
+                }
+                (Some(failure), call) => {
+                    if let FileCall::Sync { path } = call {
+                        journal.with(|state| state.events.push(Event::FailedSync(path)));
+                    }
+                    Verdict::Fail(failure.errno)
+                }
+            }
+        };
+        let work = || work(root, layout, &journal, &replicas, Rng::with_seed(seed));
+        let worked = observe(judge, work).map_err(Failed::machine)?;
+        let state = journal.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(broken) = state.broken {
+            return Err(Failed::Promise(broken));
+        }
+        let first = match worked {
+            Ok(first) => first,
+            Err(error) if failure.is_none() => {
+                return Err(Failed::Promise(Broken::new(Promise::StartsOrNamesTheCommand, error)));
+            }
+            // With a disk that fails, it may refuse to start.
+            Err(_) => 0,
+        };
+        Ok((Self { disk, events: state.events, first, replicas: begin.replicas }, state.past))
+    }
+}
+
+/// Why a history ended early.
+pub enum Failed {
+    /// A promise was broken.
+    Promise(Broken),
+    /// This machine cannot simulate.
+    Machine(String),
+}
+
+impl Failed {
+    fn machine(error: std::io::Error) -> Self {
+        Self::Machine(error.to_string())
+    }
+}
+
+/// The NameNode starts, serves, and ends. The last transaction that it loaded.
+fn work(
+    root: &Path,
+    layout: &Layout,
+    journal: &Journal,
+    replicas: &Replicas,
+    mut rng: Rng,
+) -> Result<i64, String> {
+    let loaded = layout.load(root).map_err(|e| e.to_string())?;
+    let (namespace, storage, last) = (loaded.namespace, loaded.storage, loaded.last);
+    journal.with(|state| state.past.forget_after(last));
+    journal.compare(last, &namespace);
+    if rng.u8(0..4) == 0 {
+        save_at_start(&storage, &namespace, last);
+    }
+    let Ok(log) = EditLog::start(storage.clone(), last + 1, |_| {}) else { return Ok(last) };
+    journal.acknowledged(last + 1);
+    let steps = rng.usize(5..30);
+    let closes = rng.bool();
+    let mut world = World::new(namespace, (log, storage), journal, replicas.clone(), rng);
+    // An error is that of a disk which was made to fail.
+    if world.work(steps).is_ok() && closes {
+        let _ = world.close();
+    }
+    Ok(last)
+}
+
+/// The call with paths below `root`; none for other files, and for the locks, which hold no data.
+fn below(call: &FileCall, root: &Path) -> Option<FileCall> {
+    let strip = |path: &Path| path.strip_prefix(root).map(Path::to_owned).ok();
+    if call.path().is_some_and(|path| path.ends_with("in_use.lock")) {
+        return None;
+    }
+    Some(match call {
+        FileCall::Create { path, truncates } => {
+            FileCall::Create { path: strip(path)?, truncates: *truncates }
+        }
+        FileCall::Write { path, offset, bytes } => {
+            FileCall::Write { path: strip(path)?, offset: *offset, bytes: bytes.clone() }
+        }
+        FileCall::SetLen { path, len } => FileCall::SetLen { path: strip(path)?, len: *len },
+        FileCall::Sync { path } => FileCall::Sync { path: strip(path)? },
+        FileCall::Rename { from, to } => FileCall::Rename { from: strip(from)?, to: strip(to)? },
+        FileCall::Remove { path } => FileCall::Remove { path: strip(path)? },
+        FileCall::MakeDir { path } => FileCall::MakeDir { path: strip(path)? },
+        FileCall::Other { number } => FileCall::Other { number: *number },
+    })
+}
+

@@ -1,0 +1,160 @@
+//! A namespace with its edit log and three DataNodes, at work on random files.
+
+mod datanodes;
+mod work;
+
+pub use datanodes::{Replicas, check_replicas};
+
+use crate::life::Journal;
+use crate::namenode;
+use fastrand::Rng;
+use std::sync::Arc;
+use zerohop_journal::image::ImageWriter;
+use zerohop_namenode::storage::{EditLog, JournalFailed, NameStorage, Ticket};
+use zerohop_namespace::blocks::Now;
+use zerohop_namespace::{ImageInfo, Namespace, OpContext};
+use zerohop_wire::TxId;
+
+/// Begin of time, ms since the epoch.
+pub const WALL_MS: u64 = 1_700_000_000_000;
+
+/// One NameNode that serves, seen from inside.
+pub struct World<'a> {
+    namespace: Namespace,
+    log: EditLog,
+    storage: Arc<NameStorage>,
+    journal: &'a Journal,
+    replicas: Replicas,
+    rng: Rng,
+    now: Now,
+    /// Of the last edits that were logged.
+    ticket: Option<Ticket>,
+}
+
+/// The edit log failed: the NameNode stops.
+pub type Work = Result<(), JournalFailed>;
+
+impl<'a> World<'a> {
+    /// Begins to serve what was loaded.
+    pub fn new(
+        namespace: Namespace,
+        (log, storage): (EditLog, Arc<NameStorage>),
+        journal: &'a Journal,
+        replicas: Replicas,
+        rng: Rng,
+    ) -> Self {
+        let last = log.last_txid().0 as u64;
+        // Time goes on from life to life.
+        let now = Now { wall_ms: WALL_MS + last * 1000, mono_ms: 1_000_000 };
+        let mut world =
+            Self { namespace, log, storage, journal, replicas, rng, now, ticket: None };
+        world.namespace.start(now);
+        datanodes::register_all(&mut world.namespace, &world.replicas, now);
+        world
+    }
+
+    /// Random operations, so many; some are waited for, some are not.
+    pub fn work(&mut self, steps: usize) -> Work {
+        for _ in 0..steps {
+            self.step()?;
+            self.exchange()?;
+            match self.rng.u8(0..12) {
+                0..3 => self.sync()?,
+                3 => self.checkpoint()?,
+                _ => {}
+            }
+        }
+        self.sync()
+    }
+
+    /// Closes the log in order.
+    pub fn close(self) -> Work {
+        self.log.close()
+    }
+
+    fn context(&self) -> OpContext {
+        OpContext {
+            user: "root".into(),
+            groups: ["root".to_owned()].into(),
+            superuser: true,
+            now: self.now,
+            client_host: "127.0.0.1".into(),
+            client_id: [7; 16],
+            call_id: 42,
+        }
+    }
+
+    /// Hands the edits of the last operation to the log, as the NameNode does before it answers.
+    fn log(&mut self) {
+        self.namespace.delete_extra();
+        let edits = self.namespace.take_edits();
+        if edits.is_empty() {
+            return;
+        }
+        let first = self.log.last_txid().0 + 1;
+        for (txid, edit) in (first..).zip(&edits) {
+            self.journal.logged(txid, edit.op.clone());
+        }
+        self.ticket = Some(self.log.log(edits.iter().map(|edit| (&edit.op, &edit.rpc))));
+        let last = self.log.last_txid().0;
+        self.journal.compare(last, &self.namespace);
+    }
+
+    /// Waits until all edits are durable: now they count as acknowledged.
+    fn sync(&mut self) -> Work {
+        self.log();
+        if let Some(ticket) = self.ticket.take() {
+            let last = self.log.last_txid().0;
+            ticket.wait()?;
+            self.journal.acknowledged(last);
+        }
+        Ok(())
+    }
+
+    /// Saves an image as the NameNode does: the segment ends, edits go on, the image is written.
+    fn checkpoint(&mut self) -> Work {
+        self.log();
+        while self.namespace.reap(usize::MAX) {}
+        let (ended, ticket) = self.log.roll();
+        let info = ImageInfo { namespace_id: self.storage.info().namespace_id as u32, txid: ended };
+        let mut bytes = Vec::new();
+        let mut image = ImageWriter::new(&mut bytes);
+        let made = self.namespace.save_image(&mut image, info).and_then(|()| image.finish());
+        self.ticket = Some(ticket);
+        for _ in 0..self.rng.usize(0..3) {
+            self.step()?;
+        }
+        self.sync()?;
+        // An error may be: a disk was made to fail.
+        if let Ok(digest) = made {
+            let _ = self.storage.save_made_image(ended.0, &bytes, &digest);
+        }
+        Ok(())
+    }
+
+    fn pass(&mut self, ms: u64) {
+        self.now = Now { wall_ms: self.now.wall_ms + ms, mono_ms: self.now.mono_ms + ms };
+        self.namespace.tick(self.now);
+    }
+}
+
+/// Saves an image of a namespace that was just loaded, as the NameNode does at its start when the
+/// last image is old. An error may be: a disk was made to fail.
+pub fn save_at_start(storage: &NameStorage, namespace: &Namespace, last: i64) {
+    let info = ImageInfo { namespace_id: storage.info().namespace_id as u32, txid: TxId(last) };
+    let _ = storage.save_image(last, |image| namespace.save_image(image, info));
+}
+
+/// The edit log continued by one directory and synced; its last transaction.
+pub fn continue_log(storage: Arc<NameStorage>, namespace: &mut Namespace, last: i64) -> Result<i64, String> {
+    let log = EditLog::start(storage, last + 1, |_| {}).map_err(|e| e.to_string())?;
+    namespace.start(Now { wall_ms: WALL_MS, mono_ms: 1 });
+    let mut context = namenode::root();
+    context.now = Now { wall_ms: WALL_MS, mono_ms: 1 };
+    let path = format!("/after-{last}");
+    namespace.mkdirs(&context, &path, 0o755, None, true).map_err(|e| e.to_string())?;
+    let edits = namespace.take_edits();
+    let ticket = log.log(edits.iter().map(|edit| (&edit.op, &edit.rpc)));
+    ticket.wait().map_err(|e| e.to_string())?;
+    Ok(log.last_txid().0)
+}
