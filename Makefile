@@ -2,7 +2,7 @@
 FAST := target/fast/zerohop
 RELEASE := target/release/zerohop
 
-.PHONY: help demo test check fix bench compare
+.PHONY: help demo test faults fuzz check fix bench compare
 
 help: ## Lists the tasks.
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -13,6 +13,12 @@ demo: ## Builds, starts a cluster in a temporary folder, moves 1 GiB through it,
 
 test: ## Runs everything, the tests beside real Apache Hadoop included; installs what those need.
 	@testing/run-tests.sh
+
+faults: ## Crashes at every point and random kills for MINUTES=10 from SEED on; see docs/reliability.md.
+	@testing/faults.sh
+
+fuzz: ## Feeds every decoder of outside bytes with random input for MINUTES=5 from SEED on.
+	@testing/fuzz.sh
 
 check: ## Looks at format, lints and the tree's own rules; changes nothing.
 	@testing/check.sh

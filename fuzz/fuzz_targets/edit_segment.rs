@@ -1,13 +1,16 @@
 //! A whole edit-log segment of any bytes behind a right header.
 #![no_main]
 use libfuzzer_sys::fuzz_target;
+use std::cell::RefCell;
+use zerohop_fuzz::MemoryFile;
 use zerohop_journal::op::OP_SIZE_MAX;
 
+thread_local!(static FILE: RefCell<MemoryFile> = RefCell::new(MemoryFile::new()));
+
 fuzz_target!(|body: &[u8]| {
-    let path = std::env::temp_dir().join(format!("fuzz-segment-{}", std::process::id()));
-    let mut bytes = (-67i32).to_be_bytes().to_vec();
-    bytes.extend_from_slice(&0i32.to_be_bytes());
-    bytes.extend_from_slice(body);
-    std::fs::write(&path, bytes).expect("the temporary folder is writable");
-    let _ = zerohop_journal::segment::scan(&path, OP_SIZE_MAX);
+    FILE.with_borrow_mut(|file| {
+        let layout = (-67i32).to_be_bytes();
+        let path = file.fill(&[&layout, &[0; 4], body]);
+        let _ = zerohop_journal::segment::scan(path, OP_SIZE_MAX);
+    });
 });

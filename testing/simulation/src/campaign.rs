@@ -1,11 +1,14 @@
 //! Histories of one seed after the other, on all cores.
 
-use crate::history::{self, Counts};
+use crate::history::{self, Counts, Effort};
 use crate::life::Failed;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+/// A line of progress comes so often.
+const PROGRESS: Duration = Duration::from_secs(60);
 
 /// How long it goes on: until all of these are reached.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,8 +25,9 @@ pub struct Until {
 ///
 /// # Errors
 /// The first broken promise, or a machine on which this cannot be done.
-pub fn run(seed: u64, until: Until, threads: usize) -> Result<Counts, String> {
+pub fn run(seed: u64, until: Until, effort: Effort, threads: usize) -> Result<Counts, String> {
     let begun = Instant::now();
+    let reported = AtomicU32::new(0);
     let (next, stop) = (AtomicU64::new(seed), AtomicBool::new(false));
     let sum = Mutex::new((Counts::default(), None::<String>));
     let update = |work: &dyn Fn(&mut (Counts, Option<String>))| {
@@ -33,6 +37,10 @@ pub fn run(seed: u64, until: Until, threads: usize) -> Result<Counts, String> {
         let mut done = Counts::default();
         let sum = sum.lock().unwrap_or_else(PoisonError::into_inner);
         done.add(sum.0);
+        if begun.elapsed() > PROGRESS * (reported.load(Ordering::Relaxed) + 1) {
+            reported.fetch_add(1, Ordering::Relaxed);
+            println!("{} histories, {} crash points so far", done.histories, done.crashes);
+        }
         begun.elapsed() < until.time
             || done.histories < until.histories
             || done.crashes < until.crashes
@@ -42,7 +50,7 @@ pub fn run(seed: u64, until: Until, threads: usize) -> Result<Counts, String> {
             scope.spawn(|| {
                 while !stop.load(Ordering::Relaxed) && goes_on() {
                     let seed = next.fetch_add(1, Ordering::Relaxed);
-                    match one(seed) {
+                    match one(seed, effort) {
                         Ok(counts) => update(&|sum| sum.0.add(counts)),
                         Err(error) => {
                             stop.store(true, Ordering::Relaxed);
@@ -59,10 +67,10 @@ pub fn run(seed: u64, until: Until, threads: usize) -> Result<Counts, String> {
     }
 }
 
-fn one(seed: u64) -> Result<Counts, String> {
+fn one(seed: u64, effort: Effort) -> Result<Counts, String> {
     let folder = tempfile::Builder::new().prefix("zerohop-crash-").tempdir_in(fast_folder());
     let folder = folder.map_err(|e| format!("no temporary directory: {e}"))?;
-    history::run(seed, folder.path()).map_err(|failed| {
+    history::run(seed, folder.path(), effort).map_err(|failed| {
         // The files are the best witness.
         let kept = std::env::temp_dir().join(format!("zerohop-crash-seed-{seed}"));
         let kept = keep(folder.path(), &kept).map_or(String::new(), |()| {

@@ -10,6 +10,7 @@
 
 pub mod calls;
 pub mod campaign;
+mod damage;
 pub mod disk;
 mod history;
 mod life;
@@ -18,4 +19,4 @@ mod past;
 pub mod promises;
 mod world;
 
-pub use history::Counts;
+pub use history::{Counts, Effort};

@@ -2,17 +2,21 @@
 //! does to its directories is recorded.
 
 use crate::calls::{FileCall, Verdict, observe};
-use crate::disk::{Disk, Image};
+use crate::disk::Image;
 use crate::namenode::Layout;
 use crate::past::Past;
 use crate::promises::{Broken, Promise};
-use crate::world::{Replicas, World, save_at_start};
+use crate::world::{Replicas, World, save_image};
 use fastrand::Rng;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use zerohop_journal::EditOp;
 use zerohop_namenode::storage::EditLog;
 use zerohop_namespace::Namespace;
+
+/// Segments are filled a megabyte ahead. Most histories keep only so much of that: how long it is has
+/// no meaning, and it costs time.
+const PADDING_MAX: usize = 16 << 10;
 
 /// What happened, in order.
 pub enum Event {
@@ -101,8 +105,8 @@ impl Failure {
 
 /// A life that is over.
 pub struct Life {
-    /// What was on the disk at its begin.
-    pub disk: Disk,
+    /// The files at its begin.
+    pub begin: Image<'static>,
     /// What happened.
     pub events: Vec<Event>,
     /// The last transaction that was loaded.
@@ -132,14 +136,19 @@ impl Life {
         failure: Option<Failure>,
         rng: &mut Rng,
     ) -> Result<(Self, Past), Failed> {
-        begin.image.write(root, true).map_err(Failed::machine)?;
-        let disk = Disk::of(&begin.image);
+        begin.image.write(root).map_err(Failed::machine)?;
         let state = State { events: Vec::new(), past, broken: None };
         let journal = Journal { state: Mutex::new(state) };
         let (replicas, seed) = (begin.replicas.clone(), rng.u64(..));
+        let padding_max = if rng.u8(0..16) == 0 { usize::MAX } else { PADDING_MAX };
         let mut calls = 0;
         let judge = |call: FileCall| {
-            let Some(call) = below(&call, root) else { return Verdict::Proceed };
+            let Some(mut call) = below(&call, root) else { return Verdict::Proceed };
+            if let FileCall::Write { bytes, .. } = &mut call
+                && bytes.iter().all(|byte| *byte == 0xff)
+            {
+                bytes.truncate(padding_max);
+            }
             let errno = failure.filter(|f| call.path().is_some_and(|p| p.starts_with(f.directory)));
             let errno = errno.filter(|failure| {
                 calls += 1;
@@ -172,7 +181,8 @@ impl Life {
             // With a disk that fails, it may refuse to start.
             Err(_) => 0,
         };
-        Ok((Self { disk, events: state.events, first, replicas: begin.replicas }, state.past))
+        let Begin { image, replicas } = begin;
+        Ok((Self { begin: image, events: state.events, first, replicas }, state.past))
     }
 }
 
@@ -203,7 +213,7 @@ fn work(
     journal.with(|state| state.past.forget_after(last));
     journal.compare(last, &namespace);
     if rng.u8(0..4) == 0 {
-        save_at_start(&storage, &namespace, last);
+        save_image(&storage, &namespace, last);
     }
     let Ok(log) = EditLog::start(storage.clone(), last + 1, |_| {}) else { return Ok(last) };
     journal.acknowledged(last + 1);
@@ -238,4 +248,3 @@ fn below(call: &FileCall, root: &Path) -> Option<FileCall> {
         FileCall::Other { number } => FileCall::Other { number: *number },
     })
 }
-

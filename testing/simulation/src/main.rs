@@ -3,6 +3,7 @@
 use clap::Parser;
 use std::process::ExitCode;
 use std::time::Duration;
+use zerohop_simulation::Effort;
 use zerohop_simulation::campaign::{self, Until};
 
 /// Lets NameNodes crash at every point of their writes.
@@ -34,17 +35,20 @@ fn main() -> ExitCode {
         crashes: options.crashes,
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    match campaign::run(options.seed, until, options.threads.unwrap_or(cores)) {
+    match campaign::run(options.seed, until, Effort::FULL, options.threads.unwrap_or(cores)) {
         Ok(counts) => {
             println!(
                 "seeds {} to {}: {} lives of NameNodes, {} with a failing disk; {} crash points, \
-                 after {} of which the error named the command to start with; no broken promise",
+                 after {} of which the error named the command to start with; {} \
+                 damages, {} of which were refused; no broken promise",
                 options.seed,
                 options.seed + counts.histories.saturating_sub(1),
                 counts.lives,
                 counts.failures,
                 counts.crashes,
-                counts.commands
+                counts.commands,
+                counts.damages,
+                counts.refused
             );
             ExitCode::SUCCESS
         }

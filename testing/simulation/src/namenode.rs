@@ -107,6 +107,16 @@ impl Layout {
     }
 }
 
+/// The namespace after a transaction, from the directories of a NameNode that serves.
+///
+/// # Errors
+/// If they do not reach as far.
+pub fn load_until(storage: &NameStorage, txid: i64) -> Result<Namespace, StorageError> {
+    let mut loader = Loader(empty());
+    storage.load_until(txid, &mut loader)?;
+    Ok(loader.0)
+}
+
 /// The command that an error names, if it names one: cut this file to this length.
 pub fn advice(error: &str) -> Option<(PathBuf, u64)> {
     let (_, command) = error.split_once("truncate -s ")?;

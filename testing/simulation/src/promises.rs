@@ -18,7 +18,7 @@ pub enum Promise {
     /// N6
     ReplicasOfFilesAreKept,
     /// N7
-    FailedWritesAreNotAcknowledged,
+    DamageIsNoticed,
 }
 
 impl Promise {
@@ -28,9 +28,7 @@ impl Promise {
                 "N1 the NameNode starts after a crash, or its error names the command after which it does"
             }
             Self::AcknowledgedEditsStay => "N2 an acknowledged edit is there after every crash",
-            Self::NothingIsHalfApplied => {
-                "N3 the namespace is exactly that after some transaction"
-            }
+            Self::NothingIsHalfApplied => "N3 the namespace is exactly that after some transaction",
             Self::ReplayEqualsLive => "N4 replaying the edits gives the namespace that served",
             Self::GoesOnAfterTheStart => {
                 "N5 edits made after the start are there at the next start"
@@ -38,8 +36,8 @@ impl Promise {
             Self::ReplicasOfFilesAreKept => {
                 "N6 the replicas of closed files are located, and no DataNode is told to delete one that is needed"
             }
-            Self::FailedWritesAreNotAcknowledged => {
-                "N7 an edit is acknowledged only if a directory in use has it on disk"
+            Self::DamageIsNoticed => {
+                "N7 a flipped bit or an old copy of a directory never changes the namespace: another directory stands in, or the NameNode refuses to start"
             }
         }
     }

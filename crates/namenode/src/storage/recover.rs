@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use zerohop_journal::JournalError;
 use zerohop_journal::segment::{
-    self, Scan, SegmentFile, SegmentKind, Tail, finalized_name, sync_dir,
+    self, HEADER_LEN, Scan, SegmentFile, SegmentKind, Tail, finalized_name, sync_dir,
 };
 use zerohop_wire::TxId;
 
@@ -62,7 +62,7 @@ fn recover_segment(
     }
     let scan = match segment::scan(path, op_size_max) {
         Ok(scan) => scan,
-        Err(JournalError::Header { .. }) if is_only_padding(path)? => {
+        Err(JournalError::Header { .. } | JournalError::Newer { .. }) if holds_no_record(path)? => {
             tracing::warn!(
                 "moving aside {}: there is only padding, probably the disk was full",
                 path.display()
@@ -149,20 +149,23 @@ fn finish(file: &SegmentFile, last: TxId, scan: &Scan, len: u64) -> Result<(), S
     super::file::rename(path, &to)
 }
 
-/// Whether a segment holds nothing but what fills it in advance: its header was never written, so nothing that was
-/// acknowledged can be in it. Of a file that was just made, a power cut may keep some pages and leave zeros for the others.
-fn is_only_padding(path: &Path) -> Result<bool, StorageError> {
+/// Whether a segment holds nothing behind its header but what fills it in advance: then nothing that was acknowledged can
+/// be in it, whatever the header says. Of a file that was just made, a power cut may keep some pages and leave zeros for
+/// the others, and keep a part of the header.
+fn holds_no_record(path: &Path) -> Result<bool, StorageError> {
     let mut file = std::fs::File::open(path).map_err(StorageError::io("open", path))?;
     let mut piece = vec![0; 256 * 1024];
+    let mut header_len = usize::try_from(HEADER_LEN).unwrap_or_default();
     loop {
         let len = file.read(&mut piece).map_err(StorageError::io("read", path))?;
-        let bytes = piece.get(..len).unwrap_or_default();
-        if bytes.is_empty() {
+        if len == 0 {
             return Ok(true);
         }
-        if bytes.iter().any(|byte| !matches!(byte, 0 | 0xff)) {
+        let records = piece.get(header_len.min(len)..len).unwrap_or_default();
+        if records.iter().any(|byte| !matches!(byte, 0 | 0xff)) {
             return Ok(false);
         }
+        header_len = header_len.saturating_sub(len);
     }
 }
 

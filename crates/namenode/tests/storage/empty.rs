@@ -35,6 +35,16 @@ fn zero_pages_of_a_segment_just_made_are_an_empty_segment() {
         let (_storage, report, seen) = folders.load().unwrap();
         assert_eq!((report.last_txid, seen.paths()), (3, vec!["/a"]));
     }
+    // A part of the header, over zeros and over what fills the file.
+    for part in 1..8 {
+        for fill in [0_u8, 0xff] {
+            let mut page = [fill; 4096];
+            page[..part].copy_from_slice(&[0xff, 0xff, 0xff, 0xbd, 0, 0, 0][..part]);
+            fs::write(&path, page).unwrap();
+            let (_storage, report, _) = folders.load().unwrap();
+            assert_eq!(report.last_txid, 3, "{part} bytes of the header");
+        }
+    }
     folders.session(&["/b"], false);
     let mut records = fs::read(&path).unwrap();
     records.splice(..0, zeros);

@@ -89,7 +89,8 @@ impl Listener {
     /// The next call; none when no thread is left under the filter.
     pub fn next(&self) -> io::Result<Option<Waiting>> {
         loop {
-            let mut poll = libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+            let mut poll =
+                libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
             // SAFETY: `poll` is one valid pollfd.
             if unsafe { libc::poll(&mut poll, 1, -1) } < 0 {
                 let error = io::Error::last_os_error();
@@ -128,9 +129,8 @@ impl Listener {
             flags: flags as u32,
         };
         // SAFETY: the request fits the type that it is given.
-        let done = unsafe {
-            libc::ioctl(self.0.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &mut answer)
-        };
+        let done =
+            unsafe { libc::ioctl(self.0.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &mut answer) };
         match io::Error::last_os_error() {
             _ if done == 0 => Ok(()),
             error if error.raw_os_error() == Some(libc::ENOENT) => Ok(()),

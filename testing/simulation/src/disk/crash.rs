@@ -4,13 +4,9 @@ use super::Disk;
 use super::file::{Left, SECTOR, Sector};
 use fastrand::Rng;
 use std::borrow::Cow;
-use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// Padding that most images keep behind the records of a segment in progress.
-const PADDING_KEPT: usize = 2048;
 
 /// What survives of all that was not synced.
 pub enum Survival<'a> {
@@ -34,8 +30,7 @@ pub struct Image<'a> {
 }
 
 pub(super) fn image<'a>(disk: &'a Disk, survival: &mut Survival<'_>) -> Image<'a> {
-    let mut image =
-        Image { files: Vec::new(), directories: Vec::new(), may_have_holes: false };
+    let mut image = Image { files: Vec::new(), directories: Vec::new(), may_have_holes: false };
     for (path, directory) in &disk.directories {
         image.directories.push(path.clone());
         let pending = directory.pending.len();
@@ -120,7 +115,8 @@ impl Image<'_> {
 
     /// Independent of the disk that it was taken from.
     pub fn into_owned(self) -> Image<'static> {
-        let own = |(path, content): (PathBuf, Cow<'_, [u8]>)| (path, Cow::Owned(content.into_owned()));
+        let own =
+            |(path, content): (PathBuf, Cow<'_, [u8]>)| (path, Cow::Owned(content.into_owned()));
         Image {
             files: self.files.into_iter().map(own).collect(),
             directories: self.directories,
@@ -128,9 +124,23 @@ impl Image<'_> {
         }
     }
 
-    /// Puts the files into a directory in place of what was there. Padding behind the records of
-    /// segments is shortened unless `with_padding`: its length has no meaning, and takes time.
-    pub fn write(&self, root: &Path, with_padding: bool) -> io::Result<()> {
+    /// Changes a file's bytes.
+    pub fn edit(&mut self, path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
+        if let Some((_, content)) = self.files.iter_mut().find(|(known, _)| known == path) {
+            change(content.to_mut());
+        }
+    }
+
+    /// Takes the files below a directory from another image.
+    pub fn replace_below(&mut self, directory: &Path, other: &Image<'_>) {
+        self.files.retain(|(path, _)| !path.starts_with(directory));
+        let others = other.files().filter(|(path, _)| path.starts_with(directory));
+        let own = others.map(|(path, content)| (path.to_owned(), Cow::Owned(content.to_vec())));
+        self.files.extend(own);
+    }
+
+    /// Puts the files into a directory in place of what was there.
+    pub fn write(&self, root: &Path) -> io::Result<()> {
         match fs::remove_dir_all(root) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -140,20 +150,8 @@ impl Image<'_> {
             fs::create_dir_all(root.join(directory))?;
         }
         for (path, content) in &self.files {
-            let content = if with_padding { content } else { without_padding(path, content) };
             fs::write(root.join(path), content)?;
         }
         Ok(())
     }
-}
-
-fn without_padding<'a>(path: &Path, content: &'a [u8]) -> &'a [u8] {
-    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-    if !name.starts_with("edits_inprogress_") {
-        return content;
-    }
-    let is_padding = |chunk: &[u8]| chunk.iter().all(|byte| *byte == 0xff);
-    let used = content.rchunks(4096).take_while(|chunk| is_padding(chunk)).map(<[u8]>::len).sum();
-    let end: usize = content.len() - usize::min(used, content.len());
-    &content[..content.len().min(end + PADDING_KEPT)]
 }

@@ -143,11 +143,7 @@ impl File {
     }
 }
 
-fn survive_in_sectors(
-    change: &Change,
-    content: &mut Vec<u8>,
-    choose: &mut dyn FnMut() -> Sector,
-) {
+fn survive_in_sectors(change: &Change, content: &mut Vec<u8>, choose: &mut dyn FnMut() -> Sector) {
     let Change::Write { offset, bytes } = change else {
         if choose() == Sector::New {
             change.apply(content);

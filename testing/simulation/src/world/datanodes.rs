@@ -164,15 +164,17 @@ fn closed_blocks(namespace: &Namespace) -> Result<Vec<(String, Block, usize)>, S
     let mut found = Vec::new();
     let mut open = vec!["/".to_owned()];
     while let Some(directory) = open.pop() {
-        let listing = namespace.listing(&root, &directory, b"", false).map_err(|e| e.to_string())?;
+        let listing =
+            namespace.listing(&root, &directory, b"", false).map_err(|e| e.to_string())?;
         for entry in listing.unwrap_or_default().entries {
             let path = format!("{}/{}", directory.trim_end_matches('/'), entry.name);
             if entry.kind == FileKind::Directory {
                 open.push(path);
                 continue;
             }
-            let (located, _) =
-                namespace.block_locations(&root, &path, 0, u64::MAX >> 1).map_err(|e| e.to_string())?;
+            let (located, _) = namespace
+                .block_locations(&root, &path, 0, u64::MAX >> 1)
+                .map_err(|e| e.to_string())?;
             if !located.under_construction {
                 let replication = usize::from(entry.replication);
                 let blocks = located.blocks.iter().map(|block| block.block());

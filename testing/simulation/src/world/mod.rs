@@ -9,7 +9,6 @@ use crate::life::Journal;
 use crate::namenode;
 use fastrand::Rng;
 use std::sync::Arc;
-use zerohop_journal::image::ImageWriter;
 use zerohop_namenode::storage::{EditLog, JournalFailed, NameStorage, Ticket};
 use zerohop_namespace::blocks::Now;
 use zerohop_namespace::{ImageInfo, Namespace, OpContext};
@@ -46,8 +45,7 @@ impl<'a> World<'a> {
         let last = log.last_txid().0 as u64;
         // Time goes on from life to life.
         let now = Now { wall_ms: WALL_MS + last * 1000, mono_ms: 1_000_000 };
-        let mut world =
-            Self { namespace, log, storage, journal, replicas, rng, now, ticket: None };
+        let mut world = Self { namespace, log, storage, journal, replicas, rng, now, ticket: None };
         world.namespace.start(now);
         datanodes::register_all(&mut world.namespace, &world.replicas, now);
         world
@@ -92,11 +90,15 @@ impl<'a> World<'a> {
             return;
         }
         let first = self.log.last_txid().0 + 1;
-        for (txid, edit) in (first..).zip(&edits) {
-            self.journal.logged(txid, edit.op.clone());
-        }
         self.ticket = Some(self.log.log(edits.iter().map(|edit| (&edit.op, &edit.rpc))));
         let last = self.log.last_txid().0;
+        if last + 1 - first < edits.len() as i64 {
+            // The log has failed: the ticket will say so, and the NameNode stops.
+            return;
+        }
+        for (txid, edit) in (first..).zip(edits) {
+            self.journal.logged(txid, edit.op);
+        }
         self.journal.compare(last, &self.namespace);
     }
 
@@ -111,25 +113,21 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// Saves an image as the NameNode does: the segment ends, edits go on, the image is written.
+    /// Saves an image as the NameNode does: the segment ends, edits go on, and what leads to the end
+    /// of the segment is read from the disk.
     fn checkpoint(&mut self) -> Work {
         self.log();
-        while self.namespace.reap(usize::MAX) {}
         let (ended, ticket) = self.log.roll();
-        let info = ImageInfo { namespace_id: self.storage.info().namespace_id as u32, txid: ended };
-        let mut bytes = Vec::new();
-        let mut image = ImageWriter::new(&mut bytes);
-        let made = self.namespace.save_image(&mut image, info).and_then(|()| image.finish());
         self.ticket = Some(ticket);
+        self.sync()?;
         for _ in 0..self.rng.usize(0..3) {
             self.step()?;
         }
-        self.sync()?;
         // An error may be: a disk was made to fail.
-        if let Ok(digest) = made {
-            let _ = self.storage.save_made_image(ended.0, &bytes, &digest);
+        if let Ok(namespace) = namenode::load_until(&self.storage, ended.0) {
+            save_image(&self.storage, &namespace, ended.0);
         }
-        Ok(())
+        self.sync()
     }
 
     fn pass(&mut self, ms: u64) {
@@ -138,15 +136,18 @@ impl<'a> World<'a> {
     }
 }
 
-/// Saves an image of a namespace that was just loaded, as the NameNode does at its start when the
-/// last image is old. An error may be: a disk was made to fail.
-pub fn save_at_start(storage: &NameStorage, namespace: &Namespace, last: i64) {
+/// Saves an image of a namespace that was loaded. An error may be: a disk was made to fail.
+pub fn save_image(storage: &NameStorage, namespace: &Namespace, last: i64) {
     let info = ImageInfo { namespace_id: storage.info().namespace_id as u32, txid: TxId(last) };
     let _ = storage.save_image(last, |image| namespace.save_image(image, info));
 }
 
 /// The edit log continued by one directory and synced; its last transaction.
-pub fn continue_log(storage: Arc<NameStorage>, namespace: &mut Namespace, last: i64) -> Result<i64, String> {
+pub fn continue_log(
+    storage: Arc<NameStorage>,
+    namespace: &mut Namespace,
+    last: i64,
+) -> Result<i64, String> {
     let log = EditLog::start(storage, last + 1, |_| {}).map_err(|e| e.to_string())?;
     namespace.start(Now { wall_ms: WALL_MS, mono_ms: 1 });
     let mut context = namenode::root();

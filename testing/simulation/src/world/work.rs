@@ -1,15 +1,16 @@
 //! What clients do. What they do next they do after the answer, and that comes when the edit is durable.
 
-use super::World;
 use super::Work;
+use super::World;
 use super::datanodes::{NODES, Replica};
 use zerohop_namespace::{
     AddBlockRequest, CreateFlags, CreateRequest, LocatedBlock, RenameOptions, XAttr, XAttrNamespace,
 };
 use zerohop_wire::{Block, InodeId, ReplicaState};
 
-const PATHS: [&str; 12] =
-    ["/a", "/a/b", "/a/b/c", "/a/b/c/f", "/a/g", "/d", "/d/e", "/d/e/f", "/d/h", "/i", "/i/j", "/k"];
+const PATHS: [&str; 12] = [
+    "/a", "/a/b", "/a/b/c", "/a/b/c/f", "/a/g", "/d", "/d/e", "/d/e/f", "/d/h", "/i", "/i/j", "/k",
+];
 const BLOCK_SIZE: u64 = 1 << 20;
 const CLIENT: &str = "client";
 
@@ -94,8 +95,12 @@ impl World<'_> {
             if self.rng.u8(0..10) == 0 {
                 return Ok(());
             }
-            let request =
-                AddBlockRequest { path, client_name: CLIENT, previous, ..AddBlockRequest::default() };
+            let request = AddBlockRequest {
+                path,
+                client_name: CLIENT,
+                previous,
+                ..AddBlockRequest::default()
+            };
             let Ok(located) = self.namespace.add_block(&self.context(), &request) else { break };
             self.sync()?;
             let len = if n == count { self.rng.u64(1..BLOCK_SIZE) } else { BLOCK_SIZE };
