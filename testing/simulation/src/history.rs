@@ -4,7 +4,8 @@
 use crate::calls::FileCall;
 use crate::damage::Damage;
 use crate::disk::{Disk, Image, Survival};
-use crate::life::{Begin, Event, Failed, Failure, Life};
+use crate::journal::Event;
+use crate::life::{Begin, Failed, Failure, Life};
 use crate::namenode::{Layout, Loaded, advice};
 use crate::past::Past;
 use crate::promises::{Broken, Promise};

@@ -13,6 +13,7 @@ pub mod campaign;
 mod damage;
 pub mod disk;
 mod history;
+mod journal;
 mod life;
 mod namenode;
 mod past;

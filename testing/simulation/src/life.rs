@@ -3,79 +3,19 @@
 
 use crate::calls::{FileCall, Verdict, observe};
 use crate::disk::Image;
+use crate::journal::{Event, Journal};
 use crate::namenode::Layout;
 use crate::past::Past;
 use crate::promises::{Broken, Promise};
 use crate::world::{Replicas, World, save_image};
 use fastrand::Rng;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use zerohop_journal::EditOp;
+use std::path::Path;
+use std::sync::Arc;
 use zerohop_namenode::storage::EditLog;
-use zerohop_namespace::Namespace;
 
 /// Segments are filled a megabyte ahead. Most histories keep only so much of that: how long it is has
 /// no meaning, and it costs time.
 const PADDING_MAX: usize = 16 << 10;
-
-/// What happened, in order.
-pub enum Event {
-    /// A call changed a file; its paths are below the directories' root.
-    Call(FileCall),
-    /// A sync of this file failed.
-    FailedSync(PathBuf),
-    /// Everything up to this transaction was acknowledged.
-    Acknowledged(i64),
-    /// From here on DataNodes hold this.
-    Replicas(Arc<Replicas>),
-}
-
-/// What a life notes for the oracle.
-pub struct Journal {
-    state: Mutex<State>,
-}
-
-struct State {
-    events: Vec<Event>,
-    past: Past,
-    broken: Option<Broken>,
-}
-
-impl Journal {
-    fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
-        work(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// An edit was given to the log.
-    pub fn logged(&self, txid: i64, op: EditOp) {
-        self.with(|state| state.past.logged(txid, op));
-    }
-
-    /// A client may have seen the answer.
-    pub fn acknowledged(&self, txid: i64) {
-        self.with(|state| state.events.push(Event::Acknowledged(txid)));
-    }
-
-    /// DataNodes hold this now.
-    pub fn replicas_are(&self, replicas: &Replicas) {
-        let replicas = Arc::new(replicas.clone());
-        self.with(|state| state.events.push(Event::Replicas(replicas)));
-    }
-
-    /// The namespace that serves must be what the edits lead to.
-    pub fn compare(&self, last: i64, live: &Namespace) {
-        self.with(|state| {
-            let found = match state.past.after(last) {
-                Ok(replayed) => live.difference(replayed),
-                Err(error) => Some(error),
-            };
-            if let Some(found) = found {
-                let broken = Broken::new(Promise::ReplayEqualsLive, found);
-                state.broken.get_or_insert(broken);
-            }
-        });
-    }
-}
 
 /// One call that is made to fail.
 #[derive(Clone, Copy, Debug)]
@@ -137,8 +77,7 @@ impl Life {
         rng: &mut Rng,
     ) -> Result<(Self, Past), Failed> {
         begin.image.write(root).map_err(Failed::machine)?;
-        let state = State { events: Vec::new(), past, broken: None };
-        let journal = Journal { state: Mutex::new(state) };
+        let journal = Journal::new(past);
         let (replicas, seed) = (begin.replicas.clone(), rng.u64(..));
         let padding_max = if rng.u8(0..16) == 0 { usize::MAX } else { PADDING_MAX };
         let mut calls = 0;
@@ -169,7 +108,7 @@ impl Life {
         };
         let work = || work(root, layout, &journal, &replicas, Rng::with_seed(seed));
         let worked = observe(judge, work).map_err(Failed::machine)?;
-        let state = journal.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let state = journal.into_state();
         if let Some(broken) = state.broken {
             return Err(Failed::Promise(broken));
         }

@@ -1,6 +1,5 @@
 //! The NameNode's own start: its directories are opened, and the namespace is loaded from them.
 
-use crate::world::WALL_MS;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zerohop_journal::image::ImageReader;
@@ -11,6 +10,9 @@ use zerohop_namenode::storage::{
 use zerohop_namespace::blocks::{BlockManager, BlockParams, Now};
 use zerohop_namespace::{ImageInfo, Namespace, NamespaceParams, OpContext};
 use zerohop_wire::TxId;
+
+/// Begin of time, ms since the epoch.
+pub const WALL_MS: u64 = 1_700_000_000_000;
 
 /// A NameNode that has loaded its directories and not begun to serve.
 pub struct Loaded {

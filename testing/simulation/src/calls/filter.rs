@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// Calls that change files. Those without a meaning in [`super::FileCall`] are here so that none is overlooked.
+/// Calls that change files; some are not modelled and are here so that none is overlooked.
 const ASKED: &[libc::c_long] = &[
     libc::SYS_openat,
     libc::SYS_write,

@@ -1,7 +1,7 @@
 //! What a power cut leaves of a disk, and putting that into real files.
 
-use super::Disk;
-use super::file::{Left, SECTOR, Sector};
+use super::file::{File, Left, SECTOR, Sector};
+use super::{Disk, split};
 use fastrand::Rng;
 use std::borrow::Cow;
 use std::fs;
@@ -29,7 +29,28 @@ pub struct Image<'a> {
     may_have_holes: bool,
 }
 
-pub(super) fn image<'a>(disk: &'a Disk, survival: &mut Survival<'_>) -> Image<'a> {
+impl Disk {
+    /// With files that are all durable.
+    pub fn of(image: &Image<'_>) -> Self {
+        let mut disk = Self::default();
+        for (path, content) in image.files() {
+            let (directory, name) = split(path);
+            let file = disk.add(File::durable(content.to_vec()));
+            disk.directories.entry(directory).or_default().durable.insert(name, file);
+        }
+        for directory in image.directories() {
+            disk.directories.entry(directory.to_owned()).or_default();
+        }
+        disk
+    }
+
+    /// What a power cut leaves.
+    pub fn after_crash(&self, survival: &mut Survival<'_>) -> Image<'_> {
+        image(self, survival)
+    }
+}
+
+fn image<'a>(disk: &'a Disk, survival: &mut Survival<'_>) -> Image<'a> {
     let mut image = Image { files: Vec::new(), directories: Vec::new(), may_have_holes: false };
     for (path, directory) in &disk.directories {
         image.directories.push(path.clone());

@@ -58,20 +58,6 @@ impl Directory {
 }
 
 impl Disk {
-    /// With files that are all durable.
-    pub fn of(image: &Image<'_>) -> Self {
-        let mut disk = Self::default();
-        for (path, content) in image.files() {
-            let (directory, name) = split(path);
-            let file = disk.add(File::durable(content.to_vec()));
-            disk.directories.entry(directory).or_default().durable.insert(name, file);
-        }
-        for directory in image.directories() {
-            disk.directories.entry(directory.to_owned()).or_default();
-        }
-        disk
-    }
-
     fn add(&mut self, file: File) -> usize {
         self.files.push(file);
         self.files.len() - 1
@@ -147,11 +133,6 @@ impl Disk {
     /// that was synced since has none.
     pub fn last_write_len(&self, path: &Path) -> usize {
         self.find(path).map_or(0, |file| self.files[file].last_write_len())
-    }
-
-    /// What a power cut leaves.
-    pub fn after_crash(&self, survival: &mut Survival<'_>) -> Image<'_> {
-        crash::image(self, survival)
     }
 }
 

@@ -1,21 +1,19 @@
 //! A namespace with its edit log and three DataNodes, at work on random files.
 
 mod datanodes;
+mod replicas;
 mod work;
 
-pub use datanodes::{Replicas, check_replicas};
+pub use replicas::{Replicas, check_replicas};
 
-use crate::life::Journal;
-use crate::namenode;
+use crate::journal::Journal;
+use crate::namenode::{self, WALL_MS};
 use fastrand::Rng;
 use std::sync::Arc;
 use zerohop_namenode::storage::{EditLog, JournalFailed, NameStorage, Ticket};
 use zerohop_namespace::blocks::Now;
 use zerohop_namespace::{ImageInfo, Namespace, OpContext};
 use zerohop_wire::TxId;
-
-/// Begin of time, ms since the epoch.
-pub const WALL_MS: u64 = 1_700_000_000_000;
 
 /// One NameNode that serves, seen from inside.
 pub struct World<'a> {
@@ -47,7 +45,7 @@ impl<'a> World<'a> {
         let now = Now { wall_ms: WALL_MS + last * 1000, mono_ms: 1_000_000 };
         let mut world = Self { namespace, log, storage, journal, replicas, rng, now, ticket: None };
         world.namespace.start(now);
-        datanodes::register_all(&mut world.namespace, &world.replicas, now);
+        replicas::register_all(&mut world.namespace, &world.replicas, now);
         world
     }
 

@@ -2,7 +2,7 @@
 
 use super::Work;
 use super::World;
-use super::datanodes::{NODES, Replica};
+use super::replicas::{NODES, Replica};
 use zerohop_namespace::{
     AddBlockRequest, CreateFlags, CreateRequest, LocatedBlock, RenameOptions, XAttr, XAttrNamespace,
 };
