@@ -8,7 +8,7 @@ use zerohop_proto::hdfs::fsimage::NameSystemSection;
 
 thread_local!(static FILE: RefCell<MemoryFile> = RefCell::new(MemoryFile::new()));
 
-/// The first byte says how long the summary is, at the end of the rest; with 255 the rest is the whole file.
+// The first byte says how long the summary is, at the end of the rest; with 255 the rest is the whole file.
 fuzz_target!(|bytes: &[u8]| {
     let Some((summary_len, rest)) = bytes.split_first() else { return };
     FILE.with_borrow_mut(|file| {
