@@ -12,6 +12,7 @@ mod jmx;
 mod namenodes;
 mod node;
 mod op;
+mod outliers;
 mod reconfigure;
 mod scan;
 mod services;

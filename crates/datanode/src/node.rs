@@ -2,6 +2,7 @@
 
 use crate::deletions::Deletions;
 use crate::namenodes::{News, PoolIdentity, PoolService};
+use crate::outliers::PeerLatencies;
 use crate::reconfigure::Reconfiguration;
 use crate::scan::{BlockScanner, DirectoryScanner};
 use crate::settings::Settings;
@@ -61,6 +62,7 @@ pub(crate) struct Node {
     pub(crate) store: Arc<Store>,
     pub(crate) threads: Threads,
     pub(crate) balance_throttle: Throttle,
+    pub(crate) peer_latencies: Arc<PeerLatencies>,
     pub(crate) addresses: OnceLock<Addresses>,
     pub(crate) handle: Handle,
     pub(crate) user: User,
@@ -91,6 +93,7 @@ impl Node {
         Arc::new(Self {
             threads: Threads::new("transfer", settings.max_transfer_threads),
             balance_throttle: Throttle::new(settings.balance_bandwidth),
+            peer_latencies: Arc::new(PeerLatencies::new(settings.peer_stats)),
             reconfiguration,
             block_scanner: BlockScanner::new(settings.block_scanner),
             directory_scanner: DirectoryScanner::new(settings.directory_scanner),

@@ -1,6 +1,7 @@
 //! What the DataNode takes from the configuration, read once at start.
 
 use crate::error::Error;
+use crate::outliers::{OutlierLimits, PeerSettings};
 use crate::scan::{BlockScannerSettings, DirectoryScannerSettings};
 use crate::short_circuit::{CacheLimits, Limits, system_limit};
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -51,6 +52,9 @@ pub(crate) struct Settings {
     pub(crate) lifeline_interval: Duration,
     pub(crate) block_report_initial_delay: Duration,
     pub(crate) balance_bandwidth: u64,
+    /// `None`: slow peers are not looked for.
+    pub(crate) peer_stats: Option<PeerSettings>,
+    pub(crate) outliers_interval: Duration,
     pub(crate) pool_ready_timeout: Duration,
     /// How long an unfinished replica waits for its writer over a restart.
     pub(crate) restart_expiry: Duration,
@@ -132,6 +136,8 @@ impl Settings {
                 None => never_zero(conf.get(&keys::DFS_HEARTBEAT_INTERVAL)?) * 3,
             },
             block_report_initial_delay: conf.get(&keys::DFS_BLOCKREPORT_INITIALDELAY)?,
+            peer_stats: peer_stats(conf)?,
+            outliers_interval: conf.get(&keys::DFS_DATANODE_OUTLIERS_REPORT_INTERVAL)?,
             balance_bandwidth: conf.get(&keys::DFS_DATANODE_BALANCE_BANDWIDTHPERSEC)?,
             pool_ready_timeout: conf.get(&keys::DFS_DATANODE_BP_READY_TIMEOUT)?,
             restart_expiry: conf.get(&keys::DFS_DATANODE_RESTART_REPLICA_EXPIRATION)?,
@@ -170,6 +176,24 @@ impl VolumePolicy {
         });
         Ok(policy?)
     }
+}
+
+fn peer_stats(conf: &Conf) -> Result<Option<PeerSettings>, Error> {
+    let is_enabled = conf.get(&keys::DFS_DATANODE_PEER_STATS_ENABLED)?;
+    let count = |key| {
+        conf.get_as(key, "a number above 0", |n: i64| u64::try_from(n).ok().filter(|n| *n > 0))
+    };
+    let settings = PeerSettings {
+        samples_min: count(&keys::DFS_DATANODE_PEER_METRICS_MIN_OUTLIER_DETECTION_SAMPLES)?,
+        limits: OutlierLimits {
+            resources_min: count(&keys::DFS_DATANODE_MIN_OUTLIER_DETECTION_NODES)? as usize,
+            low_threshold_ms: conf
+                .get(&keys::DFS_DATANODE_SLOWPEER_LOW_THRESHOLD_MS)?
+                .as_secs_f64()
+                * 1000.0,
+        },
+    };
+    Ok(Some(settings).filter(|_| is_enabled))
 }
 
 fn cache_limits(conf: &Conf) -> Result<CacheLimits, Error> {

@@ -5,7 +5,7 @@ use crate::audit::CallerLimits;
 use std::time::Duration;
 use zerohop_conf::{Conf, ConfError, Key, keys};
 use zerohop_namespace::NamespaceParams;
-use zerohop_namespace::blocks::BlockParams;
+use zerohop_namespace::blocks::{BlockParams, SlowLimits};
 use zerohop_proto::hdfs::{ChecksumTypeProto, FsServerDefaultsProto};
 use zerohop_transport::login::User;
 
@@ -34,6 +34,7 @@ pub(crate) struct Settings {
     pub(crate) readers: usize,
     pub(crate) server_defaults: FsServerDefaultsProto,
     pub(crate) block_params: BlockParams,
+    pub(crate) slow_reports: SlowReportSettings,
     pub(crate) namespace_params: NamespaceParams,
     /// A DataNode's address must resolve to a name.
     pub(crate) registration_check: bool,
@@ -50,6 +51,16 @@ pub(crate) struct Settings {
     pub(crate) walk_slice: usize,
     /// How long it leaves the lock to others then.
     pub(crate) walk_pause: Duration,
+}
+
+/// What becomes of DataNodes' reports of slow DataNodes and disks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SlowReportSettings {
+    /// Slow DataNodes are taken notice of.
+    pub(crate) peers: bool,
+    /// How many of them, and of disks, `/jmx` lists.
+    pub(crate) peers_max: usize,
+    pub(crate) disks_max: usize,
 }
 
 impl Settings {
@@ -71,6 +82,11 @@ impl Settings {
             handlers: conf.get(&keys::DFS_NAMENODE_HANDLER_COUNT)?.max(1) as usize,
             readers: readers(conf.get(&keys::IPC_SERVER_READ_THREADPOOL_SIZE)?),
             server_defaults: server_defaults(conf)?,
+            slow_reports: SlowReportSettings {
+                peers: conf.get(&keys::DFS_DATANODE_PEER_STATS_ENABLED)?,
+                peers_max: above_zero(conf, &keys::DFS_DATANODE_MAX_NODES_TO_REPORT)? as usize,
+                disks_max: above_zero(conf, &keys::DFS_DATANODE_MAX_DISKS_TO_REPORT)? as usize,
+            },
             block_params: block_params(conf)?,
             namespace_params: namespace_params(conf)?,
             registration_check: conf
@@ -239,6 +255,14 @@ fn block_params(conf: &Conf) -> Result<BlockParams, Error> {
             "a time above 0",
             |interval| Some(millis(interval)).filter(|ms| *ms > 0),
         )?,
+        slow_limits: SlowLimits {
+            valid_ms: millis(conf.get(&keys::DFS_DATANODE_OUTLIERS_REPORT_INTERVAL)?)
+                .saturating_mul(3),
+            nodes_max: above_zero(conf, &keys::DFS_NAMENODE_MAX_SLOWPEER_COLLECT_NODES)? as usize,
+        },
+        avoid_slow_for_read: conf.get(&keys::DFS_NAMENODE_AVOID_READ_SLOW_DATANODE)?,
+        avoid_slow_for_write: conf
+            .get(&keys::DFS_NAMENODE_BLOCK_PLACEMENT_POLICY_EXCLUDE_SLOW_NODES_ENABLED)?,
         avoid_stale_for_read: conf.get(&keys::DFS_NAMENODE_AVOID_READ_STALE_DATANODE)?,
         avoid_stale_for_write: conf.get(&keys::DFS_NAMENODE_AVOID_WRITE_STALE_DATANODE)?,
         report_leases_max: conf.get(&keys::DFS_NAMENODE_MAX_FULL_BLOCK_REPORT_LEASES)?.max(1)

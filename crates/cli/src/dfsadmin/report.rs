@@ -37,14 +37,22 @@ pub fn run(conf: &Conf, mut words: Vec<String>) -> Outcome<i32> {
             continue;
         }
         let nodes = fs.datanode_report(kind).map_err(client_failure)?;
-        if !nodes.is_empty() || wanted(option) {
-            sayln!("{title} datanodes ({}):\n", nodes.len());
-        }
-        for node in &nodes {
-            sayln!("{}\n", describe(node));
-        }
+        print_nodes(title, &nodes, wanted(option));
+    }
+    if all || slow_only {
+        let slow = fs.slow_datanodes().map_err(client_failure)?;
+        print_nodes("Slow", &slow, slow_only);
     }
     Ok(0)
+}
+
+fn print_nodes(title: &str, nodes: &[DatanodeInfo], even_if_none: bool) {
+    if !nodes.is_empty() || even_if_none {
+        sayln!("{title} datanodes ({}):\n", nodes.len());
+    }
+    for node in nodes {
+        sayln!("{}\n", describe(node));
+    }
 }
 
 /// Bytes, exact and for people.

@@ -68,6 +68,7 @@ forward! {
     is_active() -> bool;
     server_defaults() -> ServerDefaults;
     datanode_report(kind: DatanodeReportType) -> Vec<DatanodeInfo>;
+    slow_datanodes() -> Vec<DatanodeInfo>;
     datanode_storage_report(kind: DatanodeReportType) -> Vec<DatanodeStorage>;
     safe_mode(action: SafeModeAction) -> bool;
     save_namespace() -> bool;

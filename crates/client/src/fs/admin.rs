@@ -68,6 +68,11 @@ impl FileSystem {
         self.client.namenode.datanode_report(kind).await
     }
 
+    /// The DataNodes that others report as slow.
+    pub async fn slow_datanodes(&self) -> Result<Vec<DatanodeInfo>> {
+        self.client.namenode.slow_datanodes().await
+    }
+
     /// The DataNodes of a kind with their volumes.
     pub async fn datanode_storage_report(
         &self,

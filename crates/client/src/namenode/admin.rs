@@ -65,6 +65,12 @@ impl NameNode {
         Ok(response.di.into_iter().map(Into::into).collect())
     }
 
+    pub(crate) async fn slow_datanodes(&self) -> Result<Vec<DatanodeInfo>> {
+        let response: GetSlowDatanodeReportResponseProto =
+            self.call("getSlowDatanodeReport", &GetSlowDatanodeReportRequestProto {}).await?;
+        Ok(response.datanode_info_proto.into_iter().map(Into::into).collect())
+    }
+
     pub(crate) async fn datanode_storage_report(
         &self,
         kind: DatanodeReportType,

@@ -47,6 +47,14 @@ keys! {
     DFS_BLOCKREPORT_INCREMENTAL_INTERVALMSEC: Duration = "dfs.blockreport.incremental.intervalMsec", "0", Millis;
     /// Time between two cache reports.
     DFS_CACHEREPORT_INTERVALMSEC: Duration = "dfs.cachereport.intervalMsec", "10000", Millis;
+    /// Whether slow peers are looked for (Hadoop's default is false).
+    DFS_DATANODE_PEER_STATS_ENABLED: bool = "dfs.datanode.peer.stats.enabled", "true", Plain;
+    /// Peers with fewer packets sent to them are not compared.
+    DFS_DATANODE_PEER_METRICS_MIN_OUTLIER_DETECTION_SAMPLES: i64 = "dfs.datanode.peer.metrics.min.outlier.detection.samples", "1000", Plain;
+    /// Fewer peers than this are not compared.
+    DFS_DATANODE_MIN_OUTLIER_DETECTION_NODES: i64 = "dfs.datanode.min.outlier.detection.nodes", "10", Plain;
+    /// A peer that takes less for a packet is never slow.
+    DFS_DATANODE_SLOWPEER_LOW_THRESHOLD_MS: Duration = "dfs.datanode.slowpeer.low.threshold.ms", "5", Millis;
     /// Time between two reports of slow peers and disks.
     DFS_DATANODE_OUTLIERS_REPORT_INTERVAL: Duration = "dfs.datanode.outliers.report.interval", "30m", Millis;
     /// Longest wait of a DataNode for its peer to take data.

@@ -59,6 +59,16 @@ keys! {
     DFS_NAMENODE_STALE_DATANODE_INTERVAL: Duration = "dfs.namenode.stale.datanode.interval", "30000", Millis;
     /// Whether stale DataNodes are listed last for readers.
     DFS_NAMENODE_AVOID_READ_STALE_DATANODE: bool = "dfs.namenode.avoid.read.stale.datanode", "false", Plain;
+    /// Whether slow DataNodes are listed last for readers (Hadoop's default is false).
+    DFS_NAMENODE_AVOID_READ_SLOW_DATANODE: bool = "dfs.namenode.avoid.read.slow.datanode", "true", Plain;
+    /// Whether slow DataNodes get no new blocks.
+    DFS_NAMENODE_BLOCK_PLACEMENT_POLICY_EXCLUDE_SLOW_NODES_ENABLED: bool = "dfs.namenode.block-placement-policy.exclude-slow-nodes.enabled", "false", Plain;
+    /// DataNodes that count as slow at a time.
+    DFS_NAMENODE_MAX_SLOWPEER_COLLECT_NODES: i32 = "dfs.namenode.max.slowpeer.collect.nodes", "5", Plain;
+    /// Slow DataNodes that /jmx lists.
+    DFS_DATANODE_MAX_NODES_TO_REPORT: i32 = "dfs.datanode.max.nodes.to.report", "5", Plain;
+    /// Slow disks that /jmx lists.
+    DFS_DATANODE_MAX_DISKS_TO_REPORT: i32 = "dfs.datanode.max.disks.to.report", "5", Plain;
     /// Whether stale DataNodes get no new blocks.
     DFS_NAMENODE_AVOID_WRITE_STALE_DATANODE: bool = "dfs.namenode.avoid.write.stale.datanode", "false", Plain;
     /// Share of stale DataNodes above which they get blocks again.

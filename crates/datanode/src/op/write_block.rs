@@ -194,7 +194,11 @@ impl Write<'_> {
                 if let Some(control) = control {
                     control.add(Arc::clone(mirror.socket()));
                 }
-                Ok(Some(Mirror::new(mirror, name, patience(self.node, self.behind()))))
+                let mirror = Mirror::new(mirror, name, patience(self.node, self.behind()));
+                Ok(Some(match self.message.targets.len() {
+                    1 => mirror.measured(&self.node.peer_latencies),
+                    _ => mirror,
+                }))
             }
             Err(error) => {
                 self.mirror_failed(conn, &name, error)?;

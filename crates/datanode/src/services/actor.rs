@@ -4,6 +4,7 @@ use super::heartbeat::heartbeat;
 use super::{commands, reports};
 use crate::namenodes::{Link, PoolIdentity, PoolService, ReportWish};
 use crate::node::Node;
+use crate::outliers::ReportTimer;
 use crate::reconfigure::Adjustable;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,6 +34,7 @@ pub(crate) struct Actor {
     /// Held while reports are made and sent: a full report made before a block's news and taken
     /// after them would make the NameNode forget the block.
     reporting: tokio::sync::Mutex<()>,
+    outliers: ReportTimer,
 }
 
 /// Why the talk cannot go on.
@@ -87,7 +89,13 @@ impl Schedule {
 impl Actor {
     /// The one who talks over `link` for a name service.
     pub(crate) fn new(link: Arc<Link>, node: Arc<Node>, service: Arc<PoolService>) -> Self {
-        Self { link, node, service, reporting: tokio::sync::Mutex::new(()) }
+        Self {
+            link,
+            node,
+            service,
+            reporting: tokio::sync::Mutex::new(()),
+            outliers: ReportTimer::default(),
+        }
     }
 
     /// Talks until the task is aborted or the NameNode refuses.
@@ -289,7 +297,10 @@ impl Actor {
     async fn beat(&self, wants_lease: bool) -> Result<HeartbeatResponseProto, End> {
         let registration =
             self.link.registration().ok_or_else(|| End::Retry("not registered".to_owned()))?;
-        let request = heartbeat(&self.node, &self.service, registration, wants_lease);
+        let mut request = heartbeat(&self.node, &self.service, registration, wants_lease);
+        if self.outliers.is_due(self.node.settings.outliers_interval) {
+            request.slow_peers = self.node.peer_latencies.slow();
+        }
         self.link.note_heard();
         Ok(self.link.client().call("sendHeartbeat", &request).await?)
     }

@@ -1,6 +1,9 @@
 //! DataNodes and their storages.
 
-use zerohop_namespace::blocks::{AdminState, DatanodeId, DatanodeInfo, StorageReport, StorageType};
+use zerohop_namespace::blocks::{
+    AdminState, DatanodeId, DatanodeInfo, DiskLatency, PeerLatency, StorageReport, StorageType,
+};
+use zerohop_proto::hdfs::datanode::{SlowDiskReportProto, SlowPeerReportProto};
 use zerohop_proto::hdfs::{
     DatanodeIdProto, DatanodeInfoProto, DatanodeStorageProto, StorageReportProto,
     datanode_info_proto, datanode_storage_proto,
@@ -68,6 +71,27 @@ fn admin_state(state: AdminState) -> datanode_info_proto::AdminState {
 /// A storage type as a message has it; one that this release does not know counts as DISK.
 pub(crate) fn storage_type(kind: Option<i32>) -> StorageType {
     kind.and_then(|kind| StorageType::try_from(kind).ok()).unwrap_or(StorageType::Disk)
+}
+
+/// A DataNode that another one reports as slow: its name, and how slow.
+pub(crate) fn slow_peer(report: &SlowPeerReportProto) -> (String, PeerLatency) {
+    let latency = PeerLatency {
+        mean_ms: report.aggregate_latency.unwrap_or(0.0),
+        median_ms: report.median.unwrap_or(0.0),
+        mad_ms: report.mad.unwrap_or(0.0),
+        limit_ms: report.upper_limit_latency.unwrap_or(0.0),
+    };
+    (report.data_node_id.clone().unwrap_or_default(), latency)
+}
+
+/// A slow disk: its directory, and how slow.
+pub(crate) fn slow_disk(report: SlowDiskReportProto) -> (String, DiskLatency) {
+    let latency = DiskLatency {
+        metadata_ms: report.mean_metadata_op_latency,
+        read_ms: report.mean_read_io_latency,
+        write_ms: report.mean_write_io_latency,
+    };
+    (report.base_path.unwrap_or_default(), latency)
 }
 
 pub(crate) fn storage_report(report: StorageReportProto) -> StorageReport {

@@ -14,7 +14,8 @@ pub(crate) use cache::{
     cache_directive, cache_directive_entry, cache_filter, cache_pool, cache_pool_entry,
 };
 pub(crate) use datanode::{
-    datanode_id, datanode_info, storage_report, storage_report_proto, storage_type,
+    datanode_id, datanode_info, slow_disk, slow_peer, storage_report, storage_report_proto,
+    storage_type,
 };
 pub(crate) use status::{appended, directory_listing, file_status, mode};
 pub(crate) use summary::{content_summary, quota_usage, storage_policy};

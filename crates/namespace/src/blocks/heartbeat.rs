@@ -248,6 +248,7 @@ impl BlockManager {
     /// `policy_of` says on which types of storage a file's replicas shall lie.
     pub fn tick(&mut self, now: Now, policy_of: PolicyOf<'_>) {
         self.pass(now);
+        self.slow.refresh(self.now.mono_ms);
         let expiry_ms = self.params.expiry_ms();
         let silent = |node: &Node| {
             node.alive && now.mono_ms.saturating_sub(node.last_update.mono_ms) > expiry_ms

@@ -97,7 +97,9 @@ impl BlockManager {
             let hops =
                 if here { 0 } else { rack.map_or(u32::MAX, |rack| distance(rack, &node.rack)) };
             let idle_ms = self.now.mono_ms.saturating_sub(node.stats.last_update.mono_ms);
-            (self.shunned(node.stats.admin), idle_ms > stale_ms, hops, self.dice.next())
+            let is_slow = self.params.avoid_slow_for_read
+                && self.nodes.node_of(replica.storage).is_some_and(|node| self.slow.is_slow(node));
+            (self.shunned(node.stats.admin), idle_ms > stale_ms, is_slow, hops, self.dice.next())
         });
     }
 

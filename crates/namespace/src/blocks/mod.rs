@@ -33,6 +33,7 @@ mod report_lease;
 mod safemode;
 mod schedule;
 mod slices;
+mod slow;
 mod stats;
 #[cfg(test)]
 mod tests;
@@ -50,6 +51,7 @@ pub use maintenance::NO_EXPIRY_MS;
 pub use params::BlockParams;
 pub use report::ReportOutcome;
 pub use safemode::SafeMode;
+pub use slow::{DiskLatency, PeerLatency, SlowDisk, SlowLimits, SlowPeer};
 pub use stats::{NodeFilter, NodeReport};
 pub use topology::DEFAULT_RACK;
 pub use types::*;
@@ -78,6 +80,7 @@ pub struct BlockManager {
     walks: walks::Walks,
     removed: RemovedWhileWritten,
     safe_mode: SafeMode,
+    slow: slow::SlowReports,
     completed: Vec<Completed>,
     dice: Dice,
     /// Racks with a live DataNode.
@@ -105,6 +108,7 @@ impl BlockManager {
             walks: walks::Walks::default(),
             removed: RemovedWhileWritten::default(),
             safe_mode: SafeMode::new(&params),
+            slow: slow::SlowReports::new(params.slow_limits),
             completed: Vec::new(),
             dice: Dice::new(params.seed),
             racks: 0,

@@ -39,6 +39,12 @@ pub struct BlockParams {
     pub avoid_stale_for_read: bool,
     /// `dfs.namenode.avoid.write.stale.datanode`.
     pub avoid_stale_for_write: bool,
+    /// Which reports of slow DataNodes count.
+    pub slow_limits: super::SlowLimits,
+    /// `dfs.namenode.avoid.read.slow.datanode`.
+    pub avoid_slow_for_read: bool,
+    /// `dfs.namenode.block-placement-policy.exclude-slow-nodes.enabled`.
+    pub avoid_slow_for_write: bool,
     /// `dfs.namenode.redundancy.considerLoad`.
     pub consider_load: bool,
     /// `dfs.namenode.redundancy.considerLoad.factor`.
@@ -81,6 +87,9 @@ impl Default for BlockParams {
             heartbeat_recheck_ms: 300_000,
             stale_interval_ms: 30_000,
             avoid_stale_for_read: false,
+            slow_limits: super::SlowLimits::default(),
+            avoid_slow_for_read: true,
+            avoid_slow_for_write: false,
             avoid_stale_for_write: false,
             consider_load: true,
             consider_load_factor: 2.0,

@@ -274,6 +274,9 @@ impl<'a> Search<'a> {
         if self.is_stale(known.last_update.mono_ms) {
             return Err(Refusal::Stale);
         }
+        if self.manager.params.avoid_slow_for_write && self.manager.slow.is_slow(node) {
+            return Err(Refusal::Slow);
+        }
         let in_rack = self
             .chosen
             .iter()

@@ -11,6 +11,7 @@ pub(super) enum Refusal {
     Excluded,
     Busy,
     Stale,
+    Slow,
     RackFull,
     /// None of its volumes has the room, or a type that the policy takes.
     NoStorage,
@@ -23,6 +24,7 @@ impl fmt::Display for Refusal {
             Self::Excluded => "excluded by the client, or holds the block",
             Self::Busy => "too busy",
             Self::Stale => "not heard of lately",
+            Self::Slow => "slow, as other DataNodes report",
             Self::RackFull => "its rack has enough replicas",
             Self::NoStorage => "no volume for it",
         })

@@ -16,6 +16,7 @@ pub enum NodeFilter {
     Decommissioning,
     EnteringMaintenance,
     InMaintenance,
+    Slow,
 }
 
 /// A DataNode in a report, with what only operators ask.
@@ -128,13 +129,14 @@ impl BlockManager {
     /// DataNodes for a report.
     pub fn node_reports(&self, filter: NodeFilter) -> Vec<NodeReport> {
         use super::AdminState::{DecommissionInProgress, EnteringMaintenance, InMaintenance};
-        let wanted = |node: &super::node::Node| match filter {
+        let wanted = |index: usize, node: &super::node::Node| match filter {
             NodeFilter::All => true,
             NodeFilter::Live => node.alive,
             NodeFilter::Dead => !node.alive,
             NodeFilter::Decommissioning => node.admin == DecommissionInProgress,
             NodeFilter::EnteringMaintenance => node.admin == EnteringMaintenance,
             NodeFilter::InMaintenance => node.admin == InMaintenance,
+            NodeFilter::Slow => self.slow.is_reported(NodeIdx(index as u32)),
         };
         // A node whose address another took over is in the tables, but no longer of this cluster.
         let known = |index: &usize, node: &super::node::Node| {
@@ -145,7 +147,7 @@ impl BlockManager {
             .nodes
             .iter()
             .enumerate()
-            .filter(|(index, node)| known(index, node) && wanted(node));
+            .filter(|(index, node)| known(index, node) && wanted(*index, node));
         nodes.map(|(index, node)| self.node_report(NodeIdx(index as u32), node)).collect()
     }
 

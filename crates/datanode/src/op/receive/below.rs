@@ -1,8 +1,10 @@
 //! The node below in a pipeline, and the packets that wait for its acknowledgement.
 
+use crate::outliers::PeerLatencies;
 use crate::transfer::conn::Conn;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub(super) const TIMED_OUT: &str = "no packet, no ack";
@@ -15,6 +17,9 @@ pub(crate) struct Mirror {
     pub(crate) conn: Conn,
     /// `host:port`, for logs.
     pub(crate) name: String,
+    /// Where the time that packets take to it is noted; only of the last node of a pipeline, since any
+    /// other also waits for those below it.
+    latencies: Option<Arc<PeerLatencies>>,
     /// How long it may owe an acknowledgement without a word.
     pub(super) patience: Duration,
     /// When it last said something.
@@ -24,7 +29,20 @@ pub(crate) struct Mirror {
 impl Mirror {
     /// A node below that was just connected to.
     pub(crate) fn new(conn: Conn, name: String, patience: Duration) -> Self {
-        Self { conn, name, patience, heard: Instant::now() }
+        Self { conn, name, latencies: None, patience, heard: Instant::now() }
+    }
+
+    /// Has the time that packets take to it noted.
+    pub(crate) fn measured(mut self, latencies: &Arc<PeerLatencies>) -> Self {
+        self.latencies = Some(Arc::clone(latencies));
+        self
+    }
+
+    /// Packets took so long to it.
+    pub(super) fn note_latency(&self, took: Duration) {
+        if let Some(latencies) = &self.latencies {
+            latencies.note(&self.name, took);
+        }
     }
 
     /// From now on it owes acknowledgements: a send that it does not take returns from time to

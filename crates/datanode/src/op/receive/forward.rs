@@ -29,6 +29,9 @@ impl<S: Sink> Receiver<'_, S> {
                 self.wait_to_forward(started)?;
             }
         }
+        if let Some(mirror) = self.mirror.as_ref().filter(|_| !self.mirror_failed) {
+            mirror.note_latency(started.elapsed());
+        }
         Ok(())
     }
 

@@ -106,11 +106,15 @@ pub(super) fn datanode_storages(call: Call<'_>) -> Reply {
     )
 }
 
-/// Slow DataNodes are not looked for yet.
+/// The DataNodes that others report as slow.
 pub(super) fn slow_datanodes(call: Call<'_>) -> Reply {
     call.ask(|core, op, _: GetSlowDatanodeReportRequestProto| {
         core.check_superuser(op)?;
-        Ok(GetSlowDatanodeReportResponseProto::default())
+        let slow = core.read(|namespace| namespace.blocks.node_reports(NodeFilter::Slow));
+        let datanode_info_proto = slow.iter().map(|node| convert::datanode_info(&node.info));
+        Ok(GetSlowDatanodeReportResponseProto {
+            datanode_info_proto: datanode_info_proto.collect(),
+        })
     })
 }
 

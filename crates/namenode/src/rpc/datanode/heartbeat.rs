@@ -22,8 +22,16 @@ pub(super) fn heartbeat(call: Call<'_>) -> Reply {
             request.reports.into_iter().map(convert::storage_report).collect();
         let uuid = &request.registration.datanode_id.datanode_uuid;
         let now = core.clock.now();
-        let (reply, _) =
-            core.write(|namespace| namespace.blocks.heartbeat(uuid, beat, &storages, now));
+        let peers = request.slow_peers.iter().filter(|_| core.settings.slow_reports.peers);
+        let peers: Vec<_> = peers.map(convert::slow_peer).collect();
+        let disks: Vec<_> = request.slow_disks.into_iter().map(convert::slow_disk).collect();
+        let ((reply, is_slow), _) = core.write(|namespace| {
+            let reply = namespace.blocks.heartbeat(uuid, beat, &storages, now);
+            if !peers.is_empty() || !disks.is_empty() {
+                namespace.blocks.report_slow(uuid, &peers, disks);
+            }
+            (reply, namespace.blocks.is_slow(uuid))
+        });
         let ticket = reply.commands.iter().any(is_irrevocable).then(|| core.log.barrier());
         let response = HeartbeatResponseProto {
             cmds: reply
@@ -35,7 +43,7 @@ pub(super) fn heartbeat(call: Call<'_>) -> Reply {
             rolling_upgrade_status: None,
             rolling_upgrade_status_v2: None,
             full_block_report_lease_id: Some(reply.report_lease),
-            is_slownode: Some(false),
+            is_slownode: Some(is_slow),
         };
         Ok((response, ticket))
     };

@@ -178,3 +178,30 @@ fn a_placement_computes_the_mean_load_once() {
     cluster.choose(request("10.0.0.0", 3));
     assert_eq!(means(), before + 1);
 }
+
+/// Readers were sent to a DataNode as before that all others had found to be slow.
+#[test]
+fn slow_datanodes_are_listed_last_and_avoided_if_so_configured() {
+    let params = BlockParams {
+        avoid_slow_for_write: true,
+        safemode_extension_ms: 0,
+        ..BlockParams::default()
+    };
+    let mut cluster = Cluster::with(&["/a", "/a", "/a", "/a"], params);
+    let block = cluster.written(1, 3, &[0, 1, 2]);
+    let peer =
+        |name: &str| vec![(name.to_owned(), PeerLatency { mean_ms: 90.0, ..Default::default() })];
+    cluster.blocks.report_slow("uuid-0", &peer("10.0.0.1:9866"), Vec::new());
+    cluster.blocks.report_slow("uuid-2", &peer("10.0.0.77:9866"), Vec::new());
+    assert!(cluster.blocks.is_slow("uuid-1"));
+    let found = cluster.blocks.slow_peers(5);
+    assert_eq!((found.len(), found[0].node.as_str()), (1, "10.0.0.1:9866"));
+    for _ in 0..20 {
+        let located = cluster.blocks.locations(block.id, "elsewhere").unwrap();
+        assert_eq!(located.replicas.last().unwrap().node.id.host, "dn1");
+        let chosen = cluster.choose(request("elsewhere", 3));
+        assert!(!chosen.contains(&"dn1".to_owned()), "{chosen:?}");
+    }
+    cluster.pass(3 * 1_800_000);
+    assert!(!cluster.blocks.is_slow("uuid-1"), "the report is old");
+}

@@ -1,0 +1,300 @@
+//! DataNodes and disks that DataNodes report as slower than the others (`SlowPeerTracker`,
+//! `SlowDiskTracker`).
+
+use super::{BlockManager, NodeIdx};
+use hashbrown::HashMap;
+
+/// Disks that one DataNode can report.
+const DISKS_MAX: usize = 256;
+
+/// How a DataNode stands out among those that another one sends packets to; all in milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PeerLatency {
+    /// The mean time that a packet took.
+    pub mean_ms: f64,
+    /// The median of these means over all its peers.
+    pub median_ms: f64,
+    /// Their median absolute deviation.
+    pub mad_ms: f64,
+    /// What a peer may take before it counts as slow.
+    pub limit_ms: f64,
+}
+
+/// Mean times of operations of a disk, where these stand out.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DiskLatency {
+    /// Opening, renaming, deleting.
+    pub metadata_ms: Option<f64>,
+    /// Reads.
+    pub read_ms: Option<f64>,
+    /// Writes.
+    pub write_ms: Option<f64>,
+}
+
+impl DiskLatency {
+    fn most(&self) -> f64 {
+        [self.metadata_ms, self.read_ms, self.write_ms].into_iter().flatten().fold(0.0, f64::max)
+    }
+}
+
+/// How much of the reports counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlowLimits {
+    /// How long a report counts: three times `dfs.datanode.outliers.report.interval`.
+    pub valid_ms: u64,
+    /// `dfs.namenode.max.slowpeer.collect.nodes`: DataNodes that count as slow at a time.
+    pub nodes_max: usize,
+}
+
+impl Default for SlowLimits {
+    fn default() -> Self {
+        Self { valid_ms: 3 * 1_800_000, nodes_max: 5 }
+    }
+}
+
+struct Report<T> {
+    latency: T,
+    at_ms: u64,
+}
+
+/// The reports of all DataNodes.
+#[derive(Default)]
+pub(super) struct SlowReports {
+    limits: SlowLimits,
+    /// By the slow DataNode and who reports it.
+    peers: HashMap<NodeIdx, HashMap<NodeIdx, Report<PeerLatency>>>,
+    /// By the DataNode, and the directory of its volume.
+    disks: HashMap<NodeIdx, HashMap<String, Report<DiskLatency>>>,
+    /// The DataNodes that most others call slow.
+    slow: Vec<NodeIdx>,
+}
+
+impl SlowReports {
+    pub(super) fn new(limits: SlowLimits) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
+    /// `reporter` says that `node` is slow. Nobody judges itself.
+    pub(super) fn add_peer(
+        &mut self,
+        reporter: NodeIdx,
+        node: NodeIdx,
+        latency: PeerLatency,
+        at_ms: u64,
+    ) {
+        if reporter != node {
+            self.peers.entry(node).or_default().insert(reporter, Report { latency, at_ms });
+        }
+    }
+
+    /// A DataNode says that one of its disks is slow.
+    pub(super) fn add_disk(
+        &mut self,
+        node: NodeIdx,
+        directory: String,
+        latency: DiskLatency,
+        at_ms: u64,
+    ) {
+        let disks = self.disks.entry(node).or_default();
+        if disks.len() < DISKS_MAX || disks.contains_key(&directory) {
+            disks.insert(directory, Report { latency, at_ms });
+        }
+    }
+
+    /// Forgets what is too old, and finds the DataNodes that count as slow now.
+    pub(super) fn refresh(&mut self, now_ms: u64) {
+        let valid_ms = self.limits.valid_ms;
+        let is_valid = |at_ms: u64| now_ms.saturating_sub(at_ms) < valid_ms;
+        self.peers.retain(|_, reports| {
+            reports.retain(|_, report| is_valid(report.at_ms));
+            !reports.is_empty()
+        });
+        self.disks.retain(|_, disks| {
+            disks.retain(|_, report| is_valid(report.at_ms));
+            !disks.is_empty()
+        });
+        self.slow = self.by_reporters();
+        self.slow.truncate(self.limits.nodes_max);
+    }
+
+    /// Most reporters first.
+    fn by_reporters(&self) -> Vec<NodeIdx> {
+        let mut nodes: Vec<_> = self.peers.iter().map(|(node, by)| (by.len(), *node)).collect();
+        nodes.sort_unstable_by_key(|(count, node)| (std::cmp::Reverse(*count), *node));
+        nodes.into_iter().map(|(_, node)| node).collect()
+    }
+
+    /// Whether a DataNode counts as slow.
+    pub(super) fn is_slow(&self, node: NodeIdx) -> bool {
+        self.slow.contains(&node)
+    }
+
+    /// Whether any other DataNode calls it slow.
+    pub(super) fn is_reported(&self, node: NodeIdx) -> bool {
+        self.peers.contains_key(&node)
+    }
+
+    /// Up to `max` slow DataNodes with those that report them, the worst latency first.
+    pub(super) fn peers(&self, max: usize) -> Vec<(NodeIdx, Vec<(NodeIdx, PeerLatency)>)> {
+        let reports = |node: &NodeIdx| {
+            let by = self.peers.get(node).into_iter().flatten();
+            let mut by: Vec<_> = by.map(|(reporter, report)| (*reporter, report.latency)).collect();
+            by.sort_by(|one, other| other.1.mean_ms.total_cmp(&one.1.mean_ms));
+            by
+        };
+        self.by_reporters().iter().take(max).map(|node| (*node, reports(node))).collect()
+    }
+
+    /// Up to `max` slow disks, the slowest first.
+    pub(super) fn disks(&self, max: usize) -> Vec<(NodeIdx, &str, DiskLatency)> {
+        let mut all: Vec<_> = self
+            .disks
+            .iter()
+            .flat_map(|(node, disks)| {
+                disks.iter().map(|(directory, report)| (*node, directory.as_str(), report.latency))
+            })
+            .collect();
+        all.sort_by(|one, other| other.2.most().total_cmp(&one.2.most()));
+        all.truncate(max);
+        all
+    }
+}
+
+/// A DataNode that others report as slow, by its transfer port; the others by their RPC ports, as Apache
+/// names them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlowPeer {
+    /// Its name.
+    pub node: String,
+    /// Who reports it, with what latency; the worst first.
+    pub reports: Vec<(String, PeerLatency)>,
+}
+
+/// A slow disk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlowDisk {
+    /// The DataNode's RPC port and the volume's directory, with a colon in between.
+    pub disk: String,
+    /// How slow it is.
+    pub latency: DiskLatency,
+}
+
+impl BlockManager {
+    /// Takes in what a DataNode says of others and of its disks; names of DataNodes that are not known
+    /// are left out.
+    pub fn report_slow(
+        &mut self,
+        reporter: &str,
+        peers: &[(String, PeerLatency)],
+        disks: Vec<(String, DiskLatency)>,
+    ) {
+        let Some(reporter) = self.nodes.by_uuid(reporter) else { return };
+        let now_ms = self.now.mono_ms;
+        for (name, latency) in peers {
+            if let Some(node) = self.node_at(name) {
+                self.slow.add_peer(reporter, node, *latency, now_ms);
+            }
+        }
+        for (directory, latency) in disks {
+            self.slow.add_disk(reporter, directory, latency, now_ms);
+        }
+        self.slow.refresh(now_ms);
+    }
+
+    /// The DataNode with this transfer address, `host:port`.
+    fn node_at(&self, name: &str) -> Option<NodeIdx> {
+        let (host, port) = name.rsplit_once(':')?;
+        let port: u32 = port.parse().ok()?;
+        let is_at =
+            |node: &NodeIdx| self.nodes.node(*node).is_some_and(|known| known.id.xfer_port == port);
+        self.nodes.by_host(host).iter().copied().find(is_at)
+    }
+
+    fn transfer_name(&self, node: NodeIdx) -> String {
+        self.nodes.node(node).map(|known| known.id.xfer_addr()).unwrap_or_default()
+    }
+
+    fn rpc_name(&self, node: NodeIdx) -> String {
+        let id = self.nodes.node(node).map(|known| &known.id);
+        id.map(|id| format!("{}:{}", id.ip, id.ipc_port)).unwrap_or_default()
+    }
+
+    /// Whether a DataNode counts as slow.
+    pub fn is_slow(&self, uuid: &str) -> bool {
+        self.nodes.by_uuid(uuid).is_some_and(|node| self.slow.is_slow(node))
+    }
+
+    /// Up to `max` slow DataNodes, those first that most others report.
+    pub fn slow_peers(&self, max: usize) -> Vec<SlowPeer> {
+        let named = |(reporter, latency)| (self.rpc_name(reporter), latency);
+        let peers = self.slow.peers(max).into_iter();
+        peers
+            .map(|(node, reports)| SlowPeer {
+                node: self.transfer_name(node),
+                reports: reports.into_iter().map(named).collect(),
+            })
+            .collect()
+    }
+
+    /// Up to `max` slow disks, the slowest first.
+    pub fn slow_disks(&self, max: usize) -> Vec<SlowDisk> {
+        let disks = self.slow.disks(max).into_iter();
+        disks
+            .map(|(node, directory, latency)| SlowDisk {
+                disk: format!("{}:{directory}", self.rpc_name(node)),
+                latency,
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(index: u32) -> NodeIdx {
+        NodeIdx(index)
+    }
+
+    fn reports(nodes_max: usize) -> SlowReports {
+        SlowReports::new(SlowLimits { valid_ms: 100, nodes_max })
+    }
+
+    fn latency(mean_ms: f64) -> PeerLatency {
+        PeerLatency { mean_ms, ..PeerLatency::default() }
+    }
+
+    #[test]
+    fn those_whom_most_report_count_as_slow_until_the_reports_are_old() {
+        let mut reports = reports(1);
+        reports.add_peer(node(1), node(9), latency(50.0), 0);
+        reports.add_peer(node(1), node(8), latency(70.0), 0);
+        reports.add_peer(node(2), node(8), latency(90.0), 60);
+        reports.add_peer(node(7), node(7), latency(500.0), 60);
+        reports.refresh(60);
+        assert!(reports.is_slow(node(8)) && !reports.is_slow(node(9)) && !reports.is_slow(node(7)));
+        let listed = reports.peers(5);
+        let worst = vec![(node(2), latency(90.0)), (node(1), latency(70.0))];
+        assert_eq!(listed, [(node(8), worst), (node(9), vec![(node(1), latency(50.0))])]);
+        reports.refresh(110);
+        assert_eq!(reports.peers(5), [(node(8), vec![(node(2), latency(90.0))])]);
+        reports.refresh(160);
+        assert!(reports.peers(5).is_empty() && !reports.is_slow(node(8)));
+    }
+
+    #[test]
+    fn the_slowest_disks_come_first_and_a_datanode_cannot_report_any_number() {
+        let mut reports = reports(5);
+        let disk = |write_ms| DiskLatency { write_ms: Some(write_ms), ..DiskLatency::default() };
+        for index in 0..2 * DISKS_MAX {
+            reports.add_disk(node(1), format!("/d{index}"), disk(index as f64), 0);
+        }
+        reports.add_disk(node(2), "/slow".to_owned(), disk(1e9), 0);
+        let found = reports.disks(2);
+        let (first, last) = (found[0], DISKS_MAX - 1);
+        assert_eq!(first, (node(2), "/slow", disk(1e9)));
+        assert_eq!(found[1].1, format!("/d{last}"));
+        reports.refresh(100);
+        assert!(reports.disks(2).is_empty());
+    }
+}
