@@ -34,6 +34,7 @@ mod safemode;
 mod schedule;
 mod slices;
 mod slow;
+mod slow_nodes;
 mod stats;
 #[cfg(test)]
 mod tests;
@@ -51,7 +52,8 @@ pub use maintenance::NO_EXPIRY_MS;
 pub use params::BlockParams;
 pub use report::ReportOutcome;
 pub use safemode::SafeMode;
-pub use slow::{DiskLatency, PeerLatency, SlowDisk, SlowLimits, SlowPeer};
+pub use slow::{DiskLatency, PeerLatency, SlowLimits};
+pub use slow_nodes::{SlowDisk, SlowPeer};
 pub use stats::{NodeFilter, NodeReport};
 pub use topology::DEFAULT_RACK;
 pub use types::*;

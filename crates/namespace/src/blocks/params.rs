@@ -1,5 +1,7 @@
 //! The settings of the block manager; defaults are Hadoop's.
 
+use super::slow::SlowLimits;
+
 /// Settings, read by the NameNode from its configuration (`dfs.namenode.*`).
 #[derive(Clone, Debug)]
 pub struct BlockParams {
@@ -40,7 +42,7 @@ pub struct BlockParams {
     /// `dfs.namenode.avoid.write.stale.datanode`.
     pub avoid_stale_for_write: bool,
     /// Which reports of slow DataNodes count.
-    pub slow_limits: super::SlowLimits,
+    pub slow_limits: SlowLimits,
     /// `dfs.namenode.avoid.read.slow.datanode`.
     pub avoid_slow_for_read: bool,
     /// `dfs.namenode.block-placement-policy.exclude-slow-nodes.enabled`.
@@ -87,7 +89,7 @@ impl Default for BlockParams {
             heartbeat_recheck_ms: 300_000,
             stale_interval_ms: 30_000,
             avoid_stale_for_read: false,
-            slow_limits: super::SlowLimits::default(),
+            slow_limits: SlowLimits::default(),
             avoid_slow_for_read: true,
             avoid_slow_for_write: false,
             avoid_stale_for_write: false,
