@@ -4,6 +4,15 @@ use crate::{Namespace, Result};
 use zerohop_journal::op::{AllocateBlockId, SetGenstampV2};
 use zerohop_wire::{Block, GenerationStamp, InodeId, JavaException};
 
+/// Numbers that replicas of lost edits may have used; what is further away is taken for damage.
+const LOST_NUMBERS_MAX: i64 = 1 << 32;
+
+/// The last number given out, as far as replicas tell that edits of later ones are lost.
+fn not_below(last: i64, reported: i64) -> i64 {
+    let lost = reported.saturating_sub(last);
+    if (1..=LOST_NUMBERS_MAX).contains(&lost) { reported } else { last }
+}
+
 impl Namespace {
     pub(crate) fn next_inode_id(&mut self) -> InodeId {
         self.ids.inode.0 = self.ids.inode.0.wrapping_add(1);
@@ -22,7 +31,8 @@ impl Namespace {
     }
 
     fn stamp_after(&self) -> Result<GenerationStamp> {
-        let last = self.ids.stamp;
+        let (_, reported) = self.blocks.highest_unknown();
+        let last = GenerationStamp(not_below(self.ids.stamp.0, reported.0));
         last.0.checked_add(1).map(GenerationStamp).ok_or_else(|| {
             JavaException::Io.with(format!(
                 "No generation stamps are left after {last}: nothing can be written before the metadata is mended"
@@ -36,7 +46,8 @@ impl Namespace {
     /// `IOException` when there is no stamp left.
     pub(crate) fn next_block(&mut self) -> Result<Block> {
         self.stamp_after()?;
-        self.ids.block.0 = self.ids.block.0.wrapping_add(1);
+        let (reported, _) = self.blocks.highest_unknown();
+        self.ids.block.0 = not_below(self.ids.block.0, reported.0).wrapping_add(1);
         while self.blocks.get(self.ids.block).is_some() {
             self.ids.block.0 = self.ids.block.0.wrapping_add(1);
         }

@@ -1,7 +1,7 @@
 //! What becomes of a replica that the namespace does not know, and the list of those that are kept for now.
 
 use super::{BlockManager, StorageIdx, UnknownOnStorage, UnknownTotals};
-use zerohop_wire::Block;
+use zerohop_wire::{Block, BlockId, GenerationStamp};
 
 impl BlockManager {
     /// A replica that the namespace does not know is deleted if the storage has sent a full report after its first one.
@@ -27,6 +27,7 @@ impl BlockManager {
     /// Keeps a replica in view that the storage's next full report may have deleted.
     pub(super) fn list_unknown(&mut self, storage: StorageIdx, block: Block) {
         let is_newer = self.safe_mode.is_in_future(block.stamp);
+        self.highest_unknown.note(block);
         let Some(known) = self.nodes.storage_mut(storage) else { return };
         let before = known.unknown.totals().replicas;
         known.unknown.insert(block, is_newer);
@@ -34,6 +35,11 @@ impl BlockManager {
             known.future_bytes = known.future_bytes.saturating_add(block.len);
             self.safe_mode.add_future(block.len);
         }
+    }
+
+    /// The highest block id among unknown replicas since the start, and the highest generation stamp; 0 without any.
+    pub fn highest_unknown(&self) -> (BlockId, GenerationStamp) {
+        (self.highest_unknown.id(), self.highest_unknown.stamp())
     }
 
     /// Sums of the unknown replicas on all storages.

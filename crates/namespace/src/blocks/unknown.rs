@@ -8,7 +8,7 @@ use super::types::{NodeIdx, UnknownTotals};
 use hashbrown::HashMap;
 use roaring::RoaringTreemap;
 use smallvec::SmallVec;
-use zerohop_wire::{Block, BlockId};
+use zerohop_wire::{Block, BlockId, GenerationStamp};
 
 /// Most ids listed of one storage; further replicas are only counted.
 const LISTED_MAX: u64 = 1 << 20;
@@ -66,6 +66,32 @@ impl UnknownReplicas {
     }
 }
 
+/// The highest block id and the highest generation stamp of all unknown replicas since the start.
+///
+/// A restored image counts from where it was saved. Its next blocks would have the ids and stamps of blocks written
+/// after that, whose replicas the DataNodes still have: a DataNode refuses such a block, or the old replica is taken for one
+/// of the new block.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct HighestUnknown {
+    id: i64,
+    stamp: i64,
+}
+
+impl HighestUnknown {
+    pub(super) fn note(&mut self, block: Block) {
+        self.id = self.id.max(block.id.0);
+        self.stamp = self.stamp.max(block.stamp.0);
+    }
+
+    pub(super) fn id(self) -> BlockId {
+        BlockId(self.id)
+    }
+
+    pub(super) fn stamp(self) -> GenerationStamp {
+        GenerationStamp(self.stamp)
+    }
+}
+
 /// Blocks removed while replicas of them were being written or copied. A DataNode may report such a replica afterwards; that
 /// the block was removed here is certain, so it is deleted at once.
 #[derive(Debug, Default)]
@@ -96,7 +122,6 @@ impl RemovedWhileWritten {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zerohop_wire::GenerationStamp;
 
     fn block(id: i64, len: u64) -> Block {
         Block { id: BlockId(id), stamp: GenerationStamp(1001), len }

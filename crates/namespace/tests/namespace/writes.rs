@@ -433,3 +433,34 @@ fn more_replicas_than_an_inode_can_hold_are_refused() {
         JavaException::IllegalArgument
     );
 }
+
+/// An older image was restored, and its next blocks got the ids and stamps of those written since it was saved: DataNodes
+/// that still had these refused them, or their old replica was taken for one of the new block.
+#[test]
+fn blocks_after_a_restored_image_have_numbers_that_no_lost_block_had() {
+    let mut world = World::new();
+    world.write("/before", &[10]);
+    world.restart_from_image();
+    let lost = Block { id: BlockId(1_073_741_900), stamp: GenerationStamp(1_100), len: 10 };
+    world.report(lost);
+    // A damaged number is not followed.
+    world.report(Block { id: BlockId(i64::MAX - 7), stamp: GenerationStamp(3), len: 10 });
+    world.log.clear();
+    let root = world.root();
+    world.create_as(&root, "/after", true).unwrap();
+    let block = world.add_block("/after", None).unwrap().block();
+    assert_eq!(block.stamp, GenerationStamp(1_101));
+    assert!(block.id.0 < i64::MAX - 7, "{block:?}");
+}
+
+#[test]
+fn the_next_block_id_is_above_those_of_unknown_replicas() {
+    let mut world = World::new();
+    world.write("/before", &[10]);
+    world.report(Block { id: BlockId(1_073_741_900), stamp: GenerationStamp(900), len: 10 });
+    let root = world.root();
+    world.create_as(&root, "/after", true).unwrap();
+    let block = world.add_block("/after", None).unwrap().block();
+    assert_eq!((block.id, block.stamp), (BlockId(1_073_741_901), GenerationStamp(1_002)));
+    world.check_replay();
+}
