@@ -105,7 +105,7 @@ fn exit_codes_of_the_shell() {
     assert_eq!(admin(&["-safemode", "get"]), (0, "Safe mode is OFF\n".to_owned(), String::new()));
     assert_eq!(admin(&["-nonsense"]).0, 255);
     let (code, _, err) = admin(&["-reconfig", "datanode", "x:1", "start"]);
-    assert!(code == 255 && err.contains("not supported"), "{err}");
+    assert!(code == 1 && err.starts_with("Node [x:1] reconfiguring: "), "{err}");
     let (code, _, err) = admin(&["-getDatanodeInfo", "x"]);
     assert!(code == 255 && err.contains("host:port"), "{err}");
     let once = "ipc.client.connect.max.retries=0";

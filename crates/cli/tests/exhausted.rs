@@ -59,6 +59,8 @@ fn without_descriptors_no_port_spins() {
     command.args(["-c", "ulimit -n $0; exec \"$@\"", DESCRIPTORS, BINARY, "up"]);
     command.args(["--port", &rpc, "--http-port", &web, "--data", data.to_str().unwrap()]);
     command.arg(address("address", &transfer)).arg(address("ipc.address", &node_rpc));
+    // By default an RPC port takes fewer connections than the process has descriptors.
+    command.arg("-Dipc.server.max.connections=1000");
     command.arg(address("http.address", &node_web)).env_remove("HADOOP_CONF_DIR");
     let child = Killed(command.stdout(Stdio::null()).process_group(0).spawn().unwrap());
     let conf = data.join("conf");

@@ -85,7 +85,8 @@ fn filled(files: u64) -> Namespace {
 
 fn resident_mb() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    statm.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()).unwrap_or(0) * 4096 >> 20
+    let pages = statm.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok());
+    pages.unwrap_or(0) / 256
 }
 
 fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {

@@ -151,7 +151,7 @@ pub(crate) fn add_types(types: &mut [i64; TYPES], policy_id: u8, one_replica: i6
     let mut counted = policy.types.iter().copied().filter(|kind| *kind != StorageType::RamDisk);
     // The first replica lies on the first type, all others on the last: no policy names more than two.
     let Some(first) = counted.next() else { return };
-    let last = counted.last().unwrap_or(first);
+    let last = counted.next_back().unwrap_or(first);
     let mut add =
         |kind: StorageType, bytes| types[kind as usize] = types[kind as usize].wrapping_add(bytes);
     add(first, one_replica);

@@ -21,6 +21,9 @@ pub struct Until {
     pub crashes: u64,
 }
 
+/// What was tried so far, and the first broken promise.
+type Sum = (Counts, Option<String>);
+
 /// Runs histories from `seed` on. What was tried; or the seed and what went wrong with it.
 ///
 /// # Errors
@@ -30,7 +33,7 @@ pub fn run(seed: u64, until: Until, effort: Effort, threads: usize) -> Result<Co
     let reported = AtomicU32::new(0);
     let (next, stop) = (AtomicU64::new(seed), AtomicBool::new(false));
     let sum = Mutex::new((Counts::default(), None::<String>));
-    let update = |work: &dyn Fn(&mut (Counts, Option<String>))| {
+    let update = |work: &dyn Fn(&mut Sum)| {
         work(&mut sum.lock().unwrap_or_else(PoisonError::into_inner));
     };
     let goes_on = || {

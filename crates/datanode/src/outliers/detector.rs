@@ -43,7 +43,11 @@ impl OutlierLimits {
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let (half, at) = (values.len() / 2, |index: usize| values.get(index).copied().unwrap_or(0.0));
-    if values.len() % 2 == 0 { (at(half) + at(half.saturating_sub(1))) / 2.0 } else { at(half) }
+    if values.len().is_multiple_of(2) {
+        (at(half) + at(half.saturating_sub(1))) / 2.0
+    } else {
+        at(half)
+    }
 }
 
 #[cfg(test)]
