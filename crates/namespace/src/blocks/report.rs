@@ -67,7 +67,6 @@ impl BlockManager {
             known.last_report = now;
         }
         self.doubt_decommissioned(node);
-        self.safe_mode.check();
         let deletions = self.nodes.node(node).map_or(0, |known| known.invalidate.len());
         let known = self.nodes.storage(storage);
         Ok(ReportOutcome {

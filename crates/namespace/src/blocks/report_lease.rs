@@ -30,8 +30,10 @@ impl BlockManager {
         lease == 0 || holder().is_some_and(|known| held(&known.report_lease))
     }
 
-    /// The last part of a report is in: the next DataNode may send its own.
+    /// The reports of all storages of a DataNode are in: the next DataNode may send its own. Safe mode may end now and not
+    /// before: each storage may tell that the metadata is too old.
     pub fn end_report(&mut self, uuid: &str) {
+        self.safe_mode.check();
         if let Some(node) = self.nodes.by_uuid(uuid)
             && let Some(known) = self.nodes.node_mut(node)
         {

@@ -84,7 +84,11 @@ fn ask(cluster: &Cluster, question: &str, block: &str) -> Outcome<(i32, String)>
 fn answers(kind: Kind, mut then: impl FnMut(&Cluster) -> Outcome) -> Vec<(i32, String)> {
     let name = format!("fsck-{kind:?}").to_lowercase();
     // Nobody is dead for a while, however busy the machine is: reports count that.
-    let settings = site::settings(&[("dfs.namenode.heartbeat.recheck-interval", "30000")]);
+    let settings = site::settings(&[
+        ("dfs.namenode.heartbeat.recheck-interval", "30000"),
+        // Ours looks for slow peers by default.
+        ("dfs.datanode.peer.stats.enabled", "true"),
+    ]);
     let spec = Spec { name: &name, namenode: kind, datanodes: kind, count: 2, settings };
     let mut found = Vec::new();
     over(Cluster::start(&spec), |cluster| {

@@ -145,39 +145,24 @@ fn lifelines(cluster: &mut Cluster, datanode: usize) -> Outcome {
     Ok(())
 }
 
-fn with_lifelines(more: &[(&str, &str)]) -> Vec<zerohop_interop::site::Setting> {
-    let address = format!("127.0.0.1:{}", ports::free());
-    let all = [
-        ("dfs.namenode.lifeline.rpc-address", &*address),
-        ("dfs.datanode.lifeline.interval.seconds", "2"),
-    ];
-    settings(&[&all, more].concat())
-}
-
 #[test]
 fn our_datanodes_look_after_themselves() {
+    let lifelines_at = format!("127.0.0.1:{}", ports::free());
+    let settings = settings(&[
+        ("dfs.namenode.lifeline.rpc-address", &*lifelines_at),
+        ("dfs.datanode.lifeline.interval.seconds", "2"),
+        ("dfs.block.scanner.volume.bytes.per.second", "100000000"),
+    ]);
     let spec = Spec {
         name: "upkeep-ours",
         namenode: Kind::Apache,
         datanodes: Kind::Ours,
         count: 3,
-        settings: with_lifelines(&[("dfs.block.scanner.volume.bytes.per.second", "100000000")]),
+        settings,
     };
     over(Cluster::start(&spec), |cluster| {
         corrupt_replica(cluster)?;
         swap_volumes(cluster)?;
         lifelines(cluster, 1)
     });
-}
-
-#[test]
-fn our_namenode_takes_lifelines() {
-    let spec = Spec {
-        name: "upkeep-apache",
-        namenode: Kind::Ours,
-        datanodes: Kind::Apache,
-        count: 1,
-        settings: with_lifelines(&[]),
-    };
-    over(Cluster::start(&spec), |cluster| lifelines(cluster, 0));
 }

@@ -49,7 +49,7 @@ pub(super) fn full(call: Call<'_>) -> Reply {
         let last = request
             .context
             .is_none_or(|context| i64::from(context.cur_rpc) + 1 >= i64::from(context.total_rpcs));
-        if last && request.context.is_some() {
+        if last {
             core.write(|namespace| namespace.blocks.end_report(uuid));
         }
         Ok(BlockReportResponseProto { cmd: last.then(|| command::finalize(&core.identity.pool)) })

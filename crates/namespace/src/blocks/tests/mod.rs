@@ -92,6 +92,7 @@ impl Cluster {
     fn full_report(&mut self, index: usize, replicas: Vec<ReportedReplica>) {
         let uuid = format!("uuid-{index}");
         self.blocks.full_report(&uuid, (&storage(index), StorageType::Disk), replicas).unwrap();
+        self.blocks.end_report(&uuid);
     }
 
     /// A written, complete block on these DataNodes.

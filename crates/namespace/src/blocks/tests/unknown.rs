@@ -123,3 +123,28 @@ fn deletions_wait_for_the_delay_after_the_start() {
     cluster.pass(1_000);
     assert_eq!(deleted(&cluster.beat(0)), [block]);
 }
+
+/// The first storage of a DataNode had all blocks of the older image: safe mode ended before the second one told of newer ones.
+#[test]
+fn safe_mode_waits_for_all_storages_of_a_report() {
+    let mut cluster = Cluster {
+        blocks: BlockManager::new(BlockParams {
+            safemode_extension_ms: 0,
+            ..BlockParams::default()
+        }),
+        now: Now { wall_ms: 1, mono_ms: 1 },
+        policy: 0,
+    };
+    let known = [block(1, 100), block(2, 100)];
+    known.iter().for_each(|block| cluster.blocks.put_complete(*block, FILE, 1));
+    cluster.blocks.start(cluster.now, LAST_STAMP);
+    cluster.join(0, "/a");
+    let second: std::sync::Arc<str> = "DS-0b".into();
+    let first = known.map(finalized).to_vec();
+    cluster.blocks.full_report("uuid-0", (&storage(0), StorageType::Disk), first).unwrap();
+    let report = vec![finalized(newer(7, 30))];
+    cluster.blocks.full_report("uuid-0", (&second, StorageType::Disk), report).unwrap();
+    cluster.blocks.end_report("uuid-0");
+    assert!(cluster.blocks.safe_mode().is_starting());
+    assert_eq!(cluster.blocks.safe_mode().bytes_in_future(), 30);
+}

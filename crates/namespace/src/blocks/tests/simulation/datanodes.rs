@@ -66,6 +66,7 @@ impl Course {
             .collect();
         self.note(format!("*** dn{node} reports all"));
         self.blocks.full_report(&name, (&storage, StorageType::Disk), replicas).unwrap();
+        self.blocks.end_report(&name);
         self.nodes[node].owes_report = false;
         self.settle();
     }
