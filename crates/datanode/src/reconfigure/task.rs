@@ -34,7 +34,9 @@ fn put_changes_into_force(node: &Arc<Node>) -> Vec<Change> {
     let mut changes = Vec::new();
     for name in [DATA_DIR].into_iter().chain(Adjustable::KEYS) {
         let (before, after) = (old.get_raw(name), new.get_raw(name));
-        if before == after {
+        // Failed volumes are tried again although their names have not changed.
+        let retries = name == DATA_DIR && node.store.failures().0 > 0;
+        if before == after && !retries {
             continue;
         }
         let shown = |value: &Option<String>| value.clone().unwrap_or("<default>".to_owned());
