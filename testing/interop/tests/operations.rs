@@ -16,7 +16,7 @@ const PRELUDE: &str = r#"
 set -eu -o pipefail
 trap 'kill -9 $(cat ./*.pid) 2> /dev/null || true' EXIT
 wait_for() {
-  local end=$((SECONDS + 180))
+  local end=$((SECONDS + 120))
   until "$@" > /dev/null 2> wait_for.err; do
     [ $SECONDS -lt $end ] || { echo "not reached: $*"; cat wait_for.err; exit 1; }
     sleep 0.3
