@@ -13,7 +13,7 @@ const LIMIT: Duration = Duration::from_secs(600);
 
 /// What the page presupposes: `wait_for`, the two programs, and an end that leaves no process.
 const PRELUDE: &str = r#"
-set -eu -o pipefail
+set -eu
 trap 'kill -9 $(cat ./*.pid) 2> /dev/null || true' EXIT
 wait_for() {
   local end=$((SECONDS + 120))
