@@ -29,7 +29,8 @@ struct Module<'a> {
 /// Whom a file imports, by path.
 pub type Arrows<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
-fn is_test(path: &str) -> bool {
+/// Whether a file holds tests only, by its path.
+pub(crate) fn is_test(path: &str) -> bool {
     path.ends_with("_test.rs") || path.ends_with("/tests.rs") || path.contains("/tests/")
 }
 
@@ -66,6 +67,12 @@ impl<'a> Modules<'a> {
             arrows.insert(*from, others.collect());
         }
         arrows
+    }
+
+    /// The file that has what `path` means in the file `from`; `None` if it is of another crate.
+    pub(crate) fn file_naming(&self, from: &str, path: &[String]) -> Option<&'a str> {
+        let at = self.all.iter().position(|(file, ..)| *file == from)?;
+        self.file_of(at, path, 0).map(|found| self.all[found].0)
     }
 
     fn find(&self, module: &Module<'a>) -> Option<usize> {

@@ -1,9 +1,10 @@
-//! Finds the files that the tree's rules are about. Needs the table of configuration keys and the
-//! standard library only, so that the check builds in seconds.
+//! Finds the files that the tree's rules are about. Needs the table of configuration keys and a parser of Rust
+//! only, so that the check builds in seconds.
 
 pub mod configuration;
 pub mod imports;
 mod paths;
+pub mod types;
 
 use std::fs;
 use std::path::{Path, PathBuf};
