@@ -112,7 +112,7 @@ impl Core {
         let age_ms = self.clock.now().wall_ms.saturating_sub(self.checkpoints.last_written_ms());
         edits > 0
             && self.checkpoints.schedule.is_due(edits, age_ms)
-            && !self.read(|namespace| namespace.blocks.safe_mode().is_on())
+            && !self.read(|namespace| namespace.blocks().safe_mode().is_on())
     }
 
     /// Ends the segment of the edit log and begins the next; the end, and what must be synced before anybody hears of it.
@@ -141,7 +141,7 @@ impl Core {
                 return Ok(false);
             }
         }
-        if !self.read(|namespace| namespace.blocks.safe_mode().is_on()) {
+        if !self.read(|namespace| namespace.blocks().safe_mode().is_on()) {
             return Err(JavaException::Io.with(NEEDS_SAFE_MODE));
         }
         if let Err(error) = self.save_from_disk() {
@@ -171,7 +171,7 @@ impl Core {
     fn save_from_memory(&self) -> Result<(), RemoteException> {
         let _one_at_a_time = self.checkpoints.saving.lock();
         self.read(|namespace| {
-            if !namespace.blocks.safe_mode().is_on() {
+            if !namespace.blocks().safe_mode().is_on() {
                 return Err(JavaException::Io.with(NEEDS_SAFE_MODE));
             }
             let (ended, ticket) = self.log.roll();

@@ -111,7 +111,7 @@ impl Core {
         let edits = namespace.take_edits();
         let edits = (!edits.is_empty()).then(|| edits.iter().map(|edit| (&edit.op, &edit.rpc)));
         let ticket = edits.map(|edits| self.log.log(edits));
-        let completed = namespace.blocks.take_completed();
+        let completed = namespace.blocks_mut().take_completed();
         if !completed.is_empty() {
             self.waiters.wake(&completed);
         }
@@ -184,7 +184,7 @@ impl Core {
 
 /// Operations read the text that refuses them from the namespace; it changes with time and reports.
 fn refresh_safe_mode(namespace: &mut Namespace) {
-    let safe_mode = namespace.blocks.safe_mode();
+    let safe_mode = namespace.blocks().safe_mode();
     if safe_mode.is_on() || namespace.safe_mode.is_some() {
         namespace.safe_mode = safe_mode.is_on().then(|| safe_mode.tip());
     }

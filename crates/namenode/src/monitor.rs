@@ -21,16 +21,16 @@ pub(crate) async fn run(core: Arc<Core>) -> Infallible {
     loop {
         ticks.tick().await;
         let now = core.clock.now();
-        let was_safe = core.read(|namespace| namespace.blocks.safe_mode().is_starting());
+        let was_safe = core.read(|namespace| namespace.blocks().safe_mode().is_starting());
         let (is_safe, _) = core.write(|namespace| {
             namespace.tick(now);
-            for node in namespace.blocks.finish_decommissions() {
+            for node in namespace.blocks_mut().finish_decommissions() {
                 tracing::info!("Decommissioning complete for node {node}");
             }
-            for (node, state) in namespace.blocks.advance_maintenance() {
+            for (node, state) in namespace.blocks_mut().advance_maintenance() {
                 tracing::info!("Maintenance: node {node} is {}", state.name());
             }
-            namespace.blocks.safe_mode().is_starting()
+            namespace.blocks().safe_mode().is_starting()
         });
         if was_safe && !is_safe {
             tracing::info!("STATE* Safe mode is OFF");
@@ -50,7 +50,7 @@ pub(crate) async fn run(core: Arc<Core>) -> Infallible {
 
 /// The death of a DataNode, host files that were read again, the end of safe mode: their blocks, a slice at a time.
 async fn continue_walks(core: &Core) {
-    while core.write(|namespace| namespace.blocks.continue_walks()).0 {
+    while core.write(|namespace| namespace.blocks_mut().continue_walks()).0 {
         tokio::task::yield_now().await;
     }
 }
@@ -59,7 +59,7 @@ async fn continue_walks(core: &Core) {
 fn scan_cache(core: &Core, now: Now) {
     _ = core.write(|namespace| {
         let is_used = namespace.is_cache_changed() || namespace.has_cache_directives();
-        if is_used && !namespace.blocks.safe_mode().is_on() {
+        if is_used && !namespace.blocks().safe_mode().is_on() {
             namespace.scan_cache(now);
         }
     });
@@ -68,7 +68,7 @@ fn scan_cache(core: &Core, now: Now) {
 /// Files whose writers have been silent beyond the hard limit are recovered; nobody waits for the edits.
 fn check_leases(core: &Core) {
     let op = OpContext::internal(core.clock.now());
-    let is_on = |core: &Core| core.read(|namespace| namespace.blocks.safe_mode().is_on());
+    let is_on = |core: &Core| core.read(|namespace| namespace.blocks().safe_mode().is_on());
     if !is_on(core) {
         _ = core.write(|namespace| namespace.check_leases(&op, LEASES_MAX));
     }

@@ -158,12 +158,12 @@ impl NameNode {
 
     /// Whether changes are refused now.
     pub fn is_in_safe_mode(&self) -> bool {
-        self.core.read(|namespace| namespace.blocks.safe_mode().is_on())
+        self.core.read(|namespace| namespace.blocks().safe_mode().is_on())
     }
 
     /// DataNodes whose heartbeats arrive.
     pub fn live_datanodes(&self) -> usize {
-        self.core.read(|namespace| namespace.blocks.stats().live_nodes as usize)
+        self.core.read(|namespace| namespace.blocks().stats().live_nodes as usize)
     }
 
     /// Returns when the edit log has failed, with the reason: the process must end then, not stop cleanly.

@@ -128,7 +128,7 @@ pub(crate) async fn watch(core: Arc<Core>, resources: Resources) -> Infallible {
 fn take(core: &Core, suffice: bool) {
     const LOW: &str = "NameNode low on available disk space.";
     let (was_on, was_low) = core.read(|namespace| {
-        let safe_mode = namespace.blocks.safe_mode();
+        let safe_mode = namespace.blocks().safe_mode();
         (safe_mode.is_on(), safe_mode.is_low_on_resources())
     });
     match (suffice, was_low) {
@@ -139,7 +139,7 @@ fn take(core: &Core, suffice: bool) {
         (false, false) => tracing::warn!("{LOW} Entering safe mode."),
     }
     let (tip, _) = core.write(|namespace| {
-        let safe_mode = namespace.blocks.safe_mode_mut();
+        let safe_mode = namespace.blocks_mut().safe_mode_mut();
         safe_mode.set_low_on_resources(!suffice);
         safe_mode.is_on().then(|| safe_mode.tip())
     });

@@ -31,7 +31,7 @@ fn namespace(now: Now) -> Namespace {
         Namespace::new(NamespaceParams::default(), BlockManager::new(BlockParams::default()));
     namespace.start(now);
     let id = DatanodeId { ip: "10.0.0.1".into(), uuid: "uuid".into(), ..DatanodeId::default() };
-    namespace.blocks.register(id, "/default-rack", "3.4.3", now);
+    namespace.blocks_mut().register(id, "/default-rack", "3.4.3", now);
     let report = StorageReport {
         id: "DS-1".into(),
         kind: StorageType::Disk,
@@ -44,7 +44,7 @@ fn namespace(now: Now) -> Namespace {
         block_pool_used: 0,
         mount: None,
     };
-    namespace.blocks.heartbeat("uuid", Heartbeat::default(), &[report], now);
+    namespace.blocks_mut().heartbeat("uuid", Heartbeat::default(), &[report], now);
     namespace
 }
 
@@ -75,12 +75,12 @@ fn write(namespace: &mut Namespace, ctx: &OpContext, n: usize) {
     let storage = "DS-1".into();
     let received = [ReplicaEvent::Received(block)];
     namespace
-        .blocks
+        .blocks_mut()
         .incremental_report("uuid", (&storage, StorageType::Disk), received)
         .expect("report");
     assert!(namespace.complete(ctx, &path, file, "client", Some(block)).expect("complete"));
     namespace.take_edits();
-    namespace.blocks.take_completed();
+    namespace.blocks_mut().take_completed();
 }
 
 fn main() {

@@ -73,7 +73,7 @@ impl Namespace {
     ) -> Result<()> {
         let above = located.nodes.len().min(located.depth - 1);
         for (at, slot) in located.nodes.iter().take(above).enumerate() {
-            let inode = self.tree.get(*slot);
+            let inode = self.state.tree.get(*slot);
             if !inode.is_directory() {
                 return fail(
                     JavaException::ParentNotDirectory,
@@ -84,7 +84,7 @@ impl Namespace {
                 self.check_action(ctx, located, at, EXECUTE)?;
             }
         }
-        match located.last().map(|slot| &self.tree.get(slot).body) {
+        match located.last().map(|slot| &self.state.tree.get(slot).body) {
             Some(crate::tree::Body::Symlink(link)) if follow => fail(
                 JavaException::UnresolvedPath,
                 String::from_utf8_lossy(&link.target).into_owned(),
@@ -153,7 +153,7 @@ impl Namespace {
 
     fn check_owned(&self, ctx: &OpContext, located: &Located<'_>) -> Result<()> {
         match located.last() {
-            Some(slot) if !self.owns(ctx, self.tree.get(slot)) => denied(format!(
+            Some(slot) if !self.owns(ctx, self.state.tree.get(slot)) => denied(format!(
                 "Permission denied. user={} is not the owner of inode={}",
                 ctx.user, located.path
             )),
@@ -162,7 +162,7 @@ impl Namespace {
     }
 
     pub(crate) fn owns(&self, ctx: &OpContext, inode: &Inode) -> bool {
-        self.tree.strings.as_str(inode.permission.user()) == &*ctx.user
+        self.state.tree.strings.as_str(inode.permission.user()) == &*ctx.user
     }
 
     fn check_action(
@@ -191,8 +191,8 @@ impl Namespace {
 
     /// `owner:group:drwxr-xr-x`
     fn shown_inode(&self, slot: Slot) -> String {
-        let inode = self.tree.get(slot);
-        let strings = &self.tree.strings;
+        let inode = self.state.tree.get(slot);
+        let strings = &self.state.tree.strings;
         let (user, group) =
             (strings.as_str(inode.permission.user()), strings.as_str(inode.permission.group()));
         let kind = if inode.is_directory() { 'd' } else { '-' };
@@ -201,14 +201,14 @@ impl Namespace {
 
     /// Whether the caller has an action on an inode: the first class that matches decides.
     pub(crate) fn permits(&self, ctx: &OpContext, slot: Slot, action: Action) -> bool {
-        let inode = self.tree.get(slot);
+        let inode = self.state.tree.get(slot);
         let mode = inode.permission.mode();
         let class = |shift: u16| (mode >> shift) as u8 & 7;
         let implies = |granted: u8| granted & action == action;
         if self.owns(ctx, inode) {
             return implies(class(6));
         }
-        let group = self.tree.strings.as_str(inode.permission.group());
+        let group = self.state.tree.strings.as_str(inode.permission.group());
         let acl = inode
             .acl()
             .filter(|acl| acl.first().is_some_and(|entry| entry.scope == AclScope::Access));
@@ -240,7 +240,7 @@ impl Namespace {
 
     fn check_sticky(&self, ctx: &OpContext, located: &Located<'_>) -> Result<()> {
         let (Some(parent), Some(child)) = (located.parent(), located.last()) else { return Ok(()) };
-        if self.sticky_forbids(ctx, self.tree.get(parent), self.tree.get(child)) {
+        if self.sticky_forbids(ctx, self.state.tree.get(parent), self.state.tree.get(child)) {
             return self.deny_sticky(ctx, (&located.path, child), (located.parent_path(), parent));
         }
         Ok(())

@@ -80,11 +80,11 @@ impl Namespace {
             }
             EditOp::Mkdir(op) => self.apply_mkdir(op),
             EditOp::SetGenstampV1(op) => {
-                self.ids.legacy_stamp = op.stamp;
+                self.state.ids.legacy_stamp = op.stamp;
                 Ok(())
             }
             EditOp::SetGenstampV2(op) => {
-                self.ids.stamp = op.stamp;
+                self.state.ids.stamp = op.stamp;
                 Ok(())
             }
             EditOp::AllocateBlockId(op) => {
@@ -100,7 +100,7 @@ impl Namespace {
             | EditOp::ModifyCacheDirective(_)
             | EditOp::AddCachePool(_)
             | EditOp::ModifyCachePool(_)
-            | EditOp::RemoveCachePool(_) => self.cache.apply(op),
+            | EditOp::RemoveCachePool(_) => self.state.cache.apply(op),
             EditOp::ReassignLease(op) => {
                 let slot = self.replayed_file(&op.path)?;
                 self.reassign(slot, &op.new_holder);
@@ -148,13 +148,13 @@ impl Namespace {
             EditOp::SetXAttr(op) => {
                 check_xattrs(&op.xattrs, &op.path)?;
                 let slot = self.replayed(&op.path)?;
-                let new = crate::ops::with_set(self.tree.get(slot).xattrs(), &op.xattrs);
-                self.recharge(slot, |namespace| namespace.tree.get_mut(slot).set_xattrs(new));
+                let new = crate::ops::with_set(self.state.tree.get(slot).xattrs(), &op.xattrs);
+                self.recharge(slot, |namespace| namespace.state.tree.get_mut(slot).set_xattrs(new));
             }
             EditOp::RemoveXAttr(op) => {
                 let slot = self.replayed(&op.path)?;
-                let new = crate::ops::with_removed(self.tree.get(slot).xattrs(), &op.xattrs);
-                self.recharge(slot, |namespace| namespace.tree.get_mut(slot).set_xattrs(new));
+                let new = crate::ops::with_removed(self.state.tree.get(slot).xattrs(), &op.xattrs);
+                self.recharge(slot, |namespace| namespace.state.tree.get_mut(slot).set_xattrs(new));
             }
             EditOp::SetStoragePolicy(op) => {
                 let slot = self.replayed(&op.path)?;
@@ -164,8 +164,10 @@ impl Namespace {
             EditOp::DisableErasureCodingPolicy(op) => {
                 self.set_ec_state(&op.name, EcState::Disabled)
             }
-            EditOp::RollingUpgradeStart(op) => self.rolling_upgrade_ms = Some(time(op.time_ms)),
-            EditOp::RollingUpgradeFinalize(_) => self.rolling_upgrade_ms = None,
+            EditOp::RollingUpgradeStart(op) => {
+                self.state.rolling_upgrade_ms = Some(time(op.time_ms))
+            }
+            EditOp::RollingUpgradeFinalize(_) => self.state.rolling_upgrade_ms = None,
             // Marks of a segment change nothing.
             EditOp::StartLogSegment(_) | EditOp::EndLogSegment(_) => {}
             other => return refuse(other),
@@ -175,7 +177,8 @@ impl Namespace {
 
     /// Policies are only kept for other readers of our images; one that is not in ours is nothing to enable.
     fn set_ec_state(&mut self, name: &str, state: EcState) {
-        if let Some(policy) = self.ec_policies.iter_mut().find(|policy| policy.name() == name) {
+        if let Some(policy) = self.state.ec_policies.iter_mut().find(|policy| policy.name() == name)
+        {
             policy.state = Some(state as i32);
         }
     }
@@ -289,7 +292,8 @@ impl Namespace {
 
     fn allocate_block_id(&mut self, id: BlockId) {
         // Ids below zero are those of striped block groups.
-        let last = if id.0 < 0 { &mut self.ids.striped_block } else { &mut self.ids.block };
+        let last =
+            if id.0 < 0 { &mut self.state.ids.striped_block } else { &mut self.state.ids.block };
         *last = id;
     }
 
@@ -303,7 +307,8 @@ impl Namespace {
     ) -> Result<()> {
         let before = self.usage_of(slot);
         self.update_common_blocks(slot, path, new, last)?;
-        let count = self.tree.get(slot).as_file().map_or(0, |file| file.blocks.as_slice().len());
+        let count =
+            self.state.tree.get(slot).as_file().map_or(0, |file| file.blocks.as_slice().len());
         if new.len() < count {
             self.remove_replayed_block(slot, path, new.len(), count)?;
         }
@@ -311,7 +316,7 @@ impl Namespace {
             let open = last == LastBlock::Open && at + 1 == new.len();
             self.add_replayed_block(slot, *block, open);
         }
-        let (parent, after) = (self.tree.get(slot).parent, self.usage_of(slot));
+        let (parent, after) = (self.state.tree.get(slot).parent, self.usage_of(slot));
         self.charge(parent, &after.less(&before));
         Ok(())
     }
@@ -323,14 +328,14 @@ impl Namespace {
         new: &[Block],
         last: LastBlock,
     ) -> Result<()> {
-        let ids: Vec<BlockId> = match self.tree.get(slot).as_file() {
+        let ids: Vec<BlockId> = match self.state.tree.get(slot).as_file() {
             Some(file) => file.blocks.as_slice().to_vec(),
             None => return Ok(()),
         };
         let same_count = ids.len() == new.len();
         for (at, (id, block)) in ids.iter().zip(new).enumerate() {
             let is_last = at + 1 == new.len();
-            let old = self.blocks.get(*id).map(|stored| stored.block);
+            let old = self.state.blocks.get(*id).map(|stored| stored.block);
             let stamp_fits =
                 old.is_some_and(|old| old.stamp == block.stamp) || (same_count && is_last);
             if *id != block.id || !stamp_fits {
@@ -341,10 +346,10 @@ impl Namespace {
                     new.len()
                 )));
             }
-            self.blocks.set_block(*block);
+            self.state.blocks.set_block(*block);
             self.raise_stamp(GenerationStamp(block.stamp.0));
             if !is_last || last == LastBlock::Complete {
-                self.blocks.force_complete(*id);
+                self.state.blocks.force_complete(*id);
             }
         }
         Ok(())
@@ -368,23 +373,23 @@ impl Namespace {
             )));
         }
         if let Some(last) = self.last_block(slot) {
-            if let Some(file) = self.tree.get_mut(slot).as_file_mut() {
+            if let Some(file) = self.state.tree.get_mut(slot).as_file_mut() {
                 file.blocks.truncate(new);
             }
-            self.blocks.remove(last);
+            self.state.blocks.remove(last);
         }
         Ok(())
     }
 
     fn add_replayed_block(&mut self, slot: Slot, block: Block, open: bool) {
-        let id = self.tree.get(slot).id;
-        let Some(file) = self.tree.get_mut(slot).as_file_mut() else { return };
+        let id = self.state.tree.get(slot).id;
+        let Some(file) = self.state.tree.get_mut(slot).as_file_mut() else { return };
         file.blocks.push(block.id);
         let replication = file.replication();
         if open {
-            self.blocks.put_under_construction(block, id, replication);
+            self.state.blocks.put_under_construction(block, id, replication);
         } else {
-            self.blocks.put_complete(block, id, replication);
+            self.state.blocks.put_complete(block, id, replication);
         }
     }
 }

@@ -9,6 +9,7 @@ mod acl;
 mod apply;
 pub mod blocks;
 mod cache;
+mod commit;
 mod context;
 mod equal;
 mod fail;
@@ -46,6 +47,7 @@ pub use subtree::SubtreeWalk;
 pub use views::*;
 
 use blocks::{BlockManager, Now};
+use commit::DurableState;
 use fail::fail;
 use zerohop_journal::EditOp;
 use zerohop_journal::types::RpcIds;
@@ -62,19 +64,11 @@ pub struct LoggedEdit {
 
 /// The whole namespace of one NameNode.
 pub struct Namespace {
-    /// Which block belongs to which file and which storages hold it.
-    pub blocks: BlockManager,
     /// Set while in safe mode: the text clients get (`SafeMode::tip`); every mutation is refused with it.
     pub safe_mode: Option<String>,
     params: NamespaceParams,
-    tree: tree::Tree,
-    leases: lease::Leases,
-    cache: cache::Cache,
-    ids: Ids,
-    /// Erasure-coding policies of the image this began with: kept for whoever reads ours, obeyed by nothing here.
-    ec_policies: Vec<zerohop_proto::hdfs::ErasureCodingPolicyProto>,
-    /// Apache's rolling upgrade began then, ms since the epoch, and is not finalized.
-    rolling_upgrade_ms: Option<u64>,
+    /// What images and edit logs carry.
+    state: DurableState,
     edits: Vec<LoggedEdit>,
     /// Subtrees that were deleted and whose inodes are still to be freed.
     garbage: garbage::Garbage,
@@ -86,17 +80,11 @@ pub struct Namespace {
 impl Namespace {
     /// An empty namespace: only the root folder, owned by the superuser.
     pub fn new(params: NamespaceParams, blocks: BlockManager) -> Self {
-        let tree = tree::Tree::new(&params.superuser, &params.supergroup, 0o755);
+        let state = DurableState::new(&params, blocks);
         Self {
-            blocks,
             safe_mode: None,
             params,
-            tree,
-            leases: lease::Leases::default(),
-            cache: cache::Cache::default(),
-            ids: Ids::default(),
-            ec_policies: Vec::new(),
-            rolling_upgrade_ms: None,
+            state,
             edits: Vec::new(),
             garbage: garbage::Garbage::default(),
             now: Now::default(),
@@ -111,7 +99,17 @@ impl Namespace {
 
     /// Counters: last inode id, generation stamps, block ids.
     pub fn ids(&self) -> &Ids {
-        &self.ids
+        &self.state.ids
+    }
+
+    /// Which block belongs to which file and which storages hold it.
+    pub fn blocks(&self) -> &BlockManager {
+        &self.state.blocks
+    }
+
+    /// The same, for what DataNodes report and operators order.
+    pub fn blocks_mut(&mut self) -> &mut BlockManager {
+        &mut self.state.blocks
     }
 
     /// Edits made since the last call, in order; to be journaled before the answer leaves.
@@ -126,7 +124,7 @@ impl Namespace {
         self.now = ctx.now;
         if !self.live {
             self.live = true;
-            self.leases.renew_all(ctx.now.mono_ms);
+            self.state.leases.renew_all(ctx.now.mono_ms);
         }
         limits::check_text("The user's name", &ctx.user)?;
         self.check_safe_mode(what)

@@ -15,8 +15,8 @@ fn not_below(last: i64, reported: i64) -> i64 {
 
 impl Namespace {
     pub(crate) fn next_inode_id(&mut self) -> InodeId {
-        self.ids.inode.0 = self.ids.inode.0.wrapping_add(1);
-        self.ids.inode
+        self.state.ids.inode.0 = self.state.ids.inode.0.wrapping_add(1);
+        self.state.ids.inode
     }
 
     /// The next stamp, logged.
@@ -24,15 +24,15 @@ impl Namespace {
     /// # Errors
     /// `IOException` when there is none left: a smaller one would make new replicas look old.
     pub(crate) fn next_stamp(&mut self) -> Result<GenerationStamp> {
-        self.ids.stamp = self.stamp_after()?;
-        let stamp = self.ids.stamp;
+        self.state.ids.stamp = self.stamp_after()?;
+        let stamp = self.state.ids.stamp;
         self.log(SetGenstampV2 { stamp });
         Ok(stamp)
     }
 
     fn stamp_after(&self) -> Result<GenerationStamp> {
-        let (_, reported) = self.blocks.highest_unknown();
-        let last = GenerationStamp(not_below(self.ids.stamp.0, reported.0));
+        let (_, reported) = self.state.blocks.highest_unknown();
+        let last = GenerationStamp(not_below(self.state.ids.stamp.0, reported.0));
         last.0.checked_add(1).map(GenerationStamp).ok_or_else(|| {
             JavaException::Io.with(format!(
                 "No generation stamps are left after {last}: nothing can be written before the metadata is mended"
@@ -46,17 +46,17 @@ impl Namespace {
     /// `IOException` when there is no stamp left.
     pub(crate) fn next_block(&mut self) -> Result<Block> {
         self.stamp_after()?;
-        let (reported, _) = self.blocks.highest_unknown();
-        self.ids.block.0 = not_below(self.ids.block.0, reported.0).wrapping_add(1);
-        while self.blocks.get(self.ids.block).is_some() {
-            self.ids.block.0 = self.ids.block.0.wrapping_add(1);
+        let (reported, _) = self.state.blocks.highest_unknown();
+        self.state.ids.block.0 = not_below(self.state.ids.block.0, reported.0).wrapping_add(1);
+        while self.state.blocks.get(self.state.ids.block).is_some() {
+            self.state.ids.block.0 = self.state.ids.block.0.wrapping_add(1);
         }
-        let id = self.ids.block;
+        let id = self.state.ids.block;
         self.log(AllocateBlockId { block_id: id });
         Ok(Block { id, stamp: self.next_stamp()?, len: 0 })
     }
 
     pub(crate) fn raise_stamp(&mut self, stamp: GenerationStamp) {
-        self.ids.stamp = self.ids.stamp.max(stamp);
+        self.state.ids.stamp = self.state.ids.stamp.max(stamp);
     }
 }

@@ -163,11 +163,11 @@ impl Namespace {
     fn walk_plain<'a>(&self, path: Cow<'a, str>, raw: bool) -> Located<'a> {
         let mut nodes = SmallVec::new();
         let mut depth = 1;
-        let mut here = Some(self.tree.root);
-        nodes.push(self.tree.root);
+        let mut here = Some(self.state.tree.root);
+        nodes.push(self.state.tree.root);
         for part in tree::components(&path) {
             depth += 1;
-            here = here.and_then(|folder| self.tree.child(folder, part));
+            here = here.and_then(|folder| self.state.tree.child(folder, part));
             nodes.extend(here);
         }
         Located { path, nodes, depth, raw }
@@ -189,14 +189,18 @@ impl Namespace {
         let Ok(id) = number.parse::<u64>() else {
             return not_found(format!("Invalid inode path: {path}"));
         };
-        let Some(slot) = self.tree.find(InodeId(id)) else {
+        let Some(slot) = self.state.tree.find(InodeId(id)) else {
             return not_found(format!("File for given inode path does not exist: {path}"));
         };
         if below == ".." || below.starts_with("../") {
-            let parent = self.tree.get(slot).parent;
-            return Ok(if parent == tree::NO_SLOT { "/".into() } else { self.tree.path(parent) });
+            let parent = self.state.tree.get(slot).parent;
+            return Ok(if parent == tree::NO_SLOT {
+                "/".into()
+            } else {
+                self.state.tree.path(parent)
+            });
         }
-        let mut full = self.tree.path(slot);
+        let mut full = self.state.tree.path(slot);
         if !below.is_empty() {
             if full != "/" {
                 full.push('/');
@@ -216,7 +220,7 @@ impl Namespace {
         if id == InodeId::GRANDFATHER {
             return self.resolve(ctx, path, DirOp::Write);
         }
-        match self.tree.find(id) {
+        match self.state.tree.find(id) {
             Some(slot) => Ok(self.locate(slot)),
             None => {
                 let path = tree::canonical(path);
@@ -228,9 +232,14 @@ impl Namespace {
 
     /// The path of an inode that is in the tree.
     pub(crate) fn locate(&self, slot: Slot) -> Located<'static> {
-        let mut nodes: SmallVec<[Slot; 16]> = self.tree.ancestors(slot).collect();
+        let mut nodes: SmallVec<[Slot; 16]> = self.state.tree.ancestors(slot).collect();
         nodes.reverse();
-        Located { path: Cow::Owned(self.tree.path(slot)), depth: nodes.len(), nodes, raw: false }
+        Located {
+            path: Cow::Owned(self.state.tree.path(slot)),
+            depth: nodes.len(),
+            nodes,
+            raw: false,
+        }
     }
 
     /// The inode a path names, or `FileNotFoundException` in the words of `resolveLastINode`.
@@ -245,7 +254,7 @@ impl Namespace {
     pub(crate) fn file_at(&self, last: Option<Slot>, path: &str) -> Result<Slot> {
         match last {
             None => not_found(format!("File does not exist: {path}")),
-            Some(slot) if self.tree.get(slot).as_file().is_none() => {
+            Some(slot) if self.state.tree.get(slot).as_file().is_none() => {
                 not_found(format!("Path is not a file: {path}"))
             }
             Some(slot) => Ok(slot),
@@ -256,7 +265,7 @@ impl Namespace {
     pub(crate) fn folder_at(&self, last: Option<Slot>, path: &str) -> Result<Slot> {
         match last {
             None => not_found(format!("Directory does not exist: {path}")),
-            Some(slot) if !self.tree.get(slot).is_directory() => {
+            Some(slot) if !self.state.tree.get(slot).is_directory() => {
                 fail(JavaException::PathIsNotDirectory, path_is_not_directory(path))
             }
             Some(slot) => Ok(slot),

@@ -51,9 +51,9 @@ fn large() -> Namespace {
 
 /// How many inodes something looks at.
 fn looks<T>(namespace: &mut Namespace, work: impl FnOnce(&mut Namespace) -> T) -> (T, usize) {
-    let before = namespace.tree.looks.load(Ordering::Relaxed);
+    let before = namespace.state.tree.looks.load(Ordering::Relaxed);
     let result = work(namespace);
-    (result, namespace.tree.looks.load(Ordering::Relaxed) - before)
+    (result, namespace.state.tree.looks.load(Ordering::Relaxed) - before)
 }
 
 #[test]
@@ -148,5 +148,5 @@ fn a_walk_goes_on_whatever_changes_between_its_slices() {
     namespace.delete(&root, "/big", true).unwrap();
     assert!(!namespace.walk_on(&root, &mut walk, 1).unwrap());
     assert!(namespace.quota_usage_of(&walk).is_err());
-    assert!(namespace.tree.find(InodeId::ROOT).is_some());
+    assert!(namespace.state.tree.find(InodeId::ROOT).is_some());
 }

@@ -29,7 +29,7 @@ impl BlocksChange {
 impl Namespace {
     /// Bytes a file's blocks are charged with before replication: a block being written counts as full.
     pub(crate) fn charged_bytes(&self, file: &File) -> i64 {
-        let charge = |id| match self.blocks.get(id) {
+        let charge = |id| match self.state.blocks.get(id) {
             Some(stored)
                 if matches!(stored.state, BlockState::Complete | BlockState::Committed) =>
             {
@@ -51,7 +51,7 @@ impl Namespace {
 
     /// What an inode and all below it add to the directory that it is in.
     pub(crate) fn usage_of(&self, slot: Slot) -> Usage {
-        match &self.tree.get(slot).body {
+        match &self.state.tree.get(slot).body {
             Body::File(file) => self.usage_of_file(file),
             Body::Directory(_) => self.total_of(slot).under_policy(self.local_policy(slot)),
             _ => Usage::name(),
@@ -60,7 +60,7 @@ impl Namespace {
 
     /// The sum over an inode and all below it; of a directory before its storage policy is applied.
     pub(crate) fn total_of(&self, slot: Slot) -> Usage {
-        match self.tree.get(slot).as_directory() {
+        match self.state.tree.get(slot).as_directory() {
             Some(directory) => {
                 let mut total = Usage::directory();
                 total.add(&directory.below);
@@ -80,7 +80,7 @@ impl Namespace {
         let mut delta = delta.clone();
         let mut next = folder;
         while next != NO_SLOT {
-            let inode = self.tree.get_mut(next);
+            let inode = self.state.tree.get_mut(next);
             let here = next;
             next = inode.parent;
             if let Some(directory) = inode.as_directory_mut() {
@@ -100,11 +100,15 @@ impl Namespace {
         if !delta.grows() {
             return Ok(());
         }
-        for slot in self.tree.ancestors(folder).take_while(|slot| Some(*slot) != common) {
-            let quota =
-                self.tree.get(slot).as_directory().and_then(|directory| directory.quota.as_ref());
+        for slot in self.state.tree.ancestors(folder).take_while(|slot| Some(*slot) != common) {
+            let quota = self
+                .state
+                .tree
+                .get(slot)
+                .as_directory()
+                .and_then(|directory| directory.quota.as_ref());
             if let Some(quota) = quota {
-                quota.verify(&self.usage_here(slot), delta, || self.tree.path(slot))?;
+                quota.verify(&self.usage_here(slot), delta, || self.state.tree.path(slot))?;
             }
         }
         Ok(())
@@ -112,7 +116,7 @@ impl Namespace {
 
     /// The change of a file's charge when its blocks' bytes change by `bytes`.
     pub(crate) fn space_delta(&self, file: Slot, bytes: i64) -> Counts {
-        let replication = self.tree.get(file).as_file().map_or(0, File::replication);
+        let replication = self.state.tree.get(file).as_file().map_or(0, File::replication);
         space(self.effective_policy(file), replication, bytes)
     }
 
@@ -121,7 +125,7 @@ impl Namespace {
         if change == BlocksChange::default() {
             return;
         }
-        let inode = self.tree.get(slot);
+        let inode = self.state.tree.get(slot);
         let Some(file) = inode.as_file() else { return };
         let mut usage = Usage::bytes(change.bytes, file.replication());
         (usage.blocks, usage.length) = (change.blocks, change.length);
@@ -133,7 +137,7 @@ impl Namespace {
     pub(crate) fn recharge<T>(&mut self, slot: Slot, change: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.usage_of(slot);
         let result = change(self);
-        let (parent, after) = (self.tree.get(slot).parent, self.usage_of(slot));
+        let (parent, after) = (self.state.tree.get(slot).parent, self.usage_of(slot));
         if after != before {
             self.charge(parent, &after.less(&before));
         }
@@ -144,9 +148,9 @@ impl Namespace {
     pub(crate) fn count_usage(&mut self, slots: &[Slot]) {
         for slot in slots.iter().rev() {
             let usage = self.usage_of(*slot);
-            let parent = self.tree.get(*slot).parent;
+            let parent = self.state.tree.get(*slot).parent;
             if parent != NO_SLOT
-                && let Some(directory) = self.tree.get_mut(parent).as_directory_mut()
+                && let Some(directory) = self.state.tree.get_mut(parent).as_directory_mut()
             {
                 directory.below.add(&usage);
             }

@@ -17,11 +17,11 @@ td,th{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #d8dee4;font-v
 
 pub(super) async fn page(State(core): State<Arc<Core>>) -> Response {
     let (stats, names, nodes, tip) = core.read(|namespace| {
-        let safe_mode = namespace.blocks.safe_mode();
+        let safe_mode = namespace.blocks().safe_mode();
         (
-            namespace.blocks.stats(),
+            namespace.blocks().stats(),
             namespace.stats(),
-            namespace.blocks.node_reports(NodeFilter::All),
+            namespace.blocks().node_reports(NodeFilter::All),
             safe_mode.is_on().then(|| safe_mode.tip()),
         )
     });

@@ -21,7 +21,7 @@ pub(super) async fn page(State(core): State<Arc<Core>>, raw: RawQuery) -> Respon
     let limit = number("limit").map_or(LIMIT_MAX, |limit| limit.min(LIMIT_MAX as u64) as usize);
     let only = values.get("storage").map(|id| (&**id, number("from").unwrap_or(0)));
     let (totals, storages) = core.read(|namespace| {
-        let blocks = &namespace.blocks;
+        let blocks = namespace.blocks();
         (blocks.unknown_totals(), blocks.unknown_replicas(only, limit))
     });
     let page = json!({

@@ -26,7 +26,7 @@ impl FileBytes {
 impl Namespace {
     /// Looks at all paths of all directives, counts, and decides which DataNode shall hold what.
     pub fn scan_cache(&mut self, now: Now) {
-        let mut cache = std::mem::take(&mut self.cache);
+        let mut cache = std::mem::take(&mut self.state.cache);
         cache.is_changed = false;
         let now_ms = now.wall_ms as i64;
         let mut wanted: HashMap<BlockId, u16> = HashMap::new();
@@ -50,8 +50,8 @@ impl Namespace {
                 bytes.add_to(&mut pool.stats);
             }
         }
-        self.cache = cache;
-        self.blocks.plan_cache(&wanted);
+        self.state.cache = cache;
+        self.state.blocks.plan_cache(&wanted);
     }
 
     pub(super) fn scan_cache_if_changed(&mut self, now: Now) {
@@ -62,12 +62,12 @@ impl Namespace {
 
     /// Whether the directives changed since the last scan; never where caching is off.
     pub fn is_cache_changed(&self) -> bool {
-        self.params.caching_enabled && self.cache.is_changed
+        self.params.caching_enabled && self.state.cache.is_changed
     }
 
     /// Whether there is any directive that may be carried out.
     pub fn has_cache_directives(&self) -> bool {
-        self.params.caching_enabled && !self.cache.directives.is_empty()
+        self.params.caching_enabled && !self.state.cache.directives.is_empty()
     }
 
     /// The file at a path, or those in the folder there.
@@ -75,8 +75,8 @@ impl Namespace {
         let Some(slot) = self.walk(path).ok().and_then(|located| located.last()) else {
             return Vec::new();
         };
-        let is_file = |slot: &Slot| self.tree.get(*slot).as_file().is_some();
-        match self.tree.get(slot).as_directory() {
+        let is_file = |slot: &Slot| self.state.tree.get(*slot).as_file().is_some();
+        match self.state.tree.get(slot).as_directory() {
             Some(folder) => folder.children.iter().filter(is_file).collect(),
             None => [slot].into_iter().filter(is_file).collect(),
         }
@@ -85,7 +85,7 @@ impl Namespace {
     fn bytes_of(&self, slot: Slot, replication: u16) -> FileBytes {
         let mut bytes = FileBytes { needed: 0, cached: 0 };
         for (id, len) in self.complete_blocks(slot) {
-            let held = self.blocks.held_count(id).min(usize::from(replication)) as i64;
+            let held = self.state.blocks.held_count(id).min(usize::from(replication)) as i64;
             bytes.needed = bytes.needed.saturating_add(len.saturating_mul(i64::from(replication)));
             bytes.cached = bytes.cached.saturating_add(len.saturating_mul(held));
         }
@@ -100,9 +100,9 @@ impl Namespace {
     }
 
     fn complete_blocks(&self, slot: Slot) -> impl Iterator<Item = (BlockId, i64)> {
-        let file = self.tree.get(slot).as_file();
+        let file = self.state.tree.get(slot).as_file();
         let ids = file.into_iter().flat_map(|file| file.blocks.as_slice().iter().copied());
-        let stored = ids.filter_map(|id| self.blocks.get(id));
+        let stored = ids.filter_map(|id| self.state.blocks.get(id));
         stored
             .filter(|stored| stored.state == BlockState::Complete)
             .map(|stored| (stored.block.id, stored.block.len as i64))

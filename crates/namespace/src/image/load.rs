@@ -33,11 +33,11 @@ impl Namespace {
             Some(section) => load_names(section)?,
             None => NameReader::default(),
         };
-        names.intern(&mut self.tree.strings);
+        names.intern(&mut self.state.tree.strings);
         refuse_snapshots(image)?;
         refuse_tokens(image, now_ms)?;
         if let Some(mut section) = image.section(SectionName::ErasureCoding)? {
-            self.ec_policies = section.expect::<ErasureCodingSection>()?.policies;
+            self.state.ec_policies = section.expect::<ErasureCodingSection>()?.policies;
         }
         self.load_inodes(image, &names)?;
         if let Some(section) = image.section(SectionName::InodeDir)? {
@@ -54,8 +54,8 @@ impl Namespace {
 
     fn load_name_system(&mut self, mut section: SectionReader) -> Result<ImageInfo> {
         let message: NameSystemSection = section.expect()?;
-        self.rolling_upgrade_ms = message.rolling_upgrade_start_time;
-        let ids = &mut self.ids;
+        self.state.rolling_upgrade_ms = message.rolling_upgrade_start_time;
+        let ids = &mut self.state.ids;
         let stamp = |value: u64| GenerationStamp(value as i64);
         ids.legacy_stamp = message.genstamp_v1.map_or(ids.legacy_stamp, stamp);
         ids.stamp = message.genstamp_v2.map_or(ids.stamp, stamp);
@@ -83,7 +83,7 @@ impl Namespace {
             let reason = format!("it has {count} inodes, not {} as it says", head.num_inodes());
             return Err(JournalError::Image { path: image.path().to_owned(), reason });
         }
-        self.ids.inode = self.ids.inode.max(InodeId(head.last_inode_id()));
+        self.state.ids.inode = self.state.ids.inode.max(InodeId(head.last_inode_id()));
         Ok(())
     }
 
@@ -107,7 +107,7 @@ impl Namespace {
             return Err(format!("block {last} of {} bytes is to be truncated to {len}", last.len));
         }
         let target = Block { id: last.id, stamp, len };
-        let begun = self.blocks.begin_recovery(last.id, stamp, Some(target));
+        let begun = self.state.blocks.begin_recovery(last.id, stamp, Some(target));
         begun.map(drop).map_err(|error| error.message)
     }
 
@@ -118,9 +118,9 @@ impl Namespace {
             if !node.is_directory() {
                 return Err("its root is not a folder".to_owned());
             }
-            let root = self.tree.root;
+            let root = self.state.tree.root;
             let quota = Some(Box::new(Quota::of_root()));
-            let old = self.tree.get_mut(root);
+            let old = self.state.tree.get_mut(root);
             *old = node;
             if let Some(directory) = old.as_directory_mut()
                 && directory.quota.is_none()
@@ -129,25 +129,25 @@ impl Namespace {
             }
             return Ok(());
         }
-        if self.tree.find_any(id).is_some() {
+        if self.state.tree.find_any(id).is_some() {
             return Err(format!("it has inode {id} twice"));
         }
         let open = node.as_file().and_then(File::writer).map(|writer| writer.client_name.clone());
         let replication = node.as_file().map_or(0, File::replication);
         for (at, block) in blocks.iter().enumerate() {
-            if self.blocks.get(block.id).is_some() {
+            if self.state.blocks.get(block.id).is_some() {
                 return Err(format!("it has block {} twice", block.id));
             }
             if open.is_some() && at + 1 == blocks.len() {
-                self.blocks.put_under_construction(*block, id, replication);
+                self.state.blocks.put_under_construction(*block, id, replication);
             } else {
-                self.blocks.put_complete(*block, id, replication);
+                self.state.blocks.put_complete(*block, id, replication);
             }
         }
         if let Some(holder) = open {
-            self.leases.add(&holder, id, self.now.mono_ms);
+            self.state.leases.add(&holder, id, self.now.mono_ms);
         }
-        self.tree.add(node);
+        self.state.tree.add(node);
         Ok(())
     }
 
@@ -158,14 +158,15 @@ impl Namespace {
                     .bad("it has references, which come from snapshots: they are not supported"));
             }
             let parent = InodeId(entry.parent());
-            let folder = self.tree.find_any(parent);
-            let Some(folder) = folder.filter(|slot| self.tree.get(*slot).is_directory()) else {
+            let folder = self.state.tree.find_any(parent);
+            let Some(folder) = folder.filter(|slot| self.state.tree.get(*slot).is_directory())
+            else {
                 return Err(section.bad(format!("folder {parent} is not among the inodes")));
             };
             for child in entry.children {
                 let attached = self
                     .loose_inode(InodeId(child))
-                    .is_some_and(|slot| self.tree.attach_last(folder, slot));
+                    .is_some_and(|slot| self.state.tree.attach_last(folder, slot));
                 if !attached {
                     return Err(section.bad(format!(
                         "inode {child} of folder {parent} is missing or listed twice"
@@ -178,7 +179,7 @@ impl Namespace {
 
     /// Inodes that the root does not reach would be lost, and folders in a circle never end.
     fn check_all_attached(&self, image: &ImageReader, attached: usize) -> Result<()> {
-        let loose = self.tree.len() - attached;
+        let loose = self.state.tree.len() - attached;
         if loose == 0 {
             return Ok(());
         }
@@ -188,8 +189,9 @@ impl Namespace {
 
     /// An inode that is in no folder yet.
     fn loose_inode(&self, id: InodeId) -> Option<Slot> {
-        let slot = self.tree.find_any(id)?;
-        (self.tree.get(slot).parent == NO_SLOT && slot != self.tree.root).then_some(slot)
+        let slot = self.state.tree.find_any(id)?;
+        (self.state.tree.get(slot).parent == NO_SLOT && slot != self.state.tree.root)
+            .then_some(slot)
     }
 }
 

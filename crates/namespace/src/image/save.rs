@@ -26,8 +26,8 @@ impl Namespace {
         let names = NameTable::default();
         out.message(&self.name_system(info))?;
         out.end(SectionName::NsInfo)?;
-        if !self.ec_policies.is_empty() {
-            out.message(&ErasureCodingSection { policies: self.ec_policies.clone() })?;
+        if !self.state.ec_policies.is_empty() {
+            out.message(&ErasureCodingSection { policies: self.state.ec_policies.clone() })?;
             out.end(SectionName::ErasureCoding)?;
         }
         let all = self.all_slots();
@@ -81,11 +81,11 @@ impl Namespace {
 
     /// All inodes that can be reached, folders before what is in them.
     pub(super) fn all_slots(&self) -> Vec<Slot> {
-        let mut all = Vec::with_capacity(self.tree.len());
-        all.push(self.tree.root);
+        let mut all = Vec::with_capacity(self.state.tree.len());
+        all.push(self.state.tree.root);
         let mut at = 0;
         while let Some(slot) = all.get(at).copied() {
-            if let Some(directory) = self.tree.get(slot).as_directory() {
+            if let Some(directory) = self.state.tree.get(slot).as_directory() {
                 all.extend(directory.children.iter());
             }
             at += 1;
@@ -94,8 +94,8 @@ impl Namespace {
     }
 
     fn inode_message(&self, slot: Slot, names: &mut NameWriter<'_>) -> inode::INode {
-        let node = self.tree.get(slot);
-        let strings = &self.tree.strings;
+        let node = self.state.tree.get(slot);
+        let strings = &self.state.tree.strings;
         let (user, group) =
             (strings.get(node.permission.user()), strings.get(node.permission.group()));
         let permission = names.permission(&user, &group, node.permission.mode());
@@ -177,14 +177,14 @@ impl Namespace {
     fn encode_directories(&self, slots: &[Slot]) -> Vec<u8> {
         let mut out = Vec::new();
         for slot in slots {
-            let node = self.tree.get(*slot);
+            let node = self.state.tree.get(*slot);
             let Some(directory) =
                 node.as_directory().filter(|directory| !directory.children.is_empty())
             else {
                 continue;
             };
             let children =
-                directory.children.iter().map(|child| self.tree.get(child).id.0).collect();
+                directory.children.iter().map(|child| self.state.tree.get(child).id.0).collect();
             let entry =
                 dir::DirEntry { parent: Some(node.id.0), children, ref_children: Vec::new() };
             put_message(&mut out, &entry);
@@ -195,8 +195,8 @@ impl Namespace {
     fn save_open_files(&self, out: &mut ImageWriter<'_>, open: &[Slot]) -> io::Result<()> {
         for slot in open {
             out.message(&files_under_construction_section::FileUnderConstructionEntry {
-                inode_id: Some(self.tree.get(*slot).id.0),
-                full_path: Some(self.tree.path(*slot)),
+                inode_id: Some(self.state.tree.get(*slot).id.0),
+                full_path: Some(self.state.tree.path(*slot)),
             })?;
         }
         out.end(SectionName::FilesUnderConstruction)

@@ -73,11 +73,11 @@ impl Namespace {
     pub fn acl_status(&self, ctx: &OpContext, path: &str) -> Result<AclStatus> {
         self.check_acls_enabled()?;
         let located = self.resolve(ctx, path, DirOp::Read)?;
-        let inode = self.tree.get(self.last_inode(&located)?);
+        let inode = self.state.tree.get(self.last_inode(&located)?);
         let mode = inode.permission.mode();
         Ok(AclStatus {
-            owner: self.tree.strings.get(inode.permission.user()),
-            group: self.tree.strings.get(inode.permission.group()),
+            owner: self.state.tree.strings.get(inode.permission.user()),
+            group: self.state.tree.strings.get(inode.permission.group()),
             sticky: mode & 0o1000 != 0,
             mode,
             entries: inode.acl().map(|acl| acl.to_vec()).unwrap_or_default(),
@@ -119,7 +119,7 @@ impl Namespace {
         located: &Located<'_>,
         change: impl FnOnce(&[AclEntry]) -> Result<Vec<AclEntry>>,
     ) -> Result<Vec<AclEntry>> {
-        let inode = self.tree.get(slot);
+        let inode = self.state.tree.get(slot);
         let old = logical(inode.permission.mode(), inode.acl());
         let with_path = |e: RemoteException| match e.kind() {
             Some(JavaException::AclException) => {
@@ -137,7 +137,7 @@ impl Namespace {
 
     /// The change of `OP_SET_ACL`: a logical list, an empty one removes what is there.
     pub(crate) fn put_acl(&mut self, slot: Slot, entries: &[AclEntry], path: &str) -> Result<()> {
-        let inode = self.tree.get(slot);
+        let inode = self.state.tree.get(slot);
         let mode = inode.permission.mode();
         let (mode, acl) = match (entries, inode.acl()) {
             ([], None) => return Ok(()),
@@ -145,7 +145,7 @@ impl Namespace {
             (entries, _) => to_stored(entries, mode, inode.is_directory(), path)?,
         };
         self.change_mode(slot, mode);
-        self.tree.get_mut(slot).set_acl(acl);
+        self.state.tree.get_mut(slot).set_acl(acl);
         Ok(())
     }
 }

@@ -31,7 +31,7 @@ impl Namespace {
         check_text("The client's name", client_name)?;
         let located = self.resolve(ctx, path, DirOp::Write)?;
         let path = &*located.path;
-        if located.last().is_some_and(|slot| self.tree.get(slot).is_directory()) {
+        if located.last().is_some_and(|slot| self.state.tree.get(slot).is_directory()) {
             let message =
                 format!("Cannot append to directory {path}; already exists as a directory.");
             return fail(JavaException::FileAlreadyExists, message);
@@ -74,7 +74,7 @@ impl Namespace {
         let path = &*op.path;
         let located = self.resolve(&OpContext::internal(self.now), path, DirOp::Read)?;
         let slot = self.file_at(located.last(), path)?;
-        let file = self.tree.get(slot).as_file();
+        let file = self.state.tree.get(slot).as_file();
         let writer = file.and_then(|file| file.writer()).map(|writer| &*writer.client_name);
         if writer != Some(&*op.client_name) {
             return fail(
@@ -82,9 +82,9 @@ impl Namespace {
                 format!("{path} was opened for append by {}, who has it no more", op.client_name),
             );
         }
-        let last = self.last_block(slot).and_then(|last| self.blocks.get(last));
+        let last = self.last_block(slot).and_then(|last| self.state.blocks.get(last));
         let reopened = last.filter(|last| last.state == BlockState::UnderConstruction);
-        let unknown = |id| self.safe_mode.is_some() || self.blocks.targets(id).is_empty();
+        let unknown = |id| self.safe_mode.is_some() || self.state.blocks.targets(id).is_empty();
         if let Some(last) = reopened.filter(|last| unknown(last.block.id)) {
             return fail(
                 JavaException::Retriable,
@@ -98,7 +98,8 @@ impl Namespace {
     }
 
     fn check_last_for_append(&self, slot: Slot, path: &str) -> Result<()> {
-        let Some(stored) = self.last_block(slot).and_then(|last| self.blocks.get(last)) else {
+        let Some(stored) = self.last_block(slot).and_then(|last| self.state.blocks.get(last))
+        else {
             return Ok(());
         };
         let block = stored.block;
@@ -109,9 +110,11 @@ impl Namespace {
                     "append: lastBlock={block} of src={path} is COMMITTED but not yet COMPLETE."
                 ),
             ),
-            BlockState::Complete if !self.blocks.has_min_replication(block.id) => io(format!(
-                "append: lastBlock={block} of src={path} is not sufficiently replicated yet."
-            )),
+            BlockState::Complete if !self.state.blocks.has_min_replication(block.id) => {
+                io(format!(
+                    "append: lastBlock={block} of src={path} is not sufficiently replicated yet."
+                ))
+            }
             _ => Ok(()),
         }
     }
@@ -120,7 +123,7 @@ impl Namespace {
     fn check_append_quota(&self, slot: Slot) -> Result<()> {
         let Some(last) = self.last_stored(slot) else { return Ok(()) };
         let missing = (self.block_size(slot) as i64).wrapping_sub(last.len as i64);
-        self.verify_quota(self.tree.get(slot).parent, &self.space_delta(slot, missing), None)
+        self.verify_quota(self.state.tree.get(slot).parent, &self.space_delta(slot, missing), None)
     }
 
     /// The change of `OP_APPEND`; true if the last block is open again.
@@ -141,18 +144,18 @@ impl Namespace {
     /// Gives a file to a writer.
     pub(crate) fn open_file(&mut self, slot: Slot, writer: Writer) {
         let holder = writer.client_name.clone();
-        let inode = self.tree.get_mut(slot);
+        let inode = self.state.tree.get_mut(slot);
         let id = inode.id;
         if let Some(file) = inode.as_file_mut() {
             file.set_writer(Some(writer));
         }
-        self.leases.add(&holder, id, self.now.mono_ms);
+        self.state.leases.add(&holder, id, self.now.mono_ms);
     }
 
     fn append_block(&self, slot: Slot, reopened: bool, new_block: bool) -> Option<LocatedBlock> {
         let block = self.last_stored(slot)?;
         if reopened {
-            let replicas = self.blocks.describe(&self.blocks.targets(block.id));
+            let replicas = self.state.blocks.describe(&self.state.blocks.targets(block.id));
             let offset = self.file_len(slot).saturating_sub(block.len);
             return Some(LocatedBlock {
                 offset,

@@ -24,7 +24,7 @@ impl Namespace {
         self.check_owner(ctx, &located)?;
         let slot = self.last_inode(&located)?;
         let mode = mode & 0o1777;
-        if self.tree.get(slot).permission.mode() != mode {
+        if self.state.tree.get(slot).permission.mode() != mode {
             self.change_mode(slot, mode);
             self.log(SetPermissions { path: located.path.into_owned(), mode });
         }
@@ -33,7 +33,7 @@ impl Namespace {
 
     /// The change of `OP_SET_PERMISSIONS`.
     pub(crate) fn change_mode(&mut self, slot: Slot, mode: u16) {
-        let inode = self.tree.get_mut(slot);
+        let inode = self.state.tree.get_mut(slot);
         inode.permission = inode.permission.with_mode(mode);
     }
 
@@ -82,12 +82,12 @@ impl Namespace {
 
     /// The change of `OP_SET_OWNER`; false if nothing changed.
     pub(crate) fn change_owner(&mut self, slot: Slot, op: &SetOwner) -> bool {
-        let old = self.tree.get(slot).permission;
-        let strings = &mut self.tree.strings;
+        let old = self.state.tree.get(slot).permission;
+        let strings = &mut self.state.tree.strings;
         let user = op.user.as_deref().map_or(old.user(), |name| strings.intern(name));
         let group = op.group.as_deref().map_or(old.group(), |name| strings.intern(name));
         let new = Permission::new(user, group, old.mode());
-        self.tree.get_mut(slot).permission = new;
+        self.state.tree.get_mut(slot).permission = new;
         new != old
     }
 
@@ -114,7 +114,7 @@ impl Namespace {
     /// `SafeModeException`.
     pub fn touch(&mut self, ctx: &OpContext, file: InodeId) -> Result<()> {
         self.begin(ctx, || "Cannot set times".to_owned())?;
-        let Some(slot) = self.tree.find(file) else { return Ok(()) };
+        let Some(slot) = self.state.tree.find(file) else { return Ok(()) };
         if self.access_time_due(slot, ctx.now.wall_ms) {
             let atime_ms = ctx.now.wall_ms as i64;
             self.change_times(slot, -1, atime_ms);
@@ -126,12 +126,12 @@ impl Namespace {
     /// Whether a read now has to move a file's access time.
     pub(crate) fn access_time_due(&self, slot: Slot, now_ms: u64) -> bool {
         let precision = self.params.access_time_precision_ms;
-        precision > 0 && now_ms > self.tree.get(slot).atime().saturating_add(precision)
+        precision > 0 && now_ms > self.state.tree.get(slot).atime().saturating_add(precision)
     }
 
     /// The change of `OP_TIMES`.
     pub(crate) fn change_times(&mut self, slot: Slot, mtime: i64, atime: i64) -> bool {
-        let inode = self.tree.get_mut(slot);
+        let inode = self.state.tree.get_mut(slot);
         if let Ok(mtime) = u64::try_from(mtime) {
             inode.mtime = mtime;
         }
@@ -160,7 +160,8 @@ impl Namespace {
         self.verify_replication(path, replication, None)?;
         let located = self.resolve(ctx, path, DirOp::Write)?;
         self.check_access_to(ctx, &located, WRITE)?;
-        let Some(slot) = located.last().filter(|slot| self.tree.get(*slot).as_file().is_some())
+        let Some(slot) =
+            located.last().filter(|slot| self.state.tree.get(*slot).as_file().is_some())
         else {
             return Ok(false);
         };
@@ -179,7 +180,7 @@ impl Namespace {
         replication: u16,
         checked: bool,
     ) -> Result<()> {
-        let inode = self.tree.get(slot);
+        let inode = self.state.tree.get(slot);
         let Some(file) = inode.as_file() else { return Ok(()) };
         let (parent, policy) = (inode.parent, self.effective_policy(slot));
         let bytes = self.charged_bytes(file);
@@ -189,10 +190,10 @@ impl Namespace {
             self.verify_quota(parent, &delta, None)?;
         }
         self.recharge(slot, |namespace| {
-            if let Some(file) = namespace.tree.get_mut(slot).as_file_mut() {
+            if let Some(file) = namespace.state.tree.get_mut(slot).as_file_mut() {
                 file.set_replication(replication);
                 for block in file.blocks.as_slice() {
-                    namespace.blocks.set_replication(*block, replication);
+                    namespace.state.blocks.set_replication(*block, replication);
                 }
             }
         });

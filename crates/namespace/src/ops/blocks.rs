@@ -41,12 +41,12 @@ impl Namespace {
         let targets = self.choose_for_block(ctx, request, slot)?;
         let freed = self.freed_by_commit(slot, request.previous);
         let usage = self.space_delta(slot, self.block_size(slot).saturating_sub(freed) as i64);
-        self.verify_quota(self.tree.get(slot).parent, &usage, None)?;
+        self.verify_quota(self.state.tree.get(slot).parent, &usage, None)?;
         self.commit_last_block(slot, request.previous)?;
         let penultimate = self.last_stored(slot);
         let block = self.next_block()?;
         self.push_block(slot, block);
-        self.blocks.set_targets(block.id, &targets);
+        self.state.blocks.set_targets(block.id, &targets);
         let path = self.edit_path_of(located.path, slot);
         self.log(AddBlock { path, penultimate, last: block });
         Ok(self.located_for_write(slot, block, &targets))
@@ -56,11 +56,11 @@ impl Namespace {
     pub fn lacking_block(&self, path: &str, file_id: InodeId) -> Option<BlockId> {
         let slot = match file_id {
             InodeId::GRANDFATHER => self.walk(path).ok()?.last()?,
-            id => self.tree.find(id)?,
+            id => self.state.tree.find(id)?,
         };
-        let blocks = &self.tree.get(slot).as_file()?.blocks;
+        let blocks = &self.state.tree.get(slot).as_file()?.blocks;
         let mut last_two = blocks.penultimate().into_iter().chain(blocks.last());
-        last_two.find(|id| !self.blocks.is_complete(*id))
+        last_two.find(|id| !self.state.blocks.is_complete(*id))
     }
 
     /// Further DataNodes for a pipeline that lost some.
@@ -77,6 +77,7 @@ impl Namespace {
         let located = self.resolve_file(ctx, path, request.file_id)?;
         let slot = self.check_lease(&located, Some(request.client_name), request.file_id)?;
         let chosen = self
+            .state
             .blocks
             .resolve_storages(request.existing.iter().map(|(node, id)| (&**node, &**id)))?;
         let machine =
@@ -91,10 +92,10 @@ impl Namespace {
             storage_policy: self.effective_policy(slot),
             ..PlacementRequest::default()
         };
-        let targets = self.blocks.choose_more_targets(&placement);
+        let targets = self.state.blocks.choose_more_targets(&placement);
         // Clients find the new ones by comparing: the old ones are listed too.
         let all: Vec<StorageIdx> = chosen.iter().chain(&targets).copied().collect();
-        let replicas = self.blocks.describe(&all);
+        let replicas = self.state.blocks.describe(&all);
         Ok(LocatedBlock {
             offset: NO_OFFSET,
             locations: BlockLocations { block, replicas, corrupt: false },
@@ -155,7 +156,7 @@ impl Namespace {
         let Some(last) = self.last_stored(slot).filter(|last| last.id == new.id) else {
             return io(format!(
                 "{new} and {old} is not the last block of {}",
-                self.tree.path(slot)
+                self.state.tree.path(slot)
             ));
         };
         if new.stamp <= last.stamp {
@@ -169,15 +170,17 @@ impl Namespace {
                 "Update {old} (size={old_len}) to a smaller size block {new} (size={len})"
             ));
         }
-        if new.stamp > self.ids.stamp {
+        if new.stamp > self.state.ids.stamp {
             // A client gets its stamps from `updateBlockForPipeline`: others would use the numbers up.
             return io(format!(
                 "Update {old} but the generation stamp of the new block {new} was never given out; the last one is {}",
-                self.ids.stamp
+                self.state.ids.stamp
             ));
         }
-        let targets =
-            self.blocks.resolve_storages(storages.iter().map(|(node, id)| (&**node, &**id)))?;
+        let targets = self
+            .state
+            .blocks
+            .resolve_storages(storages.iter().map(|(node, id)| (&**node, &**id)))?;
         self.change_blocks(slot, |blocks| {
             blocks.update_pipeline(last.id, new.stamp, new.len, &targets)
         })?;
@@ -196,7 +199,7 @@ impl Namespace {
         self.begin(ctx, || {
             format!("Cannot get a new generation stamp and an access token for block {block}")
         })?;
-        let Some(stored) = self.blocks.get(block.id) else {
+        let Some(stored) = self.state.blocks.get(block.id) else {
             return io(format!("{block} does not exist."));
         };
         if stored.state != BlockState::UnderConstruction {
@@ -205,7 +208,7 @@ impl Namespace {
                 "Unexpected BlockUCState: {block} is {state} but not UNDER_CONSTRUCTION"
             ));
         }
-        let slot = self.tree.find(stored.file);
+        let slot = self.state.tree.find(stored.file);
         let Some((slot, writer)) = slot.and_then(|slot| Some((slot, self.writer(slot)?))) else {
             return io(format!(
                 "The file {block} belonged to does not exist or it is not under construction."
@@ -227,12 +230,12 @@ impl Namespace {
         id: InodeId,
     ) -> Result<Slot> {
         let what = || {
-            let pending = holder.filter(|holder| self.leases.exists(holder)).map_or_else(
+            let pending = holder.filter(|holder| self.state.leases.exists(holder)).map_or_else(
                 || format!("Holder {} does not have any open files.", holder.unwrap_or("null")),
                 |holder| {
                     format!(
                         "[Lease.  Holder: {holder}, pending creates: {}]",
-                        self.leases.len_of(holder)
+                        self.state.leases.len_of(holder)
                     )
                 },
             );
@@ -241,7 +244,7 @@ impl Namespace {
         let Some(slot) = located.last() else {
             return not_found(format!("File does not exist: {}", what()));
         };
-        let Some(file) = self.tree.get(slot).as_file() else {
+        let Some(file) = self.state.tree.get(slot).as_file() else {
             return fail(
                 JavaException::LeaseExpired,
                 format!("INode is not a regular file: {}", what()),
@@ -277,13 +280,15 @@ impl Namespace {
         }
         if let (None, Some(block)) = (previous, last)
             && block.len >= self.block_size(slot)
-            && self.blocks.is_complete(block.id)
+            && self.state.blocks.is_complete(block.id)
         {
             // An append to a file that ends with a full block.
             return Ok(None);
         }
-        let penultimate = self.tree.get(slot).as_file().and_then(|file| file.blocks.penultimate());
-        let penultimate = penultimate.and_then(|id| self.blocks.get(id)).map(|stored| stored.block);
+        let penultimate =
+            self.state.tree.get(slot).as_file().and_then(|file| file.blocks.penultimate());
+        let penultimate =
+            penultimate.and_then(|id| self.state.blocks.get(id)).map(|stored| stored.block);
         match last {
             Some(last) if same_block(penultimate, previous) && last.len == 0 => Ok(Some(last)),
             Some(last) if same_block(penultimate, previous) => io(format!(
@@ -311,17 +316,17 @@ impl Namespace {
         slot: Slot,
         last: Block,
     ) -> Result<LocatedBlock> {
-        let mut targets = self.blocks.targets(last.id);
+        let mut targets = self.state.blocks.targets(last.id);
         if targets.is_empty() {
             targets = self.choose_for_block(ctx, request, slot)?;
-            self.blocks.set_targets(last.id, &targets);
+            self.state.blocks.set_targets(last.id, &targets);
         }
         Ok(self.located_for_write(slot, last, &targets))
     }
 
     fn check_room_for_block(&self, slot: Slot, path: &str) -> Result<()> {
-        let Some(file) = self.tree.get(slot).as_file() else { return Ok(()) };
-        if file.blocks.penultimate().is_some_and(|id| !self.blocks.is_complete(id)) {
+        let Some(file) = self.state.tree.get(slot).as_file() else { return Ok(()) };
+        if file.blocks.penultimate().is_some_and(|id| !self.state.blocks.is_complete(id)) {
             return fail(JavaException::NotReplicatedYet, format!("Not replicated yet: {path}"));
         }
         let (count, limit) = (file.blocks.as_slice().len(), self.params.blocks_per_file_max);
@@ -337,7 +342,7 @@ impl Namespace {
     /// Bytes of the last block's charge that its commit gives back: it was charged as a full one.
     fn freed_by_commit(&self, slot: Slot, committed: Option<Block>) -> u64 {
         let Some(committed) = committed else { return 0 };
-        match self.blocks.get(committed.id).map(|stored| stored.state) {
+        match self.state.blocks.get(committed.id).map(|stored| stored.state) {
             Some(BlockState::UnderConstruction) => {
                 self.block_size(slot).saturating_sub(committed.len)
             }
@@ -351,9 +356,9 @@ impl Namespace {
         request: &AddBlockRequest<'_>,
         slot: Slot,
     ) -> Result<crate::blocks::Storages> {
-        let Some(file) = self.tree.get(slot).as_file() else { return io("not a file") };
+        let Some(file) = self.state.tree.get(slot).as_file() else { return io("not a file") };
         let machine = file.writer().map(|writer| writer.client_machine.clone()).unwrap_or_default();
-        self.blocks.choose_targets(&PlacementRequest {
+        self.state.blocks.choose_targets(&PlacementRequest {
             path: request.path,
             replicas: file.replication().into(),
             client_host: &machine,
@@ -369,17 +374,17 @@ impl Namespace {
     }
 
     pub(crate) fn block_size(&self, slot: Slot) -> u64 {
-        self.tree.get(slot).as_file().map_or(0, |file| file.block_size())
+        self.state.tree.get(slot).as_file().map_or(0, |file| file.block_size())
     }
 
     /// The last block as the block manager has it.
     pub(crate) fn last_stored(&self, slot: Slot) -> Option<Block> {
-        self.blocks.get(self.last_block(slot)?).map(|stored| stored.block)
+        self.state.blocks.get(self.last_block(slot)?).map(|stored| stored.block)
     }
 
     fn located_for_write(&self, slot: Slot, block: Block, targets: &[StorageIdx]) -> LocatedBlock {
         let locations =
-            BlockLocations { block, replicas: self.blocks.describe(targets), corrupt: false };
+            BlockLocations { block, replicas: self.state.blocks.describe(targets), corrupt: false };
         LocatedBlock { offset: self.file_len(slot), locations }
     }
 
@@ -388,7 +393,7 @@ impl Namespace {
         let (Some(committed), Some(last)) = (committed, self.last_block(slot)) else {
             return Ok(());
         };
-        let Some(stored) = self.blocks.get(last) else { return Ok(()) };
+        let Some(stored) = self.state.blocks.get(last) else { return Ok(()) };
         match stored.state {
             BlockState::Complete => Ok(()),
             BlockState::UnderRecovery => {
@@ -408,7 +413,7 @@ impl Namespace {
         change: impl FnOnce(&mut BlockManager) -> Result<T>,
     ) -> Result<T> {
         let before = self.charge_of_last(slot);
-        let result = change(&mut self.blocks);
+        let result = change(&mut self.state.blocks);
         let after = self.charge_of_last(slot);
         self.charge_blocks(slot, after.less(before));
         result
@@ -416,7 +421,8 @@ impl Namespace {
 
     /// Only the last block's charge and length can change while a file is written.
     fn charge_of_last(&self, slot: Slot) -> BlocksChange {
-        let Some(stored) = self.last_block(slot).and_then(|last| self.blocks.get(last)) else {
+        let Some(stored) = self.last_block(slot).and_then(|last| self.state.blocks.get(last))
+        else {
             return BlocksChange::default();
         };
         let length = stored.block.len as i64;
@@ -429,29 +435,29 @@ impl Namespace {
 
     /// Appends an empty block that a client is going to write.
     pub(crate) fn push_block(&mut self, slot: Slot, block: Block) {
-        let id = self.tree.get(slot).id;
-        let Some(file) = self.tree.get_mut(slot).as_file_mut() else { return };
+        let id = self.state.tree.get(slot).id;
+        let Some(file) = self.state.tree.get_mut(slot).as_file_mut() else { return };
         let replication = file.replication();
         file.blocks.push(block.id);
-        self.blocks.put_under_construction(block, id, replication);
+        self.state.blocks.put_under_construction(block, id, replication);
         self.charge_blocks(slot, self.charge_of_last(slot));
     }
 
     /// Takes the last block out of a file and forgets it.
     pub(crate) fn drop_last_block(&mut self, slot: Slot, last: BlockId) {
         let charged = self.charge_of_last(slot);
-        if let Some(file) = self.tree.get_mut(slot).as_file_mut() {
+        if let Some(file) = self.state.tree.get_mut(slot).as_file_mut() {
             let count = file.blocks.as_slice().len();
             file.blocks.truncate(count.saturating_sub(1));
         }
-        self.blocks.remove(last);
+        self.state.blocks.remove(last);
         self.charge_blocks(slot, BlocksChange::default().less(charged));
     }
 
     /// All blocks of a file as the block manager has them.
     pub(crate) fn stored_blocks(&self, slot: Slot) -> Vec<Block> {
-        let Some(file) = self.tree.get(slot).as_file() else { return Vec::new() };
-        let stored = file.blocks.as_slice().iter().filter_map(|id| self.blocks.get(*id));
+        let Some(file) = self.state.tree.get(slot).as_file() else { return Vec::new() };
+        let stored = file.blocks.as_slice().iter().filter_map(|id| self.state.blocks.get(*id));
         stored.map(|stored| stored.block).collect()
     }
 

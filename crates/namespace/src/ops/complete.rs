@@ -37,8 +37,9 @@ impl Namespace {
             }
             Err(e) => return Err(e),
         };
-        let penultimate = self.tree.get(slot).as_file().and_then(|file| file.blocks.penultimate());
-        if penultimate.is_some_and(|id| !self.blocks.is_complete(id)) {
+        let penultimate =
+            self.state.tree.get(slot).as_file().and_then(|file| file.blocks.penultimate());
+        if penultimate.is_some_and(|id| !self.state.blocks.is_complete(id)) {
             return Ok(false);
         }
         self.commit_last_block(slot, last)?;
@@ -52,13 +53,13 @@ impl Namespace {
     /// A repeated call for a file that was closed with that last block.
     fn was_completed(&self, slot: Option<Slot>, last: Option<Block>) -> bool {
         let closed =
-            |slot: &Slot| self.tree.get(*slot).as_file().is_some_and(|file| !file.is_open());
+            |slot: &Slot| self.state.tree.get(*slot).as_file().is_some_and(|file| !file.is_open());
         slot.filter(closed).is_some_and(|slot| same_block(last, self.last_stored(slot)))
     }
 
     fn all_complete(&self, slot: Slot) -> bool {
-        let Some(file) = self.tree.get(slot).as_file() else { return false };
-        file.blocks.as_slice().iter().all(|id| self.blocks.is_complete(*id))
+        let Some(file) = self.state.tree.get(slot).as_file() else { return false };
+        file.blocks.as_slice().iter().all(|id| self.state.blocks.is_complete(*id))
     }
 
     /// Makes what a writer has sent so far visible in the file's length.
@@ -78,7 +79,7 @@ impl Namespace {
         let slot = self.check_lease(&located, Some(client_name), file_id)?;
         if last_block_len > 0
             && let Some(last) = self.last_stored(slot)
-            && !self.blocks.is_complete(last.id)
+            && !self.state.blocks.is_complete(last.id)
         {
             self.change_blocks(slot, |blocks| {
                 blocks.set_block(Block { len: last_block_len as u64, ..last });
@@ -92,13 +93,13 @@ impl Namespace {
     /// Closes a file whose blocks are all complete (`finalizeINodeFileUnderConstruction`).
     pub(crate) fn finalize_file(&mut self, slot: Slot) -> Result<()> {
         if self.writer(slot).is_none() {
-            let path = self.tree.path(slot);
+            let path = self.state.tree.path(slot);
             return io(format!("Cannot finalize file {path} because it is not under construction"));
         }
         if !self.all_complete(slot) {
             return Err(inconsistent(format!(
                 "Failed to finalize {}: not all blocks are COMPLETE",
-                self.tree.path(slot)
+                self.state.tree.path(slot)
             )));
         }
         let now = self.wall_ms();
@@ -110,17 +111,17 @@ impl Namespace {
 
     /// What closing does to the inode and its lease.
     pub(crate) fn close_file(&mut self, slot: Slot, mtime: u64) {
-        let inode = self.tree.get_mut(slot);
+        let inode = self.state.tree.get_mut(slot);
         inode.mtime = mtime;
         let id = inode.id;
         if let Some(file) = inode.as_file_mut() {
             file.set_writer(None);
         }
-        self.leases.remove(id);
+        self.state.leases.remove(id);
     }
 
     fn close_op(&self, slot: Slot) -> Close {
-        let inode = self.tree.get(slot);
+        let inode = self.state.tree.get(slot);
         let (replication, block_size) =
             inode.as_file().map_or((0, 0), |file| (file.replication(), file.block_size()));
         Close {
@@ -132,8 +133,8 @@ impl Namespace {
             block_size: block_size as i64,
             blocks: self.stored_blocks(slot),
             permissions: PermissionStatus {
-                user: self.tree.strings.get(inode.permission.user()),
-                group: self.tree.strings.get(inode.permission.group()),
+                user: self.state.tree.strings.get(inode.permission.user()),
+                group: self.state.tree.strings.get(inode.permission.group()),
                 mode: inode.permission.mode(),
             },
         }
@@ -150,14 +151,14 @@ impl Namespace {
     ) -> Result<()> {
         self.begin(ctx, || "Cannot commitBlockSynchronization while in safe mode".to_owned())?;
         let block = request.block;
-        let Some(stored) = self.blocks.get(block.id) else {
+        let Some(stored) = self.state.blocks.get(block.id) else {
             return if request.delete_block {
                 Ok(())
             } else {
                 io(format!("Block (={block}) not found"))
             };
         };
-        let Some(slot) = self.tree.find(stored.file) else {
+        let Some(slot) = self.state.tree.find(stored.file) else {
             return io(format!(
                 "The blockCollection of {block} is null, likely because the file owning this block was deleted and the \
                  block removal is delayed"
@@ -166,13 +167,13 @@ impl Namespace {
         let open = self.writer(slot).is_some();
         let last = self.last_stored(slot);
         if (!open || stored.state == BlockState::Complete)
-            && last.is_none_or(|last| self.blocks.is_complete(last.id))
+            && last.is_none_or(|last| self.state.blocks.is_complete(last.id))
         {
             return Ok(());
         }
         let Some(last) = last else { return Ok(()) };
         let stamp = GenerationStamp(request.new_stamp);
-        let asked = self.blocks.recovery(last.id).filter(Recovery::is_asked);
+        let asked = self.state.blocks.recovery(last.id).filter(Recovery::is_asked);
         let expected = asked.map(|recovery| recovery.stamp);
         if expected != Some(stamp) {
             let current = expected.map_or(0, |stamp| stamp.0);
@@ -210,6 +211,7 @@ impl Namespace {
         request: &BlockSynchronization<'_>,
     ) -> Result<()> {
         let storages = self
+            .state
             .blocks
             .resolve_storages(request.targets.iter().map(|(node, id)| (&**node, &**id)))?;
         let len = request.new_len;
@@ -220,7 +222,8 @@ impl Namespace {
 
     /// The last block of a recovered file counts as complete whatever is reported of it: it was just agreed on.
     fn close_recovered(&mut self, slot: Slot) -> Result<()> {
-        if let Some(last) = self.last_stored(slot).filter(|last| !self.blocks.is_complete(last.id))
+        if let Some(last) =
+            self.last_stored(slot).filter(|last| !self.state.blocks.is_complete(last.id))
         {
             self.change_blocks(slot, |blocks| {
                 if !blocks.commit(last)? {

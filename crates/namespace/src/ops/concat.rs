@@ -33,7 +33,7 @@ impl Namespace {
         }
         let slots = self.check_sources(ctx, (target, slot), sources)?;
         let delta = self.concat_delta(slot, &slots);
-        self.verify_quota(self.tree.get(slot).parent, &delta, None)?;
+        self.verify_quota(self.state.tree.get(slot).parent, &delta, None)?;
         let now = self.wall_ms();
         self.join_files(slot, &slots, now);
         let op = ConcatDelete {
@@ -88,7 +88,7 @@ impl Namespace {
     }
 
     fn check_source(&self, source: &str, slot: Slot, (target, into): (&str, Slot)) -> Result<()> {
-        if self.tree.get(slot).parent != self.tree.get(into).parent {
+        if self.state.tree.get(slot).parent != self.state.tree.get(into).parent {
             return illegal(format!(
                 "Source file {source} is not in the same directory with the target {target}"
             ));
@@ -115,7 +115,7 @@ impl Namespace {
 
     fn concat_delta(&self, target: Slot, sources: &[Slot]) -> Counts {
         let replication =
-            |slot: Slot| self.tree.get(slot).as_file().map_or(0, |file| file.replication());
+            |slot: Slot| self.state.tree.get(slot).as_file().map_or(0, |file| file.replication());
         let mut delta = Counts::default();
         for source in sources {
             let bytes = self.file_len(*source) as i64;
@@ -130,27 +130,27 @@ impl Namespace {
     /// The change of `OP_CONCAT_DELETE`.
     pub(crate) fn join_files(&mut self, target: Slot, sources: &[Slot], mtime: u64) {
         let before = self.usage_of(target);
-        let (id, parent) = (self.tree.get(target).id, self.tree.get(target).parent);
+        let (id, parent) = (self.state.tree.get(target).id, self.state.tree.get(target).parent);
         for source in sources {
             let usage = self.usage_of(*source);
-            self.charge(self.tree.get(*source).parent, &usage.negated());
-            self.tree.detach(*source);
-            let gone = self.tree.free(*source);
+            self.charge(self.state.tree.get(*source).parent, &usage.negated());
+            self.state.tree.detach(*source);
+            let gone = self.state.tree.free(*source);
             let (Body::File(gone), Some(file)) =
-                (gone.body, self.tree.get_mut(target).as_file_mut())
+                (gone.body, self.state.tree.get_mut(target).as_file_mut())
             else {
                 continue;
             };
             let replication = file.replication();
             for block in gone.blocks.as_slice() {
                 file.blocks.push(*block);
-                self.blocks.set_file(*block, id);
+                self.state.blocks.set_file(*block, id);
                 if gone.replication() != replication {
-                    self.blocks.set_replication(*block, replication);
+                    self.state.blocks.set_replication(*block, replication);
                 }
             }
         }
-        self.tree.get_mut(target).mtime = mtime;
+        self.state.tree.get_mut(target).mtime = mtime;
         self.folder_changed(parent, mtime);
         let after = self.usage_of(target);
         self.charge(parent, &after.less(&before));

@@ -46,7 +46,7 @@ impl Namespace {
             let message = format!("{} for client {} already exists", located.path, ctx.client_host);
             return fail(JavaException::FileAlreadyExists, message);
         }
-        let replaced = located.last().and_then(|slot| self.tree.get(slot).as_file());
+        let replaced = located.last().and_then(|slot| self.state.tree.get(slot).as_file());
         let freed = replaced.map_or(0, |file| 1 + file.blocks.as_slice().len());
         self.check_object_limit(freed)?;
         let slot = self.create_file(ctx, request, &located)?;
@@ -70,7 +70,7 @@ impl Namespace {
             }
             return Ok(located);
         };
-        if self.tree.get(slot).is_directory() {
+        if self.state.tree.get(slot).is_directory() {
             let message = format!("{} already exists as a directory", located.path);
             return fail(JavaException::FileAlreadyExists, message);
         }
@@ -140,7 +140,7 @@ impl Namespace {
         let now = self.wall_ms();
         let parent = match located.last() {
             Some(existing) => {
-                let parent = self.tree.get(existing).parent;
+                let parent = self.state.tree.get(existing).parent;
                 // Limits are checked before the old file goes: Hadoop checks after, and loses it when one is hit.
                 self.check_child_limits(parent, located.name(), located.parent_path(), false)?;
                 self.remove_subtree(existing, now);
@@ -232,7 +232,7 @@ impl Namespace {
             file.set_writer(Some(writer));
         }
         let slot = self.insert(parent, inode, &op.path)?;
-        self.leases.add(&holder, op.inode_id, self.now.mono_ms);
+        self.state.leases.add(&holder, op.inode_id, self.now.mono_ms);
         Ok(slot)
     }
 }

@@ -45,11 +45,11 @@ impl Namespace {
 
     /// Takes a subtree out of the tree and frees what is not too much; its folder's time moves to `mtime`.
     pub(crate) fn remove_subtree(&mut self, slot: Slot, mtime: u64) {
-        let parent = self.tree.get(slot).parent;
+        let parent = self.state.tree.get(slot).parent;
         // Who is told of the deletion may use what it gave back: that does not wait for the last inode.
         let usage = self.usage_of(slot);
         self.charge(parent, &usage.negated());
-        self.tree.detach(slot);
+        self.state.tree.detach(slot);
         self.folder_changed(parent, mtime);
         self.garbage.add(slot, &usage);
         self.reap(REAP_AT_ONCE);
@@ -68,19 +68,19 @@ impl Namespace {
 
     /// Frees an inode that has nothing below it, else puts one of its children before it; how many steps that took.
     fn reap_one(&mut self, slot: Slot) -> usize {
-        if let Some(directory) = self.tree.get_mut(slot).as_directory_mut()
+        if let Some(directory) = self.state.tree.get_mut(slot).as_directory_mut()
             && let Some(child) = directory.children.pop()
         {
             self.garbage.put_back(slot, child);
             return 1;
         }
-        let inode = self.tree.free(slot);
+        let inode = self.state.tree.free(slot);
         let mut objects = 1;
         if let Body::File(file) = inode.body {
             let blocks = file.blocks.as_slice();
-            blocks.iter().for_each(|block| self.blocks.remove(*block));
+            blocks.iter().for_each(|block| self.state.blocks.remove(*block));
             objects += blocks.len();
-            self.leases.remove(inode.id);
+            self.state.leases.remove(inode.id);
         }
         self.garbage.freed(objects);
         objects

@@ -43,7 +43,7 @@ impl Namespace {
     /// `SafeModeException`.
     pub fn renew_lease(&mut self, ctx: &OpContext, client_name: &str) -> Result<()> {
         self.begin(ctx, || format!("Cannot renew lease for {client_name}"))?;
-        self.leases.renew(client_name, ctx.now.mono_ms);
+        self.state.leases.renew(client_name, ctx.now.mono_ms);
         Ok(())
     }
 
@@ -63,7 +63,7 @@ impl Namespace {
         let slot = self.file_at(located.last(), &located.path)?;
         let Some(writer) = self.writer(slot) else { return Ok(true) };
         self.check_access_to(ctx, &located, WRITE)?;
-        if !self.leases.exists(&writer.client_name) {
+        if !self.state.leases.exists(&writer.client_name) {
             return fail(
                 JavaException::AlreadyBeingCreated,
                 format!(
@@ -84,12 +84,12 @@ impl Namespace {
         }
         let cut_short = self.resume_truncates();
         let hard_ms = self.params.lease_hard_ms;
-        let silent = self.leases.silent_files(hard_ms, ctx.now.mono_ms, max);
-        let holder = self.leases.namenode_holder(hard_ms, ctx.now);
+        let silent = self.state.leases.silent_files(hard_ms, ctx.now.mono_ms, max);
+        let holder = self.state.leases.namenode_holder(hard_ms, ctx.now);
         for file in &silent {
-            match self.tree.find(*file).filter(|slot| self.writer(*slot).is_some()) {
+            match self.state.tree.find(*file).filter(|slot| self.writer(*slot).is_some()) {
                 Some(slot) => self.release_expired(slot, Some(&holder)),
-                None => self.leases.remove(*file),
+                None => self.state.leases.remove(*file),
             }
         }
         cut_short || !silent.is_empty()
@@ -97,10 +97,10 @@ impl Namespace {
 
     fn resume_truncates(&mut self) -> bool {
         let mut is_any_touched = false;
-        for block in self.blocks.unasked_truncates() {
-            let file = self.blocks.get(block).map(|stored| stored.file);
-            let file = file.filter(|file| self.leases.is_due(*file, self.now.mono_ms));
-            let slot = file.and_then(|file| self.tree.find(file));
+        for block in self.state.blocks.unasked_truncates() {
+            let file = self.state.blocks.get(block).map(|stored| stored.file);
+            let file = file.filter(|file| self.state.leases.is_due(*file, self.now.mono_ms));
+            let slot = file.and_then(|file| self.state.tree.find(file));
             if let Some(slot) = slot.filter(|slot| self.writer(*slot).is_some()) {
                 self.release_expired(slot, None);
                 is_any_touched = true;
@@ -111,9 +111,9 @@ impl Namespace {
 
     fn release_expired(&mut self, slot: Slot, new_holder: Option<&str>) {
         let Err(e) = self.release_lease(slot, new_holder) else { return };
-        tracing::warn!(path = %self.tree.path(slot), error = %e, "the lease cannot be released");
+        tracing::warn!(path = %self.state.tree.path(slot), error = %e, "the lease cannot be released");
         let until_ms = self.now.mono_ms.saturating_add(self.params.lease_soft_ms);
-        self.leases.put_off(self.tree.get(slot).id, until_ms);
+        self.state.leases.put_off(self.state.tree.get(slot).id, until_ms);
     }
 
     /// Open files with an inode id above `after`, and whether there are more.
@@ -128,13 +128,13 @@ impl Namespace {
     ) -> Result<(Vec<OpenFile>, bool)> {
         self.check_superuser(ctx, "listOpenFiles")?;
         let mut found = Vec::new();
-        for id in self.leases.files_after(after) {
+        for id in self.state.leases.files_after(after) {
             let Some((slot, writer)) =
-                self.tree.find(id).and_then(|slot| Some((slot, self.writer(slot)?)))
+                self.state.tree.find(id).and_then(|slot| Some((slot, self.writer(slot)?)))
             else {
                 continue;
             };
-            let full = self.tree.path(slot);
+            let full = self.state.tree.path(slot);
             if path.is_empty() || path == "/" || is_at_or_below(&full, path) {
                 found.push(OpenFile {
                     id,
@@ -152,7 +152,7 @@ impl Namespace {
 
     /// Who has a file open.
     pub(crate) fn writer(&self, slot: Slot) -> Option<&Writer> {
-        self.tree.get(slot).as_file()?.writer()
+        self.state.tree.get(slot).as_file()?.writer()
     }
 
     /// A file that an operation wants to write: closed, or taken from a writer silent past the soft limit.
@@ -167,10 +167,10 @@ impl Namespace {
         who: (&str, &str),
     ) -> Result<()> {
         let Some(writer) = self.writer(slot).cloned() else { return Ok(()) };
-        let id = self.tree.get(slot).id;
+        let id = self.state.tree.get(slot).id;
         let busy = JavaException::AlreadyBeingCreated;
-        if self.leases.exists(who.0)
-            && self.leases.holder(id).is_some_and(|holder| &**holder == who.0)
+        if self.state.leases.exists(who.0)
+            && self.state.leases.holder(id).is_some_and(|holder| &**holder == who.0)
         {
             return op.fail(
                 busy,
@@ -179,10 +179,14 @@ impl Namespace {
                 &format!("{} is already the current lease holder.", who.0),
             );
         }
-        if !self.leases.exists(&writer.client_name) {
+        if !self.state.leases.exists(&writer.client_name) {
             return op.fail(busy, path, who, "the file is under construction but no leases found.");
         }
-        if self.leases.is_silent(&writer.client_name, self.params.lease_soft_ms, self.now.mono_ms) {
+        if self.state.leases.is_silent(
+            &writer.client_name,
+            self.params.lease_soft_ms,
+            self.now.mono_ms,
+        ) {
             if self.release_lease(slot, None)? {
                 return Ok(());
             }
@@ -190,7 +194,7 @@ impl Namespace {
             return op.fail(JavaException::RecoveryInProgress, path, who, why);
         }
         let (name, machine) = (&writer.client_name, &writer.client_machine);
-        let recovering = self.last_block(slot).and_then(|last| self.blocks.get(last));
+        let recovering = self.last_block(slot).and_then(|last| self.state.blocks.get(last));
         if recovering.is_some_and(|stored| stored.state == BlockState::UnderRecovery) {
             let why = format!("another recovery is in progress by {name} on {machine}");
             return op.fail(JavaException::RecoveryInProgress, path, who, &why);
@@ -204,22 +208,22 @@ impl Namespace {
     }
 
     pub(crate) fn last_block(&self, slot: Slot) -> Option<BlockId> {
-        self.tree.get(slot).as_file()?.blocks.last()
+        self.state.tree.get(slot).as_file()?.blocks.last()
     }
 
     /// Ends a writer's hold on a file: closes it, or has its last block recovered (`internalReleaseLease`).
     pub(crate) fn release_lease(&mut self, slot: Slot, new_holder: Option<&str>) -> Result<bool> {
-        let blocks: Vec<BlockId> = match self.tree.get(slot).as_file() {
+        let blocks: Vec<BlockId> = match self.state.tree.get(slot).as_file() {
             Some(file) => file.blocks.as_slice().to_vec(),
             None => return Ok(true),
         };
-        let complete = blocks.iter().take_while(|id| self.blocks.is_complete(**id)).count();
+        let complete = blocks.iter().take_while(|id| self.state.blocks.is_complete(**id)).count();
         if complete == blocks.len() {
             self.finalize_file(slot)?;
             return Ok(true);
         }
-        let path = self.tree.path(slot);
-        let state = |at: usize| self.blocks.get(blocks[at]).map(|stored| stored.state);
+        let path = self.state.tree.path(slot);
+        let state = |at: usize| self.state.blocks.get(blocks[at]).map(|stored| stored.state);
         let penultimate_open =
             complete + 2 == blocks.len() && state(complete) != Some(BlockState::Committed);
         if complete + 2 < blocks.len() || penultimate_open {
@@ -230,7 +234,7 @@ impl Namespace {
         }
         let last = blocks[blocks.len() - 1];
         let before = blocks.iter().nth_back(1);
-        let before_safe = before.is_none_or(|id| self.blocks.has_min_replication(*id));
+        let before_safe = before.is_none_or(|id| self.state.blocks.has_min_replication(*id));
         if state(blocks.len() - 1) == Some(BlockState::Committed) && !before_safe {
             return fail(
                 JavaException::AlreadyBeingCreated,
@@ -249,16 +253,16 @@ impl Namespace {
         last: BlockId,
         new_holder: Option<&str>,
     ) -> Result<bool> {
-        let len = self.blocks.get(last).map_or(0, |stored| stored.block.len);
-        if len == 0 && !self.blocks.is_heard_of(last) {
+        let len = self.state.blocks.get(last).map_or(0, |stored| stored.block.len);
+        if len == 0 && !self.state.blocks.is_heard_of(last) {
             // Nothing was ever written of it: no DataNode could recover it.
             self.drop_last_block(slot, last);
             self.finalize_file(slot)?;
             return Ok(true);
         }
-        if self.blocks.recovery_due(last) {
+        if self.state.blocks.recovery_due(last) {
             let stamp = self.next_stamp()?;
-            let cut = self.blocks.recovery(last).and_then(|recovery| recovery.truncate);
+            let cut = self.state.blocks.recovery(last).and_then(|recovery| recovery.truncate);
             let cut = cut.map(|block| Block { stamp, ..block });
             self.change_blocks(slot, |blocks| blocks.begin_recovery(last, stamp, cut).map(drop))?;
         }
@@ -271,7 +275,7 @@ impl Namespace {
         let Some(writer) = self.writer(slot).cloned() else { return };
         let now_ms = self.now.mono_ms;
         let Some(new_holder) = new_holder else {
-            return self.leases.renew(&writer.client_name, now_ms);
+            return self.state.leases.renew(&writer.client_name, now_ms);
         };
         let op = ReassignLease {
             lease_holder: writer.client_name.to_string(),
@@ -285,12 +289,12 @@ impl Namespace {
     /// The change of `OP_REASSIGN_LEASE`.
     pub(crate) fn reassign(&mut self, slot: Slot, new_holder: &str) {
         let holder = shared(new_holder);
-        let id = self.tree.get(slot).id;
-        if let Some(file) = self.tree.get_mut(slot).as_file_mut()
+        let id = self.state.tree.get(slot).id;
+        if let Some(file) = self.state.tree.get_mut(slot).as_file_mut()
             && let Some(writer) = file.writer().cloned()
         {
             file.set_writer(Some(Writer { client_name: holder.clone(), ..writer }));
-            self.leases.add(&holder, id, self.now.mono_ms);
+            self.state.leases.add(&holder, id, self.now.mono_ms);
         }
     }
 }

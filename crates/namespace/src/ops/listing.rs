@@ -31,14 +31,14 @@ impl Namespace {
             return Ok(Some(DirectoryListing { entries, remaining: 0 }));
         }
         let Some(slot) = located.last() else { return Ok(None) };
-        let Some(directory) = self.tree.get(slot).as_directory() else {
+        let Some(directory) = self.state.tree.get(slot).as_directory() else {
             let entry =
                 self.entry(ctx, slot, String::new(), self.effective_policy(slot), need_location);
             return Ok(Some(DirectoryListing { entries: vec![entry], remaining: 0 }));
         };
         self.check_access_to(ctx, &located, READ_EXECUTE)?;
         let start = self.start_name(start_after)?;
-        let (children, count) = self.tree.children_after(directory, &start);
+        let (children, count) = self.state.tree.children_after(directory, &start);
         let inherited = self.effective_policy(slot);
         let mut entries = Vec::with_capacity(count.min(self.params.list_limit));
         let mut budget = self.params.list_limit as i64;
@@ -66,7 +66,7 @@ impl Namespace {
             policy::UNSPECIFIED => inherited,
             local => local,
         };
-        let name = self.tree.get(child).name.to_string();
+        let name = self.state.tree.get(child).name.to_string();
         self.entry(ctx, child, name, policy, need_location)
     }
 
@@ -119,10 +119,10 @@ impl Namespace {
         let mut next = from;
         let mut found = Vec::new();
         // A page holds what was asked for: one that is empty is the end, however much is corrupt elsewhere.
-        for (place, file, block) in self.blocks.corrupt_blocks(from) {
+        for (place, file, block) in self.state.blocks.corrupt_blocks(from) {
             next = place.saturating_add(1);
             let Some(path) = self.path_of(file).filter(|path| is_below(path)) else { continue };
-            let Some(stored) = self.blocks.get(block) else { continue };
+            let Some(stored) = self.state.blocks.get(block) else { continue };
             found.push(CorruptFile { block, replication: stored.replication, path });
             if found.len() >= self.params.corrupt_files_batch {
                 break;

@@ -45,7 +45,7 @@ impl Namespace {
         self.begin(ctx, || format!("Cannot create directory {path}"))?;
         let located = self.resolve(ctx, path, DirOp::Create)?;
         if let Some(slot) = located.last() {
-            if self.tree.get(slot).as_file().is_some() {
+            if self.state.tree.get(slot).as_file().is_some() {
                 return fail(
                     JavaException::FileAlreadyExists,
                     format!("Path is not a directory: {path}"),
@@ -76,7 +76,7 @@ impl Namespace {
         }
         match located.parent() {
             None => not_found(format!("Parent directory doesn't exist: {}", located.parent_path())),
-            Some(parent) if !self.tree.get(parent).is_directory() => fail(
+            Some(parent) if !self.state.tree.get(parent).is_directory() => fail(
                 JavaException::ParentNotDirectory,
                 format!("Parent path is not a directory: {}", located.parent_path()),
             ),
@@ -104,7 +104,7 @@ impl Namespace {
         ctx: &OpContext,
         located: &Located<'_>,
     ) -> Result<Slot> {
-        let masked = self.tree.get(located.deepest()).permission.mode();
+        let masked = self.state.tree.get(located.deepest()).permission.mode();
         self.create_missing_parents(
             ctx,
             located,
@@ -150,7 +150,7 @@ impl Namespace {
         parent_path: &str,
         usage: &Counts,
     ) -> Result<()> {
-        if !self.tree.get(parent).is_directory() {
+        if !self.state.tree.get(parent).is_directory() {
             return fail(
                 JavaException::FileAlreadyExists,
                 format!("Parent path is not a directory: {parent_path} {name}"),
@@ -167,7 +167,7 @@ impl Namespace {
         parent: Slot,
         mode: u16,
     ) -> PermissionStatus {
-        let group = self.tree.strings.get(self.tree.get(parent).permission.group());
+        let group = self.state.tree.strings.get(self.state.tree.get(parent).permission.group());
         PermissionStatus { user: ctx.user.clone(), group, mode }
     }
 
@@ -178,7 +178,7 @@ impl Namespace {
         modes: Modes,
         is_folder: bool,
     ) -> (u16, Option<Acl>) {
-        let default = self.tree.get(parent).acl();
+        let default = self.state.tree.get(parent).acl();
         let asked = match modes.unmasked {
             Some(unmasked) if self.params.posix_acl_inheritance => unmasked,
             _ => modes.masked,
@@ -207,24 +207,24 @@ impl Namespace {
     }
 
     pub(crate) fn intern(&mut self, status: &PermissionStatus, mode: u16) -> Permission {
-        let strings = &mut self.tree.strings;
+        let strings = &mut self.state.tree.strings;
         Permission::new(strings.intern(&status.user), strings.intern(&status.group), mode)
     }
 
     /// Puts a new inode into the tree and charges the directories above for it.
     pub(crate) fn insert(&mut self, parent: Slot, inode: Inode, path: &str) -> Result<Slot> {
         let (id, mtime) = (inode.id, inode.mtime);
-        if self.tree.find_any(id).is_some() {
+        if self.state.tree.find_any(id).is_some() {
             return Err(inconsistent(format!(
                 "inode {id} is already there, for {path} it is to be added again"
             )));
         }
-        let slot = self.tree.add(inode);
-        if !self.tree.attach(parent, slot) {
-            self.tree.free(slot);
+        let slot = self.state.tree.add(inode);
+        if !self.state.tree.attach(parent, slot) {
+            self.state.tree.free(slot);
             return Err(inconsistent(format!("{path} is already there or above it is no folder")));
         }
-        self.ids.inode = self.ids.inode.max(id);
+        self.state.ids.inode = self.state.ids.inode.max(id);
         self.folder_changed(parent, mtime);
         let usage = self.usage_of(slot);
         self.charge(parent, &usage);

@@ -35,7 +35,7 @@ impl Namespace {
     /// An inode's path for an edit that cannot be refused. Renames may have moved it deeper than a path can say: then its
     /// number says it.
     pub(crate) fn edit_path(&self, slot: Slot) -> String {
-        self.edit_path_of(self.tree.path(slot), slot)
+        self.edit_path_of(self.state.tree.path(slot), slot)
     }
 
     /// As [`Namespace::edit_path`], the path being known.
@@ -44,12 +44,12 @@ impl Namespace {
         if string_fits(&path) {
             return path;
         }
-        format!("/.reserved/.inodes/{}", self.tree.get(slot).id)
+        format!("/.reserved/.inodes/{}", self.state.tree.get(slot).id)
     }
 
     /// Limits on a folder's new child (`FSDirectory.addLastINode`).
     fn check_new_child(&self, folder: Slot, name: &str, folder_path: &str) -> Result<()> {
-        if folder == self.tree.root && name == ".reserved" {
+        if folder == self.state.tree.root && name == ".reserved" {
             return crate::fail::illegal(format!(
                 "File name \"{name}\" is reserved and cannot be created. If this is during upgrade change the name of \
                  the existing file or directory to another name before upgrading to the new release."
@@ -79,8 +79,12 @@ impl Namespace {
                 ),
             );
         }
-        let items =
-            self.tree.get(folder).as_directory().map_or(0, |directory| directory.children.len());
+        let items = self
+            .state
+            .tree
+            .get(folder)
+            .as_directory()
+            .map_or(0, |directory| directory.children.len());
         if counts && items >= self.params.directory_items_max {
             return fail(
                 JavaException::MaxDirectoryItemsExceeded,
@@ -95,12 +99,12 @@ impl Namespace {
 
     /// A folder's time only moves forward when its list changes.
     pub(crate) fn folder_changed(&mut self, folder: Slot, mtime: u64) {
-        let inode = self.tree.get_mut(folder);
+        let inode = self.state.tree.get_mut(folder);
         inode.mtime = inode.mtime.max(mtime);
     }
 
     fn is_non_empty_folder(&self, slot: Option<Slot>) -> bool {
-        let directory = slot.and_then(|slot| self.tree.get(slot).as_directory());
+        let directory = slot.and_then(|slot| self.state.tree.get(slot).as_directory());
         directory.is_some_and(|directory| !directory.children.is_empty())
     }
 
@@ -139,7 +143,7 @@ impl Namespace {
     /// count, also if it is not freed yet.
     fn check_object_limit(&self, freed: usize) -> Result<()> {
         let limit = self.params.objects_max;
-        let objects = self.blocks.block_count().saturating_add(self.tree.len() as u64);
+        let objects = self.state.blocks.block_count().saturating_add(self.state.tree.len() as u64);
         let objects = objects.saturating_sub(self.garbage.objects());
         if limit == 0 || objects.saturating_sub(freed as u64) < limit {
             return Ok(());

@@ -68,7 +68,7 @@ impl Namespace {
     }
 
     fn check_policy_of_file(&self, slot: Slot, policy_id: u8) -> Result<()> {
-        let Some(file) = self.tree.get(slot).as_file() else { return Ok(()) };
+        let Some(file) = self.state.tree.get(slot).as_file() else { return Ok(()) };
         let fixed = |id: u8| StoragePolicy::by_id(id).filter(|policy| policy.copy_on_create);
         if let Some(policy) = fixed(policy_id) {
             return illegal(format!("Policy {} cannot be set after file creation.", policy.name));
@@ -84,7 +84,7 @@ impl Namespace {
 
     /// The change of `OP_SET_STORAGE_POLICY`. The sums of the directories below stay: they say what inherits its policy.
     pub(crate) fn change_policy(&mut self, slot: Slot, policy_id: u8) {
-        self.recharge(slot, |namespace| match &mut namespace.tree.get_mut(slot).body {
+        self.recharge(slot, |namespace| match &mut namespace.state.tree.get_mut(slot).body {
             Body::File(file) => file.set_storage_policy(policy_id),
             Body::Directory(directory) => {
                 directory.xattrs.retain(|xattr| !is_policy(xattr));
@@ -114,30 +114,30 @@ impl Namespace {
 
     /// The policy set on an inode itself.
     pub(crate) fn local_policy(&self, slot: Slot) -> u8 {
-        local(&self.tree, slot)
+        local(&self.state.tree, slot)
     }
 
     /// The policy of an inode or of the nearest folder above that has one.
     pub(crate) fn effective_policy(&self, slot: Slot) -> u8 {
-        effective(&self.tree, slot)
+        effective(&self.state.tree, slot)
     }
 
     /// The namespace is loaded: safe mode starts counting, `now` being the start.
     pub fn start(&mut self, now: Now) {
-        self.blocks.start(now, self.ids.stamp);
+        self.state.blocks.start(now, self.state.ids.stamp);
     }
 
     /// Time passes for the block manager, which is told each file's policy: [`tick`](crate::blocks::BlockManager::tick).
     pub fn tick(&mut self, now: Now) {
-        let tree = &self.tree;
-        self.blocks.tick(now, &|file| of_file(tree, file));
+        let tree = &self.state.tree;
+        self.state.blocks.tick(now, &|file| of_file(tree, file));
     }
 
     /// Replicas that the last changes made superfluous are chosen and ordered to be deleted:
     /// [`delete_extra`](crate::blocks::BlockManager::delete_extra).
     pub fn delete_extra(&mut self) {
-        let tree = &self.tree;
-        self.blocks.delete_extra(&|file| of_file(tree, file));
+        let tree = &self.state.tree;
+        self.state.blocks.delete_extra(&|file| of_file(tree, file));
     }
 }
 

@@ -107,13 +107,14 @@ impl Namespace {
 
     fn quota_op(&self, slot: Slot, path: String, kind: Option<StorageType>) -> EditOp {
         let quota = self
+            .state
             .tree
             .get(slot)
             .as_directory()
             .and_then(|directory| directory.quota.as_deref().copied());
         let limit = quota.unwrap_or(Quota::unlimited()).limit;
         // The root's largest value would be read as "leave it": the log says that it is cleared.
-        let root_unlimited = slot == self.tree.root && limit.names == QUOTA_DONT_SET;
+        let root_unlimited = slot == self.state.tree.root && limit.names == QUOTA_DONT_SET;
         let names = if root_unlimited { QUOTA_RESET } else { limit.names };
         match kind {
             None => SetQuota { path, ns_quota: names, ds_quota: limit.space }.into(),
@@ -134,8 +135,9 @@ impl Namespace {
         space: i64,
         kind: Option<StorageType>,
     ) -> bool {
-        let is_root = slot == self.tree.root;
+        let is_root = slot == self.state.tree.root;
         let old = self
+            .state
             .tree
             .get(slot)
             .as_directory()
@@ -161,7 +163,7 @@ impl Namespace {
             return false;
         }
         let kept = quota.is_set() || is_root;
-        if let Some(directory) = self.tree.get_mut(slot).as_directory_mut() {
+        if let Some(directory) = self.state.tree.get_mut(slot).as_directory_mut() {
             directory.quota = kept.then(|| Box::new(quota));
         }
         true
@@ -169,7 +171,7 @@ impl Namespace {
 
     /// The limits set at an inode.
     pub(crate) fn limit_at(&self, slot: Slot) -> Counts {
-        let directory = self.tree.get(slot).as_directory();
+        let directory = self.state.tree.get(slot).as_directory();
         let quota = directory.and_then(|directory| directory.quota.as_deref());
         quota.copied().unwrap_or(Quota::unlimited()).limit
     }

@@ -85,13 +85,14 @@ impl Namespace {
         from: &Located<'_>,
         mut to: Located<'a>,
     ) -> Located<'a> {
-        let Some(folder) = to.last().filter(|slot| self.tree.get(*slot).is_directory()) else {
+        let Some(folder) = to.last().filter(|slot| self.state.tree.get(*slot).is_directory())
+        else {
             return to;
         };
         let name = from.name();
         let base = if to.is_root() { "" } else { &*to.path };
         let path = format!("{base}/{name}");
-        to.nodes.extend(self.tree.child(folder, name));
+        to.nodes.extend(self.state.tree.child(folder, name));
         to.depth += 1;
         to.path = Cow::Owned(path);
         to
@@ -148,7 +149,7 @@ impl Namespace {
         let Some(parent) = to.parent() else {
             return not_found(format!("rename destination parent {} not found.", to.path));
         };
-        if !self.tree.get(parent).is_directory() {
+        if !self.state.tree.get(parent).is_directory() {
             let message = format!("rename destination parent {} is a file.", to.path);
             return fail(JavaException::ParentNotDirectory, message);
         }
@@ -161,7 +162,7 @@ impl Namespace {
     }
 
     fn check_destination(&self, from: &Located<'_>, to: &Located<'_>, src: Slot) -> Result<()> {
-        if let Body::Symlink(link) = &self.tree.get(src).body
+        if let Body::Symlink(link) = &self.state.tree.get(src).body
             && link.target == to.path.as_bytes()
         {
             let message = format!("Cannot rename symlink {} to its target {}", from.path, to.path);
@@ -186,7 +187,7 @@ impl Namespace {
         overwrite: bool,
         (src, dst): (Slot, Slot),
     ) -> Result<()> {
-        if self.tree.get(src).is_directory() != self.tree.get(dst).is_directory() {
+        if self.state.tree.get(src).is_directory() != self.state.tree.get(dst).is_directory() {
             return io(format!(
                 "Source {} and destination {} must both be directories",
                 from.path, to.path
@@ -211,18 +212,19 @@ impl Namespace {
         parent: Slot,
         checked: bool,
     ) -> Result<()> {
-        if !self.tree.get(parent).is_directory() {
+        if !self.state.tree.get(parent).is_directory() {
             let message =
                 format!("Parent path is not a directory: {} {}", to.parent_path(), to.name());
             return fail(JavaException::FileAlreadyExists, message);
         }
-        if to.name() == ".snapshot" || (parent == self.tree.root && to.name() == ".reserved") {
+        if to.name() == ".snapshot" || (parent == self.state.tree.root && to.name() == ".reserved")
+        {
             self.check_new_child(parent, to.name(), to.parent_path())?;
         }
         if !checked {
             return Ok(());
         }
-        let other_folder = self.tree.get(src).parent != parent;
+        let other_folder = self.state.tree.get(src).parent != parent;
         self.check_child_limits(
             parent,
             to.name(),
@@ -238,10 +240,10 @@ impl Namespace {
     }
 
     fn move_inode(&mut self, src: Slot, parent: Slot, name: &str, mtime: u64) {
-        let old = self.tree.get(src).parent;
-        self.tree.detach(src);
-        self.tree.get_mut(src).name = CompactString::from(name);
-        self.tree.attach(parent, src);
+        let old = self.state.tree.get(src).parent;
+        self.state.tree.detach(src);
+        self.state.tree.get_mut(src).name = CompactString::from(name);
+        self.state.tree.attach(parent, src);
         if old != parent {
             let usage = self.usage_of(src);
             self.charge(old, &usage.negated());

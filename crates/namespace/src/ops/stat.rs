@@ -85,7 +85,7 @@ impl Namespace {
 
     /// The status of an inode under the name the answer gives it.
     pub(crate) fn status_of(&self, slot: Slot, name: String, storage_policy: u8) -> FileStatus {
-        let inode = self.tree.get(slot);
+        let inode = self.state.tree.get(slot);
         let file = inode.as_file();
         let (kind, symlink) = match &inode.body {
             Body::File(_) => (FileKind::File, None),
@@ -98,8 +98,8 @@ impl Namespace {
             name,
             len: file.map_or(0, |file| self.len_of(file)),
             mode: inode.permission.mode(),
-            owner: self.tree.strings.get(inode.permission.user()),
-            group: self.tree.strings.get(inode.permission.group()),
+            owner: self.state.tree.strings.get(inode.permission.user()),
+            group: self.state.tree.strings.get(inode.permission.group()),
             mtime: inode.mtime,
             atime: inode.atime(),
             replication: file.map_or(0, File::replication),
@@ -113,13 +113,13 @@ impl Namespace {
     }
 
     pub(crate) fn len_of(&self, file: &File) -> u64 {
-        let stored = file.blocks.as_slice().iter().filter_map(|id| self.blocks.get(*id));
+        let stored = file.blocks.as_slice().iter().filter_map(|id| self.state.blocks.get(*id));
         stored.fold(0, |sum: u64, stored| sum.saturating_add(stored.block.len))
     }
 
     /// A file's length: all its blocks, the one being written with what is known of it.
     pub(crate) fn file_len(&self, slot: Slot) -> u64 {
-        self.tree.get(slot).as_file().map_or(0, |file| self.len_of(file))
+        self.state.tree.get(slot).as_file().map_or(0, |file| self.len_of(file))
     }
 
     /// Whether nobody has a file open for writing.
@@ -178,7 +178,7 @@ impl Namespace {
             return fail(JavaException::SafeMode, message);
         }
         let due = self.safe_mode.is_none() && self.access_time_due(slot, ctx.now.wall_ms);
-        Ok((blocks, due.then(|| self.tree.get(slot).id)))
+        Ok((blocks, due.then(|| self.state.tree.get(slot).id)))
     }
 
     fn check_readable(&self, ctx: &OpContext, located: &Located<'_>, slot: Slot) -> Result<()> {
@@ -188,7 +188,7 @@ impl Namespace {
         };
         if ctx.superuser
             && self.params.permissions_enabled
-            && self.tree.get(slot).xattrs().iter().any(hidden)
+            && self.state.tree.get(slot).xattrs().iter().any(hidden)
         {
             return crate::fail::denied(format!(
                 "Access is denied for {} since the superuser is not allowed to perform this operation.",
@@ -199,20 +199,22 @@ impl Namespace {
     }
 
     pub(crate) fn all_locations(&self, ctx: &OpContext, slot: Slot) -> Option<LocatedBlocks> {
-        self.tree.get(slot).as_file()?;
+        self.state.tree.get(slot).as_file()?;
         Some(self.locate_range(ctx, slot, 0, self.file_len(slot)))
     }
 
     /// `BlockManager.createLocatedBlocks`
     fn locate_range(&self, ctx: &OpContext, slot: Slot, offset: u64, len: u64) -> LocatedBlocks {
-        let Some(file) = self.tree.get(slot).as_file() else { return LocatedBlocks::default() };
+        let Some(file) = self.state.tree.get(slot).as_file() else {
+            return LocatedBlocks::default();
+        };
         let mut found =
             LocatedBlocks { under_construction: file.is_open(), ..LocatedBlocks::default() };
         let end = offset.saturating_add(len);
         let ids = file.blocks.as_slice();
         let mut place = 0u64;
         for (at, id) in ids.iter().enumerate() {
-            let Some(stored) = self.blocks.get(*id) else { continue };
+            let Some(stored) = self.state.blocks.get(*id) else { continue };
             let size = stored.block.len;
             // A range of no length still names the block it begins in; a first block that has no
             // length yet is named whatever the range, which is how its writer's pipeline shows.
@@ -234,22 +236,22 @@ impl Namespace {
     }
 
     fn locate_block(&self, ctx: &OpContext, id: BlockId, offset: u64) -> Option<LocatedBlock> {
-        let locations: BlockLocations = self.blocks.locations(id, &ctx.client_host)?;
+        let locations: BlockLocations = self.state.blocks.locations(id, &ctx.client_host)?;
         Some(LocatedBlock { offset, locations })
     }
 
     /// Full path of an inode; none when it is gone.
     pub fn path_of(&self, id: InodeId) -> Option<String> {
-        self.tree.find(id).map(|slot| self.tree.path(slot))
+        self.state.tree.find(id).map(|slot| self.state.tree.path(slot))
     }
 
     /// Counts for metrics.
     pub fn stats(&self) -> NamespaceStats {
         NamespaceStats {
-            inodes: self.tree.len() as u64,
-            open_files: self.leases.len() as u64,
-            lease_holders: self.leases.holder_count() as u64,
-            blocks: self.blocks.block_count(),
+            inodes: self.state.tree.len() as u64,
+            open_files: self.state.leases.len() as u64,
+            lease_holders: self.state.leases.holder_count() as u64,
+            blocks: self.state.blocks.block_count(),
             ..NamespaceStats::default()
         }
     }

@@ -27,7 +27,7 @@ impl Namespace {
     fn summary_at(&self, top: Slot) -> ContentSummary {
         let total = self.total_of(top);
         let (limit, used) = (self.limit_at(top), total.counts(self.effective_policy(top)));
-        let is_file = matches!(self.tree.get(top).body, Body::File(_));
+        let is_file = matches!(self.state.tree.get(top).body, Body::File(_));
         ContentSummary {
             length: total.length.max(0) as u64,
             files: total.files.max(0) as u64,

@@ -75,8 +75,8 @@ impl Namespace {
 
     /// What a truncate under way makes of a file's last block.
     pub(crate) fn pending_truncate(&self, slot: Slot) -> Option<Block> {
-        let last = self.last_stored(slot).filter(|last| !self.blocks.is_complete(last.id))?;
-        self.blocks.recovery(last.id)?.truncate
+        let last = self.last_stored(slot).filter(|last| !self.state.blocks.is_complete(last.id))?;
+        self.state.blocks.recovery(last.id)?.truncate
     }
 
     fn cut_and_log(
@@ -102,7 +102,11 @@ impl Namespace {
             // The last one that stays counts as full until it is cut; those behind it are free at once.
             let freed = self.file_len(slot).saturating_sub(kept_len).saturating_add(last.len);
             let delta = (self.block_size(slot) as i64).wrapping_sub(freed as i64);
-            self.verify_quota(self.tree.get(slot).parent, &self.space_delta(slot, delta), None)?;
+            self.verify_quota(
+                self.state.tree.get(slot).parent,
+                &self.space_delta(slot, delta),
+                None,
+            )?;
             op.block = Some(Block { stamp: self.next_stamp()?, ..last });
         }
         let done = self.cut_file(slot, &op)?;
@@ -132,7 +136,7 @@ impl Namespace {
             return Err(inconsistent(format!("{} is only {kept_len} bytes long", op.path)));
         }
         self.keep_blocks(slot, kept.len());
-        self.tree.get_mut(slot).mtime = op.timestamp_ms.max(0) as u64;
+        self.state.tree.get_mut(slot).mtime = op.timestamp_ms.max(0) as u64;
         if kept_len == new_len {
             return Ok(true);
         }
@@ -168,10 +172,10 @@ impl Namespace {
         if gone.is_empty() {
             return;
         }
-        if let Some(file) = self.tree.get_mut(slot).as_file_mut() {
+        if let Some(file) = self.state.tree.get_mut(slot).as_file_mut() {
             file.blocks.truncate(count);
         }
-        gone.iter().for_each(|block| self.blocks.remove(block.id));
+        gone.iter().for_each(|block| self.state.blocks.remove(block.id));
         let bytes = gone.iter().fold(0, |sum: i64, block| sum.wrapping_add(block.len as i64));
         let freed = BlocksChange { blocks: gone.len() as i64, bytes, length: bytes };
         self.charge_blocks(slot, BlocksChange::default().less(freed));

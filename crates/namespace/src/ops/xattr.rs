@@ -94,7 +94,7 @@ impl Namespace {
         let located = self.resolve(ctx, path, DirOp::Write)?;
         self.check_xattr_change(ctx, &located, &xattr)?;
         let slot = self.last_inode(&located)?;
-        let existing = self.tree.get(slot).xattrs();
+        let existing = self.state.tree.get(slot).xattrs();
         check_flags(existing.iter().any(|old| same_name(old, &xattr)), &xattr, create, replace)?;
         let new = with_set(existing, std::slice::from_ref(&xattr));
         let visible = new.iter().filter(|xattr| xattr.namespace <= XAttrNamespace::Trusted).count();
@@ -104,10 +104,10 @@ impl Namespace {
                 self.params.xattrs_per_inode_max
             ));
         }
-        if is_unreadable(&xattr) && self.tree.get(slot).as_file().is_none() {
+        if is_unreadable(&xattr) && self.state.tree.get(slot).as_file().is_none() {
             return io(format!("Can only set '{UNREADABLE}' on a file."));
         }
-        self.tree.get_mut(slot).set_xattrs(new);
+        self.state.tree.get_mut(slot).set_xattrs(new);
         self.log_call(ctx, SetXAttr { path: located.path.into_owned(), xattrs: vec![xattr] });
         Ok(())
     }
@@ -145,6 +145,7 @@ impl Namespace {
         self.check_access_to(ctx, &located, READ)?;
         let slot = self.last_inode(&located)?;
         Ok(self
+            .state
             .tree
             .get(slot)
             .xattrs()
@@ -168,12 +169,12 @@ impl Namespace {
         if is_unreadable(xattr) {
             return denied(format!("The xattr '{UNREADABLE}' can not be deleted."));
         }
-        let existing = self.tree.get(slot).xattrs();
+        let existing = self.state.tree.get(slot).xattrs();
         let new = with_removed(existing, std::slice::from_ref(xattr));
         if new.len() == existing.len() {
             return io("No matching attributes found for remove operation");
         }
-        self.tree.get_mut(slot).set_xattrs(new);
+        self.state.tree.get_mut(slot).set_xattrs(new);
         self.log_call(
             ctx,
             RemoveXAttr { path: located.path.into_owned(), xattrs: vec![xattr.clone()] },
@@ -213,7 +214,7 @@ impl Namespace {
         if xattr.namespace != XAttrNamespace::User || !self.params.permissions_enabled {
             return Ok(());
         }
-        let sticky = located.last().map(|slot| self.tree.get(slot));
+        let sticky = located.last().map(|slot| self.state.tree.get(slot));
         if sticky.is_some_and(|inode| inode.is_directory() && inode.permission.mode() & 0o1000 != 0)
         {
             return self.check_owner(ctx, located);

@@ -111,15 +111,15 @@ fn copies_lie_where_the_folders_policy_wants_them() {
     let located = world.namespace.block_locations(&root, "/d/f", 0, 10).unwrap().0;
     let replicas = &located.blocks[0].locations.replicas;
     let lost = [ReplicaEvent::Deleted(located.blocks[0].block())];
-    let blocks = &mut world.namespace.blocks;
+    let blocks = world.namespace.blocks_mut();
     let at = (&replicas[0].storage_id, StorageType::Disk);
     blocks.incremental_report(&replicas[0].node.id.uuid, at, lost).unwrap();
     world.namespace.set_storage_policy(&root, "/d", "COLD").unwrap();
     world.pass_ms(10_000);
     world.namespace.tick(world.now);
-    assert_eq!(world.namespace.blocks.stats().pending_replication, 0, "there is no archive");
+    assert_eq!(world.namespace.blocks().stats().pending_replication, 0, "there is no archive");
     world.namespace.set_storage_policy(&root, "/d", "HOT").unwrap();
     world.pass_ms(10_000);
     world.namespace.tick(world.now);
-    assert_eq!(world.namespace.blocks.stats().pending_replication, 1);
+    assert_eq!(world.namespace.blocks().stats().pending_replication, 1);
 }

@@ -13,7 +13,7 @@ fn a_tree_goes_with_all_its_blocks() {
     assert_eq!(e.message, "`/d is non empty': Directory is not empty");
     assert_eq!(e.kind(), Some(JavaException::PathIsNotEmptyDirectory));
     assert!(world.namespace.delete(&root, "/d", true).unwrap());
-    assert_eq!((world.stat("/d").is_none(), world.namespace.blocks.block_count()), (true, 0));
+    assert_eq!((world.stat("/d").is_none(), world.namespace.blocks().block_count()), (true, 0));
     assert!(!world.namespace.delete(&root, "/d", true).unwrap());
     assert!(!world.namespace.delete(&root, "/", true).unwrap());
     world.check_replay();

@@ -62,7 +62,7 @@ fn overwrite_removes_what_was_there() {
     let overwrite = RenameOptions { overwrite: true, to_trash: false };
     world.namespace.rename2(&root, "/f", "/g", overwrite).unwrap();
     assert_eq!((world.names("/"), world.stat("/g").unwrap().len), (vec!["g".to_owned()], 1));
-    assert_eq!(world.namespace.blocks.block_count(), 1);
+    assert_eq!(world.namespace.blocks().block_count(), 1);
     world.check_replay();
 }
 

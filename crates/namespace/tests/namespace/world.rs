@@ -60,7 +60,7 @@ impl World {
                 xfer_port: 9866,
                 ..DatanodeId::default()
             };
-            let blocks = &mut self.namespace.blocks;
+            let blocks = self.namespace.blocks_mut();
             blocks.register(id, "/default-rack", "3.4.3", now);
             let report = StorageReport {
                 id: format!("DS-{n}").into(),
@@ -95,7 +95,10 @@ impl World {
     pub fn report(&mut self, block: Block) {
         let storage = ("DS-1".into(), StorageType::Disk);
         let event = [ReplicaEvent::Received(block)];
-        self.namespace.blocks.incremental_report("uuid-1", (&storage.0, storage.1), event).unwrap();
+        self.namespace
+            .blocks_mut()
+            .incremental_report("uuid-1", (&storage.0, storage.1), event)
+            .unwrap();
     }
 
     pub fn pass_ms(&mut self, ms: u64) {
@@ -174,7 +177,7 @@ impl World {
             let storage = (&replica.storage_id, replica.kind);
             let event = [ReplicaEvent::Received(block)];
             self.namespace
-                .blocks
+                .blocks_mut()
                 .incremental_report(&replica.node.id.uuid, storage, event)
                 .unwrap();
         }
@@ -189,7 +192,7 @@ impl World {
                 let event = [ReplicaEvent::Deleted(block.block())];
                 let storage = (&replica.storage_id, replica.kind);
                 let uuid = &replica.node.id.uuid;
-                self.namespace.blocks.incremental_report(uuid, storage, event).unwrap();
+                self.namespace.blocks_mut().incremental_report(uuid, storage, event).unwrap();
             }
         }
     }

@@ -101,7 +101,7 @@ fn complete_waits_for_replicas_and_may_be_repeated() {
     let block = Block { len: 5, ..located.block() };
     assert!(!world.close("/f", Some(block)));
     world.received(&located, block);
-    assert_eq!(world.namespace.blocks.take_completed(), [block.id]);
+    assert_eq!(world.namespace.blocks_mut().take_completed(), [block.id]);
     assert!(world.close("/f", Some(block)));
     assert!(world.close("/f", Some(block)));
     let e = world.namespace.complete(&root, "/f", InodeId::GRANDFATHER, "client", None);
@@ -128,7 +128,7 @@ fn overwrite_replaces_a_file_in_one_edit() {
     let new = world.create_as(&root, "/f", true).unwrap();
     assert_ne!(old.id, new.id);
     assert_eq!(world.edit_names(), ["OP_ADD"]);
-    assert_eq!(world.namespace.blocks.block_count(), 0);
+    assert_eq!(world.namespace.blocks().block_count(), 0);
     assert_eq!(kind(world.create_as(&root, "/", true)), JavaException::FileAlreadyExists);
     world.close("/f", None);
     assert_eq!(kind(world.create_as(&root, "/f", false)), JavaException::FileAlreadyExists);
@@ -180,7 +180,7 @@ fn an_abandoned_block_is_gone() {
     world.edits();
     world.namespace.abandon_block(&root, "/f", InodeId::GRANDFATHER, "client", block).unwrap();
     assert_eq!(world.edit_names(), ["OP_UPDATE_BLOCKS"]);
-    assert_eq!(world.namespace.blocks.block_count(), 0);
+    assert_eq!(world.namespace.blocks().block_count(), 0);
     assert!(world.close("/f", None));
     world.check_replay();
 }
@@ -218,7 +218,7 @@ fn a_pipeline_gets_a_new_stamp_and_goes_on_with_fewer_nodes() {
     );
     let e = world.namespace.update_block_for_pipeline(&root, new, "other");
     assert_eq!(kind(e), JavaException::LeaseExpired);
-    assert_eq!(world.namespace.blocks.targets(old.id).len(), 1);
+    assert_eq!(world.namespace.blocks().targets(old.id).len(), 1);
     world.check_replay();
 }
 
@@ -314,7 +314,7 @@ fn truncate_at_a_block_boundary_is_done_at_once() {
     world.write("/f", &[BLOCK_SIZE, BLOCK_SIZE, 10]);
     assert!(world.namespace.truncate(&root, "/f", BLOCK_SIZE, "client").unwrap());
     assert_eq!(world.stat("/f").unwrap().len, BLOCK_SIZE);
-    assert_eq!(world.namespace.blocks.block_count(), 1);
+    assert_eq!(world.namespace.blocks().block_count(), 1);
     assert!(world.namespace.truncate(&root, "/f", BLOCK_SIZE, "client").unwrap());
     let longer = world.namespace.truncate(&root, "/f", BLOCK_SIZE + 1, "client");
     assert_eq!(kind(longer), JavaException::HadoopIllegalArgument);
@@ -348,7 +348,7 @@ fn truncate_to_nothing_drops_all_blocks() {
     let root = world.root();
     world.write("/f", &[10]);
     assert!(world.namespace.truncate(&root, "/f", 0, "client").unwrap());
-    assert_eq!((world.stat("/f").unwrap().len, world.namespace.blocks.block_count()), (0, 0));
+    assert_eq!((world.stat("/f").unwrap().len, world.namespace.blocks().block_count()), (0, 0));
     world.check_replay();
 }
 

@@ -75,13 +75,13 @@ pub fn register_all(namespace: &mut Namespace, replicas: &Replicas, now: Now) {
             xfer_port: 9866,
             ..DatanodeId::default()
         };
-        namespace.blocks.register(id, "/default-rack", "3.4.3", now);
+        namespace.blocks_mut().register(id, "/default-rack", "3.4.3", now);
         beat(namespace, node, now);
         let reported = replicas.nodes[node].iter().map(|(id, replica)| ReportedReplica {
             block: Block { id: *id, stamp: replica.stamp, len: replica.len },
             state: replica.state,
         });
-        let report = namespace.blocks.full_report(
+        let report = namespace.blocks_mut().full_report(
             &uuid(node),
             (&storage(node), StorageType::Disk),
             reported,
@@ -105,7 +105,7 @@ pub(super) fn beat(namespace: &mut Namespace, node: usize, now: Now) -> Vec<Comm
         block_pool_used: 0,
         mount: None,
     };
-    namespace.blocks.heartbeat(&uuid(node), Heartbeat::default(), &[disk], now).commands
+    namespace.blocks_mut().heartbeat(&uuid(node), Heartbeat::default(), &[disk], now).commands
 }
 
 /// Tells DataNodes of no block that a file needs to delete it: every closed file keeps as many good
@@ -117,7 +117,7 @@ pub fn check_replicas(namespace: &mut Namespace, replicas: &Replicas) -> Result<
     register_all(namespace, &replicas, now);
     let before = closed_blocks(namespace)?;
     let held: Vec<usize> = before.iter().map(|(_, block, _)| replicas.good(*block)).collect();
-    if namespace.blocks.safe_mode().is_on() && held.iter().all(|count| *count > 0) {
+    if namespace.blocks().safe_mode().is_on() && held.iter().all(|count| *count > 0) {
         return Err("safe mode stays on though all DataNodes have reported".to_owned());
     }
     for _ in 0..4 {
@@ -185,6 +185,6 @@ fn closed_blocks(namespace: &Namespace) -> Result<Vec<(String, Block, usize)>, S
 
 pub(super) fn report(namespace: &mut Namespace, node: usize, event: ReplicaEvent) {
     let storage = (&storage(node), StorageType::Disk);
-    let reported = namespace.blocks.incremental_report(&uuid(node), storage, [event]);
+    let reported = namespace.blocks_mut().incremental_report(&uuid(node), storage, [event]);
     debug_assert!(reported.is_ok());
 }

@@ -20,9 +20,9 @@ impl Fsck<'_> {
         let found = self.core.read(|namespace| {
             let (blocks, _) = namespace.block_locations(&self.op, path, 0, status.len.max(1))?;
             let checks = blocks.blocks.iter().map(|located| {
-                let check = namespace.blocks.inspect(located.block().id)?;
+                let check = namespace.blocks().inspect(located.block().id)?;
                 let replicas = &located.locations.replicas;
-                Some((check, namespace.blocks.misplaced(replicas, status.replication)))
+                Some((check, namespace.blocks().misplaced(replicas, status.replication)))
             });
             Ok((checks.collect(), blocks))
         });
@@ -102,7 +102,7 @@ impl Fsck<'_> {
             number += 1;
         }
         let last = open_last.and_then(|block| {
-            let check = self.core.read(|namespace| namespace.blocks.inspect(block.id));
+            let check = self.core.read(|namespace| namespace.blocks().inspect(block.id));
             Some((block, check?))
         });
         if let Some((block, check)) = last {
@@ -207,7 +207,7 @@ impl Fsck<'_> {
             return;
         }
         let (queued, _) = self.core.write(|namespace| {
-            misplaced.iter().filter(|id| namespace.blocks.requeue(**id)).count()
+            misplaced.iter().filter(|id| namespace.blocks_mut().requeue(**id)).count()
         });
         if queued < misplaced.len() {
             tracing::warn!(

@@ -168,9 +168,9 @@ impl<'a> Fsck<'a> {
     }
 
     fn summary(&mut self, started_ms: u64) -> Result<(), RemoteException> {
-        let (nodes, racks) = self
-            .core
-            .read(|namespace| (namespace.blocks.stats().live_nodes, namespace.blocks.rack_count()));
+        let (nodes, racks) = self.core.read(|namespace| {
+            (namespace.blocks().stats().live_nodes, namespace.blocks().rack_count())
+        });
         let verdict = if self.totals.is_healthy() { "HEALTHY" } else { "CORRUPT" };
         self.line(format!("\nStatus: {verdict}"));
         self.line(format!(" Number of data-nodes:\t{nodes}"));

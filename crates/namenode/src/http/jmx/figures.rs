@@ -22,12 +22,12 @@ impl Figures {
             let op = zerohop_namespace::OpContext::internal(core.clock.now());
             let corrupt = namespace.list_corrupt_file_blocks(&op, "/", None);
             let (corrupt, _) = corrupt.unwrap_or_default();
-            let safe_mode = namespace.blocks.safe_mode();
+            let safe_mode = namespace.blocks().safe_mode();
             Self {
-                blocks: namespace.blocks.stats(),
+                blocks: namespace.blocks().stats(),
                 names: namespace.stats(),
-                live: namespace.blocks.node_reports(NodeFilter::Live),
-                dead: namespace.blocks.node_reports(NodeFilter::Dead),
+                live: namespace.blocks().node_reports(NodeFilter::Live),
+                dead: namespace.blocks().node_reports(NodeFilter::Dead),
                 tip: safe_mode.is_on().then(|| safe_mode.tip()),
                 corrupt_files: corrupt.iter().map(ToString::to_string).collect(),
             }

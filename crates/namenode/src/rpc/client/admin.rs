@@ -34,7 +34,7 @@ pub(super) fn set_safe_mode(call: Call<'_>) -> Reply {
     call.write(
         |q: &SetSafeModeRequestProto| Line::of(safe_mode_command(q.action())),
         |namespace, op, q| {
-            let safe_mode = namespace.blocks.safe_mode_mut();
+            let safe_mode = namespace.blocks_mut().safe_mode_mut();
             match q.action() {
                 SafeModeActionProto::SafemodeGet => {}
                 SafeModeActionProto::SafemodeEnter => {
@@ -93,7 +93,7 @@ pub(super) fn save_namespace(call: Call<'_>) -> Reply {
         Ok(request) => request,
         Err(error) => return Reply::exception(error),
     };
-    if !core.read(|namespace| namespace.blocks.safe_mode().is_on()) {
+    if !core.read(|namespace| namespace.blocks().safe_mode().is_on()) {
         return Reply::exception(JavaException::Io.with(NEEDS_SAFE_MODE));
     }
     let (window, gap) = (request.time_window.unwrap_or(0), request.tx_gap.unwrap_or(0));
@@ -135,7 +135,8 @@ pub(super) fn refresh_nodes(call: Call<'_>) -> Reply {
     Reply::later(async move {
         let read = tokio::task::spawn_blocking(move || {
             core.hosts.refresh()?;
-            _ = core.write(|namespace| namespace.blocks.apply_hosts(|id| core.hosts.judge(id)));
+            _ = core
+                .write(|namespace| namespace.blocks_mut().apply_hosts(|id| core.hosts.judge(id)));
             std::io::Result::Ok(())
         });
         let failed = |error: &dyn std::fmt::Display| JavaException::Io.with(error.to_string());
@@ -191,7 +192,7 @@ pub(super) fn set_balancer_bandwidth(call: Call<'_>) -> Reply {
                     JavaException::IllegalArgument.with("Bandwidth should not be negative.")
                 );
             }
-            namespace.blocks.set_balancer_bandwidth(q.bandwidth as u64);
+            namespace.blocks_mut().set_balancer_bandwidth(q.bandwidth as u64);
             Ok(SetBalancerBandwidthResponseProto {})
         },
     )

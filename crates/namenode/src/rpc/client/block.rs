@@ -133,7 +133,7 @@ pub(crate) fn report_bad_blocks(call: Call<'_>) -> Reply {
         |_: &ReportBadBlocksRequestProto| Line::default(),
         |namespace, _, q| {
             for (block, uuid, storage) in bad_replicas(&q.blocks) {
-                namespace.blocks.bad_replica(block, uuid, storage);
+                namespace.blocks_mut().bad_replica(block, uuid, storage);
             }
             Ok(ReportBadBlocksResponseProto {})
         },

@@ -20,7 +20,7 @@ pub(super) fn fs_stats(call: Call<'_>) -> Reply {
     call.read(
         |_: &GetFsStatusRequestProto| Line::default(),
         |namespace, _, _| {
-            let stats = namespace.blocks.stats();
+            let stats = namespace.blocks().stats();
             Ok(GetFsStatsResponseProto {
                 capacity: stats.capacity,
                 used: stats.dfs_used,
@@ -40,7 +40,7 @@ pub(super) fn replicated_block_stats(call: Call<'_>) -> Reply {
     call.read(
         |_: &GetFsReplicatedBlockStatsRequestProto| Line::default(),
         |namespace, _, _| {
-            let stats = namespace.blocks.stats();
+            let stats = namespace.blocks().stats();
             Ok(GetFsReplicatedBlockStatsResponseProto {
                 low_redundancy: stats.under_replicated,
                 corrupt_blocks: stats.corrupt,
@@ -80,7 +80,7 @@ pub(super) fn datanodes(call: Call<'_>) -> Reply {
         |_: &GetDatanodeReportRequestProto| Line::of("datanodeReport"),
         |namespace, op, q| {
             core.check_superuser(op)?;
-            let reports = namespace.blocks.node_reports(filter(q.r#type()));
+            let reports = namespace.blocks().node_reports(filter(q.r#type()));
             Ok(GetDatanodeReportResponseProto {
                 di: reports.iter().map(|node| convert::datanode_info(&node.info)).collect(),
             })
@@ -94,7 +94,7 @@ pub(super) fn datanode_storages(call: Call<'_>) -> Reply {
         |_: &GetDatanodeStorageReportRequestProto| Line::of("getDatanodeStorageReport"),
         |namespace, op, q| {
             core.check_superuser(op)?;
-            let reports = namespace.blocks.node_reports(filter(q.r#type()));
+            let reports = namespace.blocks().node_reports(filter(q.r#type()));
             let reports = reports.iter().map(|node| DatanodeStorageReportProto {
                 datanode_info: convert::datanode_info(&node.info),
                 storage_reports: node.storages.iter().map(convert::storage_report_proto).collect(),
@@ -110,7 +110,7 @@ pub(super) fn datanode_storages(call: Call<'_>) -> Reply {
 pub(super) fn slow_datanodes(call: Call<'_>) -> Reply {
     call.ask(|core, op, _: GetSlowDatanodeReportRequestProto| {
         core.check_superuser(op)?;
-        let slow = core.read(|namespace| namespace.blocks.node_reports(NodeFilter::Slow));
+        let slow = core.read(|namespace| namespace.blocks().node_reports(NodeFilter::Slow));
         let datanode_info_proto = slow.iter().map(|node| convert::datanode_info(&node.info));
         Ok(GetSlowDatanodeReportResponseProto {
             datanode_info_proto: datanode_info_proto.collect(),

@@ -79,8 +79,8 @@ fn accept(
     tracing::info!("BLOCK* registerDatanode: from {} storage {}", id.xfer_addr(), id.uuid);
     let (now, rack) = (core.clock.now(), core.racks.known(&id.ip, &id.host));
     let ((), _) = core.write(|namespace| {
-        let node = namespace.blocks.register(id, &rack, &registration.software_version, now);
-        namespace.blocks.apply_host(node, |id| core.hosts.judge(id));
+        let node = namespace.blocks_mut().register(id, &rack, &registration.software_version, now);
+        namespace.blocks_mut().apply_host(node, |id| core.hosts.judge(id));
     });
     RegisterDatanodeResponseProto { registration }
 }

@@ -42,15 +42,15 @@ pub(super) fn full(call: Call<'_>) -> Reply {
                 convert::storage_type(report.storage.storage_type),
             );
             let count = replicas.len();
-            let (result, _) =
-                core.write(|namespace| namespace.blocks.full_report(uuid, (&id, kind), replicas));
+            let (result, _) = core
+                .write(|namespace| namespace.blocks_mut().full_report(uuid, (&id, kind), replicas));
             log_report(&id, &request.registration.datanode_id, count, result?);
         }
         let last = request
             .context
             .is_none_or(|context| i64::from(context.cur_rpc) + 1 >= i64::from(context.total_rpcs));
         if last {
-            core.write(|namespace| namespace.blocks.end_report(uuid));
+            core.write(|namespace| namespace.blocks_mut().end_report(uuid));
         }
         Ok(BlockReportResponseProto { cmd: last.then(|| command::finalize(&core.identity.pool)) })
     };
@@ -81,7 +81,7 @@ fn check_lease(core: &Core, uuid: &str, context: Option<&BlockReportContextProto
     let Some(context) = context else { return Ok(()) };
     // Zero is Apache's default of a field that is not sent.
     let lease = context.lease_id.unwrap_or(0);
-    if core.read(|namespace| namespace.blocks.is_report_lent(uuid, lease)) {
+    if core.read(|namespace| namespace.blocks().is_report_lent(uuid, lease)) {
         return Ok(());
     }
     let message =
@@ -108,10 +108,10 @@ pub(super) fn incremental(call: Call<'_>) -> Reply {
         let (result, _) = core.write(|namespace| {
             request.blocks.iter().try_for_each(|storage| {
                 let (id, kind) = storage_of(storage);
-                let blocks = &namespace.blocks;
+                let blocks = namespace.blocks();
                 let events: Vec<_> =
                     storage.blocks.iter().map(|info| event(info, blocks)).collect();
-                namespace.blocks.incremental_report(uuid, (&id, kind), events)
+                namespace.blocks_mut().incremental_report(uuid, (&id, kind), events)
             })
         });
         result.map(|()| BlockReceivedAndDeletedResponseProto {})
@@ -144,7 +144,7 @@ pub(super) fn cache(call: Call<'_>) -> Reply {
         let uuid = &q.registration.datanode_id.datanode_uuid;
         let held = q.blocks.iter().map(|id| BlockId(*id as i64));
         if core.settings.namespace_params.caching_enabled {
-            core.write(|namespace| namespace.blocks.cache_report(uuid, held)).0?;
+            core.write(|namespace| namespace.blocks_mut().cache_report(uuid, held)).0?;
         }
         Ok(CacheReportResponseProto { cmd: None })
     })
@@ -161,7 +161,7 @@ pub(super) fn error(call: Call<'_>) -> Reply {
         check_sender(&core, &q.registartion)?;
         tracing::warn!("Error report from {}: {}", id.xfer_addr(), q.msg);
         if q.error_code == ErrorCode::FatalDiskError as u32 {
-            _ = core.write(|namespace| namespace.blocks.remove_node(&id.uuid));
+            _ = core.write(|namespace| namespace.blocks_mut().remove_node(&id.uuid));
         }
         Ok(ErrorReportResponseProto {})
     })
