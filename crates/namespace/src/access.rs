@@ -162,7 +162,7 @@ impl Namespace {
     }
 
     pub(crate) fn owns(&self, ctx: &OpContext, inode: &Inode) -> bool {
-        self.state.tree.strings.as_str(inode.permission.user()) == &*ctx.user
+        **self.state.tree.user(inode.permission) == *ctx.user
     }
 
     fn check_action(
@@ -192,9 +192,8 @@ impl Namespace {
     /// `owner:group:drwxr-xr-x`
     fn shown_inode(&self, slot: Slot) -> String {
         let inode = self.state.tree.get(slot);
-        let strings = &self.state.tree.strings;
         let (user, group) =
-            (strings.as_str(inode.permission.user()), strings.as_str(inode.permission.group()));
+            (self.state.tree.user(inode.permission), self.state.tree.group(inode.permission));
         let kind = if inode.is_directory() { 'd' } else { '-' };
         format!("{user}:{group}:{kind}{}", symbolic(inode.permission.mode()))
     }
@@ -208,7 +207,7 @@ impl Namespace {
         if self.owns(ctx, inode) {
             return implies(class(6));
         }
-        let group = self.state.tree.strings.as_str(inode.permission.group());
+        let group = self.state.tree.group(inode.permission);
         let acl = inode
             .acl()
             .filter(|acl| acl.first().is_some_and(|entry| entry.scope == AclScope::Access));

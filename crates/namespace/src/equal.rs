@@ -23,7 +23,7 @@ impl Namespace {
                 other.state.tree.len()
             ));
         }
-        let mut open = vec![(self.state.tree.root, other.state.tree.root)];
+        let mut open = vec![(self.state.tree.root(), other.state.tree.root())];
         while let Some((mine, theirs)) = open.pop() {
             let (left, right) = (self.describe(mine), other.describe(theirs));
             if left != right {
@@ -40,7 +40,7 @@ impl Namespace {
 
     /// The first directory whose kept sums are not what is below it, in words.
     pub fn miscounted(&self) -> Option<String> {
-        let mut all = vec![self.state.tree.root];
+        let mut all = vec![self.state.tree.root()];
         let mut at = 0;
         while let Some(slot) = all.get(at).copied() {
             let directory = self.state.tree.get(slot).as_directory();
@@ -63,16 +63,15 @@ impl Namespace {
     /// Everything of one inode that logs and images carry.
     fn describe(&self, slot: Slot) -> String {
         let inode = self.state.tree.get(slot);
-        let strings = &self.state.tree.strings;
         let permission = inode.permission;
         let common = format!(
             "{} {:?} {}:{}:{:o} mtime {} acl {:?} xattrs {:?}",
             inode.id,
-            inode.name,
-            strings.as_str(permission.user()),
-            strings.as_str(permission.group()),
+            self.state.tree.name(slot),
+            self.state.tree.user(permission),
+            self.state.tree.group(permission),
             permission.mode(),
-            inode.mtime,
+            inode.mtime(),
             inode.acl(),
             inode.xattrs(),
         );
@@ -84,7 +83,7 @@ impl Namespace {
                 let counts = (below.names, below.files, below.directories, below.blocks);
                 format!(
                     "directory atime {} of {} quota {quota:?} below {counts:?} {space:?}",
-                    directory.atime,
+                    inode.atime(),
                     directory.children.len()
                 )
             }
@@ -98,7 +97,7 @@ impl Namespace {
                     .collect();
                 format!(
                     "file atime {} x{} {} policy {} writer {:?} lease {:?} blocks {blocks:?}",
-                    file.atime,
+                    inode.atime(),
                     file.replication(),
                     file.block_size(),
                     file.storage_policy(),

@@ -163,8 +163,8 @@ impl Namespace {
     fn walk_plain<'a>(&self, path: Cow<'a, str>, raw: bool) -> Located<'a> {
         let mut nodes = SmallVec::new();
         let mut depth = 1;
-        let mut here = Some(self.state.tree.root);
-        nodes.push(self.state.tree.root);
+        let mut here = Some(self.state.tree.root());
+        nodes.push(self.state.tree.root());
         for part in tree::components(&path) {
             depth += 1;
             here = here.and_then(|folder| self.state.tree.child(folder, part));

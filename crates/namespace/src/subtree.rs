@@ -180,7 +180,7 @@ impl Namespace {
             last = Some(child);
         }
         if count > 0 {
-            let after = last.map_or(after, |last| self.state.tree.get(last).name.clone());
+            let after = last.map_or(after, |last| self.state.tree.name(last).into());
             walk.open.insert(place, Step::List(id, after));
         }
         Ok(())

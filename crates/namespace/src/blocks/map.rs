@@ -1,70 +1,141 @@
-//! The block map: a slab of fixed-size entries and a hash index of 4-byte slots.
+//! The block map: a slab of fixed-size entries and an index of 4-byte slots by id.
 //!
 //! ```text
-//! entry, 48 bytes: id 8 | length 8 | stamp 8 | file 8 | replication 2 | state 1 | replicas 1 | three storages 12
+//! entry, 40 bytes: id 8 | length 6 | stamp 6 | file 6 | replication 11 bits, state 2, replicas 3 | three storages 12
 //! ```
-//! More than three replicas of a block live in a side table: few files ask for them.
+//! What does not fit (more than three replicas, a number of more than 48 bits) lives in a side table: few blocks have it.
 
 use super::types::{BlockState, StorageIdx, Storages, StoredBlock};
-use crate::index::Index;
+use crate::id_index::IdIndex;
+use crate::packed::U48;
 use crate::pages::Pages;
 use hashbrown::HashMap;
-use std::hash::BuildHasher;
 use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId};
 
 /// A slot of the slab: stands for a block as long as it is not removed.
 pub(super) type Slot = u32;
 
 const INLINE: usize = 3;
-const OVERFLOW: u8 = u8::MAX;
-const FREE: u8 = u8::MAX - 1;
+/// Instead of a number of replicas: the block is in the side table.
+const WIDE: u16 = 7;
+/// Instead of a number of replicas: no block has the slot.
+const FREE: u16 = 6;
+const COUNT_BITS: u32 = 3;
+const STATE_BITS: u32 = 2;
+const REPLICATION_MAX: u16 = (1 << (16 - COUNT_BITS - STATE_BITS)) - 1;
 
+/// What is stored of a block, where it is not.
 #[derive(Clone, Copy)]
-pub(super) struct Entry {
-    id: BlockId,
-    len: u64,
-    stamp: GenerationStamp,
-    file: InodeId,
-    replication: u16,
-    state: BlockState,
-    /// Replicas inline, or [`OVERFLOW`], or [`FREE`].
-    count: u8,
-    inline: [StorageIdx; INLINE],
-}
-
-const _: () = assert!(size_of::<Entry>() == 48);
+pub(super) struct Entry(StoredBlock);
 
 impl Entry {
     pub(super) fn view(&self) -> StoredBlock {
-        StoredBlock {
-            block: self.block(),
-            file: self.file,
-            replication: self.replication,
-            state: self.state,
-        }
+        self.0
     }
 
     pub(super) fn block(&self) -> Block {
-        Block { id: self.id, stamp: self.stamp, len: self.len }
+        self.0.block
     }
 
     pub(super) fn state(&self) -> BlockState {
-        self.state
+        self.0.state
     }
 
     pub(super) fn replication(&self) -> u16 {
-        self.replication
+        self.0.replication
     }
+}
+
+#[derive(Clone, Copy)]
+struct Packed {
+    id: BlockId,
+    len: U48,
+    stamp: U48,
+    file: U48,
+    /// Replication, state, and how many replicas are in `inline`, [`WIDE`] or [`FREE`].
+    bits: u16,
+    inline: [StorageIdx; INLINE],
+}
+
+const _: () = assert!(size_of::<Packed>() == 40);
+
+impl Packed {
+    /// A block without replicas; none if it does not fit.
+    fn new(stored: &StoredBlock) -> Option<Self> {
+        let Block { id, stamp, len } = stored.block;
+        if stored.replication > REPLICATION_MAX {
+            return None;
+        }
+        Some(Self {
+            id,
+            len: U48::new(len)?,
+            stamp: U48::new(stamp.0 as u64)?,
+            file: U48::new(stored.file.0)?,
+            bits: stored.replication << (COUNT_BITS + STATE_BITS)
+                | state_bits(stored.state) << COUNT_BITS,
+            inline: [StorageIdx(0); INLINE],
+        })
+    }
+
+    fn without_block(id: BlockId, count: u16) -> Self {
+        let none = U48::default();
+        let inline = [StorageIdx(0); INLINE];
+        Self { id, len: none, stamp: none, file: none, bits: count, inline }
+    }
+
+    fn count(&self) -> u16 {
+        self.bits & ((1 << COUNT_BITS) - 1)
+    }
+
+    fn set_count(&mut self, count: u16) {
+        self.bits = self.bits & !((1 << COUNT_BITS) - 1) | count;
+    }
+
+    fn stored(&self) -> StoredBlock {
+        StoredBlock {
+            block: Block {
+                id: self.id,
+                stamp: GenerationStamp(self.stamp.get() as i64),
+                len: self.len.get(),
+            },
+            file: InodeId(self.file.get()),
+            replication: self.bits >> (COUNT_BITS + STATE_BITS),
+            state: state_of(self.bits >> COUNT_BITS),
+        }
+    }
+}
+
+fn state_bits(state: BlockState) -> u16 {
+    match state {
+        BlockState::UnderConstruction => 0,
+        BlockState::UnderRecovery => 1,
+        BlockState::Committed => 2,
+        BlockState::Complete => 3,
+    }
+}
+
+fn state_of(bits: u16) -> BlockState {
+    match bits & ((1 << STATE_BITS) - 1) {
+        0 => BlockState::UnderConstruction,
+        1 => BlockState::UnderRecovery,
+        2 => BlockState::Committed,
+        _ => BlockState::Complete,
+    }
+}
+
+/// A block that does not fit into [`Packed`].
+struct Wide {
+    stored: StoredBlock,
+    storages: Storages,
 }
 
 /// Blocks by slot and by id.
 #[derive(Default)]
 pub(super) struct BlockMap {
-    slab: Pages<Entry>,
+    slab: Pages<Packed>,
     free: Vec<Slot>,
-    index: Index,
-    overflow: HashMap<Slot, Storages>,
-    hasher: hashbrown::DefaultHashBuilder,
+    index: IdIndex,
+    wide: HashMap<Slot, Wide>,
 }
 
 impl BlockMap {
@@ -78,48 +149,31 @@ impl BlockMap {
     }
 
     pub(super) fn slot(&self, id: BlockId) -> Option<Slot> {
-        let hash = self.hasher.hash_one(id.0);
-        self.index
-            .find(hash, |slot| self.slab.get(slot as usize).is_some_and(|entry| entry.id == id))
+        self.index.get(id.0 as u64)
     }
 
-    pub(super) fn get(&self, slot: Slot) -> Option<&Entry> {
-        self.slab.get(slot as usize).filter(|entry| entry.count != FREE)
-    }
-
-    fn get_mut(&mut self, slot: Slot) -> Option<&mut Entry> {
-        self.slab.get_mut(slot as usize).filter(|entry| entry.count != FREE)
+    pub(super) fn get(&self, slot: Slot) -> Option<Entry> {
+        let packed = self.slab.get(slot as usize)?;
+        match packed.count() {
+            FREE => None,
+            WIDE => self.wide.get(&slot).map(|wide| Entry(wide.stored)),
+            _ => Some(Entry(packed.stored())),
+        }
     }
 
     /// Adds a block without replicas; an id that is there already keeps its slot and replicas.
     pub(super) fn insert(&mut self, stored: StoredBlock) -> Slot {
         if let Some(slot) = self.slot(stored.block.id) {
-            self.update(slot, |entry| {
-                (entry.len, entry.stamp) = (stored.block.len, stored.block.stamp);
-                (entry.file, entry.replication, entry.state) =
-                    (stored.file, stored.replication, stored.state);
-            });
+            self.update(slot, |old| *old = stored);
             return slot;
         }
-        let entry = Entry {
-            id: stored.block.id,
-            len: stored.block.len,
-            stamp: stored.block.stamp,
-            file: stored.file,
-            replication: stored.replication,
-            state: stored.state,
-            count: 0,
-            inline: [StorageIdx(0); INLINE],
-        };
-        let slot = self.place(entry);
-        let (slab, hasher) = (&self.slab, &self.hasher);
-        let id_of = |slot: Slot| slab.get(slot as usize).map_or(0, |entry| entry.id.0);
-        self.index
-            .insert(hasher.hash_one(stored.block.id.0), slot, |slot| hasher.hash_one(id_of(slot)));
+        let slot = self.place(Packed::without_block(stored.block.id, FREE));
+        self.index.insert(stored.block.id.0 as u64, slot);
+        self.write(slot, stored, &[]);
         slot
     }
 
-    fn place(&mut self, entry: Entry) -> Slot {
+    fn place(&mut self, entry: Packed) -> Slot {
         if let Some(slot) = self.free.pop()
             && let Some(place) = self.slab.get_mut(slot as usize)
         {
@@ -131,19 +185,43 @@ impl BlockMap {
 
     /// Forgets a block; its slot may be used again at once.
     pub(super) fn remove(&mut self, slot: Slot) {
-        let Some(id) = self.get(slot).map(|entry| entry.id) else { return };
-        let hash = self.hasher.hash_one(id.0);
-        self.index.remove(hash, slot);
-        self.overflow.remove(&slot);
-        if let Some(entry) = self.slab.get_mut(slot as usize) {
-            entry.count = FREE;
+        let Some(packed) = self.slab.get_mut(slot as usize).filter(|one| one.count() != FREE)
+        else {
+            return;
+        };
+        if packed.count() == WIDE {
+            self.wide.remove(&slot);
         }
+        packed.set_count(FREE);
+        self.index.remove(packed.id.0 as u64);
         self.free.push(slot);
     }
 
-    fn update(&mut self, slot: Slot, change: impl FnOnce(&mut Entry)) {
-        if let Some(entry) = self.get_mut(slot) {
-            change(entry);
+    /// Stores a block and its replicas in the entry of its slot, beside it if they do not fit.
+    fn write(&mut self, slot: Slot, stored: StoredBlock, storages: &[StorageIdx]) {
+        let Some(place) = self.slab.get_mut(slot as usize) else { return };
+        let was_wide = place.count() == WIDE;
+        if storages.len() <= INLINE
+            && let Some(mut packed) = Packed::new(&stored)
+        {
+            packed.set_count(storages.len() as u16);
+            packed.inline.iter_mut().zip(storages).for_each(|(place, storage)| *place = *storage);
+            *place = packed;
+            if was_wide {
+                self.wide.remove(&slot);
+            }
+        } else {
+            *place = Packed::without_block(stored.block.id, WIDE);
+            let storages = Storages::from_slice(storages);
+            self.wide.insert(slot, Wide { stored, storages });
+        }
+    }
+
+    fn update(&mut self, slot: Slot, change: impl FnOnce(&mut StoredBlock)) {
+        if let Some(Entry(mut stored)) = self.get(slot) {
+            let storages = Storages::from_slice(self.storages(slot));
+            change(&mut stored);
+            self.write(slot, stored, &storages);
         }
     }
 
@@ -152,11 +230,11 @@ impl BlockMap {
     }
 
     pub(super) fn set_stamp(&mut self, slot: Slot, stamp: GenerationStamp) {
-        self.update(slot, |entry| entry.stamp = stamp);
+        self.update(slot, |entry| entry.block.stamp = stamp);
     }
 
     pub(super) fn set_len(&mut self, slot: Slot, len: u64) {
-        self.update(slot, |entry| entry.len = len);
+        self.update(slot, |entry| entry.block.len = len);
     }
 
     pub(super) fn set_replication(&mut self, slot: Slot, replication: u16) {
@@ -169,12 +247,11 @@ impl BlockMap {
 
     /// The storages that reported a replica.
     pub(super) fn storages(&self, slot: Slot) -> &[StorageIdx] {
-        match self.get(slot) {
-            Some(entry) if entry.count == OVERFLOW => {
-                self.overflow.get(&slot).map_or(&[], |many| many)
-            }
-            Some(entry) => entry.inline.get(..usize::from(entry.count)).unwrap_or(&[]),
-            None => &[],
+        let Some(packed) = self.slab.get(slot as usize) else { return &[] };
+        match packed.count() {
+            FREE => &[],
+            WIDE => self.wide.get(&slot).map_or(&[], |wide| &wide.storages),
+            count => packed.inline.get(..usize::from(count)).unwrap_or(&[]),
         }
     }
 
@@ -184,9 +261,9 @@ impl BlockMap {
         if known.contains(&storage) {
             return false;
         }
-        let mut many = Storages::from_slice(known);
-        many.push(storage);
-        self.put_storages(slot, many)
+        let mut storages = Storages::from_slice(known);
+        storages.push(storage);
+        self.put_storages(slot, &storages)
     }
 
     /// Forgets a replica; false if it was not known.
@@ -195,29 +272,20 @@ impl BlockMap {
         if !known.contains(&storage) {
             return false;
         }
-        let rest = known.iter().copied().filter(|other| *other != storage).collect();
-        self.put_storages(slot, rest)
+        let rest: Storages = known.iter().copied().filter(|other| *other != storage).collect();
+        self.put_storages(slot, &rest)
     }
 
-    fn put_storages(&mut self, slot: Slot, storages: Storages) -> bool {
-        let Some(entry) = self.get_mut(slot) else { return false };
-        if let Some(inline) = entry.inline.get_mut(..storages.len()) {
-            inline.copy_from_slice(&storages);
-            let had_many = std::mem::replace(&mut entry.count, storages.len() as u8) == OVERFLOW;
-            if had_many {
-                self.overflow.remove(&slot);
-            }
-        } else {
-            entry.count = OVERFLOW;
-            self.overflow.insert(slot, storages);
-        }
+    fn put_storages(&mut self, slot: Slot, storages: &[StorageIdx]) -> bool {
+        let Some(Entry(stored)) = self.get(slot) else { return false };
+        self.write(slot, stored, storages);
         true
     }
 
     /// Bytes that entries and index take, without what growing sets aside.
     #[cfg(test)]
     pub(super) fn memory(&self) -> usize {
-        self.slab.len() * size_of::<Entry>() + self.index.memory()
+        self.slab.len() * size_of::<Packed>() + self.index.memory()
     }
 
     /// One past the last slot in use.
@@ -263,5 +331,61 @@ mod tests {
             assert!(map.remove_storage(slot, StorageIdx(storage)));
         }
         assert_eq!(map.storages(slot), [StorageIdx(4)]);
+    }
+
+    /// Stamps of 64 bits, files and lengths that no cluster has: nothing is cut.
+    #[test]
+    fn a_block_that_does_not_fit_keeps_all_it_has() {
+        let mut map = BlockMap::default();
+        let slot = map.insert(stored(-7));
+        assert!(map.add_storage(slot, StorageIdx(u32::MAX)));
+        let odd = StoredBlock {
+            block: Block { id: BlockId(-7), stamp: GenerationStamp(-1), len: u64::MAX },
+            file: InodeId(u64::MAX),
+            replication: u16::MAX,
+            state: BlockState::UnderRecovery,
+        };
+        assert_eq!(map.insert(odd), slot);
+        assert_eq!(map.get(slot).unwrap().view(), odd);
+        assert_eq!(map.storages(slot), [StorageIdx(u32::MAX)]);
+        map.set_state(slot, BlockState::Committed);
+        assert!(map.add_storage(slot, StorageIdx(1)));
+        assert_eq!(
+            map.get(slot).unwrap().view(),
+            StoredBlock { state: BlockState::Committed, ..odd }
+        );
+        map.insert(stored(-7));
+        assert!(map.wide.is_empty());
+        assert_eq!(map.get(slot).unwrap().view(), stored(-7));
+        assert_eq!(map.storages(slot), [StorageIdx(u32::MAX), StorageIdx(1)]);
+        map.insert(odd);
+        map.remove(slot);
+        assert!(map.wide.is_empty() && map.get(slot).is_none() && map.storages(slot).is_empty());
+    }
+
+    #[test]
+    fn every_field_is_changed_alone() {
+        let mut map = BlockMap::default();
+        let slot = map.insert(stored(1));
+        let mut expected = stored(1);
+        for state in [
+            BlockState::UnderConstruction,
+            BlockState::UnderRecovery,
+            BlockState::Committed,
+            BlockState::Complete,
+        ] {
+            map.set_state(slot, state);
+            expected.state = state;
+            assert_eq!(map.get(slot).unwrap().view(), expected);
+        }
+        map.set_len(slot, 1 << 47);
+        map.set_stamp(slot, GenerationStamp((1 << 48) - 1));
+        map.set_replication(slot, REPLICATION_MAX);
+        map.set_file(slot, InodeId(1 << 40));
+        expected.block =
+            Block { len: 1 << 47, stamp: GenerationStamp((1 << 48) - 1), ..expected.block };
+        (expected.replication, expected.file) = (REPLICATION_MAX, InodeId(1 << 40));
+        assert_eq!(map.get(slot).unwrap().view(), expected);
+        assert!(map.wide.is_empty());
     }
 }

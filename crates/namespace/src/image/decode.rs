@@ -17,6 +17,7 @@ type Result<T> = std::result::Result<T, String>;
 /// An inode that is not in the tree yet.
 pub(super) struct DecodedInode {
     pub(super) node: Inode,
+    pub(super) name: CompactString,
     /// As the block manager is to know them: most files have one.
     pub(super) blocks: SmallVec<[Block; 1]>,
     /// Length and stamp that the last block gets from a truncate that is under way.
@@ -29,37 +30,29 @@ pub(super) fn decode_inode(message: inode::INode, names: &NameReader) -> Result<
     if id != InodeId::ROOT && (name.is_empty() || name.contains('/')) {
         return Err(format!("inode {id} has the name {name:?}"));
     }
-    let mut node = Inode {
-        id,
-        parent: NO_SLOT,
-        name: CompactString::from(&*name),
-        permission: Permission::default(),
-        mtime: 0,
-        // Replaced in each case; one that costs nothing.
-        body: Body::Free(NO_SLOT),
-    };
+    let name = CompactString::from(&*name);
+    // The body is replaced in each case; this one costs nothing.
+    let mut node = Inode::new(id, Permission::default(), Body::Free(NO_SLOT));
     let (mut blocks, mut cut) = (SmallVec::new(), None);
     if let Some(file) = message.file {
         cut = file.file_uc.as_ref().and_then(truncate_target);
         blocks = fill_file(&mut node, file, names)?;
     } else if let Some(link) = message.symlink {
         node.permission = names.permission(link.permission());
-        node.mtime = link.modification_time();
-        let atime = link.access_time();
-        node.body = Body::Symlink(Box::new(Symlink { target: link.target().to_vec(), atime }));
+        node = node.with_times(link.modification_time(), link.access_time());
+        node.body = Body::Symlink(Box::new(Symlink { target: link.target().to_vec() }));
     } else {
         let directory = message.directory.unwrap_or_default();
         node.permission = names.permission(directory.permission());
-        node.mtime = directory.modification_time();
+        node = node.with_times(directory.modification_time(), directory.access_time());
         node.body = Body::Directory(Box::new(Directory {
-            atime: directory.access_time(),
             quota: load_quota(&directory),
             acl: load_acl(directory.acl, names),
             xattrs: load_xattrs(id, directory.x_attrs, names)?,
             ..Directory::default()
         }));
     }
-    Ok(DecodedInode { node, blocks, cut })
+    Ok(DecodedInode { node, name, blocks, cut })
 }
 
 fn truncate_target(writer: &inode::FileUnderConstructionFeature) -> Option<(u64, GenerationStamp)> {
@@ -75,15 +68,15 @@ fn fill_file(
         return Err(format!("file {} needs erasure coding, {ADVICE}", node.id));
     }
     node.permission = names.permission(message.permission());
-    node.mtime = message.modification_time();
+    node.set_mtime(message.modification_time());
+    node.set_atime(message.access_time());
     let mut file = File::new(
         message.replication().min(u32::from(u16::MAX)) as u16,
         message.preferred_block_size(),
         message.storage_policy_id() as u8,
-        message.access_time(),
     );
     let blocks: SmallVec<[Block; 1]> = message.blocks.iter().map(Block::from).collect();
-    file.blocks = blocks.iter().map(|block| block.id).collect();
+    blocks.iter().for_each(|block| file.blocks.push(block.id));
     file.set_writer(message.file_uc.map(|writer| Writer {
         client_name: writer.client_name().into(),
         client_machine: writer.client_machine().into(),

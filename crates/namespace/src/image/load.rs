@@ -33,7 +33,7 @@ impl Namespace {
             Some(section) => load_names(section)?,
             None => NameReader::default(),
         };
-        names.intern(&mut self.state.tree.strings);
+        names.intern(|name| self.state.tree.intern(name));
         refuse_snapshots(image)?;
         refuse_tokens(image, now_ms)?;
         if let Some(mut section) = image.section(SectionName::ErasureCoding)? {
@@ -112,13 +112,13 @@ impl Namespace {
     }
 
     fn put_loaded(&mut self, decoded: DecodedInode) -> std::result::Result<(), String> {
-        let DecodedInode { node, blocks, .. } = decoded;
+        let DecodedInode { node, name, blocks, .. } = decoded;
         let id = node.id;
         if id == InodeId::ROOT {
             if !node.is_directory() {
                 return Err("its root is not a folder".to_owned());
             }
-            let root = self.state.tree.root;
+            let root = self.state.tree.root();
             let quota = Some(Box::new(Quota::of_root()));
             let old = self.state.tree.get_mut(root);
             *old = node;
@@ -147,7 +147,7 @@ impl Namespace {
         if let Some(holder) = open {
             self.state.leases.add(&holder, id, self.now.mono_ms);
         }
-        self.state.tree.add(node);
+        self.state.tree.add(node, &name);
         Ok(())
     }
 
@@ -190,7 +190,7 @@ impl Namespace {
     /// An inode that is in no folder yet.
     fn loose_inode(&self, id: InodeId) -> Option<Slot> {
         let slot = self.state.tree.find_any(id)?;
-        (self.state.tree.get(slot).parent == NO_SLOT && slot != self.state.tree.root)
+        (self.state.tree.get(slot).parent == NO_SLOT && slot != self.state.tree.root())
             .then_some(slot)
     }
 }

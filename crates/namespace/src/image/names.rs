@@ -1,6 +1,6 @@
 //! Names in an image: numbers of a table, with the kind of name in the three highest bits (`SerialNumberManager`).
 
-use crate::tree::{Permission, StringId, Strings};
+use crate::tree::{Permission, StringId};
 use crate::views::{AclEntry, AclScope, AclType, XAttr, XAttrNamespace};
 use bytes::Bytes;
 use hashbrown::HashMap;
@@ -124,13 +124,13 @@ impl NameReader {
     }
 
     /// Puts users and groups into the tree's table.
-    pub(super) fn intern(&mut self, strings: &mut Strings) {
-        self.unnamed = strings.intern("");
+    pub(super) fn intern(&mut self, mut intern: impl FnMut(&str) -> StringId) {
+        self.unnamed = intern("");
         let owners = [self.mask(NameKind::User), self.mask(NameKind::Group)];
         let of_owner =
             |id: u32| self.mask_bits == 0 || owners.contains(&Some(id & !self.low_bits()));
         let named = self.names.iter().filter(|(id, _)| of_owner(**id));
-        self.interned = named.map(|(id, name)| (*id, strings.intern(name))).collect();
+        self.interned = named.map(|(id, name)| (*id, intern(name))).collect();
     }
 
     pub(super) fn permission(&self, bits: u64) -> Permission {
@@ -188,12 +188,16 @@ mod tests {
         let (acl, compact) = (writer.acl_entry(&entry), writer.xattr(&xattr));
         let names = table.into_entries().into_iter().collect();
         let mut reader = NameReader { mask_bits: MASK_BITS, names, ..NameReader::default() };
-        let mut strings = Strings::default();
-        reader.intern(&mut strings);
+        let mut strings = Vec::new();
+        reader.intern(|name| {
+            strings.push(name.to_owned());
+            strings.len() as StringId - 1
+        });
         assert_eq!(reader.acl_entry(acl), entry);
         assert_eq!(reader.xattr(compact), Some(xattr));
         let owner = reader.permission(permission);
-        assert_eq!((strings.as_str(owner.user()), strings.as_str(owner.group())), ("u", "staff"));
+        let name = |id: StringId| strings[id as usize].as_str();
+        assert_eq!((name(owner.user()), name(owner.group())), ("u", "staff"));
         assert_eq!(owner.mode(), 0o1755);
     }
 }

@@ -82,7 +82,7 @@ impl Namespace {
     /// All inodes that can be reached, folders before what is in them.
     pub(super) fn all_slots(&self) -> Vec<Slot> {
         let mut all = Vec::with_capacity(self.state.tree.len());
-        all.push(self.state.tree.root);
+        all.push(self.state.tree.root());
         let mut at = 0;
         while let Some(slot) = all.get(at).copied() {
             if let Some(directory) = self.state.tree.get(slot).as_directory() {
@@ -95,14 +95,13 @@ impl Namespace {
 
     fn inode_message(&self, slot: Slot, names: &mut NameWriter<'_>) -> inode::INode {
         let node = self.state.tree.get(slot);
-        let strings = &self.state.tree.strings;
         let (user, group) =
-            (strings.get(node.permission.user()), strings.get(node.permission.group()));
-        let permission = names.permission(&user, &group, node.permission.mode());
+            (self.state.tree.user(node.permission), self.state.tree.group(node.permission));
+        let permission = names.permission(user, group, node.permission.mode());
         let mut message = inode::INode {
             r#type: inode::i_node::Type::File as i32,
             id: node.id.0,
-            name: Some(Bytes::copy_from_slice(node.name.as_bytes())),
+            name: Some(Bytes::copy_from_slice(self.state.tree.name(slot).as_bytes())),
             ..Default::default()
         };
         match &node.body {
@@ -115,8 +114,8 @@ impl Namespace {
                 message.symlink = Some(inode::INodeSymlink {
                     permission: Some(permission),
                     target: Some(Bytes::copy_from_slice(&link.target)),
-                    modification_time: Some(node.mtime),
-                    access_time: Some(link.atime),
+                    modification_time: Some(node.mtime()),
+                    access_time: Some(node.atime()),
                 });
             }
             Body::File(file) => {
@@ -146,8 +145,8 @@ impl Namespace {
         });
         inode::INodeFile {
             replication: Some(file.replication().into()),
-            modification_time: Some(node.mtime),
-            access_time: Some(file.atime),
+            modification_time: Some(node.mtime()),
+            access_time: Some(node.atime()),
             preferred_block_size: Some(file.block_size()),
             permission: Some(permission),
             blocks: self.stored_blocks(slot).into_iter().map(BlockProto::from).collect(),
@@ -231,7 +230,7 @@ fn folder_message(
     });
     let quotas: Vec<_> = limits.collect();
     inode::INodeDirectory {
-        modification_time: Some(node.mtime),
+        modification_time: Some(node.mtime()),
         ns_quota: Some(quota.limit.names as u64),
         ds_quota: Some(quota.limit.space as u64),
         permission: Some(permission),
@@ -239,7 +238,7 @@ fn folder_message(
         x_attrs: xattr_message(node.xattrs(), names),
         type_quotas: (!quotas.is_empty())
             .then_some(inode::QuotaByStorageTypeFeatureProto { quotas }),
-        access_time: Some(directory.atime).filter(|atime| *atime > 0),
+        access_time: Some(node.atime()).filter(|atime| *atime > 0),
     }
 }
 

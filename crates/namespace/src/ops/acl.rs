@@ -76,8 +76,8 @@ impl Namespace {
         let inode = self.state.tree.get(self.last_inode(&located)?);
         let mode = inode.permission.mode();
         Ok(AclStatus {
-            owner: self.state.tree.strings.get(inode.permission.user()),
-            group: self.state.tree.strings.get(inode.permission.group()),
+            owner: self.state.tree.user(inode.permission).clone(),
+            group: self.state.tree.group(inode.permission).clone(),
             sticky: mode & 0o1000 != 0,
             mode,
             entries: inode.acl().map(|acl| acl.to_vec()).unwrap_or_default(),

@@ -5,7 +5,7 @@ use crate::fail::{denied, invalid_path, not_found};
 use crate::limits::check_text;
 use crate::quota::space;
 use crate::resolve::{DirOp, is_exact_reserved};
-use crate::tree::{Body, Permission, Slot};
+use crate::tree::{Permission, Slot};
 use crate::{Namespace, OpContext, Result};
 use zerohop_journal::op::{SetOwner, SetPermissions, SetReplication, Times};
 use zerohop_wire::InodeId;
@@ -83,9 +83,9 @@ impl Namespace {
     /// The change of `OP_SET_OWNER`; false if nothing changed.
     pub(crate) fn change_owner(&mut self, slot: Slot, op: &SetOwner) -> bool {
         let old = self.state.tree.get(slot).permission;
-        let strings = &mut self.state.tree.strings;
-        let user = op.user.as_deref().map_or(old.user(), |name| strings.intern(name));
-        let group = op.group.as_deref().map_or(old.group(), |name| strings.intern(name));
+        let tree = &mut self.state.tree;
+        let user = op.user.as_deref().map_or(old.user(), |name| tree.intern(name));
+        let group = op.group.as_deref().map_or(old.group(), |name| tree.intern(name));
         let new = Permission::new(user, group, old.mode());
         self.state.tree.get_mut(slot).permission = new;
         new != old
@@ -133,15 +133,10 @@ impl Namespace {
     pub(crate) fn change_times(&mut self, slot: Slot, mtime: i64, atime: i64) -> bool {
         let inode = self.state.tree.get_mut(slot);
         if let Ok(mtime) = u64::try_from(mtime) {
-            inode.mtime = mtime;
+            inode.set_mtime(mtime);
         }
         if let Ok(atime) = u64::try_from(atime) {
-            match &mut inode.body {
-                Body::File(file) => file.atime = atime,
-                Body::Symlink(link) => link.atime = atime,
-                Body::Directory(directory) => directory.atime = atime,
-                Body::Free(_) => {}
-            }
+            inode.set_atime(atime);
         }
         mtime >= 0 || atime >= 0
     }

@@ -112,7 +112,7 @@ impl Namespace {
     /// What closing does to the inode and its lease.
     pub(crate) fn close_file(&mut self, slot: Slot, mtime: u64) {
         let inode = self.state.tree.get_mut(slot);
-        inode.mtime = mtime;
+        inode.set_mtime(mtime);
         let id = inode.id;
         if let Some(file) = inode.as_file_mut() {
             file.set_writer(None);
@@ -128,13 +128,13 @@ impl Namespace {
             inode_id: InodeId(0),
             path: self.edit_path(slot),
             replication: replication as i16,
-            mtime_ms: inode.mtime as i64,
+            mtime_ms: inode.mtime() as i64,
             atime_ms: inode.atime() as i64,
             block_size: block_size as i64,
             blocks: self.stored_blocks(slot),
             permissions: PermissionStatus {
-                user: self.state.tree.strings.get(inode.permission.user()),
-                group: self.state.tree.strings.get(inode.permission.group()),
+                user: self.state.tree.user(inode.permission).clone(),
+                group: self.state.tree.group(inode.permission).clone(),
                 mode: inode.permission.mode(),
             },
         }

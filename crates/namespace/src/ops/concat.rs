@@ -150,7 +150,7 @@ impl Namespace {
                 }
             }
         }
-        self.state.tree.get_mut(target).mtime = mtime;
+        self.state.tree.get_mut(target).set_mtime(mtime);
         self.folder_changed(parent, mtime);
         let after = self.usage_of(target);
         self.charge(parent, &after.less(&before));

@@ -10,11 +10,8 @@ use crate::quota::Counts;
 use crate::resolve::{
     DirOp, Located, is_exact_reserved, is_reserved, is_reserved_inodes, is_reserved_raw,
 };
-use crate::tree::{
-    self, BLOCK_SIZE_MAX, Body, File, Inode, NO_SLOT, REPLICATION_MAX, Slot, Writer,
-};
+use crate::tree::{self, BLOCK_SIZE_MAX, Body, File, Inode, REPLICATION_MAX, Slot, Writer};
 use crate::{CreateRequest, FileStatus, Namespace, OpContext, Result, acl};
-use compact_str::CompactString;
 use zerohop_journal::op::{Add, EditOp};
 use zerohop_wire::JavaException;
 
@@ -215,23 +212,17 @@ impl Namespace {
             client_name: shared(&op.client_name),
             client_machine: shared(&op.client_machine),
         };
-        let atime = op.atime_ms.max(0) as u64;
-        let file = File::new(replication, op.block_size.max(0) as u64, op.storage_policy_id, atime);
-        let mut inode = Inode {
-            id: op.inode_id,
-            parent: NO_SLOT,
-            name: CompactString::from(name),
-            permission: self.intern(&op.permissions, mode),
-            mtime: op.mtime_ms.max(0) as u64,
-            body: Body::File(file),
-        };
+        let file = File::new(replication, op.block_size.max(0) as u64, op.storage_policy_id);
+        let permission = self.intern(&op.permissions, mode);
+        let mut inode = Inode::new(op.inode_id, permission, Body::File(file))
+            .with_times(op.mtime_ms.max(0) as u64, op.atime_ms.max(0) as u64);
         inode.set_acl(acl);
         inode.set_xattrs(op.xattrs.clone());
         let holder = writer.client_name.clone();
         if let Some(file) = inode.as_file_mut() {
             file.set_writer(Some(writer));
         }
-        let slot = self.insert(parent, inode, &op.path)?;
+        let slot = self.insert(parent, inode, name, &op.path)?;
         self.state.leases.add(&holder, op.inode_id, self.now.mono_ms);
         Ok(slot)
     }

@@ -66,7 +66,7 @@ impl Namespace {
             policy::UNSPECIFIED => inherited,
             local => local,
         };
-        let name = self.state.tree.get(child).name.to_string();
+        let name = self.state.tree.name(child).to_owned();
         self.entry(ctx, child, name, policy, need_location)
     }
 

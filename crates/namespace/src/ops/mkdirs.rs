@@ -6,9 +6,8 @@ use crate::fail::{fail, not_found};
 use crate::limits::check_path_length;
 use crate::quota::Counts;
 use crate::resolve::{DirOp, Located};
-use crate::tree::{Acl, Body, Directory, Inode, NO_SLOT, Permission, Slot};
+use crate::tree::{Acl, Body, Directory, Inode, Permission, Slot};
 use crate::{Namespace, OpContext, Result};
-use compact_str::CompactString;
 use std::sync::Arc;
 use zerohop_journal::op::Mkdir;
 use zerohop_journal::types::PermissionStatus;
@@ -167,7 +166,7 @@ impl Namespace {
         parent: Slot,
         mode: u16,
     ) -> PermissionStatus {
-        let group = self.state.tree.strings.get(self.state.tree.get(parent).permission.group());
+        let group = self.state.tree.group(self.state.tree.get(parent).permission).clone();
         PermissionStatus { user: ctx.user.clone(), group, mode }
     }
 
@@ -195,31 +194,33 @@ impl Namespace {
         let body = Body::Directory(Box::new(Directory { acl, ..Directory::default() }));
         let permission = self.intern(&op.permissions, mode);
         let mtime = op.timestamp_ms.max(0) as u64;
-        let inode = Inode {
-            id: op.inode_id,
-            parent: NO_SLOT,
-            name: CompactString::from(name),
-            permission,
-            mtime,
-            body,
-        };
-        self.insert(parent, inode, &op.path)
+        let inode = Inode::new(op.inode_id, permission, body).with_times(mtime, 0);
+        self.insert(parent, inode, name, &op.path)
     }
 
     pub(crate) fn intern(&mut self, status: &PermissionStatus, mode: u16) -> Permission {
-        let strings = &mut self.state.tree.strings;
-        Permission::new(strings.intern(&status.user), strings.intern(&status.group), mode)
+        Permission::new(
+            self.state.tree.intern(&status.user),
+            self.state.tree.intern(&status.group),
+            mode,
+        )
     }
 
     /// Puts a new inode into the tree and charges the directories above for it.
-    pub(crate) fn insert(&mut self, parent: Slot, inode: Inode, path: &str) -> Result<Slot> {
-        let (id, mtime) = (inode.id, inode.mtime);
+    pub(crate) fn insert(
+        &mut self,
+        parent: Slot,
+        inode: Inode,
+        name: &str,
+        path: &str,
+    ) -> Result<Slot> {
+        let (id, mtime) = (inode.id, inode.mtime());
         if self.state.tree.find_any(id).is_some() {
             return Err(inconsistent(format!(
                 "inode {id} is already there, for {path} it is to be added again"
             )));
         }
-        let slot = self.state.tree.add(inode);
+        let slot = self.state.tree.add(inode, name);
         if !self.state.tree.attach(parent, slot) {
             self.state.tree.free(slot);
             return Err(inconsistent(format!("{path} is already there or above it is no folder")));

@@ -49,7 +49,7 @@ impl Namespace {
 
     /// Limits on a folder's new child (`FSDirectory.addLastINode`).
     fn check_new_child(&self, folder: Slot, name: &str, folder_path: &str) -> Result<()> {
-        if folder == self.state.tree.root && name == ".reserved" {
+        if folder == self.state.tree.root() && name == ".reserved" {
             return crate::fail::illegal(format!(
                 "File name \"{name}\" is reserved and cannot be created. If this is during upgrade change the name of \
                  the existing file or directory to another name before upgrading to the new release."
@@ -100,7 +100,7 @@ impl Namespace {
     /// A folder's time only moves forward when its list changes.
     pub(crate) fn folder_changed(&mut self, folder: Slot, mtime: u64) {
         let inode = self.state.tree.get_mut(folder);
-        inode.mtime = inode.mtime.max(mtime);
+        inode.set_mtime(inode.mtime().max(mtime));
     }
 
     fn is_non_empty_folder(&self, slot: Option<Slot>) -> bool {

@@ -114,7 +114,7 @@ impl Namespace {
             .and_then(|directory| directory.quota.as_deref().copied());
         let limit = quota.unwrap_or(Quota::unlimited()).limit;
         // The root's largest value would be read as "leave it": the log says that it is cleared.
-        let root_unlimited = slot == self.state.tree.root && limit.names == QUOTA_DONT_SET;
+        let root_unlimited = slot == self.state.tree.root() && limit.names == QUOTA_DONT_SET;
         let names = if root_unlimited { QUOTA_RESET } else { limit.names };
         match kind {
             None => SetQuota { path, ns_quota: names, ds_quota: limit.space }.into(),
@@ -135,7 +135,7 @@ impl Namespace {
         space: i64,
         kind: Option<StorageType>,
     ) -> bool {
-        let is_root = slot == self.state.tree.root;
+        let is_root = slot == self.state.tree.root();
         let old = self
             .state
             .tree

@@ -6,7 +6,6 @@ use crate::limits::check_path_length;
 use crate::resolve::{DirOp, Located, is_exact_reserved};
 use crate::tree::{Body, Slot};
 use crate::{Namespace, OpContext, RenameOptions, Result};
-use compact_str::CompactString;
 use std::borrow::Cow;
 use zerohop_journal::op::{Rename, RenameOld};
 use zerohop_wire::JavaException;
@@ -217,7 +216,8 @@ impl Namespace {
                 format!("Parent path is not a directory: {} {}", to.parent_path(), to.name());
             return fail(JavaException::FileAlreadyExists, message);
         }
-        if to.name() == ".snapshot" || (parent == self.state.tree.root && to.name() == ".reserved")
+        if to.name() == ".snapshot"
+            || (parent == self.state.tree.root() && to.name() == ".reserved")
         {
             self.check_new_child(parent, to.name(), to.parent_path())?;
         }
@@ -242,7 +242,7 @@ impl Namespace {
     fn move_inode(&mut self, src: Slot, parent: Slot, name: &str, mtime: u64) {
         let old = self.state.tree.get(src).parent;
         self.state.tree.detach(src);
-        self.state.tree.get_mut(src).name = CompactString::from(name);
+        self.state.tree.rename(src, name);
         self.state.tree.attach(parent, src);
         if old != parent {
             let usage = self.usage_of(src);

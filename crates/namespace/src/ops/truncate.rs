@@ -136,7 +136,7 @@ impl Namespace {
             return Err(inconsistent(format!("{} is only {kept_len} bytes long", op.path)));
         }
         self.keep_blocks(slot, kept.len());
-        self.state.tree.get_mut(slot).mtime = op.timestamp_ms.max(0) as u64;
+        self.state.tree.get_mut(slot).set_mtime(op.timestamp_ms.max(0) as u64);
         if kept_len == new_len {
             return Ok(true);
         }

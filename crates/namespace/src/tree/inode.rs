@@ -1,13 +1,14 @@
 //! One inode in memory.
 //!
-//! A file with one block takes the 96 bytes of [`Inode`], 4 to 8 in its folder's list and about 8 in the id index;
-//! what few inodes have (ACL, attributes, a writer) hangs on one pointer.
+//! A file with one block and a name of up to 15 bytes takes the 72 bytes of [`Inode`], 4 to 6 in its directory's list and
+//! 4 in the id index. What few inodes have (ACL, attributes, a writer) hangs on one pointer.
 
 use super::children::Children;
+use super::names::Name;
 use super::strings::StringId;
 use super::usage::Usage;
+use crate::packed::U48;
 use crate::views::{AclEntry, XAttr};
-use compact_str::CompactString;
 use std::sync::Arc;
 use zerohop_wire::{BlockId, InodeId};
 
@@ -43,14 +44,17 @@ impl Permission {
     }
 }
 
-/// A file, folder or link.
+/// A file, directory or link.
 #[derive(Debug)]
 pub(crate) struct Inode {
     pub id: InodeId,
     pub parent: Slot,
-    pub name: CompactString,
+    /// The bytes are the tree's matter: [`super::Tree::name`].
+    pub(super) name: Name,
     pub permission: Permission,
-    pub mtime: u64,
+    mtime: U48,
+    /// Of a directory 0 until `setTimes` says otherwise: reads of a directory do not count.
+    atime: U48,
     pub body: Body,
 }
 
@@ -70,8 +74,6 @@ pub(crate) type Acl = Arc<[AclEntry]>;
 #[derive(Debug, Default)]
 pub(crate) struct Directory {
     pub children: Children,
-    /// 0 until `setTimes` says otherwise: reads of a directory do not count.
-    pub atime: u64,
     /// The sum over all that is below, the directory itself left out.
     pub below: Usage,
     pub quota: Option<Box<crate::quota::Quota>>,
@@ -82,23 +84,26 @@ pub(crate) struct Directory {
 #[derive(Debug)]
 pub(crate) struct Symlink {
     pub target: Vec<u8>,
-    pub atime: u64,
 }
 
 #[derive(Debug)]
 pub(crate) struct File {
-    pub atime: u64,
     header: u64,
     pub blocks: Blocks,
-    pub extra: Option<Box<FileExtra>>,
 }
 
 /// What few files have.
 #[derive(Debug, Default)]
-pub(crate) struct FileExtra {
-    pub acl: Option<Acl>,
-    pub xattrs: Vec<XAttr>,
-    pub writer: Option<Writer>,
+struct FileExtra {
+    acl: Option<Acl>,
+    xattrs: Vec<XAttr>,
+    writer: Option<Writer>,
+}
+
+impl FileExtra {
+    fn is_empty(&self) -> bool {
+        self.acl.is_none() && self.xattrs.is_empty() && self.writer.is_none()
+    }
 }
 
 /// Who has a file open for writing (`FileUnderConstructionFeature`).
@@ -118,11 +123,11 @@ pub(crate) const REPLICATION_MAX: u16 = (1 << 11) - 1;
 
 impl File {
     /// What is above [`BLOCK_SIZE_MAX`] or twice [`REPLICATION_MAX`] does not fit and is cut: operations refuse it before.
-    pub(crate) fn new(replication: u16, block_size: u64, storage_policy: u8, atime: u64) -> Self {
+    pub(crate) fn new(replication: u16, block_size: u64, storage_policy: u8) -> Self {
         let header = u64::from(storage_policy & 0xf) << (BLOCK_SIZE_BITS + REPLICATION_BITS)
             | u64::from(replication & 0xfff) << BLOCK_SIZE_BITS
             | block_size & BLOCK_SIZE_MAX;
-        Self { atime, header, blocks: Blocks::None, extra: None }
+        Self { header, blocks: Blocks(Content::None) }
     }
 
     pub(crate) fn block_size(&self) -> u64 {
@@ -148,7 +153,7 @@ impl File {
     }
 
     pub(crate) fn writer(&self) -> Option<&Writer> {
-        self.extra.as_ref()?.writer.as_ref()
+        self.blocks.extra()?.writer.as_ref()
     }
 
     pub(crate) fn is_open(&self) -> bool {
@@ -156,48 +161,42 @@ impl File {
     }
 
     pub(crate) fn set_writer(&mut self, writer: Option<Writer>) {
-        if writer.is_some() || self.extra.is_some() {
-            self.extra.get_or_insert_default().writer = writer;
-            self.shed_extra();
-        }
-    }
-
-    /// Gives the pointer's memory back when nothing hangs on it.
-    pub(crate) fn shed_extra(&mut self) {
-        if let Some(extra) = &self.extra
-            && extra.acl.is_none()
-            && extra.xattrs.is_empty()
-            && extra.writer.is_none()
-        {
-            self.extra = None;
-        }
+        self.blocks.change_extra(writer.is_some(), |extra| extra.writer = writer);
     }
 }
 
-/// Ids of a file's blocks; stamps and lengths are the block manager's.
-#[derive(Debug, Default)]
-pub(crate) enum Blocks {
-    #[default]
+/// Ids of a file's blocks (stamps and lengths are the block manager's), and what few files have: the two share one word.
+#[derive(Debug)]
+pub(crate) struct Blocks(Content);
+
+#[derive(Debug)]
+enum Content {
     None,
     One([BlockId; 1]),
-    #[allow(clippy::box_collection)] // a Vec in place would make every inode 16 bytes larger
-    Many(Box<Vec<BlockId>>),
+    /// Several blocks, or anything extra.
+    Boxed(Box<Contents>),
+}
+
+#[derive(Debug)]
+struct Contents {
+    blocks: Vec<BlockId>,
+    extra: FileExtra,
 }
 
 impl Blocks {
     pub(crate) fn as_slice(&self) -> &[BlockId] {
-        match self {
-            Self::None => &[],
-            Self::One(one) => one,
-            Self::Many(many) => many,
+        match &self.0 {
+            Content::None => &[],
+            Content::One(one) => one,
+            Content::Boxed(contents) => &contents.blocks,
         }
     }
 
     pub(crate) fn push(&mut self, block: BlockId) {
-        match self {
-            Self::None => *self = Self::One([block]),
-            Self::One(one) => *self = Self::Many(Box::new(vec![one[0], block])),
-            Self::Many(many) => many.push(block),
+        match &mut self.0 {
+            Content::None => self.0 = Content::One([block]),
+            Content::One(_) => self.boxed().blocks.push(block),
+            Content::Boxed(contents) => contents.blocks.push(block),
         }
     }
 
@@ -210,24 +209,87 @@ impl Blocks {
     }
 
     pub(crate) fn truncate(&mut self, len: usize) {
-        if len < self.as_slice().len() {
-            *self = self.as_slice()[..len].iter().copied().collect();
+        match &mut self.0 {
+            Content::One(_) if len == 0 => self.0 = Content::None,
+            Content::Boxed(contents) => {
+                contents.blocks.truncate(len);
+                self.shed();
+            }
+            _ => {}
         }
     }
-}
 
-impl FromIterator<BlockId> for Blocks {
-    fn from_iter<I: IntoIterator<Item = BlockId>>(blocks: I) -> Self {
-        let all: Vec<BlockId> = blocks.into_iter().collect();
-        match all.as_slice() {
-            [] => Self::None,
-            [one] => Self::One([*one]),
-            _ => Self::Many(Box::new(all)),
+    fn extra(&self) -> Option<&FileExtra> {
+        match &self.0 {
+            Content::Boxed(contents) => Some(&contents.extra),
+            _ => None,
+        }
+    }
+
+    /// Changes what few files have; without `is_set` only where there is something.
+    fn change_extra(&mut self, is_set: bool, change: impl FnOnce(&mut FileExtra)) {
+        if is_set || self.extra().is_some() {
+            change(&mut self.boxed().extra);
+            self.shed();
+        }
+    }
+
+    fn boxed(&mut self) -> &mut Contents {
+        if !matches!(self.0, Content::Boxed(_)) {
+            let contents =
+                Contents { blocks: self.as_slice().to_vec(), extra: FileExtra::default() };
+            self.0 = Content::Boxed(Box::new(contents));
+        }
+        match &mut self.0 {
+            Content::Boxed(contents) => contents,
+            _ => unreachable!("the content was boxed above"),
+        }
+    }
+
+    /// Gives the box back when nothing needs it.
+    fn shed(&mut self) {
+        if let Content::Boxed(contents) = &self.0
+            && contents.extra.is_empty()
+        {
+            match *contents.blocks.as_slice() {
+                [] => self.0 = Content::None,
+                [one] => self.0 = Content::One([one]),
+                _ => {}
+            }
         }
     }
 }
 
 impl Inode {
+    /// An inode that is in no directory yet; its name is given to [`super::Tree::add`].
+    pub(crate) fn new(id: InodeId, permission: Permission, body: Body) -> Self {
+        let (name, mtime, atime) = Default::default();
+        Self { id, parent: NO_SLOT, name, permission, mtime, atime, body }
+    }
+
+    /// The same with its times; milliseconds since 1970, after the year 10889 cut to it.
+    pub(crate) fn with_times(mut self, mtime: u64, atime: u64) -> Self {
+        self.set_mtime(mtime);
+        self.set_atime(atime);
+        self
+    }
+
+    pub(crate) fn mtime(&self) -> u64 {
+        self.mtime.get()
+    }
+
+    pub(crate) fn set_mtime(&mut self, mtime: u64) {
+        self.mtime = U48::saturating(mtime);
+    }
+
+    pub(crate) fn atime(&self) -> u64 {
+        self.atime.get()
+    }
+
+    pub(crate) fn set_atime(&mut self, atime: u64) {
+        self.atime = U48::saturating(atime);
+    }
+
     pub(crate) fn is_directory(&self) -> bool {
         matches!(self.body, Body::Directory(_))
     }
@@ -263,7 +325,7 @@ impl Inode {
     pub(crate) fn acl(&self) -> Option<&Acl> {
         match &self.body {
             Body::Directory(directory) => directory.acl.as_ref(),
-            Body::File(file) => file.extra.as_ref()?.acl.as_ref(),
+            Body::File(file) => file.blocks.extra()?.acl.as_ref(),
             _ => None,
         }
     }
@@ -271,9 +333,8 @@ impl Inode {
     pub(crate) fn set_acl(&mut self, acl: Option<Acl>) {
         match &mut self.body {
             Body::Directory(directory) => directory.acl = acl,
-            Body::File(file) if acl.is_some() || file.extra.is_some() => {
-                file.extra.get_or_insert_default().acl = acl;
-                file.shed_extra();
+            Body::File(file) => {
+                file.blocks.change_extra(acl.is_some(), |extra| extra.acl = acl);
             }
             _ => {}
         }
@@ -282,7 +343,7 @@ impl Inode {
     pub(crate) fn xattrs(&self) -> &[XAttr] {
         match &self.body {
             Body::Directory(directory) => &directory.xattrs,
-            Body::File(file) => file.extra.as_ref().map_or(&[], |extra| &extra.xattrs),
+            Body::File(file) => file.blocks.extra().map_or(&[], |extra| &extra.xattrs),
             _ => &[],
         }
     }
@@ -290,20 +351,10 @@ impl Inode {
     pub(crate) fn set_xattrs(&mut self, xattrs: Vec<XAttr>) {
         match &mut self.body {
             Body::Directory(directory) => directory.xattrs = xattrs,
-            Body::File(file) if !xattrs.is_empty() || file.extra.is_some() => {
-                file.extra.get_or_insert_default().xattrs = xattrs;
-                file.shed_extra();
+            Body::File(file) => {
+                file.blocks.change_extra(!xattrs.is_empty(), |extra| extra.xattrs = xattrs);
             }
             _ => {}
-        }
-    }
-
-    pub(crate) fn atime(&self) -> u64 {
-        match &self.body {
-            Body::Directory(directory) => directory.atime,
-            Body::File(file) => file.atime,
-            Body::Symlink(link) => link.atime,
-            Body::Free(_) => 0,
         }
     }
 }
@@ -314,17 +365,47 @@ mod tests {
 
     #[test]
     fn an_inode_stays_within_its_budget() {
-        assert!(size_of::<Inode>() <= 96, "{}", size_of::<Inode>());
+        assert!(size_of::<Inode>() <= 72, "{}", size_of::<Inode>());
     }
 
     #[test]
     fn a_file_header_keeps_its_three_parts_apart() {
-        let mut file = File::new(3, 128 << 20, 7, 0);
+        let mut file = File::new(3, 128 << 20, 7);
         file.set_replication(512);
         file.set_storage_policy(12);
         assert_eq!(
             (file.replication(), file.block_size(), file.storage_policy()),
             (512, 128 << 20, 12)
         );
+    }
+
+    #[test]
+    fn what_few_files_have_takes_a_box_only_while_it_is_there() {
+        let mut file = File::new(1, 1, 0);
+        let is_boxed = |file: &File| matches!(file.blocks.0, Content::Boxed(_));
+        let ids = |file: &File| file.blocks.as_slice().iter().map(|id| id.0).collect::<Vec<_>>();
+        file.set_writer(None);
+        assert!(!is_boxed(&file));
+        file.set_writer(Some(Writer { client_name: "c".into(), client_machine: "m".into() }));
+        assert!(is_boxed(&file) && file.is_open());
+        (1..=3).for_each(|id| file.blocks.push(BlockId(id)));
+        assert_eq!(file.blocks.penultimate(), Some(BlockId(2)));
+        file.set_writer(None);
+        assert!(is_boxed(&file) && !file.is_open());
+        file.blocks.truncate(1);
+        assert!(!is_boxed(&file));
+        assert_eq!(ids(&file), [1]);
+        file.blocks.truncate(5);
+        file.blocks.push(BlockId(4));
+        assert_eq!(ids(&file), [1, 4]);
+        file.blocks.truncate(0);
+        assert!(!is_boxed(&file) && file.blocks.last().is_none());
+    }
+
+    #[test]
+    fn times_are_kept_to_the_year_10889() {
+        let root = Inode::new(InodeId::ROOT, Permission::default(), Body::Free(NO_SLOT));
+        let inode = root.with_times(U48::MAX, u64::MAX);
+        assert_eq!((inode.mtime(), inode.atime()), (U48::MAX, U48::MAX));
     }
 }

@@ -1,7 +1,8 @@
-//! The tree of inodes: an arena, an index by id, and folders that list slots in name order.
+//! The tree of inodes: an arena, an index by id, and directories that list slots in name order.
 
 mod children;
 mod inode;
+mod names;
 mod path;
 mod strings;
 mod usage;
@@ -11,42 +12,28 @@ pub(crate) use inode::{
     Symlink, Writer,
 };
 pub(crate) use path::{canonical, components, is_valid_name};
-pub(crate) use strings::{StringId, Strings};
+pub(crate) use strings::StringId;
 pub(crate) use usage::Usage;
 
-use crate::index::Index;
+use crate::id_index::IdIndex;
 use crate::pages::Pages;
-use compact_str::CompactString;
+use names::Names;
 use std::cmp::Ordering;
+use std::sync::Arc;
+use strings::Strings;
 use zerohop_wire::InodeId;
 
 /// All inodes.
 pub(crate) struct Tree {
     inodes: Pages<Inode>,
     free: Slot,
-    index: Index,
-    pub strings: Strings,
-    pub root: Slot,
+    index: IdIndex,
+    names: Names,
+    strings: Strings,
+    root: Slot,
     /// How often an inode was looked at: tests count work, not time.
     #[cfg(test)]
     pub looks: std::sync::atomic::AtomicUsize,
-}
-
-fn hash(id: InodeId) -> u64 {
-    // Ids are sequential: multiply and fold, so that both ends of the word differ.
-    let mixed = id.0.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    mixed ^ mixed >> 32
-}
-
-/// Names as Hadoop orders them: byte by byte, bytes signed.
-pub(crate) fn compare_names(left: &[u8], right: &[u8]) -> Ordering {
-    // A loop of its own: names are short, and a search makes a dozen of these.
-    for (left, right) in left.iter().zip(right) {
-        if left != right {
-            return (*left as i8).cmp(&(*right as i8));
-        }
-    }
-    left.len().cmp(&right.len())
 }
 
 impl Tree {
@@ -57,7 +44,8 @@ impl Tree {
         let mut tree = Self {
             inodes: Pages::default(),
             free: NO_SLOT,
-            index: Index::default(),
+            index: IdIndex::default(),
+            names: Names::default(),
             strings,
             root: NO_SLOT,
             #[cfg(test)]
@@ -65,15 +53,40 @@ impl Tree {
         };
         let quota = Some(Box::new(crate::quota::Quota::of_root()));
         let directory = Directory { quota, ..Directory::default() };
-        tree.root = tree.add(Inode {
-            id: InodeId::ROOT,
-            parent: NO_SLOT,
-            name: CompactString::const_new(""),
-            permission,
-            mtime: 0,
-            body: Body::Directory(Box::new(directory)),
-        });
+        let body = Body::Directory(Box::new(directory));
+        tree.root = tree.add(Inode::new(InodeId::ROOT, permission, body), "");
         tree
+    }
+
+    pub(crate) fn root(&self) -> Slot {
+        self.root
+    }
+
+    /// The number of a user or group in [`Permission`].
+    pub(crate) fn intern(&mut self, name: &str) -> StringId {
+        self.strings.intern(name)
+    }
+
+    /// The user of a permission.
+    pub(crate) fn user(&self, permission: Permission) -> &Arc<str> {
+        self.strings.get(permission.user())
+    }
+
+    /// The group of a permission.
+    pub(crate) fn group(&self, permission: Permission) -> &Arc<str> {
+        self.strings.get(permission.group())
+    }
+
+    /// An inode's name; empty for the root.
+    pub(crate) fn name(&self, slot: Slot) -> &str {
+        std::str::from_utf8(self.names.get(&self.get(slot).name)).unwrap_or_default()
+    }
+
+    /// Gives an inode that no directory lists another name.
+    pub(crate) fn rename(&mut self, slot: Slot, name: &str) {
+        let name = self.names.add(name.as_bytes());
+        let old = std::mem::replace(&mut self.get_mut(slot).name, name);
+        self.names.remove(old);
     }
 
     pub(crate) fn get(&self, slot: Slot) -> &Inode {
@@ -91,9 +104,10 @@ impl Tree {
         self.index.len()
     }
 
-    /// Stores an inode that no folder lists yet.
-    pub(crate) fn add(&mut self, inode: Inode) -> Slot {
+    /// Stores an inode that no directory lists yet, under an id that is not in the tree.
+    pub(crate) fn add(&mut self, mut inode: Inode, name: &str) -> Slot {
         let id = inode.id;
+        inode.name = self.names.add(name.as_bytes());
         let slot = if self.free == NO_SLOT {
             self.inodes.push(inode) as Slot
         } else {
@@ -104,31 +118,23 @@ impl Tree {
             *self.get_mut(slot) = inode;
             slot
         };
-        let inodes = &self.inodes;
-        let id_of = |slot: Slot| inodes.get(slot as usize).map_or(InodeId(0), |inode| inode.id);
-        self.index.insert(hash(id), slot, |slot| hash(id_of(slot)));
+        self.index.insert(id.0, slot);
         slot
     }
 
-    /// Frees a slot that no folder lists any more; gives back what was in it.
+    /// Frees a slot that no directory lists any more; gives back what was in it.
     pub(crate) fn free(&mut self, slot: Slot) -> Inode {
-        let id = self.get(slot).id;
-        self.index.remove(hash(id), slot);
-        let empty = Inode {
-            id: InodeId(0),
-            parent: NO_SLOT,
-            name: CompactString::const_new(""),
-            permission: Permission::default(),
-            mtime: 0,
-            body: Body::Free(self.free),
-        };
+        let empty = Inode::new(InodeId(0), Permission::default(), Body::Free(self.free));
         self.free = slot;
-        std::mem::replace(self.get_mut(slot), empty)
+        let mut inode = std::mem::replace(self.get_mut(slot), empty);
+        self.index.remove(inode.id.0);
+        self.names.remove(std::mem::take(&mut inode.name));
+        inode
     }
 
     /// The inode of an id, also one in a subtree that was taken out of the tree.
     pub(crate) fn find_any(&self, id: InodeId) -> Option<Slot> {
-        self.index.find(hash(id), |slot| self.get(slot).id == id)
+        self.index.get(id.0)
     }
 
     /// The inode of an id if the root can be reached from it.
@@ -147,14 +153,18 @@ impl Tree {
         })
     }
 
-    /// A folder's child of a name.
+    /// A directory's child of a name.
     pub(crate) fn child(&self, folder: Slot, name: &str) -> Option<Slot> {
         let directory = self.get(folder).as_directory()?;
         directory.children.search(|child| self.compare(child, name.as_bytes())).ok()
     }
 
+    fn name_bytes(&self, slot: Slot) -> &[u8] {
+        self.names.get(&self.get(slot).name)
+    }
+
     fn compare(&self, child: Slot, name: &[u8]) -> Ordering {
-        compare_names(self.get(child).name.as_bytes(), name)
+        self.names.compare(&self.get(child).name, name)
     }
 
     /// The children that come after a name, and how many those are.
@@ -166,12 +176,11 @@ impl Tree {
         directory.children.after(|child| self.compare(child, start))
     }
 
-    /// Lists an inode in a folder under the name it has; false if the name is taken or the folder is none.
+    /// Lists an inode in a directory under the name it has; false if the name is taken or it is no directory.
     pub(crate) fn attach(&mut self, folder: Slot, slot: Slot) -> bool {
         let Some(directory) = self.get(folder).as_directory() else { return false };
-        let name = &self.get(slot).name;
-        let Err(place) = directory.children.search(|child| self.compare(child, name.as_bytes()))
-        else {
+        let name = self.name_bytes(slot);
+        let Err(place) = directory.children.search(|child| self.compare(child, name)) else {
             return false;
         };
         if let Some(directory) = self.get_mut(folder).as_directory_mut() {
@@ -181,10 +190,10 @@ impl Tree {
         true
     }
 
-    /// Appends an inode to a folder whose last child sorts before it (images are written in order); else as `attach`.
+    /// Appends an inode to a directory whose last child sorts before it (images are written in order); else as `attach`.
     pub(crate) fn attach_last(&mut self, folder: Slot, slot: Slot) -> bool {
         let Some(directory) = self.get(folder).as_directory() else { return false };
-        let name = self.get(slot).name.as_bytes();
+        let name = self.name_bytes(slot);
         let ordered = directory.children.last().is_none_or(|last| self.compare(last, name).is_lt());
         if !ordered {
             return self.attach(folder, slot);
@@ -196,18 +205,17 @@ impl Tree {
         true
     }
 
-    /// Takes an inode out of its folder's list.
+    /// Takes an inode out of its directory's list.
     pub(crate) fn detach(&mut self, slot: Slot) {
         let parent = self.get(slot).parent;
         if parent == NO_SLOT {
             return;
         }
-        let name = self.get(slot).name.clone();
         let mut children = match self.get_mut(parent).as_directory_mut() {
             Some(directory) => std::mem::take(&mut directory.children),
             None => return,
         };
-        children.remove(|child| self.compare(child, name.as_bytes()));
+        children.remove(|child| self.compare(child, self.name_bytes(slot)));
         if let Some(directory) = self.get_mut(parent).as_directory_mut() {
             directory.children = children;
         }
@@ -224,7 +232,7 @@ impl Tree {
         let mut path = String::with_capacity(64);
         for slot in nodes.filter(|slot| *slot != self.root) {
             path.push('/');
-            path.push_str(&self.get(slot).name);
+            path.push_str(self.name(slot));
         }
         if path.is_empty() {
             path.push('/');

@@ -7,10 +7,16 @@ use std::sync::Arc;
 pub(crate) type StringId = u32;
 
 /// The table; numbers are never given back (there are few users and groups).
-#[derive(Default)]
 pub(crate) struct Strings {
+    none: Arc<str>,
     names: Vec<Arc<str>>,
     ids: HashMap<Arc<str>, StringId>,
+}
+
+impl Default for Strings {
+    fn default() -> Self {
+        Self { none: "".into(), names: Vec::new(), ids: HashMap::new() }
+    }
 }
 
 impl Strings {
@@ -27,11 +33,7 @@ impl Strings {
     }
 
     /// The name of a number this table gave.
-    pub(crate) fn get(&self, id: StringId) -> Arc<str> {
-        self.names.get(id as usize).cloned().unwrap_or_else(|| "".into())
-    }
-
-    pub(crate) fn as_str(&self, id: StringId) -> &str {
-        self.names.get(id as usize).map_or("", |name| name)
+    pub(crate) fn get(&self, id: StringId) -> &Arc<str> {
+        self.names.get(id as usize).unwrap_or(&self.none)
     }
 }
