@@ -1,8 +1,11 @@
 //! The audit log: one line an operation, in Hadoop's format. Off unless somebody listens to its target.
 
+use crate::core::Core;
 use std::fmt::Write;
+use std::net::IpAddr;
 use zerohop_conf::{Conf, ConfError, keys};
-use zerohop_transport::rpc::server::{CallContext, CallerContext};
+use zerohop_transport::rpc::server::CallerContext;
+use zerohop_wire::{JavaException, RemoteException};
 
 /// The target to switch on: the name of Hadoop's logger.
 pub const TARGET: &str = "org.apache.hadoop.hdfs.server.namenode.FSNamesystem.audit";
@@ -29,9 +32,16 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Whether anybody listens.
-pub(crate) fn is_on() -> bool {
-    tracing::enabled!(target: TARGET, tracing::Level::INFO)
+/// Who called, and how.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin<'a> {
+    pub(crate) user: &'a str,
+    /// The user who sent the call, where that is a proxy for `user`.
+    pub(crate) real_user: Option<&'a str>,
+    pub(crate) address: IpAddr,
+    /// `rpc` or `webhdfs`.
+    pub(crate) protocol: &'static str,
+    pub(crate) context: Option<&'a CallerContext>,
 }
 
 /// How much is kept of what clients say about themselves; nothing unless `hadoop.caller.context.enabled`.
@@ -71,29 +81,40 @@ impl CallerLimits {
     }
 }
 
-pub(crate) fn log(limits: CallerLimits, context: &CallContext, allowed: bool, line: Line<'_>) {
-    if line.cmd.is_empty() {
+/// Writes the line of a call that has ended, if the audit log is on and the call is one that is audited.
+pub(crate) fn log<R>(
+    core: &Core,
+    origin: &Option<Origin<'_>>,
+    outcome: &Result<R, RemoteException>,
+    line: Line<'_>,
+) {
+    let Some(origin) = origin.as_ref().filter(|_| !line.cmd.is_empty()) else { return };
+    if !tracing::enabled!(target: TARGET, tracing::Level::INFO) {
         return;
     }
-    tracing::info!(target: TARGET, "{}", text(limits, context, allowed, line));
+    let is_denied =
+        matches!(outcome, Err(error) if error.class == JavaException::AccessControl.class());
+    let text = text(core.settings.audited_callers, origin, !is_denied, line);
+    tracing::info!(target: TARGET, "{text}");
 }
 
-fn text(limits: CallerLimits, context: &CallContext, allowed: bool, line: Line<'_>) -> String {
+fn text(limits: CallerLimits, origin: &Origin<'_>, allowed: bool, line: Line<'_>) -> String {
     let path = |path: Option<&str>| path.map_or_else(|| "null".to_owned(), escaped);
-    let user = without_controls(&context.user);
-    let user = match &context.real_user {
+    let user = without_controls(origin.user);
+    let user = match origin.real_user {
         Some(real) => {
             format!("{user} (auth:PROXY) via {} (auth:SIMPLE)", without_controls(real))
         }
         None => format!("{user} (auth:SIMPLE)"),
     };
     format!(
-        "allowed={allowed}\tugi={user}\tip=/{}\tcmd={}\tsrc={}\tdst={}\tperm=null\tproto=rpc{}",
-        context.remote.ip(),
+        "allowed={allowed}\tugi={user}\tip=/{}\tcmd={}\tsrc={}\tdst={}\tperm=null\tproto={}{}",
+        origin.address,
         line.cmd,
         path(line.src),
         path(line.dst),
-        limits.text(context.caller_context.as_ref()),
+        origin.protocol,
+        limits.text(origin.context),
     )
 }
 
@@ -140,30 +161,24 @@ mod tests {
     use super::*;
     use bytes::Bytes;
 
-    fn context(user: &str, caller: &str, signature: &'static [u8]) -> CallContext {
-        CallContext {
-            user: user.into(),
-            real_user: None,
-            client_id: Bytes::new(),
-            call_id: 1,
-            retry_count: 0,
-            remote: ([127, 0, 0, 1], 9).into(),
-            host: "127.0.0.1".into(),
-            caller_context: Some(CallerContext {
-                context: caller.into(),
-                signature: Some(Bytes::from_static(signature)),
-            }),
-            connection_protocol: "".into(),
-        }
+    fn context(text: &str, signature: &'static [u8]) -> CallerContext {
+        CallerContext { context: text.into(), signature: Some(Bytes::from_static(signature)) }
     }
 
     #[test]
     fn nothing_a_client_sends_begins_a_line_or_a_field() {
-        let context = context("eve\nallowed=true", "job\tproto=rpc", b"");
+        let context = context("job\tproto=rpc", b"");
+        let origin = Origin {
+            user: "eve\nallowed=true",
+            real_user: None,
+            address: [127, 0, 0, 1].into(),
+            protocol: "rpc",
+            context: Some(&context),
+        };
         let limits = CallerLimits { enabled: true, context_max: 128, signature_max: 40 };
         let line =
             Line::paths("rename", "/a\nallowed=true\tugi=\"root\"", "/b\\c\u{e9}\u{1f600}\u{1}");
-        let text = text(limits, &context, false, line);
+        let text = text(limits, &origin, false, line);
         assert_eq!(
             text,
             "allowed=false\tugi=eve\\nallowed=true (auth:SIMPLE)\tip=/127.0.0.1\tcmd=rename\
@@ -177,7 +192,7 @@ mod tests {
         let mut conf = Conf::new();
         let text = |conf: &Conf, signature| {
             let limits = CallerLimits::from_conf(conf).unwrap();
-            limits.text(context("u", "0123456789", signature).caller_context.as_ref())
+            limits.text(Some(&context("0123456789", signature)))
         };
         assert_eq!(text(&conf, b"s"), "");
         conf.set("hadoop.caller.context.enabled", "true");

@@ -2,12 +2,10 @@
 
 use crate::checkpoints::Checkpoints;
 use crate::clock::Clock;
-use crate::convert;
 use crate::hosts::Hosts;
 use crate::identity::Identity;
-use crate::message::encode;
 use crate::racks::Racks;
-use crate::retry::{CallKey, Known, RetryCache};
+use crate::retry::{CallKey, Remember, RetryCache};
 use crate::salvage::Salvage;
 use crate::settings::Settings;
 use crate::storage::{EditLog, NameStorage, Ticket};
@@ -19,7 +17,6 @@ use tokio::sync::Semaphore;
 use zerohop_conf::Conf;
 use zerohop_namespace::{Namespace, OpContext};
 use zerohop_transport::groups::{GroupList, Groups};
-use zerohop_transport::rpc::server::CallContext;
 use zerohop_wire::{JavaException, RemoteException};
 
 /// Checks of the tree (`fsck`) at once; more wait. The threads that they run on are needed for other things.
@@ -118,57 +115,40 @@ impl Core {
         (result, ticket)
     }
 
-    /// A change that must happen once however often the call is sent: the encoded answer, and what must be synced before
-    /// it leaves. A change that found its work done may have found it done by a call whose edits are still on their way.
-    pub(crate) fn write_once(
+    /// A change that must happen once, however often the call is sent: the answer, and what must be synced before it
+    /// leaves. A change that found its work done may have found it done by a call whose edits are not synced yet.
+    pub(crate) fn write_once<R: Remember>(
         &self,
         key: Option<CallKey>,
-        change: impl FnOnce(&mut Namespace) -> Result<bytes::Bytes, RemoteException>,
-    ) -> (Result<bytes::Bytes, RemoteException>, Option<Ticket>) {
+        change: impl FnOnce(&mut Namespace) -> Result<R, RemoteException>,
+    ) -> (Result<R, RemoteException>, Option<Ticket>) {
         let mut namespace = self.namespace.write();
         abort_on_panic(CHANGING, || self.write_once_locked(&mut namespace, key, change))
     }
 
-    fn write_once_locked(
+    fn write_once_locked<R: Remember>(
         &self,
         namespace: &mut Namespace,
         key: Option<CallKey>,
-        change: impl FnOnce(&mut Namespace) -> Result<bytes::Bytes, RemoteException>,
-    ) -> (Result<bytes::Bytes, RemoteException>, Option<Ticket>) {
+        change: impl FnOnce(&mut Namespace) -> Result<R, RemoteException>,
+    ) -> (Result<R, RemoteException>, Option<Ticket>) {
         let key = key.filter(|_| self.settings.retry_cache);
-        if let Some(known) = key.and_then(|key| self.retries.lock().get(key)) {
-            let answer = match known {
-                Known::Answer(bytes) => Ok(bytes),
-                Known::Append(op) => {
-                    refresh_safe_mode(namespace);
-                    let appended = namespace.repeat_append(&op);
-                    appended.map(|answer| encode(&convert::appended(answer, &self.identity.pool)))
-                }
-            };
-            return (answer, Some(self.log.barrier()));
+        if let Some(cached) = key.and_then(|key| self.retries.lock().get(key)) {
+            refresh_safe_mode(namespace);
+            return (R::recall(cached, namespace), Some(self.log.barrier()));
         }
         let (result, ticket) = self.write_locked(namespace, change);
         let ticket = ticket.or_else(|| result.is_ok().then(|| self.log.barrier()));
-        if let (Some(key), Ok(bytes)) = (key, &result) {
-            let known = Known::Answer(bytes.clone());
-            self.retries.lock().put(key, known, self.clock.now().mono_ms);
+        if let (Some(key), Ok(answer)) = (key, &result) {
+            self.retries.lock().put(key, answer.to_cached(), self.clock.now().mono_ms);
         }
         (result, ticket)
     }
 
-    /// The caller as the namespace sees it.
-    pub(crate) fn op_context(&self, call: &CallContext, groups: GroupList) -> OpContext {
+    /// Whether a user is the superuser or in the supergroup.
+    pub(crate) fn is_superuser(&self, user: &str, groups: &GroupList) -> bool {
         let params = &self.settings.namespace_params;
-        let superuser = *call.user == *params.superuser || groups.contains(&params.supergroup);
-        OpContext {
-            user: call.user.clone(),
-            groups,
-            superuser,
-            now: self.clock.now(),
-            client_host: call.host.clone(),
-            client_id: call.client_id.as_ref().try_into().unwrap_or_default(),
-            call_id: call.call_id,
-        }
+        *user == *params.superuser || groups.contains(&params.supergroup)
     }
 
     /// Refuses everybody but the superuser and the supergroup.

@@ -27,6 +27,7 @@ mod resources;
 mod retry;
 mod rpc;
 mod salvage;
+mod service;
 mod settings;
 pub mod storage;
 mod supervise;

@@ -1,19 +1,13 @@
 //! The namespace as what images and edits are loaded into.
 
-use crate::convert;
-use crate::message::encode;
-use crate::retry::{CallKey, Known, RetryCache};
+use crate::retry::{CachedAnswer, CallKey, Remember, RetryCache};
 use crate::storage::{Replay, ReplayError, StorageInfo};
-use bytes::Bytes;
 use std::sync::Arc;
 use zerohop_journal::EditOp;
 use zerohop_journal::image::ImageReader;
 use zerohop_journal::op::Record;
 use zerohop_namespace::blocks::Now;
 use zerohop_namespace::{ImageInfo, Namespace, OpContext};
-use zerohop_proto::hdfs::{
-    AddCacheDirectiveResponseProto, CreateResponseProto, DeleteResponseProto, RenameResponseProto,
-};
 use zerohop_wire::TxId;
 
 /// Takes image and edits into the namespace; what edits tell of calls goes into the retry cache, so
@@ -21,22 +15,18 @@ use zerohop_wire::TxId;
 pub(crate) struct Loader<'a> {
     pub(crate) namespace: &'a mut Namespace,
     pub(crate) retries: &'a mut RetryCache,
-    pub(crate) pool: &'a str,
     pub(crate) now: Now,
 }
 
 impl Loader<'_> {
     /// The answer to the call that an edit came from: for each operation that is logged with the call's
     /// ids and can be carried out here.
-    fn answer(&self, op: EditOp) -> Option<Known> {
-        let bytes = match op {
-            EditOp::Append(op) => return Some(Known::Append(Arc::new(op))),
+    fn answer(&self, op: EditOp) -> Option<CachedAnswer> {
+        Some(match op {
+            EditOp::Append(op) => CachedAnswer::AppendEdit(Arc::new(op)),
             EditOp::Add(op) => self.created(&op.path)?,
-            EditOp::RenameOld(_) => encode(&RenameResponseProto { result: true }),
-            EditOp::Delete(_) => encode(&DeleteResponseProto { result: true }),
-            EditOp::AddCacheDirective(op) => {
-                encode(&AddCacheDirectiveResponseProto { id: op.directive.id })
-            }
+            EditOp::RenameOld(_) | EditOp::Delete(_) => true.to_cached(),
+            EditOp::AddCacheDirective(op) => op.directive.id.to_cached(),
             EditOp::ModifyCacheDirective(_)
             | EditOp::RemoveCacheDirective(_)
             | EditOp::AddCachePool(_)
@@ -47,16 +37,14 @@ impl Loader<'_> {
             | EditOp::UpdateBlocks(_)
             | EditOp::SetXAttr(_)
             | EditOp::RemoveXAttr(_)
-            | EditOp::Symlink(_) => Bytes::new(),
+            | EditOp::Symlink(_) => ().to_cached(),
             _ => return None,
-        };
-        Some(Known::Answer(bytes))
+        })
     }
 
-    fn created(&self, path: &str) -> Option<Bytes> {
+    fn created(&self, path: &str) -> Option<CachedAnswer> {
         let status = self.namespace.file_info(&OpContext::internal(self.now), path).ok()??;
-        let fs = Some(convert::file_status(status, self.pool));
-        Some(encode(&CreateResponseProto { fs }))
+        Some(status.to_cached())
     }
 }
 

@@ -211,7 +211,6 @@ fn load(
     let report = storage.load(&mut Loader {
         namespace: &mut namespace,
         retries: &mut retries,
-        pool: storage.info().block_pool_id.as_str(),
         now: clock.now(),
     })?;
     tracing::info!(

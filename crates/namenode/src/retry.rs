@@ -3,11 +3,12 @@
 //! It is looked at and filled under the namespace's write lock, in which every change is applied at once; so a call is
 //! either not begun or in here, never in between. The caller lets a repeated answer wait until all that was logged is synced.
 
-use bytes::Bytes;
 use hashbrown::HashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use zerohop_journal::op::Append;
+use zerohop_namespace::{FileStatus, LocatedBlock, Namespace};
+use zerohop_wire::{JavaException, RemoteException};
 
 /// Most answers kept; beyond, the oldest go before their time.
 const ENTRIES_MAX: usize = 200_000;
@@ -27,18 +28,114 @@ impl CallKey {
     }
 }
 
-/// What is known of a call that was carried out.
+/// The answer of a call that was carried out.
 #[derive(Clone, Debug)]
-pub(crate) enum Known {
-    /// Its answer, encoded.
-    Answer(Bytes),
-    /// It was an append, says the edit log: only now can it be said where the replicas are.
-    Append(Arc<Append>),
+pub(crate) enum CachedAnswer {
+    /// Success, and nothing more.
+    Done,
+    Bool(bool),
+    /// The id of a new cache directive.
+    DirectiveId(i64),
+    /// The status of a created file.
+    Created(Box<FileStatus>),
+    /// The last block and the status of a file that was opened for append.
+    Appended(Box<(Option<LocatedBlock>, FileStatus)>),
+    /// An append that the edit log tells of. Where the replicas are is known only when the call is repeated.
+    AppendEdit(Arc<Append>),
+}
+
+/// An answer that the retry cache can keep.
+pub(crate) trait Remember: Sized {
+    fn to_cached(&self) -> CachedAnswer;
+
+    /// None if the cached answer is one of another method: the client used a call id twice.
+    fn from_cached(cached: CachedAnswer) -> Option<Self>;
+
+    /// The answer to a repeated call.
+    ///
+    /// # Errors
+    /// `IOException` if the cached answer is one of another method, or if the file of an append is gone.
+    fn recall(cached: CachedAnswer, _namespace: &Namespace) -> Result<Self, RemoteException> {
+        Self::from_cached(cached).ok_or_else(of_another_method)
+    }
+}
+
+fn of_another_method() -> RemoteException {
+    JavaException::Io.with("a call with this client id and call id was another method's")
+}
+
+impl Remember for () {
+    fn to_cached(&self) -> CachedAnswer {
+        CachedAnswer::Done
+    }
+
+    fn from_cached(cached: CachedAnswer) -> Option<Self> {
+        matches!(cached, CachedAnswer::Done).then_some(())
+    }
+}
+
+impl Remember for bool {
+    fn to_cached(&self) -> CachedAnswer {
+        CachedAnswer::Bool(*self)
+    }
+
+    fn from_cached(cached: CachedAnswer) -> Option<Self> {
+        match cached {
+            CachedAnswer::Bool(answer) => Some(answer),
+            _ => None,
+        }
+    }
+}
+
+impl Remember for i64 {
+    fn to_cached(&self) -> CachedAnswer {
+        CachedAnswer::DirectiveId(*self)
+    }
+
+    fn from_cached(cached: CachedAnswer) -> Option<Self> {
+        match cached {
+            CachedAnswer::DirectiveId(id) => Some(id),
+            _ => None,
+        }
+    }
+}
+
+impl Remember for FileStatus {
+    fn to_cached(&self) -> CachedAnswer {
+        CachedAnswer::Created(Box::new(self.clone()))
+    }
+
+    fn from_cached(cached: CachedAnswer) -> Option<Self> {
+        match cached {
+            CachedAnswer::Created(status) => Some(*status),
+            _ => None,
+        }
+    }
+}
+
+impl Remember for (Option<LocatedBlock>, FileStatus) {
+    fn to_cached(&self) -> CachedAnswer {
+        CachedAnswer::Appended(Box::new(self.clone()))
+    }
+
+    fn from_cached(cached: CachedAnswer) -> Option<Self> {
+        match cached {
+            CachedAnswer::Appended(answer) => Some(*answer),
+            _ => None,
+        }
+    }
+
+    fn recall(cached: CachedAnswer, namespace: &Namespace) -> Result<Self, RemoteException> {
+        match cached {
+            CachedAnswer::AppendEdit(op) => namespace.repeat_append(&op),
+            cached => Self::from_cached(cached).ok_or_else(of_another_method),
+        }
+    }
 }
 
 /// Answers of the last minutes.
 pub(crate) struct RetryCache {
-    answers: HashMap<CallKey, Known>,
+    answers: HashMap<CallKey, CachedAnswer>,
     /// In order of age, with the instant each is forgotten.
     ages: VecDeque<(u64, CallKey)>,
     expiry_ms: u64,
@@ -49,11 +146,11 @@ impl RetryCache {
         Self { answers: HashMap::new(), ages: VecDeque::new(), expiry_ms }
     }
 
-    pub(crate) fn get(&self, key: CallKey) -> Option<Known> {
+    pub(crate) fn get(&self, key: CallKey) -> Option<CachedAnswer> {
         self.answers.get(&key).cloned()
     }
 
-    pub(crate) fn put(&mut self, key: CallKey, answer: Known, now_ms: u64) {
+    pub(crate) fn put(&mut self, key: CallKey, answer: CachedAnswer, now_ms: u64) {
         self.expire(now_ms);
         if self.answers.insert(key, answer).is_none() {
             self.ages.push_back((now_ms + self.expiry_ms, key));
@@ -74,27 +171,26 @@ impl RetryCache {
 mod tests {
     use super::*;
 
-    fn answer(text: &'static str) -> Known {
-        Known::Answer(Bytes::from_static(text.as_bytes()))
-    }
-
-    fn text(cache: &RetryCache, key: CallKey) -> Option<Bytes> {
-        match cache.get(key)? {
-            Known::Answer(bytes) => Some(bytes),
-            Known::Append(_) => None,
-        }
+    fn id(cache: &RetryCache, key: CallKey) -> Option<i64> {
+        i64::from_cached(cache.get(key)?)
     }
 
     #[test]
     fn an_answer_is_kept_for_its_time() {
         let mut cache = RetryCache::new(100);
         let (one, two) = (CallKey::new(&[1; 16], 1).unwrap(), CallKey::new(&[1; 16], 2).unwrap());
-        cache.put(one, answer("one"), 0);
-        assert_eq!(text(&cache, one).unwrap(), "one");
+        cache.put(one, 1_i64.to_cached(), 0);
+        assert_eq!(id(&cache, one), Some(1));
         assert!(cache.get(two).is_none());
-        cache.put(two, answer("two"), 100);
+        cache.put(two, 2_i64.to_cached(), 100);
         assert!(cache.get(one).is_none());
-        assert_eq!(text(&cache, two).unwrap(), "two");
+        assert_eq!(id(&cache, two), Some(2));
+    }
+
+    #[test]
+    fn an_answer_of_another_method_is_not_given() {
+        assert_eq!(bool::from_cached(1_i64.to_cached()), None);
+        assert_eq!(bool::from_cached(true.to_cached()), Some(true));
     }
 
     #[test]

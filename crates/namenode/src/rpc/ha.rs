@@ -1,9 +1,10 @@
 //! HAServiceProtocol: there is one NameNode, and it is active. As in Apache's, everybody may ask for
 //! the state, and only the superuser for anything else.
 
-use super::answer::{Call, Outcome};
+use super::answer::Call;
 use super::service::Protocol;
 use crate::core::Core;
+use crate::service::Outcome;
 use zerohop_namespace::OpContext;
 use zerohop_proto::common::{
     GetServiceStatusRequestProto, GetServiceStatusResponseProto, HaServiceStateProto,

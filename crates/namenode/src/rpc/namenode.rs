@@ -1,9 +1,10 @@
 //! NamenodeProtocol: what checkpointing nodes, the balancer and benchmarks ask.
 
-use super::answer::{Call, synced};
+use super::answer::Call;
 use super::service::Protocol;
 use crate::identity::no_block_keys;
 use crate::message::encode;
+use crate::service::synced;
 use zerohop_proto::hdfs::namenode::{
     GetBlockKeysRequestProto, GetBlockKeysResponseProto, GetBlocksRequestProto,
     GetBlocksResponseProto, GetTransactionIdRequestProto, GetTransactionIdResponseProto,

@@ -7,7 +7,10 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use zerohop_transport::rpc::server::{CallContext, Reply, RpcServer, RpcService};
 
-/// A protocol: a name and a table of methods.
+/// A method's name, and the function that answers it.
+pub(super) type Method = (&'static str, fn(Call<'_>) -> Reply);
+
+/// A protocol: a name and its methods.
 pub(super) trait Protocol: Send + Sync + 'static {
     /// Java's interface, by which clients ask for it.
     const NAME: &'static str;

@@ -17,8 +17,9 @@ fn found(check: &(BlockCheck, Option<Misplaced>)) -> u32 {
 
 impl Fsck<'_> {
     pub(super) fn file(&mut self, path: &str, status: &FileStatus) -> Result<(), RemoteException> {
+        let op = self.service.op();
         let found = self.core.read(|namespace| {
-            let (blocks, _) = namespace.block_locations(&self.op, path, 0, status.len.max(1))?;
+            let (blocks, _) = namespace.block_locations(&op, path, 0, status.len.max(1))?;
             let checks = blocks.blocks.iter().map(|located| {
                 let check = namespace.blocks().inspect(located.block().id)?;
                 let replicas = &located.locations.replicas;

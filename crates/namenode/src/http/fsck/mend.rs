@@ -1,9 +1,8 @@
 //! `-move` and `-delete`: what is done about a file that has lost blocks.
 
 use super::Fsck;
-use crate::core::Core;
 use std::ops::Range;
-use zerohop_namespace::{FileKind, FileStatus, LocatedBlocks, Namespace};
+use zerohop_namespace::{FileKind, FileStatus, LocatedBlocks};
 use zerohop_wire::{JavaException, RemoteException};
 
 /// Where the remains are put, below the path they had.
@@ -26,7 +25,7 @@ impl Fsck<'_> {
             self.has_failed = true;
         }
         if self.remedy.deletes && self.out.is_wanted() {
-            match self.change(|namespace, fsck| namespace.delete(&fsck.op, path, true)) {
+            match self.service.delete(path, true).wait() {
                 Ok(_) => tracing::info!("Fsck: deleted corrupt file {path}"),
                 Err(error) => {
                     tracing::error!("Fsck: error deleting {path}: {}", error.message);
@@ -48,11 +47,11 @@ impl Fsck<'_> {
         })?;
         self.make_lost_found()?;
         let target = format!("{LOST_FOUND}{path}");
-        if self.core.read(|namespace| namespace.file_info(&self.op, &target))?.is_some() {
+        if self.service.file_info(&target).wait()?.is_some() {
             tracing::warn!("Fsck: {path} is not copied: {target} is there already");
             return Ok(());
         }
-        self.make_folder(&target, status.mode)?;
+        self.make_directory(&target, status.mode)?;
         let runs = runs(blocks);
         let mut runs: Vec<&[Range<u64>]> = runs.iter().map(Vec::as_slice).rev().collect();
         let mut number = 0;
@@ -60,7 +59,7 @@ impl Fsck<'_> {
             let to = format!("{target}/{number}");
             number += 1;
             self.go_on()?;
-            if let Err(error) = salvage.copy(&self.op.user, path, &to, run) {
+            if let Err(error) = salvage.copy(self.service.caller().user(), path, &to, run) {
                 tracing::error!("Fsck: {path} to {to}: {}", error.reason);
                 self.has_failed = true;
                 // What follows the bad block begins another file.
@@ -74,8 +73,8 @@ impl Fsck<'_> {
     }
 
     fn make_lost_found(&mut self) -> Result<(), RemoteException> {
-        match self.core.read(|namespace| namespace.file_info(&self.op, LOST_FOUND))? {
-            None => self.make_folder(LOST_FOUND, LOST_FOUND_MODE),
+        match self.service.file_info(LOST_FOUND).wait()? {
+            None => self.make_directory(LOST_FOUND, LOST_FOUND_MODE),
             Some(status) if status.kind == FileKind::Directory => Ok(()),
             Some(_) => {
                 Err(JavaException::Io.with("Cannot use /lost+found: a file with this name exists"))
@@ -83,22 +82,8 @@ impl Fsck<'_> {
         }
     }
 
-    fn make_folder(&mut self, path: &str, mode: u16) -> Result<(), RemoteException> {
-        self.change(|namespace, fsck| namespace.mkdirs(&fsck.op, path, mode, None, true))?;
-        Ok(())
-    }
-
-    /// A change, on disk when this returns.
-    fn change<T>(
-        &self,
-        change: impl FnOnce(&mut Namespace, &Self) -> Result<T, RemoteException>,
-    ) -> Result<T, RemoteException> {
-        let core: &Core = self.core;
-        let (result, ticket) = core.write(|namespace| change(namespace, self));
-        if let Some(ticket) = ticket {
-            ticket.wait().map_err(|error| JavaException::Io.with(error.to_string()))?;
-        }
-        result
+    fn make_directory(&mut self, path: &str, mode: u16) -> Result<(), RemoteException> {
+        self.service.mkdirs(path, mode, None, true).wait().map(drop)
     }
 }
 

@@ -13,6 +13,7 @@ use super::date::java_date;
 use super::page::{query, streamed};
 use super::quiet::Remote;
 use crate::core::Core;
+use crate::service::{Caller, ClientService};
 use asked::{Options, Remedy};
 use axum::extract::{ConnectInfo, RawQuery, State};
 use axum::response::Response;
@@ -24,7 +25,6 @@ use std::fmt::Write;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use zerohop_namespace::OpContext;
 use zerohop_wire::{JavaException, RemoteException};
 
 pub(super) async fn page(
@@ -50,7 +50,8 @@ pub(super) async fn page(
 
 struct Fsck<'a> {
     core: &'a Core,
-    op: OpContext,
+    /// ClientProtocol for the user who asked.
+    service: ClientService<'a>,
     path: String,
     block_ids: Option<String>,
     list_corrupt: bool,
@@ -59,7 +60,6 @@ struct Fsck<'a> {
     remedy: Remedy,
     /// Something was not done that was asked for.
     has_failed: bool,
-    remote: SocketAddr,
     out: Out,
     totals: Totals,
     /// Asked for by `-storagepolicies`.
@@ -67,18 +67,20 @@ struct Fsck<'a> {
 }
 
 impl<'a> Fsck<'a> {
-    fn new(core: &'a Core, query: &HashMap<String, String>, remote: SocketAddr, out: Out) -> Self {
+    fn new(
+        core: &'a Arc<Core>,
+        query: &HashMap<String, String>,
+        remote: SocketAddr,
+        out: Out,
+    ) -> Self {
         let has = |name: &str| query.contains_key(name);
         let user =
             query.get("user.name").or_else(|| query.get("ugi")).map_or("dr.who", String::as_str);
-        let groups = core.groups.of(user);
+        let caller = Caller::of_page(core, user, remote);
         let params = &core.settings.namespace_params;
-        let superuser = user == params.superuser || groups.contains(&params.supergroup);
-        let now = core.clock.now();
-        let op = OpContext { user: user.into(), groups, superuser, ..OpContext::internal(now) };
         Self {
             core,
-            op,
+            service: ClientService::new(core, caller),
             path: query.get("path").cloned().unwrap_or_else(|| "/".to_owned()),
             block_ids: query.get("blockId").cloned(),
             list_corrupt: has("listcorruptfileblocks"),
@@ -86,7 +88,6 @@ impl<'a> Fsck<'a> {
             remedy: Remedy::asked(has),
             has_failed: false,
             options: Options::asked(has),
-            remote,
             out,
             totals: Totals::new(params.replication_default, params.replication_min),
             policies: has("storagepolicies").then(PolicySummary::default),
@@ -104,7 +105,11 @@ impl<'a> Fsck<'a> {
         if self.out.is_wanted() {
             return Ok(());
         }
-        tracing::info!("Fsck on path {} ends: {} does not listen any more", self.path, self.remote);
+        tracing::info!(
+            "Fsck on path {} ends: {} does not listen any more",
+            self.path,
+            self.service.caller().remote()
+        );
         Err(JavaException::Io.with("the connection was closed"))
     }
 
@@ -115,7 +120,8 @@ impl<'a> Fsck<'a> {
 
     fn report(&mut self) {
         let started = self.core.clock.now();
-        let (user, remote) = (self.op.user.clone(), self.remote.ip());
+        let caller = self.service.caller();
+        let (user, remote) = (caller.user().clone(), caller.remote().ip());
         let by = format!("FSCK started by {user} (auth:SIMPLE) from /{remote}");
         if self.options.progress {
             self.line(
@@ -123,7 +129,7 @@ impl<'a> Fsck<'a> {
             );
         }
         if let Some(ids) = self.block_ids.take() {
-            if let Err(error) = self.core.check_superuser(&self.op) {
+            if let Err(error) = self.service.check_superuser() {
                 return self.failed(started.mono_ms, &error);
             }
             self.line(format!("{by} at {}", java_date(started.wall_ms)));
@@ -155,8 +161,7 @@ impl<'a> Fsck<'a> {
     }
 
     fn checked(&mut self, started_ms: u64) -> Result<(), RemoteException> {
-        let Some(status) = self.core.read(|namespace| namespace.file_info(&self.op, &self.path))?
-        else {
+        let Some(status) = self.service.file_info(&self.path).wait()? else {
             _ = write!(self.out, "\n\nPath '{}' does not exist", self.path);
             return Ok(());
         };
@@ -194,9 +199,7 @@ impl<'a> Fsck<'a> {
 
     fn corrupt_files(&mut self) -> Result<(), RemoteException> {
         let cookie = self.cookie.as_deref();
-        let (files, next) = self
-            .core
-            .read(|namespace| namespace.list_corrupt_file_blocks(&self.op, &self.path, cookie))?;
+        let (files, next) = self.service.corrupt_file_blocks(&self.path, cookie).wait()?;
         self.line(format!("Cookie:\t{next}"));
         files.iter().for_each(|file| self.line(file.to_string()));
         let count = match (files.len(), next.as_str()) {

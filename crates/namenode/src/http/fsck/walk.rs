@@ -8,9 +8,9 @@ use zerohop_wire::RemoteException;
 /// A line end is printed and sent each time so many paths were walked, as Hadoop's shows that it is alive.
 const PATHS_A_LINE: u64 = 1000;
 
-/// A folder on the way down, with what is still to be checked in it.
+/// A directory on the way down, with what is still to be checked in it.
 struct Level {
-    /// Bytes of the walked path that are this folder's; none for the root.
+    /// Bytes of the walked path that are this directory's; none for the root.
     path_len: usize,
     entries: vec::IntoIter<FileStatus>,
     /// The last of `entries`, where more come after it.
@@ -18,7 +18,7 @@ struct Level {
 }
 
 impl Fsck<'_> {
-    /// The folders on the way down are kept in a list and not on the stack: moved into one another they may be deeper
+    /// The directories on the way down are kept in a list and not on the stack: moved into one another they may be deeper
     /// than any stack.
     pub(super) fn walk(&mut self, top: &FileStatus) -> Result<(), RemoteException> {
         let mut path = self.path.clone();
@@ -78,10 +78,10 @@ impl Fsck<'_> {
         Ok(())
     }
 
-    /// One page of a folder at a time: nobody waits for the whole walk. None where the folder is gone.
+    /// One page of a directory, so that the lock is held for one page only. None if the directory is gone.
     fn level(&self, path: &str, after: &[u8]) -> Result<Option<Level>, RemoteException> {
-        let folder = if path.is_empty() { "/" } else { path };
-        let page = self.core.read(|space| space.listing(&self.op, folder, after, false))?;
+        let directory = if path.is_empty() { "/" } else { path };
+        let page = self.service.listing(directory, after, false).wait()?;
         Ok(page.map(|page| Level {
             path_len: path.len(),
             after: page

@@ -1,8 +1,8 @@
 //! Access control lists.
 
-use crate::audit::Line;
 use crate::convert;
 use crate::rpc::answer::Call;
+use crate::rpc::service::Method;
 use zerohop_proto::hdfs::{
     GetAclStatusRequestProto, GetAclStatusResponseProto, ModifyAclEntriesRequestProto,
     ModifyAclEntriesResponseProto, RemoveAclEntriesRequestProto, RemoveAclEntriesResponseProto,
@@ -11,63 +11,53 @@ use zerohop_proto::hdfs::{
 };
 use zerohop_transport::rpc::server::Reply;
 
-pub(super) fn modify(call: Call<'_>) -> Reply {
-    call.write(
-        |q: &ModifyAclEntriesRequestProto| Line::path("modifyAclEntries", &q.src),
-        |namespace, op, q| {
-            namespace.modify_acl_entries(op, &q.src, &convert::acl_entries(q.acl_spec.clone()))?;
-            Ok(ModifyAclEntriesResponseProto {})
-        },
-    )
+pub(super) const METHODS: &[Method] = &[
+    ("modifyAclEntries", modify),
+    ("removeAclEntries", remove_entries),
+    ("removeDefaultAcl", remove_default),
+    ("removeAcl", remove),
+    ("setAcl", set),
+    ("getAclStatus", status),
+];
+
+fn modify(call: Call<'_>) -> Reply {
+    call.serve(|service, q: ModifyAclEntriesRequestProto| {
+        service
+            .modify_acl_entries(&q.src, &convert::acl_entries(q.acl_spec))
+            .map(|()| ModifyAclEntriesResponseProto {})
+    })
 }
 
-pub(super) fn remove_entries(call: Call<'_>) -> Reply {
-    call.write(
-        |q: &RemoveAclEntriesRequestProto| Line::path("removeAclEntries", &q.src),
-        |namespace, op, q| {
-            namespace.remove_acl_entries(op, &q.src, &convert::acl_entries(q.acl_spec.clone()))?;
-            Ok(RemoveAclEntriesResponseProto {})
-        },
-    )
+fn remove_entries(call: Call<'_>) -> Reply {
+    call.serve(|service, q: RemoveAclEntriesRequestProto| {
+        service
+            .remove_acl_entries(&q.src, &convert::acl_entries(q.acl_spec))
+            .map(|()| RemoveAclEntriesResponseProto {})
+    })
 }
 
-pub(super) fn remove_default(call: Call<'_>) -> Reply {
-    call.write(
-        |q: &RemoveDefaultAclRequestProto| Line::path("removeDefaultAcl", &q.src),
-        |namespace, op, q| {
-            namespace.remove_default_acl(op, &q.src)?;
-            Ok(RemoveDefaultAclResponseProto {})
-        },
-    )
+fn remove_default(call: Call<'_>) -> Reply {
+    call.serve(|service, q: RemoveDefaultAclRequestProto| {
+        service.remove_default_acl(&q.src).map(|()| RemoveDefaultAclResponseProto {})
+    })
 }
 
-pub(super) fn remove(call: Call<'_>) -> Reply {
-    call.write(
-        |q: &RemoveAclRequestProto| Line::path("removeAcl", &q.src),
-        |namespace, op, q| {
-            namespace.remove_acl(op, &q.src)?;
-            Ok(RemoveAclResponseProto {})
-        },
-    )
+fn remove(call: Call<'_>) -> Reply {
+    call.serve(|service, q: RemoveAclRequestProto| {
+        service.remove_acl(&q.src).map(|()| RemoveAclResponseProto {})
+    })
 }
 
-pub(super) fn set(call: Call<'_>) -> Reply {
-    call.write(
-        |q: &SetAclRequestProto| Line::path("setAcl", &q.src),
-        |namespace, op, q| {
-            namespace.set_acl(op, &q.src, &convert::acl_entries(q.acl_spec.clone()))?;
-            Ok(SetAclResponseProto {})
-        },
-    )
+fn set(call: Call<'_>) -> Reply {
+    call.serve(|service, q: SetAclRequestProto| {
+        service.set_acl(&q.src, &convert::acl_entries(q.acl_spec)).map(|()| SetAclResponseProto {})
+    })
 }
 
-pub(super) fn status(call: Call<'_>) -> Reply {
-    call.read(
-        |q: &GetAclStatusRequestProto| Line::path("getAclStatus", &q.src),
-        |namespace, op, q| {
-            Ok(GetAclStatusResponseProto {
-                result: convert::acl_status(namespace.acl_status(op, &q.src)?),
-            })
-        },
-    )
+fn status(call: Call<'_>) -> Reply {
+    call.serve(|service, q: GetAclStatusRequestProto| {
+        service
+            .acl_status(&q.src)
+            .map(|status| GetAclStatusResponseProto { result: convert::acl_status(status) })
+    })
 }

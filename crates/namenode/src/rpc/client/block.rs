@@ -1,9 +1,10 @@
 //! Blocks of files being written.
 
-use crate::audit::Line;
 use crate::convert;
 use crate::rpc::answer::Call;
-use zerohop_namespace::{AddBlockRequest, AdditionalDatanodeRequest};
+use crate::rpc::service::Method;
+use crate::service::{AddBlockCall, NewPipeline};
+use zerohop_namespace::AdditionalDatanodeRequest;
 use zerohop_proto::hdfs::{
     AbandonBlockRequestProto, AbandonBlockResponseProto, AddBlockFlagProto, AddBlockRequestProto,
     AddBlockResponseProto, DatanodeInfoProto, ExtendedBlockProto,
@@ -12,7 +13,16 @@ use zerohop_proto::hdfs::{
     UpdateBlockForPipelineResponseProto, UpdatePipelineRequestProto, UpdatePipelineResponseProto,
 };
 use zerohop_transport::rpc::server::Reply;
-use zerohop_wire::{Block, ExtendedBlock, InodeId, JavaException};
+use zerohop_wire::{Block, ExtendedBlock, InodeId};
+
+pub(super) const METHODS: &[Method] = &[
+    ("addBlock", add_block),
+    ("abandonBlock", abandon_block),
+    ("getAdditionalDatanode", additional_datanode),
+    ("updateBlockForPipeline", update_block_for_pipeline),
+    ("updatePipeline", update_pipeline),
+    ("reportBadBlocks", report_bad_blocks),
+];
 
 fn block(proto: &ExtendedBlockProto) -> Block {
     ExtendedBlock::from(proto).block
@@ -22,122 +32,84 @@ fn uuids(nodes: &[DatanodeInfoProto]) -> Vec<String> {
     nodes.iter().map(|node| node.id.datanode_uuid.clone()).collect()
 }
 
-pub(super) fn add_block(call: Call<'_>) -> Reply {
-    let pool = call.core.identity.pool.clone();
-    call.held(
-        |_: &AddBlockRequestProto| Line::default(),
-        move |namespace, op, q| {
-            let located = namespace.add_block(
-                op,
-                &AddBlockRequest {
-                    path: &q.src,
-                    client_name: &q.client_name,
-                    previous: q.previous.as_ref().map(block),
-                    file_id: InodeId(q.file_id.unwrap_or(0)),
-                    excluded: &uuids(&q.exclude_nodes),
-                    favored: &q.favored_nodes,
-                    avoid_local: q.flags.contains(&AddBlockFlagProto::NoLocalWrite.into()),
-                    ignore_locality: q
-                        .flags
-                        .contains(&AddBlockFlagProto::IgnoreClientLocality.into()),
-                },
-            )?;
-            Ok(AddBlockResponseProto { block: convert::located_block(located, &pool) })
-        },
-        |namespace, q, result| match result {
-            Err(e) if e.class == JavaException::NotReplicatedYet.class() => {
-                namespace.lacking_block(&q.src, InodeId(q.file_id.unwrap_or(0)))
-            }
-            _ => None,
-        },
-    )
+fn add_block(call: Call<'_>) -> Reply {
+    call.serve(|service, q: AddBlockRequestProto| {
+        let pool = service.pool();
+        let has = |flag: AddBlockFlagProto| q.flags.contains(&flag.into());
+        let request = AddBlockCall {
+            avoid_local: has(AddBlockFlagProto::NoLocalWrite),
+            ignore_locality: has(AddBlockFlagProto::IgnoreClientLocality),
+            path: q.src,
+            client_name: q.client_name,
+            previous: q.previous.as_ref().map(block),
+            file: InodeId(q.file_id.unwrap_or(0)),
+            excluded: uuids(&q.exclude_nodes),
+            favored: q.favored_nodes,
+        };
+        service.add_block(request).map(move |located| AddBlockResponseProto {
+            block: convert::located_block(located, &pool),
+        })
+    })
 }
 
-pub(super) fn abandon_block(call: Call<'_>) -> Reply {
-    call.write(
-        |_: &AbandonBlockRequestProto| Line::default(),
-        |namespace, op, q| {
-            namespace.abandon_block(
-                op,
-                &q.src,
-                InodeId(q.file_id.unwrap_or(0)),
-                &q.holder,
-                block(&q.b),
-            )?;
-            Ok(AbandonBlockResponseProto {})
-        },
-    )
+fn abandon_block(call: Call<'_>) -> Reply {
+    call.serve(|service, q: AbandonBlockRequestProto| {
+        service
+            .abandon_block(&q.src, InodeId(q.file_id.unwrap_or(0)), &q.holder, block(&q.b))
+            .map(|()| AbandonBlockResponseProto {})
+    })
 }
 
-pub(super) fn additional_datanode(call: Call<'_>) -> Reply {
-    let pool = call.core.identity.pool.clone();
-    call.write(
-        |_: &GetAdditionalDatanodeRequestProto| Line::default(),
-        |namespace, op, q| {
-            let storages =
-                q.existing_storage_uuids.iter().cloned().chain(std::iter::repeat(String::new()));
-            let existing: Vec<_> = uuids(&q.existings).into_iter().zip(storages).collect();
-            let located = namespace.additional_datanode(
-                op,
-                &AdditionalDatanodeRequest {
-                    path: &q.src,
-                    client_name: &q.client_name,
-                    file_id: InodeId(q.file_id.unwrap_or(0)),
-                    block: block(&q.blk),
-                    existing: &existing,
-                    excluded: &uuids(&q.excludes),
-                    count: q.num_additional_nodes as usize,
-                },
-            )?;
-            Ok(GetAdditionalDatanodeResponseProto { block: convert::located_block(located, &pool) })
-        },
-    )
+fn additional_datanode(call: Call<'_>) -> Reply {
+    call.serve(|service, q: GetAdditionalDatanodeRequestProto| {
+        let pool = service.pool();
+        let storages = q.existing_storage_uuids.into_iter().chain(std::iter::repeat(String::new()));
+        let existing: Vec<_> = uuids(&q.existings).into_iter().zip(storages).collect();
+        let request = AdditionalDatanodeRequest {
+            path: &q.src,
+            client_name: &q.client_name,
+            file_id: InodeId(q.file_id.unwrap_or(0)),
+            block: block(&q.blk),
+            existing: &existing,
+            excluded: &uuids(&q.excludes),
+            count: q.num_additional_nodes as usize,
+        };
+        service.additional_datanode(&request).map(move |located| {
+            GetAdditionalDatanodeResponseProto { block: convert::located_block(located, &pool) }
+        })
+    })
 }
 
-pub(super) fn update_block_for_pipeline(call: Call<'_>) -> Reply {
-    let pool = call.core.identity.pool.clone();
-    call.write(
-        |_: &UpdateBlockForPipelineRequestProto| Line::default(),
-        |namespace, op, q| {
-            let located =
-                namespace.update_block_for_pipeline(op, block(&q.block), &q.client_name)?;
-            Ok(UpdateBlockForPipelineResponseProto {
-                block: convert::located_block(located, &pool),
-            })
-        },
-    )
+fn update_block_for_pipeline(call: Call<'_>) -> Reply {
+    call.serve(|service, q: UpdateBlockForPipelineRequestProto| {
+        let pool = service.pool();
+        let located = service.update_block_for_pipeline(block(&q.block), &q.client_name);
+        located.map(move |located| UpdateBlockForPipelineResponseProto {
+            block: convert::located_block(located, &pool),
+        })
+    })
 }
 
-pub(super) fn update_pipeline(call: Call<'_>) -> Reply {
-    call.write_once(
-        |_: &UpdatePipelineRequestProto| Line::default(),
-        |namespace, op, q| {
-            let nodes = q.new_nodes.iter().map(|node| node.datanode_uuid.clone());
-            let names = q.storage_i_ds.iter().cloned().chain(std::iter::repeat(String::new()));
-            let storages: Vec<_> = nodes.zip(names).collect();
-            namespace.update_pipeline(
-                op,
-                &q.client_name,
-                block(&q.old_block),
-                block(&q.new_block),
-                &storages,
-            )?;
-            Ok(UpdatePipelineResponseProto {})
-        },
-    )
+fn update_pipeline(call: Call<'_>) -> Reply {
+    call.serve(|service, q: UpdatePipelineRequestProto| {
+        let nodes = q.new_nodes.into_iter().map(|node| node.datanode_uuid);
+        let names = q.storage_i_ds.into_iter().chain(std::iter::repeat(String::new()));
+        let storages: Vec<_> = nodes.zip(names).collect();
+        let pipeline = NewPipeline {
+            client_name: &q.client_name,
+            old: block(&q.old_block),
+            new: block(&q.new_block),
+            storages: &storages,
+        };
+        service.update_pipeline(&pipeline).map(|()| UpdatePipelineResponseProto {})
+    })
 }
 
-/// The same method of both protocols: clients find bad replicas as DataNodes do.
+/// A method of ClientProtocol and of DatanodeProtocol: both find corrupt replicas.
 pub(crate) fn report_bad_blocks(call: Call<'_>) -> Reply {
-    call.write(
-        |_: &ReportBadBlocksRequestProto| Line::default(),
-        |namespace, _, q| {
-            for (block, uuid, storage) in bad_replicas(&q.blocks) {
-                namespace.blocks_mut().bad_replica(block, uuid, storage);
-            }
-            Ok(ReportBadBlocksResponseProto {})
-        },
-    )
+    call.serve(|service, q: ReportBadBlocksRequestProto| {
+        service.report_bad_blocks(bad_replicas(&q.blocks)).map(|()| ReportBadBlocksResponseProto {})
+    })
 }
 
 /// Each replica named: its block, DataNode and storage.

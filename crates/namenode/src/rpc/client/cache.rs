@@ -1,10 +1,8 @@
 //! Cache pools and directives.
 
-use crate::audit::Line;
 use crate::convert;
-use crate::rpc::answer::{Call, Outcome};
-use zerohop_namespace::{Namespace, OpContext};
-use zerohop_proto::Checked;
+use crate::rpc::answer::Call;
+use crate::rpc::service::Method;
 use zerohop_proto::hdfs::{
     AddCacheDirectiveRequestProto, AddCacheDirectiveResponseProto, AddCachePoolRequestProto,
     AddCachePoolResponseProto, ListCacheDirectivesRequestProto, ListCacheDirectivesResponseProto,
@@ -15,78 +13,75 @@ use zerohop_proto::hdfs::{
 };
 use zerohop_transport::rpc::server::Reply;
 
-/// A change that happens once, under its name in the audit log.
-fn change<Q: Checked, R: prost::Message>(
-    call: Call<'_>,
-    name: &'static str,
-    change: impl FnOnce(&mut Namespace, &OpContext, &Q) -> Outcome<R>,
-) -> Reply {
-    call.write_once(|_: &Q| Line::of(name), change)
-}
+pub(super) const METHODS: &[Method] = &[
+    ("addCacheDirective", add_directive),
+    ("modifyCacheDirective", modify_directive),
+    ("removeCacheDirective", remove_directive),
+    ("listCacheDirectives", list_directives),
+    ("addCachePool", add_pool),
+    ("modifyCachePool", modify_pool),
+    ("removeCachePool", remove_pool),
+    ("listCachePools", list_pools),
+];
 
-pub(super) fn add_directive(call: Call<'_>) -> Reply {
-    change(call, "addCacheDirective", |namespace, op, q: &AddCacheDirectiveRequestProto| {
-        let request = convert::cache_directive(&q.info, q.cache_flags);
-        let id = namespace.add_cache_directive(op, &request)?;
-        Ok(AddCacheDirectiveResponseProto { id })
+fn add_directive(call: Call<'_>) -> Reply {
+    call.serve(|service, q: AddCacheDirectiveRequestProto| {
+        service
+            .add_cache_directive(&convert::cache_directive(&q.info, q.cache_flags))
+            .map(|id| AddCacheDirectiveResponseProto { id })
     })
 }
 
-pub(super) fn modify_directive(call: Call<'_>) -> Reply {
-    change(call, "modifyCacheDirective", |namespace, op, q: &ModifyCacheDirectiveRequestProto| {
-        let request = convert::cache_directive(&q.info, q.cache_flags);
-        let done = namespace.modify_cache_directive(op, &request);
-        done.map(|()| ModifyCacheDirectiveResponseProto {})
+fn modify_directive(call: Call<'_>) -> Reply {
+    call.serve(|service, q: ModifyCacheDirectiveRequestProto| {
+        service
+            .modify_cache_directive(&convert::cache_directive(&q.info, q.cache_flags))
+            .map(|()| ModifyCacheDirectiveResponseProto {})
     })
 }
 
-pub(super) fn remove_directive(call: Call<'_>) -> Reply {
-    change(call, "removeCacheDirective", |namespace, op, q: &RemoveCacheDirectiveRequestProto| {
-        let done = namespace.remove_cache_directive(op, q.id);
-        done.map(|()| RemoveCacheDirectiveResponseProto {})
+fn remove_directive(call: Call<'_>) -> Reply {
+    call.serve(|service, q: RemoveCacheDirectiveRequestProto| {
+        service.remove_cache_directive(q.id).map(|()| RemoveCacheDirectiveResponseProto {})
     })
 }
 
-pub(super) fn add_pool(call: Call<'_>) -> Reply {
-    change(call, "addCachePool", |namespace, op, q: &AddCachePoolRequestProto| {
-        let done = namespace.add_cache_pool(op, convert::cache_pool(&q.info));
-        done.map(|()| AddCachePoolResponseProto {})
+fn list_directives(call: Call<'_>) -> Reply {
+    call.serve(|service, q: ListCacheDirectivesRequestProto| {
+        let page = service.cache_directives(q.prev_id, &convert::cache_filter(&q.filter));
+        page.map(|(page, has_more)| ListCacheDirectivesResponseProto {
+            elements: page.into_iter().map(convert::cache_directive_entry).collect(),
+            has_more,
+        })
     })
 }
 
-pub(super) fn modify_pool(call: Call<'_>) -> Reply {
-    change(call, "modifyCachePool", |namespace, op, q: &ModifyCachePoolRequestProto| {
-        let done = namespace.modify_cache_pool(op, convert::cache_pool(&q.info));
-        done.map(|()| ModifyCachePoolResponseProto {})
+fn add_pool(call: Call<'_>) -> Reply {
+    call.serve(|service, q: AddCachePoolRequestProto| {
+        service.add_cache_pool(convert::cache_pool(&q.info)).map(|()| AddCachePoolResponseProto {})
     })
 }
 
-pub(super) fn remove_pool(call: Call<'_>) -> Reply {
-    change(call, "removeCachePool", |namespace, op, q: &RemoveCachePoolRequestProto| {
-        let done = namespace.remove_cache_pool(op, &q.pool_name);
-        done.map(|()| RemoveCachePoolResponseProto {})
+fn modify_pool(call: Call<'_>) -> Reply {
+    call.serve(|service, q: ModifyCachePoolRequestProto| {
+        service
+            .modify_cache_pool(convert::cache_pool(&q.info))
+            .map(|()| ModifyCachePoolResponseProto {})
     })
 }
 
-pub(super) fn list_directives(call: Call<'_>) -> Reply {
-    call.write(
-        |_: &ListCacheDirectivesRequestProto| Line::of("listCacheDirectives"),
-        |namespace, op, q| {
-            let filter = convert::cache_filter(&q.filter);
-            let (page, has_more) = namespace.list_cache_directives(op, q.prev_id, &filter)?;
-            let elements = page.into_iter().map(convert::cache_directive_entry).collect();
-            Ok(ListCacheDirectivesResponseProto { elements, has_more })
-        },
-    )
+fn remove_pool(call: Call<'_>) -> Reply {
+    call.serve(|service, q: RemoveCachePoolRequestProto| {
+        service.remove_cache_pool(&q.pool_name).map(|()| RemoveCachePoolResponseProto {})
+    })
 }
 
-pub(super) fn list_pools(call: Call<'_>) -> Reply {
-    call.write(
-        |_: &ListCachePoolsRequestProto| Line::of("listCachePools"),
-        |namespace, op, q| {
-            let (page, has_more) = namespace.list_cache_pools(op, &q.prev_pool_name);
-            let entries = page.into_iter().map(convert::cache_pool_entry).collect();
-            Ok(ListCachePoolsResponseProto { entries, has_more })
-        },
-    )
+fn list_pools(call: Call<'_>) -> Reply {
+    call.serve(|service, q: ListCachePoolsRequestProto| {
+        let page = service.cache_pools(&q.prev_pool_name);
+        page.map(|(page, has_more)| ListCachePoolsResponseProto {
+            entries: page.into_iter().map(convert::cache_pool_entry).collect(),
+            has_more,
+        })
+    })
 }

@@ -1,7 +1,8 @@
 //! Leases of files being written.
 
-use crate::audit::Line;
 use crate::rpc::answer::Call;
+use crate::rpc::service::Method;
+use zerohop_namespace::OpenFile;
 use zerohop_proto::hdfs::{
     ListOpenFilesRequestProto, ListOpenFilesResponseProto, OpenFilesBatchResponseProto,
     RecoverLeaseRequestProto, RecoverLeaseResponseProto, RenewLeaseRequestProto,
@@ -10,46 +11,39 @@ use zerohop_proto::hdfs::{
 use zerohop_transport::rpc::server::Reply;
 use zerohop_wire::InodeId;
 
-pub(super) fn renew(call: Call<'_>) -> Reply {
-    call.write(
-        |_: &RenewLeaseRequestProto| Line::default(),
-        |namespace, op, q| {
-            namespace.renew_lease(op, &q.client_name)?;
-            Ok(RenewLeaseResponseProto {})
-        },
-    )
+pub(super) const METHODS: &[Method] =
+    &[("renewLease", renew), ("recoverLease", recover), ("listOpenFiles", open_files)];
+
+fn renew(call: Call<'_>) -> Reply {
+    call.serve(|service, q: RenewLeaseRequestProto| {
+        service.renew_lease(&q.client_name).map(|()| RenewLeaseResponseProto {})
+    })
 }
 
-pub(super) fn recover(call: Call<'_>) -> Reply {
-    call.write(
-        |q: &RecoverLeaseRequestProto| Line::path("recoverLease", &q.src),
-        |namespace, op, q| {
-            Ok(RecoverLeaseResponseProto {
-                result: namespace.recover_lease(op, &q.src, &q.client_name)?,
-            })
-        },
-    )
+fn recover(call: Call<'_>) -> Reply {
+    call.serve(|service, q: RecoverLeaseRequestProto| {
+        service
+            .recover_lease(&q.src, &q.client_name)
+            .map(|result| RecoverLeaseResponseProto { result })
+    })
 }
 
-pub(super) fn open_files(call: Call<'_>) -> Reply {
-    let core = call.core.clone();
-    call.read(
-        |q: &ListOpenFilesRequestProto| Line::path("listOpenFiles", q.path()),
-        |namespace, op, q| {
-            core.check_superuser(op)?;
-            let path = q.path.as_deref().filter(|path| !path.is_empty()).unwrap_or("/");
-            let (files, has_more) = namespace.list_open_files(op, InodeId(q.id as u64), path)?;
-            let entries = files.into_iter().map(|file| OpenFilesBatchResponseProto {
-                id: file.id.0 as i64,
-                path: file.path,
-                client_name: file.client_name,
-                client_machine: file.client_machine,
-            });
-            Ok(ListOpenFilesResponseProto {
-                entries: entries.collect(),
-                has_more,
-                types: q.types.clone(),
-            })
-        },
-    )
+fn open_files(call: Call<'_>) -> Reply {
+    call.serve(|service, q: ListOpenFilesRequestProto| {
+        let page = service.open_files(InodeId(q.id as u64), q.path());
+        page.map(|(files, has_more)| ListOpenFilesResponseProto {
+            entries: files.into_iter().map(open_file).collect(),
+            has_more,
+            types: q.types,
+        })
+    })
+}
+
+fn open_file(file: OpenFile) -> OpenFilesBatchResponseProto {
+    OpenFilesBatchResponseProto {
+        id: file.id.0 as i64,
+        path: file.path,
+        client_name: file.client_name,
+        client_machine: file.client_machine,
+    }
 }

@@ -2,6 +2,7 @@
 //! The honest answer is an empty one, as Apache's NameNode gives where they are not used.
 
 use crate::rpc::answer::Call;
+use crate::rpc::service::Method;
 use zerohop_proto::common::{
     CancelDelegationTokenRequestProto, CancelDelegationTokenResponseProto,
     GetDelegationTokenRequestProto, GetDelegationTokenResponseProto,
@@ -20,20 +21,34 @@ use zerohop_proto::hdfs::{
 use zerohop_transport::rpc::server::Reply;
 use zerohop_wire::JavaException;
 
+pub(super) const METHODS: &[Method] = &[
+    ("getDelegationToken", delegation_token),
+    ("renewDelegationToken", renew_delegation_token),
+    ("cancelDelegationToken", cancel_delegation_token),
+    ("getDataEncryptionKey", data_encryption_key),
+    ("getEZForPath", encryption_zone),
+    ("listEncryptionZones", encryption_zones),
+    ("getErasureCodingPolicy", erasure_coding_policy),
+    ("getErasureCodingPolicies", erasure_coding_policies),
+    ("getErasureCodingCodecs", erasure_coding_codecs),
+    ("getSnapshottableDirListing", snapshottable_directories),
+    ("getEnclosingRoot", enclosing_root),
+];
+
 /// Without security there is no token to give; clients take that for "none needed".
-pub(super) fn delegation_token(call: Call<'_>) -> Reply {
+fn delegation_token(call: Call<'_>) -> Reply {
     call.ask(|_, _, _: GetDelegationTokenRequestProto| {
         Ok(GetDelegationTokenResponseProto { token: None })
     })
 }
 
-pub(super) fn renew_delegation_token(call: Call<'_>) -> Reply {
+fn renew_delegation_token(call: Call<'_>) -> Reply {
     call.ask::<_, RenewDelegationTokenResponseProto>(|_, _, _: RenewDelegationTokenRequestProto| {
         Err(JavaException::InvalidToken.with("Renewal request for unknown token"))
     })
 }
 
-pub(super) fn cancel_delegation_token(call: Call<'_>) -> Reply {
+fn cancel_delegation_token(call: Call<'_>) -> Reply {
     call.ask::<_, CancelDelegationTokenResponseProto>(
         |_, _, _: CancelDelegationTokenRequestProto| {
             Err(JavaException::InvalidToken.with("Token not found"))
@@ -41,48 +56,48 @@ pub(super) fn cancel_delegation_token(call: Call<'_>) -> Reply {
     )
 }
 
-pub(super) fn data_encryption_key(call: Call<'_>) -> Reply {
+fn data_encryption_key(call: Call<'_>) -> Reply {
     call.ask(|_, _, _: GetDataEncryptionKeyRequestProto| {
         Ok(GetDataEncryptionKeyResponseProto::default())
     })
 }
 
-pub(super) fn encryption_zone(call: Call<'_>) -> Reply {
+fn encryption_zone(call: Call<'_>) -> Reply {
     call.ask(|_, _, _: GetEzForPathRequestProto| Ok(GetEzForPathResponseProto::default()))
 }
 
-pub(super) fn encryption_zones(call: Call<'_>) -> Reply {
+fn encryption_zones(call: Call<'_>) -> Reply {
     call.ask(|_, _, _: ListEncryptionZonesRequestProto| {
         Ok(ListEncryptionZonesResponseProto::default())
     })
 }
 
-pub(super) fn erasure_coding_policy(call: Call<'_>) -> Reply {
+fn erasure_coding_policy(call: Call<'_>) -> Reply {
     call.ask(|_, _, _: GetErasureCodingPolicyRequestProto| {
         Ok(GetErasureCodingPolicyResponseProto::default())
     })
 }
 
-pub(super) fn erasure_coding_policies(call: Call<'_>) -> Reply {
+fn erasure_coding_policies(call: Call<'_>) -> Reply {
     call.ask(|_, _, _: GetErasureCodingPoliciesRequestProto| {
         Ok(GetErasureCodingPoliciesResponseProto::default())
     })
 }
 
-pub(super) fn erasure_coding_codecs(call: Call<'_>) -> Reply {
+fn erasure_coding_codecs(call: Call<'_>) -> Reply {
     call.ask(|_, _, _: GetErasureCodingCodecsRequestProto| {
         Ok(GetErasureCodingCodecsResponseProto::default())
     })
 }
 
-pub(super) fn snapshottable_directories(call: Call<'_>) -> Reply {
+fn snapshottable_directories(call: Call<'_>) -> Reply {
     call.ask(|_, _, _: GetSnapshottableDirListingRequestProto| {
         Ok(GetSnapshottableDirListingResponseProto::default())
     })
 }
 
 /// Without encryption zones the root encloses everything.
-pub(super) fn enclosing_root(call: Call<'_>) -> Reply {
+fn enclosing_root(call: Call<'_>) -> Reply {
     call.ask(|_, _, _: GetEnclosingRootRequestProto| {
         Ok(GetEnclosingRootResponseProto { enclosing_root_path: Some("/".to_owned()) })
     })

@@ -1,9 +1,9 @@
 //! Storage policies.
 
-use crate::audit::Line;
 use crate::convert;
 use crate::rpc::answer::Call;
-use zerohop_namespace::blocks::policy::{DEFAULT, POLICIES, StoragePolicy};
+use crate::rpc::service::Method;
+use zerohop_namespace::blocks::policy::POLICIES;
 use zerohop_proto::hdfs::{
     GetStoragePoliciesRequestProto, GetStoragePoliciesResponseProto, GetStoragePolicyRequestProto,
     GetStoragePolicyResponseProto, SetStoragePolicyRequestProto, SetStoragePolicyResponseProto,
@@ -11,38 +11,36 @@ use zerohop_proto::hdfs::{
 };
 use zerohop_transport::rpc::server::Reply;
 
-pub(super) fn set(call: Call<'_>) -> Reply {
-    call.write(
-        |q: &SetStoragePolicyRequestProto| Line::path("setStoragePolicy", &q.src),
-        |namespace, op, q| {
-            namespace.set_storage_policy(op, &q.src, &q.policy_name)?;
-            Ok(SetStoragePolicyResponseProto {})
-        },
-    )
+pub(super) const METHODS: &[Method] = &[
+    ("setStoragePolicy", set),
+    ("unsetStoragePolicy", unset),
+    ("getStoragePolicy", get),
+    ("getStoragePolicies", all),
+];
+
+fn set(call: Call<'_>) -> Reply {
+    call.serve(|service, q: SetStoragePolicyRequestProto| {
+        service
+            .set_storage_policy(&q.src, &q.policy_name)
+            .map(|()| SetStoragePolicyResponseProto {})
+    })
 }
 
-pub(super) fn unset(call: Call<'_>) -> Reply {
-    call.write(
-        |q: &UnsetStoragePolicyRequestProto| Line::path("unsetStoragePolicy", &q.src),
-        |namespace, op, q| {
-            namespace.unset_storage_policy(op, &q.src)?;
-            Ok(UnsetStoragePolicyResponseProto {})
-        },
-    )
+fn unset(call: Call<'_>) -> Reply {
+    call.serve(|service, q: UnsetStoragePolicyRequestProto| {
+        service.unset_storage_policy(&q.src).map(|()| UnsetStoragePolicyResponseProto {})
+    })
 }
 
-pub(super) fn get(call: Call<'_>) -> Reply {
-    call.read(
-        |q: &GetStoragePolicyRequestProto| Line::path("getStoragePolicy", &q.path),
-        |namespace, op, q| {
-            let policy =
-                StoragePolicy::by_id(namespace.storage_policy(op, &q.path)?).unwrap_or(DEFAULT);
-            Ok(GetStoragePolicyResponseProto { storage_policy: convert::storage_policy(policy) })
-        },
-    )
+fn get(call: Call<'_>) -> Reply {
+    call.serve(|service, q: GetStoragePolicyRequestProto| {
+        service.storage_policy(&q.path).map(|policy| GetStoragePolicyResponseProto {
+            storage_policy: convert::storage_policy(policy),
+        })
+    })
 }
 
-pub(super) fn all(call: Call<'_>) -> Reply {
+fn all(call: Call<'_>) -> Reply {
     call.ask(|_, _, _: GetStoragePoliciesRequestProto| {
         Ok(GetStoragePoliciesResponseProto {
             policies: POLICIES.iter().map(convert::storage_policy).collect(),

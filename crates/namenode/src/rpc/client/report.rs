@@ -1,9 +1,9 @@
 //! Figures of the file system and of its DataNodes.
 
-use crate::audit::Line;
 use crate::convert;
 use crate::rpc::answer::Call;
-use zerohop_namespace::blocks::NodeFilter;
+use crate::rpc::service::Method;
+use zerohop_namespace::blocks::{NodeFilter, NodeReport};
 use zerohop_proto::hdfs::{
     CorruptFileBlocksProto, DatanodeReportTypeProto, DatanodeStorageReportProto,
     GetDatanodeReportRequestProto, GetDatanodeReportResponseProto,
@@ -16,48 +16,48 @@ use zerohop_proto::hdfs::{
 };
 use zerohop_transport::rpc::server::Reply;
 
-pub(super) fn fs_stats(call: Call<'_>) -> Reply {
-    call.read(
-        |_: &GetFsStatusRequestProto| Line::default(),
-        |namespace, _, _| {
-            let stats = namespace.blocks().stats();
-            Ok(GetFsStatsResponseProto {
-                capacity: stats.capacity,
-                used: stats.dfs_used,
-                remaining: stats.remaining,
-                under_replicated: stats.under_replicated,
-                corrupt_blocks: stats.corrupt,
-                missing_blocks: stats.missing,
-                missing_repl_one_blocks: Some(stats.missing_replication_one),
-                blocks_in_future: Some(stats.bytes_in_future),
-                pending_deletion_blocks: Some(stats.pending_deletion),
-            })
-        },
-    )
+pub(super) const METHODS: &[Method] = &[
+    ("getFsStats", fs_stats),
+    ("getFsReplicatedBlockStats", replicated_block_stats),
+    ("getFsECBlockGroupStats", ec_block_group_stats),
+    ("getDatanodeReport", datanodes),
+    ("getDatanodeStorageReport", datanode_storages),
+    ("getSlowDatanodeReport", slow_datanodes),
+    ("listCorruptFileBlocks", corrupt_file_blocks),
+];
+
+fn fs_stats(call: Call<'_>) -> Reply {
+    call.serve(|service, _: GetFsStatusRequestProto| {
+        service.block_stats().map(|stats| GetFsStatsResponseProto {
+            capacity: stats.capacity,
+            used: stats.dfs_used,
+            remaining: stats.remaining,
+            under_replicated: stats.under_replicated,
+            corrupt_blocks: stats.corrupt,
+            missing_blocks: stats.missing,
+            missing_repl_one_blocks: Some(stats.missing_replication_one),
+            blocks_in_future: Some(stats.bytes_in_future),
+            pending_deletion_blocks: Some(stats.pending_deletion),
+        })
+    })
 }
 
-pub(super) fn replicated_block_stats(call: Call<'_>) -> Reply {
-    call.read(
-        |_: &GetFsReplicatedBlockStatsRequestProto| Line::default(),
-        |namespace, _, _| {
-            let stats = namespace.blocks().stats();
-            Ok(GetFsReplicatedBlockStatsResponseProto {
-                low_redundancy: stats.under_replicated,
-                corrupt_blocks: stats.corrupt,
-                missing_blocks: stats.missing,
-                missing_repl_one_blocks: stats.missing_replication_one,
-                blocks_in_future: stats.bytes_in_future,
-                pending_deletion_blocks: stats.pending_deletion,
-                highest_prio_low_redundancy_blocks: Some(
-                    stats.low_redundancy_with_highest_priority,
-                ),
-            })
-        },
-    )
+fn replicated_block_stats(call: Call<'_>) -> Reply {
+    call.serve(|service, _: GetFsReplicatedBlockStatsRequestProto| {
+        service.block_stats().map(|stats| GetFsReplicatedBlockStatsResponseProto {
+            low_redundancy: stats.under_replicated,
+            corrupt_blocks: stats.corrupt,
+            missing_blocks: stats.missing,
+            missing_repl_one_blocks: stats.missing_replication_one,
+            blocks_in_future: stats.bytes_in_future,
+            pending_deletion_blocks: stats.pending_deletion,
+            highest_prio_low_redundancy_blocks: Some(stats.low_redundancy_with_highest_priority),
+        })
+    })
 }
 
 /// There are no erasure-coded blocks.
-pub(super) fn ec_block_group_stats(call: Call<'_>) -> Reply {
+fn ec_block_group_stats(call: Call<'_>) -> Reply {
     call.ask(|_, _, _: GetFsEcBlockGroupStatsRequestProto| {
         Ok(GetFsEcBlockGroupStatsResponseProto::default())
     })
@@ -74,62 +74,51 @@ fn filter(kind: DatanodeReportTypeProto) -> NodeFilter {
     }
 }
 
-pub(super) fn datanodes(call: Call<'_>) -> Reply {
-    let core = call.core.clone();
-    call.read(
-        |_: &GetDatanodeReportRequestProto| Line::of("datanodeReport"),
-        |namespace, op, q| {
-            core.check_superuser(op)?;
-            let reports = namespace.blocks().node_reports(filter(q.r#type()));
-            Ok(GetDatanodeReportResponseProto {
-                di: reports.iter().map(|node| convert::datanode_info(&node.info)).collect(),
-            })
-        },
-    )
-}
-
-pub(super) fn datanode_storages(call: Call<'_>) -> Reply {
-    let core = call.core.clone();
-    call.read(
-        |_: &GetDatanodeStorageReportRequestProto| Line::of("getDatanodeStorageReport"),
-        |namespace, op, q| {
-            core.check_superuser(op)?;
-            let reports = namespace.blocks().node_reports(filter(q.r#type()));
-            let reports = reports.iter().map(|node| DatanodeStorageReportProto {
-                datanode_info: convert::datanode_info(&node.info),
-                storage_reports: node.storages.iter().map(convert::storage_report_proto).collect(),
-            });
-            Ok(GetDatanodeStorageReportResponseProto {
-                datanode_storage_reports: reports.collect(),
-            })
-        },
-    )
-}
-
-/// The DataNodes that others report as slow.
-pub(super) fn slow_datanodes(call: Call<'_>) -> Reply {
-    call.ask(|core, op, _: GetSlowDatanodeReportRequestProto| {
-        core.check_superuser(op)?;
-        let slow = core.read(|namespace| namespace.blocks().node_reports(NodeFilter::Slow));
-        let datanode_info_proto = slow.iter().map(|node| convert::datanode_info(&node.info));
-        Ok(GetSlowDatanodeReportResponseProto {
-            datanode_info_proto: datanode_info_proto.collect(),
+fn datanodes(call: Call<'_>) -> Reply {
+    call.serve(|service, q: GetDatanodeReportRequestProto| {
+        service.datanodes("datanodeReport", filter(q.r#type())).map(|reports| {
+            let di = reports.iter().map(|node| convert::datanode_info(&node.info)).collect();
+            GetDatanodeReportResponseProto { di }
         })
     })
 }
 
-pub(super) fn corrupt_file_blocks(call: Call<'_>) -> Reply {
-    call.read(
-        |q: &ListCorruptFileBlocksRequestProto| Line::path("listCorruptFileBlocks", &q.path),
-        |namespace, op, q| {
-            let (files, cookie) =
-                namespace.list_corrupt_file_blocks(op, &q.path, q.cookie.as_deref())?;
-            Ok(ListCorruptFileBlocksResponseProto {
-                corrupt: CorruptFileBlocksProto {
-                    files: files.into_iter().map(|file| file.path).collect(),
-                    cookie,
-                },
-            })
-        },
-    )
+fn datanode_storages(call: Call<'_>) -> Reply {
+    call.serve(|service, q: GetDatanodeStorageReportRequestProto| {
+        service.datanodes("getDatanodeStorageReport", filter(q.r#type())).map(|reports| {
+            let datanode_storage_reports = reports.iter().map(storage_report).collect();
+            GetDatanodeStorageReportResponseProto { datanode_storage_reports }
+        })
+    })
+}
+
+fn storage_report(node: &NodeReport) -> DatanodeStorageReportProto {
+    DatanodeStorageReportProto {
+        datanode_info: convert::datanode_info(&node.info),
+        storage_reports: node.storages.iter().map(convert::storage_report_proto).collect(),
+    }
+}
+
+/// The DataNodes that others report as slow.
+fn slow_datanodes(call: Call<'_>) -> Reply {
+    call.serve(|service, _: GetSlowDatanodeReportRequestProto| {
+        service.datanodes("", NodeFilter::Slow).map(|slow| GetSlowDatanodeReportResponseProto {
+            datanode_info_proto: slow
+                .iter()
+                .map(|node| convert::datanode_info(&node.info))
+                .collect(),
+        })
+    })
+}
+
+fn corrupt_file_blocks(call: Call<'_>) -> Reply {
+    call.serve(|service, q: ListCorruptFileBlocksRequestProto| {
+        let page = service.corrupt_file_blocks(&q.path, q.cookie.as_deref());
+        page.map(|(files, cookie)| ListCorruptFileBlocksResponseProto {
+            corrupt: CorruptFileBlocksProto {
+                files: files.into_iter().map(|file| file.path).collect(),
+                cookie,
+            },
+        })
+    })
 }

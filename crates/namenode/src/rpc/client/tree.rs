@@ -1,8 +1,8 @@
-//! Folders, renames, deletions, links.
+//! Directories, renames, deletions, links.
 
-use crate::audit::Line;
 use crate::convert;
 use crate::rpc::answer::Call;
+use crate::rpc::service::Method;
 use zerohop_namespace::RenameOptions;
 use zerohop_proto::hdfs::{
     CreateSymlinkRequestProto, CreateSymlinkResponseProto, DeleteRequestProto, DeleteResponseProto,
@@ -11,72 +11,56 @@ use zerohop_proto::hdfs::{
 };
 use zerohop_transport::rpc::server::Reply;
 
-pub(super) fn mkdirs(call: Call<'_>) -> Reply {
-    call.write(
-        |q: &MkdirsRequestProto| Line::path("mkdirs", &q.src),
-        |namespace, op, q| {
-            let unmasked = q.unmasked.as_ref().map(convert::mode);
-            let result = namespace.mkdirs(
-                op,
-                &q.src,
-                convert::mode(&q.masked),
-                unmasked,
-                q.create_parent,
-            )?;
-            Ok(MkdirsResponseProto { result })
-        },
-    )
+pub(super) const METHODS: &[Method] = &[
+    ("mkdirs", mkdirs),
+    ("rename", rename),
+    ("rename2", rename2),
+    ("delete", delete),
+    ("createSymlink", create_symlink),
+    ("getLinkTarget", link_target),
+];
+
+fn mkdirs(call: Call<'_>) -> Reply {
+    call.serve(|service, q: MkdirsRequestProto| {
+        let unmasked = q.unmasked.as_ref().map(convert::mode);
+        service
+            .mkdirs(&q.src, convert::mode(&q.masked), unmasked, q.create_parent)
+            .map(|result| MkdirsResponseProto { result })
+    })
 }
 
-pub(super) fn rename(call: Call<'_>) -> Reply {
-    call.write_once(
-        |q: &RenameRequestProto| Line::paths("rename", &q.src, &q.dst),
-        |namespace, op, q| {
-            Ok(RenameResponseProto { result: namespace.rename(op, &q.src, &q.dst)? })
-        },
-    )
+fn rename(call: Call<'_>) -> Reply {
+    call.serve(|service, q: RenameRequestProto| {
+        service.rename(&q.src, &q.dst).map(|result| RenameResponseProto { result })
+    })
 }
 
-pub(super) fn rename2(call: Call<'_>) -> Reply {
-    call.write_once(
-        |q: &Rename2RequestProto| Line::paths("rename", &q.src, &q.dst),
-        |namespace, op, q| {
-            let options = RenameOptions {
-                overwrite: q.overwrite_dest,
-                to_trash: q.move_to_trash.unwrap_or(false),
-            };
-            namespace.rename2(op, &q.src, &q.dst, options)?;
-            Ok(Rename2ResponseProto {})
-        },
-    )
+fn rename2(call: Call<'_>) -> Reply {
+    call.serve(|service, q: Rename2RequestProto| {
+        let options = RenameOptions {
+            overwrite: q.overwrite_dest,
+            to_trash: q.move_to_trash.unwrap_or(false),
+        };
+        service.rename2(&q.src, &q.dst, options).map(|()| Rename2ResponseProto {})
+    })
 }
 
-pub(super) fn delete(call: Call<'_>) -> Reply {
-    call.write_once(
-        |q: &DeleteRequestProto| Line::path("delete", &q.src),
-        |namespace, op, q| {
-            Ok(DeleteResponseProto { result: namespace.delete(op, &q.src, q.recursive)? })
-        },
-    )
+fn delete(call: Call<'_>) -> Reply {
+    call.serve(|service, q: DeleteRequestProto| {
+        service.delete(&q.src, q.recursive).map(|result| DeleteResponseProto { result })
+    })
 }
 
-pub(super) fn create_symlink(call: Call<'_>) -> Reply {
-    call.write_once(
-        |q: &CreateSymlinkRequestProto| Line::paths("createSymlink", &q.link, &q.target),
-        |namespace, op, q| {
-            namespace.create_symlink(op, &q.target, &q.link)?;
-            Ok(CreateSymlinkResponseProto {})
-        },
-    )
+fn create_symlink(call: Call<'_>) -> Reply {
+    call.serve(|service, q: CreateSymlinkRequestProto| {
+        service.create_symlink(&q.target, &q.link).map(|()| CreateSymlinkResponseProto {})
+    })
 }
 
-pub(super) fn link_target(call: Call<'_>) -> Reply {
-    call.read(
-        |q: &GetLinkTargetRequestProto| Line::path("getLinkTarget", &q.path),
-        |namespace, op, q| {
-            Ok(GetLinkTargetResponseProto {
-                target_path: Some(namespace.link_target(op, &q.path)?),
-            })
-        },
-    )
+fn link_target(call: Call<'_>) -> Reply {
+    call.serve(|service, q: GetLinkTargetRequestProto| {
+        service
+            .link_target(&q.path)
+            .map(|target| GetLinkTargetResponseProto { target_path: Some(target) })
+    })
 }

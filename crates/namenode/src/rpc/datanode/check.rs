@@ -2,7 +2,7 @@
 
 use crate::convert;
 use crate::core::Core;
-use crate::rpc::answer::Outcome;
+use crate::service::Outcome;
 use zerohop_proto::hdfs::StorageInfoProto;
 use zerohop_proto::hdfs::datanode::DatanodeRegistrationProto;
 use zerohop_wire::{JavaException, RemoteException};

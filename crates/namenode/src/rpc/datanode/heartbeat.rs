@@ -3,8 +3,9 @@
 use super::check::check_sender;
 use super::command;
 use crate::convert;
-use crate::message::{decode, encode};
-use crate::rpc::answer::{Call, Outcome, when_synced};
+use crate::message::decode;
+use crate::rpc::answer::Call;
+use crate::service::{Answer, Outcome};
 use crate::storage::Ticket;
 use zerohop_namespace::blocks::{Command, Heartbeat, StorageReport, VolumeFailures};
 use zerohop_proto::hdfs::datanode::{HeartbeatRequestProto, HeartbeatResponseProto};
@@ -48,7 +49,7 @@ pub(super) fn heartbeat(call: Call<'_>) -> Reply {
         Ok((response, ticket))
     };
     match beat() {
-        Ok((response, ticket)) => when_synced(Ok(encode(&response)), ticket),
+        Ok((response, ticket)) => Answer::after(Ok(response), ticket).into(),
         Err(error) => Reply::Now(Err(error)),
     }
 }

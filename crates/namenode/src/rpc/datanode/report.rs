@@ -2,11 +2,11 @@
 
 use super::check::{check_pool, check_sender};
 use super::command;
-use crate::audit::Line;
 use crate::convert;
 use crate::core::Core;
 use crate::message::{decode, encode};
-use crate::rpc::answer::{Call, Outcome};
+use crate::rpc::answer::Call;
+use crate::service::Outcome;
 use std::sync::Arc;
 use zerohop_namespace::BlockSynchronization;
 use zerohop_namespace::blocks::{
@@ -168,25 +168,18 @@ pub(super) fn error(call: Call<'_>) -> Reply {
 }
 
 pub(super) fn commit_synchronization(call: Call<'_>) -> Reply {
-    call.write(
-        |_: &CommitBlockSynchronizationRequestProto| Line::default(),
-        |namespace, op, q| {
-            let nodes = q.new_taragets.iter().map(|node| node.datanode_uuid.clone());
-            let names =
-                q.new_target_storages.iter().cloned().chain(std::iter::repeat(String::new()));
-            let targets: Vec<_> = nodes.zip(names).collect();
-            namespace.commit_block_synchronization(
-                op,
-                &BlockSynchronization {
-                    block: ExtendedBlock::from(&q.block).block,
-                    new_stamp: q.new_gen_stamp as i64,
-                    new_len: q.new_length,
-                    close_file: q.close_file,
-                    delete_block: q.delete_block,
-                    targets: &targets,
-                },
-            )?;
-            Ok(CommitBlockSynchronizationResponseProto {})
-        },
-    )
+    call.serve(|service, q: CommitBlockSynchronizationRequestProto| {
+        let nodes = q.new_taragets.into_iter().map(|node| node.datanode_uuid);
+        let names = q.new_target_storages.into_iter().chain(std::iter::repeat(String::new()));
+        let targets: Vec<_> = nodes.zip(names).collect();
+        let done = service.commit_block_synchronization(&BlockSynchronization {
+            block: ExtendedBlock::from(&q.block).block,
+            new_stamp: q.new_gen_stamp as i64,
+            new_len: q.new_length,
+            close_file: q.close_file,
+            delete_block: q.delete_block,
+            targets: &targets,
+        });
+        done.map(|()| CommitBlockSynchronizationResponseProto {})
+    })
 }

@@ -1,0 +1,132 @@
+//! Administration: safe mode, images, edits, upgrades.
+
+use super::{Answer, ClientService, Outcome, synced};
+use crate::audit::Line;
+use crate::checkpoint::NEEDS_SAFE_MODE;
+use zerohop_namespace::blocks::SafeMode;
+use zerohop_wire::{JavaException, TxId};
+
+/// What `setSafeMode` does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SafeModeAction {
+    Get,
+    Enter,
+    Leave,
+    ForceExit,
+}
+
+impl SafeModeAction {
+    /// Its name in the audit log.
+    fn command(self) -> &'static str {
+        match self {
+            Self::Get => "safemode_get",
+            Self::Enter => "safemode_enter",
+            Self::Leave => "safemode_leave",
+            Self::ForceExit => "safemode_force_exit",
+        }
+    }
+}
+
+impl ClientService<'_> {
+    /// Whether safe mode is on afterwards. Every caller may ask; changing it is for the superuser.
+    pub(crate) fn set_safe_mode(&self, action: SafeModeAction) -> Answer<bool> {
+        self.change(Line::of(action.command()), |namespace, op| {
+            if action != SafeModeAction::Get {
+                self.core.check_superuser(op)?;
+            }
+            let safe_mode = namespace.blocks_mut().safe_mode_mut();
+            match action {
+                SafeModeAction::Get => {}
+                SafeModeAction::Enter => {
+                    tracing::info!("STATE* Safe mode is ON.");
+                    safe_mode.enter();
+                }
+                SafeModeAction::Leave => leave(safe_mode, false),
+                SafeModeAction::ForceExit => leave(safe_mode, true),
+            }
+            Ok(safe_mode.is_on())
+        })
+    }
+
+    /// Writes an image, unless the last one is younger than `window_s` seconds and fewer than `gap` transactions came since;
+    /// true if one was written. Needs safe mode: nothing changes then, so readers are served meanwhile.
+    pub(crate) fn save_namespace(&self, window_s: u64, gap: u64) -> Answer<bool> {
+        if let Err(error) = self.check_superuser() {
+            return Answer::Ready(Err(error));
+        }
+        if !self.core.read(|namespace| namespace.blocks().safe_mode().is_on()) {
+            return Answer::Ready(Err(JavaException::Io.with(NEEDS_SAFE_MODE)));
+        }
+        let core = self.core.clone();
+        Answer::later(async move {
+            let save = move || core.save_namespace_if_due(window_s, gap);
+            on_blocking_thread(save).await?
+        })
+    }
+
+    /// Ends the edit log's segment; gives the last transaction of the ended one.
+    pub(crate) fn roll_edits(&self) -> Answer<TxId> {
+        let rolled = self.check_superuser().and_then(|()| self.core.roll_edits());
+        match rolled {
+            Err(error) => Answer::Ready(Err(error)),
+            Ok((ended, ticket)) => Answer::later(async move {
+                synced(ticket).await?;
+                Ok(ended)
+            }),
+        }
+    }
+
+    /// Reads the host files again. Names in them are looked up, which may take a while.
+    pub(crate) fn refresh_nodes(&self) -> Answer<()> {
+        if let Err(error) = self.check_superuser() {
+            return Answer::Ready(Err(error));
+        }
+        let core = self.core.clone();
+        Answer::later(async move {
+            let refresh = move || {
+                core.hosts.refresh()?;
+                _ = core.write(|namespace| namespace.blocks_mut().apply_hosts(|id| core.hosts.judge(id)));
+                std::io::Result::Ok(())
+            };
+            let done = on_blocking_thread(refresh).await?;
+            done.map_err(|error| JavaException::Io.with(error.to_string()))
+        })
+    }
+
+    /// The bandwidth of the balancer's copies on each DataNode, bytes a second.
+    pub(crate) fn set_balancer_bandwidth(&self, bytes_per_s: i64) -> Answer<()> {
+        self.change(Line::of("setBalancerBandwidth"), |namespace, op| {
+            self.core.check_superuser(op)?;
+            let bandwidth = u64::try_from(bytes_per_s).map_err(|_| {
+                JavaException::IllegalArgument.with("Bandwidth should not be negative.")
+            })?;
+            namespace.blocks_mut().set_balancer_bandwidth(bandwidth);
+            Ok(())
+        })
+    }
+}
+
+async fn on_blocking_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Outcome<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| JavaException::Io.with(error.to_string()))
+}
+
+/// Blocks that are newer than the metadata are deleted when safe mode ends, so that needs force. The caller sees that safe
+/// mode is still on.
+fn leave(safe_mode: &mut SafeMode, force: bool) {
+    let bytes = safe_mode.bytes_in_future();
+    if !safe_mode.leave(force) {
+        return tracing::error!(
+            "Refusing to leave safe mode without a force flag. Exiting safe mode will cause a deletion of {bytes} byte(s). \
+             Please use -forceExit flag to exit safe mode forcefully if data loss is acceptable."
+        );
+    }
+    if bytes > 0 {
+        tracing::warn!(
+            "Leaving safe mode due to forceExit. This will cause a data loss of {bytes} byte(s)."
+        );
+    }
+    tracing::info!("STATE* Safe mode is OFF");
+}

@@ -1,0 +1,68 @@
+//! The answer of a typed call, and when it may leave.
+
+use crate::storage::Ticket;
+use std::future::Future;
+use std::pin::Pin;
+use zerohop_wire::{JavaException, RemoteException};
+
+/// What a call gives: a value, or the exception its caller gets.
+pub(crate) type Outcome<R> = Result<R, RemoteException>;
+
+/// An answer that waits for something other than the edit log.
+pub(crate) type LaterOutcome<R> = Pin<Box<dyn Future<Output = Outcome<R>> + Send>>;
+
+/// The answer of one call. A change's answer must not leave before its edits are on disk.
+pub(crate) enum Answer<R> {
+    /// May leave at once.
+    Ready(Outcome<R>),
+    /// May leave when the edits of the ticket are on disk.
+    AfterSync(Outcome<R>, Ticket),
+    /// Worked out later, synced edits included.
+    Later(LaterOutcome<R>),
+}
+
+impl<R: 'static> Answer<R> {
+    /// An answer that may leave once the ticket's edits, if there are any, are on disk.
+    pub(crate) fn after(outcome: Outcome<R>, ticket: Option<Ticket>) -> Self {
+        match ticket.filter(|ticket| !ticket.is_synced()) {
+            None => Self::Ready(outcome),
+            Some(ticket) => Self::AfterSync(outcome, ticket),
+        }
+    }
+
+    pub(super) fn later(future: impl Future<Output = Outcome<R>> + Send + 'static) -> Self {
+        Self::Later(Box::pin(future))
+    }
+
+    /// The same answer with another value.
+    pub(crate) fn map<S: 'static>(self, value: impl FnOnce(R) -> S + Send + 'static) -> Answer<S> {
+        match self {
+            Self::Ready(outcome) => Answer::Ready(outcome.map(value)),
+            Self::AfterSync(outcome, ticket) => Answer::AfterSync(outcome.map(value), ticket),
+            Self::Later(future) => Answer::later(async move { future.await.map(value) }),
+        }
+    }
+
+    /// Blocks until the answer may leave; for threads of their own only.
+    ///
+    /// # Errors
+    /// The call's exception, or `IOException` if its edits could not be written.
+    pub(crate) fn wait(self) -> Outcome<R> {
+        match self {
+            Self::Ready(outcome) => outcome,
+            Self::AfterSync(outcome, ticket) => {
+                ticket.wait().map_err(|error| JavaException::Io.with(error.to_string()))?;
+                outcome
+            }
+            Self::Later(future) => tokio::runtime::Handle::current().block_on(future),
+        }
+    }
+}
+
+/// Waits until the edits of a ticket are on disk.
+///
+/// # Errors
+/// `IOException` if they could not be written.
+pub(crate) async fn synced(ticket: Ticket) -> Outcome<()> {
+    ticket.synced().await.map_err(|error| JavaException::Io.with(error.to_string()))
+}

@@ -1,0 +1,121 @@
+//! Blocks of files being written.
+
+use super::{Answer, ClientService};
+use crate::audit::Line;
+use zerohop_namespace::{
+    AddBlockRequest, AdditionalDatanodeRequest, BlockSynchronization, LocatedBlock,
+};
+use zerohop_wire::{Block, InodeId, JavaException};
+
+/// The request of `addBlock`; it may be held for a while.
+pub(crate) struct AddBlockCall {
+    pub(crate) path: String,
+    pub(crate) client_name: String,
+    pub(crate) previous: Option<Block>,
+    pub(crate) file: InodeId,
+    /// UUIDs of DataNodes that must not be chosen.
+    pub(crate) excluded: Vec<String>,
+    /// Addresses of DataNodes that are preferred.
+    pub(crate) favored: Vec<String>,
+    pub(crate) avoid_local: bool,
+    pub(crate) ignore_locality: bool,
+}
+
+/// The request of `updatePipeline`.
+pub(crate) struct NewPipeline<'a> {
+    pub(crate) client_name: &'a str,
+    pub(crate) old: Block,
+    pub(crate) new: Block,
+    /// UUID and storage id of each DataNode.
+    pub(crate) storages: &'a [(String, String)],
+}
+
+impl ClientService<'_> {
+    /// The next block of a file. Held while the block before the last has too few reported replicas.
+    pub(crate) fn add_block(&self, call: AddBlockCall) -> Answer<LocatedBlock> {
+        self.held(
+            call,
+            |_| Line::default(),
+            |namespace, op, call| {
+                let request = AddBlockRequest {
+                    path: &call.path,
+                    client_name: &call.client_name,
+                    previous: call.previous,
+                    file_id: call.file,
+                    excluded: &call.excluded,
+                    favored: &call.favored,
+                    avoid_local: call.avoid_local,
+                    ignore_locality: call.ignore_locality,
+                };
+                namespace.add_block(op, &request)
+            },
+            |namespace, call, outcome| match outcome {
+                Err(error) if error.class == JavaException::NotReplicatedYet.class() => {
+                    namespace.lacking_block(&call.path, call.file)
+                }
+                _ => None,
+            },
+        )
+    }
+
+    pub(crate) fn abandon_block(
+        &self,
+        path: &str,
+        file: InodeId,
+        client_name: &str,
+        block: Block,
+    ) -> Answer<()> {
+        self.change(Line::default(), |namespace, op| {
+            namespace.abandon_block(op, path, file, client_name, block)
+        })
+    }
+
+    /// More DataNodes for a pipeline that lost some.
+    pub(crate) fn additional_datanode(
+        &self,
+        request: &AdditionalDatanodeRequest<'_>,
+    ) -> Answer<LocatedBlock> {
+        self.change(Line::default(), |namespace, op| namespace.additional_datanode(op, request))
+    }
+
+    /// A new generation stamp for a block whose pipeline is set up again.
+    pub(crate) fn update_block_for_pipeline(
+        &self,
+        block: Block,
+        client_name: &str,
+    ) -> Answer<LocatedBlock> {
+        self.change(Line::default(), |namespace, op| {
+            namespace.update_block_for_pipeline(op, block, client_name)
+        })
+    }
+
+    pub(crate) fn update_pipeline(&self, pipeline: &NewPipeline<'_>) -> Answer<()> {
+        let NewPipeline { client_name, old, new, storages } = *pipeline;
+        self.change_once(Line::default(), |namespace, op| {
+            namespace.update_pipeline(op, client_name, old, new, storages)
+        })
+    }
+
+    /// The outcome of a block's recovery, from the DataNode that led it.
+    pub(crate) fn commit_block_synchronization(
+        &self,
+        outcome: &BlockSynchronization<'_>,
+    ) -> Answer<()> {
+        self.change(Line::default(), |namespace, op| {
+            namespace.commit_block_synchronization(op, outcome)
+        })
+    }
+
+    /// Reports corrupt replicas: block, DataNode's UUID and storage id of each.
+    pub(crate) fn report_bad_blocks<'r>(
+        &self,
+        replicas: impl Iterator<Item = (Block, &'r str, &'r str)>,
+    ) -> Answer<()> {
+        self.change(Line::default(), |namespace, _| {
+            for (block, uuid, storage) in replicas {
+                namespace.blocks_mut().bad_replica(block, uuid, storage);
+            }
+            Ok(())
+        })
+    }
+}

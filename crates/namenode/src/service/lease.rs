@@ -1,0 +1,28 @@
+//! Leases of files being written.
+
+use super::{Answer, ClientService};
+use crate::audit::Line;
+use zerohop_namespace::OpenFile;
+use zerohop_wire::InodeId;
+
+impl ClientService<'_> {
+    pub(crate) fn renew_lease(&self, client_name: &str) -> Answer<()> {
+        self.change(Line::default(), |namespace, op| namespace.renew_lease(op, client_name))
+    }
+
+    /// Begins the recovery of a file's lease; true if the file is closed already.
+    pub(crate) fn recover_lease(&self, path: &str, client_name: &str) -> Answer<bool> {
+        self.change(Line::path("recoverLease", path), |namespace, op| {
+            namespace.recover_lease(op, path, client_name)
+        })
+    }
+
+    /// A page of the open files below a path, after an inode id, and whether there are more. For the superuser.
+    pub(crate) fn open_files(&self, after: InodeId, path: &str) -> Answer<(Vec<OpenFile>, bool)> {
+        let below = if path.is_empty() { "/" } else { path };
+        self.read(Line::path("listOpenFiles", path), |namespace, op| {
+            self.core.check_superuser(op)?;
+            namespace.list_open_files(op, after, below)
+        })
+    }
+}

@@ -1,0 +1,138 @@
+//! Status, listings, locations.
+
+use super::{Answer, ClientService, Outcome};
+use crate::audit::Line;
+use zerohop_namespace::{DirectoryListing, FileStatus, LocatedBlocks, Namespace, OpContext};
+use zerohop_wire::JavaException;
+
+/// Where a batched listing continues.
+#[derive(Default)]
+pub(crate) struct BatchedCursor {
+    /// The directory's place in the request.
+    pub(crate) index: usize,
+    /// The last name that was given.
+    pub(crate) after: bytes::Bytes,
+}
+
+/// A part of a batched listing.
+#[derive(Default)]
+pub(crate) struct BatchedListing {
+    /// The directory's place in the request, and a page of it.
+    pub(crate) pages: Vec<(usize, Outcome<DirectoryListing>)>,
+    /// Where to continue; None at the end.
+    pub(crate) next: Option<BatchedCursor>,
+}
+
+impl ClientService<'_> {
+    pub(crate) fn file_info(&self, path: &str) -> Answer<Option<FileStatus>> {
+        self.read(Line::path("getfileinfo", path), |namespace, op| namespace.file_info(op, path))
+    }
+
+    /// As `file_info`, of a link itself.
+    pub(crate) fn file_link_info(&self, path: &str) -> Answer<Option<FileStatus>> {
+        self.read(Line::path("getfileinfo", path), |namespace, op| {
+            namespace.file_link_info(op, path)
+        })
+    }
+
+    pub(crate) fn located_file_info(&self, path: &str) -> Answer<Option<FileStatus>> {
+        self.read(Line::path("open", path), |namespace, op| namespace.located_file_info(op, path))
+    }
+
+    /// A page of a directory, from the name after `after`; None if there is no such path.
+    pub(crate) fn listing(
+        &self,
+        path: &str,
+        after: &[u8],
+        need_location: bool,
+    ) -> Answer<Option<DirectoryListing>> {
+        self.read(Line::path("listStatus", path), |namespace, op| {
+            namespace.listing(op, path, after, need_location)
+        })
+    }
+
+    /// Pages of several directories, until about `dfs.ls.limit` entries are collected.
+    pub(crate) fn batched_listing(
+        &self,
+        paths: &[String],
+        start: BatchedCursor,
+        need_location: bool,
+    ) -> Answer<BatchedListing> {
+        let settings = &self.core.settings;
+        let (entries_max, paths_max) =
+            (settings.namespace_params.list_limit, settings.batched_listing_max);
+        let line = Line::path("listStatus", paths.first().map_or("", |path| path));
+        self.read(line, |namespace, op| {
+            let count = paths.len();
+            if count > paths_max {
+                let message = format!("Too many source paths ({count} > {paths_max})");
+                return Err(JavaException::IllegalArgument.with(message));
+            }
+            Ok(batched(namespace, op, paths, start, need_location, entries_max))
+        })
+    }
+
+    /// The blocks in a range of a file. An access time that is due is an edit of its own, which this answer does not wait for.
+    pub(crate) fn block_locations(
+        &self,
+        path: &str,
+        offset: u64,
+        len: u64,
+    ) -> Answer<LocatedBlocks> {
+        let mut due = None;
+        let answer = self.read(Line::path("open", path), |namespace, op| {
+            let (blocks, touch) = namespace.block_locations(op, path, offset, len)?;
+            due = touch;
+            Ok(blocks)
+        });
+        if let Some(file) = due {
+            let op = self.op();
+            _ = self.core.write(|namespace| namespace.touch(&op, file));
+        }
+        answer
+    }
+
+    pub(crate) fn is_file_closed(&self, path: &str) -> Answer<bool> {
+        self.read(Line::path("isFileClosed", path), |namespace, op| {
+            namespace.is_file_closed(op, path)
+        })
+    }
+
+    pub(crate) fn preferred_block_size(&self, path: &str) -> Answer<u64> {
+        self.read(Line::path("", path), |namespace, op| namespace.preferred_block_size(op, path))
+    }
+}
+
+fn batched(
+    namespace: &Namespace,
+    op: &OpContext,
+    paths: &[String],
+    start: BatchedCursor,
+    need_location: bool,
+    entries_max: usize,
+) -> BatchedListing {
+    let (mut cursor, mut pages, mut count) = (start, Vec::new(), 0);
+    while let Some(path) = paths.get(cursor.index) {
+        if count >= entries_max {
+            return BatchedListing { pages, next: Some(cursor) };
+        }
+        let mut next = BatchedCursor { index: cursor.index + 1, ..BatchedCursor::default() };
+        let page = match namespace.listing(op, path, &cursor.after, need_location) {
+            Ok(Some(page)) => {
+                count += page.entries.len().max(1);
+                if let Some(last) = page.entries.last().filter(|_| page.remaining > 0) {
+                    let after = last.name.clone().into_bytes().into();
+                    next = BatchedCursor { index: cursor.index, after };
+                }
+                Ok(page)
+            }
+            Ok(None) => {
+                Err(JavaException::FileNotFound.with(format!("Path {path} does not exist")))
+            }
+            Err(error) => Err(error),
+        };
+        pages.push((cursor.index, page));
+        cursor = next;
+    }
+    BatchedListing { pages, next: None }
+}

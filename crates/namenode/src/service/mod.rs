@@ -1,0 +1,200 @@
+//! ClientProtocol as typed calls.
+//!
+//! One function for each operation. Permission checks, the audit log, the retry cache and the wait for the edit log are
+//! inside; the caller decodes its request and encodes the answer. RPC (`rpc/client`), the pages (`http/fsck`) and later
+//! WebHDFS call the same functions.
+
+mod acl;
+mod admin;
+mod answer;
+mod attribute;
+mod block;
+mod cache;
+mod caller;
+mod file;
+mod lease;
+mod listing;
+mod policy;
+mod quota;
+mod report;
+mod tree;
+mod xattr;
+
+pub(crate) use admin::SafeModeAction;
+pub(crate) use answer::{Answer, Outcome, synced};
+pub(crate) use block::{AddBlockCall, NewPipeline};
+pub(crate) use caller::Caller;
+pub(crate) use file::CompleteCall;
+pub(crate) use listing::{BatchedCursor, BatchedListing};
+
+use crate::audit::{self, Line};
+use crate::core::Core;
+use crate::retry::Remember;
+use std::sync::Arc;
+use tokio::time::Instant;
+use zerohop_namespace::{Namespace, OpContext, SubtreeWalk};
+use zerohop_wire::BlockId;
+
+/// ClientProtocol for one caller.
+pub(crate) struct ClientService<'a> {
+    core: &'a Arc<Core>,
+    caller: Caller,
+}
+
+impl<'a> ClientService<'a> {
+    pub(crate) fn new(core: &'a Arc<Core>, caller: Caller) -> Self {
+        Self { core, caller }
+    }
+
+    pub(crate) fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    /// The block pool's id, which stands in every block of an answer.
+    pub(crate) fn pool(&self) -> Arc<str> {
+        self.core.identity.pool.clone()
+    }
+
+    /// The caller as the namespace sees it, now.
+    pub(crate) fn op(&self) -> OpContext {
+        self.caller.op_context(self.core)
+    }
+
+    /// Refuses every caller but the superuser and members of the supergroup.
+    pub(crate) fn check_superuser(&self) -> Outcome<()> {
+        self.core.check_superuser(&self.op())
+    }
+
+    /// Looks at the namespace; any number of readers at once.
+    fn read<R: 'static>(
+        &self,
+        line: Line<'_>,
+        look: impl FnOnce(&Namespace, &OpContext) -> Outcome<R>,
+    ) -> Answer<R> {
+        let op = self.op();
+        let outcome = self.core.read(|namespace| look(namespace, &op));
+        audit::log(self.core, &self.caller.origin(), &outcome, line);
+        Answer::Ready(outcome)
+    }
+
+    /// A change that may be repeated without harm.
+    fn change<R: 'static>(
+        &self,
+        line: Line<'_>,
+        change: impl FnOnce(&mut Namespace, &OpContext) -> Outcome<R>,
+    ) -> Answer<R> {
+        let op = self.op();
+        let (outcome, ticket) = self.core.write(|namespace| change(namespace, &op));
+        let ticket = ticket.or_else(|| outcome.is_ok().then(|| self.core.log.barrier()));
+        audit::log(self.core, &self.caller.origin(), &outcome, line);
+        Answer::after(outcome, ticket)
+    }
+
+    /// A change that happens once: the same call sent again gets the first answer.
+    fn change_once<R: Remember + 'static>(
+        &self,
+        line: Line<'_>,
+        change: impl FnOnce(&mut Namespace, &OpContext) -> Outcome<R>,
+    ) -> Answer<R> {
+        let op = self.op();
+        let key = self.caller.retry_key();
+        let (outcome, ticket) = self.core.write_once(key, |namespace| change(namespace, &op));
+        audit::log(self.core, &self.caller.origin(), &outcome, line);
+        Answer::after(outcome, ticket)
+    }
+
+    /// A question about a subtree. The caller's permissions on it are checked in slices, and others get the lock between
+    /// two of them.
+    fn walk<R: Default + 'static>(
+        &self,
+        command: &'static str,
+        path: &str,
+        begin: impl FnOnce(&Namespace, &OpContext) -> Outcome<SubtreeWalk>,
+        end: impl Fn(&Namespace, &SubtreeWalk) -> Outcome<R> + Send + 'static,
+    ) -> Answer<R> {
+        let op = self.op();
+        let slice_max = self.core.settings.walk_slice;
+        let slice = move |namespace: &Namespace, op: &OpContext, walk: &mut SubtreeWalk| {
+            let is_unfinished = namespace.walk_on(op, walk, slice_max)?;
+            if is_unfinished { Ok(None) } else { end(namespace, walk).map(Some) }
+        };
+        let begun = self.core.read(|namespace| {
+            let mut walk = begin(namespace, &op)?;
+            let answer = slice(namespace, &op, &mut walk)?;
+            Ok((walk, answer))
+        });
+        let mut walk = match begun {
+            Ok((walk, None)) => walk,
+            done => {
+                let outcome = done.map(|(_, answer)| answer.unwrap_or_default());
+                let line = Line::path(command, path);
+                audit::log(self.core, &self.caller.origin(), &outcome, line);
+                return Answer::Ready(outcome);
+            }
+        };
+        let (core, caller, path) = (self.core.clone(), self.caller.clone(), path.to_owned());
+        Answer::later(async move {
+            let outcome = loop {
+                tokio::time::sleep(core.settings.walk_pause).await;
+                let answer = core.read(|namespace| slice(namespace, &op, &mut walk));
+                if let Some(outcome) = answer.transpose() {
+                    break outcome;
+                }
+            };
+            audit::log(&core, &caller.origin(), &outcome, Line::path(command, &path));
+            outcome
+        })
+    }
+
+    /// A change whose answer depends on a DataNode's report that is on its way. Where `lacks` names a block, the call is
+    /// held until that block is complete and tried again, up to the time in the settings: Apache's client, if it were
+    /// refused, would sleep for 400 ms.
+    fn held<Q, R>(
+        &self,
+        request: Q,
+        line: impl Fn(&Q) -> Line<'_> + Send + 'static,
+        attempt: impl Fn(&mut Namespace, &OpContext, &Q) -> Outcome<R> + Send + 'static,
+        lacks: impl Fn(&Namespace, &Q, &Outcome<R>) -> Option<BlockId> + Send + 'static,
+    ) -> Answer<R>
+    where
+        Q: Send + 'static,
+        R: Send + 'static,
+    {
+        let mut op = self.op();
+        let attempt = move |core: &Core, op: &OpContext, request: &Q| {
+            core.write(|namespace| {
+                let outcome = attempt(namespace, op, request);
+                let lacking = lacks(namespace, request, &outcome);
+                (outcome, lacking.map(|block| core.waiters.wait_for(block)))
+            })
+        };
+        let ((outcome, wait), ticket) = attempt(self.core, &op, &request);
+        let Some(wait) = wait else {
+            audit::log(self.core, &self.caller.origin(), &outcome, line(&request));
+            let ticket = ticket.or_else(|| outcome.is_ok().then(|| self.core.log.barrier()));
+            return Answer::after(outcome, ticket);
+        };
+        let (core, caller) = (self.core.clone(), self.caller.clone());
+        Answer::later(async move {
+            let end = Instant::now() + core.settings.held_max;
+            let (mut wait, mut ticket) = (wait, ticket);
+            let outcome = loop {
+                let in_time = wait.woken_before(end).await;
+                op.now = core.clock.now();
+                let ((outcome, next), later) = attempt(&core, &op, &request);
+                // Edits are synced in order: the later ticket covers the first.
+                ticket = later.or(ticket);
+                match next {
+                    Some(next) if in_time => wait = next,
+                    _ => break outcome,
+                }
+            };
+            audit::log(&core, &caller.origin(), &outcome, line(&request));
+            let ticket = ticket.or_else(|| outcome.is_ok().then(|| core.log.barrier()));
+            if let Some(ticket) = ticket {
+                synced(ticket).await?;
+            }
+            outcome
+        })
+    }
+}

@@ -1,0 +1,35 @@
+//! Figures of the file system and of its DataNodes.
+
+use super::{Answer, ClientService};
+use crate::audit::Line;
+use zerohop_namespace::CorruptFile;
+use zerohop_namespace::blocks::{BlockStats, NodeFilter, NodeReport};
+
+impl ClientService<'_> {
+    pub(crate) fn block_stats(&self) -> Answer<BlockStats> {
+        self.read(Line::default(), |namespace, _| Ok(namespace.blocks().stats()))
+    }
+
+    /// DataNodes in some state, for the superuser. `command` is the call's name in the audit log.
+    pub(crate) fn datanodes(
+        &self,
+        command: &'static str,
+        filter: NodeFilter,
+    ) -> Answer<Vec<NodeReport>> {
+        self.read(Line::of(command), |namespace, op| {
+            self.core.check_superuser(op)?;
+            Ok(namespace.blocks().node_reports(filter))
+        })
+    }
+
+    /// A page of the files with blocks that have no good replica, and the cookie of the next page.
+    pub(crate) fn corrupt_file_blocks(
+        &self,
+        path: &str,
+        cookie: Option<&str>,
+    ) -> Answer<(Vec<CorruptFile>, String)> {
+        self.read(Line::path("listCorruptFileBlocks", path), |namespace, op| {
+            namespace.list_corrupt_file_blocks(op, path, cookie)
+        })
+    }
+}

@@ -1,0 +1,53 @@
+//! Directories, renames, deletions, links.
+
+use super::{Answer, ClientService};
+use crate::audit::Line;
+use zerohop_namespace::RenameOptions;
+
+impl ClientService<'_> {
+    /// Makes a directory, and its parents if `create_parent`. True, also if it was there.
+    pub(crate) fn mkdirs(
+        &self,
+        path: &str,
+        masked: u16,
+        unmasked: Option<u16>,
+        create_parent: bool,
+    ) -> Answer<bool> {
+        self.change(Line::path("mkdirs", path), |namespace, op| {
+            namespace.mkdirs(op, path, masked, unmasked, create_parent)
+        })
+    }
+
+    /// `FileSystem.rename`: into an existing directory; false where it cannot be done.
+    pub(crate) fn rename(&self, src: &str, dst: &str) -> Answer<bool> {
+        self.change_once(Line::paths("rename", src, dst), |namespace, op| {
+            namespace.rename(op, src, dst)
+        })
+    }
+
+    /// `FileContext.rename`: an exception says why it cannot be done.
+    pub(crate) fn rename2(&self, src: &str, dst: &str, options: RenameOptions) -> Answer<()> {
+        self.change_once(Line::paths("rename", src, dst), |namespace, op| {
+            namespace.rename2(op, src, dst, options)
+        })
+    }
+
+    /// Deletes a path; false if it was not there.
+    pub(crate) fn delete(&self, path: &str, recursive: bool) -> Answer<bool> {
+        self.change_once(Line::path("delete", path), |namespace, op| {
+            namespace.delete(op, path, recursive)
+        })
+    }
+
+    pub(crate) fn create_symlink(&self, target: &str, link: &str) -> Answer<()> {
+        self.change_once(Line::paths("createSymlink", link, target), |namespace, op| {
+            namespace.create_symlink(op, target, link)
+        })
+    }
+
+    pub(crate) fn link_target(&self, path: &str) -> Answer<String> {
+        self.read(Line::path("getLinkTarget", path), |namespace, op| {
+            namespace.link_target(op, path)
+        })
+    }
+}
