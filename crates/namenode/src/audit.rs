@@ -1,6 +1,5 @@
 //! The audit log: one line an operation, in Hadoop's format. Off unless somebody listens to its target.
 
-use crate::core::Core;
 use std::fmt::Write;
 use std::net::IpAddr;
 use zerohop_conf::{Conf, ConfError, keys};
@@ -83,7 +82,7 @@ impl CallerLimits {
 
 /// Writes the line of a call that has ended, if the audit log is on and the call is one that is audited.
 pub(crate) fn log<R>(
-    core: &Core,
+    limits: CallerLimits,
     origin: &Option<Origin<'_>>,
     outcome: &Result<R, RemoteException>,
     line: Line<'_>,
@@ -94,7 +93,7 @@ pub(crate) fn log<R>(
     }
     let is_denied =
         matches!(outcome, Err(error) if error.class == JavaException::AccessControl.class());
-    let text = text(core.settings.audited_callers, origin, !is_denied, line);
+    let text = text(limits, origin, !is_denied, line);
     tracing::info!(target: TARGET, "{text}");
 }
 

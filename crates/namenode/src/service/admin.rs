@@ -85,7 +85,9 @@ impl ClientService<'_> {
         Answer::later(async move {
             let refresh = move || {
                 core.hosts.refresh()?;
-                _ = core.write(|namespace| namespace.blocks_mut().apply_hosts(|id| core.hosts.judge(id)));
+                _ = core.write(|namespace| {
+                    namespace.blocks_mut().apply_hosts(|id| core.hosts.judge(id))
+                });
                 std::io::Result::Ok(())
             };
             let done = on_blocking_thread(refresh).await?;

@@ -65,6 +65,10 @@ impl<'a> ClientService<'a> {
         self.core.check_superuser(&self.op())
     }
 
+    fn audit<R>(&self, outcome: &Outcome<R>, line: Line<'_>) {
+        audit(self.core, &self.caller, outcome, line);
+    }
+
     /// Looks at the namespace; any number of readers at once.
     fn read<R: 'static>(
         &self,
@@ -73,7 +77,7 @@ impl<'a> ClientService<'a> {
     ) -> Answer<R> {
         let op = self.op();
         let outcome = self.core.read(|namespace| look(namespace, &op));
-        audit::log(self.core, &self.caller.origin(), &outcome, line);
+        self.audit(&outcome, line);
         Answer::Ready(outcome)
     }
 
@@ -86,7 +90,7 @@ impl<'a> ClientService<'a> {
         let op = self.op();
         let (outcome, ticket) = self.core.write(|namespace| change(namespace, &op));
         let ticket = ticket.or_else(|| outcome.is_ok().then(|| self.core.log.barrier()));
-        audit::log(self.core, &self.caller.origin(), &outcome, line);
+        self.audit(&outcome, line);
         Answer::after(outcome, ticket)
     }
 
@@ -99,7 +103,7 @@ impl<'a> ClientService<'a> {
         let op = self.op();
         let key = self.caller.retry_key();
         let (outcome, ticket) = self.core.write_once(key, |namespace| change(namespace, &op));
-        audit::log(self.core, &self.caller.origin(), &outcome, line);
+        self.audit(&outcome, line);
         Answer::after(outcome, ticket)
     }
 
@@ -128,7 +132,7 @@ impl<'a> ClientService<'a> {
             done => {
                 let outcome = done.map(|(_, answer)| answer.unwrap_or_default());
                 let line = Line::path(command, path);
-                audit::log(self.core, &self.caller.origin(), &outcome, line);
+                self.audit(&outcome, line);
                 return Answer::Ready(outcome);
             }
         };
@@ -141,7 +145,7 @@ impl<'a> ClientService<'a> {
                     break outcome;
                 }
             };
-            audit::log(&core, &caller.origin(), &outcome, Line::path(command, &path));
+            audit(&core, &caller, &outcome, Line::path(command, &path));
             outcome
         })
     }
@@ -170,7 +174,7 @@ impl<'a> ClientService<'a> {
         };
         let ((outcome, wait), ticket) = attempt(self.core, &op, &request);
         let Some(wait) = wait else {
-            audit::log(self.core, &self.caller.origin(), &outcome, line(&request));
+            self.audit(&outcome, line(&request));
             let ticket = ticket.or_else(|| outcome.is_ok().then(|| self.core.log.barrier()));
             return Answer::after(outcome, ticket);
         };
@@ -189,7 +193,7 @@ impl<'a> ClientService<'a> {
                     _ => break outcome,
                 }
             };
-            audit::log(&core, &caller.origin(), &outcome, line(&request));
+            audit(&core, &caller, &outcome, line(&request));
             let ticket = ticket.or_else(|| outcome.is_ok().then(|| core.log.barrier()));
             if let Some(ticket) = ticket {
                 synced(ticket).await?;
@@ -197,4 +201,8 @@ impl<'a> ClientService<'a> {
             outcome
         })
     }
+}
+
+fn audit<R>(core: &Core, caller: &Caller, outcome: &Outcome<R>, line: Line<'_>) {
+    audit::log(core.settings.audited_callers, &caller.origin(), outcome, line);
 }
