@@ -24,10 +24,12 @@ use crate::pool::{Place, Pool};
 use crate::reader::ReplicaReader;
 use crate::sync::SyncHelper;
 use std::fs::File;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use zerohop_checksum::Algorithm;
 use zerohop_wire::{Block, DataChecksum, meta_header};
 
 /// A replica in `rbw` or `tmp`; share it in an `Arc`. One thread writes, any thread reads.
@@ -163,12 +165,17 @@ impl LiveReplica {
     }
 
     /// Cuts it to `len` bytes, which may not be more than it has; the last chunk is summed anew.
+    ///
+    /// Damaged bytes in that chunk do not get a checksum that fits them: a reader will find them.
     pub fn truncate(&self, len: u64) -> Result<()> {
         let mut state = self.lock();
         self.flush_locked(&mut state)?;
         match len.cmp(&state.block.len) {
             std::cmp::Ordering::Equal => Ok(()),
-            std::cmp::Ordering::Less => self.cut(&mut state, len),
+            std::cmp::Ordering::Less => {
+                let is_intact = self.is_chunk_intact(&state, len)?;
+                self.cut(&mut state, len, is_intact)
+            }
             std::cmp::Ordering::Greater => {
                 let text = format!("it has {} bytes, not {len}", state.block.len);
                 Err(self.invalid(&state, "truncate", text))
@@ -176,10 +183,33 @@ impl LiveReplica {
         }
     }
 
-    fn cut(&self, state: &mut State, len: u64) -> Result<()> {
+    /// Whether the chunk that holds `len` matches its checksum; all is flushed.
+    fn is_chunk_intact(&self, state: &State, len: u64) -> Result<bool> {
+        let (start, full) = (self.checksum.chunk_start(len), self.checksum.chunk_end(len));
+        let Some(algorithm) = self.checksum.kind().algorithm().filter(|_| start != len) else {
+            return Ok(true);
+        };
+        let path = self.path(state);
+        let end = full.min(state.block.len);
+        let found = read_crc(&state.block, &self.data, &path, algorithm, start..end)?;
+        let expected = if end == full {
+            let mut stored = [0; 4];
+            let at = meta_header::sum_offset(self.checksum, start);
+            let read = self.meta.read_exact_at(&mut stored, at);
+            let subject = || format!("replica {}", state.block);
+            read.map_err(|e| Error::io(subject(), "read the checksums of", &path, e))?;
+            u32::from_be_bytes(stored)
+        } else {
+            state.tail
+        };
+        Ok(found == expected)
+    }
+
+    fn cut(&self, state: &mut State, len: u64, is_intact: bool) -> Result<()> {
         let block = Block { len, ..state.block };
         let path = self.pool.data_path(block.id, state.place);
         let tail = read_tail(&block, &self.data, &path, self.checksum)?;
+        let tail = if is_intact { tail } else { !tail };
         let chunk = self.checksum.chunk_start(len);
         // The data last: a kill in between leaves more data than checksums, of which a restart keeps
         // what the last checksum covers.
@@ -239,11 +269,20 @@ impl Drop for LiveReplica {
 
 /// The CRC of the partial chunk before `block.len`; 0 if there is none.
 fn read_tail(block: &Block, data: &File, path: &Path, checksum: DataChecksum) -> Result<u32> {
-    let start = checksum.chunk_start(block.len);
     let Some(algorithm) = checksum.kind().algorithm() else { return Ok(0) };
-    let mut left = (block.len - start) as usize;
+    read_crc(block, data, path, algorithm, checksum.chunk_start(block.len)..block.len)
+}
+
+fn read_crc(
+    block: &Block,
+    data: &File,
+    path: &Path,
+    algorithm: Algorithm,
+    range: Range<u64>,
+) -> Result<u32> {
+    let mut left = (range.end - range.start) as usize;
     let mut buffer = vec![0; left.min(1 << 20)];
-    let (mut crc, mut at) = (0, start);
+    let (mut crc, mut at) = (0, range.start);
     while left > 0 {
         let part_len = left.min(buffer.len());
         let part = buffer.get_mut(..part_len).unwrap_or_default();

@@ -80,7 +80,7 @@ impl LiveReplica {
         if data_len == block.len {
             replica.check_tail(&meta_path)?;
         } else {
-            replica.cut(&mut replica.lock(), block.len)?;
+            replica.cut(&mut replica.lock(), block.len, true)?;
         }
         Ok(replica)
     }

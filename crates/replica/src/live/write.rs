@@ -216,7 +216,7 @@ impl LiveReplica {
     fn take_back(&self, state: &mut State, written: u64) -> std::result::Result<(), ()> {
         state.buffer.clear();
         state.sums.clear();
-        self.cut(state, written).map_err(|error| tracing::warn!("{error}"))
+        self.cut(state, written, true).map_err(|error| tracing::warn!("{error}"))
     }
 }
 
