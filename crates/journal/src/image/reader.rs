@@ -14,6 +14,9 @@ use zerohop_proto::hdfs::fsimage::{FileSummary, file_summary::Section};
 /// The longest summary: sixteen sections take a few hundred bytes, with sub-sections some KB.
 const SUMMARY_LEN_MAX: u64 = 1024 * 1024;
 
+/// The buffer for a section's bytes.
+const SECTION_BUFFER_LEN: u64 = 256 * 1024;
+
 type Result<T> = std::result::Result<T, JournalError>;
 
 /// An image opened for reading; sections can be read in any order, several at once.
@@ -90,7 +93,9 @@ impl ImageReader {
         let mut file = File::open(&self.path).map_err(JournalError::io("open", &self.path))?;
         file.seek(SeekFrom::Start(section.offset()))
             .map_err(JournalError::io("seek in", &self.path))?;
-        let raw = BufReader::with_capacity(256 * 1024, file).take(section.length());
+        // A short section, and one that is only claimed, takes no long buffer.
+        let buffer_len = section.length().clamp(1, SECTION_BUFFER_LEN) as usize;
+        let raw = BufReader::with_capacity(buffer_len, file).take(section.length());
         let input: Box<dyn BufRead + Send> = match (self.summary.codec(), self.codec()) {
             ("", _) => Box::new(raw),
             (_, Some(ImageCodec::Gzip)) => {

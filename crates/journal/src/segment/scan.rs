@@ -77,18 +77,19 @@ pub fn last_record_behind(
     last: TxId,
     op_size_max: usize,
 ) -> Result<Option<TxId>, JournalError> {
-    const WINDOW: usize = 1024 * 1024;
+    const WINDOW_MAX: u64 = 1024 * 1024;
     let io = |source| JournalError::Io { verb: "read", path: path.to_owned(), source };
     let file = File::open(path).map_err(JournalError::io("open", path))?;
     let end = file.metadata().map_err(JournalError::io("stat", path))?.len();
     let mut found = None;
     let mut at = offset;
-    let mut window = vec![0; WINDOW + op::OP_SIZE_MIN];
+    let window_len = end.saturating_sub(offset).clamp(1, WINDOW_MAX) as usize;
+    let mut window = vec![0; window_len + op::OP_SIZE_MIN];
     loop {
         let len = read_at(&file, &mut window, at).map_err(io)?;
         let bytes = window.get(..len).unwrap_or_default();
         let mut skip = 0;
-        while skip < len.min(WINDOW) {
+        while skip < len.min(window_len) {
             let head = bytes.get(skip..).unwrap_or_default();
             let offset = at + skip as u64;
             let after = found.unwrap_or(last).0;
