@@ -51,7 +51,7 @@ pub struct Cluster {
 impl Cluster {
     /// Formats, starts, and waits until all DataNodes are live and safe mode is over.
     pub fn start(spec: &Spec) -> Outcome<Self> {
-        let folder = tools::out().join("run").join(spec.name);
+        let folder = tools::clusters().join(spec.name);
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         let site = Site::new(&folder, spec.count);
@@ -169,7 +169,8 @@ impl Cluster {
         .map_err(|e| format!("{e}\n{}", tail(&self.site.log("nn"), 25)))
     }
 
-    fn check_alive(&mut self) -> Outcome {
+    /// An error if a process has ended by itself.
+    pub fn check_alive(&mut self) -> Outcome {
         let mut processes = self.namenode.iter_mut().chain(self.datanodes.iter_mut().flatten());
         processes.try_for_each(Process::alive)
     }
@@ -190,17 +191,32 @@ impl Cluster {
 
     /// Starts the NameNode without waiting for it.
     pub fn start_namenode(&mut self) -> Outcome {
+        self.start_namenode_as(Ok)
+    }
+
+    /// The same with another command, made of the usual one.
+    pub fn start_namenode_as(&mut self, wrap: impl FnOnce(Command) -> Outcome<Command>) -> Outcome {
         let conf = self.site.conf();
         let command = match self.namenode_kind {
             Kind::Apache => apache("namenode", &conf)?,
             Kind::Ours => ours(&["namenode"], &conf)?,
         };
+        let command = wrap(command)?;
         self.namenode = Some(Process::daemon("NameNode", command, &self.site.log("nn"))?);
         Ok(())
     }
 
     /// Starts a DataNode without waiting for it.
     pub fn start_datanode(&mut self, i: usize) -> Outcome {
+        self.start_datanode_as(i, Ok)
+    }
+
+    /// The same with another command, made of the usual one.
+    pub fn start_datanode_as(
+        &mut self,
+        i: usize,
+        wrap: impl FnOnce(Command) -> Outcome<Command>,
+    ) -> Outcome {
         let conf = self.site.datanode_conf(i);
         let command = match self.datanode_kind {
             Kind::Apache => apache("datanode", &conf)?,
@@ -209,6 +225,7 @@ impl Cluster {
         let log = self.site.log(&format!("dn{i}"));
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         self.started_ms[i] = now.map_or(0, |d| d.as_millis() as u64);
+        let command = wrap(command)?;
         self.datanodes[i] = Some(Process::daemon(&format!("DataNode {i}"), command, &log)?);
         Ok(())
     }

@@ -52,18 +52,18 @@ impl Site {
         self.folder.join(format!("{name}.log"))
     }
 
-    /// Writes all configuration files; `extra` goes last and wins. `{datanode}` in a value stands for the
-    /// folder of each DataNode.
+    /// Writes all configuration files; `extra` goes last and wins. In a value `{folder}` stands for the
+    /// cluster's folder; for a DataNode also `{datanode}` for its own, and `{number}` for its number, from
+    /// one.
     pub fn write(&self, extra: &[Setting]) -> Outcome {
         let hdfs = self.hdfs_settings();
-        write_conf(&self.conf(), &self.core_settings(), &[&hdfs, extra])?;
+        let folder = self.folder.display().to_string();
+        let extra = put(extra, "{folder}", &folder);
+        write_conf(&self.conf(), &self.core_settings(), &[&hdfs, &extra])?;
         for i in 0..self.data_ports.len() {
             let own = self.datanode_settings(i);
-            let folder = self.data_url(&format!("dn{i}"));
-            let extra: Vec<Setting> = extra
-                .iter()
-                .map(|(name, value)| (name.clone(), value.replace("{datanode}", &folder)))
-                .collect();
+            let extra = put(&extra, "{datanode}", &self.data_url(&format!("dn{i}")));
+            let extra = put(&extra, "{number}", &(i + 1).to_string());
             write_conf(&self.datanode_conf(i), &self.core_settings(), &[&hdfs, &own, &extra])?;
         }
         Ok(())
@@ -123,6 +123,10 @@ impl Site {
     fn data_url(&self, name: &str) -> String {
         format!("file://{}", self.folder.join(name).display())
     }
+}
+
+fn put(settings: &[Setting], name: &str, value: &str) -> Vec<Setting> {
+    settings.iter().map(|(key, text)| (key.clone(), text.replace(name, value))).collect()
 }
 
 /// Owned settings from literals.

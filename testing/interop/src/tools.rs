@@ -22,6 +22,18 @@ pub fn out() -> PathBuf {
     target.unwrap_or_else(|| root().join("target")).join("interop")
 }
 
+/// The folder in which clusters run: `ZEROHOP_INTEROP_RUN`, or one in [`out`].
+pub fn clusters() -> PathBuf {
+    std::env::var_os("ZEROHOP_INTEROP_RUN").map_or_else(|| out().join("run"), PathBuf::from)
+}
+
+/// The program under which another one's writes fail: `ZEROHOP_FAILING_DISK`, or the one of the `fast`
+/// profile. `None` if it was not built.
+pub fn failing_disk() -> Option<PathBuf> {
+    let path = std::env::var_os("ZEROHOP_FAILING_DISK").map(PathBuf::from);
+    path.unwrap_or_else(|| out().join("../fast/failing-disk")).canonicalize().ok()
+}
+
 /// The `zerohop` binary under test: `ZEROHOP_BIN`, or the one of the `fast` profile.
 pub fn zerohop() -> Outcome<PathBuf> {
     let path = match std::env::var_os("ZEROHOP_BIN") {

@@ -10,6 +10,7 @@ use zerohop_interop::harm::{Explain, SETTLE, shape};
 use zerohop_interop::{Outcome, wait};
 
 use crate::known::{Known, content};
+use crate::promises::broken;
 
 const BLOCK: u64 = 256 << 10;
 const LONGEST: usize = 1 << 20;
@@ -21,6 +22,11 @@ const REMEMBERED: usize = 12;
 type Attempt<T = ()> = Result<T, Error>;
 /// What a file may be after an operation of unknown outcome; `None` is no file.
 type Choices = Vec<Option<Known>>;
+
+/// Where the files of a schedule are.
+pub fn folder(seed: u64) -> String {
+    format!("/seed{seed}")
+}
 
 pub struct Actor {
     fs: FileSystem,
@@ -36,7 +42,7 @@ pub struct Actor {
 
 impl Actor {
     pub fn new(fs: FileSystem, number: u64, seed: u64) -> Outcome<Self> {
-        let folder = format!("/actor{number}");
+        let folder = format!("{}/actor{number}", folder(seed));
         fs.mkdirs(&folder).at(&folder)?;
         let rng = Rng::with_seed(seed.wrapping_mul(1000) + number);
         let (files, last) = (BTreeMap::new(), VecDeque::new());
@@ -75,7 +81,8 @@ impl Actor {
             let (len, crc) = (found.len().to_string(), format!("{:08x}", crc32fast::hash(&found)));
             let theirs = judge.ok(&["read", path, "0", "-1"])?;
             if theirs != [len.clone(), crc.clone()] {
-                return Err(format!("{path}: {len} {crc} here, {theirs:?} by Apache's client"));
+                let found = format!("{path}: {len} {crc} here, {theirs:?} by Apache's client");
+                return Err(broken("F7", found));
             }
         }
         Ok(())
@@ -104,7 +111,7 @@ impl Actor {
                 match error.kind() {
                     // Not Corrupt: that is a block of which no replica can be reached, too.
                     Denied | NotEmpty | WrongType | Quota | Invalid | Unsupported => {
-                        Err(format!("{what}: {error}"))
+                        Err(broken("F4", format!("{what}: {error}")))
                     }
                     _ => Ok(false),
                 }
@@ -285,7 +292,10 @@ impl Actor {
         let known: Vec<(String, u64)> = known.collect();
         match found.as_ref() == Some(&known) {
             true => Ok(()),
-            false => Err(format!("{}: {found:?} is there, and not {known:?}", self.folder)),
+            false => {
+                let found = format!("{}: {found:?} is there, and not {known:?}", self.folder);
+                Err(broken("F3", found))
+            }
         }
     }
 
@@ -319,7 +329,7 @@ impl Actor {
             };
             Ok(true)
         })
-        .map_err(|e| format!("{path}: {e}"))?;
+        .map_err(|e| broken("F5", format!("{path}: {e}")))?;
         let mut refused = Vec::new();
         for choice in choices {
             match (choice, &found) {
@@ -341,7 +351,7 @@ impl Actor {
                 (Some(_), None) => refused.push("it is gone".to_owned()),
             }
         }
-        Err(format!("{path}: {}", refused.join("; or ")))
+        Err(broken("F4", format!("{path}: {}", refused.join("; or "))))
     }
 
     fn closed(&self, path: &str) -> Attempt<Vec<u8>> {

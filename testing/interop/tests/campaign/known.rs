@@ -3,6 +3,8 @@
 use zerohop_client::blocking::FileSystem;
 use zerohop_client::{Error, Kind};
 
+use crate::promises::broken;
+
 /// A file's content as far as it was written, and how much of that was acknowledged.
 #[derive(Clone)]
 pub struct Known {
@@ -23,12 +25,15 @@ impl Known {
         let common = found.iter().zip(&self.bytes).take_while(|(a, b)| a == b).count();
         match found.len() {
             len if len < self.sure => {
-                Err(format!("{len} bytes, and {} were acknowledged", self.sure))
+                Err(broken("F1", format!("{len} bytes, and {} were acknowledged", self.sure)))
             }
-            len if len > self.bytes.len() => {
-                Err(format!("{len} bytes, and only {} were written", self.bytes.len()))
+            len if len > self.bytes.len() => Err(broken(
+                "F2",
+                format!("{len} bytes, and only {} were written", self.bytes.len()),
+            )),
+            len if common < len => {
+                Err(broken("F2", format!("wrong bytes from {common} on, of {len}")))
             }
-            len if common < len => Err(format!("wrong bytes from {common} on, of {len}")),
             _ => Ok(()),
         }
     }

@@ -5,6 +5,9 @@
 //! and I/O errors come from where a broken disk's would come from.
 
 mod filter;
+mod program;
+
+pub use program::observe_program;
 
 use filter::{Listener, Waiting};
 use std::fs::File;

@@ -1,0 +1,69 @@
+//! A whole program under observation, for tests of its behaviour when a disk fails.
+
+use super::filter::Listener;
+use super::{Caller, Waiting, file_of};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::sync::mpsc;
+
+/// Runs a program to its end. `judge` is asked about each call by which it, or a child of it, changes
+/// the file or directory at a path, and may have the call fail with an `errno`.
+///
+/// # Errors
+/// If the kernel does not offer this, or the program cannot be started.
+pub fn observe_program(
+    mut command: Command,
+    mut judge: impl FnMut(&Path) -> Option<i32>,
+) -> io::Result<ExitStatus> {
+    // SAFETY: prctl and signal are async-signal-safe and touch nothing of the parent.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGTERM, libc::SIG_DFL);
+            match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) {
+                0 => Ok(()),
+                _ => Err(io::Error::last_os_error()),
+            }
+        });
+    }
+    std::thread::scope(|scope| {
+        let (send, receive) = mpsc::channel();
+        // The kernel's parent-death signal follows this thread, which waits for the program.
+        let starter = scope.spawn(move || {
+            let installed = Listener::install();
+            let is_installed = installed.is_ok();
+            let _ = send.send(installed);
+            drop(send);
+            is_installed.then(|| command.spawn()?.wait())
+        });
+        let listener = receive.recv().map_err(io::Error::other)??;
+        let mut caller = Caller::default();
+        while let Some(waiting) = listener.next()? {
+            // A thread that ended meanwhile has no files any more.
+            let path = changed_path(&mut caller, &waiting).unwrap_or_default();
+            listener.answer(&waiting, path.and_then(|path| judge(&path)))?;
+        }
+        match starter.join() {
+            Ok(Some(status)) => status,
+            Ok(None) => Err(io::Error::other("the filter was not installed")),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+/// What a call changes. The bytes that it writes are not looked at.
+fn changed_path(caller: &mut Caller, waiting: &Waiting) -> io::Result<Option<PathBuf>> {
+    match waiting.number() {
+        libc::SYS_write
+        | libc::SYS_pwrite64
+        | libc::SYS_writev
+        | libc::SYS_pwritev
+        | libc::SYS_pwritev2
+        | libc::SYS_fsync
+        | libc::SYS_fdatasync
+        | libc::SYS_ftruncate
+        | libc::SYS_fallocate => file_of(waiting),
+        _ => Ok(caller.decode(waiting)?.and_then(|call| call.path().map(Path::to_owned))),
+    }
+}
