@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use zerohop_client::SafeModeAction;
+use zerohop_client::blocking::FileSystem;
 use zerohop_interop::cluster::Cluster;
 use zerohop_interop::harm::{Explain, SETTLE, client};
 use zerohop_interop::{Outcome, tools, wait};
@@ -284,8 +285,12 @@ impl<'a> Faults<'a> {
         cluster.kill_namenode();
         let directory = self.targets.names.damaged.clone();
         cluster.start_namenode_as(|command| self.failing(&directory, command))?;
-        wait_for_namenode(cluster)?;
-        self.pause(4000);
+        match wait_for_namenode(cluster) {
+            Ok(()) => self.pause(4000),
+            // A directory that fails at the start: it may refuse, and says which.
+            Err(said) if said.contains(&format!("{}/", directory.display())) => {}
+            Err(said) => return Err(said),
+        }
         cluster.kill_namenode();
         start_namenode(cluster)
     }
@@ -318,10 +323,8 @@ pub fn restore_an_old_image(cluster: &mut Cluster, targets: &Targets) -> Outcome
     cluster.kill_namenode();
     targets.names.swap_old()?;
     cluster.start_namenode()?;
-    let fs = client(&cluster.conf(), &[])?;
     let begun = now_ms();
-    wait::until("all DataNodes have reported", SETTLE, || {
-        cluster.check_alive()?;
+    wait_alive(cluster, "all DataNodes have reported", |fs| {
         let live = fs.datanode_report(zerohop_client::DatanodeReportType::Live).at("a report")?;
         let has_reported = |at: Option<u64>| at.is_some_and(|at| at >= begun);
         let mut reported = live.iter().map(|node| node.proto().last_block_report_time);
@@ -338,9 +341,7 @@ pub fn restore_an_old_image(cluster: &mut Cluster, targets: &Targets) -> Outcome
 pub fn wait_for_all(cluster: &mut Cluster) -> Outcome {
     let begun = now_ms();
     wait_for_namenode(cluster)?;
-    let fs = client(&cluster.conf(), &[])?;
-    wait::until("heartbeats of all DataNodes", SETTLE, || {
-        cluster.check_alive()?;
+    wait_alive(cluster, "heartbeats of all DataNodes", |fs| {
         let live = fs.datanode_report(zerohop_client::DatanodeReportType::Live).at("a report")?;
         let have_spoken = live.iter().filter(|node| node.proto().last_update() > begun).count();
         Ok(have_spoken == DATANODES)
@@ -358,12 +359,24 @@ fn start_namenode(cluster: &mut Cluster) -> Outcome {
 }
 
 fn wait_for_namenode(cluster: &mut Cluster) -> Outcome {
-    let fs = client(&cluster.conf(), &[])?;
-    wait::until("the NameNode serves again", SETTLE, || {
-        cluster.check_alive()?;
+    wait_alive(cluster, "the NameNode serves again", |fs| {
         let is_safe = fs.safe_mode(SafeModeAction::SafemodeGet).map_err(|e| e.to_string())?;
         if is_safe { Err("in safe mode".to_owned()) } else { Ok(true) }
     })
+}
+
+/// Waits for a condition; not any longer when a process has ended by itself.
+fn wait_alive(
+    cluster: &mut Cluster,
+    what: &str,
+    mut condition: impl FnMut(&FileSystem) -> Outcome<bool>,
+) -> Outcome {
+    let fs = client(&cluster.conf(), &[])?;
+    wait::until(what, SETTLE, || match cluster.check_alive() {
+        Ok(()) => condition(&fs),
+        Err(_) => Ok(true),
+    })?;
+    cluster.check_alive()
 }
 
 fn start_datanode(cluster: &mut Cluster, i: usize) -> Outcome {
@@ -373,7 +386,7 @@ fn start_datanode(cluster: &mut Cluster, i: usize) -> Outcome {
 
 fn wait_for_datanode(cluster: &mut Cluster, i: usize) -> Outcome {
     let port = cluster.site.data_ports[i];
-    wait::until("the DataNode serves again", SETTLE, || {
+    wait_alive(cluster, "the DataNode serves again", |_| {
         Ok(TcpStream::connect(("127.0.0.1", port)).is_ok())
     })
 }

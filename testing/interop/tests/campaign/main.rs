@@ -82,19 +82,27 @@ struct Course {
     is_only: bool,
     done: AtomicU64,
     is_namenode_killed: AtomicBool,
+    is_cut_short: AtomicBool,
 }
 
 impl Course {
     fn new(time: Duration, is_only: bool) -> Self {
-        let (done, is_namenode_killed) = (AtomicU64::new(0), AtomicBool::new(false));
-        Self { begun: Instant::now(), time, is_only, done, is_namenode_killed }
+        Self {
+            begun: Instant::now(),
+            time,
+            is_only,
+            done: AtomicU64::new(0),
+            is_namenode_killed: AtomicBool::new(false),
+            is_cut_short: AtomicBool::new(false),
+        }
     }
 
     fn goes_on(&self) -> bool {
         let shows_something =
             self.done.load(Relaxed) >= ENOUGH && self.is_namenode_killed.load(Relaxed);
         let age = self.begun.elapsed();
-        age < self.time || self.is_only && !shows_something && age < 6 * self.time
+        let is_due = age < self.time || self.is_only && !shows_something && age < 6 * self.time;
+        is_due && !self.is_cut_short.load(Relaxed)
     }
 }
 
@@ -120,6 +128,9 @@ fn work_under_faults(
             })
             .collect();
         let done = faults.go_on(cluster, course);
+        if done.is_err() {
+            course.is_cut_short.store(true, Relaxed);
+        }
         let worked: Vec<Outcome> = working
             .into_iter()
             .map(|working| working.join().map_err(|_| "an actor died".to_owned())?)
