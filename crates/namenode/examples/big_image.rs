@@ -1,6 +1,6 @@
 //! A namespace of many one-block files as a NameNode's directory, and how long it takes to load it.
 //!
-//! `cargo run --profile fast -p zerohop-namenode --example big_image DIR FILES` formats DIR, which must exist, and writes an image of so many
+//! `cargo run --profile fast -p zerohop-namenode --example big_image DIR FILES [THREADS [BLOCK_LEN]]` formats DIR, which must exist, and writes an image of so many
 //! files, 1000 a directory. Without FILES it loads the image that is there, prints how long that took and the resident
 //! memory, and saves it again.
 
@@ -34,7 +34,7 @@ impl Replay for Loaded {
 }
 
 /// A namespace as edits make it.
-fn filled(files: u64) -> Namespace {
+fn filled(files: u64, block_len: u64) -> Namespace {
     let (mut namespace, mut txid, mut inode) = (empty(), TxId(0), InodeId::ROOT.0);
     let mut apply = |op: EditOp| {
         txid.0 += 1;
@@ -56,8 +56,11 @@ fn filled(files: u64) -> Namespace {
             );
         }
         inode += 1;
-        let block =
-            Block { id: BlockId((1 << 30) + n as i64), stamp: GenerationStamp(1001), len: 1 << 20 };
+        let block = Block {
+            id: BlockId((1 << 30) + n as i64),
+            stamp: GenerationStamp(1001),
+            len: block_len,
+        };
         let path = format!("/d{:06}/part-{n:08}", n / FILES_PER_DIRECTORY);
         let add = op::Add {
             path: path.clone(),
@@ -98,13 +101,14 @@ fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
 
 fn main() {
     let mut args = std::env::args().skip(1);
-    let dir = args.next().expect("DIR [FILES [THREADS]]");
+    let dir = args.next().expect("DIR [FILES [THREADS [BLOCK_LEN]]]");
     let files: u64 = args.next().and_then(|arg| arg.parse().ok()).unwrap_or(0);
     let threads = args.next().and_then(|arg| arg.parse().ok()).unwrap_or(2);
+    let block_len = args.next().and_then(|arg| arg.parse().ok()).unwrap_or(1 << 20);
     let mut config = StorageConfig::new(vec![dir.into()]);
     config.image_format = ImageFormat { threads, ..ImageFormat::default() };
     if files > 0 {
-        let namespace = timed("made", || filled(files));
+        let namespace = timed("made", || filled(files, block_len));
         let options = FormatOptions { force: true, cluster_id: None };
         // Formatted with it, it is the image of a namespace without edits.
         NameStorage::format(config.clone(), options, |info, image| {

@@ -4,6 +4,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -87,6 +88,13 @@ impl Error {
             Some(advice) => error.advise(advice),
             None => error,
         }
+    }
+
+    /// A volume's disk does not return from a system call.
+    pub fn no_answer(verb: &'static str, path: &Path, timeout: Duration) -> Self {
+        let text = format!("no answer within {} ms", timeout.as_millis());
+        let error = Self::new(ErrorKind::Io, "volume", verb, path, text);
+        error.advise("check the disk; dfs.datanode.disk.check.timeout limits the wait")
     }
 
     /// Adds what to do about it.

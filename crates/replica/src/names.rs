@@ -26,8 +26,25 @@ pub fn meta_file_name(block: &Block) -> String {
 
 /// The folder of a finalized block: two levels of 32, from bits 16..20 and 8..12 of its id.
 pub fn block_folder(finalized: &Path, id: BlockId) -> PathBuf {
-    let (first, second) = ((id.0 >> 16) & 0x1f, (id.0 >> 8) & 0x1f);
+    let DirectoryNumbers(first, second) = DirectoryNumbers::of_block(id);
     finalized.join(format!("subdir{first}")).join(format!("subdir{second}"))
+}
+
+/// The numbers of the two directories of a finalized block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DirectoryNumbers(i64, i64);
+
+impl DirectoryNumbers {
+    /// Where a block belongs.
+    pub(crate) fn of_block(id: BlockId) -> Self {
+        Self((id.0 >> 16) & 0x1f, (id.0 >> 8) & 0x1f)
+    }
+
+    /// The numbers of a directory of the second level; `None` if its name has none.
+    pub(crate) fn of_directory(path: &Path) -> Option<Self> {
+        let number_of = |path: &Path| number(path.file_name()?.to_str()?.strip_prefix("subdir")?);
+        Some(Self(number_of(path.parent()?)?, number_of(path)?))
+    }
 }
 
 /// Reads a file name; `None` for files that are not a block's.
@@ -66,7 +83,11 @@ mod tests {
 
     #[test]
     fn folders_are_two_levels_of_32() {
-        let folder = block_folder(Path::new("f"), BlockId((1 << 30) + 0x1f_0203));
+        let id = BlockId((1 << 30) + 0x1f_0203);
+        let folder = block_folder(Path::new("f"), id);
         assert_eq!(folder, Path::new("f/subdir31/subdir2"));
+        let numbers = DirectoryNumbers::of_directory(&folder);
+        assert_eq!(numbers, Some(DirectoryNumbers::of_block(id)));
+        assert_eq!(DirectoryNumbers::of_directory(Path::new("f/subdir31")), None);
     }
 }

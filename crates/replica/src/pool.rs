@@ -41,7 +41,7 @@ pub struct StoredReplica {
     pub block: Block,
     /// Where it is.
     pub place: Place,
-    /// Bytes of its meta file.
+    /// Bytes of its meta file, as they count as used space.
     pub meta_len: u64,
 }
 

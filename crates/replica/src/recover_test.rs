@@ -3,6 +3,7 @@
 use crate::replica_test::{block, bytes, check, home, send};
 use crate::*;
 use std::fs;
+use zerohop_checksum::Algorithm;
 use zerohop_wire::{Block, BlockId, DataChecksum, GenerationStamp};
 
 /// A packet's data was in the file and its checksums were not: the whole last chunk was cut off,
@@ -28,6 +29,34 @@ fn a_kill_between_data_and_checksums_loses_no_acknowledged_byte() {
             check(&live.open().unwrap(), &all[..acked]);
         }
     }
+}
+
+/// A SIGKILL between two pages of a write left one byte of a chunk's new checksum before three of the old one. The
+/// chunk was cut off, with the bytes of it that were acknowledged.
+#[test]
+fn a_checksum_half_written_across_two_pages_loses_no_acknowledged_byte() {
+    // The header has 7 bytes, so that the checksum of chunk 1022 begins with the last byte of a page.
+    let (chunk, acked, more) = (1022 * 512, 1022 * 512 + 200, 100);
+    let home = home();
+    let all = bytes(0, acked + more);
+    let live = home.pool.create(block(1001), Place::Rbw, DataChecksum::default()).unwrap();
+    send(&live, 0, &all[..acked]).unwrap();
+    live.flush().unwrap();
+    let known = live.block();
+    let [data, meta] =
+        [home.pool.data_path(known.id, Place::Rbw), home.pool.meta_path(&known, Place::Rbw)];
+    drop(live);
+    let mut torn = fs::read(&meta).unwrap();
+    let new = Algorithm::Crc32c.update(0, &all[chunk..]).to_be_bytes();
+    assert_eq!(torn.len(), 4096 + 3);
+    assert_ne!(torn[4095], new[0]);
+    torn[4095] = new[0];
+    fs::write(&meta, torn).unwrap();
+    fs::write(&data, &all).unwrap();
+    let found = home.pool.scan().unwrap().rbw;
+    assert_eq!(found[0].block.len, acked as u64);
+    let live = home.pool.adopt(found[0].block, Place::Rbw).unwrap();
+    check(&live.open().unwrap(), &all[..acked]);
 }
 
 /// The data was cut before its checksums: a kill in between lost what remained of the last chunk.

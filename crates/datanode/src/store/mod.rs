@@ -5,6 +5,7 @@ mod damage;
 mod disk_check;
 mod failure;
 mod health;
+mod on_disks;
 mod open;
 mod out_of_use;
 mod pool;
@@ -31,6 +32,8 @@ use volume::DataVolume;
 use volume_list::VolumeList;
 use zerohop_wire::{Block, ExtendedBlock, GenerationStamp};
 
+#[cfg(test)]
+mod start_test;
 #[cfg(test)]
 pub(crate) mod store_test;
 #[cfg(test)]
@@ -60,6 +63,8 @@ pub(crate) struct Store {
     pub(crate) slots: Arc<Registry>,
     /// Replicas locked in memory.
     pub(crate) cache: Arc<BlockCache>,
+    /// How long a disk may take to answer while a volume is opened.
+    disk_check_timeout: Duration,
     /// How long a writer that has to make room may take to leave.
     writer_patience: Duration,
 }

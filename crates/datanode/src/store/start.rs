@@ -4,6 +4,7 @@ use super::Store;
 use super::choose::Chooser;
 use super::failure::Failure;
 use super::health::Health;
+use super::on_disks::{self, Progress};
 use super::pool::BlockPool;
 use super::replica::{Files, Replica, Status};
 use super::volume::{DataVolume, Location, VolumeOptions};
@@ -25,11 +26,13 @@ impl Store {
     /// Opens and locks the folders of `dfs.datanode.data.dir`.
     pub(crate) fn open(settings: &Settings) -> Result<Self, Error> {
         let options = VolumeOptions::from_settings(settings);
+        let locations = settings.data_dirs.iter().map(|text| Location::parse(text));
+        let locations: Vec<Location> = locations.collect::<Result<_, _>>()?;
         let mut volumes = Vec::new();
         let health = Health::new(settings);
-        for text in &settings.data_dirs {
-            let location = Location::parse(text)?;
-            match DataVolume::open(location.clone(), options) {
+        let opened = open_volumes(locations.clone(), options);
+        for (location, opened) in locations.into_iter().zip(opened) {
+            match opened {
                 Ok(volume) => volumes.push(Arc::new(volume)),
                 Err(error) => {
                     if error.kind() == ErrorKind::Locked || error.kind() == ErrorKind::Inconsistent
@@ -54,6 +57,7 @@ impl Store {
             health,
             cache: BlockCache::new(settings.cache_limits, Arc::clone(&slots)),
             slots,
+            disk_check_timeout: settings.disk_check_timeout,
             writer_patience: settings.socket_timeout.min(Duration::from_secs(60)),
         })
     }
@@ -65,12 +69,15 @@ impl Store {
             return Ok(());
         }
         let mut replicas: HashMap<BlockId, Arc<Replica>> = HashMap::new();
-        for volume in self.volumes.all().iter() {
-            let found = match self.open_pool_on(volume, identity) {
+        let volumes = self.volumes.in_use();
+        let found = self.open_pool_on(&volumes, identity);
+        for (volume, found) in volumes.iter().zip(found) {
+            let found = match found {
                 Ok(found) => found,
                 Err(error) if error.is_volume_fault() => {
-                    volume.fail();
-                    self.take_out(volume, error.to_string());
+                    if volume.fail() {
+                        self.take_out(volume, error.to_string());
+                    }
                     continue;
                 }
                 Err(error) => return Err(error),
@@ -90,29 +97,22 @@ impl Store {
         Ok(())
     }
 
-    /// Opens a block pool on one volume; the replicas that are there.
+    /// Opens a block pool on each of the volumes at once; gives the replicas that are there. A disk that hangs is an
+    /// error of its volume after `dfs.datanode.disk.check.timeout`.
     pub(super) fn open_pool_on(
         &self,
-        volume: &Arc<DataVolume>,
+        volumes: &[Arc<DataVolume>],
         identity: &PoolIdentity,
-    ) -> Result<Vec<Arc<Replica>>, zerohop_replica::Error> {
-        let scan = volume.open_pool(identity, &self.datanode_uuid)?;
-        for error in &scan.unreadable {
-            tracing::warn!("{error}; it counts as empty");
-        }
-        if scan.unreadable.iter().any(zerohop_replica::Error::is_volume_fault) {
-            self.suspect(volume);
-            if volume.has_failed() {
-                return Ok(Vec::new());
+    ) -> Vec<Result<Vec<Arc<Replica>>, zerohop_replica::Error>> {
+        let listed = list_on(volumes, identity, &self.datanode_uuid, self.disk_check_timeout);
+        let checked = |(volume, listed): (&Arc<DataVolume>, Result<Listed, _>)| {
+            let listed = listed?;
+            if listed.has_volume_fault() {
+                self.suspect(volume);
             }
-        }
-        let kept = volume.kept_for_restart(&identity.pool_id);
-        let replica = |stored: StoredReplica| {
-            let status = reopened(volume, &identity.pool_id, &kept, stored)
-                .unwrap_or_else(|| Status::stored(stored));
-            Replica::new(stored.block.id, Arc::clone(volume), status)
+            Ok(if volume.has_failed() { Vec::new() } else { listed.replicas })
         };
-        Ok(scan.finalized.into_iter().chain(scan.rbw).map(replica).collect())
+        volumes.iter().zip(listed).map(checked).collect()
     }
 
     /// Keeps a replica as one being written over a restart, should that take no longer than `time`.
@@ -130,6 +130,84 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// Opens a volume. A disk that hangs is an error after `dfs.datanode.disk.check.timeout`.
+pub(super) fn open_volume(
+    location: Location,
+    options: VolumeOptions,
+) -> Result<DataVolume, zerohop_replica::Error> {
+    let path = location.path.clone();
+    let no_answer = || zerohop_replica::Error::no_answer("open", &path, options.check_timeout());
+    open_volumes(vec![location], options).pop().ok_or_else(no_answer)?
+}
+
+/// As [`open_volume`], for several at once.
+fn open_volumes(
+    locations: Vec<Location>,
+    options: VolumeOptions,
+) -> Vec<Result<DataVolume, zerohop_replica::Error>> {
+    let timeout = options.check_timeout();
+    let opened = on_disks::run(locations.clone(), timeout, move |location, _| {
+        DataVolume::open(location, options)
+    });
+    let in_time = |(location, opened): (&Location, Option<_>)| {
+        let no_answer = || zerohop_replica::Error::no_answer("open", &location.path, timeout);
+        opened.ok_or_else(no_answer)?
+    };
+    locations.iter().zip(opened).map(in_time).collect()
+}
+
+/// The replicas of a block pool on one volume.
+struct Listed {
+    replicas: Vec<Arc<Replica>>,
+    /// Why some of them count as empty.
+    unreadable: Vec<zerohop_replica::Error>,
+}
+
+impl Listed {
+    /// Whether the disk may be the reason why replicas could not be read.
+    fn has_volume_fault(&self) -> bool {
+        for error in &self.unreadable {
+            tracing::warn!("{error}; it counts as empty");
+        }
+        self.unreadable.iter().any(zerohop_replica::Error::is_volume_fault)
+    }
+}
+
+/// Lists a block pool on volumes, of which any may hang.
+fn list_on(
+    volumes: &[Arc<DataVolume>],
+    identity: &PoolIdentity,
+    datanode_uuid: &str,
+    timeout: Duration,
+) -> Vec<Result<Listed, zerohop_replica::Error>> {
+    let (identity, uuid) = (identity.clone(), datanode_uuid.to_owned());
+    let listed = on_disks::run(volumes.to_vec(), timeout, move |volume, progress| {
+        list_replicas(&volume, &identity, &uuid, progress)
+    });
+    let in_time = |(volume, listed): (&Arc<DataVolume>, Option<_>)| {
+        let no_answer = || zerohop_replica::Error::no_answer("list", volume.root(), timeout);
+        listed.ok_or_else(no_answer)?
+    };
+    volumes.iter().zip(listed).map(in_time).collect()
+}
+
+fn list_replicas(
+    volume: &Arc<DataVolume>,
+    identity: &PoolIdentity,
+    datanode_uuid: &str,
+    progress: &Progress,
+) -> Result<Listed, zerohop_replica::Error> {
+    let scan = volume.open_pool(identity, datanode_uuid, progress)?;
+    let kept = volume.kept_for_restart(&identity.pool_id);
+    let replica = |stored: StoredReplica| {
+        let status = reopened(volume, &identity.pool_id, &kept, stored)
+            .unwrap_or_else(|| Status::stored(stored));
+        Replica::new(stored.block.id, Arc::clone(volume), status)
+    };
+    let replicas = scan.finalized.into_iter().chain(scan.rbw).map(replica).collect();
+    Ok(Listed { replicas, unreadable: scan.unreadable })
 }
 
 /// The status of a replica whose writer waits for it, if that is so.

@@ -1,5 +1,6 @@
 //! Volumes added and removed while the DataNode runs.
 
+use super::start::open_volume;
 use super::volume::{DataVolume, Location, VolumeOptions};
 use super::{BlockPool, Store};
 use crate::namenodes::PoolIdentity;
@@ -16,13 +17,14 @@ impl Store {
         pools: &[PoolIdentity],
     ) -> Result<Arc<DataVolume>, zerohop_replica::Error> {
         let _no_pool_is_opened = self.opening.lock();
-        let volume = Arc::new(DataVolume::open(location, options)?);
+        let volume = Arc::new(open_volume(location, options)?);
         for identity in pools {
             let Ok(pool) = self.pool(&identity.pool_id) else { continue };
-            let replicas = self.open_pool_on(&volume, identity);
-            for replica in replicas.inspect_err(|_| self.forget_replicas(&volume))? {
-                if let Err(known) = pool.add(&replica) {
-                    self.drop_twin(&pool.id, &known, &replica);
+            for replicas in self.open_pool_on(std::slice::from_ref(&volume), identity) {
+                for replica in replicas.inspect_err(|_| self.forget_replicas(&volume))? {
+                    if let Err(known) = pool.add(&replica) {
+                        self.drop_twin(&pool.id, &known, &replica);
+                    }
                 }
             }
         }

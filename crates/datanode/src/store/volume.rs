@@ -1,6 +1,7 @@
 //! A volume: one storage folder with its type, its space and its share of the block pools.
 
 use super::disk_check::{DiskCheck, NoAnswer};
+use super::on_disks::Progress;
 use crate::error::Error;
 use crate::namenodes::PoolIdentity;
 use crate::settings::Settings;
@@ -69,6 +70,11 @@ impl VolumeOptions {
             check_timeout: settings.disk_check_timeout,
         }
     }
+
+    /// How long a disk may take to answer.
+    pub(super) fn check_timeout(&self) -> Duration {
+        self.check_timeout
+    }
 }
 
 /// Space that HDFS leaves free on a volume.
@@ -136,10 +142,11 @@ impl DataVolume {
     }
 
     /// Makes it a volume of this DataNode, opens a pool on it and lists what is there.
-    pub(crate) fn open_pool(
+    pub(super) fn open_pool(
         &self,
         identity: &PoolIdentity,
         datanode_uuid: &str,
+        progress: &Progress,
     ) -> Result<Scan, zerohop_replica::Error> {
         let mut volume = self.volume.lock();
         // One that was given up meanwhile holds nothing.
@@ -151,7 +158,7 @@ impl DataVolume {
             namespace_id: identity.namespace_id,
             ctime: identity.ctime,
         })?;
-        let scan = pool.scan()?;
+        let scan = pool.scan_with(&|| progress.answered())?;
         self.used.fetch_add(scan.bytes(), Ordering::Relaxed);
         // These bytes were there when the space was measured.
         self.measured.lock().used += scan.bytes();
@@ -165,7 +172,10 @@ impl DataVolume {
     /// Gives it up: its pools are closed and its directory is unlocked.
     pub(super) fn close(&self) {
         self.pools.write().clear();
-        *self.volume.lock() = None;
+        // While its replicas are listed it is locked, perhaps for ever; it is unlocked with this value then.
+        if let Some(mut volume) = self.volume.try_lock() {
+            *volume = None;
+        }
     }
 
     /// A block pool's folders on it.

@@ -14,6 +14,7 @@
 mod full_test;
 mod moves;
 mod open;
+mod synced_chunk;
 mod write;
 
 pub use moves::Durability;
@@ -29,6 +30,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use synced_chunk::SyncedChunk;
 use zerohop_checksum::Algorithm;
 use zerohop_wire::{Block, DataChecksum, meta_header};
 
@@ -57,6 +59,7 @@ struct State {
     sums_from: u64,
     /// The CRC of the partial chunk at the end; without meaning if there is none.
     tail: u32,
+    synced_chunk: SyncedChunk,
     poison: Option<String>,
 }
 
@@ -139,7 +142,13 @@ impl LiveReplica {
     }
 
     fn sync_files(&self) -> Result<u64> {
-        let len = self.flush()?;
+        let len = {
+            let mut state = self.lock();
+            self.flush_locked(&mut state)?;
+            let len = state.block.len;
+            state.synced_chunk.cover(self.checksum, len);
+            len
+        };
         // Not under the lock: readers and the next packets need not wait for the disk.
         let synced = self.sync.sync_both(&self.data, &self.meta);
         synced.map_err(|e| self.poison(&mut self.lock(), "sync", e))?;
@@ -217,6 +226,8 @@ impl LiveReplica {
             if chunk != len && self.checksum.sum_len() != 0 {
                 let at = meta_header::sum_offset(self.checksum, chunk);
                 self.meta.write_all_at(&tail.to_be_bytes(), at)?;
+                // In this order after a power cut, too.
+                self.meta.sync_data()?;
             }
             self.data.set_len(len)
         });
@@ -225,6 +236,7 @@ impl LiveReplica {
         }
         (state.block, state.tail) = (block, tail);
         state.sums_from = len.div_ceil(self.checksum.bytes_per_checksum() as u64);
+        state.synced_chunk.cover(self.checksum, len);
         self.received.store(len, Ordering::Release);
         self.acked.fetch_min(len, Ordering::AcqRel);
         Ok(())

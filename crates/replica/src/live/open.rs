@@ -1,5 +1,6 @@
 //! How a live replica comes to be: made empty, continued after a restart, or taken back to append.
 
+use super::synced_chunk::SyncedChunk;
 use super::{LiveReplica, State, read_tail};
 use crate::error::{Error, Result};
 use crate::pool::{Place, Pool};
@@ -95,7 +96,11 @@ impl LiveReplica {
     ) -> Self {
         let sums_from = block.len.div_ceil(checksum.bytes_per_checksum() as u64);
         let (buffer, sums) = (Vec::new(), Vec::new());
-        let state = State { block, place, buffer, sums, sums_from, tail, poison: None };
+        // What is found on disk may have been forced there.
+        let mut synced_chunk = SyncedChunk::default();
+        synced_chunk.cover(checksum, block.len);
+        let state =
+            State { block, place, buffer, sums, sums_from, tail, synced_chunk, poison: None };
         let (received, acked) = (AtomicU64::new(block.len), AtomicU64::new(block.len));
         let (sync, state) = (SyncHelper::default(), Mutex::new(state));
         // One found on disk may have been made just before the crash.

@@ -179,7 +179,11 @@ impl LiveReplica {
         let len = state.buffer.len() + pieces.iter().map(|piece| piece.len()).sum::<usize>();
         let at = state.block.len - rest_len - len as u64;
         let runs = std::iter::once(state.buffer.as_slice()).chain(pieces.iter().copied());
+        let is_synced_chunk = state.synced_chunk.is_overwritten_by(self.checksum, state.sums_from);
         let written = write_runs_at(&self.data, runs, at).and_then(|()| {
+            if is_synced_chunk {
+                self.data.sync_data()?;
+            }
             let chunk_start = state.sums_from * self.checksum.bytes_per_checksum() as u64;
             let at = meta_header::sum_offset(self.checksum, chunk_start);
             self.meta.write_all_at(&state.sums, at)
@@ -192,6 +196,7 @@ impl LiveReplica {
             state.sums_from += (state.sums.len() / self.checksum.sum_len()) as u64;
         }
         state.sums.clear();
+        state.synced_chunk.written(self.checksum, at + len as u64);
         Ok(())
     }
 }

@@ -1,0 +1,77 @@
+//! Disks that hang while a DataNode starts.
+
+use super::store_test::identity;
+use super::*;
+use crate::settings::Settings;
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
+use std::fs;
+use std::path::{Path, PathBuf};
+use zerohop_conf::Conf;
+
+/// Two volumes that were in use before; a disk may take 300 ms.
+fn used_before(folder: &Path) -> (Settings, [PathBuf; 2]) {
+    let paths = ["good", "hung"].map(|name| folder.join(name));
+    let mut conf = Conf::new();
+    let texts = paths.each_ref().map(|path| path.display().to_string());
+    conf.set("dfs.datanode.data.dir", texts.join(","));
+    conf.set("dfs.datanode.disk.check.timeout", "300ms");
+    conf.set("dfs.datanode.failed.volumes.tolerated", "1");
+    let settings = Settings::read(&conf).unwrap();
+    Store::open(&settings).unwrap().open_pool(&identity("CID-1")).unwrap();
+    (settings, paths)
+}
+
+/// A file of which an open does not return until this is dropped: a FIFO that nobody writes.
+struct Hang(PathBuf);
+
+impl Hang {
+    fn at(path: PathBuf) -> Self {
+        fs::remove_file(&path).unwrap();
+        mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Hang {
+    fn drop(&mut self) {
+        let flags = OFlags::WRONLY | OFlags::NONBLOCK;
+        let _ended = rustix::fs::open(&self.0, flags, Mode::empty());
+    }
+}
+
+fn roots(volumes: &[Arc<DataVolume>]) -> Vec<&Path> {
+    volumes.iter().map(|volume| volume.root()).collect()
+}
+
+/// The start waited for ever for a disk that did not return from open.
+#[test]
+fn a_disk_that_hangs_at_the_start_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let (settings, [good, hung]) = used_before(folder.path());
+    let _hang = Hang::at(hung.join("current/VERSION"));
+    let store = Store::open(&settings).unwrap();
+    assert_eq!(roots(&store.volumes()), [&good]);
+    let (failed, summary) = store.failures();
+    assert_eq!((failed, summary.unwrap().failed_storage_locations.len()), (1, 1));
+    store.open_pool(&identity("CID-1")).unwrap();
+    assert!(store.wait_for_pool(&identity("CID-1").pool_id, Duration::ZERO));
+}
+
+/// The registration waited for ever for a disk that hung while its replicas were listed.
+#[test]
+fn a_disk_that_hangs_while_it_is_listed_is_taken_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let (settings, [good, hung]) = used_before(folder.path());
+    let pool = identity("CID-1").pool_id;
+    let _hang = Hang::at(hung.join("current").join(&*pool).join("current/VERSION"));
+    let store = Store::open(&settings).unwrap();
+    assert_eq!(store.volumes_in_use().len(), 2);
+    store.open_pool(&identity("CID-1")).unwrap();
+    assert_eq!(roots(&store.volumes_in_use()), [&good]);
+    assert!(store.untold_failures()[0].reason.contains("no answer within 300 ms"));
+    // It can be given up although it is locked by the thread that hangs.
+    let all = store.volumes();
+    let hung = all.iter().find(|volume| volume.has_failed()).unwrap();
+    store.remove_volume(hung);
+    assert_eq!(roots(&store.volumes()), [&good]);
+}
