@@ -44,7 +44,7 @@ fn namespace(now: Now) -> Namespace {
         block_pool_used: 0,
         mount: None,
     };
-    namespace.blocks_mut().heartbeat("uuid", Heartbeat::default(), &[report], now);
+    namespace.heartbeat("uuid", Heartbeat::default(), &[report], now);
     namespace
 }
 

@@ -93,6 +93,9 @@ impl Write<'_> {
             ))
             .into());
         }
+        if !self.from_client {
+            self.ask_for_copies();
+        }
         let control = Writer::new(Arc::clone(conn.socket()));
         let target = self.open_target(&control)?;
         let replica = Arc::clone(&target.replica);
@@ -105,6 +108,14 @@ impl Write<'_> {
             self.node.store.drop_temporary(&self.block.pool, &replica);
         }
         received
+    }
+
+    /// Replicas are being made again: the NameNode probably has some to be copied from here, too, and tells so
+    /// in answers to heartbeats only.
+    fn ask_for_copies(&self) {
+        if let Some(service) = self.node.service(&self.block.pool) {
+            service.links().iter().for_each(|link| link.ask_heartbeat());
+        }
     }
 
     fn receive_into(

@@ -144,6 +144,7 @@ impl BlockManager {
         beat: Heartbeat,
         storages: &[StorageReport],
         now: Now,
+        policy_of: PolicyOf<'_>,
     ) -> HeartbeatReply {
         self.pass(now);
         let Some(node) = self.alive(uuid) else {
@@ -152,8 +153,11 @@ impl BlockManager {
         self.update_storages(node, storages, beat.failed_volumes);
         let lease = if beat.wants_report_lease { self.lend_report(node) } else { 0 };
         self.note_figures(node, beat, now);
-        let commands = if self.safe_mode.is_on() { Vec::new() } else { self.commands(node) };
-        HeartbeatReply { commands, report_lease: lease }
+        if self.safe_mode.is_on() {
+            return HeartbeatReply { commands: Vec::new(), report_lease: lease };
+        }
+        self.order_copies_from(node, policy_of);
+        HeartbeatReply { commands: self.commands(node), report_lease: lease }
     }
 
     /// Takes in a lifeline: a DataNode that is alive stays so. One that is unknown or dead is not told;
@@ -208,6 +212,7 @@ impl BlockManager {
         };
         let lost: Vec<StorageIdx> = storages.into_iter().filter(unnamed).collect();
         lost.into_iter().for_each(|storage| self.lose_storage(storage));
+        self.nodes.forget_unreported(node, reports);
     }
 
     fn lose_storage(&mut self, storage: StorageIdx) {
@@ -265,6 +270,7 @@ impl BlockManager {
                 );
             }
             self.lose_silent(node);
+            self.redundancy.rounds.expect_work(self.now.mono_ms);
             self.expired_heartbeats += 1;
         }
         self.roll_schedules();

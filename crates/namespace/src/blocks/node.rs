@@ -43,6 +43,17 @@ pub(super) struct Node {
     pub(super) recoveries: Vec<RecoverCommand>,
 }
 
+impl Node {
+    /// How many more copies it could send where so many at once are allowed; none until it has begun all that were ordered.
+    pub(super) fn free_streams(&self, streams_max: usize) -> usize {
+        if self.alive && self.transfers.is_empty() {
+            streams_max.saturating_sub(self.transfers_running as usize)
+        } else {
+            0
+        }
+    }
+}
+
 /// A storage of a DataNode.
 pub(super) struct Storage {
     pub(super) id: Arc<str>,

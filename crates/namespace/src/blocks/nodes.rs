@@ -5,7 +5,7 @@ use super::node::{Node, NodeCache, ReportLease, Storage};
 use super::schedule::Schedule;
 use super::types::{
     AdminState, DatanodeId, DatanodeInfo, NodeIdx, NodeStats, Now, RecoverCommand, ReplicaLocation,
-    StorageIdx, StorageType, VolumeFailures,
+    StorageIdx, StorageReport, StorageType, VolumeFailures,
 };
 use super::unknown::UnknownReplicas;
 use hashbrown::HashMap;
@@ -184,6 +184,32 @@ impl Nodes {
         storage
     }
 
+    /// Forgets the storages without replicas that a heartbeat does not report any more: their volumes were removed, or
+    /// failed (`DatanodeDescriptor.pruneStorageMap`).
+    pub(super) fn forget_unreported(&mut self, node: NodeIdx, reports: &[StorageReport]) {
+        let Some(known) = self.node(node) else { return };
+        if reports.is_empty() || known.storages.len() <= reports.len() {
+            return;
+        }
+        let is_unreported = |known: &Storage| reports.iter().all(|report| report.id != known.id);
+        let is_gone = |storage: &StorageIdx| {
+            let known = self.storage(*storage);
+            known.is_some_and(|known| known.blocks.is_empty() && is_unreported(known))
+        };
+        let gone: SmallVec<[StorageIdx; 1]> =
+            known.storages.iter().copied().filter(is_gone).collect();
+        for storage in gone {
+            let Some(id) = self.storage(storage).map(|known| Arc::clone(&known.id)) else {
+                continue;
+            };
+            self.by_storage.remove(&(node, Arc::clone(&id)));
+            if let Some(owner) = self.node_mut(node) {
+                tracing::info!("Removed storage {id} from DataNode {}", owner.id.xfer_addr());
+                owner.storages.retain(|other| *other != storage);
+            }
+        }
+    }
+
     pub(super) fn is_alive(&self, storage: StorageIdx) -> bool {
         self.owner(storage).is_some_and(|node| node.alive)
     }
@@ -220,6 +246,27 @@ impl Nodes {
     pub(super) fn is_invalidating(&self, storage: StorageIdx, block: Block) -> bool {
         let node = self.owner(storage);
         node.is_some_and(|node| node.invalidate.contains_key(&(block.id, block.stamp)))
+    }
+
+    /// A DataNode that can send a good replica, which is on one of these storages. Prefers a decommissioning one; never
+    /// picks one that has `streams_max` copies to send.
+    pub(super) fn choose_source(
+        &self,
+        storages: &[StorageIdx],
+        streams_max: usize,
+        random: impl Fn() -> u64,
+    ) -> Option<NodeIdx> {
+        let is_free = |known: &Node| {
+            known.alive
+                && known.transfers.len() < streams_max
+                && known.admin != AdminState::InMaintenance
+        };
+        let owners = storages.iter().filter_map(|storage| self.node_of(*storage));
+        let free = owners.filter(|node| self.node(*node).is_some_and(is_free));
+        free.min_by_key(|node| {
+            let is_leaving = |known: &Node| known.admin == AdminState::DecommissionInProgress;
+            (!self.node(*node).is_some_and(is_leaving), random())
+        })
     }
 
     pub(super) fn schedule(&mut self, storage: StorageIdx) {

@@ -112,4 +112,9 @@ impl BlockParams {
     pub fn expiry_ms(&self) -> u64 {
         2 * self.heartbeat_recheck_ms + 10 * self.heartbeat_interval_ms
     }
+
+    /// How many copies of blocks of a priority a DataNode is told to make at once; 0 is the most urgent.
+    pub(super) fn copies_max(&self, priority: usize) -> usize {
+        if priority == 0 { self.transfer_streams_hard_max } else { self.transfer_streams_max }
+    }
 }

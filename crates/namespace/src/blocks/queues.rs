@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 /// Only these queues lead to copies; the last one holds blocks without any good replica.
 const QUEUES: usize = 5;
 pub(super) const WITHOUT_REPLICA: usize = 4;
+/// How many blocks are tried when one DataNode is looked for work.
+const CANDIDATES: usize = 16;
 
 /// The blocks that something must be done about.
 #[derive(Default)]
@@ -113,6 +115,22 @@ impl Redundancy {
 
     pub(super) fn pending_blocks(&self) -> u64 {
         self.pending.len() as u64
+    }
+
+    /// A few of the queued blocks that are in one of these sets, in order of priority.
+    pub(super) fn lacking_among<'a>(
+        &self,
+        sets: impl Iterator<Item = &'a RoaringBitmap> + Clone,
+    ) -> Vec<(usize, Slot)> {
+        let queues = self.queues.iter().enumerate().take(WITHOUT_REPLICA);
+        let waiting = queues.filter(|(_, queue)| !queue.is_empty());
+        waiting
+            .flat_map(|(priority, queue)| {
+                let found = sets.clone().flat_map(move |set| (queue & set).into_iter());
+                found.map(move |slot| (priority, slot))
+            })
+            .take(CANDIDATES)
+            .collect()
     }
 
     /// Up to `limit` slots in order of priority, each queue going on where it stood.

@@ -115,9 +115,10 @@ impl BlockManager {
         self.retry_late();
         self.repeat_deletions();
         let now_ms = self.now.mono_ms;
-        let interval_ms = self.params.redundancy_interval_ms;
-        let is_due =
-            || self.redundancy.rounds.is_due(now_ms, interval_ms, || self.has_idle_source());
+        let (interval_ms, streams) =
+            (self.params.redundancy_interval_ms, self.params.transfer_streams_max);
+        let is_source_idle = || self.nodes.nodes.iter().any(|node| node.free_streams(streams) > 0);
+        let is_due = || self.redundancy.rounds.is_due(now_ms, interval_ms, is_source_idle);
         if self.safe_mode.is_on() || !is_due() {
             return;
         }
@@ -125,13 +126,21 @@ impl BlockManager {
         self.redundancy.rounds.finished(now_ms, found_work);
     }
 
-    /// Whether a DataNode has no copies left to begin, and makes fewer than it may.
-    fn has_idle_source(&self) -> bool {
-        self.nodes.nodes.iter().any(|node| {
-            node.alive
-                && node.transfers.is_empty()
-                && (node.transfers_running as usize) < self.params.transfer_streams_max
-        })
+    /// Orders copies of what a DataNode has, if it could send more than was ordered of it and rounds find work: its
+    /// next heartbeat may be 3 s away.
+    pub(super) fn order_copies_from(&mut self, source: NodeIdx, policy_of: PolicyOf<'_>) {
+        let Some(node) = self.nodes.node(source) else { return };
+        let mut free = node.free_streams(self.params.transfer_streams_max);
+        if free == 0 || !self.redundancy.rounds.is_under_way(self.now.mono_ms) {
+            return;
+        }
+        let blocks = node.storages.iter().filter_map(|storage| self.nodes.storage(*storage));
+        let lacking = self.redundancy.lacking_among(blocks.map(|storage| &storage.blocks));
+        for (priority, slot) in lacking {
+            if free > 0 && self.order_copy(slot, priority, Some(source), policy_of) {
+                free -= 1;
+            }
+        }
     }
 
     /// Looks at so many blocks in the walk that fills the queues after safe mode.
@@ -174,13 +183,19 @@ impl BlockManager {
         let live = self.nodes.nodes.iter().filter(|node| node.alive).count();
         let mut found_work = false;
         for (priority, slot) in self.redundancy.next_slots(live * self.params.work_multiplier) {
-            found_work |= self.order_copy(slot, priority, policy_of);
+            found_work |= self.order_copy(slot, priority, None, policy_of);
         }
         found_work
     }
 
-    /// Returns whether a copy was ordered.
-    fn order_copy(&mut self, slot: Slot, priority: usize, policy_of: PolicyOf<'_>) -> bool {
+    /// Returns whether a copy was ordered; `source` is the DataNode to send it, if it is chosen already.
+    fn order_copy(
+        &mut self,
+        slot: Slot,
+        priority: usize,
+        source: Option<NodeIdx>,
+        policy_of: PolicyOf<'_>,
+    ) -> bool {
         let Some(stored) = self.map.get(slot).map(|entry| entry.view()) else {
             self.redundancy.dequeue(slot);
             return false;
@@ -190,7 +205,13 @@ impl BlockManager {
         let have = counts.live + counts.pending;
         let lacking = self.live_needed(&counts, expected).saturating_sub(have);
         let wanted = lacking.max(u32::from(!self.is_well_spread(slot, expected)));
-        let Some(source) = self.choose_source(slot, priority) else { return false };
+        let streams = self.params.copies_max(priority);
+        let mut storages = self.live_storages(slot);
+        storages.retain(|storage| {
+            source.is_none_or(|source| self.nodes.node_of(*storage) == Some(source))
+        });
+        let chosen = self.nodes.choose_source(&storages, streams, || self.dice.next());
+        let Some(source) = chosen else { return false };
         let (chosen, unusable) = self.kept_and_unusable(slot);
         let request = PlacementRequest {
             replicas: wanted as usize,
@@ -234,33 +255,6 @@ impl BlockManager {
         let pending = self.redundancy.pending.get(&slot);
         kept.extend(pending.into_iter().flat_map(|pending| pending.targets.iter().copied()));
         (kept, unusable)
-    }
-
-    /// A node that can send a good replica: one that is on its way out by preference, never one with its hands full.
-    fn choose_source(&self, slot: Slot, priority: usize) -> Option<NodeIdx> {
-        let params = &self.params;
-        let limit = if priority == 0 {
-            params.transfer_streams_hard_max
-        } else {
-            params.transfer_streams_max
-        };
-        let candidates = self.live_storages(slot);
-        let free = |node: &NodeIdx| {
-            self.nodes.node(*node).is_some_and(|known| {
-                known.alive
-                    && known.transfers.len() < limit
-                    && known.admin != AdminState::InMaintenance
-            })
-        };
-        let nodes =
-            candidates.iter().filter_map(|storage| self.nodes.node_of(*storage)).filter(free);
-        nodes.min_by_key(|node| {
-            let leaving = self
-                .nodes
-                .node(*node)
-                .is_some_and(|known| known.admin == AdminState::DecommissionInProgress);
-            (!leaving, self.dice.next())
-        })
     }
 }
 

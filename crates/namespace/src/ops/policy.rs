@@ -1,8 +1,8 @@
 //! Storage policies: stored with files, and with folders as an extended attribute that what is below inherits.
 
 use crate::access::{READ, WRITE};
-use crate::blocks::Now;
 use crate::blocks::policy::{self, StoragePolicy};
+use crate::blocks::{Heartbeat, HeartbeatReply, Now, StorageReport};
 use crate::fail::{illegal, not_found};
 use crate::resolve::DirOp;
 use crate::tree::{Body, Slot, Tree};
@@ -131,6 +131,18 @@ impl Namespace {
     pub fn tick(&mut self, now: Now) {
         let tree = &self.state.tree;
         self.state.blocks.tick(now, &|file| of_file(tree, file));
+    }
+
+    /// Takes in a heartbeat: [`heartbeat`](crate::blocks::BlockManager::heartbeat).
+    pub fn heartbeat(
+        &mut self,
+        uuid: &str,
+        beat: Heartbeat,
+        storages: &[StorageReport],
+        now: Now,
+    ) -> HeartbeatReply {
+        let tree = &self.state.tree;
+        self.state.blocks.heartbeat(uuid, beat, storages, now, &|file| of_file(tree, file))
     }
 
     /// Replicas that the last changes made superfluous are chosen and ordered to be deleted:

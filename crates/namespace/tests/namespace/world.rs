@@ -74,7 +74,7 @@ impl World {
                 block_pool_used: 0,
                 mount: None,
             };
-            blocks.heartbeat(&format!("uuid-{n}"), Heartbeat::default(), &[report], now);
+            blocks.heartbeat(&format!("uuid-{n}"), Heartbeat::default(), &[report], now, &|_| 0);
         }
     }
 

@@ -105,7 +105,7 @@ pub(super) fn beat(namespace: &mut Namespace, node: usize, now: Now) -> Vec<Comm
         block_pool_used: 0,
         mount: None,
     };
-    namespace.blocks_mut().heartbeat(&uuid(node), Heartbeat::default(), &[disk], now).commands
+    namespace.heartbeat(&uuid(node), Heartbeat::default(), &[disk], now).commands
 }
 
 /// Tells DataNodes of no block that a file needs to delete it: every closed file keeps as many good

@@ -27,7 +27,7 @@ pub(super) fn heartbeat(call: Call<'_>) -> Reply {
         let peers: Vec<_> = peers.map(convert::slow_peer).collect();
         let disks: Vec<_> = request.slow_disks.into_iter().map(convert::slow_disk).collect();
         let ((reply, is_slow), _) = core.write(|namespace| {
-            let reply = namespace.blocks_mut().heartbeat(uuid, beat, &storages, now);
+            let reply = namespace.heartbeat(uuid, beat, &storages, now);
             if !peers.is_empty() || !disks.is_empty() {
                 namespace.blocks_mut().report_slow(uuid, &peers, disks);
             }

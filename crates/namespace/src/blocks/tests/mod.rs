@@ -63,7 +63,8 @@ impl Cluster {
     fn beat_on(&mut self, index: usize, kind: StorageType, beat: Heartbeat) -> Vec<Command> {
         self.settle();
         let report = StorageReport { kind, ..disk(index) };
-        self.blocks.heartbeat(&format!("uuid-{index}"), beat, &[report], self.now).commands
+        let (uuid, policy) = (format!("uuid-{index}"), self.policy);
+        self.blocks.heartbeat(&uuid, beat, &[report], self.now, &|_| policy).commands
     }
 
     fn pass(&mut self, ms: u64) {

@@ -100,7 +100,7 @@ fn a_block_on_another_volume_than_the_one_named_has_arrived() {
     let disks = [disk(0), StorageReport { id: storage(1), ..disk(0) }];
     let beat = |cluster: &mut Cluster, remaining: u64| {
         let disks = disks.clone().map(|disk| StorageReport { remaining, ..disk });
-        cluster.blocks.heartbeat("uuid-0", Heartbeat::default(), &disks, cluster.now);
+        cluster.blocks.heartbeat("uuid-0", Heartbeat::default(), &disks, cluster.now, &|_| 0);
     };
     beat(&mut cluster, 50 * GB);
     let mut volumes = std::collections::BTreeSet::new();

@@ -143,7 +143,7 @@ fn a_failed_volume_loses_its_replicas_only() {
     let mut cluster = Cluster::new(&["/a"; 2]);
     let block = cluster.written(1, 1, &[0]);
     let beat = Heartbeat { failed_volumes: 1, ..Heartbeat::default() };
-    cluster.blocks.heartbeat("uuid-0", beat, &[], cluster.now);
+    cluster.blocks.heartbeat("uuid-0", beat, &[], cluster.now, &|_| 0);
     assert_eq!(cluster.blocks.replica_counts(block.id).live, 0);
     assert_eq!(cluster.blocks.stats().live_nodes, 2);
 }
@@ -237,4 +237,21 @@ fn the_death_of_a_datanode_forgets_its_replicas_in_slices() {
     while cluster.blocks.continue_walks() {}
     assert_eq!(still_listed(&cluster), 0);
     assert_eq!(cluster.blocks.stats().under_replicated, 2500);
+}
+
+/// A DataNode that had nothing to send when a round was made waited for its next heartbeat but one, 3 s and more.
+#[test]
+fn a_heartbeat_brings_copies_while_replicas_are_made_again() {
+    let mut cluster = Cluster::new(&["/r"; 3]);
+    // All that the first round looks at is on DataNode 0.
+    let blocks: Vec<Block> =
+        (0..40).map(|id| cluster.written(id, 2, &[if id < 30 { 0 } else { 1 }, 2])).collect();
+    cluster.blocks.remove_node("uuid-2");
+    while cluster.blocks.continue_walks() {}
+    cluster.pass(3_000);
+    let Some(Command::Transfer(copies)) = cluster.beat(1).pop() else {
+        panic!("DataNode 1 has blocks to send")
+    };
+    assert_eq!(copies.len(), cluster.blocks.params.transfer_streams_max);
+    assert!(copies.iter().all(|copy| blocks[30..].contains(&copy.block)));
 }

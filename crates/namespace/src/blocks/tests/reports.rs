@@ -126,7 +126,7 @@ fn so_many_full_reports_at_once() {
     let ask = |cluster: &mut Cluster, index: usize| {
         let beat = Heartbeat { wants_report_lease: true, ..Heartbeat::default() };
         let uuid = format!("uuid-{index}");
-        cluster.blocks.heartbeat(&uuid, beat, &[], cluster.now).report_lease
+        cluster.blocks.heartbeat(&uuid, beat, &[], cluster.now, &|_| 0).report_lease
     };
     let first = ask(&mut cluster, 0);
     let again = ask(&mut cluster, 0);
@@ -204,4 +204,25 @@ fn lifelines_keep_a_datanode_alive_and_bring_no_dead_one_back() {
     cluster.pass(0);
     assert_eq!(cluster.blocks.stats().live_nodes, 1);
     assert!(matches!(cluster.beat(1)[..], [Command::Register]));
+}
+
+/// A volume that was removed stayed listed for as long as the NameNode ran.
+#[test]
+fn a_storage_that_is_reported_no_more_is_forgotten_once_it_is_empty() {
+    let mut cluster = Cluster::new(&["/r"]);
+    let second = StorageReport { id: "DS-second".into(), ..disk(0) };
+    let beat = |cluster: &mut Cluster, reports: &[StorageReport]| {
+        let now = cluster.now;
+        cluster.blocks.heartbeat("uuid-0", Heartbeat::default(), reports, now, &|_| 0);
+        cluster.blocks.nodes.nodes[0].storages.len()
+    };
+    assert_eq!(beat(&mut cluster, &[disk(0), second.clone()]), 2);
+    let block = cluster.written(1, 1, &[0]);
+    assert_eq!(beat(&mut cluster, std::slice::from_ref(&second)), 2, "its replica is not gone yet");
+    cluster.event(0, ReplicaEvent::Deleted(block));
+    assert_eq!(beat(&mut cluster, &[]), 2, "a heartbeat that reports no storage");
+    assert_eq!(beat(&mut cluster, std::slice::from_ref(&second)), 1);
+    assert_eq!(beat(&mut cluster, &[disk(0), second]), 2, "it is back");
+    cluster.received(0, block);
+    assert_eq!(cluster.blocks.replica_counts(block.id).live, 1);
 }

@@ -8,7 +8,7 @@ impl Course {
             return;
         }
         let beat = |blocks: &mut BlockManager, now| {
-            blocks.heartbeat(&uuid(node), Heartbeat::default(), &[disk(node)], now)
+            blocks.heartbeat(&uuid(node), Heartbeat::default(), &[disk(node)], now, &|_| 0)
         };
         let mut commands = beat(&mut self.blocks, self.now).commands;
         if matches!(commands[..], [Command::Register]) {
