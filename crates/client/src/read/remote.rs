@@ -1,8 +1,7 @@
 //! One range of one block from one DataNode; no policy here.
 //!
-//! A connection carries, after the answer to READ_BLOCK, packets: lengths, header, checksums, data.
-//! Data goes from the socket to the caller's buffer and is checked there; the same system call
-//! brings the head of the next packet into `ahead`.
+//! [`BlockRead`] knows what the bytes of the connection are; here they are read. Data goes from the socket to the
+//! caller's buffer and is checked there; the same system call brings the head of the next packet into `ahead`.
 
 use super::local::LocalError;
 use super::plan::ReadPath;
@@ -15,10 +14,11 @@ use zerohop_proto::hdfs::{
     ClientReadStatusProto, OpReadBlockProto, Status,
 };
 use zerohop_transport::net::LowWater;
-use zerohop_wire::checksum_type::{ChecksumError, DataChecksum};
+use zerohop_wire::transfer::arrival::Parsed;
+use zerohop_wire::transfer::block_read::{BlockRead, Next, ReadFailure, ReadOptions};
 use zerohop_wire::transfer::frame;
 use zerohop_wire::transfer::op::{self, OpCode};
-use zerohop_wire::transfer::packet::{LENGTHS_LEN, PREFIX_LEN_MAX, PacketHeader, PacketLengths};
+use zerohop_wire::transfer::packet::PREFIX_LEN_MAX;
 
 /// Data is read and checked in steps of about this size, so that it is still in cache when checked.
 const STEP_LEN: usize = 128 << 10;
@@ -43,6 +43,15 @@ pub(super) enum ReadError {
 impl From<io::Error> for ReadError {
     fn from(error: io::Error) -> Self {
         Self::Failed(error)
+    }
+}
+
+impl From<ReadFailure> for ReadError {
+    fn from(failure: ReadFailure) -> Self {
+        match failure {
+            ReadFailure::Corrupt { .. } => Self::Corrupt(failure.to_string()),
+            other => Self::Failed(bad(other.to_string())),
+        }
     }
 }
 
@@ -71,15 +80,13 @@ pub(super) struct RemoteBlock {
     stream: Socket,
     addr: Peer,
     path: ReadPath,
-    checksum: DataChecksum,
-    verify: bool,
-    packet_len_max: usize,
+    /// What the next bytes of the connection are.
+    state: BlockRead,
     /// In the block, the next byte for the caller; `pos <= end`.
     pos: u64,
     end: u64,
     low_water: LowWater,
     ahead: Ahead,
-    packet: Packet,
     /// A checked chunk of which the caller has taken a part.
     chunk: Vec<u8>,
     chunk_taken: usize,
@@ -107,20 +114,6 @@ impl Ahead {
     }
 }
 
-/// The packet that is being read.
-#[derive(Default)]
-struct Packet {
-    /// In the block, the next byte of data in the socket.
-    at: u64,
-    /// Bytes of data still in the socket.
-    left: usize,
-    sums: Vec<u8>,
-    /// Bytes of `sums` whose data was read.
-    sums_taken: usize,
-    next_seqno: i64,
-    is_last: bool,
-}
-
 impl RemoteBlock {
     /// Sends the request on a connection and reads the answer.
     pub(super) fn open(
@@ -132,30 +125,23 @@ impl RemoteBlock {
         stream.write_all(&encode(request))?;
         let mut ahead = Ahead::default();
         let answer = read_answer(&mut stream, &mut ahead)?;
-        check_status(&answer, request, &addr)?;
-        let info = answer.read_op_checksum_info.ok_or_else(|| bad("no checksum in the answer"))?;
-        let checksum = DataChecksum::try_from(&info.checksum).map_err(|e| bad(e.to_string()))?;
-        let first = info.chunk_offset;
-        if first > request.offset || request.offset - first >= checksum.bytes_per_checksum() as u64
-        {
-            return Err(bad(format!(
-                "BlockReader: error in first chunk offset ({first}) startOffset is {}",
-                request.offset
-            ))
-            .into());
-        }
+        let (start, end) = (request.offset, request.offset + request.len);
+        let options = ReadOptions {
+            range: start..end,
+            verify: request.verify,
+            packet_len_max: request.packet_len_max,
+        };
+        let state = BlockRead::begin(&answer, &options)
+            .map_err(|failure| refused(failure, request, &addr))?;
         Ok(Self {
             stream,
             addr,
             path,
-            checksum,
-            verify: request.verify,
-            packet_len_max: request.packet_len_max,
-            pos: request.offset,
-            end: request.offset + request.len,
+            state,
+            pos: start,
+            end,
             low_water: LowWater::default(),
             ahead,
-            packet: Packet { at: first, ..Packet::default() },
             chunk: Vec::new(),
             chunk_taken: 0,
             is_finished: false,
@@ -167,7 +153,7 @@ impl RemoteBlock {
     }
 
     pub(super) fn verifies(&self) -> bool {
-        self.verify
+        self.state.verifies()
     }
 
     /// In the block, the next byte that [`read`](Self::read) gives.
@@ -197,26 +183,20 @@ impl RemoteBlock {
         if self.chunk_taken < self.chunk.len() {
             return Ok(self.take_from_chunk(out));
         }
-        if self.packet.left == 0 {
-            self.next_packet()?;
-            return Ok(0);
+        match self.state.next(out.len()) {
+            Next::Head | Next::End => self.take_head()?,
+            Next::Chunk { len, skip } => self.read_chunk(len, skip)?,
+            Next::Data(whole) => {
+                let chunk_len = self.state.chunk_len();
+                let step = whole.min((STEP_LEN / chunk_len).max(1) * chunk_len);
+                let Some(target) = out.get_mut(..step) else { return Ok(0) };
+                self.fill(target)?;
+                self.state.check(target)?;
+                self.pos += step as u64;
+                return Ok(step);
+            }
         }
-        let wanted = out.len().min(usize::try_from(self.end - self.pos).unwrap_or(usize::MAX));
-        let chunk_len = self.checksum.bytes_per_checksum();
-        let whole = match self.packet.left {
-            left if wanted >= left => left,
-            _ => wanted - wanted % chunk_len,
-        };
-        if self.packet.at < self.pos || whole == 0 {
-            self.read_chunk()?;
-            return Ok(0);
-        }
-        let step = whole.min((STEP_LEN / chunk_len).max(1) * chunk_len);
-        let Some(target) = out.get_mut(..step) else { return Ok(0) };
-        self.fill(target)?;
-        self.check(target)?;
-        self.pos += step as u64;
-        Ok(step)
+        Ok(0)
     }
 
     fn take_from_chunk(&mut self, out: &mut [u8]) -> usize {
@@ -232,42 +212,14 @@ impl RemoteBlock {
     }
 
     /// Reads one chunk to the side: the caller wants only a part of it.
-    fn read_chunk(&mut self) -> Result<(), ReadError> {
-        let len = self.checksum.bytes_per_checksum().min(self.packet.left);
-        let start = self.packet.at;
+    fn read_chunk(&mut self, len: usize, skip: usize) -> Result<(), ReadError> {
         let mut chunk = std::mem::take(&mut self.chunk);
         chunk.resize(len, 0);
-        let result =
-            self.fill(&mut chunk).map_err(ReadError::from).and_then(|()| self.check(&chunk));
+        let filled = self.fill(&mut chunk).map_err(ReadError::from);
+        let checked = filled.and_then(|()| Ok(self.state.check(&chunk)?));
         self.chunk = chunk;
-        self.chunk_taken = self.chunk.len();
-        result?;
-        let skipped = usize::try_from(self.pos.saturating_sub(start)).unwrap_or(usize::MAX);
-        self.chunk_taken = skipped.min(self.chunk.len());
-        Ok(())
-    }
-
-    /// Checks data just read against the packet's next checksums, and moves on in the packet.
-    fn check(&mut self, data: &[u8]) -> Result<(), ReadError> {
-        let at = self.packet.at;
-        self.packet.at += data.len() as u64;
-        self.packet.left -= data.len();
-        if !self.verify {
-            return Ok(());
-        }
-        let sums_len = self.checksum.sums_len(data.len());
-        let from = self.packet.sums_taken;
-        self.packet.sums_taken += sums_len;
-        let sums = self.packet.sums.get(from..from + sums_len).unwrap_or_default();
-        self.checksum.verify(data, sums).map_err(|error| {
-            let at = match error {
-                ChecksumError::Mismatch(chunk) => {
-                    at + (chunk.index * self.checksum.bytes_per_checksum()) as u64
-                }
-                _ => at,
-            };
-            ReadError::Corrupt(format!("Checksum error at {at} in the block: {error}"))
-        })
+        self.chunk_taken = if checked.is_ok() { skip } else { len };
+        checked
     }
 
     /// Reads exactly `out`, and the head of the next packet in the same call where it is there.
@@ -283,9 +235,11 @@ impl RemoteBlock {
             self.expect_more(filled)?;
             let Some(room) = out.get_mut(filled..) else { break };
             let room_len = room.len();
-            let ends_packet = filled + room_len >= self.packet.left;
-            let head_len =
-                if ends_packet { PREFIX_LEN_MAX - 2 + self.packet.sums.len() } else { 0 };
+            let ends_packet = filled + room_len >= self.state.left_in_packet();
+            let head_len = match ends_packet {
+                true => PREFIX_LEN_MAX - 2 + self.state.last_sums_len(),
+                false => 0,
+            };
             self.ahead.bytes.resize(head_len, 0);
             let read = self.stream.read_vectored(&mut [
                 IoSliceMut::new(room),
@@ -309,51 +263,21 @@ impl RemoteBlock {
     /// the rest of the range, without the `taken` bytes of it and those that lie ahead.
     fn expect_more(&mut self, taken: usize) -> io::Result<()> {
         let taken = taken + self.ahead.rest().len();
-        let rest = self.end.saturating_sub(self.packet.at + taken as u64);
+        let rest = self.state.left_in_range().saturating_sub(taken as u64);
         self.low_water.expect(&self.stream, usize::try_from(rest).unwrap_or(usize::MAX))
     }
 
     /// Reads lengths, header and checksums of the next packet.
-    fn next_packet(&mut self) -> Result<(), ReadError> {
-        if self.packet.is_last {
-            return Err(bad("the DataNode ended the block too early").into());
+    fn take_head(&mut self) -> Result<(), ReadError> {
+        loop {
+            match self.state.take_head(self.ahead.rest())? {
+                Parsed::Whole(len) => {
+                    self.ahead.consume(len);
+                    return Ok(());
+                }
+                Parsed::Needs(len) => _ = self.need(len)?,
+            }
         }
-        let lengths = self.need(LENGTHS_LEN)?.first_chunk().copied().unwrap_or_default();
-        let lengths =
-            PacketLengths::decode(lengths, self.packet_len_max).map_err(|e| bad(e.to_string()))?;
-        let head_len = LENGTHS_LEN + lengths.header_len;
-        let header = self.need(head_len)?.get(LENGTHS_LEN..head_len).unwrap_or_default();
-        let header = PacketHeader::decode(header).map_err(|e| bad(e.to_string()))?;
-        let sums_len = lengths.sums_len(&header).map_err(|e| bad(e.to_string()))?;
-        self.check_header(&header, sums_len)?;
-        self.ahead.consume(head_len);
-        let mut sums = std::mem::take(&mut self.packet.sums);
-        sums.clear();
-        sums.extend_from_slice(self.need(sums_len)?.get(..sums_len).unwrap_or_default());
-        self.ahead.consume(sums_len);
-        self.packet = Packet {
-            at: header.offset_in_block.max(0) as u64,
-            left: header.data_len as usize,
-            sums,
-            sums_taken: 0,
-            next_seqno: header.seqno.wrapping_add(1),
-            is_last: header.last,
-        };
-        Ok(())
-    }
-
-    fn check_header(&self, header: &PacketHeader, sums_len: usize) -> io::Result<()> {
-        let data_len = header.data_len as usize;
-        let in_order = header.seqno == self.packet.next_seqno
-            && (header.last == (data_len == 0))
-            && (header.last || header.offset_in_block.max(0) as u64 == self.packet.at);
-        let has_sums = !self.verify || sums_len == self.checksum.sums_len(data_len);
-        if in_order && has_sums {
-            return Ok(());
-        }
-        Err(bad(format!(
-            "BlockReader: error in packet header {header:?}, {sums_len} bytes of sums"
-        )))
     }
 
     /// At least `len` bytes ahead.
@@ -381,16 +305,15 @@ impl RemoteBlock {
     /// Takes the empty packet at the end and tells the DataNode that all is well; it then waits for
     /// the next request. Failing here loses only the connection.
     fn finish(&mut self) {
-        if self.is_finished || self.packet.left > 0 {
+        if self.is_finished || self.state.left_in_packet() > 0 {
             return;
         }
-        if !self.packet.is_last && self.next_packet().is_err() {
+        if !self.state.is_complete() && self.take_head().is_err() {
             return;
         }
         // The next request on this connection may bring little.
-        let ended = self.packet.is_last && self.low_water.expect(&self.stream, 0).is_ok();
-        let status = if self.verify { Status::ChecksumOk } else { Status::Success };
-        let message = frame::encode(&ClientReadStatusProto { status: status.into() });
+        let ended = self.state.is_complete() && self.low_water.expect(&self.stream, 0).is_ok();
+        let message = frame::encode(&ClientReadStatusProto { status: self.state.status().into() });
         self.is_finished = ended && self.stream.write_all(&message).is_ok();
     }
 
@@ -448,23 +371,15 @@ fn read_answer(stream: &mut Socket, ahead: &mut Ahead) -> io::Result<BlockOpResp
     }
 }
 
-fn check_status(
-    answer: &BlockOpResponseProto,
-    request: &RangeRequest<'_>,
-    addr: &Peer,
-) -> Result<(), ReadError> {
-    let status = answer.status();
-    if status == Status::Success {
-        return Ok(());
-    }
+/// Why an answer cannot be read from; the code decides what the caller does about it.
+fn refused(failure: ReadFailure, request: &RangeRequest<'_>, addr: &Peer) -> ReadError {
+    let ReadFailure::Refused { status, .. } = &failure else { return failure.into() };
     let text = format!(
-        "Got error, status={}, status message {}, for OP_READ_BLOCK, remote={addr}, for block {}",
-        status.as_str_name(),
-        answer.message(),
+        "Got error, {failure}, for OP_READ_BLOCK, remote={addr}, for block {}",
         request.block.block
     );
     match status {
-        Status::ErrorAccessToken => Err(ReadError::Token(text)),
-        _ => Err(ReadError::Failed(io::Error::other(text))),
+        Status::ErrorAccessToken => ReadError::Token(text),
+        _ => ReadError::Failed(io::Error::other(text)),
     }
 }

@@ -10,6 +10,7 @@ use crate::settings::PACKET_DATA_OWN;
 use std::io::{self, IoSlice, Write};
 use zerohop_wire::checksum_type::DataChecksum;
 use zerohop_wire::transfer::packet::{PREFIX_LEN_MAX, PacketHeader};
+use zerohop_wire::transfer::unacknowledged::Numbered;
 
 /// How the data of a packet is cut into chunks.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +60,12 @@ pub(super) struct Packet {
     pub(super) seqno: i64,
     pub(super) is_last: bool,
     pub(super) sync: bool,
+}
+
+impl Numbered for Packet {
+    fn seqno(&self) -> i64 {
+        self.seqno
+    }
 }
 
 impl Packet {

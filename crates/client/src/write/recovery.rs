@@ -19,7 +19,7 @@ impl Stream {
     pub(super) fn recover(&mut self, fault: Fault) -> Result<()> {
         self.pipeline = None;
         self.fault = None;
-        while let Some(packet) = self.sent.pop_back() {
+        while let Some(packet) = self.sent.take_newest() {
             self.unsent.push_front(packet);
         }
         let is_restart = matches!(fault, Fault::Restarting { .. });

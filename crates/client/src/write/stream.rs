@@ -10,11 +10,11 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 use zerohop_proto::common::TokenProto;
-use zerohop_proto::hdfs::{AddBlockFlagProto, Status};
+use zerohop_proto::hdfs::AddBlockFlagProto;
 use zerohop_wire::ExtendedBlock;
 use zerohop_wire::checksum_type::DataChecksum;
 use zerohop_wire::transfer::ack::{self, PipelineAck, Slow};
-use zerohop_wire::transfer::packet::HEARTBEAT_SEQNO;
+use zerohop_wire::transfer::unacknowledged::{NodeFault, Unacknowledged};
 
 /// Bytes that may be under way where packets are large.
 const IN_FLIGHT_LEN: usize = 5 << 20;
@@ -51,7 +51,7 @@ pub(super) struct Stream {
     pub(super) nodes: Vec<Replica>,
     pub(super) pipeline: Option<Pipeline>,
     pub(super) unsent: VecDeque<Packet>,
-    pub(super) sent: VecDeque<Packet>,
+    pub(super) sent: Unacknowledged<Packet>,
     pub(super) bytes_sent: u64,
     pub(super) last_acked: i64,
     next_seqno: i64,
@@ -97,7 +97,7 @@ impl Stream {
             nodes: Vec::new(),
             pipeline: None,
             unsent: VecDeque::new(),
-            sent: VecDeque::new(),
+            sent: Unacknowledged::default(),
             bytes_sent: 0,
             last_acked: -1,
             next_seqno: 0,
@@ -203,7 +203,7 @@ impl Stream {
             Some(pipeline) => pipeline.send(&mut packet),
             None => Err(std::io::ErrorKind::NotConnected.into()),
         };
-        self.sent.push_back(packet);
+        self.sent.push(packet);
         if let Err(error) = sent {
             return Err(self.blame(error));
         }
@@ -271,24 +271,17 @@ impl Stream {
     }
 
     fn take(&mut self, ack: &PipelineAck) -> std::result::Result<(), Fault> {
-        for (index, flag) in ack.flags.iter().enumerate().rev() {
-            match ack::status(*flag) {
-                Some(Status::Success) => {}
-                Some(Status::OobRestart) => return Err(Fault::Restarting { index }),
-                other => {
-                    let status = other.map_or("an unknown status", |s| s.as_str_name());
-                    return Err(Fault::Node { index, why: format!("Bad response {status}") });
-                }
+        match NodeFault::of(ack) {
+            None => {}
+            Some(NodeFault::Restarting { index }) => return Err(Fault::Restarting { index }),
+            Some(NodeFault::Failed { index, status }) => {
+                let status = status.map_or("an unknown status", |status| status.as_str_name());
+                return Err(Fault::Node { index, why: format!("Bad response {status}") });
             }
         }
         self.note_slow(ack)?;
-        if ack.seqno == HEARTBEAT_SEQNO {
+        let Some(packet) = self.sent.take(ack.seqno).map_err(Fault::first)? else {
             return Ok(());
-        }
-        let expected = self.sent.front().map(|packet| packet.seqno);
-        let Some(packet) = self.sent.pop_front_if(|packet| packet.seqno == ack.seqno) else {
-            let seqno = ack.seqno;
-            return Err(Fault::first(format!("Expecting seqno {expected:?} but received {seqno}")));
         };
         if let Some(block) = &mut self.block {
             block.block.len = block.block.len.max(packet.end());

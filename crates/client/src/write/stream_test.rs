@@ -6,7 +6,9 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use zerohop_conf::Conf;
 use zerohop_proto::hdfs::HdfsFileStatusProto;
+use zerohop_proto::hdfs::Status;
 use zerohop_transport::login::User;
+use zerohop_wire::transfer::packet::HEARTBEAT_SEQNO;
 use zerohop_wire::{Block, BlockId, GenerationStamp};
 
 /// A stream in the middle of a block, with a NameNode that is not there; and the first DataNode's end.

@@ -3,7 +3,6 @@
 mod block_checksum;
 mod copy_block;
 mod outcome;
-pub(crate) mod packets;
 mod peer;
 mod read_block;
 mod receive;

@@ -4,9 +4,12 @@
 //! acks the other way. All of them are bytes in, bytes out here.
 
 pub mod ack;
+pub mod arrival;
+pub mod block_read;
 pub mod frame;
 pub mod op;
 pub mod packet;
+pub mod unacknowledged;
 
 pub use ack::{Ecn, PipelineAck, Slow};
 pub use op::{OpCode, OpError, Request};

@@ -44,6 +44,8 @@ pub enum PacketError {
         /// Checksums and data together.
         body_len: usize,
     },
+    /// The data would begin before the block.
+    Offset(i64),
     /// The header is not a header.
     Header(InvalidMessage),
 }
@@ -56,6 +58,7 @@ impl fmt::Display for PacketError {
                 f,
                 "Invalid packet: {data_len} bytes of data in a packet of {body_len} bytes"
             ),
+            Self::Offset(offset) => write!(f, "a packet at offset {offset}"),
             Self::Header(invalid) => invalid.fmt(f),
         }
     }

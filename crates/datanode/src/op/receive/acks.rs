@@ -1,13 +1,13 @@
 //! Acknowledgements: of what is written here, and those that come from below.
 
 use super::below::{Above, Pending, wait_both};
-use super::{Receiver, Sink};
-use crate::op::packets::{Found, find};
+use super::{Receiver, Sink, find};
 use crate::transfer::conn::invalid;
 use std::io;
 use std::time::{Duration, Instant};
 use zerohop_proto::hdfs::Status;
 use zerohop_wire::transfer::ack::{PipelineAck, UNKNOWN_SEQNO};
+use zerohop_wire::transfer::arrival::Parsed;
 
 /// How often a writer whose client only listens looks whether it is to stop.
 const STOP_CHECK: Duration = Duration::from_millis(500);
@@ -19,12 +19,14 @@ impl<S: Sink> Receiver<'_, S> {
             return;
         }
         let since = Instant::now();
-        self.pending.extend(self.packets.iter().skip(first).map(|packet| Pending {
-            seqno: packet.header.seqno,
-            last: packet.header.last,
-            end: packet.end(),
-            since,
-        }));
+        for packet in self.packets.iter().skip(first) {
+            self.pending.push(Pending {
+                seqno: packet.header.seqno,
+                last: packet.header.last,
+                end: packet.end(),
+                since,
+            });
+        }
     }
 
     /// Acknowledges what is written here and below.
@@ -44,7 +46,7 @@ impl<S: Sink> Receiver<'_, S> {
     /// Acknowledges all packets that are written: nobody is below.
     fn acknowledge_own(&mut self) -> io::Result<()> {
         let written = self.written;
-        while let Some(pending) = self.pending.pop_front_if(|pending| pending.end <= written) {
+        while let Some(pending) = self.pending.take_if(|pending| pending.end <= written) {
             self.target.live.set_acked(pending.end);
             if pending.last {
                 self.finalize()?;
@@ -75,7 +77,7 @@ impl<S: Sink> Receiver<'_, S> {
 
     /// Relays one ack, if it is there and its packet is written here too.
     fn relay_next(&mut self) -> io::Result<bool> {
-        let is_ahead = self.pending.front().is_some_and(|first| first.end > self.written);
+        let is_ahead = self.pending.oldest().is_some_and(|first| first.end > self.written);
         let is_lost = is_ahead || self.mirror_failed;
         let Some(mirror) = self.mirror.as_mut().filter(|_| !is_lost) else { return Ok(false) };
         let taken = PipelineAck::take(mirror.conn.buffered()).map_err(invalid)?;
@@ -96,10 +98,16 @@ impl<S: Sink> Receiver<'_, S> {
             self.acks.extend_from_slice(&ack.encode());
             return Ok(());
         }
-        let pending = self.pending.pop_front().filter(|pending| pending.seqno == below.seqno);
-        let Some(pending) = pending else {
-            self.mirror_lost(&invalid(format!("unexpected ack of packet {}", below.seqno)));
-            return Ok(());
+        let pending = match self.pending.take(below.seqno) {
+            Ok(Some(pending)) => pending,
+            Ok(None) => {
+                self.mirror_lost(&invalid("an ack of a heartbeat that was not sent"));
+                return Ok(());
+            }
+            Err(unexpected) => {
+                self.mirror_lost(&invalid(unexpected));
+                return Ok(());
+            }
         };
         let waited = u64::try_from(pending.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let ack = PipelineAck::with_downstream(pending.seqno, Status::Success, below, waited);
@@ -167,7 +175,7 @@ impl<S: Sink> Receiver<'_, S> {
 
     /// After the last packet a client that waits long sends heartbeats; they go below too.
     fn skip_heartbeats(&mut self) -> io::Result<()> {
-        if let Found::Packet(packet) = find(self.conn.buffered(), 0)? {
+        if let Parsed::Whole(packet) = find(self.conn.buffered(), 0)? {
             let len = packet.frame.end;
             self.packets.push(packet);
             self.forward(0..len)?;

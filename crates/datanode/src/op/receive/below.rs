@@ -6,6 +6,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use zerohop_wire::transfer::unacknowledged::Numbered;
 
 pub(super) const TIMED_OUT: &str = "no packet, no ack";
 /// How long one send to the node below waits.
@@ -64,6 +65,12 @@ pub(super) struct Pending {
     pub(super) last: bool,
     pub(super) end: u64,
     pub(super) since: Instant,
+}
+
+impl Numbered for Pending {
+    fn seqno(&self) -> i64 {
+        self.seqno
+    }
 }
 
 /// What the node above can still do.

@@ -42,21 +42,21 @@ impl<S: Sink> Receiver<'_, S> {
         self.hear_mirror();
         self.relay_older()?;
         self.send_acks()?;
-        let asked = self.pending.front().map_or(started, |pending| pending.since);
+        let asked = self.pending.oldest().map_or(started, |pending| pending.since);
         self.lose_mirror_after(asked);
         Ok(())
     }
 
     /// How long the node below may still be silent.
     pub(super) fn mirror_patience(&self) -> Duration {
-        let asked = self.pending.front().map(|pending| pending.since);
+        let asked = self.pending.oldest().map(|pending| pending.since);
         let left = self.mirror.as_ref().zip(asked).map(|(mirror, at)| mirror.patience_left(at));
         left.unwrap_or(Duration::MAX)
     }
 
     /// Gives the node below up if it is silent for too long; true when that is so.
     pub(super) fn check_mirror(&mut self) -> io::Result<bool> {
-        let Some(asked) = self.pending.front().map(|pending| pending.since) else {
+        let Some(asked) = self.pending.oldest().map(|pending| pending.since) else {
             return Ok(false);
         };
         let is_lost = !self.mirror_failed && self.mode.acks && self.lose_mirror_after(asked);

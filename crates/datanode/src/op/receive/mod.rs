@@ -26,11 +26,9 @@ pub(crate) use self::below::Mirror;
 
 use self::below::{Above, Pending, TIMED_OUT, wait_both};
 use self::hold::{Hold, Pace};
-use super::packets::{Found, Packet, find};
 use crate::store::replica::Writer;
 use crate::store::write::Writable;
 use crate::transfer::conn::{Conn, invalid};
-use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,6 +36,9 @@ use zerohop_proto::hdfs::Status;
 use zerohop_replica::{Packet as ReplicaPacket, Reach};
 use zerohop_wire::DataChecksum;
 use zerohop_wire::transfer::ack::{PipelineAck, UNKNOWN_SEQNO};
+use zerohop_wire::transfer::arrival::{ArrivedPacket, Parsed};
+use zerohop_wire::transfer::packet::PACKET_LEN_MAX;
+use zerohop_wire::transfer::unacknowledged::Unacknowledged;
 
 /// How long packets wait for the next ones.
 const HOLD_MAX: Duration = Duration::from_millis(1);
@@ -88,7 +89,7 @@ pub(crate) struct Receiver<'a, S: Sink> {
     sink: S,
     mode: Mode,
     /// Found, passed on and checked, not yet written.
-    packets: Vec<Packet>,
+    packets: Vec<ArrivedPacket>,
     scanned: usize,
     /// Where in the block the packets found so far end.
     arrived: u64,
@@ -98,7 +99,7 @@ pub(crate) struct Receiver<'a, S: Sink> {
     hold: Hold,
     /// The client has sent nothing for [`IDLE_AFTER`]: the buffers are given back until it does.
     is_idle: bool,
-    pending: VecDeque<Pending>,
+    pending: Unacknowledged<Pending>,
     acks: Vec<u8>,
     sync_at_end: bool,
     is_finalized: bool,
@@ -134,7 +135,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
             pace: Pace::default(),
             hold: Hold::new(),
             is_idle: false,
-            pending: VecDeque::new(),
+            pending: Unacknowledged::default(),
             acks: Vec::new(),
             sync_at_end: mode.sync_on_close,
             is_finalized: false,
@@ -176,7 +177,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
         let (first, from) = (self.packets.len(), self.scanned);
         let missing = loop {
             match find(self.conn.buffered(), self.scanned)? {
-                Found::Packet(packet) => {
+                Parsed::Whole(packet) => {
                     self.check_sequence(&packet)?;
                     self.arrived = self.arrived.max(packet.end());
                     self.scanned = packet.frame.end;
@@ -187,7 +188,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
                         break None;
                     }
                 }
-                Found::Needs(len) => break Some(len),
+                Parsed::Needs(len) => break Some(len),
             }
         };
         if self.scanned > from {
@@ -200,7 +201,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
 
     /// A packet that begins beyond what came is not of this stream, also one without data: its
     /// end would never be written, and so never acknowledged.
-    fn check_sequence(&mut self, packet: &Packet) -> io::Result<()> {
+    fn check_sequence(&mut self, packet: &ArrivedPacket) -> io::Result<()> {
         if packet.start() <= self.arrived {
             return Ok(());
         }
@@ -453,12 +454,17 @@ impl<'a, S: Sink> Receiver<'a, S> {
     }
 }
 
+/// Looks for a packet at a place of a receive buffer.
+fn find(bytes: &[u8], at: usize) -> io::Result<Parsed<ArrivedPacket>> {
+    ArrivedPacket::find(bytes, at, PACKET_LEN_MAX).map_err(invalid)
+}
+
 fn part<'a>(bytes: &'a [u8], range: &std::ops::Range<usize>) -> &'a [u8] {
     bytes.get(range.clone()).unwrap_or_default()
 }
 
 /// Checks the sender's checksums of a packet, which may begin within a chunk.
-fn verify(sent: DataChecksum, bytes: &[u8], packet: &Packet) -> io::Result<()> {
+fn verify(sent: DataChecksum, bytes: &[u8], packet: &ArrivedPacket) -> io::Result<()> {
     if packet.sums.is_empty() || packet.data.is_empty() {
         return Ok(());
     }
