@@ -1,7 +1,7 @@
 //! What all parts of a running DataNode share.
 
 use crate::deletions::Deletions;
-use crate::namenodes::{News, PoolIdentity, PoolService};
+use crate::namenodes::{BlockChange, PoolIdentity, PoolService};
 use crate::outliers::PeerLatencies;
 use crate::reconfigure::Reconfiguration;
 use crate::scan::{BlockScanner, DirectoryScanner};
@@ -212,20 +212,21 @@ impl Node {
         Some(DatanodeInfoProto { id: self.own_id(pool_id), ..Default::default() })
     }
 
-    fn news(
+    fn block_change(
         volume: &DataVolume,
         block: Block,
         status: BlockStatus,
         delete_hint: Option<String>,
-    ) -> News {
-        News { storage: volume.storage(), block, status, delete_hint }
+    ) -> BlockChange {
+        BlockChange { storage: volume.storage(), block, status, delete_hint }
     }
 
     /// A client begins to write a replica here.
     pub(crate) fn tell_receiving(&self, pool_id: &str, replica: &Replica) {
         if let Some(service) = self.service(pool_id) {
-            let news = Self::news(&replica.volume, replica.block(), BlockStatus::Receiving, None);
-            service.tell(&news);
+            let change =
+                Self::block_change(&replica.volume, replica.block(), BlockStatus::Receiving, None);
+            service.tell(&change);
         }
     }
 
@@ -239,18 +240,18 @@ impl Node {
         waits: bool,
     ) {
         let Some(service) = self.service(pool_id) else { return };
-        let news = Self::news(&replica.volume, block, BlockStatus::Received, delete_hint);
+        let change = Self::block_change(&replica.volume, block, BlockStatus::Received, delete_hint);
         if waits {
-            service.tell_and_wait(&news, &self.handle, REPORT_PATIENCE);
+            service.tell_and_wait(&change, &self.handle, REPORT_PATIENCE);
         } else {
-            service.tell(&news);
+            service.tell(&change);
         }
     }
 
     /// A replica is gone.
     pub(crate) fn tell_deleted(&self, pool_id: &str, volume: &DataVolume, block: Block) {
         if let Some(service) = self.service(pool_id) {
-            service.tell(&Self::news(volume, block, BlockStatus::Deleted, None));
+            service.tell(&Self::block_change(volume, block, BlockStatus::Deleted, None));
         }
     }
 

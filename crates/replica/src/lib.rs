@@ -35,7 +35,7 @@ mod write_at;
 
 pub use error::{Error, ErrorKind, Result};
 pub use listing::ListedReplica;
-pub use live::{Durability, LiveReplica, Packet, Reach, WRITE_UNIT};
+pub use live::{Durability, FlushExtent, LiveReplica, Packet, WRITE_UNIT};
 pub use lock::DirLock;
 pub use mode::DirectoryMode;
 pub use names::{BlockFile, block_file_name, block_folder, meta_file_name, parse_name};

@@ -58,7 +58,7 @@ enum Step {
     Again(usize, usize),
     Unsummed(usize),
     /// Several packets at once; all of them are to be in the file then, or whole units.
-    Run(Vec<usize>, Reach),
+    Run(Vec<usize>, FlushExtent),
     Flush,
     Read,
     Truncate(prop::sample::Index),
@@ -74,8 +74,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         (1usize..600).prop_map(Step::WithinChunk),
         (1usize..3, 1usize..3000).prop_map(|(chunks, len)| Step::Again(chunks, len)),
         len.clone().prop_map(Step::Unsummed),
-        (prop::collection::vec(len, 1..5), prop_oneof![Just(Reach::Units), Just(Reach::All)])
-            .prop_map(|(lens, reach)| Step::Run(lens, reach)),
+        (
+            prop::collection::vec(len, 1..5),
+            prop_oneof![Just(FlushExtent::Units), Just(FlushExtent::All)]
+        )
+            .prop_map(|(lens, extent)| Step::Run(lens, extent)),
         Just(Step::Flush),
         Just(Step::Read),
         any::<prop::sample::Index>().prop_map(Step::Truncate),
@@ -119,7 +122,7 @@ fn run(home: &Home, checksum: DataChecksum, steps: &[Step]) {
                 let end = start + *more as u64;
                 model.extend(bytes(len, end.saturating_sub(len) as usize));
             }
-            Step::Run(lens, reach) => {
+            Step::Run(lens, extent) => {
                 let chunk_len = checksum.bytes_per_checksum();
                 let mut runs = Vec::new();
                 let mut at = chunk;
@@ -134,8 +137,8 @@ fn run(home: &Home, checksum: DataChecksum, steps: &[Step]) {
                     .iter()
                     .map(|(offset, data, sums)| Packet { offset: *offset, data, sums })
                     .collect();
-                let written = live.write_run(&packets, *reach).unwrap();
-                let unit = if *reach == Reach::All { 1 } else { WRITE_UNIT };
+                let written = live.write_run(&packets, *extent).unwrap();
+                let unit = if *extent == FlushExtent::All { 1 } else { WRITE_UNIT };
                 assert!(written >= at - at % unit && written <= at);
                 let file = home.pool.data_path(live.block().id, live.place());
                 assert_eq!(fs::metadata(file).unwrap().len(), written);

@@ -198,7 +198,7 @@ impl ClientProtocol {
             let wanted = |addr: &str| request.nn_address.as_deref().is_none_or(|nn| nn == addr);
             for link in service.links().iter().filter(|link| wanted(&link.addr)) {
                 if request.incremental {
-                    link.outbox.hurry();
+                    link.outbox.wake();
                 } else {
                     link.ask_full_report();
                 }

@@ -1,4 +1,4 @@
-//! What a NameNode has to be told about single blocks, until it was told.
+//! Changes of single blocks, until they have been reported to a NameNode.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -10,9 +10,9 @@ use zerohop_proto::hdfs::datanode::StorageReceivedDeletedBlocksProto;
 use zerohop_proto::hdfs::datanode::received_deleted_block_info_proto::BlockStatus;
 use zerohop_wire::{Block, BlockId};
 
-/// News of one block.
+/// What has happened to one block, for an incremental block report.
 #[derive(Debug, Clone)]
-pub(crate) struct News {
+pub(crate) struct BlockChange {
     pub(crate) storage: DatanodeStorageProto,
     pub(crate) block: Block,
     pub(crate) status: BlockStatus,
@@ -20,13 +20,13 @@ pub(crate) struct News {
     pub(crate) delete_hint: Option<String>,
 }
 
-impl News {
+impl BlockChange {
     fn key(&self) -> (String, BlockId) {
         (self.storage.storage_uuid.clone(), self.block.id)
     }
 }
 
-/// News that wait to be sent to one NameNode; the latest of a block replaces older ones.
+/// Changes that wait to be reported to one NameNode; the latest of a block replaces older ones.
 #[derive(Default)]
 pub(crate) struct Outbox {
     waiting: Mutex<Waiting>,
@@ -35,59 +35,59 @@ pub(crate) struct Outbox {
 
 #[derive(Default)]
 struct Waiting {
-    news: HashMap<(String, BlockId), News>,
+    changes: HashMap<(String, BlockId), BlockChange>,
     told: Vec<oneshot::Sender<()>>,
 }
 
-/// News taken out to be sent.
+/// Changes taken out to be reported.
 #[derive(Default)]
 pub(crate) struct Batch {
-    news: Vec<News>,
+    changes: Vec<BlockChange>,
     told: Vec<oneshot::Sender<()>>,
 }
 
 impl Outbox {
-    /// Adds news; "receiving" alone does not hurry.
-    pub(crate) fn add(&self, news: News) {
-        let hurry = news.status != BlockStatus::Receiving;
-        self.waiting.lock().put(news);
-        if hurry {
+    /// Adds a change. A replica that begins to be received waits for the next report.
+    pub(crate) fn add(&self, change: BlockChange) {
+        let wakes = change.status != BlockStatus::Receiving;
+        self.waiting.lock().put(change);
+        if wakes {
             self.filled.notify_one();
         }
     }
 
     /// As [`add`](Self::add); the receiver hears when the NameNode was told.
-    pub(crate) fn add_and_tell(&self, news: News) -> oneshot::Receiver<()> {
+    pub(crate) fn add_and_tell(&self, change: BlockChange) -> oneshot::Receiver<()> {
         let (told, heard) = oneshot::channel();
         let mut waiting = self.waiting.lock();
-        waiting.put(news);
+        waiting.put(change);
         waiting.told.push(told);
         drop(waiting);
         self.filled.notify_one();
         heard
     }
 
-    /// Sends what is there although nothing hurries.
-    pub(crate) fn hurry(&self) {
+    /// Has the waiting changes reported now.
+    pub(crate) fn wake(&self) {
         self.filled.notify_one();
     }
 
-    /// Waits until something hurries.
+    /// Waits until there are changes to be reported now.
     pub(crate) async fn filled(&self) {
         self.filled.notified().await;
     }
 
-    /// Takes all news out.
+    /// Takes all changes out.
     pub(crate) fn take(&self) -> Batch {
         let waiting = std::mem::take(&mut *self.waiting.lock());
-        Batch { news: waiting.news.into_values().collect(), told: waiting.told }
+        Batch { changes: waiting.changes.into_values().collect(), told: waiting.told }
     }
 
-    /// Puts back news that could not be sent; newer ones of the same block win.
+    /// Puts back changes that could not be reported; newer ones of the same block win.
     pub(crate) fn put_back(&self, batch: Batch) {
         let mut waiting = self.waiting.lock();
-        for old in batch.news {
-            match waiting.news.entry(old.key()) {
+        for old in batch.changes {
+            match waiting.changes.entry(old.key()) {
                 Entry::Vacant(free) => _ = free.insert(old),
                 Entry::Occupied(mut known) if known.get().block.stamp < old.block.stamp => {
                     known.insert(old);
@@ -100,13 +100,13 @@ impl Outbox {
 }
 
 impl Waiting {
-    /// The latest news win, but what is said of an older stamp says nothing of a replica that has a
+    /// The latest change wins, but what is said of an older stamp says nothing of a replica that has a
     /// newer one by now.
-    fn put(&mut self, news: News) {
-        match self.news.entry(news.key()) {
-            Entry::Vacant(free) => _ = free.insert(news),
-            Entry::Occupied(mut known) if known.get().block.stamp <= news.block.stamp => {
-                known.insert(news);
+    fn put(&mut self, change: BlockChange) {
+        match self.changes.entry(change.key()) {
+            Entry::Vacant(free) => _ = free.insert(change),
+            Entry::Occupied(mut known) if known.get().block.stamp <= change.block.stamp => {
+                known.insert(change);
             }
             Entry::Occupied(_) => {}
         }
@@ -116,25 +116,25 @@ impl Waiting {
 impl Batch {
     /// Whether there is nothing to send.
     pub(crate) fn is_empty(&self) -> bool {
-        self.news.is_empty()
+        self.changes.is_empty()
     }
 
     /// The message's storages.
     pub(crate) fn to_proto(&self) -> Vec<StorageReceivedDeletedBlocksProto> {
         let mut storages: Vec<StorageReceivedDeletedBlocksProto> = Vec::new();
-        for news in &self.news {
+        for change in &self.changes {
             let info = ReceivedDeletedBlockInfoProto {
-                block: news.block.into(),
-                status: news.status as i32,
-                delete_hint: news.delete_hint.clone(),
+                block: change.block.into(),
+                status: change.status as i32,
+                delete_hint: change.delete_hint.clone(),
             };
-            let uuid = &news.storage.storage_uuid;
+            let uuid = &change.storage.storage_uuid;
             match storages.iter_mut().find(|storage| storage.storage_uuid == *uuid) {
                 Some(storage) => storage.blocks.push(info),
                 None => storages.push(StorageReceivedDeletedBlocksProto {
                     storage_uuid: uuid.clone(),
                     blocks: vec![info],
-                    storage: Some(news.storage.clone()),
+                    storage: Some(change.storage.clone()),
                 }),
             }
         }
@@ -154,8 +154,8 @@ mod tests {
     use super::*;
     use zerohop_wire::GenerationStamp;
 
-    fn news(id: i64, status: BlockStatus) -> News {
-        News {
+    fn block_change(id: i64, status: BlockStatus) -> BlockChange {
+        BlockChange {
             storage: DatanodeStorageProto { storage_uuid: "DS-1".into(), ..Default::default() },
             block: Block { id: BlockId(id), stamp: GenerationStamp(1001), len: 1 },
             status,
@@ -166,11 +166,11 @@ mod tests {
     #[test]
     fn the_latest_news_of_a_block_win_also_after_a_failure() {
         let outbox = Outbox::default();
-        outbox.add(news(1, BlockStatus::Receiving));
-        let mut heard = outbox.add_and_tell(news(1, BlockStatus::Received));
+        outbox.add(block_change(1, BlockStatus::Receiving));
+        let mut heard = outbox.add_and_tell(block_change(1, BlockStatus::Received));
         let batch = outbox.take();
         assert_eq!(batch.to_proto()[0].blocks.len(), 1);
-        outbox.add(news(1, BlockStatus::Deleted));
+        outbox.add(block_change(1, BlockStatus::Deleted));
         outbox.put_back(batch);
         assert!(heard.try_recv().is_err());
         let batch = outbox.take();
@@ -181,9 +181,9 @@ mod tests {
     #[test]
     fn news_of_an_older_stamp_replace_none_of_a_newer_one() {
         let of = |stamp: i64, status: BlockStatus| {
-            let mut news = news(1, status);
-            news.block.stamp = GenerationStamp(stamp);
-            news
+            let mut change = block_change(1, status);
+            change.block.stamp = GenerationStamp(stamp);
+            change
         };
         let kept = |outbox: &Outbox| {
             let block = outbox.take().to_proto()[0].blocks[0].clone();

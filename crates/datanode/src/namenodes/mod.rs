@@ -1,5 +1,5 @@
 //! The NameNodes, as all parts of a DataNode know them: name services, a link to each NameNode, and the
-//! news that wait for them. Who talks stands in `services`.
+//! changes of blocks that wait to be reported to it. `services` talks to them.
 
 pub(crate) mod addresses;
 mod identity;
@@ -8,6 +8,6 @@ mod link;
 mod service;
 
 pub(crate) use identity::PoolIdentity;
-pub(crate) use incremental::News;
+pub(crate) use incremental::BlockChange;
 pub(crate) use link::{Link, Progress, ReportWish};
 pub(crate) use service::PoolService;

@@ -1,7 +1,7 @@
 //! A name service: a block pool, and the NameNodes that know its files.
 
 use super::identity::PoolIdentity;
-use super::incremental::News;
+use super::incremental::BlockChange;
 use super::link::{Link, Progress};
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
@@ -125,9 +125,9 @@ impl PoolService {
     }
 
     /// Tells all NameNodes.
-    pub(crate) fn tell(&self, news: &News) {
+    pub(crate) fn tell(&self, change: &BlockChange) {
         for link in self.listeners() {
-            link.outbox.add(news.clone());
+            link.outbox.add(change.clone());
         }
     }
 
@@ -135,7 +135,7 @@ impl PoolService {
     /// is acknowledged asks the NameNode next, and should find it informed.
     pub(crate) fn tell_and_wait(
         &self,
-        news: &News,
+        change: &BlockChange,
         handle: &tokio::runtime::Handle,
         patience: Duration,
     ) {
@@ -143,9 +143,9 @@ impl PoolService {
         let mut heard = None;
         for link in self.listeners() {
             if active.as_ref().is_some_and(|active| Arc::ptr_eq(active, &link)) {
-                heard = Some(link.outbox.add_and_tell(news.clone()));
+                heard = Some(link.outbox.add_and_tell(change.clone()));
             } else {
-                link.outbox.add(news.clone());
+                link.outbox.add(change.clone());
             }
         }
         if let Some(heard) = heard
@@ -189,15 +189,15 @@ mod tests {
         let service = PoolService::new("c".into());
         let links = [link(0), link(1)];
         links.iter().for_each(|link| service.add(Arc::clone(link)));
-        let news = News {
+        let change = BlockChange {
             storage: DatanodeStorageProto::default(),
             block: Block { id: BlockId(1), stamp: GenerationStamp(1001), len: 1 },
             status: BlockStatus::Received,
             delete_hint: None,
         };
-        service.tell(&news);
+        service.tell(&change);
         links[1].refused("another cluster".to_owned());
-        service.tell(&news);
+        service.tell(&change);
         assert!(!links[0].outbox.take().is_empty());
         assert!(links[1].outbox.take().is_empty());
     }

@@ -31,21 +31,21 @@ pub(crate) struct Actor {
     link: Arc<Link>,
     node: Arc<Node>,
     service: Arc<PoolService>,
-    /// Held while reports are made and sent: a full report made before a block's news and taken
-    /// after them would make the NameNode forget the block.
+    /// Held while reports are made and sent: a full report made before an incremental report of a block and taken
+    /// after it would make the NameNode forget the block.
     reporting: tokio::sync::Mutex<()>,
     outliers: ReportTimer,
 }
 
 /// Why the talk cannot go on.
-enum End {
+enum TalkError {
     /// Try again after a while.
     Retry(String),
     /// The NameNode will not have us.
     Refused(String),
 }
 
-impl From<RpcError> for End {
+impl From<RpcError> for TalkError {
     fn from(error: RpcError) -> Self {
         match error.remote_kind() {
             Some(
@@ -112,7 +112,7 @@ impl Actor {
 
     async fn talk(&self) -> Result<(), String> {
         self.until_done("register with", || self.handshake()).await?;
-        let sending = self.send_news_forever();
+        let sending = self.send_incremental_reports();
         let beating = self.beat_forever();
         tokio::select! {
             ended = beating => ended,
@@ -123,7 +123,7 @@ impl Actor {
     /// Repeats `work` until it succeeds; one log line when it first fails and one when it is over.
     async fn until_done<F>(&self, what: &str, mut work: impl FnMut() -> F) -> Result<(), String>
     where
-        F: Future<Output = Result<(), End>>,
+        F: Future<Output = Result<(), TalkError>>,
     {
         let mut wait = RETRY_MIN;
         let mut last = String::new();
@@ -135,8 +135,8 @@ impl Actor {
                     }
                     return Ok(());
                 }
-                Err(End::Refused(reason)) => return Err(reason),
-                Err(End::Retry(reason)) => {
+                Err(TalkError::Refused(reason)) => return Err(reason),
+                Err(TalkError::Retry(reason)) => {
                     if reason != last {
                         tracing::warn!(
                             "cannot {what} NameNode {}: {reason}; trying again every {} ms",
@@ -152,7 +152,7 @@ impl Actor {
         }
     }
 
-    async fn handshake(&self) -> Result<(), End> {
+    async fn handshake(&self) -> Result<(), TalkError> {
         let version: VersionResponseProto =
             self.link.client().call("versionRequest", &VersionRequestProto {}).await?;
         let identity = PoolIdentity::from(&version.info);
@@ -166,11 +166,11 @@ impl Actor {
         Ok(())
     }
 
-    async fn open_pool(&self, identity: &PoolIdentity) -> Result<(), End> {
+    async fn open_pool(&self, identity: &PoolIdentity) -> Result<(), TalkError> {
         let _one_at_a_time = self.service.opening.lock().await;
         if let Some(known) = self.service.identity() {
             if known.pool_id != identity.pool_id || known.cluster_id != identity.cluster_id {
-                return Err(End::Refused(format!(
+                return Err(TalkError::Refused(format!(
                     "NameNode {} serves block pool {} of cluster {}, this DataNode has {} of {}",
                     self.link.addr,
                     identity.pool_id,
@@ -189,8 +189,8 @@ impl Actor {
                 self.node.block_scanner.look_for_pools();
                 Ok(())
             }
-            Ok(Err(error)) => Err(End::Refused(error.to_string())),
-            Err(error) => Err(End::Retry(error.to_string())),
+            Ok(Err(error)) => Err(TalkError::Refused(error.to_string())),
+            Err(error) => Err(TalkError::Retry(error.to_string())),
         }
     }
 
@@ -212,8 +212,8 @@ impl Actor {
             let step = self.step(&mut schedule).await;
             match step {
                 Ok(()) => {}
-                Err(End::Refused(reason)) => return Err(reason),
-                Err(End::Retry(reason)) => {
+                Err(TalkError::Refused(reason)) => return Err(reason),
+                Err(TalkError::Retry(reason)) => {
                     tracing::warn!("NameNode {}: {reason}", self.link.addr);
                     // A report that it will not take is not tried again at once.
                     tokio::time::sleep(RETRY_MAX).await;
@@ -224,7 +224,7 @@ impl Actor {
         }
     }
 
-    async fn step(&self, schedule: &mut Schedule) -> Result<(), End> {
+    async fn step(&self, schedule: &mut Schedule) -> Result<(), TalkError> {
         let now = Instant::now();
         if self.link.take_heartbeat_asked() {
             schedule.bring_heartbeat_forward();
@@ -259,7 +259,7 @@ impl Actor {
 
     /// Sends a full report. To make it may take as long as a disk that hangs; heartbeats go on meanwhile.
     /// True when this DataNode registered again before the report was sent.
-    async fn report_between_heartbeats(&self, schedule: &mut Schedule) -> Result<bool, End> {
+    async fn report_between_heartbeats(&self, schedule: &mut Schedule) -> Result<bool, TalkError> {
         let report = self.send_full_report(schedule.lease.take().unwrap_or(0));
         tokio::pin!(report);
         loop {
@@ -277,7 +277,7 @@ impl Actor {
     }
 
     /// Which replicas are locked in memory; a DataNode without a cache says nothing.
-    async fn send_cache_report(&self) -> Result<(), End> {
+    async fn send_cache_report(&self) -> Result<(), TalkError> {
         let (Some(registration), Some(pool_id)) =
             (self.link.registration(), self.service.pool_id())
         else {
@@ -294,9 +294,11 @@ impl Actor {
         Ok(())
     }
 
-    async fn beat(&self, wants_lease: bool) -> Result<HeartbeatResponseProto, End> {
-        let registration =
-            self.link.registration().ok_or_else(|| End::Retry("not registered".to_owned()))?;
+    async fn beat(&self, wants_lease: bool) -> Result<HeartbeatResponseProto, TalkError> {
+        let registration = self
+            .link
+            .registration()
+            .ok_or_else(|| TalkError::Retry("not registered".to_owned()))?;
         let mut request = heartbeat(&self.node, &self.service, registration, wants_lease);
         if self.outliers.is_due(self.node.settings.outliers_interval) {
             request.slow_peers = self.node.peer_latencies.slow();
@@ -306,7 +308,7 @@ impl Actor {
     }
 
     /// A heartbeat for its own sake: is the NameNode there again?
-    async fn beat_only(&self) -> Result<(), End> {
+    async fn beat_only(&self) -> Result<(), TalkError> {
         let answer = self.beat(false).await?;
         if self.obey(answer).await? {
             self.link.ask_full_report();
@@ -315,7 +317,7 @@ impl Actor {
     }
 
     /// Carries out what a heartbeat's answer asks for; true when this DataNode registered again.
-    async fn obey(&self, answer: HeartbeatResponseProto) -> Result<bool, End> {
+    async fn obey(&self, answer: HeartbeatResponseProto) -> Result<bool, TalkError> {
         let says_active = answer.ha_status.state == HaState::Active as i32;
         let active = self.service.claim(self.link.index, says_active, answer.ha_status.txid);
         let upgrade = answer.rolling_upgrade_status_v2.or(answer.rolling_upgrade_status);
@@ -339,12 +341,12 @@ impl Actor {
         Ok(registered_again)
     }
 
-    async fn send_full_report(&self, lease: u64) -> Result<(), End> {
+    async fn send_full_report(&self, lease: u64) -> Result<(), TalkError> {
         let _reporting = self.reporting.lock().await;
         if !self.node.deletions.carried_out(DELETION_PATIENCE).await {
             tracing::warn!("a disk is slow: replicas are reported that are being deleted");
         }
-        self.send_news().await?;
+        self.send_incremental_report().await?;
         let (Some(registration), Some(pool_id)) =
             (self.link.registration(), self.service.pool_id())
         else {
@@ -357,7 +359,7 @@ impl Actor {
             reports::full_report(&registration, &id, storages, lease, split)
         })
         .await
-        .map_err(|error| End::Retry(error.to_string()))?;
+        .map_err(|error| TalkError::Retry(error.to_string()))?;
         let started = Instant::now();
         let blocks = requests.blocks;
         for request in requests.messages {
@@ -375,22 +377,25 @@ impl Actor {
         Ok(())
     }
 
-    /// Sends news of single blocks as soon as they come.
-    async fn send_news_forever(&self) {
+    /// Sends incremental block reports as soon as there is something to report.
+    async fn send_incremental_reports(&self) {
         loop {
             self.link.outbox.filled().await;
             let reporting = self.reporting.lock().await;
-            let sent = self.send_news().await;
+            let sent = self.send_incremental_report().await;
             drop(reporting);
-            if let Err(End::Retry(reason) | End::Refused(reason)) = sent {
-                tracing::debug!("NameNode {}: news wait: {reason}", self.link.addr);
+            if let Err(TalkError::Retry(reason) | TalkError::Refused(reason)) = sent {
+                tracing::debug!(
+                    "NameNode {}: an incremental report waits: {reason}",
+                    self.link.addr
+                );
                 tokio::time::sleep(RETRY_MAX).await;
-                self.link.outbox.hurry();
+                self.link.outbox.wake();
             }
         }
     }
 
-    async fn send_news(&self) -> Result<(), End> {
+    async fn send_incremental_report(&self) -> Result<(), TalkError> {
         let (Some(registration), Some(pool_id)) =
             (self.link.registration(), self.service.pool_id())
         else {

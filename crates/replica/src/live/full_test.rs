@@ -14,10 +14,10 @@ fn pool() -> (tempfile::TempDir, Volume, Pool) {
 }
 
 /// Sends the bytes from `from` on; as clients do, from the start of its chunk on.
-fn put(live: &LiveReplica, from: u64, len: usize, reach: Reach) -> u64 {
+fn put(live: &LiveReplica, from: u64, len: usize, extent: FlushExtent) -> u64 {
     let offset = live.checksum.chunk_start(from);
     let data: Vec<u8> = (offset..from + len as u64).map(|at| (at % 251) as u8).collect();
-    live.write_run(&[Packet { offset, data: &data, sums: &[] }], reach).unwrap()
+    live.write_run(&[Packet { offset, data: &data, sums: &[] }], extent).unwrap()
 }
 
 /// Takes another packet behind all that was received, writes the first `share` of its data and sums,
@@ -44,17 +44,17 @@ fn a_full_volume_takes_nothing_from_what_was_written_before() {
         for share in [0.0, 0.5, 1.0] {
             let block = Block { id: BlockId(id), stamp: GenerationStamp(1001), len: 0 };
             let live = pool.create(block, Place::Rbw, DataChecksum::default()).unwrap();
-            put(&live, 0, len, Reach::All);
+            put(&live, 0, len, FlushExtent::All);
             live.set_acked(len as u64);
             // It waits in memory, where nobody was told of it.
-            let written = put(&live, len as u64, 700, Reach::Units);
+            let written = put(&live, len as u64, 700, FlushExtent::Units);
             assert_eq!(written, len as u64);
             let error = write_a_part(&live, written, share);
             assert_eq!(error.kind(), ErrorKind::Full);
             assert_eq!((live.received(), live.acked()), (written, written));
             live.open().unwrap().verify().unwrap();
             // There is room again.
-            put(&live, written, 2000, Reach::Units);
+            put(&live, written, 2000, FlushExtent::Units);
             live.truncate(written).unwrap();
             live.restamp(GenerationStamp(1002)).unwrap();
             let stored = live.finalize(Durability::PageCache).unwrap();
@@ -70,7 +70,7 @@ fn after_another_failure_nothing_is_trusted() {
     let (_folder, _volume, pool) = pool();
     let block = Block { id: BlockId(1), stamp: GenerationStamp(1001), len: 0 };
     let live = pool.create(block, Place::Rbw, DataChecksum::default()).unwrap();
-    put(&live, 0, 1000, Reach::All);
+    put(&live, 0, 1000, FlushExtent::All);
     let error = live.write_failed(&mut live.lock(), 1000, rustix::io::Errno::IO.into());
     assert_eq!(error.kind(), ErrorKind::Io);
     assert_eq!(live.open().unwrap_err().kind(), ErrorKind::Poisoned);

@@ -18,7 +18,7 @@ mod synced_chunk;
 mod write;
 
 pub use moves::Durability;
-pub use write::{Packet, Reach, WRITE_UNIT};
+pub use write::{FlushExtent, Packet, WRITE_UNIT};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pool::{Place, Pool};

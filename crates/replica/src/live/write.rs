@@ -35,7 +35,7 @@ struct Plan<'a> {
 
 /// How much of what was received is to be in the files (the page cache) when a write returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum FlushExtent {
     /// Up to the last boundary of [`WRITE_UNIT`]; the rest waits in memory.
     Units,
     /// All of it.
@@ -47,13 +47,13 @@ impl LiveReplica {
     /// error. The data may stay in memory until [`flush`](Self::flush); call that when no further
     /// packet is waiting, so that a killed process loses little.
     pub fn write(&self, packet: &Packet<'_>) -> Result<()> {
-        self.write_run(std::slice::from_ref(packet), Reach::Units).map(|_| ())
+        self.write_run(std::slice::from_ref(packet), FlushExtent::Units).map(|_| ())
     }
 
     /// Takes packets that follow each other, as [`write`](Self::write) does, and puts them into the
     /// file by one call. Returns how many bytes of the replica are in its file now. After an error
     /// the packets before the bad one were taken.
-    pub fn write_run(&self, packets: &[Packet<'_>], reach: Reach) -> Result<u64> {
+    pub fn write_run(&self, packets: &[Packet<'_>], extent: FlushExtent) -> Result<u64> {
         let mut state = self.lock();
         self.check_trusted(&state)?;
         if state.place == Place::Finalized {
@@ -65,9 +65,9 @@ impl LiveReplica {
             Ok(())
         });
         let new_len: usize = pieces.iter().map(|piece: &&[u8]| piece.len()).sum();
-        let keep = match reach {
-            Reach::Units => (state.block.len % WRITE_UNIT) as usize,
-            Reach::All => 0,
+        let keep = match extent {
+            FlushExtent::Units => (state.block.len % WRITE_UNIT) as usize,
+            FlushExtent::All => 0,
         };
         if new_len > keep || (keep == 0 && state.has_unwritten()) {
             let kept = cut_last(&mut pieces, keep);

@@ -2,7 +2,7 @@
 //! of them may wait.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use zerohop_replica::{Reach, WRITE_UNIT};
+use zerohop_replica::{FlushExtent, WRITE_UNIT};
 
 /// Where there is no room to hold a [`WRITE_UNIT`], a file is written in calls of this many bytes.
 const SHORT_UNIT: u64 = 512 << 10;
@@ -46,16 +46,16 @@ impl Hold {
         Self { room: None, rooms: &ROOMS }
     }
 
-    /// What to write of `held` bytes: nothing yet, whole units, or all of it because many others
-    /// hold theirs.
-    pub(super) fn reach(&mut self, held: u64) -> Option<Reach> {
+    /// How much of `held` bytes to write: nothing yet, whole units, or all of it because many other writers
+    /// hold a unit.
+    pub(super) fn flush_extent(&mut self, held: u64) -> Option<FlushExtent> {
         if held < SHORT_UNIT {
             return None;
         }
         self.room = self.room.take().or_else(|| self.rooms.take());
         match &self.room {
-            Some(_) => (held >= WRITE_UNIT).then_some(Reach::Units),
-            None => Some(Reach::All),
+            Some(_) => (held >= WRITE_UNIT).then_some(FlushExtent::Units),
+            None => Some(FlushExtent::All),
         }
     }
 
@@ -147,13 +147,13 @@ mod tests {
         let rooms: &Rooms = Box::leak(Box::new(Rooms::new(2)));
         let new = || Hold { room: None, rooms };
         let mut holds = [new(), new()];
-        assert!(holds.iter_mut().all(|hold| hold.reach(SHORT_UNIT).is_none()));
-        assert_eq!(holds[0].reach(WRITE_UNIT), Some(Reach::Units));
+        assert!(holds.iter_mut().all(|hold| hold.flush_extent(SHORT_UNIT).is_none()));
+        assert_eq!(holds[0].flush_extent(WRITE_UNIT), Some(FlushExtent::Units));
         let mut one_more = new();
-        assert_eq!(one_more.reach(SHORT_UNIT - 1), None);
-        assert_eq!(one_more.reach(SHORT_UNIT), Some(Reach::All));
+        assert_eq!(one_more.flush_extent(SHORT_UNIT - 1), None);
+        assert_eq!(one_more.flush_extent(SHORT_UNIT), Some(FlushExtent::All));
         drop(holds);
-        assert_eq!(one_more.reach(SHORT_UNIT), None);
+        assert_eq!(one_more.flush_extent(SHORT_UNIT), None);
     }
 
     #[test]

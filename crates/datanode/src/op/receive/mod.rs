@@ -33,7 +33,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use zerohop_proto::hdfs::Status;
-use zerohop_replica::{Packet as ReplicaPacket, Reach};
+use zerohop_replica::{FlushExtent, Packet as ReplicaPacket};
 use zerohop_wire::DataChecksum;
 use zerohop_wire::transfer::ack::{PipelineAck, UNKNOWN_SEQNO};
 use zerohop_wire::transfer::arrival::{ArrivedPacket, Parsed};
@@ -160,9 +160,9 @@ impl<'a, S: Sink> Receiver<'a, S> {
             let missing = self.scan()?;
             if !self.may_hold() {
                 self.settle()?;
-            } else if let Some(reach) = self.hold.reach(self.held_len()) {
+            } else if let Some(extent) = self.hold.flush_extent(self.held_len()) {
                 self.pace.kept();
-                self.write(reach)?;
+                self.write(extent)?;
             }
             match missing {
                 None => return self.finish(),
@@ -321,7 +321,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
         let sync = self.packets.iter().any(|packet| packet.header.sync);
         self.sync_at_end |= last && sync;
         let first = self.packets.first().map(|packet| packet.header.seqno);
-        self.write_packets(Reach::All)?;
+        self.write_packets(FlushExtent::All)?;
         if self.written < self.arrived {
             // A reader found the volume full before this thread did.
             self.refuse(first.unwrap_or(UNKNOWN_SEQNO), Status::Error);
@@ -341,9 +341,9 @@ impl<'a, S: Sink> Receiver<'a, S> {
         self.acknowledge()
     }
 
-    /// Writes what was received as far as `reach` says, and acknowledges that.
-    fn write(&mut self, reach: Reach) -> io::Result<()> {
-        self.write_packets(reach)?;
+    /// Writes what was received as far as `extent` says, and acknowledges that.
+    fn write(&mut self, extent: FlushExtent) -> io::Result<()> {
+        self.write_packets(extent)?;
         self.acknowledge()
     }
 
@@ -367,7 +367,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
         )))
     }
 
-    fn write_packets(&mut self, reach: Reach) -> io::Result<()> {
+    fn write_packets(&mut self, extent: FlushExtent) -> io::Result<()> {
         let bytes = self.conn.buffered();
         let translate = self.sent != self.target.live.checksum();
         let packets = self.packets.iter().filter(|packet| !packet.data.is_empty());
@@ -378,7 +378,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
             })
             .collect();
         let first = self.packets.first().map(|packet| packet.header.seqno);
-        let written = self.target.live.write_run(&run, reach);
+        let written = self.target.live.write_run(&run, extent);
         let before = self.written;
         self.written = self.or_refuse(first, written)?;
         self.target.replica.filled(self.written.saturating_sub(before));
