@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use tokio::process::{Child, Command};
 use zerohop_client::blocking::FileSystem;
 
-use crate::cluster::{Cluster, Plan, names_a_place};
+use crate::cluster::{Addresses, Cluster, Plan, names_a_place};
 use crate::daemon;
 use crate::descendants::Descendants;
 use crate::failure::{Failure, Outcome, complain};
@@ -36,13 +36,22 @@ pub struct Up {
     /// Port of the NameNode's web pages; 0 takes any free one
     #[arg(long, value_name = "PORT", default_value_t = 9870)]
     http_port: u16,
-    /// Address to listen on
+    /// Address to listen on; 0.0.0.0 for all of this machine. DataNodes then use Hadoop's ports: 9864, 9866 and
+    /// 9867, and 10 more for each further one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     bind: String,
+    /// Address or name by which other machines reach this one; by default that of --bind, or one of this
+    /// machine's
+    #[arg(long, value_name = "HOST")]
+    advertise: Option<String>,
     /// Run this command by sh when the cluster serves, HADOOP_CONF_DIR set; then stop with its exit code
     #[arg(long, value_name = "COMMAND")]
     exec: Option<String>,
 }
+
+/// Said where other machines can connect.
+const OPEN_TO_ALL: &str = "up: warning: other machines can connect, and nobody is authenticated: whoever reaches \
+    these ports can read, change and delete every file under any user's name";
 
 pub fn run(settings: Settings, options: Up) -> i32 {
     work(&settings, &options).unwrap_or_else(|failure| complain("up", &failure))
@@ -73,13 +82,13 @@ fn not_a_home(verb: &str, data: &Path, error: &std::io::Error) -> Failure {
 
 fn work(settings: &Settings, options: &Up) -> Outcome<i32> {
     let start = Instant::now();
+    let advertised = options.advertise.as_deref();
+    let addresses = Addresses::new(&options.bind, advertised, options.port, options.http_port)?;
     let home = Home::open(options.data.as_deref())?;
     log::to_file(&home.path.join("zerohop.log"))?;
     let plan = Plan {
         folder: home.path.clone(),
-        bind: options.bind.clone(),
-        port: options.port,
-        http_port: options.http_port,
+        addresses,
         datanodes: options.datanodes.map_or_else(|| datanodes_before(&home.path), usize::from),
         values: values(settings)?,
     };
@@ -132,6 +141,9 @@ async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome
         started = Cluster::start(plan) => started?,
         signal = stop.wait() => return Ok(End { code: signal.exit_code(), at_once: false }),
     };
+    if cluster.is_open() {
+        eprintln!("{OPEN_TO_ALL}");
+    }
     let conf_folder = home.path.join("conf");
     let descendants = Descendants::from_now();
     let begun = cluster.write_client_conf(&conf_folder).and_then(|()| match &options.exec {
@@ -215,11 +227,14 @@ fn announce(cluster: &Cluster, home: &Home, conf: &Path, took: Duration) {
         None => "kept across restarts",
     };
     mention(format_args!("{}  serves after {} ms ({nodes})", cluster.uri(), took.as_millis()));
-    mention(format_args!("web   http://{}/", cluster.http_addr()));
+    mention(format_args!("web   http://{}/", cluster.http_address()));
     mention(format_args!("data  {} ({kept})", home.path.display()));
     mention(format_args!("log   {}", home.path.join("zerohop.log").display()));
     mention(format_args!("use   zerohop fs -ls /            (in any terminal of yours)"));
     mention(format_args!("      export HADOOP_CONF_DIR={}", conf.display()));
+    if cluster.is_open() {
+        mention(format_args!("      zerohop fs -fs {} -ls /   (on other machines)", cluster.uri()));
+    }
     mention(format_args!("stop  Ctrl-C"));
 }
 

@@ -1,5 +1,6 @@
 //! A whole HDFS in this process: a NameNode and some DataNodes on free or given ports, data in one folder.
 
+mod addresses;
 mod plan;
 
 use std::net::SocketAddr;
@@ -17,6 +18,7 @@ use zerohop_namenode::{FormatOptions, NameNode};
 use crate::domain_socket;
 use crate::failure::{Failure, Outcome};
 use crate::salvage;
+pub use addresses::Addresses;
 pub use plan::{Plan, names_a_place};
 
 /// Longest wait for the end of safe mode once all DataNodes have reported.
@@ -81,8 +83,8 @@ impl Cluster {
         let namenode = namenode.map_err(|error| failed("the NameNode does not start", error))?;
         salvage::offer(&namenode, &conf);
         let mut cluster = Cluster { namenode, datanodes: Vec::new(), conf, plan };
-        let (rpc, service) = (cluster.rpc_addr(), cluster.namenode.service_rpc_addr());
-        plan::set_addresses(&mut cluster.conf, rpc, service);
+        let (rpc, service) = (cluster.namenode.rpc_addr(), cluster.namenode.service_rpc_addr());
+        cluster.plan.set_addresses(&mut cluster.conf, rpc, service);
         cluster.turn_local_reads_on();
         match cluster.bring_up().await {
             Ok(()) => Ok(cluster),
@@ -164,12 +166,23 @@ impl Cluster {
         }
     }
 
-    pub fn rpc_addr(&self) -> SocketAddr {
-        self.namenode.rpc_addr()
+    fn reachable_at(&self, listener: SocketAddr) -> String {
+        self.plan.addresses.reachable_at(listener)
     }
 
-    pub fn http_addr(&self) -> SocketAddr {
-        self.namenode.http_addr()
+    /// `host:port` of the NameNode's RPC server, for clients.
+    fn rpc_address(&self) -> String {
+        self.reachable_at(self.namenode.rpc_addr())
+    }
+
+    /// `host:port` of the NameNode's web server, for clients.
+    pub fn http_address(&self) -> String {
+        self.reachable_at(self.namenode.http_addr())
+    }
+
+    /// Whether other machines can connect.
+    pub fn is_open(&self) -> bool {
+        self.plan.addresses.is_open()
     }
 
     pub fn datanode_count(&self) -> usize {
@@ -177,7 +190,7 @@ impl Cluster {
     }
 
     pub fn uri(&self) -> String {
-        format!("hdfs://{}", self.rpc_addr())
+        format!("hdfs://{}", self.rpc_address())
     }
 
     /// The configuration of a client of this cluster.
@@ -185,12 +198,12 @@ impl Cluster {
         let replication = self.conf.get_raw("dfs.replication").unwrap_or_default();
         let mut own = vec![
             ("fs.defaultFS", self.uri()),
-            ("dfs.namenode.rpc-address", self.rpc_addr().to_string()),
-            ("dfs.namenode.http-address", self.http_addr().to_string()),
+            ("dfs.namenode.rpc-address", self.rpc_address()),
+            ("dfs.namenode.http-address", self.http_address()),
             ("dfs.replication", replication),
         ];
         let service = self.namenode.service_rpc_addr();
-        own.extend(service.map(|addr| ("dfs.namenode.servicerpc-address", addr.to_string())));
+        own.extend(service.map(|addr| ("dfs.namenode.servicerpc-address", self.reachable_at(addr))));
         for name in [SHORT_CIRCUIT, SOCKET_PATH] {
             own.extend(self.conf.get_raw(name).map(|value| (name, value)));
         }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use zerohop_conf::Conf;
 
+use super::addresses::Addresses;
+
 /// Keys of configuration files that name the machines, ports and folders of the cluster that the
 /// files were written for. A dot at the end stands for all keys that begin so.
 const PLACES: [&str; 26] = [
@@ -61,9 +63,7 @@ pub fn names_a_place(name: &str) -> bool {
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub folder: PathBuf,
-    pub bind: String,
-    pub port: u16,
-    pub http_port: u16,
+    pub addresses: Addresses,
     pub datanodes: usize,
     /// Values of the command line; they count more than ours.
     pub values: Vec<(String, String)>,
@@ -73,17 +73,20 @@ impl Plan {
     /// Settings that make a small cluster quick: one machine, no waiting for more DataNodes.
     pub(super) fn namenode_conf(&self) -> Conf {
         let mut conf = Conf::new();
-        let address = |port: u16| format!("{}:{port}", self.bind);
         let text = |name: &str| self.folder.join(name).to_string_lossy().into_owned();
-        conf.set(FS, format!("hdfs://{}", address(self.port)));
+        conf.set(FS, format!("hdfs://{}", self.addresses.rpc()));
         conf.set("hadoop.tmp.dir", text("tmp"));
-        conf.set(RPC, address(self.port));
-        conf.set("dfs.namenode.http-address", address(self.http_port));
+        conf.set(RPC, self.addresses.rpc());
+        conf.set("dfs.namenode.http-address", self.addresses.http());
         conf.set("dfs.namenode.name.dir", text("name"));
         conf.set("dfs.replication", self.datanodes.min(3).to_string());
         conf.set("dfs.namenode.safemode.extension", "0");
         // All may report at once: who waits for its turn is late by a heartbeat.
         conf.set("dfs.namenode.max.full.block.report.leases", self.datanodes.max(6).to_string());
+        if self.addresses.is_open() {
+            // The cluster's own DataNodes need no name of their address in a resolver.
+            conf.set("dfs.namenode.datanode.registration.ip-hostname-check", "false");
+        }
         self.apply(&mut conf);
         conf
     }
@@ -91,10 +94,13 @@ impl Plan {
     /// The configuration of one DataNode of the cluster that listens as `cluster` says.
     pub(super) fn datanode_conf(&self, cluster: &Conf, index: usize) -> Conf {
         let mut conf = cluster.clone();
-        let any_port = format!("{}:0", self.bind);
-        for key in ["dfs.datanode.address", "dfs.datanode.ipc.address", "dfs.datanode.http.address"]
-        {
-            conf.set(key, any_port.clone());
+        let keys =
+            ["dfs.datanode.address", "dfs.datanode.ipc.address", "dfs.datanode.http.address"];
+        for (key, address) in keys.into_iter().zip(self.addresses.datanode(index)) {
+            conf.set(key, address);
+        }
+        if self.addresses.is_open() {
+            conf.set("dfs.datanode.hostname", self.addresses.reachable());
         }
         let folder = self.folder.join(format!("data{}", index + 1));
         conf.set("dfs.datanode.data.dir", folder.to_string_lossy());
@@ -107,6 +113,22 @@ impl Plan {
             }
         }
         conf
+    }
+
+    /// Notes where the NameNode is reached.
+    pub(super) fn set_addresses(
+        &self,
+        conf: &mut Conf,
+        rpc: SocketAddr,
+        service: Option<SocketAddr>,
+    ) {
+        let rpc = self.addresses.reachable_at(rpc);
+        conf.set(FS, format!("hdfs://{rpc}"));
+        conf.set(RPC, rpc);
+        match service {
+            Some(service) => conf.set(SERVICE_RPC, self.addresses.reachable_at(service)),
+            None => conf.unset(SERVICE_RPC),
+        }
     }
 
     fn apply(&self, conf: &mut Conf) {
@@ -129,15 +151,6 @@ impl Plan {
     }
 }
 
-/// Notes where the NameNode listens.
-pub(super) fn set_addresses(conf: &mut Conf, rpc: SocketAddr, service: Option<SocketAddr>) {
-    conf.set(FS, format!("hdfs://{rpc}"));
-    conf.set(RPC, rpc.to_string());
-    match service {
-        Some(service) => conf.set(SERVICE_RPC, service.to_string()),
-        None => conf.unset(SERVICE_RPC),
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -145,8 +158,8 @@ mod tests {
 
     fn plan(values: &[(&str, &str)]) -> Plan {
         let values = values.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
-        let bind = "127.0.0.1".to_owned();
-        Plan { folder: "/c".into(), bind, port: 0, http_port: 0, datanodes: 1, values }
+        let addresses = Addresses::local_on_free_ports();
+        Plan { folder: "/c".into(), addresses, datanodes: 1, values }
     }
 
     /// Port 0 of the command line came back for the DataNodes, which then waited for ever.
@@ -161,7 +174,7 @@ mod tests {
         ]);
         let mut conf = plan.namenode_conf();
         let (rpc, service) = ("127.0.0.1:7", "127.0.0.1:8");
-        set_addresses(&mut conf, rpc.parse().unwrap(), Some(service.parse().unwrap()));
+        plan.set_addresses(&mut conf, rpc.parse().unwrap(), Some(service.parse().unwrap()));
         let conf = plan.datanode_conf(&conf, 0);
         let value = |name| conf.get_raw(name);
         assert_eq!(value(FS).as_deref(), Some("hdfs://127.0.0.1:7"));

@@ -15,7 +15,7 @@ use zerohop_client::CreateOptions;
 use zerohop_client::blocking::FileSystem;
 use zerohop_conf::{Conf, parse_size};
 
-use crate::cluster::{Cluster, Plan};
+use crate::cluster::{Addresses, Cluster, Plan};
 use crate::failure::{Failure, Outcome, complain};
 use crate::fs::client_failure;
 use crate::log;
@@ -63,9 +63,7 @@ fn show(settings: &Settings, options: &Demo) -> Outcome<i32> {
     let home = tempfile::Builder::new().prefix("zerohop-demo-").tempdir_in(&base)?;
     let plan = Plan {
         folder: home.path().to_owned(),
-        bind: "127.0.0.1".to_owned(),
-        port: 0,
-        http_port: 0,
+        addresses: Addresses::local_on_free_ports(),
         datanodes: 1,
         values: settings.values.clone(),
     };
