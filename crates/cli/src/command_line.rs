@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::failure::complain;
+use crate::manual::{self, Entry};
 use crate::settings::Settings;
 use crate::{
-    bench, cacheadmin, checknative, daemon, demo, dfsadmin, doctor, fs, fsck, getconf, up, version,
+    bench, cacheadmin, checknative, daemon, debug, demo, dfsadmin, doctor, ec, fs, fsck, getconf,
+    groups, storagepolicies, up, version, wording,
 };
 
 /// HDFS in one binary: server, client and tools.
@@ -28,7 +30,7 @@ const EXAMPLES: &str = "Examples:
 
 #[derive(Args)]
 struct Global {
-    /// Folder of core-site.xml and hdfs-site.xml; else HADOOP_CONF_DIR
+    /// Directory of core-site.xml and hdfs-site.xml; else HADOOP_CONF_DIR
     #[arg(long, value_name = "DIR", global = true)]
     config: Option<PathBuf>,
     /// A configuration value; counts more than any file
@@ -60,7 +62,17 @@ enum Verb {
     Getconf(Words),
     #[command(about = "Find out why reads do not go locally: doctor [PATH] [--json]")]
     Doctor(Words),
-    /// Run a NameNode, or format one (--format)
+    /// Groups of users, as the NameNode finds them
+    Groups(Words),
+    /// On which types of storage blocks belong (zerohop storagepolicies -help)
+    Storagepolicies(Words),
+    /// Erasure coding: policies and codecs of a cluster, the policy of a path
+    Ec(Words),
+    /// Check a replica's files, make a meta file, end a lease
+    Debug(Words),
+    /// Copy trees between file systems by threads of this machine
+    Distcp(Words),
+    /// Run a NameNode, or format one (-format)
     Namenode(Words),
     /// Run a DataNode
     Datanode(Words),
@@ -68,6 +80,15 @@ enum Verb {
     Demo(demo::Demo),
     /// Measure our own stack
     Bench(Words),
+    /// Print completions for a shell
+    Completions { shell: manual::Shell },
+    /// Print the manual page of a verb, or of zerohop
+    Man {
+        verb: Option<String>,
+        /// Write all pages to this directory instead
+        #[arg(long, value_name = "DIR")]
+        directory: Option<PathBuf>,
+    },
     /// The version
     Version,
     /// Take the command line of Apache's hdfs script
@@ -88,7 +109,7 @@ pub fn run(called: &str, args: Vec<String>) -> i32 {
 
 /// Our own verbs. Those that read their words themselves do not wait for clap.
 fn own(args: Vec<String>) -> i32 {
-    let mut rest = args.clone();
+    let mut rest = args;
     let mut settings = Settings::default();
     if let Err(failure) = settings.take(&mut rest) {
         return complain("zerohop", &failure);
@@ -98,7 +119,7 @@ fn own(args: Vec<String>) -> i32 {
     {
         return start(run, verb, settings, words.to_vec());
     }
-    let all = std::iter::once("zerohop".to_owned()).chain(args);
+    let all = std::iter::once("zerohop".to_owned()).chain(rest);
     let cli = match Cli::try_parse_from(all) {
         Ok(cli) => cli,
         Err(error) => {
@@ -106,7 +127,7 @@ fn own(args: Vec<String>) -> i32 {
             return error.exit_code();
         }
     };
-    let mut settings = Settings { folder: cli.global.config, ..Settings::default() };
+    settings.folder = cli.global.config.or(settings.folder);
     for pair in cli.global.define {
         let mut words = vec!["-D".to_owned(), pair];
         if let Err(failure) = settings.take(&mut words) {
@@ -117,6 +138,10 @@ fn own(args: Vec<String>) -> i32 {
         Verb::Up(options) => up::run(settings, options),
         Verb::Demo(options) => demo::run(settings, options),
         Verb::Version => version::run(settings, Vec::new()),
+        Verb::Completions { shell } => manual::complete(shell, &entries()),
+        Verb::Man { verb, directory } => {
+            manual::pages(verb.as_deref(), directory.as_deref(), &entries())
+        }
         // clap knows these words for its help only; they were found in the tables above.
         Verb::Fs(words) => fs_verb(settings, words.words),
         Verb::Dfsadmin(words) => dfsadmin::run(settings, words.words),
@@ -124,6 +149,11 @@ fn own(args: Vec<String>) -> i32 {
         Verb::Fsck(words) => fsck::run(settings, words.words),
         Verb::Getconf(words) => getconf::run(settings, words.words),
         Verb::Doctor(words) => doctor::run(settings, words.words),
+        Verb::Groups(words) => groups::run(settings, words.words),
+        Verb::Storagepolicies(words) => storagepolicies::run(settings, words.words),
+        Verb::Ec(words) => ec::run(settings, words.words),
+        Verb::Debug(words) => debug::run(settings, words.words),
+        Verb::Distcp(words) => distcp_verb(settings, words.words),
         Verb::Namenode(words) => daemon::namenode(settings, words.words),
         Verb::Datanode(words) => daemon::datanode(settings, words.words),
         Verb::Bench(words) => bench::run(settings, words.words),
@@ -141,6 +171,11 @@ const OWN: &[(&str, Run)] = &[
     ("cacheadmin", cacheadmin::run),
     ("fsck", fsck::run),
     ("getconf", getconf::run),
+    ("groups", groups::run),
+    ("storagepolicies", storagepolicies::run),
+    ("ec", ec::run),
+    ("debug", debug::run),
+    ("distcp", distcp_verb),
     ("doctor", doctor::run),
     ("namenode", daemon::namenode),
     ("datanode", daemon::datanode),
@@ -156,6 +191,10 @@ const HDFS: &[(&str, Run)] = &[
     ("cacheadmin", cacheadmin::run),
     ("fsck", fsck::run),
     ("getconf", getconf::run),
+    ("groups", groups::run),
+    ("storagepolicies", storagepolicies::run),
+    ("ec", ec::run),
+    ("debug", debug::run),
     ("namenode", daemon::namenode),
     ("datanode", daemon::datanode),
     ("version", version::run),
@@ -164,6 +203,7 @@ const HDFS: &[(&str, Run)] = &[
 const HADOOP: &[(&str, Run)] = &[
     ("fs", fs_verb),
     ("dfs", fs_verb),
+    ("distcp", distcp_verb),
     ("version", version::run),
     ("checknative", checknative::run),
 ];
@@ -184,6 +224,7 @@ fn scripted_with(
     mut words: Vec<String>,
 ) -> i32 {
     settings.as_apache = true;
+    wording::use_apaches();
     if let Err(failure) = settings.take(&mut words) {
         return complain(script, &failure);
     }
@@ -204,7 +245,9 @@ fn scripted_with(
     match find(table, &verb) {
         Some(run) => start(run, &verb, settings, words),
         None => {
-            eprintln!("ERROR: {verb} is not a command of zerohop's {script}; {usage}");
+            let meant = zerohop_conf::closest(&verb, verbs);
+            let meant = meant.map_or(String::new(), |near| format!(" Did you mean {near}?"));
+            eprintln!("ERROR: {verb} is not a command of zerohop's {script};{meant} {usage}");
             1
         }
     }
@@ -225,12 +268,62 @@ fn fs_verb(settings: Settings, words: Vec<String>) -> i32 {
     }
 }
 
+fn distcp_verb(settings: Settings, words: Vec<String>) -> i32 {
+    if words.iter().any(|word| matches!(word.as_str(), "-h" | "-help" | "--help")) {
+        sayln!("{}", fs::distcp::USAGE);
+        return 0;
+    }
+    match settings.load_for_cluster() {
+        Ok(conf) => fs::distcp::run(conf, words),
+        Err(failure) => complain("distcp", &failure),
+    }
+}
+
+/// All verbs with their commands and options.
+fn entries() -> Vec<Entry> {
+    manual::verbs(&Cli::command(), |verb| {
+        let of_usage = |usage: &str| Some(Entry::new(verb, "", usage, ""));
+        let of_commands = |commands| Some(Entry { commands, ..Entry::default() });
+        match verb {
+            "fs" => of_commands(fs::entries()),
+            "dfsadmin" => of_commands(dfsadmin::entries()),
+            "cacheadmin" => of_commands(cacheadmin::TOOL.entries()),
+            "storagepolicies" => of_commands(storagepolicies::TOOL.entries()),
+            "ec" => of_commands(ec::TOOL.entries()),
+            "debug" => of_commands(debug::entries()),
+            "fsck" => of_usage(fsck::USAGE),
+            "getconf" => of_usage(getconf::USAGE),
+            "groups" => of_usage(groups::USAGE),
+            "distcp" => of_usage(fs::distcp::USAGE),
+            "doctor" => of_usage(doctor::USAGE),
+            "namenode" => of_usage(daemon::NAMENODE_USAGE),
+            "datanode" => of_usage(daemon::DATANODE_USAGE),
+            "bench" => of_usage(bench::USAGE),
+            _ => None,
+        }
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use super::*;
 
     #[test]
     fn clap_agrees_with_itself() {
-        super::Cli::command().debug_assert();
+        Cli::command().debug_assert();
+    }
+
+    /// Every word that is parsed by a table of its own is in clap's help, and described for completions.
+    #[test]
+    fn each_verb_is_in_the_help_and_in_the_completions() {
+        let entries = entries();
+        for (verb, _) in OWN.iter().filter(|(verb, _)| *verb != "dfs") {
+            let entry = entries.iter().find(|entry| entry.name == *verb);
+            let entry = entry.unwrap_or_else(|| panic!("{verb} is not in the help"));
+            assert!(!entry.about.is_empty(), "{verb}");
+        }
+        let fs = entries.iter().find(|entry| entry.name == "fs").unwrap();
+        let ls = fs.commands.iter().find(|command| command.name == "-ls").unwrap();
+        assert!(ls.options.contains("-R") && ls.options.contains("--json"), "{ls:?}");
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use zerohop_conf::{Conf, ineffective_keys, keys};
+use zerohop_conf::{Conf, ineffective_keys, keys, unknown_keys};
 use zerohop_datanode::DataNode;
 use zerohop_namenode::storage::StorageConfig;
 use zerohop_namenode::{FormatOptions, NameNode};
@@ -16,10 +16,10 @@ use crate::salvage;
 use crate::settings::Settings;
 use crate::stop::Stop;
 
-const NAMENODE_USAGE: &str =
+pub const NAMENODE_USAGE: &str =
     "Usage: namenode [-regular] | [-format [-clusterid ID] [-force] [-nonInteractive]]
 \tThe configuration comes from --config DIR or HADOOP_CONF_DIR, single values from -D KEY=VALUE.";
-const DATANODE_USAGE: &str = "Usage: datanode [-regular]
+pub const DATANODE_USAGE: &str = "Usage: datanode [-regular]
 \tThe configuration comes from --config DIR or HADOOP_CONF_DIR, single values from -D KEY=VALUE.";
 
 /// What to do with a NameNode.
@@ -69,7 +69,7 @@ pub fn namenode(mut settings: Settings, mut words: Vec<String>) -> i32 {
 fn not_started(error: impl std::fmt::Display) -> Failure {
     let text = error.to_string();
     match text.contains("does not exist or is not accessible") {
-        true => Failure::io(format!("{text}; `zerohop namenode --format' makes a new file system")),
+        true => Failure::io(format!("{text}; `zerohop namenode -format' makes a new file system")),
         false => Failure::io(text),
     }
 }
@@ -204,9 +204,10 @@ fn log_warnings(conf: &Conf) {
     log_warnings_of(conf);
 }
 
-/// Logs a line for each deprecated key, and one for each that has no effect.
+/// Logs a line for each key that is deprecated, has no effect or is unknown.
 pub fn log_warnings_of(conf: &Conf) {
-    for warning in conf.warnings().iter().chain(&ineffective_keys(conf)) {
+    let (ineffective, unknown) = (ineffective_keys(conf), unknown_keys(conf));
+    for warning in conf.warnings().iter().chain(&ineffective).chain(&unknown) {
         tracing::warn!("{warning}");
     }
 }

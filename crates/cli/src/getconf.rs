@@ -1,14 +1,15 @@
 //! `getconf`: what the configuration says, and where it says so.
 
 use serde_json::json;
-use zerohop_conf::{Conf, Key, Source, keys, replaced_by};
+use zerohop_conf::{Conf, Key, Source, closest, keys, replaced_by};
 
 use crate::failure::{EXIT_USAGE, Failure, Outcome, complain};
 use crate::fs::Location;
 use crate::namenodes::{NameNode, configured};
 use crate::settings::Settings;
+use crate::wording;
 
-const USAGE: &str = "getconf reads the configuration files.
+pub const USAGE: &str = "getconf reads the configuration files.
 
 Usage: getconf
 \t[-namenodes [--json]]\t\thosts of the NameNodes
@@ -20,6 +21,18 @@ Usage: getconf
 \t[-nnRpcAddresses [--json]]\tRPC addresses of the NameNodes
 \t[-confKey [key] [-v] [--json]]\ta value; -v says where it comes from
 \t[-list [--json]]\t\tall values that are set";
+
+const OPTIONS: [&str; 9] = [
+    "-namenodes",
+    "-secondaryNameNodes",
+    "-backupNodes",
+    "-journalNodes",
+    "-includeFile",
+    "-excludeFile",
+    "-nnRpcAddresses",
+    "-confKey",
+    "-list",
+];
 
 pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
     let conf = match settings.load() {
@@ -55,6 +68,9 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
         ("-includefile", []) => value(&conf, keys::DFS_HOSTS.name, verbose, as_json),
         ("-excludefile", []) => value(&conf, keys::DFS_HOSTS_EXCLUDE.name, verbose, as_json),
         _ => {
+            if let Some(near) = closest(&what, OPTIONS) {
+                eprintln!("Did you mean {near}?");
+            }
             eprintln!("{USAGE}");
             return EXIT_USAGE;
         }
@@ -66,6 +82,13 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
         }
         Err(failure) => {
             eprintln!("{failure}");
+            if let [name] = rest
+                && what == "-confkey"
+                && !wording::is_apaches()
+                && let Some(near) = closest(name, keys::names())
+            {
+                eprintln!("Did you mean {near}?");
+            }
             EXIT_USAGE
         }
     }

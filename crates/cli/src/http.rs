@@ -9,6 +9,10 @@ use crate::failure::{Failure, Outcome};
 /// Longest header line that is believed to be one.
 const LINE_MAX: u64 = 64 << 10;
 
+/// What Hadoop's RPC servers and ours answer to a GET.
+const RPC_PORT: &str = "this is an RPC port, and the web port is needed \
+    (dfs.namenode.http-address, 9870 by default)";
+
 /// Fetches `path` from `host:port`; the body as it arrives. HTTP/1.0 keeps the body free of chunks.
 pub fn get(
     address: &str,
@@ -20,15 +24,21 @@ pub fn get(
     let addresses = address.to_socket_addrs().map_err(|error| failed(error.to_string()))?;
     let mut stream = first_connection(addresses, connect).map_err(failed)?;
     stream.set_read_timeout(Some(read).filter(|limit| !limit.is_zero()))?;
-    write!(stream, "GET {path} HTTP/1.0\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+    // In one piece: a server that does not like its beginning closes the connection.
+    let request = format!("GET {path} HTTP/1.0\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    let lost = |error: std::io::Error| failed(error.to_string());
+    stream.write_all(request.as_bytes()).map_err(lost)?;
     let mut reader = BufReader::new(stream);
-    let status = line(&mut reader)?;
+    let status = line(&mut reader).map_err(lost)?;
     let code = status.split(' ').nth(1).unwrap_or_default().to_owned();
-    while !line(&mut reader)?.is_empty() {}
+    while !line(&mut reader).map_err(lost)?.is_empty() {}
     if code != "200" {
         let mut body = String::new();
         let _ = reader.by_ref().take(LINE_MAX).read_to_string(&mut body);
         let first = body.lines().next().unwrap_or_default().to_owned();
+        if first.contains("Hadoop IPC port") {
+            return Err(failed(RPC_PORT.to_owned()));
+        }
         return Err(failed(format!("{} {first}", status.trim())));
     }
     Ok(reader)
@@ -53,7 +63,7 @@ fn first_connection(
     Err(problem)
 }
 
-fn line(reader: &mut impl BufRead) -> Outcome<String> {
+fn line(reader: &mut impl BufRead) -> std::io::Result<String> {
     let mut text = String::new();
     reader.by_ref().take(LINE_MAX).read_line(&mut text)?;
     Ok(text.trim_end().to_owned())

@@ -10,9 +10,11 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
-use zerohop_conf::{Conf, ineffective_keys};
+use zerohop_conf::{Conf, ineffective_keys, unknown_keys};
+use zerohop_transport::WAITS;
 
 use crate::failure::{Failure, Outcome};
+use crate::waiting::Waiting;
 
 /// The audit log is off, as Hadoop's scripts have it (`HDFS_AUDIT_LOGGER=INFO,NullAppender`).
 const DEFAULT: &str = "info,org.apache.hadoop.hdfs.server.namenode.FSNamesystem.audit=off";
@@ -22,8 +24,8 @@ fn filter() -> EnvFilter {
 }
 
 /// What a command of the user prints on standard error beside its own output: warnings about the
-/// configuration, or what ZEROHOP_LOG asks for: keys without effect among it. Does nothing where lines
-/// go somewhere already.
+/// configuration and what it waits for, or what ZEROHOP_LOG asks for, keys without effect included. Does
+/// nothing where lines go somewhere already.
 pub fn of_client(conf: &Conf) {
     let lines = tracing_subscriber::fmt::layer()
         .with_ansi(false)
@@ -35,11 +37,16 @@ pub fn of_client(conf: &Conf) {
         Ok(filter) => registry.with(lines.with_filter(filter)).try_init(),
         Err(_) => {
             let settings = Targets::new().with_target("zerohop_client::settings", Level::WARN);
-            registry.with(lines.with_filter(settings)).try_init()
+            let waits = Targets::new().with_target(WAITS, Level::WARN);
+            let waiting = Waiting::default().with_filter(waits);
+            registry.with(lines.with_filter(settings)).with(waiting).try_init()
         }
     };
     if started.is_ok() {
         ineffective_keys(conf).iter().for_each(|line| tracing::warn!("{line}"));
+        for line in unknown_keys(conf) {
+            tracing::warn!(target: "zerohop_client::settings", "{line}");
+        }
     }
 }
 

@@ -5,32 +5,41 @@
 #[macro_use]
 mod say;
 
+mod admin;
 mod bench;
 mod cacheadmin;
 mod checknative;
 mod cluster;
 mod command_line;
 mod daemon;
+mod debug;
 mod demo;
 mod descendants;
 mod dfsadmin;
 mod doctor;
 mod domain_socket;
+mod ec;
 mod failure;
 mod fs;
 mod fsck;
 mod getconf;
+mod groups;
 mod http;
 mod log;
+mod manual;
+mod namenode_call;
 mod namenodes;
 mod running;
 mod salvage;
 mod settings;
 mod stop;
+mod storagepolicies;
 mod temporary;
 mod units;
 mod up;
 mod version;
+mod waiting;
+mod wording;
 
 fn main() {
     let mut args = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());

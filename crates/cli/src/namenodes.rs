@@ -94,6 +94,28 @@ pub fn active(conf: &Conf, nodes: Vec<NameNode>) -> Outcome<NameNode> {
     Err(Failure::io(format!("no NameNode is active: {}", problems.join("; "))))
 }
 
+/// `host:port` of the active NameNode of the default file system.
+pub fn rpc_address(conf: &Conf) -> Outcome<String> {
+    let authority = default_authority(conf)?;
+    let several = of_service(conf, &authority)?;
+    if several.len() > 1 {
+        let node = active(conf, several)?;
+        return Ok(format!("{}:{}", node.host, node.port));
+    }
+    let is_service = conf.get(&keys::DFS_NAMESERVICES)?.contains(&authority);
+    if is_service || authority.is_empty() {
+        let nodes = configured(conf)?;
+        let mut nodes = nodes.into_iter();
+        let node = nodes.find(|node| !is_service || node.nameservice == authority);
+        let node = node.ok_or_else(|| Failure::io("no NameNode is configured"))?;
+        return Ok(format!("{}:{}", node.host, node.port));
+    }
+    Ok(match authority.contains(':') {
+        true => authority,
+        false => format!("{authority}:{RPC_PORT}"),
+    })
+}
+
 /// The RPC addresses of all NameNodes, as DFSUtil.getNNServiceRpcAddressesForCluster finds them.
 pub fn configured(conf: &Conf) -> Outcome<Vec<NameNode>> {
     let mut services = conf.get(&keys::DFS_INTERNAL_NAMESERVICES)?;

@@ -3,7 +3,10 @@
 use crate::keys::{self, Status, status};
 use crate::protection::PROTECTIONS;
 use crate::refusal::{Refusal, Refusals};
-use crate::{Conf, ConfError, Role, Source};
+use crate::{Conf, ConfError, Role, Source, closest, replaced_by};
+
+/// Keys that begin so are read by HDFS and by nothing else.
+const OWN_PREFIXES: [&str; 3] = ["dfs.", "ipc.", "zerohop."];
 
 /// Refuses a configuration that promises protection or exclusivity which `role` does not implement.
 ///
@@ -43,6 +46,28 @@ pub fn ineffective_keys(conf: &Conf) -> Vec<String> {
             format!("{origin}: {name} has no effect: it is not implemented")
         })
         .collect()
+}
+
+/// One line for each key that was set and that neither Hadoop nor zerohop has: where the key is like one
+/// of theirs, or can be of nobody else. Other programs keep their own keys in the same files.
+pub fn unknown_keys(conf: &Conf) -> Vec<String> {
+    let services = all_services(conf);
+    let known = keys::names();
+    let mut lines = Vec::new();
+    for (name, _) in conf.iter() {
+        let base = base_name(name, &services);
+        if status(base).is_some() || replaced_by(base).is_some() {
+            continue;
+        }
+        let meant = closest(name, known.iter().copied());
+        if meant.is_none() && !OWN_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
+            continue;
+        }
+        let origin = conf.source(name).unwrap_or(Source::Default);
+        let meant = meant.map_or(String::new(), |key| format!("; did you mean {key}?"));
+        lines.push(format!("{origin}: {name} is no key of Hadoop or zerohop{meant}"));
+    }
+    lines
 }
 
 fn words(conf: &Conf, name: &str) -> Vec<String> {
@@ -96,6 +121,24 @@ mod tests {
         let mut conf = Conf::new();
         pairs.iter().for_each(|(name, value)| conf.set_option(name, *value));
         conf
+    }
+
+    #[test]
+    fn a_misspelt_key_was_taken_without_a_word() {
+        let conf = conf(&[
+            ("dfs.replicatoin", "2"),
+            ("dfs.no.such.key.at.all", "2"),
+            ("my.program.key", "2"),
+            ("dfs.replication", "2"),
+            ("dfs.block.size", "1m"),
+            ("dfs.nameservices", "c"),
+            ("dfs.namenode.rpc-address.c.a", "h:1"),
+            ("hadoop.proxyuser.x.hosts", "*"),
+        ]);
+        let lines = unknown_keys(&conf);
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(lines.iter().any(|line| line.ends_with("did you mean dfs.replication?")));
+        assert!(lines.iter().any(|line| line.ends_with("dfs.no.such.key.at.all is no key of Hadoop or zerohop")));
     }
 
     fn refused(conf: &Conf, role: Role) -> Vec<String> {

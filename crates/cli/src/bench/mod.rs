@@ -5,7 +5,8 @@ mod dfsio;
 mod folders;
 mod matrix;
 
-use zerohop_bench::args::{Args, USAGE};
+use zerohop_bench::args::Args;
+pub use zerohop_bench::args::USAGE;
 use zerohop_bench::suite::Suite;
 use zerohop_bench::{Report, Row};
 use zerohop_conf::Conf;
@@ -15,13 +16,15 @@ use crate::fs::connect_client;
 use crate::namenodes;
 use crate::settings::Settings;
 
+const DFSIO: &str = "\n  zerohop bench dfsio [OPTIONS]  runs TestDFSIO's tests; zerohop bench dfsio --help explains them";
+
 pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
     if words.first().is_some_and(|word| word == "dfsio") {
         words.remove(0);
         return dfsio::run(settings, words);
     }
     if words.iter().any(|word| matches!(word.as_str(), "-h" | "--help" | "-help")) {
-        sayln!("{USAGE}");
+        sayln!("{USAGE}\n{DFSIO}");
         return 0;
     }
     let args = match Args::parse(&words) {

@@ -5,8 +5,8 @@ use zerohop_client::blocking::FileSystem;
 use zerohop_client::{CacheDirective, CacheDirectiveStats, CacheExpiry};
 use zerohop_conf::Conf;
 
-use super::table::{Side, Table};
-use super::words::{Answer, Words, expiry, failed, list_failed, number, path, refuse, ttl};
+use crate::admin::table::{Side, Table};
+use crate::admin::words::{Answer, Words, expiry, failed, list_failed, number, path, refuse, ttl};
 use crate::fs::{Location, absolute, client_failure, connect_client};
 use crate::units::time;
 

@@ -3,25 +3,11 @@
 
 mod directives;
 mod pools;
-mod table;
-mod words;
 
-use zerohop_conf::Conf;
-
-use crate::failure::complain;
+use crate::admin::{Command, Tool};
 use crate::settings::Settings;
-use words::{Answer, Words, refuse};
 
-/// One command: its name, its synopsis, what it does, its words, how it runs.
-struct Command {
-    name: &'static str,
-    usage: &'static str,
-    about: &'static str,
-    words: &'static [(&'static str, &'static str)],
-    run: fn(&Conf, Words) -> Answer,
-}
-
-const PATH: (&str, &str) = ("<path>", "A file, or a folder: then the files right in it.");
+const PATH: (&str, &str) = ("<path>", "A file, or a directory: then the files right in it.");
 const FORCE: (&str, &str) = ("-force", "Even where the pool's limit does not allow it.");
 const TTL: (&str, &str) = (
     "<time-to-live>",
@@ -141,93 +127,11 @@ const COMMANDS: &[Command] = &[
     },
 ];
 
-const HELP: &str = "[-help <command-name>]\n";
-
-impl Command {
-    fn synopsis(&self) -> String {
-        format!("[{}{}]\n", self.name, self.usage)
-    }
-
-    fn explanation(&self) -> String {
-        format!("{}\n{}\n\n{}", self.synopsis(), self.about, table::explained(self.words))
-    }
-}
-
-fn usage() -> String {
-    let lines = COMMANDS.iter().map(Command::synopsis).chain([HELP.to_owned()]);
-    let lines: String = lines.map(|line| format!("          {line}")).collect();
-    format!("Usage: bin/hdfs cacheadmin [COMMAND]\n{lines}")
-}
+/// The tool with its commands.
+pub const TOOL: Tool = Tool { name: "cacheadmin", commands: COMMANDS };
 
 pub fn run(settings: Settings, words: Vec<String>) -> i32 {
-    let conf = match settings.load_for_cluster() {
-        Ok(conf) => conf,
-        Err(failure) => return complain("cacheadmin", &failure),
-    };
-    match command(&conf, words) {
-        Ok(()) => 0,
-        Err(refusal) => {
-            eprintln!("{}", refusal.text);
-            refusal.code
-        }
-    }
-}
-
-fn command(conf: &Conf, mut words: Vec<String>) -> Answer {
-    if words.is_empty() {
-        return refuse(usage());
-    }
-    let word = words.remove(0);
-    if matches!(word.as_str(), "--help" | "-h") {
-        sayln!("{}", usage().trim_end());
-        return Ok(());
-    }
-    if word == "-help" {
-        return help(&words);
-    }
-    match COMMANDS.iter().find(|command| command.name == word) {
-        Some(command) => (command.run)(conf, Words::new(words, command.synopsis())),
-        None => {
-            let dash = match word.starts_with('-') {
-                true => "",
-                false => "Command names must start with dashes.\n",
-            };
-            refuse(format!("Can't understand command '{word}'\n{dash}{}", usage()))
-        }
-    }
-}
-
-fn help(words: &[String]) -> Answer {
-    match words {
-        // As Apache's: all explanations together are a failure.
-        [] => {
-            let all: Vec<String> = COMMANDS.iter().map(Command::explanation).collect();
-            refuse(all.join("\n"))
-        }
-        [word] => {
-            if word == "help" {
-                let about =
-                    [("<command-name>", "The command, without its dash; else all of them.")];
-                eprint!("{HELP}\nExplains a command.\n\n{}", table::explained(&about));
-                return Ok(());
-            }
-            let name = format!("-{word}");
-            match COMMANDS.iter().find(|command| command.name == name) {
-                Some(command) => {
-                    eprint!("{}", command.explanation());
-                    Ok(())
-                }
-                None => {
-                    let names = COMMANDS.iter().map(|command| command.name.trim_start_matches('-'));
-                    refuse(format!(
-                        "Unknown command '{word}'.\nValid help command names are:\n{}",
-                        names.collect::<Vec<_>>().join(", ")
-                    ))
-                }
-            }
-        }
-        _ => refuse("You must give exactly one argument to -help."),
-    }
+    TOOL.run(&settings, words)
 }
 
 #[cfg(test)]

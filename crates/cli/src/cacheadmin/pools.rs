@@ -3,8 +3,8 @@
 use zerohop_client::{CacheExpiry, CachePool, CachePoolStats};
 use zerohop_conf::Conf;
 
-use super::table::{Side, Table};
-use super::words::{Answer, Words, failed, list_failed, mode, number, refuse, short, ttl};
+use crate::admin::table::{Side, Table};
+use crate::admin::words::{Answer, Words, failed, list_failed, mode, number, refuse, short, ttl};
 use crate::fs::{connect_client, permission};
 
 const NO_NAME: &str = "You must specify a name when creating a cache pool.";

@@ -203,7 +203,9 @@ impl Cluster {
             ("dfs.replication", replication),
         ];
         let service = self.namenode.service_rpc_addr();
-        own.extend(service.map(|addr| ("dfs.namenode.servicerpc-address", self.reachable_at(addr))));
+        own.extend(
+            service.map(|addr| ("dfs.namenode.servicerpc-address", self.reachable_at(addr))),
+        );
         for name in [SHORT_CIRCUIT, SOCKET_PATH] {
             own.extend(self.conf.get_raw(name).map(|value| (name, value)));
         }

@@ -151,7 +151,6 @@ impl Plan {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,10 +12,11 @@ mod topology;
 mod words;
 
 use zerohop_client::blocking::FileSystem;
-use zerohop_conf::{Conf, keys, parse_size};
+use zerohop_conf::{Conf, closest, keys, parse_size};
 
 use crate::failure::{EXIT_USAGE, Failure, Kind, Outcome, complain};
-use crate::fs::{client_failure, connect_at, connect_client};
+use crate::fs::{asks_for_help, client_failure, connect_at, connect_client};
+use crate::manual::Entry;
 use crate::settings::Settings;
 use words::expect;
 
@@ -132,6 +133,12 @@ const MISSING: &[&str] = &[
     "-fetchImage",
 ];
 
+/// The commands for completions and manual pages.
+pub fn entries() -> Vec<Entry> {
+    let one = |command: &Command| Entry::new(command.name, command.usage, command.usage, "");
+    COMMANDS.iter().map(one).collect()
+}
+
 fn usage() -> String {
     let lines: Vec<String> =
         COMMANDS.iter().map(|command| format!("\t[{}]", command.synopsis())).collect();
@@ -162,9 +169,16 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
             return EXIT_USAGE;
         }
         eprintln!("{}: Unknown command", word.trim_start_matches('-'));
+        if let Some(near) = closest(&word, COMMANDS.iter().map(|command| command.name)) {
+            eprintln!("Did you mean {near}?");
+        }
         eprintln!("{}", usage());
         return EXIT_USAGE;
     };
+    if words.first().is_some_and(|word| asks_for_help(word)) {
+        sayln!("Usage: hdfs dfsadmin [{}]", command.synopsis());
+        return 0;
+    }
     let answer = (command.run)(&conf, words);
     answer.unwrap_or_else(|failure| {
         let name = command.name.trim_start_matches('-');

@@ -32,7 +32,7 @@ use report::{Generation, Report};
 use target::{READ_MAX, Target};
 use verify::Damage;
 
-const USAGE: &str = "Usage: doctor [--json] [PATH]
+pub const USAGE: &str = "Usage: doctor [--json] [PATH]
 \tFinds out why reads do not go locally (short-circuit), and tells the fix of each fault.
 \tReads PATH, or a file that it makes and removes; the exit code is 0 only if local reads work.";
 
@@ -99,8 +99,8 @@ struct Doctor<'a> {
 }
 
 impl Doctor<'_> {
-    /// Without a file no block says which DataNode to ask; the sockets of this machine's, or of the
-    /// one that the client's configuration describes, can be looked at all the same.
+    /// Without a file no block says which DataNode to ask; the sockets of this machine's DataNodes can be
+    /// looked at all the same.
     fn without_file(&mut self, namenode: Option<&FileSystem>) -> Outcome {
         if self.configured.is_empty() || self.legacy {
             return Ok(());
@@ -108,14 +108,22 @@ impl Doctor<'_> {
         let live = namenode.and_then(|fs| fs.datanode_report(DatanodeReportType::Live).ok());
         let here =
             live.unwrap_or_default().into_iter().filter(|n| datanode::is_this_machine(n.ip()));
-        let mut ports: Vec<u16> = here.map(|node| node.transfer_port()).collect();
-        if ports.is_empty() {
-            let address = self.conf.get(&keys::DFS_DATANODE_ADDRESS)?;
-            let port = address.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
-            ports.push(port.unwrap_or(0));
+        let mut paths: Vec<PathBuf> =
+            here.map(|node| effective_path(&self.configured, node.transfer_port())).collect();
+        if paths.is_empty() {
+            // Only the superuser is told of DataNodes; their sockets can be seen by others too.
+            paths = socket::present(Path::new(&self.configured));
         }
-        for port in ports {
-            let path = effective_path(&self.configured, port);
+        if paths.is_empty() {
+            self.report.skipped(
+                "socket-file",
+                format!(
+                    "no socket is at {}, and no DataNode's port is known; is the DataNode of this machine running?",
+                    self.configured
+                ),
+            );
+        }
+        for path in paths {
             socket::examine(&path, &mut self.sockets, self.report);
         }
         Ok(())

@@ -186,6 +186,24 @@ pub fn listener_of(path: &Path) -> String {
     peer.map_or_else(|_| "nobody".to_owned(), named)
 }
 
+/// The sockets that a configured path may stand for: itself, or with a port for `_PORT` in its name.
+pub fn present(configured: &Path) -> Vec<PathBuf> {
+    let name = configured.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let Some((before, behind)) = name.split_once("_PORT") else {
+        return vec![configured.to_owned()];
+    };
+    let is_one = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let port = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(behind));
+        port.is_some_and(|port| port.parse::<u16>().is_ok())
+    };
+    let entries = configured.parent().and_then(|directory| std::fs::read_dir(directory).ok());
+    let paths = entries.into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut found: Vec<PathBuf> = paths.filter(is_one).collect();
+    found.sort();
+    found
+}
+
 /// What to set where no path is configured.
 pub fn unset(site: &str, report: &mut Report) {
     report.fault(
@@ -195,4 +213,22 @@ pub fn unset(site: &str, report: &mut Report) {
             "set it to the same path (at most {PATH_LEN_MAX} bytes, such as /var/lib/hadoop-hdfs/dn_socket) in {site} and in the DataNode's hdfs-site.xml"
         ),
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without the superuser's rights no port is known: 9866 was assumed, and "start the DataNode" said.
+    #[test]
+    fn the_port_of_a_socket_was_guessed() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        for name in ["dn.4711", "dn.x", "dn.99999", "other.1"] {
+            std::fs::write(at(name), "").unwrap();
+        }
+        assert_eq!(present(&at("dn._PORT")), [at("dn.4711")]);
+        assert_eq!(present(&at("dn")), [at("dn")]);
+        assert!(present(Path::new("/no-such-directory/dn._PORT")).is_empty());
+    }
 }

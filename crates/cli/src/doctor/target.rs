@@ -83,7 +83,7 @@ pub fn find(
 fn make(fs: &FileSystem, report: &mut Report) -> Option<(String, Unfinished)> {
     let name = format!(".zerohop-doctor-{}", std::process::id());
     let folders = [fs.home(), "/tmp".to_owned(), String::new()];
-    let mut last = String::new();
+    let (mut last, mut denied) = (String::new(), false);
     for folder in folders {
         if !folder.is_empty() && !fs.exists(&folder).unwrap_or(false) {
             continue;
@@ -96,13 +96,22 @@ fn make(fs: &FileSystem, report: &mut Report) -> Option<(String, Unfinished)> {
             Ok(()) => return Some((path, made)),
             Err(error) => {
                 last = format!("{path}: {error}");
-                if error.kind() != Kind::Denied {
+                denied = error.kind() == Kind::Denied;
+                if !denied {
                     break;
                 }
             }
         }
     }
-    let fix = "start a DataNode if none runs, or name a file to read: zerohop doctor PATH";
+    let fix = match denied {
+        true => format!(
+            "name a file that this user may read: zerohop doctor PATH; or have the superuser make {}",
+            fs.home()
+        ),
+        false => {
+            "start a DataNode if none runs, or name a file to read: zerohop doctor PATH".to_owned()
+        }
+    };
     report.fault("file", format!("no file could be made: {last}"), fix);
     None
 }

@@ -9,7 +9,7 @@ use zerohop_transport::rpc::RpcError;
 
 use super::location::Location;
 use crate::failure::{Failure, Kind, Outcome};
-use crate::log;
+use crate::{log, wording};
 
 /// The client of the default file system, for administration.
 pub fn connect_client(conf: &Conf) -> Outcome<FileSystem> {
@@ -37,13 +37,37 @@ pub fn client_failure(error: Error) -> Failure {
         _ => Kind::Io,
     };
     match error.rpc() {
+        Some(RpcError::Connect { addr, source }) if wording::is_apaches() => {
+            Failure::io(no_connection_as_apache(addr, source))
+        }
         Some(RpcError::Connect { addr, source }) => Failure::io(no_connection(addr, source)),
         _ => Failure::new(kind, error.to_string()),
     }
 }
 
-/// What Hadoop's `NetUtils.wrapException` makes of it, and what to do.
 fn no_connection(addr: &str, source: &io::Error) -> String {
+    if is_unknown_host(source) {
+        let host = addr.rsplit_once(':').map_or(addr, |(host, _)| host);
+        return format!(
+            "{host}: unknown host; is that name, or the name service of hdfs-site.xml, spelled right in fs.defaultFS?"
+        );
+    }
+    let problem = match source.kind() {
+        io::ErrorKind::ConnectionRefused => "Connection refused".to_owned(),
+        _ => source.to_string(),
+    };
+    format!(
+        "cannot connect to {addr}: {problem}; is the NameNode running there? fs.defaultFS names it"
+    )
+}
+
+/// The resolver's errors have no kind of their own.
+fn is_unknown_host(source: &io::Error) -> bool {
+    source.to_string().starts_with("failed to lookup address")
+}
+
+/// What Hadoop's `NetUtils.wrapException` makes of it, and what to do.
+fn no_connection_as_apache(addr: &str, source: &io::Error) -> String {
     let call = format!("Call From {} to {addr} failed on", local_host());
     let (what, wiki) = match source.kind() {
         io::ErrorKind::ConnectionRefused => (
@@ -58,8 +82,7 @@ fn no_connection(addr: &str, source: &io::Error) -> String {
             format!("socket timeout exception: java.net.NoRouteToHostException: {source}"),
             "NoRouteToHost",
         ),
-        // The resolver's errors have no kind of their own.
-        _ if source.to_string().starts_with("failed to lookup address") => {
+        _ if is_unknown_host(source) => {
             let host = addr.rsplit_once(':').map_or(addr, |(host, _)| host);
             return format!(
                 "java.net.UnknownHostException: {host}; is that host's name, or a name service of hdfs-site.xml, spelled right in fs.defaultFS?"

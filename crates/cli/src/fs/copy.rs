@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
@@ -115,6 +116,50 @@ pub fn copy_all(shell: &mut Shell, sources: &[Item], target: &Item, how: Copying
     walked
 }
 
+/// Copies files, each to its target, by several threads, and then gives the directories what they shall
+/// keep; the number of bytes. `stops`: the first failure ends it.
+pub fn copy_files(
+    shell: &mut Shell,
+    files: Vec<(Item, Item)>,
+    directories: &[(Item, Item)],
+    how: Copying,
+    stops: bool,
+) -> Outcome<u64> {
+    let (progress, failures) = (Progress::new(), Mutex::default());
+    for (source, _) in &files {
+        progress.expect(u64::try_from(source.found()?.length).unwrap_or(0));
+    }
+    let work = Work { how, progress, threads_of_file: 1, failures };
+    let jobs = files.into_iter().enumerate().map(|(index, (source, target))| Job {
+        index,
+        source,
+        target,
+    });
+    let (jobs, bytes) = (Mutex::new(jobs), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..how.threads.max(1) {
+            scope.spawn(|| {
+                while !(stops && work.has_failed()) {
+                    let next = jobs.lock().ok().and_then(|mut jobs| jobs.next());
+                    let Some(job) = next else { return };
+                    if work.try_copy(&job) {
+                        let length = job.source.status.as_ref().map_or(0, |status| status.length);
+                        bytes.fetch_add(u64::try_from(length).unwrap_or(0), Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    work.progress.finish();
+    let failures = work.failures.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    failures.into_values().try_for_each(|failure| shell.report(failure))?;
+    for (source, target) in directories.iter().rev() {
+        let kept = preserve(source, target, how.preserve);
+        shell.note(kept)?;
+    }
+    Ok(bytes.into_inner())
+}
+
 /// The walk over the sources; it makes folders itself and hands files to the threads.
 struct Walk<'a> {
     work: &'a Work,
@@ -184,15 +229,39 @@ impl Work {
                 Err(_) => return,
             };
             let Ok(job) = job else { return };
-            if let Err(failure) = self.copy(&job)
-                && let Ok(mut failures) = self.failures.lock()
-            {
-                failures.insert(job.index, failure);
-            }
+            self.try_copy(&job);
         }
     }
 
+    /// Copies a file and keeps a failure for later; whether it went well.
+    fn try_copy(&self, job: &Job) -> bool {
+        let Err(failure) = self.copy(job) else { return true };
+        if let Ok(mut failures) = self.failures.lock() {
+            failures.insert(job.index, failure);
+        }
+        false
+    }
+
+    fn has_failed(&self) -> bool {
+        self.failures.lock().is_ok_and(|failures| !failures.is_empty())
+    }
+
+    /// Copies a file; a failure that names neither of its names gets one.
     fn copy(&self, job: &Job) -> Outcome {
+        self.progress.show(&job.source.text);
+        self.copy_file(job).map_err(|failure| {
+            let names = [&job.source.text, &job.source.path, &job.target.text, &job.target.path];
+            match names.iter().any(|name| failure.text.contains(name.as_str())) {
+                true => failure,
+                false => {
+                    let text = format!("`{}': {}", job.source.text, failure.text);
+                    Failure { text, ..failure }
+                }
+            }
+        })
+    }
+
+    fn copy_file(&self, job: &Job) -> Outcome {
         let Job { source, target, .. } = job;
         let is_local = target.store.is_local();
         if self.how.direct && is_same(source, target) {

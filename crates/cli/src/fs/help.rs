@@ -6,6 +6,7 @@ use super::{
     mv, permissions, remove, snapshot, stat, tail, test, text, usage, xattr,
 };
 use crate::failure::{Failure, Outcome};
+use crate::manual::Entry;
 
 /// What stands before each synopsis.
 pub const PREFIX: &str = "Usage: hadoop fs [generic options]";
@@ -155,6 +156,21 @@ static COMMANDS: &[Command] = &[
 /// The command of a name without dash.
 pub fn find(name: &str) -> Option<&'static Command> {
     COMMANDS.iter().find(|command| command.name == name)
+}
+
+/// The commands for completions and manual pages.
+pub fn entries() -> Vec<Entry> {
+    let listed = COMMANDS.iter().filter(|command| command.replaced_by.is_none());
+    let one = |command: &Command| {
+        let (name, about) = (format!("-{}", command.name), command.description);
+        Entry::new(&name, about, command.usage, about)
+    };
+    listed.map(one).collect()
+}
+
+/// The names of all commands that are listed.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    COMMANDS.iter().filter(|command| command.replaced_by.is_none()).map(|command| command.name)
 }
 
 const GENERIC: &str = "Generic options, before the command:

@@ -19,6 +19,7 @@ mod count;
 mod crc_file;
 mod destination;
 mod display;
+pub mod distcp;
 mod encoding;
 mod find;
 mod glob;
@@ -55,11 +56,13 @@ mod trash;
 mod usage;
 mod xattr;
 
-use zerohop_conf::Conf;
+use zerohop_conf::{Conf, closest};
 
 use crate::failure::{EXIT_USAGE, Failure, Kind};
+use crate::wording;
 pub use admin::{connect_at, each_path};
 pub use connect::{client_failure, connect_client};
+pub use help::entries;
 pub use interrupt::Unfinished;
 pub use location::{Location, absolute};
 pub use options::{pop_flag, pop_valued};
@@ -78,7 +81,7 @@ pub fn run(conf: Conf, mut args: Vec<String>) -> i32 {
     let mut word = args.remove(0);
     if matches!(word.as_str(), "--help" | "-h") {
         (word, args) = ("-help".to_owned(), Vec::new());
-    } else if args.first().is_some_and(|arg| arg == "--help") {
+    } else if args.first().is_some_and(|arg| asks_for_help(arg)) {
         args = vec![std::mem::replace(&mut word, "-help".to_owned())];
     }
     let Some(command) = word.strip_prefix('-').and_then(help::find) else {
@@ -108,10 +111,18 @@ pub fn run(conf: Conf, mut args: Vec<String>) -> i32 {
     if shell.error_count() > 0 { 1 } else { shell.exit_code }
 }
 
+/// Whether the word behind a command asks what the command does. To Apache's shell `-help` is an option
+/// that no command has.
+pub fn asks_for_help(word: &str) -> bool {
+    word == "--help" || (word == "-help" && !wording::is_apaches())
+}
+
 fn unknown(word: &str) -> i32 {
     eprintln!("{word}: Unknown command");
     if help::find(word).is_some() {
         eprintln!("Did you mean -{word}?  This command begins with a dash.");
+    } else if let Some(near) = closest(word.trim_start_matches('-'), help::names()) {
+        eprintln!("Did you mean -{near}?  `zerohop fs -help' lists the commands.");
     } else {
         eprintln!("`zerohop fs -help' lists the commands.");
     }

@@ -2,7 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use zerohop_conf::closest;
+
 use crate::failure::{Failure, Outcome};
+use crate::wording;
 
 /// What a command accepts.
 pub struct Options {
@@ -62,10 +65,19 @@ impl Options {
             } else if self.pass_unknown {
                 at += 1;
             } else {
-                return Err(Failure::usage(format!("Illegal option {arg}")));
+                return Err(Failure::usage(format!("Illegal option {arg}{}", self.meant(&name))));
             }
         }
         self.check_count(given)
+    }
+
+    /// Which option a longer misspelt word was meant to be.
+    fn meant(&self, name: &str) -> String {
+        let known = self.flags.iter().chain(self.valued).filter(|known| known.len() > 2);
+        match closest(name, known.copied()).filter(|_| !wording::is_apaches()) {
+            Some(near) => format!("; did you mean -{near}?"),
+            None => String::new(),
+        }
     }
 
     /// The word after the option, unless it is an option or needed as an argument.
@@ -163,6 +175,8 @@ mod tests {
         let options = Options::new(1, 1, &[]);
         let text = |args: &str| options.parse(words(args)).unwrap_err().text;
         assert_eq!(text("-Z"), "Illegal option -Z");
+        let long = Options::new(1, 1, &["skipTrash", "r"]).parse(words("-skipTrahs /f"));
+        assert_eq!(long.unwrap_err().text, "Illegal option -skipTrahs; did you mean -skipTrash?");
         assert_eq!(text(""), "Not enough arguments: expected 1 but got 0");
         assert_eq!(text("a b"), "Too many arguments: expected 1 but got 2");
     }

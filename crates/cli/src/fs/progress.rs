@@ -21,7 +21,7 @@ impl Progress {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
             let style =
-                "{wide_bar} {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {eta}";
+                "{msg} {wide_bar} {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {eta}";
             if let Ok(style) = ProgressStyle::with_template(style) {
                 bar.set_style(style);
             }
@@ -33,6 +33,13 @@ impl Progress {
     pub fn expect(&self, bytes: u64) {
         if let Some(bar) = &self.bar {
             bar.inc_length(bytes);
+        }
+    }
+
+    /// Names the file that is under way.
+    pub fn show(&self, file: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(file.to_owned());
         }
     }
 

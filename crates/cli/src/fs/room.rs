@@ -25,11 +25,18 @@ pub fn line(fs: &FileSystem, block_size: u64, failure: &str) -> Option<String> {
         let remaining = fs.fs_stats().ok()?.remaining;
         return (remaining < block_size).then(|| short(block_size, remaining, None));
     };
-    words(&nodes, block_size, failure.contains(NO_PLACE))
+    words(&nodes, block_size, failure)
 }
 
-/// `refused`: the NameNode said so, then there is something to say even where there is room.
-fn words(nodes: &[DatanodeStorage], block_size: u64, refused: bool) -> Option<String> {
+/// How many DataNodes the client asked the NameNode to leave out: they had failed in this write.
+fn excluded(failure: &str) -> usize {
+    let before = failure.split(" node(s) are excluded").next().unwrap_or_default();
+    before.rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap_or(0)
+}
+
+/// Where the NameNode refused, there is something to say even where there is room.
+fn words(nodes: &[DatanodeStorage], block_size: u64, failure: &str) -> Option<String> {
+    let refused = failure.contains(NO_PLACE);
     if nodes.is_empty() {
         return Some(
             "no DataNode is running; start one, or see in its log why it ended".to_owned(),
@@ -45,6 +52,15 @@ fn words(nodes: &[DatanodeStorage], block_size: u64, refused: bool) -> Option<St
     if with_room == 0 {
         let sum = rooms.iter().flatten().sum();
         return Some(short(block_size, sum, Some((nodes.len(), largest))));
+    }
+    let failed = excluded(failure);
+    if refused && failed > 0 {
+        return Some(format!(
+            "{failed} of {} DataNode(s) failed while this file was written, as with a full disk: their logs say why; \
+             at their last heartbeats {} remained at most on one volume",
+            nodes.len(),
+            bytes(largest)
+        ));
     }
     refused.then(|| {
         format!(
@@ -86,6 +102,8 @@ mod tests {
     use zerohop_client::Volume;
     use zerohop_proto::hdfs::{DatanodeInfoProto, DatanodeStorageReportProto, StorageReportProto};
 
+    const REFUSED: &str = "could only be written to 0 of the 1 minReplication nodes";
+
     fn node(remaining: &[u64]) -> DatanodeStorage {
         let report = |left: &u64| StorageReportProto {
             storage_uuid: "DS-1".to_owned(),
@@ -102,14 +120,14 @@ mod tests {
     #[test]
     fn full_disks_are_counted_and_a_block_that_fits_is_named() {
         let nodes = [node(&[12 << 20, 3 << 20]), node(&[0])];
-        let said = words(&nodes, 128 << 20, true).unwrap();
+        let said = words(&nodes, 128 << 20, REFUSED).unwrap();
         assert_eq!(
             said,
             "no DataNode has room for a block of 128 MB (dfs.blocksize): 15 MB remain on 2 DataNode(s), 12 MB at most on \
              one volume, without what dfs.datanode.du.reserved keeps free; delete files (-rm -skipTrash), add DataNodes \
              or volumes, or write smaller blocks (-D dfs.blocksize=8388608)"
         );
-        assert!(!words(&[node(&[4000])], 128 << 20, true).unwrap().contains("smaller"));
+        assert!(!words(&[node(&[4000])], 128 << 20, REFUSED).unwrap().contains("smaller"));
     }
 
     #[test]
@@ -117,13 +135,28 @@ mod tests {
         let mut failed = node(&[1 << 40]);
         failed.volumes.push(Volume { is_failed: true, ..failed.volumes[0].clone() });
         let nodes = [failed, node(&[0])];
-        let said = words(&nodes, 128 << 20, true).unwrap();
+        let said = words(&nodes, 128 << 20, REFUSED).unwrap();
         assert!(said.starts_with("1 of 2 DataNode(s) have room for a block of 128 MB"), "{said}");
-        assert_eq!(words(&nodes, 128 << 20, false), None);
-        assert!(words(&[], 1, false).unwrap().starts_with("no DataNode is running"));
+        assert_eq!(words(&nodes, 128 << 20, ""), None);
+        assert!(words(&[], 1, "").unwrap().starts_with("no DataNode is running"));
         let mut broken = node(&[1 << 40]);
         broken.volumes[0].is_failed = true;
-        assert!(words(&[broken], 128 << 20, false).unwrap().starts_with("no DataNode has room"));
+        assert!(words(&[broken], 128 << 20, "").unwrap().starts_with("no DataNode has room"));
+    }
+
+    /// "1 of 1 DataNode(s) have room" was said of a full disk: the last heartbeat came before it was full.
+    #[test]
+    fn a_datanode_that_failed_in_this_write_is_not_called_roomy() {
+        let failure = "File /f could only be written to 0 of the 1 minReplication nodes. There are 1 datanode(s) running and 1 node(s) are excluded in this operation.";
+        let said = words(&[node(&[2 << 20])], 1 << 20, failure).unwrap();
+        assert!(
+            said.starts_with("1 of 1 DataNode(s) failed while this file was written"),
+            "{said}"
+        );
+        assert_eq!(
+            excluded("There are 3 datanode(s) running and no node(s) are excluded in this"),
+            0
+        );
     }
 
     #[test]

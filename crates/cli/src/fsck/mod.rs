@@ -13,7 +13,7 @@ use crate::http::{escape, get};
 use crate::namenodes;
 use crate::settings::Settings;
 
-const USAGE: &str = "Usage: fsck <path> [-list-corruptfileblocks | [-move | -delete | -openforwrite] [-files [-blocks [-locations | -racks | -replicaDetails | -upgradedomains]]]] [-includeSnapshots] [-showprogress] [-storagepolicies] [-maintenance] [-blockId <blk_Id>] [-replicate] [--json]
+pub const USAGE: &str = "Usage: fsck <path> [-list-corruptfileblocks | [-move | -delete | -openforwrite] [-files [-blocks [-locations | -racks | -replicaDetails | -upgradedomains]]]] [-includeSnapshots] [-showprogress] [-storagepolicies] [-maintenance] [-blockId <blk_Id>] [-replicate] [--json]
 \t<path>\tcheck the files below this path
 \t-files -blocks -locations -racks\tprint the files, their blocks, the DataNodes, their racks
 \t-openforwrite\tcount files that are being written
@@ -91,7 +91,10 @@ fn check(conf: &Conf, mut words: Vec<String>) -> Outcome<i32> {
             }
             query.push_str(&format!("&blockId={}", escape(&ids)));
         } else if word.starts_with('-') {
-            eprintln!("fsck: Illegal option '{word}'\n{USAGE}");
+            let known = FLAGS.iter().map(|(flag, _)| *flag).chain(["-blockId", "--json"]);
+            let meant = zerohop_conf::closest(&word, known);
+            let meant = meant.map_or(String::new(), |near| format!("; did you mean {near}?"));
+            eprintln!("fsck: Illegal option '{word}'{meant}\n{USAGE}");
             return Ok(EXIT_USAGE);
         } else if path.is_some() {
             eprintln!("fsck: can only operate on one path at a time '{word}'\n{USAGE}");

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use zerohop_conf::{Conf, keys};
 use zerohop_proto::Checked;
+use zerohop_transport::WAITS;
 use zerohop_transport::login::User;
 use zerohop_transport::rpc::{ClientIdentity, ClientOptions, RpcClient, RpcError};
 
@@ -76,11 +77,11 @@ impl NameNode {
             match shared.policy.decide(&error, tries, fastrand::f64()) {
                 Decision::Fail => return Err(error.into()),
                 Decision::Retry(wait) => {
-                    note(method, server.addr(), &error, wait);
+                    note(method, server.addr(), &error, tries.retries, wait);
                     tokio::time::sleep(wait).await;
                 }
                 Decision::FailOver(wait) => {
-                    note(method, server.addr(), &error, wait);
+                    note(method, server.addr(), &error, tries.retries, wait);
                     tokio::time::sleep(wait).await;
                     at = shared.fail_over(at);
                     tries.failovers += 1;
@@ -103,6 +104,12 @@ impl Shared {
     }
 }
 
-fn note(method: &str, addr: &str, error: &RpcError, wait: std::time::Duration) {
-    tracing::info!("{method} at {addr}: {error}; asking again after {} ms", wait.as_millis());
+fn note(method: &str, addr: &str, error: &RpcError, retries: u32, wait: std::time::Duration) {
+    let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+    tracing::warn!(
+        target: WAITS,
+        wait_ms,
+        "{method} at {addr}: {error}; tried {} time(s), asking again after {wait_ms} ms",
+        retries.saturating_add(1)
+    );
 }

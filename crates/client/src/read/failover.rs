@@ -9,6 +9,7 @@ use super::suspects::Suspects;
 use crate::error::{Error, Kind, Result};
 use crate::types::{DatanodeInfo, LocatedBlock, Replica};
 use std::time::Duration;
+use zerohop_transport::WAITS;
 
 /// A forward seek up to this many bytes reads on instead of opening the block again.
 const SKIP_MAX: u64 = 128 << 10;
@@ -259,9 +260,15 @@ impl File {
         }
         let wait = wait_time(settings.retry_window, tried.rounds, fastrand::f64());
         tracing::warn!(
-            "Could not obtain {} from any node. Will get new block locations from namenode and \
-             retry after {} ms",
+            target: WAITS,
+            wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+            "no DataNode gives {} of {} ({}); tried {} of {} times, asking the NameNode for other \
+             locations after {} ms",
             block.block,
+            self.src,
+            tried.last_error.as_deref().unwrap_or("none has it"),
+            tried.rounds + 1,
+            settings.acquire_failures_max.saturating_add(1),
             wait.as_millis()
         );
         std::thread::sleep(wait);

@@ -9,6 +9,7 @@ use crate::error::{Error, Kind, Result};
 use crate::types::{LocatedBlock, LocatedBlocks, OpenOptions, Verify};
 use parking_lot::RwLock;
 use std::sync::Arc;
+use zerohop_transport::WAITS;
 
 /// Blocks whose locations are asked at once, where no prefetch size is configured.
 const PREFETCH_BLOCKS: u64 = 10;
@@ -222,11 +223,13 @@ fn fetch_with_len(client: &Client, src: &str) -> Result<Located> {
             return Err(Error::plain("Could not obtain the last block locations."));
         }
         left -= 1;
+        let wait = client.settings.last_block_len_interval;
         tracing::warn!(
-            "Last block locations not available. Datanodes might not have reported blocks \
-             completely. Will retry for {left} times"
+            target: WAITS,
+            wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+            "no DataNode has reported the last block of {src} yet; asking again {left} more time(s)"
         );
-        std::thread::sleep(client.settings.last_block_len_interval);
+        std::thread::sleep(wait);
     }
 }
 

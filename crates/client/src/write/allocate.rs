@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::types::{DatanodeInfo, LocatedBlock};
 use std::time::{Duration, Instant};
 use zerohop_proto::hdfs::op_write_block_proto::BlockConstructionStage;
+use zerohop_transport::WAITS;
 use zerohop_wire::JavaException;
 
 impl Stream {
@@ -111,7 +112,13 @@ impl Stream {
                 return Err(error);
             }
             left -= 1;
-            tracing::warn!("NotReplicatedYetException sleeping {} retries left {left}", self.src);
+            tracing::warn!(
+                target: WAITS,
+                wait_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX),
+                "no DataNode has reported the block before this one of {} yet; asking again {left} \
+                 more time(s)",
+                self.src
+            );
             std::thread::sleep(delay);
             delay = next_delay(delay, client.settings.following_block_delay_max);
         }

@@ -13,6 +13,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use zerohop_proto::hdfs::AddBlockFlagProto;
+use zerohop_transport::WAITS;
 use zerohop_wire::JavaException;
 use zerohop_wire::checksum_type::DataChecksum;
 
@@ -205,6 +206,12 @@ impl Writer {
                 )));
             }
             left -= 1;
+            tracing::warn!(
+                target: WAITS,
+                wait_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX),
+                "closing {}: its last block has not enough replicas yet; asking again {left} more time(s)",
+                self.src
+            );
             std::thread::sleep(delay);
             delay = next_delay(delay, settings.following_block_delay_max);
         }

@@ -37,6 +37,10 @@ pub(crate) struct Actor {
     outliers: ReportTimer,
 }
 
+/// Apache's NameNode names no reason.
+const UNREGISTERED: &str =
+    "the NameNode was formatted again, or another DataNode has registered with this one's UUID";
+
 /// Why the talk cannot go on.
 enum TalkError {
     /// Try again after a while.
@@ -48,11 +52,12 @@ enum TalkError {
 impl From<RpcError> for TalkError {
     fn from(error: RpcError) -> Self {
         match error.remote_kind() {
-            Some(
-                JavaException::UnregisteredNode
-                | JavaException::DisallowedDatanode
-                | JavaException::IncorrectVersion,
-            ) => Self::Refused(error.to_string()),
+            Some(JavaException::UnregisteredNode) => {
+                Self::Refused(format!("{error} ({UNREGISTERED})"))
+            }
+            Some(JavaException::DisallowedDatanode | JavaException::IncorrectVersion) => {
+                Self::Refused(error.to_string())
+            }
             _ => Self::Retry(error.to_string()),
         }
     }

@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 /// Longest path of a domain socket, in bytes: the kernel's 108 with the end mark.
 pub const PATH_LEN_MAX: usize = 107;
 
+const STICKY: u32 = 0o1000;
+
 /// What is wrong with a path.
 #[derive(Debug)]
 pub enum Problem {
@@ -68,6 +70,10 @@ impl UnsafePath {
             Problem::Unreachable(_) => {
                 format!("let this user search the folders of {component}")
             }
+            // A directory for everybody's files, as /tmp: others need it as it is.
+            Problem::WorldWritable if self.mode & STICKY != 0 => "set dfs.domain.socket.path to a \
+                 file in a directory that only root or this user can write, such as /var/run/hadoop-hdfs"
+                .to_owned(),
             Problem::WorldWritable => format!("chmod o-w {component}"),
             Problem::GroupWritable => format!("chmod g-w {component} or chgrp root {component}"),
             Problem::Owner(user) => format!("chown root {component} or chown {user} {component}"),
@@ -143,7 +149,7 @@ pub fn validate_component(path: &Path, component: &Path, user: u32) -> Result<()
         Ok(folder) => folder,
         Err(error) => return bad(0, 0, 0, Problem::Unreachable(error)),
     };
-    let (mode, uid, gid) = (folder.mode() & 0o777, folder.uid(), folder.gid());
+    let (mode, uid, gid) = (folder.mode() & 0o7777, folder.uid(), folder.gid());
     if mode & 0o002 != 0 {
         bad(mode, uid, gid, Problem::WorldWritable)
     } else if mode & 0o020 != 0 && gid != 0 {
@@ -214,6 +220,23 @@ mod tests {
         if matches!(error.problem, Problem::WorldWritable) {
             assert_eq!(error.component, Path::new("/tmp"));
         }
+    }
+
+    /// "chmod o-w /tmp" was the advice, and 0777 was printed for 1777.
+    #[test]
+    fn nobody_is_told_to_close_a_sticky_directory() {
+        let me = rustix::process::geteuid().as_raw();
+        let (_root, planted) = plant(0o1777);
+        let error = validate_component(&planted.join("dn"), &planted, me).unwrap_err();
+        assert!(!error.fix().contains("chmod"), "{error}");
+        assert!(error.to_string().contains("permissions 01777"), "{error}");
+        let (_root, planted) = plant(0o777);
+        let error = validate_component(&planted.join("dn"), &planted, me).unwrap_err();
+        assert_eq!(error.fix(), format!("chmod o-w {}", planted.display()));
+    }
+
+    #[test]
+    fn a_component_that_is_not_there_is_named() {
         let error = validate(Path::new("/no-such-folder/dn")).unwrap_err();
         assert_eq!(error.component, Path::new("/no-such-folder"));
         assert_eq!(error.fix(), "mkdir -m 755 -p /no-such-folder");

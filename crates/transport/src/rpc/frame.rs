@@ -7,6 +7,8 @@ use std::fmt;
 
 /// Bytes of the length before a frame.
 pub const PREFIX: usize = 4;
+/// How a web server's answer begins.
+const HTTP: &[u8; 4] = b"HTTP";
 /// A frame larger than what has arrived is given room in steps of this size, so that a length
 /// without data behind it costs nothing.
 const GROWTH: usize = 1 << 20;
@@ -23,6 +25,12 @@ pub struct BadLength {
 impl fmt::Display for BadLength {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { length, length_max } = self;
+        if length.to_be_bytes() == *HTTP {
+            return f.write_str(
+                "a web server answers there: this is a web port, and the RPC port is needed \
+                 (fs.defaultFS, 8020 by default)",
+            );
+        }
         if *length < 0 {
             return write!(f, "Unexpected data length {length}!!");
         }

@@ -30,7 +30,7 @@ pub(super) fn check_registration(
     tracing::warn!(
         "Registration IDs mismatched: the DatanodeRegistration ID is {theirs} but the expected ID is {ours}"
     );
-    Err(unregistered(registration))
+    Err(unregistered(registration, &theirs, &ours))
 }
 
 fn registration_id(info: &StorageInfoProto) -> String {
@@ -46,10 +46,16 @@ pub(super) fn check_pool(core: &Core, pool: &str) -> Outcome<()> {
     Err(JavaException::Io.with(message))
 }
 
-fn unregistered(registration: &DatanodeRegistrationProto) -> RemoteException {
+fn unregistered(
+    registration: &DatanodeRegistrationProto,
+    theirs: &str,
+    ours: &str,
+) -> RemoteException {
     let id = &registration.datanode_id;
     JavaException::UnregisteredNode.with(format!(
-        "Unregistered server: DatanodeRegistration({}:{}, datanodeUuid={}, infoPort={}, ipcPort={})",
+        "Unregistered server: DatanodeRegistration({}:{}, datanodeUuid={}, infoPort={}, ipcPort={}): it belongs to the file system {theirs}, \
+         this NameNode serves {ours}. If the NameNode was formatted again, start it on the name directories of the \
+         file system that the DataNode has, or empty the DataNode's dfs.datanode.data.dir and restart it",
         id.ip_addr, id.xfer_port, id.datanode_uuid, id.info_port, id.ipc_port
     ))
 }

@@ -2,6 +2,7 @@
 
 use super::connection::Connection;
 use super::options::ClientOptions;
+use crate::WAITS;
 use crate::login::User;
 use crate::rpc::error::RpcError;
 use crate::rpc::ids::ClientIdentity;
@@ -10,6 +11,18 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
+
+/// A connection that takes longer is worth a line.
+const SILENT: Duration = Duration::from_secs(1);
+
+/// Whether the resolver is sure that there is no such name; its errors have no kind of their own.
+fn is_unknown_host(error: &io::Error) -> bool {
+    error.to_string().contains("Name or service not known")
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
 
 /// What the clones of a client share.
 pub(super) struct Shared {
@@ -102,23 +115,46 @@ impl Shared {
             } else {
                 (&mut refused, self.options.connect_retries)
             };
-            if *tried >= limit {
+            if *tried >= limit || is_unknown_host(&error) {
                 return Err(error);
             }
-            tracing::info!(
-                "Retrying connect to server: {}. Already tried {tried} time(s): {error}",
-                self.addr
-            );
             *tried += 1;
-            if !is_timeout {
-                tokio::time::sleep(self.options.connect_retry_interval).await;
-            }
+            let wait = match is_timeout {
+                true => Duration::ZERO,
+                false => self.options.connect_retry_interval,
+            };
+            tracing::warn!(
+                target: WAITS,
+                wait_ms = millis(wait),
+                "cannot connect to {}: {error}; tried {tried} of {} times",
+                self.addr,
+                limit.saturating_add(1)
+            );
+            tokio::time::sleep(wait).await;
         }
+    }
+
+    /// Connects, and says so where that takes a while.
+    async fn connect_aloud(&self, limit: Duration) -> io::Result<TcpStream> {
+        let connecting = TcpStream::connect(self.addr.as_str());
+        tokio::pin!(connecting);
+        if let Ok(connected) = tokio::time::timeout(SILENT, &mut connecting).await {
+            return connected;
+        }
+        let left = limit.saturating_sub(SILENT);
+        tracing::warn!(
+            target: WAITS,
+            wait_ms = millis(left.max(SILENT)) + 1,
+            "{} does not answer; waiting up to {} s for a connection",
+            self.addr,
+            limit.as_secs()
+        );
+        connecting.await
     }
 
     async fn connect_once(&self) -> io::Result<TcpStream> {
         let limit: Duration = self.options.connect_timeout;
-        let connecting = TcpStream::connect(self.addr.as_str());
+        let connecting = self.connect_aloud(limit);
         let stream = match limit.is_zero() {
             true => connecting.await?,
             false => tokio::time::timeout(limit, connecting).await.map_err(|_| {

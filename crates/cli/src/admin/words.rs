@@ -109,6 +109,11 @@ impl Words {
         refuse(format!("Can't understand arguments: {words}\nUsage is {synopsis}"))
     }
 
+    /// The synopsis of the command; a line.
+    pub fn synopsis(&self) -> &str {
+        &self.synopsis
+    }
+
     /// What nobody took.
     pub fn rest(&self) -> &[String] {
         &self.left
