@@ -94,7 +94,7 @@ fn misspelt_words_get_a_suggestion() {
         (&["dfsadmin", "-reprot"], 255, "Did you mean -report?"),
         (&["fsck", "/", "-bloks"], 255, "did you mean -blocks?"),
         (&["hdfs", "dsf", "-ls"], 1, "Did you mean dfs?"),
-        (&["fkcs"], 2, "fsck"),
+        (&["fskc"], 2, "fsck"),
         (&["getconf", "-confKey", "dfs.replicatoin"], 255, "Did you mean dfs.replication?"),
         (&["fs", "-D", "dfs.replicatoin=2", "-ls", "/"], 1, "did you mean dfs.replication?"),
     ] {
