@@ -1,13 +1,13 @@
 # One word a task, for people and CI alike.
-FAST := target/fast/zerohop
-RELEASE := target/release/zerohop
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+RELEASE := $(TARGET)/release/zerohop
 
 .PHONY: help demo test faults fuzz check fix bench compare
 
 help: ## Lists the tasks.
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
 
-demo: ## Builds, starts a cluster in a temporary folder, moves 1 GiB through it, stops.
+demo: ## Builds, starts a cluster in a temporary directory, moves 1 GiB through it, stops.
 	@cargo build --release -p zerohop-cli
 	@$(RELEASE) demo
 

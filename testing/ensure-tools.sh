@@ -6,7 +6,7 @@
 # Quick when all is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-out="$PWD/target/interop"
+out="$(realpath -m "${CARGO_TARGET_DIR:-target}")/interop"
 pom=testing/interop/pom.xml
 mkdir -p "$out/native"
 

@@ -24,7 +24,7 @@ cargo test -q --profile fast -p zerohop-namespace --lib --no-run || exit 1
 
 echo "== crash histories"
 half=$(awk "BEGIN { print $minutes * 0.45 }")
-target/fast/zerohop-simulation --seed "$seed" --minutes "$half" || exit 1
+"${CARGO_TARGET_DIR:-target}/fast/zerohop-simulation" --seed "$seed" --minutes "$half" || exit 1
 
 echo "== simulated schedules of the block manager"
 courses=$(awk "BEGIN { n = int($minutes * 200); print (n < 200 ? 200 : n) }")

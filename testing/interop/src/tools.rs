@@ -19,7 +19,8 @@ pub fn root() -> &'static Path {
 /// The folder for everything the interop tests make.
 pub fn out() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    target.unwrap_or_else(|| root().join("target")).join("interop")
+    // Relative to the root, as the scripts and cargo take it; tests run elsewhere.
+    root().join(target.unwrap_or_else(|| "target".into())).join("interop")
 }
 
 /// The folder in which clusters run: `ZEROHOP_INTEROP_RUN`, or one in [`out`].
