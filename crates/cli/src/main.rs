@@ -29,6 +29,7 @@ mod log;
 mod manual;
 mod namenode_call;
 mod namenodes;
+mod oev;
 mod running;
 mod salvage;
 mod settings;

@@ -64,3 +64,36 @@ fn oev_writes_our_bytes_back() {
     let at = ours.iter().zip(&back).position(|(a, b)| a != b);
     assert!(ours == back, "they differ at byte {at:?} of {} and {}", ours.len(), back.len());
 }
+
+/// Our viewer writes what Apache's does, of a segment with every operation.
+#[test]
+fn our_edits_viewer_writes_what_apaches_does() {
+    let folder = segment(&samples::all()).unwrap();
+    let theirs = as_xml(folder.path()).unwrap();
+    let edits = folder.path().join("edits").display().to_string();
+    let ours = |processor: &str| {
+        let mut command = std::process::Command::new(tools::zerohop().unwrap());
+        let output =
+            command.args(["oev", "-i", &edits, "-o", "-", "-p", processor]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // The blanks between elements depend on the JDK.
+    let elements = |xml: &str| -> Vec<String> {
+        xml.split_inclusive('>').map(|part| part.trim_start().to_owned()).collect()
+    };
+    let (ours_xml, theirs) = (elements(&ours("xml")), elements(&theirs));
+    let differs = ours_xml.iter().zip(&theirs).position(|(a, b)| a != b);
+    let near = differs.map(|at| {
+        let range = at.saturating_sub(6)..at + 2;
+        (ours_xml.get(range.clone()), theirs.get(range))
+    });
+    assert!(near.is_none() && ours_xml.len() == theirs.len(), "{near:?}");
+
+    let counts = folder.path().join("stats").display().to_string();
+    let class = "org.apache.hadoop.hdfs.tools.offlineEditsViewer.OfflineEditsViewer";
+    let args = ["-i", &edits, "-o", &counts, "-p", "stats"];
+    let finished = java::run(class, &args, folder.path(), Duration::from_secs(60));
+    finished.and_then(|finished| finished.ok("oev")).unwrap();
+    assert_eq!(ours("stats"), std::fs::read_to_string(counts).unwrap());
+}
