@@ -11,7 +11,7 @@ use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
 use zerohop_conf::{Conf, ineffective_keys, unknown_keys};
-use zerohop_transport::WAITS;
+use zerohop_transport::waits::WAITS;
 
 use crate::failure::{Failure, Outcome};
 use crate::waiting::Waiting;

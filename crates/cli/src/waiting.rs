@@ -11,7 +11,7 @@ use tracing_subscriber::layer::{Context, Layer};
 /// Shorter waits are nobody's business.
 const SILENT: Duration = Duration::from_secs(1);
 
-/// Prints the waits that [`zerohop_transport::WAITS`] tells of.
+/// Prints the waits that [`WAITS`](zerohop_transport::waits::WAITS) tells of.
 #[derive(Default)]
 pub struct Waiting {
     row: Mutex<Option<Row>>,

@@ -16,7 +16,4 @@ pub mod query;
 pub mod rarely;
 pub mod rpc;
 pub mod shm;
-
-/// Target of the log lines about waits: what is tried again, how often, and in the field `wait_ms` how long
-/// the next wait is at most. A program that talks to people shows them.
-pub const WAITS: &str = "zerohop::waits";
+pub mod waits;

@@ -1,6 +1,6 @@
 //! Completions for bash, zsh and fish.
 
-use super::{Entry, Shell};
+use super::entry::{Entry, Shell};
 
 /// The script for a shell to read.
 pub fn script(shell: Shell, verbs: &[Entry]) -> String {

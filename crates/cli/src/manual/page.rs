@@ -2,7 +2,7 @@
 
 use roff::{Roff, bold, roman};
 
-use super::Entry;
+use super::entry::Entry;
 
 /// `zerohop(1)`: all verbs.
 pub fn overview(verbs: &[Entry]) -> String {

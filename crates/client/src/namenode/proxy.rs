@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use zerohop_conf::{Conf, keys};
 use zerohop_proto::Checked;
-use zerohop_transport::WAITS;
 use zerohop_transport::login::User;
 use zerohop_transport::rpc::{ClientIdentity, ClientOptions, RpcClient, RpcError};
+use zerohop_transport::waits::WAITS;
 
 const PROTOCOL: &str = "org.apache.hadoop.hdfs.protocol.ClientProtocol";
 const VERSION: u64 = 1;

@@ -9,7 +9,7 @@ use super::suspects::Suspects;
 use crate::error::{Error, Kind, Result};
 use crate::types::{DatanodeInfo, LocatedBlock, Replica};
 use std::time::Duration;
-use zerohop_transport::WAITS;
+use zerohop_transport::waits::WAITS;
 
 /// A forward seek up to this many bytes reads on instead of opening the block again.
 const SKIP_MAX: u64 = 128 << 10;

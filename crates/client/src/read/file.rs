@@ -9,7 +9,7 @@ use crate::error::{Error, Kind, Result};
 use crate::types::{LocatedBlock, LocatedBlocks, OpenOptions, Verify};
 use parking_lot::RwLock;
 use std::sync::Arc;
-use zerohop_transport::WAITS;
+use zerohop_transport::waits::WAITS;
 
 /// Blocks whose locations are asked at once, where no prefetch size is configured.
 const PREFETCH_BLOCKS: u64 = 10;

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::types::{DatanodeInfo, LocatedBlock};
 use std::time::{Duration, Instant};
 use zerohop_proto::hdfs::op_write_block_proto::BlockConstructionStage;
-use zerohop_transport::WAITS;
+use zerohop_transport::waits::WAITS;
 use zerohop_wire::JavaException;
 
 impl Stream {

@@ -13,7 +13,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use zerohop_proto::hdfs::AddBlockFlagProto;
-use zerohop_transport::WAITS;
+use zerohop_transport::waits::WAITS;
 use zerohop_wire::JavaException;
 use zerohop_wire::checksum_type::DataChecksum;
 

@@ -2,10 +2,10 @@
 
 use super::connection::Connection;
 use super::options::ClientOptions;
-use crate::WAITS;
 use crate::login::User;
 use crate::rpc::error::RpcError;
 use crate::rpc::ids::ClientIdentity;
+use crate::waits::WAITS;
 use parking_lot::Mutex;
 use std::io;
 use std::sync::Arc;
