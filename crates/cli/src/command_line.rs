@@ -9,7 +9,7 @@ use crate::manual::{self, Entry};
 use crate::settings::Settings;
 use crate::{
     bench, cacheadmin, checknative, daemon, debug, demo, dfsadmin, doctor, ec, fs, fsck, getconf,
-    groups, oev, storagepolicies, up, version, wording,
+    groups, oev, oiv, storagepolicies, up, version, wording,
 };
 
 /// HDFS in one binary: server, client and tools.
@@ -70,6 +70,8 @@ enum Verb {
     Ec(Words),
     /// Check a replica's files, make a meta file, end a lease
     Debug(Words),
+    /// Show an image as XML, a line for each file, or counts of file sizes, with nothing running
+    Oiv(Words),
     /// Show an edit log as XML or counts, with nothing running
     Oev(Words),
     /// Copy trees between file systems by threads of this machine
@@ -155,6 +157,7 @@ fn own(args: Vec<String>) -> i32 {
         Verb::Storagepolicies(words) => storagepolicies::run(settings, words.words),
         Verb::Ec(words) => ec::run(settings, words.words),
         Verb::Debug(words) => debug::run(settings, words.words),
+        Verb::Oiv(words) => oiv::run(settings, words.words),
         Verb::Oev(words) => oev::run(settings, words.words),
         Verb::Distcp(words) => distcp_verb(settings, words.words),
         Verb::Namenode(words) => daemon::namenode(settings, words.words),
@@ -179,6 +182,7 @@ const OWN: &[(&str, Run)] = &[
     ("ec", ec::run),
     ("debug", debug::run),
     ("oev", oev::run),
+    ("oiv", oiv::run),
     ("distcp", distcp_verb),
     ("doctor", doctor::run),
     ("namenode", daemon::namenode),
@@ -200,6 +204,7 @@ const HDFS: &[(&str, Run)] = &[
     ("ec", ec::run),
     ("debug", debug::run),
     ("oev", oev::run),
+    ("oiv", oiv::run),
     ("namenode", daemon::namenode),
     ("datanode", daemon::datanode),
     ("version", version::run),
@@ -299,6 +304,7 @@ fn entries() -> Vec<Entry> {
             "fsck" => of_usage(fsck::USAGE),
             "getconf" => of_usage(getconf::USAGE),
             "groups" => of_usage(groups::USAGE),
+            "oiv" => of_usage(oiv::USAGE),
             "oev" => of_usage(oev::USAGE),
             "distcp" => of_usage(fs::distcp::USAGE),
             "doctor" => of_usage(doctor::USAGE),

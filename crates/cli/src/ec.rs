@@ -72,36 +72,56 @@ const BUILT_IN: [(u32, &str, &str, u32, u32); 5] = [
     (5, "RS-10-4-1024k", "rs", 10, 4),
 ];
 
-fn name(policy: &ErasureCodingPolicyProto) -> String {
-    let built_in = BUILT_IN.iter().find(|(id, ..)| *id == policy.id);
-    match (&policy.name, built_in) {
-        (Some(name), _) => name.clone(),
-        (None, Some((_, name, ..))) => (*name).to_owned(),
-        (None, None) => format!("policy {}", policy.id),
+/// What is known of a policy, whether it travelled whole or by its id.
+pub struct Shown {
+    pub name: String,
+    pub codec: String,
+    pub data_units: u32,
+    pub parity_units: u32,
+    pub options: Vec<(String, String)>,
+    pub cell_size: u32,
+    pub state: &'static str,
+}
+
+impl Shown {
+    pub fn of(policy: &ErasureCodingPolicyProto) -> Shown {
+        let built_in = BUILT_IN.iter().find(|(id, ..)| *id == policy.id);
+        let (codec, data_units, parity_units) = match (&policy.schema, built_in) {
+            (Some(schema), _) => {
+                (schema.codec_name.clone(), schema.data_units, schema.parity_units)
+            }
+            (None, Some((_, _, codec, data, parity))) => ((*codec).to_owned(), *data, *parity),
+            (None, None) => (String::new(), 0, 0),
+        };
+        let options = policy.schema.iter().flat_map(|schema| &schema.options);
+        Shown {
+            name: match (&policy.name, built_in) {
+                (Some(name), _) => name.clone(),
+                (None, Some((_, name, ..))) => (*name).to_owned(),
+                (None, None) => format!("policy {}", policy.id),
+            },
+            codec,
+            data_units,
+            parity_units,
+            options: options.map(|option| (option.key.clone(), option.value.clone())).collect(),
+            cell_size: policy.cell_size.unwrap_or(1 << 20),
+            state: match policy.state() {
+                ErasureCodingPolicyState::Disabled => "DISABLED",
+                ErasureCodingPolicyState::Enabled => "ENABLED",
+                ErasureCodingPolicyState::Removed => "REMOVED",
+            },
+        }
     }
 }
 
 /// As `ErasureCodingPolicyInfo.toString`.
 fn shown(policy: &ErasureCodingPolicyProto) -> String {
-    let built_in = BUILT_IN.iter().find(|(id, ..)| *id == policy.id);
-    let (codec, data, parity) = match (&policy.schema, built_in) {
-        (Some(schema), _) => (schema.codec_name.clone(), schema.data_units, schema.parity_units),
-        (None, Some((_, _, codec, data, parity))) => ((*codec).to_owned(), *data, *parity),
-        (None, None) => (String::new(), 0, 0),
-    };
-    let options = policy.schema.iter().flat_map(|schema| &schema.options);
-    let options: String =
-        options.map(|option| format!(", {}={}", option.key, option.value)).collect();
-    let cell = policy.cell_size.unwrap_or(1 << 20);
-    let state = match policy.state() {
-        ErasureCodingPolicyState::Disabled => "DISABLED",
-        ErasureCodingPolicyState::Enabled => "ENABLED",
-        ErasureCodingPolicyState::Removed => "REMOVED",
-    };
+    let Shown { name, codec, data_units, parity_units, options, cell_size, state } =
+        Shown::of(policy);
+    let options: String = options.iter().map(|(key, value)| format!(", {key}={value}")).collect();
     format!(
-        "ErasureCodingPolicy=[Name={}, Schema=[ECSchema=[Codec={codec}, numDataUnits={data}, \
-         numParityUnits={parity}{options}]], CellSize={cell}, Id={}], State={state}",
-        name(policy),
+        "ErasureCodingPolicy=[Name={name}, Schema=[ECSchema=[Codec={codec}, numDataUnits={data_units}, \
+         numParityUnits={parity_units}{options}]], CellSize={cell_size}, Id={}], State={state}",
         policy.id
     )
 }
@@ -132,7 +152,7 @@ fn get_policy(conf: &Conf, mut words: Words) -> Answer {
     let answer: GetErasureCodingPolicyResponseProto =
         ask(&conf, "getErasureCodingPolicy", &request)?;
     match &answer.ec_policy {
-        Some(policy) => sayln!("{}", name(policy)),
+        Some(policy) => sayln!("{}", Shown::of(policy).name),
         None => sayln!("The erasure coding policy of {text} is unspecified"),
     }
     Ok(())

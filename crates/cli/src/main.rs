@@ -30,6 +30,7 @@ mod manual;
 mod namenode_call;
 mod namenodes;
 mod oev;
+mod oiv;
 mod running;
 mod salvage;
 mod settings;

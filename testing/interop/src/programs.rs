@@ -94,8 +94,13 @@ pub fn edits_as_xml(conf: &Path, segment: &Path, to: &Path) -> Outcome<String> {
 
 /// An fsimage, as Apache's offline viewer prints it.
 pub fn image_as_xml(conf: &Path, image: &Path, to: &Path) -> Outcome<String> {
+    image_by("XML", conf, image, to)
+}
+
+/// An image as one of the processors of Apache's viewer writes it.
+pub fn image_by(processor: &str, conf: &Path, image: &Path, to: &Path) -> Outcome<String> {
     let (from, to_name) = (image.display().to_string(), to.display().to_string());
     let class = "org.apache.hadoop.hdfs.tools.offlineImageViewer.OfflineImageViewerPB";
-    java::run(class, &["-i", &from, "-o", &to_name, "-p", "XML"], conf, LIMIT)?.ok("oiv")?;
+    java::run(class, &["-i", &from, "-o", &to_name, "-p", processor], conf, LIMIT)?.ok("oiv")?;
     std::fs::read_to_string(to).map_err(|e| format!("{}: {e}", to.display()))
 }

@@ -1,10 +1,11 @@
 //! Apache's offline viewers as referees of what our NameNode leaves on disk.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use super::row::Row;
-use crate::{Kind, Outcome, programs};
+use crate::{Kind, Outcome, programs, tools};
 
 /// What the viewers found in a NameNode's folder.
 pub struct Seen {
@@ -41,9 +42,36 @@ fn read(row: &Row) -> Outcome<Seen> {
     }
     let image = files(row, "fsimage_")?.pop().ok_or("no image")?;
     let text = programs::image_as_xml(&conf, &image, &xml)?;
+    ours_writes_the_same("XML", &image, &text)?;
+    for processor in ["FileDistribution", "Delimited"] {
+        let theirs = programs::image_by(processor, &conf, &image, &xml)?;
+        ours_writes_the_same(processor, &image, &theirs)?;
+    }
     seen.inodes = values(&text, "inode").into_iter().map(stable).collect();
     seen.inodes.sort();
     Ok(seen)
+}
+
+/// Compares our viewer's text of an image with Apache's; each says its own version.
+fn ours_writes_the_same(processor: &str, image: &Path, theirs: &str) -> Outcome<()> {
+    let mut command = Command::new(tools::zerohop()?);
+    let output = command.arg("oiv").arg("-i").arg(image).args(["-p", processor]).output();
+    let output = output.map_err(|e| format!("oiv: {e}"))?;
+    let ours = String::from_utf8_lossy(&output.stdout);
+    let versionless = |text: &str| match text.split_once("<version>") {
+        Some((before, rest)) => {
+            format!("{before}{}", rest.split_once("</version>").map_or(rest, |(_, rest)| rest))
+        }
+        None => text.to_owned(),
+    };
+    let (ours, theirs) = (versionless(&ours), versionless(theirs));
+    let mut lines = ours.lines().zip(theirs.lines());
+    let differs = lines.find(|(ours, theirs)| ours != theirs);
+    if differs.is_none() && ours == theirs {
+        return Ok(());
+    }
+    let error = String::from_utf8_lossy(&output.stderr);
+    Err(format!("oiv -p {processor} of {}: {differs:?} {error}", image.display()))
 }
 
 fn files(row: &Row, prefix: &str) -> Outcome<Vec<PathBuf>> {

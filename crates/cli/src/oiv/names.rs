@@ -1,0 +1,70 @@
+//! Names of users, groups and attributes, which an image has once each.
+
+use std::collections::HashMap;
+
+use zerohop_journal::error::JournalError;
+use zerohop_journal::image::{ImageReader, SectionName};
+use zerohop_proto::hdfs::fsimage::{StringTableSection, string_table_section};
+
+/// Which of the tables in the table (`SerialNumberManager`).
+#[derive(Clone, Copy)]
+pub enum Kind {
+    User = 1,
+    Group = 2,
+    XAttr = 3,
+}
+
+/// The string table of an image.
+#[derive(Default)]
+pub struct Names {
+    mask_bits: u32,
+    names: HashMap<u32, String>,
+}
+
+impl Names {
+    /// Reads the table; an image without one has no names.
+    pub fn read(image: &ImageReader) -> Result<Names, JournalError> {
+        let Some(mut section) = image.section(SectionName::StringTable)? else {
+            return Ok(Names::default());
+        };
+        let head: StringTableSection = section.expect()?;
+        let mut table = Names { mask_bits: head.mask_bits(), names: HashMap::new() };
+        for _ in 0..head.num_entry() {
+            let entry: string_table_section::Entry = section.expect()?;
+            table.names.insert(entry.id(), entry.str().to_owned());
+        }
+        Ok(table)
+    }
+
+    /// The name of a number; images from before layout -65 have one number space for all kinds.
+    pub fn get(&self, kind: Kind, id: u32) -> Option<&str> {
+        let mask = match self.mask_bits {
+            0 => 0,
+            bits => (kind as u32).checked_shl(32_u32.checked_sub(bits)?)?,
+        };
+        self.names.get(&(id | mask)).map(String::as_str)
+    }
+
+    /// User, group and mode of the bits that an inode has.
+    pub fn owner(&self, bits: u64) -> (&str, &str, u32) {
+        let user = self.get(Kind::User, (bits >> 40) as u32).unwrap_or_default();
+        let group = self.get(Kind::Group, (bits >> 16 & 0xff_ffff) as u32).unwrap_or_default();
+        (user, group, u32::from(bits as u16))
+    }
+
+    /// An entry of an access-control list, as `AclEntry.toString`.
+    pub fn acl_entry(&self, bits: u32) -> String {
+        let (id, scope) = (bits >> 6 & 0xff_ffff, bits >> 5 & 1);
+        let of = |kind| Some(id).filter(|id| *id != 0).and_then(|id| self.get(kind, id));
+        let (word, name) = match bits >> 3 & 3 {
+            0 => ("user", of(Kind::User)),
+            1 => ("group", of(Kind::Group)),
+            2 => ("mask", None),
+            _ => ("other", None),
+        };
+        let letters = [(4, 'r'), (2, 'w'), (1, 'x')];
+        let perm = letters.map(|(bit, letter)| if bits & bit != 0 { letter } else { '-' });
+        let default = if scope == 1 { "default:" } else { "" };
+        format!("{default}{word}:{}:{}", name.unwrap_or_default(), perm.iter().collect::<String>())
+    }
+}
