@@ -1,6 +1,5 @@
 //! `-checksum`
 
-use super::encoding::hex;
 use super::options::Options;
 use super::shell::Shell;
 use crate::failure::Outcome;
@@ -10,7 +9,7 @@ pub fn run(shell: &mut Shell, args: Vec<String>) -> Outcome {
     shell.each_found(&given.rest, |shell, item| {
         let status = item.found_file()?;
         let sum = match item.store.checksum(&item.path)? {
-            Some(sum) => format!("{}\t{}", sum.algorithm, hex(&sum.bytes)),
+            Some(sum) => format!("{}\t{}", sum.algorithm, hex::encode(&sum.bytes)),
             None => "NONE".to_owned(),
         };
         match given.has("v") {

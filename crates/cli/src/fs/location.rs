@@ -105,21 +105,8 @@ pub fn relative(home: &str, path: &str) -> String {
 
 /// A text with `%20` and the like, decoded; `None` where it has no such thing.
 pub fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let (byte, after) = match (first, after) {
-            (b'%', [high, low, after @ ..]) => {
-                let digit = |byte: &u8| char::from(*byte).to_digit(16);
-                let value = digit(high).zip(digit(low)).map(|(high, low)| 16 * high + low);
-                (u8::try_from(value?).ok()?, after)
-            }
-            _ => (*first, after),
-        };
-        bytes.push(byte);
-        rest = after;
-    }
-    String::from_utf8(bytes).ok().filter(|decoded| decoded != text)
+    let decoded = percent_encoding::percent_decode_str(text).decode_utf8().ok()?;
+    Some(decoded.into_owned()).filter(|decoded| decoded != text)
 }
 
 #[cfg(test)]

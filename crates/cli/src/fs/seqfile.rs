@@ -11,7 +11,6 @@
 use std::io::{self, Cursor, Read};
 
 use super::codec::Codec;
-use super::encoding::hex;
 use crate::failure::{Failure, Outcome};
 
 const SYNC: usize = 16;
@@ -160,7 +159,8 @@ impl Kind {
             Kind::Double => java_number(f64::from_bits(number(input)? as u64), false),
             Kind::Bytes => {
                 let length = int_or_damaged(input)?.into();
-                let pairs: Vec<String> = bytes(input, length)?.iter().map(|b| hex(&[*b])).collect();
+                let pairs: Vec<String> =
+                    bytes(input, length)?.iter().map(|b| hex::encode([*b])).collect();
                 pairs.join(" ")
             }
             Kind::Null => "(null)".to_owned(),

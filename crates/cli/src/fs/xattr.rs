@@ -1,6 +1,6 @@
 //! `-getfattr` and `-setfattr`
 
-use super::encoding::{base64, from_base64, from_hex, hex};
+use super::encoding::{base64, from_base64};
 use super::options::{pop_flag, pop_valued};
 use super::shell::Shell;
 use crate::failure::{Failure, Outcome};
@@ -16,7 +16,7 @@ enum Encoding {
 fn encode(value: &[u8], encoding: Encoding) -> String {
     match encoding {
         Encoding::Text => format!("\"{}\"", String::from_utf8_lossy(value)),
-        Encoding::Hex => format!("0x{}", hex(value)),
+        Encoding::Hex => format!("0x{}", hex::encode(value)),
         Encoding::Base64 => format!("0s{}", base64(value)),
     }
 }
@@ -26,8 +26,8 @@ fn decode(text: &str) -> Outcome<Vec<u8>> {
         return Ok(text.as_bytes()[1..text.len() - 1].to_vec());
     }
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        return from_hex(digits)
-            .ok_or_else(|| Failure::io(format!("not a hexadecimal value: {text}")));
+        return hex::decode(digits)
+            .map_err(|_| Failure::io(format!("not a hexadecimal value: {text}")));
     }
     match text.strip_prefix("0s").or_else(|| text.strip_prefix("0S")) {
         Some(letters) => Ok(from_base64(letters)),

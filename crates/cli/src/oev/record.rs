@@ -1,6 +1,5 @@
 //! One record of an edit log as XML; the elements are those of `FSEditLogOp.toXml`.
 
-use std::fmt::Write as _;
 use std::io::{Result, Write};
 
 use zerohop_journal::op::{EditOp, Record};
@@ -254,17 +253,10 @@ fn rename_option(option: u8) -> &'static str {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 /// The client's id as a UUID; empty where the log has none.
 fn rpc_ids<W: Write>(xml: &mut Xml<W>, ids: &RpcIds) -> Result<()> {
     let client = ids.client_id.map_or(String::new(), |id| {
-        let text = hex(&id);
+        let text = hex::encode(id);
         let part = |range: std::ops::Range<usize>| text.get(range).unwrap_or_default();
         [part(0..8), part(8..12), part(12..16), part(16..20), part(20..32)].join("-")
     });
@@ -328,7 +320,7 @@ fn xattrs<W: Write>(xml: &mut Xml<W>, xattrs: &[XAttr]) -> Result<()> {
             };
             xml.value("NAMESPACE", namespace)?;
             xml.value("NAME", &xattr.name)?;
-            xml.some("VALUE", xattr.value.as_ref().map(|value| format!("0x{}", hex(value))))
+            xml.some("VALUE", xattr.value.as_ref().map(|value| format!("0x{}", hex::encode(value))))
         })
     })
 }
@@ -350,7 +342,7 @@ fn key<W: Write>(xml: &mut Xml<W>, key: &DelegationKey) -> Result<()> {
     xml.group("DELEGATION_KEY", |xml| {
         xml.value("KEY_ID", key.id)?;
         xml.value("EXPIRY_DATE", key.expiry_ms)?;
-        xml.some("KEY", key.key.as_ref().map(|bytes| hex(bytes)))
+        xml.some("KEY", key.key.as_ref().map(hex::encode))
     })
 }
 

@@ -253,8 +253,7 @@ impl Dump<'_> {
             match std::str::from_utf8(value) {
                 Ok(text) => self.value("val", text)?,
                 Err(_) => {
-                    let hex: String = value.iter().map(|byte| format!("{byte:02x}")).collect();
-                    self.value("valHex", hex)?;
+                    self.value("valHex", hex::encode(value))?;
                 }
             }
             self.raw("</xattr>")?;
