@@ -18,9 +18,14 @@ echo "faults: seed $seed, $minutes minutes"
 
 echo "== build"
 testing/ensure-tools.sh || exit 1
+# program ARGUMENTS...: builds a test program and names it.
+program() {
+  cargo test --profile fast "$@" --no-run 2>"$logs/build.log" || { cat "$logs/build.log" >&2; return 1; }
+  sed -n 's/^ *Executable .*(\(.*\))$/\1/p' "$logs/build.log"
+}
 cargo build -q --profile fast -p zerohop-cli -p zerohop-simulation || exit 1
-cargo test -q --profile fast -p zerohop-interop --test campaign --no-run || exit 1
-cargo test -q --profile fast -p zerohop-namespace --lib --no-run || exit 1
+campaign=$(program -p zerohop-interop --test campaign) || exit 1
+namespace=$(program -p zerohop-namespace --lib) || exit 1
 
 echo "== crash histories"
 half=$(awk "BEGIN { print $minutes * 0.45 }")
@@ -28,7 +33,7 @@ half=$(awk "BEGIN { print $minutes * 0.45 }")
 
 echo "== simulated schedules of the block manager"
 courses=$(awk "BEGIN { n = int($minutes * 200); print (n < 200 ? 200 : n) }")
-ZEROHOP_COURSES="$seed..$((seed + courses))" cargo test -q --profile fast -p zerohop-namespace --lib \
+ZEROHOP_COURSES="$seed..$((seed + courses))" "$namespace" \
   every_block_keeps_and_gets_its_replicas_whatever_fails >"$logs/courses.log" 2>&1
 if [ $? != 0 ]; then
   tail -n 60 "$logs/courses.log"
@@ -49,8 +54,7 @@ fi
 run() {
   local log="$logs/schedules-$2.log"
   ZEROHOP_CAMPAIGN_SEED=$2 ZEROHOP_CAMPAIGN_SCHEDULES=$3 ZEROHOP_CAMPAIGN_SECONDS=$4 \
-    ${wrap[@]+"${wrap[@]}"} cargo test -q --profile fast -p zerohop-interop --test campaign -- \
-    --nocapture "$1" >"$log" 2>&1 </dev/null
+    ${wrap[@]+"${wrap[@]}"} "$campaign" --nocapture "$1" >"$log" 2>&1 </dev/null
   local code=$?
   if [ $code != 0 ]; then
     tail -n 80 "$log"

@@ -294,8 +294,11 @@ impl BlockManager {
             self.list_unknown(storage, newer);
         }
         let bad = self.corrupt.entry(slot).or_default();
-        if !bad.iter().any(|bad| bad.node == node) {
-            bad.push(BadReplica { node, reason, reported });
+        match bad.iter_mut().find(|bad| bad.node == node) {
+            // A recovery that was given up has given a stale replica another stamp since.
+            Some(known) if known.is_older_than(reported) => known.reported = reported,
+            Some(_) => {}
+            None => bad.push(BadReplica { node, reason, reported }),
         }
         if self.map.add_storage(slot, storage) {
             self.nodes.note_replica(storage, slot);

@@ -317,6 +317,14 @@ pub(super) struct BadReplica {
     pub(super) reported: Option<Block>,
 }
 
+impl BadReplica {
+    /// Whether a report tells of a later stamp.
+    pub(super) fn is_older_than(&self, reported: Option<Block>) -> bool {
+        let stamps = self.reported.zip(reported).map(|(known, new)| (known.stamp, new.stamp));
+        stamps.is_some_and(|(known, new)| known < new)
+    }
+}
+
 /// How many replicas of a block are in which condition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]

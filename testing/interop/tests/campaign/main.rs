@@ -232,7 +232,7 @@ fn schedule(
 /// All faults with our DataNodes; Apache's are killed.
 fn campaign(datanodes: Kind) {
     let first = setting("ZEROHOP_CAMPAIGN_SEED", 1);
-    let time = Duration::from_secs(setting("ZEROHOP_CAMPAIGN_SECONDS", 20));
+    let time = Duration::from_secs(setting("ZEROHOP_CAMPAIGN_SECONDS", 12));
     let count = setting("ZEROHOP_CAMPAIGN_SCHEDULES", 1);
     let name = format!("campaign-{datanodes:?}-{first}").to_lowercase();
     let is_hurt = datanodes == Kind::Ours;

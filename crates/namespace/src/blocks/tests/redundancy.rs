@@ -108,6 +108,28 @@ fn a_stale_replica_is_deleted_under_its_own_stamp() {
     assert_eq!(doomed(&cluster.beat(1)), [new]);
 }
 
+/// A recovery that had been given up gave it that stamp meanwhile. The order named the first one: the replica
+/// stayed, and kept its DataNode from taking a copy.
+#[test]
+fn a_stale_replica_is_deleted_under_the_last_stamp_reported() {
+    let stale = block(1, 100);
+    let later = Block { stamp: GenerationStamp(1003), ..stale };
+    let new = Block { stamp: GenerationStamp(1005), ..stale };
+    let mut cluster = Cluster::new(&["/a"; 4]);
+    cluster.blocks.put_complete(new, FILE, 3);
+    for reported in [stale, later, stale] {
+        cluster.received(0, reported);
+    }
+    for index in [1, 2, 3] {
+        cluster.received(index, new);
+    }
+    let commands = cluster.beat(0);
+    assert!(
+        matches!(&commands[..], [Command::Invalidate(doomed)] if doomed[..] == [later]),
+        "{commands:?}"
+    );
+}
+
 #[test]
 fn with_only_corrupt_replicas_a_client_is_told_so() {
     let mut cluster = Cluster::new(&["/a"; 1]);
