@@ -113,8 +113,10 @@ impl BlockManager {
         let construction = self.constructions.entry(slot).or_default();
         let node = self.nodes.node_of(replica.storage);
         let is_in = |other: &Expected| self.nodes.node_of(other.storage) == node;
-        if !construction.replicas.iter().any(is_in) {
-            construction.replicas.push(Expected { left_out: true, ..replica });
+        match construction.replicas.iter_mut().find(|other| is_in(other)) {
+            // A recovery that was given up has given a stale replica another stamp since.
+            Some(known) => known.stamp = known.stamp.max(replica.stamp),
+            None => construction.replicas.push(Expected { left_out: true, ..replica }),
         }
     }
 
