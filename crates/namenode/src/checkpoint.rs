@@ -161,7 +161,7 @@ impl Core {
         let mut namespace = Namespace::new(self.settings.namespace_params.clone(), blocks);
         let mut loader = CheckpointLoader { namespace: &mut namespace, now: self.clock.now() };
         self.storage.load_until(ended.0, &mut loader).map_err(io_exception)?;
-        while namespace.reap(REAP_MAX) {}
+        while namespace.free_deleted(REAP_MAX) {}
         self.save(ended, &namespace).map_err(io_exception)?;
         Ok(ended)
     }

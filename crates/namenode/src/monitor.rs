@@ -76,7 +76,7 @@ fn check_leases(core: &Core) {
 
 /// Frees what was deleted, a piece at a time so that others get the lock in between.
 async fn reap(core: &Core) {
-    while core.write(|namespace| namespace.reap(REAP_MAX)).0 {
+    while core.write(|namespace| namespace.free_deleted(REAP_MAX)).0 {
         tokio::task::yield_now().await;
     }
 }

@@ -129,7 +129,7 @@ fn main() {
     namespace.delete(&ctx, "/data", true).expect("delete");
     println!("delete all   {:8.2} ms at once", start.elapsed().as_secs_f64() * 1e3);
     let start = Instant::now();
-    while namespace.reap(10_000) {}
+    while namespace.free_deleted(10_000) {}
     println!("freed        {:8.2} ms later, in slices", start.elapsed().as_secs_f64() * 1e3);
     assert_eq!(namespace.path_of(InodeId::ROOT).as_deref(), Some("/"));
 }

@@ -1,9 +1,10 @@
 //! Who may do what (`FSPermissionChecker`): owner, group, others, ACL, sticky bit, on every component of a path.
 
+use crate::acl::symbolic;
 use crate::fail::{denied, fail};
-use crate::resolve::Located;
 use crate::tree::{Inode, Slot};
 use crate::views::{AclScope, AclType};
+use crate::walk::Located;
 use crate::{Namespace, OpContext, Result};
 use zerohop_wire::JavaException;
 
@@ -36,18 +37,6 @@ fn action_name(action: Action) -> &'static str {
         [usize::from(action & 7)]
 }
 
-/// `rwxr-x--t`, as `FsPermission.toString` shows a mode.
-pub(crate) fn symbolic(mode: u16) -> String {
-    let mut text: String = (0..9)
-        .map(|bit| if mode >> (8 - bit) & 1 == 1 { ['r', 'w', 'x'][bit % 3] } else { '-' })
-        .collect();
-    if mode & STICKY != 0 {
-        text.pop();
-        text.push(if mode & 1 == 1 { 't' } else { 'T' });
-    }
-    text
-}
-
 impl Namespace {
     pub(crate) fn skips_checks(&self, ctx: &OpContext) -> bool {
         ctx.superuser || !self.params.permissions_enabled
@@ -73,7 +62,7 @@ impl Namespace {
     ) -> Result<()> {
         let above = located.nodes.len().min(located.depth - 1);
         for (at, slot) in located.nodes.iter().take(above).enumerate() {
-            let inode = self.state.tree.get(*slot);
+            let inode = self.state.tree().get(*slot);
             if !inode.is_directory() {
                 return fail(
                     JavaException::ParentNotDirectory,
@@ -84,7 +73,7 @@ impl Namespace {
                 self.check_action(ctx, located, at, EXECUTE)?;
             }
         }
-        match located.last().map(|slot| &self.state.tree.get(slot).body) {
+        match located.last().map(|slot| &self.state.tree().get(slot).body) {
             Some(crate::tree::Body::Symlink(link)) if follow => fail(
                 JavaException::UnresolvedPath,
                 String::from_utf8_lossy(&link.target).into_owned(),
@@ -153,7 +142,7 @@ impl Namespace {
 
     fn check_owned(&self, ctx: &OpContext, located: &Located<'_>) -> Result<()> {
         match located.last() {
-            Some(slot) if !self.owns(ctx, self.state.tree.get(slot)) => denied(format!(
+            Some(slot) if !self.owns(ctx, self.state.tree().get(slot)) => denied(format!(
                 "Permission denied. user={} is not the owner of inode={}",
                 ctx.user, located.path
             )),
@@ -162,7 +151,7 @@ impl Namespace {
     }
 
     pub(crate) fn owns(&self, ctx: &OpContext, inode: &Inode) -> bool {
-        **self.state.tree.user(inode.permission) == *ctx.user
+        **self.state.tree().user(inode.permission) == *ctx.user
     }
 
     fn check_action(
@@ -191,23 +180,23 @@ impl Namespace {
 
     /// `owner:group:drwxr-xr-x`
     fn shown_inode(&self, slot: Slot) -> String {
-        let inode = self.state.tree.get(slot);
+        let inode = self.state.tree().get(slot);
         let (user, group) =
-            (self.state.tree.user(inode.permission), self.state.tree.group(inode.permission));
+            (self.state.tree().user(inode.permission), self.state.tree().group(inode.permission));
         let kind = if inode.is_directory() { 'd' } else { '-' };
         format!("{user}:{group}:{kind}{}", symbolic(inode.permission.mode()))
     }
 
     /// Whether the caller has an action on an inode: the first class that matches decides.
     pub(crate) fn permits(&self, ctx: &OpContext, slot: Slot, action: Action) -> bool {
-        let inode = self.state.tree.get(slot);
+        let inode = self.state.tree().get(slot);
         let mode = inode.permission.mode();
         let class = |shift: u16| (mode >> shift) as u8 & 7;
         let implies = |granted: u8| granted & action == action;
         if self.owns(ctx, inode) {
             return implies(class(6));
         }
-        let group = self.state.tree.group(inode.permission);
+        let group = self.state.tree().group(inode.permission);
         let acl = inode
             .acl()
             .filter(|acl| acl.first().is_some_and(|entry| entry.scope == AclScope::Access));
@@ -239,7 +228,7 @@ impl Namespace {
 
     fn check_sticky(&self, ctx: &OpContext, located: &Located<'_>) -> Result<()> {
         let (Some(parent), Some(child)) = (located.parent(), located.last()) else { return Ok(()) };
-        if self.sticky_forbids(ctx, self.state.tree.get(parent), self.state.tree.get(child)) {
+        if self.sticky_forbids(ctx, self.state.tree().get(parent), self.state.tree().get(child)) {
             return self.deny_sticky(ctx, (&located.path, child), (located.parent_path(), parent));
         }
         Ok(())

@@ -45,6 +45,18 @@ fn defaults(entries: &[AclEntry]) -> &[AclEntry] {
     &entries[access(entries).len()..]
 }
 
+/// `rwxr-x--t`, as `FsPermission.toString` shows a mode.
+pub(crate) fn symbolic(mode: u16) -> String {
+    let mut text: String = (0..9)
+        .map(|bit| if mode >> (8 - bit) & 1 == 1 { ['r', 'w', 'x'][bit % 3] } else { '-' })
+        .collect();
+    if mode & 0o1000 != 0 {
+        text.pop();
+        text.push(if mode & 1 == 1 { 't' } else { 'T' });
+    }
+    text
+}
+
 /// All entries of an inode's ACL.
 pub(crate) fn logical(mode: u16, acl: Option<&Acl>) -> Vec<AclEntry> {
     let Some(acl) = acl else { return minimal(mode) };
@@ -313,7 +325,7 @@ fn shown(entry: &AclEntry) -> String {
         AclType::Mask => "mask",
         AclType::Other => "other",
     };
-    let perm = &crate::access::symbolic(entry.perm.into())[6..];
+    let perm = &symbolic(entry.perm.into())[6..];
     format!("{scope}{kind}:{}:{perm}", entry.name.as_deref().unwrap_or_default())
 }
 

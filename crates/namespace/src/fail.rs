@@ -42,3 +42,8 @@ pub(crate) fn not_absolute(path: &str) -> RemoteException {
         message: format!("Absolute path required, but got '{path}'"),
     }
 }
+
+/// What only a damaged edit log can cause.
+pub(crate) fn inconsistent(message: impl Into<String>) -> RemoteException {
+    JavaException::IllegalState.with(message.into())
+}

@@ -1,8 +1,8 @@
 //! The NameNode's brain: inodes, blocks, leases, quotas, placement as a state machine.
 //!
-//! Nothing here knows a socket, a disk or a clock. Every mutation is a `journal::op::EditOp`: live operations validate,
-//! change the tree and push the op to the outbox ([`Namespace::take_edits`]); replay ([`Namespace::apply`]) makes the
-//! same change from the op. What both do is one function an op, in `ops/`.
+//! Nothing here knows a socket, a disk or a clock. Every mutation is a `journal::op::EditOp` that is committed, by one
+//! function: live operations check, build the op, commit it and put it in the outbox ([`Namespace::take_edits`]); replay
+//! ([`Namespace::apply`]) commits the ops of a log.
 
 mod access;
 mod acl;
@@ -11,19 +11,21 @@ pub mod blocks;
 mod cache;
 mod commit;
 mod context;
+mod deleted;
 mod equal;
 mod fail;
-mod garbage;
 mod id_index;
 mod ids;
 mod image;
 mod lease;
+mod lease_clock;
 mod limits;
 mod next;
 mod ops;
 mod packed;
 mod pages;
 mod params;
+mod policies;
 mod quota;
 mod requests;
 mod resolve;
@@ -34,6 +36,7 @@ mod tree;
 mod unsupported;
 mod usage;
 mod views;
+mod walk;
 
 pub use apply::ApplyError;
 pub use context::{INVALID_CALL_ID, OpContext};
@@ -49,7 +52,9 @@ pub use views::*;
 
 use blocks::{BlockManager, Now};
 use commit::DurableState;
+use deleted::DeletedSubtrees;
 use fail::fail;
+use lease_clock::LeaseClock;
 use zerohop_journal::EditOp;
 use zerohop_journal::types::RpcIds;
 use zerohop_wire::JavaException;
@@ -72,14 +77,15 @@ pub struct Namespace {
     state: DurableState,
     edits: Vec<LoggedEdit>,
     /// Subtrees that were deleted and whose inodes are still to be freed.
-    garbage: garbage::Garbage,
+    deleted: DeletedSubtrees,
+    lease_clock: LeaseClock,
     now: Now,
     /// A live operation has run: replay is over.
     live: bool,
 }
 
 impl Namespace {
-    /// An empty namespace: only the root folder, owned by the superuser.
+    /// An empty namespace: only the root directory, owned by the superuser.
     pub fn new(params: NamespaceParams, blocks: BlockManager) -> Self {
         let state = DurableState::new(&params, blocks);
         Self {
@@ -87,7 +93,8 @@ impl Namespace {
             params,
             state,
             edits: Vec::new(),
-            garbage: garbage::Garbage::default(),
+            deleted: DeletedSubtrees::default(),
+            lease_clock: LeaseClock::default(),
             now: Now::default(),
             live: false,
         }
@@ -100,17 +107,17 @@ impl Namespace {
 
     /// Counters: last inode id, generation stamps, block ids.
     pub fn ids(&self) -> &Ids {
-        &self.state.ids
+        self.state.ids()
     }
 
     /// Which block belongs to which file and which storages hold it.
     pub fn blocks(&self) -> &BlockManager {
-        &self.state.blocks
+        self.state.blocks()
     }
 
     /// The same, for what DataNodes report and operators order.
     pub fn blocks_mut(&mut self) -> &mut BlockManager {
-        &mut self.state.blocks
+        self.state.blocks_mut()
     }
 
     /// Edits made since the last call, in order; to be journaled before the answer leaves.
@@ -125,7 +132,7 @@ impl Namespace {
         self.now = ctx.now;
         if !self.live {
             self.live = true;
-            self.state.leases.renew_all(ctx.now.mono_ms);
+            self.lease_clock.start(ctx.now.mono_ms);
         }
         limits::check_text("The user's name", &ctx.user)?;
         self.check_safe_mode(what)
@@ -143,17 +150,6 @@ impl Namespace {
             ),
             None => Ok(()),
         }
-    }
-
-    /// An edit no call is to be remembered for.
-    fn log(&mut self, op: impl Into<EditOp>) {
-        self.edits.push(LoggedEdit { op: op.into(), rpc: RpcIds::NONE });
-    }
-
-    /// An edit that carries the ids of the call that caused it.
-    fn log_call(&mut self, ctx: &OpContext, op: impl Into<EditOp>) {
-        self.edits
-            .push(LoggedEdit { op: op.into(), rpc: RpcIds::new(&ctx.client_id, ctx.call_id) });
     }
 
     fn wall_ms(&self) -> u64 {

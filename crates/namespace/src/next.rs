@@ -2,7 +2,7 @@
 
 use crate::{Namespace, Result};
 use zerohop_journal::op::{AllocateBlockId, SetGenstampV2};
-use zerohop_wire::{Block, GenerationStamp, InodeId, JavaException};
+use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId, JavaException};
 
 /// Numbers that replicas of lost edits may have used; what is further away is taken for damage.
 const LOST_NUMBERS_MAX: i64 = 1 << 32;
@@ -14,9 +14,9 @@ fn not_below(last: i64, reported: i64) -> i64 {
 }
 
 impl Namespace {
-    pub(crate) fn next_inode_id(&mut self) -> InodeId {
-        self.state.ids.inode.0 = self.state.ids.inode.0.wrapping_add(1);
-        self.state.ids.inode
+    /// The id of the next inode; the edit that adds it uses it up.
+    pub(crate) fn next_inode_id(&self) -> InodeId {
+        InodeId(self.state.ids().inode.0.wrapping_add(1))
     }
 
     /// The next stamp, logged.
@@ -24,15 +24,14 @@ impl Namespace {
     /// # Errors
     /// `IOException` when there is none left: a smaller one would make new replicas look old.
     pub(crate) fn next_stamp(&mut self) -> Result<GenerationStamp> {
-        self.state.ids.stamp = self.stamp_after()?;
-        let stamp = self.state.ids.stamp;
-        self.log(SetGenstampV2 { stamp });
+        let stamp = self.stamp_after()?;
+        self.commit(SetGenstampV2 { stamp })?;
         Ok(stamp)
     }
 
     fn stamp_after(&self) -> Result<GenerationStamp> {
-        let (_, reported) = self.state.blocks.highest_unknown();
-        let last = GenerationStamp(not_below(self.state.ids.stamp.0, reported.0));
+        let (_, reported) = self.state.blocks().highest_unknown();
+        let last = GenerationStamp(not_below(self.state.ids().stamp.0, reported.0));
         last.0.checked_add(1).map(GenerationStamp).ok_or_else(|| {
             JavaException::Io.with(format!(
                 "No generation stamps are left after {last}: nothing can be written before the metadata is mended"
@@ -46,17 +45,12 @@ impl Namespace {
     /// `IOException` when there is no stamp left.
     pub(crate) fn next_block(&mut self) -> Result<Block> {
         self.stamp_after()?;
-        let (reported, _) = self.state.blocks.highest_unknown();
-        self.state.ids.block.0 = not_below(self.state.ids.block.0, reported.0).wrapping_add(1);
-        while self.state.blocks.get(self.state.ids.block).is_some() {
-            self.state.ids.block.0 = self.state.ids.block.0.wrapping_add(1);
+        let (reported, _) = self.state.blocks().highest_unknown();
+        let mut id = BlockId(not_below(self.state.ids().block.0, reported.0).wrapping_add(1));
+        while self.state.blocks().get(id).is_some() {
+            id.0 = id.0.wrapping_add(1);
         }
-        let id = self.state.ids.block;
-        self.log(AllocateBlockId { block_id: id });
+        self.commit(AllocateBlockId { block_id: id })?;
         Ok(Block { id, stamp: self.next_stamp()?, len: 0 })
-    }
-
-    pub(crate) fn raise_stamp(&mut self, stamp: GenerationStamp) {
-        self.state.ids.stamp = self.state.ids.stamp.max(stamp);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::blocks::{StorageType, policy};
 use crate::fail::{Result, fail};
+use zerohop_journal::types::StorageType as EditStorageType;
 use zerohop_wire::JavaException;
 
 /// The value that leaves a quota as it is (`HdfsConstants.QUOTA_DONT_SET`); the root's name quota at the start.
@@ -53,8 +54,58 @@ impl Counts {
         self
     }
 
+    /// Limits with some of them set: [`QUOTA_DONT_SET`] leaves one as it is, [`QUOTA_RESET`] clears it. With a storage type,
+    /// `space` is that type's.
+    pub(crate) fn with(
+        mut self,
+        names: i64,
+        space: i64,
+        kind: Option<StorageType>,
+        is_root: bool,
+    ) -> Self {
+        match kind {
+            Some(kind) if space != QUOTA_DONT_SET => self.types[kind as usize] = space,
+            Some(_) => {}
+            None => {
+                if is_root && names == QUOTA_RESET {
+                    // The root always has one: its largest value is none.
+                    self.names = QUOTA_DONT_SET;
+                } else if names != QUOTA_DONT_SET {
+                    self.names = names;
+                }
+                if space != QUOTA_DONT_SET {
+                    self.space = space;
+                }
+            }
+        }
+        self
+    }
+
     pub(crate) fn grows(&self) -> bool {
         self.names > 0 || self.space > 0 || self.types.iter().any(|part| *part > 0)
+    }
+}
+
+/// The edit log's number of a storage type.
+pub(crate) fn to_edit_type(kind: StorageType) -> EditStorageType {
+    match kind {
+        StorageType::RamDisk => EditStorageType::RamDisk,
+        StorageType::Ssd => EditStorageType::Ssd,
+        StorageType::Disk => EditStorageType::Disk,
+        StorageType::Archive => EditStorageType::Archive,
+        StorageType::Provided => EditStorageType::Provided,
+        StorageType::Nvdimm => EditStorageType::Nvdimm,
+    }
+}
+
+pub(crate) fn from_edit_type(kind: EditStorageType) -> StorageType {
+    match kind {
+        EditStorageType::RamDisk => StorageType::RamDisk,
+        EditStorageType::Ssd => StorageType::Ssd,
+        EditStorageType::Disk => StorageType::Disk,
+        EditStorageType::Archive => StorageType::Archive,
+        EditStorageType::Provided => StorageType::Provided,
+        EditStorageType::Nvdimm => StorageType::Nvdimm,
     }
 }
 

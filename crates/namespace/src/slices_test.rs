@@ -51,9 +51,9 @@ fn large() -> Namespace {
 
 /// How many inodes something looks at.
 fn looks<T>(namespace: &mut Namespace, work: impl FnOnce(&mut Namespace) -> T) -> (T, usize) {
-    let before = namespace.state.tree.looks.load(Ordering::Relaxed);
+    let before = namespace.state.tree().looks.load(Ordering::Relaxed);
     let result = work(namespace);
-    (result, namespace.state.tree.looks.load(Ordering::Relaxed) - before)
+    (result, namespace.state.tree().looks.load(Ordering::Relaxed) - before)
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn a_deletion_frees_a_slice_under_the_lock_whatever_quotas_are_above() {
     let (done, steps) = looks(&mut namespace, |it| it.rename(&root, "/q", "/r").unwrap());
     assert!(done && steps < LOOKS_MAX, "rename: {steps}");
     let mut slices = 0;
-    while namespace.reap(1000) {
+    while namespace.free_deleted(1000) {
         slices += 1;
     }
     assert!((4..=12).contains(&slices), "{slices}");
@@ -148,5 +148,5 @@ fn a_walk_goes_on_whatever_changes_between_its_slices() {
     namespace.delete(&root, "/big", true).unwrap();
     assert!(!namespace.walk_on(&root, &mut walk, 1).unwrap());
     assert!(namespace.quota_usage_of(&walk).is_err());
-    assert!(namespace.state.tree.find(InodeId::ROOT).is_some());
+    assert!(namespace.state.tree().find(InodeId::ROOT).is_some());
 }

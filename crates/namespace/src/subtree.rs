@@ -75,7 +75,7 @@ impl Namespace {
             return not_found(format!("{absent}: {}", located.path));
         };
         let check = Check { ignore_sticky_below: ignore_sticky, ..Check::default() };
-        let mut walk = SubtreeWalk::checking(self.state.tree.get(top).id, READ_EXECUTE, &check);
+        let mut walk = SubtreeWalk::checking(self.state.tree().get(top).id, READ_EXECUTE, &check);
         walk.path = located.path.into_owned();
         if self.skips_checks(ctx) {
             walk.open.clear();
@@ -110,13 +110,13 @@ impl Namespace {
         action: Action,
         check: &Check,
     ) -> Result<()> {
-        let mut walk = SubtreeWalk::checking(self.state.tree.get(top).id, action, check);
+        let mut walk = SubtreeWalk::checking(self.state.tree().get(top).id, action, check);
         self.walk_on(ctx, &mut walk, usize::MAX).map(drop)
     }
 
     /// The inode that a walk began at.
     pub(crate) fn top_of(&self, walk: &SubtreeWalk) -> Result<Slot> {
-        match self.state.tree.find(walk.top) {
+        match self.state.tree().find(walk.top) {
             Some(slot) => Ok(slot),
             None => not_found(format!("File does not exist: {}", walk.path)),
         }
@@ -124,20 +124,23 @@ impl Namespace {
 
     /// A directory of a walk, if it is still below its top.
     fn still_below(&self, walk: &SubtreeWalk, id: InodeId) -> Option<Slot> {
-        let slot = self.state.tree.find(id)?;
-        let is_below =
-            self.state.tree.ancestors(slot).any(|above| self.state.tree.get(above).id == walk.top);
+        let slot = self.state.tree().find(id)?;
+        let is_below = self
+            .state
+            .tree()
+            .ancestors(slot)
+            .any(|above| self.state.tree().get(above).id == walk.top);
         is_below.then_some(slot)
     }
 
     fn check_directory(&self, ctx: &OpContext, walk: &mut SubtreeWalk, id: InodeId) -> Result<()> {
         let Some(slot) = self.still_below(walk, id) else { return Ok(()) };
-        let Some(directory) = self.state.tree.get(slot).as_directory() else { return Ok(()) };
+        let Some(directory) = self.state.tree().get(slot).as_directory() else { return Ok(()) };
         if directory.children.is_empty() && walk.ignore_empty {
             return Ok(());
         }
         if !self.permits(ctx, slot, walk.action) {
-            return denied(self.denial(ctx, slot, &self.state.tree.path(slot), walk.action));
+            return denied(self.denial(ctx, slot, &self.state.tree().path(slot), walk.action));
         }
         // Most directories hold only files: of these nothing is asked.
         if directory.below.directories > 0 || self.asks_of_children(ctx, walk, slot) {
@@ -148,7 +151,7 @@ impl Namespace {
 
     /// Whether the owners of a directory's children matter.
     fn asks_of_children(&self, ctx: &OpContext, walk: &SubtreeWalk, slot: Slot) -> bool {
-        let inode = self.state.tree.get(slot);
+        let inode = self.state.tree().get(slot);
         !walk.ignore_sticky && inode.permission.mode() & STICKY != 0 && !self.owns(ctx, inode)
     }
 
@@ -161,16 +164,16 @@ impl Namespace {
         left: &mut usize,
     ) -> Result<()> {
         let Some(slot) = self.still_below(walk, id) else { return Ok(()) };
-        let inode = self.state.tree.get(slot);
+        let inode = self.state.tree().get(slot);
         let Some(directory) = inode.as_directory() else { return Ok(()) };
         let is_asked = self.asks_of_children(ctx, walk, slot);
-        let (children, mut count) = self.state.tree.children_after(directory, after.as_bytes());
+        let (children, mut count) = self.state.tree().children_after(directory, after.as_bytes());
         let place = walk.open.len();
         let mut last = None;
         for child in children.take(*left) {
-            let node = self.state.tree.get(child);
+            let node = self.state.tree().get(child);
             if is_asked && self.sticky_forbids(ctx, inode, node) {
-                let (path, above) = (self.state.tree.path(child), self.state.tree.path(slot));
+                let (path, above) = (self.state.tree().path(child), self.state.tree().path(slot));
                 return self.deny_sticky(ctx, (&path, child), (&above, slot));
             }
             if node.is_directory() {
@@ -180,7 +183,7 @@ impl Namespace {
             last = Some(child);
         }
         if count > 0 {
-            let after = last.map_or(after, |last| self.state.tree.name(last).into());
+            let after = last.map_or(after, |last| self.state.tree().name(last).into());
             walk.open.insert(place, Step::List(id, after));
         }
         Ok(())

@@ -49,7 +49,7 @@ impl Namespace {
     /// `UnsupportedOperationException` while Apache's rolling upgrade is not finalized: our images do not tell of it, and a
     /// rollback would find DataNodes that kept nothing.
     pub fn check_loaded(&self) -> Result<()> {
-        match self.state.rolling_upgrade_ms {
+        match self.state.rolling_upgrade_ms() {
             Some(since_ms) => unsupported(format!(
                 "a rolling upgrade (begun at {since_ms} ms since 1970) is not finalized, which this NameNode does not \
                  support: finalize it with Apache's NameNode (hdfs dfsadmin -rollingUpgrade finalize) and start again"

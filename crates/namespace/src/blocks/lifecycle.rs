@@ -2,7 +2,8 @@
 
 use super::map::Slot;
 use super::{
-    AdminState, BlockManager, BlockState, Completed, Construction, Result, StorageIdx, StoredBlock,
+    AdminState, BlockManager, BlockState, Completed, Construction, Recovery, Result, StorageIdx,
+    StoredBlock,
 };
 use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId, JavaException};
 
@@ -80,6 +81,20 @@ impl BlockManager {
         if stored.state == BlockState::Complete {
             return Ok(true);
         }
+        self.check_commit(committed)?;
+        self.map.set_len(slot, committed.len);
+        self.set_committed(committed.id);
+        Ok(self.complete_if_replicated(committed.id))
+    }
+
+    /// Whether a client that is done with a block may say of it what it says.
+    ///
+    /// # Errors
+    /// `IOException` when the stamp is not the stored one, or it is shorter than is known, or unknown.
+    pub fn check_commit(&self, committed: Block) -> Result<()> {
+        let Some((_, stored)) = self.entry(committed.id) else {
+            return Err(JavaException::Io.with(format!("Block {committed} does not exist")));
+        };
         if stored.block.stamp != committed.stamp {
             let message = format!(
                 "Commit block with mismatching GS. NN has {}, client submits {committed}",
@@ -94,21 +109,39 @@ impl BlockManager {
             );
             return Err(JavaException::Io.with(message));
         }
-        self.map.set_len(slot, committed.len);
-        self.map.set_state(slot, BlockState::Committed);
-        self.drop_stale_replicas(slot, committed.stamp);
-        if self.has_min(slot) {
-            self.expect_targets(slot);
-            self.finish(slot);
-        }
-        Ok(self.is_complete(committed.id))
+        Ok(())
     }
 
-    /// Marks a block complete whatever is reported of it: the edit log and the image say so (replay only).
-    pub fn force_complete(&mut self, id: BlockId) {
-        if let Some(slot) = self.map.slot(id) {
-            self.map.set_state(slot, BlockState::Complete);
-            self.constructions.remove(&slot);
+    /// The length of a block is final; false if the block is complete already.
+    pub(crate) fn set_committed(&mut self, id: BlockId) -> bool {
+        let Some((slot, stored)) = self.entry(id) else { return false };
+        if stored.state == BlockState::Complete {
+            return false;
+        }
+        self.map.set_state(slot, BlockState::Committed);
+        true
+    }
+
+    /// What follows once the length of a block is final: replicas with another stamp do not count, and it is complete if
+    /// there are enough others. True if it is complete.
+    pub(crate) fn complete_if_replicated(&mut self, id: BlockId) -> bool {
+        let Some((slot, stored)) = self.entry(id) else { return false };
+        if stored.state == BlockState::Committed {
+            self.drop_stale_replicas(slot, stored.block.stamp);
+            if self.has_min(slot) {
+                self.expect_targets(slot);
+                self.finish(slot);
+            }
+        }
+        self.is_complete(id)
+    }
+
+    /// The same for an edit from a log: it is complete however few replicas have been reported to this NameNode.
+    pub(crate) fn complete_replayed(&mut self, id: BlockId) {
+        let Some((slot, stored)) = self.entry(id) else { return };
+        if stored.state != BlockState::Complete {
+            self.drop_stale_replicas(slot, stored.block.stamp);
+            self.mark_complete(slot);
         }
     }
 
@@ -120,19 +153,23 @@ impl BlockManager {
         }
     }
 
-    /// A committed block got enough replicas.
+    /// A committed block got enough replicas: calls that wait for that go on.
     pub(super) fn finish(&mut self, slot: Slot) {
         let Some(entry) = self.map.get(slot) else { return };
-        let Block { id, stamp, .. } = entry.block();
-        if entry.state() == BlockState::Complete {
-            return;
+        let id = entry.block().id;
+        if entry.state() != BlockState::Complete {
+            self.mark_complete(slot);
+            self.completed.push(id);
         }
+    }
+
+    fn mark_complete(&mut self, slot: Slot) {
+        let Some(stamp) = self.map.get(slot).map(|entry| entry.block().stamp) else { return };
         self.map.set_state(slot, BlockState::Complete);
         self.safe_mode.block_completed();
         self.count_for_safe_mode(slot);
         self.delete_left_behind(slot, stamp);
         self.constructions.remove(&slot);
-        self.completed.push(id);
         self.recheck(slot);
     }
 
@@ -208,17 +245,41 @@ impl BlockManager {
         let Some((slot, stored)) = self.entry(id) else {
             return Err(JavaException::Io.with(format!("Block {id} does not exist")));
         };
-        if stored.state != BlockState::Complete {
-            return Ok(());
+        if stored.state == BlockState::Complete {
+            self.map.set_state(slot, BlockState::UnderConstruction);
+            self.expect_reopened(id);
         }
-        self.map.set_state(slot, BlockState::UnderConstruction);
+        Ok(())
+    }
+
+    /// A complete block may be written again: see [`BlockManager::expect_reopened`] for what follows.
+    pub(crate) fn set_under_construction(&mut self, id: BlockId) {
+        let Some((slot, stored)) = self.entry(id) else { return };
+        if stored.state == BlockState::Complete {
+            self.map.set_state(slot, BlockState::UnderConstruction);
+            self.constructions.entry(slot).or_default();
+        }
+    }
+
+    /// DataNodes shall cut a block to what `target` says. Nobody is asked yet.
+    pub(crate) fn set_truncated(&mut self, id: BlockId, target: Block) {
+        let Some(slot) = self.map.slot(id) else { return };
+        self.map.set_state(slot, BlockState::UnderRecovery);
+        let recovery = Recovery { stamp: target.stamp, truncate: Some(target), started_ms: None };
+        self.constructions.entry(slot).or_default().recovery = Some(recovery);
+    }
+
+    /// The replicas of a block that was complete are those that its pipeline, or its recovery, begins with.
+    pub(crate) fn expect_reopened(&mut self, id: BlockId) {
+        let Some((slot, stored)) = self.entry(id) else { return };
         self.keep_what_is_not_deleted_yet(slot, stored.block);
         let mut targets = self.live_storages(slot);
         if targets.iter().any(|storage| !self.is_away(*storage)) {
             targets.retain(|storage| !self.is_away(*storage));
         }
-        self.constructions.insert(slot, Construction::with_targets(stored.block.stamp, &targets));
-        Ok(())
+        let recovery = self.constructions.get(&slot).and_then(|known| known.recovery);
+        let construction = Construction::with_targets(stored.block.stamp, &targets);
+        self.constructions.insert(slot, Construction { recovery, ..construction });
     }
 
     /// Deletions of extra replicas that no DataNode was told of yet are called off. A replica whose DataNode was told

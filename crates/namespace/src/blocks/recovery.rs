@@ -202,7 +202,9 @@ impl BlockManager {
         self.delete_left_behind(slot, stamp);
         let old = self.constructions.insert(slot, Construction::with_targets(stamp, storages));
         old.iter().for_each(|old| self.reschedule(slot, old, storages));
-        self.map.set_state(slot, BlockState::UnderConstruction);
+        if self.map.get(slot).is_some_and(|entry| entry.state() == BlockState::UnderRecovery) {
+            self.map.set_state(slot, BlockState::UnderConstruction);
+        }
         Ok(())
     }
 

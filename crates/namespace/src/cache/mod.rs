@@ -6,6 +6,7 @@ mod scan;
 
 use crate::Result;
 use crate::views::{CacheDirectiveEntry, CachePoolEntry, CacheStats};
+use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use zerohop_journal::EditOp;
 use zerohop_journal::types::{CacheDirective, CachePool};
@@ -50,6 +51,13 @@ impl Default for Cache {
         let (pools, directives) = (BTreeMap::new(), BTreeMap::new());
         Self { next_id: 1, pools, directives, is_changed: false }
     }
+}
+
+/// What a scan of the directives' paths counted; nothing of pools and directives that are not named.
+#[derive(Default)]
+pub(crate) struct CacheScan {
+    pools: HashMap<String, CacheStats>,
+    directives: HashMap<i64, CacheStats>,
 }
 
 fn invalid(message: impl Into<String>) -> RemoteException {
@@ -190,6 +198,17 @@ impl Cache {
         }
         let found = self.directives.get(&id);
         found.ok_or_else(|| invalid(format!("No directive with ID {id} found.")))
+    }
+
+    /// What a scan of the paths counted: no edit carries that.
+    pub(crate) fn set_stats(&mut self, scan: CacheScan) {
+        self.is_changed = false;
+        for (name, pool) in &mut self.pools {
+            pool.stats = scan.pools.get(name).copied().unwrap_or_default();
+        }
+        for (id, directive) in &mut self.directives {
+            directive.stats = scan.directives.get(id).copied().unwrap_or_default();
+        }
     }
 
     /// For an image: the next id, all pools, all directives.

@@ -26,7 +26,7 @@ impl Namespace {
         check_owners(&said)?;
         self.check_superuser(ctx, "addCachePool")?;
         validate_pool(&said)?;
-        if self.state.cache.pools.contains_key(&said.name) {
+        if self.state.cache().pools.contains_key(&said.name) {
             return Err(invalid(format!("Cache pool {} already exists.", said.name)));
         }
         let group = ctx.groups.first().cloned().unwrap_or_default();
@@ -48,7 +48,7 @@ impl Namespace {
         self.check_superuser(ctx, "modifyCachePool")?;
         check_owners(&said)?;
         validate_pool(&said)?;
-        if !self.state.cache.pools.contains_key(&said.name) {
+        if !self.state.cache().pools.contains_key(&said.name) {
             return Err(invalid(format!("Cache pool {} does not exist.", said.name)));
         }
         self.change_cache(ctx, ModifyCachePool { pool: said })
@@ -62,7 +62,7 @@ impl Namespace {
         self.begin(ctx, || format!("Cannot modify cache pool {name}"))?;
         self.check_superuser(ctx, "removeCachePool")?;
         validate_name(name)?;
-        if !self.state.cache.pools.contains_key(name) {
+        if !self.state.cache().pools.contains_key(name) {
             return Err(invalid(format!("Cannot remove non-existent cache pool {name}")));
         }
         self.change_cache(ctx, RemoveCachePool { name: name.to_owned() })
@@ -83,7 +83,7 @@ impl Namespace {
         }
         self.scan_cache_if_changed(ctx.now);
         let name = pool_name(&request.directive)?;
-        let pool = self.state.cache.pool(name)?;
+        let pool = self.state.cache().pool(name)?;
         self.check_pool(ctx, name, pool, WRITE)?;
         let path = valid_path(&request.directive)?.to_owned();
         check_text("The path", &path)?;
@@ -94,7 +94,7 @@ impl Namespace {
         if !request.force {
             self.check_pool_limit(name, &path, replication)?;
         }
-        let id = self.state.cache.next_id;
+        let id = self.state.cache().next_id;
         if id >= i64::MAX - 1 {
             return io("No more available IDs.");
         }
@@ -124,14 +124,14 @@ impl Namespace {
             return Err(invalid("Must supply an ID."));
         }
         self.scan_cache_if_changed(ctx.now);
-        let known = self.state.cache.directive(id)?;
-        self.check_pool(ctx, &known.pool, self.state.cache.pool(&known.pool)?, WRITE)?;
+        let known = self.state.cache().directive(id)?;
+        self.check_pool(ctx, &known.pool, self.state.cache().pool(&known.pool)?, WRITE)?;
         let after = merged(&request.directive, known.info(id));
         let path = valid_path(&after)?;
         check_text("The path", path)?;
         let replication = valid_replication(after.replication.unwrap_or(-1))?;
         let name = pool_name(&after)?;
-        let pool = self.state.cache.pool(name)?;
+        let pool = self.state.cache().pool(name)?;
         if *name != known.pool {
             self.check_pool(ctx, name, pool, WRITE)?;
             if !request.force {
@@ -153,8 +153,8 @@ impl Namespace {
     /// As Hadoop's `removeCacheDirective`.
     pub fn remove_cache_directive(&mut self, ctx: &OpContext, id: i64) -> Result<()> {
         self.begin(ctx, || "Cannot remove cache directives".to_owned())?;
-        let known = self.state.cache.directive(id)?;
-        self.check_pool(ctx, &known.pool, self.state.cache.pool(&known.pool)?, WRITE)?;
+        let known = self.state.cache().directive(id)?;
+        self.check_pool(ctx, &known.pool, self.state.cache().pool(&known.pool)?, WRITE)?;
         self.change_cache(ctx, RemoveCacheDirective { id })
     }
 
@@ -174,20 +174,20 @@ impl Namespace {
         if filter.has_replication {
             return Err(invalid("Filtering by replication is unsupported."));
         }
-        if let Some(id) = filter.id.filter(|id| !self.state.cache.directives.contains_key(id)) {
+        if let Some(id) = filter.id.filter(|id| !self.state.cache().directives.contains_key(id)) {
             return Err(invalid(format!("Did not find requested id {id}")));
         }
         self.scan_cache_if_changed(ctx.now);
         let now_ms = ctx.now.wall_ms as i64;
         let from = filter.id.unwrap_or(after.saturating_add(1));
         let mut page = Vec::new();
-        for (id, directive) in self.state.cache.directives.range(from..) {
+        for (id, directive) in self.state.cache().directives.range(from..) {
             if filter.id.is_some_and(|wanted| wanted != *id) {
                 break;
             }
             let fits = filter.pool.as_ref().is_none_or(|pool| *pool == directive.pool)
                 && filter.path.as_ref().is_none_or(|path| *path == directive.path);
-            let pool = self.state.cache.pools.get(&directive.pool);
+            let pool = self.state.cache().pools.get(&directive.pool);
             if !fits || !pool.is_some_and(|pool| self.may_use(ctx, pool, READ)) {
                 continue;
             }
@@ -207,7 +207,7 @@ impl Namespace {
         after: &str,
     ) -> (Vec<CachePoolEntry>, bool) {
         self.scan_cache_if_changed(ctx.now);
-        let mut rest = self.state.cache.pools.iter().filter(|(name, _)| name.as_str() > after);
+        let mut rest = self.state.cache().pools.iter().filter(|(name, _)| name.as_str() > after);
         let page = rest.by_ref().take(self.params.cache_pools_batch).map(|(name, pool)| {
             if self.may_use(ctx, pool, READ) {
                 return pool.entry(name);
@@ -223,10 +223,7 @@ impl Namespace {
     }
 
     fn change_cache(&mut self, ctx: &OpContext, op: impl Into<EditOp>) -> Result<()> {
-        let op = op.into();
-        self.state.cache.apply(&op)?;
-        self.log_call(ctx, op);
-        Ok(())
+        self.commit_call(ctx, op).map(drop)
     }
 
     fn may_use(&self, ctx: &OpContext, pool: &Pool, action: Action) -> bool {
@@ -250,11 +247,12 @@ impl Namespace {
     }
 
     fn check_pool_limit(&self, name: &str, path: &str, replication: i16) -> Result<()> {
-        let pool = self.state.cache.pool(name)?;
+        let pool = self.state.cache().pool(name)?;
         if pool.limit == LIMIT_NONE {
             return Ok(());
         }
-        let bytes: i64 = self.files_at(path).iter().map(|slot| self.file_len(*slot) as i64).sum();
+        let bytes: i64 =
+            self.files_at(path).iter().map(|slot| self.state.file_len(*slot) as i64).sum();
         let left = pool.limit.saturating_sub(pool.stats.bytes_needed);
         if bytes.saturating_mul(i64::from(replication)) <= left {
             return Ok(());

@@ -1,23 +1,29 @@
-//! What images and edit logs carry.
+//! What images and edit logs carry: fields that only this module's files write.
 
 use crate::blocks::BlockManager;
-use crate::cache::Cache;
+use crate::cache::{Cache, CacheScan};
 use crate::lease::Leases;
-use crate::tree::Tree;
+use crate::policies;
+use crate::quota::{Counts, Quota};
+use crate::tree::{File, Slot, Tree, Writer};
 use crate::{Ids, NamespaceParams};
+use zerohop_journal::op::string_fits;
 use zerohop_proto::hdfs::ErasureCodingPolicyProto;
+use zerohop_wire::{Block, BlockId};
 
 /// The durable state of a namespace, and the block manager that keeps its blocks.
 pub(crate) struct DurableState {
-    pub(crate) tree: Tree,
-    pub(crate) blocks: BlockManager,
-    pub(crate) leases: Leases,
-    pub(crate) cache: Cache,
-    pub(crate) ids: Ids,
+    pub(super) tree: Tree,
+    pub(super) blocks: BlockManager,
+    pub(super) leases: Leases,
+    pub(super) cache: Cache,
+    pub(super) ids: Ids,
     /// Erasure-coding policies of the image this began with: written into our images, not used here.
-    pub(crate) ec_policies: Vec<ErasureCodingPolicyProto>,
+    pub(super) ec_policies: Vec<ErasureCodingPolicyProto>,
     /// When Apache's rolling upgrade began that is not finalized, ms since the epoch.
-    pub(crate) rolling_upgrade_ms: Option<u64>,
+    pub(super) rolling_upgrade_ms: Option<u64>,
+    /// dfs.replication.max: edits with more are cut to it.
+    pub(super) replication_max: u16,
 }
 
 impl DurableState {
@@ -31,6 +37,124 @@ impl DurableState {
             ids: Ids::default(),
             ec_policies: Vec::new(),
             rolling_upgrade_ms: None,
+            replication_max: params.replication_max,
         }
+    }
+
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    pub(crate) fn blocks(&self) -> &BlockManager {
+        &self.blocks
+    }
+
+    /// The block manager, for what no edit carries: replicas, pipelines, recoveries, redundancy.
+    pub(crate) fn blocks_mut(&mut self) -> &mut BlockManager {
+        &mut self.blocks
+    }
+
+    pub(crate) fn leases(&self) -> &Leases {
+        &self.leases
+    }
+
+    pub(crate) fn cache(&self) -> &Cache {
+        &self.cache
+    }
+
+    /// How much of the cache directives DataNodes have to hold, and do.
+    pub(crate) fn set_cache_stats(&mut self, stats: CacheScan) {
+        self.cache.set_stats(stats);
+    }
+
+    pub(crate) fn ids(&self) -> &Ids {
+        &self.ids
+    }
+
+    pub(crate) fn ec_policies(&self) -> &[ErasureCodingPolicyProto] {
+        &self.ec_policies
+    }
+
+    pub(crate) fn rolling_upgrade_ms(&self) -> Option<u64> {
+        self.rolling_upgrade_ms
+    }
+
+    /// Time passes for the block manager, which is told each file's policy.
+    pub(crate) fn tick(&mut self, now: crate::blocks::Now) {
+        let tree = &self.tree;
+        self.blocks.tick(now, &|file| policies::of_file(tree, file));
+    }
+
+    /// Has replicas deleted that became superfluous.
+    pub(crate) fn delete_extra(&mut self) {
+        let tree = &self.tree;
+        self.blocks.delete_extra(&|file| policies::of_file(tree, file));
+    }
+
+    /// Who has a file open.
+    pub(crate) fn writer(&self, slot: Slot) -> Option<&Writer> {
+        self.tree.get(slot).as_file()?.writer()
+    }
+
+    pub(crate) fn block_size(&self, slot: Slot) -> u64 {
+        self.tree.get(slot).as_file().map_or(0, File::block_size)
+    }
+
+    pub(crate) fn last_block(&self, slot: Slot) -> Option<BlockId> {
+        self.tree.get(slot).as_file()?.blocks.last()
+    }
+
+    /// The last block as the block manager has it.
+    pub(crate) fn last_stored(&self, slot: Slot) -> Option<Block> {
+        self.blocks.get(self.last_block(slot)?).map(|stored| stored.block)
+    }
+
+    /// All blocks of a file as the block manager has them.
+    pub(crate) fn stored_blocks(&self, slot: Slot) -> Vec<Block> {
+        let Some(file) = self.tree.get(slot).as_file() else { return Vec::new() };
+        let stored = file.blocks.as_slice().iter().filter_map(|id| self.blocks.get(*id));
+        stored.map(|stored| stored.block).collect()
+    }
+
+    /// A file's length: all its blocks, the one being written with what is known of it.
+    pub(crate) fn file_len(&self, slot: Slot) -> u64 {
+        self.tree.get(slot).as_file().map_or(0, |file| self.len_of(file))
+    }
+
+    pub(crate) fn len_of(&self, file: &File) -> u64 {
+        let stored = file.blocks.as_slice().iter().filter_map(|id| self.blocks.get(*id));
+        stored.fold(0, |sum: u64, stored| sum.saturating_add(stored.block.len))
+    }
+
+    /// The policy set on an inode itself.
+    pub(crate) fn local_policy(&self, slot: Slot) -> u8 {
+        policies::local(&self.tree, slot)
+    }
+
+    /// The policy of an inode or of the nearest directory above that has one.
+    pub(crate) fn effective_policy(&self, slot: Slot) -> u8 {
+        policies::effective(&self.tree, slot)
+    }
+
+    /// The limits set at an inode.
+    pub(crate) fn limit_at(&self, slot: Slot) -> Counts {
+        let directory = self.tree.get(slot).as_directory();
+        let quota = directory.and_then(|directory| directory.quota.as_deref());
+        quota.copied().unwrap_or(Quota::unlimited()).limit
+    }
+
+    /// An inode's path for an edit that cannot be refused. Renames may have moved it deeper than a path can say: then its
+    /// number says it.
+    pub(crate) fn edit_path(&self, slot: Slot) -> String {
+        self.edit_path_of(self.tree.path(slot), slot)
+    }
+
+    /// As [`DurableState::edit_path`], the path being known.
+    pub(crate) fn edit_path_of(&self, path: impl Into<String>, slot: Slot) -> String {
+        let path = path.into();
+        if string_fits(&path) {
+            return path;
+        }
+        format!("/.reserved/.inodes/{}", self.tree.get(slot).id)
     }
 }

@@ -13,7 +13,7 @@ use zerohop_proto::hdfs::{
 impl Namespace {
     /// Writes the section's messages.
     pub(super) fn save_cache(&self, out: &mut ImageWriter<'_>) -> io::Result<()> {
-        let (next_id, pools, directives) = self.state.cache.save();
+        let (next_id, pools, directives) = self.state.cache().save();
         out.message(&CacheManagerSection {
             next_directive_id: next_id as u64,
             num_pools: pools.len() as u32,
@@ -30,7 +30,7 @@ impl Namespace {
             (0..head.num_pools).map(|_| section.expect().map(pool_of)).collect();
         let directives: Result<Vec<CacheDirective>, JournalError> =
             (0..head.num_directives).map(|_| section.expect().map(directive_of)).collect();
-        let loaded = self.state.cache.load(head.next_directive_id as i64, &pools?, &directives?);
+        let loaded = self.state.load_cache(head.next_directive_id as i64, &pools?, &directives?);
         loaded.map_err(|error| section.bad(error.message))
     }
 }

@@ -5,8 +5,7 @@ use super::decode::{DecodedInode, decode_inode};
 use super::names::NameReader;
 use super::pipeline::decode_in_order;
 use crate::Namespace;
-use crate::quota::Quota;
-use crate::tree::{File, NO_SLOT, Slot};
+use crate::tree::{NO_SLOT, Slot};
 use crate::unsupported::ADVICE;
 use zerohop_journal::JournalError;
 use zerohop_journal::image::{ImageReader, SectionName, SectionReader};
@@ -33,19 +32,20 @@ impl Namespace {
             Some(section) => load_names(section)?,
             None => NameReader::default(),
         };
-        names.intern(|name| self.state.tree.intern(name));
+        names.intern(|name| self.state.intern_name(name));
         refuse_snapshots(image)?;
         refuse_tokens(image, now_ms)?;
         if let Some(mut section) = image.section(SectionName::ErasureCoding)? {
-            self.state.ec_policies = section.expect::<ErasureCodingSection>()?.policies;
+            let policies = section.expect::<ErasureCodingSection>()?.policies;
+            self.state.load_ec_policies(policies);
         }
         self.load_inodes(image, &names)?;
         if let Some(section) = image.section(SectionName::InodeDir)? {
-            self.load_folders(section)?;
+            self.load_directories(section)?;
         }
         let all = self.all_slots();
         self.check_all_attached(image, all.len())?;
-        self.count_usage(&all);
+        self.state.loaded(&all);
         if let Some(section) = image.section(SectionName::CacheManager)? {
             self.load_cache(section)?;
         }
@@ -54,8 +54,7 @@ impl Namespace {
 
     fn load_name_system(&mut self, mut section: SectionReader) -> Result<ImageInfo> {
         let message: NameSystemSection = section.expect()?;
-        self.state.rolling_upgrade_ms = message.rolling_upgrade_start_time;
-        let ids = &mut self.state.ids;
+        let mut ids = *self.state.ids();
         let stamp = |value: u64| GenerationStamp(value as i64);
         ids.legacy_stamp = message.genstamp_v1.map_or(ids.legacy_stamp, stamp);
         ids.stamp = message.genstamp_v2.map_or(ids.stamp, stamp);
@@ -64,6 +63,7 @@ impl Namespace {
         ids.striped_block = message
             .last_allocated_striped_block_id
             .map_or(ids.striped_block, |id| BlockId(id as i64));
+        self.state.load_counters(ids, message.rolling_upgrade_start_time);
         Ok(ImageInfo {
             namespace_id: message.namespace_id(),
             txid: TxId(message.transaction_id() as i64),
@@ -83,93 +83,36 @@ impl Namespace {
             let reason = format!("it has {count} inodes, not {} as it says", head.num_inodes());
             return Err(JournalError::Image { path: image.path().to_owned(), reason });
         }
-        self.state.ids.inode = self.state.ids.inode.max(InodeId(head.last_inode_id()));
+        self.state.raise_inode_id(InodeId(head.last_inode_id()));
         Ok(())
     }
 
     fn take_loaded(&mut self, decoded: DecodedInode) -> std::result::Result<(), String> {
-        let (last, cut) = (decoded.blocks.last().copied(), decoded.cut);
-        self.put_loaded(decoded)?;
-        match (last, cut) {
-            (Some(last), Some((len, stamp))) => self.go_on_with_truncate(last, len, stamp),
-            _ => Ok(()),
-        }
+        let cut = decoded.blocks.last().zip(decoded.cut);
+        let cut = cut.map(|(last, (len, stamp))| Block { id: last.id, stamp, len });
+        self.state.load_inode(decoded.node, &decoded.name, &decoded.blocks, cut)
     }
 
-    /// A truncate was under way: DataNodes are asked again as soon as replicas are known.
-    fn go_on_with_truncate(
-        &mut self,
-        last: Block,
-        len: u64,
-        stamp: GenerationStamp,
-    ) -> std::result::Result<(), String> {
-        if len >= last.len {
-            return Err(format!("block {last} of {} bytes is to be truncated to {len}", last.len));
-        }
-        let target = Block { id: last.id, stamp, len };
-        let begun = self.state.blocks.begin_recovery(last.id, stamp, Some(target));
-        begun.map(drop).map_err(|error| error.message)
-    }
-
-    fn put_loaded(&mut self, decoded: DecodedInode) -> std::result::Result<(), String> {
-        let DecodedInode { node, name, blocks, .. } = decoded;
-        let id = node.id;
-        if id == InodeId::ROOT {
-            if !node.is_directory() {
-                return Err("its root is not a folder".to_owned());
-            }
-            let root = self.state.tree.root();
-            let quota = Some(Box::new(Quota::of_root()));
-            let old = self.state.tree.get_mut(root);
-            *old = node;
-            if let Some(directory) = old.as_directory_mut()
-                && directory.quota.is_none()
-            {
-                directory.quota = quota;
-            }
-            return Ok(());
-        }
-        if self.state.tree.find_any(id).is_some() {
-            return Err(format!("it has inode {id} twice"));
-        }
-        let open = node.as_file().and_then(File::writer).map(|writer| writer.client_name.clone());
-        let replication = node.as_file().map_or(0, File::replication);
-        for (at, block) in blocks.iter().enumerate() {
-            if self.state.blocks.get(block.id).is_some() {
-                return Err(format!("it has block {} twice", block.id));
-            }
-            if open.is_some() && at + 1 == blocks.len() {
-                self.state.blocks.put_under_construction(*block, id, replication);
-            } else {
-                self.state.blocks.put_complete(*block, id, replication);
-            }
-        }
-        if let Some(holder) = open {
-            self.state.leases.add(&holder, id, self.now.mono_ms);
-        }
-        self.state.tree.add(node, &name);
-        Ok(())
-    }
-
-    fn load_folders(&mut self, mut section: SectionReader) -> Result<()> {
+    fn load_directories(&mut self, mut section: SectionReader) -> Result<()> {
         while let Some(entry) = section.next::<dir::DirEntry>()? {
             if !entry.ref_children.is_empty() {
                 return Err(section
                     .bad("it has references, which come from snapshots: they are not supported"));
             }
             let parent = InodeId(entry.parent());
-            let folder = self.state.tree.find_any(parent);
-            let Some(folder) = folder.filter(|slot| self.state.tree.get(*slot).is_directory())
+            let directory = self.state.tree().find_any(parent);
+            let Some(directory) =
+                directory.filter(|slot| self.state.tree().get(*slot).is_directory())
             else {
-                return Err(section.bad(format!("folder {parent} is not among the inodes")));
+                return Err(section.bad(format!("directory {parent} is not among the inodes")));
             };
             for child in entry.children {
                 let attached = self
                     .loose_inode(InodeId(child))
-                    .is_some_and(|slot| self.state.tree.attach_last(folder, slot));
+                    .is_some_and(|slot| self.state.load_child(directory, slot));
                 if !attached {
                     return Err(section.bad(format!(
-                        "inode {child} of folder {parent} is missing or listed twice"
+                        "inode {child} of directory {parent} is missing or listed twice"
                     )));
                 }
             }
@@ -177,9 +120,9 @@ impl Namespace {
         Ok(())
     }
 
-    /// Inodes that the root does not reach would be lost, and folders in a circle never end.
+    /// Inodes that the root does not reach would be lost, and directories in a circle never end.
     fn check_all_attached(&self, image: &ImageReader, attached: usize) -> Result<()> {
-        let loose = self.state.tree.len() - attached;
+        let loose = self.state.tree().len() - attached;
         if loose == 0 {
             return Ok(());
         }
@@ -187,10 +130,10 @@ impl Namespace {
         Err(JournalError::Image { path: image.path().to_owned(), reason })
     }
 
-    /// An inode that is in no folder yet.
+    /// An inode that is in no directory yet.
     fn loose_inode(&self, id: InodeId) -> Option<Slot> {
-        let slot = self.state.tree.find_any(id)?;
-        (self.state.tree.get(slot).parent == NO_SLOT && slot != self.state.tree.root())
+        let slot = self.state.tree().find_any(id)?;
+        (self.state.tree().get(slot).parent == NO_SLOT && slot != self.state.tree().root())
             .then_some(slot)
     }
 }
@@ -218,10 +161,10 @@ fn refuse_snapshots(image: &ImageReader) -> Result<()> {
         if head.num_snapshots() > 0 {
             return Err(section.bad(format!("it has snapshots, {ADVICE}")));
         }
-        // A folder without any yet would be one that cannot have them after our next image.
+        // A directory without any yet would be one that cannot have them after our next image.
         if let Some(first) = head.snapshottable_dir.first() {
             return Err(section.bad(format!(
-                "it has folders that may have snapshots (dfsadmin -allowSnapshot), the first is inode {first}, {ADVICE}"
+                "it has directories that may have snapshots (dfsadmin -allowSnapshot), the first is inode {first}, {ADVICE}"
             )));
         }
     }

@@ -26,8 +26,8 @@ impl Namespace {
         let names = NameTable::default();
         out.message(&self.name_system(info))?;
         out.end(SectionName::NsInfo)?;
-        if !self.state.ec_policies.is_empty() {
-            out.message(&ErasureCodingSection { policies: self.state.ec_policies.clone() })?;
+        if !self.state.ec_policies().is_empty() {
+            out.message(&ErasureCodingSection { policies: self.state.ec_policies().to_vec() })?;
             out.end(SectionName::ErasureCoding)?;
         }
         let all = self.all_slots();
@@ -81,11 +81,11 @@ impl Namespace {
 
     /// All inodes that can be reached, folders before what is in them.
     pub(super) fn all_slots(&self) -> Vec<Slot> {
-        let mut all = Vec::with_capacity(self.state.tree.len());
-        all.push(self.state.tree.root());
+        let mut all = Vec::with_capacity(self.state.tree().len());
+        all.push(self.state.tree().root());
         let mut at = 0;
         while let Some(slot) = all.get(at).copied() {
-            if let Some(directory) = self.state.tree.get(slot).as_directory() {
+            if let Some(directory) = self.state.tree().get(slot).as_directory() {
                 all.extend(directory.children.iter());
             }
             at += 1;
@@ -94,14 +94,14 @@ impl Namespace {
     }
 
     fn inode_message(&self, slot: Slot, names: &mut NameWriter<'_>) -> inode::INode {
-        let node = self.state.tree.get(slot);
+        let node = self.state.tree().get(slot);
         let (user, group) =
-            (self.state.tree.user(node.permission), self.state.tree.group(node.permission));
+            (self.state.tree().user(node.permission), self.state.tree().group(node.permission));
         let permission = names.permission(user, group, node.permission.mode());
         let mut message = inode::INode {
             r#type: inode::i_node::Type::File as i32,
             id: node.id.0,
-            name: Some(Bytes::copy_from_slice(self.state.tree.name(slot).as_bytes())),
+            name: Some(Bytes::copy_from_slice(self.state.tree().name(slot).as_bytes())),
             ..Default::default()
         };
         match &node.body {
@@ -149,7 +149,7 @@ impl Namespace {
             access_time: Some(node.atime()),
             preferred_block_size: Some(file.block_size()),
             permission: Some(permission),
-            blocks: self.stored_blocks(slot).into_iter().map(BlockProto::from).collect(),
+            blocks: self.state.stored_blocks(slot).into_iter().map(BlockProto::from).collect(),
             file_uc: writer,
             acl: acl_message(node.acl(), names),
             x_attrs: xattr_message(node.xattrs(), names),
@@ -165,7 +165,7 @@ impl Namespace {
         let mut open = Vec::new();
         for slot in slots {
             put_message(&mut out, &self.inode_message(*slot, &mut names));
-            if self.writer(*slot).is_some() {
+            if self.state.writer(*slot).is_some() {
                 open.push(*slot);
             }
         }
@@ -176,14 +176,14 @@ impl Namespace {
     fn encode_directories(&self, slots: &[Slot]) -> Vec<u8> {
         let mut out = Vec::new();
         for slot in slots {
-            let node = self.state.tree.get(*slot);
+            let node = self.state.tree().get(*slot);
             let Some(directory) =
                 node.as_directory().filter(|directory| !directory.children.is_empty())
             else {
                 continue;
             };
             let children =
-                directory.children.iter().map(|child| self.state.tree.get(child).id.0).collect();
+                directory.children.iter().map(|child| self.state.tree().get(child).id.0).collect();
             let entry =
                 dir::DirEntry { parent: Some(node.id.0), children, ref_children: Vec::new() };
             put_message(&mut out, &entry);
@@ -194,8 +194,8 @@ impl Namespace {
     fn save_open_files(&self, out: &mut ImageWriter<'_>, open: &[Slot]) -> io::Result<()> {
         for slot in open {
             out.message(&files_under_construction_section::FileUnderConstructionEntry {
-                inode_id: Some(self.state.tree.get(*slot).id.0),
-                full_path: Some(self.state.tree.path(*slot)),
+                inode_id: Some(self.state.tree().get(*slot).id.0),
+                full_path: Some(self.state.tree().path(*slot)),
             })?;
         }
         out.end(SectionName::FilesUnderConstruction)

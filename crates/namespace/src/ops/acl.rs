@@ -1,10 +1,9 @@
 //! ACLs set and shown.
 
-use crate::acl::{self, logical, mode_without, to_stored};
+use crate::acl::{self, logical};
 use crate::fail::fail;
 use crate::limits::check_text;
-use crate::resolve::{DirOp, Located};
-use crate::tree::Slot;
+use crate::resolve::DirOp;
 use crate::views::AclEntry;
 use crate::{AclStatus, Namespace, OpContext, Result};
 use zerohop_journal::op::SetAcl;
@@ -73,11 +72,11 @@ impl Namespace {
     pub fn acl_status(&self, ctx: &OpContext, path: &str) -> Result<AclStatus> {
         self.check_acls_enabled()?;
         let located = self.resolve(ctx, path, DirOp::Read)?;
-        let inode = self.state.tree.get(self.last_inode(&located)?);
+        let inode = self.state.tree().get(self.last_inode(&located)?);
         let mode = inode.permission.mode();
         Ok(AclStatus {
-            owner: self.state.tree.user(inode.permission).clone(),
-            group: self.state.tree.group(inode.permission).clone(),
+            owner: self.state.tree().user(inode.permission).clone(),
+            group: self.state.tree().group(inode.permission).clone(),
             sticky: mode & 0o1000 != 0,
             mode,
             entries: inode.acl().map(|acl| acl.to_vec()).unwrap_or_default(),
@@ -108,44 +107,18 @@ impl Namespace {
         let located = self.resolve(ctx, path, DirOp::Write)?;
         self.check_owner(ctx, &located)?;
         let slot = self.last_inode(&located)?;
-        let entries = self.changed_acl(slot, &located, change)?;
-        self.log(SetAcl { path: located.path.into_owned(), entries });
-        Ok(())
-    }
-
-    fn changed_acl(
-        &mut self,
-        slot: Slot,
-        located: &Located<'_>,
-        change: impl FnOnce(&[AclEntry]) -> Result<Vec<AclEntry>>,
-    ) -> Result<Vec<AclEntry>> {
-        let inode = self.state.tree.get(slot);
-        let old = logical(inode.permission.mode(), inode.acl());
         let with_path = |e: RemoteException| match e.kind() {
             Some(JavaException::AclException) => {
                 JavaException::AclException.with(format!("{} Path: {}", e.message, located.path))
             }
             _ => e,
         };
-        let entries = change(&old).map_err(with_path)?;
+        let inode = self.state.tree().get(slot);
+        let entries = change(&logical(inode.permission.mode(), inode.acl())).map_err(with_path)?;
         // Not for this edit: children take default entries over, and theirs carry the names in another form.
         let mut names = entries.iter().filter_map(|entry| entry.name.as_deref());
         names.try_for_each(|name| check_text("The name", name))?;
-        self.put_acl(slot, &entries, &located.path).map_err(with_path)?;
-        Ok(entries)
-    }
-
-    /// The change of `OP_SET_ACL`: a logical list, an empty one removes what is there.
-    pub(crate) fn put_acl(&mut self, slot: Slot, entries: &[AclEntry], path: &str) -> Result<()> {
-        let inode = self.state.tree.get(slot);
-        let mode = inode.permission.mode();
-        let (mode, acl) = match (entries, inode.acl()) {
-            ([], None) => return Ok(()),
-            ([], Some(old)) => (mode_without(mode, old), None),
-            (entries, _) => to_stored(entries, mode, inode.is_directory(), path)?,
-        };
-        self.change_mode(slot, mode);
-        self.state.tree.get_mut(slot).set_acl(acl);
-        Ok(())
+        let path = located.path.clone().into_owned();
+        self.commit(SetAcl { path, entries }).map(drop).map_err(with_path)
     }
 }

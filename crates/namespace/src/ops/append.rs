@@ -1,13 +1,12 @@
 //! Files opened again at their end.
 
 use super::lease::RecoverOp;
-use super::mkdirs::shared;
 use crate::access::WRITE;
 use crate::blocks::{BlockLocations, BlockState, policy};
 use crate::fail::{fail, io, not_found, unsupported};
 use crate::limits::check_text;
 use crate::resolve::DirOp;
-use crate::tree::{Slot, Writer};
+use crate::tree::Slot;
 use crate::{CreateFlags, FileStatus, LocatedBlock, Namespace, OpContext, Result};
 use zerohop_journal::op::Append;
 use zerohop_wire::JavaException;
@@ -31,7 +30,7 @@ impl Namespace {
         check_text("The client's name", client_name)?;
         let located = self.resolve(ctx, path, DirOp::Write)?;
         let path = &*located.path;
-        if located.last().is_some_and(|slot| self.state.tree.get(slot).is_directory()) {
+        if located.last().is_some_and(|slot| self.state.tree().get(slot).is_directory()) {
             let message =
                 format!("Cannot append to directory {path}; already exists as a directory.");
             return fail(JavaException::FileAlreadyExists, message);
@@ -43,8 +42,8 @@ impl Namespace {
                 ctx.client_host
             ));
         }
-        let slot = self.file_at(located.last(), path)?;
-        if self.effective_policy(slot) == LAZY_PERSIST {
+        let slot = self.state.file_at(located.last(), path)?;
+        if self.state.effective_policy(slot) == LAZY_PERSIST {
             return unsupported(format!("Cannot append to lazy persist file {path}"));
         }
         self.recover_file_lease(RecoverOp::Append, slot, path, (client_name, &ctx.client_host))?;
@@ -56,10 +55,9 @@ impl Namespace {
             client_machine: ctx.client_host.to_string(),
             new_block: flags.new_block,
         };
-        let reopened = self.open_for_append(slot, &op)?;
-        self.log_call(ctx, op);
+        let reopened = self.commit_call(ctx, op)?.reopened;
         Ok((
-            self.append_block(slot, reopened, flags.new_block),
+            self.append_block(slot, reopened.is_some(), flags.new_block),
             self.status_of(slot, String::new(), policy::UNSPECIFIED),
         ))
     }
@@ -73,8 +71,8 @@ impl Namespace {
     pub fn repeat_append(&self, op: &Append) -> Result<(Option<LocatedBlock>, FileStatus)> {
         let path = &*op.path;
         let located = self.resolve(&OpContext::internal(self.now), path, DirOp::Read)?;
-        let slot = self.file_at(located.last(), path)?;
-        let file = self.state.tree.get(slot).as_file();
+        let slot = self.state.file_at(located.last(), path)?;
+        let file = self.state.tree().get(slot).as_file();
         let writer = file.and_then(|file| file.writer()).map(|writer| &*writer.client_name);
         if writer != Some(&*op.client_name) {
             return fail(
@@ -82,9 +80,9 @@ impl Namespace {
                 format!("{path} was opened for append by {}, who has it no more", op.client_name),
             );
         }
-        let last = self.last_block(slot).and_then(|last| self.state.blocks.get(last));
+        let last = self.state.last_block(slot).and_then(|last| self.state.blocks().get(last));
         let reopened = last.filter(|last| last.state == BlockState::UnderConstruction);
-        let unknown = |id| self.safe_mode.is_some() || self.state.blocks.targets(id).is_empty();
+        let unknown = |id| self.safe_mode.is_some() || self.state.blocks().targets(id).is_empty();
         if let Some(last) = reopened.filter(|last| unknown(last.block.id)) {
             return fail(
                 JavaException::Retriable,
@@ -98,7 +96,8 @@ impl Namespace {
     }
 
     fn check_last_for_append(&self, slot: Slot, path: &str) -> Result<()> {
-        let Some(stored) = self.last_block(slot).and_then(|last| self.state.blocks.get(last))
+        let Some(stored) =
+            self.state.last_block(slot).and_then(|last| self.state.blocks().get(last))
         else {
             return Ok(());
         };
@@ -110,7 +109,7 @@ impl Namespace {
                     "append: lastBlock={block} of src={path} is COMMITTED but not yet COMPLETE."
                 ),
             ),
-            BlockState::Complete if !self.state.blocks.has_min_replication(block.id) => {
+            BlockState::Complete if !self.state.blocks().has_min_replication(block.id) => {
                 io(format!(
                     "append: lastBlock={block} of src={path} is not sufficiently replicated yet."
                 ))
@@ -121,42 +120,20 @@ impl Namespace {
 
     /// A last block that is written again counts as full.
     fn check_append_quota(&self, slot: Slot) -> Result<()> {
-        let Some(last) = self.last_stored(slot) else { return Ok(()) };
-        let missing = (self.block_size(slot) as i64).wrapping_sub(last.len as i64);
-        self.verify_quota(self.state.tree.get(slot).parent, &self.space_delta(slot, missing), None)
-    }
-
-    /// The change of `OP_APPEND`; true if the last block is open again.
-    pub(crate) fn open_for_append(&mut self, slot: Slot, op: &Append) -> Result<bool> {
-        let writer = Writer {
-            client_name: shared(&op.client_name),
-            client_machine: shared(&op.client_machine),
-        };
-        self.open_file(slot, writer);
-        let Some(last) = self.last_stored(slot) else { return Ok(false) };
-        if op.new_block || last.len == self.block_size(slot) {
-            return Ok(false);
-        }
-        self.change_blocks(slot, |blocks| blocks.reopen(last.id))?;
-        Ok(true)
-    }
-
-    /// Gives a file to a writer.
-    pub(crate) fn open_file(&mut self, slot: Slot, writer: Writer) {
-        let holder = writer.client_name.clone();
-        let inode = self.state.tree.get_mut(slot);
-        let id = inode.id;
-        if let Some(file) = inode.as_file_mut() {
-            file.set_writer(Some(writer));
-        }
-        self.state.leases.add(&holder, id, self.now.mono_ms);
+        let Some(last) = self.state.last_stored(slot) else { return Ok(()) };
+        let missing = (self.state.block_size(slot) as i64).wrapping_sub(last.len as i64);
+        self.state.verify_quota(
+            self.state.tree().get(slot).parent,
+            &self.state.space_delta(slot, missing),
+            None,
+        )
     }
 
     fn append_block(&self, slot: Slot, reopened: bool, new_block: bool) -> Option<LocatedBlock> {
-        let block = self.last_stored(slot)?;
+        let block = self.state.last_stored(slot)?;
         if reopened {
-            let replicas = self.state.blocks.describe(&self.state.blocks.targets(block.id));
-            let offset = self.file_len(slot).saturating_sub(block.len);
+            let replicas = self.state.blocks().describe(&self.state.blocks().targets(block.id));
+            let offset = self.state.file_len(slot).saturating_sub(block.len);
             return Some(LocatedBlock {
                 offset,
                 locations: BlockLocations { block, replicas, corrupt: false },

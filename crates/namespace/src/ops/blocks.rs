@@ -1,10 +1,9 @@
 //! Blocks of a file being written: added, abandoned, given a new pipeline.
 
-use crate::blocks::{BlockLocations, BlockManager, BlockState, PlacementRequest, StorageIdx};
+use crate::blocks::{BlockLocations, BlockState, PlacementRequest, StorageIdx};
 use crate::fail::{fail, io, not_found};
-use crate::resolve::Located;
 use crate::tree::Slot;
-use crate::usage::BlocksChange;
+use crate::walk::Located;
 use crate::{
     AddBlockRequest, AdditionalDatanodeRequest, LocatedBlock, Namespace, OpContext, Result,
 };
@@ -40,27 +39,30 @@ impl Namespace {
         self.check_room_for_block(slot, path)?;
         let targets = self.choose_for_block(ctx, request, slot)?;
         let freed = self.freed_by_commit(slot, request.previous);
-        let usage = self.space_delta(slot, self.block_size(slot).saturating_sub(freed) as i64);
-        self.verify_quota(self.state.tree.get(slot).parent, &usage, None)?;
-        self.commit_last_block(slot, request.previous)?;
-        let penultimate = self.last_stored(slot);
+        let usage =
+            self.state.space_delta(slot, self.state.block_size(slot).saturating_sub(freed) as i64);
+        self.state.verify_quota(self.state.tree().get(slot).parent, &usage, None)?;
+        let penultimate = self.check_written(slot, request.previous)?;
         let block = self.next_block()?;
-        self.push_block(slot, block);
-        self.state.blocks.set_targets(block.id, &targets);
-        let path = self.edit_path_of(located.path, slot);
-        self.log(AddBlock { path, penultimate, last: block });
+        let path = self.state.edit_path_of(located.path, slot);
+        let finished = self.commit(AddBlock { path, penultimate, last: block })?.finished;
+        let blocks = self.state.blocks_mut();
+        for before in finished {
+            blocks.complete_if_replicated(before);
+        }
+        blocks.set_targets(block.id, &targets);
         Ok(self.located_for_write(slot, block, &targets))
     }
 
     /// The block whose replicas a file's next block, or its end, is waiting for. None: for none that a report could bring.
     pub fn lacking_block(&self, path: &str, file_id: InodeId) -> Option<BlockId> {
         let slot = match file_id {
-            InodeId::GRANDFATHER => self.walk(path).ok()?.last()?,
-            id => self.state.tree.find(id)?,
+            InodeId::GRANDFATHER => self.state.walk(path).ok()?.last()?,
+            id => self.state.tree().find(id)?,
         };
-        let blocks = &self.state.tree.get(slot).as_file()?.blocks;
+        let blocks = &self.state.tree().get(slot).as_file()?.blocks;
         let mut last_two = blocks.penultimate().into_iter().chain(blocks.last());
-        last_two.find(|id| !self.state.blocks.is_complete(*id))
+        last_two.find(|id| !self.state.blocks().is_complete(*id))
     }
 
     /// Further DataNodes for a pipeline that lost some.
@@ -78,24 +80,24 @@ impl Namespace {
         let slot = self.check_lease(&located, Some(request.client_name), request.file_id)?;
         let chosen = self
             .state
-            .blocks
+            .blocks()
             .resolve_storages(request.existing.iter().map(|(node, id)| (&**node, &**id)))?;
         let machine =
-            self.writer(slot).map(|writer| writer.client_machine.clone()).unwrap_or_default();
+            self.state.writer(slot).map(|writer| writer.client_machine.clone()).unwrap_or_default();
         let placement = PlacementRequest {
             path: &located.path,
             replicas: request.count,
             client_host: &machine,
-            block_size: self.block_size(slot),
+            block_size: self.state.block_size(slot),
             excluded: request.excluded,
             chosen: &chosen,
-            storage_policy: self.effective_policy(slot),
+            storage_policy: self.state.effective_policy(slot),
             ..PlacementRequest::default()
         };
-        let targets = self.state.blocks.choose_more_targets(&placement);
+        let targets = self.state.blocks().choose_more_targets(&placement);
         // Clients find the new ones by comparing: the old ones are listed too.
         let all: Vec<StorageIdx> = chosen.iter().chain(&targets).copied().collect();
-        let replicas = self.state.blocks.describe(&all);
+        let replicas = self.state.blocks().describe(&all);
         Ok(LocatedBlock {
             offset: NO_OFFSET,
             locations: BlockLocations { block, replicas, corrupt: false },
@@ -117,9 +119,10 @@ impl Namespace {
         self.begin(ctx, || format!("Cannot abandon block {block} for file{path}"))?;
         let located = self.resolve_file(ctx, path, file_id)?;
         let slot = self.check_lease(&located, Some(client_name), file_id)?;
-        if self.last_block(slot) == Some(block.id) {
-            self.drop_last_block(slot, block.id);
-            self.persist_blocks(slot);
+        if self.state.last_block(slot) == Some(block.id) {
+            let mut blocks = self.state.stored_blocks(slot);
+            blocks.pop();
+            self.commit_blocks(slot, blocks)?;
         }
         Ok(())
     }
@@ -153,10 +156,10 @@ impl Namespace {
         storages: &[(String, String)],
     ) -> Result<()> {
         let slot = self.check_open_block(ctx, old, client_name)?;
-        let Some(last) = self.last_stored(slot).filter(|last| last.id == new.id) else {
+        let Some(last) = self.state.last_stored(slot).filter(|last| last.id == new.id) else {
             return io(format!(
                 "{new} and {old} is not the last block of {}",
-                self.state.tree.path(slot)
+                self.state.tree().path(slot)
             ));
         };
         if new.stamp <= last.stamp {
@@ -170,23 +173,24 @@ impl Namespace {
                 "Update {old} (size={old_len}) to a smaller size block {new} (size={len})"
             ));
         }
-        if new.stamp > self.state.ids.stamp {
+        if new.stamp > self.state.ids().stamp {
             // A client gets its stamps from `updateBlockForPipeline`: others would use the numbers up.
             return io(format!(
                 "Update {old} but the generation stamp of the new block {new} was never given out; the last one is {}",
-                self.state.ids.stamp
+                self.state.ids().stamp
             ));
         }
         let targets = self
             .state
-            .blocks
+            .blocks()
             .resolve_storages(storages.iter().map(|(node, id)| (&**node, &**id)))?;
-        self.change_blocks(slot, |blocks| {
-            blocks.update_pipeline(last.id, new.stamp, new.len, &targets)
-        })?;
-        let op = self.update_op(slot);
-        self.log_call(ctx, op);
-        Ok(())
+        let mut blocks = self.state.stored_blocks(slot);
+        if let Some(last) = blocks.last_mut() {
+            (last.stamp, last.len) = (new.stamp, new.len);
+        }
+        let op = self.update_op(slot, blocks);
+        self.commit_call(ctx, op)?;
+        self.state.blocks_mut().update_pipeline(last.id, new.stamp, new.len, &targets)
     }
 
     /// `FSNamesystem.checkUCBlock`
@@ -199,7 +203,7 @@ impl Namespace {
         self.begin(ctx, || {
             format!("Cannot get a new generation stamp and an access token for block {block}")
         })?;
-        let Some(stored) = self.state.blocks.get(block.id) else {
+        let Some(stored) = self.state.blocks().get(block.id) else {
             return io(format!("{block} does not exist."));
         };
         if stored.state != BlockState::UnderConstruction {
@@ -208,8 +212,9 @@ impl Namespace {
                 "Unexpected BlockUCState: {block} is {state} but not UNDER_CONSTRUCTION"
             ));
         }
-        let slot = self.state.tree.find(stored.file);
-        let Some((slot, writer)) = slot.and_then(|slot| Some((slot, self.writer(slot)?))) else {
+        let slot = self.state.tree().find(stored.file);
+        let Some((slot, writer)) = slot.and_then(|slot| Some((slot, self.state.writer(slot)?)))
+        else {
             return io(format!(
                 "The file {block} belonged to does not exist or it is not under construction."
             ));
@@ -230,12 +235,12 @@ impl Namespace {
         id: InodeId,
     ) -> Result<Slot> {
         let what = || {
-            let pending = holder.filter(|holder| self.state.leases.exists(holder)).map_or_else(
+            let pending = holder.filter(|holder| self.state.leases().exists(holder)).map_or_else(
                 || format!("Holder {} does not have any open files.", holder.unwrap_or("null")),
                 |holder| {
                     format!(
                         "[Lease.  Holder: {holder}, pending creates: {}]",
-                        self.state.leases.len_of(holder)
+                        self.state.leases().len_of(holder)
                     )
                 },
             );
@@ -244,7 +249,7 @@ impl Namespace {
         let Some(slot) = located.last() else {
             return not_found(format!("File does not exist: {}", what()));
         };
-        let Some(file) = self.state.tree.get(slot).as_file() else {
+        let Some(file) = self.state.tree().get(slot).as_file() else {
             return fail(
                 JavaException::LeaseExpired,
                 format!("INode is not a regular file: {}", what()),
@@ -274,21 +279,21 @@ impl Namespace {
         path: &str,
         previous: Option<Block>,
     ) -> Result<Option<Block>> {
-        let last = self.last_stored(slot);
+        let last = self.state.last_stored(slot);
         if same_block(previous, last) {
             return Ok(None);
         }
         if let (None, Some(block)) = (previous, last)
-            && block.len >= self.block_size(slot)
-            && self.state.blocks.is_complete(block.id)
+            && block.len >= self.state.block_size(slot)
+            && self.state.blocks().is_complete(block.id)
         {
             // An append to a file that ends with a full block.
             return Ok(None);
         }
         let penultimate =
-            self.state.tree.get(slot).as_file().and_then(|file| file.blocks.penultimate());
+            self.state.tree().get(slot).as_file().and_then(|file| file.blocks.penultimate());
         let penultimate =
-            penultimate.and_then(|id| self.state.blocks.get(id)).map(|stored| stored.block);
+            penultimate.and_then(|id| self.state.blocks().get(id)).map(|stored| stored.block);
         match last {
             Some(last) if same_block(penultimate, previous) && last.len == 0 => Ok(Some(last)),
             Some(last) if same_block(penultimate, previous) => io(format!(
@@ -316,17 +321,17 @@ impl Namespace {
         slot: Slot,
         last: Block,
     ) -> Result<LocatedBlock> {
-        let mut targets = self.state.blocks.targets(last.id);
+        let mut targets = self.state.blocks().targets(last.id);
         if targets.is_empty() {
             targets = self.choose_for_block(ctx, request, slot)?;
-            self.state.blocks.set_targets(last.id, &targets);
+            self.state.blocks_mut().set_targets(last.id, &targets);
         }
         Ok(self.located_for_write(slot, last, &targets))
     }
 
     fn check_room_for_block(&self, slot: Slot, path: &str) -> Result<()> {
-        let Some(file) = self.state.tree.get(slot).as_file() else { return Ok(()) };
-        if file.blocks.penultimate().is_some_and(|id| !self.state.blocks.is_complete(id)) {
+        let Some(file) = self.state.tree().get(slot).as_file() else { return Ok(()) };
+        if file.blocks.penultimate().is_some_and(|id| !self.state.blocks().is_complete(id)) {
             return fail(JavaException::NotReplicatedYet, format!("Not replicated yet: {path}"));
         }
         let (count, limit) = (file.blocks.as_slice().len(), self.params.blocks_per_file_max);
@@ -342,9 +347,9 @@ impl Namespace {
     /// Bytes of the last block's charge that its commit gives back: it was charged as a full one.
     fn freed_by_commit(&self, slot: Slot, committed: Option<Block>) -> u64 {
         let Some(committed) = committed else { return 0 };
-        match self.state.blocks.get(committed.id).map(|stored| stored.state) {
+        match self.state.blocks().get(committed.id).map(|stored| stored.state) {
             Some(BlockState::UnderConstruction) => {
-                self.block_size(slot).saturating_sub(committed.len)
+                self.state.block_size(slot).saturating_sub(committed.len)
             }
             _ => 0,
         }
@@ -356,9 +361,9 @@ impl Namespace {
         request: &AddBlockRequest<'_>,
         slot: Slot,
     ) -> Result<crate::blocks::Storages> {
-        let Some(file) = self.state.tree.get(slot).as_file() else { return io("not a file") };
+        let Some(file) = self.state.tree().get(slot).as_file() else { return io("not a file") };
         let machine = file.writer().map(|writer| writer.client_machine.clone()).unwrap_or_default();
-        self.state.blocks.choose_targets(&PlacementRequest {
+        self.state.blocks().choose_targets(&PlacementRequest {
             path: request.path,
             replicas: file.replication().into(),
             client_host: &machine,
@@ -367,108 +372,57 @@ impl Namespace {
             favored: request.favored,
             chosen: &[],
             unusable: &[],
-            storage_policy: self.effective_policy(slot),
+            storage_policy: self.state.effective_policy(slot),
             avoid_local: request.avoid_local,
             ignore_locality: request.ignore_locality,
         })
     }
 
-    pub(crate) fn block_size(&self, slot: Slot) -> u64 {
-        self.state.tree.get(slot).as_file().map_or(0, |file| file.block_size())
-    }
-
-    /// The last block as the block manager has it.
-    pub(crate) fn last_stored(&self, slot: Slot) -> Option<Block> {
-        self.state.blocks.get(self.last_block(slot)?).map(|stored| stored.block)
-    }
-
     fn located_for_write(&self, slot: Slot, block: Block, targets: &[StorageIdx]) -> LocatedBlock {
-        let locations =
-            BlockLocations { block, replicas: self.state.blocks.describe(targets), corrupt: false };
-        LocatedBlock { offset: self.file_len(slot), locations }
-    }
-
-    /// The client is done with the last block: its length counts from now on.
-    pub(crate) fn commit_last_block(&mut self, slot: Slot, committed: Option<Block>) -> Result<()> {
-        let (Some(committed), Some(last)) = (committed, self.last_block(slot)) else {
-            return Ok(());
+        let locations = BlockLocations {
+            block,
+            replicas: self.state.blocks().describe(targets),
+            corrupt: false,
         };
-        let Some(stored) = self.state.blocks.get(last) else { return Ok(()) };
-        match stored.state {
-            BlockState::Complete => Ok(()),
-            BlockState::UnderRecovery => {
-                io(format!("Commit or complete block {committed}, whereas it is under recovery."))
-            }
-            _ if committed.id != last => {
-                io(format!("Commit block {committed}, which is not the last block {last}"))
-            }
-            _ => self.change_blocks(slot, |blocks| blocks.commit(committed).map(drop)),
-        }
+        LocatedBlock { offset: self.state.file_len(slot), locations }
     }
 
-    /// Does something to a file's blocks and charges the folders above for the difference.
-    pub(crate) fn change_blocks<T>(
-        &mut self,
+    /// The last block as it is once a client has written `written` of it.
+    ///
+    /// # Errors
+    /// `IOException` when the client has written another block, or less of this one than is known.
+    pub(crate) fn check_written(
+        &self,
         slot: Slot,
-        change: impl FnOnce(&mut BlockManager) -> Result<T>,
-    ) -> Result<T> {
-        let before = self.charge_of_last(slot);
-        let result = change(&mut self.state.blocks);
-        let after = self.charge_of_last(slot);
-        self.charge_blocks(slot, after.less(before));
-        result
-    }
-
-    /// Only the last block's charge and length can change while a file is written.
-    fn charge_of_last(&self, slot: Slot) -> BlocksChange {
-        let Some(stored) = self.last_block(slot).and_then(|last| self.state.blocks.get(last))
-        else {
-            return BlocksChange::default();
+        written: Option<Block>,
+    ) -> Result<Option<Block>> {
+        let last = self.state.last_block(slot).and_then(|last| self.state.blocks().get(last));
+        let (Some(written), Some(last)) = (written, last) else {
+            return Ok(last.map(|last| last.block));
         };
-        let length = stored.block.len as i64;
-        let bytes = match stored.state {
-            BlockState::Complete | BlockState::Committed => length,
-            _ => self.block_size(slot) as i64,
-        };
-        BlocksChange { blocks: 1, bytes, length }
-    }
-
-    /// Appends an empty block that a client is going to write.
-    pub(crate) fn push_block(&mut self, slot: Slot, block: Block) {
-        let id = self.state.tree.get(slot).id;
-        let Some(file) = self.state.tree.get_mut(slot).as_file_mut() else { return };
-        let replication = file.replication();
-        file.blocks.push(block.id);
-        self.state.blocks.put_under_construction(block, id, replication);
-        self.charge_blocks(slot, self.charge_of_last(slot));
-    }
-
-    /// Takes the last block out of a file and forgets it.
-    pub(crate) fn drop_last_block(&mut self, slot: Slot, last: BlockId) {
-        let charged = self.charge_of_last(slot);
-        if let Some(file) = self.state.tree.get_mut(slot).as_file_mut() {
-            let count = file.blocks.as_slice().len();
-            file.blocks.truncate(count.saturating_sub(1));
+        match last.state {
+            BlockState::Complete => Ok(Some(last.block)),
+            BlockState::UnderRecovery => {
+                io(format!("Commit or complete block {written}, whereas it is under recovery."))
+            }
+            _ if written.id != last.block.id => {
+                io(format!("Commit block {written}, which is not the last block {}", last.block.id))
+            }
+            _ => {
+                self.state.blocks().check_commit(written)?;
+                Ok(Some(Block { len: written.len, ..last.block }))
+            }
         }
-        self.state.blocks.remove(last);
-        self.charge_blocks(slot, BlocksChange::default().less(charged));
     }
 
-    /// All blocks of a file as the block manager has them.
-    pub(crate) fn stored_blocks(&self, slot: Slot) -> Vec<Block> {
-        let Some(file) = self.state.tree.get(slot).as_file() else { return Vec::new() };
-        let stored = file.blocks.as_slice().iter().filter_map(|id| self.state.blocks.get(*id));
-        stored.map(|stored| stored.block).collect()
+    fn update_op(&self, slot: Slot, blocks: Vec<Block>) -> UpdateBlocks {
+        UpdateBlocks { path: self.state.edit_path(slot), blocks }
     }
 
-    fn update_op(&self, slot: Slot) -> UpdateBlocks {
-        UpdateBlocks { path: self.edit_path(slot), blocks: self.stored_blocks(slot) }
-    }
-
-    /// Logs a file's blocks as they are.
-    pub(crate) fn persist_blocks(&mut self, slot: Slot) {
-        let op = self.update_op(slot);
-        self.log(op);
+    /// Commits a file's list of blocks.
+    pub(crate) fn commit_blocks(&mut self, slot: Slot, blocks: Vec<Block>) -> Result<()> {
+        let op = self.update_op(slot, blocks);
+        self.commit(op).map(drop)
     }
 }
 

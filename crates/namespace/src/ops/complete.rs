@@ -1,9 +1,8 @@
 //! Files closed: by their writer, or by the DataNode that led a recovery.
 
 use super::blocks::same_block;
-use super::mkdirs::inconsistent;
-use crate::blocks::{BlockState, Recovery};
-use crate::fail::io;
+use crate::blocks::{BlockState, Recovery, Storages};
+use crate::fail::{inconsistent, io};
 use crate::tree::Slot;
 use crate::{BlockSynchronization, Namespace, OpContext, Result};
 use zerohop_journal::op::Close;
@@ -38,28 +37,34 @@ impl Namespace {
             Err(e) => return Err(e),
         };
         let penultimate =
-            self.state.tree.get(slot).as_file().and_then(|file| file.blocks.penultimate());
-        if penultimate.is_some_and(|id| !self.state.blocks.is_complete(id)) {
+            self.state.tree().get(slot).as_file().and_then(|file| file.blocks.penultimate());
+        if penultimate.is_some_and(|id| !self.state.blocks().is_complete(id)) {
             return Ok(false);
         }
-        self.commit_last_block(slot, last)?;
+        let stored = self.state.last_stored(slot);
+        if let Some(written) = self.check_written(slot, last)?.filter(|_| last.is_some())
+            && stored.is_some_and(|stored| !self.state.blocks().is_complete(stored.id))
+        {
+            self.state.finish_last_block(slot, written)?;
+        }
         if !self.all_complete(slot) {
             return Ok(false);
         }
-        self.finalize_file(slot)?;
+        self.finalize_file(slot, self.state.stored_blocks(slot))?;
         Ok(true)
     }
 
     /// A repeated call for a file that was closed with that last block.
     fn was_completed(&self, slot: Option<Slot>, last: Option<Block>) -> bool {
-        let closed =
-            |slot: &Slot| self.state.tree.get(*slot).as_file().is_some_and(|file| !file.is_open());
-        slot.filter(closed).is_some_and(|slot| same_block(last, self.last_stored(slot)))
+        let closed = |slot: &Slot| {
+            self.state.tree().get(*slot).as_file().is_some_and(|file| !file.is_open())
+        };
+        slot.filter(closed).is_some_and(|slot| same_block(last, self.state.last_stored(slot)))
     }
 
     fn all_complete(&self, slot: Slot) -> bool {
-        let Some(file) = self.state.tree.get(slot).as_file() else { return false };
-        file.blocks.as_slice().iter().all(|id| self.state.blocks.is_complete(*id))
+        let Some(file) = self.state.tree().get(slot).as_file() else { return false };
+        file.blocks.as_slice().iter().all(|id| self.state.blocks().is_complete(*id))
     }
 
     /// Makes what a writer has sent so far visible in the file's length.
@@ -77,64 +82,50 @@ impl Namespace {
         self.begin(ctx, || format!("Cannot fsync file {path}"))?;
         let located = self.resolve_file(ctx, path, file_id)?;
         let slot = self.check_lease(&located, Some(client_name), file_id)?;
+        let mut blocks = self.state.stored_blocks(slot);
         if last_block_len > 0
-            && let Some(last) = self.last_stored(slot)
-            && !self.state.blocks.is_complete(last.id)
+            && let Some(last) = blocks.last_mut()
+            && !self.state.blocks().is_complete(last.id)
         {
-            self.change_blocks(slot, |blocks| {
-                blocks.set_block(Block { len: last_block_len as u64, ..last });
-                Ok(())
-            })?;
+            last.len = last_block_len as u64;
         }
-        self.persist_blocks(slot);
-        Ok(())
+        self.commit_blocks(slot, blocks)
     }
 
     /// Closes a file whose blocks are all complete (`finalizeINodeFileUnderConstruction`).
-    pub(crate) fn finalize_file(&mut self, slot: Slot) -> Result<()> {
-        if self.writer(slot).is_none() {
-            let path = self.state.tree.path(slot);
+    pub(crate) fn finalize_file(&mut self, slot: Slot, blocks: Vec<Block>) -> Result<()> {
+        if self.state.writer(slot).is_none() {
+            let path = self.state.tree().path(slot);
             return io(format!("Cannot finalize file {path} because it is not under construction"));
         }
-        if !self.all_complete(slot) {
-            return Err(inconsistent(format!(
-                "Failed to finalize {}: not all blocks are COMPLETE",
-                self.state.tree.path(slot)
-            )));
-        }
-        let now = self.wall_ms();
-        self.close_file(slot, now);
-        let op = self.close_op(slot);
-        self.log(op);
-        Ok(())
+        self.check_complete(slot, &blocks)?;
+        let op = self.close_op(slot, blocks);
+        self.commit(op).map(drop)
     }
 
-    /// What closing does to the inode and its lease.
-    pub(crate) fn close_file(&mut self, slot: Slot, mtime: u64) {
-        let inode = self.state.tree.get_mut(slot);
-        inode.set_mtime(mtime);
-        let id = inode.id;
-        if let Some(file) = inode.as_file_mut() {
-            file.set_writer(None);
+    fn check_complete(&self, slot: Slot, blocks: &[Block]) -> Result<()> {
+        if blocks.iter().all(|block| self.state.blocks().is_complete(block.id)) {
+            return Ok(());
         }
-        self.state.leases.remove(id);
+        let path = self.state.tree().path(slot);
+        Err(inconsistent(format!("Failed to finalize {path}: not all blocks are COMPLETE")))
     }
 
-    fn close_op(&self, slot: Slot) -> Close {
-        let inode = self.state.tree.get(slot);
+    fn close_op(&self, slot: Slot, blocks: Vec<Block>) -> Close {
+        let inode = self.state.tree().get(slot);
         let (replication, block_size) =
             inode.as_file().map_or((0, 0), |file| (file.replication(), file.block_size()));
         Close {
             inode_id: InodeId(0),
-            path: self.edit_path(slot),
+            path: self.state.edit_path(slot),
             replication: replication as i16,
-            mtime_ms: inode.mtime() as i64,
+            mtime_ms: self.wall_ms() as i64,
             atime_ms: inode.atime() as i64,
             block_size: block_size as i64,
-            blocks: self.stored_blocks(slot),
+            blocks,
             permissions: PermissionStatus {
-                user: self.state.tree.user(inode.permission).clone(),
-                group: self.state.tree.group(inode.permission).clone(),
+                user: self.state.tree().user(inode.permission).clone(),
+                group: self.state.tree().group(inode.permission).clone(),
                 mode: inode.permission.mode(),
             },
         }
@@ -151,29 +142,29 @@ impl Namespace {
     ) -> Result<()> {
         self.begin(ctx, || "Cannot commitBlockSynchronization while in safe mode".to_owned())?;
         let block = request.block;
-        let Some(stored) = self.state.blocks.get(block.id) else {
+        let Some(stored) = self.state.blocks().get(block.id) else {
             return if request.delete_block {
                 Ok(())
             } else {
                 io(format!("Block (={block}) not found"))
             };
         };
-        let Some(slot) = self.state.tree.find(stored.file) else {
+        let Some(slot) = self.state.tree().find(stored.file) else {
             return io(format!(
                 "The blockCollection of {block} is null, likely because the file owning this block was deleted and the \
                  block removal is delayed"
             ));
         };
-        let open = self.writer(slot).is_some();
-        let last = self.last_stored(slot);
+        let open = self.state.writer(slot).is_some();
+        let last = self.state.last_stored(slot);
         if (!open || stored.state == BlockState::Complete)
-            && last.is_none_or(|last| self.state.blocks.is_complete(last.id))
+            && last.is_none_or(|last| self.state.blocks().is_complete(last.id))
         {
             return Ok(());
         }
         let Some(last) = last else { return Ok(()) };
         let stamp = GenerationStamp(request.new_stamp);
-        let asked = self.state.blocks.recovery(last.id).filter(Recovery::is_asked);
+        let asked = self.state.blocks().recovery(last.id).filter(Recovery::is_asked);
         let expected = asked.map(|recovery| recovery.stamp);
         if expected != Some(stamp) {
             let current = expected.map_or(0, |stamp| stamp.0);
@@ -181,57 +172,59 @@ impl Namespace {
                 "The recovery id {stamp} does not match current recovery id {current} for block {block}"
             ));
         }
-        if request.delete_block {
-            if last.len > 0 {
-                // The DataNodes that were asked have nothing of it, others that are away must.
-                return io(format!(
-                    "{last} is not deleted: {} bytes of it were acknowledged. Start the DataNodes that hold it, or delete \
-                     the file",
-                    last.len
-                ));
-            }
-            if last.id == block.id {
-                self.drop_last_block(slot, last.id);
-            }
-        } else {
-            self.take_recovered(slot, last, stamp, request)?;
+        if request.delete_block && last.len > 0 {
+            // The DataNodes that were asked have nothing of it, others that are away must.
+            return io(format!(
+                "{last} is not deleted: {} bytes of it were acknowledged. Start the DataNodes that hold it, or delete \
+                 the file",
+                last.len
+            ));
         }
-        if request.close_file {
-            return self.close_recovered(slot);
-        }
-        self.persist_blocks(slot);
-        Ok(())
+        self.take_recovered(slot, last, request)
     }
 
+    /// The last block becomes what the DataNodes agreed on, or is taken out; then the file is closed if they say so. Its
+    /// block counts as complete whatever is reported of it: it was just agreed on.
     fn take_recovered(
         &mut self,
         slot: Slot,
         last: Block,
-        stamp: GenerationStamp,
         request: &BlockSynchronization<'_>,
     ) -> Result<()> {
-        let storages = self
-            .state
-            .blocks
-            .resolve_storages(request.targets.iter().map(|(node, id)| (&**node, &**id)))?;
-        let len = request.new_len;
-        self.change_blocks(slot, |blocks| blocks.end_recovery(last.id, stamp, len, &storages))?;
-        self.raise_stamp(stamp);
-        Ok(())
+        let mut blocks = self.state.stored_blocks(slot);
+        let mut storages = None;
+        if !request.delete_block {
+            let targets = request.targets.iter().map(|(node, id)| (&**node, &**id));
+            storages = Some(self.state.blocks().resolve_storages(targets)?);
+            if let Some(recovered) = blocks.last_mut() {
+                recovered.stamp = GenerationStamp(request.new_stamp);
+                recovered.len = request.new_len;
+            }
+        } else if last.id == request.block.id {
+            blocks.pop();
+        }
+        if request.close_file {
+            self.check_complete(slot, blocks.split_last().map_or(&[], |(_, before)| before))?;
+            let op = self.close_op(slot, blocks);
+            let finished = self.commit(op)?.finished;
+            self.use_recovered(last, storages, request)?;
+            for block in finished {
+                self.state.blocks_mut().complete_recovered(block);
+            }
+            return Ok(());
+        }
+        self.commit_blocks(slot, blocks)?;
+        self.use_recovered(last, storages, request)
     }
 
-    /// The last block of a recovered file counts as complete whatever is reported of it: it was just agreed on.
-    fn close_recovered(&mut self, slot: Slot) -> Result<()> {
-        if let Some(last) =
-            self.last_stored(slot).filter(|last| !self.state.blocks.is_complete(last.id))
-        {
-            self.change_blocks(slot, |blocks| {
-                if !blocks.commit(last)? {
-                    blocks.complete_recovered(last.id);
-                }
-                Ok(())
-            })?;
-        }
-        self.finalize_file(slot)
+    fn use_recovered(
+        &mut self,
+        last: Block,
+        storages: Option<Storages>,
+        request: &BlockSynchronization<'_>,
+    ) -> Result<()> {
+        let Some(storages) = storages else { return Ok(()) };
+        let stamp = GenerationStamp(request.new_stamp);
+        self.state.blocks_mut().end_recovery(last.id, stamp, request.new_len, &storages)
     }
 }

@@ -4,8 +4,9 @@ use crate::access::{Check, READ, WRITE};
 use crate::fail::{fail, illegal, io};
 use crate::limits::check_text;
 use crate::quota::{Counts, space};
-use crate::resolve::{DirOp, is_reserved_inodes, is_reserved_raw};
-use crate::tree::{Body, Slot};
+use crate::resolve::DirOp;
+use crate::tree::Slot;
+use crate::walk::{is_reserved_inodes, is_reserved_raw};
 use crate::{Namespace, OpContext, Result};
 use zerohop_journal::op::ConcatDelete;
 use zerohop_wire::JavaException;
@@ -27,22 +28,19 @@ impl Namespace {
         self.check_concat_edit(target, sources)?;
         let located = self.resolve(ctx, target, DirOp::Write)?;
         self.check_access_to(ctx, &located, WRITE)?;
-        let slot = self.file_at(located.last(), target)?;
-        if self.writer(slot).is_some() {
+        let slot = self.state.file_at(located.last(), target)?;
+        if self.state.writer(slot).is_some() {
             return illegal(format!("concat: target file {target} is under construction"));
         }
         let slots = self.check_sources(ctx, (target, slot), sources)?;
         let delta = self.concat_delta(slot, &slots);
-        self.verify_quota(self.state.tree.get(slot).parent, &delta, None)?;
-        let now = self.wall_ms();
-        self.join_files(slot, &slots, now);
+        self.state.verify_quota(self.state.tree().get(slot).parent, &delta, None)?;
         let op = ConcatDelete {
             target: target.to_owned(),
             sources: sources.to_vec(),
-            timestamp_ms: now as i64,
+            timestamp_ms: self.wall_ms() as i64,
         };
-        self.log_call(ctx, op);
-        Ok(())
+        self.commit_call(ctx, op).map(drop)
     }
 
     /// The edit names all sources: it must be one that can be read again.
@@ -76,7 +74,7 @@ impl Namespace {
             let check = Check { access: Some(READ), ..Check::default() };
             self.check(ctx, &located, check)?;
             self.check(ctx, &located, Check { parent: Some(WRITE), ..Check::default() })?;
-            let slot = self.file_at(located.last(), source)?;
+            let slot = self.state.file_at(located.last(), source)?;
             self.check_source(source, slot, target)?;
             twice |= slots.contains(&slot);
             slots.push(slot);
@@ -88,7 +86,7 @@ impl Namespace {
     }
 
     fn check_source(&self, source: &str, slot: Slot, (target, into): (&str, Slot)) -> Result<()> {
-        if self.state.tree.get(slot).parent != self.state.tree.get(into).parent {
+        if self.state.tree().get(slot).parent != self.state.tree().get(into).parent {
             return illegal(format!(
                 "Source file {source} is not in the same directory with the target {target}"
             ));
@@ -98,12 +96,12 @@ impl Namespace {
                 "concat: the src file {source} is the same with the target file {target}"
             ));
         }
-        if self.writer(slot).is_some() || self.last_block(slot).is_none() {
+        if self.state.writer(slot).is_some() || self.state.last_block(slot).is_none() {
             return illegal(format!(
                 "concat: source file {source} is invalid or empty or underConstruction"
             ));
         }
-        let (size, limit) = (self.block_size(slot), self.block_size(into));
+        let (size, limit) = (self.state.block_size(slot), self.state.block_size(into));
         if size > limit {
             return illegal(format!(
                 "concat: source file {source} has preferred block size {size} which is greater than the target file's \
@@ -115,45 +113,17 @@ impl Namespace {
 
     fn concat_delta(&self, target: Slot, sources: &[Slot]) -> Counts {
         let replication =
-            |slot: Slot| self.state.tree.get(slot).as_file().map_or(0, |file| file.replication());
+            |slot: Slot| self.state.tree().get(slot).as_file().map_or(0, |file| file.replication());
         let mut delta = Counts::default();
         for source in sources {
-            let bytes = self.file_len(*source) as i64;
-            delta.add(&space(self.effective_policy(target), replication(target), bytes));
-            delta
-                .add(&space(self.effective_policy(*source), replication(*source), bytes).negated());
+            let bytes = self.state.file_len(*source) as i64;
+            delta.add(&space(self.state.effective_policy(target), replication(target), bytes));
+            delta.add(
+                &space(self.state.effective_policy(*source), replication(*source), bytes).negated(),
+            );
         }
         delta.names = -(sources.len() as i64);
         delta
-    }
-
-    /// The change of `OP_CONCAT_DELETE`.
-    pub(crate) fn join_files(&mut self, target: Slot, sources: &[Slot], mtime: u64) {
-        let before = self.usage_of(target);
-        let (id, parent) = (self.state.tree.get(target).id, self.state.tree.get(target).parent);
-        for source in sources {
-            let usage = self.usage_of(*source);
-            self.charge(self.state.tree.get(*source).parent, &usage.negated());
-            self.state.tree.detach(*source);
-            let gone = self.state.tree.free(*source);
-            let (Body::File(gone), Some(file)) =
-                (gone.body, self.state.tree.get_mut(target).as_file_mut())
-            else {
-                continue;
-            };
-            let replication = file.replication();
-            for block in gone.blocks.as_slice() {
-                file.blocks.push(*block);
-                self.state.blocks.set_file(*block, id);
-                if gone.replication() != replication {
-                    self.state.blocks.set_replication(*block, replication);
-                }
-            }
-        }
-        self.state.tree.get_mut(target).set_mtime(mtime);
-        self.folder_changed(parent, mtime);
-        let after = self.usage_of(target);
-        self.charge(parent, &after.less(&before));
     }
 }
 

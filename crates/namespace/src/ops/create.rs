@@ -1,16 +1,15 @@
 //! Files created.
 
 use super::lease::RecoverOp;
-use super::mkdirs::{Modes, shared};
+use super::mkdirs::Modes;
 use crate::access::{Check, WRITE};
 use crate::blocks::policy;
 use crate::fail::{fail, illegal, invalid_path, io, not_found};
 use crate::limits::{check_path_length, check_text};
 use crate::quota::Counts;
-use crate::resolve::{
-    DirOp, Located, is_exact_reserved, is_reserved, is_reserved_inodes, is_reserved_raw,
-};
-use crate::tree::{self, BLOCK_SIZE_MAX, Body, File, Inode, REPLICATION_MAX, Slot, Writer};
+use crate::resolve::DirOp;
+use crate::tree::{self, BLOCK_SIZE_MAX, REPLICATION_MAX, Slot};
+use crate::walk::{Located, is_exact_reserved, is_reserved, is_reserved_inodes, is_reserved_raw};
 use crate::{CreateRequest, FileStatus, Namespace, OpContext, Result, acl};
 use zerohop_journal::op::{Add, EditOp};
 use zerohop_wire::JavaException;
@@ -43,7 +42,7 @@ impl Namespace {
             let message = format!("{} for client {} already exists", located.path, ctx.client_host);
             return fail(JavaException::FileAlreadyExists, message);
         }
-        let replaced = located.last().and_then(|slot| self.state.tree.get(slot).as_file());
+        let replaced = located.last().and_then(|slot| self.state.tree().get(slot).as_file());
         let freed = replaced.map_or(0, |file| 1 + file.blocks.as_slice().len());
         self.check_object_limit(freed)?;
         let slot = self.create_file(ctx, request, &located)?;
@@ -67,11 +66,11 @@ impl Namespace {
             }
             return Ok(located);
         };
-        if self.state.tree.get(slot).is_directory() {
+        if self.state.tree().get(slot).is_directory() {
             let message = format!("{} already exists as a directory", located.path);
             return fail(JavaException::FileAlreadyExists, message);
         }
-        self.file_at(Some(slot), request.path)?;
+        self.state.file_at(Some(slot), request.path)?;
         if request.flags.overwrite {
             self.check_access_to(ctx, &located, WRITE)?;
         }
@@ -137,10 +136,9 @@ impl Namespace {
         let now = self.wall_ms();
         let parent = match located.last() {
             Some(existing) => {
-                let parent = self.state.tree.get(existing).parent;
+                let parent = self.state.tree().get(existing).parent;
                 // Limits are checked before the old file goes: Hadoop checks after, and loses it when one is hit.
                 self.check_child_limits(parent, located.name(), located.parent_path(), false)?;
-                self.remove_subtree(existing, now);
                 parent
             }
             None => {
@@ -172,9 +170,7 @@ impl Namespace {
             storage_policy_id: self.policy_at_create(policy, parent, request.flags.lazy_persist),
             ec_policy_id: 0,
         });
-        let slot = self.add_file(parent, located.name(), &op)?;
-        self.log_call(ctx, EditOp::Add(op));
-        Ok(slot)
+        Ok(self.commit_call(ctx, EditOp::Add(op))?.inode.unwrap_or(parent))
     }
 
     fn policy_for_create(&self, request: &CreateRequest<'_>) -> Result<u8> {
@@ -194,37 +190,11 @@ impl Namespace {
             return LAZY_PERSIST;
         }
         let effective =
-            if asked == policy::UNSPECIFIED { self.effective_policy(parent) } else { asked };
+            if asked == policy::UNSPECIFIED { self.state.effective_policy(parent) } else { asked };
         match policy::StoragePolicy::by_id(effective) {
             Some(policy) if policy.copy_on_create => policy.id,
             _ => asked,
         }
-    }
-
-    /// The change of `OP_ADD` for a new file.
-    pub(crate) fn add_file(&mut self, parent: Slot, name: &str, op: &Add) -> Result<Slot> {
-        let (mode, acl) = match op.acl.as_slice() {
-            [] => (op.permissions.mode, None),
-            entries => acl::to_stored(entries, op.permissions.mode, false, &op.path)?,
-        };
-        let replication = op.replication.clamp(1, self.params.replication_max as i16) as u16;
-        let writer = Writer {
-            client_name: shared(&op.client_name),
-            client_machine: shared(&op.client_machine),
-        };
-        let file = File::new(replication, op.block_size.max(0) as u64, op.storage_policy_id);
-        let permission = self.intern(&op.permissions, mode);
-        let mut inode = Inode::new(op.inode_id, permission, Body::File(file))
-            .with_times(op.mtime_ms.max(0) as u64, op.atime_ms.max(0) as u64);
-        inode.set_acl(acl);
-        inode.set_xattrs(op.xattrs.clone());
-        let holder = writer.client_name.clone();
-        if let Some(file) = inode.as_file_mut() {
-            file.set_writer(Some(writer));
-        }
-        let slot = self.insert(parent, inode, name, &op.path)?;
-        self.state.leases.add(&holder, op.inode_id, self.now.mono_ms);
-        Ok(slot)
     }
 }
 

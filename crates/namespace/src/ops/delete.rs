@@ -2,14 +2,11 @@
 
 use crate::access::{ALL, Check, WRITE};
 use crate::fail::{fail, invalid_path};
-use crate::resolve::{DirOp, is_exact_reserved};
-use crate::tree::{Body, Slot};
+use crate::resolve::DirOp;
+use crate::walk::is_exact_reserved;
 use crate::{Namespace, OpContext, Result};
 use zerohop_journal::op::Delete;
 use zerohop_wire::JavaException;
-
-/// Inodes and blocks freed before a delete answers; the rest waits for [`Namespace::reap`].
-const REAP_AT_ONCE: usize = 1000;
 
 impl Namespace {
     /// Deletes a path; false if nothing is there (or it is the root).
@@ -36,53 +33,10 @@ impl Namespace {
             }
             self.check_protected(&located.path)?;
         }
-        let Some(slot) = located.last().filter(|_| !located.is_root()) else { return Ok(false) };
-        let now = self.wall_ms();
-        self.remove_subtree(slot, now);
-        self.log_call(ctx, Delete { path: located.path.into_owned(), timestamp_ms: now as i64 });
-        Ok(true)
-    }
-
-    /// Takes a subtree out of the tree and frees what is not too much; its folder's time moves to `mtime`.
-    pub(crate) fn remove_subtree(&mut self, slot: Slot, mtime: u64) {
-        let parent = self.state.tree.get(slot).parent;
-        // Who is told of the deletion may use what it gave back: that does not wait for the last inode.
-        let usage = self.usage_of(slot);
-        self.charge(parent, &usage.negated());
-        self.state.tree.detach(slot);
-        self.folder_changed(parent, mtime);
-        self.garbage.add(slot, &usage);
-        self.reap(REAP_AT_ONCE);
-    }
-
-    /// Frees up to `max` inodes and blocks of deleted subtrees; true while there are more. Call between operations.
-    pub fn reap(&mut self, max: usize) -> bool {
-        let mut left = max;
-        while left > 0
-            && let Some(slot) = self.garbage.next()
-        {
-            left = left.saturating_sub(self.reap_one(slot));
+        if located.is_root() || located.last().is_none() {
+            return Ok(false);
         }
-        !self.garbage.is_empty()
-    }
-
-    /// Frees an inode that has nothing below it, else puts one of its children before it; how many steps that took.
-    fn reap_one(&mut self, slot: Slot) -> usize {
-        if let Some(directory) = self.state.tree.get_mut(slot).as_directory_mut()
-            && let Some(child) = directory.children.pop()
-        {
-            self.garbage.put_back(slot, child);
-            return 1;
-        }
-        let inode = self.state.tree.free(slot);
-        let mut objects = 1;
-        if let Body::File(file) = inode.body {
-            let blocks = file.blocks.as_slice();
-            blocks.iter().for_each(|block| self.state.blocks.remove(*block));
-            objects += blocks.len();
-            self.state.leases.remove(inode.id);
-        }
-        self.garbage.freed(objects);
-        objects
+        let op = Delete { path: located.path.into_owned(), timestamp_ms: self.wall_ms() as i64 };
+        Ok(self.commit_call(ctx, op)?.inode.is_some())
     }
 }

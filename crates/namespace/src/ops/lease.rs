@@ -1,12 +1,11 @@
 //! Leases renewed, taken over, and the recovery of files whose writer is gone.
 
-use super::mkdirs::shared;
 use crate::access::WRITE;
 use crate::blocks::BlockState;
 use crate::fail::{fail, io};
 use crate::limits::check_text;
 use crate::resolve::DirOp;
-use crate::tree::{Slot, Writer};
+use crate::tree::Slot;
 use crate::{Namespace, OpContext, OpenFile, Result};
 use zerohop_journal::op::ReassignLease;
 use zerohop_wire::{Block, BlockId, InodeId, JavaException};
@@ -43,7 +42,9 @@ impl Namespace {
     /// `SafeModeException`.
     pub fn renew_lease(&mut self, ctx: &OpContext, client_name: &str) -> Result<()> {
         self.begin(ctx, || format!("Cannot renew lease for {client_name}"))?;
-        self.state.leases.renew(client_name, ctx.now.mono_ms);
+        if self.state.leases().exists(client_name) {
+            self.lease_clock.renew(&client_name.into(), ctx.now.mono_ms);
+        }
         Ok(())
     }
 
@@ -60,10 +61,10 @@ impl Namespace {
         self.begin(ctx, || format!("Cannot recover the lease of {path}"))?;
         check_text("The client's name", client_name)?;
         let located = self.resolve(ctx, path, DirOp::Write)?;
-        let slot = self.file_at(located.last(), &located.path)?;
-        let Some(writer) = self.writer(slot) else { return Ok(true) };
+        let slot = self.state.file_at(located.last(), &located.path)?;
+        let Some(writer) = self.state.writer(slot) else { return Ok(true) };
         self.check_access_to(ctx, &located, WRITE)?;
-        if !self.state.leases.exists(&writer.client_name) {
+        if !self.state.leases().exists(&writer.client_name) {
             return fail(
                 JavaException::AlreadyBeingCreated,
                 format!(
@@ -84,12 +85,15 @@ impl Namespace {
         }
         let cut_short = self.resume_truncates();
         let hard_ms = self.params.lease_hard_ms;
-        let silent = self.state.leases.silent_files(hard_ms, ctx.now.mono_ms, max);
-        let holder = self.state.leases.namenode_holder(hard_ms, ctx.now);
+        let leases = self.state.leases();
+        self.lease_clock.forget_ended(leases);
+        let silent = self.lease_clock.silent_files(leases, hard_ms, ctx.now.mono_ms, max);
+        let holder = self.lease_clock.namenode_holder(hard_ms, ctx.now);
         for file in &silent {
-            match self.state.tree.find(*file).filter(|slot| self.writer(*slot).is_some()) {
+            match self.state.tree().find(*file).filter(|slot| self.state.writer(*slot).is_some()) {
                 Some(slot) => self.release_expired(slot, Some(&holder)),
-                None => self.state.leases.remove(*file),
+                // It was deleted, and its lease goes as soon as it is freed.
+                None => self.postpone(*file),
             }
         }
         cut_short || !silent.is_empty()
@@ -97,11 +101,11 @@ impl Namespace {
 
     fn resume_truncates(&mut self) -> bool {
         let mut is_any_touched = false;
-        for block in self.state.blocks.unasked_truncates() {
-            let file = self.state.blocks.get(block).map(|stored| stored.file);
-            let file = file.filter(|file| self.state.leases.is_due(*file, self.now.mono_ms));
-            let slot = file.and_then(|file| self.state.tree.find(file));
-            if let Some(slot) = slot.filter(|slot| self.writer(*slot).is_some()) {
+        for block in self.state.blocks().unasked_truncates() {
+            let file = self.state.blocks().get(block).map(|stored| stored.file);
+            let file = file.filter(|file| self.lease_clock.is_due(*file, self.now.mono_ms));
+            let slot = file.and_then(|file| self.state.tree().find(file));
+            if let Some(slot) = slot.filter(|slot| self.state.writer(*slot).is_some()) {
                 self.release_expired(slot, None);
                 is_any_touched = true;
             }
@@ -111,9 +115,13 @@ impl Namespace {
 
     fn release_expired(&mut self, slot: Slot, new_holder: Option<&str>) {
         let Err(e) = self.release_lease(slot, new_holder) else { return };
-        tracing::warn!(path = %self.state.tree.path(slot), error = %e, "the lease cannot be released");
+        tracing::warn!(path = %self.state.tree().path(slot), error = %e, "the lease cannot be released");
+        self.postpone(self.state.tree().get(slot).id);
+    }
+
+    fn postpone(&mut self, file: InodeId) {
         let until_ms = self.now.mono_ms.saturating_add(self.params.lease_soft_ms);
-        self.state.leases.put_off(self.state.tree.get(slot).id, until_ms);
+        self.lease_clock.postpone(file, until_ms);
     }
 
     /// Open files with an inode id above `after`, and whether there are more.
@@ -128,13 +136,13 @@ impl Namespace {
     ) -> Result<(Vec<OpenFile>, bool)> {
         self.check_superuser(ctx, "listOpenFiles")?;
         let mut found = Vec::new();
-        for id in self.state.leases.files_after(after) {
+        for id in self.state.leases().files_after(after) {
             let Some((slot, writer)) =
-                self.state.tree.find(id).and_then(|slot| Some((slot, self.writer(slot)?)))
+                self.state.tree().find(id).and_then(|slot| Some((slot, self.state.writer(slot)?)))
             else {
                 continue;
             };
-            let full = self.state.tree.path(slot);
+            let full = self.state.tree().path(slot);
             if path.is_empty() || path == "/" || is_at_or_below(&full, path) {
                 found.push(OpenFile {
                     id,
@@ -150,11 +158,6 @@ impl Namespace {
         Ok((found, false))
     }
 
-    /// Who has a file open.
-    pub(crate) fn writer(&self, slot: Slot) -> Option<&Writer> {
-        self.state.tree.get(slot).as_file()?.writer()
-    }
-
     /// A file that an operation wants to write: closed, or taken from a writer silent past the soft limit.
     ///
     /// # Errors
@@ -166,11 +169,11 @@ impl Namespace {
         path: &str,
         who: (&str, &str),
     ) -> Result<()> {
-        let Some(writer) = self.writer(slot).cloned() else { return Ok(()) };
-        let id = self.state.tree.get(slot).id;
+        let Some(writer) = self.state.writer(slot).cloned() else { return Ok(()) };
+        let id = self.state.tree().get(slot).id;
         let busy = JavaException::AlreadyBeingCreated;
-        if self.state.leases.exists(who.0)
-            && self.state.leases.holder(id).is_some_and(|holder| &**holder == who.0)
+        if self.state.leases().exists(who.0)
+            && self.state.leases().holder(id).is_some_and(|holder| &**holder == who.0)
         {
             return op.fail(
                 busy,
@@ -179,10 +182,10 @@ impl Namespace {
                 &format!("{} is already the current lease holder.", who.0),
             );
         }
-        if !self.state.leases.exists(&writer.client_name) {
+        if !self.state.leases().exists(&writer.client_name) {
             return op.fail(busy, path, who, "the file is under construction but no leases found.");
         }
-        if self.state.leases.is_silent(
+        if self.lease_clock.is_silent(
             &writer.client_name,
             self.params.lease_soft_ms,
             self.now.mono_ms,
@@ -194,7 +197,7 @@ impl Namespace {
             return op.fail(JavaException::RecoveryInProgress, path, who, why);
         }
         let (name, machine) = (&writer.client_name, &writer.client_machine);
-        let recovering = self.last_block(slot).and_then(|last| self.state.blocks.get(last));
+        let recovering = self.state.last_block(slot).and_then(|last| self.state.blocks().get(last));
         if recovering.is_some_and(|stored| stored.state == BlockState::UnderRecovery) {
             let why = format!("another recovery is in progress by {name} on {machine}");
             return op.fail(JavaException::RecoveryInProgress, path, who, &why);
@@ -207,23 +210,19 @@ impl Namespace {
         )
     }
 
-    pub(crate) fn last_block(&self, slot: Slot) -> Option<BlockId> {
-        self.state.tree.get(slot).as_file()?.blocks.last()
-    }
-
     /// Ends a writer's hold on a file: closes it, or has its last block recovered (`internalReleaseLease`).
     pub(crate) fn release_lease(&mut self, slot: Slot, new_holder: Option<&str>) -> Result<bool> {
-        let blocks: Vec<BlockId> = match self.state.tree.get(slot).as_file() {
+        let blocks: Vec<BlockId> = match self.state.tree().get(slot).as_file() {
             Some(file) => file.blocks.as_slice().to_vec(),
             None => return Ok(true),
         };
-        let complete = blocks.iter().take_while(|id| self.state.blocks.is_complete(**id)).count();
+        let complete = blocks.iter().take_while(|id| self.state.blocks().is_complete(**id)).count();
         if complete == blocks.len() {
-            self.finalize_file(slot)?;
+            self.finalize_file(slot, self.state.stored_blocks(slot))?;
             return Ok(true);
         }
-        let path = self.state.tree.path(slot);
-        let state = |at: usize| self.state.blocks.get(blocks[at]).map(|stored| stored.state);
+        let path = self.state.tree().path(slot);
+        let state = |at: usize| self.state.blocks().get(blocks[at]).map(|stored| stored.state);
         let penultimate_open =
             complete + 2 == blocks.len() && state(complete) != Some(BlockState::Committed);
         if complete + 2 < blocks.len() || penultimate_open {
@@ -234,7 +233,7 @@ impl Namespace {
         }
         let last = blocks[blocks.len() - 1];
         let before = blocks.iter().nth_back(1);
-        let before_safe = before.is_none_or(|id| self.state.blocks.has_min_replication(*id));
+        let before_safe = before.is_none_or(|id| self.state.blocks().has_min_replication(*id));
         if state(blocks.len() - 1) == Some(BlockState::Committed) && !before_safe {
             return fail(
                 JavaException::AlreadyBeingCreated,
@@ -253,49 +252,37 @@ impl Namespace {
         last: BlockId,
         new_holder: Option<&str>,
     ) -> Result<bool> {
-        let len = self.state.blocks.get(last).map_or(0, |stored| stored.block.len);
-        if len == 0 && !self.state.blocks.is_heard_of(last) {
+        let len = self.state.blocks().get(last).map_or(0, |stored| stored.block.len);
+        if len == 0 && !self.state.blocks().is_heard_of(last) {
             // Nothing was ever written of it: no DataNode could recover it.
-            self.drop_last_block(slot, last);
-            self.finalize_file(slot)?;
+            let mut blocks = self.state.stored_blocks(slot);
+            blocks.pop();
+            self.finalize_file(slot, blocks)?;
             return Ok(true);
         }
-        if self.state.blocks.recovery_due(last) {
+        if self.state.blocks().recovery_due(last) {
             let stamp = self.next_stamp()?;
-            let cut = self.state.blocks.recovery(last).and_then(|recovery| recovery.truncate);
+            let cut = self.state.blocks().recovery(last).and_then(|recovery| recovery.truncate);
             let cut = cut.map(|block| Block { stamp, ..block });
-            self.change_blocks(slot, |blocks| blocks.begin_recovery(last, stamp, cut).map(drop))?;
+            self.state.blocks_mut().begin_recovery(last, stamp, cut)?;
         }
-        self.hand_over(slot, new_holder);
+        self.hand_over(slot, new_holder)?;
         Ok(false)
     }
 
     /// The lease goes to whoever drives the recovery; without one the old holder has time again.
-    fn hand_over(&mut self, slot: Slot, new_holder: Option<&str>) {
-        let Some(writer) = self.writer(slot).cloned() else { return };
-        let now_ms = self.now.mono_ms;
+    fn hand_over(&mut self, slot: Slot, new_holder: Option<&str>) -> Result<()> {
+        let Some(writer) = self.state.writer(slot) else { return Ok(()) };
         let Some(new_holder) = new_holder else {
-            return self.state.leases.renew(&writer.client_name, now_ms);
+            self.lease_clock.renew(&writer.client_name, self.now.mono_ms);
+            return Ok(());
         };
         let op = ReassignLease {
             lease_holder: writer.client_name.to_string(),
-            path: self.edit_path(slot),
+            path: self.state.edit_path(slot),
             new_holder: new_holder.to_owned(),
         };
-        self.reassign(slot, new_holder);
-        self.log(op);
-    }
-
-    /// The change of `OP_REASSIGN_LEASE`.
-    pub(crate) fn reassign(&mut self, slot: Slot, new_holder: &str) {
-        let holder = shared(new_holder);
-        let id = self.state.tree.get(slot).id;
-        if let Some(file) = self.state.tree.get_mut(slot).as_file_mut()
-            && let Some(writer) = file.writer().cloned()
-        {
-            file.set_writer(Some(Writer { client_name: holder.clone(), ..writer }));
-            self.state.leases.add(&holder, id, self.now.mono_ms);
-        }
+        self.commit(op).map(drop)
     }
 }
 

@@ -3,8 +3,9 @@
 use crate::access::READ_EXECUTE;
 use crate::blocks::policy;
 use crate::fail::fail;
-use crate::resolve::{DirOp, is_exact_reserved, is_reserved};
+use crate::resolve::DirOp;
 use crate::tree::Slot;
+use crate::walk::{is_exact_reserved, is_reserved};
 use crate::{CorruptFile, DirectoryListing, FileStatus, Namespace, OpContext, Result};
 use std::borrow::Cow;
 use zerohop_wire::JavaException;
@@ -31,15 +32,20 @@ impl Namespace {
             return Ok(Some(DirectoryListing { entries, remaining: 0 }));
         }
         let Some(slot) = located.last() else { return Ok(None) };
-        let Some(directory) = self.state.tree.get(slot).as_directory() else {
-            let entry =
-                self.entry(ctx, slot, String::new(), self.effective_policy(slot), need_location);
+        let Some(directory) = self.state.tree().get(slot).as_directory() else {
+            let entry = self.entry(
+                ctx,
+                slot,
+                String::new(),
+                self.state.effective_policy(slot),
+                need_location,
+            );
             return Ok(Some(DirectoryListing { entries: vec![entry], remaining: 0 }));
         };
         self.check_access_to(ctx, &located, READ_EXECUTE)?;
         let start = self.start_name(start_after)?;
-        let (children, count) = self.state.tree.children_after(directory, &start);
-        let inherited = self.effective_policy(slot);
+        let (children, count) = self.state.tree().children_after(directory, &start);
+        let inherited = self.state.effective_policy(slot);
         let mut entries = Vec::with_capacity(count.min(self.params.list_limit));
         let mut budget = self.params.list_limit as i64;
         for child in children.take(self.params.list_limit) {
@@ -62,11 +68,11 @@ impl Namespace {
         inherited: u8,
         need_location: bool,
     ) -> FileStatus {
-        let policy = match self.local_policy(child) {
+        let policy = match self.state.local_policy(child) {
             policy::UNSPECIFIED => inherited,
             local => local,
         };
-        let name = self.state.tree.name(child).to_owned();
+        let name = self.state.tree().name(child).to_owned();
         self.entry(ctx, child, name, policy, need_location)
     }
 
@@ -91,7 +97,7 @@ impl Namespace {
         if !is_reserved(path) {
             return Ok(Cow::Borrowed(start_after));
         }
-        match self.walk(path) {
+        match self.state.walk(path) {
             Ok(located) => Ok(Cow::Owned(located.name().as_bytes().to_vec())),
             Err(_) => fail(
                 JavaException::DirectoryListingStartAfterNotFound,
@@ -119,10 +125,10 @@ impl Namespace {
         let mut next = from;
         let mut found = Vec::new();
         // A page holds what was asked for: one that is empty is the end, however much is corrupt elsewhere.
-        for (place, file, block) in self.state.blocks.corrupt_blocks(from) {
+        for (place, file, block) in self.state.blocks().corrupt_blocks(from) {
             next = place.saturating_add(1);
             let Some(path) = self.path_of(file).filter(|path| is_below(path)) else { continue };
-            let Some(stored) = self.state.blocks.get(block) else { continue };
+            let Some(stored) = self.state.blocks().get(block) else { continue };
             found.push(CorruptFile { block, replication: stored.replication, path });
             if found.len() >= self.params.corrupt_files_batch {
                 break;

@@ -5,13 +5,13 @@ use crate::acl;
 use crate::fail::{fail, not_found};
 use crate::limits::check_path_length;
 use crate::quota::Counts;
-use crate::resolve::{DirOp, Located};
-use crate::tree::{Acl, Body, Directory, Inode, Permission, Slot};
+use crate::resolve::DirOp;
+use crate::tree::{Acl, Slot};
+use crate::walk::Located;
 use crate::{Namespace, OpContext, Result};
-use std::sync::Arc;
 use zerohop_journal::op::Mkdir;
 use zerohop_journal::types::PermissionStatus;
-use zerohop_wire::{JavaException, RemoteException};
+use zerohop_wire::JavaException;
 
 /// Modes of a new inode: after the client's umask, and before it if the client sent that.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ impl Namespace {
         self.begin(ctx, || format!("Cannot create directory {path}"))?;
         let located = self.resolve(ctx, path, DirOp::Create)?;
         if let Some(slot) = located.last() {
-            if self.state.tree.get(slot).as_file().is_some() {
+            if self.state.tree().get(slot).as_file().is_some() {
                 return fail(
                     JavaException::FileAlreadyExists,
                     format!("Path is not a directory: {path}"),
@@ -75,7 +75,7 @@ impl Namespace {
         }
         match located.parent() {
             None => not_found(format!("Parent directory doesn't exist: {}", located.parent_path())),
-            Some(parent) if !self.state.tree.get(parent).is_directory() => fail(
+            Some(parent) if !self.state.tree().get(parent).is_directory() => fail(
                 JavaException::ParentNotDirectory,
                 format!("Parent path is not a directory: {}", located.parent_path()),
             ),
@@ -103,7 +103,7 @@ impl Namespace {
         ctx: &OpContext,
         located: &Located<'_>,
     ) -> Result<Slot> {
-        let masked = self.state.tree.get(located.deepest()).permission.mode();
+        let masked = self.state.tree().get(located.deepest()).permission.mode();
         self.create_missing_parents(
             ctx,
             located,
@@ -136,9 +136,7 @@ impl Namespace {
             acl: acl.as_ref().map(|acl| acl::logical(mode, Some(acl))).unwrap_or_default(),
             xattrs: Vec::new(),
         };
-        let slot = self.add_folder(parent, name, &op)?;
-        self.log(op);
-        Ok(slot)
+        Ok(self.commit(op)?.inode.unwrap_or(parent))
     }
 
     /// Whether a folder takes a child of that name and use.
@@ -149,14 +147,14 @@ impl Namespace {
         parent_path: &str,
         usage: &Counts,
     ) -> Result<()> {
-        if !self.state.tree.get(parent).is_directory() {
+        if !self.state.tree().get(parent).is_directory() {
             return fail(
                 JavaException::FileAlreadyExists,
                 format!("Parent path is not a directory: {parent_path} {name}"),
             );
         }
         self.check_new_child(parent, name, parent_path)?;
-        self.verify_quota(parent, usage, None)
+        self.state.verify_quota(parent, usage, None)
     }
 
     /// Owner and group of a new inode: the caller, and the folder's group.
@@ -166,7 +164,7 @@ impl Namespace {
         parent: Slot,
         mode: u16,
     ) -> PermissionStatus {
-        let group = self.state.tree.group(self.state.tree.get(parent).permission).clone();
+        let group = self.state.tree().group(self.state.tree().get(parent).permission).clone();
         PermissionStatus { user: ctx.user.clone(), group, mode }
     }
 
@@ -177,68 +175,11 @@ impl Namespace {
         modes: Modes,
         is_folder: bool,
     ) -> (u16, Option<Acl>) {
-        let default = self.state.tree.get(parent).acl();
+        let default = self.state.tree().get(parent).acl();
         let asked = match modes.unmasked {
             Some(unmasked) if self.params.posix_acl_inheritance => unmasked,
             _ => modes.masked,
         };
         acl::inherited(default, asked, is_folder).unwrap_or((modes.masked, None))
     }
-
-    /// The change of `OP_MKDIR`.
-    pub(crate) fn add_folder(&mut self, parent: Slot, name: &str, op: &Mkdir) -> Result<Slot> {
-        let (mode, acl) = match op.acl.as_slice() {
-            [] => (op.permissions.mode, None),
-            entries => acl::to_stored(entries, op.permissions.mode, true, &op.path)?,
-        };
-        let body = Body::Directory(Box::new(Directory { acl, ..Directory::default() }));
-        let permission = self.intern(&op.permissions, mode);
-        let mtime = op.timestamp_ms.max(0) as u64;
-        let inode = Inode::new(op.inode_id, permission, body).with_times(mtime, 0);
-        self.insert(parent, inode, name, &op.path)
-    }
-
-    pub(crate) fn intern(&mut self, status: &PermissionStatus, mode: u16) -> Permission {
-        Permission::new(
-            self.state.tree.intern(&status.user),
-            self.state.tree.intern(&status.group),
-            mode,
-        )
-    }
-
-    /// Puts a new inode into the tree and charges the directories above for it.
-    pub(crate) fn insert(
-        &mut self,
-        parent: Slot,
-        inode: Inode,
-        name: &str,
-        path: &str,
-    ) -> Result<Slot> {
-        let (id, mtime) = (inode.id, inode.mtime());
-        if self.state.tree.find_any(id).is_some() {
-            return Err(inconsistent(format!(
-                "inode {id} is already there, for {path} it is to be added again"
-            )));
-        }
-        let slot = self.state.tree.add(inode, name);
-        if !self.state.tree.attach(parent, slot) {
-            self.state.tree.free(slot);
-            return Err(inconsistent(format!("{path} is already there or above it is no folder")));
-        }
-        self.state.ids.inode = self.state.ids.inode.max(id);
-        self.folder_changed(parent, mtime);
-        let usage = self.usage_of(slot);
-        self.charge(parent, &usage);
-        Ok(slot)
-    }
-}
-
-/// What only a damaged edit log can cause.
-pub(crate) fn inconsistent(message: impl Into<String>) -> RemoteException {
-    JavaException::IllegalState.with(message.into())
-}
-
-/// A shared copy of a client's name or machine.
-pub(crate) fn shared(text: &str) -> Arc<str> {
-    text.into()
 }

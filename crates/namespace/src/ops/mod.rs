@@ -1,4 +1,4 @@
-//! The operations, a file a family: live ones with their checks, and the change itself that replay shares.
+//! The operations, a file for each family: they check, build an edit, commit it and answer.
 
 mod acl;
 mod append;
@@ -20,46 +20,18 @@ mod symlink;
 mod truncate;
 mod xattr;
 
-pub(crate) use mkdirs::inconsistent;
-pub(crate) use quota::from_edit_type;
 pub use quota::quota_command;
-pub(crate) use xattr::{with_removed, with_set};
 
 use crate::fail::fail;
 use crate::tree::Slot;
 use crate::{Namespace, Result};
-use zerohop_journal::op::string_fits;
 use zerohop_wire::JavaException;
 
 impl Namespace {
-    /// An inode's path for an edit that cannot be refused. Renames may have moved it deeper than a path can say: then its
-    /// number says it.
-    pub(crate) fn edit_path(&self, slot: Slot) -> String {
-        self.edit_path_of(self.state.tree.path(slot), slot)
-    }
-
-    /// As [`Namespace::edit_path`], the path being known.
-    pub(crate) fn edit_path_of(&self, path: impl Into<String>, slot: Slot) -> String {
-        let path = path.into();
-        if string_fits(&path) {
-            return path;
-        }
-        format!("/.reserved/.inodes/{}", self.state.tree.get(slot).id)
-    }
-
     /// Limits on a folder's new child (`FSDirectory.addLastINode`).
     fn check_new_child(&self, folder: Slot, name: &str, folder_path: &str) -> Result<()> {
-        if folder == self.state.tree.root() && name == ".reserved" {
-            return crate::fail::illegal(format!(
-                "File name \"{name}\" is reserved and cannot be created. If this is during upgrade change the name of \
-                 the existing file or directory to another name before upgrading to the new release."
-            ));
-        }
-        self.check_child_limits(folder, name, folder_path, true)?;
-        if name == ".snapshot" {
-            return crate::fail::illegal("\".snapshot\" is a reserved name.");
-        }
-        Ok(())
+        self.state.check_new_name(folder, name)?;
+        self.check_child_limits(folder, name, folder_path, true)
     }
 
     fn check_child_limits(
@@ -81,7 +53,7 @@ impl Namespace {
         }
         let items = self
             .state
-            .tree
+            .tree()
             .get(folder)
             .as_directory()
             .map_or(0, |directory| directory.children.len());
@@ -97,15 +69,8 @@ impl Namespace {
         Ok(())
     }
 
-    /// A folder's time only moves forward when its list changes.
-    pub(crate) fn folder_changed(&mut self, folder: Slot, mtime: u64) {
-        let inode = self.state.tree.get_mut(folder);
-        inode.set_mtime(inode.mtime().max(mtime));
-    }
-
     fn is_non_empty_folder(&self, slot: Option<Slot>) -> bool {
-        let directory = slot.and_then(|slot| self.state.tree.get(slot).as_directory());
-        directory.is_some_and(|directory| !directory.children.is_empty())
+        slot.is_some_and(|slot| self.state.tree().is_non_empty_directory(slot))
     }
 
     /// `fs.protected.directories`, and `dfs.protected.subdirectories.enable` (`DFSUtil.checkProtectedDescendants`).
@@ -118,7 +83,7 @@ impl Namespace {
         }
         for protected in all {
             let below = protected.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
-            if below && self.is_non_empty_folder(self.walk(protected)?.last()) {
+            if below && self.is_non_empty_folder(self.state.walk(protected)?.last()) {
                 return crate::fail::denied(format!(
                     "Cannot delete/rename non-empty protected subdirectory {protected}"
                 ));
@@ -143,8 +108,9 @@ impl Namespace {
     /// count, also if it is not freed yet.
     fn check_object_limit(&self, freed: usize) -> Result<()> {
         let limit = self.params.objects_max;
-        let objects = self.state.blocks.block_count().saturating_add(self.state.tree.len() as u64);
-        let objects = objects.saturating_sub(self.garbage.objects());
+        let objects =
+            self.state.blocks().block_count().saturating_add(self.state.tree().len() as u64);
+        let objects = objects.saturating_sub(self.deleted.objects());
         if limit == 0 || objects.saturating_sub(freed as u64) < limit {
             return Ok(());
         }

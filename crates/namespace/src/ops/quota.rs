@@ -2,39 +2,15 @@
 
 use crate::blocks::StorageType;
 use crate::fail::fail;
-use crate::quota::{Counts, QUOTA_DONT_SET, QUOTA_RESET, QUOTA_TYPES, Quota};
-use crate::resolve::{DirOp, Located};
-use crate::tree::Slot;
+use crate::quota::{Counts, QUOTA_DONT_SET, QUOTA_RESET, QUOTA_TYPES, to_edit_type};
+use crate::resolve::DirOp;
 use crate::views::TypeQuota;
+use crate::walk::Located;
 use crate::{Namespace, OpContext, Result};
 use std::borrow::Cow;
 use zerohop_journal::EditOp;
 use zerohop_journal::op::{SetQuota, SetQuotaByStorageType};
-use zerohop_journal::types::StorageType as EditStorageType;
 use zerohop_wire::{JavaException, RemoteException};
-
-/// The edit log's number of a storage type.
-pub(crate) fn to_edit_type(kind: StorageType) -> EditStorageType {
-    match kind {
-        StorageType::RamDisk => EditStorageType::RamDisk,
-        StorageType::Ssd => EditStorageType::Ssd,
-        StorageType::Disk => EditStorageType::Disk,
-        StorageType::Archive => EditStorageType::Archive,
-        StorageType::Provided => EditStorageType::Provided,
-        StorageType::Nvdimm => EditStorageType::Nvdimm,
-    }
-}
-
-pub(crate) fn from_edit_type(kind: EditStorageType) -> StorageType {
-    match kind {
-        EditStorageType::RamDisk => StorageType::RamDisk,
-        EditStorageType::Ssd => StorageType::Ssd,
-        EditStorageType::Disk => StorageType::Disk,
-        EditStorageType::Archive => StorageType::Archive,
-        EditStorageType::Provided => StorageType::Provided,
-        EditStorageType::Nvdimm => StorageType::Nvdimm,
-    }
-}
 
 impl Namespace {
     /// Sets limits on a folder: `i64::MAX` leaves one as it is, -1 clears it. With a storage type, `space` is its limit.
@@ -58,9 +34,11 @@ impl Namespace {
         self.check_owner_above(ctx, &located)?;
         self.check_quota_values(names, space, kind)?;
         let slot = self.folder_at(located.last(), &located.path)?;
-        if self.change_quota(slot, names, space, kind) {
-            let op = self.quota_op(slot, located.path.into_owned(), kind);
-            self.log(op);
+        let is_root = slot == self.state.tree().root();
+        let old = self.state.limit_at(slot);
+        let new = old.with(names, space, kind, is_root);
+        if new != old {
+            self.commit(quota_op(located.path.into_owned(), &new, kind, is_root))?;
         }
         Ok(())
     }
@@ -104,76 +82,21 @@ impl Namespace {
         }
         Ok(())
     }
+}
 
-    fn quota_op(&self, slot: Slot, path: String, kind: Option<StorageType>) -> EditOp {
-        let quota = self
-            .state
-            .tree
-            .get(slot)
-            .as_directory()
-            .and_then(|directory| directory.quota.as_deref().copied());
-        let limit = quota.unwrap_or(Quota::unlimited()).limit;
-        // The root's largest value would be read as "leave it": the log says that it is cleared.
-        let root_unlimited = slot == self.state.tree.root() && limit.names == QUOTA_DONT_SET;
-        let names = if root_unlimited { QUOTA_RESET } else { limit.names };
-        match kind {
-            None => SetQuota { path, ns_quota: names, ds_quota: limit.space }.into(),
-            Some(kind) => SetQuotaByStorageType {
-                path,
-                storage_type: to_edit_type(kind),
-                quota: limit.types[kind as usize],
-            }
-            .into(),
+/// The edit that sets a directory's limits to these.
+fn quota_op(path: String, limit: &Counts, kind: Option<StorageType>, is_root: bool) -> EditOp {
+    // The root's largest value would be read as "leave it": the log says that it is cleared.
+    let is_unlimited = is_root && limit.names == QUOTA_DONT_SET;
+    let names = if is_unlimited { QUOTA_RESET } else { limit.names };
+    match kind {
+        None => SetQuota { path, ns_quota: names, ds_quota: limit.space }.into(),
+        Some(kind) => SetQuotaByStorageType {
+            path,
+            storage_type: to_edit_type(kind),
+            quota: limit.types[kind as usize],
         }
-    }
-
-    /// The change of the quota ops; false if nothing changed.
-    pub(crate) fn change_quota(
-        &mut self,
-        slot: Slot,
-        names: i64,
-        space: i64,
-        kind: Option<StorageType>,
-    ) -> bool {
-        let is_root = slot == self.state.tree.root();
-        let old = self
-            .state
-            .tree
-            .get(slot)
-            .as_directory()
-            .and_then(|directory| directory.quota.as_deref().copied());
-        let mut quota = old.unwrap_or(Quota::unlimited());
-        let limit = &mut quota.limit;
-        match kind {
-            Some(kind) if space != QUOTA_DONT_SET => limit.types[kind as usize] = space,
-            Some(_) => {}
-            None => {
-                if is_root && names == QUOTA_RESET {
-                    // The root always has one: its largest value is none.
-                    limit.names = QUOTA_DONT_SET;
-                } else if names != QUOTA_DONT_SET {
-                    limit.names = names;
-                }
-                if space != QUOTA_DONT_SET {
-                    limit.space = space;
-                }
-            }
-        }
-        if *limit == old.unwrap_or(Quota::unlimited()).limit {
-            return false;
-        }
-        let kept = quota.is_set() || is_root;
-        if let Some(directory) = self.state.tree.get_mut(slot).as_directory_mut() {
-            directory.quota = kept.then(|| Box::new(quota));
-        }
-        true
-    }
-
-    /// The limits set at an inode.
-    pub(crate) fn limit_at(&self, slot: Slot) -> Counts {
-        let directory = self.state.tree.get(slot).as_directory();
-        let quota = directory.and_then(|directory| directory.quota.as_deref());
-        quota.copied().unwrap_or(Quota::unlimited()).limit
+        .into(),
     }
 }
 

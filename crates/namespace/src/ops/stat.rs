@@ -3,8 +3,9 @@
 use crate::access::{Action, READ};
 use crate::blocks::{BlockLocations, BlockState, policy};
 use crate::fail::{fail, not_found};
-use crate::resolve::{DirOp, Located, is_exact_reserved};
+use crate::resolve::DirOp;
 use crate::tree::{Body, File, Slot};
+use crate::walk::{Located, is_exact_reserved};
 use crate::{
     FileKind, FileStatus, LocatedBlock, LocatedBlocks, Namespace, NamespaceStats, OpContext, Result,
 };
@@ -53,7 +54,7 @@ impl Namespace {
             return Ok(Some(self.reserved_status("", 0o1770)));
         }
         Ok(at.last().map(|slot| {
-            let mut status = self.status_of(slot, String::new(), self.effective_policy(slot));
+            let mut status = self.status_of(slot, String::new(), self.state.effective_policy(slot));
             if located {
                 status.locations = self.all_locations(ctx, slot);
             }
@@ -85,7 +86,7 @@ impl Namespace {
 
     /// The status of an inode under the name the answer gives it.
     pub(crate) fn status_of(&self, slot: Slot, name: String, storage_policy: u8) -> FileStatus {
-        let inode = self.state.tree.get(slot);
+        let inode = self.state.tree().get(slot);
         let file = inode.as_file();
         let (kind, symlink) = match &inode.body {
             Body::File(_) => (FileKind::File, None),
@@ -96,10 +97,10 @@ impl Namespace {
             kind,
             id: inode.id,
             name,
-            len: file.map_or(0, |file| self.len_of(file)),
+            len: file.map_or(0, |file| self.state.len_of(file)),
             mode: inode.permission.mode(),
-            owner: self.state.tree.user(inode.permission).clone(),
-            group: self.state.tree.group(inode.permission).clone(),
+            owner: self.state.tree().user(inode.permission).clone(),
+            group: self.state.tree().group(inode.permission).clone(),
             mtime: inode.mtime(),
             atime: inode.atime(),
             replication: file.map_or(0, File::replication),
@@ -112,24 +113,14 @@ impl Namespace {
         }
     }
 
-    pub(crate) fn len_of(&self, file: &File) -> u64 {
-        let stored = file.blocks.as_slice().iter().filter_map(|id| self.state.blocks.get(*id));
-        stored.fold(0, |sum: u64, stored| sum.saturating_add(stored.block.len))
-    }
-
-    /// A file's length: all its blocks, the one being written with what is known of it.
-    pub(crate) fn file_len(&self, slot: Slot) -> u64 {
-        self.state.tree.get(slot).as_file().map_or(0, |file| self.len_of(file))
-    }
-
     /// Whether nobody has a file open for writing.
     ///
     /// # Errors
     /// As Hadoop's `isFileClosed`.
     pub fn is_file_closed(&self, ctx: &OpContext, path: &str) -> Result<bool> {
         let located = self.resolve(ctx, path, DirOp::Read)?;
-        let slot = self.file_at(located.last(), path)?;
-        Ok(self.writer(slot).is_none())
+        let slot = self.state.file_at(located.last(), path)?;
+        Ok(self.state.writer(slot).is_none())
     }
 
     /// Whether the caller may do `mode` (read 4, write 2, execute 1).
@@ -150,7 +141,7 @@ impl Namespace {
     /// `FileNotFoundException` where no file is.
     pub fn preferred_block_size(&self, ctx: &OpContext, path: &str) -> Result<u64> {
         let located = self.resolve(ctx, path, DirOp::ReadLink)?;
-        Ok(self.block_size(self.file_at(located.last(), &located.path)?))
+        Ok(self.state.block_size(self.state.file_at(located.last(), &located.path)?))
     }
 
     /// The blocks of a range of a file, nearest replicas first.
@@ -167,7 +158,7 @@ impl Namespace {
         len: u64,
     ) -> Result<(LocatedBlocks, Option<InodeId>)> {
         let located = self.resolve(ctx, path, DirOp::Read)?;
-        let slot = self.file_at(located.last(), &located.path)?;
+        let slot = self.state.file_at(located.last(), &located.path)?;
         self.check_readable(ctx, &located, slot)?;
         let blocks = self.locate_range(ctx, slot, offset, len);
         if let Some(tip) = &self.safe_mode
@@ -178,7 +169,7 @@ impl Namespace {
             return fail(JavaException::SafeMode, message);
         }
         let due = self.safe_mode.is_none() && self.access_time_due(slot, ctx.now.wall_ms);
-        Ok((blocks, due.then(|| self.state.tree.get(slot).id)))
+        Ok((blocks, due.then(|| self.state.tree().get(slot).id)))
     }
 
     fn check_readable(&self, ctx: &OpContext, located: &Located<'_>, slot: Slot) -> Result<()> {
@@ -188,7 +179,7 @@ impl Namespace {
         };
         if ctx.superuser
             && self.params.permissions_enabled
-            && self.state.tree.get(slot).xattrs().iter().any(hidden)
+            && self.state.tree().get(slot).xattrs().iter().any(hidden)
         {
             return crate::fail::denied(format!(
                 "Access is denied for {} since the superuser is not allowed to perform this operation.",
@@ -199,13 +190,13 @@ impl Namespace {
     }
 
     pub(crate) fn all_locations(&self, ctx: &OpContext, slot: Slot) -> Option<LocatedBlocks> {
-        self.state.tree.get(slot).as_file()?;
-        Some(self.locate_range(ctx, slot, 0, self.file_len(slot)))
+        self.state.tree().get(slot).as_file()?;
+        Some(self.locate_range(ctx, slot, 0, self.state.file_len(slot)))
     }
 
     /// `BlockManager.createLocatedBlocks`
     fn locate_range(&self, ctx: &OpContext, slot: Slot, offset: u64, len: u64) -> LocatedBlocks {
-        let Some(file) = self.state.tree.get(slot).as_file() else {
+        let Some(file) = self.state.tree().get(slot).as_file() else {
             return LocatedBlocks::default();
         };
         let mut found =
@@ -214,7 +205,7 @@ impl Namespace {
         let ids = file.blocks.as_slice();
         let mut place = 0u64;
         for (at, id) in ids.iter().enumerate() {
-            let Some(stored) = self.state.blocks.get(*id) else { continue };
+            let Some(stored) = self.state.blocks().get(*id) else { continue };
             let size = stored.block.len;
             // A range of no length still names the block it begins in; a first block that has no
             // length yet is named whatever the range, which is how its writer's pipeline shows.
@@ -236,22 +227,22 @@ impl Namespace {
     }
 
     fn locate_block(&self, ctx: &OpContext, id: BlockId, offset: u64) -> Option<LocatedBlock> {
-        let locations: BlockLocations = self.state.blocks.locations(id, &ctx.client_host)?;
+        let locations: BlockLocations = self.state.blocks().locations(id, &ctx.client_host)?;
         Some(LocatedBlock { offset, locations })
     }
 
     /// Full path of an inode; none when it is gone.
     pub fn path_of(&self, id: InodeId) -> Option<String> {
-        self.state.tree.find(id).map(|slot| self.state.tree.path(slot))
+        self.state.tree().find(id).map(|slot| self.state.tree().path(slot))
     }
 
     /// Counts for metrics.
     pub fn stats(&self) -> NamespaceStats {
         NamespaceStats {
-            inodes: self.state.tree.len() as u64,
-            open_files: self.state.leases.len() as u64,
-            lease_holders: self.state.leases.holder_count() as u64,
-            blocks: self.state.blocks.block_count(),
+            inodes: self.state.tree().len() as u64,
+            open_files: self.state.leases().len() as u64,
+            lease_holders: self.state.leases().holder_count() as u64,
+            blocks: self.state.blocks().block_count(),
             ..NamespaceStats::default()
         }
     }

@@ -23,7 +23,7 @@ impl Namespace {
         let Some(slot) = located.last() else {
             return not_found(format!("File does not exist: {path}"));
         };
-        match &self.state.tree.get(slot).body {
+        match &self.state.tree().get(slot).body {
             Body::Symlink(link) => Ok(String::from_utf8_lossy(&link.target).into_owned()),
             _ => io(format!("Path {path} is not a symbolic link")),
         }

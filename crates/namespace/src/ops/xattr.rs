@@ -1,10 +1,12 @@
 //! Extended attributes set and shown.
 
 use crate::access::{READ, WRITE};
+use crate::commit::with_set;
 use crate::fail::{denied, fail, illegal, io, unsupported};
-use crate::resolve::{DirOp, Located, is_reserved_raw};
+use crate::resolve::DirOp;
 use crate::unsupported::feature_of;
 use crate::views::{XAttr, XAttrNamespace};
+use crate::walk::{Located, is_reserved_raw};
 use crate::{Namespace, OpContext, Result};
 use zerohop_journal::op::{RemoveXAttr, SetXAttr};
 use zerohop_wire::JavaException;
@@ -52,21 +54,6 @@ fn check_may_use(ctx: &OpContext, xattr: &XAttr, raw: bool) -> Result<()> {
     Ok(())
 }
 
-/// A list with attributes set: new values first, as Hadoop orders them.
-pub(crate) fn with_set(existing: &[XAttr], set: &[XAttr]) -> Vec<XAttr> {
-    let kept = existing.iter().filter(|old| !set.iter().any(|new| same_name(old, new)));
-    set.iter().chain(kept).cloned().collect()
-}
-
-/// A list with attributes taken away.
-pub(crate) fn with_removed(existing: &[XAttr], removed: &[XAttr]) -> Vec<XAttr> {
-    existing
-        .iter()
-        .filter(|old| !removed.iter().any(|gone| same_name(old, gone)))
-        .cloned()
-        .collect()
-}
-
 impl Namespace {
     /// Sets an attribute; `create` and `replace` are the flags of `XAttrSetFlag`.
     ///
@@ -94,7 +81,7 @@ impl Namespace {
         let located = self.resolve(ctx, path, DirOp::Write)?;
         self.check_xattr_change(ctx, &located, &xattr)?;
         let slot = self.last_inode(&located)?;
-        let existing = self.state.tree.get(slot).xattrs();
+        let existing = self.state.tree().get(slot).xattrs();
         check_flags(existing.iter().any(|old| same_name(old, &xattr)), &xattr, create, replace)?;
         let new = with_set(existing, std::slice::from_ref(&xattr));
         let visible = new.iter().filter(|xattr| xattr.namespace <= XAttrNamespace::Trusted).count();
@@ -104,12 +91,11 @@ impl Namespace {
                 self.params.xattrs_per_inode_max
             ));
         }
-        if is_unreadable(&xattr) && self.state.tree.get(slot).as_file().is_none() {
+        if is_unreadable(&xattr) && self.state.tree().get(slot).as_file().is_none() {
             return io(format!("Can only set '{UNREADABLE}' on a file."));
         }
-        self.state.tree.get_mut(slot).set_xattrs(new);
-        self.log_call(ctx, SetXAttr { path: located.path.into_owned(), xattrs: vec![xattr] });
-        Ok(())
+        let path = located.path.into_owned();
+        self.commit_call(ctx, SetXAttr { path, xattrs: vec![xattr] }).map(drop)
     }
 
     /// Attributes by name; all visible ones with an empty `names`.
@@ -146,7 +132,7 @@ impl Namespace {
         let slot = self.last_inode(&located)?;
         Ok(self
             .state
-            .tree
+            .tree()
             .get(slot)
             .xattrs()
             .iter()
@@ -169,17 +155,11 @@ impl Namespace {
         if is_unreadable(xattr) {
             return denied(format!("The xattr '{UNREADABLE}' can not be deleted."));
         }
-        let existing = self.state.tree.get(slot).xattrs();
-        let new = with_removed(existing, std::slice::from_ref(xattr));
-        if new.len() == existing.len() {
+        if !self.state.tree().get(slot).xattrs().iter().any(|old| same_name(old, xattr)) {
             return io("No matching attributes found for remove operation");
         }
-        self.state.tree.get_mut(slot).set_xattrs(new);
-        self.log_call(
-            ctx,
-            RemoveXAttr { path: located.path.into_owned(), xattrs: vec![xattr.clone()] },
-        );
-        Ok(())
+        let path = located.path.into_owned();
+        self.commit_call(ctx, RemoveXAttr { path, xattrs: vec![xattr.clone()] }).map(drop)
     }
 
     fn check_xattrs_enabled(&self) -> Result<()> {
@@ -214,7 +194,7 @@ impl Namespace {
         if xattr.namespace != XAttrNamespace::User || !self.params.permissions_enabled {
             return Ok(());
         }
-        let sticky = located.last().map(|slot| self.state.tree.get(slot));
+        let sticky = located.last().map(|slot| self.state.tree().get(slot));
         if sticky.is_some_and(|inode| inode.is_directory() && inode.permission.mode() & 0o1000 != 0)
         {
             return self.check_owner(ctx, located);

@@ -1,4 +1,4 @@
-//! The children of a folder: slots in name order, in chunks so that a large folder takes an insert in bounded time.
+//! The children of a directory: slots in name order, in chunks so that a large directory takes an insert in bounded time.
 
 use smallvec::SmallVec;
 use std::cmp::Ordering;

@@ -113,6 +113,12 @@ pub(crate) struct Writer {
     pub client_machine: Arc<str>,
 }
 
+impl Writer {
+    pub(crate) fn new(client_name: &str, client_machine: &str) -> Self {
+        Self { client_name: client_name.into(), client_machine: client_machine.into() }
+    }
+}
+
 const BLOCK_SIZE_BITS: u32 = 48;
 const REPLICATION_BITS: u32 = 12;
 

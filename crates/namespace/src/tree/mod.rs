@@ -34,6 +34,9 @@ pub(crate) struct Tree {
     /// How often an inode was looked at: tests count work, not time.
     #[cfg(test)]
     pub looks: std::sync::atomic::AtomicUsize,
+    /// The inodes that [`Tree::before_change`] saw.
+    #[cfg(test)]
+    pub seen: Vec<InodeId>,
 }
 
 impl Tree {
@@ -50,6 +53,8 @@ impl Tree {
             root: NO_SLOT,
             #[cfg(test)]
             looks: Default::default(),
+            #[cfg(test)]
+            seen: Vec::new(),
         };
         let quota = Some(Box::new(crate::quota::Quota::of_root()));
         let directory = Directory { quota, ..Directory::default() };
@@ -85,7 +90,7 @@ impl Tree {
     /// Gives an inode that no directory lists another name.
     pub(crate) fn rename(&mut self, slot: Slot, name: &str) {
         let name = self.names.add(name.as_bytes());
-        let old = std::mem::replace(&mut self.get_mut(slot).name, name);
+        let old = std::mem::replace(&mut self.change(slot).name, name);
         self.names.remove(old);
     }
 
@@ -95,8 +100,40 @@ impl Tree {
         self.inodes.get(slot as usize).expect("slots come from the tree itself")
     }
 
-    pub(crate) fn get_mut(&mut self, slot: Slot) -> &mut Inode {
+    fn get_mut(&mut self, slot: Slot) -> &mut Inode {
         self.inodes.get_mut(slot as usize).expect("slots come from the tree itself")
+    }
+
+    /// An inode that an edit is about to change, its list of children and its blocks included: the only way to change one.
+    pub(crate) fn change(&mut self, slot: Slot) -> &mut Inode {
+        self.before_change(slot);
+        self.get_mut(slot)
+    }
+
+    /// Sees each inode as it was before an edit changes it. This is where snapshots will keep the old state.
+    fn before_change(&mut self, slot: Slot) {
+        debug_assert!(!matches!(self.get(slot).body, Body::Free(_)), "a freed inode is changed");
+        #[cfg(test)]
+        self.seen.push(self.get(slot).id);
+    }
+
+    /// Adds to the sum that a directory keeps of all below it; the directory above it. Sums follow from the inodes: no
+    /// snapshot keeps them.
+    pub(crate) fn charge(&mut self, slot: Slot, delta: &Usage) -> Slot {
+        let inode = self.get_mut(slot);
+        if let Some(directory) = inode.as_directory_mut() {
+            directory.below.add(delta);
+        }
+        inode.parent
+    }
+
+    /// Takes a child out of a directory that is not part of the namespace any more.
+    pub(crate) fn pop_detached_child(&mut self, slot: Slot) -> Option<Slot> {
+        self.get_mut(slot).as_directory_mut()?.children.pop()
+    }
+
+    pub(crate) fn is_non_empty_directory(&self, slot: Slot) -> bool {
+        self.get(slot).as_directory().is_some_and(|directory| !directory.children.is_empty())
     }
 
     /// How many inodes there are, the root included (and subtrees being freed).
@@ -183,7 +220,7 @@ impl Tree {
         let Err(place) = directory.children.search(|child| self.compare(child, name)) else {
             return false;
         };
-        if let Some(directory) = self.get_mut(folder).as_directory_mut() {
+        if let Some(directory) = self.change(folder).as_directory_mut() {
             directory.children.insert(place, slot);
         }
         self.get_mut(slot).parent = folder;
@@ -211,7 +248,8 @@ impl Tree {
         if parent == NO_SLOT {
             return;
         }
-        let mut children = match self.get_mut(parent).as_directory_mut() {
+        self.before_change(slot);
+        let mut children = match self.change(parent).as_directory_mut() {
             Some(directory) => std::mem::take(&mut directory.children),
             None => return,
         };

@@ -34,7 +34,7 @@ fn a_large_tree_is_freed_in_slices_and_its_quota_with_it() {
     // A directory above what is being freed may move at once.
     world.mkdirs("/other");
     world.namespace.rename(&root, "/q", "/other/q").unwrap();
-    while world.namespace.reap(1000) {}
+    while world.namespace.free_deleted(1000) {}
     assert_eq!(world.namespace.stats().inodes, 3);
     assert_eq!(world.namespace.quota_usage(&root, "/other/q").unwrap().names, 1);
     world.check_replay();
@@ -76,7 +76,7 @@ fn what_a_deletion_gives_back_can_be_used_at_once() {
     assert_eq!(world.namespace.quota_usage(&root, "/q").unwrap().names, 1);
     assert_eq!(world.namespace.quota_usage(&root, "/").unwrap().names, 2);
     world.namespace.mkdirs(&root, "/q/a/b", 0o755, None, true).unwrap();
-    while world.namespace.reap(1000) {}
+    while world.namespace.free_deleted(1000) {}
     assert_eq!(world.namespace.quota_usage(&root, "/q").unwrap().names, 3);
     world.check_replay();
 }

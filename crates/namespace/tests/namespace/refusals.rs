@@ -109,7 +109,7 @@ fn images_with_what_would_be_lost_are_refused() {
     let tokens = vec![NOW_MS + 1, NOW_MS, NOW_MS + 2];
     let allowed = SnapshotSection { snapshottable_dir: vec![16385], ..Default::default() };
     for (image, wanted) in [
-        (Image { snapshots: allowed, ..Default::default() }, "folders that may have snapshots"),
+        (Image { snapshots: allowed, ..Default::default() }, "directories that may have snapshots"),
         (Image { tokens, ..Default::default() }, "2 tokens of Kerberos clients"),
         (Image { xattr: Some(zone()), ..Default::default() }, "16385 needs encryption zones"),
         (Image { xattr: Some(striped()), ..Default::default() }, "16385 needs erasure coding"),

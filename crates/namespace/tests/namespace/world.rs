@@ -255,13 +255,13 @@ impl World {
 
     pub fn check_replay(&mut self) {
         assert_eq!(self.namespace.miscounted(), None);
-        while self.namespace.reap(usize::MAX) {}
+        while self.namespace.free_deleted(usize::MAX) {}
         let fresh = self.replayed();
         assert_eq!(self.namespace.difference(&fresh), None);
     }
 
     pub fn check_image(&mut self) {
-        while self.namespace.reap(usize::MAX) {}
+        while self.namespace.free_deleted(usize::MAX) {}
         let loaded = through_image(&self.namespace);
         assert_eq!(self.namespace.difference(&loaded), None);
     }

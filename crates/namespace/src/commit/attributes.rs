@@ -1,0 +1,180 @@
+//! Mode, owner, times, replication, storage policy, ACL, extended attributes and quotas of one inode.
+
+use super::{Committed, DurableState};
+use crate::Result;
+use crate::acl::{mode_without, to_stored};
+use crate::blocks::StorageType;
+use crate::policies::set_policy;
+use crate::quota::{QUOTA_DONT_SET, QUOTA_RESET, Quota, from_edit_type};
+use crate::tree::{Permission, Slot};
+use crate::unsupported::check_xattrs;
+use crate::views::XAttr;
+use zerohop_journal::op::{
+    ClearNsQuota, RemoveXAttr, SetAcl, SetNsQuota, SetOwner, SetPermissions, SetQuota,
+    SetQuotaByStorageType, SetReplication, SetStoragePolicy, SetXAttr, Times,
+};
+
+impl DurableState {
+    /// `OP_SET_PERMISSIONS`
+    pub(super) fn commit_set_permissions(&mut self, op: &SetPermissions) -> Result<Committed> {
+        let slot = self.existing(&op.path)?;
+        self.set_mode(slot, op.mode);
+        Ok(Committed::inode(slot))
+    }
+
+    fn set_mode(&mut self, slot: Slot, mode: u16) {
+        let inode = self.tree.change(slot);
+        inode.permission = inode.permission.with_mode(mode);
+    }
+
+    /// `OP_SET_OWNER`
+    pub(super) fn commit_set_owner(&mut self, op: &SetOwner) -> Result<Committed> {
+        let slot = self.existing(&op.path)?;
+        let old = self.tree.get(slot).permission;
+        let tree = &mut self.tree;
+        let user = op.user.as_deref().map_or(old.user(), |name| tree.intern(name));
+        let group = op.group.as_deref().map_or(old.group(), |name| tree.intern(name));
+        self.tree.change(slot).permission = Permission::new(user, group, old.mode());
+        Ok(Committed::inode(slot))
+    }
+
+    /// `OP_TIMES`
+    pub(super) fn commit_times(&mut self, op: &Times) -> Result<Committed> {
+        let slot = self.existing(&op.path)?;
+        self.set_inode_times(slot, op.mtime_ms, op.atime_ms);
+        Ok(Committed::inode(slot))
+    }
+
+    /// Sets modification and access time; a negative one leaves it as it is.
+    pub(super) fn set_inode_times(&mut self, slot: Slot, mtime_ms: i64, atime_ms: i64) {
+        let inode = self.tree.change(slot);
+        if let Ok(mtime) = u64::try_from(mtime_ms) {
+            inode.set_mtime(mtime);
+        }
+        if let Ok(atime) = u64::try_from(atime_ms) {
+            inode.set_atime(atime);
+        }
+    }
+
+    /// `OP_SET_REPLICATION`; nothing for what is not a file.
+    pub(super) fn commit_set_replication(&mut self, op: &SetReplication) -> Result<Committed> {
+        let replication = self.clamp_replication(op.replication);
+        let Some(slot) = self.walk(&op.path)?.last() else { return Ok(Committed::default()) };
+        if self.tree.get(slot).as_file().is_none() {
+            return Ok(Committed::default());
+        }
+        self.recharge(slot, |state| {
+            if let Some(file) = state.tree.change(slot).as_file_mut() {
+                file.set_replication(replication);
+                for block in file.blocks.as_slice() {
+                    state.blocks.set_replication(*block, replication);
+                }
+            }
+        });
+        Ok(Committed::inode(slot))
+    }
+
+    pub(super) fn clamp_replication(&self, replication: i16) -> u16 {
+        replication.clamp(1, self.replication_max as i16) as u16
+    }
+
+    /// `OP_SET_STORAGE_POLICY`. The sums of the directories below stay: they say what inherits its policy.
+    pub(super) fn commit_set_storage_policy(&mut self, op: &SetStoragePolicy) -> Result<Committed> {
+        let slot = self.existing(&op.path)?;
+        self.recharge(slot, |state| set_policy(state.tree.change(slot), op.policy_id));
+        Ok(Committed::inode(slot))
+    }
+
+    /// `OP_SET_ACL`: a logical list; an empty one removes what is there.
+    pub(super) fn commit_set_acl(&mut self, op: &SetAcl) -> Result<Committed> {
+        let slot = self.existing(&op.path)?;
+        let inode = self.tree.get(slot);
+        let mode = inode.permission.mode();
+        let (mode, acl) = match (op.entries.as_slice(), inode.acl()) {
+            ([], None) => return Ok(Committed::inode(slot)),
+            ([], Some(old)) => (mode_without(mode, old), None),
+            (entries, _) => to_stored(entries, mode, inode.is_directory(), &op.path)?,
+        };
+        self.set_mode(slot, mode);
+        self.tree.change(slot).set_acl(acl);
+        Ok(Committed::inode(slot))
+    }
+
+    /// `OP_SET_XATTR`
+    pub(super) fn commit_set_xattrs(&mut self, op: &SetXAttr) -> Result<Committed> {
+        check_xattrs(&op.xattrs, &op.path)?;
+        let slot = self.existing(&op.path)?;
+        let new = with_set(self.tree.get(slot).xattrs(), &op.xattrs);
+        Ok(self.replace_xattrs(slot, new))
+    }
+
+    /// `OP_REMOVE_XATTR`
+    pub(super) fn commit_remove_xattrs(&mut self, op: &RemoveXAttr) -> Result<Committed> {
+        let slot = self.existing(&op.path)?;
+        let new = with_removed(self.tree.get(slot).xattrs(), &op.xattrs);
+        Ok(self.replace_xattrs(slot, new))
+    }
+
+    fn replace_xattrs(&mut self, slot: Slot, new: Vec<XAttr>) -> Committed {
+        // One of them may be a directory's storage policy.
+        self.recharge(slot, |state| state.tree.change(slot).set_xattrs(new));
+        Committed::inode(slot)
+    }
+
+    /// `OP_SET_NS_QUOTA`
+    pub(super) fn commit_set_ns_quota(&mut self, op: &SetNsQuota) -> Result<Committed> {
+        self.set_quota(&op.path, op.ns_quota, QUOTA_DONT_SET, None)
+    }
+
+    /// `OP_CLEAR_NS_QUOTA`
+    pub(super) fn commit_clear_ns_quota(&mut self, op: &ClearNsQuota) -> Result<Committed> {
+        self.set_quota(&op.path, QUOTA_RESET, QUOTA_DONT_SET, None)
+    }
+
+    /// `OP_SET_QUOTA`
+    pub(super) fn commit_set_quota(&mut self, op: &SetQuota) -> Result<Committed> {
+        self.set_quota(&op.path, op.ns_quota, op.ds_quota, None)
+    }
+
+    /// `OP_SET_QUOTA_BY_STORAGETYPE`
+    pub(super) fn commit_set_type_quota(
+        &mut self,
+        op: &SetQuotaByStorageType,
+    ) -> Result<Committed> {
+        let kind = from_edit_type(op.storage_type);
+        self.set_quota(&op.path, QUOTA_DONT_SET, op.quota, Some(kind))
+    }
+
+    fn set_quota(
+        &mut self,
+        path: &str,
+        names: i64,
+        space: i64,
+        kind: Option<StorageType>,
+    ) -> Result<Committed> {
+        let slot = self.existing(path)?;
+        let is_root = slot == self.tree.root();
+        let quota = Quota { limit: self.limit_at(slot).with(names, space, kind, is_root) };
+        let is_kept = quota.is_set() || is_root;
+        if let Some(directory) = self.tree.change(slot).as_directory_mut() {
+            directory.quota = is_kept.then(|| Box::new(quota));
+        }
+        Ok(Committed::inode(slot))
+    }
+}
+
+fn same_name(a: &XAttr, b: &XAttr) -> bool {
+    a.namespace == b.namespace && a.name == b.name
+}
+
+/// A list with attributes set: new values first, as Hadoop orders them.
+pub(crate) fn with_set(existing: &[XAttr], set: &[XAttr]) -> Vec<XAttr> {
+    let kept = existing.iter().filter(|old| !set.iter().any(|new| same_name(old, new)));
+    set.iter().chain(kept).cloned().collect()
+}
+
+/// A list with attributes taken away.
+fn with_removed(existing: &[XAttr], removed: &[XAttr]) -> Vec<XAttr> {
+    let is_kept = |old: &&XAttr| !removed.iter().any(|gone| same_name(old, gone));
+    existing.iter().filter(is_kept).cloned().collect()
+}

@@ -1,0 +1,176 @@
+//! Files created, opened again, closed and joined.
+
+use super::blocks::LastBlock;
+use super::{Committed, DurableState};
+use crate::Result;
+use crate::acl;
+use crate::fail::{inconsistent, unsupported};
+use crate::tree::{Body, File, Inode, Slot, Writer};
+use crate::unsupported::{ADVICE, check_xattrs};
+use std::sync::Arc;
+use zerohop_journal::op::{Add, Append, Close, ConcatDelete, ReassignLease};
+
+impl DurableState {
+    /// `OP_ADD`: a new file, in place of one that is there if the edit says so.
+    pub(super) fn commit_add(&mut self, op: &Add) -> Result<Committed> {
+        if op.ec_policy_id != 0 {
+            return unsupported(format!("{} needs erasure coding, {ADVICE}", op.path));
+        }
+        check_xattrs(&op.xattrs, &op.path)?;
+        let located = self.walk(&op.path)?;
+        let parent = self.parent_of(&located)?;
+        let mut committed = match located.last() {
+            // Logs older than OP_APPEND open a file for append this way.
+            Some(old) if !op.overwrite => self.open_again(old, op)?,
+            old => {
+                self.check_is_new(op.inode_id, &op.path)?;
+                let inode = self.new_file(op)?;
+                let deleted = old.map(|old| self.take_out(old, op.mtime_ms.max(0) as u64));
+                let slot = self.insert(parent, inode, located.name(), &op.path)?;
+                let holder = self.assign_lease(slot);
+                Committed { deleted, holder, ..Committed::inode(slot) }
+            }
+        };
+        if let Some(slot) = committed.inode {
+            committed.finished =
+                self.replace_blocks(slot, &op.path, &op.blocks, LastBlock::Open)?;
+        }
+        Ok(committed)
+    }
+
+    fn open_again(&mut self, old: Slot, op: &Add) -> Result<Committed> {
+        let mut committed = Committed::inode(old);
+        if self.file_at(Some(old), &op.path).is_ok() && self.writer(old).is_none() {
+            let append = Append {
+                path: op.path.clone(),
+                client_name: op.client_name.clone(),
+                client_machine: op.client_machine.clone(),
+                new_block: false,
+            };
+            committed = self.open_for_append(old, &append);
+        }
+        self.set_inode_times(old, op.mtime_ms, op.atime_ms);
+        Ok(committed)
+    }
+
+    fn new_file(&mut self, op: &Add) -> Result<Inode> {
+        let (mode, acl) = match op.acl.as_slice() {
+            [] => (op.permissions.mode, None),
+            entries => acl::to_stored(entries, op.permissions.mode, false, &op.path)?,
+        };
+        let replication = self.clamp_replication(op.replication);
+        let mut file = File::new(replication, op.block_size.max(0) as u64, op.storage_policy_id);
+        file.set_writer(Some(Writer::new(&op.client_name, &op.client_machine)));
+        let permission = self.intern(&op.permissions, mode);
+        let mut inode = Inode::new(op.inode_id, permission, Body::File(file))
+            .with_times(op.mtime_ms.max(0) as u64, op.atime_ms.max(0) as u64);
+        inode.set_acl(acl);
+        inode.set_xattrs(op.xattrs.clone());
+        Ok(inode)
+    }
+
+    /// `OP_APPEND`
+    pub(super) fn commit_append(&mut self, op: &Append) -> Result<Committed> {
+        let slot = self.existing_file(&op.path)?;
+        if self.writer(slot).is_some() {
+            return Ok(Committed::inode(slot));
+        }
+        Ok(self.open_for_append(slot, op))
+    }
+
+    fn open_for_append(&mut self, slot: Slot, op: &Append) -> Committed {
+        let holder = self.open_file(slot, Writer::new(&op.client_name, &op.client_machine));
+        let mut committed = Committed { holder, ..Committed::inode(slot) };
+        if let Some(last) = self.last_stored(slot)
+            && !op.new_block
+            && last.len != self.block_size(slot)
+        {
+            self.change_last_block(slot, |blocks| blocks.set_under_construction(last.id));
+            committed.reopened = Some(last.id);
+        }
+        committed
+    }
+
+    /// Gives a file to a writer.
+    pub(super) fn open_file(&mut self, slot: Slot, writer: Writer) -> Option<Arc<str>> {
+        if let Some(file) = self.tree.change(slot).as_file_mut() {
+            file.set_writer(Some(writer));
+        }
+        self.assign_lease(slot)
+    }
+
+    /// The lease of a file is its writer's.
+    fn assign_lease(&mut self, slot: Slot) -> Option<Arc<str>> {
+        let holder = self.writer(slot)?.client_name.clone();
+        self.leases.assign(&holder, self.tree.get(slot).id);
+        Some(holder)
+    }
+
+    /// `OP_CLOSE`
+    pub(super) fn commit_close(&mut self, op: &Close) -> Result<Committed> {
+        let slot = self.existing_file(&op.path)?;
+        let finished = self.replace_blocks(slot, &op.path, &op.blocks, LastBlock::Final)?;
+        self.set_inode_times(slot, op.mtime_ms, op.atime_ms);
+        if self.writer(slot).is_some() {
+            if let Some(file) = self.tree.change(slot).as_file_mut() {
+                file.set_writer(None);
+            }
+            self.leases.remove(self.tree.get(slot).id);
+        }
+        Ok(Committed { finished, ..Committed::inode(slot) })
+    }
+
+    /// `OP_REASSIGN_LEASE`
+    pub(super) fn commit_reassign_lease(&mut self, op: &ReassignLease) -> Result<Committed> {
+        let slot = self.existing_file(&op.path)?;
+        let Some(writer) = self.writer(slot).cloned() else { return Ok(Committed::inode(slot)) };
+        let writer = Writer { client_name: op.new_holder.as_str().into(), ..writer };
+        let holder = self.open_file(slot, writer);
+        Ok(Committed { holder, ..Committed::inode(slot) })
+    }
+
+    /// `OP_CONCAT_DELETE`
+    pub(super) fn commit_concat(&mut self, op: &ConcatDelete) -> Result<Committed> {
+        let target = self.existing_file(&op.target)?;
+        let mut sources = Vec::with_capacity(op.sources.len());
+        for source in &op.sources {
+            sources.push(self.existing_file(source)?);
+        }
+        let mut distinct = sources.clone();
+        distinct.push(target);
+        distinct.sort_unstable();
+        if distinct.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(inconsistent(format!("a file is joined twice to {}", op.target)));
+        }
+        self.join_files(target, &sources, op.timestamp_ms.max(0) as u64);
+        Ok(Committed::inode(target))
+    }
+
+    fn join_files(&mut self, target: Slot, sources: &[Slot], mtime: u64) {
+        let before = self.usage_of(target);
+        let (id, parent) = (self.tree.get(target).id, self.tree.get(target).parent);
+        for source in sources {
+            let usage = self.usage_of(*source);
+            self.charge(self.tree.get(*source).parent, &usage.negated());
+            self.tree.detach(*source);
+            let gone = self.tree.free(*source);
+            let (Body::File(gone), Some(file)) =
+                (gone.body, self.tree.change(target).as_file_mut())
+            else {
+                continue;
+            };
+            let replication = file.replication();
+            for block in gone.blocks.as_slice() {
+                file.blocks.push(*block);
+                self.blocks.set_file(*block, id);
+                if gone.replication() != replication {
+                    self.blocks.set_replication(*block, replication);
+                }
+            }
+        }
+        self.tree.change(target).set_mtime(mtime);
+        self.directory_changed(parent, mtime);
+        let after = self.usage_of(target);
+        self.charge(parent, &after.less(&before));
+    }
+}

@@ -1,0 +1,109 @@
+//! What an image holds, put into an empty namespace. An image is where edits begin: nothing of it is an edit.
+
+use super::DurableState;
+use crate::quota::Quota;
+use crate::tree::{File, Inode, Slot, StringId};
+use crate::{Ids, Result};
+use zerohop_journal::types::{CacheDirective, CachePool};
+use zerohop_proto::hdfs::ErasureCodingPolicyProto;
+use zerohop_wire::{Block, InodeId};
+
+type Loaded = std::result::Result<(), String>;
+
+impl DurableState {
+    pub(crate) fn load_counters(&mut self, ids: Ids, rolling_upgrade_ms: Option<u64>) {
+        (self.ids, self.rolling_upgrade_ms) = (ids, rolling_upgrade_ms);
+    }
+
+    pub(crate) fn load_ec_policies(&mut self, policies: Vec<ErasureCodingPolicyProto>) {
+        self.ec_policies = policies;
+    }
+
+    /// The number of a user's or group's name, which the image has once each.
+    pub(crate) fn intern_name(&mut self, name: &str) -> StringId {
+        self.tree.intern(name)
+    }
+
+    pub(crate) fn load_cache(
+        &mut self,
+        next_id: i64,
+        pools: &[CachePool],
+        directives: &[CacheDirective],
+    ) -> Result<()> {
+        self.cache.load(next_id, pools, directives)
+    }
+
+    /// One inode with its blocks, of which the last may have to be cut.
+    pub(crate) fn load_inode(
+        &mut self,
+        node: Inode,
+        name: &str,
+        blocks: &[Block],
+        cut: Option<Block>,
+    ) -> Loaded {
+        let id = node.id;
+        if id == InodeId::ROOT {
+            return self.load_root(node);
+        }
+        if self.tree.find_any(id).is_some() {
+            return Err(format!("it has inode {id} twice"));
+        }
+        let open = node.as_file().and_then(File::writer).map(|writer| writer.client_name.clone());
+        let replication = node.as_file().map_or(0, File::replication);
+        for (at, block) in blocks.iter().enumerate() {
+            if self.blocks.get(block.id).is_some() {
+                return Err(format!("it has block {} twice", block.id));
+            }
+            if open.is_some() && at + 1 == blocks.len() {
+                self.blocks.put_under_construction(*block, id, replication);
+            } else {
+                self.blocks.put_complete(*block, id, replication);
+            }
+        }
+        if let Some(holder) = open {
+            self.leases.assign(&holder, id);
+        }
+        self.tree.add(node, name);
+        match (blocks.last(), cut) {
+            (Some(last), Some(cut)) => self.load_truncate(*last, cut),
+            _ => Ok(()),
+        }
+    }
+
+    /// A truncate was under way: DataNodes are asked again as soon as replicas are known.
+    fn load_truncate(&mut self, last: Block, cut: Block) -> Loaded {
+        if cut.len >= last.len {
+            let (have, len) = (last.len, cut.len);
+            return Err(format!("block {last} of {have} bytes is to be truncated to {len}"));
+        }
+        self.blocks.set_truncated(last.id, cut);
+        Ok(())
+    }
+
+    fn load_root(&mut self, node: Inode) -> Loaded {
+        if !node.is_directory() {
+            return Err("its root is not a directory".to_owned());
+        }
+        let root = self.tree.change(self.tree.root());
+        *root = node;
+        if let Some(directory) = root.as_directory_mut() {
+            directory.quota.get_or_insert_with(|| Box::new(Quota::of_root()));
+        }
+        Ok(())
+    }
+
+    /// Lists an inode in its directory; false if it is in one already or its name is taken.
+    pub(crate) fn load_child(&mut self, directory: Slot, child: Slot) -> bool {
+        self.tree.attach_last(directory, child)
+    }
+
+    /// The last inode id is at least this.
+    pub(crate) fn raise_inode_id(&mut self, last: InodeId) {
+        self.ids.inode = self.ids.inode.max(last);
+    }
+
+    /// All inodes are in their directories: sums them up. `slots` names all, a directory before its children.
+    pub(crate) fn loaded(&mut self, slots: &[Slot]) {
+        self.count_usage(slots);
+    }
+}

@@ -1,0 +1,78 @@
+//! Files cut shorter.
+
+use super::ledger::BlocksChange;
+use super::{Committed, DurableState};
+use crate::Result;
+use crate::fail::inconsistent;
+use crate::tree::{Slot, Writer};
+use zerohop_journal::op::Truncate;
+use zerohop_wire::Block;
+
+impl DurableState {
+    /// `OP_TRUNCATE`
+    pub(super) fn commit_truncate(&mut self, op: &Truncate) -> Result<Committed> {
+        let slot = self.existing_file(&op.path)?;
+        let new_len = op.new_length.max(0) as u64;
+        let (kept, kept_len) = self.blocks_up_to(slot, new_len);
+        if kept_len < new_len {
+            return Err(inconsistent(format!("{} is only {kept_len} bytes long", op.path)));
+        }
+        let cut = match (kept.last(), op.block) {
+            _ if kept_len == new_len => None,
+            (Some(last), Some(cut)) => {
+                let len = last.len.saturating_sub(kept_len - new_len);
+                Some((last.id, Block { id: cut.id, stamp: cut.stamp, len }))
+            }
+            _ => {
+                return Err(inconsistent(format!("{} cannot be cut to {new_len} bytes", op.path)));
+            }
+        };
+        self.keep_blocks(slot, kept.len());
+        self.tree.change(slot).set_mtime(op.timestamp_ms.max(0) as u64);
+        let Some((last, target)) = cut else { return Ok(Committed::inode(slot)) };
+        let holder = self.open_file(slot, Writer::new(&op.client_name, &op.client_machine));
+        self.ids.stamp = self.ids.stamp.max(target.stamp);
+        let committed = Committed { holder, ..Committed::inode(slot) };
+        if target.id != last {
+            // Copy on truncate, which only Apache's NameNode does (during upgrades): the cut copy takes the last block's place.
+            self.pop_last_block(slot);
+            self.push_block(slot, target);
+            return Ok(Committed { cut: Some((target.id, target.stamp)), ..committed });
+        }
+        self.change_last_block(slot, |blocks| {
+            blocks.set_under_construction(last);
+            blocks.set_truncated(last, target);
+        });
+        Ok(Committed { reopened: Some(last), cut: Some((last, target.stamp)), ..committed })
+    }
+
+    /// The blocks that a file of `len` bytes needs, and how long they are.
+    pub(crate) fn blocks_up_to(&self, slot: Slot, len: u64) -> (Vec<Block>, u64) {
+        let mut sum = 0;
+        let mut kept = Vec::new();
+        for block in self.stored_blocks(slot) {
+            if sum >= len {
+                break;
+            }
+            sum = u64::saturating_add(sum, block.len);
+            kept.push(block);
+        }
+        (kept, sum)
+    }
+
+    /// Drops the blocks after the first `count`.
+    fn keep_blocks(&mut self, slot: Slot, count: usize) {
+        let all = self.stored_blocks(slot);
+        let gone = &all[count.min(all.len())..];
+        if gone.is_empty() {
+            return;
+        }
+        if let Some(file) = self.tree.change(slot).as_file_mut() {
+            file.blocks.truncate(count);
+        }
+        gone.iter().for_each(|block| self.blocks.remove(block.id));
+        let bytes = gone.iter().fold(0, |sum: i64, block| sum.wrapping_add(block.len as i64));
+        let freed = BlocksChange { blocks: gone.len() as i64, bytes, length: bytes };
+        self.charge_blocks(slot, BlocksChange::default().less(freed));
+    }
+}
