@@ -61,7 +61,7 @@ impl Namespace {
     }
 
     /// Everything of one inode that logs and images carry.
-    fn describe(&self, slot: Slot) -> String {
+    pub(crate) fn describe(&self, slot: Slot) -> String {
         let inode = self.state.tree().get(slot);
         let permission = inode.permission;
         let common = format!(

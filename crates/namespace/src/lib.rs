@@ -10,6 +10,8 @@ mod apply;
 pub mod blocks;
 mod cache;
 mod commit;
+#[cfg(test)]
+mod commit_test;
 mod context;
 mod deleted;
 mod equal;

@@ -45,6 +45,12 @@ impl DurableState {
         &self.tree
     }
 
+    /// The inodes that edits have changed since the last call, as the place saw them that comes before each change.
+    #[cfg(test)]
+    pub(crate) fn take_seen(&mut self) -> Vec<zerohop_wire::InodeId> {
+        std::mem::take(&mut self.tree.seen)
+    }
+
     pub(crate) fn blocks(&self) -> &BlockManager {
         &self.blocks
     }

@@ -14,5 +14,6 @@ mod quotas;
 mod random;
 mod refusals;
 mod renames;
+mod standby;
 mod world;
 mod writes;

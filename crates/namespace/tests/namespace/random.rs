@@ -1,6 +1,7 @@
-//! Any sequence of operations: replay of its edits and a saved image give the same namespace.
+//! Any sequence of operations: its edits give the same namespace on a standby, after each operation, and after a restart;
+//! so does a saved image.
 
-use crate::world::{BLOCK_SIZE, World, user_acl};
+use crate::world::{BLOCK_SIZE, World, empty, user_acl};
 use proptest::prelude::*;
 use zerohop_namespace::{CreateFlags, RenameOptions, XAttr, XAttrNamespace};
 use zerohop_wire::{Block, InodeId};
@@ -157,10 +158,13 @@ proptest! {
 
     #[test]
     fn replay_and_image_give_the_same_namespace(ops in prop::collection::vec(op(), 1..60)) {
-        let mut world = World::new();
+        let (mut world, mut standby) = (World::new(), empty());
         for op in &ops {
             run(&mut world, op);
             assert_eq!(world.namespace.miscounted(), None, "after {op:?}");
+            world.catch_up(&mut standby);
+            assert_eq!(standby.miscounted(), None, "on a standby, after {op:?}");
+            assert_eq!(world.namespace.difference(&standby), None, "after {op:?}");
         }
         world.check_replay();
         world.check_image();

@@ -253,6 +253,16 @@ impl World {
         fresh
     }
 
+    /// Another NameNode commits what was logged since the last call; what was deleted is freed here as it is there.
+    pub fn catch_up(&mut self, standby: &mut Namespace) {
+        let first = self.log.len();
+        self.edits();
+        for (at, edit) in self.log.iter().enumerate().skip(first) {
+            standby.apply(TxId(at as i64 + 1), &edit.op).unwrap();
+        }
+        while self.namespace.free_deleted(usize::MAX) {}
+    }
+
     pub fn check_replay(&mut self) {
         assert_eq!(self.namespace.miscounted(), None);
         while self.namespace.free_deleted(usize::MAX) {}
