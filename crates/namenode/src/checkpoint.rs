@@ -23,7 +23,7 @@ pub(crate) const NEEDS_SAFE_MODE: &str =
     "Safe mode should be turned ON in order to create namespace image.";
 
 /// Deleted inodes freed at a time.
-const REAP_MAX: usize = 10_000;
+const FREED_MAX: usize = 10_000;
 
 /// Whether an image is to be saved at the start because the loaded one is old, in time or in edits
 /// (`FSImage.needsResaveBasedOnStaleCheckpoint`): else nothing bounds the time the next start takes. With no
@@ -161,7 +161,7 @@ impl Core {
         let mut namespace = Namespace::new(self.settings.namespace_params.clone(), blocks);
         let mut loader = CheckpointLoader { namespace: &mut namespace, now: self.clock.now() };
         self.storage.load_until(ended.0, &mut loader).map_err(io_exception)?;
-        while namespace.free_deleted(REAP_MAX) {}
+        while namespace.free_deleted(FREED_MAX) {}
         self.save(ended, &namespace).map_err(io_exception)?;
         Ok(ended)
     }

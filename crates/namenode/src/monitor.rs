@@ -10,7 +10,7 @@ use zerohop_namespace::{Namespace, OpContext};
 /// How often DataNodes, safe mode and redundancy are looked at.
 const TICK: Duration = Duration::from_millis(500);
 /// Steps of freeing deleted inodes, and files taken from lost writers, in one go: the lock is held that long.
-const REAP_MAX: usize = 1000;
+const FREED_MAX: usize = 1000;
 const LEASES_MAX: usize = 100;
 
 /// Runs until it is aborted; never ends by itself.
@@ -44,7 +44,7 @@ pub(crate) async fn run(core: Arc<Core>) -> Infallible {
             scan_cache(&core, now);
         }
         continue_walks(&core).await;
-        reap(&core).await;
+        free_deleted(&core).await;
     }
 }
 
@@ -75,8 +75,8 @@ fn check_leases(core: &Core) {
 }
 
 /// Frees what was deleted, a piece at a time so that others get the lock in between.
-async fn reap(core: &Core) {
-    while core.write(|namespace| namespace.free_deleted(REAP_MAX)).0 {
+async fn free_deleted(core: &Core) {
+    while core.write(|namespace| namespace.free_deleted(FREED_MAX)).0 {
         tokio::task::yield_now().await;
     }
 }
