@@ -1,34 +1,12 @@
-//! A block from its birth in a file to its removal: what the tree calls.
+//! A block from its birth in a file to its removal: what follows from edits, and what DataNodes are expected to do.
 
 use super::map::Slot;
 use super::{
-    AdminState, BlockManager, BlockState, Completed, Construction, Recovery, Result, StorageIdx,
-    StoredBlock,
+    AdminState, BlockManager, BlockState, Completed, Construction, Result, StorageIdx, StoredBlock,
 };
-use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId, JavaException};
+use zerohop_wire::{Block, BlockId, GenerationStamp, JavaException};
 
 impl BlockManager {
-    /// Adds a block as the image, the edit log or an operation has it; replaces what was stored under the same id,
-    /// replicas stay. A block that is not complete starts without targets: see [`BlockManager::set_targets`].
-    pub fn put(&mut self, stored: StoredBlock) {
-        let slot = self.map.insert(stored);
-        if stored.state == BlockState::Complete {
-            self.constructions.remove(&slot);
-        } else {
-            self.constructions.entry(slot).or_default();
-        }
-    }
-
-    /// A complete block: what an image holds most of.
-    pub fn put_complete(&mut self, block: Block, file: InodeId, replication: u16) {
-        self.put(StoredBlock { block, file, replication, state: BlockState::Complete });
-    }
-
-    /// A block a client is about to write (AddBlock), without targets yet.
-    pub fn put_under_construction(&mut self, block: Block, file: InodeId, replication: u16) {
-        self.put(StoredBlock { block, file, replication, state: BlockState::UnderConstruction });
-    }
-
     /// What is known of a block.
     pub fn get(&self, id: BlockId) -> Option<StoredBlock> {
         self.entry(id).map(|(_, stored)| stored)
@@ -68,25 +46,6 @@ impl BlockManager {
         Some((slot, self.map.get(slot)?.view()))
     }
 
-    /// The client is done with a block (`addBlock` with a previous block, `complete`, `fsync` never).
-    ///
-    /// Takes its length; completes it where enough replicas are known. True if it is complete now.
-    ///
-    /// # Errors
-    /// `IOException` when the stamp is not the stored one, or the block is unknown.
-    pub fn commit(&mut self, committed: Block) -> Result<bool> {
-        let Some((slot, stored)) = self.entry(committed.id) else {
-            return Err(JavaException::Io.with(format!("Block {committed} does not exist")));
-        };
-        if stored.state == BlockState::Complete {
-            return Ok(true);
-        }
-        self.check_commit(committed)?;
-        self.map.set_len(slot, committed.len);
-        self.set_committed(committed.id);
-        Ok(self.complete_if_replicated(committed.id))
-    }
-
     /// Whether a client that is done with a block may say of it what it says.
     ///
     /// # Errors
@@ -110,16 +69,6 @@ impl BlockManager {
             return Err(JavaException::Io.with(message));
         }
         Ok(())
-    }
-
-    /// The length of a block is final; false if the block is complete already.
-    pub(crate) fn set_committed(&mut self, id: BlockId) -> bool {
-        let Some((slot, stored)) = self.entry(id) else { return false };
-        if stored.state == BlockState::Complete {
-            return false;
-        }
-        self.map.set_state(slot, BlockState::Committed);
-        true
     }
 
     /// What follows once the length of a block is final: replicas with another stamp do not count, and it is complete if
@@ -178,95 +127,13 @@ impl BlockManager {
         std::mem::take(&mut self.completed)
     }
 
-    /// Forgets a block and has its replicas deleted (file deleted, truncated, block abandoned).
-    pub fn remove(&mut self, id: BlockId) {
-        let Some((slot, stored)) = self.entry(id) else { return };
-        for storage in self.map.storages(slot).iter().copied().collect::<super::Storages>() {
-            self.nodes.forget_replica(storage, slot);
-            self.nodes.invalidate(storage, self.as_stored(slot, storage, stored.block));
-        }
-        if stored.state == BlockState::Complete {
-            self.safe_mode.block_removed(slot);
-        }
-        self.removed.insert(id, self.awaited_nodes(slot));
-        self.drop_construction(slot);
-        self.corrupt.remove(&slot);
-        self.forget_redundancy(slot);
-        self.map.remove(slot);
-    }
-
     /// DataNodes that a replica of the block is being written or copied to.
-    fn awaited_nodes(&self, slot: Slot) -> smallvec::SmallVec<[super::NodeIdx; 3]> {
+    pub(super) fn awaited_nodes(&self, slot: Slot) -> smallvec::SmallVec<[super::NodeIdx; 3]> {
         let written =
             self.constructions.get(&slot).into_iter().flat_map(Construction::all_storages);
         let copied = self.redundancy.pending.get(&slot).into_iter();
         let copied = copied.flat_map(|pending| pending.targets.iter().copied());
         written.chain(copied).filter_map(|storage| self.nodes.node_of(storage)).collect()
-    }
-
-    /// Forgets a block without having replicas deleted (replay: nothing is known of replicas yet).
-    pub fn forget(&mut self, id: BlockId) {
-        if let Some(slot) = self.map.slot(id) {
-            self.constructions.remove(&slot);
-            self.map.remove(slot);
-        }
-    }
-
-    /// The file's replication changed: copies or deletions follow.
-    pub fn set_replication(&mut self, id: BlockId, replication: u16) {
-        if let Some(slot) = self.map.slot(id) {
-            self.map.set_replication(slot, replication);
-            self.recheck(slot);
-        }
-    }
-
-    /// The block moved to another file (concat).
-    pub fn set_file(&mut self, id: BlockId, file: InodeId) {
-        if let Some(slot) = self.map.slot(id) {
-            self.map.set_file(slot, file);
-        }
-    }
-
-    /// Takes length and stamp from the edit log (UpdateBlocks, Close) or `fsync` (length only grows there: the caller
-    /// checks). Replicas stay.
-    pub fn set_block(&mut self, block: Block) {
-        if let Some(slot) = self.map.slot(block.id) {
-            self.map.set_len(slot, block.len);
-            self.map.set_stamp(slot, block.stamp);
-        }
-    }
-
-    /// A complete last block is written to again (append, truncate, lease recovery of a closed one): its replicas become
-    /// the expected targets. The stamp changes later, by [`BlockManager::update_pipeline`].
-    ///
-    /// # Errors
-    /// `IOException` when the block is unknown.
-    pub fn reopen(&mut self, id: BlockId) -> Result<()> {
-        let Some((slot, stored)) = self.entry(id) else {
-            return Err(JavaException::Io.with(format!("Block {id} does not exist")));
-        };
-        if stored.state == BlockState::Complete {
-            self.map.set_state(slot, BlockState::UnderConstruction);
-            self.expect_reopened(id);
-        }
-        Ok(())
-    }
-
-    /// A complete block may be written again: see [`BlockManager::expect_reopened`] for what follows.
-    pub(crate) fn set_under_construction(&mut self, id: BlockId) {
-        let Some((slot, stored)) = self.entry(id) else { return };
-        if stored.state == BlockState::Complete {
-            self.map.set_state(slot, BlockState::UnderConstruction);
-            self.constructions.entry(slot).or_default();
-        }
-    }
-
-    /// DataNodes shall cut a block to what `target` says. Nobody is asked yet.
-    pub(crate) fn set_truncated(&mut self, id: BlockId, target: Block) {
-        let Some(slot) = self.map.slot(id) else { return };
-        self.map.set_state(slot, BlockState::UnderRecovery);
-        let recovery = Recovery { stamp: target.stamp, truncate: Some(target), started_ms: None };
-        self.constructions.entry(slot).or_default().recovery = Some(recovery);
     }
 
     /// The replicas of a block that was complete are those that its pipeline, or its recovery, begins with.
@@ -325,17 +192,11 @@ impl BlockManager {
         joined.into_iter().for_each(|storage| self.nodes.schedule(storage));
     }
 
-    /// A pipeline went on with other DataNodes and a new stamp.
+    /// A pipeline went on with other DataNodes, after the block got a new stamp.
     ///
     /// # Errors
     /// `IOException` when the block is unknown or complete.
-    pub fn update_pipeline(
-        &mut self,
-        id: BlockId,
-        stamp: GenerationStamp,
-        len: u64,
-        targets: &[StorageIdx],
-    ) -> Result<()> {
+    pub fn replace_pipeline(&mut self, id: BlockId, targets: &[StorageIdx]) -> Result<()> {
         let Some((slot, stored)) = self.entry(id) else {
             return Err(JavaException::Io.with(format!("Block {id} does not exist")));
         };
@@ -344,8 +205,7 @@ impl BlockManager {
                 JavaException::Io.with(format!("{} is not under construction", stored.block))
             );
         }
-        self.map.set_stamp(slot, stamp);
-        self.map.set_len(slot, len);
+        let stamp = stored.block.stamp;
         self.drop_all_but(slot, stamp);
         let old = self.constructions.insert(slot, Construction::with_targets(stamp, targets));
         let Some(old) = old else { return Ok(()) };

@@ -10,6 +10,7 @@ mod cached;
 mod construction;
 mod copy_rounds;
 mod decommission;
+mod edits;
 mod excess;
 mod extra;
 mod heartbeat;
@@ -46,6 +47,7 @@ mod walks;
 
 pub use construction::Recovery;
 pub use decommission::Admission;
+pub(crate) use edits::BlockEdits;
 pub use heartbeat::{Heartbeat, HeartbeatReply};
 pub use inspect::{BlockCheck, Misplaced, ReplicaCheck};
 pub use maintenance::NO_EXPIRY_MS;

@@ -54,17 +54,12 @@ impl BlockManager {
 
     /// Starts the recovery of a last block: chooses a leader among its replicas and queues the command for it.
     ///
-    /// `stamp` is the new generation stamp, which the caller has logged. For a truncate, `truncate` is what the block
-    /// shall become. True if a DataNode was asked; false if none is known (or one was asked less than 30 s ago).
+    /// `stamp` is the new generation stamp, which the caller has committed; a truncate under way gets it too. True if a
+    /// DataNode was asked; false if none is known (or one was asked less than 30 s ago).
     ///
     /// # Errors
-    /// `IOException` when the block is unknown or complete (call [`BlockManager::reopen`] first).
-    pub fn begin_recovery(
-        &mut self,
-        id: BlockId,
-        stamp: GenerationStamp,
-        truncate: Option<Block>,
-    ) -> Result<bool> {
+    /// `IOException` when the block is unknown or complete.
+    pub fn start_recovery(&mut self, id: BlockId, stamp: GenerationStamp) -> Result<bool> {
         let Some((slot, stored)) = self.entry(id) else {
             return Err(JavaException::Io.with(format!("Block {id} does not exist")));
         };
@@ -75,7 +70,8 @@ impl BlockManager {
         }
         let tried = !self.recovery_due(id);
         self.map.set_state(slot, BlockState::UnderRecovery);
-        let truncate = truncate.or_else(|| self.recovery(id).and_then(|last| last.truncate));
+        let truncate = self.recovery(id).and_then(|last| last.truncate);
+        let truncate = truncate.map(|target| Block { stamp, ..target });
         self.expect_known_replicas(slot);
         if truncate.is_some_and(|target| target.id == id) {
             self.leave_untruncated(slot, stored.block.stamp);
@@ -170,23 +166,16 @@ impl BlockManager {
         self.nodes.queue_recovery(leader, command);
     }
 
-    /// A recovery came to an end (`commitBlockSynchronization`): the block takes its stamp and length, and the storages
-    /// that hold it now. The caller goes on with [`BlockManager::commit`] when the file is closed.
+    /// A recovery came to an end (`commitBlockSynchronization`), after the block got its stamp and length: these storages
+    /// hold it now.
     ///
     /// # Errors
     /// `IOException` when the block is unknown.
-    pub fn end_recovery(
-        &mut self,
-        id: BlockId,
-        stamp: GenerationStamp,
-        len: u64,
-        storages: &[StorageIdx],
-    ) -> Result<()> {
-        let Some(slot) = self.map.slot(id) else {
+    pub fn replace_recovered(&mut self, id: BlockId, storages: &[StorageIdx]) -> Result<()> {
+        let Some((slot, stored)) = self.entry(id) else {
             return Err(JavaException::Io.with(format!("Block {id} does not exist")));
         };
-        self.map.set_stamp(slot, stamp);
-        self.map.set_len(slot, len);
+        let stamp = stored.block.stamp;
         for storage in self.map.storages(slot).iter().copied().collect::<Storages>() {
             if !storages.contains(&storage) {
                 self.drop_outsider(slot, storage);

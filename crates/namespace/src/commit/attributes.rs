@@ -1,5 +1,6 @@
 //! Mode, owner, times, replication, storage policy, ACL, extended attributes and quotas of one inode.
 
+use super::key::CommitKey;
 use super::{Committed, DurableState};
 use crate::Result;
 use crate::acl::{mode_without, to_stored};
@@ -67,7 +68,7 @@ impl DurableState {
             if let Some(file) = state.tree.change(slot).as_file_mut() {
                 file.set_replication(replication);
                 for block in file.blocks.as_slice() {
-                    state.blocks.set_replication(*block, replication);
+                    state.blocks.edits(CommitKey::new()).set_replication(*block, replication);
                 }
             }
         });

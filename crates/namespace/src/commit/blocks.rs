@@ -3,7 +3,7 @@
 use super::ledger::BlocksChange;
 use super::{Committed, DurableState};
 use crate::Result;
-use crate::blocks::{BlockManager, BlockState};
+use crate::blocks::{BlockEdits, BlockManager, BlockState};
 use crate::fail::inconsistent;
 use crate::tree::Slot;
 use smallvec::SmallVec;
@@ -100,8 +100,8 @@ impl DurableState {
                 blocks.get(block.id).map(|stored| BlocksChange::of(&stored, block_size))
             };
             let before = charge(&self.blocks).unwrap_or_default();
-            self.blocks.set_block(block);
-            if !is_open(at) && self.blocks.set_committed(block.id) {
+            self.block_edits().set_block(block);
+            if !is_open(at) && self.block_edits().set_committed(block.id) {
                 finished.push(block.id);
             }
             change = change.plus(charge(&self.blocks).unwrap_or_default().less(before));
@@ -143,7 +143,7 @@ impl DurableState {
         let Some(file) = inode.as_file_mut() else { return };
         let replication = file.replication();
         file.blocks.push(block.id);
-        self.blocks.put_under_construction(block, id, replication);
+        self.block_edits().put_under_construction(block, id, replication);
         self.charge_blocks(slot, self.charge_of_last(slot));
     }
 
@@ -155,7 +155,7 @@ impl DurableState {
             let count = file.blocks.as_slice().len();
             file.blocks.truncate(count.saturating_sub(1));
         }
-        self.blocks.remove(last);
+        self.block_edits().remove(last);
         self.charge_blocks(slot, BlocksChange::default().less(charged));
     }
 
@@ -163,11 +163,11 @@ impl DurableState {
     pub(super) fn change_last_block<T>(
         &mut self,
         slot: Slot,
-        change: impl FnOnce(&mut BlockManager) -> T,
+        change: impl FnOnce(&mut BlockEdits<'_>) -> T,
     ) -> T {
         let before = self.charge_of_last(slot);
         self.tree.change(slot);
-        let result = change(&mut self.blocks);
+        let result = change(&mut self.block_edits());
         let after = self.charge_of_last(slot);
         self.charge_blocks(slot, after.less(before));
         result

@@ -109,7 +109,7 @@ impl DurableState {
         let mut objects = 1;
         if let Body::File(file) = inode.body {
             let blocks = file.blocks.as_slice();
-            blocks.iter().for_each(|block| self.blocks.remove(*block));
+            blocks.iter().for_each(|block| self.block_edits().remove(*block));
             objects += blocks.len();
             self.leases.remove(inode.id);
         }

@@ -1,6 +1,7 @@
 //! Files created, opened again, closed and joined.
 
 use super::blocks::LastBlock;
+use super::key::CommitKey;
 use super::{Committed, DurableState};
 use crate::Result;
 use crate::acl;
@@ -162,9 +163,9 @@ impl DurableState {
             let replication = file.replication();
             for block in gone.blocks.as_slice() {
                 file.blocks.push(*block);
-                self.blocks.set_file(*block, id);
+                self.blocks.edits(CommitKey::new()).set_file(*block, id);
                 if gone.replication() != replication {
-                    self.blocks.set_replication(*block, replication);
+                    self.blocks.edits(CommitKey::new()).set_replication(*block, replication);
                 }
             }
         }

@@ -55,9 +55,9 @@ impl DurableState {
                 return Err(format!("it has block {} twice", block.id));
             }
             if open.is_some() && at + 1 == blocks.len() {
-                self.blocks.put_under_construction(*block, id, replication);
+                self.block_edits().put_under_construction(*block, id, replication);
             } else {
-                self.blocks.put_complete(*block, id, replication);
+                self.block_edits().put_complete(*block, id, replication);
             }
         }
         if let Some(holder) = open {
@@ -76,7 +76,7 @@ impl DurableState {
             let (have, len) = (last.len, cut.len);
             return Err(format!("block {last} of {have} bytes is to be truncated to {len}"));
         }
-        self.blocks.set_truncated(last.id, cut);
+        self.block_edits().set_truncated(last.id, cut);
         Ok(())
     }
 

@@ -9,6 +9,7 @@ mod attributes;
 mod blocks;
 mod directories;
 mod files;
+pub(crate) mod key;
 mod ledger;
 mod load;
 mod outcome;

@@ -1,6 +1,7 @@
 //! What images and edit logs carry: fields that only this module's files write.
 
-use crate::blocks::BlockManager;
+use super::key::CommitKey;
+use crate::blocks::{BlockEdits, BlockManager};
 use crate::cache::{Cache, CacheScan};
 use crate::lease::Leases;
 use crate::policies;
@@ -58,6 +59,11 @@ impl DurableState {
     /// The block manager, for what no edit carries: replicas, pipelines, recoveries, redundancy.
     pub(crate) fn blocks_mut(&mut self) -> &mut BlockManager {
         &mut self.blocks
+    }
+
+    /// What a commit changes of blocks.
+    pub(super) fn block_edits(&mut self) -> BlockEdits<'_> {
+        self.blocks.edits(CommitKey::new())
     }
 
     pub(crate) fn leases(&self) -> &Leases {

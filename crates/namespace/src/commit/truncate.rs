@@ -70,7 +70,7 @@ impl DurableState {
         if let Some(file) = self.tree.change(slot).as_file_mut() {
             file.blocks.truncate(count);
         }
-        gone.iter().for_each(|block| self.blocks.remove(block.id));
+        gone.iter().for_each(|block| self.block_edits().remove(block.id));
         let bytes = gone.iter().fold(0, |sum: i64, block| sum.wrapping_add(block.len as i64));
         let freed = BlocksChange { blocks: gone.len() as i64, bytes, length: bytes };
         self.charge_blocks(slot, BlocksChange::default().less(freed));

@@ -190,7 +190,7 @@ impl Namespace {
         }
         let op = self.update_op(slot, blocks);
         self.commit_call(ctx, op)?;
-        self.state.blocks_mut().update_pipeline(last.id, new.stamp, new.len, &targets)
+        self.state.blocks_mut().replace_pipeline(last.id, &targets)
     }
 
     /// `FSNamesystem.checkUCBlock`

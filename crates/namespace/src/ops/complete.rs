@@ -207,24 +207,18 @@ impl Namespace {
             self.check_complete(slot, blocks.split_last().map_or(&[], |(_, before)| before))?;
             let op = self.close_op(slot, blocks);
             let finished = self.commit(op)?.finished;
-            self.use_recovered(last, storages, request)?;
+            self.use_recovered(last, storages)?;
             for block in finished {
                 self.state.blocks_mut().complete_recovered(block);
             }
             return Ok(());
         }
         self.commit_blocks(slot, blocks)?;
-        self.use_recovered(last, storages, request)
+        self.use_recovered(last, storages)
     }
 
-    fn use_recovered(
-        &mut self,
-        last: Block,
-        storages: Option<Storages>,
-        request: &BlockSynchronization<'_>,
-    ) -> Result<()> {
+    fn use_recovered(&mut self, last: Block, storages: Option<Storages>) -> Result<()> {
         let Some(storages) = storages else { return Ok(()) };
-        let stamp = GenerationStamp(request.new_stamp);
-        self.state.blocks_mut().end_recovery(last.id, stamp, request.new_len, &storages)
+        self.state.blocks_mut().replace_recovered(last.id, &storages)
     }
 }

@@ -8,7 +8,7 @@ use crate::resolve::DirOp;
 use crate::tree::Slot;
 use crate::{Namespace, OpContext, OpenFile, Result};
 use zerohop_journal::op::ReassignLease;
-use zerohop_wire::{Block, BlockId, InodeId, JavaException};
+use zerohop_wire::{BlockId, InodeId, JavaException};
 
 /// Which operation wants a file that another client has open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -262,9 +262,7 @@ impl Namespace {
         }
         if self.state.blocks().recovery_due(last) {
             let stamp = self.next_stamp()?;
-            let cut = self.state.blocks().recovery(last).and_then(|recovery| recovery.truncate);
-            let cut = cut.map(|block| Block { stamp, ..block });
-            self.state.blocks_mut().begin_recovery(last, stamp, cut)?;
+            self.state.blocks_mut().start_recovery(last, stamp)?;
         }
         self.hand_over(slot, new_holder)?;
         Ok(false)

@@ -111,7 +111,7 @@ impl Namespace {
             op.block = Some(Block { stamp: self.next_stamp()?, ..last });
         }
         let Some((block, stamp)) = self.commit(op)?.cut else { return Ok(true) };
-        self.state.blocks_mut().begin_recovery(block, stamp, None)?;
+        self.state.blocks_mut().start_recovery(block, stamp)?;
         Ok(false)
     }
 }

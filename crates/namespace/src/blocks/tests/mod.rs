@@ -3,6 +3,7 @@
 mod cached;
 mod construction;
 mod decommission;
+mod edits;
 mod extra;
 mod maintenance;
 mod placement;
