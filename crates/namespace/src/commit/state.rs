@@ -1,7 +1,7 @@
 //! What images and edit logs carry: fields that only this module's files write.
 
 use super::key::CommitKey;
-use crate::blocks::{BlockEdits, BlockManager};
+use crate::blocks::{BlockEdits, BlockManager, Heartbeat, HeartbeatReply, Now, StorageReport};
 use crate::cache::{Cache, CacheScan};
 use crate::lease::Leases;
 use crate::policies;
@@ -92,9 +92,22 @@ impl DurableState {
     }
 
     /// Time passes for the block manager, which is told each file's policy.
-    pub(crate) fn tick(&mut self, now: crate::blocks::Now) {
+    pub(crate) fn tick(&mut self, now: Now) {
         let tree = &self.tree;
         self.blocks.tick(now, &|file| policies::of_file(tree, file));
+    }
+
+    /// Takes in a heartbeat, which is answered by each file's policy.
+    pub(crate) fn heartbeat(
+        &mut self,
+        uuid: &str,
+        beat: Heartbeat,
+        storages: &[StorageReport],
+        now: Now,
+    ) -> HeartbeatReply {
+        let tree = &self.tree;
+        let policy_of = |file| policies::of_file(tree, file);
+        self.blocks.heartbeat(uuid, beat, storages, now, &policy_of)
     }
 
     /// Has replicas deleted that became superfluous.

@@ -105,8 +105,7 @@ impl Namespace {
         storages: &[StorageReport],
         now: Now,
     ) -> HeartbeatReply {
-        let tree = &self.state.tree;
-        self.state.blocks.heartbeat(uuid, beat, storages, now, &|file| of_file(tree, file))
+        self.state.heartbeat(uuid, beat, storages, now)
     }
 
     /// Replicas that the last changes made superfluous are chosen and ordered to be deleted:

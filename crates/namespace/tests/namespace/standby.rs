@@ -141,8 +141,8 @@ fn a_standby_orders_no_recovery_for_a_truncate() {
     assert!(asked(&pair.active) && !asked(&pair.standby));
     let now = pair.standby.now;
     for replica in &located.locations.replicas {
-        let blocks = pair.standby.namespace.blocks_mut();
-        let reply = blocks.heartbeat(&replica.node.id.uuid, Heartbeat::default(), &[], now);
+        let standby = &mut pair.standby.namespace;
+        let reply = standby.heartbeat(&replica.node.id.uuid, Heartbeat::default(), &[], now);
         let is_recovery = |command: &Command| matches!(command, Command::Recover(_));
         assert!(!reply.commands.iter().any(is_recovery));
     }
