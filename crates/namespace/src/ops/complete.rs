@@ -1,7 +1,7 @@
 //! Files closed: by their writer, or by the DataNode that led a recovery.
 
 use super::blocks::same_block;
-use crate::blocks::{BlockState, Recovery, Storages};
+use crate::blocks::{BlockState, Recovery, Storages, StoredBlock};
 use crate::fail::{inconsistent, io};
 use crate::tree::Slot;
 use crate::{BlockSynchronization, Namespace, OpContext, Result};
@@ -83,9 +83,11 @@ impl Namespace {
         let located = self.resolve_file(ctx, path, file_id)?;
         let slot = self.check_lease(&located, Some(client_name), file_id)?;
         let mut blocks = self.state.stored_blocks(slot);
+        // A block that is being recovered or cut, or whose client is done with it, has its length from there.
+        let is_written = |stored: StoredBlock| stored.state == BlockState::UnderConstruction;
         if last_block_len > 0
             && let Some(last) = blocks.last_mut()
-            && !self.state.blocks().is_complete(last.id)
+            && self.state.blocks().get(last.id).is_some_and(is_written)
         {
             last.len = last_block_len as u64;
         }
