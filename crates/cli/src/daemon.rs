@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use zerohop_conf::{Conf, ineffective_keys, keys, unknown_keys};
-use zerohop_datanode::DataNode;
+use zerohop_datanode::{DataNode, StartOption as DataNodeStart};
 use zerohop_namenode::storage::StorageConfig;
-use zerohop_namenode::{FormatOptions, NameNode};
+use zerohop_namenode::{FormatOptions, NameNode, StartOption};
 
 use crate::failure::{Failure, Outcome, complain};
 use crate::log;
@@ -17,14 +17,15 @@ use crate::settings::Settings;
 use crate::stop::Stop;
 
 pub const NAMENODE_USAGE: &str =
-    "Usage: namenode [-regular] | [-format [-clusterid ID] [-force] [-nonInteractive]]
+    "Usage: namenode [-regular] | [-format [-clusterid ID] [-force] [-nonInteractive]] | [-rollingUpgrade <rollback|started>]
 \tThe configuration comes from --config DIR or HADOOP_CONF_DIR, single values from -D KEY=VALUE.";
-pub const DATANODE_USAGE: &str = "Usage: datanode [-regular]
+pub const DATANODE_USAGE: &str = "Usage: datanode [-regular] | [-rollback]
+\t-rollback brings back the replicas that were deleted since a rolling upgrade was prepared.
 \tThe configuration comes from --config DIR or HADOOP_CONF_DIR, single values from -D KEY=VALUE.";
 
 /// What to do with a NameNode.
 enum Start {
-    Run,
+    Run(StartOption),
     Format { options: FormatOptions, ask: bool },
     Help,
 }
@@ -39,11 +40,11 @@ pub fn namenode(mut settings: Settings, mut words: Vec<String>) -> i32 {
             Ok(0)
         }
         Start::Format { options, ask } => format(&settings.load()?, options, ask),
-        Start::Run => {
+        Start::Run(option) => {
             let conf = Arc::new(settings.load()?);
             log_warnings(&conf);
             serve(async move {
-                let node = NameNode::start(conf.clone()).await.map_err(not_started)?;
+                let node = NameNode::start_with(conf.clone(), option).await.map_err(not_started)?;
                 salvage::offer(&node, &conf);
                 tracing::info!(
                     "NameNode serves RPC on {} and HTTP on {}",
@@ -77,6 +78,7 @@ fn not_started(error: impl std::fmt::Display) -> Failure {
 fn namenode_start(words: &[String]) -> Outcome<Start> {
     let mut options = FormatOptions::default();
     let (mut format, mut ask) = (false, true);
+    let mut option = StartOption::Regular;
     let mut words = words.iter();
     while let Some(word) = words.next() {
         // Apache's options have one dash; ours take two as well.
@@ -92,6 +94,7 @@ fn namenode_start(words: &[String]) -> Outcome<Start> {
                 })?;
                 options.cluster_id = Some(id.clone());
             }
+            "rollingupgrade" => option = rolling_upgrade(words.next())?,
             "h" | "help" => return Ok(Start::Help),
             _ => {
                 return Err(Failure::usage(format!(
@@ -100,7 +103,22 @@ fn namenode_start(words: &[String]) -> Outcome<Start> {
             }
         }
     }
-    Ok(if format { Start::Format { options, ask } } else { Start::Run })
+    Ok(if format { Start::Format { options, ask } } else { Start::Run(option) })
+}
+
+/// The word behind `-rollingUpgrade` (`RollingUpgradeStartupOption`).
+fn rolling_upgrade(word: Option<&String>) -> Outcome<StartOption> {
+    match word.map(|word| word.to_ascii_lowercase()).as_deref() {
+        Some("rollback") => Ok(StartOption::RollingUpgradeRollback),
+        Some("started") => Ok(StartOption::RollingUpgradeStarted),
+        Some("downgrade") => Err(Failure::usage(
+            "The \"downgrade\" option is no longer supported since it may incorrectly finalize an ongoing rolling upgrade. \
+             To downgrade, start the older release without -rollingUpgrade",
+        )),
+        _ => {
+            Err(Failure::usage("Must specify a rolling upgrade startup option <rollback|started>"))
+        }
+    }
 }
 
 /// Formats the name folders; folders that hold data are emptied only after a yes or with -force.
@@ -158,24 +176,15 @@ pub fn datanode(mut settings: Settings, mut words: Vec<String>) -> i32 {
         return complain("datanode", &failure);
     }
     let run = || {
-        for word in &words {
-            match word.trim_start_matches('-') {
-                "regular" => {}
-                "h" | "help" => {
-                    sayln!("{DATANODE_USAGE}");
-                    return Ok(0);
-                }
-                _ => {
-                    return Err(Failure::usage(format!(
-                        "{word} is not supported here\n{DATANODE_USAGE}"
-                    )));
-                }
-            }
-        }
+        let Some(option) = datanode_start(&words)? else {
+            sayln!("{DATANODE_USAGE}");
+            return Ok(0);
+        };
         let conf = Arc::new(settings.load()?);
         log_warnings(&conf);
         serve(async move {
-            let node = DataNode::start(conf).await.map_err(|e| Failure::io(e.to_string()))?;
+            let node =
+                DataNode::start_with(conf, option).await.map_err(|e| Failure::io(e.to_string()))?;
             tracing::info!(
                 "DataNode serves data on {} and RPC on {}",
                 node.data_addr(),
@@ -197,6 +206,29 @@ pub fn datanode(mut settings: Settings, mut words: Vec<String>) -> i32 {
         })
     };
     run().unwrap_or_else(|failure| complain("datanode", &failure))
+}
+
+/// How the DataNode is to be started; none if its usage is to be shown.
+fn datanode_start(words: &[String]) -> Outcome<Option<DataNodeStart>> {
+    let mut option = DataNodeStart::Regular;
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.trim_start_matches('-').to_ascii_lowercase().as_str() {
+            "regular" => {}
+            "rollback" => option = DataNodeStart::Rollback,
+            // Apache's usage names it, too.
+            "rollingupgrade" if words.next().is_some_and(|word| word == "rollback") => {
+                option = DataNodeStart::Rollback;
+            }
+            "h" | "help" => return Ok(None),
+            _ => {
+                return Err(Failure::usage(format!(
+                    "{word} is not supported here\n{DATANODE_USAGE}"
+                )));
+            }
+        }
+    }
+    Ok(Some(option))
 }
 
 fn log_warnings(conf: &Conf) {

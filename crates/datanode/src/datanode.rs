@@ -6,7 +6,7 @@ use crate::ipc;
 use crate::namenodes::{Link, PoolService, Progress, addresses};
 use crate::node::{Addresses, Ending, Node};
 use crate::op::Operations;
-use crate::reconfigure::{Adjustable, Reconfiguration};
+use crate::reconfigure::Adjustable;
 use crate::scan::{scan_directories, verify_volume};
 use crate::services::actor::Actor;
 use crate::services::disks;
@@ -25,10 +25,21 @@ use tokio::task::JoinSet;
 use zerohop_conf::{Conf, Role, check_protections};
 use zerohop_transport::domain::effective_path;
 use zerohop_transport::login::User;
+use zerohop_transport::reconfigure::Reconfiguration;
 use zerohop_transport::rpc::{ClientOptions, RpcServer, ServerOptions};
 
 /// How long operations under way may take to end when the node stops.
 const STOP_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How a DataNode is started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StartOption {
+    /// With what is in its directories.
+    #[default]
+    Regular,
+    /// Replicas that were deleted during a rolling upgrade are put back first (`-rollback`).
+    Rollback,
+}
 
 /// A running DataNode; several may live in one process. Dropping it without [`stop`](Self::stop)
 /// ends it too, but does not wait.
@@ -44,8 +55,14 @@ impl DataNode {
     /// Opens the volumes, binds the ports and starts to serve; the NameNodes are looked for in the
     /// background, however long that takes. Needs a tokio runtime, which must outlive the node.
     pub async fn start(conf: Arc<Conf>) -> Result<DataNode, Error> {
+        Self::start_with(conf, StartOption::Regular).await
+    }
+
+    /// As [`DataNode::start`], with a start option.
+    pub async fn start_with(conf: Arc<Conf>, option: StartOption) -> Result<DataNode, Error> {
         check_protections(&conf, Role::DataNode)?;
-        let settings = Settings::read(&conf)?;
+        let rolls_back = option == StartOption::Rollback;
+        let settings = Settings { rolls_back, ..Settings::read(&conf)? };
         let name_services = addresses::name_services(&conf)?;
         let transfer = bind(settings.transfer_addr, "dfs.datanode.address")?;
         let rpc = bind_rpc(&conf, &settings)?;
@@ -59,8 +76,10 @@ impl DataNode {
         // The actors have their own patience.
         (rpc_options.connect_retries, rpc_options.connect_retries_on_timeouts) = (0, 0);
         let handle = tokio::runtime::Handle::current();
-        let reconfiguration = Reconfiguration::new(Arc::clone(&conf), Adjustable::read(&conf)?);
-        let node = Node::new(settings, reconfiguration, store, handle, user, rpc_options);
+        let reconfiguration = Reconfiguration::new(Arc::clone(&conf));
+        let adjustable = Adjustable::read(&conf)?;
+        let node =
+            Node::new(settings, (reconfiguration, adjustable), store, handle, user, rpc_options);
         let addresses =
             Addresses { transfer: local(&transfer)?, ipc: rpc.local_addr(), http: local(&http)? };
         if node.addresses.set(addresses).is_err() {

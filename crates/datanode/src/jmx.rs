@@ -67,6 +67,7 @@ fn info(node: &Node) -> Value {
         "XceiverCount": node.threads.busy(),
         "ActiveTransferThreadCount": node.threads.busy(),
         "XmitsInProgress": node.transfers_under_way(),
+        "SlowDisks": slow_disks(node).to_string(),
         "SecurityEnabled": false,
         "DNStartedTimeInMillis": started_ms(node),
     })
@@ -95,6 +96,11 @@ fn scanners(node: &Node) -> Value {
         "Volumes": verified.collect::<Vec<_>>(),
         "DirectoryScans": compared.collect::<Vec<_>>(),
     })
+}
+
+/// The directories of the volumes on slow disks.
+fn slow_disks(node: &Node) -> Value {
+    node.slow_disks().into_iter().filter_map(|report| report.base_path).collect()
 }
 
 fn started_ms(node: &Node) -> u64 {

@@ -23,5 +23,5 @@ mod store;
 mod test_node;
 mod transfer;
 
-pub use datanode::DataNode;
+pub use datanode::{DataNode, StartOption};
 pub use error::Error;

@@ -2,8 +2,8 @@
 
 use crate::deletions::Deletions;
 use crate::namenodes::{BlockChange, PoolIdentity, PoolService};
-use crate::outliers::PeerLatencies;
-use crate::reconfigure::Reconfiguration;
+use crate::outliers::{PeerLatencies, slow_disks};
+use crate::reconfigure::Adjustable;
 use crate::scan::{BlockScanner, DirectoryScanner};
 use crate::settings::Settings;
 use crate::short_circuit::SocketState;
@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use zerohop_proto::common::TokenProto;
-use zerohop_proto::hdfs::datanode::DatanodeRegistrationProto;
 use zerohop_proto::hdfs::datanode::received_deleted_block_info_proto::BlockStatus;
+use zerohop_proto::hdfs::datanode::{DatanodeRegistrationProto, SlowDiskReportProto};
 use zerohop_proto::hdfs::{
     BlockKeyProto, DatanodeIdProto, DatanodeInfoProto, ExportedBlockKeysProto, LocatedBlockProto,
     StorageInfoProto,
@@ -30,6 +30,7 @@ use zerohop_proto::hdfs::{
 use zerohop_replica::ErrorKind;
 use zerohop_replica::LAYOUT_VERSION;
 use zerohop_transport::login::User;
+use zerohop_transport::reconfigure::Reconfiguration;
 use zerohop_transport::rpc::ClientOptions;
 use zerohop_wire::{Block, ExtendedBlock};
 
@@ -72,6 +73,7 @@ pub(crate) struct Node {
     /// The domain socket, for pages.
     pub(crate) domain_socket: Arc<SocketState>,
     pub(crate) reconfiguration: Reconfiguration,
+    adjustable: RwLock<Adjustable>,
     pub(crate) block_scanner: BlockScanner,
     pub(crate) directory_scanner: Arc<DirectoryScanner>,
     ending: watch::Sender<Option<Ending>>,
@@ -84,7 +86,7 @@ impl Node {
     /// The state of a node that serves nothing yet.
     pub(crate) fn new(
         settings: Settings,
-        reconfiguration: Reconfiguration,
+        (reconfiguration, adjustable): (Reconfiguration, Adjustable),
         store: Store,
         handle: Handle,
         user: User,
@@ -95,6 +97,7 @@ impl Node {
             balance_throttle: Throttle::new(settings.balance_bandwidth),
             peer_latencies: Arc::new(PeerLatencies::new(settings.peer_stats)),
             reconfiguration,
+            adjustable: RwLock::new(adjustable),
             block_scanner: BlockScanner::new(settings.block_scanner),
             directory_scanner: DirectoryScanner::new(settings.directory_scanner),
             settings,
@@ -113,6 +116,16 @@ impl Node {
         })
     }
 
+    /// The settings that may change.
+    pub(crate) fn adjustable(&self) -> Adjustable {
+        *self.adjustable.read()
+    }
+
+    /// Settings are in force.
+    pub(crate) fn set_adjustable(&self, adjustable: Adjustable) {
+        *self.adjustable.write() = adjustable;
+    }
+
     /// Adds a name service.
     pub(crate) fn add_service(&self, service: Arc<PoolService>) {
         self.services.write().push(service);
@@ -127,6 +140,13 @@ impl Node {
     pub(crate) fn service(&self, pool_id: &str) -> Option<Arc<PoolService>> {
         let services = self.services.read();
         services.iter().find(|service| service.pool_id().as_deref() == Some(pool_id)).cloned()
+    }
+
+    /// The disks that are slower than the others now.
+    pub(crate) fn slow_disks(&self) -> Vec<SlowDiskReportProto> {
+        let volumes = self.store.volumes_in_use();
+        let disks = volumes.iter().map(|volume| (volume.root(), &volume.times));
+        slow_disks(disks, &self.settings.disk_stats.limits)
     }
 
     /// This node has to end; the first reason counts, and gives true.
@@ -384,7 +404,7 @@ impl Node {
 
     /// Takes part in a move of a replica, unless there are too many.
     pub(crate) fn begin_move(self: &Arc<Self>) -> Option<MoveGuard> {
-        let most = self.reconfiguration.adjustable().balance_max_moves;
+        let most = self.adjustable().balance_max_moves;
         let begun = self.moves.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |now| {
             (now < most).then_some(now + 1)
         });

@@ -1,7 +1,7 @@
 //! What the DataNode takes from the configuration, read once at start.
 
 use crate::error::Error;
-use crate::outliers::{OutlierLimits, PeerSettings};
+use crate::outliers::{DiskSettings, OutlierLimits, PeerSettings};
 use crate::scan::{BlockScannerSettings, DirectoryScannerSettings};
 use crate::short_circuit::{CacheLimits, Limits, system_limit};
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -30,6 +30,8 @@ pub(crate) struct Settings {
     pub(crate) data_dir_mode: DirectoryMode,
     /// How long the disk of a volume may take to answer a check.
     pub(crate) disk_check_timeout: Duration,
+    /// The DataNode was started with `-rollback`.
+    pub(crate) rolls_back: bool,
     pub(crate) failed_volumes_tolerated: i64,
     pub(crate) du_reserved: u64,
     pub(crate) du_reserved_pct: u64,
@@ -54,6 +56,8 @@ pub(crate) struct Settings {
     pub(crate) balance_bandwidth: u64,
     /// `None`: slow peers are not looked for.
     pub(crate) peer_stats: Option<PeerSettings>,
+    /// How disks are timed, and which of them count as slow.
+    pub(crate) disk_stats: DiskSettings,
     pub(crate) outliers_interval: Duration,
     pub(crate) pool_ready_timeout: Duration,
     /// How long an unfinished replica waits for its writer over a restart.
@@ -104,6 +108,7 @@ impl Settings {
                 |count| Some(i64::from(count)).filter(|c| (-1..folders.max(1)).contains(c)),
             )?,
             data_dirs,
+            rolls_back: false,
             data_dir_mode: conf.get_as(
                 &keys::DFS_DATANODE_DATA_DIR_PERM,
                 "an octal number that lets the owner in, as 700",
@@ -137,6 +142,7 @@ impl Settings {
             },
             block_report_initial_delay: conf.get(&keys::DFS_BLOCKREPORT_INITIALDELAY)?,
             peer_stats: peer_stats(conf)?,
+            disk_stats: disk_stats(conf)?,
             outliers_interval: conf.get(&keys::DFS_DATANODE_OUTLIERS_REPORT_INTERVAL)?,
             balance_bandwidth: conf.get(&keys::DFS_DATANODE_BALANCE_BANDWIDTHPERSEC)?,
             pool_ready_timeout: conf.get(&keys::DFS_DATANODE_BP_READY_TIMEOUT)?,
@@ -194,6 +200,24 @@ fn peer_stats(conf: &Conf) -> Result<Option<PeerSettings>, Error> {
         },
     };
     Ok(Some(settings).filter(|_| is_enabled))
+}
+
+/// More than 100 is 100, and less than 0 is 0, as for Apache.
+fn disk_stats(conf: &Conf) -> Result<DiskSettings, Error> {
+    let percent = conf.get(&keys::DFS_DATANODE_FILEIO_PROFILING_SAMPLING_PERCENTAGE)?;
+    let disks_min = conf.get_as(
+        &keys::DFS_DATANODE_MIN_OUTLIER_DETECTION_DISKS,
+        "a number above 0",
+        |n: i64| usize::try_from(n).ok().filter(|n| *n > 0),
+    )?;
+    let low_threshold = conf.get(&keys::DFS_DATANODE_SLOWDISK_LOW_THRESHOLD_MS)?;
+    Ok(DiskSettings {
+        sampling_percent: percent.clamp(0, 100).unsigned_abs(),
+        limits: OutlierLimits {
+            resources_min: disks_min,
+            low_threshold_ms: low_threshold.as_secs_f64() * 1000.0,
+        },
+    })
 }
 
 fn cache_limits(conf: &Conf) -> Result<CacheLimits, Error> {

@@ -2,7 +2,7 @@
 
 use crate::namenodes::PoolIdentity;
 use crate::node::Node;
-use crate::reconfigure::{Adjustable, Reconfiguration};
+use crate::reconfigure::Adjustable;
 use crate::settings::Settings;
 use crate::store::Store;
 use crate::store::replica::Writer;
@@ -16,6 +16,7 @@ use zerohop_conf::Conf;
 use zerohop_proto::hdfs::StorageTypeProto;
 use zerohop_replica::{Durability, Packet};
 use zerohop_transport::login::User;
+use zerohop_transport::reconfigure::Reconfiguration;
 use zerohop_transport::rpc::ClientOptions;
 use zerohop_wire::{Block, BlockId, DataChecksum, ExtendedBlock, GenerationStamp};
 
@@ -46,10 +47,10 @@ impl TestNode {
         store.open_pool(&identity).unwrap();
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let adjustable = Adjustable::read(&conf).unwrap();
-        let reconfiguration = Reconfiguration::new(conf, adjustable);
+        let reconfiguration = Reconfiguration::new(conf);
         let (user, options) = (User::new("test"), ClientOptions::default());
         let handle = runtime.handle().clone();
-        let node = Node::new(settings, reconfiguration, store, handle, user, options);
+        let node = Node::new(settings, (reconfiguration, adjustable), store, handle, user, options);
         let service = crate::namenodes::PoolService::new(String::new());
         service.set_identity(identity);
         node.add_service(service);

@@ -22,6 +22,15 @@ use zerohop_wire::{JavaException, RemoteException, TxId};
 pub(crate) const NEEDS_SAFE_MODE: &str =
     "Safe mode should be turned ON in order to create namespace image.";
 
+/// What an image is saved for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ImageKind {
+    /// To start from.
+    Checkpoint,
+    /// To roll back to, should a rolling upgrade fail.
+    Rollback,
+}
+
 /// Deleted inodes freed at a time.
 const FREED_MAX: usize = 10_000;
 
@@ -96,7 +105,7 @@ async fn in_background(core: Arc<Core>) -> Result<TxId, RemoteException> {
     let work = move || {
         // Threads that it starts inherit this. Without it, it is only less polite.
         _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 19);
-        _ = done.send(core.save_from_disk());
+        _ = done.send(core.save_checkpoint());
     };
     let thread = std::thread::Builder::new().name("checkpoint".to_owned()).spawn(work);
     thread.map_err(|error| failed(format!("cannot start a thread: {error}")))?;
@@ -144,7 +153,7 @@ impl Core {
         if !self.read(|namespace| namespace.blocks().safe_mode().is_on()) {
             return Err(JavaException::Io.with(NEEDS_SAFE_MODE));
         }
-        if let Err(error) = self.save_from_disk() {
+        if let Err(error) = self.save_checkpoint() {
             // The operator may be after just that: an image in place of what the disk has no more.
             tracing::warn!("the image is made from memory, for: {error}");
             self.save_from_memory()?;
@@ -152,17 +161,26 @@ impl Core {
         Ok(true)
     }
 
-    /// Rolls the edit log and saves the image of what the disk has up to there. Blocks; the namespace's lock is free.
-    fn save_from_disk(&self) -> Result<TxId, RemoteException> {
+    fn save_checkpoint(&self) -> Result<TxId, RemoteException> {
         let _one_at_a_time = self.checkpoints.saving.lock();
+        self.save_from_disk(ImageKind::Checkpoint)
+    }
+
+    /// Rolls the edit log and saves the image of what the disk has up to there. Blocks; the namespace's lock is free. The
+    /// caller saves no other image meanwhile.
+    pub(crate) fn save_from_disk(&self, kind: ImageKind) -> Result<TxId, RemoteException> {
         let (ended, ticket) = self.log.roll();
         ticket.wait().map_err(io_exception)?;
         let blocks = BlockManager::new(self.settings.block_params.clone());
         let mut namespace = Namespace::new(self.settings.namespace_params.clone(), blocks);
-        let mut loader = CheckpointLoader { namespace: &mut namespace, now: self.clock.now() };
+        let mut loader = CheckpointLoader {
+            namespace: &mut namespace,
+            now: self.clock.now(),
+            has_rollback_image: self.storage.rollback_images().exist(),
+        };
         self.storage.load_until(ended.0, &mut loader).map_err(io_exception)?;
         while namespace.free_deleted(FREED_MAX) {}
-        self.save(ended, &namespace).map_err(io_exception)?;
+        self.save(kind, ended, &namespace).map_err(io_exception)?;
         Ok(ended)
     }
 
@@ -176,18 +194,30 @@ impl Core {
             }
             let (ended, ticket) = self.log.roll();
             ticket.wait().map_err(io_exception)?;
-            self.save(ended, namespace).map_err(io_exception)
+            self.save(ImageKind::Checkpoint, ended, namespace).map_err(io_exception)
         })
     }
 
-    fn save(&self, ended: TxId, namespace: &Namespace) -> Result<(), StorageError> {
+    fn save(
+        &self,
+        kind: ImageKind,
+        ended: TxId,
+        namespace: &Namespace,
+    ) -> Result<(), StorageError> {
         let info = image_info(self.storage.info(), ended);
-        self.storage.save_image(ended.0, |image| namespace.save_image(image, info))?;
-        self.checkpoints.note(ended.0, self.clock.now().wall_ms);
-        Ok(())
+        match kind {
+            ImageKind::Checkpoint => {
+                self.storage.save_image(ended.0, |image| namespace.save_image(image, info))?;
+                self.checkpoints.note(ended.0, self.clock.now().wall_ms);
+                Ok(())
+            }
+            ImageKind::Rollback => {
+                self.storage.save_rollback_image(ended.0, |image| namespace.save_image(image, info))
+            }
+        }
     }
 }
 
-fn io_exception(error: impl std::fmt::Display) -> RemoteException {
+pub(crate) fn io_exception(error: impl std::fmt::Display) -> RemoteException {
     JavaException::Io.with(error.to_string())
 }

@@ -7,7 +7,7 @@ use crate::identity::Identity;
 use crate::racks::Racks;
 use crate::retry::{CallKey, Remember, RetryCache};
 use crate::salvage::Salvage;
-use crate::settings::Settings;
+use crate::settings::{Adjustable, Settings};
 use crate::storage::{EditLog, NameStorage, Ticket};
 use crate::supervise::abort_on_panic;
 use crate::waiters::Waiters;
@@ -17,6 +17,7 @@ use tokio::sync::Semaphore;
 use zerohop_conf::Conf;
 use zerohop_namespace::{Namespace, OpContext};
 use zerohop_transport::groups::{GroupList, Groups};
+use zerohop_transport::reconfigure::Reconfiguration;
 use zerohop_wire::{JavaException, RemoteException};
 
 /// Checks of the tree (`fsck`) at once; more wait. The threads that they run on are needed for other things.
@@ -28,6 +29,8 @@ const CHANGING: &str = "changing the namespace";
 /// Shared by all services of one NameNode.
 pub(crate) struct Core {
     pub(crate) conf: Arc<Conf>,
+    pub(crate) reconfiguration: Reconfiguration,
+    adjustable: RwLock<Adjustable>,
     pub(crate) settings: Settings,
     pub(crate) clock: Clock,
     pub(crate) identity: Identity,
@@ -67,6 +70,8 @@ impl Core {
     ) -> Self {
         Self {
             groups: Groups::from_conf(&conf),
+            reconfiguration: Reconfiguration::new(conf.clone()),
+            adjustable: RwLock::new(settings.adjustable),
             racks,
             hosts,
             retries: Mutex::new(retries),
@@ -83,6 +88,16 @@ impl Core {
             log,
             namespace: RwLock::new(namespace),
         }
+    }
+
+    /// The settings that may change.
+    pub(crate) fn adjustable(&self) -> Adjustable {
+        *self.adjustable.read()
+    }
+
+    /// Settings are in force.
+    pub(crate) fn set_adjustable(&self, adjustable: Adjustable) {
+        *self.adjustable.write() = adjustable;
     }
 
     /// Looks; any number of readers at once.

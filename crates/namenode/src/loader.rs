@@ -16,6 +16,8 @@ pub(crate) struct Loader<'a> {
     pub(crate) namespace: &'a mut Namespace,
     pub(crate) retries: &'a mut RetryCache,
     pub(crate) now: Now,
+    /// Without one, a rolling upgrade that the image tells of cannot be rolled back, and is not under way.
+    pub(crate) has_rollback_image: bool,
 }
 
 impl Loader<'_> {
@@ -50,8 +52,7 @@ impl Loader<'_> {
 
 impl Replay for Loader<'_> {
     fn image(&mut self, image: &ImageReader) -> Result<(), ReplayError> {
-        self.namespace.load_image(image, self.now.wall_ms)?;
-        Ok(())
+        load_image(self.namespace, image, self.now, self.has_rollback_image)
     }
 
     fn edit(&mut self, record: Record) -> Result<(), ReplayError> {
@@ -70,18 +71,32 @@ impl Replay for Loader<'_> {
 pub(crate) struct CheckpointLoader<'a> {
     pub(crate) namespace: &'a mut Namespace,
     pub(crate) now: Now,
+    /// As [`Loader::has_rollback_image`].
+    pub(crate) has_rollback_image: bool,
 }
 
 impl Replay for CheckpointLoader<'_> {
     fn image(&mut self, image: &ImageReader) -> Result<(), ReplayError> {
-        self.namespace.load_image(image, self.now.wall_ms)?;
-        Ok(())
+        load_image(self.namespace, image, self.now, self.has_rollback_image)
     }
 
     fn edit(&mut self, record: Record) -> Result<(), ReplayError> {
         self.namespace.apply(record.txid, &record.op)?;
         Ok(())
     }
+}
+
+fn load_image(
+    namespace: &mut Namespace,
+    image: &ImageReader,
+    now: Now,
+    has_rollback_image: bool,
+) -> Result<(), ReplayError> {
+    namespace.load_image(image, now.wall_ms)?;
+    if !has_rollback_image {
+        namespace.forget_rolling_upgrade();
+    }
+    Ok(())
 }
 
 /// What an image taken after `txid` says of itself.

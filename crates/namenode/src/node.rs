@@ -18,7 +18,7 @@ use crate::rpc;
 use crate::salvage::Salvage;
 use crate::settings::Settings;
 use crate::storage::{
-    EditLog, FormatOptions, JournalFailed, NameStorage, StorageConfig, StorageError,
+    EditLog, FormatOptions, JournalFailed, NameStorage, StorageConfig, StorageError, StorageInfo,
 };
 use crate::supervise::supervise;
 use parking_lot::Mutex;
@@ -33,6 +33,19 @@ use zerohop_namespace::Namespace;
 use zerohop_namespace::blocks::BlockManager;
 use zerohop_transport::rpc::server::{RpcServer, ServerOptions};
 use zerohop_wire::TxId;
+
+/// How a NameNode is started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StartOption {
+    /// From what is in the name directories.
+    #[default]
+    Regular,
+    /// The same, in a rolling upgrade that a NameNode of an older layout prepared (`-rollingUpgrade started`).
+    RollingUpgradeStarted,
+    /// From the image that was saved when the rolling upgrade was prepared; everything since is given up
+    /// (`-rollingUpgrade rollback`).
+    RollingUpgradeRollback,
+}
 
 /// A running NameNode.
 pub struct NameNode {
@@ -81,6 +94,14 @@ impl NameNode {
     /// # Errors
     /// If the folders are not formatted, locked or damaged, or a port is taken.
     pub async fn start(conf: Arc<Conf>) -> Result<Self, Error> {
+        Self::start_with(conf, StartOption::Regular).await
+    }
+
+    /// As [`NameNode::start`], with a start option.
+    ///
+    /// # Errors
+    /// Also if there is no rolling upgrade that the option could mean.
+    pub async fn start_with(conf: Arc<Conf>, option: StartOption) -> Result<Self, Error> {
         check_protections(&conf, Role::NameNode)?;
         let mut settings = Settings::from_conf(&conf)?;
         // Ports first: a taken one shows before minutes of loading.
@@ -112,7 +133,7 @@ impl NameNode {
         let (failed, failure) = watch::channel(None);
         let core = tokio::task::spawn_blocking({
             let conf = conf.clone();
-            move || load(conf, settings, failed)
+            move || load(conf, settings, option, failed)
         });
         let core = Arc::new(core.await.map_err(|e| Error::Invalid(e.to_string()))??);
         let resources = Resources::from_conf(&core.conf, core.storage.config())?;
@@ -199,20 +220,29 @@ impl NameNode {
 fn load(
     conf: Arc<Conf>,
     settings: Settings,
+    option: StartOption,
     failed: watch::Sender<Option<String>>,
 ) -> Result<Core, Error> {
     let clock = Clock::start();
     let racks = Racks::from_conf(&conf)?;
     let hosts = Hosts::from_conf(&conf).map_err(|e| Error::Invalid(e.to_string()))?;
-    let storage = Arc::new(NameStorage::open(StorageConfig::from_conf(&conf)?)?);
+    let accepts_older_layout = option == StartOption::RollingUpgradeStarted;
+    let config = StorageConfig { accepts_older_layout, ..StorageConfig::from_conf(&conf)? };
+    let storage = Arc::new(NameStorage::open(config)?);
     let blocks = BlockManager::new(settings.block_params.clone());
     let mut namespace = Namespace::new(settings.namespace_params.clone(), blocks);
     let mut retries = RetryCache::new(settings.retry_expiry.as_millis() as u64);
-    let report = storage.load(&mut Loader {
+    let mut loader = Loader {
         namespace: &mut namespace,
         retries: &mut retries,
         now: clock.now(),
-    })?;
+        has_rollback_image: storage.rollback_images().exist(),
+    };
+    let rolls_back = option == StartOption::RollingUpgradeRollback;
+    let report = match rolls_back {
+        true => storage.rollback_images().load(&mut loader)?,
+        false => storage.load(&mut loader)?,
+    };
     tracing::info!(
         "Loaded image {} and {} edits up to {}",
         report.image.display(),
@@ -220,7 +250,15 @@ fn load(
         report.last_txid
     );
     let info = storage.info().clone();
-    namespace.check_loaded().map_err(|refusal| Error::Storage(refusal.message))?;
+    if rolls_back {
+        namespace.forget_rolling_upgrade();
+        storage.rollback_images().roll_back(report.last_txid)?;
+        tracing::info!("rolled back to transaction {}", report.last_txid);
+    } else if !namespace.rolling_upgrade().is_under_way() {
+        check_layout(&info)?;
+        // A crash kept the prepare, or the finalize, of a rolling upgrade from its end.
+        storage.rollback_images().finalize()?;
+    }
     let mut image = (report.image_txid, report.image_written_ms);
     if report.needs_save || checkpoint::is_due_at_start(&conf, &report, clock.now().wall_ms)? {
         let saved = storage.save_image(report.last_txid, |image| {
@@ -241,6 +279,9 @@ fn load(
     let checkpoints = Checkpoints::from_conf(&conf, image)?;
     let log = EditLog::start(storage.clone(), report.last_txid + 1, on_failure)?;
     namespace.start(clock.now());
+    if rolls_back {
+        namespace.blocks_mut().safe_mode_mut().expect_newer_blocks();
+    }
     let identity = Identity {
         namespace_id: info.namespace_id,
         cluster_id: info.cluster_id.clone(),
@@ -260,6 +301,14 @@ fn load(
         hosts,
         retries,
     ))
+}
+
+/// Outside a rolling upgrade nothing would be left of the older layout to go back to.
+fn check_layout(info: &StorageInfo) -> Result<(), StorageError> {
+    match info.layout {
+        LayoutVersion::CURRENT => Ok(()),
+        found => Err(StorageError::NoRollingUpgrade { found }),
+    }
 }
 
 impl From<StorageError> for Error {

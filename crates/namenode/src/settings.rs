@@ -34,7 +34,6 @@ pub(crate) struct Settings {
     pub(crate) readers: usize,
     pub(crate) server_defaults: FsServerDefaultsProto,
     pub(crate) block_params: BlockParams,
-    pub(crate) slow_reports: SlowReportSettings,
     pub(crate) namespace_params: NamespaceParams,
     /// A DataNode's address must resolve to a name.
     pub(crate) registration_check: bool,
@@ -46,11 +45,35 @@ pub(crate) struct Settings {
     pub(crate) cache_refresh: Duration,
     /// Paths in one batched listing.
     pub(crate) batched_listing_max: usize,
-    pub(crate) audited_callers: CallerLimits,
+    /// At the start.
+    pub(crate) adjustable: Adjustable,
     /// Inodes that a walk over a subtree looks at before it gives the lock up.
     pub(crate) walk_slice: usize,
     /// How long it leaves the lock to others then.
     pub(crate) walk_pause: Duration,
+}
+
+/// Settings that may change while the NameNode runs, besides those of the namespace.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Adjustable {
+    pub(crate) slow_reports: SlowReportSettings,
+    pub(crate) audited_callers: CallerLimits,
+}
+
+impl Adjustable {
+    fn from_conf(conf: &Conf) -> Result<Self, Error> {
+        let slow_reports = SlowReportSettings {
+            peers: conf.get(&keys::DFS_DATANODE_PEER_STATS_ENABLED)?,
+            peers_max: above_zero(conf, &keys::DFS_DATANODE_MAX_NODES_TO_REPORT)? as usize,
+            disks_max: above_zero(conf, &keys::DFS_DATANODE_MAX_DISKS_TO_REPORT)? as usize,
+        };
+        Ok(Self { slow_reports, audited_callers: CallerLimits::from_conf(conf)? })
+    }
+
+    /// All settings that may change.
+    pub(crate) fn with_params(conf: &Conf) -> Result<(BlockParams, NamespaceParams, Self), Error> {
+        Ok((block_params(conf)?, namespace_params(conf)?, Self::from_conf(conf)?))
+    }
 }
 
 /// What becomes of DataNodes' reports of slow DataNodes and disks.
@@ -82,11 +105,6 @@ impl Settings {
             handlers: conf.get(&keys::DFS_NAMENODE_HANDLER_COUNT)?.max(1) as usize,
             readers: readers(conf.get(&keys::IPC_SERVER_READ_THREADPOOL_SIZE)?),
             server_defaults: server_defaults(conf)?,
-            slow_reports: SlowReportSettings {
-                peers: conf.get(&keys::DFS_DATANODE_PEER_STATS_ENABLED)?,
-                peers_max: above_zero(conf, &keys::DFS_DATANODE_MAX_NODES_TO_REPORT)? as usize,
-                disks_max: above_zero(conf, &keys::DFS_DATANODE_MAX_DISKS_TO_REPORT)? as usize,
-            },
             block_params: block_params(conf)?,
             namespace_params: namespace_params(conf)?,
             registration_check: conf
@@ -97,7 +115,7 @@ impl Settings {
             held_max: conf.get(&keys::ZEROHOP_NAMENODE_REPORT_WAIT_MAX_MS)?,
             cache_refresh: conf.get(&keys::DFS_NAMENODE_PATH_BASED_CACHE_REFRESH_INTERVAL_MS)?,
             batched_listing_max: above_zero(conf, &keys::DFS_BATCHED_LS_LIMIT)? as usize,
-            audited_callers: CallerLimits::from_conf(conf)?,
+            adjustable: Adjustable::from_conf(conf)?,
             walk_slice: match conf.get(&keys::DFS_CONTENT_SUMMARY_LIMIT)? {
                 limit @ 1.. => limit as usize,
                 _ => usize::MAX,

@@ -12,6 +12,11 @@ impl Namespace {
         if self.state.ids() != other.state.ids() {
             return Some(format!("counters: {:?} and {:?}", self.state.ids(), other.state.ids()));
         }
+        let (mine, theirs) =
+            (self.state.rolling_upgrade().for_image(), other.state.rolling_upgrade().for_image());
+        if mine != theirs {
+            return Some(format!("rolling upgrades: {mine:?} and {theirs:?}"));
+        }
         let (mine, theirs) = (self.state.cache().save(), other.state.cache().save());
         if mine != theirs {
             return Some(format!("cache pools and directives: {mine:?} and {theirs:?}"));

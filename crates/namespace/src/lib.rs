@@ -31,6 +31,7 @@ mod policies;
 mod quota;
 mod requests;
 mod resolve;
+mod rolling_upgrade;
 #[cfg(test)]
 mod slices_test;
 mod subtree;
@@ -49,6 +50,7 @@ pub use ops::quota_command;
 pub use params::NamespaceParams;
 pub use quota::{QUOTA_DONT_SET, QUOTA_RESET};
 pub use requests::*;
+pub use rolling_upgrade::RollingUpgrade;
 pub use subtree::SubtreeWalk;
 pub use views::*;
 
@@ -105,6 +107,11 @@ impl Namespace {
     /// The settings.
     pub fn params(&self) -> &NamespaceParams {
         &self.params
+    }
+
+    /// Other settings from here on; those that were only read at the start stay as they were.
+    pub fn set_params(&mut self, params: NamespaceParams) {
+        self.params = params;
     }
 
     /// Counters: last inode id, generation stamps, block ids.

@@ -1,9 +1,9 @@
 //! What an image or a log may tell of and nothing here obeys. Going on without it would lose it, or give wrong data, so
 //! it is refused by name.
 
+use crate::Result;
 use crate::fail::unsupported;
 use crate::views::{XAttr, XAttrNamespace};
-use crate::{Namespace, Result};
 
 /// What to do about an image or a log that is refused.
 pub(crate) const ADVICE: &str = "which this NameNode does not support: take it away with Apache's NameNode, save the \
@@ -39,23 +39,6 @@ pub(crate) fn check_xattrs(xattrs: &[XAttr], what: &dyn std::fmt::Display) -> Re
     match xattrs.iter().find_map(feature_of) {
         Some(feature) => unsupported(format!("{what} needs {feature}, {ADVICE}")),
         None => Ok(()),
-    }
-}
-
-impl Namespace {
-    /// Refuses what can only be known when image and edits are all loaded; to be called before the namespace is saved or served.
-    ///
-    /// # Errors
-    /// `UnsupportedOperationException` while Apache's rolling upgrade is not finalized: our images do not tell of it, and a
-    /// rollback would find DataNodes that kept nothing.
-    pub fn check_loaded(&self) -> Result<()> {
-        match self.state.rolling_upgrade_ms() {
-            Some(since_ms) => unsupported(format!(
-                "a rolling upgrade (begun at {since_ms} ms since 1970) is not finalized, which this NameNode does not \
-                 support: finalize it with Apache's NameNode (hdfs dfsadmin -rollingUpgrade finalize) and start again"
-            )),
-            None => Ok(()),
-        }
     }
 }
 

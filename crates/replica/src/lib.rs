@@ -8,11 +8,13 @@
 //!     current/finalized/subdir<n>/subdir<n>/blk_<id>, blk_<id>_<stamp>.meta
 //!     current/rbw/                         replicas being written
 //!     tmp/                                 copies being received; emptied at start
+//!     trash/                               deleted replicas, during a rolling upgrade
 //! ```
 //! A [`Volume`] is opened and locked; it opens [`Pool`]s; a pool creates, finds, moves and deletes
 //! replicas. A replica that can still change is a [`LiveReplica`], written and read through it at
 //! once; a finalized one is a [`StoredReplica`], opened as a [`ReplicaReader`].
 
+mod discard;
 mod error;
 mod lazy_persist;
 mod listing;
@@ -29,6 +31,7 @@ mod recover;
 mod restart;
 mod scan;
 mod sync;
+mod trash;
 mod version;
 mod volume;
 mod write_at;
@@ -45,6 +48,7 @@ pub use probe::{Space, VolumeProbe};
 pub use properties::Properties;
 pub use reader::ReplicaReader;
 pub use scan::Scan;
+pub use trash::{Trash, UpgradePhase};
 pub use version::{LAYOUT_VERSION, PoolVersion, VolumeVersion};
 pub use volume::Volume;
 

@@ -3,6 +3,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::mode::DirectoryMode;
 use crate::names::{block_file_name, block_folder, meta_file_name};
+use crate::trash::Trash;
 use crate::version::{PoolVersion, sync_folder};
 use rustix::fs::{CWD, RenameFlags};
 use rustix::io::Errno;
@@ -52,6 +53,7 @@ struct Folders {
     rbw: PathBuf,
     tmp: PathBuf,
     mode: DirectoryMode,
+    trash: Trash,
 }
 
 /// A block pool on a volume; cheap to clone.
@@ -74,6 +76,7 @@ impl Pool {
             rbw: current.join("rbw"),
             tmp: root.join("tmp"),
             mode,
+            trash: Trash::new(root, mode),
         }));
         mode.create(&current)?;
         let version = current.join("VERSION");
@@ -104,6 +107,11 @@ impl Pool {
             gone(fs::remove_file(&path), &path)?;
         }
         Ok(())
+    }
+
+    /// Where deleted replicas are kept during a rolling upgrade.
+    pub fn trash(&self) -> &Trash {
+        &self.0.trash
     }
 
     /// The pool's id.

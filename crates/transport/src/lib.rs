@@ -1,6 +1,7 @@
 //! Hadoop RPC version 9 (client and server), data connections, who a user is, and what pages of figures are asked with.
 //!
-//! Nothing here knows what HDFS is: protocols are names, requests are bytes. [`rpc`] runs on tokio,
+//! Nothing here knows what HDFS is: protocols are names, requests are bytes. What both daemons answer alike is here, too:
+//! [`conf_page`] and [`reconfigure`]. [`rpc`] runs on tokio,
 //! [`net`] and
 //! [`domain`] on plain blocking sockets, because block data moves on threads of its own.
 
@@ -14,6 +15,7 @@ pub mod machines;
 pub mod net;
 pub mod query;
 pub mod rarely;
+pub mod reconfigure;
 pub mod rpc;
 pub mod shm;
 pub mod waits;

@@ -279,12 +279,23 @@ impl Cluster {
     /// Starts everything again, as `namenode` and `datanodes` this time, and waits as
     /// [`Cluster::start`] does: the folders stay, so the other kind opens what this kind wrote.
     pub fn start_all(&mut self, namenode: Kind, datanodes: Kind) -> Outcome {
+        self.start_all_with(namenode, &[], datanodes, &[])
+    }
+
+    /// As [`Cluster::start_all`], with start options of the NameNode and of the DataNodes.
+    pub fn start_all_with(
+        &mut self,
+        namenode: Kind,
+        namenode_options: &[&str],
+        datanodes: Kind,
+        datanode_options: &[&str],
+    ) -> Outcome {
         (self.namenode_kind, self.datanode_kind) = (namenode, datanodes);
         // The judge's connection to the NameNode before is broken.
         self.judge = None;
-        self.start_namenode()?;
+        self.start_namenode_as(|command| with_options(command, namenode_options))?;
         for i in 0..self.datanodes.len() {
-            self.start_datanode(i)?;
+            self.start_datanode_as(i, |command| with_options(command, datanode_options))?;
         }
         self.wait_serving()
     }
@@ -312,6 +323,11 @@ impl Drop for Cluster {
             let _ = std::fs::remove_dir_all(&self.folder);
         }
     }
+}
+
+fn with_options(mut command: Command, options: &[&str]) -> Outcome<Command> {
+    command.args(options);
+    Ok(command)
 }
 
 fn apache(role: &str, conf: &Path) -> Outcome<Command> {

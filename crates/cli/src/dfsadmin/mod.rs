@@ -7,6 +7,7 @@ mod pending_deletions;
 mod quota;
 mod reconfig;
 mod report;
+mod rolling_upgrade;
 mod safe_mode;
 mod topology;
 mod words;
@@ -116,6 +117,11 @@ const COMMANDS: &[Command] = &[
     },
     Command { name: "-metasave", usage: "filename", run: metasave },
     Command { name: "-finalizeUpgrade", usage: "", run: finalize_upgrade },
+    Command {
+        name: "-rollingUpgrade",
+        usage: "[<query|prepare|finalize>]",
+        run: rolling_upgrade::run,
+    },
     Command { name: "-allowSnapshot", usage: "<snapshotDir>", run: allow_snapshot },
     Command { name: "-disallowSnapshot", usage: "<snapshotDir>", run: disallow_snapshot },
 ];
@@ -123,7 +129,6 @@ const COMMANDS: &[Command] = &[
 /// Commands of Apache's that are not here yet.
 const MISSING: &[&str] = &[
     "-provisionSnapshotTrash",
-    "-rollingUpgrade",
     "-upgrade",
     "-refreshServiceAcl",
     "-refreshUserToGroupsMappings",

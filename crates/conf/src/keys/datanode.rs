@@ -111,8 +111,12 @@ keys! {
     DFS_DATANODE_DISK_CHECK_MIN_GAP: Duration = "dfs.datanode.disk.check.min.gap", "15m", Millis;
     /// A check of a volume that takes longer has failed.
     DFS_DATANODE_DISK_CHECK_TIMEOUT: Duration = "dfs.datanode.disk.check.timeout", "10m", Millis;
-    /// Share of the file operations that are timed.
-    DFS_DATANODE_FILEIO_PROFILING_SAMPLING_PERCENTAGE: i32 = "dfs.datanode.fileio.profiling.sampling.percentage", "0", Plain;
+    /// Of a hundred reads and writes of files, so many are timed, to find slow disks; 0 times none (Hadoop's default is 0).
+    DFS_DATANODE_FILEIO_PROFILING_SAMPLING_PERCENTAGE: i32 = "dfs.datanode.fileio.profiling.sampling.percentage", "100", Plain;
+    /// Fewer disks than this are not compared.
+    DFS_DATANODE_MIN_OUTLIER_DETECTION_DISKS: i64 = "dfs.datanode.min.outlier.detection.disks", "5", Plain;
+    /// A disk whose calls take less is never slow.
+    DFS_DATANODE_SLOWDISK_LOW_THRESHOLD_MS: Duration = "dfs.datanode.slowdisk.low.threshold.ms", "20", Millis;
     /// Speed limit of moves between DataNodes.
     DFS_DATANODE_BALANCE_BANDWIDTHPERSEC: u64 = "dfs.datanode.balance.bandwidthPerSec", "100m", Bytes;
     /// Moves that a DataNode takes part in at a time.

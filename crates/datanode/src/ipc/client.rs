@@ -2,7 +2,6 @@
 
 use super::answer::{on_thread, reply};
 use super::privileges::Privileges;
-use super::reconfigure;
 use crate::node::{Ending, Node};
 use crate::store::Failure;
 use bytes::Bytes;
@@ -17,6 +16,7 @@ use zerohop_proto::hdfs::{
     TriggerBlockReportRequestProto, TriggerBlockReportResponseProto,
 };
 use zerohop_replica::{delete_pool as delete_pool_of, is_pool_empty};
+use zerohop_transport::reconfigure;
 use zerohop_transport::rpc::server::{
     CallContext, Reply, RpcService, decode_param, no_such_method,
 };
@@ -146,8 +146,8 @@ impl ClientProtocol {
             "getVolumeReport" => Reply::message(&self.volumes()),
             "triggerBlockReport" => reply(self.trigger_report(param)),
             "startReconfiguration" => reconfigure::start(&self.node),
-            "getReconfigurationStatus" => reconfigure::status(&self.node),
-            "listReconfigurableProperties" => reconfigure::properties(),
+            "getReconfigurationStatus" => reconfigure::status(&*self.node),
+            "listReconfigurableProperties" => reconfigure::properties(&*self.node),
             _ => Reply::message(&GetBalancerBandwidthResponseProto {
                 bandwidth: self.node.balance_throttle.limit(),
             }),

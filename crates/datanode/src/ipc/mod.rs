@@ -4,7 +4,6 @@ mod answer;
 mod client;
 mod inter;
 mod privileges;
-mod reconfigure;
 pub(crate) mod recovery;
 
 use crate::error::Error;

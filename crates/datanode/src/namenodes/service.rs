@@ -5,11 +5,11 @@ use super::incremental::BlockChange;
 use super::link::{Link, Progress};
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::watch;
 use zerohop_proto::hdfs::DatanodeIdProto;
 use zerohop_proto::hdfs::datanode::DatanodeRegistrationProto;
+use zerohop_replica::UpgradePhase;
 
 /// One name service: a block pool and its NameNodes.
 pub(crate) struct PoolService {
@@ -18,8 +18,8 @@ pub(crate) struct PoolService {
     identity: RwLock<Option<PoolIdentity>>,
     links: RwLock<Vec<Arc<Link>>>,
     active: Mutex<Active>,
-    /// A rolling upgrade is under way, which may end with everything as it was before.
-    upgrading: AtomicBool,
+    /// What the active NameNode said last of a rolling upgrade.
+    upgrade: Mutex<UpgradePhase>,
     /// One handshake at a time: the first one opens the pool's folders.
     pub(crate) opening: tokio::sync::Mutex<()>,
 }
@@ -39,7 +39,7 @@ impl PoolService {
             identity: RwLock::new(None),
             links: RwLock::default(),
             active: Mutex::default(),
-            upgrading: AtomicBool::new(false),
+            upgrade: Mutex::new(UpgradePhase::None),
             opening: tokio::sync::Mutex::new(()),
         })
     }
@@ -88,21 +88,9 @@ impl PoolService {
         active.index == Some(index)
     }
 
-    /// Notes whether the active NameNode says that a rolling upgrade is under way; true when one is
-    /// over now.
-    pub(crate) fn note_upgrade(&self, under_way: bool) -> bool {
-        let before = self.upgrading.swap(under_way, Ordering::AcqRel);
-        if before != under_way {
-            let now =
-                if under_way { "no replica is deleted" } else { "replicas are deleted again" };
-            tracing::info!("name service {}: rolling upgrade: {now}", self.name);
-        }
-        before && !under_way
-    }
-
-    /// Whether replicas that the NameNode wants deleted are to stay: after a rollback it wants them back.
-    pub(crate) fn keeps_deleted(&self) -> bool {
-        self.upgrading.load(Ordering::Acquire)
+    /// Notes what the active NameNode says of a rolling upgrade; true if that is news.
+    pub(crate) fn note_upgrade(&self, phase: UpgradePhase) -> bool {
+        std::mem::replace(&mut *self.upgrade.lock(), phase) != phase
     }
 
     /// The active NameNode, or the only one.
@@ -171,18 +159,6 @@ mod tests {
     use zerohop_proto::hdfs::DatanodeStorageProto;
     use zerohop_proto::hdfs::datanode::received_deleted_block_info_proto::BlockStatus;
     use zerohop_wire::{Block, BlockId, GenerationStamp};
-
-    #[test]
-    fn replicas_stay_until_a_rolling_upgrade_is_over() {
-        let service = PoolService::new("c".into());
-        let ended = [false, true, true, false, false].map(|now| {
-            let over = service.note_upgrade(now);
-            (over, service.keeps_deleted())
-        });
-        let expected =
-            [(false, false), (false, true), (false, true), (true, false), (false, false)];
-        assert_eq!(ended, expected);
-    }
 
     #[test]
     fn news_are_not_kept_for_a_namenode_that_refused() {

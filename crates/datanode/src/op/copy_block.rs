@@ -21,7 +21,7 @@ pub(super) fn run(
             "Not able to copy block {} to {} because threads quota={} is exceeded.",
             block.block.id,
             conn.peer,
-            node.reconfiguration.adjustable().balance_max_moves
+            node.adjustable().balance_max_moves
         );
         answer(conn, Status::Error, text)?;
         return Ok(After::Close);

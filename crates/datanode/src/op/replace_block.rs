@@ -31,7 +31,7 @@ pub(super) fn run(
             "Not able to receive block {} from {} because threads quota={} is exceeded.",
             block.block.id,
             conn.peer,
-            node.reconfiguration.adjustable().balance_max_moves
+            node.adjustable().balance_max_moves
         );
         answer(conn, Status::Error, text)?;
         return Ok(After::Close);

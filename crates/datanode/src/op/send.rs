@@ -1,11 +1,12 @@
 //! The sending end: header and checksums of a packet by one call, its data by sendfile.
 
+use crate::outliers::DiskCall;
 use crate::store::Opened;
 use crate::transfer::conn::Conn;
 use crate::transfer::throttle::Throttle;
 use rustix::net::SendFlags;
 use std::io;
-use zerohop_replica::Error as ReplicaError;
+use zerohop_replica::{Error as ReplicaError, ReplicaReader};
 use zerohop_wire::checksum_type::{ChecksumType, DataChecksum};
 use zerohop_wire::transfer::packet::PacketHeader;
 
@@ -125,7 +126,7 @@ impl Sender {
             let at = out.len();
             out.resize(at + data_len, 0);
             let room = out.get_mut(at..).unwrap_or_default();
-            self.open.reader.read_at(self.start, room)?;
+            self.read(|reader| reader.read_at(self.start, room))?;
         }
         self.put_header(&mut out, self.end, seqno, 0);
         Ok(conn.write_all(&out)?)
@@ -183,7 +184,8 @@ impl Sender {
         if !self.sendfile {
             let at = out.len();
             out.resize(at + data_len, 0);
-            self.open.reader.read_at(offset, out.get_mut(at..).unwrap_or_default())?;
+            let room = out.get_mut(at..).unwrap_or_default();
+            self.read(|reader| reader.read_at(offset, room))?;
             return Ok(conn.write_all(out)?);
         }
         send_more(conn, out)?;
@@ -231,7 +233,12 @@ impl Sender {
         let at = out.len();
         out.resize(at + len, 0);
         let room = out.get_mut(at..).unwrap_or_default();
-        self.open.reader.read_sums(offset, data_len, room)
+        self.read(|reader| reader.read_sums(offset, data_len, room))
+    }
+
+    /// Times a read. What sendfile moves is not timed: its time is the client's too.
+    fn read<T>(&self, read: impl FnOnce(&ReplicaReader) -> T) -> T {
+        self.open.volume.times.time(DiskCall::Read, || read(&self.open.reader))
     }
 }
 

@@ -1,8 +1,8 @@
-//! Means of the last hours, by peer (`MutableRollingAverages`).
+//! Means of the last hours, of one thing and of many by name (`MutableRollingAverages`).
 
 use std::collections::{HashMap, VecDeque};
 
-/// The length of a window, and how many of them count: three hours, as with Apache.
+/// The length of a window, and how many of them count for peers: three hours, as with Apache.
 const WINDOW_MS: u64 = 300_000;
 const WINDOWS: u64 = 36;
 /// Peers that are remembered. Who writes says where to: the names may be anything.
@@ -14,10 +14,44 @@ struct Window {
     count: u64,
 }
 
-/// Sums of samples, by name and window.
+/// Sums of samples, by window.
+#[derive(Default)]
+pub(super) struct RollingMean(VecDeque<Window>);
+
+impl RollingMean {
+    /// Takes a sample, and forgets those that are older than so many windows.
+    pub(super) fn add(&mut self, sample_ms: f64, now_ms: u64, windows: u64) {
+        let index = now_ms / WINDOW_MS;
+        if self.0.back().is_none_or(|last| last.index != index) {
+            self.0.push_back(Window { index, sum_ms: 0.0, count: 0 });
+        }
+        if let Some(last) = self.0.back_mut() {
+            last.sum_ms += sample_ms;
+            last.count += 1;
+        }
+        self.forget_old(now_ms, windows);
+    }
+
+    /// The mean over so many windows; none with fewer samples than this.
+    pub(super) fn mean(&mut self, samples_min: u64, now_ms: u64, windows: u64) -> Option<f64> {
+        self.forget_old(now_ms, windows);
+        let count: u64 = self.0.iter().map(|window| window.count).sum();
+        let sum: f64 = self.0.iter().map(|window| window.sum_ms).sum();
+        (count >= samples_min.max(1)).then(|| sum / count as f64)
+    }
+
+    fn forget_old(&mut self, now_ms: u64, windows: u64) {
+        let oldest = (now_ms / WINDOW_MS).saturating_sub(windows.saturating_sub(1));
+        while self.0.front().is_some_and(|first| first.index < oldest) {
+            self.0.pop_front();
+        }
+    }
+}
+
+/// Means by name.
 #[derive(Default)]
 pub(super) struct RollingMeans {
-    by_key: HashMap<String, VecDeque<Window>>,
+    by_key: HashMap<String, RollingMean>,
 }
 
 impl RollingMeans {
@@ -30,44 +64,28 @@ impl RollingMeans {
             if self.by_key.len() >= KEYS_MAX {
                 return;
             }
-            self.by_key.insert(key.to_owned(), VecDeque::new());
+            self.by_key.insert(key.to_owned(), RollingMean::default());
         }
-        let Some(windows) = self.by_key.get_mut(key) else { return };
-        let index = now_ms / WINDOW_MS;
-        if windows.back().is_none_or(|last| last.index != index) {
-            windows.push_back(Window { index, sum_ms: 0.0, count: 0 });
+        if let Some(mean) = self.by_key.get_mut(key) {
+            mean.add(sample_ms, now_ms, WINDOWS);
         }
-        if let Some(last) = windows.back_mut() {
-            last.sum_ms += sample_ms;
-            last.count += 1;
-        }
-        forget_old_windows(windows, now_ms);
     }
 
     fn forget_old(&mut self, now_ms: u64) {
-        self.by_key.retain(|_, windows| {
-            forget_old_windows(windows, now_ms);
-            !windows.is_empty()
+        self.by_key.retain(|_, mean| {
+            mean.forget_old(now_ms, WINDOWS);
+            !mean.0.is_empty()
         });
     }
 
     /// The means of those with at least so many samples.
     pub(super) fn means(&mut self, samples_min: u64, now_ms: u64) -> Vec<(String, f64)> {
         self.forget_old(now_ms);
-        let mean = |windows: &VecDeque<Window>| {
-            let count: u64 = windows.iter().map(|window| window.count).sum();
-            let sum: f64 = windows.iter().map(|window| window.sum_ms).sum();
-            (count >= samples_min.max(1)).then(|| sum / count as f64)
+        let means = self.by_key.iter_mut();
+        let mean = |(key, mean): (&String, &mut RollingMean)| {
+            Some((key.clone(), mean.mean(samples_min, now_ms, WINDOWS)?))
         };
-        let means = self.by_key.iter();
-        means.filter_map(|(key, windows)| Some((key.clone(), mean(windows)?))).collect()
-    }
-}
-
-fn forget_old_windows(windows: &mut VecDeque<Window>, now_ms: u64) {
-    let oldest = (now_ms / WINDOW_MS).saturating_sub(WINDOWS - 1);
-    while windows.front().is_some_and(|first| first.index < oldest) {
-        windows.pop_front();
+        means.filter_map(mean).collect()
     }
 }
 

@@ -1,10 +1,12 @@
-//! Peers that are slower than the others: measured here, reported to the NameNode
-//! (`DataNodePeerMetrics`).
+//! Peers and disks that are slower than the others: measured here, reported to the NameNode
+//! (`DataNodePeerMetrics`, `DataNodeDiskMetrics`).
 
 mod detector;
+mod disks;
 mod means;
 
 pub(crate) use detector::OutlierLimits;
+pub(crate) use disks::{DiskCall, DiskSettings, DiskTimes, slow_disks};
 
 use means::RollingMeans;
 use parking_lot::Mutex;
@@ -59,7 +61,7 @@ impl PeerLatencies {
     }
 }
 
-/// When slow peers were last reported to a NameNode.
+/// When slow peers and disks were last reported to a NameNode.
 #[derive(Default)]
 pub(crate) struct ReportTimer(Mutex<Option<Instant>>);
 

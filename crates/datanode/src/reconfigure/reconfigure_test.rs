@@ -1,8 +1,8 @@
 //! Volumes that are added and removed while the DataNode runs.
 
-use super::{Change, reconfigure as start};
 use crate::test_node::{TestNode, wait_until};
 use std::fs;
+use zerohop_transport::reconfigure::{Change, reconfigure as start};
 
 fn reconfigure(test: &TestNode) -> Vec<Change> {
     start(&test.node).unwrap();

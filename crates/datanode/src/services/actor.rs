@@ -6,6 +6,7 @@ use crate::namenodes::{Link, PoolIdentity, PoolService, ReportWish};
 use crate::node::Node;
 use crate::outliers::ReportTimer;
 use crate::reconfigure::Adjustable;
+use crate::store::settle;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -16,6 +17,7 @@ use zerohop_proto::hdfs::datanode::{
 };
 use zerohop_proto::hdfs::nnha_status_heartbeat_proto::State as HaState;
 use zerohop_proto::hdfs::{VersionRequestProto, VersionResponseProto};
+use zerohop_replica::UpgradePhase;
 use zerohop_transport::rpc::RpcError;
 use zerohop_wire::JavaException;
 
@@ -112,7 +114,7 @@ impl Actor {
     }
 
     fn adjustable(&self) -> Adjustable {
-        self.node.reconfiguration.adjustable()
+        self.node.adjustable()
     }
 
     async fn talk(&self) -> Result<(), String> {
@@ -307,6 +309,7 @@ impl Actor {
         let mut request = heartbeat(&self.node, &self.service, registration, wants_lease);
         if self.outliers.is_due(self.node.settings.outliers_interval) {
             request.slow_peers = self.node.peer_latencies.slow();
+            request.slow_disks = self.node.slow_disks();
         }
         self.link.note_heard();
         Ok(self.link.client().call("sendHeartbeat", &request).await?)
@@ -325,11 +328,8 @@ impl Actor {
     async fn obey(&self, answer: HeartbeatResponseProto) -> Result<bool, TalkError> {
         let says_active = answer.ha_status.state == HaState::Active as i32;
         let active = self.service.claim(self.link.index, says_active, answer.ha_status.txid);
-        let upgrade = answer.rolling_upgrade_status_v2.or(answer.rolling_upgrade_status);
-        let under_way = upgrade.is_some_and(|status| !status.finalized());
-        if active && self.service.note_upgrade(under_way) {
-            // So that the NameNode finds what it wanted deleted meanwhile.
-            self.link.ask_full_report();
+        if active {
+            self.note_upgrade(upgrade_phase(&answer));
         }
         let mut registered_again = false;
         for command in answer.cmds {
@@ -344,6 +344,18 @@ impl Actor {
             }
         }
         Ok(registered_again)
+    }
+
+    /// Before the commands of the same answer are obeyed: what they delete may be wanted back.
+    fn note_upgrade(&self, phase: UpgradePhase) {
+        let Some(pool_id) = self.service.pool_id() else { return };
+        if self.service.note_upgrade(phase) {
+            tracing::info!("block pool {pool_id}: {}", describe(phase));
+        }
+        let parts = self.node.store.enter_upgrade_phase(&pool_id, phase);
+        if !parts.is_empty() {
+            self.node.handle.spawn_blocking(move || settle(&parts, phase));
+        }
     }
 
     async fn send_full_report(&self, lease: u64) -> Result<(), TalkError> {
@@ -428,6 +440,26 @@ impl Actor {
                 Err(error.into())
             }
         }
+    }
+}
+
+/// Older NameNodes fill the first field only, and only while an upgrade is under way.
+fn upgrade_phase(answer: &HeartbeatResponseProto) -> UpgradePhase {
+    let told = &answer.rolling_upgrade_status_v2;
+    match told.as_ref().or(answer.rolling_upgrade_status.as_ref()) {
+        None => UpgradePhase::None,
+        Some(status) if status.finalized() => UpgradePhase::Finalized,
+        Some(_) => UpgradePhase::UnderWay,
+    }
+}
+
+fn describe(phase: UpgradePhase) -> &'static str {
+    match phase {
+        UpgradePhase::UnderWay => {
+            "a rolling upgrade is under way, deleted replicas are kept in the trash"
+        }
+        UpgradePhase::Finalized => "the rolling upgrade is finalized, the trash is deleted",
+        UpgradePhase::None => "no rolling upgrade is under way any more, the trash stays",
     }
 }
 

@@ -62,10 +62,6 @@ pub(super) fn obey(node: &Arc<Node>, service: &Arc<PoolService>, command: Datano
 
 fn block_command(node: &Arc<Node>, service: &Arc<PoolService>, command: BlockCommandProto) {
     match command.action() {
-        Action::Invalidate if service.keeps_deleted() => {
-            let count = command.blocks.len();
-            tracing::info!("{count} replicas are kept until the rolling upgrade is over");
-        }
         Action::Invalidate => {
             let (node_for_work, under_way) = (Arc::clone(node), node.deletions.begin());
             node.handle.spawn_blocking(move || {

@@ -16,10 +16,12 @@ pub(crate) mod replica;
 mod report;
 mod start;
 mod swap;
+mod upgrade;
 pub(crate) mod volume;
 mod volume_list;
 pub(crate) mod write;
 
+use crate::outliers::DiskCall;
 use crate::short_circuit::{BlockCache, BlockKey, Registry};
 use choose::Chooser;
 use health::Health;
@@ -46,6 +48,7 @@ pub(crate) use pool::BlockPool;
 pub(crate) use reconcile::Reconciled;
 pub(crate) use recovery::RecoveryInfo;
 pub(crate) use report::StorageBlocks;
+pub(crate) use upgrade::settle;
 
 /// All replicas.
 pub(crate) struct Store {
@@ -158,7 +161,7 @@ impl Store {
             }
         }
         // An append or a recovery may have come in between.
-        let known = self.remove(pool, &replica, Some(block.stamp))?;
+        let known = self.remove_by(Removal::Discard, pool, &replica, Some(block.stamp))?;
         Ok((known, Arc::clone(&replica.volume)))
     }
 
@@ -176,6 +179,16 @@ impl Store {
         replica: &Arc<Replica>,
         expected: Option<GenerationStamp>,
     ) -> Result<Block, Failure> {
+        self.remove_by(Removal::Delete, pool, replica, expected)
+    }
+
+    fn remove_by(
+        &self,
+        removal: Removal,
+        pool: &BlockPool,
+        replica: &Arc<Replica>,
+        expected: Option<GenerationStamp>,
+    ) -> Result<Block, Failure> {
         let mut status = replica.lock();
         let block = status.block();
         if !pool.holds(replica) {
@@ -183,13 +196,16 @@ impl Store {
         }
         expected.map_or(Ok(()), |stamp| check_stamp(&block, stamp))?;
         let reserved = std::mem::take(&mut status.reserved);
-        let deleted = match &status.files {
-            Files::Live(live) => live.delete(),
-            Files::Stored(stored) => match replica.volume.pool(&pool.id) {
-                Some(files) => files.delete(&stored.block, stored.place),
-                None => Ok(0),
-            },
+        let files = replica.volume.pool(&pool.id);
+        let delete = || match (&status.files, removal) {
+            (Files::Live(live), Removal::Delete) => live.delete(),
+            (Files::Live(live), Removal::Discard) => live.discard(),
+            (Files::Stored(stored), removal) => files.map_or(Ok(0), |files| match removal {
+                Removal::Delete => files.delete(&stored.block, stored.place),
+                Removal::Discard => files.discard(&stored.block, stored.place),
+            }),
         };
+        let deleted = replica.volume.times.time(DiskCall::Metadata, delete);
         // What was counted, also where somebody else has deleted a file.
         let counted = match &status.files {
             Files::Stored(stored) => Some(stored.block.len + stored.meta_len),
@@ -217,6 +233,15 @@ impl Store {
             }
         }
     }
+}
+
+/// What becomes of the files of a replica that is removed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Removal {
+    /// They are deleted: they are of no use to anybody.
+    Delete,
+    /// The NameNode wants them deleted, and a rollback of a rolling upgrade may want them back.
+    Discard,
 }
 
 fn check_stamp(known: &Block, expected: GenerationStamp) -> Result<(), Failure> {

@@ -1,7 +1,9 @@
 //! Replicas opened for reading, and what a failure to open one means for it.
 
 use super::replica::{Files, Replica};
+use super::volume::DataVolume;
 use super::{BlockPool, Failure, Store};
+use crate::outliers::DiskCall;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,6 +22,8 @@ pub(crate) struct Opened {
     pub(crate) visible: u64,
     /// The data file has fewer bytes than its finalized replica.
     pub(crate) is_short: bool,
+    /// Where it is.
+    pub(crate) volume: Arc<DataVolume>,
 }
 
 /// The files of a replica, opened for reading only, to be passed to a client.
@@ -135,7 +139,10 @@ impl Store {
         let reader = match &status.files {
             Files::Live(live) => live.open(),
             Files::Stored(stored) => match replica.volume.pool(&block.pool) {
-                Some(files) => files.open(&stored.block, stored.place),
+                Some(files) => replica
+                    .volume
+                    .times
+                    .time(DiskCall::Metadata, || files.open(&stored.block, stored.place)),
                 None => return Err(Failure::not_found(format_args!("{block}"))),
             },
         };
@@ -148,7 +155,8 @@ impl Store {
             Ok(reader) => {
                 let expected = stored.map_or(0, |stored| stored.block.len);
                 let is_short = reader.check_len(expected).is_err();
-                Ok(Opened { visible: visible.min(reader.len()), reader, is_short })
+                let volume = Arc::clone(&replica.volume);
+                Ok(Opened { visible: visible.min(reader.len()), reader, is_short, volume })
             }
             Err(error) => Err(self.cannot_open(pool, replica, stored, error)),
         }
@@ -254,7 +262,8 @@ impl Store {
         };
         let reader = files.open_unsummed(&stored.block, stored.place)?;
         let is_short = reader.check_len(stored.block.len).is_err();
-        Ok(Opened { visible: stored.block.len.min(reader.len()), reader, is_short })
+        let visible = stored.block.len.min(reader.len());
+        Ok(Opened { visible, reader, is_short, volume: Arc::clone(&replica.volume) })
     }
 
     /// Deletes what is left of a replica that lacks its data.

@@ -4,6 +4,7 @@ use super::disk_check::{DiskCheck, NoAnswer};
 use super::on_disks::Progress;
 use crate::error::Error;
 use crate::namenodes::PoolIdentity;
+use crate::outliers::DiskTimes;
 use crate::settings::Settings;
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
@@ -59,6 +60,8 @@ pub(crate) struct VolumeOptions {
     reserve: Reserve,
     mode: DirectoryMode,
     check_timeout: Duration,
+    rolls_back: bool,
+    disk_sampling_percent: u32,
 }
 
 impl VolumeOptions {
@@ -68,6 +71,8 @@ impl VolumeOptions {
             reserve: Reserve { bytes: settings.du_reserved, percent: settings.du_reserved_pct },
             mode: settings.data_dir_mode,
             check_timeout: settings.disk_check_timeout,
+            rolls_back: settings.rolls_back,
+            disk_sampling_percent: settings.disk_stats.sampling_percent,
         }
     }
 
@@ -100,6 +105,10 @@ pub(crate) struct DataVolume {
     probe: RwLock<VolumeProbe>,
     disk_check: DiskCheck,
     reserve: Reserve,
+    /// Replicas in the trash of a rolling upgrade are put back when a pool is opened.
+    rolls_back: bool,
+    /// How long its disk takes.
+    pub(crate) times: DiskTimes,
     pools: RwLock<HashMap<Arc<str>, Share>>,
     /// The space on its file system when it was last measured: nobody waits for that.
     measured: Mutex<Measured>,
@@ -126,6 +135,8 @@ impl DataVolume {
             probe: RwLock::new(probe),
             disk_check: DiskCheck::new(options.check_timeout),
             reserve: options.reserve,
+            rolls_back: options.rolls_back,
+            times: DiskTimes::new(options.disk_sampling_percent),
             pools: RwLock::default(),
             measured: Mutex::new(Measured { space, used: 0 }),
             used: AtomicU64::new(0),
@@ -158,6 +169,9 @@ impl DataVolume {
             namespace_id: identity.namespace_id,
             ctime: identity.ctime,
         })?;
+        if self.rolls_back {
+            pool.restore_trash(&|| progress.answered())?;
+        }
         let scan = pool.scan_with(&|| progress.answered())?;
         self.used.fetch_add(scan.bytes(), Ordering::Relaxed);
         // These bytes were there when the space was measured.

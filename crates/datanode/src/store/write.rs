@@ -5,6 +5,7 @@
 use super::replica::{Files, Replica, Status, Writer};
 use super::volume::DataVolume;
 use super::{BlockPool, Failure, Store, choose};
+use crate::outliers::DiskCall;
 use crate::short_circuit::BlockKey;
 use parking_lot::MutexGuard;
 use std::sync::Arc;
@@ -91,7 +92,8 @@ impl Store {
             .pool(&pool.id)
             .ok_or_else(|| Failure::io(format!("{volume} does not hold block pool {}", pool.id)))?;
         let place = if state == ReplicaState::Temporary { Place::Tmp } else { Place::Rbw };
-        let live = files.create(block, place, placement.checksum);
+        let create = || files.create(block, place, placement.checksum);
+        let live = volume.times.time(DiskCall::Metadata, create);
         let live = Arc::new(live.inspect_err(|error| {
             if error.is_volume_fault() {
                 self.suspect(&volume);

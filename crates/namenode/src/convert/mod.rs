@@ -6,6 +6,7 @@ mod cache;
 mod datanode;
 mod status;
 mod summary;
+mod upgrade;
 mod xattr;
 
 pub(crate) use acl::{acl_entries, acl_status};
@@ -19,4 +20,5 @@ pub(crate) use datanode::{
 };
 pub(crate) use status::{appended, directory_listing, file_status, mode};
 pub(crate) use summary::{content_summary, quota_usage, storage_policy};
+pub(crate) use upgrade::{rolling_upgrade, rolling_upgrade_status};
 pub(crate) use xattr::{xattr, xattr_proto, xattrs};

@@ -16,13 +16,14 @@ td,th{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #d8dee4;font-v
 .warn{background:#fff3cd;padding:.5rem 1rem;border-radius:.3rem}";
 
 pub(super) async fn page(State(core): State<Arc<Core>>) -> Response {
-    let (stats, names, nodes, tip) = core.read(|namespace| {
+    let (stats, names, nodes, tip, upgrade) = core.read(|namespace| {
         let safe_mode = namespace.blocks().safe_mode();
         (
             namespace.blocks().stats(),
             namespace.stats(),
             namespace.blocks().node_reports(NodeFilter::All),
             safe_mode.is_on().then(|| safe_mode.tip()),
+            namespace.rolling_upgrade(),
         )
     });
     let mut page = format!(
@@ -32,6 +33,13 @@ pub(super) async fn page(State(core): State<Arc<Core>>) -> Response {
     );
     if let Some(tip) = tip {
         _ = write!(page, "<p class=warn>Safe mode is ON. {}</p>", escaped(&tip));
+    }
+    if upgrade.is_under_way() {
+        _ = write!(
+            page,
+            "<p class=warn>A rolling upgrade is in progress since {}. DataNodes keep what is deleted until it is finalized.</p>",
+            upgrade.started_ms().map_or_else(String::new, java_date)
+        );
     }
     if stats.unknown.replicas > 0 {
         _ = write!(

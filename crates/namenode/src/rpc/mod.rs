@@ -5,6 +5,7 @@ mod client;
 mod datanode;
 mod ha;
 mod namenode;
+mod reconfigure;
 mod refresh;
 mod service;
 
@@ -24,6 +25,7 @@ pub(crate) fn register(server: &RpcServer, core: &Arc<Core>) {
     serve::<datanode::DatanodeProtocol>(server, core);
     serve::<namenode::NamenodeProtocol>(server, core);
     serve::<ha::HaService>(server, core);
+    serve::<reconfigure::ReconfigurationProtocol>(server, core);
     serve::<refresh::UserMappings>(server, core);
     serve::<refresh::RefreshUserMappings>(server, core);
     serve::<refresh::RefreshAuthorization>(server, core);

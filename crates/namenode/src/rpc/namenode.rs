@@ -39,8 +39,9 @@ impl Protocol for NamenodeProtocol {
             "isUpgradeFinalized" => call.ask(|_, _, _: IsUpgradeFinalizedRequestProto| {
                 Ok(IsUpgradeFinalizedResponseProto { is_upgrade_finalized: true })
             }),
-            "isRollingUpgrade" => call.ask(|_, _, _: IsRollingUpgradeRequestProto| {
-                Ok(IsRollingUpgradeResponseProto { is_rolling_upgrade: false })
+            "isRollingUpgrade" => call.ask(|core, _, _: IsRollingUpgradeRequestProto| {
+                let upgrade = core.read(|namespace| namespace.rolling_upgrade());
+                Ok(IsRollingUpgradeResponseProto { is_rolling_upgrade: upgrade.is_under_way() })
             }),
             "getMostRecentCheckpointTxId"
             | "errorReport"

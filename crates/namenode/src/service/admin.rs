@@ -1,9 +1,10 @@
 //! Administration: safe mode, images, edits, upgrades.
 
-use super::{Answer, ClientService, Outcome, synced};
+use super::{Answer, ClientService, Outcome, audit, synced};
 use crate::audit::Line;
 use crate::checkpoint::NEEDS_SAFE_MODE;
-use zerohop_namespace::blocks::SafeMode;
+use crate::rolling_upgrade::RollingUpgradeReport;
+use crate::safe_mode::leave_safe_mode;
 use zerohop_wire::{JavaException, TxId};
 
 /// What `setSafeMode` does.
@@ -27,6 +28,25 @@ impl SafeModeAction {
     }
 }
 
+/// What `rollingUpgrade` does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RollingUpgradeAction {
+    Query,
+    Prepare,
+    Finalize,
+}
+
+impl RollingUpgradeAction {
+    /// Its name in the audit log.
+    fn command(self) -> &'static str {
+        match self {
+            Self::Query => "queryRollingUpgrade",
+            Self::Prepare => "startRollingUpgrade",
+            Self::Finalize => "finalizeRollingUpgrade",
+        }
+    }
+}
+
 impl ClientService<'_> {
     /// Whether safe mode is on afterwards. Every caller may ask; changing it is for the superuser.
     pub(crate) fn set_safe_mode(&self, action: SafeModeAction) -> Answer<bool> {
@@ -41,8 +61,8 @@ impl ClientService<'_> {
                     tracing::info!("STATE* Safe mode is ON.");
                     safe_mode.enter();
                 }
-                SafeModeAction::Leave => leave(safe_mode, false),
-                SafeModeAction::ForceExit => leave(safe_mode, true),
+                SafeModeAction::Leave => leave_safe_mode(safe_mode, false),
+                SafeModeAction::ForceExit => leave_safe_mode(safe_mode, true),
             }
             Ok(safe_mode.is_on())
         })
@@ -61,6 +81,28 @@ impl ClientService<'_> {
         Answer::later(async move {
             let save = move || core.save_namespace_if_due(window_s, gap);
             on_blocking_thread(save).await?
+        })
+    }
+
+    /// Tells of a rolling upgrade, begins or ends one. An image is saved or renamed, which takes time.
+    pub(crate) fn rolling_upgrade(
+        &self,
+        action: RollingUpgradeAction,
+    ) -> Answer<Option<RollingUpgradeReport>> {
+        if let Err(error) = self.check_superuser() {
+            return Answer::Ready(Err(error));
+        }
+        let (core, caller) = (self.core.clone(), self.caller.clone());
+        Answer::later(async move {
+            let (op, for_work) = (caller.op_context(&core), core.clone());
+            let work = move || match action {
+                RollingUpgradeAction::Query => Ok(for_work.query_rolling_upgrade()),
+                RollingUpgradeAction::Prepare => for_work.prepare_rolling_upgrade(&op),
+                RollingUpgradeAction::Finalize => for_work.finalize_rolling_upgrade(&op),
+            };
+            let outcome = on_blocking_thread(work).await.and_then(|done| done);
+            audit(&core, &caller, &outcome, Line::of(action.command()));
+            outcome
         })
     }
 
@@ -113,22 +155,4 @@ async fn on_blocking_thread<T: Send + 'static>(
 ) -> Outcome<T> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| JavaException::Io.with(error.to_string()))
-}
-
-/// Blocks that are newer than the metadata are deleted when safe mode ends, so that needs force. The caller sees that safe
-/// mode is still on.
-fn leave(safe_mode: &mut SafeMode, force: bool) {
-    let bytes = safe_mode.bytes_in_future();
-    if !safe_mode.leave(force) {
-        return tracing::error!(
-            "Refusing to leave safe mode without a force flag. Exiting safe mode will cause a deletion of {bytes} byte(s). \
-             Please use -forceExit flag to exit safe mode forcefully if data loss is acceptable."
-        );
-    }
-    if bytes > 0 {
-        tracing::warn!(
-            "Leaving safe mode due to forceExit. This will cause a data loss of {bytes} byte(s)."
-        );
-    }
-    tracing::info!("STATE* Safe mode is OFF");
 }

@@ -20,7 +20,7 @@ mod report;
 mod tree;
 mod xattr;
 
-pub(crate) use admin::SafeModeAction;
+pub(crate) use admin::{RollingUpgradeAction, SafeModeAction};
 pub(crate) use answer::{Answer, Outcome, synced};
 pub(crate) use block::{AddBlockCall, NewPipeline};
 pub(crate) use caller::Caller;
@@ -204,5 +204,5 @@ impl<'a> ClientService<'a> {
 }
 
 fn audit<R>(core: &Core, caller: &Caller, outcome: &Outcome<R>, line: Line<'_>) {
-    audit::log(core.settings.audited_callers, &caller.origin(), outcome, line);
+    audit::log(core.adjustable().audited_callers, &caller.origin(), outcome, line);
 }

@@ -12,6 +12,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// How the names of images begin while they are written.
 pub(super) const NEW_PREFIX: &str = "fsimage.ckpt_";
 
+/// What an image is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ImageKind {
+    /// To start from.
+    Image,
+    /// To roll back to, should a rolling upgrade fail.
+    Rollback,
+}
+
+impl ImageKind {
+    /// How the names of its files begin; the transaction follows.
+    pub(super) fn prefix(self) -> &'static str {
+        match self {
+            Self::Image => "fsimage_",
+            Self::Rollback => "fsimage_rollback_",
+        }
+    }
+}
+
 /// A locked folder of images, of edits, or of both.
 #[derive(Debug)]
 pub struct NameDir {
@@ -95,8 +114,8 @@ impl NameDir {
         Ok(())
     }
 
-    pub(super) fn image_path(&self, txid: i64) -> PathBuf {
-        self.root.join(format!("current/fsimage_{txid:019}"))
+    pub(super) fn image_path(&self, kind: ImageKind, txid: i64) -> PathBuf {
+        self.root.join(format!("current/{}{txid:019}", kind.prefix()))
     }
 
     pub(super) fn image_new_path(&self, txid: i64) -> PathBuf {

@@ -77,7 +77,8 @@ pub enum StorageError {
     /// Written by an older release.
     #[error(
         "File system image contains an old layout version {found}. An upgrade to version {} is \
-         required, which this NameNode cannot make. Start Apache's NameNode of a release with that layout (3.4) once with \
+         required, which this NameNode cannot make. If it is part of a rolling upgrade that Apache's NameNode prepared, start \
+         this one with -rollingUpgrade started. Otherwise start Apache's NameNode of a release with that layout (3.4) once with \
          -upgrade, run `hdfs dfsadmin -finalizeUpgrade`, stop it, then start this NameNode",
         LayoutVersion::CURRENT
     )]
@@ -108,6 +109,26 @@ pub enum StorageError {
         path.display()
     )]
     NoImage {
+        /// The first image folder.
+        path: PathBuf,
+    },
+    /// Written by an older release, and the rolling upgrade that was spoken of is not there.
+    #[error(
+        "File system image contains an old layout version {found}, and no rolling upgrade is in progress: prepare one with \
+         the NameNode that wrote it (hdfs dfsadmin -rollingUpgrade prepare), stop it, then start this one with \
+         -rollingUpgrade started"
+    )]
+    NoRollingUpgrade {
+        /// The layout found.
+        found: LayoutVersion,
+    },
+    /// There is no image to roll back to.
+    #[error(
+        "No fsimage_rollback_N is in {}: no rolling upgrade was prepared (dfsadmin -rollingUpgrade prepare), or it is \
+         finalized or rolled back. Start the NameNode without -rollingUpgrade rollback",
+        path.display()
+    )]
+    NoRollbackImage {
         /// The first image folder.
         path: PathBuf,
     },

@@ -1,6 +1,7 @@
 //! From the folders to the namespace: the newest image, then every edit behind it.
 
 use super::NameStorage;
+use super::dir::ImageKind;
 use super::error::{ReplayError, StorageError};
 use super::save::images;
 use std::cmp::Reverse;
@@ -52,13 +53,22 @@ impl NameStorage {
         if last_txid < until {
             return Err(self.gap(until, last_txid + 1));
         }
+        self.report(image_txid, path, last_txid)
+    }
+
+    pub(super) fn report(
+        &self,
+        image_txid: i64,
+        image: PathBuf,
+        last_txid: i64,
+    ) -> Result<LoadReport, StorageError> {
         Ok(LoadReport {
             image_txid,
-            image_written_ms: written_ms(&path)?,
+            image_written_ms: written_ms(&image)?,
             last_txid,
             edits: (last_txid - image_txid) as u64,
             needs_save: self.dirs.iter().any(|dir| dir.is_version_due()) || self.lacks_an_image(),
-            image: path,
+            image,
         })
     }
 
@@ -85,14 +95,14 @@ impl NameStorage {
                 0
             })
         });
-        let saved = self.image_dirs().flat_map(|dir| images(&dir.current()));
+        let saved = self.image_dirs().flat_map(|dir| images(&dir.current(), ImageKind::Image));
         let finished = self.finalized().into_iter().map(|(_, last)| last);
         seen.chain(saved.map(|(txid, _)| txid)).chain(finished).max().unwrap_or(0)
     }
 
     /// Whether a folder that is to hold images has none: its first one failed.
     fn lacks_an_image(&self) -> bool {
-        self.image_dirs().any(|dir| images(&dir.current()).is_empty())
+        self.image_dirs().any(|dir| images(&dir.current(), ImageKind::Image).is_empty())
     }
 
     /// Edits from `missing` to `until` are not there; names the folders that might have them.
@@ -104,29 +114,47 @@ impl NameStorage {
     }
 
     /// The newest image that is what its MD5 file says; copies in other folders stand in for a bad
-    /// one, older images do not (their edits may be purged, and nobody would notice).
+    /// one, older images do not (their edits may be purged, and nobody would notice). One to roll back to is as good as
+    /// others: the edits behind it say that a rolling upgrade began.
     fn newest_image(&self) -> Result<(i64, PathBuf), StorageError> {
-        let mut found: Vec<_> = self.image_dirs().flat_map(|dir| images(&dir.current())).collect();
+        let newest = self.newest_of(&[ImageKind::Image, ImageKind::Rollback])?;
+        newest.ok_or_else(|| StorageError::NoImage { path: self.first_root() })
+    }
+
+    /// The newest image of these kinds that is what its MD5 file says, if there is any.
+    ///
+    /// # Errors
+    /// If no copy of the newest one is.
+    pub(super) fn newest_of(
+        &self,
+        kinds: &[ImageKind],
+    ) -> Result<Option<(i64, PathBuf)>, StorageError> {
+        let of_dir = |current: PathBuf| kinds.iter().flat_map(move |kind| images(&current, *kind));
+        let mut found: Vec<_> = self.image_dirs().flat_map(|dir| of_dir(dir.current())).collect();
         found.sort_by_key(|(txid, _)| Reverse(*txid));
         let newest = found.first().map(|(txid, _)| *txid);
         let mut error = None;
         for (txid, path) in found.into_iter().take_while(|(txid, _)| Some(*txid) == newest) {
             match image::verify_md5(&path) {
-                Ok(()) => return Ok((txid, path)),
+                Ok(()) => return Ok(Some((txid, path))),
                 Err(e) => {
                     tracing::error!("{e}");
                     error = Some(e.into());
                 }
             }
         }
-        Err(error.unwrap_or_else(|| StorageError::NoImage { path: self.first_root() }))
+        error.map_or(Ok(None), Err)
     }
 
-    fn first_root(&self) -> PathBuf {
+    pub(super) fn first_root(&self) -> PathBuf {
         self.dirs.first().map(|dir| dir.root().to_owned()).unwrap_or_default()
     }
 
-    fn replay_image(&self, path: &Path, replay: &mut dyn Replay) -> Result<(), StorageError> {
+    pub(super) fn replay_image(
+        &self,
+        path: &Path,
+        replay: &mut dyn Replay,
+    ) -> Result<(), StorageError> {
         let image = ImageReader::open(path)?.with_threads(self.config.image_format.threads);
         // Unknown ones are refused: what is in them would be lost with the next image.
         image.sections()?;

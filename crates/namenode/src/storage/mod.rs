@@ -7,6 +7,7 @@
 //! <dir>/current/VERSION                                  ids and layout
 //! <dir>/current/seen_txid                                edits exist up to this one at least: the newest segment's first
 //! <dir>/current/fsimage_<txid>, fsimage_<txid>.md5       checkpoints
+//! <dir>/current/fsimage_rollback_<txid>, ...             what a rolling upgrade can be rolled back to
 //! <dir>/current/edits_<first>-<last>                     finished segments
 //! <dir>/current/edits_inprogress_<first>                 the segment being written
 //! ```
@@ -26,6 +27,7 @@ mod load;
 mod lock;
 mod open;
 mod recover;
+mod rollback;
 mod save;
 mod saving;
 mod version;
@@ -36,6 +38,7 @@ pub use edit_log::{EditLog, EditLogStats, JournalFailed, Ticket};
 pub use error::{ReplayError, StorageError};
 pub use format::FormatOptions;
 pub use load::{LoadReport, Replay};
+pub use rollback::RollbackImages;
 pub use version::StorageInfo;
 
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Writing checkpoints, and removing what they make superfluous.
 
 use super::NameStorage;
-use super::dir::{NEW_PREFIX, NameDir};
+use super::dir::{ImageKind, NEW_PREFIX, NameDir};
 use super::error::StorageError;
 use super::saving::Saving;
 use super::version::StorageInfo;
@@ -27,8 +27,49 @@ impl NameStorage {
         txid: i64,
         write: impl FnOnce(&mut ImageWriter<'_>) -> io::Result<()>,
     ) -> Result<(), StorageError> {
+        self.save_image_of(ImageKind::Image, txid, write)
+    }
+
+    /// As [`NameStorage::save_image`], an image to roll back to. No edits are removed, and it takes the place of older
+    /// ones of its kind.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn save_rollback_image(
+        &self,
+        txid: i64,
+        write: impl FnOnce(&mut ImageWriter<'_>) -> io::Result<()>,
+    ) -> Result<(), StorageError> {
+        self.save_image_of(ImageKind::Rollback, txid, write)?;
+        self.remove_rollback_images(txid, false);
+        Ok(())
+    }
+
+    /// The transaction of the newest image to roll back to.
+    pub(super) fn rollback_txid(&self) -> Option<i64> {
+        let all = self.image_dirs().flat_map(|dir| images(&dir.current(), ImageKind::Rollback));
+        all.map(|(txid, _)| txid).max()
+    }
+
+    /// Deletes the images to roll back to that were saved before `txid`, or also the one of `txid`.
+    pub(super) fn remove_rollback_images(&self, txid: i64, inclusive: bool) {
+        for dir in self.image_dirs() {
+            for (found, path) in images(&dir.current(), ImageKind::Rollback) {
+                if found < txid || inclusive && found == txid {
+                    remove_image(&path);
+                }
+            }
+        }
+    }
+
+    fn save_image_of(
+        &self,
+        kind: ImageKind,
+        txid: i64,
+        write: impl FnOnce(&mut ImageWriter<'_>) -> io::Result<()>,
+    ) -> Result<(), StorageError> {
         let _until_saved = self.saving.begin()?;
-        let mut copies = Copies::create(self, txid);
+        let mut copies = Copies::create(self, kind, txid);
         let mut image = ImageWriter::with_format(&mut copies, self.config.image_format);
         match write(&mut image).and_then(|()| image.finish()) {
             Ok(digest) => self.publish_all(copies, &digest),
@@ -37,13 +78,15 @@ impl NameStorage {
     }
 
     fn publish_all(&self, mut copies: Copies, digest: &[u8; 16]) -> Result<(), StorageError> {
-        let txid = copies.txid;
-        copies.each(|dir, file| publish(dir, file, txid, digest));
+        let (kind, txid) = (copies.kind, copies.txid);
+        copies.each(|dir, file| publish(dir, file, (kind, txid), digest));
         if copies.files.is_empty() {
             return Err(self.why_no_image(copies, None));
         }
-        self.settle(&copies);
-        self.purge();
+        if kind == ImageKind::Image {
+            self.settle(&copies);
+            self.purge();
+        }
         Ok(())
     }
 
@@ -78,7 +121,7 @@ impl NameStorage {
     fn purge(&self) {
         let oldest_kept = self.oldest_image_kept();
         for dir in self.image_dirs() {
-            for (txid, path) in images(&dir.current()) {
+            for (txid, path) in images(&dir.current(), ImageKind::Image) {
                 if txid < oldest_kept {
                     tracing::info!("purging old image {}", path.display());
                     remove(&path);
@@ -87,9 +130,14 @@ impl NameStorage {
             }
         }
         let from = self.purge_edits_before(oldest_kept + 1);
+        // Apache's NameNode rolls back only where the two edits behind the image are: the segment's begin, and the upgrade's.
+        let of_rollback = self.rollback_txid().map(|txid| txid + 1..=txid + 2);
         for file in self.finalized_segments() {
             if let SegmentKind::Finalized(last) = file.kind
                 && last.0 < from
+                && !of_rollback
+                    .as_ref()
+                    .is_some_and(|kept| file.first.0 <= *kept.end() && *kept.start() <= last.0)
             {
                 tracing::info!("purging old edit log {}", file.path.display());
                 remove(&file.path);
@@ -99,7 +147,7 @@ impl NameStorage {
 
     /// The last of the newest `checkpoints_retained` images, over all folders.
     fn oldest_image_kept(&self) -> i64 {
-        let all = self.image_dirs().flat_map(|dir| images(&dir.current()));
+        let all = self.image_dirs().flat_map(|dir| images(&dir.current(), ImageKind::Image));
         let txids: BTreeSet<i64> = all.map(|(txid, _)| txid).collect();
         txids.into_iter().rev().take(self.config.checkpoints_retained).next_back().unwrap_or(0)
     }
@@ -130,6 +178,7 @@ impl NameStorage {
 /// The same bytes into every folder; a copy that fails is deleted, and the folder waits for the next
 /// image.
 struct Copies {
+    kind: ImageKind,
     txid: i64,
     files: Vec<(Arc<NameDir>, File)>,
     /// Of the first copy that failed.
@@ -138,9 +187,9 @@ struct Copies {
 }
 
 impl Copies {
-    fn create(storage: &NameStorage, txid: i64) -> Self {
+    fn create(storage: &NameStorage, kind: ImageKind, txid: i64) -> Self {
         let saving = Arc::clone(&storage.saving);
-        let mut copies = Self { txid, files: Vec::new(), failure: None, saving };
+        let mut copies = Self { kind, txid, files: Vec::new(), failure: None, saving };
         for dir in storage.image_dirs() {
             let path = dir.image_new_path(txid);
             match File::create(&path) {
@@ -204,12 +253,12 @@ impl Write for Copies {
 fn publish(
     dir: &NameDir,
     file: &mut File,
-    txid: i64,
+    (kind, txid): (ImageKind, i64),
     digest: &[u8; 16],
 ) -> Result<(), StorageError> {
     let new = dir.image_new_path(txid);
     file.sync_all().map_err(StorageError::io("sync", &new))?;
-    let path = dir.image_path(txid);
+    let path = dir.image_path(kind, txid);
     // An image of the same transaction may have other bytes: killed between the two steps below, the
     // folder would have none that is good.
     if !dir.is_version_due() && path.exists() && image::verify_md5(&path).is_ok() {
@@ -230,12 +279,12 @@ pub(super) fn remove_unfinished(dir: &NameDir) {
     }
 }
 
-/// The images of a folder with their transactions.
-pub(super) fn images(current: &Path) -> Vec<(i64, std::path::PathBuf)> {
+/// The images of a folder that are for this, with their transactions.
+pub(super) fn images(current: &Path, kind: ImageKind) -> Vec<(i64, std::path::PathBuf)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(current).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let digits = name.to_str().and_then(|name| name.strip_prefix("fsimage_"));
+        let digits = name.to_str().and_then(|name| name.strip_prefix(kind.prefix()));
         let Some(digits) = digits.filter(|d| d.bytes().all(|b| b.is_ascii_digit())) else {
             continue;
         };
@@ -246,11 +295,17 @@ pub(super) fn images(current: &Path) -> Vec<(i64, std::path::PathBuf)> {
     found
 }
 
-fn remove(path: &Path) {
+pub(super) fn remove(path: &Path) {
     match std::fs::remove_file(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => {
             tracing::warn!("could not delete {}: {e}", path.display());
         }
         _ => {}
     }
+}
+
+pub(super) fn remove_image(path: &Path) {
+    tracing::info!("deleting image {}", path.display());
+    remove(path);
+    remove(&image::md5_path(path));
 }

@@ -6,7 +6,9 @@ mod held;
 mod hosts;
 mod limits;
 mod pages;
+mod reconfigure;
 mod restored;
+mod rolling_upgrades;
 
 use harness::*;
 use zerohop_proto::hdfs::datanode as dn;

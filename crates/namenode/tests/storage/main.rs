@@ -3,6 +3,7 @@
 mod apart;
 mod empty;
 mod full;
+mod rollback;
 mod upgrades;
 
 use std::fs;

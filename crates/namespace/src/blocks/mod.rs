@@ -127,6 +127,12 @@ impl BlockManager {
         }
     }
 
+    /// Other settings from here on; those that were only read at the start stay as they were.
+    pub fn set_params(&mut self, params: BlockParams) {
+        self.slow.set_limits(params.slow_limits);
+        self.params = params;
+    }
+
     /// The settings.
     pub fn params(&self) -> &BlockParams {
         &self.params

@@ -104,6 +104,12 @@ impl SafeMode {
         }
     }
 
+    /// Blocks that are newer than the namespace are no reason to stay in safe mode: the metadata was rolled back
+    /// (`BlockManagerSafeMode.inRollBack`). To be called before any report is taken in.
+    pub fn expect_newer_blocks(&mut self) {
+        self.last_stamp = GenerationStamp(i64::MAX);
+    }
+
     pub(super) fn is_in_future(&self, stamp: GenerationStamp) -> bool {
         stamp > self.last_stamp
     }

@@ -74,6 +74,11 @@ impl SlowReports {
         Self { limits, ..Self::default() }
     }
 
+    /// Other limits, from the next time on that slow DataNodes are found.
+    pub(super) fn set_limits(&mut self, limits: SlowLimits) {
+        self.limits = limits;
+    }
+
     /// `reporter` says that `node` is slow. Nobody judges itself.
     pub(super) fn add_peer(
         &mut self,

@@ -2,6 +2,7 @@
 
 use super::DurableState;
 use crate::quota::Quota;
+use crate::rolling_upgrade::RollingUpgrade;
 use crate::tree::{File, Inode, Slot, StringId};
 use crate::{Ids, Result};
 use zerohop_journal::types::{CacheDirective, CachePool};
@@ -11,8 +12,14 @@ use zerohop_wire::{Block, InodeId};
 type Loaded = std::result::Result<(), String>;
 
 impl DurableState {
-    pub(crate) fn load_counters(&mut self, ids: Ids, rolling_upgrade_ms: Option<u64>) {
-        (self.ids, self.rolling_upgrade_ms) = (ids, rolling_upgrade_ms);
+    pub(crate) fn load_counters(&mut self, ids: Ids, upgrade: RollingUpgrade) {
+        (self.ids, self.rolling_upgrade) = (ids, upgrade);
+    }
+
+    /// The upgrade that the image tells of cannot be rolled back, because there is no image from before it: it counts as
+    /// not under way (`FSImageFormatProtobuf.Loader.loadNameSystemSection`).
+    pub(crate) fn forget_rolling_upgrade(&mut self) {
+        self.rolling_upgrade = RollingUpgrade::default();
     }
 
     pub(crate) fn load_ec_policies(&mut self, policies: Vec<ErasureCodingPolicyProto>) {

@@ -82,10 +82,8 @@ impl DurableState {
             EditOp::DisableErasureCodingPolicy(op) => {
                 self.set_ec_state(&op.name, EcState::Disabled)
             }
-            EditOp::RollingUpgradeStart(op) => {
-                self.rolling_upgrade_ms = Some(op.time_ms.max(0) as u64)
-            }
-            EditOp::RollingUpgradeFinalize(_) => self.rolling_upgrade_ms = None,
+            EditOp::RollingUpgradeStart(op) => self.rolling_upgrade.start(op.time_ms)?,
+            EditOp::RollingUpgradeFinalize(op) => self.rolling_upgrade.finalize(op.time_ms),
             // Marks of a segment change nothing.
             EditOp::StartLogSegment(_) | EditOp::EndLogSegment(_) => {}
             other => return refuse(other),

@@ -6,6 +6,7 @@ use crate::cache::{Cache, CacheScan};
 use crate::lease::Leases;
 use crate::policies;
 use crate::quota::{Counts, Quota};
+use crate::rolling_upgrade::RollingUpgrade;
 use crate::tree::{File, Slot, Tree, Writer};
 use crate::{Ids, NamespaceParams};
 use zerohop_journal::op::string_fits;
@@ -21,8 +22,7 @@ pub(crate) struct DurableState {
     pub(super) ids: Ids,
     /// Erasure-coding policies of the image this began with: written into our images, not used here.
     pub(super) ec_policies: Vec<ErasureCodingPolicyProto>,
-    /// When Apache's rolling upgrade began that is not finalized, ms since the epoch.
-    pub(super) rolling_upgrade_ms: Option<u64>,
+    pub(super) rolling_upgrade: RollingUpgrade,
     /// dfs.replication.max: edits with more are cut to it.
     pub(super) replication_max: u16,
 }
@@ -37,7 +37,7 @@ impl DurableState {
             cache: Cache::default(),
             ids: Ids::default(),
             ec_policies: Vec::new(),
-            rolling_upgrade_ms: None,
+            rolling_upgrade: RollingUpgrade::default(),
             replication_max: params.replication_max,
         }
     }
@@ -87,8 +87,8 @@ impl DurableState {
         &self.ec_policies
     }
 
-    pub(crate) fn rolling_upgrade_ms(&self) -> Option<u64> {
-        self.rolling_upgrade_ms
+    pub(crate) fn rolling_upgrade(&self) -> RollingUpgrade {
+        self.rolling_upgrade
     }
 
     /// Time passes for the block manager, which is told each file's policy.

@@ -5,6 +5,7 @@ use super::decode::{DecodedInode, decode_inode};
 use super::names::NameReader;
 use super::pipeline::decode_in_order;
 use crate::Namespace;
+use crate::rolling_upgrade::RollingUpgrade;
 use crate::tree::{NO_SLOT, Slot};
 use crate::unsupported::ADVICE;
 use zerohop_journal::JournalError;
@@ -63,7 +64,8 @@ impl Namespace {
         ids.striped_block = message
             .last_allocated_striped_block_id
             .map_or(ids.striped_block, |id| BlockId(id as i64));
-        self.state.load_counters(ids, message.rolling_upgrade_start_time);
+        let upgrade = RollingUpgrade::of_image(message.rolling_upgrade_start_time);
+        self.state.load_counters(ids, upgrade);
         Ok(ImageInfo {
             namespace_id: message.namespace_id(),
             txid: TxId(message.transaction_id() as i64),

@@ -74,7 +74,7 @@ impl Namespace {
             genstamp_v1_limit: Some(ids.legacy_stamp_limit.0 as u64),
             last_allocated_block_id: Some(ids.block.0 as u64),
             transaction_id: Some(info.txid.0 as u64),
-            rolling_upgrade_start_time: None,
+            rolling_upgrade_start_time: self.state.rolling_upgrade().for_image(),
             last_allocated_striped_block_id: Some(ids.striped_block.0 as u64),
         }
     }

@@ -53,7 +53,8 @@ impl Namespace {
             path: path.to_owned(),
             client_name: client_name.to_owned(),
             client_machine: ctx.client_host.to_string(),
-            new_block: flags.new_block,
+            // What a rolling upgrade may be rolled back to stays as it is: an appended replica has another stamp and length.
+            new_block: flags.new_block || self.state.rolling_upgrade().is_under_way(),
         };
         let reopened = self.commit_call(ctx, op)?.reopened;
         Ok((

@@ -284,10 +284,9 @@ impl Namespace {
             return Ok(None);
         }
         if let (None, Some(block)) = (previous, last)
-            && block.len >= self.state.block_size(slot)
             && self.state.blocks().is_complete(block.id)
         {
-            // An append to a file that ends with a full block.
+            // An append that leaves the last block as it is: it is full, or a rolling upgrade may be rolled back to it.
             return Ok(None);
         }
         let penultimate =

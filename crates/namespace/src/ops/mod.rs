@@ -14,6 +14,7 @@ mod mkdirs;
 mod policy;
 mod quota;
 mod rename;
+mod rolling_upgrade;
 mod stat;
 mod summary;
 mod symlink;

@@ -100,6 +100,7 @@ impl Namespace {
         if kept_len != new_len
             && let Some(last) = kept.last().copied()
         {
+            self.check_truncate_in_upgrade(path)?;
             // The last one that stays counts as full until it is cut; those behind it are free at once.
             let freed = self.state.file_len(slot).saturating_sub(kept_len).saturating_add(last.len);
             let delta = (self.state.block_size(slot) as i64).wrapping_sub(freed as i64);
@@ -113,5 +114,16 @@ impl Namespace {
         let Some((block, stamp)) = self.commit(op)?.cut else { return Ok(true) };
         self.state.blocks_mut().start_recovery(block, stamp)?;
         Ok(false)
+    }
+
+    /// DataNodes cut replicas in place, and nothing could bring back what they cut when a rolling upgrade is rolled back.
+    fn check_truncate_in_upgrade(&self, path: &str) -> Result<()> {
+        if !self.state.rolling_upgrade().is_under_way() {
+            return Ok(());
+        }
+        unsupported(format!(
+            "Cannot truncate {path} within a block while a rolling upgrade is in progress: finalize it first, or truncate \
+             to the end of a block"
+        ))
     }
 }

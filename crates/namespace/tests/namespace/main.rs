@@ -14,6 +14,7 @@ mod quotas;
 mod random;
 mod refusals;
 mod renames;
+mod rolling_upgrades;
 mod standby;
 mod world;
 mod writes;

@@ -64,9 +64,22 @@ impl LiveReplica {
 
     /// Deletes its files; it takes no more packets then. Returns the bytes freed.
     pub fn delete(&self) -> Result<u64> {
+        self.end(|state| self.pool.delete(&state.block, state.place))
+    }
+
+    /// As [`LiveReplica::delete`], but its files go to the trash while a rolling upgrade is under way.
+    pub fn discard(&self) -> Result<u64> {
+        // What is in the trash shall be all that was received; a full disk is no reason to keep the replica.
+        if let Err(error) = self.flush() {
+            tracing::warn!("{error}");
+        }
+        self.end(|state| self.pool.discard(&state.block, state.place))
+    }
+
+    fn end(&self, remove: impl FnOnce(&State) -> Result<u64>) -> Result<u64> {
         let mut state = self.lock();
         state.poison = Some("the replica was deleted".to_owned());
         state.buffer = Vec::new();
-        self.pool.delete(&state.block, state.place)
+        remove(&state)
     }
 }

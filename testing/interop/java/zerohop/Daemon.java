@@ -3,6 +3,7 @@ package zerohop;
 import java.io.File;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.util.Arrays;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hdfs.HdfsConfiguration;
@@ -11,7 +12,8 @@ import org.apache.hadoop.hdfs.server.namenode.NameNode;
 import org.apache.hadoop.security.UserGroupInformation;
 
 /**
- * Runs one of Apache's daemons from a configuration folder: {@code Daemon namenode|datanode|format DIR}.
+ * Runs one of Apache's daemons from a configuration folder: {@code Daemon namenode|datanode|format DIR}, with a
+ * daemon's start options behind.
  * The folder is an argument and not on the class path, because a class path with a folder in it
  * cannot use an archive of loaded classes, and that archive halves the start-up time.
  * The process ends when its standard input does, so it cannot outlive the harness.
@@ -31,8 +33,8 @@ public final class Daemon {
     return conf;
   }
 
-  static DataNode dataNode(Configuration conf) throws Exception {
-    DataNode node = DataNode.instantiateDataNode(new String[0], conf);
+  static DataNode dataNode(String[] options, Configuration conf) throws Exception {
+    DataNode node = DataNode.instantiateDataNode(options, conf);
     node.runDatanodeDaemon();
     return node;
   }
@@ -42,16 +44,17 @@ public final class Daemon {
     URL[] folder = {new File(args[1]).toURI().toURL()};
     Thread.currentThread().setContextClassLoader(new URLClassLoader(folder, Daemon.class.getClassLoader()));
     Configuration conf = conf(args[1]);
+    String[] options = Arrays.copyOfRange(args, 2, args.length);
     switch (args[0]) {
       case "format":
         NameNode.format(conf);
         System.exit(0);
         break;
       case "namenode":
-        NameNode.createNameNode(new String[0], conf);
+        NameNode.createNameNode(options, conf);
         break;
       case "datanode":
-        dataNode(conf);
+        dataNode(options, conf);
         break;
       default:
         throw new IllegalArgumentException(args[0]);

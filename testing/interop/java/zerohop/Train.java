@@ -26,7 +26,7 @@ public final class Train {
     Configuration conf = Daemon.conf(args[0]);
     NameNode.format(conf);
     NameNode nameNode = NameNode.createNameNode(new String[0], conf);
-    DataNode dataNode = Daemon.dataNode(conf);
+    DataNode dataNode = Daemon.dataNode(new String[0], conf);
     String script = String.join("\n",
         "\tmkdir\t/a", "\tput\t/a/f\t100000\t1\t1\t1048576", "\tread\t/a/f\t0\t-1", "\tlist\t/a",
         "\tstat\t/a/f", "\tlocations\t/a/f\t0\t10", "\tchecksum\t/a/f", "\tlive", "\tsafemode\tget",

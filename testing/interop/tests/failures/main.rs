@@ -15,6 +15,7 @@ mod pipeline;
 mod repeated;
 mod restart;
 mod restored;
+mod rolling_upgrade;
 mod salvage;
 mod ten;
 mod unreadable;

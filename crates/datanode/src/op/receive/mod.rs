@@ -26,6 +26,7 @@ pub(crate) use self::below::Mirror;
 
 use self::below::{Above, Pending, TIMED_OUT, wait_both};
 use self::hold::{Hold, Pace};
+use crate::outliers::DiskCall;
 use crate::store::replica::Writer;
 use crate::store::write::Writable;
 use crate::transfer::conn::{Conn, invalid};
@@ -331,7 +332,8 @@ impl<'a, S: Sink> Receiver<'a, S> {
             ));
         }
         if sync && !last {
-            let synced = self.target.live.sync();
+            let times = &self.target.replica.volume.times;
+            let synced = times.time(DiskCall::Sync, || self.target.live.sync());
             self.or_refuse(first, synced)?;
         }
         if last && self.mirror.is_some() && self.mode.acks && !self.mirror_failed {
@@ -378,7 +380,8 @@ impl<'a, S: Sink> Receiver<'a, S> {
             })
             .collect();
         let first = self.packets.first().map(|packet| packet.header.seqno);
-        let written = self.target.live.write_run(&run, extent);
+        let times = &self.target.replica.volume.times;
+        let written = times.time(DiskCall::Write, || self.target.live.write_run(&run, extent));
         let before = self.written;
         self.written = self.or_refuse(first, written)?;
         self.target.replica.filled(self.written.saturating_sub(before));

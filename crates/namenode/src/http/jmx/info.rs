@@ -52,11 +52,23 @@ pub(super) fn bean_of(core: &Core, figures: &Figures) -> Value {
             "CorruptFilesCount": figures.corrupt_files.len(),
             "HighestPriorityLowRedundancyReplicatedBlocks": blocks.low_redundancy_with_highest_priority,
             "HighestPriorityLowRedundancyECBlocks": 0,
-            "RollingUpgradeStatus": null,
+            "RollingUpgradeStatus": rolling_upgrade(core),
             "NumberOfSnapshottableDirs": 0,
             "Threads": threads(),
         }),
     )
+}
+
+/// `RollingUpgradeInfo.Bean`; null while none is under way.
+fn rolling_upgrade(core: &Core) -> Value {
+    core.query_rolling_upgrade().map_or(Value::Null, |report| {
+        json!({
+            "blockPoolId": &*core.identity.pool,
+            "createdRollbackImages": report.has_rollback_image,
+            "finalizeTime": report.upgrade.finalized_ms().unwrap_or(0),
+            "startTime": report.upgrade.started_ms(),
+        })
+    })
 }
 
 /// Threads of this process.

@@ -1,8 +1,9 @@
 //! Administration: safe mode, images, edits, upgrades, and the server's defaults.
 
+use crate::convert;
 use crate::rpc::answer::Call;
 use crate::rpc::service::Method;
-use crate::service::SafeModeAction;
+use crate::service::{RollingUpgradeAction, SafeModeAction};
 use zerohop_proto::common::HaServiceStateProto;
 use zerohop_proto::hdfs::{
     FinalizeUpgradeRequestProto, FinalizeUpgradeResponseProto, GetCurrentEditLogTxidRequestProto,
@@ -92,13 +93,16 @@ fn upgrade_status(call: Call<'_>) -> Reply {
 }
 
 fn rolling_upgrade(call: Call<'_>) -> Reply {
-    call.ask(|core, op, q: RollingUpgradeRequestProto| {
-        core.check_superuser(op)?;
-        match q.action() {
-            RollingUpgradeActionProto::Query => Ok(RollingUpgradeResponseProto::default()),
-            _ => Err(JavaException::UnsupportedOperation
-                .with("rollingUpgrade is not supported by this NameNode")),
-        }
+    let pool = call.core.identity.pool.clone();
+    call.serve(|service, q: RollingUpgradeRequestProto| {
+        let action = match q.action() {
+            RollingUpgradeActionProto::Query => RollingUpgradeAction::Query,
+            RollingUpgradeActionProto::Start => RollingUpgradeAction::Prepare,
+            RollingUpgradeActionProto::Finalize => RollingUpgradeAction::Finalize,
+        };
+        service.rolling_upgrade(action).map(move |report| RollingUpgradeResponseProto {
+            rolling_upgrade_info: report.and_then(|report| convert::rolling_upgrade(report, &pool)),
+        })
     })
 }
 

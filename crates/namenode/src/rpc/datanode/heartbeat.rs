@@ -23,17 +23,22 @@ pub(super) fn heartbeat(call: Call<'_>) -> Reply {
             request.reports.into_iter().map(convert::storage_report).collect();
         let uuid = &request.registration.datanode_id.datanode_uuid;
         let now = core.clock.now();
-        let peers = request.slow_peers.iter().filter(|_| core.settings.slow_reports.peers);
+        let notices_peers = core.adjustable().slow_reports.peers;
+        let peers = request.slow_peers.iter().filter(|_| notices_peers);
         let peers: Vec<_> = peers.map(convert::slow_peer).collect();
         let disks: Vec<_> = request.slow_disks.into_iter().map(convert::slow_disk).collect();
-        let ((reply, is_slow), _) = core.write(|namespace| {
+        let ((reply, is_slow, upgrade), _) = core.write(|namespace| {
             let reply = namespace.heartbeat(uuid, beat, &storages, now);
             if !peers.is_empty() || !disks.is_empty() {
                 namespace.blocks_mut().report_slow(uuid, &peers, disks);
             }
-            (reply, namespace.blocks().is_slow(uuid))
+            (reply, namespace.blocks().is_slow(uuid), namespace.rolling_upgrade())
         });
-        let ticket = reply.commands.iter().any(is_irrevocable).then(|| core.log.barrier());
+        // The end of a rolling upgrade has DataNodes delete what a rollback would need.
+        let is_irrevocable =
+            upgrade.finalized_ms().is_some() || reply.commands.iter().any(is_irrevocable);
+        let ticket = is_irrevocable.then(|| core.log.barrier());
+        let upgrade = convert::rolling_upgrade_status(upgrade, &core.identity.pool);
         let response = HeartbeatResponseProto {
             cmds: reply
                 .commands
@@ -41,8 +46,9 @@ pub(super) fn heartbeat(call: Call<'_>) -> Reply {
                 .map(|command| command::proto(command, &core.identity.pool))
                 .collect(),
             ha_status: core.identity.ha_status(core.log.last_txid().0 as u64),
-            rolling_upgrade_status: None,
-            rolling_upgrade_status_v2: None,
+            // Older DataNodes read the first, and take any for one that is under way.
+            rolling_upgrade_status: upgrade.clone().filter(|status| !status.finalized()),
+            rolling_upgrade_status_v2: upgrade,
             full_block_report_lease_id: Some(reply.report_lease),
             is_slownode: Some(is_slow),
         };

@@ -52,7 +52,11 @@ pub(super) fn full(call: Call<'_>) -> Reply {
         if last {
             core.write(|namespace| namespace.blocks_mut().end_report(uuid));
         }
-        Ok(BlockReportResponseProto { cmd: last.then(|| command::finalize(&core.identity.pool)) })
+        // It has Apache's DataNodes delete what they kept from before an upgrade.
+        let may_finalize =
+            last && !core.read(|namespace| namespace.rolling_upgrade().is_under_way());
+        let cmd = may_finalize.then(|| command::finalize(&core.identity.pool));
+        Ok(BlockReportResponseProto { cmd })
     };
     Reply::Now(take().map(|response| encode(&response)))
 }

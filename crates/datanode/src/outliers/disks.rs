@@ -1,0 +1,170 @@
+//! Disks that are slower than the others of this DataNode: measured here, reported to the NameNode (`DataNodeDiskMetrics`).
+
+use super::detector::OutlierLimits;
+use super::means::RollingMean;
+use parking_lot::Mutex;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use zerohop_proto::hdfs::datanode::SlowDiskReportProto;
+
+/// Means are of the last half hour, the time between two reports by default.
+const WINDOWS: u64 = 6;
+
+/// What a disk is asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DiskCall {
+    /// Data or checksums are read.
+    Read,
+    /// Data and checksums are written, to the page cache at least.
+    Write,
+    /// Files are forced to the disk.
+    Sync,
+    /// Files are created, opened, renamed or deleted.
+    Metadata,
+}
+
+impl DiskCall {
+    const COUNT: usize = 4;
+}
+
+/// How disks are timed and compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct DiskSettings {
+    /// Of a hundred reads, writes and syncs, so many are timed; 0 times nothing at all.
+    pub(crate) sampling_percent: u32,
+    pub(crate) limits: OutlierLimits,
+}
+
+/// How long the calls to the disk of one volume take.
+pub(crate) struct DiskTimes {
+    sampling_percent: u32,
+    started: Instant,
+    means: Mutex<[RollingMean; DiskCall::COUNT]>,
+}
+
+impl DiskTimes {
+    /// With the share of calls that are timed.
+    pub(crate) fn new(sampling_percent: u32) -> Self {
+        Self { sampling_percent, started: Instant::now(), means: Mutex::default() }
+    }
+
+    /// Does `work`, which calls the disk, and notes how long it takes.
+    pub(crate) fn time<T>(&self, call: DiskCall, work: impl FnOnce() -> T) -> T {
+        if !self.is_sampled(call) {
+            return work();
+        }
+        let begun = Instant::now();
+        let result = work();
+        self.note(call, begun.elapsed());
+        result
+    }
+
+    fn is_sampled(&self, call: DiskCall) -> bool {
+        match call {
+            DiskCall::Metadata => self.sampling_percent > 0,
+            DiskCall::Read | DiskCall::Write | DiskCall::Sync => {
+                self.sampling_percent >= 100 || fastrand::u32(..100) < self.sampling_percent
+            }
+        }
+    }
+
+    fn note(&self, call: DiskCall, took: Duration) {
+        let now_ms = self.now_ms();
+        if let Some(mean) = self.means.lock().get_mut(call as usize) {
+            mean.add(took.as_secs_f64() * 1000.0, now_ms, WINDOWS);
+        }
+    }
+
+    /// The mean of the last half hour; none without a call.
+    fn mean_ms(&self, call: DiskCall) -> Option<f64> {
+        let now_ms = self.now_ms();
+        self.means.lock().get_mut(call as usize)?.mean(1, now_ms, WINDOWS)
+    }
+
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+/// The disks that stand out now, by the directories of their volumes.
+pub(crate) fn slow_disks<'a>(
+    disks: impl Iterator<Item = (&'a Path, &'a DiskTimes)> + Clone,
+    limits: &OutlierLimits,
+) -> Vec<SlowDiskReportProto> {
+    let mut reports: Vec<SlowDiskReportProto> = Vec::new();
+    for call in [DiskCall::Metadata, DiskCall::Read, DiskCall::Write] {
+        let mean = |(path, times): (&'a Path, &DiskTimes)| Some((path, times.mean_ms(call)?));
+        let means: Vec<(&Path, f64)> = disks.clone().filter_map(mean).collect();
+        for (path, outlier) in limits.outliers(&means) {
+            let report = report_of(&mut reports, &path.display().to_string());
+            match call {
+                DiskCall::Metadata => report.mean_metadata_op_latency = Some(outlier.mean_ms),
+                DiskCall::Read => report.mean_read_io_latency = Some(outlier.mean_ms),
+                DiskCall::Write => report.mean_write_io_latency = Some(outlier.mean_ms),
+                DiskCall::Sync => {}
+            }
+        }
+    }
+    reports
+}
+
+fn report_of<'a>(
+    reports: &'a mut Vec<SlowDiskReportProto>,
+    path: &str,
+) -> &'a mut SlowDiskReportProto {
+    let known = reports.iter().position(|report| report.base_path() == path);
+    let at = known.unwrap_or_else(|| {
+        let base_path = Some(path.to_owned());
+        reports.push(SlowDiskReportProto { base_path, ..SlowDiskReportProto::default() });
+        reports.len() - 1
+    });
+    &mut reports[at]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: OutlierLimits = OutlierLimits { resources_min: 3, low_threshold_ms: 20.0 };
+
+    #[test]
+    fn the_slowest_disk_is_reported_with_what_it_is_slow_in() {
+        let disks: Vec<(String, DiskTimes)> =
+            (0..4).map(|n| (format!("/d{n}"), DiskTimes::new(100))).collect();
+        for (path, times) in &disks {
+            let is_slow = path == "/d2";
+            for _ in 0..3 {
+                times.note(DiskCall::Read, Duration::from_millis(if is_slow { 90 } else { 5 }));
+                times.note(DiskCall::Write, Duration::from_millis(if is_slow { 15 } else { 1 }));
+                times
+                    .note(DiskCall::Metadata, Duration::from_millis(if is_slow { 400 } else { 2 }));
+                times.note(DiskCall::Sync, Duration::from_secs(u64::from(is_slow)));
+            }
+        }
+        let all = disks.iter().map(|(path, times)| (Path::new(path), times));
+        let slow = slow_disks(all.clone(), &LIMITS);
+        let [report] = &slow[..] else { panic!("{slow:?}") };
+        assert_eq!(report.base_path(), "/d2");
+        assert_eq!(report.mean_read_io_latency, Some(90.0));
+        assert_eq!(report.mean_metadata_op_latency, Some(400.0));
+        assert_eq!(report.mean_write_io_latency, None, "below the low threshold");
+        let few = OutlierLimits { resources_min: 5, ..LIMITS };
+        assert!(slow_disks(all, &few).is_empty());
+    }
+
+    #[test]
+    fn calls_are_timed_as_often_as_asked_for() {
+        for (percent, timed) in [(0, false), (100, true)] {
+            let times = DiskTimes::new(percent);
+            for call in [DiskCall::Read, DiskCall::Write, DiskCall::Sync, DiskCall::Metadata] {
+                assert_eq!(times.time(call, || 7), 7);
+                assert_eq!(times.mean_ms(call).is_some(), timed, "{call:?} at {percent} %");
+            }
+        }
+        let times = DiskTimes::new(50);
+        (0..1000).for_each(|_| times.time(DiskCall::Write, || ()));
+        let enough =
+            |samples| times.means.lock()[DiskCall::Write as usize].mean(samples, 0, WINDOWS);
+        assert!(enough(300).is_some() && enough(700).is_none());
+    }
+}

@@ -1,0 +1,23 @@
+//! Rolling upgrades, as the NameNode of a block pool tells of them.
+
+use super::Store;
+use zerohop_replica::{Pool, UpgradePhase};
+
+impl Store {
+    /// From now on deletions in a block pool are as this phase wants them; no disk is asked. Gives the pool's parts on those
+    /// volumes that [`settle`] has to bring there.
+    pub(crate) fn enter_upgrade_phase(&self, pool_id: &str, phase: UpgradePhase) -> Vec<Pool> {
+        let volumes = self.volumes_in_use();
+        let parts = volumes.iter().filter_map(|volume| volume.pool(pool_id));
+        parts.filter(|part| part.trash().enter(phase)).collect()
+    }
+}
+
+/// Writes or deletes the marker and the trash. Blocks.
+pub(crate) fn settle(parts: &[Pool], phase: UpgradePhase) {
+    for part in parts {
+        if let Err(error) = part.trash().settle(phase) {
+            tracing::warn!("{error}");
+        }
+    }
+}

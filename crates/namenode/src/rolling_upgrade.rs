@@ -1,0 +1,98 @@
+//! `dfsadmin -rollingUpgrade`: the image to roll back to on the disk, and the upgrade in the namespace and its log.
+//!
+//! Prepare saves the image first and logs the start after, finalize logs the end first and renames the image after: a crash
+//! in between leaves an image that no upgrade needs, which the next start makes an ordinary one, but never an upgrade that
+//! cannot be rolled back.
+
+use crate::checkpoint::{ImageKind, NEEDS_SAFE_MODE, io_exception};
+use crate::core::Core;
+use crate::safe_mode::leave_safe_mode;
+use zerohop_namespace::{OpContext, RollingUpgrade};
+use zerohop_wire::{JavaException, RemoteException, TxId};
+
+/// How far a rolling upgrade is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RollingUpgradeReport {
+    pub(crate) upgrade: RollingUpgrade,
+    /// Whether it can be rolled back; true for one that is finalized, as Apache has it.
+    pub(crate) has_rollback_image: bool,
+}
+
+impl Core {
+    /// The rolling upgrade under way, if there is one. Looks into the name directories.
+    pub(crate) fn query_rolling_upgrade(&self) -> Option<RollingUpgradeReport> {
+        let upgrade = self.read(|namespace| namespace.rolling_upgrade());
+        if upgrade.is_under_way() { self.describe_rolling_upgrade(upgrade) } else { None }
+    }
+
+    /// Saves an image to roll back to, leaves safe mode and begins a rolling upgrade; one that is under way already is
+    /// only told of. Blocks until the start is on disk.
+    ///
+    /// # Errors
+    /// `IOException` outside safe mode, and if no image could be saved (`FSNamesystem.startRollingUpgradeInternalForNonHA`).
+    pub(crate) fn prepare_rolling_upgrade(
+        &self,
+        op: &OpContext,
+    ) -> Result<Option<RollingUpgradeReport>, RemoteException> {
+        let _one_at_a_time = self.checkpoints.saving.lock();
+        if let Some(known) = self.query_rolling_upgrade() {
+            return Ok(Some(known));
+        }
+        if !self.read(|namespace| namespace.blocks().safe_mode().is_on()) {
+            return Err(JavaException::Io.with(NEEDS_SAFE_MODE));
+        }
+        let ended = self.save_from_disk(ImageKind::Rollback)?;
+        let (started, ticket) = self.write(|namespace| {
+            self.check_unchanged_since(ended, namespace.blocks().safe_mode().is_on())?;
+            leave_safe_mode(namespace.blocks_mut().safe_mode_mut(), false);
+            namespace.start_rolling_upgrade(op)
+        });
+        let started = started.inspect_err(|_| self.storage.rollback_images().discard())?;
+        ticket.map_or(Ok(()), |ticket| ticket.wait()).map_err(io_exception)?;
+        tracing::info!("a rolling upgrade begins: it can be rolled back to transaction {ended}");
+        Ok(self.describe_rolling_upgrade(started))
+    }
+
+    /// The image holds everything only if nothing was logged but the begin of the segment behind it.
+    fn check_unchanged_since(
+        &self,
+        ended: TxId,
+        is_safe_mode_on: bool,
+    ) -> Result<(), RemoteException> {
+        if is_safe_mode_on && self.log.last_txid().0 == ended.0 + 1 {
+            return Ok(());
+        }
+        Err(JavaException::Io.with(
+            "Safe mode was turned off while the image to roll back to was saved: turn it on and prepare the rolling \
+             upgrade again",
+        ))
+    }
+
+    /// Ends the rolling upgrade: there is no way back from here on. Blocks until the end is on disk.
+    ///
+    /// # Errors
+    /// `SafeModeException`.
+    pub(crate) fn finalize_rolling_upgrade(
+        &self,
+        op: &OpContext,
+    ) -> Result<Option<RollingUpgradeReport>, RemoteException> {
+        let _one_at_a_time = self.checkpoints.saving.lock();
+        if !self.read(|namespace| namespace.rolling_upgrade().is_under_way()) {
+            return Ok(None);
+        }
+        let (ended, ticket) = self.write(|namespace| namespace.finalize_rolling_upgrade(op));
+        let ended = ended?;
+        ticket.map_or(Ok(()), |ticket| ticket.wait()).map_err(io_exception)?;
+        if let Err(error) = self.storage.rollback_images().finalize() {
+            // The next start tries again.
+            tracing::warn!("an image to roll back to is left over: {error}");
+        }
+        tracing::info!("the rolling upgrade is finalized");
+        Ok(self.describe_rolling_upgrade(ended))
+    }
+
+    fn describe_rolling_upgrade(&self, upgrade: RollingUpgrade) -> Option<RollingUpgradeReport> {
+        let has_rollback_image = !upgrade.is_under_way() || self.storage.rollback_images().exist();
+        Some(RollingUpgradeReport { upgrade, has_rollback_image })
+    }
+}
