@@ -4,7 +4,7 @@ use crate::core::Core;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
-use zerohop_namespace::blocks::Now;
+use zerohop_namespace::blocks::{AdminState, Now};
 use zerohop_namespace::{Namespace, OpContext};
 
 /// How often DataNodes, safe mode and redundancy are looked at.
@@ -24,12 +24,7 @@ pub(crate) async fn run(core: Arc<Core>) -> Infallible {
         let was_safe = core.read(|namespace| namespace.blocks().safe_mode().is_starting());
         let (is_safe, _) = core.write(|namespace| {
             namespace.tick(now);
-            for node in namespace.blocks_mut().finish_decommissions() {
-                tracing::info!("Decommissioning complete for node {node}");
-            }
-            for (node, state) in namespace.blocks_mut().advance_maintenance() {
-                tracing::info!("Maintenance: node {node} is {}", state.name());
-            }
+            namespace.blocks_mut().check_leaving();
             namespace.blocks().safe_mode().is_starting()
         });
         if was_safe && !is_safe {
@@ -48,10 +43,27 @@ pub(crate) async fn run(core: Arc<Core>) -> Infallible {
     }
 }
 
-/// The death of a DataNode, host files that were read again, the end of safe mode: their blocks, a slice at a time.
+/// The death of a DataNode, one that leaves service, host files that were read again, the end of safe mode: their blocks, a
+/// slice at a time.
 async fn continue_walks(core: &Core) {
-    while core.write(|namespace| namespace.blocks_mut().continue_walks()).0 {
+    loop {
+        let ((has_more, changes), _) = core.write(|namespace| {
+            let has_more = namespace.blocks_mut().continue_walks();
+            (has_more, namespace.blocks_mut().take_admin_changes())
+        });
+        changes.into_iter().for_each(|(node, state)| log_admin_change(&node, state));
+        if !has_more {
+            return;
+        }
         tokio::task::yield_now().await;
+    }
+}
+
+fn log_admin_change(node: &str, state: AdminState) {
+    if state == AdminState::Decommissioned {
+        tracing::info!("Decommissioning complete for node {node}");
+    } else {
+        tracing::info!("Maintenance: node {node} is {}", state.name());
     }
 }
 

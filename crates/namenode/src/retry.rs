@@ -10,6 +10,10 @@ use zerohop_journal::op::Append;
 use zerohop_namespace::{FileStatus, LocatedBlock, Namespace};
 use zerohop_wire::{JavaException, RemoteException};
 
+/// Most answers forgotten when one is kept: that happens under the namespace's lock. More than one, so that the number of
+/// answers falls.
+const EXPIRED_MAX: usize = 16;
+
 /// Most answers kept; beyond, the oldest go before their time.
 const ENTRIES_MAX: usize = 200_000;
 
@@ -158,10 +162,11 @@ impl RetryCache {
     }
 
     fn expire(&mut self, now_ms: u64) {
-        while let Some((until_ms, key)) = self.ages.front().copied()
-            && (until_ms <= now_ms || self.ages.len() >= ENTRIES_MAX)
-        {
-            self.ages.pop_front();
+        for _ in 0..EXPIRED_MAX {
+            let len = self.ages.len();
+            let is_due =
+                |(until_ms, _): &mut (u64, CallKey)| *until_ms <= now_ms || len >= ENTRIES_MAX;
+            let Some((_, key)) = self.ages.pop_front_if(is_due) else { return };
             self.answers.remove(&key);
         }
     }
@@ -191,6 +196,21 @@ mod tests {
     fn an_answer_of_another_method_is_not_given() {
         assert_eq!(bool::from_cached(1_i64.to_cached()), None);
         assert_eq!(bool::from_cached(true.to_cached()), Some(true));
+    }
+
+    /// After a burst of calls and a pause, one call had to forget all of them under the namespace's lock.
+    #[test]
+    fn one_call_forgets_a_few_answers_only() {
+        let mut cache = RetryCache::new(100);
+        let key = |call| CallKey::new(&[1; 16], call).unwrap();
+        (0..1000).for_each(|call| cache.put(key(call), answer("old"), 0));
+        for put in 1..=62 {
+            cache.put(key(1000 + put), answer("new"), 100);
+            let old = 1000 - EXPIRED_MAX * put as usize;
+            assert_eq!(cache.answers.len(), old + put as usize);
+        }
+        cache.put(key(2000), answer("new"), 100);
+        assert_eq!((cache.answers.len(), cache.ages.len()), (63, 63));
     }
 
     #[test]

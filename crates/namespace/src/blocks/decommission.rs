@@ -1,6 +1,10 @@
 //! DataNodes that operators take out of service, or do not admit at all.
 
+use super::leaving::Progress;
+use super::map::Slot;
+use super::walks::SLICE;
 use super::{AdminState, BlockManager, BlockState, DatanodeId, NodeIdx};
+use roaring::RoaringBitmap;
 
 /// What the host files say of a DataNode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,29 +55,87 @@ impl BlockManager {
         }
     }
 
-    /// DataNodes whose blocks all have enough replicas elsewhere are done with; returns their names.
-    pub fn finish_decommissions(&mut self) -> Vec<String> {
-        // Before safe mode ends nothing can be said: reports are missing.
-        if self.safe_mode.is_on() {
-            return Vec::new();
-        }
-        let leaving = |node: &NodeIdx| {
-            let known = self.nodes.node(*node);
-            known.is_some_and(|known| known.admin == AdminState::DecommissionInProgress)
-        };
-        let all = (0..self.nodes.nodes.len() as u32).map(NodeIdx);
-        let done: Vec<NodeIdx> = all
-            .filter(leaving)
-            .filter(|node| self.is_accounted_for(*node) && self.is_superfluous(*node))
-            .collect();
-        let mut names = Vec::with_capacity(done.len());
-        for node in done {
-            if let Some(known) = self.nodes.node_mut(node) {
-                known.admin = AdminState::Decommissioned;
-                names.push(known.id.xfer_addr());
+    /// Looks again which DataNodes may leave service now: a slice of their blocks at once, the rest with
+    /// [`BlockManager::continue_walks`]. [`BlockManager::take_admin_changes`] tells who left.
+    pub fn check_leaving(&mut self) {
+        self.end_expired_maintenance();
+        for node in (0..self.nodes.nodes.len() as u32).map(NodeIdx) {
+            let admin = self.nodes.node(node).map(|known| known.admin);
+            if let Some(AdminState::DecommissionInProgress | AdminState::EnteringMaintenance) =
+                admin
+            {
+                self.leaving.resume(node);
             }
         }
-        names
+        self.scan_leaving(SLICE);
+    }
+
+    /// DataNodes that left service, or came back because their maintenance is over, since the last call: their names and new
+    /// states.
+    pub fn take_admin_changes(&mut self) -> Vec<(String, AdminState)> {
+        self.leaving.take_changes()
+    }
+
+    /// Whether blocks of DataNodes that leave service are still to be looked at. Before safe mode ends nothing can be said:
+    /// reports are missing.
+    pub(super) fn has_leaving_to_scan(&self) -> bool {
+        !self.safe_mode.is_on() && self.leaving.next().is_some()
+    }
+
+    /// Looks at up to `max` blocks of DataNodes that leave service; how many may still be looked at.
+    pub(super) fn scan_leaving(&mut self, max: usize) -> usize {
+        let mut left = max;
+        while left > 0
+            && self.has_leaving_to_scan()
+            && let Some(node) = self.leaving.next()
+        {
+            left = self.scan_leaving_node(node, left);
+        }
+        left
+    }
+
+    fn scan_leaving_node(&mut self, node: NodeIdx, left: usize) -> usize {
+        let Some(known) = self.nodes.node(node) else {
+            self.leaving.drop_scan(node);
+            return left;
+        };
+        if !self.is_accounted_for(node) {
+            self.leaving.wait(node);
+            return left;
+        }
+        let admin = known.admin;
+        let mut leaving = std::mem::take(&mut self.leaving);
+        let storages = known.storages.iter().filter_map(|storage| self.nodes.storage(*storage));
+        let storages: Vec<&RoaringBitmap> = storages.map(|storage| &storage.blocks).collect();
+        let is_enough = |slot| match admin {
+            AdminState::EnteringMaintenance => self.is_covered(slot),
+            _ => self.is_superfluous(slot),
+        };
+        let (progress, left) = leaving.advance(node, &storages, left, is_enough);
+        self.leaving = leaving;
+        self.leave(node, admin, progress);
+        left.saturating_sub(1)
+    }
+
+    /// What a DataNode's scan means for its state.
+    fn leave(&mut self, node: NodeIdx, admin: AdminState, progress: Progress) {
+        if progress == Progress::Unfinished {
+            return;
+        }
+        let next = match (admin, progress) {
+            (AdminState::DecommissionInProgress, Progress::Done) => AdminState::Decommissioned,
+            (AdminState::EnteringMaintenance, Progress::Done) => AdminState::InMaintenance,
+            // It came back with what others lack: it has to wait again.
+            (AdminState::Decommissioned, Progress::Needed) => AdminState::DecommissionInProgress,
+            (AdminState::DecommissionInProgress | AdminState::EnteringMaintenance, _) => return,
+            _ => return self.leaving.drop_scan(node),
+        };
+        self.mark_admin_state(node, next);
+        if progress == Progress::Done
+            && let Some(known) = self.nodes.node(node)
+        {
+            self.leaving.note_change(known.id.xfer_addr(), next);
+        }
     }
 
     /// What a DataNode holds is known: it reported every storage, and lives. Of a dead one nothing is known any more,
@@ -86,33 +148,29 @@ impl BlockManager {
         is_reported && (known.alive || self.walks.is_empty() && self.redundancy.is_all_well())
     }
 
-    /// Every block of a DataNode has enough replicas on those that stay: as many as it should, or as files get by default;
-    /// a block that is being written as many as it needs to become complete.
-    fn is_superfluous(&self, node: NodeIdx) -> bool {
-        let Some(known) = self.nodes.node(node) else { return false };
-        let storages = known.storages.iter().filter_map(|storage| self.nodes.storage(*storage));
-        let mut slots = storages.flat_map(|storage| storage.blocks.iter());
+    /// A block has enough replicas on DataNodes that stay: as many as it should, or as files get by default; one that is being
+    /// written as many as it needs to become complete.
+    fn is_superfluous(&self, slot: Slot) -> bool {
         let params = &self.params;
-        slots.all(|slot| {
-            let enough = match self.map.get(slot) {
-                Some(entry) if entry.state() == BlockState::Complete => {
-                    entry.replication().min(params.replication_default)
-                }
-                Some(_) => params.replication_min,
-                None => 0,
-            };
-            self.count(slot).live >= u32::from(enough)
-        })
+        let enough = match self.map.get(slot) {
+            Some(entry) if entry.state() == BlockState::Complete => {
+                entry.replication().min(params.replication_default)
+            }
+            Some(_) => params.replication_min,
+            None => 0,
+        };
+        self.count(slot).live >= u32::from(enough)
     }
 
     /// A DataNode that was done with reports: if it holds what others lack, it has to wait again.
     pub(super) fn doubt_decommissioned(&mut self, node: NodeIdx) {
         let is_done =
             |known: &super::node::Node| known.alive && known.admin == AdminState::Decommissioned;
-        let Some(known) = self.nodes.node(node).filter(|known| is_done(known)) else { return };
-        let uuid = known.id.uuid.clone();
-        if !self.safe_mode.is_on() && !self.is_superfluous(node) {
-            self.set_admin_state(&uuid, AdminState::DecommissionInProgress);
+        if self.nodes.node(node).is_some_and(is_done) {
+            self.leaving.drop_scan(node);
+            self.leaving.resume(node);
+            self.scan_leaving(SLICE);
+            self.continue_storage_walks();
         }
     }
 }

@@ -219,6 +219,7 @@ impl BlockManager {
         let Some(known) = self.nodes.storage_mut(storage) else { return };
         known.failed = true;
         known.unknown.clear();
+        known.ongoing = None;
         self.safe_mode.remove_future(std::mem::take(&mut known.future_bytes));
         (known.capacity, known.remaining, known.dfs_used) = (0, 0, 0);
         self.forget_replicas_of(storage);
@@ -275,7 +276,8 @@ impl BlockManager {
         }
         self.roll_schedules();
         let live = self.nodes.nodes.iter().filter(|node| node.alive).count() as u32;
-        self.safe_mode.tick(now, live);
+        self.safe_mode.set_figures(now, live);
+        self.check_safe_mode();
         self.keep_redundancy(policy_of);
         self.delete_extra(policy_of);
     }
@@ -310,6 +312,8 @@ impl BlockManager {
         known.transfers.clear();
         known.recoveries.clear();
         known.cache = NodeCache::default();
+        let storages = known.storages.clone();
+        storages.into_iter().for_each(|storage| self.drop_report(storage));
         self.count_racks();
     }
 
@@ -356,14 +360,25 @@ impl BlockManager {
     /// Stores what an operator wants of a DataNode: no new replica goes to one that leaves, and its replicas are copied
     /// away.
     pub fn set_admin_state(&mut self, uuid: &str, admin: AdminState) {
-        let Some(node) = self.nodes.by_uuid(uuid) else { return };
+        if let Some(node) = self.nodes.by_uuid(uuid) {
+            self.set_admin_state_of(node, admin);
+        }
+    }
+
+    pub(super) fn set_admin_state_of(&mut self, node: NodeIdx, admin: AdminState) {
+        self.mark_admin_state(node, admin);
+        self.continue_storage_walks();
+    }
+
+    /// As [`BlockManager::set_admin_state`]; the DataNode's blocks are looked at by [`BlockManager::continue_walks`] only.
+    pub(super) fn mark_admin_state(&mut self, node: NodeIdx, admin: AdminState) {
+        self.leaving.drop_scan(node);
         let Some(known) = self.nodes.node_mut(node) else { return };
         known.admin = admin;
         let storages = known.storages.clone();
         for storage in storages {
             self.walks.recheck(storage);
         }
-        self.continue_walks();
     }
 
     /// Tells every DataNode how fast it may balance.

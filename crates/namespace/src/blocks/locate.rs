@@ -135,6 +135,8 @@ impl BlockManager {
     }
 
     pub(super) fn count(&self, slot: Slot) -> ReplicaCounts {
+        #[cfg(test)]
+        self.counts.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let mut counts =
             ReplicaCounts { pending: self.redundancy.pending(slot), ..ReplicaCounts::default() };
         for storage in self.replicas(slot) {

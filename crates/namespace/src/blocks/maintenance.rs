@@ -17,59 +17,41 @@ impl BlockManager {
             return;
         }
         let is_nothing_to_copy = !known.alive || known.admin == AdminState::Decommissioned;
-        let uuid = known.id.uuid.clone();
         let next = if is_nothing_to_copy {
             AdminState::InMaintenance
         } else {
             AdminState::EnteringMaintenance
         };
-        self.set_admin_state(&uuid, next);
+        self.set_admin_state_of(node, next);
     }
 
     /// A DataNode serves again, or is decommissioned. A dead one's replicas were counted as long as it was in maintenance.
     pub(super) fn end_maintenance(&mut self, node: NodeIdx, next: AdminState) {
-        let Some(known) = self.nodes.node_mut(node) else { return };
-        let (uuid, alive, was_away) =
-            (known.id.uuid.clone(), known.alive, known.admin.is_maintenance());
-        self.set_admin_state(&uuid, next);
+        let Some(known) = self.nodes.node(node) else { return };
+        let (alive, was_away) = (known.alive, known.admin.is_maintenance());
+        self.set_admin_state_of(node, next);
         if was_away && !alive {
             self.drop_replicas_of(node);
         }
     }
 
-    /// DataNodes whose blocks all have enough replicas elsewhere are in maintenance, and those whose time is over serve
-    /// again; returns their names and new states.
-    pub fn advance_maintenance(&mut self) -> Vec<(String, AdminState)> {
-        let mut changed = Vec::new();
+    /// DataNodes whose maintenance is over serve again.
+    pub(super) fn end_expired_maintenance(&mut self) {
         for node in (0..self.nodes.nodes.len() as u32).map(NodeIdx) {
-            let Some(known) = self.nodes.node(node).filter(|known| known.admin.is_maintenance())
-            else {
-                continue;
+            let now_ms = self.now.wall_ms;
+            let is_over = |known: &&super::node::Node| {
+                known.admin.is_maintenance() && known.maintenance_until_ms <= now_ms
             };
-            let (name, uuid) = (known.id.xfer_addr(), known.id.uuid.clone());
-            if known.maintenance_until_ms <= self.now.wall_ms {
+            if let Some(known) = self.nodes.node(node).filter(is_over) {
+                let name = known.id.xfer_addr();
                 self.end_maintenance(node, AdminState::Normal);
-                changed.push((name, AdminState::Normal));
-            } else if known.admin == AdminState::EnteringMaintenance && self.may_be_away(node) {
-                self.set_admin_state(&uuid, AdminState::InMaintenance);
-                changed.push((name, AdminState::InMaintenance));
+                self.leaving.note_change(name, AdminState::Normal);
             }
         }
-        changed
     }
 
-    /// Every storage has been reported, and every block has the least replicas elsewhere. A block that is being written
-    /// keeps its DataNode.
-    fn may_be_away(&self, node: NodeIdx) -> bool {
-        if self.safe_mode.is_on() || !self.is_accounted_for(node) {
-            return false;
-        }
-        let Some(known) = self.nodes.node(node) else { return false };
-        let storages = known.storages.iter().filter_map(|storage| self.nodes.storage(*storage));
-        storages.flat_map(|storage| storage.blocks.iter()).all(|slot| self.is_covered(slot))
-    }
-
-    fn is_covered(&self, slot: Slot) -> bool {
+    /// A block has the least replicas elsewhere. One that is being written keeps its DataNode.
+    pub(super) fn is_covered(&self, slot: Slot) -> bool {
         let Some(entry) = self.map.get(slot) else { return true };
         entry.state() == BlockState::Complete
             && self.count(slot).live >= self.kept_in_maintenance(u32::from(entry.replication()))

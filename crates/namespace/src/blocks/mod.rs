@@ -15,12 +15,14 @@ mod excess;
 mod extra;
 mod heartbeat;
 mod inspect;
+mod leaving;
 mod lifecycle;
 mod locate;
 mod maintenance;
 mod map;
 mod node;
 mod nodes;
+mod ongoing_report;
 mod params;
 mod pending_deletions;
 mod placement;
@@ -52,7 +54,7 @@ pub use heartbeat::{Heartbeat, HeartbeatReply};
 pub use inspect::{BlockCheck, Misplaced, ReplicaCheck};
 pub use maintenance::NO_EXPIRY_MS;
 pub use params::BlockParams;
-pub use report::ReportOutcome;
+pub use report::{FullReport, ReportOutcome};
 pub use safemode::SafeMode;
 pub use slow::{DiskLatency, PeerLatency, SlowLimits};
 pub use slow_nodes::{SlowDisk, SlowPeer};
@@ -82,6 +84,7 @@ pub struct BlockManager {
     corrupt: HashMap<Slot, SmallVec<[BadReplica; 1]>>,
     redundancy: Redundancy,
     walks: walks::Walks,
+    leaving: leaving::LeavingScans,
     removed: RemovedWhileWritten,
     highest_unknown: unknown::HighestUnknown,
     safe_mode: SafeMode,
@@ -98,6 +101,9 @@ pub struct BlockManager {
     /// How often the mean load was computed: tests count work, not time.
     #[cfg(test)]
     means: std::sync::atomic::AtomicUsize,
+    /// How often the replicas of a block were counted.
+    #[cfg(test)]
+    counts: std::sync::atomic::AtomicUsize,
 }
 
 impl BlockManager {
@@ -111,6 +117,7 @@ impl BlockManager {
             corrupt: HashMap::new(),
             redundancy: Redundancy::default(),
             walks: walks::Walks::default(),
+            leaving: leaving::LeavingScans::default(),
             removed: RemovedWhileWritten::default(),
             highest_unknown: unknown::HighestUnknown::default(),
             safe_mode: SafeMode::new(&params),
@@ -123,6 +130,8 @@ impl BlockManager {
             expired_heartbeats: 0,
             #[cfg(test)]
             means: Default::default(),
+            #[cfg(test)]
+            counts: Default::default(),
             params,
         }
     }

@@ -1,5 +1,6 @@
 //! A DataNode and its storages, as far as they are known.
 
+use super::ongoing_report::OngoingReport;
 use super::schedule::Schedule;
 use super::types::{
     AdminState, DatanodeId, NodeIdx, Now, RecoverCommand, StorageIdx, StorageReport, StorageType,
@@ -77,6 +78,10 @@ pub(super) struct Storage {
     pub(super) unknown: UnknownReplicas,
     /// A full report followed the first one since its DataNode registered: unknown replicas are deleted from then on.
     pub(super) deletes_unknown: bool,
+    /// The full report that is being taken in.
+    pub(super) ongoing: Option<OngoingReport>,
+    /// Full reports that were begun.
+    pub(super) reports_begun: u64,
 }
 
 impl Storage {
@@ -90,6 +95,14 @@ impl Storage {
         self.reports = 0;
         self.unknown.clear();
         self.deletes_unknown = false;
+        self.ongoing = None;
+    }
+
+    /// Begins to take in a full report, in place of one that is not finished; its number.
+    pub(super) fn begin_report(&mut self) -> u64 {
+        self.reports_begun += 1;
+        self.ongoing = Some(OngoingReport::new(self.reports_begun, self.blocks.clone()));
+        self.reports_begun
     }
 
     pub(super) fn apply(&mut self, report: &StorageReport) {

@@ -176,6 +176,8 @@ impl Nodes {
             future_bytes: 0,
             unknown: UnknownReplicas::default(),
             deletes_unknown: false,
+            ongoing: None,
+            reports_begun: 0,
         });
         self.by_storage.insert((node, id.clone()), storage);
         if let Some(owner) = self.node_mut(node) {
@@ -221,12 +223,14 @@ impl Nodes {
     pub(super) fn note_replica(&mut self, storage: StorageIdx, slot: Slot) {
         if let Some(known) = self.storage_mut(storage) {
             known.blocks.insert(slot);
+            known.ongoing.iter_mut().for_each(|report| report.listed(slot));
         }
     }
 
     pub(super) fn forget_replica(&mut self, storage: StorageIdx, slot: Slot) {
         if let Some(known) = self.storage_mut(storage) {
             known.blocks.remove(slot);
+            known.ongoing.iter_mut().for_each(|report| report.listed(slot));
         }
     }
 

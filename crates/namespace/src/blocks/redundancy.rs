@@ -143,12 +143,13 @@ impl BlockManager {
         }
     }
 
-    /// Looks at so many blocks in the walk that fills the queues after safe mode.
-    pub(super) fn scan_slice(&mut self, max: usize) {
-        let Some(from) = self.redundancy.scan else { return };
+    /// Looks at so many blocks in the walk that fills the queues after safe mode; how many others may be looked at.
+    pub(super) fn scan_slice(&mut self, max: usize) -> usize {
+        let Some(from) = self.redundancy.scan else { return max };
         let until = from.saturating_add(max as u32).min(self.map.slot_end());
         (from..until).for_each(|slot| self.recheck(slot));
         self.redundancy.scan = (until < self.map.slot_end()).then_some(until);
+        max - (until - from) as usize
     }
 
     fn retry_late(&mut self) {

@@ -1,17 +1,18 @@
 //! What DataNodes report about their replicas.
 
 use super::map::Slot;
+use super::node::Storage;
+use super::ongoing_report::OngoingReport;
 use super::queues::Arrival;
 use super::{
     BadReplica, BlockManager, BlockState, CorruptReason, NodeIdx, ReplicaEvent, ReplicaState,
     ReportedReplica, Result, StorageIdx, StorageType, Storages, StoredBlock, UnknownTotals,
 };
-use roaring::RoaringBitmap;
 use std::sync::Arc;
-use zerohop_wire::{Block, JavaException};
+use zerohop_wire::{Block, BlockId, JavaException};
 
 /// How a replica was told of.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
     /// The first full report of a storage since its DataNode registered, or one during the safe mode of the start.
     FirstReport,
@@ -30,49 +31,150 @@ pub struct ReportOutcome {
     pub deletions: usize,
 }
 
+/// A full report of one storage that is being taken in.
+#[derive(Debug)]
+pub struct FullReport {
+    uuid: String,
+    node: NodeIdx,
+    storage: StorageIdx,
+    number: u64,
+    origin: Origin,
+    replicas: std::vec::IntoIter<ReportedReplica>,
+    deletions: usize,
+}
+
 impl BlockManager {
-    /// A full report of one storage: what it does not list is not there.
+    /// Takes in a full report of one storage as a whole: what it does not list is not there.
     ///
     /// # Errors
-    /// `IOException` when the DataNode is unknown or dead: it must register again first.
+    /// As [`BlockManager::continue_full_report`].
     pub fn full_report(
         &mut self,
         uuid: &str,
         storage: (&Arc<str>, StorageType),
         replicas: impl IntoIterator<Item = ReportedReplica>,
     ) -> Result<ReportOutcome> {
+        let mut report = self.begin_full_report(uuid, storage, replicas.into_iter().collect())?;
+        loop {
+            if let Some(outcome) = self.continue_full_report(&mut report, usize::MAX)? {
+                return Ok(outcome);
+            }
+        }
+    }
+
+    /// Begins to take in a full report of one storage: [`BlockManager::continue_full_report`] does the work, in slices. A
+    /// report of the same storage that is not finished is dropped.
+    ///
+    /// # Errors
+    /// `IOException` when the DataNode is unknown or dead: it must register again first.
+    pub fn begin_full_report(
+        &mut self,
+        uuid: &str,
+        storage: (&Arc<str>, StorageType),
+        replicas: Vec<ReportedReplica>,
+    ) -> Result<FullReport> {
         let node = self.reporting_node(uuid)?;
         let storage = self.nodes.ensure_storage(node, storage.0, storage.1);
-        let deletions_before = self.nodes.node(node).map_or(0, |known| known.invalidate.len());
         let is_later = self.nodes.storage(storage).is_some_and(|known| known.reports > 0)
             && !self.safe_mode.is_starting();
         let origin = if is_later { Origin::Report } else { Origin::FirstReport };
         self.begin_report(storage, is_later);
-        let mut reported = RoaringBitmap::new();
-        for replica in replicas {
-            if let Some(slot) = self.reported(storage, replica, origin) {
-                reported.insert(slot);
-            }
+        let number = self.nodes.storage_mut(storage).map_or(0, Storage::begin_report);
+        let (uuid, replicas) = (uuid.to_owned(), replicas.into_iter());
+        Ok(FullReport { uuid, node, storage, number, origin, replicas, deletions: 0 })
+    }
+
+    /// Takes in up to `max` replicas of a report, or forgets up to `max` that it did not list. What came of it, after the
+    /// last slice. Others may change any block between two slices: of a block that the DataNode told of since the report
+    /// began the report is not heard.
+    ///
+    /// # Errors
+    /// `IOException` when the DataNode died or registered anew since the report began, or began another one.
+    pub fn continue_full_report(
+        &mut self,
+        report: &mut FullReport,
+        max: usize,
+    ) -> Result<Option<ReportOutcome>> {
+        self.reporting_node(&report.uuid)?;
+        if self.ongoing(report.storage).is_none_or(|ongoing| ongoing.number() != report.number) {
+            return Err(JavaException::Io.with(format!(
+                "Full block report of {} is out of date: the DataNode registered or reported again",
+                report.uuid
+            )));
         }
-        let gone =
-            self.nodes.storage(storage).map(|known| &known.blocks - &reported).unwrap_or_default();
+        let before = self.deletions_of(report.node);
+        let is_over = report.replicas.len() == 0;
+        if is_over {
+            self.forget_unlisted(report.storage, max);
+        } else {
+            report.replicas.by_ref().take(max).for_each(|replica| {
+                self.listed(report.storage, replica, report.origin);
+            });
+        }
+        report.deletions += self.deletions_of(report.node).saturating_sub(before);
+        let ongoing = self.ongoing(report.storage);
+        if report.replicas.len() > 0 || ongoing.is_some_and(|it| !it.gone(1).is_empty()) {
+            return Ok(None);
+        }
+        Ok(Some(self.end_full_report(report)))
+    }
+
+    fn ongoing(&self, storage: StorageIdx) -> Option<&OngoingReport> {
+        self.nodes.storage(storage)?.ongoing.as_ref()
+    }
+
+    fn deletions_of(&self, node: NodeIdx) -> usize {
+        self.nodes.node(node).map_or(0, |known| known.invalidate.len())
+    }
+
+    /// A replica that a full report lists.
+    fn listed(&mut self, storage: StorageIdx, replica: ReportedReplica, origin: Origin) {
+        if self.ongoing(storage).is_some_and(|report| report.is_overtaken(replica.block.id)) {
+            return;
+        }
+        let slot = self.reported(storage, replica, origin);
+        let ongoing = self.nodes.storage_mut(storage).and_then(|known| known.ongoing.as_mut());
+        if let (Some(slot), Some(ongoing)) = (slot, ongoing) {
+            ongoing.listed(slot);
+        }
+    }
+
+    fn forget_unlisted(&mut self, storage: StorageIdx, max: usize) {
+        let gone = self.ongoing(storage).map(|report| report.gone(max)).unwrap_or_default();
         for slot in gone {
             self.drop_replica(slot, storage);
         }
-        if let Some(known) = self.nodes.storage_mut(storage) {
-            known.reports += 1;
-        }
+    }
+
+    fn end_full_report(&mut self, report: &FullReport) -> ReportOutcome {
         let now = self.now;
-        if let Some(known) = self.nodes.node_mut(node) {
+        let mut outcome = ReportOutcome { deletions: report.deletions, ..ReportOutcome::default() };
+        if let Some(known) = self.nodes.storage_mut(report.storage) {
+            known.ongoing = None;
+            known.reports += 1;
+            outcome.unknown = known.unknown.totals();
+        }
+        if let Some(known) = self.nodes.node_mut(report.node) {
             known.last_report = now;
         }
-        self.doubt_decommissioned(node);
-        let deletions = self.nodes.node(node).map_or(0, |known| known.invalidate.len());
-        let known = self.nodes.storage(storage);
-        Ok(ReportOutcome {
-            unknown: known.map(|known| known.unknown.totals()).unwrap_or_default(),
-            deletions: deletions.saturating_sub(deletions_before),
-        })
+        self.doubt_decommissioned(report.node);
+        outcome
+    }
+
+    /// A report that is being taken in does not count any more: its storage or DataNode is gone.
+    pub(super) fn drop_report(&mut self, storage: StorageIdx) {
+        if let Some(known) = self.nodes.storage_mut(storage) {
+            known.ongoing = None;
+        }
+    }
+
+    /// Ends the safe mode of the start if its conditions hold; not while a report is half read, whose rest may tell that the
+    /// metadata is too old.
+    pub(super) fn check_safe_mode(&mut self) {
+        let is_reporting = || self.nodes.storages.iter().any(|known| known.ongoing.is_some());
+        if self.safe_mode.is_starting() && !is_reporting() {
+            self.safe_mode.check();
+        }
     }
 
     /// What the storage's last report said of unknown replicas is said again.
@@ -97,6 +199,7 @@ impl BlockManager {
         let node = self.reporting_node(uuid)?;
         let storage = self.nodes.ensure_storage(node, storage.0, storage.1);
         for event in events {
+            self.overtake_report(storage, event.block().id);
             match event {
                 ReplicaEvent::Deleted(block) => self.deleted(storage, block),
                 ReplicaEvent::Receiving(block) => {
@@ -107,8 +210,17 @@ impl BlockManager {
                 ReplicaEvent::Moved(block, from) => self.received(storage, block, Some(from)),
             }
         }
-        self.safe_mode.check();
+        self.check_safe_mode();
         Ok(())
+    }
+
+    /// What the DataNode says now of a block is newer than its report that is being taken in.
+    fn overtake_report(&mut self, storage: StorageIdx, id: BlockId) {
+        let slot = self.map.slot(id);
+        let ongoing = self.nodes.storage_mut(storage).and_then(|known| known.ongoing.as_mut());
+        if let Some(ongoing) = ongoing {
+            ongoing.overtake(id, slot);
+        }
     }
 
     fn received(&mut self, storage: StorageIdx, block: Block, instead_of: Option<NodeIdx>) {

@@ -33,7 +33,7 @@ impl BlockManager {
     /// The reports of all storages of a DataNode are in: the next DataNode may send its own. Safe mode may end now and not
     /// before: each storage may tell that the metadata is too old.
     pub fn end_report(&mut self, uuid: &str) {
-        self.safe_mode.check();
+        self.check_safe_mode();
         if let Some(node) = self.nodes.by_uuid(uuid)
             && let Some(known) = self.nodes.node_mut(node)
         {

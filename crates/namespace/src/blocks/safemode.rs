@@ -133,10 +133,10 @@ impl SafeMode {
         self.future_bytes
     }
 
-    pub(super) fn tick(&mut self, now: Now, live_nodes: u32) {
+    /// Takes the time and the number of live DataNodes for the next [`SafeMode::check`].
+    pub(super) fn set_figures(&mut self, now: Now, live_nodes: u32) {
         self.now_ms = now.mono_ms;
         self.live_nodes = live_nodes;
-        self.check();
     }
 
     /// A complete block has this many readable replicas now. A report is taken in as a whole before [`SafeMode::check`] may

@@ -29,10 +29,16 @@ impl BlockManager {
 
     /// One more slice of the walks; true if there is more to do. Call it until then, others in between.
     pub fn continue_walks(&mut self) -> bool {
+        let left = self.continue_storage_walks();
+        let left = self.scan_slice(left);
+        self.scan_leaving(left);
+        !self.walks.is_empty() || self.redundancy.scan.is_some() || self.has_leaving_to_scan()
+    }
+
+    /// One more slice of the walks over the blocks of storages; how many other blocks may be looked at.
+    pub(super) fn continue_storage_walks(&mut self) -> usize {
         let left = self.forget_slice(SLICE);
-        let left = self.recheck_slice(left);
-        self.scan_slice(left);
-        !self.walks.is_empty() || self.redundancy.scan.is_some()
+        self.recheck_slice(left)
     }
 
     fn forget_slice(&mut self, max: usize) -> usize {

@@ -284,6 +284,16 @@ pub enum ReplicaEvent {
     Deleted(Block),
 }
 
+impl ReplicaEvent {
+    /// The replica.
+    pub fn block(&self) -> Block {
+        match self {
+            Self::Receiving(block) | Self::Received(block) => *block,
+            Self::Moved(block, _) | Self::Deleted(block) => *block,
+        }
+    }
+}
+
 /// Why a replica counts as corrupt; shown by fsck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]

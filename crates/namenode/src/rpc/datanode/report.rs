@@ -26,7 +26,10 @@ use zerohop_transport::rpc::server::Reply;
 use zerohop_wire::block_report::{Report, decode_longs};
 use zerohop_wire::{Block, BlockId, ExtendedBlock, JavaException};
 
-/// A full report. Storages are taken in one by one, so that a large DataNode does not hold up everybody for all of them.
+/// Replicas of a full report that are taken in before others get the namespace's lock.
+const REPLICAS_MAX: usize = 1000;
+
+/// A full report, storage by storage.
 pub(super) fn full(call: Call<'_>) -> Reply {
     let core = call.core;
     let take = || -> Outcome<BlockReportResponseProto> {
@@ -42,9 +45,8 @@ pub(super) fn full(call: Call<'_>) -> Reply {
                 convert::storage_type(report.storage.storage_type),
             );
             let count = replicas.len();
-            let (result, _) = core
-                .write(|namespace| namespace.blocks_mut().full_report(uuid, (&id, kind), replicas));
-            log_report(&id, &request.registration.datanode_id, count, result?);
+            let outcome = take_full_report(core, uuid, (&id, kind), replicas)?;
+            log_report(&id, &request.registration.datanode_id, count, outcome);
         }
         let last = request
             .context
@@ -59,6 +61,26 @@ pub(super) fn full(call: Call<'_>) -> Reply {
         Ok(BlockReportResponseProto { cmd })
     };
     Reply::Now(take().map(|response| encode(&response)))
+}
+
+/// Takes in the report of a storage in slices, so that a large DataNode does not hold up everybody.
+fn take_full_report(
+    core: &Core,
+    uuid: &str,
+    storage: (&Arc<str>, StorageType),
+    replicas: Vec<ReportedReplica>,
+) -> Outcome<ReportOutcome> {
+    let begin =
+        core.write(|namespace| namespace.blocks_mut().begin_full_report(uuid, storage, replicas));
+    let mut report = begin.0?;
+    loop {
+        let (outcome, _) = core.write(|namespace| {
+            namespace.blocks_mut().continue_full_report(&mut report, REPLICAS_MAX)
+        });
+        if let Some(outcome) = outcome? {
+            return Ok(outcome);
+        }
+    }
 }
 
 fn log_report(storage: &str, node: &DatanodeIdProto, count: usize, outcome: ReportOutcome) {

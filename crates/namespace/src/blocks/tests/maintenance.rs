@@ -23,7 +23,7 @@ fn replicas_of_a_datanode_in_maintenance_count_while_it_is_dead() {
     cluster.full_report(0, vec![finalized(block)]);
     cluster.blocks.apply_hosts(away(NO_EXPIRY_MS));
     assert_eq!(state(&cluster), AdminState::EnteringMaintenance);
-    let done = cluster.blocks.advance_maintenance();
+    let done = cluster.admin_changes();
     assert_eq!(done, [("10.0.0.0:9866".to_owned(), AdminState::InMaintenance)]);
     for _ in 0..20 {
         cluster.pass(100_000);
@@ -47,12 +47,12 @@ fn the_only_replica_is_copied_before_its_datanode_goes() {
     let block = cluster.written(1, 1, &[0]);
     cluster.full_report(0, vec![finalized(block)]);
     cluster.blocks.apply_hosts(away(NO_EXPIRY_MS));
-    assert!(cluster.blocks.advance_maintenance().is_empty());
+    assert!(cluster.admin_changes().is_empty());
     cluster.pass(3_000);
     let commands = cluster.beat(0);
     assert!(matches!(commands.as_slice(), [Command::Transfer(_)]), "{commands:?}");
     cluster.received(1, block);
-    assert_eq!(cluster.blocks.advance_maintenance().len(), 1);
+    assert_eq!(cluster.admin_changes().len(), 1);
     assert_eq!(state(&cluster), AdminState::InMaintenance);
     // Back in service there is one replica too many.
     cluster.blocks.apply_hosts(|_| Admission::Allowed);
@@ -65,13 +65,13 @@ fn maintenance_ends_at_its_time() {
     let mut cluster = Cluster::new(&["/a"; 3]);
     let until_ms = cluster.now.wall_ms + HOUR_MS;
     cluster.blocks.apply_hosts(away(until_ms));
-    assert!(cluster.blocks.advance_maintenance().is_empty(), "it has reported nothing yet");
+    assert!(cluster.admin_changes().is_empty(), "it has reported nothing yet");
     cluster.full_report(0, vec![]);
-    assert_eq!(cluster.blocks.advance_maintenance().len(), 1);
+    assert_eq!(cluster.admin_changes().len(), 1);
     cluster.pass(HOUR_MS - 1);
-    assert!(cluster.blocks.advance_maintenance().is_empty());
+    assert!(cluster.admin_changes().is_empty());
     cluster.pass(1);
-    let done = cluster.blocks.advance_maintenance();
+    let done = cluster.admin_changes();
     assert_eq!(done, [("10.0.0.0:9866".to_owned(), AdminState::Normal)]);
     cluster.blocks.apply_hosts(away(until_ms));
     assert_eq!(state(&cluster), AdminState::Normal, "the file still names a time that is over");

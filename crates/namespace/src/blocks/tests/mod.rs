@@ -97,6 +97,24 @@ impl Cluster {
         self.blocks.end_report(&uuid);
     }
 
+    /// DataNodes that leave service or are back, after all their blocks were looked at.
+    fn admin_changes(&mut self) -> Vec<(String, AdminState)> {
+        self.blocks.check_leaving();
+        while self.blocks.continue_walks() {}
+        self.blocks.take_admin_changes()
+    }
+
+    fn left_service(&mut self) -> Vec<String> {
+        self.admin_changes().into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// How often replicas were counted by some work.
+    fn counts_of(&mut self, work: impl FnOnce(&mut Self)) -> usize {
+        let before = self.blocks.counts.load(std::sync::atomic::Ordering::Relaxed);
+        work(self);
+        self.blocks.counts.load(std::sync::atomic::Ordering::Relaxed) - before
+    }
+
     /// A written, complete block on these DataNodes.
     fn written(&mut self, id: i64, replication: u16, on: &[usize]) -> Block {
         let block = block(id, 100);

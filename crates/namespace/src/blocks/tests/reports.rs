@@ -49,6 +49,118 @@ fn an_old_stamp_is_corrupt() {
     assert_eq!(cluster.blocks.replica_counts(new.id).live, 1);
 }
 
+fn begin(cluster: &mut Cluster, replicas: &[Block]) -> FullReport {
+    let replicas = replicas.iter().copied().map(finalized).collect();
+    let storage = (&storage(0), StorageType::Disk);
+    cluster.blocks.begin_full_report("uuid-0", storage, replicas).unwrap()
+}
+
+fn finish(cluster: &mut Cluster, mut report: FullReport) -> ReportOutcome {
+    loop {
+        if let Some(outcome) = cluster.blocks.continue_full_report(&mut report, 2).unwrap() {
+            return outcome;
+        }
+    }
+}
+
+fn live(cluster: &Cluster, block: Block) -> u32 {
+    cluster.blocks.replica_counts(block.id).live
+}
+
+/// A storage's report was taken in under one hold of the namespace's lock, and what it did not list was forgotten under it.
+#[test]
+fn a_full_report_is_taken_in_by_slices() {
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    let blocks: Vec<Block> = (0..3500).map(|id| cluster.written(id, 1, &[0])).collect();
+    let mut report = begin(&mut cluster, &blocks[..1500]);
+    let mut slices = 0;
+    loop {
+        let mut outcome = None;
+        let counts = cluster.counts_of(|cluster| {
+            outcome = cluster.blocks.continue_full_report(&mut report, 1000).unwrap();
+        });
+        assert!(counts <= 4000, "{counts}");
+        slices += 1;
+        if outcome.is_some() {
+            break;
+        }
+        assert_eq!(live(&cluster, blocks[0]), 1);
+    }
+    assert_eq!(slices, 4);
+    assert_eq!((live(&cluster, blocks[1499]), live(&cluster, blocks[1500])), (1, 0));
+}
+
+/// Between two slices of a report its DataNode tells of newer things, and files are deleted and written.
+#[test]
+fn what_changes_while_a_report_is_taken_in_is_newer_than_the_report() {
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    let [kept, lost, deleted, removed, appended] =
+        [1, 2, 3, 4, 5].map(|id| cluster.written(id, 1, &[0]));
+    let mut report = begin(&mut cluster, &[kept, deleted, removed, appended]);
+    assert_eq!(cluster.blocks.continue_full_report(&mut report, 1).unwrap(), None);
+    cluster.event(0, ReplicaEvent::Deleted(deleted));
+    cluster.blocks.remove(removed.id);
+    // The place of the removed block in the block map is used again.
+    let written = cluster.written(6, 1, &[0]);
+    let longer = Block { stamp: GenerationStamp(1002), len: 150, ..appended };
+    cluster.blocks.reopen(appended.id).unwrap();
+    let target = cluster.blocks.resolve_storages([("uuid-0", "DS-0")]).unwrap();
+    cluster.received(0, longer);
+    cluster.blocks.update_pipeline(appended.id, longer.stamp, 100, &target).unwrap();
+    assert!(cluster.blocks.commit(longer).unwrap());
+    finish(&mut cluster, report);
+    let found = [kept, lost, deleted, written, longer].map(|block| live(&cluster, block));
+    assert_eq!(found, [1, 0, 0, 1, 1]);
+    assert_eq!(cluster.blocks.replica_counts(longer.id).corrupt, 0);
+    let commands = cluster.beat(0);
+    assert!(
+        matches!(commands.as_slice(), [Command::Invalidate(blocks)] if blocks == &[removed]),
+        "{commands:?}"
+    );
+}
+
+/// A DataNode gave up waiting for the answer and sent its report again; or it was started anew.
+#[test]
+fn a_report_that_another_one_follows_is_dropped() {
+    let mut cluster = Cluster::new(&["/a"; 2]);
+    let block = cluster.written(1, 1, &[0]);
+    let mut first = begin(&mut cluster, &[]);
+    let mut second = begin(&mut cluster, &[block]);
+    assert!(cluster.blocks.continue_full_report(&mut first, 9).is_err());
+    cluster.join(0, "/a");
+    assert!(cluster.blocks.continue_full_report(&mut second, 9).is_err());
+    assert_eq!(live(&cluster, block), 1);
+    let mut third = begin(&mut cluster, &[]);
+    cluster.blocks.remove_node("uuid-0");
+    assert!(cluster.blocks.continue_full_report(&mut third, 9).is_err());
+}
+
+/// Safe mode must not end before the report tells, further on, that the metadata is too old.
+#[test]
+fn safe_mode_does_not_end_while_a_report_is_half_read() {
+    let params = BlockParams { safemode_extension_ms: 0, ..BlockParams::default() };
+    let mut cluster = Cluster {
+        blocks: BlockManager::new(params),
+        now: Now { wall_ms: 1, mono_ms: 1 },
+        policy: 0,
+    };
+    let known = [block(1, 100), block(2, 100)];
+    known.iter().for_each(|block| cluster.blocks.put_complete(*block, FILE, 1));
+    cluster.blocks.start(cluster.now, LAST_STAMP);
+    cluster.join(0, "/a");
+    let newer = Block { stamp: GenerationStamp(LAST_STAMP.0 + 1), ..block(7, 30) };
+    let mut report = begin(&mut cluster, &[known[0], known[1], newer]);
+    assert_eq!(cluster.blocks.continue_full_report(&mut report, 2).unwrap(), None);
+    cluster.pass(1_000);
+    cluster.event(0, ReplicaEvent::Received(known[0]));
+    assert!(cluster.blocks.safe_mode().is_starting());
+    finish(&mut cluster, report);
+    cluster.blocks.end_report("uuid-0");
+    cluster.pass(1_000);
+    assert_eq!(cluster.blocks.safe_mode().bytes_in_future(), 30);
+    assert!(cluster.blocks.safe_mode().is_starting());
+}
+
 /// The DataNode deleted what it had before an append, and says so late.
 #[test]
 fn the_end_of_an_older_replica_is_not_that_of_a_newer_one() {
