@@ -17,7 +17,7 @@ type TypeId<'a> = (&'a str, String);
 /// How much code a type has in its own `impl` blocks, over all files of its crate; traits do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
-    /// Methods; one that only passes its arguments on to a field does not count.
+    /// Methods; one that only passes its arguments on to a field, or lends a field, does not count.
     pub methods: usize,
     /// Lines of the blocks.
     pub lines: usize,
@@ -351,11 +351,15 @@ fn type_name(kind: &Type) -> Option<String> {
     }
 }
 
-/// Whether a method does nothing but pass its arguments on to a field's method.
+/// Whether a method does nothing but pass its arguments on to a field's method, or lend a field.
 fn only_delegates(method: &ImplItemFn) -> bool {
-    let [syn::Stmt::Expr(expr, _)] = &method.block.stmts[..] else { return false };
-    let Expr::MethodCall(call) = expr else { return false };
-    is_field_of_self(&call.receiver) && call.args.iter().all(is_plain)
+    match &method.block.stmts[..] {
+        [syn::Stmt::Expr(Expr::MethodCall(call), _)] => {
+            is_field_of_self(&call.receiver) && call.args.iter().all(is_plain)
+        }
+        [syn::Stmt::Expr(Expr::Reference(field), _)] => is_field_of_self(&field.expr),
+        _ => false,
+    }
 }
 
 fn is_field_of_self(expr: &Expr) -> bool {

@@ -1,7 +1,7 @@
 //! Which replicas DataNodes hold locked in memory, and which they shall
 //! (`CacheReplicationMonitor.rescanCachedBlockMap`).
 
-use super::{AdminState, BlockManager, Command, NodeIdx, Result};
+use super::{BlockManager, Command, NodeIdx, Result};
 use hashbrown::HashMap;
 use zerohop_wire::BlockId;
 
@@ -32,18 +32,11 @@ impl BlockManager {
 
     /// How many DataNodes hold a block in memory.
     pub(crate) fn held_count(&self, id: BlockId) -> usize {
-        self.holders(id).into_iter().filter(|node| self.is_held(*node, id)).count()
+        self.holders_of(id).into_iter().filter(|node| self.is_held(*node, id)).count()
     }
 
-    /// DataNodes in service with a good replica of a block.
-    fn holders(&self, id: BlockId) -> Vec<NodeIdx> {
-        let Some(slot) = self.map.slot(id) else { return Vec::new() };
-        let serves = |node: &NodeIdx| {
-            let known = self.nodes.node(*node);
-            known.is_some_and(|known| known.alive && known.admin == AdminState::Normal)
-        };
-        let storages = self.live_storages(slot);
-        storages.iter().filter_map(|storage| self.nodes.node_of(*storage)).filter(serves).collect()
+    fn holders_of(&self, id: BlockId) -> Vec<NodeIdx> {
+        self.map.slot(id).map(|slot| self.replicas().serving_nodes(slot)).unwrap_or_default()
     }
 
     /// Decides which DataNode shall hold what, so that each of these blocks is in the memory of so many,
@@ -74,7 +67,7 @@ impl BlockManager {
             let told: Vec<BlockId> = known.cache.wanted.iter().copied().collect();
             for id in told {
                 let len = self.get(id).map_or(0, |stored| stored.block.len);
-                let stays = self.holders(id).contains(&node)
+                let stays = self.holders_of(id).contains(&node)
                     && room.get(at).is_some_and(|room| *room >= len);
                 if stays {
                     take(room, node, len);
@@ -87,7 +80,7 @@ impl BlockManager {
 
     fn plan_block(&mut self, id: BlockId, count: usize, room: &mut [u64]) {
         let len = self.get(id).map_or(0, |stored| stored.block.len);
-        let holders = self.holders(id);
+        let holders = self.holders_of(id);
         let is_told = |node: &NodeIdx| {
             self.nodes.node(*node).is_some_and(|known| known.cache.wanted.contains(&id))
         };

@@ -1,9 +1,8 @@
 //! DataNodes that operators take out of service, or do not admit at all.
 
 use super::leaving::Progress;
-use super::map::Slot;
 use super::walks::SLICE;
-use super::{AdminState, BlockManager, BlockState, DatanodeId, NodeIdx};
+use super::{AdminState, BlockManager, DatanodeId, NodeIdx};
 use roaring::RoaringBitmap;
 
 /// What the host files say of a DataNode.
@@ -108,8 +107,8 @@ impl BlockManager {
         let storages = known.storages.iter().filter_map(|storage| self.nodes.storage(*storage));
         let storages: Vec<&RoaringBitmap> = storages.map(|storage| &storage.blocks).collect();
         let is_enough = |slot| match admin {
-            AdminState::EnteringMaintenance => self.is_covered(slot),
-            _ => self.is_superfluous(slot),
+            AdminState::EnteringMaintenance => self.replicas().allows_maintenance(slot),
+            _ => self.replicas().allows_decommission(slot),
         };
         let (progress, left) = leaving.advance(node, &storages, left, is_enough);
         self.leaving = leaving;
@@ -146,20 +145,6 @@ impl BlockManager {
         let mut working = storages.filter(|storage| !storage.failed).peekable();
         let is_reported = working.peek().is_some() && working.all(|storage| storage.reports > 0);
         is_reported && (known.alive || self.walks.is_empty() && self.redundancy.is_all_well())
-    }
-
-    /// A block has enough replicas on DataNodes that stay: as many as it should, or as files get by default; one that is being
-    /// written as many as it needs to become complete.
-    fn is_superfluous(&self, slot: Slot) -> bool {
-        let params = &self.params;
-        let enough = match self.map.get(slot) {
-            Some(entry) if entry.state() == BlockState::Complete => {
-                entry.replication().min(params.replication_default)
-            }
-            Some(_) => params.replication_min,
-            None => 0,
-        };
-        self.count(slot).live >= u32::from(enough)
     }
 
     /// A DataNode that was done with reports: if it holds what others lack, it has to wait again.

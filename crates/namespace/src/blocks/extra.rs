@@ -1,6 +1,8 @@
 //! Which replica goes when a block has too many.
 
 use super::map::Slot;
+use super::nodes::Nodes;
+use super::params::BlockParams;
 use super::policy::{DEFAULT, StoragePolicy};
 use super::queues::Arrival;
 use super::{
@@ -29,23 +31,16 @@ impl BlockManager {
 
     fn drop_extra(&mut self, slot: Slot, arrival: Arrival, policy_of: PolicyOf<'_>) {
         let Some(stored) = self.map.get(slot).map(|entry| entry.view()) else { return };
-        let mut live = self.live_storages(slot);
-        live.retain(|storage| self.is_in_service(*storage));
+        let mut live = self.replicas().live(slot);
+        let choice =
+            ExtraChoice { nodes: &self.nodes, params: &self.params, now_ms: self.now.mono_ms };
+        live.retain(|storage| choice.is_in_service(*storage));
         let expected = usize::from(stored.replication);
         if stored.state != BlockState::Complete || live.len() <= expected {
             return;
         }
         let policy = StoragePolicy::by_id(policy_of(stored.file)).unwrap_or(DEFAULT);
-        let mut types = policy.excess_types(expected, live.iter().filter_map(|s| self.kind_of(*s)));
-        let mut hinted = self.hinted(&live, arrival, &types);
-        while live.len() > expected {
-            let Some(extra) = hinted.take().or_else(|| self.choose_extra(&live, &types)) else {
-                return;
-            };
-            live.retain(|storage| *storage != extra);
-            if let Some(at) = types.iter().position(|kind| Some(*kind) == self.kind_of(extra)) {
-                types.swap_remove(at);
-            }
+        for extra in choice.choose(live, expected, policy, arrival) {
             self.redundancy.excess.mark(slot, extra, self.now.mono_ms);
             self.nodes.invalidate(extra, stored.block);
         }
@@ -57,7 +52,7 @@ impl BlockManager {
         let excess = self.redundancy.excess.of_block(slot);
         let Some(block) = self.map.get(slot).map(|entry| entry.block()) else { return };
         for storage in excess {
-            let counts = self.count(slot);
+            let counts = self.replicas().count(slot);
             let is_readable = counts.live + counts.leaving() > 0;
             if counts.live >= expected {
                 return;
@@ -81,7 +76,7 @@ impl BlockManager {
             let Some(stored) = self.map.get(slot).map(|entry| entry.view()) else { continue };
             if stored.state != BlockState::Complete {
                 self.redundancy.excess.mark(slot, storage, self.now.mono_ms);
-            } else if self.count(slot).live >= u32::from(stored.replication) {
+            } else if self.replicas().count(slot).live >= u32::from(stored.replication) {
                 self.redundancy.excess.mark(slot, storage, self.now.mono_ms);
                 self.nodes.invalidate(storage, stored.block);
             } else {
@@ -89,6 +84,39 @@ impl BlockManager {
                 self.recheck(slot);
             }
         }
+    }
+}
+
+/// Chooses among the replicas of a block that has too many.
+#[derive(Clone, Copy)]
+struct ExtraChoice<'a> {
+    nodes: &'a Nodes,
+    params: &'a BlockParams,
+    now_ms: u64,
+}
+
+impl ExtraChoice<'_> {
+    /// The replicas to delete so that as many are left as expected, the hinted one first.
+    fn choose(
+        self,
+        mut live: Storages,
+        expected: usize,
+        policy: &StoragePolicy,
+        arrival: Arrival,
+    ) -> Storages {
+        let mut types = policy.excess_types(expected, live.iter().filter_map(|s| self.kind_of(*s)));
+        let mut hinted = self.hinted(&live, arrival, &types);
+        let mut chosen = Storages::new();
+        while live.len() > expected
+            && let Some(extra) = hinted.take().or_else(|| self.choose_one(&live, &types))
+        {
+            live.retain(|storage| *storage != extra);
+            if let Some(at) = types.iter().position(|kind| Some(*kind) == self.kind_of(extra)) {
+                types.swap_remove(at);
+            }
+            chosen.push(extra);
+        }
+        chosen
     }
 
     fn is_in_service(&self, storage: StorageIdx) -> bool {
@@ -130,7 +158,7 @@ impl BlockManager {
 
     /// Of the replicas on a type there are too many of: the one whose DataNode has been silent longest if any is late, else
     /// where the least room is left. With two racks one that has several replicas gives one up.
-    fn choose_extra(&self, live: &[StorageIdx], types: &[StorageType]) -> Option<StorageIdx> {
+    fn choose_one(&self, live: &[StorageIdx], types: &[StorageType]) -> Option<StorageIdx> {
         let mut candidates = Storages::from_slice(live);
         let shared: Storages =
             live.iter().copied().filter(|storage| self.in_rack_of(*storage, live) > 1).collect();
@@ -144,7 +172,7 @@ impl BlockManager {
         let late = candidates.iter().copied().min_by_key(heard_ms);
         let room =
             |storage: &StorageIdx| self.nodes.storage(*storage).map_or(0, |known| known.remaining);
-        late.filter(|storage| heard_ms(storage) + late_ms < self.now.mono_ms)
+        late.filter(|storage| heard_ms(storage) + late_ms < self.now_ms)
             .or_else(|| candidates.iter().copied().min_by_key(room))
     }
 

@@ -60,7 +60,7 @@ impl BlockManager {
             known.software_version = software_version.to_owned();
         }
         self.reset_reports(node);
-        self.count_racks();
+        self.nodes.count_racks();
         node
     }
 
@@ -129,14 +129,6 @@ impl BlockManager {
         }
     }
 
-    fn count_racks(&mut self) {
-        let mut racks: Vec<&str> =
-            self.nodes.nodes.iter().filter(|node| node.alive).map(|node| &*node.rack).collect();
-        racks.sort_unstable();
-        racks.dedup();
-        self.racks = racks.len();
-    }
-
     /// Takes in a heartbeat and answers with commands; an unknown or dead DataNode is told to register.
     pub fn heartbeat(
         &mut self,
@@ -147,7 +139,7 @@ impl BlockManager {
         policy_of: PolicyOf<'_>,
     ) -> HeartbeatReply {
         self.pass(now);
-        let Some(node) = self.alive(uuid) else {
+        let Some(node) = self.nodes.alive(uuid) else {
             return HeartbeatReply { commands: vec![Command::Register], report_lease: 0 };
         };
         self.update_storages(node, storages, beat.failed_volumes);
@@ -169,15 +161,10 @@ impl BlockManager {
         storages: &[StorageReport],
         now: Now,
     ) -> bool {
-        let Some(node) = self.alive(uuid) else { return false };
+        let Some(node) = self.nodes.alive(uuid) else { return false };
         self.update_storages(node, storages, beat.failed_volumes);
         self.note_figures(node, beat, now);
         true
-    }
-
-    fn alive(&self, uuid: &str) -> Option<NodeIdx> {
-        let node = self.nodes.by_uuid(uuid)?;
-        self.nodes.node(node).is_some_and(|known| known.alive).then_some(node)
     }
 
     fn note_figures(&mut self, node: NodeIdx, beat: Heartbeat, now: Now) {
@@ -275,7 +262,7 @@ impl BlockManager {
             self.expired_heartbeats += 1;
         }
         self.roll_schedules();
-        let live = self.nodes.nodes.iter().filter(|node| node.alive).count() as u32;
+        let live = self.nodes.live_count() as u32;
         self.safe_mode.set_figures(now, live);
         self.check_safe_mode();
         self.keep_redundancy(policy_of);
@@ -314,7 +301,7 @@ impl BlockManager {
         known.cache = NodeCache::default();
         let storages = known.storages.clone();
         storages.into_iter().for_each(|storage| self.drop_report(storage));
-        self.count_racks();
+        self.nodes.count_racks();
     }
 
     pub(super) fn drop_replicas_of(&mut self, node: NodeIdx) {
@@ -351,10 +338,7 @@ impl BlockManager {
 
     /// Whether a DataNode with this UUID is registered and alive.
     pub fn is_registered(&self, uuid: &str) -> bool {
-        self.nodes
-            .by_uuid(uuid)
-            .and_then(|node| self.nodes.node(node))
-            .is_some_and(|node| node.alive)
+        self.nodes.alive(uuid).is_some()
     }
 
     /// Stores what an operator wants of a DataNode: no new replica goes to one that leaves, and its replicas are copied

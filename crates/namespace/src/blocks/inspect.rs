@@ -77,7 +77,7 @@ impl BlockManager {
             self.constructions.get(&slot).filter(|_| stored.state != BlockState::Complete);
         let storages: Vec<_> = match construction {
             Some(construction) => construction.storages().collect(),
-            None => self.replicas(slot).collect(),
+            None => self.replicas().of_block(slot).collect(),
         };
         let now_ms = self.now.mono_ms;
         let check = |storage: &super::StorageIdx| {
@@ -93,7 +93,7 @@ impl BlockManager {
             })
         };
         let replicas = storages.iter().filter_map(check).collect();
-        Some(BlockCheck { stored, counts: self.count(slot), replicas })
+        Some(BlockCheck { stored, counts: self.replicas().count(slot), replicas })
     }
 
     /// Whether replicas at these locations are in too few racks for so many: two racks are enough

@@ -1,9 +1,7 @@
 //! A block from its birth in a file to its removal: what follows from edits, and what DataNodes are expected to do.
 
 use super::map::Slot;
-use super::{
-    AdminState, BlockManager, BlockState, Completed, Construction, Result, StorageIdx, StoredBlock,
-};
+use super::{BlockManager, BlockState, Completed, Construction, Result, StorageIdx, StoredBlock};
 use zerohop_wire::{Block, BlockId, GenerationStamp, JavaException};
 
 impl BlockManager {
@@ -19,26 +17,9 @@ impl BlockManager {
 
     /// Whether as many live replicas as `dfs.namenode.replication.min` asks are known.
     pub fn has_min_replication(&self, id: BlockId) -> bool {
-        self.map
-            .slot(id)
-            .is_some_and(|slot| self.count(slot).live >= u32::from(self.params.replication_min))
-    }
-
-    /// Whether a block may be complete: replicas on DataNodes that are about to leave can be read, and copied from.
-    pub(super) fn has_min(&self, slot: Slot) -> bool {
-        let usable = |storage: &&StorageIdx| {
-            let node = self.nodes.node_of(**storage).and_then(|node| self.nodes.node(node));
-            node.is_none_or(|node| {
-                matches!(
-                    node.admin,
-                    AdminState::Normal
-                        | AdminState::DecommissionInProgress
-                        | AdminState::EnteringMaintenance
-                )
-            })
-        };
-        let count = self.live_storages(slot).iter().filter(usable).count();
-        count >= usize::from(self.params.replication_min)
+        self.map.slot(id).is_some_and(|slot| {
+            self.replicas().count(slot).live >= u32::from(self.params.replication_min)
+        })
     }
 
     pub(super) fn entry(&self, id: BlockId) -> Option<(Slot, StoredBlock)> {
@@ -77,7 +58,7 @@ impl BlockManager {
         let Some((slot, stored)) = self.entry(id) else { return false };
         if stored.state == BlockState::Committed {
             self.drop_stale_replicas(slot, stored.block.stamp);
-            if self.has_min(slot) {
+            if self.replicas().has_min(slot) {
                 self.expect_targets(slot);
                 self.finish(slot);
             }
@@ -131,8 +112,7 @@ impl BlockManager {
     pub(super) fn awaited_nodes(&self, slot: Slot) -> smallvec::SmallVec<[super::NodeIdx; 3]> {
         let written =
             self.constructions.get(&slot).into_iter().flat_map(Construction::all_storages);
-        let copied = self.redundancy.pending.get(&slot).into_iter();
-        let copied = copied.flat_map(|pending| pending.targets.iter().copied());
+        let copied = self.redundancy.pending_targets(slot).iter().copied();
         written.chain(copied).filter_map(|storage| self.nodes.node_of(storage)).collect()
     }
 
@@ -140,9 +120,9 @@ impl BlockManager {
     pub(crate) fn expect_reopened(&mut self, id: BlockId) {
         let Some((slot, stored)) = self.entry(id) else { return };
         self.keep_what_is_not_deleted_yet(slot, stored.block);
-        let mut targets = self.live_storages(slot);
-        if targets.iter().any(|storage| !self.is_away(*storage)) {
-            targets.retain(|storage| !self.is_away(*storage));
+        let mut targets = self.replicas().live(slot);
+        if targets.iter().any(|storage| !self.replicas().is_away(*storage)) {
+            targets.retain(|storage| !self.replicas().is_away(*storage));
         }
         let recovery = self.constructions.get(&slot).and_then(|known| known.recovery);
         let construction = Construction::with_targets(stored.block.stamp, &targets);

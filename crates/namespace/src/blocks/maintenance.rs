@@ -1,8 +1,7 @@
 //! DataNodes that are away for a while: their replicas count, and are copied only as far as
 //! `dfs.namenode.maintenance.replication.min` asks.
 
-use super::map::Slot;
-use super::{AdminState, BlockManager, BlockState, NodeIdx, ReplicaCounts, StorageIdx};
+use super::{AdminState, BlockManager, NodeIdx};
 
 /// Wall-clock milliseconds that stand for a maintenance without an end.
 pub const NO_EXPIRY_MS: u64 = u64::MAX;
@@ -48,36 +47,5 @@ impl BlockManager {
                 self.leaving.note_change(name, AdminState::Normal);
             }
         }
-    }
-
-    /// A block has the least replicas elsewhere. One that is being written keeps its DataNode.
-    pub(super) fn is_covered(&self, slot: Slot) -> bool {
-        let Some(entry) = self.map.get(slot) else { return true };
-        entry.state() == BlockState::Complete
-            && self.count(slot).live >= self.kept_in_maintenance(u32::from(entry.replication()))
-    }
-
-    fn kept_in_maintenance(&self, expected: u32) -> u32 {
-        expected.min(u32::from(self.params.maintenance_replication_min))
-    }
-
-    /// How many live replicas a block needs beside those in maintenance.
-    pub(super) fn live_needed(&self, counts: &ReplicaCounts, expected: u32) -> u32 {
-        let others = expected.saturating_sub(counts.maintenance);
-        if counts.maintenance == 0 {
-            expected
-        } else {
-            others.max(self.kept_in_maintenance(expected))
-        }
-    }
-
-    /// Whether readers are kept from a replica: its DataNode is in maintenance, or died on the way there.
-    pub(super) fn is_away(&self, storage: StorageIdx) -> bool {
-        let node = self.nodes.node_of(storage).and_then(|node| self.nodes.node(node));
-        node.is_some_and(|node| match node.admin {
-            AdminState::InMaintenance => true,
-            AdminState::EnteringMaintenance => !node.alive,
-            _ => false,
-        })
     }
 }

@@ -9,6 +9,7 @@
 mod cached;
 mod construction;
 mod copy_rounds;
+mod corrupt;
 mod decommission;
 mod edits;
 mod excess;
@@ -28,9 +29,12 @@ mod pending_deletions;
 mod placement;
 pub mod policy;
 mod queues;
+mod random;
+mod read_order;
 mod recovery;
 mod redundancy;
 mod refusal;
+mod replicas;
 mod report;
 mod report_lease;
 mod safemode;
@@ -67,8 +71,7 @@ use hashbrown::HashMap;
 use map::{BlockMap, Slot};
 use nodes::Nodes;
 use queues::Redundancy;
-use smallvec::SmallVec;
-use topology::Dice;
+use random::SplitMix64;
 use unknown::RemovedWhileWritten;
 
 /// The block manager; see the module's text.
@@ -81,7 +84,7 @@ pub struct BlockManager {
     /// Only blocks that are not complete.
     constructions: HashMap<Slot, Construction>,
     /// Replicas known to be bad.
-    corrupt: HashMap<Slot, SmallVec<[BadReplica; 1]>>,
+    corrupt: corrupt::CorruptReplicas,
     redundancy: Redundancy,
     walks: walks::Walks,
     leaving: leaving::LeavingScans,
@@ -90,18 +93,13 @@ pub struct BlockManager {
     safe_mode: SafeMode,
     slow: slow::SlowReports,
     completed: Vec<Completed>,
-    dice: Dice,
-    /// Racks with a live DataNode.
-    racks: usize,
+    random: SplitMix64,
     schedules_rolled_ms: u64,
     /// No DataNode is told to delete anything before this instant of the steady clock.
     deletions_from_ms: u64,
     /// DataNodes that fell silent since the start.
     expired_heartbeats: u64,
-    /// How often the mean load was computed: tests count work, not time.
-    #[cfg(test)]
-    means: std::sync::atomic::AtomicUsize,
-    /// How often the replicas of a block were counted.
+    /// How often the replicas of a block were counted: tests count work, not time.
     #[cfg(test)]
     counts: std::sync::atomic::AtomicUsize,
 }
@@ -114,7 +112,7 @@ impl BlockManager {
             map: BlockMap::default(),
             nodes: Nodes::default(),
             constructions: HashMap::new(),
-            corrupt: HashMap::new(),
+            corrupt: corrupt::CorruptReplicas::default(),
             redundancy: Redundancy::default(),
             walks: walks::Walks::default(),
             leaving: leaving::LeavingScans::default(),
@@ -123,13 +121,10 @@ impl BlockManager {
             safe_mode: SafeMode::new(&params),
             slow: slow::SlowReports::new(params.slow_limits),
             completed: Vec::new(),
-            dice: Dice::new(params.seed),
-            racks: 0,
+            random: SplitMix64::new(params.seed),
             schedules_rolled_ms: 0,
             deletions_from_ms: 0,
             expired_heartbeats: 0,
-            #[cfg(test)]
-            means: Default::default(),
             #[cfg(test)]
             counts: Default::default(),
             params,
@@ -140,6 +135,57 @@ impl BlockManager {
     pub fn set_params(&mut self, params: BlockParams) {
         self.slow.set_limits(params.slow_limits);
         self.params = params;
+    }
+
+    /// What is known of the replicas of blocks.
+    fn replicas(&self) -> replicas::Replicas<'_> {
+        replicas::Replicas {
+            params: &self.params,
+            map: &self.map,
+            nodes: &self.nodes,
+            corrupt: &self.corrupt,
+            redundancy: &self.redundancy,
+            walks: &self.walks,
+            #[cfg(test)]
+            counts: &self.counts,
+        }
+    }
+
+    fn placement(&self) -> placement::Placement<'_> {
+        placement::Placement {
+            params: &self.params,
+            nodes: &self.nodes,
+            slow: &self.slow,
+            random: &self.random,
+            now_ms: self.now.mono_ms,
+        }
+    }
+
+    fn read_order(&self) -> read_order::ReadOrder<'_> {
+        read_order::ReadOrder {
+            params: &self.params,
+            nodes: &self.nodes,
+            slow: &self.slow,
+            random: &self.random,
+            now_ms: self.now.mono_ms,
+        }
+    }
+
+    /// Storages for new replicas, the pipeline's order; may be fewer than asked, never the same node twice.
+    ///
+    /// # Errors
+    /// `IOException` as Hadoop words it when fewer than `dfs.namenode.replication.min` can be found.
+    pub fn choose_targets(&self, request: &PlacementRequest<'_>) -> Result<Storages> {
+        let placement = self.placement();
+        placement
+            .choose_targets(request)
+            .inspect_err(|_| unplaced::log_refusals(&placement, request))
+    }
+
+    /// Storages for a pipeline that lost some: none is an answer too, the client decides. How many it wants is what its
+    /// message says, so that no more are looked for than there are nodes.
+    pub fn choose_more_targets(&self, request: &PlacementRequest<'_>) -> Storages {
+        self.placement().choose_more_targets(request)
     }
 
     /// The settings.

@@ -23,6 +23,11 @@ pub(super) struct Nodes {
     by_uuid: HashMap<String, NodeIdx>,
     by_host: HashMap<String, SmallVec<[NodeIdx; 1]>>,
     by_storage: HashMap<(NodeIdx, Arc<str>), StorageIdx>,
+    /// Racks with a live DataNode.
+    racks: usize,
+    /// How often the mean load was computed: tests count work, not time.
+    #[cfg(test)]
+    pub(super) means: std::sync::atomic::AtomicUsize,
 }
 
 impl Nodes {
@@ -44,6 +49,50 @@ impl Nodes {
 
     pub(super) fn node_of(&self, storage: StorageIdx) -> Option<NodeIdx> {
         self.storage(storage).map(|storage| storage.node)
+    }
+
+    /// Counts the racks with a live DataNode, after one came or went.
+    pub(super) fn count_racks(&mut self) {
+        let mut racks: Vec<&str> =
+            self.nodes.iter().filter(|node| node.alive).map(|node| &*node.rack).collect();
+        racks.sort_unstable();
+        racks.dedup();
+        self.racks = racks.len();
+    }
+
+    /// Racks with a live DataNode.
+    pub(super) fn rack_count(&self) -> usize {
+        self.racks
+    }
+
+    /// Live DataNodes.
+    pub(super) fn live_count(&self) -> usize {
+        self.nodes.iter().filter(|node| node.alive).count()
+    }
+
+    /// Data threads a live DataNode has on average.
+    pub(super) fn average_load(&self) -> f64 {
+        #[cfg(test)]
+        self.means.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let (sum, count) = (self.nodes.iter())
+            .filter(|node| node.alive)
+            .fold((0, 0), |(sum, count), node| (sum + u64::from(node.xceivers), count + 1));
+        if count == 0 { 0.0 } else { sum as f64 / f64::from(count) }
+    }
+
+    /// A registered DataNode by its UUID, if it is alive.
+    pub(super) fn alive(&self, uuid: &str) -> Option<NodeIdx> {
+        let node = self.by_uuid(uuid)?;
+        self.node(node).is_some_and(|known| known.alive).then_some(node)
+    }
+
+    /// The DataNode with this transfer address, `host:port`.
+    pub(super) fn by_transfer_address(&self, name: &str) -> Option<NodeIdx> {
+        let (host, port) = name.rsplit_once(':')?;
+        let port: u32 = port.parse().ok()?;
+        let is_at =
+            |node: &NodeIdx| self.node(*node).is_some_and(|known| known.id.xfer_port == port);
+        self.by_host(host).iter().copied().find(is_at)
     }
 
     fn owner(&self, storage: StorageIdx) -> Option<&Node> {

@@ -65,7 +65,7 @@ pub struct BlockParams {
     pub report_lease_ms: u64,
     /// `dfs.namenode.path.based.cache.retry.interval.ms`: how often a DataNode is told what to cache.
     pub cache_retry_ms: u64,
-    /// Where the dice start; the same seed gives the same placement.
+    /// Where the random numbers start; the same seed gives the same placement.
     pub seed: u64,
 }
 

@@ -1,16 +1,18 @@
 //! Where new replicas go: the writer's node, a remote rack, that rack's second node, then anywhere.
 
+use super::nodes::Nodes;
+use super::params::BlockParams;
 use super::policy::{self, StoragePolicy};
+use super::random::SplitMix64;
 use super::refusal::Refusal;
-use super::{
-    AdminState, BlockManager, NodeIdx, PlacementRequest, StorageIdx, StorageType, Storages,
-};
+use super::slow::SlowReports;
+use super::types::{AdminState, NodeIdx, PlacementRequest, StorageIdx, StorageType, Storages};
 use hashbrown::HashSet;
 use zerohop_wire::{JavaException, RemoteException};
 
 /// One search for targets: what was asked, what was found so far.
 pub(super) struct Search<'a> {
-    manager: &'a BlockManager,
+    placement: &'a Placement<'a>,
     request: &'a PlacementRequest<'a>,
     /// Those the client names: as many as a message holds.
     excluded: HashSet<NodeIdx>,
@@ -27,26 +29,31 @@ pub(super) struct Search<'a> {
     load_max: f64,
 }
 
-impl BlockManager {
-    /// Storages for new replicas, the pipeline's order; may be fewer than asked, never the same node twice.
-    ///
-    /// # Errors
-    /// `IOException` as Hadoop words it when fewer than `dfs.namenode.replication.min` can be found.
-    pub fn choose_targets(
+/// What placement of replicas depends on.
+#[derive(Clone, Copy)]
+pub(super) struct Placement<'a> {
+    pub(super) params: &'a BlockParams,
+    pub(super) nodes: &'a Nodes,
+    pub(super) slow: &'a SlowReports,
+    pub(super) random: &'a SplitMix64,
+    pub(super) now_ms: u64,
+}
+
+impl Placement<'_> {
+    /// As [`super::BlockManager::choose_targets`].
+    pub(super) fn choose_targets(
         &self,
         request: &PlacementRequest<'_>,
     ) -> Result<Storages, RemoteException> {
         let found = self.place(request, true);
         if found.len() < usize::from(self.params.replication_min) {
-            self.log_refusals(request);
             return Err(self.cannot_place(request, found.len()));
         }
         Ok(found)
     }
 
-    /// Storages for a pipeline that lost some: none is an answer too, the client decides. How many it wants is what its
-    /// message says, so that no more are looked for than there are nodes.
-    pub fn choose_more_targets(&self, request: &PlacementRequest<'_>) -> Storages {
+    /// As [`super::BlockManager::choose_more_targets`].
+    pub(super) fn choose_more_targets(&self, request: &PlacementRequest<'_>) -> Storages {
         let replicas = request.replicas.min(self.nodes.nodes.len());
         self.place(&PlacementRequest { replicas, ..request.clone() }, true)
     }
@@ -122,21 +129,21 @@ impl BlockManager {
 
 impl<'a> Search<'a> {
     fn new(
-        manager: &'a BlockManager,
+        placement: &'a Placement<'a>,
         request: &'a PlacementRequest<'a>,
         policy: &StoragePolicy,
     ) -> Self {
-        let nodes = &manager.nodes;
+        let nodes = &placement.nodes;
         let present = request.chosen.iter().filter_map(|storage| nodes.storage(*storage));
         let total = request.replicas + request.chosen.len();
-        let racks = manager.rack_count();
+        let racks = nodes.rack_count();
         let rack_max = if racks <= 1 {
             usize::MAX
         } else {
             ((total.saturating_sub(1)) / racks + 2).min(total.max(2) - 1).max(1)
         };
         Self {
-            manager,
+            placement,
             request,
             excluded: request.excluded.iter().filter_map(|uuid| nodes.by_uuid(uuid)).collect(),
             wanted: policy.missing_types(total, present.map(|storage| storage.kind)),
@@ -144,14 +151,14 @@ impl<'a> Search<'a> {
             found: Storages::new(),
             chosen: Storages::from_slice(request.chosen),
             rack_max,
-            consider_load: manager.params.consider_load,
-            load_max: manager.params.consider_load_factor * manager.average_load(),
+            consider_load: placement.params.consider_load,
+            load_max: placement.params.consider_load_factor * nodes.average_load(),
         }
     }
 
-    /// The last try of [`BlockManager::place`]: any type, whatever the load and the rack.
+    /// The last try of [`Placement::place`]: any type, whatever the load and the rack.
     pub(super) fn widest(
-        manager: &'a BlockManager,
+        placement: &'a Placement<'a>,
         request: &'a PlacementRequest<'a>,
         creating: bool,
     ) -> Self {
@@ -160,7 +167,7 @@ impl<'a> Search<'a> {
             fallbacks: policy.fallbacks(creating),
             consider_load: false,
             rack_max: usize::MAX,
-            ..Self::new(manager, request, policy)
+            ..Self::new(placement, request, policy)
         }
     }
 
@@ -180,7 +187,7 @@ impl<'a> Search<'a> {
     }
 
     fn take(&mut self, storage: StorageIdx) {
-        let kind = self.manager.nodes.storage(storage).map(|known| known.kind);
+        let kind = self.placement.nodes.storage(storage).map(|known| known.kind);
         match self.wanted.iter().position(|wanted| Some(*wanted) == kind) {
             Some(at) => _ = self.wanted.remove(at),
             None => _ = self.wanted.pop(),
@@ -195,9 +202,9 @@ impl<'a> Search<'a> {
                 return;
             }
             let (name, port) = host.rsplit_once(':').unwrap_or((host, ""));
-            let nodes = self.manager.nodes.by_host(name).iter().copied();
+            let nodes = self.placement.nodes.by_host(name).iter().copied();
             let wanted = |node: &NodeIdx| {
-                let known = self.manager.nodes.node(*node);
+                let known = self.placement.nodes.node(*node);
                 port.is_empty() || known.is_some_and(|node| node.id.xfer_port.to_string() == port)
             };
             let storage = nodes.filter(wanted).find_map(|node| self.good(node));
@@ -212,16 +219,16 @@ impl<'a> Search<'a> {
         if self.request.avoid_local || self.request.ignore_locality {
             return None;
         }
-        let nodes = self.manager.nodes.by_host(self.request.client_host);
-        let start = self.manager.dice.below(nodes.len());
+        let nodes = self.placement.nodes.by_host(self.request.client_host);
+        let start = self.placement.random.below(nodes.len());
         let (after, before) =
             (nodes.get(start..).unwrap_or(&[]), nodes.get(..start).unwrap_or(&[]));
         after.iter().chain(before).find_map(|node| self.good(*node))
     }
 
     fn rack_of(&self, storage: StorageIdx) -> Option<&str> {
-        let node = self.manager.nodes.node_of(storage)?;
-        self.manager.nodes.node(node).map(|node| &*node.rack)
+        let node = self.placement.nodes.node_of(storage)?;
+        self.placement.nodes.node(node).map(|node| &*node.rack)
     }
 
     fn first_two_share_rack(&self) -> bool {
@@ -246,8 +253,8 @@ impl<'a> Search<'a> {
 
     /// A good storage of a node in a wanted rack: random probes first, then a walk over all from a random start.
     fn pick(&self, wanted: impl Fn(&str) -> bool) -> Option<StorageIdx> {
-        let nodes = &self.manager.nodes.nodes;
-        let start = self.manager.dice.below(nodes.len());
+        let nodes = &self.placement.nodes.nodes;
+        let start = self.placement.random.below(nodes.len());
         (0..nodes.len())
             .map(|step| (start + step) % nodes.len())
             .filter(|index| nodes.get(*index).is_some_and(|node| wanted(&node.rack)))
@@ -261,7 +268,7 @@ impl<'a> Search<'a> {
 
     /// A storage of this node that can take the replica, or why there is none.
     pub(super) fn judge(&self, node: NodeIdx) -> Result<StorageIdx, Refusal> {
-        let known = self.manager.nodes.node(node).ok_or(Refusal::NotInService)?;
+        let known = self.placement.nodes.node(node).ok_or(Refusal::NotInService)?;
         if !known.alive || known.admin != AdminState::Normal {
             return Err(Refusal::NotInService);
         }
@@ -274,7 +281,7 @@ impl<'a> Search<'a> {
         if self.is_stale(known.last_update.mono_ms) {
             return Err(Refusal::Stale);
         }
-        if self.manager.params.avoid_slow_for_write && self.manager.slow.is_slow(node) {
+        if self.placement.params.avoid_slow_for_write && self.placement.slow.is_slow(node) {
             return Err(Refusal::Slow);
         }
         let in_rack = self
@@ -299,7 +306,7 @@ impl<'a> Search<'a> {
     }
 
     fn is_taken(&self, node: NodeIdx) -> bool {
-        let nodes = &self.manager.nodes;
+        let nodes = &self.placement.nodes;
         let mut holders = self.chosen.iter().chain(self.request.unusable);
         self.excluded.contains(&node)
             || holders.any(|storage| nodes.node_of(*storage) == Some(node))
@@ -313,14 +320,14 @@ impl<'a> Search<'a> {
     }
 
     fn is_stale(&self, heard_ms: u64) -> bool {
-        let params = &self.manager.params;
+        let params = &self.placement.params;
         params.avoid_stale_for_write
-            && self.manager.now.mono_ms.saturating_sub(heard_ms) > params.stale_interval_ms
+            && self.placement.now_ms.saturating_sub(heard_ms) > params.stale_interval_ms
     }
 
     /// A storage of the type with room for one more block, if the others have room for those on their way.
-    fn storage_of(&self, node: NodeIdx, kind: super::StorageType) -> Option<StorageIdx> {
-        let nodes = &self.manager.nodes;
+    fn storage_of(&self, node: NodeIdx, kind: StorageType) -> Option<StorageIdx> {
+        let nodes = &self.placement.nodes;
         let node = nodes.node(node)?;
         let (storages, size) = (&node.storages, self.request.block_size);
         let usable = storages.iter().filter_map(|storage| nodes.storage(*storage));
@@ -331,7 +338,7 @@ impl<'a> Search<'a> {
         if room < (node.scheduled.count(kind).saturating_add(1)).saturating_mul(size) {
             return None;
         }
-        let start = self.manager.dice.below(storages.len());
+        let start = self.placement.random.below(storages.len());
         let fits = |storage: &StorageIdx| {
             nodes.storage(*storage).is_some_and(|known| known.takes(kind, size))
         };

@@ -54,6 +54,11 @@ impl Redundancy {
         self.pending.get(&slot).map_or(0, |pending| pending.targets.len() as u32)
     }
 
+    /// The storages that replicas are on their way to.
+    pub(super) fn pending_targets(&self, slot: Slot) -> &[StorageIdx] {
+        self.pending.get(&slot).map_or(&[], |pending| &pending.targets)
+    }
+
     pub(super) fn is_excess(&self, slot: Slot, storage: StorageIdx) -> bool {
         self.excess.contains(slot, storage)
     }

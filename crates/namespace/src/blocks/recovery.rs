@@ -94,12 +94,12 @@ impl BlockManager {
         if self.constructions.get(&slot).is_some_and(|known| known.storages().next().is_some()) {
             return;
         }
-        let mut known = self.live_storages(slot);
+        let mut known = self.replicas().live(slot);
         if known.is_empty() {
             known = Storages::from_slice(self.map.storages(slot));
         }
         for storage in known {
-            let held = self.as_stored(slot, storage, block);
+            let held = self.replicas().as_stored(slot, storage, block);
             self.expect_replica(slot, storage, held.stamp);
         }
     }
@@ -201,7 +201,7 @@ impl BlockManager {
     /// as soon as the block is complete.
     pub(super) fn drop_outsider(&mut self, slot: Slot, storage: StorageIdx) {
         let Some(block) = self.map.get(slot).map(|entry| entry.block()) else { return };
-        let held = self.as_stored(slot, storage, block);
+        let held = self.replicas().as_stored(slot, storage, block);
         if held.stamp < block.stamp {
             self.leave_out(slot, Expected::new(storage, held.stamp));
         }
@@ -216,7 +216,7 @@ impl BlockManager {
         else {
             return;
         };
-        let good = self.live_storages(slot);
+        let good = self.replicas().live(slot);
         let holds_good = |storage: StorageIdx| {
             let node = self.nodes.node_of(storage);
             good.iter().any(|other| self.nodes.node_of(*other) == node)

@@ -4,8 +4,8 @@ use super::map::Slot;
 use super::queues::{Arrival, WITHOUT_REPLICA};
 use super::walks::SLICE;
 use super::{
-    AdminState, BlockManager, BlockState, NodeIdx, PlacementRequest, PolicyOf, ReplicaCounts,
-    StorageIdx, Storages, TransferCommand,
+    BlockManager, BlockState, PlacementRequest, PolicyOf, ReplicaCounts, StorageIdx, Storages,
+    TransferCommand,
 };
 
 impl BlockManager {
@@ -22,9 +22,9 @@ impl BlockManager {
         }
         let expected = u32::from(entry.replication());
         self.keep_needed_excess(slot, expected);
-        let counts = self.count(slot);
-        let enough = counts.live + counts.pending >= self.live_needed(&counts, expected);
-        let spread = counts.pending > 0 || self.is_well_spread(slot, expected);
+        let counts = self.replicas().count(slot);
+        let enough = counts.live + counts.pending >= self.replicas().live_needed(&counts, expected);
+        let spread = counts.pending > 0 || self.replicas().is_well_spread(slot, expected);
         if enough && spread {
             self.redundancy.dequeue(slot);
         } else {
@@ -37,28 +37,14 @@ impl BlockManager {
         }
     }
 
-    /// Two racks are enough where there are two.
-    fn is_well_spread(&self, slot: Slot, expected: u32) -> bool {
-        if expected < 2 || self.rack_count() < 2 {
-            return true;
-        }
-        let storages = self.live_storages(slot);
-        let rack = |storage: &StorageIdx| {
-            let node = self.nodes.node_of(*storage).and_then(|node| self.nodes.node(node));
-            node.map(|node| node.rack.clone())
-        };
-        let first = storages.first().and_then(rack);
-        storages.len() < 2 || storages.iter().any(|storage| rack(storage) != first)
-    }
-
     /// Corrupt replicas that were kept for want of good ones go as soon as enough of these are known.
     fn drop_corrupt(&mut self, slot: Slot, live: u32) {
         let Some(stored) = self.map.get(slot).map(|entry| entry.view()) else { return };
-        for bad in self.corrupt.get(&slot).cloned().unwrap_or_default() {
+        for bad in self.corrupt.of_block(slot).to_vec() {
             let on_node = |storage: &StorageIdx| self.nodes.node_of(*storage) == Some(bad.node);
             let storage = self.map.storages(slot).iter().copied().find(on_node);
             if let Some(storage) = storage
-                && self.is_dispensable(&stored, storage, slot, live, bad.reported)
+                && self.may_drop_corrupt(slot, storage, live, bad.reported)
             {
                 self.nodes.invalidate(storage, bad.reported.unwrap_or(stored.block));
                 self.drop_replica(slot, storage);
@@ -71,7 +57,7 @@ impl BlockManager {
         self.nodes.forget_replica(storage, slot);
         self.redundancy.excess.unmark(slot, storage);
         if let Some(node) = self.nodes.node_of(storage) {
-            self.forgive(slot, node);
+            self.corrupt.remove(slot, node);
         }
         if !self.map.remove_storage(slot, storage) {
             return;
@@ -87,18 +73,10 @@ impl BlockManager {
         if self.safe_mode.is_starting()
             && entry.is_some_and(|entry| entry.state() == BlockState::Complete)
         {
-            let all = self.replicas(slot);
-            let readable = all.filter(|storage| !self.is_corrupt(slot, *storage)).count();
+            let all = self.replicas().of_block(slot);
+            let readable =
+                all.filter(|storage| !self.replicas().is_corrupt(slot, *storage)).count();
             self.safe_mode.replicas_changed(slot, readable);
-        }
-    }
-
-    /// A node's replica of a block does not count as corrupt any more.
-    pub(super) fn forgive(&mut self, slot: Slot, node: NodeIdx) {
-        let Some(bad) = self.corrupt.get_mut(&slot) else { return };
-        bad.retain(|bad| bad.node != node);
-        if bad.is_empty() {
-            self.corrupt.remove(&slot);
         }
     }
 
@@ -181,7 +159,7 @@ impl BlockManager {
 
     /// One round; returns whether a copy was ordered.
     fn order_copies(&mut self, policy_of: PolicyOf<'_>) -> bool {
-        let live = self.nodes.nodes.iter().filter(|node| node.alive).count();
+        let live = self.nodes.live_count();
         let mut found_work = false;
         for (priority, slot) in self.redundancy.next_slots(live * self.params.work_multiplier) {
             found_work |= self.order_copy(slot, priority, None, policy_of);
@@ -202,18 +180,18 @@ impl BlockManager {
             return false;
         };
         let (block, expected) = (stored.block, u32::from(stored.replication));
-        let counts = self.count(slot);
+        let counts = self.replicas().count(slot);
         let have = counts.live + counts.pending;
-        let lacking = self.live_needed(&counts, expected).saturating_sub(have);
-        let wanted = lacking.max(u32::from(!self.is_well_spread(slot, expected)));
+        let lacking = self.replicas().live_needed(&counts, expected).saturating_sub(have);
+        let wanted = lacking.max(u32::from(!self.replicas().is_well_spread(slot, expected)));
         let streams = self.params.copies_max(priority);
-        let mut storages = self.live_storages(slot);
+        let mut storages = self.replicas().live(slot);
         storages.retain(|storage| {
             source.is_none_or(|source| self.nodes.node_of(*storage) == Some(source))
         });
-        let chosen = self.nodes.choose_source(&storages, streams, || self.dice.next());
+        let chosen = self.nodes.choose_source(&storages, streams, || self.random.next());
         let Some(source) = chosen else { return false };
-        let (chosen, unusable) = self.kept_and_unusable(slot);
+        let (chosen, unusable) = self.replicas().kept_and_unusable(slot);
         let request = PlacementRequest {
             replicas: wanted as usize,
             block_size: block.len,
@@ -223,7 +201,7 @@ impl BlockManager {
             ignore_locality: true,
             ..PlacementRequest::default()
         };
-        let targets = self.place(&request, false);
+        let targets = self.placement().place(&request, false);
         if targets.is_empty() {
             return false;
         }
@@ -235,27 +213,6 @@ impl BlockManager {
         }
         self.recheck(slot);
         true
-    }
-
-    /// Storages whose replicas count, arrived or on their way, and those that hold one which does not.
-    fn kept_and_unusable(&self, slot: Slot) -> (Storages, Storages) {
-        let stays = |storage: &StorageIdx| {
-            let node = self.nodes.node_of(*storage).and_then(|node| self.nodes.node(node));
-            let is_leaving = node.is_some_and(|node| {
-                matches!(
-                    node.admin,
-                    AdminState::DecommissionInProgress | AdminState::Decommissioned
-                )
-            });
-            !is_leaving
-        };
-        let mut kept = self.live_storages(slot);
-        kept.retain(|storage| stays(storage));
-        let unusable = self.map.storages(slot).iter().copied();
-        let unusable = unusable.filter(|storage| !kept.contains(storage)).collect();
-        let pending = self.redundancy.pending.get(&slot);
-        kept.extend(pending.into_iter().flat_map(|pending| pending.targets.iter().copied()));
-        (kept, unusable)
     }
 }
 

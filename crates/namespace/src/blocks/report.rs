@@ -1,12 +1,13 @@
 //! What DataNodes report about their replicas.
 
+use super::corrupt::CorruptReplica;
 use super::map::Slot;
-use super::node::Storage;
+use super::node::{ReportLease, Storage};
 use super::ongoing_report::OngoingReport;
 use super::queues::Arrival;
 use super::{
-    BadReplica, BlockManager, BlockState, CorruptReason, NodeIdx, ReplicaEvent, ReplicaState,
-    ReportedReplica, Result, StorageIdx, StorageType, Storages, StoredBlock, UnknownTotals,
+    BlockManager, BlockState, CorruptReason, NodeIdx, ReplicaEvent, ReplicaState, ReportedReplica,
+    Result, StorageIdx, StorageType, Storages, StoredBlock, UnknownTotals,
 };
 use std::sync::Arc;
 use zerohop_wire::{Block, BlockId, JavaException};
@@ -168,6 +169,17 @@ impl BlockManager {
         }
     }
 
+    /// The reports of all storages of a DataNode are in: the next DataNode may send its own. Safe mode may end now and not
+    /// before: each storage may tell that the metadata is too old.
+    pub fn end_report(&mut self, uuid: &str) {
+        self.check_safe_mode();
+        if let Some(node) = self.nodes.by_uuid(uuid)
+            && let Some(known) = self.nodes.node_mut(node)
+        {
+            known.report_lease = ReportLease::default();
+        }
+    }
+
     /// Ends the safe mode of the start if its conditions hold; not while a report is half read, whose rest may tell that the
     /// metadata is too old.
     pub(super) fn check_safe_mode(&mut self) {
@@ -230,10 +242,7 @@ impl BlockManager {
     }
 
     pub(super) fn reporting_node(&self, uuid: &str) -> Result<NodeIdx> {
-        let node = self
-            .nodes
-            .by_uuid(uuid)
-            .filter(|node| self.nodes.node(*node).is_some_and(|known| known.alive));
+        let node = self.nodes.alive(uuid);
         node.ok_or_else(|| {
             JavaException::Io.with(format!("ProcessReport from dead or unregistered node: {uuid}"))
         })
@@ -308,7 +317,7 @@ impl BlockManager {
         }
         reported.stamp < stored.block.stamp
             && self.map.storages(slot).contains(&storage)
-            && !self.is_corrupt(slot, storage)
+            && !self.replicas().is_corrupt(slot, storage)
     }
 
     fn add_replica(
@@ -322,7 +331,7 @@ impl BlockManager {
         let node = self.nodes.node_of(storage);
         self.move_between_storages(slot, storage);
         self.redundancy.arrived(slot, |target| self.nodes.node_of(target) == node);
-        let is_forgiven = node.is_some_and(|node| self.forgive_size_or_stamp(slot, node));
+        let is_forgiven = node.is_some_and(|node| self.corrupt.remove_replaced(slot, node));
         if !self.map.add_storage(slot, storage) && !is_forgiven {
             return;
         }
@@ -332,23 +341,14 @@ impl BlockManager {
                 self.count_for_safe_mode(slot);
                 self.recheck_after(slot, Arrival { added: node, instead_of });
             }
-            BlockState::Committed if reported.stamp == stored.block.stamp && self.has_min(slot) => {
+            BlockState::Committed
+                if reported.stamp == stored.block.stamp && self.replicas().has_min(slot) =>
+            {
                 self.expect_targets(slot);
                 self.finish(slot);
             }
             _ => {}
         }
-    }
-
-    /// A replica found wrong by its stamp or size was replaced by a good one; true if there was such a one.
-    fn forgive_size_or_stamp(&mut self, slot: Slot, node: NodeIdx) -> bool {
-        let is_forgivable = self.corrupt.get(&slot).is_some_and(|bad| {
-            bad.iter().any(|bad| bad.node == node && bad.reason != CorruptReason::Reported)
-        });
-        if is_forgivable {
-            self.forgive(slot, node);
-        }
-        is_forgivable
     }
 
     /// A DataNode holds a block once: on another of its storages it has moved.
@@ -390,11 +390,11 @@ impl BlockManager {
         else {
             return;
         };
-        let was_live = self.live_storages(slot).contains(&storage);
-        let counts = self.count(slot);
+        let was_live = self.replicas().live(slot).contains(&storage);
+        let counts = self.replicas().count(slot);
         let others = counts.live - u32::from(was_live && counts.live > 0);
         if stored.state == BlockState::Complete
-            && self.is_dispensable(&stored, storage, slot, others, reported)
+            && self.may_drop_corrupt(slot, storage, others, reported)
         {
             self.nodes.invalidate(storage, reported.unwrap_or(stored.block));
             return self.drop_replica(slot, storage);
@@ -405,13 +405,7 @@ impl BlockManager {
         {
             self.list_unknown(storage, newer);
         }
-        let bad = self.corrupt.entry(slot).or_default();
-        match bad.iter_mut().find(|bad| bad.node == node) {
-            // A recovery that was given up has given a stale replica another stamp since.
-            Some(known) if known.is_older_than(reported) => known.reported = reported,
-            Some(_) => {}
-            None => bad.push(BadReplica { node, reason, reported }),
-        }
+        self.corrupt.add(slot, CorruptReplica { node, reason, reported });
         if self.map.add_storage(slot, storage) {
             self.nodes.note_replica(storage, slot);
         }
@@ -421,31 +415,21 @@ impl BlockManager {
 }
 
 impl BlockManager {
-    /// Whether a bad replica can be deleted at once: there are enough good ones; or it holds a place
-    /// that a new replica needs; or it is what a pipeline left behind when it went on without that
-    /// node. A good one must be left in any case. A replica newer than its block may be good, and the
-    /// image too old: it goes no sooner than one of a block that no file has.
-    pub(super) fn is_dispensable(
+    /// Whether a corrupt replica may be deleted now. A replica newer than its block may be good, and the image too old: it goes
+    /// no sooner than one of a block that no file has.
+    pub(super) fn may_drop_corrupt(
         &self,
-        stored: &StoredBlock,
-        storage: StorageIdx,
         slot: Slot,
+        storage: StorageIdx,
         others: u32,
         reported: Option<Block>,
     ) -> bool {
-        if Self::is_newer_than_block(stored.block, reported) && !self.deletes_unknown(storage) {
-            return false;
-        }
-        let node = self.nodes.node_of(storage);
-        let expected = u32::from(stored.replication.max(1));
-        let has_min = others >= u32::from(self.params.replication_min).max(1);
-        let bad = self
-            .corrupt
-            .get(&slot)
-            .map_or(0, |bad| bad.iter().filter(|bad| Some(bad.node) != node).count() as u32)
-            + 1;
-        let is_left_behind = reported.is_some_and(|block| block.stamp < stored.block.stamp);
-        others >= expected || has_min && (others + bad > expected || is_left_behind)
+        let is_newer = self
+            .map
+            .get(slot)
+            .is_some_and(|entry| Self::is_newer_than_block(entry.block(), reported));
+        (!is_newer || self.deletes_unknown(storage))
+            && self.replicas().is_dispensable(slot, storage, others, reported)
     }
 }
 

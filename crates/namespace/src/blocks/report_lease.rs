@@ -8,7 +8,7 @@ impl BlockManager {
     /// A lease for a DataNode, in place of one it has; 0 if enough others report now.
     pub(super) fn lend_report(&mut self, node: NodeIdx) -> u64 {
         let now_ms = self.now.mono_ms;
-        let id = self.dice.next() | 1;
+        let id = self.random.next() | 1;
         if let Some(known) = self.nodes.node_mut(node) {
             known.report_lease = ReportLease::default();
         }
@@ -28,16 +28,5 @@ impl BlockManager {
         let holder = || self.nodes.by_uuid(uuid).and_then(|node| self.nodes.node(node));
         let held = |known: &ReportLease| known.id == lease && known.holds(self.now.mono_ms);
         lease == 0 || holder().is_some_and(|known| held(&known.report_lease))
-    }
-
-    /// The reports of all storages of a DataNode are in: the next DataNode may send its own. Safe mode may end now and not
-    /// before: each storage may tell that the metadata is too old.
-    pub fn end_report(&mut self, uuid: &str) {
-        self.check_safe_mode();
-        if let Some(node) = self.nodes.by_uuid(uuid)
-            && let Some(known) = self.nodes.node_mut(node)
-        {
-            known.report_lease = ReportLease::default();
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! Slow DataNodes and disks by the names that operators know.
 
+use super::nodes::Nodes;
 use super::slow::{DiskLatency, PeerLatency};
 use super::{BlockManager, NodeIdx};
 
@@ -34,7 +35,7 @@ impl BlockManager {
         let Some(reporter) = self.nodes.by_uuid(reporter) else { return };
         let now_ms = self.now.mono_ms;
         for (name, latency) in peers {
-            if let Some(node) = self.node_at(name) {
+            if let Some(node) = self.nodes.by_transfer_address(name) {
                 self.slow.add_peer(reporter, node, *latency, now_ms);
             }
         }
@@ -44,24 +45,6 @@ impl BlockManager {
         self.slow.refresh(now_ms);
     }
 
-    /// The DataNode with this transfer address, `host:port`.
-    fn node_at(&self, name: &str) -> Option<NodeIdx> {
-        let (host, port) = name.rsplit_once(':')?;
-        let port: u32 = port.parse().ok()?;
-        let is_at =
-            |node: &NodeIdx| self.nodes.node(*node).is_some_and(|known| known.id.xfer_port == port);
-        self.nodes.by_host(host).iter().copied().find(is_at)
-    }
-
-    fn transfer_name(&self, node: NodeIdx) -> String {
-        self.nodes.node(node).map(|known| known.id.xfer_addr()).unwrap_or_default()
-    }
-
-    fn rpc_name(&self, node: NodeIdx) -> String {
-        let id = self.nodes.node(node).map(|known| &known.id);
-        id.map(|id| format!("{}:{}", id.ip, id.ipc_port)).unwrap_or_default()
-    }
-
     /// Whether a DataNode counts as slow.
     pub fn is_slow(&self, uuid: &str) -> bool {
         self.nodes.by_uuid(uuid).is_some_and(|node| self.slow.is_slow(node))
@@ -69,11 +52,11 @@ impl BlockManager {
 
     /// Up to `max` slow DataNodes, those first that most others report.
     pub fn slow_peers(&self, max: usize) -> Vec<SlowPeer> {
-        let named = |(reporter, latency)| (self.rpc_name(reporter), latency);
+        let named = |(reporter, latency)| (rpc_name(&self.nodes, reporter), latency);
         let peers = self.slow.peers(max).into_iter();
         peers
             .map(|(node, reports)| SlowPeer {
-                node: self.transfer_name(node),
+                node: transfer_name(&self.nodes, node),
                 reports: reports.into_iter().map(named).collect(),
             })
             .collect()
@@ -84,9 +67,20 @@ impl BlockManager {
         let disks = self.slow.disks(max).into_iter();
         disks
             .map(|(node, directory, latency)| SlowDisk {
-                disk: format!("{}:{directory}", self.rpc_name(node)),
+                disk: format!("{}:{directory}", rpc_name(&self.nodes, node)),
                 latency,
             })
             .collect()
     }
+}
+
+/// As operators know a DataNode.
+fn transfer_name(nodes: &Nodes, node: NodeIdx) -> String {
+    nodes.node(node).map(|known| known.id.xfer_addr()).unwrap_or_default()
+}
+
+/// As Apache names a DataNode that reports another.
+fn rpc_name(nodes: &Nodes, node: NodeIdx) -> String {
+    let id = nodes.node(node).map(|known| &known.id);
+    id.map(|id| format!("{}:{}", id.ip, id.ipc_port)).unwrap_or_default()
 }

@@ -58,17 +58,7 @@ impl BlockManager {
 
     /// Racks with a live DataNode.
     pub fn rack_count(&self) -> usize {
-        self.racks
-    }
-
-    /// Data threads a live DataNode has on average.
-    pub(super) fn average_load(&self) -> f64 {
-        #[cfg(test)]
-        self.means.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let (sum, count) = (self.nodes.nodes.iter())
-            .filter(|node| node.alive)
-            .fold((0, 0), |(sum, count), node| (sum + u64::from(node.xceivers), count + 1));
-        if count == 0 { 0.0 } else { sum as f64 / f64::from(count) }
+        self.nodes.rack_count()
     }
 
     /// Sums over DataNodes and blocks.
@@ -76,7 +66,7 @@ impl BlockManager {
         let mut stats = BlockStats {
             blocks: self.block_count(),
             under_replicated: self.redundancy.low() + self.redundancy.without_replica().len(),
-            corrupt: self.corrupt.len() as u64,
+            corrupt: self.corrupt.block_count(),
             missing: self.redundancy.without_replica().len(),
             missing_replication_one: self.missing_replication_one(),
             pending_replication: self.redundancy.pending_blocks(),
@@ -185,7 +175,7 @@ impl BlockManager {
         let mut found = Vec::new();
         let mut sum = 0;
         for storage in node.storages.iter().filter_map(|storage| self.nodes.storage(*storage)) {
-            let start = self.dice.below(storage.blocks.len() as usize);
+            let start = self.random.below(storage.blocks.len() as usize);
             let slots = storage.blocks.iter().skip(start).chain(storage.blocks.iter().take(start));
             for stored in slots.filter_map(|slot| self.map.get(slot)).map(|entry| entry.view()) {
                 if sum >= bytes {

@@ -1,6 +1,4 @@
-//! Distance in the network, and dice that the seed decides.
-
-use std::sync::atomic::{AtomicU64, Ordering};
+//! Distance in the network.
 
 /// The rack of a DataNode that no script or table maps.
 pub const DEFAULT_RACK: &str = "/default-rack";
@@ -16,27 +14,6 @@ pub(super) fn distance(rack: &str, other: &str) -> u32 {
     let (left, right) = (split(rack), split(other));
     let common = left.iter().zip(&right).take_while(|(a, b)| a == b).count();
     2 + (left.len() + right.len() - 2 * common) as u32
-}
-
-/// Random numbers (splitmix64) that readers may draw too, hence the atomic.
-pub(super) struct Dice(AtomicU64);
-
-impl Dice {
-    pub(super) fn new(seed: u64) -> Self {
-        Self(AtomicU64::new(seed))
-    }
-
-    pub(super) fn next(&self) -> u64 {
-        let mut z = self.0.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Evenly from `0..bound`; 0 for an empty range.
-    pub(super) fn below(&self, bound: usize) -> usize {
-        if bound == 0 { 0 } else { (self.next() % bound as u64) as usize }
-    }
 }
 
 #[cfg(test)]

@@ -317,24 +317,6 @@ impl CorruptReason {
     }
 }
 
-/// A replica that counts as corrupt.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct BadReplica {
-    pub(super) node: NodeIdx,
-    pub(super) reason: CorruptReason,
-    /// As its DataNode reported it, where it is another than the block's: under another stamp its
-    /// DataNode does not delete it.
-    pub(super) reported: Option<Block>,
-}
-
-impl BadReplica {
-    /// Whether a report tells of a later stamp.
-    pub(super) fn is_older_than(&self, reported: Option<Block>) -> bool {
-        let stamps = self.reported.zip(reported).map(|(known, new)| (known.stamp, new.stamp));
-        stamps.is_some_and(|(known, new)| known < new)
-    }
-}
-
 /// How many replicas of a block are in which condition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]

@@ -2,6 +2,10 @@
 
 use super::*;
 
+fn refusals(cluster: &Cluster, request: &PlacementRequest<'_>) -> Vec<String> {
+    unplaced::refusals(&cluster.blocks.placement(), request)
+}
+
 #[test]
 fn the_writers_node_comes_first_and_two_racks_are_used() {
     let cluster = Cluster::new(&["/a", "/a", "/b", "/b", "/c"]);
@@ -79,17 +83,17 @@ fn a_refused_block_names_each_datanode_and_its_reason() {
         PlacementRequest { excluded: &excluded, block_size: 51 * GB, ..request("10.0.0.0", 1) };
     assert!(cluster.blocks.choose_targets(&wanted).is_err());
     let roomless = "not enough storage space: 53687091200 bytes at most on one volume, 0 block(s) on their way";
-    let reasons = cluster.blocks.refusals(&wanted);
+    let reasons = refusals(&cluster, &wanted);
     assert_eq!(reasons[0], format!("10.0.0.0:9866 ({roomless})"));
     assert_eq!(reasons[1], "10.0.0.1:9866 (excluded by the client, or holds the block)");
     assert_eq!(reasons[2], format!("10.0.0.2:9866 ({roomless})"));
     cluster.pass(11 * 60 * 1000);
-    assert_eq!(cluster.blocks.refusals(&wanted)[0], "10.0.0.0:9866 (not in service)");
+    assert_eq!(refusals(&cluster, &wanted)[0], "10.0.0.0:9866 (not in service)");
     let cold = PlacementRequest { storage_policy: 12, ..request("10.0.0.0", 1) };
     let cluster = Cluster::new(&["/a"]);
     assert!(cluster.blocks.choose_targets(&cold).is_ok(), "DISK stands in");
     let only_memory =
-        cluster.blocks.refusals(&PlacementRequest { storage_policy: 2, ..request("10.0.0.0", 1) });
+        refusals(&cluster, &PlacementRequest { storage_policy: 2, ..request("10.0.0.0", 1) });
     assert_eq!(only_memory, ["10.0.0.0:9866 (no usable volume of type ARCHIVE)"]);
 }
 
@@ -173,7 +177,7 @@ fn room_is_kept_only_for_blocks_that_are_on_their_way() {
 #[test]
 fn a_placement_computes_the_mean_load_once() {
     let cluster = Cluster::new(&["/a", "/a", "/b", "/b", "/c", "/c"]);
-    let means = || cluster.blocks.means.load(std::sync::atomic::Ordering::Relaxed);
+    let means = || cluster.blocks.nodes.means.load(std::sync::atomic::Ordering::Relaxed);
     let before = means();
     cluster.choose(request("10.0.0.0", 3));
     assert_eq!(means(), before + 1);
