@@ -203,13 +203,13 @@ mod tests {
     fn one_call_forgets_a_few_answers_only() {
         let mut cache = RetryCache::new(100);
         let key = |call| CallKey::new(&[1; 16], call).unwrap();
-        (0..1000).for_each(|call| cache.put(key(call), answer("old"), 0));
+        (0..1000).for_each(|call| cache.put(key(call), CachedAnswer::Done, 0));
         for put in 1..=62 {
-            cache.put(key(1000 + put), answer("new"), 100);
+            cache.put(key(1000 + put), CachedAnswer::Done, 100);
             let old = 1000 - EXPIRED_MAX * put as usize;
             assert_eq!(cache.answers.len(), old + put as usize);
         }
-        cache.put(key(2000), answer("new"), 100);
+        cache.put(key(2000), CachedAnswer::Done, 100);
         assert_eq!((cache.answers.len(), cache.ages.len()), (63, 63));
     }
 

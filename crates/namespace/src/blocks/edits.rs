@@ -73,7 +73,7 @@ impl BlockEdits<'_> {
         let Some((slot, stored)) = self.blocks.entry(id) else { return };
         for storage in self.blocks.map.storages(slot).iter().copied().collect::<super::Storages>() {
             self.blocks.nodes.forget_replica(storage, slot);
-            let held = self.blocks.as_stored(slot, storage, stored.block);
+            let held = self.blocks.replicas().as_stored(slot, storage, stored.block);
             self.blocks.nodes.invalidate(storage, held);
         }
         if stored.state == BlockState::Complete {
@@ -82,7 +82,7 @@ impl BlockEdits<'_> {
         let awaited = self.blocks.awaited_nodes(slot);
         self.blocks.removed.insert(id, awaited);
         self.blocks.drop_construction(slot);
-        self.blocks.corrupt.remove(&slot);
+        self.blocks.corrupt.remove_block(slot);
         self.blocks.forget_redundancy(slot);
         self.blocks.map.remove(slot);
     }

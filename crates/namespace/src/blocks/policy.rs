@@ -1,6 +1,6 @@
 //! Storage policies: on which types of storage a file's replicas shall lie. Stored with files, obeyed by placement.
 
-use super::StorageType::{self, Archive, Disk, Nvdimm, Provided, RamDisk, Ssd};
+use super::types::StorageType::{self, Archive, Disk, Nvdimm, Provided, RamDisk, Ssd};
 use smallvec::SmallVec;
 
 /// As many types as a block has replicas.

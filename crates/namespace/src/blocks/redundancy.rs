@@ -4,8 +4,8 @@ use super::map::Slot;
 use super::queues::{Arrival, WITHOUT_REPLICA};
 use super::walks::SLICE;
 use super::{
-    BlockManager, BlockState, PlacementRequest, PolicyOf, ReplicaCounts, StorageIdx, Storages,
-    TransferCommand,
+    BlockManager, BlockState, NodeIdx, PlacementRequest, PolicyOf, ReplicaCounts, StorageIdx,
+    Storages, TransferCommand,
 };
 
 impl BlockManager {
