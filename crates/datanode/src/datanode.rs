@@ -23,6 +23,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use zerohop_conf::{Conf, Role, check_protections};
+use zerohop_daemon::http::{HttpOptions, HttpServer};
 use zerohop_transport::domain::effective_path;
 use zerohop_transport::login::User;
 use zerohop_transport::reconfigure::Reconfiguration;
@@ -66,7 +67,10 @@ impl DataNode {
         let name_services = addresses::name_services(&conf)?;
         let transfer = bind(settings.transfer_addr, "dfs.datanode.address")?;
         let rpc = bind_rpc(&conf, &settings)?;
-        let http = bind(settings.http_addr, "dfs.datanode.http.address")?;
+        let http_options = HttpOptions::from_conf(&conf)?;
+        let handler_threads = http_options.handler_threads;
+        let http = HttpServer::bind(settings.http_addr, http_options);
+        let http = bound(settings.http_addr, "dfs.datanode.http.address", http)?;
         let for_store = settings.clone();
         let store = tokio::task::spawn_blocking(move || Store::open(&for_store))
             .await
@@ -80,14 +84,18 @@ impl DataNode {
         let adjustable = Adjustable::read(&conf)?;
         let node =
             Node::new(settings, (reconfiguration, adjustable), store, handle, user, rpc_options);
-        let addresses =
-            Addresses { transfer: local(&transfer)?, ipc: rpc.local_addr(), http: local(&http)? };
+        let addresses = Addresses {
+            transfer: local(&transfer)?,
+            ipc: rpc.local_addr(),
+            http: http.local_addr(),
+        };
         if node.addresses.set(addresses).is_err() {
             return Err(Error::Config("the node has addresses already".to_owned()));
         }
         let mut tasks = JoinSet::new();
-        let pages = system("HTTP port", http::listener(http))?;
-        tasks.spawn(http::serve(pages, Arc::clone(&node)));
+        let pages = http.serve(http::router(Arc::clone(&node), handler_threads));
+        let pages = system("HTTP port", pages)?;
+        tasks.spawn(async move { match pages.await {} });
         ipc::register(&rpc, &node, &conf)?;
         system("RPC port", rpc.start())?;
         let limits = IdleLimits {
@@ -229,7 +237,11 @@ fn bind_domain(node: &Node, port: u16) -> Result<Option<DomainPort>, Error> {
 }
 
 fn bind(addr: SocketAddr, key: &'static str) -> Result<TcpListener, Error> {
-    TcpListener::bind(addr).map_err(|source| Error::Bind { addr, key, source })
+    bound(addr, key, TcpListener::bind(addr))
+}
+
+fn bound<T>(addr: SocketAddr, key: &'static str, result: std::io::Result<T>) -> Result<T, Error> {
+    result.map_err(|source| Error::Bind { addr, key, source })
 }
 
 fn local(listener: &TcpListener) -> Result<SocketAddr, Error> {

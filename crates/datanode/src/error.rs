@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use zerohop_transport::listen;
+use zerohop_daemon::listen;
 
 /// Why a DataNode does not start.
 #[derive(Debug, thiserror::Error)]

@@ -172,8 +172,8 @@ async fn beans_and_attributes_are_asked_for() {
         assert!(one.contains("\"Capacity\"") && !one.contains("DataNodeInfo"), "{one}");
         let one = page("?get=Hadoop:service=DataNode,name=FSDatasetState::NumBlocks");
         assert!(one.contains("\"NumBlocks\": 0") && !one.contains("Capacity"), "{one}");
-        assert!(page("?get=Hadoop:*").starts_with("HTTP/1.1 400 Bad Request\r\n"));
-        assert!(page("?get=Hadoop:*::None").starts_with("HTTP/1.1 404 Not Found\r\n"));
+        assert!(page("?get=Hadoop:*").starts_with("HTTP/1.0 400 Bad Request\r\n"));
+        assert!(page("?get=Hadoop:*::None").starts_with("HTTP/1.0 404 Not Found\r\n"));
     })
     .await
     .unwrap();

@@ -13,8 +13,8 @@ use crate::supervise::abort_on_panic;
 use crate::waiters::Waiters;
 use parking_lot::{Mutex, RwLock};
 use std::sync::{Arc, OnceLock};
-use tokio::sync::Semaphore;
 use zerohop_conf::Conf;
+use zerohop_daemon::http::HandlerThreads;
 use zerohop_namespace::{Namespace, OpContext};
 use zerohop_transport::groups::{GroupList, Groups};
 use zerohop_transport::reconfigure::Reconfiguration;
@@ -45,8 +45,8 @@ pub(crate) struct Core {
     pub(crate) checkpoints: Checkpoints,
     /// Set once by who starts the NameNode, if at all.
     pub(crate) salvage: OnceLock<Arc<dyn Salvage>>,
-    /// Each check of the tree takes one: it holds a thread as long as its reader lets it.
-    pub(crate) checks: Arc<Semaphore>,
+    /// Checks of the tree run on these: each holds a thread as long as its reader lets it.
+    pub(crate) checks: HandlerThreads,
     /// Held only for work in memory: nothing waits for a disk or a peer with it.
     namespace: RwLock<Namespace>,
     /// Locked only under the namespace's write lock.
@@ -78,7 +78,7 @@ impl Core {
             started_ms: clock.now().wall_ms,
             checkpoints,
             salvage: OnceLock::new(),
-            checks: Arc::new(Semaphore::new(CHECKS_MAX)),
+            checks: HandlerThreads::new(CHECKS_MAX),
             conf,
             settings,
             clock,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use thiserror::Error;
 use zerohop_conf::ConfError;
-use zerohop_transport::listen;
+use zerohop_daemon::listen;
 
 /// Why a NameNode cannot be formatted or started; each message says what to do.
 #[derive(Debug, Error)]

@@ -28,6 +28,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use zerohop_conf::{Conf, Role, check_protections, keys};
+use zerohop_daemon::http::HttpOptions;
 use zerohop_journal::layout::LayoutVersion;
 use zerohop_namespace::Namespace;
 use zerohop_namespace::blocks::BlockManager;
@@ -53,7 +54,7 @@ pub struct NameNode {
     rpc: RpcServer,
     service_rpc: Option<RpcServer>,
     lifeline_rpc: Option<RpcServer>,
-    http: http::HttpServer,
+    http_addr: SocketAddr,
     /// What it does by itself.
     tasks: Mutex<Vec<JoinHandle<Infallible>>>,
     failure: watch::Receiver<Option<String>>,
@@ -129,7 +130,10 @@ impl NameNode {
             }
             None => None,
         };
-        let http = http::HttpServer::bind(&settings.http_bind)?;
+        let http_options = HttpOptions::from_conf(&conf)?;
+        let handler_threads = http_options.handler_threads;
+        let http = http::bind(&settings.http_bind, http_options)?;
+        let http_addr = http.local_addr();
         let (failed, failure) = watch::channel(None);
         let core = tokio::task::spawn_blocking({
             let conf = conf.clone();
@@ -146,15 +150,25 @@ impl NameNode {
             let key = "dfs.namenode.lifeline.rpc-address";
             server.start().map_err(|source| Error::bind("", key, source))?;
         }
-        http.start(core.clone());
+        let pages = http.serve(http::router(core.clone(), handler_threads));
+        let pages = pages.map_err(|source| Error::bind("", "dfs.namenode.http-address", source))?;
         let tasks = vec![
+            supervise("serving HTTP", pages),
             supervise("monitoring DataNodes and blocks", monitor::run(core.clone())),
             supervise("watching the free space", resources::watch(core.clone(), resources)),
             supervise("making checkpoints", checkpoint::run(core.clone())),
             supervise("rolling the edit log", checkpoint::roll_long_segments(core.clone())),
         ];
         tracing::info!("NameNode RPC up at: {}", rpc.local_addr());
-        Ok(Self { core, rpc, service_rpc, lifeline_rpc, http, tasks: Mutex::new(tasks), failure })
+        Ok(Self {
+            core,
+            rpc,
+            service_rpc,
+            lifeline_rpc,
+            http_addr,
+            tasks: Mutex::new(tasks),
+            failure,
+        })
     }
 
     /// Gives `fsck -move` what copies files; the first one stays.
@@ -169,7 +183,7 @@ impl NameNode {
 
     /// Where the pages are.
     pub fn http_addr(&self) -> SocketAddr {
-        self.http.local_addr()
+        self.http_addr
     }
 
     /// The port of `dfs.namenode.servicerpc-address`, if one is configured.
@@ -202,8 +216,12 @@ impl NameNode {
 
     /// Stops serving, finishes the edit log's segment, frees the folders.
     pub async fn stop(&self) {
-        self.tasks.lock().drain(..).for_each(|task| task.abort());
-        self.http.stop().await;
+        let tasks = std::mem::take(&mut *self.tasks.lock());
+        tasks.iter().for_each(JoinHandle::abort);
+        // The HTTP port is free when its task has ended.
+        for task in tasks {
+            _ = task.await;
+        }
         self.rpc.stop().await;
         for server in [&self.service_rpc, &self.lifeline_rpc].into_iter().flatten() {
             server.stop().await;
@@ -214,6 +232,12 @@ impl NameNode {
             tracing::error!("{error}");
         }
         self.core.storage.unlock();
+    }
+}
+
+impl Drop for NameNode {
+    fn drop(&mut self) {
+        self.tasks.lock().iter().for_each(JoinHandle::abort);
     }
 }
 

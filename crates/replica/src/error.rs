@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use zerohop_daemon::storage::{FileError, LockError};
 
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -121,6 +122,31 @@ impl Error {
     /// Whether a volume that gave this error when it was checked is of no more use: a full one still is.
     pub fn is_end_of_volume(&self) -> bool {
         !matches!(self.kind, ErrorKind::Full | ErrorKind::Exhausted)
+    }
+}
+
+impl From<FileError> for Error {
+    fn from(error: FileError) -> Self {
+        Self::io("volume", error.verb, &error.path, error.source)
+    }
+}
+
+impl From<LockError> for Error {
+    fn from(error: LockError) -> Self {
+        let (directory, owner) = match error {
+            LockError::File(error) => return error.into(),
+            LockError::Held { directory, owner } => (directory, owner),
+        };
+        let advice = match owner {
+            Some(owner) => {
+                format!("{owner} uses this directory: stop that process, or name another directory")
+            }
+            None => {
+                "another process uses this directory: stop it, or name another directory".to_owned()
+            }
+        };
+        let taken = "the lock is taken".to_owned();
+        Self::new(ErrorKind::Locked, "volume", "lock", &directory, taken).advise(advice)
     }
 }
 

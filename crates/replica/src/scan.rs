@@ -179,7 +179,7 @@ impl Lister<'_> {
             directories.extend(self.without_strays(&first)?);
         }
         let next = AtomicUsize::new(0);
-        let list_in_turn = || {
+        let list_in_turn = || -> Result<Vec<StoredReplica>> {
             let mut found = Vec::new();
             while let Some(directory) = directories.get(next.fetch_add(1, Ordering::Relaxed)) {
                 self.list(directory, &mut found)?;

@@ -1,10 +1,9 @@
 //! VERSION files of a volume and of a block pool (`DataStorage`, `BlockPoolSliceStorage`).
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::properties::Properties;
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::path::Path;
+use zerohop_daemon::storage::{self, Properties};
 
 /// The layout this crate reads and writes: Hadoop 2.8 to 3.x (32x32 folders).
 pub const LAYOUT_VERSION: i32 = -57;
@@ -107,12 +106,13 @@ impl PoolVersion {
 }
 
 fn read(path: &Path) -> Result<Option<Properties>> {
-    let text = match fs::read(path) {
-        Ok(text) => text,
+    let content = match fs::read(path) {
+        Ok(content) => content,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(e) => return Err(Error::io("volume", "read", path, e)),
     };
-    let properties = Properties::parse(&String::from_utf8_lossy(&text));
+    let properties =
+        Properties::parse(&content).map_err(|error| inconsistent(path, error.to_string()))?;
     let layout: i32 = number(&properties, path, "layoutVersion")?;
     if layout == LAYOUT_VERSION {
         return Ok(Some(properties));
@@ -141,17 +141,10 @@ pub(crate) fn inconsistent(path: &Path, text: String) -> Error {
 
 /// Replaces the file: either the old or the new one is there after a power cut.
 fn write(path: &Path, properties: &Properties) -> Result<()> {
-    let fresh = path.with_extension("tmp");
-    let io = |verb| move |e: std::io::Error| Error::io("volume", verb, path, e);
-    let mut file = File::create(&fresh).map_err(io("create"))?;
-    file.write_all(properties.to_text().as_bytes()).map_err(io("write"))?;
-    file.sync_all().map_err(io("sync"))?;
-    fs::rename(&fresh, path).map_err(io("rename into place"))?;
-    sync_folder(path.parent().unwrap_or(path))
+    Ok(storage::replace(path, properties.to_text().as_bytes())?)
 }
 
 /// Makes names created in a folder or moved there survive a power cut.
 pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
-    let done = File::open(folder).and_then(|opened| opened.sync_all());
-    done.map_err(|e| Error::io("volume", "sync the folder", folder, e))
+    Ok(storage::sync_directory(folder)?)
 }

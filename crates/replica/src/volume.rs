@@ -1,7 +1,6 @@
 //! One storage folder of a DataNode.
 
 use crate::error::Result;
-use crate::lock::DirLock;
 use crate::mode::DirectoryMode;
 use crate::pool::Pool;
 use crate::pools::pools;
@@ -9,6 +8,7 @@ use crate::probe::VolumeProbe;
 use crate::version::{PoolVersion, VolumeVersion, inconsistent, sync_folder};
 use std::fs;
 use std::path::{Path, PathBuf};
+use zerohop_daemon::storage::DirectoryLock;
 
 /// A locked volume.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub struct Volume {
     root: PathBuf,
     mode: DirectoryMode,
     version: Option<VolumeVersion>,
-    _lock: DirLock,
+    _lock: DirectoryLock,
 }
 
 impl Volume {
@@ -29,7 +29,7 @@ impl Volume {
     /// As [`open`](Self::open), with other permissions.
     pub fn open_with_mode(root: &Path, mode: DirectoryMode) -> Result<Self> {
         mode.create_root(root)?;
-        let lock = DirLock::acquire(root)?;
+        let lock = DirectoryLock::acquire(root)?;
         mode.apply(root)?;
         let version = VolumeVersion::read(&root.join("current/VERSION"))?;
         Ok(Self { root: root.to_owned(), mode, version, _lock: lock })

@@ -12,7 +12,7 @@ use crate::sources;
 pub const PAGE: &str = "docs/configuration.md";
 
 /// Where code stands, and who runs it; the first that fits counts.
-const READERS: [(&str, &[&str]); 12] = [
+const READERS: [(&str, &[&str]); 13] = [
     ("crates/namenode/", &["NameNode"]),
     ("crates/namespace/", &["NameNode"]),
     ("crates/journal/", &["NameNode"]),
@@ -24,6 +24,7 @@ const READERS: [(&str, &[&str]); 12] = [
     ("crates/transport/src/rpc/server/", &["NameNode", "DataNode"]),
     ("crates/transport/src/groups", &["NameNode", "DataNode"]),
     ("crates/transport/", &["NameNode", "DataNode", "client"]),
+    ("crates/daemon/", &["NameNode", "DataNode"]),
     ("crates/conf/", &["NameNode", "DataNode", "client"]),
 ];
 

@@ -8,15 +8,16 @@ use zerohop_tidy::types::Types;
 use zerohop_tidy::{Source, arrows, crates, root, section, sources};
 
 /// Which crates a crate may name. What it may name, it may name what that one may name, too.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("checksum", &[]),
     ("proto", &[]),
     ("wire", &["proto", "checksum"]),
     ("conf", &[]),
-    ("replica", &["wire"]),
+    ("daemon", &["conf"]),
+    ("replica", &["wire", "daemon"]),
     ("journal", &["wire"]),
     ("namespace", &["journal"]),
-    ("transport", &["wire", "conf"]),
+    ("transport", &["wire", "daemon"]),
     ("client", &["transport", "replica"]),
     ("datanode", &["transport", "replica"]),
     ("namenode", &["namespace", "transport"]),
@@ -27,6 +28,9 @@ const ARROWS: [(&str, &[&str]); 14] = [
 
 /// No line of these may know of tokio: they are bytes and events in, bytes and commands out.
 const WITHOUT_RUNTIME: [&str; 6] = ["checksum", "proto", "wire", "replica", "namespace", "journal"];
+
+/// Only these serve pages, and build the HTTP server of `daemon`.
+const WITH_HTTP_SERVER: [&str; 3] = ["datanode", "namenode", "gateway"];
 
 /// Files may grow to this many lines; larger ones are in `sizes.txt` with a ceiling of their own.
 const LINES_MAX: usize = 500;
@@ -81,6 +85,20 @@ fn the_core_knows_no_runtime() {
         }
     }
     none("tokio in a crate that is to stay without it", wrong);
+}
+
+#[test]
+fn only_daemons_build_the_http_server() {
+    let mut wrong = Vec::new();
+    for (name, manifest) in crates() {
+        let text = std::fs::read_to_string(&manifest).unwrap_or_default();
+        let daemon = text.lines().filter(|line| line.starts_with("zerohop-daemon"));
+        let with_http = daemon.filter(|line| line.contains("http")).count() > 0;
+        if with_http && !WITH_HTTP_SERVER.contains(&name.as_str()) {
+            wrong.push(format!("crates/{name}/Cargo.toml"));
+        }
+    }
+    none("crates that build the HTTP server and serve no pages", wrong);
 }
 
 #[test]

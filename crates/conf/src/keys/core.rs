@@ -129,6 +129,10 @@ keys! {
     HADOOP_HTTP_STATICUSER_USER: String = "hadoop.http.staticuser.user", "dr.who", Plain;
     /// Idle time after which an HTTP connection is closed.
     HADOOP_HTTP_IDLE_TIMEOUT_MS: Duration = "hadoop.http.idle_timeout.ms", "60000", Millis;
+    /// Longest head of an HTTP request; 8192 at the least.
+    HADOOP_HTTP_MAX_REQUEST_HEADER_SIZE: i32 = "hadoop.http.max.request.header.size", "65536", Bytes;
+    /// Pages that are made at once; 256 at most, 32 where it is not positive.
+    HADOOP_HTTP_MAX_THREADS: i32 = "hadoop.http.max.threads", "-1", Plain;
     /// Whether the caller context of clients is written to the audit log.
     HADOOP_CALLER_CONTEXT_ENABLED: bool = "hadoop.caller.context.enabled", "false", Plain;
     /// Longest caller context that is kept.

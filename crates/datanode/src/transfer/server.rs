@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use zerohop_daemon::log_limiter::LogLimiter;
 use zerohop_transport::net::Unpaced;
-use zerohop_transport::rarely::Rarely;
 
 /// How long a thread stays with its connection before it parks it.
 const LINGER: Duration = Duration::from_millis(20);
@@ -65,7 +65,7 @@ struct Shared {
     limits: IdleLimits,
     unpaced: Unpaced,
     closing: AtomicBool,
-    refused: Rarely,
+    refused: LogLimiter,
     lingering: AtomicUsize,
 }
 
@@ -88,7 +88,7 @@ impl Server {
             limits,
             unpaced,
             closing: AtomicBool::new(false),
-            refused: Rarely::default(),
+            refused: LogLimiter::default(),
             lingering: AtomicUsize::new(0),
         });
         // SAFETY: listeners are deleted from the poller at the end of `accept_loop` or when they are
@@ -185,7 +185,7 @@ fn accept_all(shared: &Arc<Shared>, accept: impl Fn() -> io::Result<Conn>) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
             Err(error) => {
                 // Out of descriptors, or the peer was gone already: do not spin on it.
-                if shared.refused.is_due() {
+                if shared.refused.allow() {
                     tracing::warn!("cannot accept a data connection: {error}");
                 }
                 std::thread::park_timeout(Duration::from_millis(10));
@@ -306,7 +306,7 @@ impl Shared {
     }
 
     fn too_much(&self, parked: &Parked) {
-        if self.refused.is_due() {
+        if self.refused.allow() {
             tracing::warn!(
                 "{}: connection closed: requests that are not whole take too much memory",
                 parked.conn.peer

@@ -1,106 +1,64 @@
-//! The pages: `/fsck`, `/jmx`, `/conf`, `/pendingDeletions`, and an overview at `/`.
+//! The pages of the NameNode: an overview at `/`, `/fsck`, `/pendingDeletions`, and the beans of `/jmx`.
 
-mod conf;
 mod date;
 mod fsck;
 mod jmx;
 mod overview;
-mod page;
+mod pages;
 mod pending_deletions;
-mod quiet;
 
 use crate::Error;
 use crate::core::Core;
 use crate::resolve::resolve_one;
-use crate::supervise::supervise;
 use axum::Router;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::StatusCode;
 use axum::routing::get;
-use parking_lot::Mutex;
-use std::convert::Infallible;
-use std::net::{SocketAddr, TcpListener};
+use pages::Pages;
+use serde_json::Value;
 use std::sync::Arc;
-use tokio::task::JoinHandle;
+use zerohop_conf::Conf;
+use zerohop_daemon::http::{
+    HandlerThreads, HttpOptions, HttpServer, Page, StandardPages, Unavailable, standard_pages,
+};
 
 const KEY: &str = "dfs.namenode.http-address";
 
-/// The HTTP server; bound first, started when there is something to show.
-pub(crate) struct HttpServer {
-    listener: Mutex<Option<TcpListener>>,
-    local: SocketAddr,
-    task: Mutex<Option<JoinHandle<Infallible>>>,
+/// Takes the port of the pages.
+pub(crate) fn bind(address: &str, options: HttpOptions) -> Result<HttpServer, Error> {
+    let resolved = resolve_one(address, KEY)?;
+    HttpServer::bind(resolved, options).map_err(|source| Error::bind(address, KEY, source))
 }
 
-impl HttpServer {
-    pub(crate) fn bind(address: &str) -> Result<Self, Error> {
-        let resolved = resolve_one(address, KEY)?;
-        let listener =
-            TcpListener::bind(resolved).map_err(|source| Error::bind(address, KEY, source))?;
-        let prepared = listener.set_nonblocking(true).and_then(|()| listener.local_addr());
-        let local = prepared.map_err(|source| Error::bind(address, KEY, source))?;
-        Ok(Self { listener: Mutex::new(Some(listener)), local, task: Mutex::new(None) })
-    }
-
-    pub(crate) fn local_addr(&self) -> SocketAddr {
-        self.local
-    }
-
-    pub(crate) fn start(&self, core: Arc<Core>) {
-        let Some(listener) = self.listener.lock().take() else { return };
-        let listener = match tokio::net::TcpListener::from_std(listener) {
-            Ok(listener) => listener,
-            Err(error) => return tracing::error!("HTTP server: {error}"),
-        };
-        let listener = quiet::QuietListener::new(listener);
-        let service = router(core).into_make_service_with_connect_info::<quiet::Remote>();
-        let task = supervise("serving HTTP", async move {
-            if let Err(error) = axum::serve(listener, service).await {
-                tracing::error!("HTTP server: {error}");
-            }
-            std::future::pending().await
-        });
-        *self.task.lock() = Some(task);
-    }
-
-    pub(crate) async fn stop(&self) {
-        self.listener.lock().take();
-        let task = self.task.lock().take();
-        if let Some(task) = task {
-            task.abort();
-            _ = task.await;
-        }
-    }
-}
-
-impl Drop for HttpServer {
-    fn drop(&mut self) {
-        if let Some(task) = self.task.lock().take() {
-            task.abort();
-        }
-    }
-}
-
-fn router(core: Arc<Core>) -> Router {
+/// The pages; `threads` of them are made at once, besides checks of the tree.
+pub(crate) fn router(core: Arc<Core>, threads: usize) -> Router {
+    let threads = HandlerThreads::new(threads);
+    let standard = standard_pages(Arc::clone(&core), &threads);
     Router::new()
-        .route("/", get(overview::page))
-        .route("/dfshealth.html", get(overview::page))
+        .route("/", get(overview))
+        .route("/dfshealth.html", get(overview))
         .route("/fsck", get(fsck::page))
-        .route("/jmx", get(jmx::page))
         .route("/pendingDeletions", get(pending_deletions::page))
-        .route("/conf", get(conf::page))
-        .route("/logLevel", get(log_level))
         .route("/webhdfs/{*path}", axum::routing::any(webhdfs))
-        .with_state(core)
+        .with_state(Pages { core, threads })
+        .merge(standard)
 }
 
-async fn webhdfs() -> Response {
-    let message = "WebHDFS is not served by this NameNode yet.\n";
-    (StatusCode::NOT_IMPLEMENTED, [(header::CONTENT_TYPE, "text/plain")], message).into_response()
+impl StandardPages for Core {
+    fn conf(&self) -> Arc<Conf> {
+        self.reconfiguration.conf()
+    }
+
+    fn beans(&self) -> Vec<Value> {
+        jmx::beans(self)
+    }
 }
 
-async fn log_level(State(_core): State<Arc<Core>>) -> Response {
-    let message = "Log levels are set when the process starts (RUST_LOG), not here.\n";
-    (StatusCode::NOT_IMPLEMENTED, [(header::CONTENT_TYPE, "text/plain")], message).into_response()
+async fn overview(State(pages): State<Pages>) -> Result<Page, Unavailable> {
+    pages.threads.run(move || overview::page(&pages.core)).await
+}
+
+async fn webhdfs() -> Page {
+    Page::text("WebHDFS is not served by this NameNode yet.\n")
+        .with_status(StatusCode::NOT_IMPLEMENTED)
 }

@@ -4,22 +4,27 @@
 //! `limit` is the number of block ids listed of each storage; with `storage` and `from` the listing goes on where
 //! the `next` of that storage said.
 
-use super::page::{query, text};
+use super::pages::Pages;
 use crate::core::Core;
-use axum::extract::{RawQuery, State};
-use axum::response::Response;
+use axum::extract::State;
 use serde_json::{Value, json};
-use std::sync::Arc;
+use zerohop_daemon::http::{Page, QueryValues, Unavailable};
 use zerohop_namespace::blocks::UnknownOnStorage;
 
 /// Most block ids listed of one storage in one answer: the lock is held meanwhile.
 const LIMIT_MAX: usize = 10_000;
 
-pub(super) async fn page(State(core): State<Arc<Core>>, raw: RawQuery) -> Response {
-    let values = query(raw);
+pub(super) async fn page(
+    State(Pages { core, threads }): State<Pages>,
+    values: QueryValues,
+) -> Result<Page, Unavailable> {
+    threads.run(move || listing(&core, &values)).await
+}
+
+fn listing(core: &Core, values: &QueryValues) -> Page {
     let number = |name: &str| values.get(name).and_then(|value| value.parse::<u64>().ok());
     let limit = number("limit").map_or(LIMIT_MAX, |limit| limit.min(LIMIT_MAX as u64) as usize);
-    let only = values.get("storage").map(|id| (&**id, number("from").unwrap_or(0)));
+    let only = values.get("storage").map(|id| (id, number("from").unwrap_or(0)));
     let (totals, storages) = core.read(|namespace| {
         let blocks = namespace.blocks();
         (blocks.unknown_totals(), blocks.unknown_replicas(only, limit))
@@ -28,7 +33,7 @@ pub(super) async fn page(State(core): State<Arc<Core>>, raw: RawQuery) -> Respon
         "replicas": totals.replicas, "bytes": totals.bytes, "newerThanMetadata": totals.newer,
         "storages": storages.iter().map(storage).collect::<Vec<_>>(),
     });
-    text("application/json; charset=utf-8", page.to_string())
+    Page::json(page.to_string())
 }
 
 fn storage(found: &UnknownOnStorage) -> Value {

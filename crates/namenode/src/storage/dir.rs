@@ -1,13 +1,12 @@
 //! One folder.
 
 use super::error::StorageError;
-use super::file;
-use super::lock::FolderLock;
 use super::version::StorageInfo;
 use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use zerohop_daemon::storage::{self, DirectoryLock};
 
 /// How the names of images begin while they are written.
 pub(super) const NEW_PREFIX: &str = "fsimage.ckpt_";
@@ -41,14 +40,14 @@ pub struct NameDir {
     reason: OnceLock<String>,
     /// It had no VERSION when it was opened, or that of an older layout; what the next image brings.
     version_due: AtomicBool,
-    lock: Mutex<Option<FolderLock>>,
+    lock: Mutex<Option<DirectoryLock>>,
 }
 
 impl NameDir {
     pub(super) fn new(
         root: PathBuf,
         (images, edits): (bool, bool),
-        lock: FolderLock,
+        lock: DirectoryLock,
         version_due: bool,
     ) -> Self {
         let (failed, reason) = (AtomicBool::new(false), OnceLock::new());
@@ -136,6 +135,7 @@ impl NameDir {
     }
 
     pub(super) fn write_seen_txid(&self, txid: i64) -> Result<(), StorageError> {
-        file::replace(&self.root.join("current/seen_txid"), format!("{txid}\n").as_bytes())
+        let path = self.root.join("current/seen_txid");
+        Ok(storage::replace(&path, format!("{txid}\n").as_bytes())?)
     }
 }

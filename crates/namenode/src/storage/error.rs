@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use zerohop_daemon::storage::{FileError, LockError};
 use zerohop_journal::JournalError;
 use zerohop_journal::error::advice;
 use zerohop_journal::layout::LayoutVersion;
@@ -42,17 +43,9 @@ pub enum StorageError {
         /// The folder.
         path: PathBuf,
     },
-    /// Another process has the folder.
-    #[error(
-        "Cannot lock storage {}. The directory is already locked by {owner}; stop that process first",
-        path.display()
-    )]
-    Locked {
-        /// The folder.
-        path: PathBuf,
-        /// `pid@host` of the owner, as it wrote it.
-        owner: String,
-    },
+    /// Another process has the directory.
+    #[error("{0}")]
+    Locked(LockError),
     /// Folders that do not belong together, or a folder that is half there.
     #[error("Directory {} is in an inconsistent state: {reason}", path.display())]
     Inconsistent {
@@ -170,5 +163,20 @@ impl StorageError {
     ) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { verb, path, source }
+    }
+}
+
+impl From<FileError> for StorageError {
+    fn from(FileError { verb, path, source }: FileError) -> Self {
+        Self::Io { verb, path, source }
+    }
+}
+
+impl From<LockError> for StorageError {
+    fn from(error: LockError) -> Self {
+        match error {
+            LockError::File(error) => error.into(),
+            held @ LockError::Held { .. } => Self::Locked(held),
+        }
     }
 }

@@ -3,12 +3,12 @@
 use super::NameStorage;
 use super::StorageConfig;
 use super::error::StorageError;
-use super::lock::FolderLock;
 use super::open::{configured, open_dir};
 use super::version::StorageInfo;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use zerohop_daemon::storage::DirectoryLock;
 use zerohop_journal::image::ImageWriter;
 
 /// How to format.
@@ -78,7 +78,7 @@ fn clear(root: &Path, mode: u32) -> Result<(), StorageError> {
     let current = root.join("current");
     if root.is_dir() {
         // Not under the feet of a running NameNode.
-        let _lock = FolderLock::take(root)?;
+        let _lock = DirectoryLock::acquire(root)?;
         for name in ["current", "previous", "previous.tmp", "removed.tmp", "finalized.tmp"] {
             let path = root.join(name);
             match std::fs::remove_dir_all(&path) {

@@ -2,12 +2,12 @@
 
 use super::dir::{NEW_PREFIX, NameDir};
 use super::error::StorageError;
-use super::lock::FolderLock;
 use super::save::remove_unfinished;
 use super::version::StorageInfo;
 use super::{NameStorage, StorageConfig};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use zerohop_daemon::storage::DirectoryLock;
 use zerohop_journal::layout::LayoutVersion;
 
 impl NameStorage {
@@ -67,7 +67,7 @@ pub(super) fn open_dir(
     if !root.is_dir() {
         return Err(StorageError::Missing { path: root });
     }
-    let lock = FolderLock::take(&root)?;
+    let lock = DirectoryLock::acquire(&root)?;
     finish_interrupted(&root)?;
     let info = StorageInfo::read(&root)?;
     if info.is_none() {

@@ -146,7 +146,7 @@ fn finish(file: &SegmentFile, last: TxId, scan: &Scan, len: u64) -> Result<(), S
             "it exists already beside the segment in progress".to_owned(),
         ));
     }
-    super::file::rename(path, &to)
+    Ok(zerohop_daemon::storage::rename(path, &to)?)
 }
 
 /// Whether a segment holds nothing behind its header but what fills it in advance: then nothing that was acknowledged can

@@ -266,7 +266,7 @@ fn publish(
         return Ok(());
     }
     image::write_md5(&path, digest)?;
-    super::file::rename(&new, &path)
+    Ok(zerohop_daemon::storage::rename(&new, &path)?)
 }
 
 /// Deletes images that a crash, or a disk that was full, left unfinished.

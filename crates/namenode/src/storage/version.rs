@@ -3,6 +3,8 @@
 use super::error::StorageError;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
+use zerohop_daemon::process;
+use zerohop_daemon::storage::{self, Properties};
 use zerohop_journal::layout::LayoutVersion;
 
 /// The ids a namespace got when it was formatted, the same in every folder.
@@ -39,20 +41,21 @@ impl StorageInfo {
     /// Reads `current/VERSION` below `dir`; none if there is no such file.
     pub(super) fn read(dir: &Path) -> Result<Option<Self>, StorageError> {
         let path = dir.join("current/VERSION");
-        let text = match std::fs::read(&path) {
-            Ok(bytes) => text_of(bytes),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(e) => return Err(StorageError::io("read", path)(e)),
-        };
-        Self::parse(&text, dir).map(Some)
+        match std::fs::read(&path) {
+            Ok(content) => Self::parse(&content, dir).map(Some),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(StorageError::io("read", path)(e)),
+        }
     }
 
-    fn parse(text: &str, dir: &Path) -> Result<Self, StorageError> {
+    fn parse(content: &[u8], dir: &Path) -> Result<Self, StorageError> {
         let inconsistent =
             |reason: String| StorageError::Inconsistent { path: dir.to_owned(), reason };
+        let properties = Properties::parse(content)
+            .map_err(|error| inconsistent(format!("file VERSION: {error}.")))?;
         let value = |name: &str| {
-            property(text, name)
-                .ok_or_else(|| inconsistent(format!("file VERSION has {name} missing.")))
+            let found = properties.get(name).map(str::to_owned);
+            found.ok_or_else(|| inconsistent(format!("file VERSION has {name} missing.")))
         };
         let number = |name: &str| {
             let digits = value(name)?;
@@ -87,16 +90,16 @@ impl StorageInfo {
 
     /// Writes `current/VERSION` below `dir`.
     pub(super) fn write(&self, dir: &Path) -> Result<(), StorageError> {
-        let text = format!(
-            "#zerohop\nnamespaceID={}\nblockpoolID={}\nstorageType=NAME_NODE\ncTime={}\n\
-             clusterID={}\nlayoutVersion={}\n",
-            self.namespace_id,
-            self.block_pool_id,
-            self.c_time_ms,
-            escape(&self.cluster_id),
-            self.layout
-        );
-        super::file::replace(&dir.join("current/VERSION"), text.as_bytes())
+        let properties = Properties::from_iter([
+            ("namespaceID", self.namespace_id.to_string()),
+            ("blockpoolID", self.block_pool_id.clone()),
+            ("storageType", "NAME_NODE".to_owned()),
+            ("cTime", self.c_time_ms.to_string()),
+            ("clusterID", self.cluster_id.clone()),
+            ("layoutVersion", self.layout.to_string()),
+        ]);
+        let path = dir.join("current/VERSION");
+        Ok(storage::replace(&path, properties.to_text().as_bytes())?)
     }
 
     /// That two folders belong together.
@@ -116,72 +119,10 @@ impl StorageInfo {
     }
 }
 
-/// Java reads and writes these files in ISO 8859-1, whose codes are Unicode's; ours were UTF-8 once.
-fn text_of(bytes: Vec<u8>) -> String {
-    let as_latin = |bytes: Vec<u8>| bytes.into_iter().map(char::from).collect();
-    if !bytes.starts_with(b"#zerohop") {
-        return as_latin(bytes);
-    }
-    String::from_utf8(bytes).unwrap_or_else(|error| as_latin(error.into_bytes()))
-}
-
-/// A property's value, escapes resolved as `Properties.load` does; none if it is not there, or has
-/// a `\u` without four hex digits.
-fn property(text: &str, name: &str) -> Option<String> {
-    let lines = text.lines().map(str::trim).filter(|line| !line.starts_with(['#', '!']));
-    let mut pairs = lines.filter_map(|line| line.split_once(['=', ':']));
-    let (_, value) = pairs.find(|(key, _)| key.trim() == name)?;
-    let mut units = Vec::new();
-    let mut letters = value.trim().chars();
-    while let Some(letter) = letters.next() {
-        let unescaped = match letter {
-            '\\' => letters.next(),
-            other => {
-                units.extend_from_slice(other.encode_utf16(&mut [0; 2]));
-                continue;
-            }
-        };
-        match unescaped {
-            Some('u') => {
-                let digits: String = letters.by_ref().take(4).collect();
-                let is_hex = digits.len() == 4 && digits.bytes().all(|b| b.is_ascii_hexdigit());
-                units.push(u16::from_str_radix(&digits, 16).ok().filter(|_| is_hex)?);
-            }
-            Some('t') => units.push(u16::from(b'\t')),
-            Some('n') => units.push(u16::from(b'\n')),
-            Some('r') => units.push(u16::from(b'\r')),
-            Some('f') => units.push(0x0c),
-            Some(other) => units.extend_from_slice(other.encode_utf16(&mut [0; 2])),
-            None => {}
-        }
-    }
-    Some(String::from_utf16_lossy(&units))
-}
-
-/// As `Properties.store` does: ASCII only.
-fn escape(value: &str) -> String {
-    use std::fmt::Write;
-    let mut escaped = String::new();
-    for (n, letter) in value.chars().enumerate() {
-        match letter {
-            '\\' | '=' | ':' | '#' | '!' => escaped.extend(['\\', letter]),
-            ' ' if n == 0 => escaped.push_str("\\ "),
-            ' '..='~' => escaped.push(letter),
-            other => {
-                for unit in other.encode_utf16(&mut [0; 2]) {
-                    // Writing to a string does not fail.
-                    let _ = write!(escaped, "\\u{unit:04X}");
-                }
-            }
-        }
-    }
-    escaped
-}
-
 /// The address this machine's name resolves to, for the block pool's id.
 fn local_ip() -> std::net::IpAddr {
     use std::net::{IpAddr, Ipv4Addr, ToSocketAddrs};
-    let addresses = (super::lock::host().as_str(), 0).to_socket_addrs();
+    let addresses = (process::host_name().as_str(), 0).to_socket_addrs();
     let mut ips = addresses.into_iter().flatten().map(|address| address.ip());
     ips.find(IpAddr::is_ipv4).unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST))
 }
@@ -194,39 +135,28 @@ mod tests {
     fn reads_what_java_writes() {
         let text = "#Sat Nov 21 12:00:00 UTC 2026\nnamespaceID=1363413447\nblockpoolID=BP-1-1.2.3.4-5\n\
                     storageType=NAME_NODE\ncTime=5\nclusterID=CID\\:a\\=b\nlayoutVersion=-67\n";
-        let info = StorageInfo::parse(text, Path::new("/d")).unwrap();
+        let info = StorageInfo::parse(text.as_bytes(), Path::new("/d")).unwrap();
         assert_eq!(info.cluster_id, "CID:a=b");
         assert_eq!((info.namespace_id, info.layout), (1363413447, LayoutVersion(-67)));
-        assert_eq!(escape("CID:a=b"), "CID\\:a\\=b");
     }
 
     #[test]
-    fn ids_outside_of_ascii_are_javas() {
+    fn ids_outside_of_ascii_are_kept() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("current")).unwrap();
-        let cluster_id = "CID é Ω 😀 a=b".to_owned();
-        let info = StorageInfo::generate(Some(cluster_id));
+        let info = StorageInfo::generate(Some("CID é Ω 😀 a=b".to_owned()));
         info.write(dir.path()).unwrap();
-        let path = dir.path().join("current/VERSION");
-        let text = std::fs::read_to_string(&path).unwrap();
-        let line = "clusterID=CID \\u00E9 \\u03A9 \\uD83D\\uDE00 a\\=b\n";
-        assert!(text.contains(line), "{text}");
         assert_eq!(StorageInfo::read(dir.path()).unwrap().unwrap(), info);
-        // Written by hand in an editor that knows ISO 8859-1.
-        let by_hand = text.replace("\\u00E9", "\u{1}").into_bytes();
-        let by_hand: Vec<u8> = by_hand.iter().map(|b| if *b == 1 { 0xe9 } else { *b }).collect();
-        std::fs::write(&path, by_hand).unwrap();
-        assert_eq!(StorageInfo::read(dir.path()).unwrap().unwrap(), info);
-        std::fs::write(&path, text.replace("\\u00E9", "é")).unwrap();
-        assert_eq!(StorageInfo::read(dir.path()).unwrap().unwrap(), info, "as ours were once");
-        std::fs::write(&path, text.replace("\\u00E9", "\\u00+9")).unwrap();
+        std::fs::write(dir.path().join("current/VERSION"), "clusterID=\\u00+9\n").unwrap();
         let error = StorageInfo::read(dir.path()).unwrap_err().to_string();
-        assert!(error.contains("file VERSION has clusterID missing."), "{error}");
+        assert!(error.contains("file VERSION: malformed \\uxxxx encoding"), "{error}");
     }
 
     #[test]
     fn says_what_is_wrong() {
-        let parse = |text| StorageInfo::parse(text, Path::new("/d")).unwrap_err().to_string();
+        let parse = |text: &str| {
+            StorageInfo::parse(text.as_bytes(), Path::new("/d")).unwrap_err().to_string()
+        };
         assert!(parse("namespaceID=1").contains("file VERSION has layoutVersion missing."));
         assert!(parse("layoutVersion=-68").contains("Reported: -68. Expecting = -67."));
         assert!(parse("layoutVersion=-57\nstorageType=DATA_NODE").contains("type=DATA_NODE"));

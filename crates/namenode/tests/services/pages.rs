@@ -89,6 +89,9 @@ async fn a_check_is_sent_while_it_is_made() {
     }
     let copy = tokio::task::spawn_blocking(move || copies.recv().unwrap()).await.unwrap();
     assert_eq!(copy, "/lost+found/f/0");
+    let query = "/jmx?get=Hadoop:service=NameNode,name=NameNodeStatus::State";
+    let state = tokio::time::timeout(LIMIT, harness.page(query)).await;
+    assert!(state.expect("the check holds up the other pages").contains("\"active\""));
     go_on.send(()).unwrap();
     stream.read_to_end(&mut page).await.unwrap();
     let page = String::from_utf8(page).unwrap();

@@ -10,37 +10,32 @@ mod result;
 mod walk;
 
 use super::date::java_date;
-use super::page::{query, streamed};
-use super::quiet::Remote;
+use super::pages::Pages;
 use crate::core::Core;
 use crate::service::{Caller, ClientService};
 use asked::{Options, Remedy};
-use axum::extract::{ConnectInfo, RawQuery, State};
+use axum::extract::State;
 use axum::response::Response;
 use out::Out;
 use policies::PolicySummary;
 use result::Totals;
-use std::collections::HashMap;
 use std::fmt::Write;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use zerohop_daemon::http::{QueryValues, RemoteAddress, streamed};
 use zerohop_wire::{JavaException, RemoteException};
 
 pub(super) async fn page(
-    State(core): State<Arc<Core>>,
-    ConnectInfo(Remote(remote)): ConnectInfo<Remote>,
-    raw: RawQuery,
+    State(Pages { core, .. }): State<Pages>,
+    RemoteAddress(remote): RemoteAddress,
+    query: QueryValues,
 ) -> Response {
-    let query = query(raw);
     let (out, report) = out::report();
     tokio::spawn(async move {
-        let Ok(turn) = Arc::clone(&core.checks).acquire_owned().await else { return };
+        let turn = core.checks.turn().await;
         let breaker = out.breaker();
-        let made = tokio::task::spawn_blocking(move || {
-            Fsck::new(&core, &query, remote, out).run();
-            drop(turn);
-        });
+        let made = turn.run(move || Fsck::new(&core, &query, remote, out).run());
         if let Err(error) = made.await {
             breaker.break_off(io::Error::other(error)).await;
         }
@@ -67,24 +62,18 @@ struct Fsck<'a> {
 }
 
 impl<'a> Fsck<'a> {
-    fn new(
-        core: &'a Arc<Core>,
-        query: &HashMap<String, String>,
-        remote: SocketAddr,
-        out: Out,
-    ) -> Self {
-        let has = |name: &str| query.contains_key(name);
-        let user =
-            query.get("user.name").or_else(|| query.get("ugi")).map_or("dr.who", String::as_str);
+    fn new(core: &'a Arc<Core>, query: &QueryValues, remote: SocketAddr, out: Out) -> Self {
+        let has = |name: &str| query.has(name);
+        let user = query.get("user.name").or_else(|| query.get("ugi")).unwrap_or("dr.who");
         let caller = Caller::of_page(core, user, remote);
         let params = &core.settings.namespace_params;
         Self {
             core,
             service: ClientService::new(core, caller),
-            path: query.get("path").cloned().unwrap_or_else(|| "/".to_owned()),
-            block_ids: query.get("blockId").cloned(),
+            path: query.get("path").unwrap_or("/").to_owned(),
+            block_ids: query.get("blockId").map(str::to_owned),
             list_corrupt: has("listcorruptfileblocks"),
-            cookie: query.get("startblockafter").cloned(),
+            cookie: query.get("startblockafter").map(str::to_owned),
             remedy: Remedy::asked(has),
             has_failed: false,
             options: Options::asked(has),

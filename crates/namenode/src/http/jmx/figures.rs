@@ -1,7 +1,6 @@
 //! What the beans are made of, taken under one lock.
 
 use crate::core::Core;
-use serde_json::{Map, Value};
 use zerohop_namespace::NamespaceStats;
 use zerohop_namespace::blocks::{AdminState, BlockStats, NodeFilter, NodeReport};
 
@@ -47,16 +46,6 @@ impl Figures {
 
 pub(super) fn count(reports: &[NodeReport], state: AdminState) -> usize {
     reports.iter().filter(|report| report.info.stats.admin == state).count()
-}
-
-pub(super) fn bean(name: &str, class: &str, values: Value) -> Value {
-    let mut bean = Map::new();
-    bean.insert("name".into(), name.into());
-    bean.insert("modelerType".into(), class.into());
-    if let Value::Object(values) = values {
-        bean.extend(values);
-    }
-    Value::Object(bean)
 }
 
 pub(super) fn percent(part: u64, whole: u64) -> f64 {

@@ -1,10 +1,12 @@
 //! NameNodeInfo: the cluster and its DataNodes; lists are JSON in a text, as Hadoop has them.
 
-use super::figures::{Figures, bean, percent};
+use super::figures::{Figures, percent};
 use crate::core::Core;
 use crate::http::date;
 use crate::identity::{SOFTWARE_VERSION, build_version};
 use serde_json::{Map, Value, json};
+use zerohop_daemon::http::bean;
+use zerohop_daemon::process;
 use zerohop_namespace::blocks::{AdminState, NodeReport};
 
 pub(super) fn bean_of(core: &Core, figures: &Figures) -> Value {
@@ -54,7 +56,7 @@ pub(super) fn bean_of(core: &Core, figures: &Figures) -> Value {
             "HighestPriorityLowRedundancyECBlocks": 0,
             "RollingUpgradeStatus": rolling_upgrade(core),
             "NumberOfSnapshottableDirs": 0,
-            "Threads": threads(),
+            "Threads": process::threads(),
         }),
     )
 }
@@ -69,11 +71,6 @@ fn rolling_upgrade(core: &Core) -> Value {
             "startTime": report.upgrade.started_ms(),
         })
     })
-}
-
-/// Threads of this process.
-fn threads() -> usize {
-    std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
 }
 
 fn nodes(reports: &[NodeReport], core: &Core) -> Value {

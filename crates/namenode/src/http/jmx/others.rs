@@ -1,9 +1,9 @@
 //! NameNodeStatus, NameNodeActivity and what stands in for Java's own beans.
 
-use super::figures::bean;
 use crate::core::Core;
 use crate::identity::LAYOUT_VERSION;
 use serde_json::{Value, json};
+use zerohop_daemon::http::bean;
 
 pub(super) fn status(core: &Core) -> Value {
     bean(

@@ -1,9 +1,10 @@
 //! FSNamesystem, FSNamesystemState and ReplicatedBlocksState. Members about what this NameNode does not
 //! have (erasure coding, tokens, snapshots) are left out, or are the zero that they are.
 
-use super::figures::{Figures, bean, count};
+use super::figures::{Figures, count};
 use crate::core::Core;
 use serde_json::{Value, json};
+use zerohop_daemon::http::bean;
 use zerohop_namespace::blocks::AdminState;
 
 /// Rounded to whole ones, as Hadoop's `DFSUtil.roundBytesToGB`.

@@ -149,7 +149,7 @@ impl Journal {
         let path = self.segment.path().to_owned();
         self.segment.finish()?;
         let to = path.with_file_name(finalized_name(TxId(first), TxId(last)));
-        crate::storage::file::rename(&path, &to)
+        Ok(zerohop_daemon::storage::rename(&path, &to)?)
     }
 }
 

@@ -81,7 +81,7 @@ async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> 
 
 /// Says why a connection was closed; now and then, as anybody can make many.
 fn log_closed(shared: &Shared, remote: SocketAddr, reason: &str) {
-    if shared.closed.is_due() {
+    if shared.closed.allow() {
         tracing::warn!(
             "IPC Server on {}: closed the connection from {remote}: {reason}",
             shared.options.name

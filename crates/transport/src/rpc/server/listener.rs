@@ -6,7 +6,6 @@ use super::options::ServerOptions;
 use super::readers::Readers;
 use super::service::RpcService;
 use super::shared::Shared;
-use crate::rarely::Rarely;
 use parking_lot::Mutex;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
@@ -16,6 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
+use zerohop_daemon::log_limiter::LogLimiter;
 
 /// Wait before accepting again where the system could not give a connection (no descriptors left).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -51,7 +51,7 @@ impl RpcServer {
             services: Mutex::default(),
             waiting: AtomicUsize::new(0),
             connections: AtomicUsize::new(0),
-            closed: Rarely::default(),
+            closed: LogLimiter::default(),
         });
         let listener = Mutex::new(Some(listener));
         Ok(Self {
@@ -137,13 +137,13 @@ impl Drop for RpcServer {
 
 async fn accept_all(listener: TcpListener, shared: Arc<Shared>, readers: Option<Arc<Readers>>) {
     let mut connections = JoinSet::new();
-    let refused = Rarely::default();
+    let refused = LogLimiter::default();
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok((stream, remote)) => admit(&mut connections, &shared, readers.as_deref(), stream, remote),
                 Err(error) => {
-                    if refused.is_due() {
+                    if refused.allow() {
                         tracing::warn!("IPC Server listener on {}: {error}", shared.options.name);
                     }
                     tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -163,7 +163,7 @@ fn admit(
 ) {
     let limit = shared.options.connections_max;
     if shared.connections.load(Ordering::Relaxed) >= limit {
-        if shared.closed.is_due() {
+        if shared.closed.allow() {
             tracing::warn!(
                 "IPC Server on {}: {limit} connections are open, closed the one from {remote} \
                  (ipc.server.max.connections, or three quarters of the process's descriptors)",

@@ -3,10 +3,10 @@
 use super::dispatch::Services;
 use super::fair::CallQueue;
 use super::options::ServerOptions;
-use crate::rarely::Rarely;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use zerohop_daemon::log_limiter::LogLimiter;
 
 /// What all connections of a server share.
 pub(super) struct Shared {
@@ -16,7 +16,7 @@ pub(super) struct Shared {
     pub(super) waiting: AtomicUsize,
     pub(super) connections: AtomicUsize,
     /// Lines about connections that were closed or not taken.
-    pub(super) closed: Rarely,
+    pub(super) closed: LogLimiter,
     /// Calls that wait for a handler, where calls are scheduled.
     pub(super) queue: Option<Arc<CallQueue>>,
 }

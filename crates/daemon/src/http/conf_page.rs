@@ -1,41 +1,32 @@
 //! `/conf` as scripts ask for it: XML, or JSON for who accepts it; `?name=KEY` for one property
 //! (`ConfServlet`). Values of sensitive keys are left out.
 
-use crate::query;
+use super::page::Page;
+use super::query::QueryValues;
+use axum::http::StatusCode;
 use serde_json::{Value, json};
 use zerohop_conf::Conf;
 use zerohop_conf::dump::{Property, properties, xml};
 
-/// What is answered, and with which HTTP status.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConfPage {
-    /// 200, or 404 for a property that is not there.
-    pub status: u16,
-    /// The media type.
-    pub kind: &'static str,
-    /// XML, JSON, or what is wrong.
-    pub body: String,
-}
-
-/// The page for a request's query (without `?`) and its Accept header.
-pub fn page(conf: &Conf, raw_query: &str, accept: &str) -> ConfPage {
-    let query = query::values(raw_query);
-    let wanted = query.get("name").map(String::as_str).filter(|name| !name.is_empty());
+/// The page for a request's query (without `?`) and its Accept header: status 404 for a property that is not there.
+pub(super) fn page(conf: &Conf, raw_query: &str, accept: &str) -> Page {
+    let query = QueryValues::parse(raw_query);
+    let wanted = query.get("name").filter(|name| !name.is_empty());
     let found = properties(conf, wanted);
     if let Some(name) = wanted
         && found.is_empty()
     {
-        let body = format!("Property {name} not found\n");
-        return ConfPage { status: 404, kind: "text/plain;charset=utf-8", body };
+        let page = Page::text(format!("Property {name} not found\n"));
+        return page.with_status(StatusCode::NOT_FOUND);
     }
     if !accept.contains("json") {
-        return ConfPage { status: 200, kind: "text/xml;charset=utf-8", body: xml(&found) };
+        return Page::new("text/xml; charset=utf-8", xml(&found));
     }
     let body = match (wanted, found.first()) {
         (Some(_), Some(only)) => json!({ "property": member(only) }),
         _ => json!({ "properties": found.iter().map(member).collect::<Vec<_>>() }),
     };
-    ConfPage { status: 200, kind: "application/json;charset=utf-8", body: body.to_string() }
+    Page::json(body.to_string())
 }
 
 fn member(property: &Property) -> Value {
@@ -59,11 +50,11 @@ mod tests {
         conf.set("hadoop.security.sensitive-config-keys", "plan$,^fs[.]azure[.]account[.]key");
         for (accept, hidden) in [("*/*", "******"), ("application/json", "<redacted>")] {
             let all = page(&conf, "", accept);
-            assert!(all.status == 200 && !all.body.contains("s3cret"), "{all:?}");
+            assert!(all.status == StatusCode::OK && !all.body.contains("s3cret"), "{all:?}");
             assert!(all.body.contains("dfs.replication"));
             let one = page(&conf, "name=my.plan", accept);
             assert!(one.body.contains(hidden) && !one.body.contains("dfs.replication"), "{one:?}");
         }
-        assert_eq!(page(&conf, "name=dfs.replicas", "").status, 404);
+        assert_eq!(page(&conf, "name=dfs.replicas", "").status, StatusCode::NOT_FOUND);
     }
 }

@@ -1,48 +1,55 @@
 //! `/jmx` as scripts ask for it: `?qry=PATTERN` for some beans, `?get=PATTERN::ATTRIBUTE` for one of their
 //! attributes, nothing for all (`JMXJsonServlet`).
 
-use crate::query;
+use super::page::Page;
+use super::query::QueryValues;
+use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
 
 /// The members that every bean has.
 const NAME: &str = "name";
 const CLASS: &str = "modelerType";
 
-/// What is answered, and with which HTTP status.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page {
-    /// 200, 400 for a query that makes no sense, 404 for an attribute that is not there.
-    pub status: u16,
-    /// JSON.
-    pub body: String,
+/// A bean: an object with a name as Java's `ObjectName` (`domain:key=value,...`), the class that people's scripts look for, and
+/// the members of `values`.
+pub fn bean(name: &str, class: &str, values: Value) -> Value {
+    let mut bean = Map::new();
+    bean.insert(NAME.into(), name.into());
+    bean.insert(CLASS.into(), class.into());
+    if let Value::Object(values) = values {
+        bean.extend(values);
+    }
+    Value::Object(bean)
 }
 
-/// The page for a request's query (without `?`). Beans are objects with at least `name` and `modelerType`; they are made
-/// only for a query that can be answered.
-pub fn page(raw_query: &str, beans: impl FnOnce() -> Vec<Value>) -> Page {
-    let query = query::values(raw_query);
+/// The page for a request's query (without `?`): status 400 for a query that makes no sense, 404 for an attribute that is not
+/// there. The beans are made only for a query that can be answered.
+pub(super) fn page(raw_query: &str, beans: impl FnOnce() -> Vec<Value>) -> Page {
+    let query = QueryValues::parse(raw_query);
     let (pattern, attribute) = match query.get("get") {
         Some(get) => match halves(get) {
             Some((pattern, attribute)) => (pattern, Some(attribute)),
             None => {
                 let refused =
                     json!({ "result": "ERROR", "message": "query format is not as expected." });
-                return shown(400, &refused);
+                return shown(StatusCode::BAD_REQUEST, &refused);
             }
         },
-        None => (query.get("qry").map_or("*:*", String::as_str), None),
+        None => (query.get("qry").unwrap_or("*:*"), None),
     };
-    let Some(pattern) = Pattern::parse(pattern) else { return shown(400, &json!({})) };
+    let Some(pattern) = Pattern::parse(pattern) else {
+        return shown(StatusCode::BAD_REQUEST, &json!({}));
+    };
     let mut found = beans();
     found.retain(|bean| bean.get(NAME).and_then(Value::as_str).is_some_and(|n| pattern.has(n)));
     match attribute {
         Some(attribute) => only(found, attribute),
-        None => shown(200, &json!({ "beans": found })),
+        None => shown(StatusCode::OK, &json!({ "beans": found })),
     }
 }
 
-fn shown(status: u16, page: &Value) -> Page {
-    Page { status, body: format!("{page:#}\n") }
+fn shown(status: StatusCode, page: &Value) -> Page {
+    Page::json(format!("{page:#}\n")).with_status(status)
 }
 
 /// What is before and after the one `::`; as Java splits, nothing after it counts as none.
@@ -64,12 +71,12 @@ fn only(beans: Vec<Value>, attribute: &str) -> Page {
             let message = format!("No attribute with name {attribute} was found.");
             kept.insert("message".into(), message.into());
             found.push(Value::Object(kept));
-            return shown(404, &json!({ "beans": found }));
+            return shown(StatusCode::NOT_FOUND, &json!({ "beans": found }));
         };
         kept.insert(attribute.to_owned(), value.clone());
         found.push(Value::Object(kept));
     }
-    shown(200, &json!({ "beans": found }))
+    shown(StatusCode::OK, &json!({ "beans": found }))
 }
 
 /// A pattern of Java's `ObjectName`: `domain:key=value,...`, in which `*` stands for any text, `?` for one character,
@@ -180,7 +187,7 @@ mod tests {
     fn asked(query: &str) -> (u16, Value) {
         let bean = |name: &str| json!({ "name": name, "modelerType": "c", "A": 1, "B": name });
         let page = page(query, || vec![bean("D:name=x"), bean("D:name=y")]);
-        (page.status, serde_json::from_str(&page.body).unwrap())
+        (page.status.as_u16(), serde_json::from_str(&page.body).unwrap())
     }
 
     #[test]

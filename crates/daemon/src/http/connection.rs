@@ -1,0 +1,167 @@
+//! A connection that may not be silent for ever.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep};
+
+/// Fails a read or write that waits while nothing has moved, in either direction, for the limit.
+pub(super) struct IdleLimited<S> {
+    stream: S,
+    idle_max: Duration,
+    /// When bytes moved, or a wait began after a time in which nobody read or wrote.
+    last_move: Instant,
+    timer: Pin<Box<Sleep>>,
+    is_reading: bool,
+    is_writing: bool,
+}
+
+impl<S> IdleLimited<S> {
+    pub(super) fn new(stream: S, idle_max: Duration) -> Self {
+        let timer = Box::pin(tokio::time::sleep(idle_max));
+        let last_move = Instant::now();
+        Self { stream, idle_max, last_move, timer, is_reading: false, is_writing: false }
+    }
+
+    /// A wait begins.
+    fn wait(&mut self, waits: impl FnOnce(&mut Self) -> &mut bool) {
+        let is_alone = !self.is_reading && !self.is_writing;
+        if !std::mem::replace(waits(self), true) && is_alone {
+            self.last_move = Instant::now();
+        }
+    }
+
+    /// Bytes have moved. The timer is left as it is: it looks at the time when it fires.
+    fn moved(&mut self) {
+        self.last_move = Instant::now();
+    }
+
+    /// Ready when nothing has moved for the limit.
+    fn poll_silence(&mut self, context: &mut Context<'_>) -> Poll<io::Error> {
+        loop {
+            let until = self.last_move + self.idle_max;
+            if self.timer.deadline() < until {
+                self.timer.as_mut().reset(until);
+            }
+            ready!(self.timer.as_mut().poll(context));
+            if Instant::now() >= until {
+                return Poll::Ready(io::ErrorKind::TimedOut.into());
+            }
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for IdleLimited<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if let Poll::Ready(read) = Pin::new(&mut self.stream).poll_read(context, buffer) {
+            self.is_reading = false;
+            self.moved();
+            return Poll::Ready(read);
+        }
+        self.wait(|this| &mut this.is_reading);
+        self.poll_silence(context).map(Err)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> IdleLimited<S> {
+    fn written(
+        &mut self,
+        polled: Poll<io::Result<usize>>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<usize>> {
+        if polled.is_ready() {
+            self.is_writing = false;
+            self.moved();
+            return polled;
+        }
+        // A peer that takes nothing: nothing might be read from it meanwhile, which would show its silence.
+        self.wait(|this| &mut this.is_writing);
+        self.poll_silence(context).map(Err)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for IdleLimited<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.written(polled, context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        pieces: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.stream).poll_write_vectored(context, pieces);
+        self.written(polled, context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    const LIMIT: Duration = Duration::from_secs(60);
+
+    #[tokio::test(start_paused = true)]
+    async fn silence_is_limited_and_a_slow_peer_is_not() {
+        let (ours, mut theirs) = duplex(16);
+        let mut limited = IdleLimited::new(ours, LIMIT);
+        tokio::spawn(async move {
+            for _ in 0..5 {
+                tokio::time::sleep(LIMIT - Duration::from_secs(1)).await;
+                theirs.write_all(b"x").await.unwrap();
+            }
+            std::future::pending::<()>().await;
+        });
+        let start = Instant::now();
+        let mut byte = [0];
+        for _ in 0..5 {
+            limited.read_exact(&mut byte).await.unwrap();
+        }
+        let error = limited.read_exact(&mut byte).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert!(start.elapsed() >= 6 * LIMIT - Duration::from_secs(5), "{:?}", start.elapsed());
+    }
+
+    /// A handler may take longer than a peer may be silent; then the answer was cut off.
+    #[tokio::test(start_paused = true)]
+    async fn a_pause_of_our_own_counted_as_the_peers_silence() {
+        let (ours, mut theirs) = duplex(4);
+        let mut limited = IdleLimited::new(ours, LIMIT);
+        tokio::time::sleep(2 * LIMIT).await;
+        tokio::spawn(async move {
+            tokio::time::sleep(LIMIT / 2).await;
+            let mut all = Vec::new();
+            theirs.read_to_end(&mut all).await.unwrap();
+        });
+        limited.write_all(b"more than fits").await.unwrap();
+        let (ours, _silent) = duplex(4);
+        let mut limited = IdleLimited::new(ours, LIMIT);
+        let error = limited.write_all(b"more than fits").await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut, "a peer that takes nothing");
+    }
+}

@@ -1,0 +1,55 @@
+//! The limits of an HTTP server.
+
+use std::time::Duration;
+use zerohop_conf::{Conf, ConfError, keys};
+
+/// Bytes of a request's head that hyper can be held to at the least.
+const HEAD_MIN: usize = 8 << 10;
+const HANDLER_THREADS_DEFAULT: usize = 32;
+/// tokio has 512 threads for everything that blocks in a process.
+const HANDLER_THREADS_MAX: usize = 256;
+
+/// What one server may use.
+#[derive(Clone, Debug)]
+pub struct HttpOptions {
+    /// Connections at once; more wait in the socket.
+    pub connections_max: usize,
+    /// Bytes of a request line and its headers; larger ones are answered with status 431.
+    pub head_max: usize,
+    /// A connection on which nothing moves for so long is closed, and so is one that takes longer to send a request's
+    /// head. A request that is being handled may take longer.
+    pub idle_max: Duration,
+    /// Handlers at once that may wait for locks and disks.
+    pub handler_threads: usize,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self {
+            connections_max: 2048,
+            head_max: 64 << 10,
+            idle_max: Duration::from_secs(60),
+            handler_threads: HANDLER_THREADS_DEFAULT,
+        }
+    }
+}
+
+impl HttpOptions {
+    /// By the keys `hadoop.http.idle_timeout.ms`, `hadoop.http.max.request.header.size` and `hadoop.http.max.threads`.
+    ///
+    /// # Errors
+    /// If one of them is malformed.
+    pub fn from_conf(conf: &Conf) -> Result<Self, ConfError> {
+        let head_max = conf.get(&keys::HADOOP_HTTP_MAX_REQUEST_HEADER_SIZE)?;
+        let threads = conf.get(&keys::HADOOP_HTTP_MAX_THREADS)?;
+        Ok(Self {
+            head_max: usize::try_from(head_max).unwrap_or_default().max(HEAD_MIN),
+            idle_max: conf.get(&keys::HADOOP_HTTP_IDLE_TIMEOUT_MS)?,
+            handler_threads: match usize::try_from(threads) {
+                Ok(threads) if threads > 0 => threads.min(HANDLER_THREADS_MAX),
+                _ => HANDLER_THREADS_DEFAULT,
+            },
+            ..Self::default()
+        })
+    }
+}

@@ -1,0 +1,135 @@
+//! The port and its connections.
+
+use super::connection::IdleLimited;
+use super::options::HttpOptions;
+use crate::log_limiter::LogLimiter;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::FromRequestParts;
+use axum::http::Request;
+use axum::http::request::Parts;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener as StdListener};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tower_service::Service;
+
+/// Wait before accepting again where the system could not give a connection, most likely for want of descriptors: the listener
+/// stays ready, and would be asked without end.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
+
+/// A port for HTTP: bound first, so that it is known, and served when there is something to show.
+#[derive(Debug)]
+pub struct HttpServer {
+    listener: StdListener,
+    local: SocketAddr,
+    options: HttpOptions,
+}
+
+impl HttpServer {
+    /// Takes the port; 0 means any free one. Connections wait until [`serve`](Self::serve).
+    ///
+    /// # Errors
+    /// If the port is taken or the address is not this machine's.
+    pub fn bind(address: SocketAddr, options: HttpOptions) -> io::Result<Self> {
+        let listener = StdListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        let local = listener.local_addr()?;
+        Ok(Self { listener, local, options })
+    }
+
+    /// The address, with the port that was taken.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local
+    }
+
+    /// Serves `router` until the future is dropped, which closes the port and all connections. Handlers find the caller's
+    /// address in [`RemoteAddress`]. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// If the runtime cannot watch the port.
+    pub fn serve(
+        self,
+        router: Router,
+    ) -> io::Result<impl Future<Output = Infallible> + Send + 'static> {
+        let listener = TcpListener::from_std(self.listener)?;
+        Ok(accept_all(listener, self.options, router))
+    }
+}
+
+async fn accept_all(listener: TcpListener, options: HttpOptions, router: Router) -> Infallible {
+    let room = Arc::new(Semaphore::new(options.connections_max));
+    let refused = LogLimiter::default();
+    let mut connections = JoinSet::new();
+    loop {
+        // The semaphore is never closed.
+        let permit = Arc::clone(&room).acquire_owned().await.ok();
+        match listener.accept().await {
+            Ok((stream, remote)) => {
+                let served = serve_connection(stream, remote, &options, router.clone());
+                connections.spawn(async move {
+                    if let Err(error) = served.await {
+                        tracing::debug!("HTTP connection from {remote}: {error}");
+                    }
+                    drop(permit);
+                });
+            }
+            Err(error) => {
+                if refused.allow() {
+                    tracing::warn!("HTTP server: a connection was not accepted: {error}");
+                }
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+        // A panic in one of them was printed when it began, and has closed that connection only.
+        while connections.try_join_next().is_some() {}
+    }
+}
+
+fn serve_connection(
+    stream: TcpStream,
+    remote: SocketAddr,
+    options: &HttpOptions,
+    router: Router,
+) -> impl Future<Output = hyper::Result<()>> + Send + use<> {
+    // Without it a connection is only slower.
+    let _ = stream.set_nodelay(true);
+    let stream = TokioIo::new(IdleLimited::new(stream, options.idle_max));
+    let service = service_fn(move |request: Request<Incoming>| {
+        let mut request = request.map(Body::new);
+        request.extensions_mut().insert(RemoteAddress(remote));
+        router.clone().call(request)
+    });
+    http1::Builder::new()
+        .timer(TokioTimer::new())
+        // Also the time that a connection without a request is kept.
+        .header_read_timeout(options.idle_max)
+        // A client that has sent its request and closed its sending side still waits for the answer.
+        .half_close(true)
+        .max_header_size(options.head_max)
+        .max_buf_size(options.head_max)
+        .serve_connection(stream, service)
+}
+
+/// The address of the other end of a request's connection.
+#[derive(Clone, Copy, Debug)]
+pub struct RemoteAddress(pub SocketAddr);
+
+impl<S: Sync> FromRequestParts<S> for RemoteAddress {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        // [`HttpServer`] puts it into every request.
+        let unknown = Self(SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0));
+        Ok(parts.extensions.get().copied().unwrap_or(unknown))
+    }
+}

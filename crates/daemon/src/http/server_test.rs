@@ -1,0 +1,112 @@
+//! The server over real sockets: what strangers may do, and what clients are promised.
+
+use super::{HttpOptions, HttpServer, Page, RemoteAddress};
+use axum::Router;
+use axum::routing::get;
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
+
+/// Longer than any answer takes on a machine that is busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn start(options: HttpOptions) -> (SocketAddr, JoinHandle<Infallible>) {
+    let server = HttpServer::bind(SocketAddr::from(([127, 0, 0, 1], 0)), options).unwrap();
+    let address = server.local_addr();
+    let router = Router::new()
+        .route("/", get(async || Page::text("hello\n")))
+        .route(
+            "/slow",
+            get(async || {
+                tokio::time::sleep(Duration::from_millis(300)).await;
+                Page::text("slow\n")
+            }),
+        )
+        .route("/me", get(async |RemoteAddress(remote)| Page::text(remote.to_string())));
+    (address, tokio::spawn(server.serve(router).unwrap()))
+}
+
+async fn rest(stream: &mut TcpStream) -> String {
+    let mut all = Vec::new();
+    let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut all));
+    // A server that closes with bytes unread resets the connection.
+    let _ = read.await.expect("the server neither answers nor closes");
+    String::from_utf8_lossy(&all).into_owned()
+}
+
+async fn answer(address: SocketAddr, request: &[u8]) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let _ = stream.write_all(request).await;
+    rest(&mut stream).await
+}
+
+#[tokio::test]
+async fn a_client_that_has_closed_its_sending_side_still_got_no_answer() {
+    let (address, _server) = start(HttpOptions::default());
+    for path in ["/", "/slow"] {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream.shutdown().await.unwrap();
+        let page = rest(&mut stream).await;
+        assert!(page.starts_with("HTTP/1.1 200 OK\r\n"), "{path}: {page}");
+        assert!(page.contains("x-content-type-options: nosniff\r\n"), "{page}");
+    }
+}
+
+#[tokio::test]
+async fn a_connection_is_kept_for_the_next_request() {
+    let (address, _server) = start(HttpOptions::default());
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let own_address = stream.local_addr().unwrap().to_string();
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+    let mut page = Vec::new();
+    while !page.ends_with(b"hello\n") {
+        let read = tokio::time::timeout(PATIENCE, stream.read_buf(&mut page));
+        assert_ne!(read.await.unwrap().unwrap(), 0, "closed");
+    }
+    let request = b"GET /me HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    stream.write_all(request).await.unwrap();
+    assert!(rest(&mut stream).await.ends_with(&own_address));
+}
+
+#[tokio::test]
+async fn strangers_are_refused_or_closed() {
+    let (address, server) = start(HttpOptions::default());
+    let long = [&b"GET / HTTP/1.1\r\nX: "[..], &vec![b'a'; 1 << 20]].concat();
+    let long = answer(address, &long).await;
+    assert!(long.is_empty() || long.starts_with("HTTP/1.1 431 "), "{long}");
+    assert!(answer(address, b"\xde\xad\xbe\xef\r\n\r\n").await.starts_with("HTTP/1.1 400 "));
+    assert!(answer(address, b"POST / HTTP/1.0\r\n\r\n").await.starts_with("HTTP/1.0 405 "));
+    assert!(answer(address, b"GET /none HTTP/1.0\r\n\r\n").await.starts_with("HTTP/1.0 404 "));
+    let head = answer(address, b"HEAD / HTTP/1.0\r\n\r\n").await;
+    assert!(head.contains("content-length: 6\r\n") && head.ends_with("\r\n\r\n"), "{head}");
+    let mut open = TcpStream::connect(address).await.unwrap();
+    open.write_all(b"GET /").await.unwrap();
+    server.abort();
+    let _ = server.await;
+    assert_eq!(rest(&mut open).await, "", "connections end with the server");
+    assert!(TcpStream::connect(address).await.is_err());
+}
+
+#[tokio::test]
+async fn silent_connections_make_room_for_others() {
+    let idle_max = Duration::from_millis(500);
+    let options = HttpOptions { connections_max: 2, idle_max, ..HttpOptions::default() };
+    let (address, _server) = start(options);
+    let mut silent = TcpStream::connect(address).await.unwrap();
+    let mut slow = TcpStream::connect(address).await.unwrap();
+    let trickle = tokio::spawn(async move {
+        // A byte now and then; the head as a whole has a limit.
+        while slow.write_all(b"G").await.is_ok() {
+            tokio::time::sleep(idle_max / 5).await;
+        }
+    });
+    let request = b"GET / HTTP/1.0\r\n\r\n";
+    assert!(answer(address, request).await.ends_with("hello\n"), "after one of them was closed");
+    assert_eq!(rest(&mut silent).await, "");
+    tokio::time::timeout(PATIENCE, trickle).await.unwrap().unwrap();
+}

@@ -1,0 +1,30 @@
+//! Facts of this process and its machine.
+
+/// The name of this machine.
+pub fn host_name() -> String {
+    nix::unistd::gethostname()
+        .map_or_else(|_| "localhost".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// `pid@host`, as a Java virtual machine calls itself (`RuntimeMXBean.getName`).
+pub fn name() -> String {
+    format!("{}@{}", std::process::id(), host_name())
+}
+
+/// Threads of this process; 0 if the system does not say.
+pub fn threads() -> usize {
+    std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_named_by_its_id_and_machine() {
+        let name = name();
+        let (id, host) = name.split_once('@').unwrap();
+        assert_eq!(id, std::process::id().to_string());
+        assert!(!host.is_empty() && host == host_name());
+    }
+}
