@@ -1,5 +1,6 @@
 //! The configuration in force, as the `/conf` pages of Hadoop's servers show it.
 
+use crate::site_file::site_file;
 use crate::{Conf, ConfigRedactor, keys};
 
 /// One value in force.
@@ -34,19 +35,14 @@ pub fn properties(conf: &Conf, wanted: Option<&str>) -> Vec<Property> {
 
 /// The page as XML, which reads as a configuration file.
 pub fn xml(properties: &[Property]) -> String {
-    let mut page = String::from(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n<configuration>\n",
-    );
-    for Property { name, value, is_final, source } in properties {
-        let value = value.as_deref().unwrap_or("******");
-        let [name, value, source] =
-            [name.as_str(), value, source.as_str()].map(quick_xml::escape::escape);
-        page.push_str(&format!(
-            "<property><name>{name}</name><value>{value}</value><final>{is_final}</final><source>{source}</source></property>\n"
-        ));
-    }
-    page.push_str("</configuration>\n");
-    page
+    site_file(properties.iter().map(|property| {
+        [
+            ("name", property.name.as_str()),
+            ("value", property.value.as_deref().unwrap_or("******")),
+            ("final", if property.is_final { "true" } else { "false" }),
+            ("source", property.source.as_str()),
+        ]
+    }))
 }
 
 #[cfg(test)]

@@ -344,17 +344,3 @@ impl Parser<'_> {
         self.out.push(Property { name, value, is_final: draft.is_final, source });
     }
 }
-
-/// The text of a site file with these properties.
-pub fn site_xml<'a>(properties: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
-    let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<configuration>\n");
-    for (name, value) in properties {
-        let name = quick_xml::escape::escape(name);
-        let value = quick_xml::escape::escape(value);
-        text.push_str(&format!(
-            "  <property><name>{name}</name><value>{value}</value></property>\n"
-        ));
-    }
-    text.push_str("</configuration>\n");
-    text
-}

@@ -1,6 +1,7 @@
 //! `<image>.md5`: one line, `<32 hex digits> *<file name>`, as md5sum writes it.
 
 use crate::error::JournalError;
+use hex::FromHex;
 use md5::{Digest, Md5};
 use std::fs::File;
 use std::io::{Read, Write};
@@ -19,7 +20,7 @@ pub fn md5_path(image: &Path) -> PathBuf {
 pub fn write_md5(image: &Path, digest: &[u8; 16]) -> Result<()> {
     let path = md5_path(image);
     let name = image.file_name().unwrap_or_default().to_string_lossy();
-    let line = format!("{} *{name}\n", hex(digest));
+    let line = format!("{} *{name}\n", hex::encode(digest));
     let tmp = path.with_extension("md5.tmp");
     let mut file = File::create(&tmp).map_err(JournalError::io("create", &tmp))?;
     file.write_all(line.as_bytes())
@@ -39,7 +40,8 @@ pub fn read_md5(image: &Path) -> Result<Option<[u8; 16]>> {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(e) => return Err(JournalError::io("open", &path)(e)),
     };
-    let digest = text.split_whitespace().next().and_then(unhex);
+    let digest =
+        text.split_whitespace().next().and_then(|digits| <[u8; 16]>::from_hex(digits).ok());
     let reason = || format!("its MD5 file {} is not in md5sum's form", path.display());
     digest.map(Some).ok_or_else(|| JournalError::Image { path: image.to_owned(), reason: reason() })
 }
@@ -62,20 +64,9 @@ pub fn verify_md5(image: &Path) -> Result<()> {
     if found != expected {
         return Err(bad(format!(
             "its MD5 is {}, its MD5 file says {}",
-            hex(&found),
-            hex(&expected)
+            hex::encode(found),
+            hex::encode(expected)
         )));
     }
     Ok(())
-}
-
-fn hex(digest: &[u8; 16]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex(text: &str) -> Option<[u8; 16]> {
-    if text.len() != 32 || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
-        return None;
-    }
-    u128::from_str_radix(text, 16).ok().map(u128::to_be_bytes)
 }

@@ -80,8 +80,7 @@ fn overview(core: &Core) -> Overview {
         newer: stats.unknown.newer,
     };
     let address = core.settings.rpc_bind.clone();
-    let upgrade_since =
-        upgrade.started_ms().filter(|_| upgrade.is_under_way()).map(java_date);
+    let upgrade_since = upgrade.started_ms().filter(|_| upgrade.is_under_way()).map(java_date);
     let nodes = nodes.iter().map(node).collect();
     Overview { address, safe_mode_tip, upgrade_since, unknown, rows, nodes }
 }

@@ -1,6 +1,7 @@
 //! The settings of the folders.
 
 use super::error::StorageError;
+use percent_encoding::percent_decode_str;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
@@ -178,19 +179,14 @@ fn folder(name: &str) -> Result<PathBuf, StorageError> {
     Ok(std::path::absolute(&path).unwrap_or(path).components().collect())
 }
 
-/// The path of a URI: `%` and two hex digits stand for a byte.
+/// The path of a URI; `None` if a `%` is not followed by two hexadecimal digits, which the library passes on and Java refuses.
 fn percent_decoded(text: &str) -> Option<PathBuf> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        let mut digit = || char::from(rest.next()?).to_digit(16);
-        let decoded = match byte {
-            b'%' => (digit()? * 16 + digit()?) as u8,
-            other => other,
-        };
-        bytes.push(decoded);
-    }
-    Some(OsString::from_vec(bytes).into())
+    let is_escape = |rest: &str| {
+        rest.as_bytes().get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    let is_well_formed = text.split('%').skip(1).all(is_escape);
+    let decoded = || percent_decode_str(text).collect();
+    is_well_formed.then(|| OsString::from_vec(decoded()).into())
 }
 
 #[cfg(test)]

@@ -129,7 +129,7 @@ fn make_ordinary(dir: &NameDir, txid: i64, path: &Path) -> Result<(), StorageErr
     if let Some(digest) = image::read_md5(path)? {
         image::write_md5(&to, &digest)?;
     }
-    super::file::rename(path, &to)?;
+    zerohop_daemon::storage::rename(path, &to)?;
     remove(&image::md5_path(path));
     tracing::info!("{} is {} now", path.display(), to.display());
     Ok(())

@@ -9,8 +9,9 @@ mod system;
 
 pub use cache::GroupList;
 
-use cache::{Cache, Found};
-use parking_lot::{Condvar, Mutex};
+use cache::{CACHED_MAX, Entry, Lifetimes};
+use parking_lot::Mutex;
+use quick_cache::sync::{Cache, GuardResult};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,19 +26,20 @@ pub struct Groups(Arc<Shared>);
 struct Shared {
     overrides: HashMap<String, GroupList>,
     look_up: Box<LookUp>,
+    lifetimes: Lifetimes,
     /// A look-up that takes longer is logged.
     warn_after: Duration,
     /// Threads that look groups up again while callers get the old ones; 0: callers wait.
     reload_threads: usize,
-    state: Mutex<State>,
-    /// Notified when a look-up ends.
-    ended: Condvar,
+    /// Callers of one user that come together wait for one look-up, and nobody else does.
+    cache: Cache<String, Arc<Entry>>,
+    reloads: Mutex<Reloads>,
 }
 
-struct State {
-    cache: Cache,
-    /// Users to look up in the background.
-    due: VecDeque<String>,
+/// Work for the threads of the background.
+#[derive(Default)]
+struct Reloads {
+    due: VecDeque<(String, Arc<Entry>)>,
     threads: usize,
 }
 
@@ -57,9 +59,8 @@ impl Groups {
     fn with_look_up(conf: &Conf, look_up: Box<LookUp>) -> Self {
         let text = conf.get(&keys::HADOOP_USER_GROUP_STATIC_MAPPING_OVERRIDES).unwrap_or_default();
         let secs = Duration::from_secs;
-        let keep = conf.get(&keys::HADOOP_SECURITY_GROUPS_CACHE_SECS).unwrap_or(secs(300));
-        let keep_empty =
-            conf.get(&keys::HADOOP_SECURITY_GROUPS_NEGATIVE_CACHE_SECS).unwrap_or(secs(30));
+        let groups = conf.get(&keys::HADOOP_SECURITY_GROUPS_CACHE_SECS).unwrap_or(secs(300));
+        let none = conf.get(&keys::HADOOP_SECURITY_GROUPS_NEGATIVE_CACHE_SECS).unwrap_or(secs(30));
         let reloads =
             conf.get(&keys::HADOOP_SECURITY_GROUPS_CACHE_BACKGROUND_RELOAD).unwrap_or(false);
         let threads = conf
@@ -72,12 +73,9 @@ impl Groups {
                 .get(&keys::HADOOP_SECURITY_GROUPS_CACHE_WARN_AFTER_MS)
                 .unwrap_or(secs(5)),
             reload_threads: if reloads { threads } else { 0 },
-            state: Mutex::new(State {
-                cache: Cache::new(keep, keep_empty),
-                due: VecDeque::new(),
-                threads: 0,
-            }),
-            ended: Condvar::new(),
+            lifetimes: Lifetimes { groups, none },
+            cache: Cache::new(CACHED_MAX),
+            reloads: Mutex::default(),
         }))
     }
 
@@ -87,19 +85,20 @@ impl Groups {
             return known;
         }
         let shared = &*self.0;
-        let mut state = shared.state.lock();
-        // Calls of one user that come together wait for one look-up.
-        while state.cache.is_pending(user) {
-            shared.ended.wait(&mut state);
-            if let Found::Fresh(groups) | Found::Old(groups) =
-                state.cache.find(user, Instant::now())
-            {
-                return groups;
+        let now = Instant::now();
+        let is_over = |entry: &Arc<Entry>| !shared.may_be_used(entry, now);
+        shared.cache.remove_if(user, is_over);
+        match shared.cache.get_value_or_guard(user, None) {
+            GuardResult::Value(entry) => Arc::clone(&entry.groups),
+            // If the look-up panics, the guard lets the next caller try.
+            GuardResult::Guard(guard) => {
+                let entry = shared.look_up(user);
+                // It is not kept where the cache was cleared meanwhile.
+                let _ = guard.insert(Arc::clone(&entry));
+                Arc::clone(&entry.groups)
             }
+            GuardResult::Timeout => shared.look_up(user).groups.clone(),
         }
-        state.cache.begin(user);
-        drop(state);
-        shared.look_up(user)
     }
 
     /// The groups of `user` if that needs no look-up: it does not wait.
@@ -108,23 +107,12 @@ impl Groups {
         if let Some(groups) = shared.overrides.get(user) {
             return Some(Arc::clone(groups));
         }
-        let mut state = shared.state.lock();
-        match state.cache.find(user, Instant::now()) {
-            Found::Fresh(groups) => Some(groups),
-            // Somebody looks them up already.
-            Found::Old(groups) if state.cache.is_pending(user) => Some(groups),
-            Found::Old(groups) if shared.reload_threads > 0 => {
-                state.cache.begin(user);
-                state.due.push_back(user.to_owned());
-                if state.threads < shared.reload_threads {
-                    state.threads += 1;
-                    drop(state);
-                    self.start_reloading();
-                }
-                Some(groups)
-            }
-            Found::Old(_) | Found::Nothing => None,
+        let now = Instant::now();
+        let entry = shared.cache.get(user).filter(|entry| shared.may_be_used(entry, now))?;
+        if !entry.is_fresh(now) && entry.begin_reload() {
+            self.reload(user, Arc::clone(&entry));
         }
+        Some(Arc::clone(&entry.groups))
     }
 
     /// As [`Groups::of`], on a thread that may wait. Runs inside a tokio runtime.
@@ -138,59 +126,88 @@ impl Groups {
 
     /// Forgets what was looked up (`-refreshUserToGroupsMappings`).
     pub fn refresh(&self) {
-        self.0.state.lock().cache.clear();
+        self.0.cache.clear();
     }
 
-    fn start_reloading(&self) {
+    /// Has groups looked up again in the background.
+    fn reload(&self, user: &str, old: Arc<Entry>) {
+        let mut reloads = self.0.reloads.lock();
+        reloads.due.push_back((user.to_owned(), old));
+        if reloads.threads >= self.0.reload_threads {
+            return;
+        }
+        reloads.threads += 1;
+        drop(reloads);
         let shared = Arc::clone(&self.0);
         let thread = std::thread::Builder::new().name("group-reload".to_owned());
         let started = thread.spawn(move || {
-            while let Some(user) = shared.next_due() {
-                shared.look_up(&user);
+            let mut thread = ReloadThread { shared: &shared, has_ended: false };
+            while let Some((user, old)) = thread.next_due() {
+                let reloading = Reloading(&old);
+                shared.cache.insert(user.clone(), shared.look_up(&user));
+                drop(reloading);
             }
         });
         if let Err(error) = started {
             tracing::warn!("groups cannot be looked up in the background: {error}");
-            let mut state = self.0.state.lock();
-            state.threads -= 1;
-            while let Some(user) = state.due.pop_front() {
-                state.cache.give_up(&user);
-            }
+            let mut reloads = self.0.reloads.lock();
+            reloads.threads -= 1;
+            reloads.due.drain(..).for_each(|(_, old)| old.give_up_reload());
         }
     }
 }
 
 impl Shared {
-    /// The next user for a thread of the background, which ends if there is none.
-    fn next_due(&self) -> Option<String> {
-        let mut state = self.state.lock();
-        let next = state.due.pop_front();
-        if next.is_none() {
-            state.threads -= 1;
-        }
-        next
+    /// Old groups are used where a thread of the background looks for new ones.
+    fn may_be_used(&self, entry: &Entry, now: Instant) -> bool {
+        entry.is_fresh(now) || self.reload_threads > 0 && entry.is_usable(now)
     }
 
-    /// Looks up what [`Cache::begin`] announced.
-    fn look_up(&self, user: &str) -> GroupList {
-        /// Whoever waits must go on also if the look-up panics.
-        struct Ended<'a>(&'a Shared, &'a str);
-        impl Drop for Ended<'_> {
-            fn drop(&mut self) {
-                self.0.state.lock().cache.give_up(self.1);
-                self.0.ended.notify_all();
-            }
-        }
-        let ended = Ended(self, user);
+    fn look_up(&self, user: &str) -> Arc<Entry> {
         let start = Instant::now();
         let groups: GroupList = (self.look_up)(user).into();
         let took = start.elapsed();
         if took > self.warn_after {
             tracing::warn!("Potential performance problem: getGroups(user={user}) took {took:?}.");
         }
-        self.state.lock().cache.put(user, Arc::clone(&groups), Instant::now());
-        drop(ended);
-        groups
+        self.lifetimes.entry(groups, Instant::now())
+    }
+}
+
+/// A thread of the background, which counts until it finds nothing to do or a look-up panics.
+struct ReloadThread<'a> {
+    shared: &'a Shared,
+    has_ended: bool,
+}
+
+impl ReloadThread<'_> {
+    /// The next user to look up; the thread ends if there is none.
+    fn next_due(&mut self) -> Option<(String, Arc<Entry>)> {
+        let mut reloads = self.shared.reloads.lock();
+        let next = reloads.due.pop_front();
+        if next.is_none() {
+            // Under the same lock: who adds work from now on starts another thread.
+            reloads.threads -= 1;
+            self.has_ended = true;
+        }
+        next
+    }
+}
+
+impl Drop for ReloadThread<'_> {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.shared.reloads.lock().threads -= 1;
+        }
+    }
+}
+
+/// A look-up in the background; when it ends, the next may begin.
+struct Reloading<'a>(&'a Entry);
+
+impl Drop for Reloading<'_> {
+    fn drop(&mut self) {
+        self.0.give_up_reload();
     }
 }
 
@@ -273,21 +290,34 @@ mod tests {
     fn old_groups_are_used_while_new_ones_are_looked_up_in_the_background() {
         let mut conf = Conf::new();
         conf.set("hadoop.security.groups.cache.background.reload", "true");
-        let (groups, go, _) = slow(&conf);
+        let (groups, go, count) = slow(&conf);
         go.send(()).unwrap();
         assert_eq!(*groups.of("alice"), ["g0"]);
-        groups.0.state.lock().cache.age(Duration::from_secs(400));
+        let long_ago = Instant::now() - Duration::from_secs(400);
+        let old = groups.0.lifetimes.entry(groups.of("alice"), long_ago);
+        groups.0.cache.insert("alice".to_owned(), old);
         // The look-up has not ended, and many ask.
         for _ in 0..5 {
             assert_eq!(*groups.of("alice"), ["g0"]);
         }
         go.send(()).unwrap();
-        let mut state = groups.0.state.lock();
-        while state.cache.is_pending("alice") {
-            groups.0.ended.wait(&mut state);
+        while *groups.of("alice") != ["g1"] {
+            std::thread::yield_now();
         }
-        drop(state);
-        assert_eq!(*groups.of("alice"), ["g1"]);
+        assert_eq!(count.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    fn names_that_nobody_has_do_not_fill_the_memory() {
+        let nobody = |user: &str| if user == "root" { vec!["root".to_owned()] } else { vec![] };
+        let groups = Groups::with_look_up(&Conf::new(), Box::new(nobody));
+        for number in 0..2 * CACHED_MAX {
+            // Who is asked for again and again stays.
+            assert_eq!(*groups.of("root"), ["root"]);
+            assert!(groups.of(&format!("no such user {number}")).is_empty());
+        }
+        assert!(groups.0.cache.len() <= CACHED_MAX, "{}", groups.0.cache.len());
+        assert!(groups.known("root").is_some());
     }
 
     #[test]

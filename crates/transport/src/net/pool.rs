@@ -6,7 +6,8 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 use std::time::{Duration, Instant};
 
-/// Idle connections by peer, the freshest first; at most `capacity`, none older than `expiry`.
+/// Idle connections by peer, the freshest first; at most `capacity`, none older than `expiry`. Written here because a peer has
+/// several and a connection is taken out when it is used: caches keep one value for a key, and lend it.
 #[derive(Debug)]
 pub struct Pool<K> {
     capacity: usize,
