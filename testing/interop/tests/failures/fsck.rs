@@ -86,8 +86,9 @@ fn answers(kind: Kind, mut then: impl FnMut(&Cluster) -> Outcome) -> Vec<(i32, S
     // Nobody is dead for a while, however busy the machine is: reports count that.
     let settings = site::settings(&[
         ("dfs.namenode.heartbeat.recheck-interval", "30000"),
-        // Ours looks for slow peers by default.
+        // Ours looks for slow peers and disks by default.
         ("dfs.datanode.peer.stats.enabled", "true"),
+        ("dfs.datanode.fileio.profiling.sampling.percentage", "100"),
     ]);
     let spec = Spec { name: &name, namenode: kind, datanodes: kind, count: 2, settings };
     let mut found = Vec::new();
