@@ -217,8 +217,8 @@ fn of_cluster<W: Write>(xml: &mut Xml<W>, op: &EditOp) -> Result<()> {
         EditOp::SetGenstampV1(op) => xml.value("GENSTAMP", op.stamp.0),
         EditOp::SetGenstampV2(op) => xml.value("GENSTAMPV2", op.stamp.0),
         EditOp::AllocateBlockId(op) => xml.value("BLOCK_ID", op.block_id.0),
-        EditOp::RollingUpgradeStart(op) => xml.value("startTIME", op.time_ms),
-        EditOp::RollingUpgradeFinalize(op) => xml.value("finalizeTIME", op.time_ms),
+        EditOp::RollingUpgradeStart(op) => xml.value("STARTTIME", op.time_ms),
+        EditOp::RollingUpgradeFinalize(op) => xml.value("FINALIZETIME", op.time_ms),
         EditOp::GetDelegationToken(op) => {
             token(xml, &op.token)?;
             xml.value("EXPIRY_TIME", op.expiry_ms)
