@@ -44,7 +44,7 @@ pub struct Refused {
     /// The reason.
     pub reason: String,
     /// The configuration in force, if a part of the value is.
-    pub in_force: Option<Conf>,
+    pub in_force: Option<Box<Conf>>,
 }
 
 impl<E: std::fmt::Display> From<E> for Refused {
@@ -185,7 +185,7 @@ fn put_key_into_force<R: Reconfigurable>(
     }
     let (in_force, result) = match R::put_into_force(daemon, name, conf) {
         Ok(conf) => (Some(conf), Ok(())),
-        Err(refused) => (refused.in_force, Err(refused.reason)),
+        Err(refused) => (refused.in_force.map(|conf| *conf), Err(refused.reason)),
     };
     if let Some(conf) = in_force {
         *reconfiguration.conf.write() = Arc::new(conf);

@@ -357,7 +357,7 @@ impl Dump<'_> {
         }
         for _ in 0..head.num_directives {
             let directive: CacheDirectiveInfoProto = expect(section)?;
-            let expiry = directive.expiration.clone().unwrap_or_default();
+            let expiry = directive.expiration.unwrap_or_default();
             self.raw("<directive>")?;
             self.value("id", directive.id())?;
             self.value("path", directive.path())?;

@@ -43,7 +43,7 @@ impl Reconfigurable for Node {
         }
         match changed.result {
             Ok(()) => Ok(conf),
-            Err(reason) => Err(Refused { reason, in_force: Some(conf) }),
+            Err(reason) => Err(Refused { reason, in_force: Some(Box::new(conf)) }),
         }
     }
 }

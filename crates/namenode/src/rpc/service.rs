@@ -7,8 +7,11 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use zerohop_transport::rpc::server::{CallContext, Reply, RpcServer, RpcService};
 
+/// A function that answers calls of one method.
+pub(super) type Answering = fn(Call<'_>) -> Reply;
+
 /// A method's name, and the function that answers it.
-pub(super) type Method = (&'static str, fn(Call<'_>) -> Reply);
+pub(super) type Method = (&'static str, Answering);
 
 /// A protocol: a name and its methods.
 pub(super) trait Protocol: Send + Sync + 'static {

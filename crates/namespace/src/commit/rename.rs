@@ -16,7 +16,7 @@ impl DurableState {
         if from.path == to.path {
             return Ok(from.last().map_or_else(Committed::default, Committed::inode));
         }
-        let to = self.into_directory(&from, to);
+        let to = self.rename_destination(&from, to);
         let Some((src, parent)) = self.check_rename_old(&from, &to) else {
             return Ok(Committed::default());
         };
@@ -40,7 +40,7 @@ impl DurableState {
     }
 
     /// An existing directory as destination means the same name in it (`dstForRenameTo`).
-    pub(crate) fn into_directory<'a>(
+    pub(crate) fn rename_destination<'a>(
         &self,
         from: &Located<'_>,
         mut to: Located<'a>,

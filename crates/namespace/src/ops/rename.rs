@@ -20,7 +20,7 @@ impl Namespace {
         self.begin(ctx, || format!("Cannot rename {src}"))?;
         let from = self.resolve(ctx, src, DirOp::WriteLink)?;
         let to = self.resolve(ctx, dst, DirOp::CreateLink)?;
-        let to = self.state.into_directory(&from, to);
+        let to = self.state.rename_destination(&from, to);
         if self.is_non_empty_folder(from.last()) {
             self.check_protected(&from.path)?;
         }

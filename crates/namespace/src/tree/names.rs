@@ -216,7 +216,7 @@ mod tests {
             let mut names = Names::default();
             let added: Vec<Name> = all.iter().map(|bytes| names.add(bytes)).collect();
             // Every other one goes, and its place is taken by a name of its length.
-            let kept = |at: usize| at % 2 == 0;
+            let kept = |at: usize| at.is_multiple_of(2);
             added.iter().enumerate().filter(|(at, _)| !kept(*at)).for_each(|(_, name)| names.remove(*name));
             let other = |bytes: &[u8]| vec![b'x'; bytes.len()];
             let again: Vec<Name> = all.iter().map(|bytes| names.add(&other(bytes))).collect();

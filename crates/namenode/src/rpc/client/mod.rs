@@ -20,14 +20,14 @@ mod xattr;
 pub(super) use block::report_bad_blocks;
 
 use super::answer::Call;
-use super::service::Protocol;
+use super::service::{Answering, Protocol};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 use zerohop_transport::rpc::server::{Reply, no_such_method};
 use zerohop_wire::JavaException;
 
 /// The methods of each file, by name.
-static METHODS: LazyLock<HashMap<&'static str, fn(Call<'_>) -> Reply>> = LazyLock::new(|| {
+static METHODS: LazyLock<HashMap<&'static str, Answering>> = LazyLock::new(|| {
     let tables = [
         acl::METHODS,
         admin::METHODS,
