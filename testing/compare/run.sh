@@ -9,7 +9,7 @@ testing/ensure-tools.sh
 cargo build -q --profile "$profile" -p zerohop-compare
 export ZEROHOP_BIN=${ZEROHOP_BIN:-$target/$profile/zerohop}
 COMPARE_FOLDER=$(mktemp -d "$target/interop/compare.XXXXXX")
-# Domain sockets need a folder that nobody else can change, up to the root.
+# Domain sockets need a directory that nobody else can change, up to the root.
 base=/run
 [ "$(id -u)" = 0 ] || base=${XDG_RUNTIME_DIR:-$HOME}
 COMPARE_SOCKETS=$(mktemp -d "$base/zerohop-compare-XXXXXX")

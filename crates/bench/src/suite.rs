@@ -71,9 +71,9 @@ pub struct Suite {
     pub watched: Vec<Watched>,
     /// The parts to run.
     pub sections: Vec<Section>,
-    /// A folder on the disk the DataNodes write to, for the raw limits.
+    /// A directory on the disk the DataNodes write to, for the raw limits.
     pub local_folder: PathBuf,
-    /// The DataNodes' folders that can be opened from here, if any.
+    /// The DataNodes' directories that can be opened from here, if any.
     pub data_folders: Vec<PathBuf>,
     /// Bytes of each long file.
     pub file_len: u64,
@@ -106,7 +106,7 @@ impl Suite {
         }
     }
 
-    /// Runs all parts; `progress` sees each figure as soon as it is there. The folder on the cluster
+    /// Runs all parts; `progress` sees each figure as soon as it is there. The directory on the cluster
     /// is deleted at the end, whatever happens. Not to be called on a thread of a tokio runtime.
     pub fn run(&self, progress: &mut dyn FnMut(&Row)) -> Result<Report, Failure> {
         let folder = format!("/zerohop-bench-{}", std::process::id());

@@ -66,7 +66,7 @@ pub fn namenode(mut settings: Settings, mut words: Vec<String>) -> i32 {
     run().unwrap_or_else(|failure| complain("namenode", &failure))
 }
 
-/// A folder that is not there yet is most often one that was not formatted.
+/// A directory that is not there yet is most often one that was not formatted.
 fn not_started(error: impl std::fmt::Display) -> Failure {
     let text = error.to_string();
     match text.contains("does not exist or is not accessible") {
@@ -121,7 +121,7 @@ fn rolling_upgrade(word: Option<&String>) -> Outcome<StartOption> {
     }
 }
 
-/// Formats the name folders; folders that hold data are emptied only after a yes or with -force.
+/// Formats the name directories; directories that hold data are emptied only after a yes or with -force.
 fn format(conf: &Conf, mut options: FormatOptions, ask: bool) -> Outcome<i32> {
     log::to_stderr();
     if !conf.get(&keys::DFS_NAMENODE_SUPPORT_ALLOW_FORMAT)? {

@@ -1,8 +1,8 @@
 //! Where a cluster of one process puts its domain sockets, so that local reads work without anybody
 //! configuring a path.
 //!
-//! The path must pass Hadoop's rules: nobody but root and this user may be able to change a folder on
-//! it. And it is short: a socket's path has at most 107 bytes. The data folder comes first; a
+//! The path must pass Hadoop's rules: nobody but root and this user may be able to change a directory on
+//! it. And it is short: a socket's path has at most 107 bytes. The data directory comes first; a
 //! temporary one lies below /tmp, where everybody may write, so there are others.
 
 use std::fs;
@@ -32,7 +32,7 @@ pub fn choose(data: &Path) -> Result<String, String> {
     Err(reasons.join("\n"))
 }
 
-/// Folders with the name a socket would have there.
+/// Directories with the name a socket would have there.
 fn candidates(data: &Path) -> Vec<(PathBuf, String)> {
     let mut hasher = DefaultHasher::new();
     (data, std::process::id()).hash(&mut hasher);
@@ -79,7 +79,7 @@ fn usable(folder: &Path, name: &str) -> Result<String, String> {
     }
 }
 
-/// Makes the last part of a folder's path; true if it was not there.
+/// Makes the last part of a directory's path; true if it was not there.
 fn make_folder(folder: &Path) -> io::Result<bool> {
     match fs::DirBuilder::new().mode(0o755).create(folder) {
         // Whatever the umask took away: clients of other users go through here.
@@ -92,7 +92,7 @@ fn make_folder(folder: &Path) -> io::Result<bool> {
     }
 }
 
-/// Removes what killed processes left in a folder.
+/// Removes what killed processes left in a directory.
 fn remove_dead(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {

@@ -1,13 +1,13 @@
-//! Temporary folders that hold a cluster.
+//! Temporary directories that hold a cluster.
 
 use std::io::ErrorKind;
 
 use tempfile::TempDir;
 
-/// A thread that is still at work makes a few files at most before the folder is gone.
+/// A thread that is still at work makes a few files at most before the directory is gone.
 const TRIES: usize = 20;
 
-/// Removes a folder with all that is in it, also where threads that end with the process still make
+/// Removes a directory with all that is in it, also where threads that end with the process still make
 /// files there.
 pub fn remove(folder: TempDir) {
     let path = folder.keep();

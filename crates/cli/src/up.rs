@@ -23,11 +23,11 @@ use crate::temporary;
 /// Options of `up`.
 #[derive(Args, Clone)]
 pub struct Up {
-    /// Folder for data, log and client configuration, kept across restarts; without it everything
-    /// goes to a temporary folder that is removed when the cluster stops
+    /// Directory for data, log and client configuration, kept across restarts; without it everything
+    /// goes to a temporary directory that is removed when the cluster stops
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Number of DataNodes, by default as many as the folder had before, else 1; files get as many replicas, at most 3
+    /// Number of DataNodes, by default as many as the directory had before, else 1; files get as many replicas, at most 3
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     datanodes: Option<u16>,
     /// RPC port of the NameNode; 0 takes any free one
@@ -50,14 +50,14 @@ pub struct Up {
 }
 
 /// Said where other machines can connect.
-const OPEN_TO_ALL: &str = "up: warning: other machines can connect, and nobody is authenticated: whoever reaches \
+const OPEN_TO_ALL: &str = "up: warning: other machines can connect, and no user is authenticated: every client that reaches \
     these ports can read, change and delete every file under any user's name";
 
 pub fn run(settings: Settings, options: Up) -> i32 {
     work(&settings, &options).unwrap_or_else(|failure| complain("up", &failure))
 }
 
-/// The folder of the cluster; a temporary one is removed with this.
+/// The directory of the cluster; a temporary one is removed with this.
 struct Home {
     path: PathBuf,
     temporary: Option<TempDir>,
@@ -112,7 +112,7 @@ struct End {
     at_once: bool,
 }
 
-/// DataNodes whose data lies in the folder; without them replicas would lack after a restart.
+/// DataNodes whose data lies in the directory; without them replicas would lack after a restart.
 fn datanodes_before(folder: &Path) -> usize {
     (1..=64).take_while(|number| folder.join(format!("data{number}")).is_dir()).count().max(1)
 }
@@ -256,7 +256,7 @@ async fn ended(command: &mut Option<Child>) -> Outcome<i32> {
     }
 }
 
-/// Our own folder at the end of the path, so that the command finds this binary and links to it.
+/// Our own directory at the end of the path, so that the command finds this binary and links to it.
 fn path_with_us() -> std::ffi::OsString {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();

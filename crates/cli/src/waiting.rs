@@ -8,10 +8,10 @@ use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer};
 
-/// Shorter waits are nobody's business.
+/// Shorter waits are not reported.
 const SILENT: Duration = Duration::from_secs(1);
 
-/// Prints the waits that [`WAITS`](zerohop_transport::waits::WAITS) tells of.
+/// Prints the waits reported to [`WAITS`](zerohop_transport::waits::WAITS).
 #[derive(Default)]
 pub struct Waiting {
     row: Mutex<Option<Row>>,

@@ -153,7 +153,7 @@ fn quotas_and_snapshots_go_where_the_path_says() {
     assert!(code == 255 && err.contains("is not an HDFS file system"), "{code} {err}");
 }
 
-/// A file had the name of a folder when it was thrown away.
+/// A file had the name of a directory when it was thrown away.
 #[test]
 fn a_file_in_the_trash_is_in_nobodys_way() {
     let folder = tempfile::tempdir().unwrap();

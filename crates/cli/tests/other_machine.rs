@@ -62,7 +62,7 @@ fn up_with_bind_registered_addresses_that_other_machines_cannot_reach() {
     let mut up = zerohop(&words);
     let (code, out, err) = run(up.args(["--advertise", "127.0.0.2", "--exec", script]));
     assert!(code == 0 && out.starts_with("kept\nhdfs://127.0.0.2:"), "{code} {out} {err}");
-    assert!(err.contains("nobody is authenticated"), "{err}");
+    assert!(err.contains("no user is authenticated"), "{err}");
 }
 
 fn from_another_network(bind: &str) {
@@ -76,5 +76,5 @@ fn from_another_network(bind: &str) {
     assert_eq!(lines.next(), Some("hdfs://10.99.0.1:8020"), "{bind}: {out} {err}");
     let datanodes: Vec<&str> = lines.by_ref().take(2).collect();
     assert_eq!(datanodes, ["10.99.0.1:9866", "10.99.0.1:9876"], "{bind}: {out} {err}");
-    assert!(out.contains("nobody is authenticated"), "{bind}: {out} {err}");
+    assert!(out.contains("no user is authenticated"), "{bind}: {out} {err}");
 }

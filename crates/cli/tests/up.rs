@@ -47,7 +47,7 @@ fn a_second_signal_waits_for_nothing() {
     until(|| has_ended(&sleep).then_some(()));
 }
 
-/// Writers at work did not end before their folder was removed, and made files in it.
+/// Writers at work did not end before their directory was removed, and made files in it.
 #[test]
 fn a_cluster_that_is_written_to_leaves_no_folder() {
     let folder = tempfile::tempdir().unwrap();
@@ -95,7 +95,7 @@ fn tried(config: Option<&Path>, words: &[&str]) -> (i32, String, String) {
     run(command.env_remove("HADOOP_CONF_DIR").stdin(Stdio::null()))
 }
 
-/// The configuration of another cluster gives its settings and neither its name nor its folders.
+/// The configuration of another cluster gives its settings and neither its name nor its directories.
 #[test]
 fn the_configuration_of_another_cluster_does_no_harm() {
     let folder = tempfile::tempdir().unwrap();
@@ -131,7 +131,7 @@ fn ports_and_folders_of_the_command_line_count() {
     let (code, out, err) = tried(None, &words);
     assert!(code == 0 && out.contains("/made"), "{code} {out} {err}");
     assert!(name.join("current/VERSION").exists());
-    // The folder is formatted by now, although that of the cluster is new.
+    // The directory is formatted by now, although that of the cluster is new.
     let (code, out, err) = tried(None, &words);
     assert!(code == 0 && out.contains("/made"), "{code} {out} {err}");
 }

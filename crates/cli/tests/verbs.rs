@@ -31,10 +31,10 @@ fn replica(directory: &Path) -> PathBuf {
 
 #[test]
 fn verbs_of_apaches_script() {
-    let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("data");
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
     let up = Up::start(&data);
-    let file = folder.path().join("file");
+    let file = directory.path().join("file");
     fs::write(&file, vec![7; 100_000]).unwrap();
     assert_eq!(run(up.fs(&["-put"]).arg(&file).arg("/f")).0, 0);
 
@@ -86,7 +86,7 @@ fn verbs_of_apaches_script() {
         code == 0 && out.starts_with("Checksum type: DataChecksum(type=CRC32C, chunkSize=512)\n"),
         "{out} {err}"
     );
-    let made = folder.path().join("made.meta");
+    let made = directory.path().join("made.meta");
     let (code, _, err) =
         on(&up, &["debug", "computeMeta", "-block", block, "-out", made.to_str().unwrap()]);
     assert_eq!(code, 0, "{err}");
@@ -109,8 +109,8 @@ fn verbs_of_apaches_script() {
 fn completions_come_from_the_table_of_commands() {
     let (code, script, err) = run(&mut zerohop(&["completions", "bash"]));
     assert_eq!(code, 0, "{err}");
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("zerohop.bash");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("zerohop.bash");
     fs::write(&path, script).unwrap();
     let complete = |words: &str| {
         let line = format!(
@@ -130,7 +130,7 @@ fn completions_come_from_the_table_of_commands() {
     }
     let (code, page, err) = run(&mut zerohop(&["man", "fs"]));
     assert!(code == 0 && page.contains(r"\-appendToFile"), "{err}");
-    let pages = folder.path().join("man");
+    let pages = directory.path().join("man");
     let (code, _, err) = run(zerohop(&["man", "--directory"]).arg(&pages));
     assert!(
         code == 0 && pages.join("zerohop.1").exists() && pages.join("zerohop-up.1").exists(),

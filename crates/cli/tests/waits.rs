@@ -27,10 +27,10 @@ fn a_namenode_that_is_down_was_waited_for_in_silence() {
 /// 18 s without output where all DataNodes are down.
 #[test]
 fn datanodes_that_are_down_were_waited_for_in_silence() {
-    let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("data");
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
     let up = Up::start(&data);
-    let file = folder.path().join("file");
+    let file = directory.path().join("file");
     fs::write(&file, "x").unwrap();
     assert_eq!(run(up.fs(&["-put"]).arg(&file).arg("/f")).0, 0);
     // The NameNode says where the block is; nobody gives it, as its files are gone.
@@ -65,8 +65,8 @@ fn datanodes_that_are_down_were_waited_for_in_silence() {
 /// The web port of the NameNode as its RPC port, and the reverse.
 #[test]
 fn a_port_of_the_wrong_kind_is_recognised() {
-    let folder = tempfile::tempdir().unwrap();
-    let up = Up::start(&folder.path().join("data"));
+    let directory = tempfile::tempdir().unwrap();
+    let up = Up::start(&directory.path().join("data"));
     let value = |key: &str| {
         let mut command = zerohop(&["getconf", "-confKey", key]);
         run(command.env("HADOOP_CONF_DIR", &up.conf)).1.trim().to_owned()

@@ -20,9 +20,9 @@ pub enum Kind {
     Denied,
     /// Something is there already.
     Exists,
-    /// A folder is not empty.
+    /// A directory is not empty.
     NotEmpty,
-    /// A folder where a file was needed, or the other way round.
+    /// A directory where a file was needed, or the other way round.
     WrongType,
     /// The file is being written by another client, or its lease is lost.
     Fenced,

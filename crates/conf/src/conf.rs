@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{ConfError, Key, Source, Unit, Value, default_fs, keys, replaced_by, substitute, xml};
 
-/// The files of a configuration folder, in the order in which Hadoop lays them over each other.
+/// The files of a configuration directory, in the order in which Hadoop lays them over each other.
 const SITE_FILES: [&str; 3] = ["core-site.xml", "hdfs-site.xml", "hdfs-rbf-site.xml"];
 
 /// Values by key, each with its source. Cloning copies what was set; the defaults are shared.
@@ -30,7 +30,7 @@ impl Conf {
         Conf::default()
     }
 
-    /// The site files of a folder over the defaults; files that are not there are left out.
+    /// The site files of a directory over the defaults; files that are not there are left out.
     pub fn load(folder: impl AsRef<Path>) -> Result<Self, ConfError> {
         let folder = folder.as_ref();
         std::fs::read_dir(folder)
@@ -45,7 +45,7 @@ impl Conf {
         Ok(conf)
     }
 
-    /// The folder HADOOP_CONF_DIR, else HADOOP_HOME/etc/hadoop where it exists, else the defaults.
+    /// The directory HADOOP_CONF_DIR, else HADOOP_HOME/etc/hadoop where it exists, else the defaults.
     pub fn from_env() -> Result<Self, ConfError> {
         if let Some(folder) = std::env::var_os("HADOOP_CONF_DIR").filter(|name| !name.is_empty()) {
             return Conf::load(PathBuf::from(folder));
@@ -57,7 +57,7 @@ impl Conf {
         }
     }
 
-    /// The folder that was loaded.
+    /// The directory that was loaded.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }

@@ -7,10 +7,10 @@ use crate::{Refusals, Source};
 /// A configuration that cannot be used. Each message names the place and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfError {
-    /// A configuration file or folder that cannot be read.
+    /// A configuration file or directory that cannot be read.
     #[error("cannot read configuration {}: {source}; check the path and its permissions", path.display())]
     Read {
-        /// The file or folder.
+        /// The file or directory.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,

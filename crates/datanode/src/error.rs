@@ -43,7 +43,7 @@ pub enum Error {
         /// What was wrong with the first of them.
         first: String,
     },
-    /// A folder cannot be used; the text names it and says what to do.
+    /// A directory cannot be used; the text names it and says what to do.
     #[error("{0}")]
     Volume(String),
     /// An administrator told it to stop (`hdfs dfsadmin -shutdownDatanode`).

@@ -139,7 +139,7 @@ fn links(node: &Node) -> Value {
     Value::Array(found)
 }
 
-/// Figures of the volumes in use, by folder of the data.
+/// Figures of the volumes in use, by directory of the data.
 fn volumes(node: &Node) -> Value {
     let in_use = node.store.volumes_in_use();
     let one = |volume: &std::sync::Arc<crate::store::volume::DataVolume>| {

@@ -67,7 +67,7 @@ pub(crate) struct Settings {
     /// Whether clients of this machine get descriptors (`dfs.client.read.shortcircuit`, which
     /// DataNodes read too).
     pub(crate) passes_descriptors: bool,
-    /// Folders for shared memory where the kernel gives none without a file.
+    /// Directories for shared memory where the kernel gives none without a file.
     pub(crate) shm_folders: Vec<String>,
     pub(crate) shm_limits: Limits,
     pub(crate) cache_limits: CacheLimits,

@@ -13,7 +13,7 @@ struct Segment {
     path: PathBuf,
 }
 
-/// A segment of `bytes` in a folder of its own.
+/// A segment of `bytes` in a directory of its own.
 fn stored(bytes: &[u8]) -> Segment {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(segment::in_progress_name(TxId(1)));
@@ -34,7 +34,7 @@ fn read_all(bytes: &[u8]) -> Result<Vec<EditOp>, JournalError> {
     Ok(ops)
 }
 
-/// Three folders made, and the offsets where their records begin and the last one ends.
+/// Three directories made, and the offsets where their records begin and the last one ends.
 fn three_mkdirs() -> (Vec<u8>, Vec<usize>) {
     let mut bytes = LayoutVersion::CURRENT.0.to_be_bytes().to_vec();
     bytes.extend_from_slice(&[0; 4]);

@@ -24,10 +24,10 @@ pub enum Error {
         /// The system's error.
         source: std::io::Error,
     },
-    /// The name folders cannot be used.
+    /// The name directories cannot be used.
     #[error("{0}")]
     Storage(String),
-    /// A file of the name folders cannot be read or written.
+    /// A file of the name directories cannot be read or written.
     #[error("{}: {source}", path.display())]
     Io {
         /// The file.

@@ -8,7 +8,7 @@ use zerohop_proto::hdfs::{
 
 /// The release whose protocols are spoken; Apache's DataNodes compare it with their own.
 pub(crate) const SOFTWARE_VERSION: &str = "3.4.3";
-/// What the layouts of the NameNode's folders are.
+/// What the layouts of the NameNode's directories are.
 pub(crate) const LAYOUT_VERSION: i32 = -67;
 /// Block reports come as buffers of varints (`NamespaceInfo.Capability.STORAGE_BLOCK_REPORT_BUFFERS`).
 const CAPABILITY_REPORT_BUFFERS: u64 = 1;

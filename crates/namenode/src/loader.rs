@@ -16,7 +16,7 @@ pub(crate) struct Loader<'a> {
     pub(crate) namespace: &'a mut Namespace,
     pub(crate) retries: &'a mut RetryCache,
     pub(crate) now: Now,
-    /// Without one, a rolling upgrade that the image tells of cannot be rolled back, and is not under way.
+    /// Without one, a rolling upgrade recorded in the image cannot be rolled back and counts as not under way.
     pub(crate) has_rollback_image: bool,
 }
 

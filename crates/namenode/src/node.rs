@@ -61,10 +61,10 @@ pub struct NameNode {
 }
 
 impl NameNode {
-    /// Makes the configured name folders anew: ids, and the image of an empty namespace.
+    /// Makes the configured name directories anew: ids, and the image of an empty namespace.
     ///
     /// # Errors
-    /// If a folder holds data and `options.force` is not set, or cannot be written.
+    /// If a directory holds data and `options.force` is not set, or cannot be written.
     pub fn format(conf: &Conf, options: FormatOptions) -> Result<(), Error> {
         check_protections(conf, Role::NameNode)?;
         let settings = Settings::from_conf_for_format(conf)?;
@@ -90,10 +90,10 @@ impl NameNode {
         Ok(())
     }
 
-    /// Loads the name folders and serves. Runs inside the caller's tokio runtime.
+    /// Loads the name directories and serves. Runs inside the caller's tokio runtime.
     ///
     /// # Errors
-    /// If the folders are not formatted, locked or damaged, or a port is taken.
+    /// If the directories are not formatted, locked or damaged, or a port is taken.
     pub async fn start(conf: Arc<Conf>) -> Result<Self, Error> {
         Self::start_with(conf, StartOption::Regular).await
     }
@@ -214,7 +214,7 @@ impl NameNode {
         }
     }
 
-    /// Stops serving, finishes the edit log's segment, frees the folders.
+    /// Stops serving, finishes the edit log's segment, frees the directories.
     pub async fn stop(&self) {
         let tasks = std::mem::take(&mut *self.tasks.lock());
         tasks.iter().for_each(JoinHandle::abort);

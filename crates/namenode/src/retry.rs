@@ -44,7 +44,7 @@ pub(crate) enum CachedAnswer {
     Created(Box<FileStatus>),
     /// The last block and the status of a file that was opened for append.
     Appended(Box<(Option<LocatedBlock>, FileStatus)>),
-    /// An append that the edit log tells of. Where the replicas are is known only when the call is repeated.
+    /// An append found in the edit log. Its replicas are located only when the call is repeated.
     AppendEdit(Arc<Append>),
 }
 

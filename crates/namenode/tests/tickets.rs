@@ -111,7 +111,7 @@ fn a_failure_reaches_the_tasks_that_wait() {
     one_thread().block_on(async {
         synced(edit(&log, "/a")).await.unwrap();
         std::fs::remove_dir_all(root.path().join("name/current")).unwrap();
-        // The next segment has no folder.
+        // The next segment has no directory.
         let (_, rolled) = log.roll();
         let late = edit(&log, "/b");
         assert!(synced(rolled).await.is_err());

@@ -1,7 +1,7 @@
 //! How much memory a file takes and how long an operation does, without any server around it.
 //!
 //! `cargo run --profile fast -p zerohop-namespace --example footprint [FILES]` makes that many one-block files, 1000 a
-//! folder, each block with one replica reported, and prints the growth of resident memory for each.
+//! directory, each block with one replica reported, and prints the growth of resident memory for each.
 
 use std::time::Instant;
 use zerohop_journal::image::ImageWriter;

@@ -21,11 +21,11 @@ pub(crate) const STICKY: u16 = 0o1000;
 /// What to check at a path besides that it can be reached.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Check {
-    /// On the deepest folder above that exists.
+    /// On the deepest directory above that exists.
     pub ancestor: Option<Action>,
     pub parent: Option<Action>,
     pub access: Option<Action>,
-    /// On every folder below.
+    /// On every directory below.
     pub below: Option<Action>,
     pub ignore_empty_below: bool,
     /// Only permissions count below, nothing is going to be removed.

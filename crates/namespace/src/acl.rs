@@ -115,7 +115,7 @@ pub(crate) fn mode_without(mode: u16, acl: &Acl) -> u16 {
     group.map_or(mode, |group| mode & !0o070 | u16::from(group.perm) << 3)
 }
 
-/// Mode and ACL a new child takes from its folder's default entries; `mode` is what was asked for.
+/// Mode and ACL a new child takes from its directory's default entries; `mode` is what was asked for.
 pub(crate) fn inherited(
     parent: Option<&Acl>,
     mode: u16,

@@ -13,7 +13,7 @@ pub(crate) struct Leases {
 }
 
 impl Leases {
-    /// Gives a file to a holder; whoever had it before loses it.
+    /// Gives a file's lease to a holder; the previous holder loses it.
     pub(crate) fn assign(&mut self, holder: &Arc<str>, file: InodeId) {
         if let Some(before) = self.files.insert(file, holder.clone())
             && before != *holder

@@ -13,7 +13,7 @@ const NAMENODE_HOLDER: &str = "HDFS_NameNode";
 /// Times of the caller's steady clock, in ms.
 #[derive(Debug, Default)]
 pub(crate) struct LeaseClock {
-    /// Leases that were not renewed since then count as renewed then: before it, nobody could.
+    /// Leases that were not renewed since then count as renewed then: no client could renew one before.
     started_ms: u64,
     renewed_ms: HashMap<Arc<str>, u64>,
     /// Who takes files over at present, and since when.

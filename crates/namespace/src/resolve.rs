@@ -89,7 +89,7 @@ impl Namespace {
         }
     }
 
-    /// The folder a path names (`INodeDirectory.valueOf`).
+    /// The directory a path names (`INodeDirectory.valueOf`).
     pub(crate) fn folder_at(&self, last: Option<Slot>, path: &str) -> Result<Slot> {
         match last {
             None => not_found(format!("Directory does not exist: {path}")),

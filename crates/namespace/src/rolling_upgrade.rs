@@ -3,7 +3,7 @@
 
 use zerohop_wire::{JavaException, RemoteException};
 
-/// The last rolling upgrade of a namespace, as its image and edits tell (`RollingUpgradeInfo`).
+/// The last rolling upgrade of a namespace, from its image and edits (`RollingUpgradeInfo`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RollingUpgrade {
     state: State,
@@ -24,7 +24,7 @@ enum State {
 }
 
 impl RollingUpgrade {
-    /// The rolling upgrade that an image tells of: one is under way if the image has the time of its start.
+    /// The rolling upgrade recorded in an image: one is under way if the image has the time of its start.
     pub(crate) fn of_image(started_ms: Option<u64>) -> Self {
         let state =
             started_ms.map_or(State::NotPrepared, |started_ms| State::UnderWay { started_ms });

@@ -12,13 +12,13 @@ pub(crate) const ADVICE: &str = "which this NameNode does not support: take it a
 /// Names of the space `raw` that begin so belong to encryption zones: the zone's keys, and each file's.
 const ENCRYPTION: &str = "hdfs.crypto.";
 
-/// The policy of a folder, in the space `system`: new files in it are erasure-coded.
+/// The policy of a directory, in the space `system`: new files in it are erasure-coded.
 const ERASURE_CODING: &str = "hdfs.erasurecoding.policy";
 
-/// The name that stands for no policy: files in the folder are replicated.
+/// The name that stands for no policy: files in the directory are replicated.
 const REPLICATION: &[u8] = b"replication";
 
-/// The feature that an attribute turns on for its file or folder, if nothing here obeys it.
+/// The feature that an attribute turns on for its file or directory, if nothing here obeys it.
 pub(crate) fn feature_of(xattr: &XAttr) -> Option<&'static str> {
     match xattr.namespace {
         XAttrNamespace::Raw if xattr.name.starts_with(ENCRYPTION) => Some("encryption zones"),

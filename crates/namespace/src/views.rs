@@ -9,7 +9,7 @@ use zerohop_wire::{Block, BlockId, InodeId};
 /// What an inode is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    /// A folder.
+    /// A directory.
     Directory,
     /// A file.
     File,
@@ -17,16 +17,16 @@ pub enum FileKind {
     Symlink,
 }
 
-/// One file or folder as clients see it (`HdfsFileStatusProto`).
+/// One file or directory as clients see it (`HdfsFileStatusProto`).
 #[derive(Clone, Debug)]
 pub struct FileStatus {
-    /// File, folder or link.
+    /// File, directory or link.
     pub kind: FileKind,
     /// The inode's id.
     pub id: InodeId,
     /// Its own name; empty where the request named it.
     pub name: String,
-    /// Length in bytes, 0 for folders.
+    /// Length in bytes, 0 for directories.
     pub len: u64,
     /// Mode bits (01777).
     pub mode: u16,
@@ -36,15 +36,15 @@ pub struct FileStatus {
     pub group: Arc<str>,
     /// Modification time, ms since 1970.
     pub mtime: u64,
-    /// Access time, ms since 1970, 0 for folders.
+    /// Access time, ms since 1970, 0 for directories.
     pub atime: u64,
-    /// Replicas wanted, 0 for folders.
+    /// Replicas wanted, 0 for directories.
     pub replication: u16,
-    /// Preferred block size, 0 for folders.
+    /// Preferred block size, 0 for directories.
     pub block_size: u64,
     /// Storage policy in force, 0 when unspecified.
     pub storage_policy: u8,
-    /// Children of a folder, 0 for files.
+    /// Children of a directory, 0 for files.
     pub children: u32,
     /// Where a link points.
     pub symlink: Option<Vec<u8>>,
@@ -85,7 +85,7 @@ pub struct LocatedBlocks {
     pub last_complete: bool,
 }
 
-/// A page of a folder.
+/// A page of a directory.
 #[derive(Clone, Debug, Default)]
 pub struct DirectoryListing {
     /// Entries in name order.
@@ -122,7 +122,7 @@ pub struct ContentSummary {
     pub erasure_coding_policy: String,
 }
 
-/// Quota and use of a folder.
+/// Quota and use of a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct QuotaUsage {

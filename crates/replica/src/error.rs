@@ -13,7 +13,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// What the caller may do about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The replica, file or folder is not there.
+    /// The replica, file or directory is not there.
     NotFound,
     /// The replica is there already.
     Exists,
@@ -109,7 +109,7 @@ impl Error {
         self.kind
     }
 
-    /// The file or folder it is about.
+    /// The file or directory it is about.
     pub fn path(&self) -> &Path {
         &self.path
     }

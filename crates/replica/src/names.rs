@@ -1,9 +1,9 @@
-//! Names of block files, and the folders they live in (`DatanodeUtil.idToBlockDir`).
+//! Names of block files, and the directories they live in (`DatanodeUtil.idToBlockDir`).
 
 use std::path::{Path, PathBuf};
 use zerohop_wire::{Block, BlockId, GenerationStamp};
 
-/// What a file name in a replica folder means.
+/// What a file name in a replica directory means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockFile {
     /// `blk_<id>`: the data.
@@ -24,7 +24,7 @@ pub fn meta_file_name(block: &Block) -> String {
     format!("blk_{}_{}.meta", block.id, block.stamp)
 }
 
-/// The folder of a finalized block: two levels of 32, from bits 16..20 and 8..12 of its id.
+/// The directory of a finalized block: two levels of 32, from bits 16..20 and 8..12 of its id.
 pub fn block_folder(finalized: &Path, id: BlockId) -> PathBuf {
     let DirectoryNumbers(first, second) = DirectoryNumbers::of_block(id);
     finalized.join(format!("subdir{first}")).join(format!("subdir{second}"))

@@ -1,4 +1,4 @@
-//! One block pool on one volume: its folders, and the moves of replicas between them.
+//! One block pool on one volume: its directories, and the moves of replicas between them.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::mode::DirectoryMode;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zerohop_wire::{Block, BlockId, ReplicaState};
 
-/// The folder a replica is in.
+/// The directory a replica is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
     /// `current/finalized`: complete.
@@ -61,7 +61,7 @@ struct Folders {
 pub struct Pool(Arc<Folders>);
 
 impl Pool {
-    /// Opens a pool's folders below the volume's `current`, or makes them; empties `tmp`.
+    /// Opens a pool's directories below the volume's `current`, or makes them; empties `tmp`.
     pub(crate) fn on_volume(
         volume_current: &Path,
         mode: DirectoryMode,
@@ -129,7 +129,7 @@ impl Pool {
         self.0.mode.of_files()
     }
 
-    /// The folder of a replica.
+    /// The directory of a replica.
     pub fn folder(&self, id: BlockId, place: Place) -> PathBuf {
         match place {
             Place::Finalized => block_folder(&self.0.finalized, id),
@@ -173,7 +173,7 @@ impl Pool {
         let (block, place) = to;
         let (old_meta, new_meta) = (self.meta_path(from.0, from.1), self.meta_path(block, place));
         match rename(&old_meta, &new_meta, block) {
-            // Mostly because the folder is not there yet.
+            // Mostly because the directory is not there yet.
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 self.0.mode.create(&self.folder(block.id, place))?;
                 rename(&old_meta, &new_meta, block)?;
@@ -214,19 +214,19 @@ impl Pool {
         })
     }
 
-    /// Makes moves of this block into a folder survive a power cut.
+    /// Makes moves of this block into a directory survive a power cut.
     pub(crate) fn sync_folder(&self, id: BlockId, place: Place) -> Result<()> {
         let folder = self.folder(id, place);
         sync_folder(&folder)?;
         if place != Place::Finalized {
             return Ok(());
         }
-        // The two levels of sub-folders may be new as well.
+        // The two levels of sub-directories may be new as well.
         folder.ancestors().skip(1).take(2).try_for_each(sync_folder)
     }
 }
 
-/// The id comes from the NameNode and becomes a folder's name.
+/// The id comes from the NameNode and becomes a directory's name.
 fn check_pool_id(parent: &Path, id: &str) -> Result<()> {
     if id.starts_with("BP-") && !id.contains(['/', '\0']) {
         return Ok(());

@@ -5,7 +5,7 @@ use crate::version::sync_folder;
 use std::fs;
 use std::path::Path;
 
-/// The ids of the block pools that have a folder on the volume at `root`.
+/// The ids of the block pools that have a directory on the volume at `root`.
 pub(crate) fn pools(root: &Path) -> Result<Vec<String>> {
     let current = root.join("current");
     let io = |e: std::io::Error| Error::io("volume", "list", &current, e);
@@ -18,7 +18,7 @@ pub(crate) fn pools(root: &Path) -> Result<Vec<String>> {
     Ok(names?.into_iter().flatten().filter(|name| name.starts_with("BP-")).collect())
 }
 
-/// Whether a pool's folder, if it has one on the volume at `root`, is without a replica that was
+/// Whether a pool's directory, if it has one on the volume at `root`, is without a replica that was
 /// finalized or is being written.
 pub fn is_pool_empty(root: &Path, id: &str) -> Result<bool> {
     let current = root.join("current").join(id).join("current");
@@ -26,10 +26,10 @@ pub fn is_pool_empty(root: &Path, id: &str) -> Result<bool> {
     Ok(!has || (is_bare(&current.join("finalized"))? && is_bare(&current.join("rbw"))?))
 }
 
-/// Removes a pool's folder with all that is in it, if it has one on the volume at `root`. Nobody may
+/// Removes a pool's directory with all that is in it, if it has one on the volume at `root`. Nobody may
 /// have the pool open.
 pub fn delete_pool(root: &Path, id: &str) -> Result<()> {
-    // Of the ids that may come from anywhere, those count that are names of folders here.
+    // Of the ids that may come from anywhere, those count that are names of directories here.
     if !pools(root)?.iter().any(|pool| pool == id) {
         return Ok(());
     }
@@ -38,7 +38,7 @@ pub fn delete_pool(root: &Path, id: &str) -> Result<()> {
     sync_folder(&root.join("current"))
 }
 
-/// Whether there is no file below a folder, which need not be there.
+/// Whether there is no file below a directory, which need not be there.
 fn is_bare(folder: &Path) -> Result<bool> {
     let io = |e: std::io::Error| Error::io("block pool", "list", folder, e);
     let entries = match fs::read_dir(folder) {

@@ -366,7 +366,7 @@ fn a_move_that_was_killed_half_way_is_completed() {
     assert!(rbw.exists() && !finalized.exists());
 }
 
-/// Moves the folder away, so that whoever opens it fails.
+/// Moves the directory away, so that whoever opens it fails.
 struct Away {
     from: std::path::PathBuf,
     to: std::path::PathBuf,
@@ -384,8 +384,8 @@ impl Away {
     }
 }
 
-/// A file that no folder names is lost, however often it was synced: the first sync of a replica, and the first after
-/// it got another name, force the folder too.
+/// A file that no directory names is lost, however often it was synced: the first sync of a replica, and the first after
+/// it got another name, force the directory too.
 #[test]
 fn a_sync_covers_new_names() {
     let home = home();

@@ -2,7 +2,7 @@
 //! marked goes on being written when the DataNode is back in time (`createRestartMetaStream`).
 //!
 //! The mark of `current/rbw/blk_5` is the file `current/rbw:.blk_5.restart`: Apache puts the
-//! separator of paths where it means the one of folders, and both must find each other's marks. In it
+//! separator of paths where it means the one of directories, and both must find each other's marks. In it
 //! stands, as text, until when it holds: milliseconds since 1970.
 
 use crate::error::{Error, Result};

@@ -106,7 +106,7 @@ impl Pool {
     }
 
     /// A replica's two files move one after the other; a process killed in between leaves them in
-    /// different folders. The data follows the meta file.
+    /// different directories. The data follows the meta file.
     fn complete_moves(
         &self,
         rbw: &BlockFiles,
@@ -228,7 +228,7 @@ impl Lister<'_> {
     }
 }
 
-/// Blocks in a directory where nobody looks for them are ignored.
+/// Blocks in a directory where no lookup would search for them are ignored.
 fn warn_of_stray(directory: &Path, stray: Option<&StoredReplica>) {
     if let Some(stray) = stray {
         tracing::warn!(

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use zerohop_daemon::storage::{self, Properties};
 
-/// The layout this crate reads and writes: Hadoop 2.8 to 3.x (32x32 folders).
+/// The layout this crate reads and writes: Hadoop 2.8 to 3.x (32x32 directories).
 pub const LAYOUT_VERSION: i32 = -57;
 
 /// `current/VERSION` of a volume.
@@ -144,7 +144,7 @@ fn write(path: &Path, properties: &Properties) -> Result<()> {
     Ok(storage::replace(path, properties.to_text().as_bytes())?)
 }
 
-/// Makes names created in a folder or moved there survive a power cut.
+/// Makes names created in a directory or moved there survive a power cut.
 pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
     Ok(storage::sync_directory(folder)?)
 }

@@ -1,4 +1,4 @@
-//! One storage folder of a DataNode.
+//! One storage directory of a DataNode.
 
 use crate::error::Result;
 use crate::mode::DirectoryMode;
@@ -35,7 +35,7 @@ impl Volume {
         Ok(Self { root: root.to_owned(), mode, version, _lock: lock })
     }
 
-    /// Its folder.
+    /// Its directory.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -104,7 +104,7 @@ impl Volume {
         Ok(())
     }
 
-    /// The ids of the block pools that have a folder here.
+    /// The ids of the block pools that have a directory here.
     pub fn pools(&self) -> Result<Vec<String>> {
         pools(&self.root)
     }

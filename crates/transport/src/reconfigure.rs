@@ -122,7 +122,7 @@ impl Reconfiguration {
 /// Reads the configuration again and puts the changes into force, on a thread of its own.
 ///
 /// # Errors
-/// If another such task is under way, or no thread can be had.
+/// If another such task is under way, or no thread can be started.
 pub fn reconfigure<R: Reconfigurable>(daemon: &Arc<R>) -> Result<(), String> {
     daemon.reconfiguration().begin()?;
     let for_work = Arc::clone(daemon);

@@ -46,7 +46,7 @@ impl GenerationStamp {
 }
 
 impl InodeId {
-    /// The root folder's id; ids below are reserved.
+    /// The root directory's id; ids below are reserved.
     pub const ROOT: InodeId = InodeId(16385);
     /// What clients send when they do not know the id (`HdfsConstants.GRANDFATHER_INODE_ID`).
     pub const GRANDFATHER: InodeId = InodeId(0);

@@ -14,7 +14,7 @@ pub struct Both {
     pub ours: Cluster,
     pub load: Load,
     pub args: Args,
-    /// A folder on the DataNodes' disk.
+    /// A directory on the DataNodes' disk.
     pub folder: PathBuf,
 }
 

@@ -17,12 +17,12 @@ use zerohop_interop::{Kind, Outcome, wait};
 const DATANODES: usize = 3;
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A running cluster; killed and its folder removed when dropped.
+/// A running cluster; killed and its directory removed when dropped.
 pub struct Cluster {
     pub kind: Kind,
     pub site: Site,
     pub fs: FileSystem,
-    /// `dfs.domain.socket.path`, if there is a safe folder for it.
+    /// `dfs.domain.socket.path`, if there is a safe directory for it.
     sockets: Option<String>,
     folder: PathBuf,
     namenode: Process,
@@ -102,7 +102,7 @@ impl Cluster {
         Ok([("dfs.client.read.shortcircuit", "true".to_owned()), (SOCKET_KEY, path)])
     }
 
-    /// The folders of a DataNode's volumes.
+    /// The directories of a DataNode's volumes.
     pub fn data_folders(&self) -> Vec<PathBuf> {
         let volume = |i: usize, disk: usize| self.folder.join(format!("dn{i}/disk{disk}"));
         (0..DATANODES).flat_map(|i| [volume(i, 0), volume(i, 1)]).collect()
@@ -124,7 +124,7 @@ impl Drop for Cluster {
 
 const SOCKET_KEY: &str = "dfs.domain.socket.path";
 
-/// run.sh makes the folder, and removes it even when a signal ends this.
+/// run.sh makes the directory, and removes it even when a signal ends this.
 fn sockets(kind: Kind) -> Option<String> {
     let folder = PathBuf::from(std::env::var_os("COMPARE_SOCKETS")?);
     let name = format!("{kind:?}").to_lowercase();

@@ -8,7 +8,7 @@ use zerohop_interop::{Outcome, tools};
 use crate::clusters::{Cluster, java};
 use crate::table::Figure;
 
-/// The compiled class, in a folder of its own.
+/// The compiled class, in a directory of its own.
 pub struct Load {
     classes: PathBuf,
 }

@@ -18,7 +18,7 @@ const STOP_LIMIT: Duration = Duration::from_secs(60);
 
 /// What to start.
 pub struct Spec<'a> {
-    /// Names the folder with the logs when a test fails.
+    /// Names the directory with the logs when a test fails.
     pub name: &'a str,
     /// Whose NameNode.
     pub namenode: Kind,
@@ -30,10 +30,10 @@ pub struct Spec<'a> {
     pub settings: Vec<Setting>,
 }
 
-/// A running cluster; everything is killed when it is dropped, and its folder is removed unless the
+/// A running cluster; everything is killed when it is dropped, and its directory is removed unless the
 /// test failed.
 pub struct Cluster {
-    /// Folders, ports and configuration.
+    /// Directories, ports and configuration.
     pub site: Site,
     namenode_kind: Kind,
     datanode_kind: Kind,
@@ -78,12 +78,12 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// The folder of all that the cluster keeps.
+    /// The directory of all that the cluster keeps.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The configuration folder for clients.
+    /// The configuration directory for clients.
     pub fn conf(&self) -> PathBuf {
         self.site.conf()
     }
@@ -277,7 +277,7 @@ impl Cluster {
     }
 
     /// Starts everything again, as `namenode` and `datanodes` this time, and waits as
-    /// [`Cluster::start`] does: the folders stay, so the other kind opens what this kind wrote.
+    /// [`Cluster::start`] does: the directories stay, so the other kind opens what this kind wrote.
     pub fn start_all(&mut self, namenode: Kind, datanodes: Kind) -> Outcome {
         self.start_all_with(namenode, &[], datanodes, &[])
     }

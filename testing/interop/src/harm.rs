@@ -146,7 +146,7 @@ pub struct OnDisk {
 }
 
 impl OnDisk {
-    /// The state that the folder says: finalized, rbw or tmp.
+    /// The state that the directory says: finalized, rbw or tmp.
     pub fn is_in(&self, folder: &str) -> bool {
         self.data.components().any(|part| part.as_os_str() == folder)
     }
@@ -246,7 +246,7 @@ pub fn zerohop(conf: &Path, args: &[&str]) -> Outcome<(i32, String)> {
     Ok((output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned()))
 }
 
-/// A mount namespace of its own, in which folders can be small file systems. It lasts until it is
+/// A mount namespace of its own, in which directories can be small file systems. It lasts until it is
 /// dropped, so that programs in it can be stopped and started.
 pub struct SmallDisks {
     holder: Process,

@@ -15,7 +15,7 @@ pub struct Finished {
     pub output: String,
 }
 
-/// Runs `class` with `args`, the configuration folder first on its class path.
+/// Runs `class` with `args`, the configuration directory first on its class path.
 pub fn run(class: &str, args: &[&str], conf: &Path, limit: Duration) -> Outcome<Finished> {
     let java = Java::get()?;
     let mut command = java.command(1024);

@@ -10,7 +10,7 @@ use zerohop_client::{CreateOptions, Result};
 use crate::Outcome;
 use crate::harm::Explain;
 
-/// Entries of a folder: name, and permission bits.
+/// Entries of a directory: name, and permission bits.
 type Entries = BTreeMap<String, u16>;
 
 /// One change.
@@ -23,7 +23,7 @@ enum Change {
     Mode(String, u16),
 }
 
-/// A thread's own folder and what must be in it.
+/// A thread's own directory and what must be in it.
 pub struct Promises {
     folder: String,
     entries: Entries,
@@ -33,7 +33,7 @@ pub struct Promises {
 }
 
 impl Promises {
-    /// A folder that the load makes first.
+    /// A directory that the load makes first.
     pub fn new(folder: &str, seed: u64) -> Self {
         Self {
             folder: folder.to_owned(),

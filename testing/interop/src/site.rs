@@ -1,4 +1,4 @@
-//! The folders and configuration files of one cluster; daemons and clients of either kind take them
+//! The directories and configuration files of one cluster; daemons and clients of either kind take them
 //! as they are.
 
 use std::fs;
@@ -9,7 +9,7 @@ use crate::{Outcome, ports};
 /// A name of a Hadoop key and its value.
 pub type Setting = (String, String);
 
-/// One cluster's folder: `conf/` (NameNode and clients), `dnN/conf/`, data folders, logs.
+/// One cluster's directory: `conf/` (NameNode and clients), `dnN/conf/`, data directories, logs.
 pub struct Site {
     folder: PathBuf,
     /// The NameNode's RPC port.
@@ -37,12 +37,12 @@ impl Site {
         }
     }
 
-    /// The configuration folder of the NameNode and of clients.
+    /// The configuration directory of the NameNode and of clients.
     pub fn conf(&self) -> PathBuf {
         self.folder.join("conf")
     }
 
-    /// The configuration folder of a DataNode.
+    /// The configuration directory of a DataNode.
     pub fn datanode_conf(&self, i: usize) -> PathBuf {
         self.folder.join(format!("dn{i}/conf"))
     }
@@ -53,7 +53,7 @@ impl Site {
     }
 
     /// Writes all configuration files; `extra` goes last and wins. In a value `{folder}` stands for the
-    /// cluster's folder; for a DataNode also `{datanode}` for its own, and `{number}` for its number, from
+    /// cluster's directory; for a DataNode also `{datanode}` for its own, and `{number}` for its number, from
     /// one.
     pub fn write(&self, extra: &[Setting]) -> Outcome {
         let hdfs = self.hdfs_settings();
@@ -151,7 +151,7 @@ fn write_xml(path: &Path, settings: &[Setting]) -> Outcome {
     fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// For Apache programs that take the folder on their class path.
+/// For Apache programs that take the directory on their class path.
 const LOG4J: &str = "log4j.rootLogger=WARN,console
 log4j.appender.console=org.apache.log4j.ConsoleAppender
 log4j.appender.console.target=System.err

@@ -16,14 +16,14 @@ pub fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// The folder for everything the interop tests make.
+/// The directory for everything the interop tests make.
 pub fn out() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     // Relative to the root, as the scripts and cargo take it; tests run elsewhere.
     root().join(target.unwrap_or_else(|| "target".into())).join("interop")
 }
 
-/// The folder in which clusters run: `ZEROHOP_INTEROP_RUN`, or one in [`out`].
+/// The directory in which clusters run: `ZEROHOP_INTEROP_RUN`, or one in [`out`].
 pub fn clusters() -> PathBuf {
     std::env::var_os("ZEROHOP_INTEROP_RUN").map_or_else(|| out().join("run"), PathBuf::from)
 }

@@ -1,4 +1,4 @@
-//! Folders change hands: a stopped node of one kind opens as the other kind, and back again.
+//! Directories change hands: a stopped node of one kind opens as the other kind, and back again.
 
 use zerohop_interop::Kind::{Apache, Ours};
 use zerohop_interop::script::swap::run;

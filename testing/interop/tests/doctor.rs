@@ -17,7 +17,7 @@ const LEN: u64 = 700_000;
 const SWITCH: &str = "dfs.client.read.shortcircuit";
 const PATH: &str = "dfs.domain.socket.path";
 
-/// A cluster with a socket in a folder that passes the rules; that of the tests may not.
+/// A cluster with a socket in a directory that passes the rules; that of the tests may not.
 struct Ward {
     cluster: Cluster,
     folder: PathBuf,
@@ -41,7 +41,7 @@ fn ward(name: &str, datanodes: Kind, more: &[(&str, &str)]) -> Outcome<Ward> {
     Ok(Ward { cluster: Cluster::start(&spec)?, folder, socket })
 }
 
-/// A folder whose path passes the rules: under a folder of root's, or of this user's.
+/// A directory whose path passes the rules: under a directory of root's, or of this user's.
 fn safe_folder(name: &str) -> Outcome<PathBuf> {
     let own = ["XDG_RUNTIME_DIR", "HOME"].into_iter().filter_map(std::env::var_os);
     let mut parents = std::iter::once("/run".into()).chain(own).map(PathBuf::from);

@@ -1,5 +1,5 @@
 //! Crashes of the NameNode in the middle of a load: nothing that was answered is lost, whatever
-//! happens to the process, the last record, or a folder.
+//! happens to the process, the last record, or a directory.
 
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ const THREADS: u64 = 6;
 const LIMIT: Duration = Duration::from_secs(40);
 const OP_SIZE_MAX: usize = 50 << 20;
 
-/// A NameNode of ours alone, on folders of its own, perhaps on small disks.
+/// A NameNode of ours alone, on directories of its own, perhaps on small disks.
 struct Alone {
     folder: PathBuf,
     site: Site,
@@ -146,7 +146,7 @@ impl Alone {
         self.promises.iter_mut().try_for_each(|p| p.check(&fs))
     }
 
-    /// The segment in progress in a folder.
+    /// The segment in progress in a directory.
     fn in_progress(&self, current: &Path) -> Outcome<PathBuf> {
         let files = segment::list(current).at("segments")?;
         let open = files.into_iter().find(|f| f.kind == segment::SegmentKind::InProgress);
@@ -263,8 +263,8 @@ fn start_small(alone: &mut Alone) -> Outcome<bool> {
     Ok(true)
 }
 
-/// The only folder is full in the middle of the load: the NameNode ends with a line that names the
-/// folder and the reason. With more room it starts, and all answered changes are there.
+/// The only directory is full in the middle of the load: the NameNode ends with a line that names the
+/// directory and the reason. With more room it starts, and all answered changes are there.
 #[test]
 fn a_full_disk_stops_it() {
     let with_folder = |folder: &Path| {
@@ -292,8 +292,8 @@ fn a_full_disk_stops_it() {
     });
 }
 
-/// One of two folders is full: the NameNode goes on with the other, says so, and after a crash all
-/// is there although one folder is behind.
+/// One of two directories is full: the NameNode goes on with the other, says so, and after a crash all
+/// is there although one directory is behind.
 #[test]
 fn one_folder_of_two_is_enough() {
     let with_folders = |folder: &Path| {
@@ -318,7 +318,7 @@ fn one_folder_of_two_is_enough() {
         println!("{count} changes answered");
         alone.start()?;
         alone.check()?;
-        // With room again the folder that fell behind is filled up by the next image.
+        // With room again the directory that fell behind is filled up by the next image.
         alone.process = None;
         alone.enlarge()?;
         alone.start()?;

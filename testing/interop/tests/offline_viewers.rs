@@ -5,21 +5,21 @@ use std::time::Duration;
 use zerohop_interop::{Outcome, java, programs, tools};
 use zerohop_journal::{EditOp, op, samples};
 
-/// A folder for a segment of `ops` and what the viewer makes of it.
+/// A directory for a segment of `ops` and what the viewer makes of it.
 fn segment(ops: &[EditOp]) -> Outcome<tempfile::TempDir> {
-    let folder = tempfile::tempdir_in(tools::out()).map_err(|e| e.to_string())?;
-    std::fs::write(folder.path().join("edits"), samples::segment(1, ops))
+    let directory = tempfile::tempdir_in(tools::out()).map_err(|e| e.to_string())?;
+    std::fs::write(directory.path().join("edits"), samples::segment(1, ops))
         .map_err(|e| e.to_string())?;
-    Ok(folder)
+    Ok(directory)
 }
 
-fn as_xml(folder: &Path) -> Outcome<String> {
-    programs::edits_as_xml(folder, &folder.join("edits"), &folder.join("edits.xml"))
+fn as_xml(directory: &Path) -> Outcome<String> {
+    programs::edits_as_xml(directory, &directory.join("edits"), &directory.join("edits.xml"))
 }
 
 #[test]
 fn oev_reads_every_operation() {
-    let xml = segment(&samples::all()).and_then(|folder| as_xml(folder.path())).unwrap();
+    let xml = segment(&samples::all()).and_then(|directory| as_xml(directory.path())).unwrap();
     for (_, name) in op::OP_CODES {
         assert_eq!(xml.matches(&format!("<OPCODE>{name}</OPCODE>")).count(), 1, "{name}");
     }
@@ -51,15 +51,15 @@ fn oev_writes_our_bytes_back() {
             _ => {}
         }
     }
-    let folder = segment(&ops).unwrap();
-    as_xml(folder.path()).unwrap();
-    let name = |name: &str| folder.path().join(name).display().to_string();
+    let directory = segment(&ops).unwrap();
+    as_xml(directory.path()).unwrap();
+    let name = |name: &str| directory.path().join(name).display().to_string();
     let class = "org.apache.hadoop.hdfs.tools.offlineEditsViewer.OfflineEditsViewer";
     let (from, to) = (name("edits.xml"), name("edits.back"));
     let args = ["-i", &from, "-o", &to, "-p", "binary"];
-    let finished = java::run(class, &args, folder.path(), Duration::from_secs(60));
+    let finished = java::run(class, &args, directory.path(), Duration::from_secs(60));
     finished.and_then(|finished| finished.ok("oev")).unwrap();
-    let ours = std::fs::read(folder.path().join("edits")).unwrap();
+    let ours = std::fs::read(directory.path().join("edits")).unwrap();
     let back = std::fs::read(to).unwrap();
     let at = ours.iter().zip(&back).position(|(a, b)| a != b);
     assert!(ours == back, "they differ at byte {at:?} of {} and {}", ours.len(), back.len());
@@ -68,9 +68,9 @@ fn oev_writes_our_bytes_back() {
 /// Our viewer writes what Apache's does, of a segment with every operation.
 #[test]
 fn our_edits_viewer_writes_what_apaches_does() {
-    let folder = segment(&samples::all()).unwrap();
-    let theirs = as_xml(folder.path()).unwrap();
-    let edits = folder.path().join("edits").display().to_string();
+    let directory = segment(&samples::all()).unwrap();
+    let theirs = as_xml(directory.path()).unwrap();
+    let edits = directory.path().join("edits").display().to_string();
     let ours = |processor: &str| {
         let mut command = std::process::Command::new(tools::zerohop().unwrap());
         let output =
@@ -90,10 +90,10 @@ fn our_edits_viewer_writes_what_apaches_does() {
     });
     assert!(near.is_none() && ours_xml.len() == theirs.len(), "{near:?}");
 
-    let counts = folder.path().join("stats").display().to_string();
+    let counts = directory.path().join("stats").display().to_string();
     let class = "org.apache.hadoop.hdfs.tools.offlineEditsViewer.OfflineEditsViewer";
     let args = ["-i", &edits, "-o", &counts, "-p", "stats"];
-    let finished = java::run(class, &args, folder.path(), Duration::from_secs(60));
+    let finished = java::run(class, &args, directory.path(), Duration::from_secs(60));
     finished.and_then(|finished| finished.ok("oev")).unwrap();
     assert_eq!(ours("stats"), std::fs::read_to_string(counts).unwrap());
 }

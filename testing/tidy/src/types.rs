@@ -351,7 +351,7 @@ fn type_name(kind: &Type) -> Option<String> {
     }
 }
 
-/// Whether a method does nothing but pass its arguments on to a field's method, or lend a field.
+/// Whether a method does nothing but pass its arguments on to a field's method, or return a reference to a field.
 fn only_delegates(method: &ImplItemFn) -> bool {
     match &method.block.stmts[..] {
         [syn::Stmt::Expr(Expr::MethodCall(call), _)] => {

@@ -146,7 +146,7 @@ impl Args {
         Ok(args)
     }
 
-    /// The work on a file system; `base` is the folder of all tests.
+    /// The work on a file system; `base` is the directory of all tests.
     pub fn work(&self, fs: FileSystem, base: String) -> Work {
         Work {
             fs,

@@ -15,5 +15,5 @@ pub use work::{Work, clean, run_test};
 
 /// Where the files lie unless `test.build.data` says otherwise.
 pub const BASE_FOLDER: &str = "/benchmarks/TestDFSIO";
-/// The key that names another folder.
+/// The key that names another directory.
 pub const BASE_FOLDER_KEY: &str = "test.build.data";

@@ -15,7 +15,7 @@ const TRUNCATE_POLL: Duration = Duration::from_millis(5);
 pub struct Work {
     /// The file system.
     pub fs: FileSystem,
-    /// The folder of all tests.
+    /// The directory of all tests.
     pub base: String,
     /// Files, a thread each.
     pub files: usize,

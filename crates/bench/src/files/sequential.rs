@@ -15,7 +15,7 @@ use zerohop_client::blocking::FileSystem;
 pub struct Sequential {
     /// The file system.
     pub fs: FileSystem,
-    /// A folder for the files; the caller deletes it.
+    /// A directory for the files; the caller deletes it.
     pub folder: String,
     /// Bytes of each file.
     pub file_len: u64,

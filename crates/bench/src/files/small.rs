@@ -10,7 +10,7 @@ use zerohop_client::CreateOptions;
 use zerohop_client::blocking::FileSystem;
 
 /// What a short file takes of the memory: a page of data, one of checksums, two inodes, entries of
-/// folders.
+/// directories.
 const FOOTPRINT: u64 = 16 << 10;
 
 /// How many, and how short.
@@ -18,7 +18,7 @@ const FOOTPRINT: u64 = 16 << 10;
 pub struct SmallFiles {
     /// The file system.
     pub fs: FileSystem,
-    /// A folder for the files; the caller deletes it.
+    /// A directory for the files; the caller deletes it.
     pub folder: String,
     /// Bytes of each file.
     pub len: usize,

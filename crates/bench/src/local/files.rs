@@ -17,13 +17,13 @@ pub(super) const BLOCK_LEN: u64 = 128 << 20;
 pub struct LocalReads {
     /// The client's configuration.
     pub conf: Conf,
-    /// A folder on the cluster; the caller deletes it.
+    /// A directory on the cluster; the caller deletes it.
     pub folder: String,
     /// Bytes of the file.
     pub file_len: u64,
     /// For plain files; on the DataNode's disk.
     pub local_folder: PathBuf,
-    /// The DataNode's folders, where its block files are opened for the raw calls.
+    /// The DataNode's directories, where its block files are opened for the raw calls.
     pub data_folders: Vec<PathBuf>,
     /// Rounds that count.
     pub runs: usize,

@@ -14,13 +14,13 @@ use zerohop_transport::rpc::client::SerialClient;
 const CLIENT_NAME: &str = "DFSClient_zerohop-bench";
 /// CREATE, of `CreateFlagProto`.
 const CREATE: u32 = 1;
-/// Names in one folder.
+/// Names in one directory.
 const FOLDER_LEN: usize = 100;
 
 /// A kind of operation; each works on what the ones before it made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Makes a folder.
+    /// Makes a directory.
     Mkdirs,
     /// Makes an empty file: create, then complete; two calls.
     Create,
@@ -28,7 +28,7 @@ pub enum Operation {
     Open,
     /// Asks for a file's status.
     Status,
-    /// Renames a file within its folder.
+    /// Renames a file within its directory.
     Rename,
     /// Deletes a file.
     Delete,
@@ -58,7 +58,7 @@ impl Operation {
     }
 }
 
-/// One connection's share of the load, in a folder of its own.
+/// One connection's share of the load, in a directory of its own.
 pub(super) struct Worker {
     client: SerialClient,
     folder: String,
@@ -69,7 +69,7 @@ impl Worker {
         Self { client, folder }
     }
 
-    /// From now on in another folder.
+    /// From now on in another directory.
     pub(super) fn move_to(&mut self, folder: String) {
         self.folder = folder;
     }

@@ -29,7 +29,7 @@ pub struct Load {
     pub connections: usize,
     /// Operations of each kind in a run, over all connections.
     pub operations: usize,
-    /// Runs; each one works in a folder of its own.
+    /// Runs; each one works in a directory of its own.
     pub runs: usize,
 }
 

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use zerohop_conf::Conf;
 
-/// The folder of a cluster that `up` started: its client configuration lies in it, beside `data1`.
+/// The directory of a cluster that `up` started: its client configuration lies in it, beside `data1`.
 pub fn own_home() -> Option<PathBuf> {
     let home = Path::new(&std::env::var_os("HADOOP_CONF_DIR")?).parent()?.to_owned();
     home.join("data1").is_dir().then_some(home)
 }
 
-/// The DataNodes' folders on this machine, as far as the configuration or our own cluster tells.
+/// The DataNodes' directories on this machine, as far as the configuration or our own cluster tells.
 pub fn data_folders(conf: &Conf, own_home: Option<&Path>) -> Vec<PathBuf> {
     if let Some(home) = own_home {
         return (1..)

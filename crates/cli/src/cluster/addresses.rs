@@ -14,7 +14,7 @@ use crate::failure::{Failure, Outcome};
 const DATANODE_PORTS: [u16; 3] = [9866, 9867, 9864];
 /// Added to them for each further DataNode; clear of the NameNode's 9870.
 const PORT_STEP: u16 = 10;
-/// An address of nobody (RFC 5737): asking for the route to it sends nothing.
+/// An address that no host has (RFC 5737): looking up the route to it sends nothing.
 const ELSEWHERE: (Ipv4Addr, u16) = (Ipv4Addr::new(192, 0, 2, 1), 9);
 
 /// Where a cluster listens and how it is reached.
@@ -48,7 +48,7 @@ impl Addresses {
                 let address = resolve(name, "--advertise")?;
                 if address.is_unspecified() {
                     return Err(Failure::io(format!(
-                        "--advertise {name}: nobody can connect to that; name one address of this machine"
+                        "--advertise {name}: no client can connect to that; name one address of this machine"
                     )));
                 }
                 name.to_owned()

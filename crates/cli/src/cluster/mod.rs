@@ -1,4 +1,4 @@
-//! A whole HDFS in this process: a NameNode and some DataNodes on free or given ports, data in one folder.
+//! A whole HDFS in this process: a NameNode and some DataNodes on free or given ports, data in one directory.
 
 mod addresses;
 mod plan;
@@ -40,7 +40,7 @@ fn failed(what: &str, error: impl std::fmt::Display) -> Failure {
     Failure::io(format!("{what}: {error}"))
 }
 
-/// Whether a name folder is to be formatted: it is not there, or empty. One that lost its VERSION
+/// Whether a name directory is to be formatted: it is not there, or empty. One that lost its VERSION
 /// holds a namespace all the same.
 fn is_new(folder: &Path) -> Outcome<bool> {
     let cannot = |error: std::io::Error| {

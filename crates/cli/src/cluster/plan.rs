@@ -7,7 +7,7 @@ use zerohop_conf::Conf;
 
 use super::addresses::Addresses;
 
-/// Keys of configuration files that name the machines, ports and folders of the cluster that the
+/// Keys of configuration files that name the machines, ports and directories of the cluster that the
 /// files were written for. A dot at the end stands for all keys that begin so.
 const PLACES: [&str; 26] = [
     "fs.defaultFS",

@@ -12,7 +12,7 @@ use crate::failure::{Failure, Outcome};
 
 /// Chunks that are read at once.
 const CHUNKS: usize = 32 << 10;
-/// Bytes that are read at once, whatever a damaged header says of chunks.
+/// Bytes that are read at once, also if a damaged header claims larger chunks.
 const READ_MAX: usize = 64 << 20;
 
 /// Why a block file was not found good.

@@ -41,7 +41,7 @@ const COMMANDS: [Command; 3] = [
     Command {
         name: "recoverLease",
         usage: "-path <path> [-retries <num-retries>]",
-        about: "Ends the lease of a file that nobody closes; one try unless -retries asks for more.",
+        about: "Ends the lease of a file whose writer does not close it; one try unless -retries asks for more.",
         run: recover_lease,
     },
 ];

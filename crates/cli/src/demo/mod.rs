@@ -37,7 +37,7 @@ pub struct Demo {
     /// Size of the file; the published rows are measured with two files of a sixteenth
     #[arg(long, value_name = "BYTES", default_value = "1g")]
     size: String,
-    /// Where the temporary folder is made; it needs three times the size
+    /// Where the temporary directory is made; it needs three times the size
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
 }
@@ -58,7 +58,7 @@ fn show(settings: &Settings, options: &Demo) -> Outcome<i32> {
         .ok_or_else(|| Failure::usage(format!("--size {}: give a size like 1g", options.size)))?;
     let base = options.folder.clone().unwrap_or_else(std::env::temp_dir);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    // Signals first: gigabytes would stay in the folder.
+    // Signals first: gigabytes would stay in the directory.
     let mut stop = runtime.block_on(async { Stop::new() })?;
     let home = tempfile::Builder::new().prefix("zerohop-demo-").tempdir_in(&base)?;
     let plan = Plan {

@@ -82,7 +82,7 @@ pub fn compare(client: &Conf, node: &DatanodeInfo, theirs: &Conf, report: &mut R
     room(theirs, report)
 }
 
-/// The folders in which a DataNode may make segments.
+/// The directories in which a DataNode may make segments.
 fn room(theirs: &Conf, report: &mut Report) -> Outcome {
     let key = &keys::DFS_DATANODE_SHARED_FILE_DESCRIPTOR_PATHS;
     for folder in theirs.get(key)? {

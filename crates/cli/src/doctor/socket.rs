@@ -41,7 +41,7 @@ pub fn examine(path: &Path, seen: &mut Seen, report: &mut Report) -> bool {
     good
 }
 
-/// Hadoop's rules for the folders above; the DataNode does not start where one is broken. What is
+/// Hadoop's rules for the directories above; the DataNode does not start where one is broken. What is
 /// loosened later does not stop reads, but lets others put their own socket there.
 fn components(path: &Path, owner: u32, report: &mut Report) -> bool {
     if let Err(error) = domain::validate(path)

@@ -85,7 +85,7 @@ pub fn setfacl(shell: &mut Shell, args: Vec<String>) -> Outcome {
     })
 }
 
-/// Below a folder, files take the access entries only.
+/// Below a directory, files take the access entries only.
 fn entries_for(item: &Item, recursive: bool, entries: &[AclEntry]) -> Vec<AclEntry> {
     let keep = |entry: &&AclEntry| !recursive || item.is_dir() || !entry.is_default;
     entries.iter().filter(keep).cloned().collect()

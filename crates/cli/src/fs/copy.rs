@@ -80,7 +80,7 @@ struct Work {
     failures: Mutex<BTreeMap<usize, Failure>>,
 }
 
-/// Copies each source to the target, folders with all that is in them.
+/// Copies each source to the target, directories with all that is in them.
 pub fn copy_all(shell: &mut Shell, sources: &[Item], target: &Item, how: Copying) -> Outcome {
     Destination::check(target, sources, how.overwrite)?;
     let several = sources.len() > 1 || sources.iter().any(Item::is_dir);
@@ -107,7 +107,7 @@ pub fn copy_all(shell: &mut Shell, sources: &[Item], target: &Item, how: Copying
     work.progress.finish();
     let failures = work.failures.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     failures.into_values().try_for_each(|failure| shell.report(failure))?;
-    // Times of folders last: what was written into them changed them.
+    // Times of directories last: what was written into them changed them.
     for (source, target) in folders.iter().rev() {
         let kept = preserve(source, target, how.preserve);
         let moved = kept.and_then(|()| if how.move_source { remove(source) } else { Ok(()) });
@@ -160,7 +160,7 @@ pub fn copy_files(
     Ok(bytes.into_inner())
 }
 
-/// The walk over the sources; it makes folders itself and hands files to the threads.
+/// The walk over the sources; it makes directories itself and hands files to the threads.
 struct Walk<'a> {
     work: &'a Work,
     /// `None`: files are copied in the walk.
@@ -211,7 +211,7 @@ impl Walk<'_> {
             for status in page {
                 let child = source.listed(status);
                 let name = file_name(&child.path);
-                // Nothing can be in a folder that was made just now, so nothing is asked.
+                // Nothing can be in a directory that was made just now, so nothing is asked.
                 let into = if fresh { to.absent_child(name) } else { to.child(name)? };
                 let visited = self.visit(shell, &child, into);
                 shell.note(visited)?;
@@ -288,7 +288,7 @@ fn is_same(source: &Item, target: &Item) -> bool {
     source.path == target.path && source.store.uri() == target.store.uri()
 }
 
-/// Deletes a source that was moved; a folder only if it is empty.
+/// Deletes a source that was moved; a directory only if it is empty.
 fn remove(source: &Item) -> Outcome {
     match source.store.delete(&source.path, false)? {
         true => Ok(()),

@@ -180,7 +180,7 @@ pub fn getmerge(shell: &mut Shell, args: Vec<String>) -> Outcome {
     merge(&sources, &given, target.store.create(&target.path, how)?)
 }
 
-/// The file itself, or the files of the folder but not of its folders, in order of name.
+/// The file itself, or the files of the directory but not of its directories, in order of name.
 fn merge_sources(item: Item, sources: &mut Vec<Item>) -> Outcome {
     let status = item.found()?;
     if status.kind == FileKind::Directory {

@@ -127,7 +127,7 @@ impl Input for Turns {
     }
 }
 
-/// A folder with the files `from` and `to`.
+/// A directory with the files `from` and `to`.
 struct Files {
     folder: tempfile::TempDir,
 }
@@ -244,6 +244,6 @@ fn folders_that_were_moved_are_gone() {
     assert_eq!(told, 2);
     assert_eq!(files.read("moved/a/b/file"), "text");
     assert!(!std::fs::exists(files.path("tree/a/b")).unwrap());
-    // What is still in a folder keeps it, and those above it.
+    // What is still in a directory keeps it, and those above it.
     assert_eq!(files.read("tree/a/.file.crc"), "of a file that is gone");
 }

@@ -111,7 +111,7 @@ impl Count {
         if self.given.has("e") {
             let policy = match summary.erasure_policy.as_str() {
                 "Replicated" => "Replicated".to_owned(),
-                // A folder has no policy of its own as a rule; Hadoop prints the prefix all the same.
+                // A directory has no policy of its own as a rule; Hadoop prints the prefix all the same.
                 policy => format!("EC:{policy}"),
             };
             row.push_str(&format!("{policy:>20} "));

@@ -9,7 +9,7 @@ use crate::failure::{Failure, Outcome};
 pub struct Destination;
 
 impl Destination {
-    /// Several sources need a folder; one source needs a free name below a folder that exists.
+    /// Several sources need a directory; one source needs a free name below a directory that exists.
     pub fn check(target: &Item, sources: &[Item], overwrite: bool) -> Outcome {
         match &target.status {
             None if sources.len() > 1 => Err(Failure::not_found(&target.text)),
@@ -24,7 +24,7 @@ impl Destination {
         }
     }
 
-    /// Where a source goes: into the folder, or to the name itself.
+    /// Where a source goes: into the directory, or to the name itself.
     pub fn of(target: &Item, source: &Item) -> Outcome<Item> {
         if target.is_dir() || target.looks_like_folder() {
             return target.child(file_name(&source.path));
@@ -32,7 +32,7 @@ impl Destination {
         Ok(target.clone())
     }
 
-    /// A folder cannot be put into itself.
+    /// A directory cannot be put into itself.
     pub fn check_not_inside(source: &Item, to: &Item) -> Outcome {
         if !source.is_dir() || source.store.uri() != to.store.uri() {
             return Ok(());

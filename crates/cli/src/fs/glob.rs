@@ -76,7 +76,7 @@ fn list_matching(
 ) -> Outcome<Vec<Candidate>> {
     let mut matching = Vec::new();
     for folder in candidates {
-        // A file lists itself, which must not count as an entry of a folder.
+        // A file lists itself, which must not count as an entry of a directory.
         let mut keep = |page: Vec<Status>| {
             for status in page {
                 let own = status.path == folder.path;

@@ -45,13 +45,13 @@ impl Item {
         self.status.as_ref().ok_or_else(|| Failure::not_found(&self.text))
     }
 
-    /// The status of something that is no folder.
+    /// The status of something that is no directory.
     pub fn found_file(&self) -> Outcome<&Status> {
         let status = self.found()?;
         if status.is_dir() { Err(Failure::is_directory(&self.text)) } else { Ok(status) }
     }
 
-    /// The entry of a listing of this folder.
+    /// The entry of a listing of this directory.
     pub fn listed(&self, status: Status) -> Item {
         let name = status.name();
         let text = self.child_text(name);
@@ -59,12 +59,12 @@ impl Item {
         Item { store: self.store.clone(), text, path, status: Some(status) }
     }
 
-    /// Looks an entry of this folder up by name.
+    /// Looks an entry of this directory up by name.
     pub fn child(&self, name: &str) -> Outcome<Item> {
         Item::look_up(&self.store, &self.child_text(name))
     }
 
-    /// An entry of this folder that is known not to exist.
+    /// An entry of this directory that is known not to exist.
     pub fn absent_child(&self, name: &str) -> Item {
         let (text, path) = (child(&self.text, name), child(&self.path, name));
         Item { store: self.store.clone(), text, path, status: None }
@@ -87,13 +87,13 @@ impl Item {
         }
     }
 
-    /// Whether the text ends like a folder: `dir/`, `.`, `..`.
+    /// Whether the text ends like a directory: `dir/`, `.`, `..`.
     pub fn looks_like_folder(&self) -> bool {
         let path = Location::parse(&self.text).path;
         matches!(file_name(&path), "" | "." | "..")
     }
 
-    /// Whether the folder that is to hold this path exists.
+    /// Whether the directory that is to hold this path exists.
     pub fn parent_exists(&self) -> Outcome<bool> {
         if self.looks_like_folder() {
             return self.store.exists(&self.path);

@@ -118,7 +118,7 @@ impl Store for LocalStore {
 
     fn status(&self, path: &str) -> Outcome<Status> {
         let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
-            // A file where the path wants a folder: there is no such path either.
+            // A file where the path wants a directory: there is no such path either.
             std::io::ErrorKind::NotADirectory => Failure::not_found(path),
             _ => failure(path, error),
         })?;

@@ -1,11 +1,11 @@
-//! Local paths: the user's home folder, and moves to another disk.
+//! Local paths: the user's home directory, and moves to another disk.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-/// The home folder of the user of this process, as Java's `user.home` has it: what /etc/passwd says,
+/// The home directory of the user of this process, as Java's `user.home` has it: what /etc/passwd says,
 /// else `HOME`.
 pub fn user_home() -> String {
     let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();

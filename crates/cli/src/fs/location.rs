@@ -71,12 +71,12 @@ pub fn absolute(path: &str, home: &str) -> String {
     format!("/{}", names.join("/"))
 }
 
-/// The path of an entry of a folder.
+/// The path of an entry of a directory.
 pub fn child(folder: &str, name: &str) -> String {
     if folder.ends_with('/') { format!("{folder}{name}") } else { format!("{folder}/{name}") }
 }
 
-/// The folder above; `None` for the root.
+/// The directory above; `None` for the root.
 pub fn parent(path: &str) -> Option<&str> {
     if path == "/" {
         return None;

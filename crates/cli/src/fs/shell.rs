@@ -208,7 +208,7 @@ impl Shell {
         })
     }
 
-    /// Visits a path, then what lies below it. A failed visit keeps the walk out of that folder.
+    /// Visits a path, then what lies below it. A failed visit keeps the walk out of that directory.
     pub fn walk(&mut self, item: &Item, recursive: bool, depth: usize, visit: Visit) -> Outcome {
         if let Err(failure) = visit(self, item, depth) {
             return self.report(failure);
@@ -228,7 +228,7 @@ impl Shell {
             Ok(())
         });
         match result {
-            // The folder was removed in the meantime.
+            // The directory was removed in the meantime.
             Err(failure) if failure.is_not_found() => Ok(()),
             other => other,
         }

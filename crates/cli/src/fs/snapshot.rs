@@ -4,7 +4,7 @@ use super::item::Item;
 use super::shell::Shell;
 use crate::failure::{Failure, Outcome};
 
-/// The one folder that the argument stands for.
+/// The one directory that the argument stands for.
 fn folder(shell: &mut Shell, text: &str) -> Outcome<Item> {
     let mut items = shell.expand(text)?;
     let Some(item) = items.pop().filter(|_| items.is_empty()) else {

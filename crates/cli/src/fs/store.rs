@@ -80,7 +80,7 @@ pub trait Store: Send + Sync {
         None
     }
     fn status(&self, path: &str) -> Outcome<Status>;
-    /// Lists a folder page by page, in order of name; a file lists itself.
+    /// Lists a directory page by page, in order of name; a file lists itself.
     fn list(&self, path: &str, page: &mut dyn FnMut(Vec<Status>) -> Outcome) -> Outcome;
     fn open(&self, path: &str, how: OpenHow) -> Outcome<Box<dyn Input>>;
     /// Which way everything that was read so far went, a line each.

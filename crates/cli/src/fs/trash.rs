@@ -68,8 +68,8 @@ fn move_item(item: &Item) -> Outcome<Option<String>> {
     Ok(Some(target))
 }
 
-/// The folder, or one of a similar name where something in the trash that is no folder is in its way:
-/// a file that had the name of a folder above was deleted before.
+/// The directory, or one of a similar name where something in the trash that is no directory is in its way:
+/// a file that had the name of a directory above was deleted before.
 fn free_folder(store: &Arc<dyn Store>, folder: &str) -> Outcome<String> {
     let mut folder = folder.to_owned();
     while let Some(file) = file_in_the_way(store, &folder)? {
@@ -79,7 +79,7 @@ fn free_folder(store: &Arc<dyn Store>, folder: &str) -> Outcome<String> {
     Ok(folder)
 }
 
-/// What of a path, or of those above it, is there and is no folder.
+/// What of a path, or of those above it, is there and is no directory.
 fn file_in_the_way(store: &Arc<dyn Store>, path: &str) -> Outcome<Option<String>> {
     if store.status(path).is_ok_and(|status| status.is_dir()) {
         return Ok(None);
@@ -101,7 +101,7 @@ fn is_below(path: &str, folder: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || folder == "/")
 }
 
-/// Folders of the trash belong to their user alone.
+/// Directories of the trash belong to their user alone.
 fn make_private(store: &Arc<dyn Store>, folder: &str) -> Outcome {
     if store.exists(folder)? {
         return Ok(());

@@ -55,7 +55,7 @@ impl FileSystem {
         self.inner.user()
     }
 
-    /// The user's home folder, where relative paths of the shell start.
+    /// The user's home directory, where relative paths of the shell start.
     pub fn home(&self) -> String {
         self.inner.home()
     }

@@ -112,7 +112,7 @@ impl FileSystem {
         self.client.namenode.set_balancer_bandwidth(bytes_per_second).await
     }
 
-    /// Whether a failed folder of the NameNode is tried again: `true` and `false` set it, `check`
+    /// Whether a failed directory of the NameNode is tried again: `true` and `false` set it, `check`
     /// asks.
     pub async fn restore_failed_storage(&self, arg: &str) -> Result<bool> {
         self.client.namenode.restore_failed_storage(arg).await
@@ -131,7 +131,7 @@ impl FileSystem {
         self.client.namenode.rolling_upgrade(action).await
     }
 
-    /// The NameNode writes its state to a file in its log folder.
+    /// The NameNode writes its state to a file in its log directory.
     pub async fn metasave(&self, filename: &str) -> Result<()> {
         self.client.namenode.metasave(filename).await
     }
@@ -151,7 +151,7 @@ impl FileSystem {
         self.client.namenode.set_storage_policy(&wire_path(path)?, policy).await
     }
 
-    /// Removes the storage policy of a path: that of the folder above counts.
+    /// Removes the storage policy of a path: that of the directory above counts.
     pub async fn unset_storage_policy(&self, path: &str) -> Result<()> {
         self.client.namenode.unset_storage_policy(&wire_path(path)?).await
     }

@@ -32,7 +32,7 @@ impl FileSystem {
         self.client.namenode.set_times(&wire_path(path)?, modified_ms, accessed_ms).await
     }
 
-    /// Sets the replicas each block of a file should have; false for a folder.
+    /// Sets the replicas each block of a file should have; false for a directory.
     pub async fn set_replication(&self, path: &str, replication: u16) -> Result<bool> {
         self.client.namenode.set_replication(&wire_path(path)?, replication).await
     }
@@ -62,7 +62,7 @@ impl FileSystem {
         self.client.namenode.remove_acl_entries(&wire_path(path)?, entries).await
     }
 
-    /// Removes the default entries of a folder.
+    /// Removes the default entries of a directory.
     pub async fn remove_default_acl(&self, path: &str) -> Result<()> {
         self.client.namenode.remove_default_acl(&wire_path(path)?).await
     }

@@ -41,7 +41,7 @@ impl ListPages {
 }
 
 impl FileSystem {
-    /// What a folder holds, in order of name; a file lists itself.
+    /// What a directory holds, in order of name; a file lists itself.
     pub async fn list(&self, path: &str) -> Result<Vec<FileStatus>> {
         self.list_all(path, false).await
     }

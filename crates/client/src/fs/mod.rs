@@ -73,7 +73,7 @@ impl FileSystem {
         &self.client.user
     }
 
-    /// The user's home folder, where relative paths of the shell start.
+    /// The user's home directory, where relative paths of the shell start.
     pub fn home(&self) -> String {
         format!("{}/{}", self.client.settings.home_prefix, self.client.user.name)
     }

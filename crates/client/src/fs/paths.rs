@@ -1,4 +1,4 @@
-//! Calls about paths: status, folders, renames, files.
+//! Calls about paths: status, directories, renames, files.
 
 use super::{FileReader, FileSystem, FileWriter};
 use crate::checksum::FileChecksum;
@@ -66,13 +66,13 @@ impl FileSystem {
         FileWriter::append(self, wire_path(path)?, options).await
     }
 
-    /// Makes a folder and the missing ones above it, readable by all but for the umask. True also
+    /// Makes a directory and the missing ones above it, readable by all but for the umask. True also
     /// where it is there already.
     pub async fn mkdirs(&self, path: &str) -> Result<bool> {
         self.mkdirs_with(path, 0o777, true).await
     }
 
-    /// The same with permission bits (before the umask); `create_parent` false wants the folder
+    /// The same with permission bits (before the umask); `create_parent` false wants the directory
     /// above to exist.
     pub async fn mkdirs_with(
         &self,
@@ -84,12 +84,12 @@ impl FileSystem {
         self.client.namenode.mkdirs(&wire_path(path)?, permission, umask, create_parent).await
     }
 
-    /// Deletes a path; false where it does not exist. A folder that is not empty needs `recursive`.
+    /// Deletes a path; false where it does not exist. A directory that is not empty needs `recursive`.
     pub async fn delete(&self, path: &str, recursive: bool) -> Result<bool> {
         self.client.namenode.delete(&wire_path(path)?, recursive).await
     }
 
-    /// Renames by the old rules: into `to` where that is a folder; false where it cannot be done.
+    /// Renames by the old rules: into `to` where that is a directory; false where it cannot be done.
     pub async fn rename(&self, from: &str, to: &str) -> Result<bool> {
         self.client.namenode.rename(&wire_path(from)?, &wire_path(to)?).await
     }
@@ -148,7 +148,7 @@ impl FileSystem {
         self.client.namenode.link_target(&wire_path(path)?).await
     }
 
-    /// Makes a snapshot of a folder and tells its path.
+    /// Makes a snapshot of a directory and tells its path.
     pub async fn create_snapshot(&self, path: &str, name: Option<&str>) -> Result<String> {
         self.client.namenode.create_snapshot(&wire_path(path)?, name).await
     }
@@ -163,7 +163,7 @@ impl FileSystem {
         self.client.namenode.rename_snapshot(&wire_path(path)?, from, to).await
     }
 
-    /// Allows or forbids snapshots of a folder.
+    /// Allows or forbids snapshots of a directory.
     pub async fn allow_snapshot(&self, path: &str, allow: bool) -> Result<()> {
         self.client.namenode.allow_snapshot(&wire_path(path)?, allow).await
     }

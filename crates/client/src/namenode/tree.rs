@@ -1,4 +1,4 @@
-//! Calls about names: status, listing, folders, renames, attributes of paths.
+//! Calls about names: status, listing, directories, renames, attributes of paths.
 
 use super::proxy::NameNode;
 use crate::error::Result;

@@ -71,7 +71,7 @@ reasons! {
     NotConfigured = "not-configured";
     /// Nobody answers at the socket's path.
     SocketAbsent = "socket-absent";
-    /// A folder above the socket could be changed by somebody else.
+    /// A directory above the socket could be changed by somebody else.
     PathUnsafe = "path-unsafe";
     /// Talking over the socket failed.
     SocketFailed = "socket-failed";

@@ -51,7 +51,7 @@ pub struct CachePoolStats {
 pub struct CacheDirective {
     /// Its number; positive.
     pub id: Option<i64>,
-    /// A file, or a folder for the files in it.
+    /// A file, or a directory for the files in it.
     pub path: Option<String>,
     /// Cached replicas of each block.
     pub replication: Option<i16>,

@@ -35,7 +35,7 @@ impl OpenOptions {
 pub struct CreateOptions {
     /// Whether a file that is there is replaced; else it is an error.
     pub overwrite: bool,
-    /// Whether missing folders above are made.
+    /// Whether missing directories above are made.
     pub create_parent: bool,
     /// Replicas of each block.
     pub replication: Option<u16>,
@@ -53,7 +53,7 @@ pub struct CreateOptions {
     pub no_local_write: bool,
     /// Places replicas as if the writer were no DataNode's machine.
     pub ignore_client_locality: bool,
-    /// The file is replicated even below a folder with erasure coding.
+    /// The file is replicated even below a directory with erasure coding.
     pub should_replicate: bool,
     /// DataNodes (`host:port`) that are to have the replicas.
     pub favored_nodes: Vec<String>,
@@ -112,8 +112,8 @@ pub struct SyncOptions {
 /// How a path is renamed (`rename2`).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RenameOptions {
-    /// Replaces a file or an empty folder at the target.
+    /// Replaces a file or an empty directory at the target.
     pub overwrite: bool,
-    /// The target is the trash: missing folders may be made there, quotas do not count.
+    /// The target is the trash: missing directories may be made there, quotas do not count.
     pub to_trash: bool,
 }

@@ -10,7 +10,7 @@ use zerohop_proto::hdfs::hdfs_file_status_proto::{FileType, Flags};
 pub enum FileKind {
     /// A file.
     File,
-    /// A folder.
+    /// A directory.
     Directory,
     /// A link to another path.
     Symlink,
@@ -23,15 +23,15 @@ pub struct FileStatus {
     pub path: String,
     /// What it is.
     pub kind: FileKind,
-    /// Bytes; 0 for a folder. Of a file being written, what the NameNode knows of.
+    /// Bytes; 0 for a directory. Of a file being written, what the NameNode knows of.
     pub len: u64,
-    /// Replicas each block should have; 0 for a folder.
+    /// Replicas each block should have; 0 for a directory.
     pub replication: u32,
-    /// Size at which a block is full; 0 for a folder.
+    /// Size at which a block is full; 0 for a directory.
     pub block_size: u64,
     /// Milliseconds since 1970.
     pub modified_ms: u64,
-    /// Milliseconds since 1970; 0 for a folder.
+    /// Milliseconds since 1970; 0 for a directory.
     pub accessed_ms: u64,
     /// The owner's name.
     pub owner: String,
@@ -43,7 +43,7 @@ pub struct FileStatus {
     pub symlink: Option<String>,
     /// The inode's id.
     pub file_id: u64,
-    /// Entries of a folder; `None` where the server does not say.
+    /// Entries of a directory; `None` where the server does not say.
     pub children: Option<u32>,
     /// Id of the storage policy set here; 0 means none.
     pub storage_policy: u8,
@@ -60,7 +60,7 @@ pub struct FileStatus {
 }
 
 impl FileStatus {
-    /// Whether it is a folder.
+    /// Whether it is a directory.
     pub fn is_dir(&self) -> bool {
         self.kind == FileKind::Directory
     }

@@ -21,7 +21,7 @@ pub struct ContentSummary {
     pub len: u64,
     /// Files.
     pub files: u64,
-    /// Folders, the path itself included.
+    /// Directories, the path itself included.
     pub directories: u64,
     /// Names allowed; -1 means no quota.
     pub quota: i64,

@@ -137,7 +137,7 @@ keys! {
     DFS_DATA_TRANSFER_CLIENT_TCPNODELAY: bool = "dfs.data.transfer.client.tcpnodelay", "true", Plain;
     /// Largest packet accepted on a data connection.
     DFS_DATA_TRANSFER_MAX_PACKET_SIZE: i32 = "dfs.data.transfer.max.packet.size", "16777216", Bytes;
-    /// Folder that holds the home folders.
+    /// Directory that holds the home directories.
     DFS_USER_HOME_DIR_PREFIX: String = "dfs.user.home.dir.prefix", "/user", Plain;
     /// Entries in one page of a listing.
     DFS_LS_LIMIT: i32 = "dfs.ls.limit", "1000", Plain;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::key::keys;
 
 keys! {
-    /// Base of the folders that are not configured one by one.
+    /// Base of the directories that are not configured one by one.
     HADOOP_TMP_DIR: String = "hadoop.tmp.dir", "/tmp/hadoop-${user.name}", Plain;
     /// File system that a path without scheme and host belongs to.
     FS_DEFAULTFS: String = "fs.defaultFS", "file:///", Plain;
@@ -15,13 +15,13 @@ keys! {
     FS_TRASH_CHECKPOINT_INTERVAL: Duration = "fs.trash.checkpoint.interval", "0", Minutes;
     /// Whether the emptier also deletes below .Trash what is no checkpoint.
     FS_TRASH_CLEAN_TRASHROOT_ENABLE: bool = "fs.trash.clean.trashroot.enable", "false", Plain;
-    /// Folders that may not be deleted while they are not empty.
+    /// Directories that may not be deleted while they are not empty.
     FS_PROTECTED_DIRECTORIES: Vec<String> = "fs.protected.directories", "", Plain;
-    /// Umask of new files and folders, octal or symbolic.
+    /// Umask of new files and directories, octal or symbolic.
     FS_PERMISSIONS_UMASK_MODE: String = "fs.permissions.umask-mode", "022", Plain;
     /// How long a measured disk usage may be reused.
     FS_DF_INTERVAL: Duration = "fs.df.interval", "60000", Millis;
-    /// How long a measured folder size may be reused.
+    /// How long a measured directory size may be reused.
     FS_DU_INTERVAL: Duration = "fs.du.interval", "600000", Millis;
     /// Whether a client follows symbolic links that lead to another file system.
     FS_CLIENT_RESOLVE_REMOTE_SYMLINKS: bool = "fs.client.resolve.remote.symlinks", "true", Plain;

@@ -15,11 +15,11 @@ keys! {
     DFS_DATANODE_IPC_ADDRESS: String = "dfs.datanode.ipc.address", "0.0.0.0:9867", Plain;
     /// Host name the DataNode registers with.
     DFS_DATANODE_HOSTNAME: Option<String> = "dfs.datanode.hostname", "", Plain;
-    /// Folders of the replicas, each with an optional storage type in brackets in front.
+    /// Directories of the replicas, each with an optional storage type in brackets in front.
     DFS_DATANODE_DATA_DIR: Vec<String> = "dfs.datanode.data.dir", "file://${hadoop.tmp.dir}/dfs/data", Plain;
-    /// Permissions of the data folders.
+    /// Permissions of the data directories.
     DFS_DATANODE_DATA_DIR_PERM: String = "dfs.datanode.data.dir.perm", "700", Plain;
-    /// Data folders that may fail; -1 means all but one.
+    /// Data directories that may fail; -1 means all but one.
     DFS_DATANODE_FAILED_VOLUMES_TOLERATED: i32 = "dfs.datanode.failed.volumes.tolerated", "0", Plain;
     /// Space on each volume that HDFS leaves free.
     DFS_DATANODE_DU_RESERVED: u64 = "dfs.datanode.du.reserved", "0", Bytes;
@@ -131,7 +131,7 @@ keys! {
     DFS_DATANODE_CACHE_REVOCATION_TIMEOUT_MS: Duration = "dfs.datanode.cache.revocation.timeout.ms", "900000", Millis;
     /// How often such readers are looked at.
     DFS_DATANODE_CACHE_REVOCATION_POLLING_MS: Duration = "dfs.datanode.cache.revocation.polling.ms", "500", Millis;
-    /// Folders where shared-memory files may be made.
+    /// Directories where shared-memory files may be made.
     DFS_DATANODE_SHARED_FILE_DESCRIPTOR_PATHS: Vec<String> = "dfs.datanode.shared.file.descriptor.paths", "/dev/shm,/tmp", Plain;
     /// Shared memory segments for short-circuit reads that one process may have (ours, not Hadoop's).
     ZEROHOP_DATANODE_SHORTCIRCUIT_SEGMENTS_MAX_PER_PROCESS: i32 = "zerohop.datanode.shortcircuit.segments.max.per.process", "64", Plain;

@@ -27,23 +27,23 @@ keys! {
     DFS_NAMENODE_SECONDARY_HTTP_ADDRESS: String = "dfs.namenode.secondary.http-address", "0.0.0.0:9868", Plain;
     /// Address of the backup node.
     DFS_NAMENODE_BACKUP_ADDRESS: String = "dfs.namenode.backup.address", "0.0.0.0:50100", Plain;
-    /// Folders of the image, each a full copy.
+    /// Directories of the image, each a full copy.
     DFS_NAMENODE_NAME_DIR: Vec<String> = "dfs.namenode.name.dir", "file://${hadoop.tmp.dir}/dfs/name", Plain;
-    /// Folders of the edit log, each a full copy.
+    /// Directories of the edit log, each a full copy.
     DFS_NAMENODE_EDITS_DIR: Vec<String> = "dfs.namenode.edits.dir", "${dfs.namenode.name.dir}", Plain;
-    /// Edit folders whose loss stops the NameNode.
+    /// Edit directories whose loss stops the NameNode.
     DFS_NAMENODE_EDITS_DIR_REQUIRED: Vec<String> = "dfs.namenode.edits.dir.required", "", Plain;
-    /// Edit folders below whose number the NameNode stops.
+    /// Edit directories below whose number the NameNode stops.
     DFS_NAMENODE_EDITS_DIR_MINIMUM: i32 = "dfs.namenode.edits.dir.minimum", "1", Plain;
     /// Edit log shared by the NameNodes of a pair.
     DFS_NAMENODE_SHARED_EDITS_DIR: Option<String> = "dfs.namenode.shared.edits.dir", "", Plain;
-    /// Whether a folder that came back is used again.
+    /// Whether a directory that came back is used again.
     DFS_NAMENODE_NAME_DIR_RESTORE: bool = "dfs.namenode.name.dir.restore", "false", Plain;
-    /// Permissions of the name folders.
+    /// Permissions of the name directories.
     DFS_NAMENODE_STORAGE_DIR_PERM: String = "dfs.namenode.storage.dir.perm", "700", Plain;
     /// Whether the NameNode may be formatted.
     DFS_NAMENODE_SUPPORT_ALLOW_FORMAT: bool = "dfs.namenode.support.allow.format", "true", Plain;
-    /// Whether formatting folders that hold data is refused.
+    /// Whether formatting directories that hold data is refused.
     DFS_REFORMAT_DISABLED: bool = "dfs.reformat.disabled", "false", Plain;
     /// Largest operation that is read from an edit log.
     DFS_NAMENODE_MAX_OP_SIZE: i32 = "dfs.namenode.max.op.size", "52428800", Bytes;
@@ -117,9 +117,9 @@ keys! {
     DFS_NAMENODE_SAFEMODE_RECHECK_INTERVAL: Duration = "dfs.namenode.safemode.recheck.interval", "1000", Millis;
     /// Access times are kept to this precision; 0 keeps none.
     DFS_NAMENODE_ACCESSTIME_PRECISION: Duration = "dfs.namenode.accesstime.precision", "3600000", Millis;
-    /// Longest name of a file or folder in UTF-8; 0 means no limit.
+    /// Longest name of a file or directory in UTF-8; 0 means no limit.
     DFS_NAMENODE_FS_LIMITS_MAX_COMPONENT_LENGTH: i32 = "dfs.namenode.fs-limits.max-component-length", "255", Bytes;
-    /// Most entries of a folder.
+    /// Most entries of a directory.
     DFS_NAMENODE_FS_LIMITS_MAX_DIRECTORY_ITEMS: i32 = "dfs.namenode.fs-limits.max-directory-items", "1048576", Plain;
     /// Smallest block size a file may ask for.
     DFS_NAMENODE_FS_LIMITS_MIN_BLOCK_SIZE: u64 = "dfs.namenode.fs-limits.min-block-size", "1048576", Bytes;
@@ -131,17 +131,17 @@ keys! {
     DFS_NAMENODE_FS_LIMITS_MAX_XATTR_SIZE: i32 = "dfs.namenode.fs-limits.max-xattr-size", "16384", Bytes;
     /// Most paths in one batched listing.
     DFS_BATCHED_LS_LIMIT: i32 = "dfs.batched.ls.limit", "100", Plain;
-    /// Most files, folders and blocks; 0 means no limit.
+    /// Most files, directories and blocks; 0 means no limit.
     DFS_NAMENODE_MAX_OBJECTS: i64 = "dfs.namenode.max.objects", "0", Plain;
     /// Whether permissions are checked.
     DFS_PERMISSIONS_ENABLED: bool = "dfs.permissions.enabled", "true", Plain;
     /// Group whose members are superusers.
     DFS_PERMISSIONS_SUPERUSERGROUP: String = "dfs.permissions.superusergroup", "supergroup", Plain;
-    /// Whether a content summary checks each folder on its way down.
+    /// Whether a content summary checks each directory on its way down.
     DFS_PERMISSIONS_CONTENTSUMMARY_SUBACCESS: bool = "dfs.permissions.ContentSummary.subAccess", "false", Plain;
-    /// Whether the owner of a folder may set its quota.
+    /// Whether the owner of a directory may set its quota.
     DFS_PERMISSIONS_ALLOW_OWNER_SET_QUOTA: bool = "dfs.permissions.allow.owner.set.quota", "false", Plain;
-    /// Whether folders below protected ones are protected as well.
+    /// Whether directories below protected ones are protected as well.
     DFS_PROTECTED_SUBDIRECTORIES_ENABLE: bool = "dfs.protected.subdirectories.enable", "false", Plain;
     /// Whether access control lists are supported.
     DFS_NAMENODE_ACLS_ENABLED: bool = "dfs.namenode.acls.enabled", "true", Plain;
@@ -157,7 +157,7 @@ keys! {
     DFS_STORAGE_POLICY_ENABLED: bool = "dfs.storage.policy.enabled", "true", Plain;
     /// Whether only superusers may set storage policies.
     DFS_STORAGE_POLICY_PERMISSIONS_SUPERUSER_ONLY: bool = "dfs.storage.policy.permissions.superuser-only", "false", Plain;
-    /// Storage policy of the root folder.
+    /// Storage policy of the root directory.
     DFS_STORAGE_DEFAULT_POLICY: String = "dfs.storage.default.policy", "HOT", Plain;
     /// Most corrupt files in one list.
     DFS_NAMENODE_MAX_CORRUPT_FILE_BLOCKS_RETURNED: i32 = "dfs.namenode.max-corrupt-file-blocks-returned", "100", Plain;
@@ -171,7 +171,7 @@ keys! {
     DFS_NAMENODE_BLOCK_DELETION_INCREMENT: i32 = "dfs.namenode.block.deletion.increment", "1000", Plain;
     /// Blocks at a file's end that may still lack a replica when it is closed.
     DFS_NAMENODE_FILE_CLOSE_NUM_COMMITTED_ALLOWED: i32 = "dfs.namenode.file.close.num-committed-allowed", "0", Plain;
-    /// Most snapshots of one folder.
+    /// Most snapshots of one directory.
     DFS_NAMENODE_SNAPSHOT_MAX_LIMIT: i32 = "dfs.namenode.snapshot.max.limit", "65536", Plain;
     /// Open files in one page of a list.
     DFS_NAMENODE_LIST_OPENFILES_NUM_RESPONSES: i32 = "dfs.namenode.list.openfiles.num.responses", "1000", Plain;
@@ -191,9 +191,9 @@ keys! {
     DFS_NAMENODE_PATH_BASED_CACHE_REFRESH_INTERVAL_MS: Duration = "dfs.namenode.path.based.cache.refresh.interval.ms", "30000", Millis;
     /// Time after which a DataNode is told again what to cache.
     DFS_NAMENODE_PATH_BASED_CACHE_RETRY_INTERVAL_MS: Duration = "dfs.namenode.path.based.cache.retry.interval.ms", "30000", Millis;
-    /// Folders of a checkpoint's image.
+    /// Directories of a checkpoint's image.
     DFS_NAMENODE_CHECKPOINT_DIR: Vec<String> = "dfs.namenode.checkpoint.dir", "file://${hadoop.tmp.dir}/dfs/namesecondary", Plain;
-    /// Folders of a checkpoint's edits.
+    /// Directories of a checkpoint's edits.
     DFS_NAMENODE_CHECKPOINT_EDITS_DIR: Vec<String> = "dfs.namenode.checkpoint.edits.dir", "${dfs.namenode.checkpoint.dir}", Plain;
     /// Longest time between two checkpoints.
     DFS_NAMENODE_CHECKPOINT_PERIOD: Duration = "dfs.namenode.checkpoint.period", "3600", Seconds;
@@ -227,11 +227,11 @@ keys! {
     DFS_IMAGE_TRANSFER_TIMEOUT: Duration = "dfs.image.transfer.timeout", "60000", Millis;
     /// Limit of an image transfer; 0 means none.
     DFS_IMAGE_TRANSFER_BANDWIDTHPERSEC: u64 = "dfs.image.transfer.bandwidthPerSec", "52428800", Bytes;
-    /// Time between two looks at the free space of the name folders.
+    /// Time between two looks at the free space of the name directories.
     DFS_NAMENODE_RESOURCE_CHECK_INTERVAL: Duration = "dfs.namenode.resource.check.interval", "5000", Millis;
     /// Free space below which the NameNode enters safe mode.
     DFS_NAMENODE_RESOURCE_DU_RESERVED: u64 = "dfs.namenode.resource.du.reserved", "104857600", Bytes;
-    /// Name folders that must have free space.
+    /// Name directories that must have free space.
     DFS_NAMENODE_RESOURCE_CHECKED_VOLUMES_MINIMUM: i32 = "dfs.namenode.resource.checked.volumes.minimum", "1", Plain;
     /// Directories beside those of edits whose volumes must have free space.
     DFS_NAMENODE_RESOURCE_CHECKED_VOLUMES: Vec<String> = "dfs.namenode.resource.checked.volumes", "", Plain;

@@ -12,7 +12,7 @@ use tokio::time::{Instant, Sleep};
 pub(super) struct IdleLimited<S> {
     stream: S,
     idle_max: Duration,
-    /// When bytes moved, or a wait began after a time in which nobody read or wrote.
+    /// When bytes last moved, or when the current wait began after a time without reads and writes.
     last_move: Instant,
     timer: Pin<Box<Sleep>>,
     is_reading: bool,

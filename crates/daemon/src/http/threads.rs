@@ -59,7 +59,7 @@ impl HandlerThreads {
 }
 
 impl Turn {
-    /// Runs `handler` on the thread; the turn ends with it, also if nobody waits for its result any more.
+    /// Runs `handler` on the thread; the turn ends with it, even if the result is no longer awaited.
     pub fn run<T: Send + 'static>(
         self,
         handler: impl FnOnce() -> T + Send + 'static,

@@ -81,7 +81,7 @@ impl DirectoryLock {
 }
 
 impl Drop for DirectoryLock {
-    /// Apache's daemons remove the file when they exit. Nobody else can have locked it meanwhile.
+    /// Apache's daemons remove the file when they exit. No other process can have locked it meanwhile.
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
     }

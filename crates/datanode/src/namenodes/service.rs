@@ -20,7 +20,7 @@ pub(crate) struct PoolService {
     active: Mutex<Active>,
     /// What the active NameNode said last of a rolling upgrade.
     upgrade: Mutex<UpgradePhase>,
-    /// One handshake at a time: the first one opens the pool's folders.
+    /// One handshake at a time: the first one opens the pool's directories.
     pub(crate) opening: tokio::sync::Mutex<()>,
 }
 

@@ -242,7 +242,7 @@ impl Actor {
             let answer = self.beat(wants_lease).await?;
             schedule.lease =
                 answer.full_block_report_lease_id.filter(|id| *id != 0).or(schedule.lease);
-            if self.obey(answer).await? {
+            if self.carry_out(answer).await? {
                 schedule.restart();
                 return Ok(());
             }
@@ -276,7 +276,7 @@ impl Actor {
             }
             schedule.beats(Instant::now(), self.node.settings.heartbeat_interval);
             let answer = self.beat(false).await?;
-            if self.obey(answer).await? {
+            if self.carry_out(answer).await? {
                 schedule.restart();
                 return Ok(true);
             }
@@ -296,7 +296,7 @@ impl Actor {
         let answer: CacheReportResponseProto =
             self.link.client().call("cacheReport", &request).await?;
         if let Some(command) = answer.cmd {
-            commands::obey(&self.node, &self.service, command);
+            commands::carry_out(&self.node, &self.service, command);
         }
         Ok(())
     }
@@ -318,14 +318,14 @@ impl Actor {
     /// A heartbeat for its own sake: is the NameNode there again?
     async fn beat_only(&self) -> Result<(), TalkError> {
         let answer = self.beat(false).await?;
-        if self.obey(answer).await? {
+        if self.carry_out(answer).await? {
             self.link.ask_full_report();
         }
         Ok(())
     }
 
     /// Carries out what a heartbeat's answer asks for; true when this DataNode registered again.
-    async fn obey(&self, answer: HeartbeatResponseProto) -> Result<bool, TalkError> {
+    async fn carry_out(&self, answer: HeartbeatResponseProto) -> Result<bool, TalkError> {
         let says_active = answer.ha_status.state == HaState::Active as i32;
         let active = self.service.claim(self.link.index, says_active, answer.ha_status.txid);
         if active {
@@ -338,7 +338,7 @@ impl Actor {
                 self.handshake().await?;
                 registered_again = true;
             } else if active {
-                commands::obey(&self.node, &self.service, command);
+                commands::carry_out(&self.node, &self.service, command);
             } else {
                 tracing::warn!("NameNode {} is not active: its command is ignored", self.link.addr);
             }
@@ -346,7 +346,7 @@ impl Actor {
         Ok(registered_again)
     }
 
-    /// Before the commands of the same answer are obeyed: what they delete may be wanted back.
+    /// Before the commands of the same answer are carried out: what they delete may be wanted back.
     fn note_upgrade(&self, phase: UpgradePhase) {
         let Some(pool_id) = self.service.pool_id() else { return };
         if self.service.note_upgrade(phase) {
@@ -383,7 +383,7 @@ impl Actor {
             let answer: BlockReportResponseProto =
                 self.link.client().call("blockReport", &request).await?;
             if let Some(command) = answer.cmd {
-                commands::obey(&self.node, &self.service, command);
+                commands::carry_out(&self.node, &self.service, command);
             }
         }
         tracing::info!(

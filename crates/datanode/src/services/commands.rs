@@ -21,7 +21,11 @@ pub(super) fn asks_to_register(command: &DatanodeCommandProto) -> bool {
 }
 
 /// Carries out a command of the active NameNode; what takes long goes to a thread.
-pub(super) fn obey(node: &Arc<Node>, service: &Arc<PoolService>, command: DatanodeCommandProto) {
+pub(super) fn carry_out(
+    node: &Arc<Node>,
+    service: &Arc<PoolService>,
+    command: DatanodeCommandProto,
+) {
     match command.cmd_type() {
         Type::BlockCommand => {
             if let Some(command) = command.blk_cmd {

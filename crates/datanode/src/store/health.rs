@@ -10,9 +10,9 @@ use zerohop_proto::hdfs::datanode::VolumeFailureSummaryProto;
 /// A volume out of use.
 #[derive(Clone, Debug)]
 pub(crate) struct VolumeFailure {
-    /// Its folder.
+    /// Its directory.
     pub(crate) folder: String,
-    /// What went wrong, with the folder.
+    /// What went wrong, with the directory.
     pub(crate) reason: String,
     /// Bytes it had.
     capacity: u64,

@@ -52,7 +52,7 @@ where
         let for_thread = Arc::clone(&progress);
         let (sender, work) = (sender.clone(), Arc::clone(&work));
         let run = move || {
-            // Nobody receives what a disk says after its time.
+            // An answer after the time limit is not received.
             let _late = sender.send((index, work(item, &for_thread)));
         };
         match thread::Builder::new().name("volume".to_owned()).spawn(run) {

@@ -23,7 +23,7 @@ use zerohop_wire::BlockId;
 use zerohop_wire::block_report::ReplicaState;
 
 impl Store {
-    /// Opens and locks the folders of `dfs.datanode.data.dir`.
+    /// Opens and locks the directories of `dfs.datanode.data.dir`.
     pub(crate) fn open(settings: &Settings) -> Result<Self, Error> {
         let options = VolumeOptions::from_settings(settings);
         let locations = settings.data_dirs.iter().map(|text| Location::parse(text));

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use zerohop_conf::Conf;
 
 /// Two volumes that were in use before; a disk may take 300 ms.
-fn used_before(folder: &Path) -> (Settings, [PathBuf; 2]) {
-    let paths = ["good", "hung"].map(|name| folder.join(name));
+fn used_before(directory: &Path) -> (Settings, [PathBuf; 2]) {
+    let paths = ["good", "hung"].map(|name| directory.join(name));
     let mut conf = Conf::new();
     let texts = paths.each_ref().map(|path| path.display().to_string());
     conf.set("dfs.datanode.data.dir", texts.join(","));
@@ -21,7 +21,7 @@ fn used_before(folder: &Path) -> (Settings, [PathBuf; 2]) {
     (settings, paths)
 }
 
-/// A file of which an open does not return until this is dropped: a FIFO that nobody writes.
+/// A file of which an open does not return until this is dropped: a FIFO without a writer.
 struct Hang(PathBuf);
 
 impl Hang {
@@ -46,8 +46,8 @@ fn roots(volumes: &[Arc<DataVolume>]) -> Vec<&Path> {
 /// The start waited for ever for a disk that did not return from open.
 #[test]
 fn a_disk_that_hangs_at_the_start_is_left_out() {
-    let folder = tempfile::tempdir().unwrap();
-    let (settings, [good, hung]) = used_before(folder.path());
+    let directory = tempfile::tempdir().unwrap();
+    let (settings, [good, hung]) = used_before(directory.path());
     let _hang = Hang::at(hung.join("current/VERSION"));
     let store = Store::open(&settings).unwrap();
     assert_eq!(roots(&store.volumes()), [&good]);
@@ -60,8 +60,8 @@ fn a_disk_that_hangs_at_the_start_is_left_out() {
 /// The registration waited for ever for a disk that hung while its replicas were listed.
 #[test]
 fn a_disk_that_hangs_while_it_is_listed_is_taken_out() {
-    let folder = tempfile::tempdir().unwrap();
-    let (settings, [good, hung]) = used_before(folder.path());
+    let directory = tempfile::tempdir().unwrap();
+    let (settings, [good, hung]) = used_before(directory.path());
     let pool = identity("CID-1").pool_id;
     let _hang = Hang::at(hung.join("current").join(&*pool).join("current/VERSION"));
     let store = Store::open(&settings).unwrap();

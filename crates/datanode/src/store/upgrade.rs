@@ -1,4 +1,4 @@
-//! Rolling upgrades, as the NameNode of a block pool tells of them.
+//! Rolling upgrades, as the NameNode of a block pool reports them.
 
 use super::Store;
 use zerohop_replica::{Pool, UpgradePhase};

@@ -1,4 +1,4 @@
-//! A volume: one storage folder with its type, its space and its share of the block pools.
+//! A volume: one storage directory with its type, its space and its share of the block pools.
 
 use super::disk_check::{DiskCheck, NoAnswer};
 use super::on_disks::Progress;
@@ -18,7 +18,7 @@ use zerohop_proto::hdfs::{DatanodeStorageProto, StorageReportProto, StorageTypeP
 use zerohop_replica::{DirectoryMode, Pool, PoolVersion, Scan, Space, Volume, VolumeProbe};
 use zerohop_wire::BlockId;
 
-/// A folder of `dfs.datanode.data.dir` with its storage type.
+/// A directory of `dfs.datanode.data.dir` with its storage type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Location {
     pub(crate) path: PathBuf,
@@ -121,7 +121,7 @@ pub(crate) struct DataVolume {
 }
 
 impl DataVolume {
-    /// Locks and opens a folder.
+    /// Locks and opens a directory.
     pub(crate) fn open(
         location: Location,
         options: VolumeOptions,
@@ -192,7 +192,7 @@ impl DataVolume {
         }
     }
 
-    /// A block pool's folders on it.
+    /// A block pool's directories on it.
     pub(crate) fn pool(&self, id: &str) -> Option<Pool> {
         self.pools.read().get(id).map(|share| share.files.clone())
     }
@@ -389,7 +389,7 @@ impl DataVolume {
         }
     }
 
-    /// Its folder.
+    /// Its directory.
     pub(crate) fn root(&self) -> &Path {
         &self.location.path
     }

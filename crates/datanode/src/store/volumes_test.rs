@@ -38,7 +38,7 @@ fn two_at(folder: tempfile::TempDir, settings: &[(&str, &str)]) -> Two {
 }
 
 impl Two {
-    /// Block files in a volume's folder.
+    /// Block files in a volume's directory.
     fn files(&self, volume: &str) -> usize {
         let mut folders = vec![self.folder.path().join(volume)];
         let mut count = 0;
@@ -165,7 +165,7 @@ fn a_volume_that_is_gone_is_noticed_and_its_readers_are_told() {
     assert!(two.store.untold_failures().is_empty() && readers.may_go_on(held));
 
     let aside = moved_away(&two, "disk");
-    // An empty folder in its place: as when a disk is unmounted.
+    // An empty directory in its place: as when a disk is unmounted.
     fs::create_dir(two.folder.path().join("disk")).unwrap();
     two.look();
     assert!(!readers.may_go_on(held));

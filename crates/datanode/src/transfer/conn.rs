@@ -150,9 +150,9 @@ impl Conn {
     pub(crate) fn shrink(&mut self) {
         let len = SMALL_BUFFER.max(self.end - self.start);
         if self.buffer.len() > len {
-            let mut small = vec![0; len];
-            let kept = self.buffered();
-            small[..kept.len()].copy_from_slice(kept);
+            let mut small = Vec::with_capacity(len);
+            small.extend_from_slice(self.buffered());
+            small.resize(len, 0);
             self.end -= self.start;
             self.start = 0;
             self.buffer = small;

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use zerohop_transport::domain::{Listener, validate};
 
-/// How often the file and its folders are looked at.
+/// How often the file and its directories are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// A listening domain socket.

@@ -25,7 +25,7 @@ pub const MAGIC: &[u8; 8] = b"HDFSIMG1";
 /// The container's version.
 pub const FILE_VERSION: u32 = 1;
 
-/// The longest single message, bytes: a folder of twenty million children.
+/// The longest single message, bytes: a directory of twenty million children.
 pub const MESSAGE_LEN_MAX: u64 = 256 * 1024 * 1024;
 
 /// The sections an image may have, in the order in which they are to be loaded.
@@ -49,9 +49,9 @@ pub enum SectionName {
     InodeReferenceSub,
     /// `SnapshotSection`, then each snapshot.
     Snapshot,
-    /// Each folder with its children's ids.
+    /// Each directory with its children's ids.
     InodeDir,
-    /// A part of the folders.
+    /// A part of the directories.
     InodeDirSub,
     /// Each file being written.
     FilesUnderConstruction,

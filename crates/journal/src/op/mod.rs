@@ -101,11 +101,11 @@ macro_rules! edit_ops {
 edit_ops! {
     /// A file was created, or overwritten.
     Add(Box<Add>) = 0 "OP_ADD",
-    /// Rename of the old kind: fails if the destination exists, moves into a folder.
+    /// Rename of the old kind: fails if the destination exists, moves into a directory.
     RenameOld(RenameOld) = 1 "OP_RENAME_OLD",
     /// A path was deleted with all below it.
     Delete(Delete) = 2 "OP_DELETE",
-    /// One folder was made.
+    /// One directory was made.
     Mkdir(Mkdir) = 3 "OP_MKDIR",
     /// A file's replication changed.
     SetReplication(SetReplication) = 4 "OP_SET_REPLICATION",
@@ -153,9 +153,9 @@ edit_ops! {
     DeleteSnapshot(DeleteSnapshot) = 27 "OP_DELETE_SNAPSHOT",
     /// A snapshot got another name.
     RenameSnapshot(RenameSnapshot) = 28 "OP_RENAME_SNAPSHOT",
-    /// A folder may have snapshots.
+    /// A directory may have snapshots.
     AllowSnapshot(AllowSnapshot) = 29 "OP_ALLOW_SNAPSHOT",
-    /// A folder may not have snapshots any more.
+    /// A directory may not have snapshots any more.
     DisallowSnapshot(DisallowSnapshot) = 30 "OP_DISALLOW_SNAPSHOT",
     /// The last generation stamp given out.
     SetGenstampV2(SetGenstampV2) = 31 "OP_SET_GENSTAMP_V2",

@@ -4,15 +4,15 @@ use super::field::{Body, Result, plain_ops};
 use crate::codec::{Reader, Writer};
 
 plain_ops! {
-    /// A folder may have snapshots.
+    /// A directory may have snapshots.
     AllowSnapshot {
-        /// The folder.
+        /// The directory.
         root: String,
     }
 
-    /// A folder may not have snapshots any more.
+    /// A directory may not have snapshots any more.
     DisallowSnapshot {
-        /// The folder.
+        /// The directory.
         root: String,
     }
 }
@@ -56,7 +56,7 @@ macro_rules! snapshot_ops {
 snapshot_ops! {
     /// A snapshot was taken.
     CreateSnapshot {
-        /// The folder.
+        /// The directory.
         root,
         /// The snapshot's name.
         name,
@@ -64,7 +64,7 @@ snapshot_ops! {
 
     /// A snapshot was deleted.
     DeleteSnapshot {
-        /// The folder.
+        /// The directory.
         root,
         /// The snapshot's name.
         name,
@@ -72,7 +72,7 @@ snapshot_ops! {
 
     /// A snapshot got another name.
     RenameSnapshot {
-        /// The folder.
+        /// The directory.
         root,
         /// The name before.
         old_name,

@@ -1,4 +1,4 @@
-//! Operations on paths: folders, links, names, times, owners, quotas.
+//! Operations on paths: directories, links, names, times, owners, quotas.
 
 use super::attr::{get_acl, get_xattrs, put_acl, put_xattrs};
 use super::field::{Body, Field, Mode, Result, plain_ops};
@@ -7,7 +7,7 @@ use crate::types::{AclEntry, PermissionStatus, StorageType, XAttr};
 use std::sync::Arc;
 use zerohop_wire::InodeId;
 
-/// One folder was made.
+/// One directory was made.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mkdir {
     /// Its inode.
@@ -57,7 +57,7 @@ impl Body for Mkdir {
 }
 
 plain_ops! {
-    /// Rename of the old kind: fails if the destination exists, moves into a folder.
+    /// Rename of the old kind: fails if the destination exists, moves into a directory.
     rpc RenameOld {
         /// The path before.
         src: String,
@@ -103,7 +103,7 @@ plain_ops! {
 
     /// Obsolete: only a name quota.
     SetNsQuota {
-        /// The folder.
+        /// The directory.
         path: String,
         /// How many names.
         ns_quota: i64,
@@ -111,13 +111,13 @@ plain_ops! {
 
     /// Obsolete: the name quota is gone.
     ClearNsQuota {
-        /// The folder.
+        /// The directory.
         path: String,
     }
 
     /// Name and space quota set; -1 is none, `i64::MAX` leaves one as it is.
     SetQuota {
-        /// The folder.
+        /// The directory.
         path: String,
         /// How many names.
         ns_quota: i64,
@@ -127,7 +127,7 @@ plain_ops! {
 
     /// A quota of one storage type was set; -1 is none.
     SetQuotaByStorageType {
-        /// The folder.
+        /// The directory.
         path: String,
         /// The type.
         storage_type: StorageType,

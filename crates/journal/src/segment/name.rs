@@ -13,7 +13,7 @@ pub enum SegmentKind {
     InProgress,
 }
 
-/// A segment found in a folder.
+/// A segment found in a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentFile {
     /// Where it is.
@@ -49,7 +49,7 @@ fn txid(digits: &str) -> Option<TxId> {
     numeric.then(|| digits.parse().ok().map(TxId)).flatten()
 }
 
-/// All segments of a folder, by first transaction.
+/// All segments of a directory, by first transaction.
 pub fn list(dir: &Path) -> Result<Vec<SegmentFile>, JournalError> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(dir).map_err(JournalError::io("list", dir))? {

@@ -122,7 +122,7 @@ impl SegmentWriter {
     }
 }
 
-/// Makes creations, renames and removals in a folder durable.
+/// Makes creations, renames and removals in a directory durable.
 pub fn sync_dir(dir: &Path) -> Result<(), JournalError> {
     File::open(dir).and_then(|file| file.sync_all()).map_err(JournalError::io("sync folder", dir))
 }

@@ -1,4 +1,4 @@
-//! The protocols on the RPC port, a folder or a file each.
+//! The protocols on the RPC port, a directory or a file each.
 
 mod answer;
 mod client;

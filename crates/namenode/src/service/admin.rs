@@ -84,7 +84,7 @@ impl ClientService<'_> {
         })
     }
 
-    /// Tells of a rolling upgrade, begins or ends one. An image is saved or renamed, which takes time.
+    /// Queries, prepares or finalizes a rolling upgrade. Saving or renaming an image takes time.
     pub(crate) fn rolling_upgrade(
         &self,
         action: RollingUpgradeAction,

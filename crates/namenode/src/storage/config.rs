@@ -1,4 +1,4 @@
-//! The settings of the folders.
+//! The settings of the directories.
 
 use super::error::StorageError;
 use percent_encoding::percent_decode_str;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use zerohop_conf::{Conf, ConfError, keys};
 use zerohop_journal::image::{ImageCodec, ImageFormat, ImageParts};
 
-/// Where the folders are and how much is kept in them.
+/// Where the directories are and how much is kept in them.
 #[derive(Clone, Debug)]
 pub struct StorageConfig {
     /// `dfs.namenode.name.dir`
@@ -33,12 +33,12 @@ pub struct StorageConfig {
     pub dir_mode: u32,
     /// `dfs.image.compress`, `dfs.image.parallel.*`
     pub image_format: ImageFormat,
-    /// Whether folders of an older layout are opened (an upgrade was asked for).
+    /// Whether directories of an older layout are opened (an upgrade was asked for).
     pub accepts_older_layout: bool,
 }
 
 impl StorageConfig {
-    /// Hadoop's defaults over the given folders, each for images and edits.
+    /// Hadoop's defaults over the given directories, each for images and edits.
     pub fn new(dirs: Vec<PathBuf>) -> Self {
         Self {
             edits_dirs: dirs.clone(),
@@ -147,7 +147,7 @@ fn at_least(
     }
 }
 
-/// Folders as paths or `file:` URIs; each once.
+/// Directories as paths or `file:` URIs; each once.
 fn directories(names: Vec<String>) -> Result<Vec<PathBuf>, StorageError> {
     let mut dirs = Vec::new();
     for name in names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
@@ -175,7 +175,7 @@ fn folder(name: &str) -> Result<PathBuf, StorageError> {
         }
         _ => name.into(),
     };
-    // Two spellings of one folder must not count as two copies.
+    // Two spellings of one directory must not count as two copies.
     Ok(std::path::absolute(&path).unwrap_or(path).components().collect())
 }
 

@@ -1,4 +1,4 @@
-//! One folder.
+//! One directory.
 
 use super::error::StorageError;
 use super::version::StorageInfo;
@@ -30,7 +30,7 @@ impl ImageKind {
     }
 }
 
-/// A locked folder of images, of edits, or of both.
+/// A locked directory of images, of edits, or of both.
 #[derive(Debug)]
 pub struct NameDir {
     root: PathBuf,

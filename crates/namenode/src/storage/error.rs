@@ -1,4 +1,4 @@
-//! What can go wrong with the folders; each is one line that says what to do.
+//! What can go wrong with the directories; each is one line that says what to do.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use zerohop_journal::layout::LayoutVersion;
 /// Why the applied state refused an image or an edit.
 pub type ReplayError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A folder, an image or a segment that cannot be used.
+/// A directory, an image or a segment that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StorageError {
@@ -27,29 +27,29 @@ pub enum StorageError {
         /// Why it failed.
         source: io::Error,
     },
-    /// None of the folders holds a namespace.
+    /// None of the directories holds a namespace.
     #[error("NameNode is not formatted. Format {} first (namenode -format)", path.display())]
     NotFormatted {
-        /// The first folder.
+        /// The first directory.
         path: PathBuf,
     },
-    /// A folder is not there.
+    /// A directory is not there.
     #[error(
         "Directory {} is in an inconsistent state: storage directory does not exist or is not \
          accessible. Create it, or take it out of dfs.namenode.name.dir and dfs.namenode.edits.dir",
         path.display()
     )]
     Missing {
-        /// The folder.
+        /// The directory.
         path: PathBuf,
     },
     /// Another process has the directory.
     #[error("{0}")]
     Locked(LockError),
-    /// Folders that do not belong together, or a folder that is half there.
+    /// Directories that do not belong together, or a directory that is half there.
     #[error("Directory {} is in an inconsistent state: {reason}", path.display())]
     Inconsistent {
-        /// The folder.
+        /// The directory.
         path: PathBuf,
         /// What does not fit.
         reason: String,
@@ -62,7 +62,7 @@ pub enum StorageError {
         LayoutVersion::CURRENT
     )]
     Newer {
-        /// The folder.
+        /// The directory.
         path: PathBuf,
         /// Its layout.
         found: LayoutVersion,
@@ -82,7 +82,7 @@ pub enum StorageError {
     /// Formatting would destroy something.
     #[error("data exists in storage directory {}; format with -force to destroy it", path.display())]
     HoldsData {
-        /// The folder.
+        /// The directory.
         path: PathBuf,
     },
     /// A file of the journal or an image.
@@ -96,13 +96,13 @@ pub enum StorageError {
         /// What follows from that, and what to do.
         advice: String,
     },
-    /// No image in any folder.
+    /// No image in any directory.
     #[error(
         "No valid image files found in {}; put fsimage_N and fsimage_N.md5 of a copy there",
         path.display()
     )]
     NoImage {
-        /// The first image folder.
+        /// The first image directory.
         path: PathBuf,
     },
     /// Written by an older release, and the rolling upgrade that was spoken of is not there.
@@ -122,7 +122,7 @@ pub enum StorageError {
         path.display()
     )]
     NoRollbackImage {
-        /// The first image folder.
+        /// The first image directory.
         path: PathBuf,
     },
     /// Edits are missing.
@@ -135,7 +135,7 @@ pub enum StorageError {
         until: i64,
         /// The first that is not there.
         missing: i64,
-        /// The folders that are not used and may have them, each with its reason and `; ` in front.
+        /// The directories that are not used and may have them, each with its reason and `; ` in front.
         dropped: String,
     },
     /// The namespace refused an image or an edit.
@@ -146,7 +146,7 @@ pub enum StorageError {
         /// Why.
         source: ReplayError,
     },
-    /// Every folder failed.
+    /// Every directory failed.
     #[error("no storage directory is left for {what}: {reason}")]
     NoneLeft {
         /// `images` or `edits`.

@@ -1,4 +1,4 @@
-//! Making new folders.
+//! Making new directories.
 
 use super::NameStorage;
 use super::StorageConfig;
@@ -16,18 +16,18 @@ use zerohop_journal::image::ImageWriter;
 pub struct FormatOptions {
     /// The cluster's id; a fresh one if none.
     pub cluster_id: Option<String>,
-    /// Whether folders that hold data are emptied.
+    /// Whether directories that hold data are emptied.
     pub force: bool,
 }
 
 impl NameStorage {
-    /// The configured folders that hold anything, for a question before formatting.
+    /// The configured directories that hold anything, for a question before formatting.
     pub fn dirs_with_data(config: &StorageConfig) -> Vec<PathBuf> {
         let dirs = configured(config).into_iter().map(|(root, ..)| root);
         dirs.filter(|root| holds_data(root)).collect()
     }
 
-    /// Makes every folder anew: ids, VERSION, seen_txid, and the image that `write_image` writes,
+    /// Makes every directory anew: ids, VERSION, seen_txid, and the image that `write_image` writes,
     /// which is to be that of an empty namespace at transaction 0.
     pub fn format(
         config: StorageConfig,
@@ -35,7 +35,7 @@ impl NameStorage {
         write_image: impl FnOnce(&StorageInfo, &mut ImageWriter<'_>) -> std::io::Result<()>,
     ) -> Result<StorageInfo, StorageError> {
         for (root, ..) in configured(&config) {
-            // A folder that cannot be looked into must not count as one that may be emptied.
+            // A directory that cannot be looked into must not count as one that may be emptied.
             if let Err(e) = std::fs::read_dir(&root)
                 && e.kind() != std::io::ErrorKind::NotFound
             {

@@ -1,4 +1,4 @@
-//! From the folders to the namespace: the newest image, then every edit behind it.
+//! From the directories to the namespace: the newest image, then every edit behind it.
 
 use super::NameStorage;
 use super::dir::ImageKind;
@@ -32,7 +32,7 @@ pub struct LoadReport {
     pub last_txid: i64,
     /// Edits applied behind the image.
     pub edits: u64,
-    /// Whether a folder has no image yet, or the layout is older: an image should be saved now.
+    /// Whether a directory has no image yet, or the layout is older: an image should be saved now.
     pub needs_save: bool,
 }
 
@@ -40,8 +40,8 @@ impl NameStorage {
     /// Finishes segments that a crash left behind, then loads the newest image and all edits.
     ///
     /// # Errors
-    /// Also if the edits end before any of the folders went, those included that cannot be used: a
-    /// folder that was left behind does not stand in for one that is damaged.
+    /// Also if the edits end before any of the directories went, those included that cannot be used: a
+    /// directory that was left behind does not stand in for one that is damaged.
     pub fn load(&self, replay: &mut dyn Replay) -> Result<LoadReport, StorageError> {
         let known = self.known_txid();
         let recovered = self.recover_segments()?;
@@ -86,8 +86,8 @@ impl NameStorage {
         }
     }
 
-    /// The last transaction of which any folder knows, segments in progress left out. To be asked
-    /// while no folder has been dropped: one that is not used any more is still a witness.
+    /// The last transaction of which any directory knows, segments in progress left out. To be asked
+    /// while no directory has been dropped: one that is not used any more is still a witness.
     fn known_txid(&self) -> i64 {
         let seen = self.dirs.iter().map(|dir| {
             dir.read_seen_txid().unwrap_or_else(|e| {
@@ -100,12 +100,12 @@ impl NameStorage {
         seen.chain(saved.map(|(txid, _)| txid)).chain(finished).max().unwrap_or(0)
     }
 
-    /// Whether a folder that is to hold images has none: its first one failed.
+    /// Whether a directory that is to hold images has none: its first one failed.
     fn lacks_an_image(&self) -> bool {
         self.image_dirs().any(|dir| images(&dir.current(), ImageKind::Image).is_empty())
     }
 
-    /// Edits from `missing` to `until` are not there; names the folders that might have them.
+    /// Edits from `missing` to `until` are not there; names the directories that might have them.
     fn gap(&self, until: i64, missing: i64) -> StorageError {
         let dropped = self.dirs.iter().filter_map(|dir| {
             dir.failure().map(|reason| format!("; {} is not used: {reason}", dir.root().display()))
@@ -113,7 +113,7 @@ impl NameStorage {
         StorageError::Gap { until, missing, dropped: dropped.collect() }
     }
 
-    /// The newest image that is what its MD5 file says; copies in other folders stand in for a bad
+    /// The newest image that is what its MD5 file says; copies in other directories stand in for a bad
     /// one, older images do not (their edits may be purged, and nobody would notice). One to roll back to is as good as
     /// others: the edits behind it say that a rolling upgrade began.
     fn newest_image(&self) -> Result<(i64, PathBuf), StorageError> {
@@ -217,7 +217,7 @@ impl NameStorage {
         }
     }
 
-    /// That no segment begins within another one. Then two folders went different ways from some
+    /// That no segment begins within another one. Then two directories went different ways from some
     /// transaction on, and one way's edits must not follow the other's.
     fn check_one_history(&self, image_txid: i64) -> Result<(), StorageError> {
         let mut all = self.finalized();

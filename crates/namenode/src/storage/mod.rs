@@ -1,7 +1,7 @@
-//! The NameNode's folders: what is on disk, how it is opened, loaded, written and kept.
+//! The NameNode's directories: what is on disk, how it is opened, loaded, written and kept.
 //!
 //! Each `dfs.namenode.name.dir` holds images, each `dfs.namenode.edits.dir` segments of the edit
-//! log (by default they are the same folders), and every folder is a full copy:
+//! log (by default they are the same directories), and every directory is a full copy:
 //! ```text
 //! <dir>/in_use.lock
 //! <dir>/current/VERSION                                  ids and layout
@@ -11,10 +11,10 @@
 //! <dir>/current/edits_<first>-<last>                     finished segments
 //! <dir>/current/edits_inprogress_<first>                 the segment being written
 //! ```
-//! The life of a folder: [`NameStorage::format`] once; [`NameStorage::open`], which locks;
+//! The life of a directory: [`NameStorage::format`] once; [`NameStorage::open`], which locks;
 //! [`NameStorage::load`], newest image and then every later edit; [`EditLog::start`];
 //! [`NameStorage::save_image`] at a transaction that [`EditLog::roll`] gave.
-//! A folder whose edits fail is dropped with one log line while others remain. One that gets no image
+//! A directory whose edits fail is dropped with one log line while others remain. One that gets no image
 //! keeps its edits, and is tried again with the next image.
 
 mod config;
@@ -41,7 +41,7 @@ pub use version::StorageInfo;
 
 use std::sync::Arc;
 
-/// The NameNode's folders, open and locked.
+/// The NameNode's directories, open and locked.
 #[derive(Debug)]
 pub struct NameStorage {
     config: StorageConfig,
@@ -51,7 +51,7 @@ pub struct NameStorage {
 }
 
 impl NameStorage {
-    /// The ids all folders share.
+    /// The ids all directories share.
     pub fn info(&self) -> &StorageInfo {
         &self.info
     }
@@ -66,12 +66,12 @@ impl NameStorage {
         StorageError::NoneLeft { what, reason: reason.unwrap_or("none is configured").to_owned() }
     }
 
-    /// All folders, failed ones included.
+    /// All directories, failed ones included.
     pub fn dirs(&self) -> &[Arc<NameDir>] {
         &self.dirs
     }
 
-    /// Lets others have the folders, whoever still holds this: the NameNode has stopped.
+    /// Lets others have the directories, whoever still holds this: the NameNode has stopped.
     pub fn unlock(&self) {
         self.saving.end();
         self.dirs.iter().for_each(|dir| dir.unlock());

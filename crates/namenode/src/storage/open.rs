@@ -1,4 +1,4 @@
-//! Opening the folders: locked, checked, and found to belong together.
+//! Opening the directories: locked, checked, and found to belong together.
 
 use super::dir::{NEW_PREFIX, NameDir};
 use super::error::StorageError;
@@ -11,7 +11,7 @@ use zerohop_daemon::storage::DirectoryLock;
 use zerohop_journal::layout::LayoutVersion;
 
 impl NameStorage {
-    /// Locks and checks all folders. Empty folders beside formatted ones are taken as new copies.
+    /// Locks and checks all directories. Empty directories beside formatted ones are taken as new copies.
     pub fn open(config: StorageConfig) -> Result<Self, StorageError> {
         let mut dirs = Vec::new();
         let mut shared: Option<StorageInfo> = None;
@@ -46,7 +46,7 @@ impl NameStorage {
     }
 }
 
-/// The configured folders, each once, with what it is for.
+/// The configured directories, each once, with what it is for.
 pub(super) fn configured(config: &StorageConfig) -> Vec<(PathBuf, bool, bool)> {
     let mut all: Vec<(PathBuf, bool, bool)> = Vec::new();
     for dir in &config.image_dirs {
@@ -58,7 +58,7 @@ pub(super) fn configured(config: &StorageConfig) -> Vec<(PathBuf, bool, bool)> {
     all
 }
 
-/// Locks a folder, which must exist.
+/// Locks a directory, which must exist.
 pub(super) fn open_dir(
     root: PathBuf,
     images: bool,
@@ -88,7 +88,7 @@ fn not_finalized(path: PathBuf) -> StorageError {
     StorageError::Inconsistent { path, reason: reason.to_owned() }
 }
 
-/// Without a VERSION nothing else of value may be there: a folder half gone is not a new one.
+/// Without a VERSION nothing else of value may be there: a directory half gone is not a new one.
 fn check_unformatted(root: &Path) -> Result<(), StorageError> {
     let inconsistent = |reason: &str| StorageError::Inconsistent {
         path: root.to_owned(),

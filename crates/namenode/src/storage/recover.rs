@@ -15,7 +15,7 @@ use zerohop_wire::TxId;
 
 impl NameStorage {
     /// Finishes what a crash left in progress, and returns the last transaction that is in any of
-    /// it. A folder whose segment is damaged is dropped if another one is whole; what is left of
+    /// it. A directory whose segment is damaged is dropped if another one is whole; what is left of
     /// its records says how far the other one must go.
     pub(super) fn recover_segments(&self) -> Result<i64, StorageError> {
         let mut reach = 0;

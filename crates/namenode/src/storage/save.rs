@@ -15,13 +15,13 @@ use zerohop_journal::layout::LayoutVersion;
 use zerohop_journal::segment::{self, SegmentFile, SegmentKind};
 
 impl NameStorage {
-    /// Writes the image of the namespace as it is after `txid` into every image folder, and makes
+    /// Writes the image of the namespace as it is after `txid` into every image directory, and makes
     /// it the newest; then removes what is not needed any more. `write` runs once, its bytes go to
-    /// all folders at the same time.
+    /// all directories at the same time.
     ///
     /// # Errors
-    /// If no folder got a whole image; the images before are untouched then, and the edit log goes
-    /// on in all folders: a disk too full for an image may well have room for edits.
+    /// If no directory got a whole image; the images before are untouched then, and the edit log goes
+    /// on in all directories: a disk too full for an image may well have room for edits.
     pub fn save_image(
         &self,
         txid: i64,
@@ -90,7 +90,7 @@ impl NameStorage {
         Ok(())
     }
 
-    /// The first folder's failure; without one what made the image failed.
+    /// The first directory's failure; without one what made the image failed.
     fn why_no_image(&self, mut copies: Copies, made: Option<io::Error>) -> StorageError {
         let failure = copies.failure.take();
         let path = copies.files.first().map(|(dir, _)| dir.image_new_path(copies.txid));
@@ -102,7 +102,7 @@ impl NameStorage {
         }
     }
 
-    /// With an image of this layout there, every folder says so but those that should hold it and do
+    /// With an image of this layout there, every directory says so but those that should hold it and do
     /// not.
     fn settle(&self, copies: &Copies) {
         let info = StorageInfo { layout: LayoutVersion::CURRENT, ..self.info.clone() };
@@ -145,7 +145,7 @@ impl NameStorage {
         }
     }
 
-    /// The last of the newest `checkpoints_retained` images, over all folders.
+    /// The last of the newest `checkpoints_retained` images, over all directories.
     fn oldest_image_kept(&self) -> i64 {
         let all = self.image_dirs().flat_map(|dir| images(&dir.current(), ImageKind::Image));
         let txids: BTreeSet<i64> = all.map(|(txid, _)| txid).collect();
@@ -175,7 +175,7 @@ impl NameStorage {
     }
 }
 
-/// The same bytes into every folder; a copy that fails is deleted, and the folder waits for the next
+/// The same bytes into every directory; a copy that fails is deleted, and the directory waits for the next
 /// image.
 struct Copies {
     kind: ImageKind,
@@ -260,7 +260,7 @@ fn publish(
     file.sync_all().map_err(StorageError::io("sync", &new))?;
     let path = dir.image_path(kind, txid);
     // An image of the same transaction may have other bytes: killed between the two steps below, the
-    // folder would have none that is good.
+    // directory would have none that is good.
     if !dir.is_version_due() && path.exists() && image::verify_md5(&path).is_ok() {
         remove(&new);
         return Ok(());
@@ -279,7 +279,7 @@ pub(super) fn remove_unfinished(dir: &NameDir) {
     }
 }
 
-/// The images of a folder that are for this, with their transactions.
+/// The images of a directory that are for this, with their transactions.
 pub(super) fn images(current: &Path, kind: ImageKind) -> Vec<(i64, std::path::PathBuf)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(current).into_iter().flatten().flatten() {

@@ -7,7 +7,7 @@ use zerohop_daemon::process;
 use zerohop_daemon::storage::{self, Properties};
 use zerohop_journal::layout::LayoutVersion;
 
-/// The ids a namespace got when it was formatted, the same in every folder.
+/// The ids a namespace got when it was formatted, the same in every directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StorageInfo {
     /// Identifies the namespace; 31 random bits.
@@ -18,7 +18,7 @@ pub struct StorageInfo {
     pub c_time_ms: i64,
     /// `BP-<random>-<ip>-<ms>`
     pub block_pool_id: String,
-    /// The layout of the folder's files.
+    /// The layout of the directory's files.
     pub layout: LayoutVersion,
 }
 
@@ -102,7 +102,7 @@ impl StorageInfo {
         Ok(storage::replace(&path, properties.to_text().as_bytes())?)
     }
 
-    /// That two folders belong together.
+    /// That two directories belong together.
     pub(super) fn check_same(&self, other: &Self, dir: &Path) -> Result<(), StorageError> {
         let reason = if self.namespace_id != other.namespace_id {
             "namespaceID is incompatible with others."

@@ -68,7 +68,7 @@ impl Harness {
         self.client(&User::of_process().name)
     }
 
-    /// From here on no edit gets to disk: the next segment has no folder.
+    /// From here on no edit gets to disk: the next segment has no directory.
     pub async fn lose_the_log(&self) {
         std::fs::remove_dir_all(self.folder.path().join("name/current")).unwrap();
         let (client, q) = (self.superuser(), RollEditsRequestProto {});

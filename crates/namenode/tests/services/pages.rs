@@ -98,7 +98,7 @@ async fn a_check_is_sent_while_it_is_made() {
     assert!(page.ends_with("The filesystem under path '/' is CORRUPT"), "{page}");
 }
 
-/// Anybody can nest folders deeper than any stack: a rename is held to the length of its paths only.
+/// Anybody can nest directories deeper than any stack: a rename is held to the length of its paths only.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_check_survives_folders_nested_without_end() {
     const NESTED: usize = 900;

@@ -12,8 +12,8 @@ use zerohop_wire::JavaException;
 
 const RECONFIGURATION: &str = "org.apache.hadoop.hdfs.protocol.ReconfigurationProtocol";
 
-fn write_site(folder: &Path, more: &[(&str, &str)]) {
-    let name = folder.join("name").display().to_string();
+fn write_site(directory: &Path, more: &[(&str, &str)]) {
+    let name = directory.join("name").display().to_string();
     let fixed = [
         ("dfs.namenode.name.dir", name.as_str()),
         ("dfs.namenode.rpc-address", "127.0.0.1:0"),
@@ -25,7 +25,7 @@ fn write_site(folder: &Path, more: &[(&str, &str)]) {
         })
         .collect();
     let site = format!("<configuration>{properties}</configuration>");
-    fs::write(folder.join("hdfs-site.xml"), site).unwrap();
+    fs::write(directory.join("hdfs-site.xml"), site).unwrap();
 }
 
 async fn harness() -> Harness {

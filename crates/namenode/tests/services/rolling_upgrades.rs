@@ -45,7 +45,7 @@ impl Harness {
 
 const ROLLBACK_IMAGE: &str = "fsimage_rollback_0000000000000000003";
 
-/// Everything since the prepare is gone, whatever was saved or restarted meanwhile.
+/// Everything since the prepare is gone, also after images were saved and the NameNode was restarted.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rolling_upgrade_is_rolled_back_to_its_prepare() {
     // Nothing but the images' own needs keeps edits.

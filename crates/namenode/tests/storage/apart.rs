@@ -1,9 +1,9 @@
-//! Folders that went different ways: one was left behind, or was written without the others.
+//! Directories that went different ways: one was left behind, or was written without the others.
 
 use super::*;
 
 impl Folders {
-    /// A session with the first folder only.
+    /// A session with the first directory only.
     fn session_without_the_second(&mut self, paths: &[&str], clean: bool) {
         let both = self.config.clone();
         self.config.image_dirs.truncate(1);
@@ -28,7 +28,7 @@ impl Folders {
 
 const SECOND: &str = "edits_inprogress_0000000000000000004";
 
-/// Edits 4 to 6 are in the first folder only, and it cannot be used: going on with the second one
+/// Edits 4 to 6 are in the first directory only, and it cannot be used: going on with the second one
 /// would lose them.
 #[test]
 fn a_folder_left_behind_does_not_stand_in_for_a_damaged_one() {
@@ -67,14 +67,14 @@ fn a_shorter_copy_of_a_segment_does_not_stand_in_for_a_damaged_one() {
         let whole = fs::read(folders.path(1, first)).unwrap();
         folders.cut(1, first, 1);
         refused(folders.load(), "up until at least txid 4 but unable to");
-        // The second folder's was finished up to where it goes; now bring back what was cut.
+        // The second directory's was finished up to where it goes; now bring back what was cut.
         fs::remove_file(folders.path(1, "edits_0000000000000000001-0000000000000000003")).unwrap();
         fs::write(folders.path(1, first), whole).unwrap();
         assert_eq!(folders.load().unwrap().2.paths(), ["/a", "/b", "/c"]);
     }
 }
 
-/// An edit that was never acknowledged is in the second folder; then the first one was written alone.
+/// An edit that was never acknowledged is in the second directory; then the first one was written alone.
 /// Neither way's edits may follow the other's.
 #[test]
 fn two_histories_are_not_spliced() {

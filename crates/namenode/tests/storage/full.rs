@@ -20,7 +20,7 @@ fn an_image_that_cannot_be_written_stops_no_edits() {
     log.close().unwrap();
 }
 
-/// With a second folder the image is there, and the first one still takes edits.
+/// With a second directory the image is there, and the first one still takes edits.
 #[test]
 fn a_full_folder_gets_its_next_image() {
     let folders = Folders::formatted(2);
@@ -45,7 +45,7 @@ fn images_a_crash_left_unfinished_go_at_the_next_start() {
     assert!(!folders.names(0).contains(&"fsimage.ckpt_0000000000000000007".to_owned()));
 }
 
-/// A new folder's first image fails, or the process is killed meanwhile: it is tried again at the
+/// A new directory's first image fails, or the process is killed meanwhile: it is tried again at the
 /// next start, with the edits that it got.
 #[test]
 fn a_new_folder_without_its_first_image_is_still_one_of_them() {

@@ -1,4 +1,4 @@
-//! The NameNode's folders through their life: formatted, loaded, written, damaged, lost.
+//! The NameNode's directories through their life: formatted, loaded, written, damaged, lost.
 
 mod apart;
 mod empty;
@@ -63,7 +63,7 @@ fn one((op, rpc): &(EditOp, RpcIds)) -> [(&EditOp, &RpcIds); 1] {
     [(op, rpc)]
 }
 
-/// `count` folders that exist, below one that goes away at the end.
+/// `count` directories that exist, below one that goes away at the end.
 struct Folders {
     root: TempDir,
     config: StorageConfig,
@@ -125,7 +125,7 @@ impl Folders {
     }
 }
 
-/// Asserts that folders do not open, and that the one line says why.
+/// Asserts that directories do not open, and that the one line says why.
 fn refused<T>(result: Result<T, StorageError>, text: &str) {
     let Err(error) = result else { panic!("it opened") };
     let line = error.to_string();
@@ -254,7 +254,7 @@ fn a_torn_middle_says_where() {
     );
 }
 
-/// The same damage, with a second folder: it stands in, the damaged one is not used any more.
+/// The same damage, with a second directory: it stands in, the damaged one is not used any more.
 #[test]
 fn another_folder_stands_in_for_a_damaged_one() {
     let folders = Folders::formatted(2);
@@ -268,7 +268,7 @@ fn another_folder_stands_in_for_a_damaged_one() {
     assert!(storage.dirs()[0].has_failed() && !storage.dirs()[1].has_failed());
 }
 
-/// A finished segment that is damaged in one folder is read on from another.
+/// A finished segment that is damaged in one directory is read on from another.
 #[test]
 fn a_damaged_finished_segment_is_read_on_elsewhere() {
     let folders = Folders::formatted(2);

@@ -17,7 +17,7 @@ pub(super) struct CorruptReplica {
 }
 
 impl CorruptReplica {
-    /// Whether a report tells of a later stamp.
+    /// Whether a report has a later generation stamp.
     fn is_older_than(&self, reported: Option<Block>) -> bool {
         let stamps = self.reported.zip(reported).map(|(known, new)| (known.stamp, new.stamp));
         stamps.is_some_and(|(known, new)| known < new)

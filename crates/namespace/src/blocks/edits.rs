@@ -120,7 +120,7 @@ impl BlockEdits<'_> {
         }
     }
 
-    /// DataNodes shall cut a block to what `target` says. Nobody is asked yet.
+    /// Marks a block to be truncated to `target`. No DataNode is asked yet.
     pub(crate) fn set_truncated(&mut self, id: BlockId, target: Block) {
         let Some(slot) = self.blocks.map.slot(id) else { return };
         self.blocks.map.set_state(slot, BlockState::UnderRecovery);

@@ -41,7 +41,7 @@ pub(super) enum Progress {
 }
 
 impl LeavingScans {
-    /// Begins the scan of a DataNode, or goes on with one that waits.
+    /// Begins the scan of a DataNode, or continues one that waits.
     pub(super) fn resume(&mut self, node: NodeIdx) {
         self.scans.entry(node).or_default().is_waiting = false;
     }

@@ -156,7 +156,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The last try of [`Placement::place`]: any type, whatever the load and the rack.
+    /// The last try of [`Placement::place`]: any storage type, load and rack.
     pub(super) fn widest(
         placement: &'a Placement<'a>,
         request: &'a PlacementRequest<'a>,

@@ -139,7 +139,7 @@ pub struct StorageReport {
 /// The volumes of a DataNode that are out of use (`VolumeFailureSummary`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VolumeFailures {
-    /// Their folders.
+    /// Their directories.
     pub folders: Vec<String>,
     /// When the last of them failed; milliseconds since 1970, 0 for never.
     pub last_ms: u64,
@@ -226,7 +226,7 @@ pub struct PlacementRequest<'a> {
     pub ignore_locality: bool,
 }
 
-/// Says which storage policy is in force for a file; 0 where none is set: the folders above decide, and they are not known
+/// Says which storage policy is in force for a file; 0 where none is set: the directories above decide, and they are not known
 /// here.
 pub type PolicyOf<'a> = &'a dyn Fn(InodeId) -> u8;
 

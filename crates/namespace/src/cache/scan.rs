@@ -71,7 +71,7 @@ impl Namespace {
         self.params.caching_enabled && !self.state.cache().directives.is_empty()
     }
 
-    /// The file at a path, or those in the folder there.
+    /// The file at a path, or those in the directory there.
     pub(super) fn files_at(&self, path: &str) -> Vec<Slot> {
         let Some(slot) = self.state.walk(path).ok().and_then(|located| located.last()) else {
             return Vec::new();

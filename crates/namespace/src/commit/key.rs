@@ -1,6 +1,6 @@
 //! What a type asks for in a function that only a commit may call.
 
-/// Nobody else can make one.
+/// Only this module can make one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CommitKey(());
 

@@ -16,7 +16,7 @@ impl DurableState {
         (self.ids, self.rolling_upgrade) = (ids, upgrade);
     }
 
-    /// The upgrade that the image tells of cannot be rolled back, because there is no image from before it: it counts as
+    /// The upgrade recorded in the image cannot be rolled back, because no image from before it exists: it counts as
     /// not under way (`FSImageFormatProtobuf.Loader.loadNameSystemSection`).
     pub(crate) fn forget_rolling_upgrade(&mut self) {
         self.rolling_upgrade = RollingUpgrade::default();

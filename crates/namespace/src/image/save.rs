@@ -79,7 +79,7 @@ impl Namespace {
         }
     }
 
-    /// All inodes that can be reached, folders before what is in them.
+    /// All inodes that can be reached, directories before what is in them.
     pub(super) fn all_slots(&self) -> Vec<Slot> {
         let mut all = Vec::with_capacity(self.state.tree().len());
         all.push(self.state.tree().root());

@@ -116,7 +116,7 @@ impl Namespace {
         precision > 0 && now_ms > self.state.tree().get(slot).atime().saturating_add(precision)
     }
 
-    /// Sets how many replicas a file's blocks shall have; false for folders and where nothing is.
+    /// Sets how many replicas a file's blocks shall have; false for directories and where nothing is.
     ///
     /// # Errors
     /// As Hadoop's `setReplication`.

@@ -186,7 +186,7 @@ impl Namespace {
     }
 
     /// The last block becomes what the DataNodes agreed on, or is taken out; then the file is closed if they say so. Its
-    /// block counts as complete whatever is reported of it: it was just agreed on.
+    /// block counts as complete before any report of it: its DataNodes have just agreed on it.
     fn take_recovered(
         &mut self,
         slot: Slot,

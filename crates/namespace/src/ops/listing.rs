@@ -1,4 +1,4 @@
-//! Folders listed, in pages.
+//! Directories listed, in pages.
 
 use crate::access::READ_EXECUTE;
 use crate::blocks::policy;
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use zerohop_wire::JavaException;
 
 impl Namespace {
-    /// The entries of a folder after `start_after` (or the file itself); none if nothing is there.
+    /// The entries of a directory after `start_after` (or the file itself); none if nothing is there.
     ///
     /// A page has at most `dfs.ls.limit` entries, and with locations at most as many replicas.
     ///

@@ -1,4 +1,4 @@
-//! Folders made.
+//! Directories made.
 
 use crate::access::WRITE;
 use crate::acl;
@@ -21,14 +21,14 @@ pub(crate) struct Modes {
 }
 
 impl Modes {
-    /// What folders in between get, so that the rest can be made below them (`addImplicitUwx`).
+    /// What directories in between get, so that the rest can be made below them (`addImplicitUwx`).
     fn with_owner_write(self) -> Self {
         Self { masked: self.masked & 0o777 | 0o300, ..self }
     }
 }
 
 impl Namespace {
-    /// Makes a folder and, with `create_parent`, those missing above it; true also if it was there.
+    /// Makes a directory and, with `create_parent`, those missing above it; true also if it was there.
     ///
     /// # Errors
     /// As Hadoop's `mkdirs`: a file in the way, no permission, a quota, an invalid name.
@@ -83,7 +83,7 @@ impl Namespace {
         }
     }
 
-    /// Folders above the last component, each an edit; the folder the last component belongs in.
+    /// Directories above the last component, each an edit; the directory the last component belongs in.
     fn create_missing_parents(
         &mut self,
         ctx: &OpContext,
@@ -97,7 +97,7 @@ impl Namespace {
         Ok(folder)
     }
 
-    /// Folders above a new file: they take the mode of the deepest one that exists.
+    /// Directories above a new file: they take the mode of the deepest one that exists.
     pub(crate) fn create_file_parents(
         &mut self,
         ctx: &OpContext,
@@ -139,7 +139,7 @@ impl Namespace {
         Ok(self.commit(op)?.inode.unwrap_or(parent))
     }
 
-    /// Whether a folder takes a child of that name and use.
+    /// Whether a directory takes a child of that name and use.
     pub(crate) fn check_insert(
         &self,
         parent: Slot,
@@ -157,7 +157,7 @@ impl Namespace {
         self.state.verify_quota(parent, usage, None)
     }
 
-    /// Owner and group of a new inode: the caller, and the folder's group.
+    /// Owner and group of a new inode: the caller, and the directory's group.
     pub(crate) fn new_permissions(
         &self,
         ctx: &OpContext,
@@ -168,7 +168,7 @@ impl Namespace {
         PermissionStatus { user: ctx.user.clone(), group, mode }
     }
 
-    /// Mode and ACL of a new inode after what its folder hands down (`copyINodeDefaultAcl`).
+    /// Mode and ACL of a new inode after what its directory hands down (`copyINodeDefaultAcl`).
     pub(crate) fn new_mode(
         &self,
         parent: Slot,

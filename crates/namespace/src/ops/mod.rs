@@ -29,7 +29,7 @@ use crate::{Namespace, Result};
 use zerohop_wire::JavaException;
 
 impl Namespace {
-    /// Limits on a folder's new child (`FSDirectory.addLastINode`).
+    /// Limits on a directory's new child (`FSDirectory.addLastINode`).
     fn check_new_child(&self, folder: Slot, name: &str, folder_path: &str) -> Result<()> {
         self.state.check_new_name(folder, name)?;
         self.check_child_limits(folder, name, folder_path, true)

@@ -10,7 +10,7 @@ use crate::{Namespace, OpContext, Result};
 use zerohop_journal::op::SetStoragePolicy;
 
 impl Namespace {
-    /// Sets the storage policy of a file or folder by its name.
+    /// Sets the storage policy of a file or directory by its name.
     ///
     /// # Errors
     /// As Hadoop's `setStoragePolicy`.
@@ -23,7 +23,7 @@ impl Namespace {
         }
     }
 
-    /// Takes the storage policy of a file or folder away: it inherits again.
+    /// Takes the storage policy of a file or directory away: it inherits again.
     ///
     /// # Errors
     /// As Hadoop's `unsetStoragePolicy`.

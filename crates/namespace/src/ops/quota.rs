@@ -13,10 +13,10 @@ use zerohop_journal::op::{SetQuota, SetQuotaByStorageType};
 use zerohop_wire::{JavaException, RemoteException};
 
 impl Namespace {
-    /// Sets limits on a folder: `i64::MAX` leaves one as it is, -1 clears it. With a storage type, `space` is its limit.
+    /// Sets limits on a directory: `i64::MAX` leaves one as it is, -1 clears it. With a storage type, `space` is its limit.
     ///
     /// # Errors
-    /// As Hadoop's `setQuota`: only the superuser may, and the owner of the folder above where
+    /// As Hadoop's `setQuota`: only the superuser may, and the owner of the directory above where
     /// `dfs.permissions.allow.owner.set.quota` says so.
     pub fn set_quota(
         &mut self,
@@ -43,7 +43,7 @@ impl Namespace {
         Ok(())
     }
 
-    /// Where owners may set quotas it is the owner of the folder above: else a quota would bind nobody.
+    /// Where owners may set quotas it is the owner of the directory above: else a quota would bind nobody.
     fn check_owner_above(&self, ctx: &OpContext, located: &Located<'_>) -> Result<()> {
         if ctx.superuser || !self.params.permissions_enabled {
             return Ok(());

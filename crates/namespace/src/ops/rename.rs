@@ -11,7 +11,7 @@ use zerohop_journal::op::{Rename, RenameOld};
 use zerohop_wire::JavaException;
 
 impl Namespace {
-    /// Renames as `FileSystem.rename` does: into a folder that is there, false where it cannot.
+    /// Renames as `FileSystem.rename` does: into a directory that is there, false where it cannot.
     ///
     /// # Errors
     /// As Hadoop's `rename`: permissions, quotas, limits.
@@ -25,7 +25,7 @@ impl Namespace {
             self.check_protected(&from.path)?;
         }
         self.check(ctx, &from, Check { parent: Some(WRITE), ..Check::default() })?;
-        // The folder it goes into is on the way now.
+        // The directory it goes into is on the way now.
         self.check_traverse(ctx, &to, false)?;
         self.check(ctx, &to, Check { ancestor: Some(WRITE), ..Check::default() })?;
         check_path_length("rename", &to.path)?;

@@ -36,7 +36,7 @@ impl Namespace {
         Ok(self.state.rolling_upgrade())
     }
 
-    /// An upgrade that the image tells of, but that has no image to roll back to, counts as not under way.
+    /// An upgrade that is recorded in the image but has no image to roll back to counts as not under way.
     pub fn forget_rolling_upgrade(&mut self) {
         self.state.forget_rolling_upgrade();
     }

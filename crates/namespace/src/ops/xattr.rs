@@ -184,7 +184,7 @@ impl Namespace {
         Ok(())
     }
 
-    /// On a sticky folder only its owner may change user attributes.
+    /// On a sticky directory only its owner may change user attributes.
     fn check_xattr_change(
         &self,
         ctx: &OpContext,

@@ -50,7 +50,7 @@ impl Children {
             return self.chunks.push(vec![child]);
         };
         if chunk.len() == chunk.capacity() && chunk.len() < 64 {
-            // Folders are many and small: grow by half, not to the double.
+            // Directories are many and small: grow by half, not to the double.
             chunk.reserve_exact((chunk.len() / 2).max(2));
         }
         chunk.insert(place.at, child);

@@ -102,7 +102,7 @@ fn policies_are_inherited_until_unset() {
     world.check_replay();
 }
 
-/// Copies obey the policy of the file's folder, as it is when they are made.
+/// Copies obey the policy of the file's directory, as it is when they are made.
 #[test]
 fn copies_lie_where_the_folders_policy_wants_them() {
     let mut world = World::new();

@@ -139,7 +139,7 @@ fn a_pool_s_limit_counts_what_its_directives_need() {
     let mut world = world();
     let root = world.root();
     world.namespace.add_cache_directive(&root, &directive("/d", "hot")).unwrap();
-    // The files of the folder, not of those below.
+    // The files of the directory, not of those below.
     let two = CacheStats { bytes_needed: 2000, files_needed: 2, ..CacheStats::default() };
     assert_eq!(stats(&mut world, "hot"), two);
     let twice = |force: bool| {

@@ -1,4 +1,4 @@
-//! Protected folders, and how much there may be.
+//! Protected directories, and how much there may be.
 
 use crate::world::{World, kind};
 use zerohop_namespace::{NamespaceParams, RenameOptions};

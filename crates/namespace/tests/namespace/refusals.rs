@@ -11,7 +11,7 @@ use zerohop_proto::hdfs::fsimage::{
 };
 use zerohop_wire::{InodeId, JavaException, TxId};
 
-/// An image of a root folder, and what else a test puts in.
+/// An image of a root directory, and what else a test puts in.
 #[derive(Default)]
 struct Image {
     counters: NameSystemSection,

@@ -86,7 +86,7 @@ fn names_sort_by_signed_bytes() {
     assert_eq!(world.names("/"), ["ä", "Z", "a", "b"]);
 }
 
-/// The folder is on the way to the new name, though it is not on that to the name asked for.
+/// The directory is on the way to the new name, though it is not on that to the name asked for.
 #[test]
 fn the_folder_a_rename_goes_into_must_let_one_pass() {
     let mut world = World::new();
@@ -105,7 +105,7 @@ fn the_folder_a_rename_goes_into_must_let_one_pass() {
     assert!(world.namespace.rename(&eve, "/home/eve/d", "/drop").unwrap());
 }
 
-/// A folder below `top` whose path has `len` bytes; its number.
+/// A directory below `top` whose path has `len` bytes; its number.
 fn deep_folder(world: &mut World, top: &str, len: usize) -> u64 {
     let mut path = top.to_owned();
     while path.len() < len {

@@ -51,7 +51,7 @@ fn an_append_during_a_rolling_upgrade_leaves_the_last_block_as_it_was() {
     world.namespace.start_rolling_upgrade(&root).unwrap();
     let (last, status) =
         world.namespace.append(&root, "/f", "client", CreateFlags::default()).unwrap();
-    assert!(last.is_none() && status.len == 10, "the client goes on with a new block");
+    assert!(last.is_none() && status.len == 10, "the client continues with a new block");
     let next = world.add_block("/f", None).unwrap();
     assert_eq!(next.offset, 10);
     let block = Block { len: 7, ..next.block() };

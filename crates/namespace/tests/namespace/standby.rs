@@ -124,7 +124,7 @@ fn a_replica_that_a_new_pipeline_left_out_does_not_count_on_a_standby() {
     pair.check_same();
 }
 
-/// The active NameNode asks a DataNode to cut the block; the standby keeps what is to be cut, and asks nobody.
+/// The active NameNode asks a DataNode to cut the block; the standby keeps the target length, and asks no DataNode.
 #[test]
 fn a_standby_orders_no_recovery_for_a_truncate() {
     let mut pair = Pair::new();

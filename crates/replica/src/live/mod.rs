@@ -44,7 +44,7 @@ pub struct LiveReplica {
     received: AtomicU64,
     acked: AtomicU64,
     sync: SyncHelper,
-    /// The folder may not name the files on disk as it does in memory.
+    /// The directory may not name the files on disk as it does in memory.
     folder_due: AtomicBool,
     state: Mutex<State>,
 }
@@ -85,7 +85,7 @@ impl LiveReplica {
         &self.pool
     }
 
-    /// The folder it is in.
+    /// The directory it is in.
     pub fn place(&self) -> Place {
         self.lock().place
     }

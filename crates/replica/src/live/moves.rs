@@ -1,4 +1,4 @@
-//! A replica's way between folders and generation stamps, to the finalized ones or away.
+//! A replica's way between directories and generation stamps, to the finalized ones or away.
 
 use super::{LiveReplica, State};
 use crate::error::Result;
@@ -11,7 +11,7 @@ use zerohop_wire::{Block, GenerationStamp, meta_header};
 pub enum Durability {
     /// Nothing is forced to disk.
     PageCache,
-    /// Both files and the folders that name them.
+    /// Both files and the directories that name them.
     Disk,
 }
 

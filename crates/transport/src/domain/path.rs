@@ -139,7 +139,7 @@ pub fn validate(path: &Path) -> Result<(), Box<UnsafePath>> {
     components.into_iter().try_for_each(|component| validate_component(path, component, user))
 }
 
-/// Checks one component (a folder) of the socket path `path` for the effective user `user`.
+/// Checks one component (a directory) of the socket path `path` for the effective user `user`.
 pub fn validate_component(path: &Path, component: &Path, user: u32) -> Result<(), Box<UnsafePath>> {
     let bad = |mode, uid, gid, problem| {
         let (path, component) = (path.to_owned(), component.to_owned());

@@ -31,7 +31,7 @@ struct Shared {
     warn_after: Duration,
     /// Threads that look groups up again while callers get the old ones; 0: callers wait.
     reload_threads: usize,
-    /// Callers of one user that come together wait for one look-up, and nobody else does.
+    /// Concurrent callers for one user wait for one look-up; other callers do not wait.
     cache: Cache<String, Arc<Entry>>,
     reloads: Mutex<Reloads>,
 }

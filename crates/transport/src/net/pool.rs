@@ -7,7 +7,7 @@ use std::hash::Hash;
 use std::time::{Duration, Instant};
 
 /// Idle connections by peer, the freshest first; at most `capacity`, none older than `expiry`. Written here because a peer has
-/// several and a connection is taken out when it is used: caches keep one value for a key, and lend it.
+/// several and a connection is taken out when it is used: caches keep one value for a key, and share it.
 #[derive(Debug)]
 pub struct Pool<K> {
     capacity: usize,

@@ -147,7 +147,7 @@ mod tests {
         }
     }
 
-    /// Whatever has arrived, so much is asked for that the packet is complete in two steps at most: its lengths,
+    /// At any time, enough bytes are requested to complete the packet in at most two steps: its lengths,
     /// then all of it.
     #[test]
     fn a_packet_cut_at_any_byte_tells_how_many_it_has() {

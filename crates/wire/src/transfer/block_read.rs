@@ -29,7 +29,7 @@ pub enum ReadFailure {
     },
     /// The answer does not say how the data is summed.
     NoChecksum,
-    /// The answer names a checksum that nobody knows.
+    /// The response names an unknown checksum type.
     UnknownChecksum(ChecksumError),
     /// The data does not begin with the chunk in which the range begins.
     FirstChunk {

@@ -150,7 +150,7 @@ proptest! {
         prop_assert_eq!(found, Ok(wanted));
     }
 
-    /// Whatever a DataNode sends, the reader takes no more than it was given, and ends.
+    /// For any bytes that a DataNode sends, the reader consumes no more than it was given, and ends.
     #[test]
     fn random_bytes_never_panic(bytes: Vec<u8>) {
         let (answer, _) = sent(&block(50), &(0..50), 32);

@@ -50,7 +50,7 @@ pub enum NodeFault {
     Failed {
         /// Its place in the pipeline.
         index: usize,
-        /// Why; `None` for a code that nobody knows.
+        /// Why; `None` for an unknown status code.
         status: Option<Status>,
     },
 }
@@ -98,7 +98,7 @@ impl<P: Numbered> Unacknowledged<P> {
         }
     }
 
-    /// Takes the oldest packet if `is_done`: nobody is asked for an ack of it.
+    /// Takes the oldest packet if `is_done`, without waiting for an ack from downstream.
     pub fn take_if(&mut self, is_done: impl FnOnce(&P) -> bool) -> Option<P> {
         self.0.pop_front_if(|packet| is_done(packet))
     }
@@ -113,7 +113,7 @@ impl<P: Numbered> Unacknowledged<P> {
         self.0.front()
     }
 
-    /// How many there are.
+    /// The number of packets.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -140,7 +140,7 @@ mod tests {
         sent
     }
 
-    /// Acks are bytes: whatever pieces they arrive in, each packet is answered once and in order.
+    /// However the bytes of acks are split on arrival, each packet is answered once and in order.
     #[test]
     fn acks_cut_at_any_byte_answer_packets_in_order() {
         let seqnos = [0, HEARTBEAT_SEQNO, 1, UNKNOWN_SEQNO, 2];

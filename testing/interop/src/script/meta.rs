@@ -40,7 +40,7 @@ pub(super) fn rename(row: &mut Row) -> Outcome {
     row.put("/rename/b", 42, 200, 1)?;
     let c = &mut row.client;
     c.gives(&["rename", "/rename/a", "/rename/c"], &["true"])?;
-    // A target that is a folder takes the source in; a target that is a file refuses.
+    // A target that is a directory takes the source in; a target that is a file refuses.
     c.gives(&["rename", "/rename/c", "/rename/dir"], &["true"])?;
     c.gives(&["exists", "/rename/dir/c"], &["true"])?;
     c.gives(&["rename", "/rename/b", "/rename/dir/c"], &["false"])?;

@@ -16,7 +16,7 @@ use crate::{Kind, Outcome};
 
 type Step = fn(&mut Row) -> Outcome;
 
-/// The steps in order. Each uses a folder of its own; `restart` comes last and reads all back.
+/// The steps in order. Each uses a directory of its own; `restart` comes last and reads all back.
 const STEPS: [(&str, Step); 21] = [
     ("create and read", data::create),
     ("list and stat", meta::list),

@@ -176,7 +176,7 @@ impl Row {
     }
 }
 
-/// The name in a field of `list`, and whether it is a folder; names may have spaces in them.
+/// The name in a field of `list`, and whether it is a directory; names may have spaces in them.
 fn name_of(entry: &str) -> Outcome<(&str, bool)> {
     let dir = entry.split_once(" dir 0 0 0 ").map(|(name, _)| (name, true));
     let file = || entry.split_once(" file ").map(|(name, _)| (name, false));

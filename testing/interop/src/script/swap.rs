@@ -1,4 +1,4 @@
-//! One kind's folders under the other kind's daemons: what stopped as the first starts as the
+//! One kind's directories under the other kind's daemons: what stopped as the first starts as the
 //! second, with the same files in it, and back again.
 
 use super::row::{BLOCK, Row, same};

@@ -7,7 +7,7 @@ use std::process::Command;
 use super::row::Row;
 use crate::{Kind, Outcome, programs, tools};
 
-/// What the viewers found in a NameNode's folder.
+/// What the viewers found in a NameNode's directory.
 pub struct Seen {
     /// How often each operation is in the edit log.
     pub operations: BTreeMap<String, usize>,

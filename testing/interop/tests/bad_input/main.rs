@@ -169,7 +169,7 @@ fn methods(ports: &Ports) -> Outcome {
         let two = [hello(), call(protocol, method, b""), call(CLIENT, "getFileInfo", b"\x0a\x01/")];
         let answer = ports.namenode_rpc.must_close(&two.concat(), method)?;
         let text = String::from_utf8_lossy(&answer).into_owned();
-        // The folder / is the answer to the second call: owner and group are in it.
+        // The directory / is the answer to the second call: owner and group are in it.
         if !text.contains(expected) || !text.contains("supergroup") {
             return Err(format!("{method}: expected {expected}, then an answer; got {text:?}"));
         }

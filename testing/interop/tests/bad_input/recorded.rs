@@ -15,7 +15,7 @@ use zerohop_transport::rpc::{ClientOptions, RpcClient};
 use zerohop_wire::transfer::op::{self, OpCode};
 use zerohop_wire::transfer::packet::PacketHeader;
 
-/// Who sends it: a user who may do nothing outside its folder, whatever becomes of the bytes.
+/// Who sends it: a user who may do nothing outside its directory, whatever becomes of the bytes.
 const MALLORY: &str = "mallory";
 
 type Streams = Arc<Mutex<Vec<Vec<u8>>>>;

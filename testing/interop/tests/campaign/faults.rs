@@ -408,8 +408,8 @@ fn small_volume(cluster: &Cluster, i: usize) -> PathBuf {
     datanode_folder(cluster, i).join("disk1")
 }
 
-fn mount(options: &[&str], folder: &Path) -> Outcome {
-    let output = Command::new("mount").args(options).arg(folder).output().at("mount")?;
+fn mount(options: &[&str], directory: &Path) -> Outcome {
+    let output = Command::new("mount").args(options).arg(directory).output().at("mount")?;
     match output.status.success() {
         true => Ok(()),
         false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),

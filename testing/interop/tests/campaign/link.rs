@@ -16,7 +16,7 @@ pub enum State {
     Whole,
     /// Each part waits so long.
     Slow(Duration),
-    /// Nothing passes, and nobody is told.
+    /// Nothing passes; connections stay open.
     Silent,
     /// Connections break, and new ones too.
     Cut,
@@ -79,7 +79,7 @@ fn serve(shared: &Arc<Shared>, listener: &TcpListener, port: u16) {
         if *shared.state() == State::Cut {
             continue;
         }
-        // Nobody listens: the client's connection breaks.
+        // The DataNode does not listen: the client's connection breaks.
         let Ok(other) = TcpStream::connect(("127.0.0.1", port)) else { continue };
         let _ = (stream.set_nodelay(true), other.set_nodelay(true));
         let (Ok(back), Ok(other_back)) = (stream.try_clone(), other.try_clone()) else {

@@ -95,15 +95,15 @@ fn matches(data: &Path, meta: &Path) -> bool {
 }
 
 /// The files of replicas in a state.
-fn files_in(folder: &Path, state: &str) -> Vec<PathBuf> {
+fn files_in(directory: &Path, state: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    walk(folder, state, &mut files);
+    walk(directory, state, &mut files);
     files.sort();
     files
 }
 
-fn walk(folder: &Path, state: &str, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+fn walk(directory: &Path, state: &str, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let path = entry.path();
         let is_block = entry.file_name().to_string_lossy().starts_with("blk_");
         match entry.file_type() {

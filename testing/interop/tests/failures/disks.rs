@@ -1,4 +1,4 @@
-//! DataNodes whose disks are full, whose folders are taken or foreign, and which die with replicas
+//! DataNodes whose disks are full, whose directories are taken or foreign, and which die with replicas
 //! open.
 
 use std::fs as disk;

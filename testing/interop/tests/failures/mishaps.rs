@@ -1,4 +1,4 @@
-//! What goes wrong at a user's desk: two sources of one name, a name folder that cannot be read, a
+//! What goes wrong at a user's desk: two sources of one name, a name directory that cannot be read, a
 //! disk that is full from the start.
 
 use std::fs;
@@ -68,7 +68,7 @@ fn two_sources_of_one_name_in_one_put() {
     });
 }
 
-/// A NameNode's folder that a user who is not root may be kept from reading.
+/// A NameNode's directory that a user who is not root may be kept from reading.
 struct Desk {
     folder: tempfile::TempDir,
     site: Site,
@@ -111,7 +111,7 @@ impl Desk {
         self.folder.path().join("nn")
     }
 
-    /// Everything in the folder, with its bytes.
+    /// Everything in the directory, with its bytes.
     fn contents(&self) -> Outcome<Vec<(PathBuf, Vec<u8>)>> {
         let current = self.names().join("current");
         let mut found = Vec::new();
@@ -175,7 +175,7 @@ fn an_unreadable_name_folder_is_neither_started_nor_formatted() {
         if desk.contents()? != before {
             return Err("something changed in the folder that could not be read".to_owned());
         }
-        // A file where the folder should be.
+        // A file where the directory should be.
         let aside = desk.folder.path().join("aside");
         fs::rename(desk.names(), &aside).at("a rename")?;
         fs::write(desk.names(), "not a folder").at("a file")?;
@@ -191,7 +191,7 @@ fn an_unreadable_name_folder_is_neither_started_nor_formatted() {
     outcome.unwrap_or_else(|e| panic!("{e}"));
 }
 
-/// A cluster and a DataNode on disks without room end with one line that names the folder, the
+/// A cluster and a DataNode on disks without room end with one line that names the directory, the
 /// reason and what to do; with room they start.
 #[test]
 fn disks_that_are_full_from_the_start() {

@@ -27,7 +27,7 @@ fn same(cluster: &Cluster, words: &[&str]) -> Outcome<String> {
     }
 }
 
-/// A folder of a block pool that nobody serves, as another NameNode may have left it.
+/// A directory of a block pool that nobody serves, as another NameNode may have left it.
 fn leave_pool(cluster: &Cluster, id: &str, replica: bool) -> Outcome<PathBuf> {
     let pool = cluster.folder().join("dn0/disk0/current").join(id);
     let finalized = pool.join("current/finalized/subdir0/subdir0");

@@ -159,7 +159,7 @@ fn pipeline(runtime: &Runtime, rpc: &RpcClient) -> Outcome<Repeated> {
     Ok(repeated::<_, UpdatePipelineResponseProto>(rpc, "updatePipeline", update))
 }
 
-/// A NameNode of this kind answers, is killed, and ours goes on in its folder.
+/// A NameNode of this kind answers, is killed, and ours goes on in its directory.
 fn sent_again(name: &str, first: Kind) {
     let ours = Kind::Ours;
     let spec = Spec { name, namenode: first, datanodes: ours, count: 3, settings: Vec::new() };

@@ -1,5 +1,5 @@
 //! A reader in a container: a network and a mount namespace of its own, where no address of the
-//! DataNode is this machine's, and the folder of its socket is mounted somewhere else. Whether a read
+//! DataNode is this machine's, and the directory of its socket is mounted somewhere else. Whether a read
 //! is local is found out by asking at the socket.
 
 use std::io::{Read, Write};

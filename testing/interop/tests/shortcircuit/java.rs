@@ -79,7 +79,7 @@ pub fn read_local(client: &mut Driver, path: &str, seed: u64, how: &[&str]) -> O
     }
 }
 
-/// Apache's verdict on planted folders is ours: its own rules are asked, ours by starting to listen.
+/// Apache's verdict on planted directories is ours: its own rules are asked, ours by starting to listen.
 fn path_rules(client: &mut Driver, folder: &SocketFolder) -> Outcome {
     for (name, mode, flaw) in [
         ("plain", 0o755, ""),
@@ -91,7 +91,7 @@ fn path_rules(client: &mut Driver, folder: &SocketFolder) -> Outcome {
     ] {
         let planted = folder.path().join(name);
         fs::create_dir(&planted).at(name)?;
-        // Only root can give folders away.
+        // Only root can give directories away.
         let given = match name {
             "group" => chown(&planted, None, Some(12345)),
             "others" => chown(&planted, Some(12345), None),

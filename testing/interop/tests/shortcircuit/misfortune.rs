@@ -1,4 +1,4 @@
-//! What happens around a socket while clients read: it is removed or replaced, its folder is opened to
+//! What happens around a socket while clients read: it is removed or replaced, its directory is opened to
 //! everybody, memory for slots lacks, replicas lose their meta files, DataNodes die under readers.
 //! Bytes stay right, the page of the DataNode says what is wrong, and reads are local again when it
 //! is over.
@@ -115,7 +115,7 @@ pub fn datanode(cluster: &Cluster, more: &[&str]) -> Outcome<Command> {
     Ok(command)
 }
 
-/// No shared memory to be had by name: neither the folders are there, nor is there room in them.
+/// No shared memory to be had by name: neither the directories are there, nor is there room in them.
 fn no_shared_memory(cluster: &mut Cluster) -> Outcome {
     cluster.stop_datanode(0)?;
     let nowhere = "-Ddfs.datanode.shared.file.descriptor.paths=/no/such/folder";

@@ -1,4 +1,4 @@
-//! Apache's mover moves replicas between folders of our DataNodes, and local readers read on: bytes
+//! Apache's mover moves replicas between directories of our DataNodes, and local readers read on: bytes
 //! stay right, the slots of what moved are taken back, reads are local again.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ fn run_mover(cluster: &Cluster) -> Outcome<String> {
     java::run(class, &["-p", "/cold"], &cluster.conf(), limit)?.ok("the mover")
 }
 
-/// Whether every block of the file has exactly one replica, finalized, in this folder.
+/// Whether every block of the file has exactly one replica, finalized, in this directory.
 fn all_in(cluster: &Cluster, fs: &FileSystem, folder: &str) -> Outcome<bool> {
     let mut found = Vec::new();
     for block in harm::blocks(fs, FILE)? {

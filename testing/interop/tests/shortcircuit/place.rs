@@ -1,11 +1,11 @@
-//! A folder for domain sockets that passes Hadoop's rules.
+//! A directory for domain sockets that passes Hadoop's rules.
 
 use std::path::{Path, PathBuf};
 
 use zerohop_interop::Outcome;
 use zerohop_interop::harm::Explain;
 
-/// Such a folder; removed when it is dropped.
+/// Such a directory; removed when it is dropped.
 pub struct SocketFolder(PathBuf);
 
 impl SocketFolder {
@@ -25,7 +25,7 @@ impl SocketFolder {
         Ok(Self(folder))
     }
 
-    /// The folder.
+    /// The directory.
     pub fn path(&self) -> &Path {
         &self.0
     }

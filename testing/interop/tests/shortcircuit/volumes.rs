@@ -78,7 +78,7 @@ fn run(
 ) -> Outcome {
     let address = cluster.datanode_address(1);
     let fs = client(&cluster.conf(), &[])?;
-    // Until the NameNode knows the new folders, and has forgotten the other DataNode.
+    // Until the NameNode knows the new directories, and has forgotten the other DataNode.
     wait::until("all blocks on the small disks", SETTLE, || {
         harm::put(&fs, "/f", 1, LEN, shape(1, 1 << 20))?;
         let found = located(&fs, &address)?;
@@ -102,7 +102,7 @@ fn run(
     };
     let before = valid(cluster)?;
 
-    // As when a disk is pulled: what is open stays so, the folder is empty.
+    // As when a disk is pulled: what is open stays so, the directory is empty.
     small.shell("umount -l \"$0\"", &disks[0])?;
     wait::until("slots are taken back", SETTLE, || {
         let now = valid(cluster)?;

@@ -29,11 +29,11 @@ const WRITE_LEN: usize = 1 << 20;
 pub struct Plan {
     /// The client's configuration; each way changes it for itself.
     pub conf: Conf,
-    /// The folder of the files on the cluster.
+    /// The directory of the files on the cluster.
     pub base: String,
-    /// A folder on the DataNode's disk, for the plain files.
+    /// A directory on the DataNode's disk, for the plain files.
     pub local_folder: PathBuf,
-    /// The DataNode's own folders, if they are on this machine.
+    /// The DataNode's own directories, if they are on this machine.
     pub data_folders: Vec<PathBuf>,
     /// The DataNode's process, or the whole cluster's.
     pub watched: Vec<Watched>,

@@ -301,8 +301,8 @@ fn connect(path: &Path, how: SocketUse) -> io::Result<Socket> {
 }
 
 /// Whoever could put another socket at `path` could hand out bytes of their own, with checksums that
-/// fit. So no folder above it may be changed by others than root, this user, and the user whose
-/// process answers: that one is the DataNode, if the folders are as Hadoop wants them.
+/// fit. So no directory above it may be changed by others than root, this user, and the user whose
+/// process answers: that one is the DataNode, if the directories are as Hadoop wants them.
 fn check_path(path: &Path, server: u32) -> io::Result<()> {
     let me = rustix::process::geteuid().as_raw();
     for component in path.ancestors().skip(1) {

@@ -193,7 +193,7 @@ fn name_dirs(core: &Core) -> Value {
     json!({ "active": active, "failed": failed })
 }
 
-/// Bytes of each name folder, its subfolders included.
+/// Bytes of each name directory, its subdirectories included.
 fn name_dir_sizes(core: &Core) -> Value {
     fn size(folder: &std::path::Path) -> u64 {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();

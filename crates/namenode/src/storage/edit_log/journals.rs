@@ -1,4 +1,4 @@
-//! The same records into every edits folder.
+//! The same records into every edits directory.
 
 use crate::storage::dir::NameDir;
 use crate::storage::{NameStorage, StorageError};
@@ -10,7 +10,7 @@ use zerohop_journal::layout::LayoutVersion;
 use zerohop_journal::segment::{SegmentWriter, finalized_name, in_progress_name, sync_dir};
 use zerohop_wire::TxId;
 
-/// All folders the log is written to; one that fails is dropped for the process's life, and the
+/// All directories the log is written to; one that fails is dropped for the process's life, and the
 /// log fails when too few are left or a required one is gone.
 pub(super) struct Journals {
     storage: Arc<NameStorage>,
@@ -31,7 +31,7 @@ impl Journals {
         Self { storage, segment_first: 0, open: Vec::new(), in_use }
     }
 
-    /// Opens a segment in every folder that has not failed.
+    /// Opens a segment in every directory that has not failed.
     pub fn begin(&mut self, first: i64) -> Result<(), StorageError> {
         self.segment_first = first;
         self.open.clear();
@@ -63,7 +63,7 @@ impl Journals {
         self.check()
     }
 
-    /// Finalizes the segment in every folder.
+    /// Finalizes the segment in every directory.
     pub fn end(&mut self, last: i64) -> Result<(), StorageError> {
         let first = self.segment_first;
         for journal in self.open.drain(..) {

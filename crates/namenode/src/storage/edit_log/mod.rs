@@ -54,7 +54,7 @@ pub struct EditLogStats {
 }
 
 impl EditLog {
-    /// Opens a segment that begins with `next_txid` in every edits folder and starts the committer.
+    /// Opens a segment that begins with `next_txid` in every edits directory and starts the committer.
     /// When the returned log fails for good, `on_failure` is called and every ticket, present and
     /// future, fails: the NameNode must stop.
     pub fn start(

@@ -90,7 +90,7 @@ fn a_full_report_is_taken_in_by_slices() {
     assert_eq!((live(&cluster, blocks[1499]), live(&cluster, blocks[1500])), (1, 0));
 }
 
-/// Between two slices of a report its DataNode tells of newer things, and files are deleted and written.
+/// Between two slices of a report its DataNode sends incremental reports, and files are deleted and written.
 #[test]
 fn what_changes_while_a_report_is_taken_in_is_newer_than_the_report() {
     let mut cluster = Cluster::new(&["/a"; 2]);
