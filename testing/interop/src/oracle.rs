@@ -28,6 +28,10 @@ pub struct Promises {
     folder: String,
     entries: Entries,
     unanswered: Option<Change>,
+    /// Changes tried, answered or not: the number in a new name, so that no name comes twice. (A
+    /// change that was made and never answered is there after a crash; the same name again would be
+    /// refused.)
+    tried: u64,
     count: u64,
     random: fastrand::Rng,
 }
@@ -39,6 +43,7 @@ impl Promises {
             folder: folder.to_owned(),
             entries: Entries::new(),
             unanswered: None,
+            tried: 0,
             count: 0,
             random: fastrand::Rng::with_seed(seed),
         }
@@ -76,7 +81,8 @@ impl Promises {
             let at = random.usize(..entries.len().max(1));
             entries.keys().nth(at).cloned()
         };
-        let fresh = format!("n{}-{}", self.count, "x".repeat(self.random.usize(..60)));
+        self.tried += 1;
+        let fresh = format!("n{}-{}", self.tried, "x".repeat(self.random.usize(..60)));
         let Some(known) = some(&mut self.random, &self.entries) else { return Change::Make(fresh) };
         match self.random.u8(..10) {
             0..=2 => Change::Make(fresh),

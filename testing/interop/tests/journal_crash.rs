@@ -4,6 +4,7 @@
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -105,19 +106,29 @@ impl Alone {
         let mut promises = std::mem::take(&mut self.promises);
         let before: u64 = promises.iter().map(Promises::count).sum();
         let looks: Vec<AtomicU32> = promises.iter().map(|_| AtomicU32::new(0)).collect();
+        let refused = Mutex::new(Vec::new());
         let outcome = std::thread::scope(|scope| {
             for (thread, looks) in promises.iter_mut().zip(&looks) {
-                let (fs, goes_on) = (&fs, &goes_on);
+                let (fs, goes_on, refused) = (&fs, &goes_on, &refused);
                 let next = move || {
                     looks.fetch_add(1, Ordering::Relaxed);
                     goes_on.load(Ordering::Relaxed)
                 };
-                scope.spawn(move || thread.load(fs, &next));
+                scope.spawn(move || {
+                    let error = thread.load(fs, &next);
+                    refused.lock().unwrap().extend(error.map(|e| e.to_string()));
+                });
             }
             // A thread looks whether to go on before its first change, and again when that is answered.
             let all_began = || looks.iter().all(|looks| looks.load(Ordering::Relaxed) > 1);
-            let began = wait::until("answers for all threads", LIMIT, || Ok(all_began()));
-            let outcome = began.and_then(|()| during(&mut self.process));
+            let is_refused = || !refused.lock().unwrap().is_empty();
+            let outcome =
+                wait::until("answers for all threads", LIMIT, || Ok(all_began() || is_refused()));
+            let outcome = match outcome {
+                Ok(()) if all_began() => during(&mut self.process),
+                Ok(()) => Err(format!("a first change failed: {:?}", refused.lock().unwrap())),
+                Err(late) => Err(late),
+            };
             goes_on.store(false, Ordering::Relaxed);
             outcome
         });
