@@ -11,7 +11,7 @@ fn main() {
     println!("cargo:rerun-if-changed=proto");
     let mut files: Vec<PathBuf> = std::fs::read_dir("proto")
         .expect("crates/proto/proto exists")
-        .map(|entry| entry.expect("readable folder").path())
+        .map(|entry| entry.expect("readable directory").path())
         .filter(|path| path.extension().is_some_and(|e| e == "proto"))
         .collect();
     files.sort();

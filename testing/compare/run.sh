@@ -8,11 +8,11 @@ profile=${COMPARE_PROFILE:-release}
 testing/ensure-tools.sh
 cargo build -q --profile "$profile" -p zerohop-compare
 export ZEROHOP_BIN=${ZEROHOP_BIN:-$target/$profile/zerohop}
-COMPARE_FOLDER=$(mktemp -d "$target/interop/compare.XXXXXX")
+COMPARE_DIRECTORY=$(mktemp -d "$target/interop/compare.XXXXXX")
 # Domain sockets need a directory that nobody else can change, up to the root.
 base=/run
 [ "$(id -u)" = 0 ] || base=${XDG_RUNTIME_DIR:-$HOME}
 COMPARE_SOCKETS=$(mktemp -d "$base/zerohop-compare-XXXXXX")
-export COMPARE_FOLDER COMPARE_SOCKETS
-trap 'rm -rf "$COMPARE_FOLDER" "$COMPARE_SOCKETS"' EXIT
+export COMPARE_DIRECTORY COMPARE_SOCKETS
+trap 'rm -rf "$COMPARE_DIRECTORY" "$COMPARE_SOCKETS"' EXIT
 "$target/$profile/zerohop-compare" "$@"

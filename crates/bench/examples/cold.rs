@@ -1,6 +1,6 @@
 //! Local reads from a dropped page cache beside read(2) of plain files of the same bytes:
-//! `cargo run --profile fast -p zerohop-bench --example cold DATA_FOLDER`, with HADOOP_CONF_DIR naming a
-//! cluster of this machine with short-circuit reads, whose only DataNode keeps its blocks below DATA_FOLDER.
+//! `cargo run --profile fast -p zerohop-bench --example cold DATA_DIRECTORY`, with HADOOP_CONF_DIR naming a
+//! cluster of this machine with short-circuit reads, whose only DataNode keeps its blocks below DATA_DIRECTORY.
 //! The plain files are made there, too, so that both are on one disk.
 //!
 //! In each round read(2) and the client take turns, each on files that were dropped just before, by one
@@ -24,8 +24,8 @@ const ROUNDS: usize = 7;
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 fn main() -> Result<(), Failure> {
-    let folder = std::env::args().nth(1).ok_or("the DataNode's folder is missing")?;
-    let folder = PathBuf::from(folder);
+    let directory = std::env::args().nth(1).ok_or("the DataNode's directory is missing")?;
+    let directory = PathBuf::from(directory);
     let fs = FileSystem::connect(&Conf::from_env()?, None)?;
     let bytes: Vec<u8> = std::iter::repeat_with(|| fastrand::u8(..)).take(BUFFER_LEN).collect();
     for number in 0..FILES {
@@ -35,25 +35,25 @@ fn main() -> Result<(), Failure> {
             (0..FILE_LEN / BUFFER_LEN as u64).try_for_each(|_| writer.write_data(&bytes))?;
             writer.close()?;
         }
-        let mut plain = File::create(plain(&folder, number))?;
+        let mut plain = File::create(plain(&directory, number))?;
         (0..FILE_LEN / BUFFER_LEN as u64).try_for_each(|_| plain.write_all(&bytes))?;
     }
     drop(fs);
     let mut files = Vec::new();
-    find(&folder, &mut files)?;
+    find(&directory, &mut files)?;
     for file in &files {
         File::open(file)?.sync_all()?;
     }
     for readers in 1..=FILES {
         for verify in [Verify::Full, Verify::None] {
-            measure(&folder, &files, readers, verify)?;
+            measure(&directory, &files, readers, verify)?;
         }
     }
     Ok(())
 }
 
 fn measure(
-    folder: &Path,
+    directory: &Path,
     files: &[PathBuf],
     readers: usize,
     verify: Verify,
@@ -64,7 +64,7 @@ fn measure(
         let read_raw = || {
             drop_all(files)?;
             timed(readers, |number| {
-                let mut file = File::open(plain(folder, number))?;
+                let mut file = File::open(plain(directory, number))?;
                 to_the_end(|buffer| Ok(file.read(buffer)?))
             })
         };
@@ -111,13 +111,13 @@ fn path(number: usize) -> String {
     format!("/cold-bench-{number}")
 }
 
-fn plain(folder: &Path, number: usize) -> PathBuf {
-    folder.join(format!("blk_plain_{number}"))
+fn plain(directory: &Path, number: usize) -> PathBuf {
+    directory.join(format!("blk_plain_{number}"))
 }
 
 /// All block and meta files, and the plain ones.
-fn find(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    for entry in std::fs::read_dir(folder)? {
+fn find(directory: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    for entry in std::fs::read_dir(directory)? {
         let path = entry?.path();
         if path.is_dir() {
             find(&path, found)?;

@@ -1,4 +1,4 @@
-//! What this machine allows, without any cluster: `cargo run --release --example limits [FOLDER]`.
+//! What this machine allows, without any cluster: `cargo run --release --example limits [DIRECTORY]`.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,10 +6,10 @@ use zerohop_bench::checksum::checksum_rows;
 use zerohop_bench::{Report, Row, raw};
 
 fn main() -> io::Result<()> {
-    let folder = std::env::args_os().nth(1).map_or_else(std::env::temp_dir, PathBuf::from);
+    let directory = std::env::args_os().nth(1).map_or_else(std::env::temp_dir, PathBuf::from);
     let mut report = Report::new();
     report.rows.extend(checksum_rows(64 << 10, 4 << 30, 5));
-    let source = raw::Scratch::create(&folder, 1 << 30)?;
+    let source = raw::Scratch::create(&directory, 1 << 30)?;
     for buffer_len in [64 << 10, 1 << 20] {
         let runs = raw::read_cached(&source, buffer_len, 5)?;
         report.rows.push(Row::new(format!("read(2), {} KiB", buffer_len / 1024), "MB/s", runs));
@@ -21,7 +21,7 @@ fn main() -> io::Result<()> {
         let name = format!("loopback TCP round trip, {request} B, {answer} B back");
         report.rows.push(Row::latency(name, times));
     }
-    let times = raw::append_and_sync(&folder, 4096, 500)?;
+    let times = raw::append_and_sync(&directory, 4096, 500)?;
     report.rows.push(Row::latency("4 KiB append and fdatasync", times));
     print!("{}", report.to_table());
     Ok(())

@@ -16,7 +16,7 @@ Usage: zerohop bench [OPTIONS] [SECTION...]
     --operations N         metadata operations of each kind in a run; 16000
     --connections N        connections of the metadata load; 16
     --watch NAME=PID       a process whose CPU time is of interest; may be given several times
-    --local FOLDER         a folder on the DataNodes' disk, for the raw limits";
+    --local DIRECTORY         a directory on the DataNodes' disk, for the raw limits";
 
 /// What was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Args {
     /// JSON instead of a table.
     pub json: bool,
     /// Where the raw limits are measured.
-    pub local_folder: Option<std::path::PathBuf>,
+    pub local_directory: Option<std::path::PathBuf>,
     sections: Vec<Section>,
     file_len: Option<u64>,
     runs: Option<usize>,
@@ -51,7 +51,7 @@ impl Args {
                 "--runs" => args.runs = Some(count(&value()?)?),
                 "--operations" => args.operations = Some(count(&value()?)?),
                 "--connections" => args.connections = Some(count(&value()?)?),
-                "--local" => args.local_folder = Some(value()?.into()),
+                "--local" => args.local_directory = Some(value()?.into()),
                 "--replication" => {
                     for number in value()?.split(',') {
                         args.replications.push(count(number)?);
@@ -89,8 +89,8 @@ impl Args {
         if !self.replications.is_empty() {
             suite.replications.clone_from(&self.replications);
         }
-        if let Some(folder) = &self.local_folder {
-            suite.local_folder.clone_from(folder);
+        if let Some(directory) = &self.local_directory {
+            suite.local_directory.clone_from(directory);
         }
     }
 }

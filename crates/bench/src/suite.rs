@@ -72,9 +72,9 @@ pub struct Suite {
     /// The parts to run.
     pub sections: Vec<Section>,
     /// A directory on the disk the DataNodes write to, for the raw limits.
-    pub local_folder: PathBuf,
+    pub local_directory: PathBuf,
     /// The DataNodes' directories that can be opened from here, if any.
-    pub data_folders: Vec<PathBuf>,
+    pub data_directories: Vec<PathBuf>,
     /// Bytes of each long file.
     pub file_len: u64,
     /// Replications to write with.
@@ -89,15 +89,15 @@ pub struct Suite {
 
 impl Suite {
     /// The usual sizes.
-    pub fn new(conf: Conf, fs: FileSystem, namenode: String, local_folder: PathBuf) -> Self {
+    pub fn new(conf: Conf, fs: FileSystem, namenode: String, local_directory: PathBuf) -> Self {
         Self {
             conf,
             fs,
             namenode,
             watched: Vec::new(),
             sections: Section::ALL.to_vec(),
-            local_folder,
-            data_folders: Vec::new(),
+            local_directory,
+            data_directories: Vec::new(),
             file_len: 1 << 30,
             replications: vec![1],
             operations: 16_000,
@@ -109,23 +109,23 @@ impl Suite {
     /// Runs all parts; `progress` sees each figure as soon as it is there. The directory on the cluster
     /// is deleted at the end, whatever happens. Not to be called on a thread of a tokio runtime.
     pub fn run(&self, progress: &mut dyn FnMut(&Row)) -> Result<Report, Failure> {
-        let folder = format!("/zerohop-bench-{}", std::process::id());
+        let directory = format!("/zerohop-bench-{}", std::process::id());
         let mut out = Out { report: Report::new(), progress };
         let done = self.sections.iter().try_for_each(|section| {
             // What the part before wrote would reach the disk during this one.
             rustix::fs::sync();
             match section {
                 Section::Raw => self.raw(&mut out),
-                Section::Sequential => self.sequential(&folder, &mut out),
-                Section::Local => self.local(&folder, &mut out),
-                Section::Flush => self.flush(&folder, &mut out),
-                Section::Metadata => self.metadata(&folder, &mut out),
-                Section::Small => self.small(&folder, &mut out),
+                Section::Sequential => self.sequential(&directory, &mut out),
+                Section::Local => self.local(&directory, &mut out),
+                Section::Flush => self.flush(&directory, &mut out),
+                Section::Metadata => self.metadata(&directory, &mut out),
+                Section::Small => self.small(&directory, &mut out),
             }
         });
         let cleaned = match self.sections.iter().all(|section| *section == Section::Raw) {
             true => Ok(true),
-            false => self.fs.delete(&folder, true),
+            false => self.fs.delete(&directory, true),
         };
         done?;
         cleaned?;
@@ -136,7 +136,7 @@ impl Suite {
         for row in crate::checksum::checksum_rows(64 << 10, 4 << 30, self.runs) {
             out.add(row);
         }
-        let source = Scratch::create(&self.local_folder, self.file_len.min(1 << 30))?;
+        let source = Scratch::create(&self.local_directory, self.file_len.min(1 << 30))?;
         let runs = raw::read_cached(&source, 1 << 20, self.runs)?;
         out.add(Row::new("read(2) of a cached file, 1 MiB buffer", "MB/s", runs));
         let (_, tried) = raw::stream_best(&source, Via::Tcp, self.file_len, self.runs)?;
@@ -144,30 +144,30 @@ impl Suite {
         Ok(())
     }
 
-    fn sequential(&self, folder: &str, out: &mut Out<'_>) -> Result<(), Failure> {
-        let source = Scratch::create(&self.local_folder, self.file_len.min(1 << 30))?;
+    fn sequential(&self, directory: &str, out: &mut Out<'_>) -> Result<(), Failure> {
+        let source = Scratch::create(&self.local_directory, self.file_len.min(1 << 30))?;
         let (best, _) = raw::stream_best(&source, Via::Tcp, self.file_len, self.runs)?;
         drop(source);
         let against = |row: Row| row.against(best.name(), best.median());
         out.add(StreamLimit::row(&best));
         for replication in &self.replications {
-            let work = self.files(folder, 1, *replication);
+            let work = self.files(directory, 1, *replication);
             out.add(against(files::write(&work, &self.watched)?));
         }
         // Beside TCP without HDFS: local reads have a section of their own.
         let fs = FileSystem::connect(&Way::Tcp.configure(&self.conf), None)?;
         for readers in [1, 2] {
-            let work = Sequential { fs: fs.clone(), ..self.files(folder, readers, 1) };
+            let work = Sequential { fs: fs.clone(), ..self.files(directory, readers, 1) };
             files::write(&Sequential { runs: 1, ..work.clone() }, &[])?;
             out.add(against(files::read(&work, &self.watched)?));
         }
         Ok(())
     }
 
-    fn files(&self, folder: &str, files: usize, replication: u16) -> Sequential {
+    fn files(&self, directory: &str, files: usize, replication: u16) -> Sequential {
         Sequential {
             fs: self.fs.clone(),
-            folder: format!("{folder}/io"),
+            directory: format!("{directory}/io"),
             file_len: self.file_len,
             files,
             buffer_len: 1 << 20,
@@ -176,23 +176,23 @@ impl Suite {
         }
     }
 
-    fn local(&self, folder: &str, out: &mut Out<'_>) -> Result<(), Failure> {
+    fn local(&self, directory: &str, out: &mut Out<'_>) -> Result<(), Failure> {
         let work = LocalReads {
             conf: self.conf.clone(),
-            folder: folder.to_owned(),
+            directory: directory.to_owned(),
             file_len: self.file_len,
-            local_folder: self.local_folder.clone(),
-            data_folders: self.data_folders.clone(),
+            local_directory: self.local_directory.clone(),
+            data_directories: self.data_directories.clone(),
             runs: self.runs,
         };
         local_reads(&work, &mut |row| out.add(row))
     }
 
-    fn flush(&self, folder: &str, out: &mut Out<'_>) -> Result<(), Failure> {
-        let path = format!("{folder}/flushed");
+    fn flush(&self, directory: &str, out: &mut Out<'_>) -> Result<(), Failure> {
+        let path = format!("{directory}/flushed");
         let len = 4096;
         let trip = raw::round_trip(len, 64, 20_000)?;
-        let disk = raw::append_and_sync(&self.local_folder, len, 500)?;
+        let disk = raw::append_and_sync(&self.local_directory, len, 500)?;
         out.add(Row::latency("raw loopback TCP round trip of 4 KiB", trip));
         out.add(Row::latency("raw 4 KiB append and fdatasync", disk));
         let Percentiles { p50_us: trip, .. } = trip;
@@ -205,11 +205,11 @@ impl Suite {
         Ok(())
     }
 
-    fn metadata(&self, folder: &str, out: &mut Out<'_>) -> Result<(), Failure> {
+    fn metadata(&self, directory: &str, out: &mut Out<'_>) -> Result<(), Failure> {
         let load = Load {
             namenode: self.namenode.clone(),
             user: self.fs.user().clone(),
-            folder: format!("{folder}/metadata"),
+            directory: format!("{directory}/metadata"),
             connections: self.connections,
             operations: self.operations,
             runs: self.runs,
@@ -231,10 +231,10 @@ impl Suite {
         Ok(())
     }
 
-    fn small(&self, folder: &str, out: &mut Out<'_>) -> Result<(), Failure> {
+    fn small(&self, directory: &str, out: &mut Out<'_>) -> Result<(), Failure> {
         let work = SmallFiles {
             fs: self.fs.clone(),
-            folder: format!("{folder}/small"),
+            directory: format!("{directory}/small"),
             len: 1024,
             threads: 8,
             files: 250,

@@ -131,7 +131,7 @@ fn own(args: Vec<String>) -> i32 {
             return error.exit_code();
         }
     };
-    settings.folder = cli.global.config.or(settings.folder);
+    settings.directory = cli.global.config.or(settings.directory);
     for pair in cli.global.define {
         let mut words = vec!["-D".to_owned(), pair];
         if let Err(failure) = settings.take(&mut words) {

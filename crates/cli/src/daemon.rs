@@ -131,16 +131,16 @@ fn format(conf: &Conf, mut options: FormatOptions, ask: bool) -> Outcome<i32> {
     }
     // What must not be formatted again is refused below, with or without a yes.
     if !options.force && !conf.get(&keys::DFS_REFORMAT_DISABLED)? {
-        for folder in folders_with_data(conf)? {
+        for directory in directories_with_data(conf)? {
             if !ask {
                 eprintln!(
                     "Running in non-interactive mode, and data appears to exist in {}. Not formatting.",
-                    folder.display()
+                    directory.display()
                 );
                 return Ok(1);
             }
-            if !agreed(&folder)? {
-                eprintln!("Format aborted in {}", folder.display());
+            if !agreed(&directory)? {
+                eprintln!("Format aborted in {}", directory.display());
                 return Ok(1);
             }
             options.force = true;
@@ -150,7 +150,7 @@ fn format(conf: &Conf, mut options: FormatOptions, ask: bool) -> Outcome<i32> {
     Ok(0)
 }
 
-fn folders_with_data(conf: &Conf) -> Outcome<Vec<PathBuf>> {
+fn directories_with_data(conf: &Conf) -> Outcome<Vec<PathBuf>> {
     let config = StorageConfig::from_conf(conf).map_err(|e| Failure::io(e.to_string()))?;
     let mut found = Vec::new();
     for path in config.image_dirs.into_iter().chain(config.edits_dirs) {
@@ -163,8 +163,8 @@ fn folders_with_data(conf: &Conf) -> Outcome<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn agreed(folder: &std::path::Path) -> Outcome<bool> {
-    eprint!("Re-format filesystem in Storage Directory {} ? (Y or N) ", folder.display());
+fn agreed(directory: &std::path::Path) -> Outcome<bool> {
+    eprint!("Re-format filesystem in Storage Directory {} ? (Y or N) ", directory.display());
     std::io::stderr().flush()?;
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;

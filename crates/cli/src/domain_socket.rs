@@ -23,8 +23,8 @@ const LONGEST_PORT: u16 = 65535;
 /// A value for `dfs.domain.socket.path`, or why there is none.
 pub fn choose(data: &Path) -> Result<String, String> {
     let mut reasons = Vec::new();
-    for (folder, name) in candidates(data) {
-        match usable(&folder, &name) {
+    for (directory, name) in candidates(data) {
+        match usable(&directory, &name) {
             Ok(path) => return Ok(path),
             Err(reason) => reasons.push(reason),
         }
@@ -52,14 +52,15 @@ fn candidates(data: &Path) -> Vec<(PathBuf, String)> {
     candidates
 }
 
-fn usable(folder: &Path, name: &str) -> Result<String, String> {
-    let configured = folder.join(name);
+fn usable(directory: &Path, name: &str) -> Result<String, String> {
+    let configured = directory.join(name);
     let text = configured.to_str().ok_or("a path that is not UTF-8")?.to_owned();
     if text.replacen(SUFFIX, "", 1).contains(SUFFIX) {
         return Err(format!("{text}: {SUFFIX} stands in it twice"));
     }
     let path = domain::effective_path(&text, LONGEST_PORT);
-    let made = make_folder(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let made =
+        make_directory(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     let tried = domain::validate(&path).map_err(|unsafe_path| unsafe_path.to_string());
     // Not every file system has sockets.
     let tried = tried.and_then(|()| {
@@ -67,12 +68,12 @@ fn usable(folder: &Path, name: &str) -> Result<String, String> {
     });
     match tried {
         Ok(()) => {
-            remove_dead(folder);
+            remove_dead(directory);
             Ok(text)
         }
         Err(reason) => {
             if made {
-                let _ = fs::remove_dir(folder);
+                let _ = fs::remove_dir(directory);
             }
             Err(reason)
         }
@@ -80,11 +81,11 @@ fn usable(folder: &Path, name: &str) -> Result<String, String> {
 }
 
 /// Makes the last part of a directory's path; true if it was not there.
-fn make_folder(folder: &Path) -> io::Result<bool> {
-    match fs::DirBuilder::new().mode(0o755).create(folder) {
+fn make_directory(directory: &Path) -> io::Result<bool> {
+    match fs::DirBuilder::new().mode(0o755).create(directory) {
         // Whatever the umask took away: clients of other users go through here.
         Ok(()) => {
-            fs::set_permissions(folder, fs::Permissions::from_mode(0o755))?;
+            fs::set_permissions(directory, fs::Permissions::from_mode(0o755))?;
             Ok(true)
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
@@ -93,8 +94,8 @@ fn make_folder(folder: &Path) -> io::Result<bool> {
 }
 
 /// Removes what killed processes left in a directory.
-fn remove_dead(folder: &Path) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
+fn remove_dead(directory: &Path) {
+    let Ok(entries) = fs::read_dir(directory) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
         let Ok(file) = fs::symlink_metadata(&path) else { continue };
         let age = file.modified().ok().and_then(|made| made.elapsed().ok()).unwrap_or_default();
@@ -119,8 +120,8 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let deep = data.path().join("d".repeat(100));
         fs::create_dir(&deep).unwrap();
-        for folder in [data.path(), deep.as_path(), Path::new("/no-such-folder/data")] {
-            match choose(folder) {
+        for directory in [data.path(), deep.as_path(), Path::new("/no-such-directory/data")] {
+            match choose(directory) {
                 Ok(path) => {
                     let path = domain::effective_path(&path, 50010);
                     domain::validate(&path).unwrap();
@@ -138,22 +139,24 @@ mod tests {
 
     #[test]
     fn dead_sockets_go_and_living_ones_stay() {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let (dead, new, living) = ("dead", "new", "living");
         for name in [dead, new] {
-            drop(UnixListener::bind(folder.path().join(name)).unwrap());
+            drop(UnixListener::bind(directory.path().join(name)).unwrap());
         }
-        let _listener = UnixListener::bind(folder.path().join(living)).unwrap();
+        let _listener = UnixListener::bind(directory.path().join(living)).unwrap();
         let old = rustix::fs::Timespec { tv_sec: 1, tv_nsec: 0 };
         let times = rustix::fs::Timestamps { last_access: old, last_modification: old };
         for name in [dead, living] {
-            let path = folder.path().join(name);
+            let path = directory.path().join(name);
             rustix::fs::utimensat(rustix::fs::CWD, &path, &times, rustix::fs::AtFlags::empty())
                 .unwrap();
         }
-        remove_dead(folder.path());
-        let mut left: Vec<_> =
-            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        remove_dead(directory.path());
+        let mut left: Vec<_> = fs::read_dir(directory.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
         left.sort();
         assert_eq!(left, [living, new]);
     }

@@ -10,7 +10,7 @@ use crate::running;
 /// What the command line says about the configuration.
 #[derive(Debug, Default, Clone)]
 pub struct Settings {
-    pub folder: Option<PathBuf>,
+    pub directory: Option<PathBuf>,
     pub files: Vec<PathBuf>,
     pub values: Vec<(String, String)>,
     /// Called as `hdfs` or `hadoop`: without a configuration the local disk is meant, as Apache's.
@@ -33,7 +33,7 @@ impl Settings {
                 }
             };
             match word {
-                "--config" => self.folder = Some(value()?.into()),
+                "--config" => self.directory = Some(value()?.into()),
                 "-conf" | "--conf" => self.files.push(value()?.into()),
                 "-fs" | "--fs" => self.values.push(("fs.defaultFS".to_owned(), value()?)),
                 "-D" => self.define(&value()?)?,
@@ -43,7 +43,7 @@ impl Settings {
                     let joined = word.strip_prefix("-D").filter(|rest| rest.contains('='));
                     match (joined, word.strip_prefix("--config=")) {
                         (Some(pair), _) => self.define(pair)?,
-                        (None, Some(folder)) => self.folder = Some(folder.into()),
+                        (None, Some(directory)) => self.directory = Some(directory.into()),
                         (None, None) => return Ok(()),
                     }
                     args.remove(0);
@@ -78,8 +78,8 @@ impl Settings {
 
     /// The configuration with all that was said about it.
     pub fn load(&self) -> Outcome<Conf> {
-        let conf = match &self.folder {
-            Some(folder) => Conf::load(folder)?,
+        let conf = match &self.directory {
+            Some(directory) => Conf::load(directory)?,
             None => Conf::from_env()?,
         };
         self.apply(conf)
@@ -89,7 +89,7 @@ impl Settings {
     /// this machine. Without exactly one such, the default file system is [`running::UNNAMED`].
     pub fn load_for_cluster(&self) -> Outcome<Conf> {
         let mut conf = self.load()?;
-        let is_named = conf.folder().is_some() || conf.is_set(keys::FS_DEFAULTFS.name);
+        let is_named = conf.directory().is_some() || conf.is_set(keys::FS_DEFAULTFS.name);
         if self.as_apache || is_named {
             return Ok(conf);
         }
@@ -125,7 +125,7 @@ mod tests {
         let mut settings = Settings::default();
         settings.take_all(&mut args).unwrap();
         assert_eq!(args, ["--format", "-force"]);
-        assert_eq!(settings.folder, Some(PathBuf::from("/c")));
+        assert_eq!(settings.directory, Some(PathBuf::from("/c")));
         assert_eq!(settings.values, [("a".to_owned(), "1".to_owned())]);
     }
 

@@ -9,8 +9,8 @@ const TRIES: usize = 20;
 
 /// Removes a directory with all that is in it, also where threads that end with the process still make
 /// files there.
-pub fn remove(folder: TempDir) {
-    let path = folder.keep();
+pub fn remove(directory: TempDir) {
+    let path = directory.keep();
     for left in (0..TRIES).rev() {
         match std::fs::remove_dir_all(&path) {
             Ok(()) => return,

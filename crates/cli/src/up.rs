@@ -77,7 +77,7 @@ impl Home {
 
 fn not_a_home(verb: &str, data: &Path, error: &std::io::Error) -> Failure {
     let data = data.display();
-    Failure::io(format!("cannot {verb} {data}: {error}; name a folder of yours with --data"))
+    Failure::io(format!("cannot {verb} {data}: {error}; name a directory of yours with --data"))
 }
 
 fn work(settings: &Settings, options: &Up) -> Outcome<i32> {
@@ -87,7 +87,7 @@ fn work(settings: &Settings, options: &Up) -> Outcome<i32> {
     let home = Home::open(options.data.as_deref())?;
     log::to_file(&home.path.join("zerohop.log"))?;
     let plan = Plan {
-        folder: home.path.clone(),
+        directory: home.path.clone(),
         addresses,
         datanodes: options.datanodes.map_or_else(|| datanodes_before(&home.path), usize::from),
         values: values(settings)?,
@@ -99,8 +99,8 @@ fn work(settings: &Settings, options: &Up) -> Outcome<i32> {
         Ok(End { at_once: true, .. }) => runtime.shutdown_background(),
         _ => runtime.shutdown_timeout(Duration::from_secs(2)),
     }
-    if let Some(folder) = home.temporary {
-        temporary::remove(folder);
+    if let Some(directory) = home.temporary {
+        temporary::remove(directory);
     }
     code.map(|end| end.code)
 }
@@ -113,16 +113,16 @@ struct End {
 }
 
 /// DataNodes whose data lies in the directory; without them replicas would lack after a restart.
-fn datanodes_before(folder: &Path) -> usize {
-    (1..=64).take_while(|number| folder.join(format!("data{number}")).is_dir()).count().max(1)
+fn datanodes_before(directory: &Path) -> usize {
+    (1..=64).take_while(|number| directory.join(format!("data{number}")).is_dir()).count().max(1)
 }
 
 /// What --config, -conf and -D say, as values over the cluster's own. Files may have been written for
 /// another cluster: where that one's parts are does not count here, unless -D says it.
 fn values(settings: &Settings) -> Outcome<Vec<(String, String)>> {
     let mut conf = zerohop_conf::Conf::new();
-    if let Some(folder) = &settings.folder {
-        conf = zerohop_conf::Conf::load(folder)?;
+    if let Some(directory) = &settings.directory {
+        conf = zerohop_conf::Conf::load(directory)?;
     }
     for file in &settings.files {
         conf.add_file(file)?;
@@ -144,10 +144,10 @@ async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome
     if cluster.is_open() {
         eprintln!("{OPEN_TO_ALL}");
     }
-    let conf_folder = home.path.join("conf");
+    let conf_directory = home.path.join("conf");
     let descendants = Descendants::from_now();
-    let begun = cluster.write_client_conf(&conf_folder).and_then(|()| match &options.exec {
-        Some(command) => begin(command, &cluster, &conf_folder).map(Some),
+    let begun = cluster.write_client_conf(&conf_directory).and_then(|()| match &options.exec {
+        Some(command) => begin(command, &cluster, &conf_directory).map(Some),
         None => Ok(None),
     });
     let mut cause = None;
@@ -158,12 +158,12 @@ async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome
             let mut _announced = None;
             if command.is_none() {
                 make_home_directory(&cluster).await;
-                _announced = Announcement::make(&conf_folder)
+                _announced = Announcement::make(&conf_directory)
                     .inspect_err(|error| {
                         tracing::warn!("other commands do not find this cluster: {error}")
                     })
                     .ok();
-                announce(&cluster, home, &conf_folder, start.elapsed());
+                announce(&cluster, home, &conf_directory, start.elapsed());
             }
             left = command.is_some();
             tokio::select! {
@@ -259,10 +259,10 @@ async fn ended(command: &mut Option<Child>) -> Outcome<i32> {
 /// Our own directory at the end of the path, so that the command finds this binary and links to it.
 fn path_with_us() -> std::ffi::OsString {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let mut directories: Vec<PathBuf> = std::env::split_paths(&path).collect();
     let own = std::env::current_exe().ok();
-    folders.extend(own.as_deref().and_then(Path::parent).map(Path::to_owned));
-    std::env::join_paths(folders).unwrap_or(path)
+    directories.extend(own.as_deref().and_then(Path::parent).map(Path::to_owned));
+    std::env::join_paths(directories).unwrap_or(path)
 }
 
 fn exit_code(status: ExitStatus) -> i32 {

@@ -24,16 +24,16 @@ fn exec_ends_with_the_exit_code_of_the_command() {
 
 #[test]
 fn links_take_the_command_lines_of_hadoop() {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     for name in ["hdfs", "hadoop"] {
-        symlink(BINARY, folder.path().join(name)).unwrap();
+        symlink(BINARY, directory.path().join(name)).unwrap();
     }
-    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    let path = format!("{}:{}", directory.path().display(), std::env::var("PATH").unwrap());
     let command = "hdfs dfs -mkdir /x && hadoop fs -ls / && hdfs getconf -confKey dfs.replication";
     let mut up = zerohop(&["up", "--port", "0", "--http-port", "0", "--exec", command]);
     let (code, out, err) = run(up.env("PATH", path));
     assert!(code == 0 && out.contains(" /x\n") && out.ends_with("\n1\n"), "{code} {out} {err}");
-    let (code, _, err) = run(Command::new(folder.path().join("hdfs")).arg("nonsense"));
+    let (code, _, err) = run(Command::new(directory.path().join("hdfs")).arg("nonsense"));
     assert!(code == 1 && err.contains("nonsense is not a command"), "{code} {err}");
 }
 
@@ -65,9 +65,9 @@ fn every_command_has_a_help() {
 
 #[test]
 fn what_programs_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let up = Up::start(&folder.path().join("data"));
-    let local = folder.path().join("large");
+    let directory = tempfile::tempdir().unwrap();
+    let up = Up::start(&directory.path().join("data"));
+    let local = directory.path().join("large");
     std::fs::write(&local, vec![7; 20 << 20]).unwrap();
     let local = local.to_str().unwrap();
     let silent = (0, String::new(), String::new());
@@ -88,8 +88,8 @@ fn what_programs_read() {
 
 #[test]
 fn exit_codes_of_the_shell() {
-    let folder = tempfile::tempdir().unwrap();
-    let up = Up::start(&folder.path().join("data"));
+    let directory = tempfile::tempdir().unwrap();
+    let up = Up::start(&directory.path().join("data"));
     let code = |args: &[&str]| run(&mut up.fs(args)).0;
     assert_eq!(code(&["-ls", "/"]), 0);
     assert_eq!(code(&["-ls", "/none"]), 1);
@@ -122,8 +122,8 @@ fn authority(up: &Up) -> String {
 /// What is told to administer is where the path says, and every path that a pattern means.
 #[test]
 fn quotas_and_snapshots_go_where_the_path_says() {
-    let folder = tempfile::tempdir().unwrap();
-    let up = Up::start(&folder.path().join("data"));
+    let directory = tempfile::tempdir().unwrap();
+    let up = Up::start(&directory.path().join("data"));
     let at = |path: &str| format!("hdfs://{}{path}", authority(&up));
     assert_eq!(run(&mut up.fs(&["-mkdir", "/q1", "/q2"])).0, 0);
     let quotas = || {
@@ -156,8 +156,8 @@ fn quotas_and_snapshots_go_where_the_path_says() {
 /// A file had the name of a directory when it was thrown away.
 #[test]
 fn a_file_in_the_trash_is_in_nobodys_way() {
-    let folder = tempfile::tempdir().unwrap();
-    let up = Up::start(&folder.path().join("data"));
+    let directory = tempfile::tempdir().unwrap();
+    let up = Up::start(&directory.path().join("data"));
     let rm = |path: &str| {
         let (code, _, err) = run(&mut up.fs(&["-D", "fs.trash.interval=60", "-rm", "-r", path]));
         assert_eq!(code, 0, "{err}");
@@ -193,11 +193,11 @@ fn a_file_of_many_blocks_comes_back_as_it_was() {
 /// One line that says what to do, and an exit code that is not 0.
 #[test]
 fn what_cannot_work_says_so_in_one_line() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("file");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("file");
     std::fs::write(&file, "x").unwrap();
     let file = file.to_str().unwrap();
-    let empty = folder.path().join("empty");
+    let empty = directory.path().join("empty");
     std::fs::create_dir(&empty).unwrap();
     let define = |key: &str, value: &str| format!("-D{key}={value}");
     let name_dir = |value: &str| define("dfs.namenode.name.dir", value);
@@ -206,14 +206,14 @@ fn what_cannot_work_says_so_in_one_line() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         format!("hdfs://{}", listener.local_addr().unwrap())
     };
-    let bad = folder.path().join("bad");
+    let bad = directory.path().join("bad");
     std::fs::create_dir(&bad).unwrap();
     std::fs::write(bad.join("core-site.xml"), "<configuration><property>").unwrap();
-    let missing = folder.path().join("missing");
+    let missing = directory.path().join("missing");
     let cases: &[(&[&str], &str)] = &[
         (&[&any, &name_dir(empty.to_str().unwrap()), "namenode"], "format"),
         (&[&any, &name_dir(missing.to_str().unwrap()), "namenode"], "-format"),
-        (&["up", "--port", "0", "--data", file], "name a folder of yours"),
+        (&["up", "--port", "0", "--data", file], "name a directory of yours"),
         (&["up", "--port", "0", "--http-port", "0", "--bind", "203.0.113.9"], "no such address"),
         (
             &[&any, "-fs", "hdfs://no-such-host.invalid:1", "fs", "-ls", "/"],
@@ -258,7 +258,7 @@ fn getconf_knows_all_of_hadoops_defaults() {
 /// The lists of `getconf` for programs: what the lists for people say, and nothing to take apart.
 #[test]
 fn lists_of_getconf_for_programs() {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let site = zerohop_conf::site_xml([
         ("dfs.nameservices", "a,b"),
         ("dfs.ha.namenodes.a", "n1,n2"),
@@ -268,10 +268,10 @@ fn lists_of_getconf_for_programs() {
         ("dfs.namenode.secondary.http-address", "s:9868"),
         ("dfs.namenode.shared.edits.dir", "qjournal://j1:8485;j2:8485/a"),
     ]);
-    let path = folder.path().join("hdfs-site.xml");
+    let path = directory.path().join("hdfs-site.xml");
     std::fs::write(&path, site).unwrap();
     let getconf = |words: &[&str]| {
-        let mut command = zerohop(&["--config", folder.path().to_str().unwrap(), "getconf"]);
+        let mut command = zerohop(&["--config", directory.path().to_str().unwrap(), "getconf"]);
         let (code, out, err) = run(command.args(words));
         assert_eq!((code, err.as_str()), (0, ""), "{words:?}");
         out
@@ -291,7 +291,8 @@ fn lists_of_getconf_for_programs() {
     assert_eq!(json(&["-journalNodes"]), json!(["j1", "j2"]));
     // As Apache's: a name service has them under its own keys only.
     for word in ["-secondaryNameNodes", "-backupNodes"] {
-        let mut command = zerohop(&["--config", folder.path().to_str().unwrap(), "getconf", word]);
+        let mut command =
+            zerohop(&["--config", directory.path().to_str().unwrap(), "getconf", word]);
         let (code, out, err) = run(&mut command);
         let refused = code == 255 && out.is_empty() && err.starts_with("Incorrect configuration");
         assert!(refused, "{word}: {code} {out} {err}");
@@ -310,8 +311,8 @@ fn lists_of_getconf_for_programs() {
 
 #[test]
 fn the_topology_for_programs() {
-    let folder = tempfile::tempdir().unwrap();
-    let up = Up::start(&folder.path().join("data"));
+    let directory = tempfile::tempdir().unwrap();
+    let up = Up::start(&directory.path().join("data"));
     let (code, out, err) = up.admin(&["-printTopology", "--json"]);
     assert_eq!((code, err.as_str()), (0, ""));
     let racks: Value = serde_json::from_str(&out).unwrap();
@@ -328,20 +329,20 @@ fn the_topology_for_programs() {
 
 #[test]
 fn the_demo_leaves_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().to_str().unwrap();
-    let (code, out, err) = run(&mut zerohop(&["demo", "--size", "8m", "--folder", path]));
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().to_str().unwrap();
+    let (code, out, err) = run(&mut zerohop(&["demo", "--size", "8m", "--directory", path]));
     assert!(code == 0 && out.contains("compare") && err.is_empty(), "{code} {out} {err}");
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
 }
 
 /// Options of the configuration may stand before or behind those of a daemon.
 #[test]
 fn a_namenode_is_formatted_with_the_options_in_any_order() {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     for (name, order) in [("before", [1, 2, 0]), ("behind", [0, 1, 2])] {
-        let name_dir = folder.path().join(name);
-        let conf = folder.path().join(format!("{name}-conf"));
+        let name_dir = directory.path().join(name);
+        let conf = directory.path().join(format!("{name}-conf"));
         std::fs::create_dir(&conf).unwrap();
         let site = format!(
             "<configuration><property><name>dfs.namenode.name.dir</name><value>{}</value></property></configuration>",
@@ -359,8 +360,8 @@ fn a_namenode_is_formatted_with_the_options_in_any_order() {
 /// `zerohop up | head -1`: the cluster goes on when nobody reads what it says.
 #[test]
 fn up_does_not_need_a_reader() {
-    let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("data");
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
     let mut command =
         zerohop(&["up", "--port", "0", "--http-port", "0", "--data", data.to_str().unwrap()]);
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
@@ -378,8 +379,8 @@ fn up_does_not_need_a_reader() {
 /// The cluster of `up` reads locally as it is: the doctor finds nothing, of its own file or another.
 #[test]
 fn the_doctor_finds_up_well() {
-    let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("data");
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
     let command = "zerohop fs -put /etc/passwd / && zerohop doctor && zerohop doctor --json /passwd && ! zerohop doctor /none > /dev/null";
     let (code, out, err) = run(zerohop(&["up", "--port", "0", "--http-port", "0"]).args([
         "--data",

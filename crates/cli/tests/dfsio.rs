@@ -6,9 +6,9 @@ use std::process::{Command, Stdio};
 const BINARY: &str = env!("CARGO_BIN_EXE_zerohop");
 
 /// Exit code, standard output, standard error.
-fn zerohop(args: &[&str], folder: &Path) -> (i32, String, String) {
+fn zerohop(args: &[&str], directory: &Path) -> (i32, String, String) {
     let mut command = Command::new(BINARY);
-    command.args(args).current_dir(folder).env_remove("HADOOP_CONF_DIR").stdin(Stdio::null());
+    command.args(args).current_dir(directory).env_remove("HADOOP_CONF_DIR").stdin(Stdio::null());
     let output = command.output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
@@ -22,7 +22,7 @@ fn numbers(results: &str, label: &str) -> Vec<f64> {
 
 #[test]
 fn the_whole_sequence_leaves_its_results() {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let same = "-nrFiles 2 -bufferSize 65536 -resFile results";
     let script = format!(
         "set -e
@@ -39,9 +39,9 @@ fn the_whole_sequence_leaves_its_results() {
         ! zerohop fs -test -e /benchmarks/TestDFSIO"
     );
     let up = ["up", "--port", "0", "--http-port", "0", "--exec", &script];
-    let (code, out, err) = zerohop(&up, folder.path());
+    let (code, out, err) = zerohop(&up, directory.path());
     assert_eq!(code, 0, "{out}\n{err}");
-    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let read = |name: &str| std::fs::read_to_string(directory.path().join(name)).unwrap();
     let results = read("results");
     assert_eq!(results, out, "what is printed is what is kept");
     let tests: Vec<&str> =
@@ -66,35 +66,35 @@ fn the_whole_sequence_leaves_its_results() {
 
 #[test]
 fn without_a_cluster_one_is_started_for_the_test() {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let (code, out, err) = zerohop(
         &["bench", "dfsio", "-Ddfs.blocksize=1048576", "-read", "-size", "3MB"],
-        folder.path(),
+        directory.path(),
     );
     assert!(code == 0 && out.contains("Total MBytes processed: 3\n"), "{code} {out} {err}");
     assert!(err.contains("read 3145728 bytes by "), "{err}");
-    let kept = std::fs::read_to_string(folder.path().join("TestDFSIO_results.log")).unwrap();
+    let kept = std::fs::read_to_string(directory.path().join("TestDFSIO_results.log")).unwrap();
     assert_eq!(kept, out);
 }
 
 #[test]
 fn mistakes_say_how_it_is_used() {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     for args in [&["bench", "dfsio"][..], &["bench", "dfsio", "-write", "-size", "x"]] {
-        let (code, out, err) = zerohop(args, folder.path());
+        let (code, out, err) = zerohop(args, directory.path());
         assert!(code == 255 && out.is_empty() && err.contains("Usage:"), "{code} {out} {err}");
     }
 }
 
 #[test]
 fn the_matrix_reports_every_row() {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let words = "bench dfsio --matrix -size 2MB -bufferSize 262144 --runs 2 --time 3 \
         --json=rows.json --csv=rows.csv --html=page.html";
     let words: Vec<&str> = words.split_whitespace().collect();
-    let (code, out, err) = zerohop(&words, folder.path());
+    let (code, out, err) = zerohop(&words, directory.path());
     assert_eq!(code, 0, "{out}\n{err}");
-    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let read = |name: &str| std::fs::read_to_string(directory.path().join(name)).unwrap();
     let json: serde_json::Value = serde_json::from_str(&read("rows.json")).unwrap();
     let rows = json.as_array().unwrap();
     // Sequential by one and two, warm and dropped; random 4 and 64 KiB by one and four, and dropped;
@@ -128,7 +128,7 @@ fn the_matrix_reports_every_row() {
     let one = ["--matrix", "--paths", "tcp", "--ops", "read", "-nrFiles", "1", "-size", "1MB"];
     let (code, out, err) = zerohop(
         &[&["bench", "dfsio"], &one[..], &["--runs", "1", "--json"]].concat(),
-        folder.path(),
+        directory.path(),
     );
     let json: serde_json::Value =
         serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e} {err}"));

@@ -50,8 +50,8 @@ fn warnings(log: &Path) -> usize {
 
 #[test]
 fn without_descriptors_no_port_spins() {
-    let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("data");
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
     let ports = [(); 5].map(|()| free_port());
     let [rpc, web, transfer, node_rpc, node_web] = ports.map(|port| port.to_string());
     let address = |key: &str, port: &str| format!("-Ddfs.datanode.{key}=127.0.0.1:{port}");

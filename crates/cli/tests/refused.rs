@@ -16,9 +16,9 @@ const SECURED: &str = "<configuration>
 <property><name>dfs.namenode.plugins</name><value>a.Plugin</value></property>
 </configuration>";
 
-fn with(folder: &Path, args: &[&str]) -> (i32, String) {
+fn with(directory: &Path, args: &[&str]) -> (i32, String) {
     let mut command = zerohop(args);
-    let (code, _, err) = run(command.env("HADOOP_CONF_DIR", folder).env_remove("ZEROHOP_LOG"));
+    let (code, _, err) = run(command.env("HADOOP_CONF_DIR", directory).env_remove("ZEROHOP_LOG"));
     (code, err)
 }
 
@@ -26,8 +26,8 @@ fn with(folder: &Path, args: &[&str]) -> (i32, String) {
 /// `dfs.block.access.token.enable` were accepted and ignored.
 #[test]
 fn secured_configurations_were_accepted_and_ignored() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("core-site.xml");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("core-site.xml");
     std::fs::write(&file, SECURED).unwrap();
     let at = |line: usize| format!("{}:{line}", file.display());
     for (daemon, role) in [
@@ -35,7 +35,7 @@ fn secured_configurations_were_accepted_and_ignored() {
         (&["namenode", "-format"], "NameNode"),
         (&["datanode"], "DataNode"),
     ] {
-        let (code, err) = with(folder.path(), daemon);
+        let (code, err) = with(directory.path(), daemon);
         assert_eq!(code, 1, "{err}");
         assert!(
             err.contains(&format!("the {role} refuses 4 values of the configuration:")),
@@ -58,14 +58,14 @@ fn secured_configurations_were_accepted_and_ignored() {
         &["dfsadmin", "-report"],
         &["dfsadmin", "-getDatanodeInfo", "127.0.0.1:1"],
     ] {
-        let (code, err) = with(folder.path(), client);
+        let (code, err) = with(directory.path(), client);
         assert_ne!(code, 0, "{err}");
         assert!(err.contains("the client refuses 2 values of the configuration:"), "{err}");
         assert!(!err.contains("dfs.namenode.plugins"), "{err}");
     }
-    let (code, err) = with(folder.path(), &["fsck", "/"]);
+    let (code, err) = with(directory.path(), &["fsck", "/"]);
     assert!(code == 1 && err.contains("dfs.http.policy: `HTTPS_ONLY'"), "{code} {err}");
-    let (code, err) = with(folder.path(), &["getconf", "-confKey", "dfs.http.policy"]);
+    let (code, err) = with(directory.path(), &["getconf", "-confKey", "dfs.http.policy"]);
     assert_eq!((code, err.as_str()), (0, ""));
 }
 

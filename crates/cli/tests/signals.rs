@@ -28,8 +28,8 @@ fn len(up: &Up, path: &str) -> usize {
 
 #[test]
 fn data_stays_and_signals_end_in_order() {
-    let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("data");
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
     let up = Up::start(&data);
     let mut put = up.fs(&["-put", "-", "/kept"]).stdin(Stdio::piped()).spawn().unwrap();
     put.stdin.take().unwrap().write_all(b"still here\n").unwrap();
@@ -62,8 +62,8 @@ fn nohup_keeps_a_cluster_when_its_terminal_goes() {
 /// `nohup zerohop fs -put ...`, and its terminal goes.
 #[test]
 fn nohup_keeps_a_copy_when_its_terminal_goes() {
-    let folder = tempfile::tempdir().unwrap();
-    let up = Up::start(&folder.path().join("data"));
+    let directory = tempfile::tempdir().unwrap();
+    let up = Up::start(&directory.path().join("data"));
     let script = "trap '' HUP; exec \"$0\" fs -put - /kept";
     let mut shell = Command::new("/bin/sh");
     let (mut put, mut input) =
@@ -79,8 +79,8 @@ fn nohup_keeps_a_copy_when_its_terminal_goes() {
 
 #[test]
 fn an_interrupted_put_leaves_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let up = Up::start(&folder.path().join("data"));
+    let directory = tempfile::tempdir().unwrap();
+    let up = Up::start(&directory.path().join("data"));
     let names = || {
         let (_, out, _) = run(&mut up.fs(&["-ls", "-C", "/"]));
         out
@@ -100,8 +100,8 @@ fn an_interrupted_put_leaves_nothing() {
 /// and at a second signal it ends at once.
 #[test]
 fn a_put_ends_though_nobody_answers() {
-    let folder = tempfile::tempdir().unwrap();
-    let up = Up::start(&folder.path().join("data"));
+    let directory = tempfile::tempdir().unwrap();
+    let up = Up::start(&directory.path().join("data"));
     let start = |path: &str| {
         let (put, mut input) = fed(up.fs(&["-put", "-", path]).stderr(Stdio::piped()));
         input.write_all(&vec![1; 1 << 20]).unwrap();
@@ -129,8 +129,8 @@ fn a_put_ends_though_nobody_answers() {
 /// What goes straight into a file is there after a signal, and the file is nobody's any more.
 #[test]
 fn an_interrupted_append_is_closed_with_what_it_has() {
-    let folder = tempfile::tempdir().unwrap();
-    let up = Up::start(&folder.path().join("data"));
+    let directory = tempfile::tempdir().unwrap();
+    let up = Up::start(&directory.path().join("data"));
     for (args, path) in
         [(["-appendToFile", "-", "/a"].as_slice(), "/a"), (&["-put", "-d", "-", "/d"], "/d")]
     {
@@ -148,9 +148,9 @@ fn an_interrupted_append_is_closed_with_what_it_has() {
 /// A source that cannot be read to its end: what went before it is there, as with Hadoop.
 #[test]
 fn a_failed_append_is_closed_with_what_it_has() {
-    let folder = tempfile::tempdir().unwrap();
-    let up = Up::start(&folder.path().join("data"));
-    let good = folder.path().join("good");
+    let directory = tempfile::tempdir().unwrap();
+    let up = Up::start(&directory.path().join("data"));
+    let good = directory.path().join("good");
     std::fs::write(&good, "good\n").unwrap();
     // It opens and fails at the first byte.
     let (code, _, err) =

@@ -12,8 +12,8 @@ use support::{BINARY, Signal, has_ended, run, send, until, wait, zerohop};
 const PORTS: [&str; 5] = ["up", "--port", "0", "--http-port", "0"];
 
 /// `up --exec SCRIPT`, and the pid that the script writes to a file.
-fn exec(folder: &Path, script: &str) -> (Child, String) {
-    let file = folder.join("pid");
+fn exec(directory: &Path, script: &str) -> (Child, String) {
+    let file = directory.join("pid");
     let mut command = zerohop(&PORTS);
     let up = command.args(["--exec", script]).env("PID_FILE", &file).spawn().unwrap();
     let pid = until(|| fs::read_to_string(&file).ok().filter(|pid| pid.ends_with('\n')));
@@ -23,9 +23,9 @@ fn exec(folder: &Path, script: &str) -> (Child, String) {
 /// SIGTERM went to the shell only, and what it had started lived on.
 #[test]
 fn what_exec_started_ends_with_the_cluster() {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let script = "sh -c 'sleep 90 & echo $! > $PID_FILE.new; mv $PID_FILE.new $PID_FILE; wait'; :";
-    let (mut up, sleep) = exec(folder.path(), script);
+    let (mut up, sleep) = exec(directory.path(), script);
     send(&up, Signal::TERM);
     assert_eq!(wait(&mut up), 143);
     until(|| has_ended(&sleep).then_some(()));
@@ -34,9 +34,9 @@ fn what_exec_started_ends_with_the_cluster() {
 /// A command that does not want to end: the second signal ends it and the cluster at once.
 #[test]
 fn a_second_signal_waits_for_nothing() {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let script = "trap '' TERM; sleep 90 & echo $! > $PID_FILE; wait; sleep 90";
-    let (mut up, sleep) = exec(folder.path(), script);
+    let (mut up, sleep) = exec(directory.path(), script);
     let begin = Instant::now();
     let code = until(|| {
         send(&up, Signal::TERM);
@@ -49,14 +49,14 @@ fn a_second_signal_waits_for_nothing() {
 
 /// Writers at work did not end before their directory was removed, and made files in it.
 #[test]
-fn a_cluster_that_is_written_to_leaves_no_folder() {
-    let folder = tempfile::tempdir().unwrap();
+fn a_cluster_that_is_written_to_leaves_no_directory() {
+    let directory = tempfile::tempdir().unwrap();
     let script = "for i in 1 2 3 4; do yes | zerohop fs -put - /f$i 2> /dev/null & done
         for try in $(seq 600); do zerohop dfsadmin -listOpenFiles | grep -q f4 && break; done
         echo $$ > $PID_FILE; wait";
-    let temporary = folder.path().join("tmp");
+    let temporary = directory.path().join("tmp");
     fs::create_dir(&temporary).unwrap();
-    let pid = folder.path().join("pid");
+    let pid = directory.path().join("pid");
     let mut command = zerohop(&PORTS);
     command.args(["--datanodes", "3", "--exec", script]);
     let mut up = command.env("TMPDIR", &temporary).env("PID_FILE", &pid).spawn().unwrap();
@@ -69,12 +69,12 @@ fn a_cluster_that_is_written_to_leaves_no_folder() {
 /// What the edit log has lost was served on until the command had ended.
 #[test]
 fn a_namenode_that_lost_edits_serves_no_more() {
-    let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("data");
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
     let script = "trap '' TERM; zerohop fs -ls / || exit 2
         rm -r $HADOOP_CONF_DIR/../name/current; zerohop dfsadmin -rollEdits
         while zerohop fs -D ipc.client.connect.max.retries=0 -ls /; do :; done; echo silent > $SAID";
-    let said = folder.path().join("said");
+    let said = directory.path().join("said");
     let mut up = zerohop(&PORTS);
     up.args(["--data", data.to_str().unwrap(), "--exec", script]).env("SAID", &said);
     let (code, _, err) = run(&mut up);
@@ -98,8 +98,8 @@ fn tried(config: Option<&Path>, words: &[&str]) -> (i32, String, String) {
 /// The configuration of another cluster gives its settings and neither its name nor its directories.
 #[test]
 fn the_configuration_of_another_cluster_does_no_harm() {
-    let folder = tempfile::tempdir().unwrap();
-    let (conf, theirs) = (folder.path().join("conf"), folder.path().join("theirs"));
+    let directory = tempfile::tempdir().unwrap();
+    let (conf, theirs) = (directory.path().join("conf"), directory.path().join("theirs"));
     fs::create_dir(&conf).unwrap();
     let theirs_text = theirs.to_str().unwrap();
     let site = zerohop_conf::site_xml([
@@ -123,9 +123,9 @@ fn the_configuration_of_another_cluster_does_no_harm() {
 
 /// What -D says counts, and a port 0 of it is not what DataNodes connect to.
 #[test]
-fn ports_and_folders_of_the_command_line_count() {
-    let folder = tempfile::tempdir().unwrap();
-    let name = folder.path().join("name");
+fn ports_and_directories_of_the_command_line_count() {
+    let directory = tempfile::tempdir().unwrap();
+    let name = directory.path().join("name");
     let name_dir = format!("-Ddfs.namenode.name.dir=file://{}", name.display());
     let words = ["-Ddfs.namenode.rpc-address=127.0.0.1:0", &name_dir];
     let (code, out, err) = tried(None, &words);
@@ -136,50 +136,50 @@ fn ports_and_folders_of_the_command_line_count() {
     assert!(code == 0 && out.contains("/made"), "{code} {out} {err}");
 }
 
-fn demo(folder: &Path, size: &str) -> Command {
-    let mut command = zerohop(&["demo", "--size", size, "--folder"]);
-    command.arg(folder);
+fn demo(directory: &Path, size: &str) -> Command {
+    let mut command = zerohop(&["demo", "--size", size, "--directory"]);
+    command.arg(directory);
     command
 }
 
-fn left_in(folder: &Path) -> usize {
-    fs::read_dir(folder).unwrap().count()
+fn left_in(directory: &Path) -> usize {
+    fs::read_dir(directory).unwrap().count()
 }
 
 #[test]
 fn an_interrupted_demo_leaves_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let home = || fs::read_dir(folder.path()).unwrap().next().map(|entry| entry.unwrap().path());
+    let directory = tempfile::tempdir().unwrap();
+    let home = || fs::read_dir(directory.path()).unwrap().next().map(|entry| entry.unwrap().path());
     // While the file is made, and while it is read and written.
     for sign in ["source", "data1/current"] {
-        let mut child = demo(folder.path(), "96m").stdout(Stdio::null()).spawn().unwrap();
+        let mut child = demo(directory.path(), "96m").stdout(Stdio::null()).spawn().unwrap();
         until(|| home().is_some_and(|home| home.join(sign).exists()).then_some(()));
         send(&child, Signal::INT);
         assert_eq!(wait(&mut child), 130, "{sign}");
-        assert_eq!(left_in(folder.path()), 0, "{sign}");
+        assert_eq!(left_in(directory.path()), 0, "{sign}");
     }
 }
 
 #[test]
 fn a_demo_that_nobody_reads_leaves_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut child = demo(folder.path(), "8m").stdout(Stdio::piped()).spawn().unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let mut child = demo(directory.path(), "8m").stdout(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     assert_eq!(wait(&mut child), 141);
-    assert_eq!(left_in(folder.path()), 0);
+    assert_eq!(left_in(directory.path()), 0);
 }
 
 /// `zerohop fs -rm -r /tmp/x` in a second terminal deleted local files: without HADOOP_CONF_DIR the
 /// local disk was meant.
 #[test]
 fn fs_without_a_configuration_means_the_running_cluster_and_never_the_local_disk() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("x");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("x");
     fs::write(&file, "kept").unwrap();
     let local = file.to_str().unwrap();
     let in_runtime = |args: &[&str]| {
         let mut command = zerohop(args);
-        command.env("ZEROHOP_RUNTIME_DIR", folder.path().join("run"));
+        command.env("ZEROHOP_RUNTIME_DIR", directory.path().join("run"));
         command
     };
     let (code, _, err) = run(&mut in_runtime(&["fs", "-rm", "-r", local]));
@@ -188,7 +188,7 @@ fn fs_without_a_configuration_means_the_running_cluster_and_never_the_local_disk
     assert_eq!((code, out.as_str()), (0, "kept"), "{err}");
 
     let start = |name: &str| {
-        let data = folder.path().join(name);
+        let data = directory.path().join(name);
         let mut command = in_runtime(&PORTS);
         command.arg("--data").arg(&data).stdout(Stdio::piped());
         let mut up = command.spawn().unwrap();

@@ -15,7 +15,7 @@ pub struct Conf {
     finals: BTreeSet<String>,
     deprecated: BTreeMap<String, Source>,
     warnings: Vec<String>,
-    folder: Option<PathBuf>,
+    directory: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone)]
@@ -31,13 +31,13 @@ impl Conf {
     }
 
     /// The site files of a directory over the defaults; files that are not there are left out.
-    pub fn load(folder: impl AsRef<Path>) -> Result<Self, ConfError> {
-        let folder = folder.as_ref();
-        std::fs::read_dir(folder)
-            .map_err(|source| ConfError::Read { path: folder.to_owned(), source })?;
-        let mut conf = Conf { folder: Some(folder.to_owned()), ..Conf::new() };
+    pub fn load(directory: impl AsRef<Path>) -> Result<Self, ConfError> {
+        let directory = directory.as_ref();
+        std::fs::read_dir(directory)
+            .map_err(|source| ConfError::Read { path: directory.to_owned(), source })?;
+        let mut conf = Conf { directory: Some(directory.to_owned()), ..Conf::new() };
         for name in SITE_FILES {
-            let path = folder.join(name);
+            let path = directory.join(name);
             if path.exists() {
                 conf.add_file(path)?;
             }
@@ -47,19 +47,20 @@ impl Conf {
 
     /// The directory HADOOP_CONF_DIR, else HADOOP_HOME/etc/hadoop where it exists, else the defaults.
     pub fn from_env() -> Result<Self, ConfError> {
-        if let Some(folder) = std::env::var_os("HADOOP_CONF_DIR").filter(|name| !name.is_empty()) {
-            return Conf::load(PathBuf::from(folder));
+        if let Some(directory) = std::env::var_os("HADOOP_CONF_DIR").filter(|name| !name.is_empty())
+        {
+            return Conf::load(PathBuf::from(directory));
         }
         let home = std::env::var_os("HADOOP_HOME").filter(|name| !name.is_empty());
         match home.map(|home| PathBuf::from(home).join("etc/hadoop")).filter(|dir| dir.is_dir()) {
-            Some(folder) => Conf::load(folder),
+            Some(directory) => Conf::load(directory),
             None => Ok(Conf::new()),
         }
     }
 
     /// The directory that was loaded.
-    pub fn folder(&self) -> Option<&Path> {
-        self.folder.as_deref()
+    pub fn directory(&self) -> Option<&Path> {
+        self.directory.as_deref()
     }
 
     /// The same configuration, with its files read again. What the command line and the program set
@@ -68,14 +69,14 @@ impl Conf {
     /// # Errors
     /// As [`Conf::load`].
     pub fn reload(&self) -> Result<Self, ConfError> {
-        let mut conf = match &self.folder {
-            Some(folder) => Conf::load(folder)?,
+        let mut conf = match &self.directory {
+            Some(directory) => Conf::load(directory)?,
             None => Conf::new(),
         };
         let mut files: Vec<&Path> = Vec::new();
         for entry in self.entries.values() {
             if let Source::File { path, .. } = &entry.source
-                && path.parent() != self.folder.as_deref()
+                && path.parent() != self.directory.as_deref()
                 && !files.contains(&&**path)
             {
                 files.push(path);

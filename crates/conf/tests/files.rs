@@ -10,13 +10,14 @@ fn parsed(text: &str) -> Result<Conf, ConfError> {
     Ok(conf)
 }
 
-fn folder(name: &str, files: &[(&str, &str)]) -> std::path::PathBuf {
-    let folder = std::env::temp_dir().join(format!("zerohop-conf-{name}-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+fn directory(name: &str, files: &[(&str, &str)]) -> std::path::PathBuf {
+    let directory =
+        std::env::temp_dir().join(format!("zerohop-conf-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
     for (name, text) in files {
-        std::fs::write(folder.join(name), text).unwrap();
+        std::fs::write(directory.join(name), text).unwrap();
     }
-    folder
+    directory
 }
 
 #[test]
@@ -81,7 +82,7 @@ fn long_and_short_form_final_and_deprecated() {
 
 #[test]
 fn includes_are_relative_and_fall_back() {
-    let folder = folder(
+    let directory = directory(
         "include",
         &[
             (
@@ -98,18 +99,18 @@ fn includes_are_relative_and_fall_back() {
             ("more.xml", "<configuration><property name='a' value='1'/></configuration>"),
         ],
     );
-    let conf = Conf::load(&folder).unwrap();
+    let conf = Conf::load(&directory).unwrap();
     assert_eq!(conf.get_raw("a").as_deref(), Some("1"));
     assert_eq!(conf.get_raw("b").as_deref(), Some("2"));
     assert_eq!(conf.get_raw("c"), None);
     std::fs::write(
-        folder.join("hdfs-site.xml"),
+        directory.join("hdfs-site.xml"),
         "<configuration>\n<include href='hdfs-site.xml'/></configuration>",
     )
     .unwrap();
-    assert!(Conf::load(&folder).unwrap_err().to_string().contains("include themselves"));
-    std::fs::remove_dir_all(&folder).unwrap();
-    assert!(Conf::load(&folder).unwrap_err().to_string().contains("check the path"));
+    assert!(Conf::load(&directory).unwrap_err().to_string().contains("include themselves"));
+    std::fs::remove_dir_all(&directory).unwrap();
+    assert!(Conf::load(&directory).unwrap_err().to_string().contains("check the path"));
 }
 
 /// The second choice of a file, and the third.
@@ -125,13 +126,13 @@ fn a_fallback_may_include_again() {
             "<configuration xmlns:xi='http://www.w3.org/2001/XInclude'>{body}<property name='end' value='1'/></configuration>"
         )
     };
-    let folder = folder(
+    let directory = directory(
         "nested",
         &[("more.xml", "<configuration><property name='a' value='1'/></configuration>")],
     );
     let read = |body: &str| {
-        std::fs::write(folder.join("core-site.xml"), site(body)).unwrap();
-        let conf = Conf::load(&folder).map_err(|error| error.to_string())?;
+        std::fs::write(directory.join("core-site.xml"), site(body)).unwrap();
+        let conf = Conf::load(&directory).map_err(|error| error.to_string())?;
         let is_set = |name: &str| conf.is_set(name);
         Ok::<_, String>((is_set("a"), is_set("last"), is_set("end")))
     };
@@ -141,7 +142,7 @@ fn a_fallback_may_include_again() {
     assert_eq!(read(&include("none", "<xi:include href='none'/>")), Ok((false, false, true)));
     assert_eq!(read(&include("more.xml", &include("none", last))), Ok((true, false, true)));
     assert!(read("<xi:include href='none'/>").unwrap_err().contains("no <xi:fallback>"));
-    std::fs::remove_dir_all(&folder).unwrap();
+    std::fs::remove_dir_all(&directory).unwrap();
 }
 
 #[test]

@@ -68,7 +68,7 @@ pub(crate) struct Settings {
     /// DataNodes read too).
     pub(crate) passes_descriptors: bool,
     /// Directories for shared memory where the kernel gives none without a file.
-    pub(crate) shm_folders: Vec<String>,
+    pub(crate) shm_directories: Vec<String>,
     pub(crate) shm_limits: Limits,
     pub(crate) cache_limits: CacheLimits,
     /// Handlers that Apache's RPC server would have: a measure of its queue.
@@ -93,7 +93,7 @@ impl Settings {
     /// Reads the settings.
     pub(crate) fn read(conf: &Conf) -> Result<Self, Error> {
         let data_dirs = conf.get(&keys::DFS_DATANODE_DATA_DIR)?;
-        let folders = i64::try_from(data_dirs.len()).unwrap_or(i64::MAX);
+        let directories = i64::try_from(data_dirs.len()).unwrap_or(i64::MAX);
         Ok(Self {
             transfer_addr: address(conf, &keys::DFS_DATANODE_ADDRESS)?,
             ipc_addr: address(conf, &keys::DFS_DATANODE_IPC_ADDRESS)?,
@@ -104,8 +104,8 @@ impl Settings {
             },
             failed_volumes_tolerated: conf.get_as(
                 &keys::DFS_DATANODE_FAILED_VOLUMES_TOLERATED,
-                "-1, or a number below that of the folders of dfs.datanode.data.dir",
-                |count| Some(i64::from(count)).filter(|c| (-1..folders.max(1)).contains(c)),
+                "-1, or a number below that of the directories of dfs.datanode.data.dir",
+                |count| Some(i64::from(count)).filter(|c| (-1..directories.max(1)).contains(c)),
             )?,
             data_dirs,
             rolls_back: false,
@@ -149,7 +149,7 @@ impl Settings {
             restart_expiry: conf.get(&keys::DFS_DATANODE_RESTART_REPLICA_EXPIRATION)?,
             domain_socket_path: conf.get(&keys::DFS_DOMAIN_SOCKET_PATH)?.trim().to_owned(),
             passes_descriptors: conf.get(&keys::DFS_CLIENT_READ_SHORTCIRCUIT)?,
-            shm_folders: conf.get(&keys::DFS_DATANODE_SHARED_FILE_DESCRIPTOR_PATHS)?,
+            shm_directories: conf.get(&keys::DFS_DATANODE_SHARED_FILE_DESCRIPTOR_PATHS)?,
             shm_limits: Limits {
                 per_process: positive(conf, &SEGMENTS_MAX_PER_PROCESS)?,
                 per_user: positive(conf, &SEGMENTS_MAX_PER_USER)?,
@@ -273,11 +273,11 @@ mod tests {
         base.set("dfs.datanode.data.dir", "/a,/b");
         base.set("dfs.datanode.failed.volumes.tolerated", "1");
         assert!(Settings::read(&base).is_ok());
-        let folders = "-1, or a number below that of the folders of dfs.datanode.data.dir";
+        let directories = "-1, or a number below that of the directories of dfs.datanode.data.dir";
         let policies = "RoundRobinVolumeChoosingPolicy or AvailableSpaceVolumeChoosingPolicy";
         for (name, value, expected) in [
-            ("dfs.datanode.failed.volumes.tolerated", "2", folders),
-            ("dfs.datanode.failed.volumes.tolerated", "-2", folders),
+            ("dfs.datanode.failed.volumes.tolerated", "2", directories),
+            ("dfs.datanode.failed.volumes.tolerated", "-2", directories),
             ("dfs.datanode.du.reserved.pct", "101", "a number from 0 to 100"),
             ("dfs.datanode.max.transfer.threads", "0", "a number above 0"),
             ("dfs.datanode.address", "nowhere", "HOST:PORT of this machine"),

@@ -24,7 +24,7 @@ pub(crate) const POOL: &str = "BP-1-127.0.0.1-1";
 
 /// A DataNode's shared state, configured by a file.
 pub(crate) struct TestNode {
-    pub(crate) folder: tempfile::TempDir,
+    pub(crate) directory: tempfile::TempDir,
     pub(crate) node: Arc<Node>,
     _runtime: tokio::runtime::Runtime,
 }
@@ -32,9 +32,9 @@ pub(crate) struct TestNode {
 impl TestNode {
     /// With these data directories and settings.
     pub(crate) fn start(directories: &[&str], settings: &[(&str, &str)]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        write_site(folder.path(), directories, settings);
-        let conf = Arc::new(Conf::load(folder.path()).unwrap());
+        let directory = tempfile::tempdir().unwrap();
+        write_site(directory.path(), directories, settings);
+        let conf = Arc::new(Conf::load(directory.path()).unwrap());
         let settings = Settings::read(&conf).unwrap();
         let store = Store::open(&settings).unwrap();
         let identity = PoolIdentity {
@@ -54,17 +54,17 @@ impl TestNode {
         let service = crate::namenodes::PoolService::new(String::new());
         service.set_identity(identity);
         node.add_service(service);
-        Self { folder, node, _runtime: runtime }
+        Self { directory, node, _runtime: runtime }
     }
 
     /// Changes the data directories in the file.
     pub(crate) fn configure(&self, directories: &[&str]) {
-        write_site(self.folder.path(), directories, &[]);
+        write_site(self.directory.path(), directories, &[]);
     }
 
     /// A data directory.
     pub(crate) fn directory(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.directory.path().join(name)
     }
 
     /// Writes a finalized replica of `len` bytes.
@@ -116,8 +116,8 @@ pub(crate) fn wait_until(what: &str, is_true: impl Fn() -> bool) {
     }
 }
 
-fn write_site(folder: &Path, directories: &[&str], settings: &[(&str, &str)]) {
-    let paths = directories.iter().map(|name| folder.join(name).display().to_string());
+fn write_site(directory: &Path, directories: &[&str], settings: &[(&str, &str)]) {
+    let paths = directories.iter().map(|name| directory.join(name).display().to_string());
     let list = paths.collect::<Vec<_>>().join(",");
     let property = |name: &str, value: &str| {
         format!("<property><name>{name}</name><value>{value}</value></property>")
@@ -127,5 +127,5 @@ fn write_site(folder: &Path, directories: &[&str], settings: &[(&str, &str)]) {
         "<configuration>{}{properties}</configuration>",
         property("dfs.datanode.data.dir", &list)
     );
-    fs::write(folder.join("hdfs-site.xml"), site).unwrap();
+    fs::write(directory.join("hdfs-site.xml"), site).unwrap();
 }

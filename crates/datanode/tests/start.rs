@@ -40,7 +40,7 @@ fn text(path: &Path) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_nodes_live_in_one_process_and_lock_their_folders() {
+async fn two_nodes_live_in_one_process_and_lock_their_directories() {
     let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let first = start(conf(&text(one.path()))).await.unwrap();
     let second = start(conf(&text(two.path()))).await.unwrap();
@@ -55,8 +55,8 @@ async fn two_nodes_live_in_one_process_and_lock_their_folders() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_port_in_use_is_named() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let mut conf = conf(&text(folder.path()));
+    let directory = tempfile::tempdir().unwrap();
+    let mut conf = conf(&text(directory.path()));
     conf.set("dfs.datanode.address", taken.local_addr().unwrap().to_string());
     let error = refusal(conf).await;
     assert!(error.contains("dfs.datanode.address"), "{error}");
@@ -65,10 +65,10 @@ async fn a_port_in_use_is_named() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_volume_that_cannot_be_used_is_named_or_tolerated() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("file");
-    std::fs::write(&file, "no folder").unwrap();
-    let good = folder.path().join("good");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("file");
+    std::fs::write(&file, "no directory").unwrap();
+    let good = directory.path().join("good");
     let both = format!("{},[SSD]file://{}", text(&file), text(&good));
     let error = refusal(conf(&both)).await;
     assert!(error.contains(&text(&file)) && error.contains("1 of 2"), "{error}");
@@ -118,9 +118,9 @@ fn still_answers(addr: SocketAddr) {
 
 #[test]
 fn strangers_on_the_ports_harm_nobody() {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let runtime = runtime();
-    let mut conf = conf(&text(folder.path()));
+    let mut conf = conf(&text(directory.path()));
     conf.set("dfs.datanode.bp-ready.timeout", "0");
     let node = runtime.block_on(start(conf)).unwrap();
     let data = node.data_addr();
@@ -155,8 +155,8 @@ fn strangers_on_the_ports_harm_nobody() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn beans_and_attributes_are_asked_for() {
-    let folder = tempfile::tempdir().unwrap();
-    let node = start(conf(&text(folder.path()))).await.unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let node = start(conf(&text(directory.path()))).await.unwrap();
     let address = node.http_addr();
     let page = move |query: &str| {
         let mut stream = TcpStream::connect(address).unwrap();

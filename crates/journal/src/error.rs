@@ -72,7 +72,9 @@ pub enum DecodeError {
 /// What helps, where the system's error tells.
 pub fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
-        io::ErrorKind::PermissionDenied => "; the user who runs the NameNode must own the folder",
+        io::ErrorKind::PermissionDenied => {
+            "; the user who runs the NameNode must own the directory"
+        }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; make room there",
         io::ErrorKind::ReadOnlyFilesystem => "; mount it for writing",
         _ => "",

@@ -93,8 +93,8 @@ mod tests {
 
     #[test]
     fn a_table_maps_addresses_and_names() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("table");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("table");
         std::fs::write(&path, "# racks\n10.0.0.1 /a\ndn2\t/b/c\n").unwrap();
         let mut conf = Conf::new();
         conf.set("net.topology.table.file.name", path.to_str().unwrap());
@@ -106,8 +106,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_script_is_asked_and_its_failure_means_the_default() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("script");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("script");
         std::fs::write(&path, "#!/bin/sh\n[ $1 = 10.0.0.1 ] && echo /a || exit 3\n").unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
         let mut conf = Conf::new();

@@ -13,7 +13,7 @@ use zerohop_namespace::{
 };
 use zerohop_wire::{Block, InodeId, TxId};
 
-const FILES_PER_FOLDER: usize = 1000;
+const FILES_PER_DIRECTORY: usize = 1000;
 
 fn resident_bytes() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
@@ -49,7 +49,7 @@ fn namespace(now: Now) -> Namespace {
 }
 
 fn path(n: usize) -> String {
-    format!("/data/{:04}/part-{n:08}", n / FILES_PER_FOLDER)
+    format!("/data/{:04}/part-{n:08}", n / FILES_PER_DIRECTORY)
 }
 
 fn write(namespace: &mut Namespace, ctx: &OpContext, n: usize) {

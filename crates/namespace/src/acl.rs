@@ -81,7 +81,7 @@ pub(crate) fn logical(mode: u16, acl: Option<&Acl>) -> Vec<AclEntry> {
 pub(crate) fn to_stored(
     entries: &[AclEntry],
     mode: u16,
-    is_folder: bool,
+    is_directory: bool,
     path: &str,
 ) -> Result<(u16, Option<Acl>)> {
     let mut sorted = entries.to_vec();
@@ -93,7 +93,7 @@ pub(crate) fn to_stored(
     if access.len() < 3 {
         return bad("Invalid ACL: the user, group and other entries are required.");
     }
-    if !defaults.is_empty() && !is_folder {
+    if !defaults.is_empty() && !is_directory {
         return bad(format!("Invalid ACL: only directories may have a default ACL. Path: {path}"));
     }
     // The entry before other: the mask, or the group where there is no mask.
@@ -119,7 +119,7 @@ pub(crate) fn mode_without(mode: u16, acl: &Acl) -> u16 {
 pub(crate) fn inherited(
     parent: Option<&Acl>,
     mode: u16,
-    is_folder: bool,
+    is_directory: bool,
 ) -> Option<(u16, Option<Acl>)> {
     let from = defaults(parent?);
     if from.is_empty() {
@@ -139,10 +139,10 @@ pub(crate) fn inherited(
             AclEntry { scope: AclScope::Access, perm: default.perm & limit, ..default.clone() }
         })
         .collect();
-    if is_folder {
+    if is_directory {
         entries.extend_from_slice(from);
     }
-    to_stored(&entries, mode, is_folder, "").ok()
+    to_stored(&entries, mode, is_directory, "").ok()
 }
 
 /// Entries added or changed (`modifyAclEntries`).

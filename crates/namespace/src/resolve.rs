@@ -90,7 +90,7 @@ impl Namespace {
     }
 
     /// The directory a path names (`INodeDirectory.valueOf`).
-    pub(crate) fn folder_at(&self, last: Option<Slot>, path: &str) -> Result<Slot> {
+    pub(crate) fn directory_at(&self, last: Option<Slot>, path: &str) -> Result<Slot> {
         match last {
             None => not_found(format!("Directory does not exist: {path}")),
             Some(slot) if !self.state.tree().get(slot).is_directory() => {

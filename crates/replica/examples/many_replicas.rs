@@ -58,7 +58,7 @@ fn make(pool: &Pool, count: i64) -> std::io::Result<()> {
         let block = Block { id: BlockId(id), stamp: GenerationStamp(1001), len: 1 };
         let data = pool.data_path(block.id, Place::Finalized);
         if id % 256 == 0 || id == 1 << 30 {
-            fs::create_dir_all(pool.folder(block.id, Place::Finalized))?;
+            fs::create_dir_all(pool.directory(block.id, Place::Finalized))?;
             if data.exists() {
                 return Ok(());
             }

@@ -13,7 +13,7 @@ impl Pool {
     /// under way. Returns the bytes that are the replica's no more.
     pub fn discard(&self, block: &Block, place: Place) -> Result<u64> {
         let trash = self.trash();
-        let directory = self.folder(block.id, place);
+        let directory = self.directory(block.id, place);
         let Some(kept_in) = trash.place_of(&directory).filter(|_| trash.keeps_deleted()) else {
             return self.delete(block, place);
         };
@@ -130,7 +130,7 @@ mod tests {
     }
 
     fn put(pool: &Pool, data: &[u8; 4]) {
-        fs::create_dir_all(pool.folder(BLOCK.id, Place::Finalized)).unwrap();
+        fs::create_dir_all(pool.directory(BLOCK.id, Place::Finalized)).unwrap();
         let mut sums = [0; 4];
         DataChecksum::default().compute(data, &mut sums).unwrap();
         fs::write(pool.data_path(BLOCK.id, Place::Finalized), data).unwrap();

@@ -77,7 +77,7 @@ impl Error {
             _ if kind == ErrorKind::Exhausted => Some("raise `ulimit -n', or give more memory"),
             io::ErrorKind::StorageFull => Some("free space on the volume, or add one"),
             io::ErrorKind::PermissionDenied => {
-                Some("the user who runs the DataNode must own the folder")
+                Some("the user who runs the DataNode must own the directory")
             }
             io::ErrorKind::ReadOnlyFilesystem => {
                 Some("the file system went read-only: check the disk")

@@ -57,7 +57,7 @@ impl Pool {
         let (Some(lazy_data), Some(lazy_meta)) = (is_here(&data), is_here(&meta)) else {
             return Ok(());
         };
-        self.create_directory(&self.folder(id, Place::Finalized))?;
+        self.create_directory(&self.directory(id, Place::Finalized))?;
         match rename(&lazy_data, &data, &block) {
             Err(error) if error.kind() == ErrorKind::NotFound && data.exists() => {
                 if self.has_finalized_meta(id)? {
@@ -70,9 +70,9 @@ impl Pool {
     }
 
     fn has_finalized_meta(&self, id: BlockId) -> Result<bool> {
-        let folder = self.folder(id, Place::Finalized);
-        let io = |e: std::io::Error| Error::io("volume", "list", &folder, e);
-        for entry in fs::read_dir(&folder).map_err(io)? {
+        let directory = self.directory(id, Place::Finalized);
+        let io = |e: std::io::Error| Error::io("volume", "list", &directory, e);
+        for entry in fs::read_dir(&directory).map_err(io)? {
             let name = entry.map_err(io)?.file_name();
             let found = name.to_str().and_then(parse_name);
             if matches!(found, Some(BlockFile::Meta(known, _)) if known == id) {
@@ -113,7 +113,7 @@ mod tests {
         // One to move, one whose data was moved before the process was killed, one that exists.
         put(&lazy, 1, 1001, b"data");
         put(&lazy, 2, 1001, b"data");
-        put(&pool.folder(BlockId(3), Place::Finalized), 3, 1002, b"newe");
+        put(&pool.directory(BlockId(3), Place::Finalized), 3, 1002, b"newe");
         put(&lazy, 3, 1001, b"olde");
         fs::rename(lazy.join("blk_2"), pool.data_path(BlockId(2), Place::Finalized)).unwrap();
         let found = pool.scan().unwrap();

@@ -38,7 +38,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use listing::ListedReplica;
 pub use live::{Durability, FlushExtent, LiveReplica, Packet, WRITE_UNIT};
 pub use mode::DirectoryMode;
-pub use names::{BlockFile, block_file_name, block_folder, meta_file_name, parse_name};
+pub use names::{BlockFile, block_directory, block_file_name, meta_file_name, parse_name};
 pub use pool::{Place, Pool, StoredReplica};
 pub use pools::{delete_pool, is_pool_empty};
 pub use probe::{Space, VolumeProbe};

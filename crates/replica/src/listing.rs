@@ -69,14 +69,14 @@ impl Pool {
             }
         }
         let belongs =
-            |replica: &ListedReplica| self.folder(replica.id, Place::Finalized) == directory;
+            |replica: &ListedReplica| self.directory(replica.id, Place::Finalized) == directory;
         found.extend(here.into_values().filter(belongs));
         Ok(())
     }
 
     /// The files of one finalized replica, as they are.
     pub fn list_one(&self, id: BlockId) -> Result<ListedReplica> {
-        let directory = self.folder(id, Place::Finalized);
+        let directory = self.directory(id, Place::Finalized);
         let mut found = Vec::new();
         if directory.exists() {
             self.list_below(&directory, &mut || (), &mut found)?;

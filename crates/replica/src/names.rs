@@ -25,7 +25,7 @@ pub fn meta_file_name(block: &Block) -> String {
 }
 
 /// The directory of a finalized block: two levels of 32, from bits 16..20 and 8..12 of its id.
-pub fn block_folder(finalized: &Path, id: BlockId) -> PathBuf {
+pub fn block_directory(finalized: &Path, id: BlockId) -> PathBuf {
     let DirectoryNumbers(first, second) = DirectoryNumbers::of_block(id);
     finalized.join(format!("subdir{first}")).join(format!("subdir{second}"))
 }
@@ -82,11 +82,11 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_two_levels_of_32() {
+    fn directories_are_two_levels_of_32() {
         let id = BlockId((1 << 30) + 0x1f_0203);
-        let folder = block_folder(Path::new("f"), id);
-        assert_eq!(folder, Path::new("f/subdir31/subdir2"));
-        let numbers = DirectoryNumbers::of_directory(&folder);
+        let directory = block_directory(Path::new("f"), id);
+        assert_eq!(directory, Path::new("f/subdir31/subdir2"));
+        let numbers = DirectoryNumbers::of_directory(&directory);
         assert_eq!(numbers, Some(DirectoryNumbers::of_block(id)));
         assert_eq!(DirectoryNumbers::of_directory(Path::new("f/subdir31")), None);
     }

@@ -2,9 +2,9 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::mode::DirectoryMode;
-use crate::names::{block_file_name, block_folder, meta_file_name};
+use crate::names::{block_directory, block_file_name, meta_file_name};
 use crate::trash::Trash;
-use crate::version::{PoolVersion, sync_folder};
+use crate::version::{PoolVersion, sync_directory};
 use rustix::fs::{CWD, RenameFlags};
 use rustix::io::Errno;
 use std::fs;
@@ -47,7 +47,7 @@ pub struct StoredReplica {
 }
 
 #[derive(Debug)]
-struct Folders {
+struct Directories {
     id: Arc<str>,
     finalized: PathBuf,
     rbw: PathBuf,
@@ -58,7 +58,7 @@ struct Folders {
 
 /// A block pool on a volume; cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Pool(Arc<Folders>);
+pub struct Pool(Arc<Directories>);
 
 impl Pool {
     /// Opens a pool's directories below the volume's `current`, or makes them; empties `tmp`.
@@ -70,7 +70,7 @@ impl Pool {
         check_pool_id(volume_current, &expected.pool_id)?;
         let root = volume_current.join(&expected.pool_id);
         let current = root.join("current");
-        let pool = Self(Arc::new(Folders {
+        let pool = Self(Arc::new(Directories {
             id: expected.pool_id.as_str().into(),
             finalized: current.join("finalized"),
             rbw: current.join("rbw"),
@@ -85,10 +85,10 @@ impl Pool {
             None => expected.write(&version)?,
         }
         pool.drop_leftovers(&current)?;
-        for folder in [&pool.0.finalized, &pool.0.rbw, &pool.0.tmp] {
-            mode.create(folder)?;
+        for directory in [&pool.0.finalized, &pool.0.rbw, &pool.0.tmp] {
+            mode.create(directory)?;
         }
-        sync_folder(&current)?;
+        sync_directory(&current)?;
         Ok(pool)
     }
 
@@ -130,9 +130,9 @@ impl Pool {
     }
 
     /// The directory of a replica.
-    pub fn folder(&self, id: BlockId, place: Place) -> PathBuf {
+    pub fn directory(&self, id: BlockId, place: Place) -> PathBuf {
         match place {
-            Place::Finalized => block_folder(&self.0.finalized, id),
+            Place::Finalized => block_directory(&self.0.finalized, id),
             Place::Rbw => self.0.rbw.clone(),
             Place::Tmp => self.0.tmp.clone(),
         }
@@ -150,12 +150,12 @@ impl Pool {
 
     /// The file with the data.
     pub fn data_path(&self, id: BlockId, place: Place) -> PathBuf {
-        self.folder(id, place).join(block_file_name(id))
+        self.directory(id, place).join(block_file_name(id))
     }
 
     /// The file with header and checksums.
     pub fn meta_path(&self, block: &Block, place: Place) -> PathBuf {
-        self.folder(block.id, place).join(meta_file_name(block))
+        self.directory(block.id, place).join(meta_file_name(block))
     }
 
     /// Deletes both files; a file that is gone already is no error. Returns the bytes freed.
@@ -175,7 +175,7 @@ impl Pool {
         match rename(&old_meta, &new_meta, block) {
             // Mostly because the directory is not there yet.
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                self.0.mode.create(&self.folder(block.id, place))?;
+                self.0.mode.create(&self.directory(block.id, place))?;
                 rename(&old_meta, &new_meta, block)?;
             }
             done => done?,
@@ -215,14 +215,14 @@ impl Pool {
     }
 
     /// Makes moves of this block into a directory survive a power cut.
-    pub(crate) fn sync_folder(&self, id: BlockId, place: Place) -> Result<()> {
-        let folder = self.folder(id, place);
-        sync_folder(&folder)?;
+    pub(crate) fn sync_directory(&self, id: BlockId, place: Place) -> Result<()> {
+        let directory = self.directory(id, place);
+        sync_directory(&directory)?;
         if place != Place::Finalized {
             return Ok(());
         }
         // The two levels of sub-directories may be new as well.
-        folder.ancestors().skip(1).take(2).try_for_each(sync_folder)
+        directory.ancestors().skip(1).take(2).try_for_each(sync_directory)
     }
 }
 

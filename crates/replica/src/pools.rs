@@ -1,7 +1,7 @@
 //! The block pools of a volume that nobody serves: which there are, and how one goes.
 
 use crate::error::{Error, Result};
-use crate::version::sync_folder;
+use crate::version::sync_directory;
 use std::fs;
 use std::path::Path;
 
@@ -33,15 +33,15 @@ pub fn delete_pool(root: &Path, id: &str) -> Result<()> {
     if !pools(root)?.iter().any(|pool| pool == id) {
         return Ok(());
     }
-    let folder = root.join("current").join(id);
-    fs::remove_dir_all(&folder).map_err(|e| Error::io("block pool", "delete", &folder, e))?;
-    sync_folder(&root.join("current"))
+    let directory = root.join("current").join(id);
+    fs::remove_dir_all(&directory).map_err(|e| Error::io("block pool", "delete", &directory, e))?;
+    sync_directory(&root.join("current"))
 }
 
 /// Whether there is no file below a directory, which need not be there.
-fn is_bare(folder: &Path) -> Result<bool> {
-    let io = |e: std::io::Error| Error::io("block pool", "list", folder, e);
-    let entries = match fs::read_dir(folder) {
+fn is_bare(directory: &Path) -> Result<bool> {
+    let io = |e: std::io::Error| Error::io("block pool", "list", directory, e);
+    let entries = match fs::read_dir(directory) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(true),
         entries => entries.map_err(io)?,
     };

@@ -56,7 +56,7 @@ impl VolumeProbe {
             None => "it is gone".to_owned(),
         };
         Err(inconsistent(&path, text)
-            .advise("mount the disk again and restart the DataNode, or take the folder out"))
+            .advise("mount the disk again and restart the DataNode, or take the directory out"))
     }
 
     /// Whether it can still be listed and written: what a DataNode asks after an I/O error.

@@ -7,7 +7,7 @@ use std::fs;
 use zerohop_wire::{Block, BlockId, ChecksumType, DataChecksum, GenerationStamp, meta_header};
 
 pub(crate) struct Home {
-    folder: tempfile::TempDir,
+    directory: tempfile::TempDir,
     volume: Volume,
     pub(crate) pool: Pool,
 }
@@ -17,11 +17,11 @@ fn pool_version() -> PoolVersion {
 }
 
 pub(crate) fn home() -> Home {
-    let folder = tempfile::tempdir().unwrap();
-    let mut volume = Volume::open(folder.path()).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let mut volume = Volume::open(directory.path()).unwrap();
     volume.claim("CID-1", "uuid-1").unwrap();
     let pool = volume.open_pool(&pool_version()).unwrap();
-    Home { folder, volume, pool }
+    Home { directory, volume, pool }
 }
 
 pub(crate) fn block(stamp: i64) -> Block {
@@ -260,13 +260,13 @@ fn rot_is_found_and_says_where() {
 
 #[test]
 fn a_volume_keeps_its_identity_and_refuses_strangers() {
-    let Home { folder, volume, pool } = home();
+    let Home { directory, volume, pool } = home();
     let storage_id = volume.storage_id().to_owned();
     assert!(storage_id.starts_with("DS-"));
     assert_eq!(volume.pools().unwrap(), ["BP-1-127.0.0.1-2"]);
-    assert_eq!(Volume::open(folder.path()).unwrap_err().kind(), ErrorKind::Locked);
+    assert_eq!(Volume::open(directory.path()).unwrap_err().kind(), ErrorKind::Locked);
     drop((volume, pool));
-    let mut volume = Volume::open(folder.path()).unwrap();
+    let mut volume = Volume::open(directory.path()).unwrap();
     volume.claim("CID-1", "uuid-1").unwrap();
     assert_eq!(volume.storage_id(), storage_id);
     let error = volume.claim("CID-2", "uuid-1").unwrap_err();
@@ -281,42 +281,42 @@ fn a_volume_keeps_its_identity_and_refuses_strangers() {
 
 #[test]
 fn a_pool_is_deleted_and_nothing_beside_it() {
-    let Home { folder, volume, pool } = home();
+    let Home { directory, volume, pool } = home();
     let other = PoolVersion { pool_id: "BP-2-127.0.0.1-2".to_owned(), ..pool_version() };
     volume.open_pool(&other).unwrap();
-    assert!(is_pool_empty(folder.path(), "BP-1-127.0.0.1-2").unwrap());
-    let inner = pool.folder(block(1).id, Place::Finalized);
+    assert!(is_pool_empty(directory.path(), "BP-1-127.0.0.1-2").unwrap());
+    let inner = pool.directory(block(1).id, Place::Finalized);
     fs::create_dir_all(&inner).unwrap();
-    assert!(is_pool_empty(folder.path(), "BP-1-127.0.0.1-2").unwrap());
+    assert!(is_pool_empty(directory.path(), "BP-1-127.0.0.1-2").unwrap());
     fs::write(inner.join("blk_5"), "x").unwrap();
-    assert!(!is_pool_empty(folder.path(), "BP-1-127.0.0.1-2").unwrap());
+    assert!(!is_pool_empty(directory.path(), "BP-1-127.0.0.1-2").unwrap());
     drop(pool);
     for id in ["BP-2-127.0.0.1-2/../BP-1-127.0.0.1-2", "..", "", "VERSION", "BP-3"] {
-        assert!(is_pool_empty(folder.path(), id).unwrap());
-        delete_pool(folder.path(), id).unwrap();
+        assert!(is_pool_empty(directory.path(), id).unwrap());
+        delete_pool(directory.path(), id).unwrap();
     }
     assert_eq!(volume.pools().unwrap().len(), 2);
-    assert!(folder.path().join("current/VERSION").exists());
-    delete_pool(folder.path(), "BP-1-127.0.0.1-2").unwrap();
+    assert!(directory.path().join("current/VERSION").exists());
+    delete_pool(directory.path(), "BP-1-127.0.0.1-2").unwrap();
     assert_eq!(volume.pools().unwrap(), ["BP-2-127.0.0.1-2"]);
 }
 
 #[test]
 fn another_layout_is_refused_with_what_to_do() {
-    let Home { folder, volume, .. } = home();
+    let Home { directory, volume, .. } = home();
     drop(volume);
-    let path = folder.path().join("current/VERSION");
+    let path = directory.path().join("current/VERSION");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replace("layoutVersion=-57", "layoutVersion=-56")).unwrap();
-    let error = Volume::open(folder.path()).unwrap_err().to_string();
+    let error = Volume::open(directory.path()).unwrap_err().to_string();
     assert!(error.contains("-56") && error.contains("upgrade it"), "{error}");
 }
 
 #[test]
 fn what_a_stopped_datanode_left_behind_is_cleaned() {
-    let Home { folder, volume, pool } = home();
+    let Home { directory, volume, pool } = home();
     pool.create(block(1001), Place::Tmp, DataChecksum::default()).unwrap();
-    let current = folder.path().join("current/BP-1-127.0.0.1-2/current");
+    let current = directory.path().join("current/BP-1-127.0.0.1-2/current");
     fs::write(current.join("replicas"), b"stale").unwrap();
     drop(pool);
     let pool = volume.open_pool(&pool_version()).unwrap();
@@ -373,10 +373,10 @@ struct Away {
 }
 
 impl Away {
-    fn new(folder: std::path::PathBuf) -> Self {
-        let to = folder.with_extension("away");
-        fs::rename(&folder, &to).unwrap();
-        Self { from: folder, to }
+    fn new(directory: std::path::PathBuf) -> Self {
+        let to = directory.with_extension("away");
+        fs::rename(&directory, &to).unwrap();
+        Self { from: directory, to }
     }
 
     fn back(self) {
@@ -389,7 +389,7 @@ impl Away {
 #[test]
 fn a_sync_covers_new_names() {
     let home = home();
-    let rbw = || home.pool.folder(block(1).id, Place::Rbw);
+    let rbw = || home.pool.directory(block(1).id, Place::Rbw);
     let live = home.pool.create(block(1), Place::Rbw, DataChecksum::default()).unwrap();
     send(&live, 0, &bytes(0, 100)).unwrap();
     let away = Away::new(rbw());
@@ -416,7 +416,7 @@ fn an_append_leaves_other_names_of_the_files_alone() {
     let data = bytes(0, 700);
     send(&live, 0, &data).unwrap();
     let stored = live.finalize(Durability::PageCache).unwrap().block;
-    let previous = home.folder.path().join("previous");
+    let previous = home.directory.path().join("previous");
     fs::create_dir(&previous).unwrap();
     let files = [
         home.pool.data_path(stored.id, Place::Finalized),
@@ -438,5 +438,5 @@ fn an_append_leaves_other_names_of_the_files_alone() {
     for (link, before) in kept.iter().zip(before) {
         assert!(fs::read(link).unwrap() == before, "{}", link.display());
     }
-    assert_eq!(fs::read_dir(home.pool.folder(stored.id, Place::Tmp)).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(home.pool.directory(stored.id, Place::Tmp)).unwrap().count(), 0);
 }

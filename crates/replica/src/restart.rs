@@ -43,7 +43,7 @@ impl Pool {
     }
 
     fn current(&self) -> PathBuf {
-        let rbw = self.folder(BlockId(0), Place::Rbw);
+        let rbw = self.directory(BlockId(0), Place::Rbw);
         rbw.parent().map(PathBuf::from).unwrap_or(rbw)
     }
 }

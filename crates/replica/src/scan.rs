@@ -92,7 +92,7 @@ impl Pool {
     pub fn scan_with(&self, progress: &(dyn Fn() + Sync)) -> Result<Scan> {
         self.finalize_lazy_persisted()?;
         progress();
-        let (rbw, _) = read_directory(&self.folder(BlockId(0), Place::Rbw))?;
+        let (rbw, _) = read_directory(&self.directory(BlockId(0), Place::Rbw))?;
         let mut open: Vec<_> = rbw.replicas(Place::Rbw).collect();
         let mut finalized = Lister { pool: self, progress }.list_finalized()?;
         self.complete_moves(&rbw, &mut finalized, &mut open)?;
@@ -122,7 +122,7 @@ impl Pool {
         }
         finalized.retain(|found| found.place == Place::Finalized);
         for found in open.iter_mut().filter(|found| torn(found)) {
-            let directory = self.folder(found.block.id, Place::Finalized);
+            let directory = self.directory(found.block.id, Place::Finalized);
             let Ok((files, _)) = read_directory(&directory) else { continue };
             if let Some(stamp) = files.stamp_of(found.block.id) {
                 self.follow(found, stamp, Place::Finalized)?;

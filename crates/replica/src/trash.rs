@@ -10,7 +10,7 @@
 
 use crate::error::{Error, Result};
 use crate::mode::DirectoryMode;
-use crate::version::sync_folder;
+use crate::version::sync_directory;
 use parking_lot::Mutex;
 use std::fs;
 use std::io;
@@ -76,7 +76,7 @@ impl Trash {
         let marker = self.root.join(MARKER);
         let made = fs::File::options().write(true).create(true).truncate(false).open(&marker);
         made.map_err(|e| Error::io("block pool", "create", &marker, e))?;
-        sync_folder(&self.root)
+        sync_directory(&self.root)
     }
 
     /// What was kept from before the upgrade goes too: the trash, and with the marker the `previous` of a new layout.

@@ -39,7 +39,7 @@ impl VolumeVersion {
         let storage_type = get(&properties, path, "storageType")?;
         if storage_type != "DATA_NODE" {
             return Err(inconsistent(path, format!("storageType is {storage_type}"))
-                .advise("this is not a DataNode's folder: name another one"));
+                .advise("this is not a DataNode's directory: name another one"));
         }
         Ok(Some(Self {
             storage_id: get(&properties, path, "storageID")?.to_owned(),
@@ -100,8 +100,9 @@ impl PoolVersion {
             _ => return Ok(()),
         };
         let text = format!("its {field} is {own}, the NameNode's is {theirs}");
-        Err(inconsistent(path, text)
-            .advise("the folder belongs to another namespace: name another one, or move it away"))
+        Err(inconsistent(path, text).advise(
+            "the directory belongs to another namespace: name another one, or move it away",
+        ))
     }
 }
 
@@ -145,6 +146,6 @@ fn write(path: &Path, properties: &Properties) -> Result<()> {
 }
 
 /// Makes names created in a directory or moved there survive a power cut.
-pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
-    Ok(storage::sync_directory(folder)?)
+pub(crate) fn sync_directory(directory: &Path) -> Result<()> {
+    Ok(storage::sync_directory(directory)?)
 }

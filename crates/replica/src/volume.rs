@@ -5,7 +5,7 @@ use crate::mode::DirectoryMode;
 use crate::pool::Pool;
 use crate::pools::pools;
 use crate::probe::VolumeProbe;
-use crate::version::{PoolVersion, VolumeVersion, inconsistent, sync_folder};
+use crate::version::{PoolVersion, VolumeVersion, inconsistent, sync_directory};
 use std::fs;
 use std::path::{Path, PathBuf};
 use zerohop_daemon::storage::DirectoryLock;
@@ -69,7 +69,7 @@ impl Volume {
                 found.cluster_id
             );
             return Err(inconsistent(&path, text).advise(
-                "the folder belongs to another cluster: name another one, or move it away",
+                "the directory belongs to another cluster: name another one, or move it away",
             ));
         }
         if !found.datanode_uuid.is_empty() && found.datanode_uuid != datanode_uuid {
@@ -78,7 +78,7 @@ impl Volume {
                 found.datanode_uuid
             );
             return Err(inconsistent(&path, text)
-                .advise("all folders of a DataNode must come from the same one"));
+                .advise("all directories of a DataNode must come from the same one"));
         }
         Ok(())
     }
@@ -89,7 +89,7 @@ impl Volume {
         {
             let text = "it holds files but no VERSION".to_owned();
             return Err(inconsistent(&current, text)
-                .advise("restore the VERSION file, or move the folder away"));
+                .advise("restore the VERSION file, or move the directory away"));
         }
         self.mode.create(&current)?;
         let version = VolumeVersion {
@@ -99,7 +99,7 @@ impl Volume {
             ctime: 0,
         };
         version.write(&current.join("VERSION"))?;
-        sync_folder(&self.root)?;
+        sync_directory(&self.root)?;
         self.version = Some(version);
         Ok(())
     }

@@ -25,9 +25,9 @@ pub struct Segment {
 
 impl Segment {
     /// Makes and maps a segment of [`SEGMENT_LEN`] bytes; the descriptor is for the client.
-    /// `folders` are those for files, tried in turn.
-    pub fn create<P: AsRef<Path>>(folders: &[P]) -> io::Result<(Self, OwnedFd)> {
-        let fd = sealed_memory().or_else(|error| unlinked_file(folders, error))?;
+    /// `directories` are those for files, tried in turn.
+    pub fn create<P: AsRef<Path>>(directories: &[P]) -> io::Result<(Self, OwnedFd)> {
+        let fd = sealed_memory().or_else(|error| unlinked_file(directories, error))?;
         Ok((Self::map(&fd)?, fd))
     }
 
@@ -74,17 +74,17 @@ fn sealed_memory() -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
-/// A file without a name in the first of `folders` that takes one.
-fn unlinked_file<P: AsRef<Path>>(folders: &[P], mut error: io::Error) -> io::Result<OwnedFd> {
-    for folder in folders {
-        match unlinked_file_in(folder.as_ref()) {
+/// A file without a name in the first of `directories` that takes one.
+fn unlinked_file<P: AsRef<Path>>(directories: &[P], mut error: io::Error) -> io::Result<OwnedFd> {
+    for directory in directories {
+        match unlinked_file_in(directory.as_ref()) {
             Ok(fd) => return Ok(fd),
             Err(cause) => {
-                let folder = folder.as_ref().display();
+                let directory = directory.as_ref().display();
                 error = io::Error::new(
                     cause.kind(),
                     format!(
-                        "no shared memory in {folder}: {cause}; free some, or name another folder \
+                        "no shared memory in {directory}: {cause}; free some, or name another directory \
                          in dfs.datanode.shared.file.descriptor.paths"
                     ),
                 );
@@ -94,9 +94,9 @@ fn unlinked_file<P: AsRef<Path>>(folders: &[P], mut error: io::Error) -> io::Res
     Err(error)
 }
 
-fn unlinked_file_in(folder: &Path) -> io::Result<OwnedFd> {
+fn unlinked_file_in(directory: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    let fd = rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR)?;
+    let fd = rustix::fs::open(directory, flags, Mode::RUSR | Mode::WUSR)?;
     // Taken now: a full file system must fail here, not kill the process at the first touch.
     rustix::fs::fallocate(&fd, FallocateFlags::empty(), 0, SEGMENT_LEN as u64)?;
     Ok(fd)
@@ -130,12 +130,12 @@ mod tests {
 
     #[test]
     fn files_serve_where_there_is_no_sealed_memory() {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let none = || io::Error::other("none");
-        let fd = unlinked_file(&["/no-such-folder".as_ref(), folder.path()], none()).unwrap();
+        let fd = unlinked_file(&["/no-such-directory".as_ref(), directory.path()], none()).unwrap();
         assert_eq!(Segment::map(&fd).unwrap().slots(), SLOTS_PER_SEGMENT);
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-        let error = unlinked_file(&["/no-such-folder"], none()).unwrap_err().to_string();
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+        let error = unlinked_file(&["/no-such-directory"], none()).unwrap_err().to_string();
         assert!(error.contains("dfs.datanode.shared.file.descriptor.paths"), "{error}");
     }
 

@@ -13,13 +13,13 @@ import org.apache.hadoop.fs.Path;
  * Small files by Apache's own client: each thread creates a file, writes a few bytes, closes it, and
  * goes on. Prints one line a round.
  *
- * <pre>SmallFiles FOLDER THREADS FILES BYTES ROUNDS [KEY=VALUE...]</pre>
+ * <pre>SmallFiles DIRECTORY THREADS FILES BYTES ROUNDS [KEY=VALUE...]</pre>
  *
  * FILES are those of one round, over all threads. The first round is mostly unwarmed code.
  */
 public final class SmallFiles {
   public static void main(String[] args) throws Exception {
-    Path folder = new Path(args[0]);
+    Path directory = new Path(args[0]);
     int threads = Integer.parseInt(args[1]);
     int files = Integer.parseInt(args[2]);
     int length = Integer.parseInt(args[3]);
@@ -29,30 +29,30 @@ public final class SmallFiles {
       String[] parts = setting.split("=", 2);
       conf.set(parts[0], parts[1]);
     }
-    FileSystem fs = folder.getFileSystem(conf);
+    FileSystem fs = directory.getFileSystem(conf);
     ExecutorService pool = Executors.newFixedThreadPool(threads);
     try {
       for (int round = 0; round < rounds; round++) {
-        round(fs, new Path(folder, "round-" + round), pool, threads, files, length);
+        round(fs, new Path(directory, "round-" + round), pool, threads, files, length);
       }
     } finally {
       pool.shutdown();
     }
-    fs.delete(folder, true);
+    fs.delete(directory, true);
     fs.close();
   }
 
   private static void round(
-      FileSystem fs, Path folder, ExecutorService pool, int threads, int files, int length)
+      FileSystem fs, Path directory, ExecutorService pool, int threads, int files, int length)
       throws Exception {
     for (int thread = 0; thread < threads; thread++) {
-      fs.mkdirs(new Path(folder, "t" + thread));
+      fs.mkdirs(new Path(directory, "t" + thread));
     }
     long cpu = ProcessHandle.current().info().totalCpuDuration().get().toMillis();
     long start = System.nanoTime();
     List<Future<long[]>> writers = new ArrayList<>();
     for (int thread = 0; thread < threads; thread++) {
-      Path own = new Path(folder, "t" + thread);
+      Path own = new Path(directory, "t" + thread);
       writers.add(pool.submit(() -> write(fs, own, files / threads, length)));
     }
     long[] times = new long[0];
@@ -73,13 +73,13 @@ public final class SmallFiles {
   }
 
   /** Nanoseconds of each file, from create to closed. */
-  private static long[] write(FileSystem fs, Path folder, int files, int length) throws Exception {
+  private static long[] write(FileSystem fs, Path directory, int files, int length) throws Exception {
     byte[] bytes = new byte[length];
     Arrays.fill(bytes, (byte) 'z');
     long[] times = new long[files];
     for (int i = 0; i < files; i++) {
       long start = System.nanoTime();
-      try (FSDataOutputStream out = fs.create(new Path(folder, "f" + i), true)) {
+      try (FSDataOutputStream out = fs.create(new Path(directory, "f" + i), true)) {
         out.write(bytes);
       }
       times[i] = System.nanoTime() - start;

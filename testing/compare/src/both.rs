@@ -15,7 +15,7 @@ pub struct Both {
     pub load: Load,
     pub args: Args,
     /// A directory on the DataNodes' disk.
-    pub folder: PathBuf,
+    pub directory: PathBuf,
 }
 
 impl Both {

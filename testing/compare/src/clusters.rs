@@ -24,18 +24,18 @@ pub struct Cluster {
     pub fs: FileSystem,
     /// `dfs.domain.socket.path`, if there is a safe directory for it.
     sockets: Option<String>,
-    folder: PathBuf,
+    directory: PathBuf,
     namenode: Process,
     datanodes: Vec<Process>,
 }
 
 impl Cluster {
     /// Formats, starts, and waits until it serves.
-    pub fn start(kind: Kind, folder: &Path) -> Outcome<Self> {
-        let folder = folder.join(format!("{kind:?}").to_lowercase());
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-        let site = Site::new(&folder, DATANODES);
+    pub fn start(kind: Kind, directory: &Path) -> Outcome<Self> {
+        let directory = directory.join(format!("{kind:?}").to_lowercase());
+        let _ = std::fs::remove_dir_all(&directory);
+        std::fs::create_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
+        let site = Site::new(&directory, DATANODES);
         site.write(&settings(&SETTINGS))?;
         let log = site.log("format");
         let status = Process::daemon("format", daemon(kind, "format", &site.conf())?, &log)?
@@ -62,7 +62,7 @@ impl Cluster {
         let datanodes = (0..DATANODES).map(start_one).collect::<Outcome<Vec<_>>>()?;
         let conf = Conf::load(site.conf()).map_err(|e| e.to_string())?;
         let fs = FileSystem::connect(&conf, None).map_err(|e| e.to_string())?;
-        let mut cluster = Self { kind, site, fs, sockets, folder, namenode, datanodes };
+        let mut cluster = Self { kind, site, fs, sockets, directory, namenode, datanodes };
         cluster.wait()?;
         Ok(cluster)
     }
@@ -98,13 +98,13 @@ impl Cluster {
     /// What a client must have to read locally.
     pub fn local_settings(&self) -> Outcome<[(&'static str, String); 2]> {
         let path =
-            self.sockets.clone().ok_or("COMPARE_SOCKETS names no folder for domain sockets")?;
+            self.sockets.clone().ok_or("COMPARE_SOCKETS names no directory for domain sockets")?;
         Ok([("dfs.client.read.shortcircuit", "true".to_owned()), (SOCKET_KEY, path)])
     }
 
     /// The directories of a DataNode's volumes.
-    pub fn data_folders(&self) -> Vec<PathBuf> {
-        let volume = |i: usize, disk: usize| self.folder.join(format!("dn{i}/disk{disk}"));
+    pub fn data_directories(&self) -> Vec<PathBuf> {
+        let volume = |i: usize, disk: usize| self.directory.join(format!("dn{i}/disk{disk}"));
         (0..DATANODES).flat_map(|i| [volume(i, 0), volume(i, 1)]).collect()
     }
 
@@ -118,7 +118,7 @@ impl Drop for Cluster {
     fn drop(&mut self) {
         self.datanodes.iter_mut().for_each(Process::kill);
         self.namenode.kill();
-        let _ = std::fs::remove_dir_all(&self.folder);
+        let _ = std::fs::remove_dir_all(&self.directory);
     }
 }
 
@@ -126,9 +126,9 @@ const SOCKET_KEY: &str = "dfs.domain.socket.path";
 
 /// run.sh makes the directory, and removes it even when a signal ends this.
 fn sockets(kind: Kind) -> Option<String> {
-    let folder = PathBuf::from(std::env::var_os("COMPARE_SOCKETS")?);
+    let directory = PathBuf::from(std::env::var_os("COMPARE_SOCKETS")?);
     let name = format!("{kind:?}").to_lowercase();
-    Some(folder.join(format!("{name}._PORT")).display().to_string())
+    Some(directory.join(format!("{name}._PORT")).display().to_string())
 }
 
 /// Hadoop's defaults over what the tests set; one machine has three DataNodes on one disk.

@@ -15,8 +15,8 @@ pub struct Load {
 
 impl Load {
     /// Compiles it.
-    pub fn compile(folder: &std::path::Path) -> Outcome<Self> {
-        let classes = folder.join("classes");
+    pub fn compile(directory: &std::path::Path) -> Outcome<Self> {
+        let classes = directory.join("classes");
         let source = tools::root().join("testing/compare/java/zerohop/Load.java");
         let class_path = &tools::Java::get()?.class_path;
         let mut javac = Command::new("javac");

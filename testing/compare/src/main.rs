@@ -53,18 +53,18 @@ fn main() -> ExitCode {
 fn compare(args: Args) -> Outcome {
     let start = Instant::now();
     // run.sh names one, and removes it even when a signal ends this.
-    let folder = std::env::var_os("COMPARE_FOLDER").map(std::path::PathBuf::from);
+    let directory = std::env::var_os("COMPARE_DIRECTORY").map(std::path::PathBuf::from);
     let own = || tools::out().join(format!("compare-{}", std::process::id()));
-    let folder = folder.unwrap_or_else(own);
-    std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let _folder = Folder(folder.clone());
+    let directory = directory.unwrap_or_else(own);
+    std::fs::create_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
+    let _directory = Directory(directory.clone());
     eprintln!("starting Apache Hadoop 3.4.3 and ours: a NameNode and three DataNodes each");
     let both = Both {
-        load: Load::compile(&folder)?,
-        apache: Cluster::start(Kind::Apache, &folder)?,
-        ours: Cluster::start(Kind::Ours, &folder)?,
+        load: Load::compile(&directory)?,
+        apache: Cluster::start(Kind::Apache, &directory)?,
+        ours: Cluster::start(Kind::Ours, &directory)?,
         args,
-        folder,
+        directory,
     };
     let mut pairs = Vec::new();
     let mut failures = Vec::new();
@@ -96,9 +96,9 @@ client and DataNodes together for long and small files, of the NameNode for its 
 command for shell and copies. Every process has a JVM or address space of its own; all share the machine.";
 
 /// Removed at the end, whatever happens.
-struct Folder(std::path::PathBuf);
+struct Directory(std::path::PathBuf);
 
-impl Drop for Folder {
+impl Drop for Directory {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }

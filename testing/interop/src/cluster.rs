@@ -42,7 +42,7 @@ pub struct Cluster {
     /// When each DataNode was last started, in ms since 1970.
     started_ms: Vec<u64>,
     judge: Option<Driver>,
-    folder: PathBuf,
+    directory: PathBuf,
     drivers: usize,
     /// Set when something went wrong, to keep the logs of a failure that did not panic.
     pub keep_logs: bool,
@@ -51,10 +51,10 @@ pub struct Cluster {
 impl Cluster {
     /// Formats, starts, and waits until all DataNodes are live and safe mode is over.
     pub fn start(spec: &Spec) -> Outcome<Self> {
-        let folder = tools::clusters().join(spec.name);
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-        let site = Site::new(&folder, spec.count);
+        let directory = tools::clusters().join(spec.name);
+        let _ = std::fs::remove_dir_all(&directory);
+        std::fs::create_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
+        let site = Site::new(&directory, spec.count);
         site.write(&spec.settings)?;
         let mut cluster = Self {
             site,
@@ -64,7 +64,7 @@ impl Cluster {
             datanodes: (0..spec.count).map(|_| None).collect(),
             started_ms: vec![0; spec.count],
             judge: None,
-            folder,
+            directory,
             drivers: 0,
             keep_logs: true,
         };
@@ -79,8 +79,8 @@ impl Cluster {
     }
 
     /// The directory of all that the cluster keeps.
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    pub fn directory(&self) -> &Path {
+        &self.directory
     }
 
     /// The configuration directory for clients.
@@ -320,7 +320,7 @@ impl Drop for Cluster {
         self.datanodes.clear();
         self.namenode = None;
         if !self.keep_logs && !std::thread::panicking() {
-            let _ = std::fs::remove_dir_all(&self.folder);
+            let _ = std::fs::remove_dir_all(&self.directory);
         }
     }
 }

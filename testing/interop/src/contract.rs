@@ -56,10 +56,10 @@ pub fn run(kind: Kind, classes: &[&str]) -> Outcome<Vec<Case>> {
     let mut java = Java::get()?.command(1024);
     java.arg("-Dhadoop.root.logger=ERROR,console")
         .arg(format!("-Dzerohop.conf={}", cluster.conf().display()))
-        .arg(format!("-Dtest.build.data={}", cluster.folder().join("local").display()))
+        .arg(format!("-Dtest.build.data={}", cluster.directory().join("local").display()))
         .arg("zerohop.ContractRunner")
         .args(classes)
-        .current_dir(cluster.folder());
+        .current_dir(cluster.directory());
     let log = cluster.site.log("contract");
     let status = Process::daemon("contract tests", java, &log)?.finish(LIMIT)?;
     let output = std::fs::read(&log).map_err(|e| format!("{}: {e}", log.display()))?;

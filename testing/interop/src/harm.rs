@@ -147,8 +147,8 @@ pub struct OnDisk {
 
 impl OnDisk {
     /// The state that the directory says: finalized, rbw or tmp.
-    pub fn is_in(&self, folder: &str) -> bool {
-        self.data.components().any(|part| part.as_os_str() == folder)
+    pub fn is_in(&self, directory: &str) -> bool {
+        self.data.components().any(|part| part.as_os_str() == directory)
     }
 }
 
@@ -165,7 +165,7 @@ pub fn replicas_of(cluster: &Cluster, id: i64) -> Vec<OnDisk> {
     let mut found = Vec::new();
     for datanode in 0..cluster.site.data_ports.len() {
         let mut files = Vec::new();
-        walk(&cluster.folder().join(format!("dn{datanode}")), &mut files);
+        walk(&cluster.directory().join(format!("dn{datanode}")), &mut files);
         let named = |file: &PathBuf| file.file_name().map(|n| n.to_string_lossy().into_owned());
         for file in files.iter().filter(|file| named(file).as_ref() == Some(&data)) {
             let beside = files.iter().find(|other| {
@@ -179,8 +179,8 @@ pub fn replicas_of(cluster: &Cluster, id: i64) -> Vec<OnDisk> {
     found
 }
 
-fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+fn walk(directory: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => walk(&entry.path(), files),
             _ => files.push(entry.path()),
@@ -253,13 +253,13 @@ pub struct SmallDisks {
 }
 
 impl SmallDisks {
-    /// Puts an empty file system of `size` (as mount's option takes it) on each folder. `None`, with
+    /// Puts an empty file system of `size` (as mount's option takes it) on each directory. `None`, with
     /// a line printed, where this machine does not let us mount.
-    pub fn mount(folders: &[(&Path, &str)], log: &Path) -> Outcome<Option<Self>> {
+    pub fn mount(directories: &[(&Path, &str)], log: &Path) -> Outcome<Option<Self>> {
         let mut script = "set -e\n".to_owned();
-        for (folder, size) in folders {
-            fs::create_dir_all(folder).at(&folder.display().to_string())?;
-            script += &format!("mount -t tmpfs -o size={size} tmpfs '{}'\n", folder.display());
+        for (directory, size) in directories {
+            fs::create_dir_all(directory).at(&directory.display().to_string())?;
+            script += &format!("mount -t tmpfs -o size={size} tmpfs '{}'\n", directory.display());
         }
         script += "echo mounted\nread _ || true\n";
         let mut command = Command::new("unshare");
@@ -284,11 +284,11 @@ impl SmallDisks {
         Ok(command)
     }
 
-    /// Runs a line of shell inside, with `folder` as its `$0`.
-    pub fn shell(&self, line: &str, folder: &Path) -> Outcome {
+    /// Runs a line of shell inside, with `directory` as its `$0`.
+    pub fn shell(&self, line: &str, directory: &Path) -> Outcome {
         let mut command = Command::new("nsenter");
         command.arg("--target").arg(self.holder.id().to_string()).arg("--mount");
-        let output = command.args(["sh", "-c", line]).arg(folder).output().at(line)?;
+        let output = command.args(["sh", "-c", line]).arg(directory).output().at(line)?;
         match output.status.success() {
             true => Ok(()),
             false => Err(format!("{line}: {}", String::from_utf8_lossy(&output.stderr))),

@@ -25,7 +25,7 @@ enum Change {
 
 /// A thread's own directory and what must be in it.
 pub struct Promises {
-    folder: String,
+    directory: String,
     entries: Entries,
     unanswered: Option<Change>,
     /// Changes tried, answered or not: the number in a new name, so that no name comes twice. (A
@@ -38,9 +38,9 @@ pub struct Promises {
 
 impl Promises {
     /// A directory that the load makes first.
-    pub fn new(folder: &str, seed: u64) -> Self {
+    pub fn new(directory: &str, seed: u64) -> Self {
         Self {
-            folder: folder.to_owned(),
+            directory: directory.to_owned(),
             entries: Entries::new(),
             unanswered: None,
             tried: 0,
@@ -60,7 +60,7 @@ impl Promises {
         fs: &FileSystem,
         goes_on: &dyn Fn() -> bool,
     ) -> Option<zerohop_client::Error> {
-        if let Err(error) = fs.mkdirs(&self.folder) {
+        if let Err(error) = fs.mkdirs(&self.directory) {
             return Some(error);
         }
         while goes_on() {
@@ -94,7 +94,7 @@ impl Promises {
     }
 
     fn path(&self, name: &str) -> String {
-        format!("{}/{name}", self.folder)
+        format!("{}/{name}", self.directory)
     }
 
     fn ask(&self, fs: &FileSystem, change: &Change) -> Result<()> {
@@ -115,7 +115,7 @@ impl Promises {
 
     /// Looks at what is there after the crash; from here on that is what counts.
     pub fn check(&mut self, fs: &FileSystem) -> Outcome {
-        let listed = fs.list(&self.folder).at(&self.folder)?;
+        let listed = fs.list(&self.directory).at(&self.directory)?;
         let found: Entries =
             listed.iter().map(|s| (s.name().to_owned(), s.permission & 0o777)).collect();
         let mut with_last = self.entries.clone();
@@ -129,7 +129,7 @@ impl Promises {
             return Err(format!(
                 "{}: of {} answered changes not there: {lost:?}; there and never asked for: \
                  {new:?}; without an answer: {:?}",
-                self.folder, self.count, self.unanswered
+                self.directory, self.count, self.unanswered
             ));
         }
         self.entries = found;

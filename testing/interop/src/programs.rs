@@ -24,7 +24,7 @@ pub fn run(cluster: &Cluster, class: &str, args: &[&str]) -> Outcome<String> {
 
 /// `TestDFSIO` with the local job runner; its result file must name all the files and bytes.
 pub fn dfsio(cluster: &Cluster, args: &[&str]) -> Outcome {
-    let results = cluster.folder().join("dfsio.log");
+    let results = cluster.directory().join("dfsio.log");
     let _ = std::fs::remove_file(&results);
     let mut all = vec!["-Dmapreduce.framework.name=local"];
     all.extend(args);
@@ -45,7 +45,7 @@ pub fn dfsio(cluster: &Cluster, args: &[&str]) -> Outcome {
 
 /// `zerohop bench dfsio` on the same files: its results file differs from TestDFSIO's in numbers only.
 fn beside_ours(cluster: &Cluster, args: &[&str], theirs: &str) -> Outcome {
-    let results = cluster.folder().join("dfsio-ours.log");
+    let results = cluster.directory().join("dfsio-ours.log");
     let _ = std::fs::remove_file(&results);
     let mut command = std::process::Command::new(crate::tools::zerohop()?);
     command.arg("--config").arg(cluster.conf()).args(["bench", "dfsio"]).args(args);

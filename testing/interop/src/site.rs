@@ -11,7 +11,7 @@ pub type Setting = (String, String);
 
 /// One cluster's directory: `conf/` (NameNode and clients), `dnN/conf/`, data directories, logs.
 pub struct Site {
-    folder: PathBuf,
+    directory: PathBuf,
     /// The NameNode's RPC port.
     pub rpc_port: u16,
     /// The NameNode's HTTP port.
@@ -25,10 +25,10 @@ pub struct Site {
 }
 
 impl Site {
-    /// Picks ports for a NameNode and `datanodes` DataNodes under `folder`.
-    pub fn new(folder: &Path, datanodes: usize) -> Self {
+    /// Picks ports for a NameNode and `datanodes` DataNodes under `directory`.
+    pub fn new(directory: &Path, datanodes: usize) -> Self {
         Self {
-            folder: folder.to_owned(),
+            directory: directory.to_owned(),
             rpc_port: ports::free(),
             http_port: ports::free(),
             data_ports: (0..datanodes).map(|_| ports::free()).collect(),
@@ -39,26 +39,26 @@ impl Site {
 
     /// The configuration directory of the NameNode and of clients.
     pub fn conf(&self) -> PathBuf {
-        self.folder.join("conf")
+        self.directory.join("conf")
     }
 
     /// The configuration directory of a DataNode.
     pub fn datanode_conf(&self, i: usize) -> PathBuf {
-        self.folder.join(format!("dn{i}/conf"))
+        self.directory.join(format!("dn{i}/conf"))
     }
 
     /// The log file of a process.
     pub fn log(&self, name: &str) -> PathBuf {
-        self.folder.join(format!("{name}.log"))
+        self.directory.join(format!("{name}.log"))
     }
 
-    /// Writes all configuration files; `extra` goes last and wins. In a value `{folder}` stands for the
+    /// Writes all configuration files; `extra` goes last and wins. In a value `{directory}` stands for the
     /// cluster's directory; for a DataNode also `{datanode}` for its own, and `{number}` for its number, from
     /// one.
     pub fn write(&self, extra: &[Setting]) -> Outcome {
         let hdfs = self.hdfs_settings();
-        let folder = self.folder.display().to_string();
-        let extra = put(extra, "{folder}", &folder);
+        let directory = self.directory.display().to_string();
+        let extra = put(extra, "{directory}", &directory);
         write_conf(&self.conf(), &self.core_settings(), &[&hdfs, &extra])?;
         for i in 0..self.data_ports.len() {
             let own = self.datanode_settings(i);
@@ -72,7 +72,7 @@ impl Site {
     fn core_settings(&self) -> Vec<Setting> {
         settings(&[
             ("fs.defaultFS", &format!("hdfs://127.0.0.1:{}", self.rpc_port)),
-            ("hadoop.tmp.dir", &self.folder.join("tmp").display().to_string()),
+            ("hadoop.tmp.dir", &self.directory.join("tmp").display().to_string()),
             ("hadoop.user.group.static.mapping.overrides", "alice=staff;bob=staff;carol=guests"),
             // A daemon that is still starting must not cost a client a whole second a try.
             ("ipc.client.connect.retry.interval", "100"),
@@ -121,7 +121,7 @@ impl Site {
     }
 
     fn data_url(&self, name: &str) -> String {
-        format!("file://{}", self.folder.join(name).display())
+        format!("file://{}", self.directory.join(name).display())
     }
 }
 
@@ -134,11 +134,11 @@ pub fn settings(pairs: &[(&str, &str)]) -> Vec<Setting> {
     pairs.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect()
 }
 
-fn write_conf(folder: &Path, core: &[Setting], hdfs: &[&[Setting]]) -> Outcome {
-    fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    write_xml(&folder.join("core-site.xml"), core)?;
-    write_xml(&folder.join("hdfs-site.xml"), &hdfs.concat())?;
-    let log4j = folder.join("log4j.properties");
+fn write_conf(directory: &Path, core: &[Setting], hdfs: &[&[Setting]]) -> Outcome {
+    fs::create_dir_all(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
+    write_xml(&directory.join("core-site.xml"), core)?;
+    write_xml(&directory.join("hdfs-site.xml"), &hdfs.concat())?;
+    let log4j = directory.join("log4j.properties");
     fs::write(&log4j, LOG4J).map_err(|e| format!("{}: {e}", log4j.display()))
 }
 

@@ -119,8 +119,8 @@ fn read(path: &Path) -> Outcome<String> {
 }
 
 fn sources() -> Outcome<Vec<PathBuf>> {
-    let folder = root().join("testing/interop/java/zerohop");
-    let entries = fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let directory = root().join("testing/interop/java/zerohop");
+    let entries = fs::read_dir(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
     let mut files: Vec<PathBuf> = entries.filter_map(|e| e.ok().map(|e| e.path())).collect();
     files.retain(|f| f.extension().is_some_and(|e| e == "java"));
     files.sort();
@@ -179,8 +179,9 @@ fn compile(sources: &[PathBuf], apache: &str, jar: &Path) -> Outcome {
 
 /// Writes the archive of classes by running one small cluster inside one JVM.
 fn train(java: &Java) -> Outcome {
-    let folder = tempfile::tempdir_in(out()).map_err(|e| format!("a temporary folder: {e}"))?;
-    let site = site::Site::new(folder.path(), 1);
+    let directory =
+        tempfile::tempdir_in(out()).map_err(|e| format!("a temporary directory: {e}"))?;
+    let site = site::Site::new(directory.path(), 1);
     site.write(&[])?;
     let _ = fs::remove_file(&java.archive);
     let mut command = Command::new("java");

@@ -20,14 +20,14 @@ const PATH: &str = "dfs.domain.socket.path";
 /// A cluster with a socket in a directory that passes the rules; that of the tests may not.
 struct Ward {
     cluster: Cluster,
-    folder: PathBuf,
+    directory: PathBuf,
     socket: PathBuf,
 }
 
 fn ward(name: &str, datanodes: Kind, more: &[(&str, &str)]) -> Outcome<Ward> {
-    let folder = safe_folder(&format!("zerohop-doctor-{}-{name}", std::process::id()))?;
-    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).at("the folder")?;
-    let socket = folder.join("dn");
+    let directory = safe_directory(&format!("zerohop-doctor-{}-{name}", std::process::id()))?;
+    fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).at("the directory")?;
+    let socket = directory.join("dn");
     let path = socket.display().to_string();
     let mut settings = settings(&[
         (SWITCH, "true"),
@@ -38,18 +38,18 @@ fn ward(name: &str, datanodes: Kind, more: &[(&str, &str)]) -> Outcome<Ward> {
     settings.extend(zerohop_interop::site::settings(more));
     let name = format!("doctor-{name}");
     let spec = Spec { name: &name, namenode: Kind::Ours, datanodes, count: 1, settings };
-    Ok(Ward { cluster: Cluster::start(&spec)?, folder, socket })
+    Ok(Ward { cluster: Cluster::start(&spec)?, directory, socket })
 }
 
 /// A directory whose path passes the rules: under a directory of root's, or of this user's.
-fn safe_folder(name: &str) -> Outcome<PathBuf> {
+fn safe_directory(name: &str) -> Outcome<PathBuf> {
     let own = ["XDG_RUNTIME_DIR", "HOME"].into_iter().filter_map(std::env::var_os);
     let mut parents = std::iter::once("/run".into()).chain(own).map(PathBuf::from);
     let made = parents.find_map(|parent| {
-        let folder = parent.join(name);
-        fs::create_dir(&folder).ok().map(|()| folder)
+        let directory = parent.join(name);
+        fs::create_dir(&directory).ok().map(|()| directory)
     });
-    made.ok_or_else(|| "no place for the socket: neither /run nor the home folder".to_owned())
+    made.ok_or_else(|| "no place for the socket: neither /run nor the home directory".to_owned())
 }
 
 fn is_root() -> bool {
@@ -126,7 +126,7 @@ impl Ward {
 
 impl Drop for Ward {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
+        let _ = fs::remove_dir_all(&self.directory);
     }
 }
 
@@ -152,7 +152,7 @@ fn misconfigured(ward: &Ward) -> Outcome {
     let long = format!("/{}", "x".repeat(120));
     let said = ward.doctor(&[(PATH, &long)], None)?;
     said.faults("socket-path", "has 121 bytes", "at most 107 bytes")?;
-    let other = ward.folder.join("other").display().to_string();
+    let other = ward.directory.join("other").display().to_string();
     let said = ward.doctor(&[(PATH, &other)], None)?;
     let theirs = format!("set it to {} here", ward.socket.display());
     said.faults("datanode-path", "at DataNode", &theirs)?;
@@ -181,14 +181,14 @@ fn few_descriptors(ward: &Ward) -> Outcome {
 
 /// Faults around the socket.
 fn unsafe_or_replaced(ward: &mut Ward) -> Outcome {
-    ward.chmod(&ward.folder, 0o777)?;
-    let fix = format!("chmod o-w {}", ward.folder.display());
+    ward.chmod(&ward.directory, 0o777)?;
+    let fix = format!("chmod o-w {}", ward.directory.display());
     ward.plain()?.faults("path-component", "world-writable", &fix)?;
-    ward.chmod(&ward.folder, 0o755)?;
+    ward.chmod(&ward.directory, 0o755)?;
     if is_root() {
-        std::os::unix::fs::chown(&ward.folder, Some(12345), None).at("chown")?;
+        std::os::unix::fs::chown(&ward.directory, Some(12345), None).at("chown")?;
         ward.plain()?.faults("path-component", "uid 12345", "chown root")?;
-        std::os::unix::fs::chown(&ward.folder, Some(0), None).at("chown")?;
+        std::os::unix::fs::chown(&ward.directory, Some(0), None).at("chown")?;
     }
     ward.plain()?.well("HDFS-5182")?;
     ward.cluster.stop_datanode(0)?;
@@ -309,7 +309,7 @@ fn a_datanode_that_passes_no_descriptors_is_found() {
 #[test]
 fn the_port_in_the_socket_s_path_is_the_datanode_s() {
     run(ward("port", Kind::Ours, &[]), |ward| {
-        let configured = ward.folder.join("dn._PORT").display().to_string();
+        let configured = ward.directory.join("dn._PORT").display().to_string();
         let mut with_port = settings(&[(SWITCH, "true"), (PATH, &configured)]);
         with_port.push(("dfs.namenode.heartbeat.recheck-interval".into(), "60000".into()));
         ward.cluster.stop_datanode(0)?;
@@ -318,7 +318,7 @@ fn the_port_in_the_socket_s_path_is_the_datanode_s() {
         ward.cluster.wait_serving()?;
         let fs = client(&ward.cluster.conf(), &[])?;
         put(&fs, "/f", 1, LEN, shape(1, 8 << 20))?;
-        let socket = ward.folder.join(format!("dn.{}", ward.cluster.site.data_ports[0]));
+        let socket = ward.directory.join(format!("dn.{}", ward.cluster.site.data_ports[0]));
         let only_ours = |said: &Said| {
             let ports = said.text.matches("/dn.").count();
             let named = said.text.matches(&socket.display().to_string()).count();

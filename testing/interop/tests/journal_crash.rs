@@ -22,7 +22,7 @@ const OP_SIZE_MAX: usize = 50 << 20;
 
 /// A NameNode of ours alone, on directories of its own, perhaps on small disks.
 struct Alone {
-    folder: PathBuf,
+    directory: PathBuf,
     site: Site,
     disks: Option<SmallDisks>,
     process: Option<Process>,
@@ -31,16 +31,16 @@ struct Alone {
 
 impl Alone {
     fn new(name: &str, extra: &dyn Fn(&Path) -> Vec<Setting>) -> Outcome<Self> {
-        let folder = tools::out().join("run").join(name);
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(&folder).at("the test's folder")?;
-        let folder = folder.canonicalize().at("the test's folder")?;
-        let site = Site::new(&folder, 0);
-        site.write(&extra(&folder))?;
+        let directory = tools::out().join("run").join(name);
+        let _ = std::fs::remove_dir_all(&directory);
+        std::fs::create_dir_all(&directory).at("the test's directory")?;
+        let directory = directory.canonicalize().at("the test's directory")?;
+        let site = Site::new(&directory, 0);
+        site.write(&extra(&directory))?;
         let seed = fastrand::u64(..);
         println!("{name}: seed {seed}");
         let promises = (0..THREADS).map(|i| Promises::new(&format!("/t{i}"), seed + i)).collect();
-        Ok(Self { folder, site, disks: None, process: None, promises })
+        Ok(Self { directory, site, disks: None, process: None, promises })
     }
 
     fn log(&self) -> PathBuf {
@@ -149,7 +149,7 @@ impl Alone {
     /// Makes the disk of [`start_small`] larger.
     fn enlarge(&self) -> Outcome {
         let holder = self.disks.as_ref().ok_or("no disks")?;
-        holder.shell("mount -o remount,size=64m \"$0\"", &self.folder.join("small"))
+        holder.shell("mount -o remount,size=64m \"$0\"", &self.directory.join("small"))
     }
 
     fn check(&mut self) -> Outcome {
@@ -174,7 +174,7 @@ fn run(alone: Outcome<Alone>, test: impl FnOnce(&mut Alone) -> Outcome) {
     let outcome = alone.and_then(|mut alone| {
         test(&mut alone).map_err(|e| format!("{e}\n{}", tail(&alone.log(), 25)))?;
         alone.process = None;
-        let _ = std::fs::remove_dir_all(&alone.folder);
+        let _ = std::fs::remove_dir_all(&alone.directory);
         Ok(())
     });
     outcome.unwrap_or_else(|e| panic!("{e}"));
@@ -213,7 +213,7 @@ fn a_torn_tail_is_cut() {
         alone.format()?;
         alone.start()?;
         alone.load_and_kill(Duration::from_millis(300))?;
-        let path = alone.in_progress(&alone.folder.join("nn/current"))?;
+        let path = alone.in_progress(&alone.directory.join("nn/current"))?;
         let scan = segment::scan(&path, OP_SIZE_MAX).at("scan")?;
         let last = scan.last.ok_or("an empty segment")?.0;
         let file = std::fs::File::options().write(true).open(&path).at("the segment")?;
@@ -239,7 +239,7 @@ fn a_flipped_bit_in_the_middle_refuses_to_start() {
         alone.format()?;
         alone.start()?;
         alone.load_and_kill(Duration::from_millis(300))?;
-        let path = alone.in_progress(&alone.folder.join("nn/current"))?;
+        let path = alone.in_progress(&alone.directory.join("nn/current"))?;
         let scan = segment::scan(&path, OP_SIZE_MAX).at("scan")?;
         for part in [4, 2] {
             let offset = scan.valid_len / part;
@@ -264,8 +264,8 @@ fn a_flipped_bit_in_the_middle_refuses_to_start() {
 
 /// Formats and starts it with a disk of 3 MiB at `small`; false where nothing can be mounted.
 fn start_small(alone: &mut Alone) -> Outcome<bool> {
-    let folder = alone.folder.join("small");
-    alone.disks = SmallDisks::mount(&[(&folder, "3m")], &alone.site.log("disks"))?;
+    let directory = alone.directory.join("small");
+    alone.disks = SmallDisks::mount(&[(&directory, "3m")], &alone.site.log("disks"))?;
     if alone.disks.is_none() {
         return Ok(false);
     }
@@ -278,11 +278,11 @@ fn start_small(alone: &mut Alone) -> Outcome<bool> {
 /// directory and the reason. With more room it starts, and all answered changes are there.
 #[test]
 fn a_full_disk_stops_it() {
-    let with_folder = |folder: &Path| {
-        let url = format!("file://{}/small/nn", folder.display());
+    let with_directory = |directory: &Path| {
+        let url = format!("file://{}/small/nn", directory.display());
         settings(&[("dfs.namenode.name.dir", &url), ("dfs.namenode.resource.du.reserved", "0")])
     };
-    run(Alone::new("crash-full", &with_folder), |alone| {
+    run(Alone::new("crash-full", &with_directory), |alone| {
         if !start_small(alone)? {
             return Ok(());
         }
@@ -306,13 +306,13 @@ fn a_full_disk_stops_it() {
 /// One of two directories is full: the NameNode goes on with the other, says so, and after a crash all
 /// is there although one directory is behind.
 #[test]
-fn one_folder_of_two_is_enough() {
-    let with_folders = |folder: &Path| {
-        let at = |name: &str| format!("file://{}/{name}", folder.display());
+fn one_directory_of_two_is_enough() {
+    let with_directories = |directory: &Path| {
+        let at = |name: &str| format!("file://{}/{name}", directory.display());
         let both = format!("{},{}", at("small/nn"), at("large"));
         settings(&[("dfs.namenode.name.dir", &both), ("dfs.namenode.resource.du.reserved", "0")])
     };
-    run(Alone::new("crash-one-of-two", &with_folders), |alone| {
+    run(Alone::new("crash-one-of-two", &with_directories), |alone| {
         if !start_small(alone)? {
             return Ok(());
         }
@@ -320,7 +320,7 @@ fn one_folder_of_two_is_enough() {
         let count = alone.load(|process| {
             let failed =
                 || std::fs::read_to_string(&log).is_ok_and(|l| l.contains("No space left"));
-            wait::until("the small folder fails", LIMIT * 8, || Ok(failed()))?;
+            wait::until("the small directory fails", LIMIT * 8, || Ok(failed()))?;
             pass(Duration::from_millis(500))?;
             process.as_mut().ok_or("no NameNode")?.alive()?;
             *process = None;

@@ -55,20 +55,20 @@ fn differences() -> BTreeMap<&'static str, &'static str> {
 }
 
 /// Small local files that the commands work on, made anew for each side.
-fn local_files(folder: &Path) -> Outcome {
-    let _ = fs::remove_dir_all(folder);
-    let write = |name: &str, text: &str| fs::write(folder.join(name), text);
-    fs::create_dir_all(folder.join("d/e"))
+fn local_files(directory: &Path) -> Outcome {
+    let _ = fs::remove_dir_all(directory);
+    let write = |name: &str, text: &str| fs::write(directory.join(name), text);
+    fs::create_dir_all(directory.join("d/e"))
         .and_then(|()| write("a.txt", "hello world\n"))
         .and_then(|()| write("b.txt", "bye\n"))
         .and_then(|()| write("mv.txt", "mv\n"))
         .and_then(|()| write("d/one", "1\n"))
         .and_then(|()| write("d/e/two", "2\n"))
-        .and_then(|()| fs::create_dir_all(folder.join("mvd/e")))
+        .and_then(|()| fs::create_dir_all(directory.join("mvd/e")))
         .and_then(|()| write("mvd/e/three", "3\n"))
         .and_then(|()| write("not.gz", "plain text\n"))
         .and_then(|()| write("sp ace", "blank\n"))
-        .map_err(|e| format!("{}: {e}", folder.display()))
+        .map_err(|e| format!("{}: {e}", directory.display()))
 }
 
 /// What differs from run to run and means nothing: log lines, times of now, progress of a wait.
@@ -106,19 +106,19 @@ fn without_overview(output: &str) -> String {
     }
 }
 
-fn ours(cluster: &Cluster, folder: &Path, lines: &[Line]) -> Outcome<Vec<String>> {
-    local_files(folder)?;
+fn ours(cluster: &Cluster, directory: &Path, lines: &[Line]) -> Outcome<Vec<String>> {
+    local_files(directory)?;
     let binary = tools::zerohop()?;
-    let log = cluster.folder().join("ours.out");
+    let log = cluster.directory().join("ours.out");
     let answer = |line: &Line| -> std::io::Result<String> {
         let out = File::create(&log)?;
         let input = match &line.input {
-            Some(name) => Stdio::from(File::open(folder.join(name))?),
+            Some(name) => Stdio::from(File::open(directory.join(name))?),
             None => Stdio::null(),
         };
         let mut command = Command::new(&binary);
         command.arg("--config").arg(cluster.conf()).arg("fs").args(&line.words);
-        command.current_dir(folder).stdin(input).stdout(out.try_clone()?).stderr(out);
+        command.current_dir(directory).stdin(input).stdout(out.try_clone()?).stderr(out);
         let status = command.status()?;
         let text = fs::read(&log)?;
         let text = plain(&String::from_utf8_lossy(&text));
@@ -127,17 +127,17 @@ fn ours(cluster: &Cluster, folder: &Path, lines: &[Line]) -> Outcome<Vec<String>
     lines.iter().map(|line| answer(line).map_err(|e| format!("{}: {e}", line.text))).collect()
 }
 
-fn apaches(cluster: &Cluster, folder: &Path, lines: &[Line]) -> Outcome<Vec<String>> {
-    local_files(folder)?;
-    let list = cluster.folder().join("commands");
+fn apaches(cluster: &Cluster, directory: &Path, lines: &[Line]) -> Outcome<Vec<String>> {
+    local_files(directory)?;
+    let list = cluster.directory().join("commands");
     let line = |line: &Line| {
-        let input = line.input.as_ref().map(|name| folder.join(name).display().to_string());
+        let input = line.input.as_ref().map(|name| directory.join(name).display().to_string());
         format!("{}\t{}\n", input.unwrap_or_default(), line.words.join("\t"))
     };
     fs::write(&list, lines.iter().map(line).collect::<String>()).map_err(|e| e.to_string())?;
     let mut command = Java::get()?.command(512);
-    command.arg("zerohop.Shell").arg(cluster.conf()).arg(&list).current_dir(folder);
-    let log = cluster.folder().join("apache.out");
+    command.arg("zerohop.Shell").arg(cluster.conf()).arg(&list).current_dir(directory);
+    let log = cluster.directory().join("apache.out");
     let status = Process::daemon("zerohop.Shell", command, &log)?.finish(LIMIT)?;
     let text = fs::read(&log).map_err(|e| e.to_string())?;
     if !status.success() {
@@ -163,12 +163,12 @@ fn answers(text: &str) -> Vec<String> {
 
 fn compare(cluster: &mut Cluster) -> Outcome {
     let lines = commands();
-    let folder = cluster.folder().join("local");
-    let theirs = apaches(cluster, &folder, &lines)?;
+    let directory = cluster.directory().join("local");
+    let theirs = apaches(cluster, &directory, &lines)?;
     for path in ["/t", "/user", "/up"] {
         cluster.judge()?.ok(&["delete", path, "true"])?;
     }
-    let ours = ours(cluster, &folder, &lines)?;
+    let ours = ours(cluster, &directory, &lines)?;
     if theirs.len() != lines.len() {
         return Err(format!("{} answers to {} commands", theirs.len(), lines.len()));
     }

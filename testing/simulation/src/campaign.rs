@@ -71,12 +71,12 @@ pub fn run(seed: u64, until: Until, effort: Effort, threads: usize) -> Result<Co
 }
 
 fn one(seed: u64, effort: Effort) -> Result<Counts, String> {
-    let folder = tempfile::Builder::new().prefix("zerohop-crash-").tempdir_in(fast_folder());
-    let folder = folder.map_err(|e| format!("no temporary directory: {e}"))?;
-    history::run(seed, folder.path(), effort).map_err(|failed| {
+    let directory = tempfile::Builder::new().prefix("zerohop-crash-").tempdir_in(fast_directory());
+    let directory = directory.map_err(|e| format!("no temporary directory: {e}"))?;
+    history::run(seed, directory.path(), effort).map_err(|failed| {
         // The files are the best witness.
         let kept = std::env::temp_dir().join(format!("zerohop-crash-seed-{seed}"));
-        let kept = keep(folder.path(), &kept).map_or(String::new(), |()| {
+        let kept = keep(directory.path(), &kept).map_or(String::new(), |()| {
             format!("; the directories are kept in {}", kept.display())
         });
         match failed {
@@ -87,7 +87,7 @@ fn one(seed: u64, effort: Effort) -> Result<Counts, String> {
 }
 
 /// A file system in memory: what is durable is the simulation's business, not the disk's.
-fn fast_folder() -> PathBuf {
+fn fast_directory() -> PathBuf {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() }
 }

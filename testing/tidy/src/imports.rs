@@ -14,7 +14,7 @@ const STEPS_MAX: usize = 16;
 
 /// The files of a workspace as modules.
 pub struct Modules<'a> {
-    /// By folder of the crate's root and path of the module below it: `crates/x/src`, `a::b`.
+    /// By directory of the crate's root and path of the module below it: `crates/x/src`, `a::b`.
     files: BTreeMap<(&'a str, Vec<&'a str>), usize>,
     /// What each file says, and where it stands.
     all: Vec<(&'a str, Module<'a>, Paths)>,

@@ -22,11 +22,11 @@ pub fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// Every file below `folders` whose name ends in one of `endings`, sorted by path.
-pub fn sources(folders: &[&str], endings: &[&str]) -> Vec<Source> {
+/// Every file below `directories` whose name ends in one of `endings`, sorted by path.
+pub fn sources(directories: &[&str], endings: &[&str]) -> Vec<Source> {
     let mut found = Vec::new();
-    for folder in folders {
-        walk(&root().join(folder), endings, &mut found);
+    for directory in directories {
+        walk(&root().join(directory), endings, &mut found);
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
     found

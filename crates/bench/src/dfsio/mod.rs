@@ -14,6 +14,6 @@ pub use size::{MEGA, parse_size};
 pub use work::{Work, clean, run_test};
 
 /// Where the files lie unless `test.build.data` says otherwise.
-pub const BASE_FOLDER: &str = "/benchmarks/TestDFSIO";
+pub const BASE_DIRECTORY: &str = "/benchmarks/TestDFSIO";
 /// The key that names another directory.
-pub const BASE_FOLDER_KEY: &str = "test.build.data";
+pub const BASE_DIRECTORY_KEY: &str = "test.build.data";

@@ -16,7 +16,7 @@ pub struct Sequential {
     /// The file system.
     pub fs: FileSystem,
     /// A directory for the files; the caller deletes it.
-    pub folder: String,
+    pub directory: String,
     /// Bytes of each file.
     pub file_len: u64,
     /// Files, each moved by a thread of its own.
@@ -94,7 +94,7 @@ fn each_file(
     let moved: Result<u64, Failure> = std::thread::scope(|scope| {
         let move_file = &move_file;
         let start_one = |number| {
-            let path = format!("{}/file-{number}", work.folder);
+            let path = format!("{}/file-{number}", work.directory);
             scope.spawn(move || move_file(&path))
         };
         let running: Vec<_> = (0..work.files).map(start_one).collect();

@@ -19,7 +19,7 @@ pub struct SmallFiles {
     /// The file system.
     pub fs: FileSystem,
     /// A directory for the files; the caller deletes it.
-    pub folder: String,
+    pub directory: String,
     /// Bytes of each file.
     pub len: usize,
     /// Threads.
@@ -75,7 +75,7 @@ fn all_files(
         let one = &one;
         let start_one = |thread: usize| {
             scope.spawn(move || {
-                let path = |file| format!("{}/run-{run}/t{thread}/f{file}", work.folder);
+                let path = |file| format!("{}/run-{run}/t{thread}/f{file}", work.directory);
                 (0..work.files).try_for_each(|file| one(&path(file)))
             })
         };

@@ -14,7 +14,7 @@ use std::time::Instant;
 pub(super) fn block_files(files: &Files, out: &mut dyn FnMut(Row)) -> Result<(), Failure> {
     let Some(blocks) = files.blocks.first() else { return Ok(()) };
     let blocks = Blocks { files: vec![blocks.blocks()] };
-    let other = Scratch::create(&files.work.local_folder, files.work.file_len)?;
+    let other = Scratch::create(&files.work.local_directory, files.work.file_len)?;
     let figures = in_turn(
         files.work.runs,
         &mut [&mut || scan(&mut other.reopen()?), &mut || scan(&mut *blocks.open(0)?)],

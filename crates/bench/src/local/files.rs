@@ -18,13 +18,13 @@ pub struct LocalReads {
     /// The client's configuration.
     pub conf: Conf,
     /// A directory on the cluster; the caller deletes it.
-    pub folder: String,
+    pub directory: String,
     /// Bytes of the file.
     pub file_len: u64,
     /// For plain files; on the DataNode's disk.
-    pub local_folder: PathBuf,
+    pub local_directory: PathBuf,
     /// The DataNode's directories, where its block files are opened for the raw calls.
-    pub data_folders: Vec<PathBuf>,
+    pub data_directories: Vec<PathBuf>,
     /// Rounds that count.
     pub runs: usize,
 }
@@ -42,7 +42,7 @@ impl Files {
     /// Writes it.
     pub(super) fn make(work: &LocalReads) -> Result<Self, Failure> {
         let mapped = FileSystem::connect(&Way::LocalMapped.configure(&work.conf), None)?;
-        let path = format!("{}/local", work.folder);
+        let path = format!("{}/local", work.directory);
         let mut bytes = vec![0; BUFFER_LEN];
         fastrand::Rng::with_seed(7).fill(&mut bytes);
         let options = CreateOptions {
@@ -58,7 +58,7 @@ impl Files {
             left -= take;
         }
         writer.close()?;
-        let blocks = find(&mapped, std::slice::from_ref(&path), &work.data_folders)?;
+        let blocks = find(&mapped, std::slice::from_ref(&path), &work.data_directories)?;
         Ok(Self { work: work.clone(), mapped, path, blocks })
     }
 }

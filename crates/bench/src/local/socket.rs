@@ -17,7 +17,7 @@ const RUNS_TO_FIND_THE_BEST: usize = 2;
 /// The fastest raw stream and our reads take turns; the way to send that is fastest is found first.
 pub(super) fn data_traffic(files: &Files, out: &mut dyn FnMut(Row)) -> Result<(), Failure> {
     let len = files.work.file_len;
-    let source = Scratch::create(&files.work.local_folder, len)?;
+    let source = Scratch::create(&files.work.local_directory, len)?;
     let (best, _) = stream_best(&source, Via::Unix, len, RUNS_TO_FIND_THE_BEST)?;
     let fs = FileSystem::connect(&Way::DomainSocket.configure(&files.work.conf), None)?;
     let ours = |verify| one(&fs, &files.path, OpenOptions::verifying(verify));

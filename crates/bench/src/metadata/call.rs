@@ -15,7 +15,7 @@ const CLIENT_NAME: &str = "DFSClient_zerohop-bench";
 /// CREATE, of `CreateFlagProto`.
 const CREATE: u32 = 1;
 /// Names in one directory.
-const FOLDER_LEN: usize = 100;
+const DIRECTORY_LEN: usize = 100;
 
 /// A kind of operation; each works on what the ones before it made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,17 +61,17 @@ impl Operation {
 /// One connection's share of the load, in a directory of its own.
 pub(super) struct Worker {
     client: SerialClient,
-    folder: String,
+    directory: String,
 }
 
 impl Worker {
-    pub(super) fn new(client: SerialClient, folder: String) -> Self {
-        Self { client, folder }
+    pub(super) fn new(client: SerialClient, directory: String) -> Self {
+        Self { client, directory }
     }
 
     /// From now on in another directory.
-    pub(super) fn move_to(&mut self, folder: String) {
-        self.folder = folder;
+    pub(super) fn move_to(&mut self, directory: String) {
+        self.directory = directory;
     }
 
     /// Runs `count` operations, one after the other.
@@ -102,11 +102,11 @@ impl Worker {
     }
 
     fn path(&self, kind: &str, number: usize) -> String {
-        format!("{}/{}/{kind}{number}", self.folder, number / FOLDER_LEN)
+        format!("{}/{}/{kind}{number}", self.directory, number / DIRECTORY_LEN)
     }
 
-    pub(super) async fn remove_folder(&mut self) -> Result<(), RpcError> {
-        self.delete(self.folder.clone(), true).await
+    pub(super) async fn remove_directory(&mut self) -> Result<(), RpcError> {
+        self.delete(self.directory.clone(), true).await
     }
 
     /// A call that did nothing would make the figures lie.
@@ -115,7 +115,10 @@ impl Worker {
             return Ok(());
         }
         let addr = self.client.addr().to_owned();
-        Err(RpcError::Protocol { addr, reason: format!("{method} in {} did nothing", self.folder) })
+        Err(RpcError::Protocol {
+            addr,
+            reason: format!("{method} in {} did nothing", self.directory),
+        })
     }
 
     async fn mkdirs(&mut self, src: String) -> Result<(), RpcError> {

@@ -24,7 +24,7 @@ pub struct Load {
     /// Who calls.
     pub user: User,
     /// An absolute path that is made, filled, and deleted at the end.
-    pub folder: String,
+    pub directory: String,
     /// Connections, each with one call in flight.
     pub connections: usize,
     /// Operations of each kind in a run, over all connections.
@@ -51,15 +51,15 @@ pub async fn metadata(load: &Load, watched: &[Watched]) -> Result<Vec<Row>, RpcE
     let mut phases: Vec<Vec<Phase>> = Operation::ALL.iter().map(|_| Vec::new()).collect();
     for run in 0..load.runs {
         for (number, worker) in workers.iter_mut().enumerate() {
-            worker.move_to(format!("{}/run-{run}/c{number}", load.folder));
+            worker.move_to(format!("{}/run-{run}/c{number}", load.directory));
         }
         for (operation, taken) in Operation::ALL.iter().zip(&mut phases) {
             taken.push(phase(load, &mut workers, *operation, watched).await?);
         }
     }
     if let Some(worker) = workers.first_mut() {
-        worker.move_to(load.folder.clone());
-        worker.remove_folder().await?;
+        worker.move_to(load.directory.clone());
+        worker.remove_directory().await?;
     }
     let rows = Operation::ALL.iter().zip(&phases);
     Ok(rows.map(|(operation, taken)| row(load, *operation, taken)).collect())

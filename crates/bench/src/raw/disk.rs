@@ -8,8 +8,8 @@ use std::path::Path;
 use std::time::Instant;
 
 /// Appends `len` bytes and forces them to disk (fdatasync), `count` times.
-pub fn append_and_sync(folder: &Path, len: usize, count: usize) -> io::Result<Percentiles> {
-    let path = folder.join(format!(".zerohop-bench-sync-{}", std::process::id()));
+pub fn append_and_sync(directory: &Path, len: usize, count: usize) -> io::Result<Percentiles> {
+    let path = directory.join(format!(".zerohop-bench-sync-{}", std::process::id()));
     let mut file = File::options().append(true).create_new(true).open(&path)?;
     let bytes = vec![5; len];
     let mut all = Latencies::default();

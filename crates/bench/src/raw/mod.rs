@@ -25,17 +25,17 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Makes one in `folder`.
-    pub fn create(folder: &Path, len: u64) -> io::Result<Self> {
+    /// Makes one in `directory`.
+    pub fn create(directory: &Path, len: u64) -> io::Result<Self> {
         let mut part = vec![0; 4 << 20];
         fastrand::Rng::with_seed(7).fill(&mut part);
-        Self::create_of(folder, len, &part)
+        Self::create_of(directory, len, &part)
     }
 
     /// The same of `part` again and again, a call each.
-    pub fn create_of(folder: &Path, len: u64, part: &[u8]) -> io::Result<Self> {
+    pub fn create_of(directory: &Path, len: u64, part: &[u8]) -> io::Result<Self> {
         let path =
-            folder.join(format!(".zerohop-bench-{}-{}", std::process::id(), fastrand::u64(..)));
+            directory.join(format!(".zerohop-bench-{}-{}", std::process::id(), fastrand::u64(..)));
         let mut file = File::options().read(true).write(true).create_new(true).open(&path)?;
         let mut left = len;
         while left > 0 {

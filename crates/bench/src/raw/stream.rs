@@ -191,8 +191,8 @@ mod tests {
 
     #[test]
     fn bytes_arrive_every_way() {
-        let folder = std::env::temp_dir();
-        let source = Scratch::create(&folder, 3 << 20).unwrap();
+        let directory = std::env::temp_dir();
+        let source = Scratch::create(&directory, 3 << 20).unwrap();
         for (via, sender) in [
             (Via::Tcp, Sender::Sendfile),
             (Via::Tcp, Sender::Write),

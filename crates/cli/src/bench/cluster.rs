@@ -30,8 +30,8 @@ pub fn run_on_own(
     }
     command.push_str(" --watch cluster=$PPID");
     let mut up = Command::new(&own);
-    if let Some(folder) = &settings.folder {
-        up.arg("--config").arg(folder);
+    if let Some(directory) = &settings.directory {
+        up.arg("--config").arg(directory);
     }
     for (name, value) in &settings.values {
         up.arg("-D").arg(format!("{name}={value}"));

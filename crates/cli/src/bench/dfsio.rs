@@ -2,7 +2,7 @@
 
 use zerohop_bench::dfsio::matrix::USAGE as MATRIX_USAGE;
 use zerohop_bench::dfsio::{
-    Args, BASE_FOLDER, BASE_FOLDER_KEY, Test, USAGE, Work, clean, run_test,
+    Args, BASE_DIRECTORY, BASE_DIRECTORY_KEY, Test, USAGE, Work, clean, run_test,
 };
 use zerohop_client::{ReadPath, ReadStatistics};
 
@@ -37,7 +37,7 @@ fn measure(settings: &Settings, args: &Args, words: &[String]) -> Outcome<i32> {
         words.push("--own-cluster".to_owned());
         return cluster::run_on_own(settings, 1, "bench dfsio", &words);
     }
-    let base = conf.get_raw(BASE_FOLDER_KEY).unwrap_or_else(|| BASE_FOLDER.to_owned());
+    let base = conf.get_raw(BASE_DIRECTORY_KEY).unwrap_or_else(|| BASE_DIRECTORY.to_owned());
     if args.matrix.is_asked {
         return matrix::measure(args, conf, base);
     }

@@ -6,19 +6,19 @@ use zerohop_bench::dfsio::Args;
 use zerohop_bench::dfsio::matrix::{Matrix, Plan, Row, Rows, Sink, to_html};
 use zerohop_conf::Conf;
 
-use super::folders::{data_folders, own_home};
+use super::directories::{data_directories, own_home};
 use crate::failure::{Failure, Outcome};
 
 /// Measures and reports.
 pub fn measure(args: &Args, conf: Conf, base: String) -> Outcome<i32> {
     let asked = &args.matrix;
     let own_home = own_home();
-    let local = asked.local_folder.clone().or_else(|| own_home.clone());
+    let local = asked.local_directory.clone().or_else(|| own_home.clone());
     let plan = Plan {
-        data_folders: data_folders(&conf, own_home.as_deref()),
+        data_directories: data_directories(&conf, own_home.as_deref()),
         conf,
         base,
-        local_folder: local.unwrap_or_else(std::env::temp_dir),
+        local_directory: local.unwrap_or_else(std::env::temp_dir),
         watched: args.watched.clone(),
         files: args.files,
         size: args.size,

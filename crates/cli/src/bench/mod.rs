@@ -2,7 +2,7 @@
 
 mod cluster;
 mod dfsio;
-mod folders;
+mod directories;
 mod matrix;
 
 use zerohop_bench::args::Args;
@@ -52,10 +52,10 @@ fn suite(conf: &Conf) -> Outcome<Suite> {
     let nodes = namenodes::configured(conf)?;
     let node = nodes.first().ok_or_else(|| Failure::io("no NameNode is configured"))?;
     let address = format!("{}:{}", node.host, node.port);
-    let home = folders::own_home();
+    let home = directories::own_home();
     let local = home.clone().unwrap_or_else(std::env::temp_dir);
     let mut suite = Suite::new(conf.clone(), connect_client(conf)?, address, local);
-    suite.data_folders = folders::data_folders(conf, home.as_deref());
+    suite.data_directories = directories::data_directories(conf, home.as_deref());
     Ok(suite)
 }
 

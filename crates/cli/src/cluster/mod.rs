@@ -42,25 +42,25 @@ fn failed(what: &str, error: impl std::fmt::Display) -> Failure {
 
 /// Whether a name directory is to be formatted: it is not there, or empty. One that lost its VERSION
 /// holds a namespace all the same.
-fn is_new(folder: &Path) -> Outcome<bool> {
+fn is_new(directory: &Path) -> Outcome<bool> {
     let cannot = |error: std::io::Error| {
-        let advice = "; start it as the user who owns the folder";
+        let advice = "; start it as the user who owns the directory";
         failed(
             "the NameNode does not start",
-            format!("cannot read {}: {error}{advice}", folder.display()),
+            format!("cannot read {}: {error}{advice}", directory.display()),
         )
     };
-    if folder.join("current/VERSION").try_exists().map_err(cannot)? {
+    if directory.join("current/VERSION").try_exists().map_err(cannot)? {
         return Ok(false);
     }
-    match std::fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
+    match std::fs::read_dir(directory).map(|mut entries| entries.next().is_none()) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
         Err(error) => Err(cannot(error)),
         Ok(true) => Ok(true),
         Ok(false) => Err(Failure::io(format!(
             "the NameNode does not start: {0} holds files, but no current/VERSION; put that file \
              back, or move {0} away to begin with an empty file system",
-            folder.display()
+            directory.display()
         ))),
     }
 }
@@ -70,10 +70,11 @@ impl Cluster {
     pub async fn start(plan: Plan) -> Outcome<Cluster> {
         let conf = plan.namenode_conf();
         let mut all_new = true;
-        let folders = StorageConfig::from_conf(&conf);
-        let folders = folders.map_err(|error| failed("the NameNode does not start", error))?;
-        for folder in folders.image_dirs {
-            all_new &= is_new(&folder)?;
+        let directories = StorageConfig::from_conf(&conf);
+        let directories =
+            directories.map_err(|error| failed("the NameNode does not start", error))?;
+        for directory in directories.image_dirs {
+            all_new &= is_new(&directory)?;
         }
         if all_new {
             NameNode::format(&conf, FormatOptions::default())
@@ -103,13 +104,13 @@ impl Cluster {
         if given(SOCKET_PATH) || (given(SHORT_CIRCUIT) && !wanted()) {
             return;
         }
-        match domain_socket::choose(&self.plan.folder) {
+        match domain_socket::choose(&self.plan.directory) {
             Ok(path) => {
                 self.conf.set(SOCKET_PATH, path);
                 self.conf.set(SHORT_CIRCUIT, "true");
             }
             Err(reasons) => eprintln!(
-                "no local reads: no folder for a domain socket is safe (-D {SOCKET_PATH}=PATH \
+                "no local reads: no directory for a domain socket is safe (-D {SOCKET_PATH}=PATH \
                  sets one)\n{reasons}"
             ),
         }
@@ -213,21 +214,21 @@ impl Cluster {
     }
 
     /// Writes core-site.xml and hdfs-site.xml that our programs and Apache's can use.
-    pub fn write_client_conf(&self, folder: &Path) -> Outcome {
+    pub fn write_client_conf(&self, directory: &Path) -> Outcome {
         let conf = self.client_conf();
         let is_core = |name: &str| !name.starts_with("dfs.");
         let site =
             |core: bool| site_xml(conf.iter().filter(move |(name, _)| is_core(name) == core));
         let write = |name: &str, text: String| {
-            let path = folder.join(name);
-            let unfinished = folder.join(format!(".{name}"));
+            let path = directory.join(name);
+            let unfinished = directory.join(format!(".{name}"));
             // A reader never sees half of it.
             std::fs::write(&unfinished, text)
                 .and_then(|()| std::fs::rename(&unfinished, &path))
                 .map_err(|error| failed(&format!("cannot write {}", path.display()), error))
         };
-        std::fs::create_dir_all(folder)
-            .map_err(|error| failed(&format!("cannot make {}", folder.display()), error))?;
+        std::fs::create_dir_all(directory)
+            .map_err(|error| failed(&format!("cannot make {}", directory.display()), error))?;
         write("core-site.xml", site(true))?;
         write("hdfs-site.xml", site(false))
     }

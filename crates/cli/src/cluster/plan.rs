@@ -62,7 +62,7 @@ pub fn names_a_place(name: &str) -> bool {
 /// What the cluster shall be like.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    pub folder: PathBuf,
+    pub directory: PathBuf,
     pub addresses: Addresses,
     pub datanodes: usize,
     /// Values of the command line; they count more than ours.
@@ -73,7 +73,7 @@ impl Plan {
     /// Settings that make a small cluster quick: one machine, no waiting for more DataNodes.
     pub(super) fn namenode_conf(&self) -> Conf {
         let mut conf = Conf::new();
-        let text = |name: &str| self.folder.join(name).to_string_lossy().into_owned();
+        let text = |name: &str| self.directory.join(name).to_string_lossy().into_owned();
         conf.set(FS, format!("hdfs://{}", self.addresses.rpc()));
         conf.set("hadoop.tmp.dir", text("tmp"));
         conf.set(RPC, self.addresses.rpc());
@@ -102,8 +102,8 @@ impl Plan {
         if self.addresses.is_open() {
             conf.set("dfs.datanode.hostname", self.addresses.reachable());
         }
-        let folder = self.folder.join(format!("data{}", index + 1));
-        conf.set("dfs.datanode.data.dir", folder.to_string_lossy());
+        let directory = self.directory.join(format!("data{}", index + 1));
+        conf.set("dfs.datanode.data.dir", directory.to_string_lossy());
         self.apply(&mut conf);
         // The command line may have asked for any free port; these are the ones that were found.
         for key in [FS, RPC, SERVICE_RPC] {
@@ -158,7 +158,7 @@ mod tests {
     fn plan(values: &[(&str, &str)]) -> Plan {
         let values = values.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
         let addresses = Addresses::local_on_free_ports();
-        Plan { folder: "/c".into(), addresses, datanodes: 1, values }
+        Plan { directory: "/c".into(), addresses, datanodes: 1, values }
     }
 
     /// Port 0 of the command line came back for the DataNodes, which then waited for ever.

@@ -39,7 +39,7 @@ pub struct Demo {
     size: String,
     /// Where the temporary directory is made; it needs three times the size
     #[arg(long, value_name = "DIR")]
-    folder: Option<PathBuf>,
+    directory: Option<PathBuf>,
 }
 
 pub fn run(settings: Settings, options: Demo) -> i32 {
@@ -56,13 +56,13 @@ fn show(settings: &Settings, options: &Demo) -> Outcome<i32> {
     let size = parse_size(&options.size).and_then(|size| u64::try_from(size).ok());
     let size = size
         .ok_or_else(|| Failure::usage(format!("--size {}: give a size like 1g", options.size)))?;
-    let base = options.folder.clone().unwrap_or_else(std::env::temp_dir);
+    let base = options.directory.clone().unwrap_or_else(std::env::temp_dir);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     // Signals first: gigabytes would stay in the directory.
     let mut stop = runtime.block_on(async { Stop::new() })?;
     let home = tempfile::Builder::new().prefix("zerohop-demo-").tempdir_in(&base)?;
     let plan = Plan {
-        folder: home.path().to_owned(),
+        directory: home.path().to_owned(),
         addresses: Addresses::local_on_free_ports(),
         datanodes: 1,
         values: settings.values.clone(),
@@ -86,7 +86,7 @@ fn show(settings: &Settings, options: &Demo) -> Outcome<i32> {
 
 /// All steps, or the signal that came meanwhile.
 async fn measure(plan: Plan, size: u64, stop: &mut Stop) -> Outcome<Result<Shown, Cause>> {
-    let home = plan.folder.clone();
+    let home = plan.directory.clone();
     let (cluster, steps) = tokio::select! {
         begun = begin(plan, size) => begun?,
         cause = stop.wait() => return Ok(Err(cause)),
@@ -108,7 +108,7 @@ async fn measure(plan: Plan, size: u64, stop: &mut Stop) -> Outcome<Result<Shown
 }
 
 async fn begin(plan: Plan, size: u64) -> Outcome<(Cluster, Steps)> {
-    let source = plan.folder.join(SOURCE);
+    let source = plan.directory.join(SOURCE);
     let mut steps = Steps::default();
     let start = Instant::now();
     blocking(move || generate(&source, size)).await?;
@@ -126,8 +126,8 @@ async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.map_err(Failure::of)?
 }
 
-fn check_space(folder: &Path, size: u64) -> Outcome {
-    let stat = rustix::fs::statvfs(folder).map_err(std::io::Error::from)?;
+fn check_space(directory: &Path, size: u64) -> Outcome {
+    let stat = rustix::fs::statvfs(directory).map_err(std::io::Error::from)?;
     let free = stat.f_bavail * stat.f_frsize;
     let needed = 3 * size + (200 << 20);
     if free >= needed {
@@ -135,8 +135,8 @@ fn check_space(folder: &Path, size: u64) -> Outcome {
     }
     let text = |bytes: u64| human(i64::try_from(bytes).unwrap_or(i64::MAX), "B", 1);
     Err(Failure::io(format!(
-        "{} has {} free and {} are needed; give another --folder or a smaller --size",
-        folder.display(),
+        "{} has {} free and {} are needed; give another --directory or a smaller --size",
+        directory.display(),
         text(free),
         text(needed)
     )))

@@ -18,8 +18,8 @@ pub fn measure(conf: Conf, home: &Path, size: u64) -> Outcome<Rows> {
     let plan = Plan {
         conf,
         base: "/demo".to_owned(),
-        local_folder: home.to_owned(),
-        data_folders: vec![home.join("data1")],
+        local_directory: home.to_owned(),
+        data_directories: vec![home.join("data1")],
         watched: Vec::new(),
         files: FILES,
         size,

@@ -17,8 +17,8 @@ const OBSOLETE: [(&str, &str); 3] = [
 
 /// The file to change.
 pub fn site(conf: &Conf) -> String {
-    let folder = conf.folder().map(|folder| folder.join("hdfs-site.xml"));
-    folder.map_or_else(|| "hdfs-site.xml".to_owned(), |path| path.display().to_string())
+    let directory = conf.directory().map(|directory| directory.join("hdfs-site.xml"));
+    directory.map_or_else(|| "hdfs-site.xml".to_owned(), |path| path.display().to_string())
 }
 
 fn from(conf: &Conf, name: &str) -> String {
@@ -27,11 +27,11 @@ fn from(conf: &Conf, name: &str) -> String {
 
 /// Looks at everything that needs no other process.
 pub fn examine(conf: &Conf, report: &mut Report) -> Outcome {
-    match conf.folder() {
-        Some(folder) => report.ok("configuration", folder.display().to_string()),
+    match conf.directory() {
+        Some(directory) => report.ok("configuration", directory.display().to_string()),
         None => report.warning(
             "configuration",
-            "no folder was read: defaults and the command line only",
+            "no directory was read: defaults and the command line only",
             "set HADOOP_CONF_DIR or give --config DIR",
         ),
     }

@@ -85,23 +85,23 @@ pub fn compare(client: &Conf, node: &DatanodeInfo, theirs: &Conf, report: &mut R
 /// The directories in which a DataNode may make segments.
 fn room(theirs: &Conf, report: &mut Report) -> Outcome {
     let key = &keys::DFS_DATANODE_SHARED_FILE_DESCRIPTOR_PATHS;
-    for folder in theirs.get(key)? {
-        match rustix::fs::statvfs(Path::new(&folder)) {
+    for directory in theirs.get(key)? {
+        match rustix::fs::statvfs(Path::new(&directory)) {
             Ok(found) => {
                 let free = found.f_bavail.saturating_mul(found.f_frsize);
-                let text = format!("{folder}: {} KB free", free >> 10);
+                let text = format!("{directory}: {} KB free", free >> 10);
                 match free < ROOM_MIN {
                     false => report.ok("shared-memory-room", text),
                     true => report.warning(
                         "shared-memory-room",
                         text,
-                        format!("free some, or mount -o remount,size=64m {folder}"),
+                        format!("free some, or mount -o remount,size=64m {directory}"),
                     ),
                 }
             }
             Err(error) => report.warning(
                 "shared-memory-room",
-                format!("{folder}: {error}"),
+                format!("{directory}: {error}"),
                 format!("mount a tmpfs there, or take it out of {}", key.name),
             ),
         }

@@ -50,12 +50,12 @@ fn components(path: &Path, owner: u32, report: &mut Report) -> bool {
         report.fault("socket-path", error.to_string(), error.fix());
         return false;
     }
-    let mut folders: Vec<&Path> = path.ancestors().skip(1).collect();
-    folders.reverse();
+    let mut directories: Vec<&Path> = path.ancestors().skip(1).collect();
+    directories.reverse();
     let mut reachable = true;
-    for folder in folders {
-        match domain::validate_component(path, folder, owner) {
-            Ok(()) => report.ok("path-component", describe(folder)),
+    for directory in directories {
+        match domain::validate_component(path, directory, owner) {
+            Ok(()) => report.ok("path-component", describe(directory)),
             Err(error) => {
                 reachable &= !matches!(error.problem, Problem::Unreachable(_));
                 report.fault("path-component", error.to_string(), error.fix());
@@ -99,7 +99,7 @@ fn file(path: &Path, report: &mut Report) -> bool {
             report.fault(
                 "socket-file",
                 format!("{shown}: {error}"),
-                "let this user search the folders above it",
+                "let this user search the directories above it",
             );
             return false;
         }

@@ -82,13 +82,13 @@ pub fn find(
 /// A file in the user's home, in /tmp, or at the root, whichever is there.
 fn make(fs: &FileSystem, report: &mut Report) -> Option<(String, Unfinished)> {
     let name = format!(".zerohop-doctor-{}", std::process::id());
-    let folders = [fs.home(), "/tmp".to_owned(), String::new()];
+    let directories = [fs.home(), "/tmp".to_owned(), String::new()];
     let (mut last, mut denied) = (String::new(), false);
-    for folder in folders {
-        if !folder.is_empty() && !fs.exists(&folder).unwrap_or(false) {
+    for directory in directories {
+        if !directory.is_empty() && !fs.exists(&directory).unwrap_or(false) {
             continue;
         }
-        let path = format!("{folder}/{name}");
+        let path = format!("{directory}/{name}");
         // What was begun must not stay, either.
         let (of, at) = (fs.clone(), path.clone());
         let made = Unfinished::with(move || drop(of.delete(&at, false)));

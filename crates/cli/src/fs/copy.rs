@@ -90,7 +90,7 @@ pub fn copy_all(shell: &mut Shell, sources: &[Item], target: &Item, how: Copying
     let threads_of_file = if several { 1 } else { how.threads };
     let (progress, failures) = (Progress::new(), Mutex::default());
     let work = Work { how, progress, threads_of_file, failures };
-    let mut folders = Vec::new();
+    let mut directories = Vec::new();
     let walked = std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel::<Job>(QUEUE);
         let receiver = Arc::new(Mutex::new(receiver));
@@ -101,14 +101,14 @@ pub fn copy_all(shell: &mut Shell, sources: &[Item], target: &Item, how: Copying
             }
         }
         let sender = (threads > 1).then_some(sender);
-        let mut walk = Walk { work: &work, sender, next: 0, folders: &mut folders };
+        let mut walk = Walk { work: &work, sender, next: 0, directories: &mut directories };
         shell.each(sources, |shell, source| walk.argument(shell, source, target))
     });
     work.progress.finish();
     let failures = work.failures.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     failures.into_values().try_for_each(|failure| shell.report(failure))?;
     // Times of directories last: what was written into them changed them.
-    for (source, target) in folders.iter().rev() {
+    for (source, target) in directories.iter().rev() {
         let kept = preserve(source, target, how.preserve);
         let moved = kept.and_then(|()| if how.move_source { remove(source) } else { Ok(()) });
         shell.note(moved)?;
@@ -166,7 +166,7 @@ struct Walk<'a> {
     /// `None`: files are copied in the walk.
     sender: Option<SyncSender<Job>>,
     next: usize,
-    folders: &'a mut Vec<(Item, Item)>,
+    directories: &'a mut Vec<(Item, Item)>,
 }
 
 impl Walk<'_> {
@@ -179,7 +179,7 @@ impl Walk<'_> {
 
     fn visit(&mut self, shell: &mut Shell, source: &Item, to: Item) -> Outcome {
         if source.is_dir() {
-            return self.folder(shell, source, to);
+            return self.directory(shell, source, to);
         }
         self.next += 1;
         let length = source.found()?.length;
@@ -192,7 +192,7 @@ impl Walk<'_> {
         }
     }
 
-    fn folder(&mut self, shell: &mut Shell, source: &Item, mut to: Item) -> Outcome {
+    fn directory(&mut self, shell: &mut Shell, source: &Item, mut to: Item) -> Outcome {
         if self.work.how.move_source && to.is_dir() {
             return Err(Failure::exists(&to.text));
         }
@@ -206,7 +206,7 @@ impl Walk<'_> {
         } else if !to.is_dir() {
             return Err(Failure::not_directory(&to.text));
         }
-        self.folders.push((source.clone(), to.clone()));
+        self.directories.push((source.clone(), to.clone()));
         source.store.clone().list(&source.path, &mut |page| {
             for status in page {
                 let child = source.listed(status);

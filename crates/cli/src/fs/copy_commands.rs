@@ -61,7 +61,7 @@ fn put_files(shell: &mut Shell, mut given: Given, threads: usize, move_source: b
     };
     let target = remote_destination(shell, &mut given.rest)?;
     if given.rest.len() == 1 && given.rest.iter().any(|source| source == "-") {
-        let target = if target.is_dir() || target.looks_like_folder() {
+        let target = if target.is_dir() || target.looks_like_directory() {
             target.found()?;
             target.child("-")?
         } else {

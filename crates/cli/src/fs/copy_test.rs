@@ -129,19 +129,19 @@ impl Input for Turns {
 
 /// A directory with the files `from` and `to`.
 struct Files {
-    folder: tempfile::TempDir,
+    directory: tempfile::TempDir,
 }
 
 impl Files {
     fn new() -> Files {
-        let files = Files { folder: tempfile::tempdir().unwrap() };
+        let files = Files { directory: tempfile::tempdir().unwrap() };
         files.write("from", "the new content");
         files.write("to", "old");
         files
     }
 
     fn path(&self, name: &str) -> String {
-        self.folder.path().join(name).to_str().unwrap().to_owned()
+        self.directory.path().join(name).to_str().unwrap().to_owned()
     }
 
     fn write(&self, name: &str, text: &str) {
@@ -153,7 +153,7 @@ impl Files {
     }
 
     fn names(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(self.folder.path()).unwrap();
+        let entries = std::fs::read_dir(self.directory.path()).unwrap();
         let mut names: Vec<String> =
             entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
@@ -234,7 +234,7 @@ fn parts_are_of_one_file() {
 }
 
 #[test]
-fn folders_that_were_moved_are_gone() {
+fn directories_that_were_moved_are_gone() {
     let files = Files::new();
     std::fs::create_dir_all(files.path("tree/a/b")).unwrap();
     files.write("tree/a/b/file", "text");

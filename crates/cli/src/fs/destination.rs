@@ -26,7 +26,7 @@ impl Destination {
 
     /// Where a source goes: into the directory, or to the name itself.
     pub fn of(target: &Item, source: &Item) -> Outcome<Item> {
-        if target.is_dir() || target.looks_like_folder() {
+        if target.is_dir() || target.looks_like_directory() {
             return target.child(file_name(&source.path));
         }
         Ok(target.clone())

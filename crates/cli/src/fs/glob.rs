@@ -75,13 +75,13 @@ fn list_matching(
     last: bool,
 ) -> Outcome<Vec<Candidate>> {
     let mut matching = Vec::new();
-    for folder in candidates {
+    for directory in candidates {
         // A file lists itself, which must not count as an entry of a directory.
         let mut keep = |page: Vec<Status>| {
             for status in page {
-                let own = status.path == folder.path;
+                let own = status.path == directory.path;
                 if !own && pattern.matches(status.name()) && (last || status.is_dir()) {
-                    let path = child(&folder.path, status.name());
+                    let path = child(&directory.path, status.name());
                     matching.push(Candidate {
                         path: path.clone(),
                         status: Some(Status { path, ..status }),
@@ -90,7 +90,7 @@ fn list_matching(
             }
             Ok(())
         };
-        match store.list(&folder.path, &mut keep) {
+        match store.list(&directory.path, &mut keep) {
             Err(failure) if !failure.is_not_found() => return Err(failure),
             _ => {}
         }

@@ -58,7 +58,7 @@ const PUT: &str =
     "[-f] [-p] [-l] [-d] [-t <thread count>] [-q <thread pool queue size>] <localsrc> ... <dst>";
 const GET: &str = "[-f] [-p] [-crc] [-ignoreCrc] [-t <thread count>] [-q <thread pool queue size>] <src> ... <localdst>";
 const PUT_HELP: &str =
-    "Copies local files and folders into the file system; - as the only source is standard input.
+    "Copies local files and directories into the file system; - as the only source is standard input.
 -f: overwrites files that exist
 -p: keeps times, owner, group and mode
 -l: lets the DataNode write to disk later; one replica only
@@ -66,7 +66,7 @@ const PUT_HELP: &str =
 -t: copies that run side by side
 -q: accepted, without effect";
 const GET_HELP: &str =
-    "Copies files and folders to the local file system; - as target is standard output.
+    "Copies files and directories to the local file system; - as target is standard output.
 -f: overwrites files that exist
 -p: keeps times, owner, group and mode
 -crc: writes a side file with checksums
@@ -95,11 +95,11 @@ static COMMANDS: &[Command] = &[
     command("copyFromLocal", PUT, copy_commands::put, PUT_HELP),
     command("copyToLocal", GET, copy_commands::get, GET_HELP),
     with_json(command("count", "[-q] [-h] [-v] [-t [<storage type>]] [-u] [-x] [-e] [-s] <path> ...", count::run,
-        "Counts folders, files and bytes.\n-q: with quotas\n-u: quotas and usage only\n-t: by storage type, together with -q or -u\n-h: sizes for people\n-v: with a header\n-x: without snapshots\n-e: with the erasure coding policy\n-s: with snapshots apart\n--json: for programs")),
+        "Counts directories, files and bytes.\n-q: with quotas\n-u: quotas and usage only\n-t: by storage type, together with -q or -u\n-h: sizes for people\n-v: with a header\n-x: without snapshots\n-e: with the erasure coding policy\n-s: with snapshots apart\n--json: for programs")),
     command("cp", "[-f] [-p | -p[topax]] [-d] [-t <thread count>] [-q <thread pool queue size>] <src> ... <dst>", copy_commands::cp,
-        "Copies files and folders.\n-f: overwrites files that exist\n-p: keeps timestamps, ownership, permission, and with the letters ACLs (a) and extended attributes (x)\n-d: writes straight to the target\n-t: copies that run side by side\n-q: accepted, without effect"),
-    command("createSnapshot", "<snapshotDir> [<snapshotName>]", snapshot::create, "Makes a snapshot of a folder."),
-    command("deleteSnapshot", "<snapshotDir> <snapshotName>", snapshot::delete, "Deletes a snapshot of a folder."),
+        "Copies files and directories.\n-f: overwrites files that exist\n-p: keeps timestamps, ownership, permission, and with the letters ACLs (a) and extended attributes (x)\n-d: writes straight to the target\n-t: copies that run side by side\n-q: accepted, without effect"),
+    command("createSnapshot", "<snapshotDir> [<snapshotName>]", snapshot::create, "Makes a snapshot of a directory."),
+    command("deleteSnapshot", "<snapshotDir> <snapshotName>", snapshot::delete, "Deletes a snapshot of a directory."),
     with_json(command("df", "[-h] [<path> ...]", usage::df,
         "Shows capacity, used and free space of the file system.\n-h: sizes for people\n--json: for programs")),
     with_json(command("du", "[-s] [-h] [-v] [-x] <path> ...", usage::du,
@@ -114,35 +114,35 @@ static COMMANDS: &[Command] = &[
     command("getfattr", "[-R] {-n name | -d} [-e en] <path>", xattr::getfattr,
         "Prints extended attributes.\n-n name: this one\n-d: all\n-e en: as text, hex or base64\n-R: of everything below as well"),
     command("getmerge", "[-nl] [-skip-empty-file] <src> <localdst>", copy_commands::getmerge,
-        "Joins files, or the files of a folder in order of name, to one local file.\n-nl: a newline after each file\n-skip-empty-file: but not after empty ones"),
+        "Joins files, or the files of a directory in order of name, to one local file.\n-nl: a newline after each file\n-skip-empty-file: but not after empty ones"),
     command("head", "<file>", display::head, "Prints the first kilobyte of a file."),
     command("help", "[cmd ...]", help, "Explains commands."),
     with_json(command("ls", "[-C] [-d] [-h] [-q] [-R] [-t] [-S] [-r] [-u] [-e] [<path> ...]", ls::run,
-        "Lists files and folders: permissions, replication, owner, group, size, modification time, path.\n-C: paths only\n-d: folders themselves, not what is in them\n-h: sizes for people\n-q: ? for what cannot be printed\n-R: everything below\n-t: by time, newest first\n-S: by size, largest first\n-r: in reverse\n-u: access time instead of modification time\n-e: with the erasure coding policy\n--json: for programs")),
+        "Lists files and directories: permissions, replication, owner, group, size, modification time, path.\n-C: paths only\n-d: directories themselves, not what is in them\n-h: sizes for people\n-q: ? for what cannot be printed\n-R: everything below\n-t: by time, newest first\n-S: by size, largest first\n-r: in reverse\n-u: access time instead of modification time\n-e: with the erasure coding policy\n--json: for programs")),
     old("lsr", "ls -R", ls::run_recursive),
-    command("mkdir", "[-p] <path> ...", make::mkdir, "Makes folders.\n-p: with all above; no error where one exists"),
+    command("mkdir", "[-p] <path> ...", make::mkdir, "Makes directories.\n-p: with all above; no error where one exists"),
     command("moveFromLocal", "[-f] [-p] [-l] [-d] <localsrc> ... <dst>", copy_commands::move_from_local,
         "Copies local files into the file system and deletes them."),
     command("moveToLocal", "<src> <localdst>", copy_commands::move_to_local, "Not there, as in Hadoop; use -get and -rm."),
-    command("mv", "<src> ... <dst>", mv::run, "Renames, or moves into a folder, within one file system."),
+    command("mv", "<src> ... <dst>", mv::run, "Renames, or moves into a directory, within one file system."),
     command("put", PUT, copy_commands::put, PUT_HELP),
-    command("renameSnapshot", "<snapshotDir> <oldName> <newName>", snapshot::rename, "Renames a snapshot of a folder."),
+    command("renameSnapshot", "<snapshotDir> <oldName> <newName>", snapshot::rename, "Renames a snapshot of a directory."),
     command("rm", "[-f] [-r|-R] [-skipTrash] [-safely] <src> ...", remove::rm,
-        "Deletes files, or moves them to the trash where there is one.\n-f: no error where there is nothing\n-r: folders with all that is in them\n-R: the same\n-skipTrash: past the trash\n-safely: asks before a folder with many files is deleted"),
-    command("rmdir", "[--ignore-fail-on-non-empty] <dir> ...", remove::rmdir, "Deletes empty folders."),
+        "Deletes files, or moves them to the trash where there is one.\n-f: no error where there is nothing\n-r: directories with all that is in them\n-R: the same\n-skipTrash: past the trash\n-safely: asks before a directory with many files is deleted"),
+    command("rmdir", "[--ignore-fail-on-non-empty] <dir> ...", remove::rmdir, "Deletes empty directories."),
     old("rmr", "-rm -r", remove::rmr),
     command("setfacl", "[-R] [{-b|-k} {-m|-x <acl_spec>} <path>]|[--set <acl_spec> <path>]", acl::setfacl,
         "Changes access control lists.\n-b: removes all entries but those of the permission bits\n-k: removes the default list\n-m: adds or changes entries\n-x: removes entries\n--set: replaces the list\n-R: of everything below as well"),
     command("setfattr", "{-n name [-v value] | -x name} <path>", xattr::setfattr,
         "Sets or removes an extended attribute.\n-n name: the attribute\n-v value: text, \"text\", 0x and hex digits, or 0s and base64\n-x name: removes it"),
     command("setrep", "[-R] [-w] <rep> <path> ...", modify::setrep,
-        "Sets the number of replicas of files, in folders of all files below.\n-w: waits until it is reached\n-R: accepted, without effect"),
+        "Sets the number of replicas of files, in directories of all files below.\n-w: waits until it is reached\n-R: accepted, without effect"),
     with_json(command("stat", "[format] <path> ...", stat::run,
         "Prints what the format asks for: %a and %A permissions, %b bytes, %F type, %g group, %n name, %o block size, %r replication, %u owner, %x and %X access time, %y and %Y modification time (UTC, or milliseconds for the capitals).\n--json: all of it for programs")),
     command("tail", "[-f] [-s <sleep interval>] <file>", tail::run,
         "Prints the last kilobyte of a file.\n-f: and what is appended to it\n-s: milliseconds between two looks"),
     command("test", "-[defswrz] <path>", test::run,
-        "Answers by exit code: 0 for yes.\n-d: a folder\n-e: exists\n-f: a file\n-s: not empty\n-w: may be written\n-r: may be read\n-z: empty"),
+        "Answers by exit code: 0 for yes.\n-d: a directory\n-e: exists\n-f: a file\n-s: not empty\n-w: may be written\n-r: may be read\n-z: empty"),
     command("text", "[-ignoreCrc] <src> ...", text::run,
         "Prints files in plain: gzip, bzip2, zstd, deflate, Snappy and LZ4 are unpacked, SequenceFiles become lines."),
     command("touch", "[-a] [-m] [-t TIMESTAMP (yyyyMMdd:HHmmss) ] [-c] <path> ...", make::touch,
@@ -174,7 +174,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 const GENERIC: &str = "Generic options, before the command:
-  --config DIR            folder of core-site.xml and hdfs-site.xml (else HADOOP_CONF_DIR)
+  --config DIR            directory of core-site.xml and hdfs-site.xml (else HADOOP_CONF_DIR)
   -conf FILE              one more configuration file
   -D KEY=VALUE            a configuration value
   -fs URI                 the default file system: hdfs://HOST:PORT or file:///

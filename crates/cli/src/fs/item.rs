@@ -88,14 +88,14 @@ impl Item {
     }
 
     /// Whether the text ends like a directory: `dir/`, `.`, `..`.
-    pub fn looks_like_folder(&self) -> bool {
+    pub fn looks_like_directory(&self) -> bool {
         let path = Location::parse(&self.text).path;
         matches!(file_name(&path), "" | "." | "..")
     }
 
     /// Whether the directory that is to hold this path exists.
     pub fn parent_exists(&self) -> Outcome<bool> {
-        if self.looks_like_folder() {
+        if self.looks_like_directory() {
             return self.store.exists(&self.path);
         }
         self.store.exists(parent(&self.path).unwrap_or("/"))

@@ -334,13 +334,13 @@ mod tests {
     /// Hadoop's programs cannot read a file whose side file is of another.
     #[test]
     fn checksums_of_an_earlier_file_go() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
         let fill = |names: &[&str]| {
             names.iter().for_each(|name| std::fs::write(path(name), *name).unwrap());
         };
         let names = || {
-            let entries = std::fs::read_dir(folder.path()).unwrap();
+            let entries = std::fs::read_dir(directory.path()).unwrap();
             let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name();
             let mut names: Vec<String> =
                 entries.map(|entry| name(entry).into_string().unwrap()).collect();

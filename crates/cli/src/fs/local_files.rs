@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_home_folder_is_that_of_the_user() {
+    fn the_home_directory_is_that_of_the_user() {
         let passwd = "root:x:0:0:root:/root:/bin/sh\nann:x:7:8::/home/ann:\nnone:x:9:9:::\n";
         assert_eq!(home_of(passwd, 0).as_deref(), Some("/root"));
         assert_eq!(home_of(passwd, 7).as_deref(), Some("/home/ann"));
@@ -66,8 +66,8 @@ mod tests {
 
     #[test]
     fn a_copied_tree_is_what_it_was() {
-        let folder = tempfile::tempdir().unwrap();
-        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        let directory = tempfile::tempdir().unwrap();
+        let (from, to) = (directory.path().join("from"), directory.path().join("to"));
         fs::create_dir_all(from.join("a/b")).unwrap();
         fs::write(from.join("a/b/file"), "text").unwrap();
         symlink("b/file", from.join("a/link")).unwrap();

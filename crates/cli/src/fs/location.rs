@@ -72,8 +72,12 @@ pub fn absolute(path: &str, home: &str) -> String {
 }
 
 /// The path of an entry of a directory.
-pub fn child(folder: &str, name: &str) -> String {
-    if folder.ends_with('/') { format!("{folder}{name}") } else { format!("{folder}/{name}") }
+pub fn child(directory: &str, name: &str) -> String {
+    if directory.ends_with('/') {
+        format!("{directory}{name}")
+    } else {
+        format!("{directory}/{name}")
+    }
 }
 
 /// The directory above; `None` for the root.

@@ -54,21 +54,21 @@ pub fn run_recursive(shell: &mut Shell, mut args: Vec<String>) -> Outcome {
 impl Ls {
     fn argument(&mut self, shell: &mut Shell, item: &Item) -> Outcome {
         if item.is_dir() && !self.given.has("d") {
-            self.folder(shell, item)
+            self.directory(shell, item)
         } else {
             self.group(shell, std::slice::from_ref(item))
         }
     }
 
-    fn folder(&mut self, shell: &mut Shell, folder: &Item) -> Outcome {
+    fn directory(&mut self, shell: &mut Shell, directory: &Item) -> Outcome {
         let sorted =
             !self.recursive || self.given.has("t") || self.given.has("S") || self.given.has("r");
         if !sorted {
-            return self.folder_by_page(shell, folder);
+            return self.directory_by_page(shell, directory);
         }
-        let statuses = folder.store.list_all(&folder.path)?;
+        let statuses = directory.store.list_all(&directory.path)?;
         let mut items: Vec<Item> =
-            statuses.into_iter().map(|status| folder.listed(status)).collect();
+            statuses.into_iter().map(|status| directory.listed(status)).collect();
         items.sort_by(|a, b| a.path.cmp(&b.path));
         if !self.recursive && !items.is_empty() {
             if !self.given.has("C") && !shell.json {
@@ -79,10 +79,11 @@ impl Ls {
         self.group(shell, &items)
     }
 
-    fn folder_by_page(&mut self, shell: &mut Shell, folder: &Item) -> Outcome {
-        let store = folder.store.clone();
-        store.list(&folder.path, &mut |page| {
-            let items: Vec<Item> = page.into_iter().map(|status| folder.listed(status)).collect();
+    fn directory_by_page(&mut self, shell: &mut Shell, directory: &Item) -> Outcome {
+        let store = directory.store.clone();
+        store.list(&directory.path, &mut |page| {
+            let items: Vec<Item> =
+                page.into_iter().map(|status| directory.listed(status)).collect();
             items.chunks(GROUP).try_for_each(|group| self.group(shell, group))
         })
     }
@@ -116,7 +117,7 @@ impl Ls {
         for (item, policy) in items.iter().zip(&policies) {
             self.entry(shell, item, policy)?;
             if self.recursive && item.is_dir() {
-                let below = self.folder(shell, item);
+                let below = self.directory(shell, item);
                 match below {
                     Err(failure) if failure.is_not_found() => {}
                     other => shell.note(other)?,

@@ -220,10 +220,10 @@ impl Shell {
         Ok(())
     }
 
-    fn walk_entries(&mut self, folder: &Item, depth: usize, visit: Visit) -> Outcome {
-        let result = folder.store.clone().list(&folder.path, &mut |page| {
+    fn walk_entries(&mut self, directory: &Item, depth: usize, visit: Visit) -> Outcome {
+        let result = directory.store.clone().list(&directory.path, &mut |page| {
             for status in page {
-                self.walk(&folder.listed(status), true, depth + 1, visit)?;
+                self.walk(&directory.listed(status), true, depth + 1, visit)?;
             }
             Ok(())
         });

@@ -57,10 +57,10 @@ fn move_item(item: &Item) -> Outcome<Option<String>> {
             "Cannot move \"{path}\" to the trash, as it contains the trash"
         )));
     }
-    let folder = format!("{current}{}", parent(&item.path).unwrap_or("/"));
-    let folder = free_folder(&item.store, folder.trim_end_matches('/'))?;
-    make_private(&item.store, &folder)?;
-    let mut target = child(&folder, file_name(&item.path));
+    let directory = format!("{current}{}", parent(&item.path).unwrap_or("/"));
+    let directory = free_directory(&item.store, directory.trim_end_matches('/'))?;
+    make_private(&item.store, &directory)?;
+    let mut target = child(&directory, file_name(&item.path));
     if item.store.exists(&target)? {
         target.push_str(&now_ms().to_string());
     }
@@ -70,13 +70,13 @@ fn move_item(item: &Item) -> Outcome<Option<String>> {
 
 /// The directory, or one of a similar name where something in the trash that is no directory is in its way:
 /// a file that had the name of a directory above was deleted before.
-fn free_folder(store: &Arc<dyn Store>, folder: &str) -> Outcome<String> {
-    let mut folder = folder.to_owned();
-    while let Some(file) = file_in_the_way(store, &folder)? {
-        let below = folder.split_off(file.len());
-        folder = format!("{file}{}{below}", now_ms());
+fn free_directory(store: &Arc<dyn Store>, directory: &str) -> Outcome<String> {
+    let mut directory = directory.to_owned();
+    while let Some(file) = file_in_the_way(store, &directory)? {
+        let below = directory.split_off(file.len());
+        directory = format!("{file}{}{below}", now_ms());
     }
-    Ok(folder)
+    Ok(directory)
 }
 
 /// What of a path, or of those above it, is there and is no directory.
@@ -96,17 +96,17 @@ fn file_in_the_way(store: &Arc<dyn Store>, path: &str) -> Outcome<Option<String>
     Ok(None)
 }
 
-fn is_below(path: &str, folder: &str) -> bool {
-    path.strip_prefix(folder)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || folder == "/")
+fn is_below(path: &str, directory: &str) -> bool {
+    path.strip_prefix(directory)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || directory == "/")
 }
 
 /// Directories of the trash belong to their user alone.
-fn make_private(store: &Arc<dyn Store>, folder: &str) -> Outcome {
-    if store.exists(folder)? {
+fn make_private(store: &Arc<dyn Store>, directory: &str) -> Outcome {
+    if store.exists(directory)? {
         return Ok(());
     }
-    let mut missing = vec![folder];
+    let mut missing = vec![directory];
     while let Some(above) = missing.last().and_then(|path| parent(path)) {
         if store.exists(above)? {
             break;
@@ -114,7 +114,7 @@ fn make_private(store: &Arc<dyn Store>, folder: &str) -> Outcome {
         missing.push(above);
     }
     let in_trash = |path: &&&str| path.contains("/.Trash");
-    store.mkdirs(folder)?;
+    store.mkdirs(directory)?;
     missing.iter().filter(in_trash).try_for_each(|path| store.set_permission(path, 0o700))
 }
 

@@ -75,9 +75,9 @@ impl FileStatus {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 
-    /// `folder` is the path that was listed; the message holds the name in it, or nothing where
+    /// `directory` is the path that was listed; the message holds the name in it, or nothing where
     /// the path itself was asked.
-    pub(crate) fn from_proto(proto: HdfsFileStatusProto, folder: &str) -> Self {
+    pub(crate) fn from_proto(proto: HdfsFileStatusProto, directory: &str) -> Self {
         let flags = proto.flags();
         let has = |flag: Flags| flags & flag as u32 != 0;
         let erasure_policy = proto.ec_policy.as_ref().map(policy_name);
@@ -92,7 +92,7 @@ impl FileStatus {
             file_id: proto.file_id(),
             children: u32::try_from(proto.children_num()).ok(),
             storage_policy: proto.storage_policy() as u8,
-            path: join(folder, &String::from_utf8_lossy(&proto.path)),
+            path: join(directory, &String::from_utf8_lossy(&proto.path)),
             len: proto.length,
             modified_ms: proto.modification_time,
             accessed_ms: proto.access_time,
@@ -112,12 +112,12 @@ impl FileStatus {
     }
 }
 
-fn join(folder: &str, name: &str) -> String {
+fn join(directory: &str, name: &str) -> String {
     if name.is_empty() {
-        folder.to_owned()
-    } else if folder.ends_with('/') {
-        format!("{folder}{name}")
+        directory.to_owned()
+    } else if directory.ends_with('/') {
+        format!("{directory}{name}")
     } else {
-        format!("{folder}/{name}")
+        format!("{directory}/{name}")
     }
 }

@@ -9,7 +9,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
-use zerohop_replica::{BlockFile, Pool, block_folder, parse_name};
+use zerohop_replica::{BlockFile, Pool, block_directory, parse_name};
 use zerohop_wire::BlockId;
 
 /// A directory's list is read again after this time.
@@ -125,7 +125,7 @@ impl Cursor {
         loop {
             while let Some(name) = self.next_entry()? {
                 let Some(BlockFile::Data(id)) = parse_name(&name) else { continue };
-                if self.directory().as_deref() == Some(&block_folder(&self.finalized, id)) {
+                if self.directory().as_deref() == Some(&block_directory(&self.finalized, id)) {
                     return Ok(Some(id));
                 }
                 tracing::warn!("blk_{id} is in a directory where it does not belong: not verified");
@@ -212,18 +212,18 @@ mod tests {
 
     /// A pool with an empty block file for each id.
     fn pool(ids: &[i64]) -> (tempfile::TempDir, Pool) {
-        let folder = tempfile::tempdir().unwrap();
-        let mut volume = Volume::open(folder.path()).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let mut volume = Volume::open(directory.path()).unwrap();
         volume.claim("CID-1", "uuid-1").unwrap();
         let version = PoolVersion { pool_id: "BP-1-127.0.0.1-1".into(), namespace_id: 7, ctime: 0 };
         let pool = volume.open_pool(&version).unwrap();
         for id in ids {
-            let directory = block_folder(pool.finalized(), BlockId(*id));
+            let directory = block_directory(pool.finalized(), BlockId(*id));
             fs::create_dir_all(&directory).unwrap();
             fs::write(directory.join(format!("blk_{id}")), "").unwrap();
             fs::write(directory.join(format!("blk_{id}_1001.meta")), "").unwrap();
         }
-        (folder, pool)
+        (directory, pool)
     }
 
     fn rest(cursor: &mut Cursor) -> Vec<i64> {
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn a_restart_goes_on_behind_the_replica_verified_last() {
         let ids = [1, 2, 10, 1 << 8, 10 << 8, (3 << 16) + 7];
-        let (_folder, pool) = pool(&ids);
+        let (_directory, pool) = pool(&ids);
         let mut cursor = Cursor::load(&pool);
         assert_eq!(cursor.next().unwrap(), Some(BlockId(1)));
         assert_eq!(cursor.next().unwrap(), Some(BlockId(10)));
@@ -253,7 +253,7 @@ mod tests {
     /// What Apache's DataNode 3.4.3 wrote.
     #[test]
     fn apaches_cursor_is_read_and_ours_has_the_same_members() {
-        let (_folder, pool) = pool(&[5, 6]);
+        let (_directory, pool) = pool(&[5, 6]);
         let file = pool.root().join("scanner.cursor");
         let apaches = r#"{
   "lastSavedMs" : 1700000000001,

@@ -5,7 +5,7 @@ use super::verify_volume;
 use crate::test_node::{TestNode, block, flip, wait_until};
 use std::fs;
 use std::sync::Arc;
-use zerohop_replica::block_folder;
+use zerohop_replica::block_directory;
 use zerohop_wire::{BlockId, GenerationStamp};
 
 const FAST: [(&str, &str); 1] = [("dfs.block.scanner.volume.bytes.per.second", "1000000000")];
@@ -78,7 +78,7 @@ fn memory_follows_files_that_somebody_else_changed() {
     let is_on = |name| kept_data.starts_with(test.directory(name));
     let other = if is_on("disk") { "other" } else { "disk" };
     let finalized = format!("{other}/current/{}/current/finalized", crate::test_node::POOL);
-    let elsewhere = block_folder(&test.directory(&finalized), BlockId(1));
+    let elsewhere = block_directory(&test.directory(&finalized), BlockId(1));
     fs::create_dir_all(&elsewhere).unwrap();
     for path in [&kept_data, &kept_meta] {
         fs::copy(path, elsewhere.join(path.file_name().unwrap())).unwrap();

@@ -24,8 +24,8 @@ pub(crate) async fn watch(node: Arc<Node>) {
         if failures.is_empty() {
             continue;
         }
-        let folders: String = failures.iter().map(|f| f.folder.clone() + ";").collect();
-        let text = format!("DataNode failed volumes:{folders}");
+        let directories: String = failures.iter().map(|f| f.directory.clone() + ";").collect();
+        let text = format!("DataNode failed volumes:{directories}");
         match node.store.check_health() {
             Ok(()) => {
                 tell(&node, ErrorCode::DiskError, &text).await;

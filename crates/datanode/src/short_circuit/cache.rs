@@ -244,7 +244,7 @@ mod tests {
     fn what_fits_is_locked_and_counted_in_pages() {
         let (cache, _) = cache(Duration::from_millis(1));
         let page = rustix::param::page_size() as u64;
-        let (_folder, reader) = crate::store::store_test::sample(page as usize + 1);
+        let (_directory, reader) = crate::store::store_test::sample(page as usize + 1);
         cache.lock(&key(1), &reader).unwrap();
         assert_eq!((cache.used(), cache.blocks("BP-1")), (2 * page, vec![1]));
         assert!(cache.lock(&key(1), &reader).is_err(), "twice");
@@ -262,7 +262,7 @@ mod tests {
         let slot = segment.slot(0).unwrap();
         slot.claim();
         slots.register(SlotId { shm: lease.id(), index: 0 }, PEER, &key(1), false).unwrap();
-        let (_folder, reader) = crate::store::store_test::sample(100);
+        let (_directory, reader) = crate::store::store_test::sample(100);
         cache.lock(&key(1), &reader).unwrap();
         assert!(slot.add_anchor());
         cache.unlock(&key(1));

@@ -32,7 +32,7 @@ pub(crate) struct Limits {
 /// All segments and slots of a DataNode.
 pub(crate) struct Registry {
     /// Where segments may be made, if the kernel gives no memory of its own for them.
-    folders: Vec<String>,
+    directories: Vec<String>,
     limits: Limits,
     state: Mutex<State>,
 }
@@ -101,8 +101,8 @@ impl Registered {
 
 impl Registry {
     /// An empty registry.
-    pub(crate) fn new(folders: Vec<String>, limits: Limits) -> Arc<Self> {
-        Arc::new(Self { folders, limits, state: Mutex::default() })
+    pub(crate) fn new(directories: Vec<String>, limits: Limits) -> Arc<Self> {
+        Arc::new(Self { directories, limits, state: Mutex::default() })
     }
 
     /// Makes a segment for a client; the descriptor is for it.
@@ -112,7 +112,7 @@ impl Registry {
         peer: Peer,
     ) -> io::Result<(Lease, OwnedFd)> {
         // Before the limits are looked at, so that the lock is not held over system calls.
-        let (segment, fd) = Segment::create(&self.folders)?;
+        let (segment, fd) = Segment::create(&self.directories)?;
         let client: String = client.chars().take(CLIENT_NAME_MAX).collect();
         let since = SystemTime::now();
         let registered = Registered { segment, client, peer, since, slots: BTreeMap::new() };

@@ -11,7 +11,7 @@ use zerohop_proto::hdfs::datanode::VolumeFailureSummaryProto;
 #[derive(Clone, Debug)]
 pub(crate) struct VolumeFailure {
     /// Its directory.
-    pub(crate) folder: String,
+    pub(crate) directory: String,
     /// What went wrong, with the directory.
     pub(crate) reason: String,
     /// Bytes it had.
@@ -45,9 +45,9 @@ impl Health {
     }
 
     pub(super) fn note(&self, volume: &std::path::Path, reason: String, capacity: u64) {
-        let folder = volume.display().to_string();
+        let directory = volume.display().to_string();
         let mut state = self.state.lock();
-        state.failures.push(VolumeFailure { folder, reason, capacity });
+        state.failures.push(VolumeFailure { directory, reason, capacity });
         state.last = Some(SystemTime::now());
         drop(state);
         self.failed.notify_one();
@@ -61,7 +61,7 @@ impl Health {
     /// Forgets the failure of a volume that is in use again, or configured no more.
     pub(super) fn forget(&self, volume: &std::path::Path) {
         let mut state = self.state.lock();
-        let is_it = |failure: &VolumeFailure| std::path::Path::new(&failure.folder) == volume;
+        let is_it = |failure: &VolumeFailure| std::path::Path::new(&failure.directory) == volume;
         let told = state.failures.iter().take(state.told).filter(|known| !is_it(known)).count();
         state.failures.retain(|known| !is_it(known));
         state.told = told;
@@ -91,7 +91,7 @@ impl Health {
         let since = |when: SystemTime| when.duration_since(SystemTime::UNIX_EPOCH).ok();
         let date = state.last.and_then(since).map_or(0, |since| since.as_millis() as u64);
         let summary = (!state.failures.is_empty()).then(|| VolumeFailureSummaryProto {
-            failed_storage_locations: state.failures.iter().map(|f| f.folder.clone()).collect(),
+            failed_storage_locations: state.failures.iter().map(|f| f.directory.clone()).collect(),
             last_volume_failure_date: date,
             estimated_capacity_lost_total: state.failures.iter().map(|f| f.capacity).sum(),
         });

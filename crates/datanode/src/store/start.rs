@@ -46,7 +46,7 @@ impl Store {
         }
         health.check()?;
         let datanode_uuid = common_uuid(&volumes)?;
-        let slots = Registry::new(settings.shm_folders.clone(), settings.shm_limits);
+        let slots = Registry::new(settings.shm_directories.clone(), settings.shm_limits);
         Ok(Self {
             datanode_uuid,
             volumes: VolumeList::new(volumes),
@@ -265,7 +265,7 @@ fn common_uuid(volumes: &[Arc<DataVolume>]) -> Result<String, Error> {
         match &found {
             Some((first, at)) if *first != uuid => {
                 return Err(Error::Volume(format!(
-                    "{volume} belongs to DataNode {uuid}, {at} to {first}: all folders of a \
+                    "{volume} belongs to DataNode {uuid}, {at} to {first}: all directories of a \
                      DataNode must come from the same one"
                 )));
             }

@@ -19,7 +19,7 @@ use zerohop_wire::{BlockId, DataChecksum, GenerationStamp, Slot, SlotId};
 pub(crate) const ROOM: u64 = 1 << 20;
 
 struct Fixture {
-    _folder: tempfile::TempDir,
+    _directory: tempfile::TempDir,
     settings: Settings,
     store: Store,
 }
@@ -35,13 +35,13 @@ pub(super) fn identity(cluster: &str) -> PoolIdentity {
 }
 
 fn fixture() -> Fixture {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let mut conf = Conf::new();
-    conf.set("dfs.datanode.data.dir", folder.path().join("data").display().to_string());
+    conf.set("dfs.datanode.data.dir", directory.path().join("data").display().to_string());
     let settings = Settings::read(&conf).unwrap();
     let store = Store::open(&settings).unwrap();
     store.open_pool(&identity("CID-1")).unwrap();
-    Fixture { _folder: folder, settings, store }
+    Fixture { _directory: directory, settings, store }
 }
 
 pub(super) fn block(id: i64, stamp: i64, len: u64) -> ExtendedBlock {
@@ -91,7 +91,7 @@ pub(super) fn message<T>(result: Result<T, Failure>) -> String {
 
 #[test]
 fn a_replica_is_written_finalized_found_again_and_deleted() {
-    let Fixture { _folder, settings, store } = fixture();
+    let Fixture { _directory, settings, store } = fixture();
     let target = written(&store, 1, 1000);
     let again = store.create_rbw(&block(1, 1001, 0), GenerationStamp(0), placement(), &writer());
     assert!(message(again).contains("already exists in state RBW"));
@@ -117,7 +117,7 @@ fn a_replica_is_written_finalized_found_again_and_deleted() {
 /// acknowledged: the newcomer showed them to readers.
 #[test]
 fn a_replacement_shows_only_acknowledged_bytes() {
-    let Fixture { _folder, store, .. } = fixture();
+    let Fixture { _directory, store, .. } = fixture();
     let by = writer();
     let wanted = block(1, 1001, 700);
     let target = store.create_temporary(&wanted, true, placement(), &by).unwrap();
@@ -131,7 +131,7 @@ fn a_replacement_shows_only_acknowledged_bytes() {
 /// A block file that had lost its end was only logged; the NameNode went on counting the replica.
 #[test]
 fn a_short_block_file_is_found_damaged() {
-    let Fixture { _folder, store, .. } = fixture();
+    let Fixture { _directory, store, .. } = fixture();
     let target = written(&store, 1, 5000);
     let known = block(1, 1001, 5000);
     assert!(store.check_damage(&known, Suspicion::Disk).is_none(), "it is being written");
@@ -150,7 +150,7 @@ fn a_short_block_file_is_found_damaged() {
 
 #[test]
 fn the_length_is_asked_again_later_while_a_pool_is_not_open() {
-    let Fixture { _folder, store, .. } = fixture();
+    let Fixture { _directory, store, .. } = fixture();
     let other = ExtendedBlock { pool: "BP-2-127.0.0.1-2".into(), ..block(1, 1001, 0) };
     let said = message(store.visible_len(&other));
     assert!(
@@ -161,7 +161,7 @@ fn the_length_is_asked_again_later_while_a_pool_is_not_open() {
 
 #[test]
 fn an_append_goes_on_only_from_the_right_length() {
-    let Fixture { _folder, store, .. } = fixture();
+    let Fixture { _directory, store, .. } = fixture();
     let target = written(&store, 1, 700);
     let stamp = GenerationStamp(1002);
     let open = store.append(&block(1, 1001, 0), stamp, 700, &writer());
@@ -180,7 +180,7 @@ fn an_append_goes_on_only_from_the_right_length() {
 
 #[test]
 fn bytes_nobody_acknowledged_are_dropped_when_a_pipeline_recovers() {
-    let Fixture { _folder, store, .. } = fixture();
+    let Fixture { _directory, store, .. } = fixture();
     let target = written(&store, 1, 1000);
     put(&target, 1000, 24);
     let stamp = GenerationStamp(1002);
@@ -198,7 +198,7 @@ fn bytes_nobody_acknowledged_are_dropped_when_a_pipeline_recovers() {
 
 #[test]
 fn a_recovery_makes_a_replica_final_with_its_stamp_and_length() {
-    let Fixture { _folder, store, .. } = fixture();
+    let Fixture { _directory, store, .. } = fixture();
     let target = written(&store, 1, 1000);
     let id = GenerationStamp(1005);
     let info = store.init_recovery(&block(1, 1001, 0), id).unwrap().unwrap();
@@ -216,7 +216,7 @@ fn a_recovery_makes_a_replica_final_with_its_stamp_and_length() {
 
 #[test]
 fn a_truncated_copy_leaves_the_original_as_it_was() {
-    let Fixture { _folder, store, .. } = fixture();
+    let Fixture { _directory, store, .. } = fixture();
     let target = written(&store, 1, 1000);
     store.finalize(&target.replica, Durability::PageCache).unwrap();
     let id = GenerationStamp(1005);
@@ -231,7 +231,7 @@ fn a_truncated_copy_leaves_the_original_as_it_was() {
 /// The first try was cut off: by a crash, which left a replica, or by an error, which left files.
 #[test]
 fn a_truncated_copy_is_made_at_the_second_try() {
-    let Fixture { _folder, store, .. } = fixture();
+    let Fixture { _directory, store, .. } = fixture();
     let target = written(&store, 1, 1000);
     store.finalize(&target.replica, Durability::PageCache).unwrap();
     written(&store, 2, 300);
@@ -255,7 +255,7 @@ fn a_truncated_copy_is_made_at_the_second_try() {
 /// After a crash it may have fewer bytes than an hflush promised.
 #[test]
 fn a_replica_that_waits_for_its_recovery_is_not_shown_to_readers() {
-    let Fixture { _folder, settings, store } = fixture();
+    let Fixture { _directory, settings, store } = fixture();
     drop(written(&store, 1, 1000));
     drop(store);
     let store = Store::open(&settings).unwrap();
@@ -276,8 +276,8 @@ fn a_replica_that_waits_for_its_recovery_is_not_shown_to_readers() {
 }
 
 #[test]
-fn a_folder_of_another_cluster_is_refused_by_name() {
-    let Fixture { _folder, settings, store } = fixture();
+fn a_directory_of_another_cluster_is_refused_by_name() {
+    let Fixture { _directory, settings, store } = fixture();
     drop(store);
     let store = Store::open(&settings).unwrap();
     let error = store.open_pool(&identity("CID-2")).unwrap_err().to_string();
@@ -286,11 +286,11 @@ fn a_folder_of_another_cluster_is_refused_by_name() {
 
 /// A finalized replica of `len` bytes, open, in a store that is gone.
 pub(crate) fn sample(len: usize) -> (tempfile::TempDir, zerohop_replica::ReplicaReader) {
-    let Fixture { _folder, store, .. } = fixture();
+    let Fixture { _directory, store, .. } = fixture();
     let target = written(&store, 1, len);
     store.finalize(&target.replica, Durability::PageCache).unwrap();
     let opened = store.open_replica(&block(1, 1001, 0), 0).unwrap();
-    (_folder, opened.reader)
+    (_directory, opened.reader)
 }
 
 /// Local readers of a store.
@@ -325,7 +325,7 @@ impl Readers {
 
 #[test]
 fn local_readers_are_told_when_a_replica_changes() {
-    let Fixture { _folder, store, .. } = fixture();
+    let Fixture { _directory, store, .. } = fixture();
     for id in 1..=4 {
         let target = written(&store, id, 700);
         store.finalize(&target.replica, Durability::PageCache).unwrap();
@@ -352,7 +352,7 @@ fn local_readers_are_told_when_a_replica_changes() {
 
 #[test]
 fn only_what_a_client_may_read_is_passed_and_only_for_reading() {
-    let Fixture { _folder, store, .. } = fixture();
+    let Fixture { _directory, store, .. } = fixture();
     let target = written(&store, 1, 700);
     let being_written = store.open_to_pass(&block(1, 1001, 0)).unwrap();
     store.finalize(&target.replica, Durability::PageCache).unwrap();
@@ -376,7 +376,7 @@ fn only_what_a_client_may_read_is_passed_and_only_for_reading() {
 /// The stamp was looked at, then a recovery came in between: the replica of the new stamp is not the one to delete.
 #[test]
 fn a_replica_with_another_stamp_is_not_deleted() {
-    let Fixture { _folder, store, .. } = fixture();
+    let Fixture { _directory, store, .. } = fixture();
     let target = written(&store, 1, 700);
     store.finalize(&target.replica, Durability::PageCache).unwrap();
     let by = writer();
@@ -393,7 +393,7 @@ fn a_replica_with_another_stamp_is_not_deleted() {
 /// A copy that is coming in takes no part in a recovery, and must not stand in the way of the next copy.
 #[test]
 fn a_recovery_finds_no_replica_in_a_copy_that_is_coming_in() {
-    let Fixture { _folder, store, .. } = fixture();
+    let Fixture { _directory, store, .. } = fixture();
     let by = writer();
     let copy = store.create_temporary(&block(1, 1001, 0), false, placement(), &by).unwrap();
     put(&copy, 0, 300);

@@ -12,7 +12,7 @@ use zerohop_wire::GenerationStamp;
 use zerohop_wire::block_report::ReplicaState;
 
 struct Two {
-    folder: tempfile::TempDir,
+    directory: tempfile::TempDir,
     settings: Settings,
     store: Arc<Store>,
 }
@@ -26,26 +26,26 @@ fn two_with(settings: &[(&str, &str)]) -> Two {
     two_at(tempfile::tempdir().unwrap(), settings)
 }
 
-fn two_at(folder: tempfile::TempDir, settings: &[(&str, &str)]) -> Two {
+fn two_at(directory: tempfile::TempDir, settings: &[(&str, &str)]) -> Two {
     let mut conf = Conf::new();
-    let at = folder.path().display();
+    let at = directory.path().display();
     conf.set("dfs.datanode.data.dir", format!("[DISK]{at}/disk,[ARCHIVE]{at}/archive"));
     settings.iter().for_each(|(name, value)| conf.set(name, *value));
     let settings = Settings::read(&conf).unwrap();
     let store = Arc::new(Store::open(&settings).unwrap());
     store.open_pool(&identity("CID-1")).unwrap();
-    Two { folder, settings, store }
+    Two { directory, settings, store }
 }
 
 impl Two {
     /// Block files in a volume's directory.
     fn files(&self, volume: &str) -> usize {
-        let mut folders = vec![self.folder.path().join(volume)];
+        let mut directories = vec![self.directory.path().join(volume)];
         let mut count = 0;
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
+        while let Some(directory) = directories.pop() {
+            for entry in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap()) {
                 if entry.file_type().unwrap().is_dir() {
-                    folders.push(entry.path());
+                    directories.push(entry.path());
                 } else if entry.file_name().to_string_lossy().starts_with("blk_") {
                     count += 1;
                 }
@@ -100,7 +100,7 @@ fn a_replica_moves_to_another_volume_under_its_readers() {
     let again = two.store.open_replica(&wanted, 0).unwrap();
     again.reader.verify().unwrap();
     assert_eq!(again.visible, LEN as u64);
-    assert!(again.reader.path().starts_with(two.folder.path().join("archive")));
+    assert!(again.reader.path().starts_with(two.directory.path().join("archive")));
     assert_eq!(two.store.open_to_pass(&wanted).unwrap().data.metadata().unwrap().len(), LEN as u64);
     assert_eq!((two.files("disk"), two.files("archive")), (2, 2));
     let after = two.used();
@@ -139,19 +139,19 @@ fn what_a_move_left_behind_goes_at_the_next_start() {
     let wanted = block(1, 1001, 5000);
     drop(two.store.move_to_type(&wanted, StorageTypeProto::Archive).unwrap());
     assert_eq!((two.files("disk"), two.files("archive")), (2, 2));
-    let Two { folder, settings, store } = two;
+    let Two { directory, settings, store } = two;
     drop(store);
     let store = Arc::new(Store::open(&settings).unwrap());
     store.open_pool(&identity("CID-1")).unwrap();
-    let two = Two { folder, settings, store };
+    let two = Two { directory, settings, store };
     assert_eq!(two.files("disk") + two.files("archive"), 2);
     two.store.open_replica(&wanted, 0).unwrap().reader.verify().unwrap();
     assert_eq!(two.used().iter().map(|used| used.1).sum::<u64>(), 1);
 }
 
 fn moved_away(two: &Two, volume: &str) -> PathBuf {
-    let aside = two.folder.path().join("aside");
-    fs::rename(two.folder.path().join(volume), &aside).unwrap();
+    let aside = two.directory.path().join("aside");
+    fs::rename(two.directory.path().join(volume), &aside).unwrap();
     aside
 }
 
@@ -166,11 +166,11 @@ fn a_volume_that_is_gone_is_noticed_and_its_readers_are_told() {
 
     let aside = moved_away(&two, "disk");
     // An empty directory in its place: as when a disk is unmounted.
-    fs::create_dir(two.folder.path().join("disk")).unwrap();
+    fs::create_dir(two.directory.path().join("disk")).unwrap();
     two.look();
     assert!(!readers.may_go_on(held));
     let [failure] = &two.store.untold_failures()[..] else { panic!("one failure") };
-    assert!(failure.folder.ends_with("/disk") && failure.reason.contains("it is gone"));
+    assert!(failure.directory.ends_with("/disk") && failure.reason.contains("it is gone"));
     assert!(two.store.untold_failures().is_empty());
     two.store.check_health().unwrap();
     assert!(message(two.store.open_replica(&block(1, 1001, 0), 0).map(drop)).contains("not found"));
@@ -187,7 +187,7 @@ fn a_volume_that_is_gone_is_noticed_and_its_readers_are_told() {
 
 /// The second one is more than is tolerated.
 fn moved_twice(two: &Two) {
-    fs::remove_dir_all(two.folder.path().join("archive")).unwrap();
+    fs::remove_dir_all(two.directory.path().join("archive")).unwrap();
     two.look();
     let said = two.store.check_health().unwrap_err().to_string();
     assert!(said.starts_with("2 of 2 volumes in dfs.datanode.data.dir failed"), "{said}");
@@ -215,7 +215,7 @@ fn a_read_on_a_volume_that_is_gone_takes_it_out() {
 fn another_volume_in_the_same_place_is_not_taken_for_it() {
     let (one, other) = (two("1"), two("1"));
     moved_away(&one, "disk");
-    fs::rename(other.folder.path().join("disk"), one.folder.path().join("disk")).unwrap();
+    fs::rename(other.directory.path().join("disk"), one.directory.path().join("disk")).unwrap();
     one.look();
     let failures = one.store.untold_failures();
     assert!(failures[0].reason.contains("it is another volume now, DS-"), "{failures:?}");
@@ -227,11 +227,11 @@ fn over_a_restart(time: Duration) -> Two {
     let target = written(&two.store, 1, 1000);
     two.store.mark_restart("BP-1-127.0.0.1-1", &target.replica, time).unwrap();
     drop(target);
-    let Two { folder, settings, store } = two;
+    let Two { directory, settings, store } = two;
     drop(store);
     let store = Arc::new(Store::open(&settings).unwrap());
     store.open_pool(&identity("CID-1")).unwrap();
-    Two { folder, settings, store }
+    Two { directory, settings, store }
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn a_replica_waits_for_its_writer_over_a_restart() {
     let done = two.store.finalize(&replica, Durability::PageCache).unwrap();
     assert_eq!(done, block(1, 1002, 1000).block);
     // The mark is good for one start.
-    let marks = fs::read_dir(two.folder.path().join("disk/current/BP-1-127.0.0.1-1/current"));
+    let marks = fs::read_dir(two.directory.path().join("disk/current/BP-1-127.0.0.1-1/current"));
     let names = marks.unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     assert!(names.into_iter().all(|name| !name.contains("restart")));
 }
@@ -287,7 +287,7 @@ struct HungDisk(PathBuf);
 
 impl HungDisk {
     fn new(two: &Two, volume: &str) -> Self {
-        let version = two.folder.path().join(volume).join("current/VERSION");
+        let version = two.directory.path().join(volume).join("current/VERSION");
         fs::remove_file(&version).unwrap();
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
         rustix::fs::mknodat(
@@ -378,15 +378,15 @@ fn block_files_are_for_the_owner_unless_the_permissions_say_otherwise() {
     let two = two_with(&[]);
     two.finalized(1, 700);
     let (_, [data, meta]) = two.store.paths(&block(1, 1001, 0)).unwrap();
-    let root = two.folder.path().join("disk");
+    let root = two.directory.path().join("disk");
     assert_eq!(
         [&root, &root.join("current"), &data, &meta].map(mode),
         [0o700, 0o700, 0o600, 0o600]
     );
     // The legacy reader of another user of the group needs 750; existing directories follow the key.
-    let Two { folder, store, .. } = two;
+    let Two { directory, store, .. } = two;
     drop(store);
-    let two = two_at(folder, &[("dfs.datanode.data.dir.perm", "750")]);
+    let two = two_at(directory, &[("dfs.datanode.data.dir.perm", "750")]);
     assert_eq!(mode(&root), 0o750);
     two.finalized(2, 700);
     let (_, [data, _]) = two.store.paths(&block(2, 1001, 0)).unwrap();

@@ -124,5 +124,7 @@ impl SegmentWriter {
 
 /// Makes creations, renames and removals in a directory durable.
 pub fn sync_dir(dir: &Path) -> Result<(), JournalError> {
-    File::open(dir).and_then(|file| file.sync_all()).map_err(JournalError::io("sync folder", dir))
+    File::open(dir)
+        .and_then(|file| file.sync_all())
+        .map_err(JournalError::io("sync directory", dir))
 }

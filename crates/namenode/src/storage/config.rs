@@ -64,7 +64,7 @@ impl StorageConfig {
         let required = directories(conf.get(&keys::DFS_NAMENODE_EDITS_DIR_REQUIRED).map_err(bad)?)?;
         if image_dirs.is_empty() || edits_dirs.is_empty() {
             let message =
-                "dfs.namenode.name.dir and dfs.namenode.edits.dir must each name a folder";
+                "dfs.namenode.name.dir and dfs.namenode.edits.dir must each name a directory";
             return Err(StorageError::Config(message.to_owned()));
         }
         if let Some(dir) = required.iter().find(|dir| !edits_dirs.contains(dir)) {
@@ -151,7 +151,7 @@ fn at_least(
 fn directories(names: Vec<String>) -> Result<Vec<PathBuf>, StorageError> {
     let mut dirs = Vec::new();
     for name in names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
-        let dir = folder(name)?;
+        let dir = directory(name)?;
         if !dirs.contains(&dir) {
             dirs.push(dir);
         }
@@ -159,7 +159,7 @@ fn directories(names: Vec<String>) -> Result<Vec<PathBuf>, StorageError> {
     Ok(dirs)
 }
 
-fn folder(name: &str) -> Result<PathBuf, StorageError> {
+fn directory(name: &str) -> Result<PathBuf, StorageError> {
     let path = match name.split_once(':') {
         Some(("file", rest)) => {
             let rest = rest.strip_prefix("//").unwrap_or(rest);
@@ -170,7 +170,7 @@ fn folder(name: &str) -> Result<PathBuf, StorageError> {
         }
         Some((scheme, _)) if !scheme.contains('/') => {
             return Err(StorageError::Config(format!(
-                "{name}: only folders (file:) hold images and edits, not {scheme}:"
+                "{name}: only directories (file:) hold images and edits, not {scheme}:"
             )));
         }
         _ => name.into(),
@@ -214,13 +214,13 @@ mod tests {
 
     #[test]
     fn directories_are_paths_or_file_uris() {
-        let path = |name: &str| folder(name).unwrap().display().to_string();
+        let path = |name: &str| directory(name).unwrap().display().to_string();
         assert_eq!(path("/data/my%20dir/"), "/data/my%20dir", "no URI");
         assert_eq!(path("file:///data/my%20dir"), "/data/my dir");
         assert_eq!(path("file:/data/%C3%A4%25"), "/data/ä%");
         assert_eq!(path("file://localhost/data//x"), "/data/x");
         for bad in ["file:///data/50%", "file:///data/%2", "file:///data/%zz", "s3://bucket/x"] {
-            assert!(folder(bad).unwrap_err().to_string().starts_with(bad), "{bad}");
+            assert!(directory(bad).unwrap_err().to_string().starts_with(bad), "{bad}");
         }
     }
 }

@@ -229,7 +229,7 @@ impl NameStorage {
                 Some((other, until)) if other.first < file.first && file.first.0 <= *until => {
                     let reason = format!(
                         "there appears to be an out-of-order edit in the edit log: it begins with \
-                         transaction {}, but {} goes on to {until}. Two folders were written apart \
+                         transaction {}, but {} goes on to {until}. Two directories were written apart \
                          from each other; move the segments of the one that was not in use last \
                          elsewhere",
                         file.first,

@@ -109,7 +109,7 @@ fn check_unformatted(root: &Path) -> Result<(), StorageError> {
     match std::fs::read_dir(&current).map(has_more) {
         Ok(true) => Err(inconsistent(
             "current holds files but no VERSION; restore it, or empty current to start from the \
-             other folders.",
+             other directories.",
         )),
         Ok(false) => Ok(()),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),

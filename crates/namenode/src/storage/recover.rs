@@ -112,12 +112,12 @@ fn damaged(source: JournalError, until: i64) -> StorageError {
             "whole records up to transaction {until} follow. If the machine lost power just then, \
              they may be of a batch that was never acknowledged: keep a copy of the file, cut it \
              with truncate -s {offset} {}, and start again. Otherwise they are changes that were \
-             acknowledged: bring back a copy of the folder",
+             acknowledged: bring back a copy of the directory",
             path.display()
         ),
         JournalError::Header { .. } => format!(
-            "its records go up to transaction {until}: bring back a copy of the folder, or move \
-             the file elsewhere where another folder goes as far"
+            "its records go up to transaction {until}: bring back a copy of the directory, or move \
+             the file elsewhere where another directory goes as far"
         ),
         _ => return source.into(),
     };

@@ -240,7 +240,7 @@ impl Write for Copies {
             file.write_all(bytes).map_err(StorageError::io("write", dir.image_new_path(txid)))
         });
         if self.files.is_empty() {
-            return Err(io::Error::other("no image folder is left"));
+            return Err(io::Error::other("no image directory is left"));
         }
         Ok(())
     }

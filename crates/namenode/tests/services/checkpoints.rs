@@ -9,7 +9,7 @@ use zerohop_proto::hdfs::*;
 
 impl Harness {
     fn name_file(&self, name: &str) -> PathBuf {
-        self.folder.path().join("name/current").join(name)
+        self.directory.path().join("name/current").join(name)
     }
 
     fn has_image(&self, txid: u64) -> bool {

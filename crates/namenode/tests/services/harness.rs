@@ -18,7 +18,7 @@ pub const DATANODE: &str = "org.apache.hadoop.hdfs.server.protocol.DatanodeProto
 pub const NAMENODE: &str = "org.apache.hadoop.hdfs.server.protocol.NamenodeProtocol";
 
 pub struct Harness {
-    pub folder: tempfile::TempDir,
+    pub directory: tempfile::TempDir,
     pub conf: Arc<Conf>,
     pub node: NameNode,
 }
@@ -29,9 +29,9 @@ impl Harness {
     }
 
     pub async fn with(settings: &[(&str, &str)]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let mut conf = Conf::new();
-        conf.set("dfs.namenode.name.dir", folder.path().join("name").to_str().unwrap());
+        conf.set("dfs.namenode.name.dir", directory.path().join("name").to_str().unwrap());
         conf.set("fs.defaultFS", "hdfs://127.0.0.1:0");
         conf.set("dfs.namenode.http-address", "127.0.0.1:0");
         conf.set("dfs.replication", "1");
@@ -39,7 +39,7 @@ impl Harness {
         NameNode::format(&conf, FormatOptions::default()).unwrap();
         let conf = Arc::new(conf);
         let node = NameNode::start(conf.clone()).await.unwrap();
-        Self { folder, conf, node }
+        Self { directory, conf, node }
     }
 
     pub async fn restart(&mut self) {
@@ -49,7 +49,7 @@ impl Harness {
     /// Restarts, and changes the name directory in between.
     pub async fn restart_after(&mut self, change: impl FnOnce(&Path)) {
         self.node.stop().await;
-        change(&self.folder.path().join("name"));
+        change(&self.directory.path().join("name"));
         self.node = NameNode::start(self.conf.clone()).await.unwrap();
     }
 
@@ -70,7 +70,7 @@ impl Harness {
 
     /// From here on no edit gets to disk: the next segment has no directory.
     pub async fn lose_the_log(&self) {
-        std::fs::remove_dir_all(self.folder.path().join("name/current")).unwrap();
+        std::fs::remove_dir_all(self.directory.path().join("name/current")).unwrap();
         let (client, q) = (self.superuser(), RollEditsRequestProto {});
         assert!(client.call::<_, RollEditsResponseProto>("rollEdits", &q).await.is_err());
     }

@@ -13,8 +13,8 @@ async fn state(client: &RpcClient) -> AdminState {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_datanode_goes_into_maintenance_and_comes_back() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("dfs.hosts.json");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("dfs.hosts.json");
     let write = |state: &str| {
         let entry = format!(
             "{{\"hostName\": \"127.0.0.1\", \"upgradeDomain\": \"ud7\", \"adminState\": \"{state}\"}}"

@@ -22,7 +22,7 @@ async fn modes_have_no_bits_beyond_the_sticky_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_folder_has_no_block_size() {
+async fn a_directory_has_no_block_size() {
     let harness = Harness::start().await;
     let client = harness.superuser();
     let _: CreateResponseProto = call(&client, "create", create("/f")).await;

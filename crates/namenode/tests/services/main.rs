@@ -17,7 +17,7 @@ use zerohop_proto::hdfs::*;
 use zerohop_wire::JavaException;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn folders_survive_a_restart() {
+async fn directories_survive_a_restart() {
     let mut harness = Harness::start().await;
     let client = harness.superuser();
     assert!(call::<MkdirsResponseProto>(&client, "mkdirs", mkdirs("/a/b")).await.result);

@@ -100,7 +100,7 @@ async fn a_check_is_sent_while_it_is_made() {
 
 /// Anybody can nest directories deeper than any stack: a rename is held to the length of its paths only.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_check_survives_folders_nested_without_end() {
+async fn a_check_survives_directories_nested_without_end() {
     const NESTED: usize = 900;
     const CHAINS: usize = 4;
     let harness = Harness::start().await;
@@ -124,7 +124,7 @@ async fn an_image_keeps_its_age_over_a_restart() {
     const AGE: Duration = Duration::from_secs(1800);
     let mut harness = Harness::start().await;
     let written = SystemTime::now() - AGE;
-    for entry in std::fs::read_dir(harness.folder.path().join("name/current")).unwrap() {
+    for entry in std::fs::read_dir(harness.directory.path().join("name/current")).unwrap() {
         let path = entry.unwrap().path();
         if path.display().to_string().contains("fsimage_") {
             std::fs::File::options()

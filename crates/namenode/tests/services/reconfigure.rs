@@ -29,12 +29,12 @@ fn write_site(directory: &Path, more: &[(&str, &str)]) {
 }
 
 async fn harness() -> Harness {
-    let folder = tempfile::tempdir().unwrap();
-    write_site(folder.path(), &[]);
-    let conf = Arc::new(Conf::load(folder.path()).unwrap());
+    let directory = tempfile::tempdir().unwrap();
+    write_site(directory.path(), &[]);
+    let conf = Arc::new(Conf::load(directory.path()).unwrap());
     NameNode::format(&conf, FormatOptions::default()).unwrap();
     let node = NameNode::start(conf.clone()).await.unwrap();
-    Harness { folder, conf, node }
+    Harness { directory, conf, node }
 }
 
 /// Runs a task to its end: what it changed.
@@ -69,7 +69,7 @@ async fn keys_are_changed_while_the_namenode_runs() {
     assert!(reconfigure(&admin).await.is_empty(), "nothing has changed");
 
     write_site(
-        harness.folder.path(),
+        harness.directory.path(),
         &[
             ("fs.protected.directories", "/kept"),
             ("dfs.block.invalidate.limit", "many"),
@@ -96,7 +96,7 @@ async fn keys_are_changed_while_the_namenode_runs() {
     assert!(page.contains("/kept"), "{page}");
 
     // What is not in the file any more has its default again.
-    write_site(harness.folder.path(), &[]);
+    write_site(harness.directory.path(), &[]);
     let changes = reconfigure(&admin).await;
     assert_eq!(changes.len(), 1, "{changes:?}");
     assert!(call::<DeleteResponseProto>(&client, "delete", delete("/kept")).await.result);

@@ -45,7 +45,7 @@ async fn an_older_name_directory_has_nothing_deleted_on_first_reports() {
             ("dfs.namenode.safemode.threshold-pct", "1"),
         ];
         let mut harness = Harness::with(&settings).await;
-        let older = harness.folder.path().join("older");
+        let older = harness.directory.path().join("older");
         let (client, datanode) = (harness.superuser(), FakeDatanode::join(&harness).await);
         let mut replicas = Vec::new();
         if !is_empty {

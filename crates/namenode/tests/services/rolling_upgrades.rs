@@ -28,7 +28,7 @@ async fn prepare(client: &RpcClient) -> RollingUpgradeInfoProto {
 impl Harness {
     /// The names in the name directory that begin so, without MD5 files.
     fn name_files(&self, prefix: &str) -> Vec<String> {
-        let entries = fs::read_dir(self.folder.path().join("name/current")).unwrap();
+        let entries = fs::read_dir(self.directory.path().join("name/current")).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let mut names: Vec<String> =
             names.filter(|name| name.starts_with(prefix) && !name.ends_with(".md5")).collect();
@@ -126,7 +126,8 @@ async fn a_rolling_upgrade_is_finalized() {
     set_safe_mode(&client, SafeModeActionProto::SafemodeLeave).await;
 
     // As by a crash between the edit and the new name of the image.
-    let image = harness.folder.path().join("name/current").join(ROLLBACK_IMAGE.replace('3', "2"));
+    let image =
+        harness.directory.path().join("name/current").join(ROLLBACK_IMAGE.replace('3', "2"));
     let copies = [image.clone(), image.with_extension("md5")];
     let saved: Vec<_> = copies.iter().map(|path| fs::read(path).unwrap()).collect();
     let ended = upgrade(&client, RollingUpgradeActionProto::Finalize).await.unwrap();

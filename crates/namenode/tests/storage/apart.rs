@@ -2,7 +2,7 @@
 
 use super::*;
 
-impl Folders {
+impl Directories {
     /// A session with the first directory only.
     fn session_without_the_second(&mut self, paths: &[&str], clean: bool) {
         let both = self.config.clone();
@@ -31,23 +31,23 @@ const SECOND: &str = "edits_inprogress_0000000000000000004";
 /// Edits 4 to 6 are in the first directory only, and it cannot be used: going on with the second one
 /// would lose them.
 #[test]
-fn a_folder_left_behind_does_not_stand_in_for_a_damaged_one() {
+fn a_directory_left_behind_does_not_stand_in_for_a_damaged_one() {
     // In its middle; in its header; it cannot get its final name.
     for case in 0..3 {
-        let mut folders = Folders::formatted(2);
-        folders.session(&["/a"], true);
-        folders.session_without_the_second(&["/b", "/c"], false);
+        let mut directories = Directories::formatted(2);
+        directories.session(&["/a"], true);
+        directories.session_without_the_second(&["/b", "/c"], false);
         match case {
-            0 => folders.flip(0, SECOND, 40),
-            1 => folders.flip(0, SECOND, 5),
+            0 => directories.flip(0, SECOND, 40),
+            1 => directories.flip(0, SECOND, 5),
             _ => {
                 let taken = "edits_0000000000000000004-0000000000000000006";
-                fs::create_dir(folders.path(0, taken)).unwrap();
+                fs::create_dir(directories.path(0, taken)).unwrap();
             }
         }
         // And again: the first refusal must not take away what told.
         for _ in 0..2 {
-            let result = folders.load();
+            let result = directories.load();
             let Err(error) = result else { panic!("case {case}: it opened") };
             let line = error.to_string();
             assert!(line.contains("up until at least txid 6 but unable to"), "{line}");
@@ -61,16 +61,17 @@ fn a_folder_left_behind_does_not_stand_in_for_a_damaged_one() {
 fn a_shorter_copy_of_a_segment_does_not_stand_in_for_a_damaged_one() {
     let first = "edits_inprogress_0000000000000000001";
     for at in [40, 5] {
-        let folders = Folders::formatted(2);
-        folders.session(&["/a", "/b", "/c"], false);
-        folders.flip(0, first, at);
-        let whole = fs::read(folders.path(1, first)).unwrap();
-        folders.cut(1, first, 1);
-        refused(folders.load(), "up until at least txid 4 but unable to");
+        let directories = Directories::formatted(2);
+        directories.session(&["/a", "/b", "/c"], false);
+        directories.flip(0, first, at);
+        let whole = fs::read(directories.path(1, first)).unwrap();
+        directories.cut(1, first, 1);
+        refused(directories.load(), "up until at least txid 4 but unable to");
         // The second directory's was finished up to where it goes; now bring back what was cut.
-        fs::remove_file(folders.path(1, "edits_0000000000000000001-0000000000000000003")).unwrap();
-        fs::write(folders.path(1, first), whole).unwrap();
-        assert_eq!(folders.load().unwrap().2.paths(), ["/a", "/b", "/c"]);
+        fs::remove_file(directories.path(1, "edits_0000000000000000001-0000000000000000003"))
+            .unwrap();
+        fs::write(directories.path(1, first), whole).unwrap();
+        assert_eq!(directories.load().unwrap().2.paths(), ["/a", "/b", "/c"]);
     }
 }
 
@@ -78,32 +79,32 @@ fn a_shorter_copy_of_a_segment_does_not_stand_in_for_a_damaged_one() {
 /// Neither way's edits may follow the other's.
 #[test]
 fn two_histories_are_not_spliced() {
-    let mut folders = Folders::formatted(2);
-    folders.session(&["/a", "/unacknowledged"], false);
-    folders.cut(0, "edits_inprogress_0000000000000000001", 1);
-    folders.session_without_the_second(&["/b", "/c"], true);
-    refused(folders.load(), "there appears to be an out-of-order edit in the edit log");
-    let stale = folders.path(1, "edits_0000000000000000001-0000000000000000003");
-    fs::rename(&stale, folders.root.path().join("elsewhere")).unwrap();
-    assert_eq!(folders.load().unwrap().2.paths(), ["/a", "/b", "/c"]);
+    let mut directories = Directories::formatted(2);
+    directories.session(&["/a", "/unacknowledged"], false);
+    directories.cut(0, "edits_inprogress_0000000000000000001", 1);
+    directories.session_without_the_second(&["/b", "/c"], true);
+    refused(directories.load(), "there appears to be an out-of-order edit in the edit log");
+    let stale = directories.path(1, "edits_0000000000000000001-0000000000000000003");
+    fs::rename(&stale, directories.root.path().join("elsewhere")).unwrap();
+    assert_eq!(directories.load().unwrap().2.paths(), ["/a", "/b", "/c"]);
 }
 
 /// A power cut may keep a later block of a batch and lose an earlier one: the line says how to go on
 /// then, and that works.
 #[test]
 fn a_batch_with_a_hole_can_be_cut_as_the_line_says() {
-    let folders = Folders::formatted(1);
+    let directories = Directories::formatted(1);
     let long = "/x".repeat(2048);
-    folders.session(&["/a", &long, &long, &long], false);
+    directories.session(&["/a", &long, &long, &long], false);
     let name = "edits_inprogress_0000000000000000001";
-    let mut bytes = fs::read(folders.path(0, name)).unwrap();
+    let mut bytes = fs::read(directories.path(0, name)).unwrap();
     bytes[4096..8192].fill(0xff);
-    fs::write(folders.path(0, name), &bytes).unwrap();
-    let Err(error) = folders.load() else { panic!("it opened") };
+    fs::write(directories.path(0, name), &bytes).unwrap();
+    let Err(error) = directories.load() else { panic!("it opened") };
     let line = error.to_string();
     assert!(line.contains("whole records up to transaction 5 follow"), "{line}");
     let (_, command) = line.split_once("truncate -s ").unwrap();
     let len = command.split(' ').next().unwrap().parse().unwrap();
-    fs::File::options().write(true).open(folders.path(0, name)).unwrap().set_len(len).unwrap();
-    assert_eq!(folders.load().unwrap().2.paths(), ["/a"]);
+    fs::File::options().write(true).open(directories.path(0, name)).unwrap().set_len(len).unwrap();
+    assert_eq!(directories.load().unwrap().2.paths(), ["/a"]);
 }

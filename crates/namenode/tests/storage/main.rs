@@ -64,12 +64,12 @@ fn one((op, rpc): &(EditOp, RpcIds)) -> [(&EditOp, &RpcIds); 1] {
 }
 
 /// `count` directories that exist, below one that goes away at the end.
-struct Folders {
+struct Directories {
     root: TempDir,
     config: StorageConfig,
 }
 
-impl Folders {
+impl Directories {
     fn new(count: usize) -> Self {
         let root = tempfile::tempdir().unwrap();
         let dirs = (0..count).map(|n| root.path().join(format!("name{n}"))).collect();
@@ -77,10 +77,10 @@ impl Folders {
     }
 
     fn formatted(count: usize) -> Self {
-        let folders = Self::new(count);
+        let directories = Self::new(count);
         let write = |_: &StorageInfo, image: &mut ImageWriter<'_>| image_of(0)(image);
-        NameStorage::format(folders.config.clone(), FormatOptions::default(), write).unwrap();
-        folders
+        NameStorage::format(directories.config.clone(), FormatOptions::default(), write).unwrap();
+        directories
     }
 
     fn path(&self, n: usize, name: &str) -> PathBuf {
@@ -133,26 +133,26 @@ fn refused<T>(result: Result<T, StorageError>, text: &str) {
 }
 
 #[test]
-fn formatted_folders_look_like_apaches() {
-    let folders = Folders::formatted(1);
+fn formatted_directories_look_like_apaches() {
+    let directories = Directories::formatted(1);
     assert_eq!(
-        folders.names(0),
+        directories.names(0),
         ["VERSION", "fsimage_0000000000000000000", "fsimage_0000000000000000000.md5", "seen_txid"]
     );
-    assert_eq!(fs::read_to_string(folders.path(0, "seen_txid")).unwrap(), "0\n");
-    let storage = folders.open().unwrap();
+    assert_eq!(fs::read_to_string(directories.path(0, "seen_txid")).unwrap(), "0\n");
+    let storage = directories.open().unwrap();
     let info = storage.info();
     assert!(info.cluster_id.starts_with("CID-") && info.block_pool_id.starts_with("BP-"));
-    let lock = fs::read_to_string(folders.path(0, "../in_use.lock")).unwrap();
+    let lock = fs::read_to_string(directories.path(0, "../in_use.lock")).unwrap();
     assert!(lock.starts_with(&format!("{}@", std::process::id())), "{lock}");
 }
 
 #[test]
 fn what_is_logged_is_loaded() {
-    let folders = Folders::formatted(2);
-    folders.session(&["/a", "/b"], true);
-    folders.session(&["/c"], false);
-    let (storage, report, seen) = folders.load().unwrap();
+    let directories = Directories::formatted(2);
+    directories.session(&["/a", "/b"], true);
+    directories.session(&["/c"], false);
+    let (storage, report, seen) = directories.load().unwrap();
     assert_eq!(seen.paths(), ["/a", "/b", "/c"]);
     assert_eq!((report.image_txid, report.last_txid, report.needs_save), (0, 6, false));
     assert_eq!(
@@ -160,7 +160,7 @@ fn what_is_logged_is_loaded() {
         [1, 2, 3, 4, 5, 6]
     );
     for n in 0..2 {
-        let names = folders.names(n);
+        let names = directories.names(n);
         assert!(names.contains(&"edits_0000000000000000001-0000000000000000004".to_owned()));
         assert!(names.contains(&"edits_0000000000000000005-0000000000000000006".to_owned()));
     }
@@ -168,31 +168,31 @@ fn what_is_logged_is_loaded() {
 }
 
 #[test]
-fn a_folder_that_apache_wrote() {
+fn a_directory_that_apache_wrote() {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../journal/tests/fixtures");
-    let folders = Folders::new(1);
-    fs::create_dir_all(folders.path(0, "")).unwrap();
+    let directories = Directories::new(1);
+    fs::create_dir_all(directories.path(0, "")).unwrap();
     for entry in fs::read_dir(fixture.join("apache-3.4.3/current")).unwrap() {
         let entry = entry.unwrap();
-        fs::copy(entry.path(), folders.path(0, entry.file_name().to_str().unwrap())).unwrap();
+        fs::copy(entry.path(), directories.path(0, entry.file_name().to_str().unwrap())).unwrap();
     }
-    let (storage, report, seen) = folders.load().unwrap();
+    let (storage, report, seen) = directories.load().unwrap();
     assert_eq!((report.image_txid, report.last_txid, report.edits), (143, 149, 6));
     assert_eq!(seen.image_txid, 143);
     assert_eq!(storage.info().cluster_id, "testClusterID");
     // The padding of the segment in progress is gone, and the segment is final.
-    let last = folders.path(0, "edits_0000000000000000144-0000000000000000149");
+    let last = directories.path(0, "edits_0000000000000000144-0000000000000000149");
     assert_eq!(fs::metadata(last).unwrap().len(), 323);
 }
 
 #[test]
 fn formatting_destroys_nothing_by_accident() {
-    let folders = Folders::formatted(1);
-    let config = || folders.config.clone();
-    assert_eq!(NameStorage::dirs_with_data(&config()), folders.config.image_dirs);
+    let directories = Directories::formatted(1);
+    let config = || directories.config.clone();
+    assert_eq!(NameStorage::dirs_with_data(&config()), directories.config.image_dirs);
     let write = |_: &StorageInfo, image: &mut ImageWriter<'_>| image_of(0)(image);
     refused(NameStorage::format(config(), FormatOptions::default(), write), "format with -force");
-    let open = folders.open().unwrap();
+    let open = directories.open().unwrap();
     let force = FormatOptions { force: true, cluster_id: Some("mine".to_owned()) };
     refused(NameStorage::format(config(), force.clone(), write), "already locked by");
     drop(open);
@@ -200,70 +200,71 @@ fn formatting_destroys_nothing_by_accident() {
 }
 
 #[test]
-fn folders_that_do_not_open_say_why() {
-    let folders = Folders::new(1);
-    refused(folders.open(), "does not exist or is not accessible");
-    fs::create_dir_all(folders.path(0, "..")).unwrap();
-    refused(folders.open(), "NameNode is not formatted.");
-    fs::create_dir_all(folders.path(0, "")).unwrap();
-    fs::write(folders.path(0, "edits_0000000000000000001-0000000000000000004"), "").unwrap();
-    refused(folders.open(), "no VERSION");
-    let folders = Folders::formatted(2);
-    let open = folders.open().unwrap();
-    refused(folders.open(), &format!("already locked by {}@", std::process::id()));
+fn directories_that_do_not_open_say_why() {
+    let directories = Directories::new(1);
+    refused(directories.open(), "does not exist or is not accessible");
+    fs::create_dir_all(directories.path(0, "..")).unwrap();
+    refused(directories.open(), "NameNode is not formatted.");
+    fs::create_dir_all(directories.path(0, "")).unwrap();
+    fs::write(directories.path(0, "edits_0000000000000000001-0000000000000000004"), "").unwrap();
+    refused(directories.open(), "no VERSION");
+    let directories = Directories::formatted(2);
+    let open = directories.open().unwrap();
+    refused(directories.open(), &format!("already locked by {}@", std::process::id()));
     drop(open);
-    let version = fs::read_to_string(folders.path(1, "VERSION")).unwrap();
-    let with = |from, to| fs::write(folders.path(1, "VERSION"), version.replace(from, to)).unwrap();
+    let version = fs::read_to_string(directories.path(1, "VERSION")).unwrap();
+    let with =
+        |from, to| fs::write(directories.path(1, "VERSION"), version.replace(from, to)).unwrap();
     with("layoutVersion=-67", "layoutVersion=-68");
-    refused(folders.open(), "Reported: -68. Expecting = -67.");
+    refused(directories.open(), "Reported: -68. Expecting = -67.");
     with("namespaceID=", "namespaceID=1");
-    refused(folders.open(), "namespaceID is incompatible with others.");
+    refused(directories.open(), "namespaceID is incompatible with others.");
     with("layoutVersion=-67", "layoutVersion=-66");
-    refused(folders.open(), "layoutVersion is incompatible with others.");
+    refused(directories.open(), "layoutVersion is incompatible with others.");
     fs::write(
-        folders.path(0, "VERSION"),
+        directories.path(0, "VERSION"),
         version.replace("layoutVersion=-67", "layoutVersion=-66"),
     )
     .unwrap();
-    refused(folders.open(), "An upgrade to version -67 is required");
+    refused(directories.open(), "An upgrade to version -67 is required");
 }
 
 #[test]
 fn a_torn_last_record_is_cut() {
-    let folders = Folders::formatted(1);
-    folders.session(&["/a", "/b"], false);
-    let path = folders.path(0, "edits_inprogress_0000000000000000001");
+    let directories = Directories::formatted(1);
+    directories.session(&["/a", "/b"], false);
+    let path = directories.path(0, "edits_inprogress_0000000000000000001");
     let records = fs::read(&path).unwrap();
     let end = records.iter().rposition(|byte| *byte != 0xff).unwrap();
     fs::write(&path, &records[..end]).unwrap();
-    let (_storage, report, seen) = folders.load().unwrap();
+    let (_storage, report, seen) = directories.load().unwrap();
     assert_eq!((report.last_txid, seen.paths()), (2, vec!["/a"]));
 }
 
 #[test]
 fn a_torn_middle_says_where() {
-    let folders = Folders::formatted(1);
-    folders.session(&["/a", "/b"], false);
-    let path = folders.path(0, "edits_inprogress_0000000000000000001");
+    let directories = Directories::formatted(1);
+    directories.session(&["/a", "/b"], false);
+    let path = directories.path(0, "edits_inprogress_0000000000000000001");
     let mut records = fs::read(&path).unwrap();
     records[40] ^= 1;
     fs::write(&path, &records).unwrap();
     refused(
-        folders.load(),
+        directories.load(),
         "edits_inprogress_0000000000000000001 is corrupt at offset 25, after transaction 1",
     );
 }
 
 /// The same damage, with a second directory: it stands in, the damaged one is not used any more.
 #[test]
-fn another_folder_stands_in_for_a_damaged_one() {
-    let folders = Folders::formatted(2);
-    folders.session(&["/a", "/b"], false);
-    let path = folders.path(0, "edits_inprogress_0000000000000000001");
+fn another_directory_stands_in_for_a_damaged_one() {
+    let directories = Directories::formatted(2);
+    directories.session(&["/a", "/b"], false);
+    let path = directories.path(0, "edits_inprogress_0000000000000000001");
     let mut records = fs::read(&path).unwrap();
     records[40] ^= 1;
     fs::write(&path, &records).unwrap();
-    let (storage, _, seen) = folders.load().unwrap();
+    let (storage, _, seen) = directories.load().unwrap();
     assert_eq!(seen.paths(), ["/a", "/b"]);
     assert!(storage.dirs()[0].has_failed() && !storage.dirs()[1].has_failed());
 }
@@ -271,14 +272,14 @@ fn another_folder_stands_in_for_a_damaged_one() {
 /// A finished segment that is damaged in one directory is read on from another.
 #[test]
 fn a_damaged_finished_segment_is_read_on_elsewhere() {
-    let folders = Folders::formatted(2);
-    folders.session(&["/a", "/b"], true);
+    let directories = Directories::formatted(2);
+    directories.session(&["/a", "/b"], true);
     let name = "edits_0000000000000000001-0000000000000000004";
     for (n, at) in [(0, 40), (1, 8)] {
-        let mut records = fs::read(folders.path(n, name)).unwrap();
+        let mut records = fs::read(directories.path(n, name)).unwrap();
         records[at] ^= 1;
-        fs::write(folders.path(n, name), &records).unwrap();
-        match folders.load() {
+        fs::write(directories.path(n, name), &records).unwrap();
+        match directories.load() {
             Ok((_, _, seen)) => assert_eq!((n, seen.paths()), (0, vec!["/a", "/b"])),
             Err(e) => assert!(n == 1 && e.to_string().contains("is corrupt at offset"), "{e}"),
         }
@@ -287,29 +288,29 @@ fn a_damaged_finished_segment_is_read_on_elsewhere() {
 
 #[test]
 fn missing_edits_are_a_gap() {
-    let folders = Folders::formatted(1);
+    let directories = Directories::formatted(1);
     for path in ["/a", "/b", "/c"] {
-        folders.session(&[path], true);
+        directories.session(&[path], true);
     }
-    let last = folders.path(0, "edits_0000000000000000007-0000000000000000009");
+    let last = directories.path(0, "edits_0000000000000000007-0000000000000000009");
     let kept = fs::read(&last).unwrap();
     fs::remove_file(&last).unwrap();
     refused(
-        folders.load(),
+        directories.load(),
         "until at least txid 7 but unable to find any edit logs containing txid 7",
     );
     fs::write(&last, kept).unwrap();
-    fs::remove_file(folders.path(0, "edits_0000000000000000004-0000000000000000006")).unwrap();
+    fs::remove_file(directories.path(0, "edits_0000000000000000004-0000000000000000006")).unwrap();
     refused(
-        folders.load(),
+        directories.load(),
         "until at least txid 9 but unable to find any edit logs containing txid 4",
     );
 }
 
 #[test]
 fn a_saved_image_is_where_loading_begins() {
-    let folders = Folders::formatted(2);
-    let (storage, log) = folders.start();
+    let directories = Directories::formatted(2);
+    let (storage, log) = directories.start();
     log.log(one(&edit("/a"))).wait().unwrap();
     let (ended, ticket) = log.roll();
     ticket.wait().unwrap();
@@ -318,38 +319,38 @@ fn a_saved_image_is_where_loading_begins() {
     log.log(one(&edit("/b"))).wait().unwrap();
     log.close().unwrap();
     drop((log, storage));
-    let (_storage, report, seen) = folders.load().unwrap();
+    let (_storage, report, seen) = directories.load().unwrap();
     assert_eq!((seen.image_txid, report.image_txid, report.edits), (3, 3, 3));
     assert_eq!(seen.paths(), ["/b"]);
-    assert_eq!(fs::read_to_string(folders.path(1, "seen_txid")).unwrap(), "4\n");
+    assert_eq!(fs::read_to_string(directories.path(1, "seen_txid")).unwrap(), "4\n");
 }
 
 /// A bad image falls back to its copy, and if there is none, not to an older image.
 #[test]
 fn a_damaged_image_is_not_loaded() {
-    let folders = Folders::formatted(2);
-    let (storage, log) = folders.start();
+    let directories = Directories::formatted(2);
+    let (storage, log) = directories.start();
     let ended = log.roll().0;
     storage.save_image(ended.0, image_of(ended.0 as u64)).unwrap();
     log.close().unwrap();
     drop((log, storage));
     for n in 0..2 {
-        let path = folders.path(n, "fsimage_0000000000000000002");
+        let path = directories.path(n, "fsimage_0000000000000000002");
         let mut bytes = fs::read(&path).unwrap();
         bytes[10] ^= 1;
         fs::write(&path, bytes).unwrap();
         if n == 0 {
-            assert_eq!(folders.load().unwrap().1.image_txid, 2);
+            assert_eq!(directories.load().unwrap().1.image_txid, 2);
         }
     }
-    refused(folders.load(), "its MD5 is");
+    refused(directories.load(), "its MD5 is");
 }
 
 #[test]
 fn old_images_and_edits_go() {
-    let mut folders = Folders::formatted(1);
-    folders.config.extra_edits_retained = 1;
-    let (storage, log) = folders.start();
+    let mut directories = Directories::formatted(1);
+    directories.config.extra_edits_retained = 1;
+    let (storage, log) = directories.start();
     for _ in 0..4 {
         let (ended, ticket) = log.roll();
         ticket.wait().unwrap();
@@ -357,7 +358,7 @@ fn old_images_and_edits_go() {
     }
     // Needed are the edits behind image 6; of those before, one transaction's segment is wanted.
     assert_eq!(
-        folders.names(0),
+        directories.names(0),
         [
             "VERSION",
             "edits_0000000000000000005-0000000000000000006",
@@ -374,39 +375,39 @@ fn old_images_and_edits_go() {
 }
 
 #[test]
-fn a_new_folder_becomes_a_copy() {
-    let mut folders = Folders::formatted(1);
-    folders.session(&["/a"], true);
-    let second = folders.root.path().join("name1");
+fn a_new_directory_becomes_a_copy() {
+    let mut directories = Directories::formatted(1);
+    directories.session(&["/a"], true);
+    let second = directories.root.path().join("name1");
     fs::create_dir(&second).unwrap();
-    folders.config.image_dirs.push(second.clone());
-    folders.config.edits_dirs.push(second);
-    let (storage, report, _) = folders.load().unwrap();
+    directories.config.image_dirs.push(second.clone());
+    directories.config.edits_dirs.push(second);
+    let (storage, report, _) = directories.load().unwrap();
     assert!(report.needs_save);
     storage.save_image(report.last_txid, image_of(3)).unwrap();
     drop(storage);
-    folders.config.image_dirs.remove(0);
-    folders.config.edits_dirs.remove(0);
-    let (_storage, report, seen) = folders.load().unwrap();
+    directories.config.image_dirs.remove(0);
+    directories.config.edits_dirs.remove(0);
+    let (_storage, report, seen) = directories.load().unwrap();
     assert_eq!((report.image_txid, seen.image_txid), (3, 3));
 }
 
 #[test]
-fn one_folder_may_fail_the_last_one_not() {
-    let folders = Folders::formatted(2);
-    let (storage, report, _) = folders.load().unwrap();
+fn one_directory_may_fail_the_last_one_not() {
+    let directories = Directories::formatted(2);
+    let (storage, report, _) = directories.load().unwrap();
     let failures = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&failures);
     let log = EditLog::start(Arc::clone(&storage), report.last_txid + 1, move |failure| {
         told.lock().unwrap().push(failure.to_string());
     })
     .unwrap();
-    fs::remove_dir_all(folders.path(0, "")).unwrap();
+    fs::remove_dir_all(directories.path(0, "")).unwrap();
     log.roll().1.wait().unwrap();
     assert!(storage.dirs()[0].has_failed());
     log.log(one(&edit("/a"))).wait().unwrap();
     assert!(failures.lock().unwrap().is_empty());
-    fs::remove_dir_all(folders.path(1, "")).unwrap();
+    fs::remove_dir_all(directories.path(1, "")).unwrap();
     assert!(log.roll().1.wait().is_err());
     assert_eq!(failures.lock().unwrap().len(), 1);
     assert!(log.log(one(&edit("/b"))).wait().is_err());
@@ -414,20 +415,20 @@ fn one_folder_may_fail_the_last_one_not() {
 }
 
 #[test]
-fn a_required_folder_may_not_fail() {
-    let mut folders = Folders::formatted(2);
-    folders.config.edits_dirs_required = vec![folders.config.edits_dirs[0].clone()];
-    let (storage, report, _) = folders.load().unwrap();
+fn a_required_directory_may_not_fail() {
+    let mut directories = Directories::formatted(2);
+    directories.config.edits_dirs_required = vec![directories.config.edits_dirs[0].clone()];
+    let (storage, report, _) = directories.load().unwrap();
     let log = EditLog::start(storage, report.last_txid + 1, |_| {}).unwrap();
-    fs::remove_dir_all(folders.path(0, "")).unwrap();
+    fs::remove_dir_all(directories.path(0, "")).unwrap();
     let failure = log.roll().1.wait().unwrap_err().to_string();
-    assert!(failure.contains("required edits folder"), "{failure}");
+    assert!(failure.contains("required edits directory"), "{failure}");
 }
 
 #[test]
 fn nothing_is_logged_behind_the_end() {
-    let folders = Folders::formatted(1);
-    let (_storage, log) = folders.start();
+    let directories = Directories::formatted(1);
+    let (_storage, log) = directories.start();
     log.close().unwrap();
     assert!(log.log(one(&edit("/late"))).wait().is_err());
     assert!(log.roll().1.wait().is_err());
@@ -439,8 +440,8 @@ fn nothing_is_logged_behind_the_end() {
 fn callers_share_syncs() {
     const CALLERS: usize = 8;
     const EACH: usize = 200;
-    let folders = Folders::formatted(1);
-    let (_storage, log) = folders.start();
+    let directories = Directories::formatted(1);
+    let (_storage, log) = directories.start();
     let order = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for caller in 0..CALLERS {
@@ -467,6 +468,6 @@ fn callers_share_syncs() {
     assert!(stats.syncs < (CALLERS * EACH) as u64, "{stats:?}");
     log.close().unwrap();
     drop((log, _storage));
-    let (_storage, _, seen) = folders.load().unwrap();
+    let (_storage, _, seen) = directories.load().unwrap();
     assert_eq!(seen.paths(), *order.lock().unwrap());
 }

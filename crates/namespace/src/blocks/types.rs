@@ -140,7 +140,7 @@ pub struct StorageReport {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VolumeFailures {
     /// Their directories.
-    pub folders: Vec<String>,
+    pub directories: Vec<String>,
     /// When the last of them failed; milliseconds since 1970, 0 for never.
     pub last_ms: u64,
     /// Bytes they had.

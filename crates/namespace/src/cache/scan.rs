@@ -78,7 +78,7 @@ impl Namespace {
         };
         let is_file = |slot: &Slot| self.state.tree().get(*slot).as_file().is_some();
         match self.state.tree().get(slot).as_directory() {
-            Some(folder) => folder.children.iter().filter(is_file).collect(),
+            Some(directory) => directory.children.iter().filter(is_file).collect(),
             None => [slot].into_iter().filter(is_file).collect(),
         }
     }

@@ -107,7 +107,7 @@ impl Namespace {
         match &node.body {
             Body::Directory(directory) => {
                 message.r#type = inode::i_node::Type::Directory as i32;
-                message.directory = Some(folder_message(node, directory, permission, names));
+                message.directory = Some(directory_message(node, directory, permission, names));
             }
             Body::Symlink(link) => {
                 message.r#type = inode::i_node::Type::Symlink as i32;
@@ -214,7 +214,7 @@ fn save_names(out: &mut ImageWriter<'_>, names: NameTable) -> io::Result<()> {
     out.end(SectionName::StringTable)
 }
 
-fn folder_message(
+fn directory_message(
     node: &Inode,
     directory: &Directory,
     permission: u64,

@@ -26,7 +26,7 @@ impl Namespace {
             ..Check::default()
         };
         self.check(ctx, &located, check)?;
-        if self.is_non_empty_folder(located.last()) {
+        if self.is_non_empty_directory(located.last()) {
             if !recursive {
                 let message = format!("`{} is non empty': Directory is not empty", located.path);
                 return fail(JavaException::PathIsNotEmptyDirectory, message);

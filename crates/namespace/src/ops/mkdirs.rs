@@ -64,7 +64,7 @@ impl Namespace {
         self.check_object_limit(0)?;
         let modes = Modes { masked, unmasked };
         let parent = self.create_missing_parents(ctx, &located, modes.with_owner_write())?;
-        self.create_folder(ctx, parent, &located, located.depth, modes)?;
+        self.create_directory(ctx, parent, &located, located.depth, modes)?;
         Ok(true)
     }
 
@@ -90,11 +90,11 @@ impl Namespace {
         located: &Located<'_>,
         modes: Modes,
     ) -> Result<Slot> {
-        let mut folder = located.deepest();
+        let mut directory = located.deepest();
         for depth in located.nodes.len() + 1..located.depth {
-            folder = self.create_folder(ctx, folder, located, depth, modes)?;
+            directory = self.create_directory(ctx, directory, located, depth, modes)?;
         }
-        Ok(folder)
+        Ok(directory)
     }
 
     /// Directories above a new file: they take the mode of the deepest one that exists.
@@ -111,7 +111,7 @@ impl Namespace {
         )
     }
 
-    fn create_folder(
+    fn create_directory(
         &mut self,
         ctx: &OpContext,
         parent: Slot,
@@ -173,13 +173,13 @@ impl Namespace {
         &self,
         parent: Slot,
         modes: Modes,
-        is_folder: bool,
+        is_directory: bool,
     ) -> (u16, Option<Acl>) {
         let default = self.state.tree().get(parent).acl();
         let asked = match modes.unmasked {
             Some(unmasked) if self.params.posix_acl_inheritance => unmasked,
             _ => modes.masked,
         };
-        acl::inherited(default, asked, is_folder).unwrap_or((modes.masked, None))
+        acl::inherited(default, asked, is_directory).unwrap_or((modes.masked, None))
     }
 }

@@ -30,16 +30,16 @@ use zerohop_wire::JavaException;
 
 impl Namespace {
     /// Limits on a directory's new child (`FSDirectory.addLastINode`).
-    fn check_new_child(&self, folder: Slot, name: &str, folder_path: &str) -> Result<()> {
-        self.state.check_new_name(folder, name)?;
-        self.check_child_limits(folder, name, folder_path, true)
+    fn check_new_child(&self, directory: Slot, name: &str, directory_path: &str) -> Result<()> {
+        self.state.check_new_name(directory, name)?;
+        self.check_child_limits(directory, name, directory_path, true)
     }
 
     fn check_child_limits(
         &self,
-        folder: Slot,
+        directory: Slot,
         name: &str,
-        folder_path: &str,
+        directory_path: &str,
         counts: bool,
     ) -> Result<()> {
         let (limit, len) = (self.params.component_len_max, name.len());
@@ -47,7 +47,7 @@ impl Namespace {
             return fail(
                 JavaException::PathComponentTooLong,
                 format!(
-                    "The maximum path component name limit of {name} in directory {folder_path} is exceeded: \
+                    "The maximum path component name limit of {name} in directory {directory_path} is exceeded: \
                      limit={limit} length={len}"
                 ),
             );
@@ -55,14 +55,14 @@ impl Namespace {
         let items = self
             .state
             .tree()
-            .get(folder)
+            .get(directory)
             .as_directory()
             .map_or(0, |directory| directory.children.len());
         if counts && items >= self.params.directory_items_max {
             return fail(
                 JavaException::MaxDirectoryItemsExceeded,
                 format!(
-                    "The directory item limit of {folder_path} is exceeded: limit={} items={items}",
+                    "The directory item limit of {directory_path} is exceeded: limit={} items={items}",
                     self.params.directory_items_max
                 ),
             );
@@ -70,7 +70,7 @@ impl Namespace {
         Ok(())
     }
 
-    fn is_non_empty_folder(&self, slot: Option<Slot>) -> bool {
+    fn is_non_empty_directory(&self, slot: Option<Slot>) -> bool {
         slot.is_some_and(|slot| self.state.tree().is_non_empty_directory(slot))
     }
 
@@ -84,7 +84,7 @@ impl Namespace {
         }
         for protected in all {
             let below = protected.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
-            if below && self.is_non_empty_folder(self.state.walk(protected)?.last()) {
+            if below && self.is_non_empty_directory(self.state.walk(protected)?.last()) {
                 return crate::fail::denied(format!(
                     "Cannot delete/rename non-empty protected subdirectory {protected}"
                 ));
@@ -93,10 +93,10 @@ impl Namespace {
         if !self.params.protected_subdirectories {
             return Ok(());
         }
-        let is_above = |folder: &&String| {
-            path.strip_prefix(&***folder).is_some_and(|rest| rest.starts_with('/'))
+        let is_above = |directory: &&String| {
+            path.strip_prefix(&***directory).is_some_and(|rest| rest.starts_with('/'))
         };
-        match all.iter().filter(is_above).max_by_key(|folder| folder.len()) {
+        match all.iter().filter(is_above).max_by_key(|directory| directory.len()) {
             Some(protected) => crate::fail::denied(format!(
                 "Cannot delete/rename subdirectory under protected subdirectory {protected}"
             )),

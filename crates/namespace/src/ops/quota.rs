@@ -33,7 +33,7 @@ impl Namespace {
         let located = self.resolve(ctx, path, DirOp::Write)?;
         self.check_owner_above(ctx, &located)?;
         self.check_quota_values(names, space, kind)?;
-        let slot = self.folder_at(located.last(), &located.path)?;
+        let slot = self.directory_at(located.last(), &located.path)?;
         let is_root = slot == self.state.tree().root();
         let old = self.state.limit_at(slot);
         let new = old.with(names, space, kind, is_root);
@@ -50,7 +50,7 @@ impl Namespace {
         }
         let denial = || {
             JavaException::AccessControl.with(format!(
-                "Access denied for user {}. Superuser or owner of parent folder privilege is required",
+                "Access denied for user {}. Superuser or owner of parent directory privilege is required",
                 ctx.user
             ))
         };

@@ -21,7 +21,7 @@ impl Namespace {
         let from = self.resolve(ctx, src, DirOp::WriteLink)?;
         let to = self.resolve(ctx, dst, DirOp::CreateLink)?;
         let to = self.state.rename_destination(&from, to);
-        if self.is_non_empty_folder(from.last()) {
+        if self.is_non_empty_directory(from.last()) {
             self.check_protected(&from.path)?;
         }
         self.check(ctx, &from, Check { parent: Some(WRITE), ..Check::default() })?;
@@ -61,7 +61,7 @@ impl Namespace {
         self.begin(ctx, || format!("Cannot rename {src}"))?;
         let from = self.resolve(ctx, src, DirOp::WriteLink)?;
         let to = self.resolve(ctx, dst, DirOp::CreateLink)?;
-        if self.is_non_empty_folder(from.last()) {
+        if self.is_non_empty_directory(from.last()) {
             self.check_protected(&from.path)?;
         }
         let below = options.to_trash.then_some(ALL);
@@ -99,12 +99,12 @@ impl Namespace {
             return fail(JavaException::FileAlreadyExists, message);
         }
         self.state.check_new_name(parent, to.name())?;
-        let other_folder = self.state.tree().get(src).parent != parent;
+        let other_directory = self.state.tree().get(src).parent != parent;
         self.check_child_limits(
             parent,
             to.name(),
             to.parent_path(),
-            other_folder && to.last().is_none(),
+            other_directory && to.last().is_none(),
         )?;
         let mut delta = self.state.usage_in(src, parent);
         if let Some(dst) = to.last() {

@@ -191,8 +191,8 @@ impl Tree {
     }
 
     /// A directory's child of a name.
-    pub(crate) fn child(&self, folder: Slot, name: &str) -> Option<Slot> {
-        let directory = self.get(folder).as_directory()?;
+    pub(crate) fn child(&self, directory: Slot, name: &str) -> Option<Slot> {
+        let directory = self.get(directory).as_directory()?;
         directory.children.search(|child| self.compare(child, name.as_bytes())).ok()
     }
 
@@ -214,31 +214,31 @@ impl Tree {
     }
 
     /// Lists an inode in a directory under the name it has; false if the name is taken or it is no directory.
-    pub(crate) fn attach(&mut self, folder: Slot, slot: Slot) -> bool {
-        let Some(directory) = self.get(folder).as_directory() else { return false };
+    pub(crate) fn attach(&mut self, parent: Slot, slot: Slot) -> bool {
+        let Some(directory) = self.get(parent).as_directory() else { return false };
         let name = self.name_bytes(slot);
         let Err(place) = directory.children.search(|child| self.compare(child, name)) else {
             return false;
         };
-        if let Some(directory) = self.change(folder).as_directory_mut() {
+        if let Some(directory) = self.change(parent).as_directory_mut() {
             directory.children.insert(place, slot);
         }
-        self.get_mut(slot).parent = folder;
+        self.get_mut(slot).parent = parent;
         true
     }
 
     /// Appends an inode to a directory whose last child sorts before it (images are written in order); else as `attach`.
-    pub(crate) fn attach_last(&mut self, folder: Slot, slot: Slot) -> bool {
-        let Some(directory) = self.get(folder).as_directory() else { return false };
+    pub(crate) fn attach_last(&mut self, parent: Slot, slot: Slot) -> bool {
+        let Some(directory) = self.get(parent).as_directory() else { return false };
         let name = self.name_bytes(slot);
         let ordered = directory.children.last().is_none_or(|last| self.compare(last, name).is_lt());
         if !ordered {
-            return self.attach(folder, slot);
+            return self.attach(parent, slot);
         }
-        if let Some(directory) = self.get_mut(folder).as_directory_mut() {
+        if let Some(directory) = self.get_mut(parent).as_directory_mut() {
             directory.children.push(slot);
         }
-        self.get_mut(slot).parent = folder;
+        self.get_mut(slot).parent = parent;
         true
     }
 

@@ -47,8 +47,8 @@ fn erasure_coding_policies_pass_through_an_image() {
         let mut section = reader.section(SectionName::ErasureCoding).unwrap().expect("the section");
         section.expect::<ErasureCodingSection>().unwrap().policies
     };
-    let folder = tempfile::tempdir().unwrap();
-    let copy = folder.path().join("copy");
+    let directory = tempfile::tempdir().unwrap();
+    let copy = directory.path().join("copy");
     let mut bytes = std::fs::File::create(&copy).unwrap();
     let mut writer = ImageWriter::new(&mut bytes);
     let info = ImageInfo { namespace_id: 1, txid: TxId(201) };

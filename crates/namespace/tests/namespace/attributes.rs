@@ -104,7 +104,7 @@ fn policies_are_inherited_until_unset() {
 
 /// Copies obey the policy of the file's directory, as it is when they are made.
 #[test]
-fn copies_lie_where_the_folders_policy_wants_them() {
+fn copies_lie_where_the_directories_policy_wants_them() {
     let mut world = World::new();
     let root = world.root();
     world.write("/d/f", &[10]);

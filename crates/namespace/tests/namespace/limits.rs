@@ -17,7 +17,7 @@ fn protected(protected_subdirectories: bool) -> World {
 }
 
 #[test]
-fn protected_folders_stay_as_long_as_anything_is_in_them() {
+fn protected_directories_stay_as_long_as_anything_is_in_them() {
     let mut world = protected(false);
     let root = world.root();
     let namespace = &mut world.namespace;
@@ -31,12 +31,12 @@ fn protected_folders_stay_as_long_as_anything_is_in_them() {
 }
 
 #[test]
-fn what_is_below_protected_folders_can_be_protected_as_well() {
+fn what_is_below_protected_directories_can_be_protected_as_well() {
     let mut world = protected(true);
     let root = world.root();
     let namespace = &mut world.namespace;
-    let refusal = |folder: &str| {
-        format!("Cannot delete/rename subdirectory under protected subdirectory {folder}")
+    let refusal = |directory: &str| {
+        format!("Cannot delete/rename subdirectory under protected subdirectory {directory}")
     };
     let e = namespace.delete(&root, "/p/q/a", true).unwrap_err();
     assert_eq!((e.kind(), e.message), (Some(JavaException::AccessControl), refusal("/p/q")));

@@ -5,7 +5,7 @@ use zerohop_namespace::NamespaceParams;
 use zerohop_wire::{InodeId, JavaException};
 
 #[test]
-fn a_large_folder_comes_in_pages() {
+fn a_large_directory_comes_in_pages() {
     let mut world = World::new();
     for n in 0..2500 {
         world.mkdirs(&format!("/d/{n:05}"));
@@ -80,7 +80,7 @@ fn inodes_are_reached_by_number() {
 }
 
 #[test]
-fn sums_count_files_folders_and_replicas() {
+fn sums_count_files_directories_and_replicas() {
     let mut world = World::new();
     world.write("/d/a/f", &[100]);
     world.write("/d/g", &[10]);

@@ -31,7 +31,7 @@ fn the_owner_writes_others_are_told_as_hadoop_tells_them() {
 }
 
 #[test]
-fn every_folder_on_the_way_must_let_one_pass() {
+fn every_directory_on_the_way_must_let_one_pass() {
     let mut world = world_with_home();
     let root = world.root();
     let bob = world.user("bob", &[]);
@@ -57,7 +57,7 @@ fn a_file_on_the_way_is_a_wall() {
 }
 
 #[test]
-fn a_sticky_folder_keeps_files_to_their_owners() {
+fn a_sticky_directory_keeps_files_to_their_owners() {
     let mut world = World::new();
     let root = world.root();
     world.mkdirs("/tmp");
@@ -118,7 +118,7 @@ fn check_access_asks_for_one_action() {
 }
 
 #[test]
-fn a_sticky_folder_may_be_summed_up() {
+fn a_sticky_directory_may_be_summed_up() {
     let mut world = World::new();
     let root = world.root();
     world.mkdirs("/tmp");
@@ -129,7 +129,7 @@ fn a_sticky_folder_may_be_summed_up() {
 }
 
 #[test]
-fn a_sticky_folder_is_summed_up_for_its_owner_alone_where_sub_access_is_asked_for() {
+fn a_sticky_directory_is_summed_up_for_its_owner_alone_where_sub_access_is_asked_for() {
     let params = NamespaceParams { content_summary_sub_access: true, ..NamespaceParams::default() };
     let mut world = world_with(params);
     let root = world.root();

@@ -154,7 +154,7 @@ fn a_refused_quota_is_named_as_hadoop_names_it() {
 }
 
 #[test]
-fn owners_set_quotas_in_their_folders_where_that_is_allowed() {
+fn owners_set_quotas_in_their_directories_where_that_is_allowed() {
     let params = NamespaceParams { owner_sets_quota: true, ..NamespaceParams::default() };
     let mut world = World::with(params);
     let root = world.root();
@@ -172,7 +172,7 @@ fn owners_set_quotas_in_their_folders_where_that_is_allowed() {
         assert_eq!(
             e.message,
             format!(
-                "Access denied for user {}. Superuser or owner of parent folder privilege is required",
+                "Access denied for user {}. Superuser or owner of parent directory privilege is required",
                 who.user
             )
         );

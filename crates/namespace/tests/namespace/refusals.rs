@@ -29,8 +29,8 @@ impl Image {
         let mut out = ImageWriter::new(&mut bytes);
         self.write(&mut out).unwrap();
         out.finish().unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("fsimage_0000000000000000000");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("fsimage_0000000000000000000");
         std::fs::write(&path, bytes).unwrap();
         let mut namespace = empty();
         match namespace.load_image(&ImageReader::open(&path).unwrap(), NOW_MS) {

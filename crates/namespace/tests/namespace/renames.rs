@@ -5,7 +5,7 @@ use zerohop_namespace::{AddBlockRequest, RenameOptions};
 use zerohop_wire::{Block, JavaException};
 
 #[test]
-fn a_rename_into_a_folder_keeps_the_name() {
+fn a_rename_into_a_directory_keeps_the_name() {
     let mut world = World::new();
     let root = world.root();
     world.write("/a/f", &[1]);
@@ -88,7 +88,7 @@ fn names_sort_by_signed_bytes() {
 
 /// The directory is on the way to the new name, though it is not on that to the name asked for.
 #[test]
-fn the_folder_a_rename_goes_into_must_let_one_pass() {
+fn the_directory_a_rename_goes_into_must_let_one_pass() {
     let mut world = World::new();
     let root = world.root();
     let eve = world.user("eve", &[]);
@@ -106,7 +106,7 @@ fn the_folder_a_rename_goes_into_must_let_one_pass() {
 }
 
 /// A directory below `top` whose path has `len` bytes; its number.
-fn deep_folder(world: &mut World, top: &str, len: usize) -> u64 {
+fn deep_directory(world: &mut World, top: &str, len: usize) -> u64 {
     let mut path = top.to_owned();
     while path.len() < len {
         let name = "x".repeat((len - path.len() - 1).min(250));
@@ -120,7 +120,7 @@ fn deep_folder(world: &mut World, top: &str, len: usize) -> u64 {
 fn a_number_in_a_path_counts_as_what_it_stands_for() {
     let mut world = World::new();
     let root = world.root();
-    let id = deep_folder(&mut world, "/a", 7900);
+    let id = deep_directory(&mut world, "/a", 7900);
     let below = |len: usize| format!("/.reserved/.inodes/{id}/{}", "y".repeat(len));
     world.namespace.mkdirs(&root, &below(90), 0o755, None, true).unwrap();
     let too_long = world.namespace.mkdirs(&root, &below(150), 0o755, None, true);
@@ -139,7 +139,7 @@ fn a_file_moved_too_deep_for_a_path_can_still_be_closed() {
     let mut world = World::new();
     let root = world.root();
     for (top, name) in [("/a", "A"), ("/b", "B"), ("/c", "C")] {
-        let id = deep_folder(&mut world, top, 7900);
+        let id = deep_directory(&mut world, top, 7900);
         let inside = format!("/.reserved/.inodes/{id}/{name}");
         world.namespace.mkdirs(&root, &inside, 0o755, None, true).unwrap();
     }
@@ -164,7 +164,7 @@ fn a_file_moved_too_deep_for_a_path_can_still_be_closed() {
     world.check_replay();
 }
 
-/// The deepest folder that [`deep_folder`] made below `top`, without the one named by hand.
+/// The deepest directory that [`deep_directory`] made below `top`, without the one named by hand.
 fn deepest(world: &World, top: &str) -> String {
     let mut path = top.to_owned();
     while let Some(name) = world.names(&path).into_iter().find(|name| name.starts_with('x')) {

@@ -289,8 +289,8 @@ pub fn through_image_of(namespace: &Namespace, format: ImageFormat) -> Namespace
     let mut writer = ImageWriter::with_format(&mut bytes, format);
     namespace.save_image(&mut writer, info).unwrap();
     writer.finish().unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("fsimage_0000000000000000077");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("fsimage_0000000000000000077");
     std::fs::write(&path, bytes).unwrap();
     let mut loaded = empty();
     let image = ImageReader::open(&path).unwrap().with_threads(format.threads);

@@ -18,7 +18,7 @@ fn mkdirs_makes_what_is_missing_an_edit_each() {
 }
 
 #[test]
-fn mkdirs_gives_folders_in_between_write_for_the_owner() {
+fn mkdirs_gives_directories_in_between_write_for_the_owner() {
     let mut world = World::new();
     let root = world.root();
     world.namespace.mkdirs(&root, "/a/b", 0o444, None, true).unwrap();

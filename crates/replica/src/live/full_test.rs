@@ -5,12 +5,12 @@ use crate::{PoolVersion, Volume};
 use zerohop_wire::{BlockId, GenerationStamp};
 
 fn pool() -> (tempfile::TempDir, Volume, Pool) {
-    let folder = tempfile::tempdir().unwrap();
-    let mut volume = Volume::open(folder.path()).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let mut volume = Volume::open(directory.path()).unwrap();
     volume.claim("CID-1", "uuid-1").unwrap();
     let pool_id = "BP-1-127.0.0.1-2".to_owned();
     let pool = volume.open_pool(&PoolVersion { pool_id, namespace_id: 7, ctime: 2 }).unwrap();
-    (folder, volume, pool)
+    (directory, volume, pool)
 }
 
 /// Sends the bytes from `from` on; as clients do, from the start of its chunk on.
@@ -38,7 +38,7 @@ fn write_a_part(live: &LiveReplica, written: u64, share: f64) -> Error {
 /// One write on a full disk made what was acknowledged unreadable, and its block could not be recovered.
 #[test]
 fn a_full_volume_takes_nothing_from_what_was_written_before() {
-    let (_folder, _volume, pool) = pool();
+    let (_directory, _volume, pool) = pool();
     let unit = WRITE_UNIT as usize;
     for (id, len) in (1..).zip([0, 512, 1000, unit, unit + 100]) {
         for share in [0.0, 0.5, 1.0] {
@@ -67,7 +67,7 @@ fn a_full_volume_takes_nothing_from_what_was_written_before() {
 
 #[test]
 fn after_another_failure_nothing_is_trusted() {
-    let (_folder, _volume, pool) = pool();
+    let (_directory, _volume, pool) = pool();
     let block = Block { id: BlockId(1), stamp: GenerationStamp(1001), len: 0 };
     let live = pool.create(block, Place::Rbw, DataChecksum::default()).unwrap();
     put(&live, 0, 1000, FlushExtent::All);

@@ -45,7 +45,7 @@ pub struct LiveReplica {
     acked: AtomicU64,
     sync: SyncHelper,
     /// The directory may not name the files on disk as it does in memory.
-    folder_due: AtomicBool,
+    directory_due: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -131,10 +131,10 @@ impl LiveReplica {
     /// replica is trusted any more.
     pub fn sync(&self) -> Result<u64> {
         let len = self.sync_files()?;
-        if self.folder_due.swap(false, Ordering::AcqRel) {
+        if self.directory_due.swap(false, Ordering::AcqRel) {
             let (id, place) = (self.block().id, self.place());
-            self.pool.sync_folder(id, place).inspect_err(|error| {
-                let text = format!("its folder failed to sync before: {error}");
+            self.pool.sync_directory(id, place).inspect_err(|error| {
+                let text = format!("its directory failed to sync before: {error}");
                 self.lock().poison.get_or_insert(text);
             })?;
         }

@@ -40,7 +40,7 @@ impl LiveReplica {
         if (block.stamp, place) != (state.block.stamp, state.place) {
             self.pool.shift((&state.block, state.place), (&block, place))?;
             (state.block, state.place) = (block, place);
-            self.folder_due.store(true, Ordering::Release);
+            self.directory_due.store(true, Ordering::Release);
         }
         Ok(())
     }
@@ -55,7 +55,7 @@ impl LiveReplica {
         let stamp = state.block.stamp;
         self.shift(&mut state, stamp, Place::Finalized)?;
         if durability == Durability::Disk {
-            self.pool.sync_folder(state.block.id, Place::Finalized)?;
+            self.pool.sync_directory(state.block.id, Place::Finalized)?;
         }
         state.buffer = Vec::new();
         let meta_len = meta_header::file_len(self.checksum, state.block.len);

@@ -104,8 +104,8 @@ impl LiveReplica {
         let (received, acked) = (AtomicU64::new(block.len), AtomicU64::new(block.len));
         let (sync, state) = (SyncHelper::default(), Mutex::new(state));
         // One found on disk may have been made just before the crash.
-        let folder_due = AtomicBool::new(true);
-        Self { pool, checksum, data, meta, received, acked, sync, folder_due, state }
+        let directory_due = AtomicBool::new(true);
+        Self { pool, checksum, data, meta, received, acked, sync, directory_due, state }
     }
 
     /// Compares the sum of the partial chunk at the end with the stored one.

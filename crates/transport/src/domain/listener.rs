@@ -124,10 +124,10 @@ mod tests {
     use std::io::{Read, Write};
 
     #[test]
-    fn an_unsafe_folder_is_refused_with_the_fix() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
-        let refused = Listener::bind(&folder.path().join("dn")).unwrap_err();
+    fn an_unsafe_directory_is_refused_with_the_fix() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        let refused = Listener::bind(&directory.path().join("dn")).unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied);
         // A temporary directory lies below one with the sticky bit, which is the first at fault.
         let fixes = ["chmod o-w", "set dfs.domain.socket.path"];
@@ -136,8 +136,8 @@ mod tests {
 
     #[test]
     fn it_listens_replaces_dead_sockets_and_cleans_up() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("dn");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("dn");
         // What a killed process leaves behind.
         let dead = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
         dead.bind(&SockAddr::unix(&path).unwrap()).unwrap();

@@ -68,7 +68,7 @@ impl UnsafePath {
                 format!("mkdir -m 755 -p {component}")
             }
             Problem::Unreachable(_) => {
-                format!("let this user search the folders of {component}")
+                format!("let this user search the directories of {component}")
             }
             // A directory for everybody's files, as /tmp: others need it as it is.
             Problem::WorldWritable if self.mode & STICKY != 0 => "set dfs.domain.socket.path to a \
@@ -145,11 +145,11 @@ pub fn validate_component(path: &Path, component: &Path, user: u32) -> Result<()
         let (path, component) = (path.to_owned(), component.to_owned());
         Err(Box::new(UnsafePath { path, component, mode, uid, gid, problem }))
     };
-    let folder = match std::fs::metadata(component) {
-        Ok(folder) => folder,
+    let directory = match std::fs::metadata(component) {
+        Ok(directory) => directory,
         Err(error) => return bad(0, 0, 0, Problem::Unreachable(error)),
     };
-    let (mode, uid, gid) = (folder.mode() & 0o7777, folder.uid(), folder.gid());
+    let (mode, uid, gid) = (directory.mode() & 0o7777, directory.uid(), directory.gid());
     if mode & 0o002 != 0 {
         bad(mode, uid, gid, Problem::WorldWritable)
     } else if mode & 0o020 != 0 && gid != 0 {
@@ -237,9 +237,9 @@ mod tests {
 
     #[test]
     fn a_component_that_is_not_there_is_named() {
-        let error = validate(Path::new("/no-such-folder/dn")).unwrap_err();
-        assert_eq!(error.component, Path::new("/no-such-folder"));
-        assert_eq!(error.fix(), "mkdir -m 755 -p /no-such-folder");
+        let error = validate(Path::new("/no-such-directory/dn")).unwrap_err();
+        assert_eq!(error.component, Path::new("/no-such-directory"));
+        assert_eq!(error.fix(), "mkdir -m 755 -p /no-such-directory");
     }
 
     #[test]

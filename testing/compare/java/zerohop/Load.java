@@ -26,7 +26,7 @@ import org.apache.hadoop.hdfs.ReadStatistics;
 import org.apache.hadoop.hdfs.client.HdfsDataInputStream;
 
 /**
- * Workloads through Apache's own client: {@code Load STEP KEY=VALUE...}, the configuration folder
+ * Workloads through Apache's own client: {@code Load STEP KEY=VALUE...}, the configuration directory
  * on the class path. Each run that counts prints a line: its figure, the CPU seconds of this
  * process, those of the processes in {@code watch}, each for one unit of work. Before each run that
  * writes, the command in {@code ready} makes the machine ready for its bytes.
@@ -34,10 +34,10 @@ import org.apache.hadoop.hdfs.client.HdfsDataInputStream;
 public final class Load {
   private static final int WARM_UP_RUNS = 2;
 
-  /** What a small file takes of the memory: pages of data and checksums, inodes, entries of folders. */
+  /** What a small file takes of the memory: pages of data and checksums, inodes, entries of directories. */
   private static final long FOOTPRINT = 16 << 10;
 
-  private static final Path FOLDER = new Path("/load");
+  private static final Path DIRECTORY = new Path("/load");
   private final Map<String, String> options = new HashMap<>();
   private final FileSystem fs;
 
@@ -138,7 +138,7 @@ public final class Load {
   }
 
   private static Path file(int number) {
-    return new Path(FOLDER, "file-" + number);
+    return new Path(DIRECTORY, "file-" + number);
   }
 
   private long writeOne(Path path, long length) throws IOException {
@@ -295,7 +295,7 @@ public final class Load {
 
   private long smallFiles(int run, int thread, int count, byte[] bytes) throws IOException {
     for (int i = 0; i < count; i++) {
-      Path path = new Path(FOLDER, "small/" + run + "/" + thread + "/" + i);
+      Path path = new Path(DIRECTORY, "small/" + run + "/" + thread + "/" + i);
       try (FSDataOutputStream out = fs.create(path, true)) {
         out.write(bytes);
       }
@@ -336,7 +336,7 @@ public final class Load {
     try {
       load.step(args[0]);
     } finally {
-      load.fs.delete(FOLDER, true);
+      load.fs.delete(DIRECTORY, true);
       load.fs.close();
     }
   }

@@ -16,12 +16,12 @@ const TARGET: &str = "/copy";
 
 /// Three ways to copy the same file.
 pub fn run(both: &Both, add: &mut dyn FnMut(Pair)) -> Outcome {
-    let folder = &both.folder;
-    let scratch = Scratch::create(folder, both.args.copy_size).map_err(|e| e.to_string())?;
-    let source = folder.join("source");
+    let directory = &both.directory;
+    let scratch = Scratch::create(directory, both.args.copy_size).map_err(|e| e.to_string())?;
+    let source = directory.join("source");
     // The shells want a name without a dot in front.
     std::fs::hard_link(scratch_path(&scratch)?, &source).map_err(|e| e.to_string())?;
-    let target = folder.join("target");
+    let target = directory.join("target");
     let plain = copies(both, || {
         let mut command = Command::new("cp");
         command.arg(&source).arg(&target);

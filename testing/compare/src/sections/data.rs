@@ -77,7 +77,7 @@ fn options<'a>(both: &Both, key: &'a str, value: u16) -> Vec<(&'a str, String)> 
 fn work(both: &Both, files: usize, replication: u16) -> Sequential {
     Sequential {
         fs: both.ours.fs.clone(),
-        folder: "/load".to_owned(),
+        directory: "/load".to_owned(),
         file_len: both.args.size,
         files,
         buffer_len: 1 << 20,

@@ -93,8 +93,8 @@ fn ours(both: &Both) -> Outcome<Vec<Row>> {
     let plan = Plan {
         conf,
         base: "/load".to_owned(),
-        local_folder: both.folder.clone(),
-        data_folders: cluster.data_folders(),
+        local_directory: both.directory.clone(),
+        data_directories: cluster.data_directories(),
         watched: cluster.datanodes(),
         files: 1,
         size: both.args.size,

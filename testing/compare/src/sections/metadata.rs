@@ -31,7 +31,7 @@ fn measure(both: &Both, kind: Kind) -> Outcome<Vec<Row>> {
     let load = Load {
         namenode: cluster.namenode_address(),
         user: cluster.fs.user().clone(),
-        folder: "/metadata".to_owned(),
+        directory: "/metadata".to_owned(),
         connections: CONNECTIONS,
         operations: both.args.operations,
         runs: both.args.runs,
@@ -41,7 +41,7 @@ fn measure(both: &Both, kind: Kind) -> Outcome<Vec<Row>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|e| e.to_string())?;
     // Compilers of the JVM and caches are as warm as in a server that runs.
-    let warm = Load { folder: "/warm".to_owned(), runs: 1, ..load.clone() };
+    let warm = Load { directory: "/warm".to_owned(), runs: 1, ..load.clone() };
     runtime.block_on(metadata(&warm, &[])).map_err(|e| e.to_string())?;
     runtime.block_on(metadata(&load, &watched)).map_err(|e| e.to_string())
 }

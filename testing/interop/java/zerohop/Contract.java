@@ -6,13 +6,13 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.contract.AbstractBondedFSContract;
 
-/** The file system under test: whatever cluster the folder in the property {@code zerohop.conf} names. */
+/** The file system under test: whatever cluster the directory in the property {@code zerohop.conf} names. */
 public final class Contract extends AbstractBondedFSContract {
   public Contract(Configuration conf) {
     super(conf);
-    File folder = new File(System.getProperty("zerohop.conf"));
-    conf.addResource(new Path(new File(folder, "core-site.xml").toURI()));
-    conf.addResource(new Path(new File(folder, "hdfs-site.xml").toURI()));
+    File directory = new File(System.getProperty("zerohop.conf"));
+    conf.addResource(new Path(new File(directory, "core-site.xml").toURI()));
+    conf.addResource(new Path(new File(directory, "hdfs-site.xml").toURI()));
     addConfResource("contract-options.xml");
     conf.set("fs.contract.test.fs.hdfs", conf.get(FileSystem.FS_DEFAULT_NAME_KEY));
   }

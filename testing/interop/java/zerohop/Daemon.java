@@ -12,9 +12,9 @@ import org.apache.hadoop.hdfs.server.namenode.NameNode;
 import org.apache.hadoop.security.UserGroupInformation;
 
 /**
- * Runs one of Apache's daemons from a configuration folder: {@code Daemon namenode|datanode|format DIR}, with a
+ * Runs one of Apache's daemons from a configuration directory: {@code Daemon namenode|datanode|format DIR}, with a
  * daemon's start options behind.
- * The folder is an argument and not on the class path, because a class path with a folder in it
+ * The directory is an argument and not on the class path, because a class path with a directory in it
  * cannot use an archive of loaded classes, and that archive halves the start-up time.
  * The process ends when its standard input does, so it cannot outlive the harness.
  */
@@ -41,8 +41,8 @@ public final class Daemon {
 
   public static void main(String[] args) throws Exception {
     // What is read anew while a daemon runs (the host files' names) is looked for on the class path.
-    URL[] folder = {new File(args[1]).toURI().toURL()};
-    Thread.currentThread().setContextClassLoader(new URLClassLoader(folder, Daemon.class.getClassLoader()));
+    URL[] directory = {new File(args[1]).toURI().toURL()};
+    Thread.currentThread().setContextClassLoader(new URLClassLoader(directory, Daemon.class.getClassLoader()));
     Configuration conf = conf(args[1]);
     String[] options = Arrays.copyOfRange(args, 2, args.length);
     switch (args[0]) {

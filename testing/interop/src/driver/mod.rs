@@ -106,7 +106,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Starts a client of `kind` on the cluster that the folder `conf` describes.
+    /// Starts a client of `kind` on the cluster that the directory `conf` describes.
     pub fn start(kind: Kind, conf: &Path, log: &Path, extra: &[&str]) -> Outcome<Self> {
         let mut command = match kind {
             Kind::Apache => {

@@ -155,20 +155,22 @@ impl Row {
     pub fn fingerprint(&mut self) -> Outcome<Vec<String>> {
         let judge = self.cluster.judge()?;
         let mut found = Vec::new();
-        let mut folders = vec![String::new()];
-        while let Some(folder) = folders.pop() {
-            let listed = if folder.is_empty() { "/" } else { &folder };
+        let mut directories = vec![String::new()];
+        while let Some(directory) = directories.pop() {
+            let listed = if directory.is_empty() { "/" } else { &directory };
             let quota = judge.ok(&["quota", listed])?;
             found.push(format!("{listed} quota {quota:?}"));
             for entry in judge.ok(&["list", listed])? {
-                let (name, is_folder) = name_of(&entry)?;
-                let path = format!("{folder}/{name}");
+                let (name, is_directory) = name_of(&entry)?;
+                let path = format!("{directory}/{name}");
                 let times = judge.ok(&["times", &path])?;
                 let acl = judge.ok(&["getacl", &path])?;
                 let attributes = judge.ok(&["listxattr", &path])?;
                 let policy = judge.ok(&["getpolicy", &path])?;
-                found.push(format!("{folder}/{entry} {times:?} {acl:?} {attributes:?} {policy:?}"));
-                folders.extend(is_folder.then_some(path));
+                found.push(format!(
+                    "{directory}/{entry} {times:?} {acl:?} {attributes:?} {policy:?}"
+                ));
+                directories.extend(is_directory.then_some(path));
             }
         }
         found.sort();

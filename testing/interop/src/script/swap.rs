@@ -14,7 +14,7 @@ const IMAGES_IN_PARTS: [(&str, &str); 3] = [
     ("dfs.image.parallel.target.sections", "3"),
 ];
 
-/// Fills a cluster of `first`, opens its folders as `second` (from edits alone), changes things,
+/// Fills a cluster of `first`, opens its directories as `second` (from edits alone), changes things,
 /// saves an image, and opens it as `first` again (from image and edits). Apache's client judges.
 pub fn run(name: &str, first: Cast, second: Cast) {
     let outcome =

@@ -31,7 +31,7 @@ pub fn look(name: &str, namenode: Kind) -> Outcome<Seen> {
 }
 
 fn read(row: &Row) -> Outcome<Seen> {
-    let (conf, xml) = (row.cluster.conf(), row.cluster.folder().join("viewed.xml"));
+    let (conf, xml) = (row.cluster.conf(), row.cluster.directory().join("viewed.xml"));
     let mut seen = Seen { operations: BTreeMap::new(), inodes: Vec::new() };
     for segment in files(row, "edits_")? {
         let text = programs::edits_as_xml(&conf, &segment, &xml)
@@ -75,8 +75,9 @@ fn ours_writes_the_same(processor: &str, image: &Path, theirs: &str) -> Outcome<
 }
 
 fn files(row: &Row, prefix: &str) -> Outcome<Vec<PathBuf>> {
-    let folder = row.cluster.folder().join("nn/current");
-    let entries = std::fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let directory = row.cluster.directory().join("nn/current");
+    let entries =
+        std::fs::read_dir(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
     let mut found: Vec<PathBuf> = entries.flatten().map(|e| e.path()).collect();
     found.retain(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -27,34 +27,34 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// `zerohop up`, killed when dropped.
 struct Up {
     process: Process,
-    folder: tempfile::TempDir,
+    directory: tempfile::TempDir,
     log: PathBuf,
 }
 
 impl Up {
     fn start() -> Outcome<Self> {
-        let folder = tempfile::tempdir().at("a folder")?;
-        let log = folder.path().join("up.log");
+        let directory = tempfile::tempdir().at("a directory")?;
+        let log = directory.path().join("up.log");
         let mut command = Command::new(tools::zerohop()?);
         // Requests for pools that are not there wait for them.
         command.args(["-Ddfs.datanode.bp-ready.timeout=0", "-Ddfs.permissions.enabled=true"]);
         command.args(["up", "--port", "0", "--http-port", "0", "--data"]);
-        command.arg(folder.path().join("data"));
+        command.arg(directory.path().join("data"));
         let mut process = Process::daemon("up", command, &log)?;
         wait::until("up serves", LIMIT, || {
             process.alive()?;
             let said = std::fs::read_to_string(&log).unwrap_or_default();
             Ok(said.contains("HADOOP_CONF_DIR="))
         })?;
-        Ok(Self { process, folder, log })
+        Ok(Self { process, directory, log })
     }
 
     fn conf(&self) -> PathBuf {
-        self.folder.path().join("data/conf")
+        self.directory.path().join("data/conf")
     }
 
     fn logs(&self) -> Vec<PathBuf> {
-        vec![self.log.clone(), self.folder.path().join("data/zerohop.log")]
+        vec![self.log.clone(), self.directory.path().join("data/zerohop.log")]
     }
 }
 

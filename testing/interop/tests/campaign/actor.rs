@@ -24,13 +24,13 @@ type Attempt<T = ()> = Result<T, Error>;
 type Choices = Vec<Option<Known>>;
 
 /// Where the files of a schedule are.
-pub fn folder(seed: u64) -> String {
+pub fn directory(seed: u64) -> String {
     format!("/seed{seed}")
 }
 
 pub struct Actor {
     fs: FileSystem,
-    folder: String,
+    directory: String,
     rng: Rng,
     files: BTreeMap<String, Known>,
     last: VecDeque<String>,
@@ -42,11 +42,11 @@ pub struct Actor {
 
 impl Actor {
     pub fn new(fs: FileSystem, number: u64, seed: u64) -> Outcome<Self> {
-        let folder = format!("{}/actor{number}", folder(seed));
-        fs.mkdirs(&folder).at(&folder)?;
+        let directory = format!("{}/actor{number}", directory(seed));
+        fs.mkdirs(&directory).at(&directory)?;
         let rng = Rng::with_seed(seed.wrapping_mul(1000) + number);
         let (files, last) = (BTreeMap::new(), VecDeque::new());
-        Ok(Self { fs, folder, rng, files, last, done: 0, failed: 0 })
+        Ok(Self { fs, directory, rng, files, last, done: 0, failed: 0 })
     }
 
     /// The last operations.
@@ -125,7 +125,7 @@ impl Actor {
     }
 
     fn any_path(&mut self) -> String {
-        format!("{}/f{}", self.folder, self.rng.usize(..FILES))
+        format!("{}/f{}", self.directory, self.rng.usize(..FILES))
     }
 
     fn some_bytes(&mut self) -> Vec<u8> {
@@ -275,7 +275,7 @@ impl Actor {
     }
 
     fn list(&mut self) -> Outcome {
-        let attempt = self.fs.list(&self.folder);
+        let attempt = self.fs.list(&self.directory);
         let is_done = attempt.is_ok();
         self.tell("list", attempt.map(drop))?;
         if is_done { self.compare_names() } else { Ok(()) }
@@ -284,7 +284,7 @@ impl Actor {
     fn compare_names(&self) -> Outcome {
         let mut found = None;
         wait::until("a listing", SETTLE, || {
-            let listed = self.fs.list(&self.folder).map_err(|e| e.to_string())?;
+            let listed = self.fs.list(&self.directory).map_err(|e| e.to_string())?;
             found = Some(listed.into_iter().map(|f| (f.path, f.len)).collect::<Vec<_>>());
             Ok(true)
         })?;
@@ -293,7 +293,7 @@ impl Actor {
         match found.as_ref() == Some(&known) {
             true => Ok(()),
             false => {
-                let found = format!("{}: {found:?} is there, and not {known:?}", self.folder);
+                let found = format!("{}: {found:?} is there, and not {known:?}", self.directory);
                 Err(broken("F3", found))
             }
         }

@@ -178,7 +178,7 @@ impl<'a> Faults<'a> {
             CutLink => self.link(State::Cut),
             RestartAll => self.restart_all(cluster),
             FlippedBit => {
-                let flipped = Flipped::any(&datanode_folder(cluster, i), &mut self.rng)?;
+                let flipped = Flipped::any(&datanode_directory(cluster, i), &mut self.rng)?;
                 self.pause(4000);
                 flipped.into_iter().for_each(Flipped::undo);
                 Ok(())
@@ -209,7 +209,7 @@ impl<'a> Faults<'a> {
     fn kill_datanode(&mut self, cluster: &mut Cluster, i: usize) -> Outcome {
         cluster.kill_datanode(i);
         if self.rng.bool() {
-            replicas::tear(&datanode_folder(cluster, i), &mut self.rng)?;
+            replicas::tear(&datanode_directory(cluster, i), &mut self.rng)?;
         }
         self.pause(2500);
         start_datanode(cluster, i)
@@ -399,13 +399,13 @@ fn signal(process: u32, signal: i32) -> Outcome {
     }
 }
 
-fn datanode_folder(cluster: &Cluster, i: usize) -> PathBuf {
-    cluster.folder().join(format!("dn{i}"))
+fn datanode_directory(cluster: &Cluster, i: usize) -> PathBuf {
+    cluster.directory().join(format!("dn{i}"))
 }
 
 /// A DataNode's second volume.
 fn small_volume(cluster: &Cluster, i: usize) -> PathBuf {
-    datanode_folder(cluster, i).join("disk1")
+    datanode_directory(cluster, i).join("disk1")
 }
 
 fn mount(options: &[&str], directory: &Path) -> Outcome {

@@ -224,8 +224,8 @@ fn schedule(
             return Err(broken("F8", actor.history()));
         }
     }
-    let folder = actor::folder(seed);
-    client(&cluster.conf(), &[])?.delete(&folder, true).at(&folder)?;
+    let directory = actor::directory(seed);
+    client(&cluster.conf(), &[])?.delete(&directory, true).at(&directory)?;
     Ok(())
 }
 

@@ -16,7 +16,7 @@ const HEADER: usize = 8;
 const FIRST_RECORD: usize = 17;
 
 /// The names of the directories: nothing happens to the first.
-pub const SETTING: &str = "file://{folder}/nn,file://{folder}/nn-copy";
+pub const SETTING: &str = "file://{directory}/nn,file://{directory}/nn-copy";
 
 /// Both directories, and an older copy of the first.
 pub struct NameDirs {
@@ -29,7 +29,7 @@ pub struct NameDirs {
 impl NameDirs {
     /// Those of a cluster.
     pub fn of(cluster: &Cluster) -> Self {
-        let below = |name: &str| cluster.folder().join(name);
+        let below = |name: &str| cluster.directory().join(name);
         Self { whole: below("nn"), damaged: below("nn-copy"), old: below("nn-old") }
     }
 

@@ -72,7 +72,7 @@ pub fn tear(datanode: &Path, rng: &mut Rng) -> Outcome {
 /// The bytes of every finalized replica on disk match its checksums.
 pub fn check_all(cluster: &Cluster) -> Outcome {
     for i in 0..DATANODES {
-        for meta in files_in(&cluster.folder().join(format!("dn{i}")), "finalized") {
+        for meta in files_in(&cluster.directory().join(format!("dn{i}")), "finalized") {
             let name = meta.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let Some((block, _)) = name.strip_suffix(".meta").and_then(|n| n.rsplit_once('_'))
             else {

@@ -85,7 +85,7 @@ fn apache_s_balancer_moves_our_blocks() {
     over(Cluster::start(&spec), |cluster| {
         cluster.stop_datanode(0)?;
         cluster.stop_datanode(1)?;
-        let base = cluster.folder().canonicalize().at("the folder")?;
+        let base = cluster.directory().canonicalize().at("the directory")?;
         let disks: Vec<_> =
             ["dn0/disk0", "dn0/disk1", "dn1/disk0", "dn1/disk1"].map(|d| base.join(d)).into();
         let sized: Vec<_> = disks.iter().map(|disk| (disk.as_path(), "32m")).collect();

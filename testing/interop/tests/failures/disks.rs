@@ -22,8 +22,8 @@ fn cluster(name: &str, count: usize) -> Outcome<Cluster> {
 }
 
 fn volumes(cluster: &Cluster, i: usize) -> Vec<PathBuf> {
-    let folder = cluster.folder().canonicalize().unwrap_or_default().join(format!("dn{i}"));
-    vec![folder.join("disk0"), folder.join("disk1")]
+    let directory = cluster.directory().canonicalize().unwrap_or_default().join(format!("dn{i}"));
+    vec![directory.join("disk0"), directory.join("disk1")]
 }
 
 /// Fills both volumes to the last byte; gives the files that do it.
@@ -124,7 +124,7 @@ fn put_says_how_much_room_there_is() {
             let stats = fs.fs_stats().at("the sizes")?;
             Ok(stats.capacity == 40 << 20 && stats.remaining > 32 << 20)
         })?;
-        let local = cluster.folder().join("local");
+        let local = cluster.directory().join("local");
         disk::write(&local, vec![7; 1 << 20]).at("a local file")?;
         let local = local.display().to_string();
         let put = |size: &str| {
@@ -224,7 +224,7 @@ fn refused(cluster: &Cluster, i: usize, words: &[&str]) -> Outcome {
 }
 
 #[test]
-fn folders_that_are_taken_or_foreign() {
+fn directories_that_are_taken_or_foreign() {
     over(cluster("foreign", 1), |cluster| {
         refused(cluster, 0, &["disk0", "lock"])?;
         cluster.stop_datanode(0)?;

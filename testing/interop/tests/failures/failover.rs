@@ -13,14 +13,14 @@ use zerohop_interop::{Outcome, java, ports, wait};
 const LIMIT: Duration = Duration::from_secs(60);
 
 struct Pair {
-    folder: PathBuf,
+    directory: PathBuf,
     ports: [u16; 2],
     namenodes: [Option<Process>; 2],
 }
 
 impl Pair {
     fn settings(&self) -> Vec<Setting> {
-        let at = |name: &str| format!("file://{}/{name}", self.folder.display());
+        let at = |name: &str| format!("file://{}/{name}", self.directory.display());
         let mut all = settings(&[
             ("fs.defaultFS", "hdfs://pair"),
             ("dfs.nameservices", "pair"),
@@ -44,18 +44,19 @@ impl Pair {
 
     /// The configuration of NameNode `id`, or of clients.
     fn conf(&self, id: &str) -> PathBuf {
-        self.folder.join(id).join("conf")
+        self.directory.join(id).join("conf")
     }
 
     fn new() -> Outcome<Self> {
-        let folder = tools::out().join("run/failover");
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(&folder).at("the test's folder")?;
-        let folder = folder.canonicalize().at("the test's folder")?;
-        let pair = Self { folder, ports: [ports::free(), ports::free()], namenodes: [None, None] };
+        let directory = tools::out().join("run/failover");
+        let _ = std::fs::remove_dir_all(&directory);
+        std::fs::create_dir_all(&directory).at("the test's directory")?;
+        let directory = directory.canonicalize().at("the test's directory")?;
+        let pair =
+            Self { directory, ports: [ports::free(), ports::free()], namenodes: [None, None] };
         let shared = pair.settings();
         for id in ["a", "b", "client"] {
-            let place = pair.folder.join(id);
+            let place = pair.directory.join(id);
             std::fs::create_dir_all(&place).at(id)?;
             let own = if id == "client" { vec![] } else { settings(&[("dfs.ha.namenode.id", id)]) };
             Site::new(&place, 0).write(&[shared.clone(), own].concat())?;
@@ -64,12 +65,12 @@ impl Pair {
     }
 
     fn format(&self) -> Outcome {
-        let log = self.folder.join("format.log");
+        let log = self.directory.join("format.log");
         let mut command = Java::get()?.command(512);
         command.arg("zerohop.Daemon").arg("format").arg(self.conf("a"));
         let status = Process::daemon("format", command, &log)?.finish(LIMIT)?;
         match status.success() {
-            true => copy(&self.folder.join("name-a"), &self.folder.join("name-b")),
+            true => copy(&self.directory.join("name-a"), &self.directory.join("name-b")),
             false => Err(tail(&log, 25)),
         }
     }
@@ -78,7 +79,7 @@ impl Pair {
         let id = ["a", "b"][i];
         let mut command = Java::get()?.command(512);
         command.arg("zerohop.Daemon").arg("namenode").arg(self.conf(id));
-        let log = self.folder.join(format!("nn-{id}.log"));
+        let log = self.directory.join(format!("nn-{id}.log"));
         self.namenodes[i] = Some(Process::daemon(id, command, &log)?);
         let port = self.ports[i];
         wait::until("the NameNode's port", LIMIT, || {
@@ -161,7 +162,7 @@ fn clients_follow_apache_namenodes() {
     let outcome = Pair::new().and_then(|mut pair| {
         run(&mut pair)?;
         pair.namenodes = [None, None];
-        let _ = std::fs::remove_dir_all(&pair.folder);
+        let _ = std::fs::remove_dir_all(&pair.directory);
         Ok(())
     });
     outcome.unwrap_or_else(|e| panic!("{e}"));

@@ -32,32 +32,32 @@ fn run(command: &mut Command) -> Outcome<(i32, String)> {
 #[test]
 fn two_sources_of_one_name_in_one_put() {
     over(cluster("equal-names"), |cluster| {
-        let (a, b) = (cluster.folder().join("a"), cluster.folder().join("b"));
+        let (a, b) = (cluster.directory().join("a"), cluster.directory().join("b"));
         let (first, second) = (vec![b'a'; 3_000_000], vec![b'b'; 2_000_000]);
-        for (folder, bytes) in [(&a, &first), (&b, &second)] {
-            fs::create_dir_all(folder).at("a folder")?;
-            fs::write(folder.join("x"), bytes).at("a source")?;
+        for (directory, bytes) in [(&a, &first), (&b, &second)] {
+            fs::create_dir_all(directory).at("a directory")?;
+            fs::write(directory.join("x"), bytes).at("a source")?;
         }
         let (a, b) = (a.join("x").display().to_string(), b.join("x").display().to_string());
-        let got = cluster.folder().join("got");
+        let got = cluster.directory().join("got");
         for round in 0..8 {
-            let folder = format!("/d{round}");
-            zerohop(&cluster.conf(), &["fs", "-mkdir", &folder])?;
+            let directory = format!("/d{round}");
+            zerohop(&cluster.conf(), &["fs", "-mkdir", &directory])?;
             // Every other time the later one is to win.
             let force = round % 2 == 1;
             let words = [&["fs", "-put"][..], if force { &["-f"] } else { &[] }];
-            let words = [&words.concat()[..], &[a.as_str(), &b, &folder]].concat();
+            let words = [&words.concat()[..], &[a.as_str(), &b, &directory]].concat();
             let said = zerohop(&cluster.conf(), &words)?;
-            let refused = (1, format!("put: `{folder}/x': File exists\n"));
+            let refused = (1, format!("put: `{directory}/x': File exists\n"));
             let expected = if force { (0, String::new()) } else { refused };
             if said != expected {
                 return Err(format!("{words:?}: {said:?}"));
             }
-            let (code, listed) = zerohop(&cluster.conf(), &["fs", "-ls", "-C", &folder])?;
-            if code != 0 || listed != format!("{folder}/x\n") {
-                return Err(format!("{folder}: {listed}"));
+            let (code, listed) = zerohop(&cluster.conf(), &["fs", "-ls", "-C", &directory])?;
+            if code != 0 || listed != format!("{directory}/x\n") {
+                return Err(format!("{directory}: {listed}"));
             }
-            let (from, to) = (format!("{folder}/x"), got.display().to_string());
+            let (from, to) = (format!("{directory}/x"), got.display().to_string());
             zerohop(&cluster.conf(), &["fs", "-get", "-f", &from, &to])?;
             let bytes = fs::read(&got).at("what was put")?;
             if bytes != if force { &second[..] } else { &first[..] } {
@@ -70,19 +70,19 @@ fn two_sources_of_one_name_in_one_put() {
 
 /// A NameNode's directory that a user who is not root may be kept from reading.
 struct Desk {
-    folder: tempfile::TempDir,
+    directory: tempfile::TempDir,
     site: Site,
 }
 
 impl Desk {
     /// Formatted, and owned by whoever will start the NameNode.
     fn formatted() -> Outcome<Self> {
-        let folder = tempfile::tempdir().at("a folder")?;
-        let site = Site::new(folder.path(), 0);
+        let directory = tempfile::tempdir().at("a directory")?;
+        let site = Site::new(directory.path(), 0);
         site.write(&[])?;
-        let desk = Self { folder, site };
+        let desk = Self { directory, site };
         if is_root() {
-            let path = desk.folder.path();
+            let path = desk.directory.path();
             run(Command::new("chown").args(["-R", NOBODY]).arg(path))?;
         }
         match run(&mut desk.zerohop(&["namenode", "-format"])?)? {
@@ -108,15 +108,15 @@ impl Desk {
     }
 
     fn names(&self) -> PathBuf {
-        self.folder.path().join("nn")
+        self.directory.path().join("nn")
     }
 
     /// Everything in the directory, with its bytes.
     fn contents(&self) -> Outcome<Vec<(PathBuf, Vec<u8>)>> {
         let current = self.names().join("current");
         let mut found = Vec::new();
-        for entry in fs::read_dir(&current).at("the folder")? {
-            let path = entry.at("the folder")?.path();
+        for entry in fs::read_dir(&current).at("the directory")? {
+            let path = entry.at("the directory")?.path();
             let bytes = fs::read(&path).at("a file")?;
             found.push((path, bytes));
         }
@@ -149,7 +149,7 @@ fn chmod(path: &Path, mode: u32) -> Outcome {
 
 /// It was taken for one that is not formatted, and the advice was to format it.
 #[test]
-fn an_unreadable_name_folder_is_neither_started_nor_formatted() {
+fn an_unreadable_name_directory_is_neither_started_nor_formatted() {
     let outcome = Desk::formatted().and_then(|desk| {
         let before = desk.contents()?;
         let starts: [&[&str]; 4] = [
@@ -160,7 +160,7 @@ fn an_unreadable_name_folder_is_neither_started_nor_formatted() {
         ];
         let (names, current) = (desk.names(), desk.names().join("current"));
         let shown = names.display().to_string();
-        let denied = ["Permission denied", &shown, "must own the folder"];
+        let denied = ["Permission denied", &shown, "must own the directory"];
         chmod(&names, 0)?;
         let refused: Outcome = starts.iter().try_for_each(|words| desk.refuses(words, &denied));
         chmod(&names, 0o700)?;
@@ -173,17 +173,17 @@ fn an_unreadable_name_folder_is_neither_started_nor_formatted() {
         chmod(&current, 0o700)?;
         refused?;
         if desk.contents()? != before {
-            return Err("something changed in the folder that could not be read".to_owned());
+            return Err("something changed in the directory that could not be read".to_owned());
         }
         // A file where the directory should be.
-        let aside = desk.folder.path().join("aside");
+        let aside = desk.directory.path().join("aside");
         fs::rename(desk.names(), &aside).at("a rename")?;
-        fs::write(desk.names(), "not a folder").at("a file")?;
+        fs::write(desk.names(), "not a directory").at("a file")?;
         for words in starts {
             desk.refuses(words, &[&shown])?;
         }
         let kept = fs::read(desk.names()).at("the file")?;
-        if kept != b"not a folder" {
+        if kept != b"not a directory" {
             return Err("the file was written over".to_owned());
         }
         Ok(())
@@ -196,15 +196,16 @@ fn an_unreadable_name_folder_is_neither_started_nor_formatted() {
 #[test]
 fn disks_that_are_full_from_the_start() {
     over(cluster("full-from-the-start"), |cluster| {
-        let folder = cluster.folder().canonicalize().at("the folder")?;
-        let (all, disk0, disk1) = (folder.join("all"), folder.join("d0"), folder.join("d1"));
+        let directory = cluster.directory().canonicalize().at("the directory")?;
+        let (all, disk0, disk1) =
+            (directory.join("all"), directory.join("d0"), directory.join("d1"));
         let sized: Vec<(&Path, &str)> =
             [&all, &disk0, &disk1].map(|d| (d.as_path(), "300k")).into();
         let Some(disks) = SmallDisks::mount(&sized, &cluster.site.log("disks"))? else {
             return Ok(());
         };
         let data = all.join("data").display().to_string();
-        let plain = folder.join("plain-conf");
+        let plain = directory.join("plain-conf");
         fs::create_dir_all(&plain).at("a configuration")?;
         let ports = ["--port", "0", "--http-port", "0"];
         let words = [&["up", "--data", &data, "--exec", "true"], &ports[..]].concat();

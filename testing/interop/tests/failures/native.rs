@@ -31,7 +31,7 @@ struct Native {
 
 impl Native {
     fn start(cluster: &Cluster) -> Outcome<Self> {
-        let source = cluster.folder().join("source");
+        let source = cluster.directory().join("source");
         let mut bytes = vec![0; SOURCE_LEN as usize];
         content::fill(SEED, 0, &mut bytes);
         std::fs::write(&source, bytes).at("the source")?;

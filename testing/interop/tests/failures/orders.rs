@@ -29,10 +29,10 @@ fn same(cluster: &Cluster, words: &[&str]) -> Outcome<String> {
 
 /// A directory of a block pool that nobody serves, as another NameNode may have left it.
 fn leave_pool(cluster: &Cluster, id: &str, replica: bool) -> Outcome<PathBuf> {
-    let pool = cluster.folder().join("dn0/disk0/current").join(id);
+    let pool = cluster.directory().join("dn0/disk0/current").join(id);
     let finalized = pool.join("current/finalized/subdir0/subdir0");
-    for folder in [&finalized, &pool.join("current/rbw"), &pool.join("tmp")] {
-        fs::create_dir_all(folder).at("a pool's folder")?;
+    for directory in [&finalized, &pool.join("current/rbw"), &pool.join("tmp")] {
+        fs::create_dir_all(directory).at("a pool's directory")?;
     }
     if replica {
         fs::write(finalized.join("blk_1073741825"), "x").at("a replica")?;

@@ -45,7 +45,7 @@ fn newer_blocks_outlive_first_reports_to_an_older_name_directory() {
         put(&fs, "/old", 1, LEN, shape(2, 1 << 20))?;
         let old = id("/old")?;
         wait_replicas(cluster, old, 2)?;
-        let (name, older) = (cluster.folder().join("nn"), cluster.folder().join("older"));
+        let (name, older) = (cluster.directory().join("nn"), cluster.directory().join("older"));
         cluster.stop_namenode()?;
         copy(&name, &older)?;
         cluster.start_namenode()?;

@@ -33,7 +33,7 @@ fn wait_marked(cluster: &Cluster, count: usize) -> Outcome {
         let mut marked = 0;
         for datanode in 0..2 {
             for disk in 0..2 {
-                let current = cluster.folder().join(format!("dn{datanode}/disk{disk}/current"));
+                let current = cluster.directory().join(format!("dn{datanode}/disk{disk}/current"));
                 let pools = std::fs::read_dir(current).into_iter().flatten().flatten();
                 let marker =
                     |pool: &std::fs::DirEntry| pool.path().join("RollingUpgradeInProgress");

@@ -66,7 +66,7 @@ fn story(namenode: Kind) {
         }
         let mode = fs.status("/lost+found/d/gone").at("status")?.permission;
         if mode != 0o644 {
-            return Err(format!("the folder of the remains has mode {mode:o}"));
+            return Err(format!("the directory of the remains has mode {mode:o}"));
         }
         // What is in /lost+found already is left as it is.
         fsck(cluster, &["-move"])?;

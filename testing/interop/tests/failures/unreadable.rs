@@ -17,8 +17,8 @@ fn admin(cluster: &Cluster, class: &str, args: &[&str]) -> Outcome {
 
 /// An erasure-coded file, an encrypted one and a plain one, made by Apache's tools and client.
 fn make(cluster: &mut Cluster) -> Outcome {
-    for folder in ["/coded", "/secret", "/plain"] {
-        cluster.judge()?.ok(&["mkdir", folder])?;
+    for directory in ["/coded", "/secret", "/plain"] {
+        cluster.judge()?.ok(&["mkdir", directory])?;
     }
     let coding = "org.apache.hadoop.hdfs.tools.ECAdmin";
     let policy = "XOR-2-1-1024k";

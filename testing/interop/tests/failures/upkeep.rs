@@ -26,7 +26,7 @@ fn corrupt_replica(cluster: &mut Cluster) -> Outcome {
     cluster.stop_datanode(victim.datanode)?;
     flip(&victim.data, LEN / 2)?;
     for disk in ["disk0", "disk1"] {
-        let current = cluster.folder().join(format!("dn{}/{disk}/current", victim.datanode));
+        let current = cluster.directory().join(format!("dn{}/{disk}/current", victim.datanode));
         for entry in fs::read_dir(&current).at("a volume")? {
             let cursor = entry.at("a volume")?.path().join("scanner.cursor");
             if cursor.exists() {

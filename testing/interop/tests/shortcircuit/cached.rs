@@ -8,7 +8,7 @@ use zerohop_interop::{Kind, Outcome, site, wait};
 
 use crate::client::expect;
 use crate::java::{LEN, listing, put, read_local};
-use crate::place::SocketFolder;
+use crate::place::SocketDirectory;
 
 const VERIFIED: &[&str] = &["zerocopy", "300000", "true"];
 
@@ -25,10 +25,10 @@ fn locked(cluster: &Cluster) -> Outcome<u64> {
     listing["cache"]["used"].as_u64().ok_or_else(|| listing.to_string())
 }
 
-fn cluster(name: &str, namenode: Kind, folder: &SocketFolder) -> Outcome<Cluster> {
+fn cluster(name: &str, namenode: Kind, directory: &SocketDirectory) -> Outcome<Cluster> {
     let settings = site::settings(&[
         ("dfs.client.read.shortcircuit", "true"),
-        ("dfs.domain.socket.path", &folder.setting()),
+        ("dfs.domain.socket.path", &directory.setting()),
         ("dfs.replication", "1"),
         ("dfs.datanode.max.locked.memory", "4194304"),
         ("dfs.cachereport.intervalMsec", "200"),
@@ -40,8 +40,8 @@ fn cluster(name: &str, namenode: Kind, folder: &SocketFolder) -> Outcome<Cluster
 
 fn read_cached(namenode: Kind) {
     let name = format!("scr-cached-{namenode:?}").to_lowercase();
-    let folder = SocketFolder::make(&name).unwrap();
-    over(cluster(&name, namenode, &folder), |cluster| {
+    let directory = SocketDirectory::make(&name).unwrap();
+    over(cluster(&name, namenode, &directory), |cluster| {
         let mut client = cluster.client(Kind::Apache)?;
         put(&mut client, "/c", 1)?;
         let directive = cluster.judge()?.ok(&["cache", "/c"])?.swap_remove(0);
@@ -183,8 +183,8 @@ fn cacheadmin_cannot_tell_the_namenodes_apart() {
     let mut all = Vec::new();
     for (namenode, other) in [(Kind::Apache, Kind::Ours), (Kind::Ours, Kind::Apache)] {
         let name = format!("scr-cacheadmin-{namenode:?}").to_lowercase();
-        let folder = SocketFolder::make(&name).unwrap();
-        over(cluster(&name, namenode, &folder), |cluster| {
+        let directory = SocketDirectory::make(&name).unwrap();
+        over(cluster(&name, namenode, &directory), |cluster| {
             let mut said = admin_all(cluster)?;
             said.extend(lists_after(cluster, other)?);
             all.push(said);
@@ -290,8 +290,8 @@ fn our_cacheadmin_cannot_be_told_from_apache_s() {
     let mut all = Vec::new();
     for tool in [Kind::Apache, Kind::Ours] {
         let name = format!("scr-cachetool-{tool:?}").to_lowercase();
-        let folder = SocketFolder::make(&name).unwrap();
-        over(cluster(&name, Kind::Ours, &folder), |cluster| {
+        let directory = SocketDirectory::make(&name).unwrap();
+        over(cluster(&name, Kind::Ours, &directory), |cluster| {
             let mut said = Vec::new();
             for line in LINES {
                 let (code, text) = match tool {

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::place::SocketFolder;
+use crate::place::SocketDirectory;
 use crate::ranges;
 use zerohop_client::blocking::{FileReader, FileSystem};
 use zerohop_client::{
@@ -266,7 +266,7 @@ fn by_paths(cluster: &Cluster) -> Outcome {
     expect(&detail, detail.contains("dfs.block.local-path-access.user"), true)
 }
 
-fn loosened_folder(cluster: &Cluster, sockets: &Path) -> Outcome {
+fn loosened_directory(cluster: &Cluster, sockets: &Path) -> Outcome {
     let mode =
         |mode| disk::set_permissions(sockets, disk::Permissions::from_mode(mode)).at("chmod");
     mode(0o777)?;
@@ -313,7 +313,7 @@ fn restarted_datanode(cluster: &mut Cluster) -> Outcome {
 
 fn all(namenode: Kind, datanodes: Kind) {
     let name = format!("scr-client-{datanodes:?}").to_lowercase();
-    let sockets = SocketFolder::make(&name).unwrap_or_else(|e| panic!("{e}"));
+    let sockets = SocketDirectory::make(&name).unwrap_or_else(|e| panic!("{e}"));
     let settings = settings(&[
         ("dfs.client.read.shortcircuit", "true"),
         ("dfs.domain.socket.path", &sockets.setting()),
@@ -329,7 +329,7 @@ fn all(namenode: Kind, datanodes: Kind) {
             other_ways(cluster).at("other ways")?;
             by_paths(cluster).at("by paths")?;
             growing_files(&fs).at("growing files")?;
-            loosened_folder(cluster, sockets.path()).at("a loosened folder")?;
+            loosened_directory(cluster, sockets.path()).at("a loosened directory")?;
             deletion(&fs).at("deletion")?;
             hurt_replicas(cluster, &fs).at("hurt replicas")?;
             ranges::one_that_is_bad(cluster).at("one range that is bad")?;

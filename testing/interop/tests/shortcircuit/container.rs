@@ -14,7 +14,7 @@ use zerohop_interop::site::{self, Site};
 use zerohop_interop::{Kind, Outcome, content, tools};
 
 use crate::client::{BLOCK, LEN, expect};
-use crate::place::SocketFolder;
+use crate::place::SocketDirectory;
 
 /// The only address in the container; 127.0.0.1, where the daemons are, is none of it.
 const ADDRESS: &str = "10.99.99.1";
@@ -80,7 +80,7 @@ fn inside(ports: &[u16], work: impl FnOnce() -> Outcome + Send) -> Outcome {
     })
 }
 
-/// `fs -cat -v /c` with the sockets' folder mounted at `mounted`.
+/// `fs -cat -v /c` with the sockets' directory mounted at `mounted`.
 fn cat(site: &Site, sockets: &Path, mounted: &Path, settings: &[&str]) -> Outcome<Output> {
     let line = "mkdir -p \"$1\" && mount --bind \"$0\" \"$1\" && shift && exec \"$@\"";
     let mut command = Command::new("unshare");
@@ -99,16 +99,17 @@ fn told(output: &Output, part: &str) -> Outcome {
     expect(&format!("{part:?}, {} bytes, in\n{said}", output.stdout.len()), is_so, true)
 }
 
-fn read(site: &Site, folder: &SocketFolder) -> Outcome {
-    let mounted = folder.path().with_extension("mounted");
-    let path = |folder: &Path| format!("-Ddfs.domain.socket.path={}/dn._PORT", folder.display());
+fn read(site: &Site, directory: &SocketDirectory) -> Outcome {
+    let mounted = directory.path().with_extension("mounted");
+    let path =
+        |directory: &Path| format!("-Ddfs.domain.socket.path={}/dn._PORT", directory.display());
     let by_name = "-Ddfs.client.use.datanode.hostname=true";
     let outcome = (|| {
-        let output = cat(site, folder.path(), &mounted, &[&path(&mounted)])?;
+        let output = cat(site, directory.path(), &mounted, &[&path(&mounted)])?;
         told(&output, "reads: local-mapped 3000000 bytes")?;
         // Without a socket there is nobody who could say that the DataNode is near.
-        let nowhere = path(Path::new("/run/no-such-folder"));
-        let output = cat(site, folder.path(), &mounted, &[&nowhere, by_name])?;
+        let nowhere = path(Path::new("/run/no-such-directory"));
+        let output = cat(site, directory.path(), &mounted, &[&nowhere, by_name])?;
         told(&output, "3000000 bytes in 3 ranges, not local: other-host (")
     })();
     let _ = std::fs::remove_dir(&mounted);
@@ -117,10 +118,10 @@ fn read(site: &Site, folder: &SocketFolder) -> Outcome {
 
 #[test]
 fn a_mounted_socket_is_enough() {
-    let folder = SocketFolder::make("container").unwrap();
+    let directory = SocketDirectory::make("container").unwrap();
     let settings = site::settings(&[
         ("dfs.client.read.shortcircuit", "true"),
-        ("dfs.domain.socket.path", &folder.setting()),
+        ("dfs.domain.socket.path", &directory.setting()),
         // For readers that go by names; all others go by the address, 127.0.0.1.
         ("dfs.datanode.hostname", ADDRESS),
     ]);
@@ -131,6 +132,6 @@ fn a_mounted_socket_is_enough() {
         put(&fs, "/c", 1, LEN, shape(1, BLOCK))?;
         let ports = [cluster.site.rpc_port, cluster.site.data_ports[0]];
         let site = &cluster.site;
-        inside(&ports, || read(site, &folder))
+        inside(&ports, || read(site, &directory))
     });
 }

@@ -10,7 +10,7 @@ use zerohop_interop::driver::Driver;
 use zerohop_interop::harm::{self, Explain, SETTLE, over};
 use zerohop_interop::{Kind, Outcome, content, site, wait};
 
-use crate::place::SocketFolder;
+use crate::place::SocketDirectory;
 
 /// Blocks of 1 MiB; not a whole number of chunks.
 pub const LEN: u64 = 2_500_007;
@@ -80,7 +80,7 @@ pub fn read_local(client: &mut Driver, path: &str, seed: u64, how: &[&str]) -> O
 }
 
 /// Apache's verdict on planted directories is ours: its own rules are asked, ours by starting to listen.
-fn path_rules(client: &mut Driver, folder: &SocketFolder) -> Outcome {
+fn path_rules(client: &mut Driver, directory: &SocketDirectory) -> Outcome {
     for (name, mode, flaw) in [
         ("plain", 0o755, ""),
         ("private", 0o700, ""),
@@ -89,7 +89,7 @@ fn path_rules(client: &mut Driver, folder: &SocketFolder) -> Outcome {
         ("group", 0o775, "group-writable"),
         ("others", 0o755, "not the effective user"),
     ] {
-        let planted = folder.path().join(name);
+        let planted = directory.path().join(name);
         fs::create_dir(&planted).at(name)?;
         // Only root can give directories away.
         let given = match name {
@@ -252,11 +252,11 @@ fn legacy_reads(cluster: &mut Cluster) -> Outcome {
 
 #[test]
 fn apache_client_on_our_datanodes() {
-    let folder = SocketFolder::make("java").unwrap();
+    let directory = SocketDirectory::make("java").unwrap();
     let user = zerohop_client::User::of_process().name;
     let settings = site::settings(&[
         ("dfs.client.read.shortcircuit", "true"),
-        ("dfs.domain.socket.path", &folder.setting()),
+        ("dfs.domain.socket.path", &directory.setting()),
         ("dfs.block.local-path-access.user", &user),
         ("dfs.replication", "1"),
     ]);
@@ -269,7 +269,7 @@ fn apache_client_on_our_datanodes() {
     };
     over(Cluster::start(&spec), |cluster| {
         let mut client = cluster.client(Kind::Apache)?;
-        path_rules(&mut client, &folder)?;
+        path_rules(&mut client, &directory)?;
         every_byte_is_local(cluster, &mut client)?;
         changed_blocks_are_revoked(cluster, &mut client)?;
         restarted_datanodes_serve_again(cluster, &mut client)?;

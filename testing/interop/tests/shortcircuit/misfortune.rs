@@ -20,14 +20,14 @@ use zerohop_interop::process::Process;
 use zerohop_interop::{Kind, Outcome, site, tools, wait};
 
 use crate::java::{COPIED, LEN, listing, put, read, read_local, slots};
-use crate::place::SocketFolder;
+use crate::place::SocketDirectory;
 
 /// A DataNode looks at its socket once a second; more than that on a busy machine.
 const NOTICED: Duration = Duration::from_secs(30);
 
 /// Where a DataNode listens.
-pub fn socket(folder: &SocketFolder, cluster: &Cluster, i: usize) -> PathBuf {
-    folder.path().join(format!("dn.{}", cluster.site.data_ports[i]))
+pub fn socket(directory: &SocketDirectory, cluster: &Cluster, i: usize) -> PathBuf {
+    directory.path().join(format!("dn.{}", cluster.site.data_ports[i]))
 }
 
 /// Waits until the page of a DataNode says this of its socket; nothing, if all is well.
@@ -45,8 +45,8 @@ fn fresh(cluster: &mut Cluster) -> Outcome<Driver> {
     cluster.client_with(Kind::Apache, &["dfs.domain.socket.disable.interval.seconds=1"])
 }
 
-fn removed(cluster: &mut Cluster, folder: &SocketFolder) -> Outcome {
-    let path = socket(folder, cluster, 0);
+fn removed(cluster: &mut Cluster, directory: &SocketDirectory) -> Outcome {
+    let path = socket(directory, cluster, 0);
     fs::remove_file(&path).at("the socket")?;
     wait::until("the socket is back", NOTICED, || Ok(path.exists()))?;
     wait_problem(cluster, 0, "")?;
@@ -55,10 +55,10 @@ fn removed(cluster: &mut Cluster, folder: &SocketFolder) -> Outcome {
 
 /// Somebody put a file there, or listens there: readers take the long way, the DataNode tells why and
 /// leaves alone what is not its own; when it is gone, reads are local again.
-fn replaced(cluster: &mut Cluster, folder: &SocketFolder) -> Outcome {
-    let path = socket(folder, cluster, 0);
+fn replaced(cluster: &mut Cluster, directory: &SocketDirectory) -> Outcome {
+    let path = socket(directory, cluster, 0);
     // At once: the DataNode would make its own again where there is none.
-    let other = folder.path().join("other");
+    let other = directory.path().join("other");
     fs::write(&other, "not a socket").and_then(|()| fs::rename(&other, &path)).at("a file")?;
     wait_problem(cluster, 0, "is not a socket; move it away")?;
     over_tcp(cluster)?;
@@ -86,8 +86,8 @@ fn over_tcp(cluster: &mut Cluster) -> Outcome {
 }
 
 /// What reads goes on; the page tells; a start is refused with the fix in one line.
-fn loosened(cluster: &mut Cluster, folder: &SocketFolder) -> Outcome {
-    let chmod = |mode| fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode));
+fn loosened(cluster: &mut Cluster, directory: &SocketDirectory) -> Outcome {
+    let chmod = |mode| fs::set_permissions(directory.path(), fs::Permissions::from_mode(mode));
     let mut reader = fresh(cluster)?;
     read_local(&mut reader, "/a", 1, COPIED)?;
     chmod(0o777).at("chmod")?;
@@ -98,7 +98,7 @@ fn loosened(cluster: &mut Cluster, folder: &SocketFolder) -> Outcome {
     let command = datanode(cluster, &[])?;
     let status = Process::daemon("DataNode", command, &log)?.finish(SETTLE)?;
     let said = fs::read_to_string(&log).unwrap_or_default();
-    let fix = format!("This might help: 'chmod o-w {}'", folder.path().display());
+    let fix = format!("This might help: 'chmod o-w {}'", directory.path().display());
     if status.success() || !said.lines().any(|line| line.contains(&fix)) {
         return Err(format!("{status}, without {fix:?}:\n{said}"));
     }
@@ -118,10 +118,10 @@ pub fn datanode(cluster: &Cluster, more: &[&str]) -> Outcome<Command> {
 /// No shared memory to be had by name: neither the directories are there, nor is there room in them.
 fn no_shared_memory(cluster: &mut Cluster) -> Outcome {
     cluster.stop_datanode(0)?;
-    let nowhere = "-Ddfs.datanode.shared.file.descriptor.paths=/no/such/folder";
+    let nowhere = "-Ddfs.datanode.shared.file.descriptor.paths=/no/such/directory";
     let log = cluster.site.log("dn0");
     let mut other = Process::daemon("DataNode 0", datanode(cluster, &[nowhere])?, &log)?;
-    local_with_slots(cluster).map_err(|e| format!("without folders: {e}"))?;
+    local_with_slots(cluster).map_err(|e| format!("without directories: {e}"))?;
     other.stop(SETTLE)?;
     drop(other);
     let shm = Path::new("/dev/shm");
@@ -259,10 +259,10 @@ fn killed_under_readers(cluster: &mut Cluster) -> Outcome {
 
 #[test]
 fn bytes_stay_right_and_reads_become_local_again() {
-    let folder = SocketFolder::make("luck").unwrap();
+    let directory = SocketDirectory::make("luck").unwrap();
     let settings = site::settings(&[
         ("dfs.client.read.shortcircuit", "true"),
-        ("dfs.domain.socket.path", &folder.setting()),
+        ("dfs.domain.socket.path", &directory.setting()),
         ("dfs.replication", "1"),
     ]);
     let name = "shortcircuit-misfortune";
@@ -278,9 +278,9 @@ fn bytes_stay_right_and_reads_become_local_again() {
             placed.and_then(|()| Ok(harm::blocks(&fs, "/a")?.len() == 3))
         })?;
         drop(writer);
-        removed(cluster, &folder).map_err(|e| format!("removed: {e}"))?;
-        replaced(cluster, &folder).map_err(|e| format!("replaced: {e}"))?;
-        loosened(cluster, &folder).map_err(|e| format!("loosened: {e}"))?;
+        removed(cluster, &directory).map_err(|e| format!("removed: {e}"))?;
+        replaced(cluster, &directory).map_err(|e| format!("replaced: {e}"))?;
+        loosened(cluster, &directory).map_err(|e| format!("loosened: {e}"))?;
         no_shared_memory(cluster).map_err(|e| format!("no shared memory: {e}"))?;
         cluster.start_datanode(1)?;
         cluster.wait_serving()?;

@@ -10,7 +10,7 @@ use zerohop_interop::harm::{self, Explain, SETTLE, check, client, over};
 use zerohop_interop::{Kind, Outcome, content, java, site, wait};
 
 use crate::java::{COPIED, LEN, put, read_local, slots};
-use crate::place::SocketFolder;
+use crate::place::SocketDirectory;
 
 const FILE: &str = "/cold/f";
 const SEED: u64 = 21;
@@ -22,12 +22,12 @@ fn run_mover(cluster: &Cluster) -> Outcome<String> {
 }
 
 /// Whether every block of the file has exactly one replica, finalized, in this directory.
-fn all_in(cluster: &Cluster, fs: &FileSystem, folder: &str) -> Outcome<bool> {
+fn all_in(cluster: &Cluster, fs: &FileSystem, directory: &str) -> Outcome<bool> {
     let mut found = Vec::new();
     for block in harm::blocks(fs, FILE)? {
         let files = harm::replicas_of(cluster, block.block.block.id.0);
         found.push((
-            files.len() == 1 && files[0].is_in(folder) && files[0].is_in("finalized"),
+            files.len() == 1 && files[0].is_in(directory) && files[0].is_in("finalized"),
             files,
         ));
     }
@@ -84,10 +84,10 @@ fn under_readers(cluster: &Cluster, policy_set: impl FnOnce() -> Outcome) -> Out
 
 #[test]
 fn readers_read_on_under_apache_s_mover() {
-    let folder = SocketFolder::make("moved").unwrap();
+    let directory = SocketDirectory::make("moved").unwrap();
     let settings = site::settings(&[
         ("dfs.client.read.shortcircuit", "true"),
-        ("dfs.domain.socket.path", &folder.setting()),
+        ("dfs.domain.socket.path", &directory.setting()),
         ("dfs.replication", "1"),
         ("dfs.datanode.data.dir", "[DISK]{datanode}/disk0,[ARCHIVE]{datanode}/disk1"),
     ]);

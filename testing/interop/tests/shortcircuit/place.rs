@@ -6,9 +6,9 @@ use zerohop_interop::Outcome;
 use zerohop_interop::harm::Explain;
 
 /// Such a directory; removed when it is dropped.
-pub struct SocketFolder(PathBuf);
+pub struct SocketDirectory(PathBuf);
 
-impl SocketFolder {
+impl SocketDirectory {
     /// Makes one: where the data is, everybody may often write.
     pub fn make(name: &str) -> Outcome<Self> {
         let variable = |name| std::env::var_os(name).map(PathBuf::from);
@@ -18,11 +18,11 @@ impl SocketFolder {
             true => PathBuf::from("/run"),
             false => variable("XDG_RUNTIME_DIR")
                 .or_else(|| variable("HOME"))
-                .ok_or("a user without HOME has no safe folder for sockets")?,
+                .ok_or("a user without HOME has no safe directory for sockets")?,
         };
-        let folder = base.join(format!("zh-{name}-{}", std::process::id()));
-        std::fs::create_dir(&folder).at(&folder.display().to_string())?;
-        Ok(Self(folder))
+        let directory = base.join(format!("zh-{name}-{}", std::process::id()));
+        std::fs::create_dir(&directory).at(&directory.display().to_string())?;
+        Ok(Self(directory))
     }
 
     /// The directory.
@@ -36,7 +36,7 @@ impl SocketFolder {
     }
 }
 
-impl Drop for SocketFolder {
+impl Drop for SocketDirectory {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }

@@ -8,7 +8,7 @@ use zerohop_interop::harm::{self, Explain, client, footprint, over, put, shape};
 use zerohop_interop::{Kind, Outcome, site};
 
 use crate::client::{BLOCK, LEN, expect};
-use crate::place::SocketFolder;
+use crate::place::SocketDirectory;
 
 const READERS: u64 = 64;
 /// How long they read, in seconds.
@@ -65,10 +65,10 @@ fn read(cluster: &Cluster) -> Outcome {
 
 #[test]
 fn sixty_four_readers_for_a_minute() {
-    let folder = SocketFolder::make("readers").unwrap();
+    let directory = SocketDirectory::make("readers").unwrap();
     let settings = site::settings(&[
         ("dfs.client.read.shortcircuit", "true"),
-        ("dfs.domain.socket.path", &folder.setting()),
+        ("dfs.domain.socket.path", &directory.setting()),
     ]);
     let (name, ours) = ("shortcircuit-readers", Kind::Ours);
     let spec = Spec { name, namenode: ours, datanodes: ours, count: 1, settings };

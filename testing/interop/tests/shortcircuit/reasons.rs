@@ -20,7 +20,7 @@ use zerohop_wire::transfer::op::OpCode;
 use crate::client::{BLOCK, LEN, MAPPED, expect, read_all};
 use crate::java::listing;
 use crate::misfortune::{datanode, socket};
-use crate::place::SocketFolder;
+use crate::place::SocketDirectory;
 
 /// Somebody at a path who speaks as a DataNode does, and refuses: segments, as one that has none, and
 /// every replica with `status`.
@@ -57,9 +57,9 @@ fn over_tcp(fs: &FileSystem, reason: ReadReason) -> Outcome<String> {
     Ok(fs.read_statistics().detail.unwrap_or_default())
 }
 
-fn token_and_disabled(cluster: &Cluster, folder: &SocketFolder) -> Outcome {
+fn token_and_disabled(cluster: &Cluster, directory: &SocketDirectory) -> Outcome {
     let at = |name: &str, status| -> Outcome<FileSystem> {
-        let path = folder.path().join(name);
+        let path = directory.path().join(name);
         refuser(&path, status)?;
         client(&cluster.conf(), &[("dfs.domain.socket.path", &path.display().to_string())])
     };
@@ -130,11 +130,11 @@ fn short_behind_long(cluster: &Cluster) -> Outcome {
 
 /// Files and maps of a cluster's DataNodes that this process holds.
 fn held(cluster: &Cluster) -> usize {
-    let folder = cluster.folder().canonicalize().unwrap_or_default().display().to_string();
+    let directory = cluster.directory().canonicalize().unwrap_or_default().display().to_string();
     let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let links = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
     let links = links.filter_map(|entry| fs::read_link(entry.path()).ok());
-    let of_cluster = |name: &str| name.contains(&folder) && name.contains("/blk_");
+    let of_cluster = |name: &str| name.contains(&directory) && name.contains("/blk_");
     maps.lines().filter(|line| of_cluster(line)).count()
         + links.filter(|link| of_cluster(&link.display().to_string())).count()
 }
@@ -187,9 +187,9 @@ fn no_segments(cluster: &mut Cluster) -> Outcome {
 }
 
 /// A second DataNode with the first one's socket path is not started.
-fn one_path_for_two(cluster: &Cluster, folder: &SocketFolder) -> Outcome {
-    let data = format!("-Ddfs.datanode.data.dir={}", cluster.folder().join("twin").display());
-    let path = socket(folder, cluster, 0);
+fn one_path_for_two(cluster: &Cluster, directory: &SocketDirectory) -> Outcome {
+    let data = format!("-Ddfs.datanode.data.dir={}", cluster.directory().join("twin").display());
+    let path = socket(directory, cluster, 0);
     let path = format!("-Ddfs.domain.socket.path={}", path.display());
     let ports = ["address", "ipc.address", "http.address"];
     let ports = ports.map(|name| format!("-Ddfs.datanode.{name}=127.0.0.1:0"));
@@ -203,10 +203,10 @@ fn one_path_for_two(cluster: &Cluster, folder: &SocketFolder) -> Outcome {
 
 #[test]
 fn every_reason_is_told() {
-    let folder = SocketFolder::make("reasons").unwrap();
+    let directory = SocketDirectory::make("reasons").unwrap();
     let settings = site::settings(&[
         ("dfs.client.read.shortcircuit", "true"),
-        ("dfs.domain.socket.path", &folder.setting()),
+        ("dfs.domain.socket.path", &directory.setting()),
     ]);
     let (name, ours) = ("shortcircuit-reasons", Kind::Ours);
     let spec = Spec { name, namenode: ours, datanodes: ours, count: 1, settings };
@@ -215,9 +215,9 @@ fn every_reason_is_told() {
         put(&fs, "/ways", 1, LEN, shape(1, BLOCK))?;
         drop(fs);
         short_behind_long(cluster).at("a short answer behind a long one")?;
-        token_and_disabled(cluster, &folder).at("refusals")?;
+        token_and_disabled(cluster, &directory).at("refusals")?;
         few_descriptors(cluster).at("few descriptors")?;
-        one_path_for_two(cluster, &folder).at("one path for two")?;
+        one_path_for_two(cluster, &directory).at("one path for two")?;
         no_segments(cluster).at("no segments")
     });
 }

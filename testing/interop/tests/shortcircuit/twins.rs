@@ -10,7 +10,7 @@ use zerohop_interop::harm::{self, Explain, SETTLE, client, nodes, over, put, sha
 use zerohop_interop::{Kind, Outcome, site, wait};
 
 use crate::client::{MAPPED, expect, read_all};
-use crate::place::SocketFolder;
+use crate::place::SocketDirectory;
 use crate::reasons::without_slots;
 
 const LEN: u64 = 400_000;
@@ -19,16 +19,16 @@ const BLOCK: u64 = 1 << 20;
 const FILES_MAX: u64 = 200;
 
 /// Which DataNode listens at the path.
-fn holder(cluster: &Cluster, folder: &SocketFolder) -> Outcome<usize> {
-    let stream = UnixStream::connect(folder.path().join("dn")).at("the socket")?;
+fn holder(cluster: &Cluster, directory: &SocketDirectory) -> Outcome<usize> {
+    let stream = UnixStream::connect(directory.path().join("dn")).at("the socket")?;
     let pid = zerohop_transport::domain::peer(&stream).at("the listener")?.pid;
     let pids = cluster.process_ids().1;
     pids.iter().position(|id| *id as i64 == pid as i64).ok_or_else(|| format!("{pid} of {pids:?}"))
 }
 
-fn told_apart(cluster: &Cluster, folder: &SocketFolder) -> Outcome {
+fn told_apart(cluster: &Cluster, directory: &SocketDirectory) -> Outcome {
     let fs = client(&cluster.conf(), &[])?;
-    let holder = holder(cluster, folder)?;
+    let holder = holder(cluster, directory)?;
     let (mut here, mut there) = (Vec::new(), Vec::new());
     for seed in 0..FILES_MAX {
         if seed >= 12 && !here.is_empty() && !there.is_empty() {
@@ -66,9 +66,9 @@ fn told_apart(cluster: &Cluster, folder: &SocketFolder) -> Outcome {
 
 /// The replica of the one that listens is bad, and the NameNode names the other one alone: whoever asks
 /// at the path gets the bad one's files, and must not take them for the other's.
-fn blamed_rightly(cluster: &Cluster, folder: &SocketFolder) -> Outcome {
+fn blamed_rightly(cluster: &Cluster, directory: &SocketDirectory) -> Outcome {
     let fs = client(&cluster.conf(), &[])?;
-    let holder = holder(cluster, folder)?;
+    let holder = holder(cluster, directory)?;
     put(&fs, "/rot", 78, LEN, shape(2, BLOCK))?;
     wait_same(cluster, &fs, "/rot", 2)?;
     let replicas = harm::on_disk(cluster, &fs, "/rot")?;
@@ -111,17 +111,17 @@ fn without_segments(cluster: &mut Cluster) -> Outcome {
 
 #[test]
 fn two_datanodes_of_one_path_are_told_apart() {
-    let folder = SocketFolder::make("twins").unwrap();
+    let directory = SocketDirectory::make("twins").unwrap();
     let settings = site::settings(&[
         ("dfs.client.read.shortcircuit", "true"),
-        ("dfs.domain.socket.path", &folder.path().join("dn").display().to_string()),
+        ("dfs.domain.socket.path", &directory.path().join("dn").display().to_string()),
         ("dfs.datanode.shared.file.descriptor.paths", "/dev/shm,/tmp"),
     ]);
     let (name, apache) = ("shortcircuit-twins", Kind::Apache);
     let spec = Spec { name, namenode: Kind::Ours, datanodes: apache, count: 2, settings };
     over(Cluster::start(&spec), |cluster| {
-        told_apart(cluster, &folder).at("told apart")?;
-        blamed_rightly(cluster, &folder).at("blamed rightly")?;
+        told_apart(cluster, &directory).at("told apart")?;
+        blamed_rightly(cluster, &directory).at("blamed rightly")?;
         without_segments(cluster).at("without segments")
     });
 }

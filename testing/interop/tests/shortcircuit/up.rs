@@ -8,7 +8,7 @@ use std::process::Command;
 use zerohop_interop::harm::Explain;
 use zerohop_interop::{Outcome, tools};
 
-use crate::place::SocketFolder;
+use crate::place::SocketDirectory;
 
 /// Somebody without any rights.
 const NOBODY: u32 = 65534;
@@ -61,12 +61,12 @@ fn check(data: Option<&Path>, user: Option<(u32, &Path)>) -> Outcome {
     if count != 3 {
         return Err(format!("{what}: {count} sockets for three DataNodes"));
     }
-    let folder = path.parent().ok_or("no folder")?;
+    let directory = path.parent().ok_or("no directory")?;
     if user.is_none() {
         zerohop_transport::domain::validate(&path).at(&what)?;
     }
     let prefix = path.file_name().unwrap_or_default().to_string_lossy().replace("_PORT", "");
-    let left: Vec<_> = fs::read_dir(folder)
+    let left: Vec<_> = fs::read_dir(directory)
         .into_iter()
         .flatten()
         .flatten()
@@ -80,15 +80,15 @@ fn check(data: Option<&Path>, user: Option<(u32, &Path)>) -> Outcome {
 
 #[test]
 fn up_has_local_reads_on() {
-    let folder = SocketFolder::make("up").unwrap();
-    let safe = folder.path().join("data");
-    let deep = folder.path().join("d".repeat(100)).join("data");
-    let unsafe_folder = tempfile::tempdir().unwrap();
-    fs::set_permissions(unsafe_folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
-    for data in [None, Some(safe.as_path()), Some(&deep), Some(unsafe_folder.path())] {
+    let directory = SocketDirectory::make("up").unwrap();
+    let safe = directory.path().join("data");
+    let deep = directory.path().join("d".repeat(100)).join("data");
+    let unsafe_directory = tempfile::tempdir().unwrap();
+    fs::set_permissions(unsafe_directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    for data in [None, Some(safe.as_path()), Some(&deep), Some(unsafe_directory.path())] {
         check(data, None).unwrap();
     }
-    let home = folder.path().join("home");
+    let home = directory.path().join("home");
     fs::create_dir(&home).unwrap();
     // Only root can be somebody else.
     if chown(&home, Some(NOBODY), Some(NOBODY)).is_ok() {

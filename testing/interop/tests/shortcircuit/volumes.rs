@@ -15,7 +15,7 @@ use zerohop_interop::process::{Process, tail};
 use zerohop_interop::{Kind, Outcome, site, wait};
 
 use crate::java::{COPIED, LEN, read, read_local, slots};
-use crate::place::SocketFolder;
+use crate::place::SocketDirectory;
 
 /// Blocks on the DataNode at `address`, and on all.
 fn located(fs: &FileSystem, address: &str) -> Outcome<(usize, usize)> {
@@ -38,10 +38,10 @@ fn volume_failures(cluster: &Cluster) -> Outcome<Value> {
 
 fn taken_away(namenode: Kind) {
     let name = format!("scr-volumes-{namenode:?}").to_lowercase();
-    let folder = SocketFolder::make(&name).unwrap();
+    let directory = SocketDirectory::make(&name).unwrap();
     let settings = site::settings(&[
         ("dfs.client.read.shortcircuit", "true"),
-        ("dfs.domain.socket.path", &folder.setting()),
+        ("dfs.domain.socket.path", &directory.setting()),
         ("dfs.replication", "1"),
         ("dfs.datanode.failed.volumes.tolerated", "1"),
     ]);
@@ -49,7 +49,7 @@ fn taken_away(namenode: Kind) {
     over(Cluster::start(&spec), |cluster| {
         cluster.stop_datanode(0)?;
         cluster.stop_datanode(1)?;
-        let base = cluster.folder().canonicalize().at("the folder")?.join("dn1");
+        let base = cluster.directory().canonicalize().at("the directory")?.join("dn1");
         let disks = [base.join("disk0"), base.join("disk1")];
         let sized: Vec<_> = disks.iter().map(|disk| (disk.as_path(), "40m")).collect();
         let Some(small) = SmallDisks::mount(&sized, &cluster.site.log("disks"))? else {

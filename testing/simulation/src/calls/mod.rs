@@ -276,11 +276,11 @@ mod tests {
 
     #[test]
     fn calls_are_seen_in_order_and_can_be_made_to_fail() {
-        let folder = tempfile::tempdir().unwrap();
-        let (a, b) = (folder.path().join("a"), folder.path().join("b"));
+        let directory = tempfile::tempdir().unwrap();
+        let (a, b) = (directory.path().join("a"), directory.path().join("b"));
         let mut seen = Vec::new();
         let judge = |call: FileCall| {
-            if !call.path().is_some_and(|path| path.starts_with(folder.path())) {
+            if !call.path().is_some_and(|path| path.starts_with(directory.path())) {
                 return Verdict::Proceed;
             }
             let fails = matches!(&call, FileCall::Sync { .. });

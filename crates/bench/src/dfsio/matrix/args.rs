@@ -13,7 +13,7 @@ pub const USAGE: &str = "    --matrix         reads by tcp, domain-socket, local
     --paths A,B      only these of tcp, domain-socket, local, local-mapped
     --ops A,B        only these of read, scan, random-read, vectored-read
     --time MS        of each random run; 100
-    --local FOLDER   on the DataNode's disk, for the plain files; the temporary folder
+    --local DIRECTORY   on the DataNode's disk, for the plain files; the temporary directory
     --json[=FILE]    the rows as JSON instead of the table, or besides it into a file
     --csv[=FILE]     the same as CSV
     --html[=FILE]    one page with charts; dfsio-matrix.html
@@ -44,7 +44,7 @@ pub struct MatrixArgs {
     /// Of each random run.
     pub time: Duration,
     /// For the plain files.
-    pub local_folder: Option<PathBuf>,
+    pub local_directory: Option<PathBuf>,
     /// JSON, if asked for.
     pub json: Option<Sink>,
     /// CSV, if asked for.
@@ -62,7 +62,7 @@ impl Default for MatrixArgs {
             ways: Way::ALL.to_vec(),
             ops: Op::ALL.to_vec(),
             time: Duration::from_millis(100),
-            local_folder: None,
+            local_directory: None,
             json: None,
             csv: None,
             html: None,
@@ -87,7 +87,7 @@ impl MatrixArgs {
             "--json" => self.json = Some(sink(file)),
             "--csv" => self.csv = Some(sink(file)),
             "--html" => self.html = Some(file.unwrap_or_else(|| "dfsio-matrix.html".into())),
-            "--local" => self.local_folder = Some(value()?.into()),
+            "--local" => self.local_directory = Some(value()?.into()),
             "--runs" => {
                 self.runs = number(word, &value()?)? as usize;
                 self.runs_dropped = self.runs;

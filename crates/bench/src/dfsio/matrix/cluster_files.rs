@@ -3,7 +3,7 @@
 use crate::files::Failure;
 use std::path::PathBuf;
 use zerohop_client::blocking::FileSystem;
-use zerohop_replica::{block_file_name, block_folder, meta_file_name};
+use zerohop_replica::{block_directory, block_file_name, meta_file_name};
 
 /// The block files of one file.
 #[derive(Clone, Debug, Default)]
@@ -21,20 +21,20 @@ impl FileBlocks {
     }
 }
 
-/// Looks each block up in `folders`, the DataNode's; all files or none.
+/// Looks each block up in `directories`, the DataNode's; all files or none.
 pub fn find(
     fs: &FileSystem,
     paths: &[String],
-    folders: &[PathBuf],
+    directories: &[PathBuf],
 ) -> Result<Vec<FileBlocks>, Failure> {
     let mut files = Vec::new();
     for path in paths {
         let mut blocks = Vec::new();
         for located in &fs.block_locations(path, 0, i64::MAX as u64)?.blocks {
             let (pool, block) = (&located.block.pool, &located.block.block);
-            let found = folders.iter().find_map(|folder| {
-                let finalized = folder.join(format!("current/{pool}/current/finalized"));
-                let within = block_folder(&finalized, block.id);
+            let found = directories.iter().find_map(|directory| {
+                let finalized = directory.join(format!("current/{pool}/current/finalized"));
+                let within = block_directory(&finalized, block.id);
                 let data = within.join(block_file_name(block.id));
                 let meta = within.join(meta_file_name(block));
                 (data.exists() && meta.exists()).then_some((data, meta))

@@ -220,8 +220,8 @@ mod tests {
     use crate::raw::Scratch;
 
     fn plain(files: usize, len: u64) -> Plain {
-        let folder = std::env::temp_dir();
-        Plain((0..files).map(|_| Scratch::create(&folder, len).unwrap()).collect())
+        let directory = std::env::temp_dir();
+        Plain((0..files).map(|_| Scratch::create(&directory, len).unwrap()).collect())
     }
 
     fn cell(op: Op, size: usize, threads: usize) -> Cell {

@@ -32,9 +32,9 @@ pub struct Plan {
     /// The directory of the files on the cluster.
     pub base: String,
     /// A directory on the DataNode's disk, for the plain files.
-    pub local_folder: PathBuf,
+    pub local_directory: PathBuf,
     /// The DataNode's own directories, if they are on this machine.
-    pub data_folders: Vec<PathBuf>,
+    pub data_directories: Vec<PathBuf>,
     /// The DataNode's process, or the whole cluster's.
     pub watched: Vec<Watched>,
     /// Files, and readers of the rows with several.
@@ -76,9 +76,9 @@ impl Matrix {
         let mut plain = Vec::new();
         for path in &paths {
             write(&fs, path, plan.size, &bytes)?;
-            plain.push(Scratch::create_of(&plan.local_folder, plan.size, &bytes)?);
+            plain.push(Scratch::create_of(&plan.local_directory, plan.size, &bytes)?);
         }
-        let located = super::cluster_files::find(&fs, &paths, &plan.data_folders)?;
+        let located = super::cluster_files::find(&fs, &paths, &plan.data_directories)?;
         let dropper = Dropper::choose(located.iter().flat_map(|file| file.all()).collect());
         dropper.settle()?;
         plain.iter().try_for_each(|file| file.file.sync_all())?;

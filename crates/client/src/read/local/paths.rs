@@ -210,9 +210,9 @@ mod tests {
 
     #[test]
     fn only_the_files_of_the_block_are_opened() {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let file = |name: &str| {
-            let path = folder.path().join(name);
+            let path = directory.path().join(name);
             std::fs::write(&path, name).unwrap();
             path
         };
@@ -223,7 +223,7 @@ mod tests {
         assert!(!opens(&other, &meta));
         assert!(!opens(&data, &other_meta));
         assert!(!opens(&data, &data));
-        assert!(!opens(&folder.path().join("none/blk_7"), &meta));
+        assert!(!opens(&directory.path().join("none/blk_7"), &meta));
         std::fs::remove_file(&data).unwrap();
         std::os::unix::fs::symlink(&other, &data).unwrap();
         assert!(!opens(&data, &meta));

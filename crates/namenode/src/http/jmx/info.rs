@@ -105,7 +105,7 @@ fn nodes(reports: &[NodeReport], core: &Core) -> Value {
         if report.failed_volumes > 0
             && let Some(value) = value.as_object_mut()
         {
-            value.insert("failedStorageIDs".into(), json!(failures.folders));
+            value.insert("failedStorageIDs".into(), json!(failures.directories));
             value.insert("lastVolumeFailureDate".into(), failures.last_ms.into());
             value.insert("estimatedCapacityLostTotal".into(), failures.capacity_lost.into());
         }
@@ -195,8 +195,8 @@ fn name_dirs(core: &Core) -> Value {
 
 /// Bytes of each name directory, its subdirectories included.
 fn name_dir_sizes(core: &Core) -> Value {
-    fn size(folder: &std::path::Path) -> u64 {
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    fn size(directory: &std::path::Path) -> u64 {
+        let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
         let bytes = |entry: std::fs::DirEntry| match entry.metadata() {
             Ok(found) if found.is_dir() => size(&entry.path()),
             Ok(found) => found.len(),

@@ -68,7 +68,7 @@ pub(super) fn figures(request: &mut HeartbeatRequestProto) -> Heartbeat {
         xceivers: request.xceiver_count.unwrap_or(0),
         failed_volumes: request.failed_volumes.unwrap_or(0),
         volume_failures: VolumeFailures {
-            folders: failures.failed_storage_locations,
+            directories: failures.failed_storage_locations,
             last_ms: failures.last_volume_failure_date,
             capacity_lost: failures.estimated_capacity_lost_total,
         },

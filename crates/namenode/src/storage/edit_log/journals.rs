@@ -101,7 +101,7 @@ impl Journals {
         let config = self.storage.config();
         let is_open = |root: &PathBuf| self.open.iter().any(|journal| journal.dir.root() == root);
         if let Some(lost) = config.edits_dirs_required.iter().find(|root| !is_open(root)) {
-            let message = format!("required edits folder {} failed", lost.display());
+            let message = format!("required edits directory {} failed", lost.display());
             return Err(StorageError::Config(message));
         }
         if self.open.is_empty() || self.open.len() < config.edits_dirs_min {

@@ -11,7 +11,7 @@ pub fn own_home() -> Option<PathBuf> {
 }
 
 /// The DataNodes' directories on this machine, as far as the configuration or our own cluster tells.
-pub fn data_folders(conf: &Conf, own_home: Option<&Path>) -> Vec<PathBuf> {
+pub fn data_directories(conf: &Conf, own_home: Option<&Path>) -> Vec<PathBuf> {
     if let Some(home) = own_home {
         return (1..)
             .map(|n| home.join(format!("data{n}")))
@@ -19,11 +19,11 @@ pub fn data_folders(conf: &Conf, own_home: Option<&Path>) -> Vec<PathBuf> {
             .collect();
     }
     let value = conf.get_raw("dfs.datanode.data.dir").unwrap_or_default();
-    let folder = |entry: &str| {
+    let directory = |entry: &str| {
         // `[SSD]file:///data/1`: a storage type and a scheme may stand in front.
         let path = entry.trim().rsplit(']').next()?;
         let path = path.strip_prefix("file:").unwrap_or(path);
         (!path.is_empty()).then(|| PathBuf::from(path.replacen("//", "", 1)))
     };
-    value.split(',').filter_map(folder).collect()
+    value.split(',').filter_map(directory).collect()
 }
