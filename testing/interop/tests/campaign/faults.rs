@@ -47,9 +47,10 @@ pub enum Fault {
     FlippedNameBit,
     /// One of the NameNode's two directories becomes its older self while it is down.
     OldNameDirectory,
-    /// Calls that change a DataNode's volume fail.
+    /// Calls that change a DataNode's volume fail, half of the time those that read it too.
     FailingVolume,
-    /// Calls that change one of the NameNode's two directories fail.
+    /// Calls that change one of the NameNode's two directories fail, half of the time those that read
+    /// it too.
     FailingNameDirectory,
     /// A volume cannot be written.
     ReadOnlyVolume,
@@ -260,9 +261,13 @@ impl<'a> Faults<'a> {
     /// The program of a daemon whose calls fail below a directory, once or for good.
     fn failing(&mut self, below: &Path, command: Command) -> Outcome<Command> {
         let program = tools::failing_disk().ok_or("failing-disk is not built")?;
-        let errno = ["EIO", "ENOSPC", "EROFS"][self.rng.usize(..3)];
         let mut wrapped = Command::new(program);
-        wrapped.arg("--below").arg(below).args(["--errno", errno]);
+        wrapped.arg("--below").arg(below);
+        if self.rng.bool() {
+            wrapped.args(["--reads", "--errno", "EIO"]);
+        } else {
+            wrapped.args(["--errno", ["EIO", "ENOSPC", "EROFS"][self.rng.usize(..3)]]);
+        }
         wrapped.args(["--after", &self.rng.u32(..150).to_string()]);
         if self.rng.bool() {
             wrapped.args(["--count", &self.rng.u32(1..4).to_string()]);

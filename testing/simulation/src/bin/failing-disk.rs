@@ -1,11 +1,13 @@
-//! `failing-disk`: runs a program whose writes below a directory fail, as on a broken disk.
+//! `failing-disk`: runs a program whose writes, or reads and writes, below a directory fail, as on a
+//! broken disk.
 
 use clap::Parser;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use zerohop_simulation::calls::observe_program;
 
-/// Runs a program; calls by which it changes files below a directory fail.
+/// Runs a program; calls by which it changes files below a directory fail, and with --reads those by
+/// which it reads them.
 #[derive(Parser)]
 struct Options {
     /// The directory
@@ -17,6 +19,9 @@ struct Options {
     /// Calls that fail then, by default all
     #[arg(long, default_value_t = u64::MAX)]
     count: u64,
+    /// Calls that read fail too
+    #[arg(long)]
+    reads: bool,
     /// EIO, ENOSPC or EROFS
     #[arg(long, default_value = "EIO", value_parser = errno)]
     errno: i32,
@@ -35,7 +40,7 @@ fn errno(name: &str) -> Result<i32, String> {
 }
 
 fn main() -> ExitCode {
-    let Options { below, after, count, errno, program } = Options::parse();
+    let Options { below, after, count, reads, errno, program } = Options::parse();
     let Some((program, arguments)) = program.split_first() else { return ExitCode::FAILURE };
     // The kernel names open files by their real paths.
     let real = below.canonicalize().unwrap_or_else(|_| below.clone());
@@ -45,7 +50,7 @@ fn main() -> ExitCode {
     // SAFETY: no handler is installed.
     unsafe { libc::signal(libc::SIGTERM, libc::SIG_IGN) };
     let mut calls = 0;
-    let ended = observe_program(command, |path| {
+    let ended = observe_program(command, reads, |path| {
         if !path.starts_with(&below) && !path.starts_with(&real) {
             return None;
         }

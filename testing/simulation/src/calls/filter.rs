@@ -34,6 +34,10 @@ const ASKED: &[libc::c_long] = &[
     libc::SYS_linkat,
 ];
 
+/// Calls that read files.
+const READS: &[libc::c_long] =
+    &[libc::SYS_read, libc::SYS_pread64, libc::SYS_readv, libc::SYS_preadv, libc::SYS_sendfile];
+
 /// Receives the calls of the threads that are under the filter, and answers them.
 pub struct Listener(OwnedFd);
 
@@ -58,9 +62,11 @@ impl Waiting {
 }
 
 impl Listener {
-    /// Puts the calling thread, and every thread that it starts from now on, under the filter.
-    pub fn install() -> io::Result<Self> {
-        let program = program();
+    /// Puts the calling thread, and every thread that it starts from now on, under the filter, which
+    /// asks about reads as well if that is wanted.
+    pub fn install(with_reads: bool) -> io::Result<Self> {
+        let reads = if with_reads { READS } else { &[] };
+        let program = program(&[ASKED, reads].concat());
         let filter = libc::sock_fprog {
             len: program.len() as libc::c_ushort,
             filter: program.as_ptr().cast_mut(),
@@ -139,12 +145,12 @@ impl Listener {
     }
 }
 
-/// Loads the call's number, compares it with each of [`ASKED`], and decides.
-fn program() -> Vec<libc::sock_filter> {
+/// Loads the call's number, compares it with each of those asked about, and decides.
+fn program(asked: &[libc::c_long]) -> Vec<libc::sock_filter> {
     let statement = |code: u32, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf: 0, k };
     let mut program = vec![statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0)];
-    for (n, call) in ASKED.iter().enumerate() {
-        let to_asking = (ASKED.len() - n) as u8;
+    for (n, call) in asked.iter().enumerate() {
+        let to_asking = (asked.len() - n) as u8;
         let code = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
         program.push(libc::sock_filter { code, jt: to_asking, jf: 0, k: *call as u32 });
     }

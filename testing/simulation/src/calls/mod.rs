@@ -111,7 +111,7 @@ pub fn observe<T: Send>(
     std::thread::scope(|scope| {
         let (send, receive) = mpsc::channel();
         let worker = scope.spawn(move || {
-            let installed = Listener::install();
+            let installed = Listener::install(false);
             let is_installed = installed.is_ok();
             let _ = send.send(installed);
             drop(send);
@@ -160,21 +160,21 @@ impl Caller {
                 return Ok(creation(path, call.argument(1)));
             }
             libc::SYS_write => {
-                let Some(path) = file_of(call)? else { return Ok(None) };
+                let Some(path) = file_of(call, 0)? else { return Ok(None) };
                 let (offset, bytes) = (position(call)?, self.bytes(call)?);
                 FileCall::Write { path, offset, bytes }
             }
             libc::SYS_pwrite64 => {
-                let Some(path) = file_of(call)? else { return Ok(None) };
+                let Some(path) = file_of(call, 0)? else { return Ok(None) };
                 let (offset, bytes) = (call.argument(3), self.bytes(call)?);
                 FileCall::Write { path, offset, bytes }
             }
             libc::SYS_fsync | libc::SYS_fdatasync => {
-                let Some(path) = file_of(call)? else { return Ok(None) };
+                let Some(path) = file_of(call, 0)? else { return Ok(None) };
                 FileCall::Sync { path }
             }
             libc::SYS_ftruncate => {
-                let Some(path) = file_of(call)? else { return Ok(None) };
+                let Some(path) = file_of(call, 0)? else { return Ok(None) };
                 FileCall::SetLen { path, len: call.argument(1) }
             }
             libc::SYS_renameat | libc::SYS_renameat2 => FileCall::Rename {
@@ -247,10 +247,10 @@ fn creation(path: PathBuf, flags: u64) -> Option<FileCall> {
     (has(libc::O_CREAT) || truncates).then_some(FileCall::Create { path, truncates })
 }
 
-/// The file behind the descriptor that is the first argument; none for pipes, sockets, and files
-/// that have no name any more.
-fn file_of(call: &Waiting) -> io::Result<Option<PathBuf>> {
-    let (thread, fd) = (call.thread(), call.argument(0) as i32);
+/// The file behind the descriptor that is argument `n`; none for pipes, sockets, and files that have
+/// no name any more.
+fn file_of(call: &Waiting, n: usize) -> io::Result<Option<PathBuf>> {
+    let (thread, fd) = (call.thread(), call.argument(n) as i32);
     match std::fs::read_link(format!("/proc/{thread}/fd/{fd}")) {
         Ok(path) => {
             let is_file = path.is_absolute() && !path.to_string_lossy().ends_with(" (deleted)");

@@ -9,12 +9,14 @@ use std::process::{Command, ExitStatus};
 use std::sync::mpsc;
 
 /// Runs a program to its end. `judge` is asked about each call by which it, or a child of it, changes
-/// the file or directory at a path, and may have the call fail with an `errno`.
+/// the file or directory at a path (or reads it, if that is wanted), and may have the call fail with an
+/// `errno`.
 ///
 /// # Errors
 /// If the kernel does not offer this, or the program cannot be started.
 pub fn observe_program(
     mut command: Command,
+    with_reads: bool,
     mut judge: impl FnMut(&Path) -> Option<i32>,
 ) -> io::Result<ExitStatus> {
     // SAFETY: prctl and signal are async-signal-safe and touch nothing of the parent.
@@ -31,7 +33,7 @@ pub fn observe_program(
         let (send, receive) = mpsc::channel();
         // The kernel's parent-death signal follows this thread, which waits for the program.
         let starter = scope.spawn(move || {
-            let installed = Listener::install();
+            let installed = Listener::install(with_reads);
             let is_installed = installed.is_ok();
             let _ = send.send(installed);
             drop(send);
@@ -41,7 +43,7 @@ pub fn observe_program(
         let mut caller = Caller::default();
         while let Some(waiting) = listener.next()? {
             // A thread that ended meanwhile has no files any more.
-            let path = changed_path(&mut caller, &waiting).unwrap_or_default();
+            let path = path_of(&mut caller, &waiting).unwrap_or_default();
             listener.answer(&waiting, path.and_then(|path| judge(&path)))?;
         }
         match starter.join() {
@@ -52,8 +54,8 @@ pub fn observe_program(
     })
 }
 
-/// What a call changes. The bytes that it writes are not looked at.
-fn changed_path(caller: &mut Caller, waiting: &Waiting) -> io::Result<Option<PathBuf>> {
+/// What a call changes or reads. The bytes that it writes are not looked at.
+fn path_of(caller: &mut Caller, waiting: &Waiting) -> io::Result<Option<PathBuf>> {
     match waiting.number() {
         libc::SYS_write
         | libc::SYS_pwrite64
@@ -63,7 +65,31 @@ fn changed_path(caller: &mut Caller, waiting: &Waiting) -> io::Result<Option<Pat
         | libc::SYS_fsync
         | libc::SYS_fdatasync
         | libc::SYS_ftruncate
-        | libc::SYS_fallocate => file_of(waiting),
+        | libc::SYS_fallocate
+        | libc::SYS_read
+        | libc::SYS_pread64
+        | libc::SYS_readv
+        | libc::SYS_preadv => file_of(waiting, 0),
+        libc::SYS_sendfile => file_of(waiting, 1),
         _ => Ok(caller.decode(waiting)?.and_then(|call| call.path().map(Path::to_owned))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_fail_only_where_that_is_asked_for() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "bytes").unwrap();
+        let cat = |with_reads| {
+            let mut command = Command::new("cat");
+            command.arg(file.path()).stdout(std::process::Stdio::null());
+            let mut fails = |path: &Path| (path == file.path()).then_some(libc::EIO);
+            observe_program(command, with_reads, &mut fails).unwrap()
+        };
+        assert!(cat(false).success());
+        assert!(!cat(true).success());
     }
 }
