@@ -11,8 +11,8 @@ use zerohop_namenode::storage::StorageConfig;
 use zerohop_namenode::{FormatOptions, NameNode, StartOption};
 
 use crate::failure::{Failure, Outcome, complain};
+use crate::file_copier;
 use crate::log;
-use crate::salvage;
 use crate::settings::Settings;
 use crate::stop::Stop;
 
@@ -45,7 +45,7 @@ pub fn namenode(mut settings: Settings, mut words: Vec<String>) -> i32 {
             log_warnings(&conf);
             serve(async move {
                 let node = NameNode::start_with(conf.clone(), option).await.map_err(not_started)?;
-                salvage::offer(&node, &conf);
+                file_copier::offer(&node, &conf);
                 tracing::info!(
                     "NameNode serves RPC on {} and HTTP on {}",
                     node.rpc_addr(),

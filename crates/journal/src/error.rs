@@ -150,6 +150,25 @@ pub enum JournalError {
         /// What is wrong.
         reason: String,
     },
+    /// A segment in progress that cannot be finalized.
+    #[error("{source}; {advice}")]
+    Damaged {
+        /// What is wrong with it.
+        source: Box<JournalError>,
+        /// What follows from that, and what to do.
+        advice: String,
+    },
+    /// Files that do not belong together.
+    #[error("Directory {} is in an inconsistent state: {reason}", path.display())]
+    Inconsistent {
+        /// The file, or its directory.
+        path: PathBuf,
+        /// What does not fit.
+        reason: String,
+    },
+    /// A journal was asked to write, and gave up before it knew the end of it.
+    #[error("the journal was closed while records were on their way")]
+    GivenUp,
     /// An earlier write or sync failed: what is on disk is unknown.
     #[error("{} failed earlier and is not written any more", path.display())]
     Poisoned {

@@ -7,7 +7,7 @@
 use crate::Error;
 use crate::core::Core;
 use crate::loader::{CheckpointLoader, image_info};
-use crate::storage::{LoadReport, StorageError, Ticket};
+use crate::storage::{LoadReport, PendingSync, StorageError};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -79,8 +79,8 @@ pub(crate) async fn roll_long_segments(core: Arc<Core>) -> Infallible {
             continue;
         }
         // In safe mode nothing is added to the segment.
-        if let Ok((ended, ticket)) = core.roll_edits()
-            && ticket.synced().await.is_ok()
+        if let Ok((ended, sync)) = core.roll_edits()
+            && sync.synced().await.is_ok()
         {
             tracing::info!(
                 "NameNode rolling its own edit log because number of edits in open segment exceeds threshold of {}: it \
@@ -128,7 +128,7 @@ impl Core {
     ///
     /// # Errors
     /// `SafeModeException`.
-    pub(crate) fn roll_edits(&self) -> Result<(TxId, Ticket), RemoteException> {
+    pub(crate) fn roll_edits(&self) -> Result<(TxId, PendingSync), RemoteException> {
         self.read(|namespace| {
             namespace.check_safe_mode(|| "Log not rolled".to_owned())?;
             Ok(self.log.roll())
@@ -169,8 +169,8 @@ impl Core {
     /// Rolls the edit log and saves the image of what the disk has up to there. Blocks; the namespace's lock is free. The
     /// caller saves no other image meanwhile.
     pub(crate) fn save_from_disk(&self, kind: ImageKind) -> Result<TxId, RemoteException> {
-        let (ended, ticket) = self.log.roll();
-        ticket.wait().map_err(io_exception)?;
+        let (ended, sync) = self.log.roll();
+        sync.wait().map_err(io_exception)?;
         let blocks = BlockManager::new(self.settings.block_params.clone());
         let mut namespace = Namespace::new(self.settings.namespace_params.clone(), blocks);
         let mut loader = CheckpointLoader {
@@ -192,8 +192,8 @@ impl Core {
             if !namespace.blocks().safe_mode().is_on() {
                 return Err(JavaException::Io.with(NEEDS_SAFE_MODE));
             }
-            let (ended, ticket) = self.log.roll();
-            ticket.wait().map_err(io_exception)?;
+            let (ended, sync) = self.log.roll();
+            sync.wait().map_err(io_exception)?;
             self.save(ImageKind::Checkpoint, ended, namespace).map_err(io_exception)
         })
     }

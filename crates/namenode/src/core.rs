@@ -2,13 +2,13 @@
 
 use crate::checkpoints::Checkpoints;
 use crate::clock::Clock;
+use crate::file_copier::FileCopier;
 use crate::hosts::Hosts;
 use crate::identity::Identity;
 use crate::racks::Racks;
 use crate::retry::{CallKey, Remember, RetryCache};
-use crate::salvage::Salvage;
 use crate::settings::{Adjustable, Settings};
-use crate::storage::{EditLog, NameStorage, Ticket};
+use crate::storage::{EditLog, NameStorage, PendingSync};
 use crate::supervise::abort_on_panic;
 use crate::waiters::Waiters;
 use parking_lot::{Mutex, RwLock};
@@ -44,7 +44,7 @@ pub(crate) struct Core {
     pub(crate) started_ms: u64,
     pub(crate) checkpoints: Checkpoints,
     /// Set once by who starts the NameNode, if at all.
-    pub(crate) salvage: OnceLock<Arc<dyn Salvage>>,
+    pub(crate) file_copier: OnceLock<Arc<dyn FileCopier>>,
     /// Checks of the tree run on these: each holds a thread as long as its reader lets it.
     pub(crate) checks: HandlerThreads,
     /// Held only for work in memory: nothing waits for a disk or a peer with it.
@@ -77,7 +77,7 @@ impl Core {
             retries: Mutex::new(retries),
             started_ms: clock.now().wall_ms,
             checkpoints,
-            salvage: OnceLock::new(),
+            file_copier: OnceLock::new(),
             checks: HandlerThreads::new(CHECKS_MAX),
             conf,
             settings,
@@ -105,8 +105,11 @@ impl Core {
         look(&self.namespace.read())
     }
 
-    /// Changes; the ticket, if any, is what must be synced before anybody hears of it.
-    pub(crate) fn write<T>(&self, change: impl FnOnce(&mut Namespace) -> T) -> (T, Option<Ticket>) {
+    /// Changes; the sync, if any, is what must be synced before anybody hears of it.
+    pub(crate) fn write<T>(
+        &self,
+        change: impl FnOnce(&mut Namespace) -> T,
+    ) -> (T, Option<PendingSync>) {
         let mut namespace = self.namespace.write();
         abort_on_panic(CHANGING, || self.write_locked(&mut namespace, change))
     }
@@ -115,19 +118,19 @@ impl Core {
         &self,
         namespace: &mut Namespace,
         change: impl FnOnce(&mut Namespace) -> T,
-    ) -> (T, Option<Ticket>) {
+    ) -> (T, Option<PendingSync>) {
         refresh_safe_mode(namespace);
         let result = change(namespace);
         namespace.delete_extra();
         refresh_safe_mode(namespace);
         let edits = namespace.take_edits();
         let edits = (!edits.is_empty()).then(|| edits.iter().map(|edit| (&edit.op, &edit.rpc)));
-        let ticket = edits.map(|edits| self.log.log(edits));
+        let sync = edits.map(|edits| self.log.log(edits));
         let completed = namespace.blocks_mut().take_completed();
         if !completed.is_empty() {
             self.waiters.wake(&completed);
         }
-        (result, ticket)
+        (result, sync)
     }
 
     /// A change that must happen once, however often the call is sent: the answer, and what must be synced before it
@@ -136,7 +139,7 @@ impl Core {
         &self,
         key: Option<CallKey>,
         change: impl FnOnce(&mut Namespace) -> Result<R, RemoteException>,
-    ) -> (Result<R, RemoteException>, Option<Ticket>) {
+    ) -> (Result<R, RemoteException>, Option<PendingSync>) {
         let mut namespace = self.namespace.write();
         abort_on_panic(CHANGING, || self.write_once_locked(&mut namespace, key, change))
     }
@@ -146,18 +149,18 @@ impl Core {
         namespace: &mut Namespace,
         key: Option<CallKey>,
         change: impl FnOnce(&mut Namespace) -> Result<R, RemoteException>,
-    ) -> (Result<R, RemoteException>, Option<Ticket>) {
+    ) -> (Result<R, RemoteException>, Option<PendingSync>) {
         let key = key.filter(|_| self.settings.retry_cache);
         if let Some(cached) = key.and_then(|key| self.retries.lock().get(key)) {
             refresh_safe_mode(namespace);
             return (R::recall(cached, namespace), Some(self.log.barrier()));
         }
-        let (result, ticket) = self.write_locked(namespace, change);
-        let ticket = ticket.or_else(|| result.is_ok().then(|| self.log.barrier()));
+        let (result, sync) = self.write_locked(namespace, change);
+        let sync = sync.or_else(|| result.is_ok().then(|| self.log.barrier()));
         if let (Some(key), Ok(answer)) = (key, &result) {
             self.retries.lock().put(key, answer.to_cached(), self.clock.now().mono_ms);
         }
-        (result, ticket)
+        (result, sync)
     }
 
     /// Whether a user is the superuser or in the supergroup.

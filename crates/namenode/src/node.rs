@@ -5,6 +5,7 @@ use crate::checkpoint;
 use crate::checkpoints::Checkpoints;
 use crate::clock::Clock;
 use crate::core::Core;
+use crate::file_copier::FileCopier;
 use crate::hosts::Hosts;
 use crate::http;
 use crate::identity::Identity;
@@ -15,7 +16,6 @@ use crate::resolve::resolve_one;
 use crate::resources::{self, Resources};
 use crate::retry::RetryCache;
 use crate::rpc;
-use crate::salvage::Salvage;
 use crate::settings::Settings;
 use crate::storage::{
     EditLog, FormatOptions, JournalFailed, NameStorage, StorageConfig, StorageError, StorageInfo,
@@ -172,8 +172,8 @@ impl NameNode {
     }
 
     /// Gives `fsck -move` what copies files; the first one stays.
-    pub fn salvage_with(&self, salvage: Arc<dyn Salvage>) {
-        _ = self.core.salvage.set(salvage);
+    pub fn copy_files_with(&self, copier: Arc<dyn FileCopier>) {
+        _ = self.core.file_copier.set(copier);
     }
 
     /// Where clients and DataNodes connect.

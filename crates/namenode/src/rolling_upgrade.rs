@@ -42,13 +42,13 @@ impl Core {
             return Err(JavaException::Io.with(NEEDS_SAFE_MODE));
         }
         let ended = self.save_from_disk(ImageKind::Rollback)?;
-        let (started, ticket) = self.write(|namespace| {
+        let (started, sync) = self.write(|namespace| {
             self.check_unchanged_since(ended, namespace.blocks().safe_mode().is_on())?;
             leave_safe_mode(namespace.blocks_mut().safe_mode_mut(), false);
             namespace.start_rolling_upgrade(op)
         });
         let started = started.inspect_err(|_| self.storage.rollback_images().discard())?;
-        ticket.map_or(Ok(()), |ticket| ticket.wait()).map_err(io_exception)?;
+        sync.map_or(Ok(()), |sync| sync.wait()).map_err(io_exception)?;
         tracing::info!("a rolling upgrade begins: it can be rolled back to transaction {ended}");
         Ok(self.describe_rolling_upgrade(started))
     }
@@ -80,9 +80,9 @@ impl Core {
         if !self.read(|namespace| namespace.rolling_upgrade().is_under_way()) {
             return Ok(None);
         }
-        let (ended, ticket) = self.write(|namespace| namespace.finalize_rolling_upgrade(op));
+        let (ended, sync) = self.write(|namespace| namespace.finalize_rolling_upgrade(op));
         let ended = ended?;
-        ticket.map_or(Ok(()), |ticket| ticket.wait()).map_err(io_exception)?;
+        sync.map_or(Ok(()), |sync| sync.wait()).map_err(io_exception)?;
         if let Err(error) = self.storage.rollback_images().finalize() {
             // The next start tries again.
             tracing::warn!("an image to roll back to is left over: {error}");

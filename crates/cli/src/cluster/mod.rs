@@ -17,7 +17,7 @@ use zerohop_namenode::{FormatOptions, NameNode};
 
 use crate::domain_socket;
 use crate::failure::{Failure, Outcome};
-use crate::salvage;
+use crate::file_copier;
 pub use addresses::Addresses;
 pub use plan::{Plan, names_a_place};
 
@@ -82,7 +82,7 @@ impl Cluster {
         }
         let namenode = NameNode::start(Arc::new(conf.clone())).await;
         let namenode = namenode.map_err(|error| failed("the NameNode does not start", error))?;
-        salvage::offer(&namenode, &conf);
+        file_copier::offer(&namenode, &conf);
         let mut cluster = Cluster { namenode, datanodes: Vec::new(), conf, plan };
         let (rpc, service) = (cluster.namenode.rpc_addr(), cluster.namenode.service_rpc_addr());
         cluster.plan.set_addresses(&mut cluster.conf, rpc, service);

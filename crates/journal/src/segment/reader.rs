@@ -5,12 +5,15 @@ use crate::error::{DecodeError, JournalError};
 use crate::layout::LayoutVersion;
 use crate::op::{self, OP_SIZE_MIN, Record};
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use zerohop_wire::TxId;
 
 /// Bytes asked of the file at a time.
 const READ_LEN: usize = 512 * 1024;
+/// The same of a file that is being written: most of what is read behind its last record is padding.
+const READ_LEN_IN_PROGRESS: usize = 64 * 1024;
 
 /// The records of a segment in order. Ids must follow one another.
 #[derive(Debug)]
@@ -26,6 +29,8 @@ pub struct SegmentReader {
     offset: u64,
     at_eof: bool,
     last: Option<TxId>,
+    /// Someone writes it: what stands behind the last whole record is no damage.
+    in_progress: bool,
 }
 
 /// What is at the reader's offset.
@@ -53,7 +58,15 @@ impl SegmentReader {
             offset: HEADER_LEN,
             at_eof: false,
             last: None,
+            in_progress: false,
         })
+    }
+
+    /// Whether the file is being written: then [`Self::next`] gives none where there is no further whole record yet, and goes
+    /// on there when it is asked again.
+    pub fn set_in_progress(&mut self, in_progress: bool) {
+        self.in_progress = in_progress;
+        self.at_eof = false;
     }
 
     /// The layout it was written in.
@@ -75,6 +88,13 @@ impl SegmentReader {
                 self.follow(record.txid, len)?;
                 Ok(Some(record))
             }
+            // What was read behind the last record may be half of the next one, or what it will replace.
+            Found::End | Found::Bad(_) if self.in_progress => {
+                self.buffer.clear();
+                self.start = 0;
+                self.at_eof = false;
+                Ok(None)
+            }
             Found::End => Ok(None),
             Found::Bad(source) => Err(self.corrupt(source)),
         }
@@ -90,7 +110,8 @@ impl SegmentReader {
         Ok(found)
     }
 
-    pub(super) fn last(&self) -> Option<TxId> {
+    /// The last record's transaction.
+    pub fn last(&self) -> Option<TxId> {
         self.last
     }
 
@@ -113,6 +134,7 @@ impl SegmentReader {
             let bytes = self.buffer.get(self.start..).unwrap_or_default();
             match bytes.first() {
                 None => return Ok(Found::End),
+                Some(&OP_INVALID) if self.in_progress => return Ok(Found::End),
                 Some(&OP_INVALID) => return self.padding(),
                 Some(_) => {}
             }
@@ -127,6 +149,7 @@ impl SegmentReader {
     /// Behind the first padding byte only padding may follow, of 0xff or of zeros.
     fn padding<T>(&mut self) -> Result<Found<T>, JournalError> {
         let is_padding = |byte: &u8| matches!(byte, 0 | &OP_INVALID);
+        let mut at = self.offset + (self.buffer.len() - self.start) as u64;
         let mut rest = self.buffer.split_off(self.start);
         self.start = self.buffer.len();
         loop {
@@ -135,8 +158,9 @@ impl SegmentReader {
                 return Ok(Found::Bad(DecodeError::Value { what: "byte behind padding", value }));
             }
             rest.clear();
-            if self.read_more(&mut rest)? == 0 {
-                return Ok(Found::End);
+            match self.read_more(&mut rest, at)? {
+                0 => return Ok(Found::End),
+                len => at += len as u64,
             }
         }
     }
@@ -167,17 +191,29 @@ impl SegmentReader {
         self.start = 0;
         let mut buffer = std::mem::take(&mut self.buffer);
         while buffer.len() < want && !self.at_eof {
-            self.read_more(&mut buffer)?;
+            let at = self.offset + buffer.len() as u64;
+            self.read_more(&mut buffer, at)?;
         }
         self.buffer = buffer;
         Ok(())
     }
 
-    fn read_more(&mut self, buffer: &mut Vec<u8>) -> Result<usize, JournalError> {
-        let read = (&mut self.file).take(READ_LEN as u64).read_to_end(buffer);
-        let read = read.map_err(JournalError::io("read", &self.path))?;
-        self.at_eof |= read == 0;
-        Ok(read)
+    /// Appends what stands from `at` on, a piece of it.
+    fn read_more(&mut self, buffer: &mut Vec<u8>, at: u64) -> Result<usize, JournalError> {
+        let before = buffer.len();
+        let len = if self.in_progress { READ_LEN_IN_PROGRESS } else { READ_LEN };
+        buffer.resize(before + len, 0);
+        let piece = buffer.get_mut(before..).unwrap_or_default();
+        let read = loop {
+            match self.file.read_at(piece, at) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                read => break read,
+            }
+        };
+        let len = *read.as_ref().unwrap_or(&0);
+        buffer.truncate(before + len);
+        self.at_eof |= len == 0;
+        read.map_err(JournalError::io("read", &self.path))
     }
 }
 

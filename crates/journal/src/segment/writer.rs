@@ -122,6 +122,12 @@ impl SegmentWriter {
     }
 }
 
+/// Renames a file durably.
+pub fn rename(from: &Path, to: &Path) -> Result<(), JournalError> {
+    std::fs::rename(from, to).map_err(JournalError::io("rename to", to))?;
+    sync_dir(to.parent().unwrap_or(to))
+}
+
 /// Makes creations, renames and removals in a directory durable.
 pub fn sync_dir(dir: &Path) -> Result<(), JournalError> {
     File::open(dir)

@@ -3,7 +3,7 @@
 use crate::core::Core;
 use crate::message::{decode, encode};
 use crate::service::{Answer, Caller, ClientService, Outcome};
-use crate::storage::Ticket;
+use crate::storage::PendingSync;
 use bytes::Bytes;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(crate) struct Call<'a> {
 }
 
 /// Opens when the edits of an answer are on disk.
-struct Synced(Ticket);
+struct Synced(PendingSync);
 
 impl Gate for Synced {
     fn poll_open(&mut self, context: &mut Context<'_>) -> Poll<Outcome<()>> {
@@ -38,8 +38,8 @@ impl<R: prost::Message + 'static> From<Answer<R>> for Reply {
         let encoded = |outcome: Outcome<R>| outcome.map(|message| encode(&message));
         match answer {
             Answer::Ready(outcome) => Self::Now(encoded(outcome)),
-            Answer::AfterSync(outcome, ticket) => {
-                Self::Gated(encoded(outcome), Box::new(Synced(ticket)))
+            Answer::AfterSync(outcome, sync) => {
+                Self::Gated(encoded(outcome), Box::new(Synced(sync)))
             }
             Answer::Later(future) => Self::later(async move { encoded(future.await) }),
         }

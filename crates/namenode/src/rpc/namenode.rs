@@ -97,12 +97,12 @@ fn blocks(call: Call<'_>) -> Reply {
 
 fn roll(call: Call<'_>) -> Reply {
     let core = call.core.clone();
-    let (ended, ticket) = match core.roll_edits() {
+    let (ended, sync) = match core.roll_edits() {
         Ok(rolled) => rolled,
         Err(error) => return Reply::exception(error),
     };
     Reply::later(async move {
-        synced(ticket).await?;
+        synced(sync).await?;
         let signature = CheckpointSignatureProto {
             block_pool_id: core.identity.pool.to_string(),
             most_recent_checkpoint_tx_id: core.checkpoints.last_txid() as u64,

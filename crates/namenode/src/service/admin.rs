@@ -111,8 +111,8 @@ impl ClientService<'_> {
         let rolled = self.check_superuser().and_then(|()| self.core.roll_edits());
         match rolled {
             Err(error) => Answer::Ready(Err(error)),
-            Ok((ended, ticket)) => Answer::later(async move {
-                synced(ticket).await?;
+            Ok((ended, sync)) => Answer::later(async move {
+                synced(sync).await?;
                 Ok(ended)
             }),
         }

@@ -1,6 +1,6 @@
 //! The answer of a typed call, and when it may leave.
 
-use crate::storage::Ticket;
+use crate::storage::PendingSync;
 use std::future::Future;
 use std::pin::Pin;
 use zerohop_wire::{JavaException, RemoteException};
@@ -15,18 +15,18 @@ pub(crate) type LaterOutcome<R> = Pin<Box<dyn Future<Output = Outcome<R>> + Send
 pub(crate) enum Answer<R> {
     /// May leave at once.
     Ready(Outcome<R>),
-    /// May leave when the edits of the ticket are on disk.
-    AfterSync(Outcome<R>, Ticket),
+    /// May leave when the edits of the sync are on disk.
+    AfterSync(Outcome<R>, PendingSync),
     /// Worked out later, synced edits included.
     Later(LaterOutcome<R>),
 }
 
 impl<R: 'static> Answer<R> {
-    /// An answer that may leave once the ticket's edits, if there are any, are on disk.
-    pub(crate) fn after(outcome: Outcome<R>, ticket: Option<Ticket>) -> Self {
-        match ticket.filter(|ticket| !ticket.is_synced()) {
+    /// An answer that may leave once the sync's edits, if there are any, are on disk.
+    pub(crate) fn after(outcome: Outcome<R>, sync: Option<PendingSync>) -> Self {
+        match sync.filter(|sync| !sync.is_synced()) {
             None => Self::Ready(outcome),
-            Some(ticket) => Self::AfterSync(outcome, ticket),
+            Some(sync) => Self::AfterSync(outcome, sync),
         }
     }
 
@@ -38,7 +38,7 @@ impl<R: 'static> Answer<R> {
     pub(crate) fn map<S: 'static>(self, value: impl FnOnce(R) -> S + Send + 'static) -> Answer<S> {
         match self {
             Self::Ready(outcome) => Answer::Ready(outcome.map(value)),
-            Self::AfterSync(outcome, ticket) => Answer::AfterSync(outcome.map(value), ticket),
+            Self::AfterSync(outcome, sync) => Answer::AfterSync(outcome.map(value), sync),
             Self::Later(future) => Answer::later(async move { future.await.map(value) }),
         }
     }
@@ -50,8 +50,8 @@ impl<R: 'static> Answer<R> {
     pub(crate) fn wait(self) -> Outcome<R> {
         match self {
             Self::Ready(outcome) => outcome,
-            Self::AfterSync(outcome, ticket) => {
-                ticket.wait().map_err(|error| JavaException::Io.with(error.to_string()))?;
+            Self::AfterSync(outcome, sync) => {
+                sync.wait().map_err(|error| JavaException::Io.with(error.to_string()))?;
                 outcome
             }
             Self::Later(future) => tokio::runtime::Handle::current().block_on(future),
@@ -59,10 +59,10 @@ impl<R: 'static> Answer<R> {
     }
 }
 
-/// Waits until the edits of a ticket are on disk.
+/// Waits until the edits of a sync are on disk.
 ///
 /// # Errors
 /// `IOException` if they could not be written.
-pub(crate) async fn synced(ticket: Ticket) -> Outcome<()> {
-    ticket.synced().await.map_err(|error| JavaException::Io.with(error.to_string()))
+pub(crate) async fn synced(sync: PendingSync) -> Outcome<()> {
+    sync.synced().await.map_err(|error| JavaException::Io.with(error.to_string()))
 }

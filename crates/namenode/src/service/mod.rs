@@ -88,10 +88,10 @@ impl<'a> ClientService<'a> {
         change: impl FnOnce(&mut Namespace, &OpContext) -> Outcome<R>,
     ) -> Answer<R> {
         let op = self.op();
-        let (outcome, ticket) = self.core.write(|namespace| change(namespace, &op));
-        let ticket = ticket.or_else(|| outcome.is_ok().then(|| self.core.log.barrier()));
+        let (outcome, sync) = self.core.write(|namespace| change(namespace, &op));
+        let sync = sync.or_else(|| outcome.is_ok().then(|| self.core.log.barrier()));
         self.audit(&outcome, line);
-        Answer::after(outcome, ticket)
+        Answer::after(outcome, sync)
     }
 
     /// A change that happens once: the same call sent again gets the first answer.
@@ -102,9 +102,9 @@ impl<'a> ClientService<'a> {
     ) -> Answer<R> {
         let op = self.op();
         let key = self.caller.retry_key();
-        let (outcome, ticket) = self.core.write_once(key, |namespace| change(namespace, &op));
+        let (outcome, sync) = self.core.write_once(key, |namespace| change(namespace, &op));
         self.audit(&outcome, line);
-        Answer::after(outcome, ticket)
+        Answer::after(outcome, sync)
     }
 
     /// A question about a subtree. The caller's permissions on it are checked in slices, and others get the lock between
@@ -172,31 +172,31 @@ impl<'a> ClientService<'a> {
                 (outcome, lacking.map(|block| core.waiters.wait_for(block)))
             })
         };
-        let ((outcome, wait), ticket) = attempt(self.core, &op, &request);
+        let ((outcome, wait), sync) = attempt(self.core, &op, &request);
         let Some(wait) = wait else {
             self.audit(&outcome, line(&request));
-            let ticket = ticket.or_else(|| outcome.is_ok().then(|| self.core.log.barrier()));
-            return Answer::after(outcome, ticket);
+            let sync = sync.or_else(|| outcome.is_ok().then(|| self.core.log.barrier()));
+            return Answer::after(outcome, sync);
         };
         let (core, caller) = (self.core.clone(), self.caller.clone());
         Answer::later(async move {
             let end = Instant::now() + core.settings.held_max;
-            let (mut wait, mut ticket) = (wait, ticket);
+            let (mut wait, mut sync) = (wait, sync);
             let outcome = loop {
                 let in_time = wait.woken_before(end).await;
                 op.now = core.clock.now();
                 let ((outcome, next), later) = attempt(&core, &op, &request);
-                // Edits are synced in order: the later ticket covers the first.
-                ticket = later.or(ticket);
+                // Edits are synced in order: the later sync covers the first.
+                sync = later.or(sync);
                 match next {
                     Some(next) if in_time => wait = next,
                     _ => break outcome,
                 }
             };
             audit(&core, &caller, &outcome, line(&request));
-            let ticket = ticket.or_else(|| outcome.is_ok().then(|| core.log.barrier()));
-            if let Some(ticket) = ticket {
-                synced(ticket).await?;
+            let sync = sync.or_else(|| outcome.is_ok().then(|| core.log.barrier()));
+            if let Some(sync) = sync {
+                synced(sync).await?;
             }
             outcome
         })

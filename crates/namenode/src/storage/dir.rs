@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use zerohop_daemon::storage::{self, DirectoryLock};
+use zerohop_journal::log::DirectoryJournal;
 
 /// How the names of images begin while they are written.
 pub(super) const NEW_PREFIX: &str = "fsimage.ckpt_";
@@ -100,12 +101,17 @@ impl NameDir {
         self.root.join("current")
     }
 
+    /// Its segments.
+    pub(super) fn journal(&self, op_size_max: usize) -> DirectoryJournal {
+        DirectoryJournal::new(self.current(), op_size_max)
+    }
+
     pub(super) fn is_version_due(&self) -> bool {
         self.version_due.load(Ordering::Relaxed)
     }
 
     /// Writes VERSION if it is due.
-    pub(super) fn settle(&self, info: &StorageInfo) -> Result<(), StorageError> {
+    pub(super) fn write_version_if_due(&self, info: &StorageInfo) -> Result<(), StorageError> {
         if self.is_version_due() {
             info.write(&self.root)?;
             self.version_due.store(false, Ordering::Relaxed);

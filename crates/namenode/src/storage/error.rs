@@ -88,14 +88,6 @@ pub enum StorageError {
     /// A file of the journal or an image.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// A segment in progress that cannot be finished.
-    #[error("{source}; {advice}")]
-    Damaged {
-        /// What is wrong with it.
-        source: JournalError,
-        /// What follows from that, and what to do.
-        advice: String,
-    },
     /// No image in any directory.
     #[error(
         "No valid image files found in {}; put fsimage_N and fsimage_N.md5 of a copy there",

@@ -7,9 +7,12 @@ use super::save::images;
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
+use zerohop_journal::JournalError;
 use zerohop_journal::image::{self, ImageReader};
+use zerohop_journal::log::{EditCursor, EditSource, EditStream, Journal, Selection};
 use zerohop_journal::op::Record;
-use zerohop_journal::segment::{self, SegmentFile, SegmentKind, SegmentReader};
+use zerohop_journal::segment::{SegmentFile, SegmentKind};
+use zerohop_wire::TxId;
 
 /// What images and edits are loaded into.
 pub trait Replay {
@@ -162,6 +165,26 @@ impl NameStorage {
         replay.image(&image).map_err(refused)
     }
 
+    /// Finalizes what a crash left in progress, and returns the last transaction that is in any of it. A directory whose
+    /// segment is damaged is dropped if another one is whole; what is left of its records says how far the other one must
+    /// go.
+    fn recover_segments(&self) -> Result<i64, StorageError> {
+        let mut reached = TxId(0);
+        let mut first_error = None;
+        for dir in self.edits_dirs() {
+            let recovery = dir.journal(self.config.op_size_max).recover_unfinalized_segments();
+            reached = reached.max(recovery.reached);
+            if let Err(e) = recovery.outcome {
+                dir.fail(&e);
+                first_error.get_or_insert(e);
+            }
+        }
+        match first_error {
+            Some(error) if self.edits_dirs().next().is_none() => Err(error.into()),
+            _ => Ok(reached.0),
+        }
+    }
+
     /// Applies the edits behind the image, up to `until` or, with [`i64::MAX`], all; the last one.
     fn replay_edits(
         &self,
@@ -169,45 +192,21 @@ impl NameStorage {
         until: i64,
         replay: &mut dyn Replay,
     ) -> Result<i64, StorageError> {
-        let mut next = image_txid + 1;
-        while next <= until {
-            let copies = self.segments_with(next);
-            if copies.is_empty() {
-                break;
-            }
-            let before = next;
-            let mut error = None;
-            for file in copies {
-                match self.replay_segment(&file, &mut next, replay) {
-                    Ok(()) => {
-                        error = None;
-                        break;
-                    }
-                    Err(e @ StorageError::Replay { .. }) => return Err(e),
-                    Err(e) => {
-                        tracing::error!("{e}");
-                        error = Some(e);
-                    }
-                }
-            }
-            match error {
-                Some(e) => return Err(e),
-                None if next == before => break,
-                None => {}
-            }
+        let mut edits = EditCursor::new(self, TxId(image_txid + 1), false);
+        while edits.next_txid().0 <= until
+            && let Some(record) = edits.next()?
+        {
+            let (name, txid) = (record.op.name(), record.txid);
+            replay.edit(record).map_err(|source| StorageError::Replay {
+                what: format!("{name} (transaction {txid}) of {}", edits.stream_name()),
+                source,
+            })?;
         }
+        let next = edits.next_txid().0;
         if until == i64::MAX {
             self.check_no_later_segment(next)?;
         }
         Ok(next - 1)
-    }
-
-    /// Finished segments that hold `txid`, the longest first.
-    fn segments_with(&self, txid: i64) -> Vec<SegmentFile> {
-        let mut found = self.finalized();
-        found.retain(|(file, last)| file.first.0 <= txid && txid <= *last);
-        found.sort_by_key(|(_, last)| Reverse(*last));
-        found.into_iter().map(|(file, _)| file).collect()
     }
 
     fn check_no_later_segment(&self, next: i64) -> Result<(), StorageError> {
@@ -247,7 +246,7 @@ impl NameStorage {
     fn finalized(&self) -> Vec<(SegmentFile, i64)> {
         let mut found = Vec::new();
         for dir in self.edits_dirs() {
-            match segment::list(&dir.current()) {
+            match dir.journal(self.config.op_size_max).segments() {
                 Ok(files) => found.extend(files.into_iter().filter_map(|file| match file.kind {
                     SegmentKind::Finalized(last) => Some((file, last.0)),
                     SegmentKind::InProgress => None,
@@ -257,35 +256,23 @@ impl NameStorage {
         }
         found
     }
+}
 
-    /// Applies the records from `next` on, and moves `next` along.
-    fn replay_segment(
-        &self,
-        file: &SegmentFile,
-        next: &mut i64,
-        replay: &mut dyn Replay,
-    ) -> Result<(), StorageError> {
-        let SegmentKind::Finalized(last) = file.kind else { return Ok(()) };
-        let mut reader = SegmentReader::open(&file.path, self.config.op_size_max)?;
-        while *next <= last.0 {
-            let Some(record) = reader.next()? else {
-                let reason = format!("it ends before transaction {next}, its name says {last}");
-                return Err(inconsistent(&file.path, reason));
-            };
-            match record.txid.0 {
-                txid if txid < *next => {}
-                txid if txid == *next => {
-                    let (name, txid) = (record.op.name(), record.txid);
-                    replay.edit(record).map_err(|source| StorageError::Replay {
-                        what: format!("{name} (transaction {txid}) of {}", file.path.display()),
-                        source,
-                    })?;
-                    *next += 1;
-                }
-                _ => return Err(self.gap(last.0, *next)),
+/// The edits of all directories; one that cannot be listed is dropped.
+impl EditSource for NameStorage {
+    fn name(&self) -> String {
+        "the edit log".to_owned()
+    }
+
+    fn streams(&self, selection: Selection) -> Result<Vec<Box<dyn EditStream>>, JournalError> {
+        let mut all = Vec::new();
+        for dir in self.edits_dirs() {
+            match dir.journal(self.config.op_size_max).streams(selection) {
+                Ok(streams) => all.extend(streams),
+                Err(e) => dir.fail(&e),
             }
         }
-        Ok(())
+        Ok(all)
     }
 }
 

@@ -24,7 +24,6 @@ mod error;
 mod format;
 mod load;
 mod open;
-mod recover;
 mod rollback;
 mod save;
 mod saving;
@@ -32,7 +31,7 @@ mod version;
 
 pub use config::StorageConfig;
 pub use dir::NameDir;
-pub use edit_log::{EditLog, EditLogStats, JournalFailed, Ticket};
+pub use edit_log::{EditLog, EditLogStats, JournalFailed, PendingSync};
 pub use error::{ReplayError, StorageError};
 pub use format::FormatOptions;
 pub use load::{LoadReport, Replay};
@@ -40,6 +39,7 @@ pub use rollback::RollbackImages;
 pub use version::StorageInfo;
 
 use std::sync::Arc;
+use zerohop_journal::log::{DirectoryJournal, Journal};
 
 /// The NameNode's directories, open and locked.
 #[derive(Debug)]
@@ -74,6 +74,7 @@ impl NameStorage {
     /// Lets others have the directories, whoever still holds this: the NameNode has stopped.
     pub fn unlock(&self) {
         self.saving.end();
+        self.journals().for_each(|journal| journal.close());
         self.dirs.iter().for_each(|dir| dir.unlock());
     }
 
@@ -83,5 +84,10 @@ impl NameStorage {
 
     fn edits_dirs(&self) -> impl Iterator<Item = &Arc<NameDir>> {
         self.dirs.iter().filter(|dir| dir.holds_edits() && !dir.has_failed())
+    }
+
+    /// The journals of the directories of edits that have not failed.
+    fn journals(&self) -> impl Iterator<Item = DirectoryJournal> {
+        self.edits_dirs().map(|dir| dir.journal(self.config.op_size_max))
     }
 }

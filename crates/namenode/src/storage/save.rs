@@ -12,7 +12,9 @@ use std::path::Path;
 use std::sync::Arc;
 use zerohop_journal::image::{self, ImageWriter};
 use zerohop_journal::layout::LayoutVersion;
-use zerohop_journal::segment::{self, SegmentFile, SegmentKind};
+use zerohop_journal::log::Journal;
+use zerohop_journal::segment::{SegmentFile, SegmentKind};
+use zerohop_wire::TxId;
 
 impl NameStorage {
     /// Writes the image of the namespace as it is after `txid` into every image directory, and makes
@@ -84,7 +86,7 @@ impl NameStorage {
             return Err(self.why_no_image(copies, None));
         }
         if kind == ImageKind::Image {
-            self.settle(&copies);
+            self.note_layout(&copies);
             self.purge();
         }
         Ok(())
@@ -104,13 +106,13 @@ impl NameStorage {
 
     /// With an image of this layout there, every directory says so but those that should hold it and do
     /// not.
-    fn settle(&self, copies: &Copies) {
+    fn note_layout(&self, copies: &Copies) {
         let info = StorageInfo { layout: LayoutVersion::CURRENT, ..self.info.clone() };
         let has_it = |dir: &Arc<NameDir>| {
             !dir.holds_images() || copies.files.iter().any(|(copied, _)| Arc::ptr_eq(copied, dir))
         };
         for dir in self.dirs.iter().filter(|dir| !dir.has_failed() && has_it(dir)) {
-            if let Err(e) = dir.settle(&info) {
+            if let Err(e) = dir.write_version_if_due(&info) {
                 dir.fail(&e);
             }
         }
@@ -132,16 +134,8 @@ impl NameStorage {
         let from = self.purge_edits_before(oldest_kept + 1);
         // Apache's NameNode rolls back only where the two edits behind the image are: the segment's begin, and the upgrade's.
         let of_rollback = self.rollback_txid().map(|txid| txid + 1..=txid + 2);
-        for file in self.finalized_segments() {
-            if let SegmentKind::Finalized(last) = file.kind
-                && last.0 < from
-                && !of_rollback
-                    .as_ref()
-                    .is_some_and(|kept| file.first.0 <= *kept.end() && *kept.start() <= last.0)
-            {
-                tracing::info!("purging old edit log {}", file.path.display());
-                remove(&file.path);
-            }
+        for journal in self.journals() {
+            journal.purge(TxId(from), of_rollback.clone());
         }
     }
 
@@ -171,7 +165,7 @@ impl NameStorage {
     }
 
     fn finalized_segments(&self) -> impl Iterator<Item = SegmentFile> {
-        self.edits_dirs().flat_map(|dir| segment::list(&dir.current()).unwrap_or_default())
+        self.journals().flat_map(|journal| journal.segments().unwrap_or_default())
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use zerohop_namenode::{Salvage, SalvageError};
+use zerohop_namenode::{CopyError, FileCopier};
 use zerohop_proto::hdfs::*;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -45,8 +45,8 @@ struct SlowCopy {
     go_on: Mutex<mpsc::Receiver<()>>,
 }
 
-impl Salvage for SlowCopy {
-    fn copy(&self, _: &str, _: &str, to: &str, _: &[Range<u64>]) -> Result<(), SalvageError> {
+impl FileCopier for SlowCopy {
+    fn copy(&self, _: &str, _: &str, to: &str, _: &[Range<u64>]) -> Result<(), CopyError> {
         self.begun.send(to.to_owned()).unwrap();
         self.go_on.lock().unwrap().recv().unwrap();
         Ok(())
@@ -59,7 +59,7 @@ async fn a_check_is_sent_while_it_is_made() {
     let harness = Harness::start().await;
     let (begun, copies) = mpsc::channel();
     let (go_on, told) = mpsc::channel();
-    harness.node.salvage_with(Arc::new(SlowCopy { begun, go_on: Mutex::new(told) }));
+    harness.node.copy_files_with(Arc::new(SlowCopy { begun, go_on: Mutex::new(told) }));
     let client = harness.superuser();
     let datanode = FakeDatanode::join(&harness).await;
     let first = finished_file(&client, &datanode, "/f").await;

@@ -18,8 +18,8 @@ fn an_image_that_cannot_be_written_stops_no_edits() {
     );
     assert!(!storage.dirs()[0].has_failed());
     log.log(one(&edit("/a"))).wait().unwrap();
-    let (ended, ticket) = log.roll();
-    ticket.wait().unwrap();
+    let (ended, sync) = log.roll();
+    sync.wait().unwrap();
     storage.save_image(ended.0, image_of(ended.0 as u64)).unwrap();
     log.close().unwrap();
 }
@@ -34,8 +34,8 @@ fn a_full_directory_gets_its_next_image() {
     storage.save_image(ended.0, image_of(2)).unwrap();
     let has = |n: usize, name: &str| directories.names(n).iter().any(|found| found == name);
     assert!(!has(0, "fsimage_0000000000000000002") && has(1, "fsimage_0000000000000000002"));
-    let (ended, ticket) = log.roll();
-    ticket.wait().unwrap();
+    let (ended, sync) = log.roll();
+    sync.wait().unwrap();
     storage.save_image(ended.0, image_of(4)).unwrap();
     assert!(has(0, "fsimage_0000000000000000004"));
     log.close().unwrap();

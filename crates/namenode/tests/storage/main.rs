@@ -312,8 +312,8 @@ fn a_saved_image_is_where_loading_begins() {
     let directories = Directories::formatted(2);
     let (storage, log) = directories.start();
     log.log(one(&edit("/a"))).wait().unwrap();
-    let (ended, ticket) = log.roll();
-    ticket.wait().unwrap();
+    let (ended, sync) = log.roll();
+    sync.wait().unwrap();
     assert_eq!(ended, TxId(3));
     storage.save_image(3, image_of(3)).unwrap();
     log.log(one(&edit("/b"))).wait().unwrap();
@@ -352,8 +352,8 @@ fn old_images_and_edits_go() {
     directories.config.extra_edits_retained = 1;
     let (storage, log) = directories.start();
     for _ in 0..4 {
-        let (ended, ticket) = log.roll();
-        ticket.wait().unwrap();
+        let (ended, sync) = log.roll();
+        sync.wait().unwrap();
         storage.save_image(ended.0, image_of(ended.0 as u64)).unwrap();
     }
     // Needed are the edits behind image 6; of those before, one transaction's segment is wanted.
@@ -449,16 +449,16 @@ fn callers_share_syncs() {
             scope.spawn(move || {
                 for n in 0..EACH {
                     let path = format!("/{caller}/{n}");
-                    let ticket = {
+                    let sync = {
                         let mut order = order.lock().unwrap();
-                        let ticket = log.log(one(&edit(&path)));
+                        let sync = log.log(one(&edit(&path)));
                         order.push(path);
-                        ticket
+                        sync
                     };
                     if n % 50 == 0 {
                         log.roll().1.wait().unwrap();
                     }
-                    ticket.wait().unwrap();
+                    sync.wait().unwrap();
                 }
             });
         }

@@ -7,8 +7,8 @@ fn prepared() -> (Directories, i64) {
     let directories = Directories::formatted(2);
     let (storage, log) = directories.start();
     log.log(one(&edit("/a"))).wait().unwrap();
-    let (ended, ticket) = log.roll();
-    ticket.wait().unwrap();
+    let (ended, sync) = log.roll();
+    sync.wait().unwrap();
     storage.save_rollback_image(ended.0, image_of(ended.0 as u64)).unwrap();
     log.log(one(&edit("/b"))).wait().unwrap();
     log.roll().1.wait().unwrap();

@@ -10,7 +10,7 @@ use crate::journal::Journal;
 use crate::namenode::{self, WALL_MS};
 use fastrand::Rng;
 use std::sync::Arc;
-use zerohop_namenode::storage::{EditLog, JournalFailed, NameStorage, Ticket};
+use zerohop_namenode::storage::{EditLog, JournalFailed, NameStorage, PendingSync};
 use zerohop_namespace::blocks::Now;
 use zerohop_namespace::{ImageInfo, Namespace, OpContext};
 use zerohop_wire::TxId;
@@ -25,7 +25,7 @@ pub struct World<'a> {
     rng: Rng,
     now: Now,
     /// Of the last edits that were logged.
-    ticket: Option<Ticket>,
+    sync: Option<PendingSync>,
 }
 
 /// The edit log failed: the NameNode stops.
@@ -43,7 +43,7 @@ impl<'a> World<'a> {
         let last = log.last_txid().0 as u64;
         // Time goes on from life to life.
         let now = Now { wall_ms: WALL_MS + last * 1000, mono_ms: 1_000_000 };
-        let mut world = Self { namespace, log, storage, journal, replicas, rng, now, ticket: None };
+        let mut world = Self { namespace, log, storage, journal, replicas, rng, now, sync: None };
         world.namespace.start(now);
         replicas::register_all(&mut world.namespace, &world.replicas, now);
         world
@@ -88,10 +88,10 @@ impl<'a> World<'a> {
             return;
         }
         let first = self.log.last_txid().0 + 1;
-        self.ticket = Some(self.log.log(edits.iter().map(|edit| (&edit.op, &edit.rpc))));
+        self.sync = Some(self.log.log(edits.iter().map(|edit| (&edit.op, &edit.rpc))));
         let last = self.log.last_txid().0;
         if last + 1 - first < edits.len() as i64 {
-            // The log has failed: the ticket will say so, and the NameNode stops.
+            // The log has failed: the sync will say so, and the NameNode stops.
             return;
         }
         for (txid, edit) in (first..).zip(edits) {
@@ -103,9 +103,9 @@ impl<'a> World<'a> {
     /// Waits until all edits are durable: now they count as acknowledged.
     fn sync(&mut self) -> Work {
         self.log();
-        if let Some(ticket) = self.ticket.take() {
+        if let Some(sync) = self.sync.take() {
             let last = self.log.last_txid().0;
-            ticket.wait()?;
+            sync.wait()?;
             self.journal.acknowledged(last);
         }
         Ok(())
@@ -115,8 +115,8 @@ impl<'a> World<'a> {
     /// of the segment is read from the disk.
     fn checkpoint(&mut self) -> Work {
         self.log();
-        let (ended, ticket) = self.log.roll();
-        self.ticket = Some(ticket);
+        let (ended, sync) = self.log.roll();
+        self.sync = Some(sync);
         self.sync()?;
         for _ in 0..self.rng.usize(0..3) {
             self.step()?;
@@ -153,7 +153,7 @@ pub fn continue_log(
     let path = format!("/after-{last}");
     namespace.mkdirs(&context, &path, 0o755, None, true).map_err(|e| e.to_string())?;
     let edits = namespace.take_edits();
-    let ticket = log.log(edits.iter().map(|edit| (&edit.op, &edit.rpc)));
-    ticket.wait().map_err(|e| e.to_string())?;
+    let sync = log.log(edits.iter().map(|edit| (&edit.op, &edit.rpc)));
+    sync.wait().map_err(|e| e.to_string())?;
     Ok(log.last_txid().0)
 }

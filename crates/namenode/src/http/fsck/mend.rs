@@ -42,7 +42,7 @@ impl Fsck<'_> {
         status: &FileStatus,
         blocks: &LocatedBlocks,
     ) -> Result<(), RemoteException> {
-        let salvage = self.core.salvage.get().cloned().ok_or_else(|| {
+        let copier = self.core.file_copier.get().cloned().ok_or_else(|| {
             JavaException::UnsupportedOperation.with("this NameNode cannot copy files")
         })?;
         self.make_lost_found()?;
@@ -59,7 +59,7 @@ impl Fsck<'_> {
             let to = format!("{target}/{number}");
             number += 1;
             self.go_on()?;
-            if let Err(error) = salvage.copy(self.service.caller().user(), path, &to, run) {
+            if let Err(error) = copier.copy(self.service.caller().user(), path, &to, run) {
                 tracing::error!("Fsck: {path} to {to}: {}", error.reason);
                 self.has_failed = true;
                 // What follows the bad block begins another file.

@@ -6,7 +6,7 @@ use crate::convert;
 use crate::message::decode;
 use crate::rpc::answer::Call;
 use crate::service::{Answer, Outcome};
-use crate::storage::Ticket;
+use crate::storage::PendingSync;
 use zerohop_namespace::blocks::{Command, Heartbeat, StorageReport, VolumeFailures};
 use zerohop_proto::hdfs::datanode::{HeartbeatRequestProto, HeartbeatResponseProto};
 use zerohop_transport::rpc::server::Reply;
@@ -15,7 +15,7 @@ use zerohop_transport::rpc::server::Reply;
 /// a deleted file that comes back after a crash must find its replicas where they were.
 pub(super) fn heartbeat(call: Call<'_>) -> Reply {
     let core = call.core;
-    let beat = || -> Outcome<(HeartbeatResponseProto, Option<Ticket>)> {
+    let beat = || -> Outcome<(HeartbeatResponseProto, Option<PendingSync>)> {
         let mut request: HeartbeatRequestProto = decode(call.param.clone())?;
         check_sender(core, &request.registration)?;
         let beat = figures(&mut request);
@@ -37,7 +37,7 @@ pub(super) fn heartbeat(call: Call<'_>) -> Reply {
         // The end of a rolling upgrade has DataNodes delete what a rollback would need.
         let is_irrevocable =
             upgrade.finalized_ms().is_some() || reply.commands.iter().any(is_irrevocable);
-        let ticket = is_irrevocable.then(|| core.log.barrier());
+        let sync = is_irrevocable.then(|| core.log.barrier());
         let upgrade = convert::rolling_upgrade_status(upgrade, &core.identity.pool);
         let response = HeartbeatResponseProto {
             cmds: reply
@@ -52,10 +52,10 @@ pub(super) fn heartbeat(call: Call<'_>) -> Reply {
             full_block_report_lease_id: Some(reply.report_lease),
             is_slownode: Some(is_slow),
         };
-        Ok((response, ticket))
+        Ok((response, sync))
     };
     match beat() {
-        Ok((response, ticket)) => Answer::after(Ok(response), ticket).into(),
+        Ok((response, sync)) => Answer::after(Ok(response), sync).into(),
         Err(error) => Reply::Now(Err(error)),
     }
 }

@@ -1,12 +1,14 @@
 //! The committer: takes what has gathered, writes it, wakes who waits for it.
 
-use super::journals::Journals;
-use super::shared::{Batch, JournalFailed, Shared};
+use super::journal_set::JournalSet;
+use super::shared::{self, JournalFailed, Shared};
 use crate::storage::StorageError;
 use std::fmt;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
 use std::time::{Duration, Instant};
+use zerohop_journal::log::Batch;
+use zerohop_wire::TxId;
 
 /// Callers answered together call again together, and those whose edits came during the sync wait
 /// already: the committer gives all of them the time of one more sync to gather, for a sync costs as
@@ -44,9 +46,9 @@ impl Drop for FailsOnPanic<'_> {
     }
 }
 
-pub(super) fn run(shared: &Shared, mut journals: Journals, on_failure: OnFailure) {
+pub(super) fn run(shared: &Shared, mut journals: JournalSet, on_failure: OnFailure) {
     let mut guard = FailsOnPanic { shared, on_failure: Some(on_failure) };
-    let mut batch = Batch::default();
+    let mut batch = shared::Batch::default();
     let mut wakers = Vec::new();
     let mut patience = Patience::default();
     while take(shared, &mut batch) {
@@ -107,7 +109,7 @@ fn gather(shared: &Shared, answered: usize, until: Instant) -> bool {
 }
 
 /// Waits for work; false when the log is closed and nothing is left.
-fn take(shared: &Shared, batch: &mut Batch) -> bool {
+fn take(shared: &Shared, batch: &mut shared::Batch) -> bool {
     batch.clear();
     let mut state = shared.state.lock();
     while state.pending.bytes.is_empty() {
@@ -122,21 +124,28 @@ fn take(shared: &Shared, batch: &mut Batch) -> bool {
     true
 }
 
-fn write(journals: &mut Journals, batch: &Batch) -> Result<(), StorageError> {
+fn write(journals: &mut JournalSet, batch: &shared::Batch) -> Result<(), StorageError> {
     let mut from = 0;
+    let mut first = batch.first;
+    let mut write = |journals: &mut JournalSet, to: usize, last: i64| {
+        let records = batch.bytes.get(from..to).unwrap_or_default();
+        let count = u32::try_from(last + 1 - first).unwrap_or(u32::MAX);
+        let piece = Batch { first: TxId(first), count, records };
+        (from, first) = (to, last + 1);
+        journals.write(&piece)
+    };
     for (end, last) in &batch.ends {
-        journals.write(batch.bytes.get(from..*end).unwrap_or_default())?;
+        write(journals, *end, *last)?;
         journals.end(*last)?;
-        from = *end;
         // Records behind the end belong to the next segment; none: the log is being closed.
-        if from < batch.bytes.len() {
+        if *end < batch.bytes.len() {
             journals.begin(*last + 1)?;
         }
     }
-    let rest = batch.bytes.get(from..).unwrap_or_default();
-    if !rest.is_empty() {
-        journals.write(rest)?;
-        if let Some((_, last)) = batch.ends.last() {
+    let ended = batch.ends.last();
+    if ended.is_none_or(|(end, _)| *end < batch.bytes.len()) {
+        write(journals, batch.bytes.len(), batch.last)?;
+        if let Some((_, last)) = ended {
             journals.mark_seen(*last + 1)?;
         }
     }
@@ -150,7 +159,7 @@ fn wake(shared: &Shared, synced: i64, wakers: &mut Vec<Waker>) {
         let ready = state.waiters.extract_if(.., |(txid, _)| *txid <= synced);
         wakers.extend(ready.map(|(_, waker)| waker));
     }
-    // Outside of the lock: a woken task polls its ticket.
+    // Outside of the lock: a woken task polls its sync.
     for waker in wakers.drain(..) {
         waker.wake();
     }
@@ -164,7 +173,7 @@ fn fail(shared: &Shared, error: &dyn fmt::Display, on_failure: OnFailure) {
         state.failure = Some(failure.clone());
         shared.failed.store(true, Ordering::Release);
         state.closed = true;
-        state.pending = Batch::default();
+        state.pending = shared::Batch::default();
         std::mem::take(&mut state.waiters)
     };
     on_failure(&failure);
@@ -175,15 +184,15 @@ fn fail(shared: &Shared, error: &dyn fmt::Display, on_failure: OnFailure) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pending_sync::PendingSync;
     use super::super::shared::State;
-    use super::super::ticket::Ticket;
     use super::*;
     use std::sync::{Arc, mpsc};
 
     #[test]
     fn a_panic_fails_whoever_waits_and_tells_the_namenode() {
         let shared = Arc::new(Shared::new(State { last: 1, ..State::before(1) }, 0));
-        let ticket = Ticket::new(&shared, 1);
+        let sync = PendingSync::new(&shared, 1);
         let (told, failures) = mpsc::channel();
         let for_thread = Arc::clone(&shared);
         let thread = std::thread::spawn(move || {
@@ -194,7 +203,7 @@ mod tests {
         });
         let failure = failures.recv().unwrap();
         assert!(failure.to_string().ends_with("its thread panicked"), "{failure}");
-        assert_eq!(ticket.wait(), Err(failure));
+        assert_eq!(sync.wait(), Err(failure));
         assert!(thread.join().is_err());
     }
 }

@@ -3,29 +3,30 @@
 //!
 //! ```text
 //!  handlers (namespace lock held)        committer thread               handlers (no lock held)
-//!  log(ops) -> bytes, txids in memory -> write + fdatasync a batch   -> their tickets are ready
+//!  log(ops) -> bytes, txids in memory -> write + fdatasync a batch   -> their syncs are done
 //! ```
 //! While a sync runs, the next batch gathers: under load a sync serves many operations, alone an
-//! operation waits for its own sync only. A reply may leave when its ticket is ready, not before.
+//! operation waits for its own sync only. A reply may leave when its sync is done, not before.
 
 mod commit;
-mod journals;
-mod relay;
+mod journal_set;
+mod pending_sync;
 mod shared;
-mod ticket;
+mod thread_waiters;
 
+pub use pending_sync::PendingSync;
 pub use shared::JournalFailed;
-pub use ticket::Ticket;
 
 use super::NameStorage;
 use super::error::StorageError;
 use commit::OnFailure;
-use journals::Journals;
+use journal_set::JournalSet;
 use parking_lot::Mutex;
 use shared::{Shared, State};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
+use zerohop_journal::log::Batch;
 use zerohop_journal::op::{EditOp, StartLogSegment};
 use zerohop_journal::types::RpcIds;
 use zerohop_wire::TxId;
@@ -55,19 +56,19 @@ pub struct EditLogStats {
 
 impl EditLog {
     /// Opens a segment that begins with `next_txid` in every edits directory and starts the committer.
-    /// When the returned log fails for good, `on_failure` is called and every ticket, present and
+    /// When the returned log fails for good, `on_failure` is called and every sync, present and
     /// future, fails: the NameNode must stop.
     pub fn start(
         storage: Arc<NameStorage>,
         next_txid: i64,
         on_failure: impl FnOnce(&JournalFailed) + Send + 'static,
     ) -> Result<Self, StorageError> {
-        let mut journals = Journals::new(storage);
+        let mut journals = JournalSet::new(storage);
         journals.begin(next_txid)?;
         let mut state = State::before(next_txid);
         state.push(&StartLogSegment {}.into(), &RpcIds::NONE);
         let first = std::mem::take(&mut state.pending);
-        journals.write(&first.bytes)?;
+        journals.write(&Batch { first: TxId(next_txid), count: 1, records: &first.bytes })?;
         journals.mark_seen(next_txid)?;
         let shared = Arc::new(Shared::new(state, next_txid));
         let on_failure: OnFailure = Box::new(on_failure);
@@ -81,13 +82,16 @@ impl EditLog {
 
     /// Gives each operation the next transaction id and puts it into the batch that is written
     /// next; memory only. Callers hold the namespace's lock, so that ids follow the order in which
-    /// the operations were applied. No operations: a ticket that is ready.
-    pub fn log<'a>(&self, edits: impl IntoIterator<Item = (&'a EditOp, &'a RpcIds)>) -> Ticket {
+    /// the operations were applied. No operations: a sync that is done.
+    pub fn log<'a>(
+        &self,
+        edits: impl IntoIterator<Item = (&'a EditOp, &'a RpcIds)>,
+    ) -> PendingSync {
         let mut state = self.shared.state.lock();
         let before = state.last;
         for (op, rpc) in edits {
             if state.closed {
-                return Ticket::new(&self.shared, i64::MAX);
+                return PendingSync::new(&self.shared, i64::MAX);
             }
             state.push(op, rpc);
         }
@@ -98,29 +102,29 @@ impl EditLog {
         if wakes {
             self.shared.work.notify_one();
         }
-        Ticket::new(&self.shared, txid)
+        PendingSync::new(&self.shared, txid)
     }
 
     /// Ends the segment and begins the next; returns the last transaction of the ended one, which
-    /// is where an image of the namespace as it is now belongs, and a ticket for the change.
-    pub fn roll(&self) -> (TxId, Ticket) {
+    /// is where an image of the namespace as it is now belongs, and the sync of the change.
+    pub fn roll(&self) -> (TxId, PendingSync) {
         let mut state = self.shared.state.lock();
         if state.closed {
-            return (TxId(state.last), Ticket::new(&self.shared, i64::MAX));
+            return (TxId(state.last), PendingSync::new(&self.shared, i64::MAX));
         }
         let ended = state.end_segment();
         state.push(&StartLogSegment {}.into(), &RpcIds::NONE);
         state.segment_first = state.last;
-        let ticket = Ticket::new(&self.shared, state.last);
+        let sync = PendingSync::new(&self.shared, state.last);
         if state.wants_committer() {
             self.shared.work.notify_one();
         }
-        (TxId(ended), ticket)
+        (TxId(ended), sync)
     }
 
-    /// A ticket for everything logged so far.
-    pub fn barrier(&self) -> Ticket {
-        Ticket::new(&self.shared, self.last_txid().0)
+    /// The sync of everything logged so far.
+    pub fn barrier(&self) -> PendingSync {
+        PendingSync::new(&self.shared, self.last_txid().0)
     }
 
     /// The last transaction given out.

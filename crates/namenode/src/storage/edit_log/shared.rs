@@ -1,4 +1,4 @@
-//! What the log's callers, its committer and the tickets share.
+//! What the log's callers, its committer and those who wait share.
 
 use parking_lot::{Condvar, Mutex};
 use std::fmt;
@@ -36,8 +36,8 @@ pub(super) struct State {
     pub(super) committer_idle: bool,
     /// The committer sleeps until so many callers have logged something, or its time is up.
     pub(super) gather: usize,
-    /// A [`Nudge`] is on its way: the thread whose task it is.
-    pub(super) nudged: Option<ThreadMark>,
+    /// A task of this thread will wake the committer soon.
+    pub(super) wakeup_due_on: Option<ThreadMark>,
     pub(super) closed: bool,
     pub(super) failure: Option<JournalFailed>,
 }
@@ -48,6 +48,8 @@ pub(super) struct Batch {
     pub(super) bytes: Vec<u8>,
     /// Where segments end within `bytes`, and each segment's last transaction.
     pub(super) ends: Vec<(usize, i64)>,
+    /// The first record's transaction, if there is a record.
+    pub(super) first: i64,
     pub(super) last: i64,
     /// How many callers logged something.
     pub(super) callers: usize,
@@ -83,7 +85,7 @@ impl State {
             waiters: Vec::new(),
             committer_idle: false,
             gather: 0,
-            nudged: None,
+            wakeup_due_on: None,
             closed: false,
             failure: None,
         }
@@ -91,6 +93,9 @@ impl State {
 
     pub(super) fn push(&mut self, op: &EditOp, rpc: &RpcIds) {
         self.last += 1;
+        if self.pending.bytes.is_empty() {
+            self.pending.first = self.last;
+        }
         let layout = LayoutVersion::CURRENT;
         op::encode(op, TxId(self.last), rpc, layout, &mut self.pending.bytes);
         self.pending.last = self.last;
@@ -126,13 +131,13 @@ impl ThreadMark {
     }
 }
 
-/// Wakes the committer when it is run or dropped.
-struct Nudge(Arc<Shared>);
+/// Wakes the committer when it is dropped.
+struct WakeCommitterOnDrop(Arc<Shared>);
 
-impl Drop for Nudge {
+impl Drop for WakeCommitterOnDrop {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
-        state.nudged = None;
+        state.wakeup_due_on = None;
         let wakes = state.wants_committer();
         drop(state);
         if wakes {
@@ -158,7 +163,7 @@ impl Shared {
     /// calls that have arrived with this one, so that one sync serves them all. That may take it long, and other threads
     /// do not wait for it.
     pub(super) fn notify_soon(self: &Arc<Self>, state: &mut State) -> bool {
-        if let Some(thread) = state.nudged {
+        if let Some(thread) = state.wakeup_due_on {
             return thread != ThreadMark::here() && state.wants_committer();
         }
         if !state.committer_idle {
@@ -166,10 +171,10 @@ impl Shared {
         }
         match Handle::try_current() {
             Ok(runtime) if runtime.runtime_flavor() == RuntimeFlavor::CurrentThread => {
-                state.nudged = Some(ThreadMark::here());
-                let nudge = Nudge(Arc::clone(self));
+                state.wakeup_due_on = Some(ThreadMark::here());
+                let wakeup = WakeCommitterOnDrop(Arc::clone(self));
                 // Runs behind all tasks that are ready now.
-                runtime.spawn(async move { drop(nudge) });
+                runtime.spawn(async move { drop(wakeup) });
                 false
             }
             _ => state.wants_committer(),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// Copies file data. The NameNode moves none itself: who starts it may give it this.
-pub trait Salvage: Send + Sync {
+pub trait FileCopier: Send + Sync {
     /// Makes the file `to` of the byte ranges `pieces` of the file `from`, as `user`.
     ///
     /// # Errors
@@ -14,12 +14,12 @@ pub trait Salvage: Send + Sync {
         from: &str,
         to: &str,
         pieces: &[Range<u64>],
-    ) -> Result<(), SalvageError>;
+    ) -> Result<(), CopyError>;
 }
 
 /// Where a copy ended too early.
 #[derive(Debug)]
-pub struct SalvageError {
+pub struct CopyError {
     /// Pieces that were copied whole.
     pub copied: usize,
     /// Why the next one was not.

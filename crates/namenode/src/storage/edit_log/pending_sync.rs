@@ -1,7 +1,7 @@
 //! Waiting for an edit to be durable.
 
-use super::relay;
 use super::shared::{JournalFailed, Shared};
+use super::thread_waiters;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -9,17 +9,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Wake, Waker};
 
-/// A claim on the durability of a transaction and of all before it; a future, or
-/// [`Ticket::wait`] for threads.
-#[must_use = "a reply may only leave when the ticket is ready"]
-pub struct Ticket {
+/// The sync after which a transaction and all before it are durable; a future, or [`PendingSync::wait`] for threads.
+#[must_use = "a reply may only leave when the sync is done"]
+pub struct PendingSync {
     shared: Arc<Shared>,
     /// 0: nothing to wait for.
     txid: i64,
     registered: Option<Waker>,
 }
 
-impl Ticket {
+impl PendingSync {
     pub(super) fn new(shared: &Arc<Shared>, txid: i64) -> Self {
         Self { shared: Arc::clone(shared), txid, registered: None }
     }
@@ -29,7 +28,7 @@ impl Ticket {
         self.txid <= self.shared.synced.load(Ordering::Acquire)
     }
 
-    /// Waits in an async task; the same as awaiting the ticket.
+    /// Waits in an async task; the same as awaiting this.
     pub fn synced(self) -> impl Future<Output = Result<(), JournalFailed>> + Send {
         self
     }
@@ -43,16 +42,16 @@ impl Ticket {
             }
         }
         let waker = Arc::new(Unpark(std::thread::current())).into();
-        // The nudge that was to wake the committer may be a task of this very thread.
+        // What was to wake the committer may be a task of this very thread.
         let wakes = self.shared.state.lock().wants_committer();
         if wakes {
             self.shared.work.notify_one();
         }
         let mut context = Context::from_waker(&waker);
-        let mut ticket = self;
+        let mut pending = self;
         loop {
-            // Not through a relay: this may be the very thread it would run on.
-            if let Poll::Ready(done) = ticket.poll_synced(&mut context, Through::Nothing) {
+            // Not by a task: this may be the very thread it would run on.
+            if let Poll::Ready(done) = pending.poll_synced(&mut context, WokenBy::Committer) {
                 return done;
             }
             std::thread::park();
@@ -60,31 +59,32 @@ impl Ticket {
     }
 }
 
-/// Who wakes a ticket's task.
+/// What wakes the one that waits.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Through {
-    Relay,
-    Nothing,
+enum WokenBy {
+    /// The task of its thread that wakes all that wait there.
+    ThreadTask,
+    Committer,
 }
 
-impl Ticket {
+impl PendingSync {
     fn poll_synced(
         &mut self,
         context: &mut Context<'_>,
-        through: Through,
+        woken_by: WokenBy,
     ) -> Poll<Result<(), JournalFailed>> {
         if self.is_synced() {
             return Poll::Ready(Ok(()));
         }
         let waker = context.waker();
         let known = self.registered.as_ref().is_some_and(|known| known.will_wake(waker));
-        // Without the log's lock, which the committer needs: a relay looks for itself whether the log
+        // Without the log's lock, which the committer needs: that task looks for itself whether the log
         // has failed. A call that a closed log refused waits for nothing.
-        if through == Through::Relay
+        if woken_by == WokenBy::ThreadTask
             && !known
             && self.txid != i64::MAX
             && !self.shared.failed.load(Ordering::Acquire)
-            && relay::register(&self.shared, self.txid, waker)
+            && thread_waiters::register(&self.shared, self.txid, waker)
         {
             self.registered = Some(waker.clone());
             return Poll::Pending;
@@ -108,16 +108,16 @@ impl Ticket {
     }
 }
 
-impl Future for Ticket {
+impl Future for PendingSync {
     type Output = Result<(), JournalFailed>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.poll_synced(context, Through::Relay)
+        self.poll_synced(context, WokenBy::ThreadTask)
     }
 }
 
-impl fmt::Debug for Ticket {
+impl fmt::Debug for PendingSync {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ticket").field("txid", &self.txid).finish_non_exhaustive()
+        f.debug_struct("PendingSync").field("txid", &self.txid).finish_non_exhaustive()
     }
 }

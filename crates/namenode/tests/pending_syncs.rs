@@ -1,4 +1,4 @@
-//! Tickets of the edit log as futures: on runtimes of one thread they are woken through one task.
+//! Syncs of the edit log as futures: on runtimes of one thread they are woken through one task.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use zerohop_journal::types::RpcIds;
 use zerohop_namenode::storage::*;
 use zerohop_proto::hdfs::fsimage::NameSystemSection;
 
-/// Longer than any sync takes: a ticket that nobody wakes must not hang the test.
+/// Longer than any sync takes: a sync that nobody wakes must not hang the test.
 const LIMIT: Duration = Duration::from_secs(30);
 
 fn log() -> (TempDir, EditLog) {
@@ -27,7 +27,7 @@ fn log() -> (TempDir, EditLog) {
     (root, EditLog::start(storage, 1, |_| {}).unwrap())
 }
 
-fn edit(log: &EditLog, path: &str) -> Ticket {
+fn edit(log: &EditLog, path: &str) -> PendingSync {
     let op: EditOp = AllowSnapshot { root: path.to_owned() }.into();
     log.log([(&op, &RpcIds::NONE)])
 }
@@ -36,8 +36,8 @@ fn one_thread() -> Runtime {
     Builder::new_current_thread().enable_time().build().unwrap()
 }
 
-async fn synced(ticket: Ticket) -> Result<(), JournalFailed> {
-    tokio::time::timeout(LIMIT, ticket.synced()).await.expect("nobody woke it")
+async fn synced(sync: PendingSync) -> Result<(), JournalFailed> {
+    tokio::time::timeout(LIMIT, sync.synced()).await.expect("nobody woke it")
 }
 
 /// Many tasks, each with one edit after the other, and an end for all.
@@ -57,7 +57,7 @@ async fn many_tasks(log: Arc<EditLog>) {
 }
 
 #[test]
-fn tickets_wake_their_tasks_on_every_kind_of_runtime() {
+fn pending_syncs_wake_their_tasks_on_every_kind_of_runtime() {
     let (_root, log) = log();
     let log = Arc::new(log);
     one_thread().block_on(many_tasks(Arc::clone(&log)));

@@ -1,8 +1,8 @@
-//! One wake-up for all tickets of a thread.
+//! One wake-up for all calls that wait on a thread.
 //!
-//! To wake a task on another thread costs a system call, for the thread sleeps in one. So the tickets
-//! that wait on a thread with a runtime of its own gather here, and the committer wakes one task
-//! there, which wakes theirs.
+//! To wake a task on another thread costs a system call, for the thread sleeps in one. So what waits for a sync on a thread
+//! with a runtime of its own is kept in one list for that thread; the committer wakes one task there, which wakes the
+//! others.
 
 use super::shared::Shared;
 use parking_lot::Mutex;
@@ -15,54 +15,54 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 
 thread_local! {
     /// A thread has as many as NameNodes it serves: one, but for tests.
-    static RELAYS: RefCell<Vec<Arc<Relay>>> = const { RefCell::new(Vec::new()) };
+    static WAITERS: RefCell<Vec<Arc<ThreadWaiters>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The tickets of one log that wait on one thread.
-pub(super) struct Relay {
+/// What waits on one thread for syncs of one log.
+pub(super) struct ThreadWaiters {
     log: Weak<Shared>,
     state: Mutex<State>,
 }
 
 struct State {
     waiting: Vec<(i64, Waker)>,
-    /// The relay's own task.
+    /// The task that wakes the others.
     task: Option<Waker>,
-    /// Its task will run without being woken once more.
-    comes: bool,
+    /// The task will run without being woken once more.
+    task_is_due: bool,
     /// The runtime is gone, and its task with it.
     ended: bool,
 }
 
-/// Has `waker` woken when `txid` is synced, through this thread's relay; false where a thread has
-/// none: where its tasks may move to other threads.
+/// Has `waker` woken when `txid` is synced, by this thread's task; false where a thread has none: where its
+/// tasks may move to other threads.
 pub(super) fn register(log: &Arc<Shared>, txid: i64, waker: &Waker) -> bool {
-    RELAYS.with_borrow_mut(|relays| {
-        let known = relays.iter().find(|relay| relay.is_of(log));
-        if let Some(relay) = known
-            && relay.add(txid, waker)
+    WAITERS.with_borrow_mut(|all| {
+        let known = all.iter().find(|waiters| waiters.is_of(log));
+        if let Some(waiters) = known
+            && waiters.add(txid, waker)
         {
             return true;
         }
-        let Some(new) = Relay::start(log) else { return false };
+        let Some(new) = ThreadWaiters::start(log) else { return false };
         let added = new.add(txid, waker);
-        relays.retain(|relay| !relay.is_of(log));
-        relays.push(new);
+        all.retain(|waiters| !waiters.is_of(log));
+        all.push(new);
         added
     })
 }
 
-impl Relay {
+impl ThreadWaiters {
     fn start(log: &Arc<Shared>) -> Option<Arc<Self>> {
         let runtime = Handle::try_current().ok()?;
         if runtime.runtime_flavor() != RuntimeFlavor::CurrentThread {
             return None;
         }
-        let state = State { waiting: Vec::new(), task: None, comes: true, ended: false };
-        let relay = Arc::new(Self { log: Arc::downgrade(log), state: Mutex::new(state) });
-        let end = End(Arc::clone(&relay));
-        runtime.spawn(async move { poll_fn(|context| end.0.pass_on(context)).await });
-        Some(relay)
+        let state = State { waiting: Vec::new(), task: None, task_is_due: true, ended: false };
+        let waiters = Arc::new(Self { log: Arc::downgrade(log), state: Mutex::new(state) });
+        let ends = WakeAllOnDrop(Arc::clone(&waiters));
+        runtime.spawn(async move { poll_fn(|context| ends.0.wake_synced(context)).await });
+        Some(waiters)
     }
 
     fn is_of(&self, log: &Arc<Shared>) -> bool {
@@ -76,17 +76,17 @@ impl Relay {
             return false;
         }
         state.waiting.push((txid, waker.clone()));
-        if !state.comes
+        if !state.task_is_due
             && let Some(task) = &state.task
         {
             task.wake_by_ref();
-            state.comes = true;
+            state.task_is_due = true;
         }
         true
     }
 
     /// Wakes whose time has come, and has itself woken for the rest.
-    fn pass_on(&self, context: &mut Context<'_>) -> Poll<()> {
+    fn wake_synced(&self, context: &mut Context<'_>) -> Poll<()> {
         let Some(log) = self.log.upgrade() else { return Poll::Ready(()) };
         let mut state = self.state.lock();
         loop {
@@ -95,7 +95,7 @@ impl Relay {
                 waker.wake();
             }
             let Some(next) = state.waiting.iter().map(|(txid, _)| *txid).min() else {
-                state.comes = false;
+                state.task_is_due = false;
                 state.task = Some(context.waker().clone());
                 return Poll::Pending;
             };
@@ -115,10 +115,10 @@ impl Relay {
     }
 }
 
-/// Lets nobody wait for a task that its runtime has dropped.
-struct End(Arc<Relay>);
+/// Wakes all that wait when the runtime drops the task.
+struct WakeAllOnDrop(Arc<ThreadWaiters>);
 
-impl Drop for End {
+impl Drop for WakeAllOnDrop {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
         state.ended = true;

@@ -1,64 +1,40 @@
 //! Segments that a crash left in progress: cut behind their last good record, and finished.
 
-use super::NameStorage;
-use super::dir::NameDir;
-use super::error::StorageError;
-use super::load::inconsistent;
+use super::writer::Recovery;
+use crate::error::JournalError;
+use crate::segment::{
+    self, HEADER_LEN, Scan, SegmentFile, SegmentKind, Tail, finalized_name, rename, sync_dir,
+};
 use std::io::Read;
 use std::path::Path;
-use std::sync::Arc;
-use zerohop_journal::JournalError;
-use zerohop_journal::segment::{
-    self, HEADER_LEN, Scan, SegmentFile, SegmentKind, Tail, finalized_name, sync_dir,
-};
 use zerohop_wire::TxId;
 
-impl NameStorage {
-    /// Finishes what a crash left in progress, and returns the last transaction that is in any of
-    /// it. A directory whose segment is damaged is dropped if another one is whole; what is left of
-    /// its records says how far the other one must go.
-    pub(super) fn recover_segments(&self) -> Result<i64, StorageError> {
-        let mut reach = 0;
-        let mut first_error = None;
-        for dir in self.edits_dirs().cloned().collect::<Vec<_>>() {
-            if let Err(e) = recover_dir(&dir, self.config.op_size_max, &mut reach) {
-                dir.fail(&e);
-                first_error.get_or_insert(e);
+/// Finalizes what a crash left in progress. All segments are tried, even behind one that fails: each may reach further.
+pub(super) fn recover(current: &Path, op_size_max: usize) -> Recovery {
+    let mut reached = TxId(0);
+    let mut outcome = Ok(());
+    match segment::list(current) {
+        Ok(files) => {
+            for file in files.iter().filter(|file| file.kind == SegmentKind::InProgress) {
+                outcome = outcome.and(recover_segment(file, op_size_max, &mut reached));
             }
         }
-        match first_error {
-            Some(error) if self.edits_dirs().next().is_none() => Err(error),
-            _ => Ok(reach),
-        }
+        Err(error) => outcome = Err(error),
     }
-}
-
-/// All segments, even behind one that fails: each may reach further.
-fn recover_dir(
-    dir: &Arc<NameDir>,
-    op_size_max: usize,
-    reach: &mut i64,
-) -> Result<(), StorageError> {
-    let mut result = Ok(());
-    for file in segment::list(&dir.current())? {
-        if file.kind == SegmentKind::InProgress {
-            result = result.and(recover_segment(&file, op_size_max, reach));
-        }
-    }
-    result
+    Recovery { reached, outcome }
 }
 
 /// Cuts a segment behind its last good record and gives it its final name.
 fn recover_segment(
     file: &SegmentFile,
     op_size_max: usize,
-    reach: &mut i64,
-) -> Result<(), StorageError> {
+    reached: &mut TxId,
+) -> Result<(), JournalError> {
     let path = &file.path;
-    let len = std::fs::metadata(path).map_err(StorageError::io("stat", path))?.len();
+    let len = std::fs::metadata(path).map_err(JournalError::io("stat", path))?.len();
     if len == 0 {
         tracing::info!("deleting zero-length edit log file {}", path.display());
-        return std::fs::remove_file(path).map_err(StorageError::io("remove", path));
+        return std::fs::remove_file(path).map_err(JournalError::io("remove", path));
     }
     let scan = match segment::scan(path, op_size_max) {
         Ok(scan) => scan,
@@ -70,12 +46,12 @@ fn recover_segment(
             return move_aside(path);
         }
         Err(error) => {
-            let until = reach_of_damaged(file, &error, op_size_max);
-            *reach = (*reach).max(until);
+            let until = last_of_damaged(file, &error, op_size_max);
+            *reached = (*reached).max(until);
             return Err(damaged(error, until));
         }
     };
-    *reach = (*reach).max(scan.last.map_or(0, |last| last.0));
+    *reached = (*reached).max(scan.last.unwrap_or(TxId(0)));
     match (scan.first, scan.last) {
         (Some(first), Some(last)) if first == file.first => finish(file, last, &scan, len),
         (Some(first), _) => {
@@ -90,7 +66,7 @@ fn recover_segment(
 }
 
 /// The last transaction of a segment that cannot be read through, as far as the file can be read.
-fn reach_of_damaged(file: &SegmentFile, error: &JournalError, op_size_max: usize) -> i64 {
+fn last_of_damaged(file: &SegmentFile, error: &JournalError, op_size_max: usize) -> TxId {
     let before = file.first.0 - 1;
     let (last, offset) = match error {
         JournalError::Corrupt { last_txid, offset, .. } => ((*last_txid).max(before), *offset + 1),
@@ -98,15 +74,15 @@ fn reach_of_damaged(file: &SegmentFile, error: &JournalError, op_size_max: usize
         _ => (before, 0),
     };
     match segment::last_record_behind(&file.path, offset, TxId(last), op_size_max) {
-        Ok(found) => found.map_or(last, |txid| txid.0),
+        Ok(found) => found.unwrap_or(TxId(last)),
         Err(e) => {
             tracing::error!("{e}");
-            last
+            TxId(last)
         }
     }
 }
 
-fn damaged(source: JournalError, until: i64) -> StorageError {
+fn damaged(source: JournalError, until: TxId) -> JournalError {
     let advice = match &source {
         JournalError::Corrupt { path, offset, .. } => format!(
             "whole records up to transaction {until} follow. If the machine lost power just then, \
@@ -119,12 +95,12 @@ fn damaged(source: JournalError, until: i64) -> StorageError {
             "its records go up to transaction {until}: bring back a copy of the directory, or move \
              the file elsewhere where another directory goes as far"
         ),
-        _ => return source.into(),
+        _ => return source,
     };
-    StorageError::Damaged { source, advice }
+    JournalError::Damaged { source: Box::new(source), advice }
 }
 
-fn finish(file: &SegmentFile, last: TxId, scan: &Scan, len: u64) -> Result<(), StorageError> {
+fn finish(file: &SegmentFile, last: TxId, scan: &Scan, len: u64) -> Result<(), JournalError> {
     let path = &file.path;
     if let Tail::Torn(error) = &scan.tail {
         tracing::warn!(
@@ -136,7 +112,7 @@ fn finish(file: &SegmentFile, last: TxId, scan: &Scan, len: u64) -> Result<(), S
     if scan.valid_len < len {
         let file = std::fs::OpenOptions::new().write(true).open(path);
         file.and_then(|file| file.set_len(scan.valid_len).and_then(|()| file.sync_all()))
-            .map_err(StorageError::io("truncate", path))?;
+            .map_err(JournalError::io("truncate", path))?;
     }
     let to = path.with_file_name(finalized_name(file.first, last));
     tracing::info!("finalizing edits file {} -> {}", path.display(), to.display());
@@ -146,18 +122,18 @@ fn finish(file: &SegmentFile, last: TxId, scan: &Scan, len: u64) -> Result<(), S
             "it exists already beside the segment in progress".to_owned(),
         ));
     }
-    Ok(zerohop_daemon::storage::rename(path, &to)?)
+    rename(path, &to)
 }
 
 /// Whether a segment holds nothing behind its header but what fills it in advance: then nothing that was acknowledged can
 /// be in it, whatever the header says. Of a file that was just made, a power cut may keep some pages and leave zeros for
 /// the others, and keep a part of the header.
-fn holds_no_record(path: &Path) -> Result<bool, StorageError> {
-    let mut file = std::fs::File::open(path).map_err(StorageError::io("open", path))?;
+fn holds_no_record(path: &Path) -> Result<bool, JournalError> {
+    let mut file = std::fs::File::open(path).map_err(JournalError::io("open", path))?;
     let mut piece = vec![0; 256 * 1024];
     let mut header_len = usize::try_from(HEADER_LEN).unwrap_or_default();
     loop {
-        let len = file.read(&mut piece).map_err(StorageError::io("read", path))?;
+        let len = file.read(&mut piece).map_err(JournalError::io("read", path))?;
         if len == 0 {
             return Ok(true);
         }
@@ -169,9 +145,13 @@ fn holds_no_record(path: &Path) -> Result<bool, StorageError> {
     }
 }
 
-fn move_aside(path: &Path) -> Result<(), StorageError> {
+fn move_aside(path: &Path) -> Result<(), JournalError> {
     let mut to = path.as_os_str().to_owned();
     to.push(".empty");
-    std::fs::rename(path, &to).map_err(StorageError::io("rename", path))?;
-    Ok(sync_dir(path.parent().unwrap_or(path))?)
+    std::fs::rename(path, &to).map_err(JournalError::io("rename", path))?;
+    sync_dir(path.parent().unwrap_or(path))
+}
+
+fn inconsistent(path: &Path, reason: String) -> JournalError {
+    JournalError::Inconsistent { path: path.to_owned(), reason }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use zerohop_client::blocking::{FileReader, FileSystem, FileWriter};
 use zerohop_client::{CreateOptions, User};
 use zerohop_conf::Conf;
-use zerohop_namenode::{NameNode, Salvage, SalvageError};
+use zerohop_namenode::{CopyError, FileCopier, NameNode};
 
 /// Bytes copied in one go.
 const PIECE: usize = 1 << 20;
@@ -20,17 +20,17 @@ struct ByClient {
 /// Lets a NameNode of this process copy files through its own front door.
 pub fn offer(node: &NameNode, conf: &Conf) {
     let uri = format!("hdfs://{}", node.rpc_addr());
-    node.salvage_with(Arc::new(ByClient { conf: conf.clone(), uri }));
+    node.copy_files_with(Arc::new(ByClient { conf: conf.clone(), uri }));
 }
 
-impl Salvage for ByClient {
+impl FileCopier for ByClient {
     fn copy(
         &self,
         user: &str,
         from: &str,
         to: &str,
         pieces: &[Range<u64>],
-    ) -> Result<(), SalvageError> {
+    ) -> Result<(), CopyError> {
         let mut copied = 0;
         let done = self.open(user, from, to).and_then(|(reader, mut writer)| {
             let result = pieces.iter().try_for_each(|piece| {
@@ -42,7 +42,7 @@ impl Salvage for ByClient {
             let closed = writer.close().map_err(std::io::Error::other);
             result.and(closed)
         });
-        done.map_err(|error| SalvageError { copied, reason: error.to_string() })
+        done.map_err(|error| CopyError { copied, reason: error.to_string() })
     }
 }
 

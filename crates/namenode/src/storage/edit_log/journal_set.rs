@@ -1,44 +1,42 @@
-//! The same records into every edits directory.
+//! The same records into every journal.
 
 use crate::storage::dir::NameDir;
 use crate::storage::{NameStorage, StorageError};
 use parking_lot::Mutex;
 use std::path::PathBuf;
 use std::sync::Arc;
-use zerohop_journal::JournalError;
-use zerohop_journal::layout::LayoutVersion;
-use zerohop_journal::segment::{SegmentWriter, finalized_name, in_progress_name, sync_dir};
+use zerohop_journal::log::{Batch, Journal, OpenSegment};
 use zerohop_wire::TxId;
 
-/// All directories the log is written to; one that fails is dropped for the process's life, and the
-/// log fails when too few are left or a required one is gone.
-pub(super) struct Journals {
+/// All journals the log is written to. One that fails is dropped for the process's life, and the log fails when too few are
+/// left or a required one is gone.
+pub(super) struct JournalSet {
     storage: Arc<NameStorage>,
-    segment_first: i64,
-    open: Vec<Journal>,
+    /// Those that take part in the segment being written.
+    members: Vec<Member>,
     /// How many directories of edits were in use when the others were last told.
     in_use: usize,
 }
 
-struct Journal {
+/// A journal's copy of the segment.
+struct Member {
     dir: Arc<NameDir>,
-    segment: SegmentWriter,
+    segment: Box<dyn OpenSegment>,
 }
 
-impl Journals {
+impl JournalSet {
     pub fn new(storage: Arc<NameStorage>) -> Self {
         let in_use = storage.edits_dirs().count();
-        Self { storage, segment_first: 0, open: Vec::new(), in_use }
+        Self { storage, members: Vec::new(), in_use }
     }
 
-    /// Opens a segment in every directory that has not failed.
+    /// Begins a segment in every journal that has not failed.
     pub fn begin(&mut self, first: i64) -> Result<(), StorageError> {
-        self.segment_first = first;
-        self.open.clear();
+        self.members.clear();
+        let op_size_max = self.storage.config().op_size_max;
         for dir in self.storage.edits_dirs() {
-            let path = dir.current().join(in_progress_name(TxId(first)));
-            match create(path) {
-                Ok(segment) => self.open.push(Journal { dir: Arc::clone(dir), segment }),
+            match dir.journal(op_size_max).start_segment(TxId(first)) {
+                Ok(segment) => self.members.push(Member { dir: Arc::clone(dir), segment }),
                 Err(e) => dir.fail(&e),
             }
         }
@@ -46,30 +44,20 @@ impl Journals {
     }
 
     /// Writes records and makes them durable.
-    pub fn write(&mut self, records: &[u8]) -> Result<(), StorageError> {
-        match self.open.as_mut_slice() {
-            [only] => {
-                if let Err(e) = only.write(records) {
-                    only.dir.fail(&e);
-                }
-            }
+    pub fn write(&mut self, batch: &Batch<'_>) -> Result<(), StorageError> {
+        match self.members.as_mut_slice() {
+            [only] => only.write(batch),
             // The slowest disk's time, not the sum of all.
-            several => side_by_side(several, several.len() - 1, |journal| {
-                if let Err(e) = journal.write(records) {
-                    journal.dir.fail(&e);
-                }
-            }),
+            several => side_by_side(several, several.len() - 1, |member| member.write(batch)),
         }
         self.check()
     }
 
-    /// Finalizes the segment in every directory.
+    /// Finalizes the segment in every journal.
     pub fn end(&mut self, last: i64) -> Result<(), StorageError> {
-        let first = self.segment_first;
-        for journal in self.open.drain(..) {
-            let dir = Arc::clone(&journal.dir);
-            if let Err(e) = journal.finalize(first, last) {
-                dir.fail(&e);
+        for member in self.members.drain(..) {
+            if let Err(e) = member.segment.finalize(TxId(last)) {
+                member.dir.fail(&e);
             }
         }
         if self.storage.edits_dirs().next().is_none() {
@@ -97,14 +85,14 @@ impl Journals {
     }
 
     fn check(&mut self) -> Result<(), StorageError> {
-        self.open.retain(|journal| !journal.dir.has_failed());
+        self.members.retain(|member| !member.dir.has_failed());
         let config = self.storage.config();
-        let is_open = |root: &PathBuf| self.open.iter().any(|journal| journal.dir.root() == root);
+        let is_open = |root: &PathBuf| self.members.iter().any(|member| member.dir.root() == root);
         if let Some(lost) = config.edits_dirs_required.iter().find(|root| !is_open(root)) {
             let message = format!("required edits directory {} failed", lost.display());
             return Err(StorageError::Config(message));
         }
-        if self.open.is_empty() || self.open.len() < config.edits_dirs_min {
+        if self.members.is_empty() || self.members.len() < config.edits_dirs_min {
             return Err(self.storage.none_left("edits"));
         }
         Ok(())
@@ -132,24 +120,11 @@ fn side_by_side<T: Send>(items: &mut [T], helpers: usize, work: impl Fn(&mut T) 
     });
 }
 
-fn create(path: PathBuf) -> Result<SegmentWriter, JournalError> {
-    let mut segment = SegmentWriter::create(&path, LayoutVersion::CURRENT)?;
-    segment.sync()?;
-    sync_dir(path.parent().unwrap_or(&path))?;
-    Ok(segment)
-}
-
-impl Journal {
-    fn write(&mut self, records: &[u8]) -> Result<(), JournalError> {
-        self.segment.append(records)?;
-        self.segment.sync()
-    }
-
-    fn finalize(self, first: i64, last: i64) -> Result<(), StorageError> {
-        let path = self.segment.path().to_owned();
-        self.segment.finish()?;
-        let to = path.with_file_name(finalized_name(TxId(first), TxId(last)));
-        Ok(zerohop_daemon::storage::rename(&path, &to)?)
+impl Member {
+    fn write(&mut self, batch: &Batch<'_>) {
+        if let Err(e) = self.segment.append(batch).and_then(|completion| completion.wait()) {
+            self.dir.fail(&e);
+        }
     }
 }
 
