@@ -157,8 +157,9 @@ impl Core {
         }
         let (result, sync) = self.write_locked(namespace, change);
         let sync = sync.or_else(|| result.is_ok().then(|| self.log.barrier()));
-        if let (Some(key), Ok(answer)) = (key, &result) {
-            self.retries.lock().put(key, answer.to_cached(), self.clock.now().mono_ms);
+        let cached = result.as_ref().ok().and_then(Remember::to_cached);
+        if let (Some(key), Some(cached)) = (key, cached) {
+            self.retries.lock().put(key, cached, self.clock.now().mono_ms);
         }
         (result, sync)
     }

@@ -27,8 +27,8 @@ impl Loader<'_> {
         Some(match op {
             EditOp::Append(op) => CachedAnswer::AppendEdit(Arc::new(op)),
             EditOp::Add(op) => self.created(&op.path)?,
-            EditOp::RenameOld(_) | EditOp::Delete(_) => true.to_cached(),
-            EditOp::AddCacheDirective(op) => op.directive.id.to_cached(),
+            EditOp::RenameOld(_) | EditOp::Delete(_) => true.to_cached()?,
+            EditOp::AddCacheDirective(op) => op.directive.id.to_cached()?,
             EditOp::ModifyCacheDirective(_)
             | EditOp::RemoveCacheDirective(_)
             | EditOp::AddCachePool(_)
@@ -39,14 +39,14 @@ impl Loader<'_> {
             | EditOp::UpdateBlocks(_)
             | EditOp::SetXAttr(_)
             | EditOp::RemoveXAttr(_)
-            | EditOp::Symlink(_) => ().to_cached(),
+            | EditOp::Symlink(_) => ().to_cached()?,
             _ => return None,
         })
     }
 
     fn created(&self, path: &str) -> Option<CachedAnswer> {
         let status = self.namespace.file_info(&OpContext::internal(self.now), path).ok()??;
-        Some(status.to_cached())
+        status.to_cached()
     }
 }
 

@@ -50,7 +50,8 @@ pub(crate) enum CachedAnswer {
 
 /// An answer that the retry cache can keep.
 pub(crate) trait Remember: Sized {
-    fn to_cached(&self) -> CachedAnswer;
+    /// None for a call that is not carried out yet.
+    fn to_cached(&self) -> Option<CachedAnswer>;
 
     /// None if the cached answer is one of another method: the client used a call id twice.
     fn from_cached(cached: CachedAnswer) -> Option<Self>;
@@ -69,8 +70,8 @@ fn of_another_method() -> RemoteException {
 }
 
 impl Remember for () {
-    fn to_cached(&self) -> CachedAnswer {
-        CachedAnswer::Done
+    fn to_cached(&self) -> Option<CachedAnswer> {
+        Some(CachedAnswer::Done)
     }
 
     fn from_cached(cached: CachedAnswer) -> Option<Self> {
@@ -79,8 +80,8 @@ impl Remember for () {
 }
 
 impl Remember for bool {
-    fn to_cached(&self) -> CachedAnswer {
-        CachedAnswer::Bool(*self)
+    fn to_cached(&self) -> Option<CachedAnswer> {
+        Some(CachedAnswer::Bool(*self))
     }
 
     fn from_cached(cached: CachedAnswer) -> Option<Self> {
@@ -92,8 +93,8 @@ impl Remember for bool {
 }
 
 impl Remember for i64 {
-    fn to_cached(&self) -> CachedAnswer {
-        CachedAnswer::DirectiveId(*self)
+    fn to_cached(&self) -> Option<CachedAnswer> {
+        Some(CachedAnswer::DirectiveId(*self))
     }
 
     fn from_cached(cached: CachedAnswer) -> Option<Self> {
@@ -105,8 +106,8 @@ impl Remember for i64 {
 }
 
 impl Remember for FileStatus {
-    fn to_cached(&self) -> CachedAnswer {
-        CachedAnswer::Created(Box::new(self.clone()))
+    fn to_cached(&self) -> Option<CachedAnswer> {
+        Some(CachedAnswer::Created(Box::new(self.clone())))
     }
 
     fn from_cached(cached: CachedAnswer) -> Option<Self> {
@@ -118,8 +119,8 @@ impl Remember for FileStatus {
 }
 
 impl Remember for (Option<LocatedBlock>, FileStatus) {
-    fn to_cached(&self) -> CachedAnswer {
-        CachedAnswer::Appended(Box::new(self.clone()))
+    fn to_cached(&self) -> Option<CachedAnswer> {
+        Some(CachedAnswer::Appended(Box::new(self.clone())))
     }
 
     fn from_cached(cached: CachedAnswer) -> Option<Self> {
@@ -134,6 +135,21 @@ impl Remember for (Option<LocatedBlock>, FileStatus) {
             CachedAnswer::AppendEdit(op) => namespace.repeat_append(&op),
             cached => Self::from_cached(cached).ok_or_else(of_another_method),
         }
+    }
+}
+
+/// The answer of a call that is carried out in several attempts; none until it is.
+impl<R: Remember> Remember for Option<R> {
+    fn to_cached(&self) -> Option<CachedAnswer> {
+        self.as_ref()?.to_cached()
+    }
+
+    fn from_cached(cached: CachedAnswer) -> Option<Self> {
+        R::from_cached(cached).map(Some)
+    }
+
+    fn recall(cached: CachedAnswer, namespace: &Namespace) -> Result<Self, RemoteException> {
+        R::recall(cached, namespace).map(Some)
     }
 }
 
@@ -184,18 +200,26 @@ mod tests {
     fn an_answer_is_kept_for_its_time() {
         let mut cache = RetryCache::new(100);
         let (one, two) = (CallKey::new(&[1; 16], 1).unwrap(), CallKey::new(&[1; 16], 2).unwrap());
-        cache.put(one, 1_i64.to_cached(), 0);
+        cache.put(one, CachedAnswer::DirectiveId(1), 0);
         assert_eq!(id(&cache, one), Some(1));
         assert!(cache.get(two).is_none());
-        cache.put(two, 2_i64.to_cached(), 100);
+        cache.put(two, CachedAnswer::DirectiveId(2), 100);
         assert!(cache.get(one).is_none());
         assert_eq!(id(&cache, two), Some(2));
     }
 
     #[test]
     fn an_answer_of_another_method_is_not_given() {
-        assert_eq!(bool::from_cached(1_i64.to_cached()), None);
-        assert_eq!(bool::from_cached(true.to_cached()), Some(true));
+        let [number, truth] = [1_i64.to_cached().unwrap(), true.to_cached().unwrap()];
+        assert_eq!(bool::from_cached(number), None);
+        assert_eq!(bool::from_cached(truth), Some(true));
+    }
+
+    #[test]
+    fn a_call_that_is_not_carried_out_yet_has_no_answer_to_keep() {
+        assert!(None::<bool>.to_cached().is_none());
+        let done = Some(true).to_cached().unwrap();
+        assert_eq!(Option::<bool>::from_cached(done), Some(Some(true)));
     }
 
     /// After a burst of calls and a pause, one call had to forget all of them under the namespace's lock.

@@ -16,8 +16,6 @@ pub(crate) const EXECUTE: Action = 1;
 pub(crate) const READ_EXECUTE: Action = READ | EXECUTE;
 pub(crate) const ALL: Action = 7;
 
-pub(crate) const STICKY: u16 = 0o1000;
-
 /// What to check at a path besides that it can be reached.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Check {
@@ -25,11 +23,6 @@ pub(crate) struct Check {
     pub ancestor: Option<Action>,
     pub parent: Option<Action>,
     pub access: Option<Action>,
-    /// On every directory below.
-    pub below: Option<Action>,
-    pub ignore_empty_below: bool,
-    /// Only permissions count below, nothing is going to be removed.
-    pub ignore_sticky_below: bool,
 }
 
 fn action_name(action: Action) -> &'static str {
@@ -105,12 +98,9 @@ impl Namespace {
         {
             self.check_action(ctx, located, last - 1, action)?;
         }
-        if let Some(action) = check.access {
-            self.check_action(ctx, located, last, action)?;
-        }
-        match (check.below, located.last()) {
-            (Some(action), Some(slot)) => self.check_below(ctx, slot, action, &check),
-            _ => Ok(()),
+        match check.access {
+            Some(action) => self.check_action(ctx, located, last, action),
+            None => Ok(()),
         }
     }
 
@@ -223,7 +213,7 @@ impl Namespace {
     }
 
     pub(crate) fn sticky_forbids(&self, ctx: &OpContext, parent: &Inode, child: &Inode) -> bool {
-        parent.permission.mode() & STICKY != 0 && !self.owns(ctx, parent) && !self.owns(ctx, child)
+        parent.permission.is_sticky() && !self.owns(ctx, parent) && !self.owns(ctx, child)
     }
 
     fn check_sticky(&self, ctx: &OpContext, located: &Located<'_>) -> Result<()> {

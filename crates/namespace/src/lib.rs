@@ -51,7 +51,7 @@ pub use params::NamespaceParams;
 pub use quota::{QUOTA_DONT_SET, QUOTA_RESET};
 pub use requests::*;
 pub use rolling_upgrade::RollingUpgrade;
-pub use subtree::SubtreeWalk;
+pub use subtree::{RemovalCheck, SubtreeWalk};
 pub use views::*;
 
 use blocks::{BlockManager, Now};

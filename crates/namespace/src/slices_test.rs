@@ -3,7 +3,7 @@
 use crate::blocks::{BlockManager, BlockParams, Now};
 use crate::{
     CreateFlags, CreateRequest, Namespace, NamespaceParams, OpContext, QUOTA_DONT_SET,
-    RenameOptions,
+    RemovalCheck, RenameOptions, Result,
 };
 use std::sync::atomic::Ordering;
 use zerohop_wire::InodeId;
@@ -149,4 +149,195 @@ fn a_walk_goes_on_whatever_changes_between_its_slices() {
     assert!(!namespace.walk_on(&root, &mut walk, 1).unwrap());
     assert!(namespace.quota_usage_of(&walk).is_err());
     assert!(namespace.state.tree().find(InodeId::ROOT).is_some());
+}
+
+/// `/big` as [`large`] makes it, where every directory is the caller's to empty.
+fn large_and_open() -> Namespace {
+    let mut namespace = large();
+    for directory in 0..DIRECTORIES {
+        let path = format!("/big/{directory:02}");
+        namespace.set_permission(&superuser(), &path, 0o777).unwrap();
+    }
+    namespace.set_permission(&superuser(), "/big", 0o777).unwrap();
+    namespace.set_permission(&superuser(), "/", 0o777).unwrap();
+    namespace
+}
+
+/// Deletes a tree as `alice`, with `between` before each slice of the check, and one try under the lock after each walk.
+/// Gives the inodes looked at under each hold of the lock.
+fn delete_in_slices(
+    namespace: &mut Namespace,
+    path: &str,
+    max: usize,
+    mut between: impl FnMut(&mut Namespace, usize),
+) -> (Result<bool>, Vec<usize>) {
+    let (alice, mut check, mut holds) = (alice(), RemovalCheck::default(), Vec::new());
+    loop {
+        let attempt = |it: &mut Namespace| it.try_delete(&alice, path, true, &mut check, max);
+        let (done, steps) = looks(namespace, attempt);
+        holds.push(steps);
+        match done.transpose() {
+            Some(done) => return (done, holds),
+            None => between(namespace, holds.len()),
+        }
+        loop {
+            let slice = |it: &mut Namespace| it.continue_check(&alice, &mut check, max);
+            let (more, steps) = looks(namespace, slice);
+            holds.push(steps);
+            assert!(holds.len() < 10_000, "the check does not end");
+            match more {
+                Err(refused) => return (Err(refused), holds),
+                Ok(false) => break,
+                Ok(true) => between(namespace, holds.len()),
+            }
+        }
+    }
+}
+
+#[test]
+fn the_permissions_below_a_deleted_tree_are_checked_in_slices() {
+    let mut namespace = large_and_open();
+    let (done, holds) = delete_in_slices(&mut namespace, "/big", 10, |_, _| {});
+    assert!(done.unwrap());
+    assert!((12..20).contains(&holds.len()), "{holds:?}");
+    let (last, slices) = holds.split_last().unwrap();
+    assert!(slices.iter().all(|steps| *steps <= 10 * 20), "{slices:?}");
+    // Nothing changed: the hold that deletes looks at no directory again, and frees a slice.
+    assert!(*last < 6000, "{last}");
+    let mut namespace = large_and_open();
+    let (alice, mut check) = (alice(), RemovalCheck::default());
+    namespace.set_permission(&superuser(), "/q", 0o777).unwrap();
+    let to_trash = RenameOptions { to_trash: true, ..RenameOptions::default() };
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let attempt =
+            |it: &mut Namespace| it.try_rename2(&alice, "/big", "/q/big", to_trash, &mut check, 10);
+        let (done, steps) = looks(&mut namespace, attempt);
+        assert!(steps < LOOKS_MAX, "{steps}");
+        if done.unwrap().is_some() {
+            break;
+        }
+        while namespace.continue_check(&alice, &mut check, 10).unwrap() {}
+    }
+    assert_eq!(tries, 2);
+    assert!(namespace.state.walk("/q/big").unwrap().last().is_some());
+}
+
+#[test]
+fn a_permission_that_changes_behind_the_check_of_a_deleted_tree_counts() {
+    let root = superuser();
+    let changes: [(&str, fn(&mut Namespace)); 5] = [
+        ("mode", |it| it.set_permission(&superuser(), "/big/59", 0o755).unwrap()),
+        ("owner", |it| {
+            it.set_permission(&superuser(), "/big/58", 0o1777).unwrap();
+            it.set_owner(&superuser(), "/big/58", Some("alice"), None).unwrap();
+            it.set_owner(&superuser(), "/big/58", Some("bob"), None).unwrap();
+        }),
+        ("created", |it| {
+            it.mkdirs(&superuser(), "/big/59/new", 0o755, None, false).unwrap();
+            create(it, "/big/59/new/file");
+        }),
+        ("moved in", |it| it.rename(&superuser(), "/other", "/big/59").map(drop).unwrap()),
+        ("filled", |it| create(it, "/big/zz/file")),
+    ];
+    for (name, change) in changes {
+        let mut namespace = large_and_open();
+        create(&mut namespace, "/other/below/file");
+        namespace.set_permission(&root, "/other/below", 0o755).unwrap();
+        // The last in Hadoop's order of directories comes first; an empty one is not asked.
+        namespace.mkdirs(&root, "/big/zz", 0o755, None, false).unwrap();
+        let mut holds_before = 0;
+        let (done, holds) = delete_in_slices(&mut namespace, "/big", 10, |it, holds| {
+            if holds == 10 {
+                change(it);
+                holds_before = holds;
+            }
+        });
+        assert!(holds_before > 0 && holds.len() > holds_before, "{name}: {holds:?}");
+        let refused = done.expect_err(name);
+        assert!(refused.message.starts_with("Permission denied"), "{name}: {refused:?}");
+        assert!(namespace.state.walk("/big/00/1").unwrap().last().is_some(), "{name}");
+    }
+}
+
+#[test]
+fn what_does_no_harm_may_change_behind_the_check_of_a_deleted_tree() {
+    let mut namespace = large_and_open();
+    let (done, holds) = delete_in_slices(&mut namespace, "/big", 10, |it, holds| {
+        let root = superuser();
+        it.mkdirs(&root, &format!("/big/59/new-{holds}"), 0o755, None, false).unwrap();
+        create(it, &format!("/big/58/new-{holds}"));
+        if holds == 8 {
+            it.rename(&root, "/big/57", "/r").unwrap();
+            it.set_permission(&root, "/r", 0o700).unwrap();
+            it.delete(&root, "/big/56", true).unwrap();
+        }
+    });
+    assert!(done.unwrap(), "{holds:?}");
+    assert!(namespace.state.walk("/r/1").unwrap().last().is_some());
+    // Something else is at the path.
+    let mut namespace = large_and_open();
+    let (done, _) = delete_in_slices(&mut namespace, "/big", 10, |it, holds| {
+        if holds == 8 {
+            it.rename(&superuser(), "/big", "/r").unwrap();
+            create(it, "/big/1/2/3");
+            it.set_permission(&superuser(), "/big", 0o755).unwrap();
+        }
+    });
+    let refused = done.unwrap_err();
+    assert!(refused.message.contains("inode=\"/big\":root"), "{refused:?}");
+}
+
+#[test]
+fn a_check_that_changes_overtake_is_refused_in_the_end() {
+    let mut namespace = large_and_open();
+    let mut is_closed = false;
+    let (done, holds) = delete_in_slices(&mut namespace, "/big", 10, |it, _| {
+        (0..17_000).for_each(|at| {
+            it.set_permission(&superuser(), "/q", 0o700 + at % 8).unwrap();
+        });
+        it.take_edits();
+        is_closed = true;
+    });
+    let refused = done.unwrap_err();
+    assert_eq!(refused.kind(), Some(zerohop_wire::JavaException::Retriable), "{refused:?}");
+    assert!(is_closed && holds.len() < 50, "{}", holds.len());
+}
+
+/// `FSPermissionChecker.checkSubAccess` takes directories from a stack, and asks for the owners of all children first.
+#[test]
+fn the_directory_that_refuses_is_the_first_in_hadoop_s_order_whatever_the_slice() {
+    let mut namespace = large_and_open();
+    let root = superuser();
+    for path in ["/big/10/a/x", "/big/10/b/y", "/big/10/b/z", "/big/05/c/w", "/big/44/d/v"] {
+        create(&mut namespace, &format!("{path}/file"));
+        namespace.set_permission(&root, path, 0o755).unwrap();
+        let above = path.rsplit_once('/').unwrap().0;
+        namespace.set_permission(&root, above, 0o777).unwrap();
+    }
+    let sticky = "/big/10";
+    let expected =
+        ["/big/44/d/v", "/big/10/99", "/big/10/b/z", "/big/10/b/y", "/big/10/a/x", "/big/05/c/w"];
+    for (at, refusing) in expected.into_iter().enumerate() {
+        if at == 1 {
+            namespace.set_permission(&root, sticky, 0o1777).unwrap();
+            // The first child in name order whose owner is another one.
+            (0..FILES).filter(|file| *file != 99).for_each(|file| {
+                let path = format!("{sticky}/{file}");
+                namespace.set_owner(&root, &path, Some("alice"), None).unwrap();
+            });
+        }
+        for max in [1, 2, 7, 50, usize::MAX] {
+            let (done, _) = delete_in_slices(&mut namespace, "/big", max, |_, _| {});
+            let refused = done.unwrap_err();
+            assert!(refused.message.contains(&format!("\"{refusing}\"")), "{max}: {refused:?}");
+        }
+        namespace.set_permission(&root, refusing, 0o777).unwrap();
+        if at == 1 {
+            namespace.set_permission(&root, sticky, 0o777).unwrap();
+        }
+    }
+    let (done, _) = delete_in_slices(&mut namespace, "/big", 3, |_, _| {});
+    assert!(done.unwrap());
 }

@@ -1,15 +1,24 @@
 //! Permissions on a whole subtree, checked in slices.
 //!
-//! A summary of a subtree asks whether its caller may read every directory below. The namespace's lock is given up
-//! between two slices of that walk; whatever changes meanwhile, the walk goes on by inode ids, which are looked up anew.
+//! A summary of a subtree asks whether its caller may read every directory below, a removal whether its caller may empty
+//! them. The namespace's lock is given up between two slices of that walk; whatever changes meanwhile, the walk goes on by
+//! inode ids, which are looked up anew. A summary lets pass what changes behind the walk. A removal does not: before each
+//! slice it looks again at what changed since the last one, so that it may go on, under one hold of the lock, as soon as
+//! nothing is left to look at.
 
-use crate::access::{Action, Check, READ_EXECUTE, STICKY};
-use crate::fail::{denied, not_found};
+use crate::access::{ALL, Action, READ_EXECUTE};
+use crate::fail::{denied, fail, not_found};
 use crate::resolve::DirOp;
-use crate::tree::Slot;
+use crate::tree::{AccessChange, Forgotten, Slot};
+use crate::walk::Located;
 use crate::{Namespace, OpContext, Result};
 use compact_str::CompactString;
-use zerohop_wire::InodeId;
+use zerohop_wire::{InodeId, JavaException};
+
+/// How often a removal is tried, and how many changes in the subtree it bears, until it is refused: it must not go on for
+/// ever where somebody moves large directories in and out.
+const ATTEMPTS_MAX: usize = 100;
+const CHANGES_MAX: usize = 100_000;
 
 /// A walk over the directories at and below a path; see [`Namespace::walk_on`].
 #[derive(Debug)]
@@ -21,28 +30,238 @@ pub struct SubtreeWalk {
     ignore_empty: bool,
     ignore_sticky: bool,
     open: Vec<Step>,
+    /// For a removal, what changes while it walks.
+    changes: Option<ChangesSeen>,
+}
+
+/// The check whether a caller may remove a subtree; see [`Namespace::try_delete`].
+#[derive(Debug, Default)]
+pub struct RemovalCheck {
+    walk: Option<SubtreeWalk>,
+    attempts: usize,
 }
 
 /// What a walk has still to do.
 #[derive(Debug)]
 enum Step {
-    /// Check a directory.
+    /// Check a directory and all below.
     Check(InodeId),
-    /// Look at a directory's children whose names come after this one.
-    List(InodeId, CompactString),
+    /// Check a directory whose permissions changed; those below are checked without that.
+    CheckAlone(InodeId),
+    /// Look at the owners of a sticky directory's children whose names come after this one.
+    Owners(InodeId, CompactString),
+    /// Check the directories among a directory's children, from the last one before this name to the first:
+    /// `FSPermissionChecker.checkSubAccess` takes them from a stack.
+    Directories(InodeId, Option<CompactString>),
+}
+
+/// How far a walk has looked again at what changed.
+#[derive(Debug)]
+struct ChangesSeen {
+    next: u64,
+    /// How many of them were in its subtree.
+    count: usize,
 }
 
 impl SubtreeWalk {
-    pub(crate) fn checking(top: InodeId, action: Action, check: &Check) -> Self {
-        Self {
-            top,
-            path: String::new(),
-            action,
-            ignore_empty: check.ignore_empty_below,
-            ignore_sticky: check.ignore_sticky_below,
-            open: vec![Step::Check(top)],
+    fn new(top: InodeId, path: String, action: Action) -> Self {
+        let open = vec![Step::Check(top)];
+        let (ignore_empty, ignore_sticky) = (false, false);
+        Self { top, path, action, ignore_empty, ignore_sticky, open, changes: None }
+    }
+
+    /// For a removal that begins when `next` is the number of the next change.
+    fn of_removal(top: InodeId, path: String, next: u64) -> Self {
+        let changes = Some(ChangesSeen { next, count: 0 });
+        Self { ignore_empty: true, changes, ..Self::new(top, path, ALL) }
+    }
+
+    /// Looks at up to `max` inodes; true if there are more.
+    fn advance(&mut self, namespace: &Namespace, ctx: &OpContext, max: usize) -> Result<bool> {
+        let mut left = max;
+        while left > 0 {
+            left -= 1;
+            if let Some(change) = self.next_change(namespace)? {
+                self.look_again(namespace, ctx, change)?;
+                continue;
+            }
+            match self.open.pop() {
+                None => return Ok(false),
+                Some(Step::Check(id)) => self.check_directory(namespace, ctx, id, true)?,
+                Some(Step::CheckAlone(id)) => self.check_directory(namespace, ctx, id, false)?,
+                Some(Step::Owners(id, after)) => {
+                    self.check_owners(namespace, ctx, (id, after), &mut left)?;
+                }
+                Some(Step::Directories(id, end)) => {
+                    self.list_directories(namespace, (id, end), &mut left);
+                }
+            }
+        }
+        Ok(!self.open.is_empty() || self.has_changes(namespace))
+    }
+
+    fn has_changes(&self, namespace: &Namespace) -> bool {
+        let end = namespace.state.tree().access_changes().end();
+        self.changes.as_ref().is_some_and(|seen| seen.next < end)
+    }
+
+    /// The next change that was not looked at. Where there were too many to keep, the walk begins again.
+    fn next_change(&mut self, namespace: &Namespace) -> Result<Option<AccessChange>> {
+        let Some(seen) = self.changes.as_mut() else { return Ok(None) };
+        let changes = namespace.state.tree().access_changes();
+        match changes.get(seen.next) {
+            Ok(change) => {
+                seen.next += u64::from(change.is_some());
+                Ok(change)
+            }
+            Err(Forgotten) => {
+                seen.next = changes.end();
+                self.open = vec![Step::Check(self.top)];
+                self.count_changes(CHANGES_MAX / 4).map(|()| None)
+            }
         }
     }
+
+    fn count_changes(&mut self, count: usize) -> Result<()> {
+        let Some(seen) = self.changes.as_mut() else { return Ok(()) };
+        seen.count += count;
+        if seen.count < CHANGES_MAX { Ok(()) } else { changes_too_fast(&self.path) }
+    }
+
+    /// Looks again at an inode that changed behind or before the walk.
+    fn look_again(
+        &mut self,
+        namespace: &Namespace,
+        ctx: &OpContext,
+        change: AccessChange,
+    ) -> Result<()> {
+        let (AccessChange::Attached(id) | AccessChange::Permission(id)) = change;
+        let Some(slot) = self.still_below(namespace, id) else { return Ok(()) };
+        self.count_changes(1)?;
+        if id != self.top {
+            let parent = namespace.state.tree().get(slot).parent;
+            self.check_owner(namespace, ctx, parent, slot)?;
+            // It was empty, perhaps, when it was looked at.
+            self.check_permission(namespace, ctx, parent)?;
+        }
+        self.open.push(match change {
+            AccessChange::Attached(id) => Step::Check(id),
+            AccessChange::Permission(id) => Step::CheckAlone(id),
+        });
+        Ok(())
+    }
+
+    /// A directory of a walk, if it is still below its top.
+    fn still_below(&self, namespace: &Namespace, id: InodeId) -> Option<Slot> {
+        let tree = namespace.state.tree();
+        let slot = tree.find(id)?;
+        tree.ancestors(slot).any(|above| tree.get(above).id == self.top).then_some(slot)
+    }
+
+    fn check_directory(
+        &mut self,
+        namespace: &Namespace,
+        ctx: &OpContext,
+        id: InodeId,
+        goes_below: bool,
+    ) -> Result<()> {
+        let Some(slot) = self.still_below(namespace, id) else { return Ok(()) };
+        let inode = namespace.state.tree().get(slot);
+        let Some(directory) = inode.as_directory() else { return Ok(()) };
+        if directory.children.is_empty() && self.ignore_empty {
+            return Ok(());
+        }
+        self.check_permission(namespace, ctx, slot)?;
+        // Most directories hold only files: of these nothing is asked.
+        if goes_below && directory.below.directories > 0 {
+            self.open.push(Step::Directories(id, None));
+        }
+        if !self.ignore_sticky && inode.permission.is_sticky() && !namespace.owns(ctx, inode) {
+            self.open.push(Step::Owners(id, CompactString::const_new("")));
+        }
+        Ok(())
+    }
+
+    fn check_permission(&self, namespace: &Namespace, ctx: &OpContext, slot: Slot) -> Result<()> {
+        if namespace.permits(ctx, slot, self.action) {
+            return Ok(());
+        }
+        let path = namespace.state.tree().path(slot);
+        denied(namespace.denial(ctx, slot, &path, self.action))
+    }
+
+    /// Whether the sticky bit of a directory lets the caller remove a child of it.
+    fn check_owner(
+        &self,
+        namespace: &Namespace,
+        ctx: &OpContext,
+        parent: Slot,
+        child: Slot,
+    ) -> Result<()> {
+        let tree = namespace.state.tree();
+        if self.ignore_sticky || !namespace.sticky_forbids(ctx, tree.get(parent), tree.get(child)) {
+            return Ok(());
+        }
+        let (path, above) = (tree.path(child), tree.path(parent));
+        namespace.deny_sticky(ctx, (&path, child), (&above, parent))
+    }
+
+    fn check_owners(
+        &mut self,
+        namespace: &Namespace,
+        ctx: &OpContext,
+        (id, after): (InodeId, CompactString),
+        left: &mut usize,
+    ) -> Result<()> {
+        let Some(slot) = self.still_below(namespace, id) else { return Ok(()) };
+        let tree = namespace.state.tree();
+        let Some(directory) = tree.get(slot).as_directory() else { return Ok(()) };
+        let (mut children, _) = tree.children_after(directory, after.as_bytes());
+        let mut last = None;
+        for child in children.by_ref().take((*left).max(1)) {
+            self.check_owner(namespace, ctx, slot, child)?;
+            (*left, last) = (left.saturating_sub(1), Some(child));
+        }
+        let has_more = children.next().is_some();
+        drop(children);
+        if has_more {
+            let after = last.map_or(after, |last| tree.name(last).into());
+            self.open.push(Step::Owners(id, after));
+        }
+        Ok(())
+    }
+
+    fn list_directories(
+        &mut self,
+        namespace: &Namespace,
+        (id, end): (InodeId, Option<CompactString>),
+        left: &mut usize,
+    ) {
+        let Some(slot) = self.still_below(namespace, id) else { return };
+        let tree = namespace.state.tree();
+        let Some(directory) = tree.get(slot).as_directory() else { return };
+        let mut children = tree.children_before(directory, end.as_deref().map(str::as_bytes));
+        let (mut found, mut last) = (Vec::new(), None);
+        for child in children.by_ref().take((*left).max(1)) {
+            let inode = tree.get(child);
+            found.extend(inode.is_directory().then_some(inode.id));
+            (*left, last) = (left.saturating_sub(1), Some(child));
+        }
+        let has_more = children.next().is_some();
+        drop(children);
+        if has_more {
+            let end = last.map(|last| tree.name(last).into()).or(end);
+            self.open.push(Step::Directories(id, end));
+        }
+        self.open.extend(found.into_iter().rev().map(Step::Check));
+    }
+}
+
+fn changes_too_fast<T>(path: &str) -> Result<T> {
+    let message = format!(
+        "The permissions below {path} change faster than they can be checked. Try again when less is changed there."
+    );
+    fail(JavaException::Retriable, message)
 }
 
 impl Namespace {
@@ -52,7 +271,9 @@ impl Namespace {
     /// # Errors
     /// As Hadoop's `getContentSummary` if the path is not there or cannot be reached.
     pub fn begin_summary_walk(&self, ctx: &OpContext, path: &str) -> Result<SubtreeWalk> {
-        self.begin_walk(ctx, path, "File does not exist", !self.params().content_summary_sub_access)
+        let mut walk = self.begin_walk(ctx, path, "File does not exist")?;
+        walk.ignore_sticky = !self.params().content_summary_sub_access;
+        Ok(walk)
     }
 
     /// Begins the walk of a quota's usage.
@@ -60,23 +281,16 @@ impl Namespace {
     /// # Errors
     /// As Hadoop's `getQuotaUsage` if the path is not there or cannot be reached.
     pub fn begin_quota_walk(&self, ctx: &OpContext, path: &str) -> Result<SubtreeWalk> {
-        self.begin_walk(ctx, path, "File/Directory does not exist", false)
+        self.begin_walk(ctx, path, "File/Directory does not exist")
     }
 
-    fn begin_walk(
-        &self,
-        ctx: &OpContext,
-        path: &str,
-        absent: &str,
-        ignore_sticky: bool,
-    ) -> Result<SubtreeWalk> {
+    fn begin_walk(&self, ctx: &OpContext, path: &str, absent: &str) -> Result<SubtreeWalk> {
         let located = self.resolve(ctx, path, DirOp::ReadLink)?;
         let Some(top) = located.last() else {
             return not_found(format!("{absent}: {}", located.path));
         };
-        let check = Check { ignore_sticky_below: ignore_sticky, ..Check::default() };
-        let mut walk = SubtreeWalk::checking(self.state.tree().get(top).id, READ_EXECUTE, &check);
-        walk.path = located.path.into_owned();
+        let id = self.state.tree().get(top).id;
+        let mut walk = SubtreeWalk::new(id, located.path.into_owned(), READ_EXECUTE);
         if self.skips_checks(ctx) {
             walk.open.clear();
         }
@@ -89,29 +303,47 @@ impl Namespace {
     /// # Errors
     /// `AccessControlException` for the first directory that refuses the caller.
     pub fn walk_on(&self, ctx: &OpContext, walk: &mut SubtreeWalk, max: usize) -> Result<bool> {
-        let mut left = max;
-        while left > 0
-            && let Some(step) = walk.open.pop()
-        {
-            left -= 1;
-            match step {
-                Step::Check(id) => self.check_directory(ctx, walk, id)?,
-                Step::List(id, after) => self.list_directories(ctx, walk, id, after, &mut left)?,
-            }
-        }
-        Ok(!walk.open.is_empty())
+        walk.advance(self, ctx, max)
     }
 
-    /// What [`Check::below`] asks, at once.
-    pub(crate) fn check_below(
+    /// As [`Namespace::walk_on`], between two tries of a removal.
+    ///
+    /// # Errors
+    /// `AccessControlException` for the first directory that refuses the caller, in the order in which Hadoop looks at them.
+    /// Of those that change while the check goes on, the first that is found.
+    pub fn continue_check(
         &self,
         ctx: &OpContext,
-        top: Slot,
-        action: Action,
-        check: &Check,
-    ) -> Result<()> {
-        let mut walk = SubtreeWalk::checking(self.state.tree().get(top).id, action, check);
-        self.walk_on(ctx, &mut walk, usize::MAX).map(drop)
+        check: &mut RemovalCheck,
+        max: usize,
+    ) -> Result<bool> {
+        match &mut check.walk {
+            Some(walk) => walk.advance(self, ctx, max),
+            None => Ok(false),
+        }
+    }
+
+    /// Looks at up to `max` inodes at and below a path that is to be removed; true if none is left, as they are now.
+    pub(crate) fn check_removal(
+        &self,
+        ctx: &OpContext,
+        located: &Located<'_>,
+        check: &mut RemovalCheck,
+        max: usize,
+    ) -> Result<bool> {
+        let Some(top) = located.last().filter(|_| !self.skips_checks(ctx)) else { return Ok(true) };
+        check.attempts += 1;
+        if check.attempts > ATTEMPTS_MAX {
+            return changes_too_fast(&located.path);
+        }
+        let (id, end) = (self.state.tree().get(top).id, self.state.tree().access_changes().end());
+        // Something else may be at the path now.
+        let walk = match check.walk.take().filter(|walk| walk.top == id) {
+            Some(walk) => walk,
+            None => SubtreeWalk::of_removal(id, located.path.clone().into_owned(), end),
+        };
+        let walk = check.walk.insert(walk);
+        Ok(!walk.advance(self, ctx, max)?)
     }
 
     /// The inode that a walk began at.
@@ -120,72 +352,5 @@ impl Namespace {
             Some(slot) => Ok(slot),
             None => not_found(format!("File does not exist: {}", walk.path)),
         }
-    }
-
-    /// A directory of a walk, if it is still below its top.
-    fn still_below(&self, walk: &SubtreeWalk, id: InodeId) -> Option<Slot> {
-        let slot = self.state.tree().find(id)?;
-        let is_below = self
-            .state
-            .tree()
-            .ancestors(slot)
-            .any(|above| self.state.tree().get(above).id == walk.top);
-        is_below.then_some(slot)
-    }
-
-    fn check_directory(&self, ctx: &OpContext, walk: &mut SubtreeWalk, id: InodeId) -> Result<()> {
-        let Some(slot) = self.still_below(walk, id) else { return Ok(()) };
-        let Some(directory) = self.state.tree().get(slot).as_directory() else { return Ok(()) };
-        if directory.children.is_empty() && walk.ignore_empty {
-            return Ok(());
-        }
-        if !self.permits(ctx, slot, walk.action) {
-            return denied(self.denial(ctx, slot, &self.state.tree().path(slot), walk.action));
-        }
-        // Most directories hold only files: of these nothing is asked.
-        if directory.below.directories > 0 || self.asks_of_children(ctx, walk, slot) {
-            walk.open.push(Step::List(id, CompactString::const_new("")));
-        }
-        Ok(())
-    }
-
-    /// Whether the owners of a directory's children matter.
-    fn asks_of_children(&self, ctx: &OpContext, walk: &SubtreeWalk, slot: Slot) -> bool {
-        let inode = self.state.tree().get(slot);
-        !walk.ignore_sticky && inode.permission.mode() & STICKY != 0 && !self.owns(ctx, inode)
-    }
-
-    fn list_directories(
-        &self,
-        ctx: &OpContext,
-        walk: &mut SubtreeWalk,
-        id: InodeId,
-        after: CompactString,
-        left: &mut usize,
-    ) -> Result<()> {
-        let Some(slot) = self.still_below(walk, id) else { return Ok(()) };
-        let inode = self.state.tree().get(slot);
-        let Some(directory) = inode.as_directory() else { return Ok(()) };
-        let is_asked = self.asks_of_children(ctx, walk, slot);
-        let (children, mut count) = self.state.tree().children_after(directory, after.as_bytes());
-        let place = walk.open.len();
-        let mut last = None;
-        for child in children.take(*left) {
-            let node = self.state.tree().get(child);
-            if is_asked && self.sticky_forbids(ctx, inode, node) {
-                let (path, above) = (self.state.tree().path(child), self.state.tree().path(slot));
-                return self.deny_sticky(ctx, (&path, child), (&above, slot));
-            }
-            if node.is_directory() {
-                walk.open.push(Step::Check(node.id));
-            }
-            (count, *left) = (count - 1, *left - 1);
-            last = Some(child);
-        }
-        if count > 0 {
-            let after = last.map_or(after, |last| self.state.tree().name(last).into());
-            walk.open.insert(place, Step::List(id, after));
-        }
-        Ok(())
     }
 }

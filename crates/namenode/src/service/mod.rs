@@ -16,6 +16,7 @@ mod lease;
 mod listing;
 mod policy;
 mod quota;
+mod removal;
 mod report;
 mod tree;
 mod xattr;

@@ -7,6 +7,7 @@ mod hosts;
 mod limits;
 mod pages;
 mod reconfigure;
+mod removals;
 mod restored;
 mod rolling_upgrades;
 

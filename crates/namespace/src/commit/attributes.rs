@@ -24,8 +24,8 @@ impl DurableState {
     }
 
     fn set_mode(&mut self, slot: Slot, mode: u16) {
-        let inode = self.tree.change(slot);
-        inode.permission = inode.permission.with_mode(mode);
+        let permission = self.tree.get(slot).permission.with_mode(mode);
+        self.tree.set_permission(slot, permission);
     }
 
     /// `OP_SET_OWNER`
@@ -35,7 +35,7 @@ impl DurableState {
         let tree = &mut self.tree;
         let user = op.user.as_deref().map_or(old.user(), |name| tree.intern(name));
         let group = op.group.as_deref().map_or(old.group(), |name| tree.intern(name));
-        self.tree.change(slot).permission = Permission::new(user, group, old.mode());
+        self.tree.set_permission(slot, Permission::new(user, group, old.mode()));
         Ok(Committed::inode(slot))
     }
 
@@ -97,7 +97,7 @@ impl DurableState {
             (entries, _) => to_stored(entries, mode, inode.is_directory(), &op.path)?,
         };
         self.set_mode(slot, mode);
-        self.tree.change(slot).set_acl(acl);
+        self.tree.set_acl(slot, acl);
         Ok(Committed::inode(slot))
     }
 

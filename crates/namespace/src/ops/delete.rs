@@ -1,10 +1,10 @@
 //! Deletion: the subtree is gone from the tree at once, its inodes and blocks are freed in slices.
 
-use crate::access::{ALL, Check, WRITE};
+use crate::access::{Check, WRITE};
 use crate::fail::{fail, invalid_path};
 use crate::resolve::DirOp;
 use crate::walk::is_exact_reserved;
-use crate::{Namespace, OpContext, Result};
+use crate::{Namespace, OpContext, RemovalCheck, Result};
 use zerohop_journal::op::Delete;
 use zerohop_wire::JavaException;
 
@@ -14,18 +14,33 @@ impl Namespace {
     /// # Errors
     /// As Hadoop's `delete`: not empty without `recursive`, no permission.
     pub fn delete(&mut self, ctx: &OpContext, path: &str, recursive: bool) -> Result<bool> {
+        let mut check = RemovalCheck::default();
+        let deleted = self.try_delete(ctx, path, recursive, &mut check, usize::MAX)?;
+        Ok(deleted.unwrap_or_default())
+    }
+
+    /// As [`Namespace::delete`], but looks at up to `max` inodes below the path only. None if the caller's permissions on more
+    /// of them are to be checked: go on with [`Namespace::continue_check`], others in between, and try again after that.
+    ///
+    /// # Errors
+    /// As [`Namespace::delete`].
+    pub fn try_delete(
+        &mut self,
+        ctx: &OpContext,
+        path: &str,
+        recursive: bool,
+        check: &mut RemovalCheck,
+        max: usize,
+    ) -> Result<Option<bool>> {
         self.begin(ctx, || format!("Cannot delete {path}"))?;
         if is_exact_reserved(path) {
             return invalid_path(path);
         }
         let located = self.resolve(ctx, path, DirOp::WriteLink)?;
-        let check = Check {
-            parent: Some(WRITE),
-            below: Some(ALL),
-            ignore_empty_below: true,
-            ..Check::default()
-        };
-        self.check(ctx, &located, check)?;
+        self.check(ctx, &located, Check { parent: Some(WRITE), ..Check::default() })?;
+        if !self.check_removal(ctx, &located, check, max)? {
+            return Ok(None);
+        }
         if self.is_non_empty_directory(located.last()) {
             if !recursive {
                 let message = format!("`{} is non empty': Directory is not empty", located.path);
@@ -34,9 +49,9 @@ impl Namespace {
             self.check_protected(&located.path)?;
         }
         if located.is_root() || located.last().is_none() {
-            return Ok(false);
+            return Ok(Some(false));
         }
         let op = Delete { path: located.path.into_owned(), timestamp_ms: self.wall_ms() as i64 };
-        Ok(self.commit_call(ctx, op)?.inode.is_some())
+        Ok(Some(self.commit_call(ctx, op)?.inode.is_some()))
     }
 }

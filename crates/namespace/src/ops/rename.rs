@@ -1,12 +1,12 @@
 //! Renames, of the old kind and with options.
 
-use crate::access::{ALL, Check, WRITE};
+use crate::access::{Check, WRITE};
 use crate::fail::fail;
 use crate::limits::check_path_length;
 use crate::resolve::DirOp;
 use crate::tree::Slot;
 use crate::walk::Located;
-use crate::{Namespace, OpContext, RenameOptions, Result};
+use crate::{Namespace, OpContext, RemovalCheck, RenameOptions, Result};
 use zerohop_journal::op::{Rename, RenameOld};
 use zerohop_wire::JavaException;
 
@@ -57,6 +57,24 @@ impl Namespace {
         dst: &str,
         options: RenameOptions,
     ) -> Result<()> {
+        let mut check = RemovalCheck::default();
+        self.try_rename2(ctx, src, dst, options, &mut check, usize::MAX).map(drop)
+    }
+
+    /// As [`Namespace::rename2`]. A rename to the trash looks at up to `max` inodes below the path only, as
+    /// [`Namespace::try_delete`] does.
+    ///
+    /// # Errors
+    /// As [`Namespace::rename2`].
+    pub fn try_rename2(
+        &mut self,
+        ctx: &OpContext,
+        src: &str,
+        dst: &str,
+        options: RenameOptions,
+        check: &mut RemovalCheck,
+        max: usize,
+    ) -> Result<Option<()>> {
         check_path_length("rename", dst)?;
         self.begin(ctx, || format!("Cannot rename {src}"))?;
         let from = self.resolve(ctx, src, DirOp::WriteLink)?;
@@ -64,14 +82,10 @@ impl Namespace {
         if self.is_non_empty_directory(from.last()) {
             self.check_protected(&from.path)?;
         }
-        let below = options.to_trash.then_some(ALL);
-        let check = Check {
-            parent: Some(WRITE),
-            below,
-            ignore_empty_below: options.to_trash,
-            ..Check::default()
-        };
-        self.check(ctx, &from, check)?;
+        self.check(ctx, &from, Check { parent: Some(WRITE), ..Check::default() })?;
+        if options.to_trash && !self.check_removal(ctx, &from, check, max)? {
+            return Ok(None);
+        }
         self.check(ctx, &to, Check { ancestor: Some(WRITE), ..Check::default() })?;
         check_path_length("rename", &to.path)?;
         let (src, parent) = self.state.check_rename(&from, &to, options.overwrite)?;
@@ -82,7 +96,7 @@ impl Namespace {
             timestamp_ms: self.wall_ms() as i64,
             options: option_codes(options),
         };
-        self.commit_call(ctx, op).map(drop)
+        self.commit_call(ctx, op).map(|_| Some(()))
     }
 
     /// Limits and quotas at the destination.

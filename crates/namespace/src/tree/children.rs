@@ -126,6 +126,20 @@ impl Children {
         let rest = self.chunks[chunk..].iter().flatten().copied().skip(at);
         (rest, self.len() - before)
     }
+
+    /// The children before the place where `compare` says the end is, the last one first; all without `compare`.
+    pub(crate) fn before(
+        &self,
+        compare: Option<impl Fn(u32) -> Ordering>,
+    ) -> impl Iterator<Item = u32> + '_ {
+        let is_before = |child: u32| compare.as_ref().is_none_or(|compare| compare(child).is_lt());
+        let chunks = self.chunks.partition_point(|chunk| is_before(chunk[0]));
+        let (last, whole) =
+            self.chunks[..chunks].split_last().map_or((&[][..], &[][..]), |(last, whole)| {
+                (&last[..last.partition_point(|child| is_before(*child))], whole)
+            });
+        whole.iter().flatten().chain(last).copied().rev()
+    }
 }
 
 #[cfg(test)]
@@ -149,6 +163,11 @@ mod tests {
         let (rest, count) = children.after(|child| child.cmp(&all[700]));
         assert_eq!(count, all.len() - 701);
         assert_eq!(rest.collect::<Vec<_>>(), all[701..]);
+        let before = |end: u32| children.before(Some(move |child: u32| child.cmp(&end)));
+        assert!(before(all[700]).eq(all[..700].iter().rev().copied()));
+        assert!(before(all[700] + 1).take(1).eq([all[700]]));
+        assert_eq!(before(0).next(), None);
+        assert!(children.before(None::<fn(u32) -> Ordering>).eq(all.iter().rev().copied()));
         for value in &all {
             assert_eq!(children.remove(|child| child.cmp(value)), Some(*value));
         }

@@ -39,6 +39,11 @@ impl Permission {
         self.0 as u16
     }
 
+    /// Whether only owners may remove what is in this directory.
+    pub(crate) fn is_sticky(self) -> bool {
+        self.0 & 0o1000 != 0
+    }
+
     pub(crate) fn with_mode(self, mode: u16) -> Self {
         Self(self.0 & !0xffff | u64::from(mode))
     }

@@ -1,5 +1,6 @@
 //! The tree of inodes: an arena, an index by id, and directories that list slots in name order.
 
+mod access_changes;
 mod children;
 mod inode;
 mod names;
@@ -7,6 +8,7 @@ mod path;
 mod strings;
 mod usage;
 
+pub(crate) use access_changes::{AccessChange, AccessChanges, Forgotten};
 pub(crate) use inode::{
     Acl, BLOCK_SIZE_MAX, Body, Directory, File, Inode, NO_SLOT, Permission, REPLICATION_MAX, Slot,
     Symlink, Writer,
@@ -31,6 +33,7 @@ pub(crate) struct Tree {
     names: Names,
     strings: Strings,
     root: Slot,
+    access_changes: AccessChanges,
     /// How often an inode was looked at: tests count work, not time.
     #[cfg(test)]
     pub looks: std::sync::atomic::AtomicUsize,
@@ -51,6 +54,7 @@ impl Tree {
             names: Names::default(),
             strings,
             root: NO_SLOT,
+            access_changes: AccessChanges::default(),
             #[cfg(test)]
             looks: Default::default(),
             #[cfg(test)]
@@ -213,13 +217,50 @@ impl Tree {
         directory.children.after(|child| self.compare(child, start))
     }
 
+    /// The children that come before a name, the last one first; all without a name.
+    pub(crate) fn children_before<'a>(
+        &'a self,
+        directory: &'a Directory,
+        end: Option<&'a [u8]>,
+    ) -> impl Iterator<Item = Slot> + 'a {
+        directory.children.before(end.map(|end| move |child| self.compare(child, end)))
+    }
+
+    /// What changed lately of who may do what.
+    pub(crate) fn access_changes(&self) -> &AccessChanges {
+        &self.access_changes
+    }
+
+    /// Gives an inode another owner, group or mode.
+    pub(crate) fn set_permission(&mut self, slot: Slot, permission: Permission) {
+        let inode = self.change(slot);
+        inode.permission = permission;
+        let changed = AccessChange::Permission(inode.id);
+        self.access_changes.note(changed);
+    }
+
+    /// Gives an inode another ACL.
+    pub(crate) fn set_acl(&mut self, slot: Slot, acl: Option<Acl>) {
+        let inode = self.change(slot);
+        inode.set_acl(acl);
+        let changed = AccessChange::Permission(inode.id);
+        self.access_changes.note(changed);
+    }
+
     /// Lists an inode in a directory under the name it has; false if the name is taken or it is no directory.
     pub(crate) fn attach(&mut self, parent: Slot, slot: Slot) -> bool {
-        let Some(directory) = self.get(parent).as_directory() else { return false };
+        let above = self.get(parent);
+        let Some(directory) = above.as_directory() else { return false };
         let name = self.name_bytes(slot);
         let Err(place) = directory.children.search(|child| self.compare(child, name)) else {
             return false;
         };
+        let child = self.get(slot);
+        // One more file in a directory that had some already concerns nobody, unless owners count there.
+        if child.is_directory() || directory.children.is_empty() || above.permission.is_sticky() {
+            let attached = AccessChange::Attached(child.id);
+            self.access_changes.note(attached);
+        }
         if let Some(directory) = self.change(parent).as_directory_mut() {
             directory.children.insert(place, slot);
         }

@@ -1,0 +1,57 @@
+//! Changes that remove a subtree, whose caller's permissions on it are checked in slices.
+
+use super::{Answer, ClientService, Outcome, audit, synced};
+use crate::audit::Line;
+use crate::retry::Remember;
+use std::time::Duration;
+use zerohop_namespace::{Namespace, OpContext, RemovalCheck};
+
+/// Inodes looked at under one hold of the lock, and how long others have it after that.
+const SLICE: usize = 1000;
+const PAUSE: Duration = Duration::from_micros(500);
+
+/// A removal that happens once: the same call sent again gets the first answer. `attempt` makes the change as soon as its
+/// check has nothing left to look at; until then others get the lock between two slices of the check.
+pub(super) fn remove_once<Q, R>(
+    service: &ClientService<'_>,
+    request: Q,
+    line: impl Fn(&Q) -> Line<'_> + Send + 'static,
+    attempt: impl Fn(&mut Namespace, &OpContext, &Q, &mut RemovalCheck, usize) -> Outcome<Option<R>>
+    + Send
+    + 'static,
+) -> Answer<R>
+where
+    Q: Send + 'static,
+    R: Remember + Send + 'static,
+{
+    let (mut op, key) = (service.op(), service.caller.retry_key());
+    let mut check = RemovalCheck::default();
+    let first = |namespace: &mut Namespace| attempt(namespace, &op, &request, &mut check, SLICE);
+    let (outcome, ticket) = service.core.write_once(key, first);
+    if let Some(outcome) = outcome.transpose() {
+        service.audit(&outcome, line(&request));
+        return Answer::after(outcome, ticket);
+    }
+    let (core, caller) = (service.core.clone(), service.caller.clone());
+    Answer::later(async move {
+        let (outcome, ticket) = loop {
+            tokio::time::sleep(PAUSE).await;
+            match core.read(|namespace| namespace.continue_check(&op, &mut check, SLICE)) {
+                Ok(true) => continue,
+                Ok(false) => op.now = core.clock.now(),
+                Err(refused) => break (Err(refused), None),
+            }
+            let again =
+                |namespace: &mut Namespace| attempt(namespace, &op, &request, &mut check, SLICE);
+            let (outcome, ticket) = core.write_once(key, again);
+            if let Some(outcome) = outcome.transpose() {
+                break (outcome, ticket);
+            }
+        };
+        audit(&core, &caller, &outcome, line(&request));
+        if let Some(ticket) = ticket {
+            synced(ticket).await?;
+        }
+        outcome
+    })
+}
