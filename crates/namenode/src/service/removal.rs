@@ -4,15 +4,44 @@ use super::{Answer, ClientService, Outcome, audit, synced};
 use crate::audit::Line;
 use crate::retry::Remember;
 use std::time::Duration;
-use zerohop_namespace::{Namespace, OpContext, RemovalCheck};
+use zerohop_namespace::{Namespace, OpContext, RemovalCheck, RenameOptions};
 
 /// Inodes looked at under one hold of the lock, and how long others have it after that.
 const SLICE: usize = 1000;
 const PAUSE: Duration = Duration::from_micros(500);
 
+/// Deletes a path; false if it was not there.
+pub(super) fn delete(service: &ClientService<'_>, path: &str, recursive: bool) -> Answer<bool> {
+    remove_once(
+        service,
+        path.to_owned(),
+        |path| Line::path("delete", path),
+        move |namespace, op, path, check, max| {
+            namespace.try_delete(op, path, recursive, check, max)
+        },
+    )
+}
+
+/// `FileContext.rename`, to the trash among others.
+pub(super) fn rename2(
+    service: &ClientService<'_>,
+    src: &str,
+    dst: &str,
+    options: RenameOptions,
+) -> Answer<()> {
+    remove_once(
+        service,
+        (src.to_owned(), dst.to_owned()),
+        |(src, dst)| Line::paths("rename", src, dst),
+        move |namespace, op, (src, dst), check, max| {
+            namespace.try_rename2(op, src, dst, options, check, max)
+        },
+    )
+}
+
 /// A removal that happens once: the same call sent again gets the first answer. `attempt` makes the change as soon as its
 /// check has nothing left to look at; until then others get the lock between two slices of the check.
-pub(super) fn remove_once<Q, R>(
+fn remove_once<Q, R>(
     service: &ClientService<'_>,
     request: Q,
     line: impl Fn(&Q) -> Line<'_> + Send + 'static,

@@ -1,7 +1,6 @@
 //! Directories, renames, deletions, links.
 
-use super::removal::remove_once;
-use super::{Answer, ClientService};
+use super::{Answer, ClientService, removal};
 use crate::audit::Line;
 use zerohop_namespace::RenameOptions;
 
@@ -28,26 +27,12 @@ impl ClientService<'_> {
 
     /// `FileContext.rename`: an exception says why it cannot be done.
     pub(crate) fn rename2(&self, src: &str, dst: &str, options: RenameOptions) -> Answer<()> {
-        remove_once(
-            self,
-            (src.to_owned(), dst.to_owned(), options),
-            |(src, dst, _)| Line::paths("rename", src, dst),
-            |namespace, op, (src, dst, options), check, max| {
-                namespace.try_rename2(op, src, dst, *options, check, max)
-            },
-        )
+        removal::rename2(self, src, dst, options)
     }
 
     /// Deletes a path; false if it was not there.
     pub(crate) fn delete(&self, path: &str, recursive: bool) -> Answer<bool> {
-        remove_once(
-            self,
-            (path.to_owned(), recursive),
-            |(path, _)| Line::path("delete", path),
-            |namespace, op, (path, recursive), check, max| {
-                namespace.try_delete(op, path, *recursive, check, max)
-            },
-        )
+        removal::delete(self, path, recursive)
     }
 
     pub(crate) fn create_symlink(&self, target: &str, link: &str) -> Answer<()> {
