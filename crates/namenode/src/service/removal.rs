@@ -56,14 +56,14 @@ where
     let (mut op, key) = (service.op(), service.caller.retry_key());
     let mut check = RemovalCheck::default();
     let first = |namespace: &mut Namespace| attempt(namespace, &op, &request, &mut check, SLICE);
-    let (outcome, ticket) = service.core.write_once(key, first);
+    let (outcome, sync) = service.core.write_once(key, first);
     if let Some(outcome) = outcome.transpose() {
         service.audit(&outcome, line(&request));
-        return Answer::after(outcome, ticket);
+        return Answer::after(outcome, sync);
     }
     let (core, caller) = (service.core.clone(), service.caller.clone());
     Answer::later(async move {
-        let (outcome, ticket) = loop {
+        let (outcome, sync) = loop {
             tokio::time::sleep(PAUSE).await;
             match core.read(|namespace| namespace.continue_check(&op, &mut check, SLICE)) {
                 Ok(true) => continue,
@@ -72,14 +72,14 @@ where
             }
             let again =
                 |namespace: &mut Namespace| attempt(namespace, &op, &request, &mut check, SLICE);
-            let (outcome, ticket) = core.write_once(key, again);
+            let (outcome, sync) = core.write_once(key, again);
             if let Some(outcome) = outcome.transpose() {
-                break (outcome, ticket);
+                break (outcome, sync);
             }
         };
         audit(&core, &caller, &outcome, line(&request));
-        if let Some(ticket) = ticket {
-            synced(ticket).await?;
+        if let Some(sync) = sync {
+            synced(sync).await?;
         }
         outcome
     })
