@@ -6,6 +6,7 @@
 
 use crate::Error;
 use crate::core::Core;
+use crate::ha::OperationCategory;
 use crate::loader::{CheckpointLoader, image_info};
 use crate::storage::{LoadReport, PendingSync, StorageError};
 use std::convert::Infallible;
@@ -74,7 +75,7 @@ pub(crate) async fn roll_long_segments(core: Arc<Core>) -> Infallible {
     let mut ticks = ticks(schedule.roll_check_interval);
     loop {
         ticks.tick().await;
-        let log = core.log.stats();
+        let log = core.log().stats();
         if log.last_txid - log.segment_first_txid < schedule.segment_max {
             continue;
         }
@@ -117,7 +118,7 @@ impl Core {
     /// rolled.
     fn is_checkpoint_due(&self) -> bool {
         // One of them begins the segment in progress.
-        let edits = self.log.last_txid().0 - self.checkpoints.last_txid() - 1;
+        let edits = self.last_txid().0 - self.checkpoints.last_txid() - 1;
         let age_ms = self.clock.now().wall_ms.saturating_sub(self.checkpoints.last_written_ms());
         edits > 0
             && self.checkpoints.schedule.is_due(edits, age_ms)
@@ -130,8 +131,9 @@ impl Core {
     /// `SafeModeException`.
     pub(crate) fn roll_edits(&self) -> Result<(TxId, PendingSync), RemoteException> {
         self.read(|namespace| {
+            self.ha.check(OperationCategory::Journal)?;
             namespace.check_safe_mode(|| "Log not rolled".to_owned())?;
-            Ok(self.log.roll())
+            Ok(self.log().roll())
         })
     }
 
@@ -145,7 +147,7 @@ impl Core {
         if window_s > 0 || gap > 0 {
             let now_ms = self.clock.now().wall_ms;
             let age_ms = now_ms.saturating_sub(self.checkpoints.last_written_ms());
-            let edits = self.log.last_txid().0 - self.checkpoints.last_txid();
+            let edits = self.last_txid().0 - self.checkpoints.last_txid();
             if age_ms <= window_s.saturating_mul(1000) && edits <= gap as i64 {
                 return Ok(false);
             }
@@ -169,7 +171,7 @@ impl Core {
     /// Rolls the edit log and saves the image of what the disk has up to there. Blocks; the namespace's lock is free. The
     /// caller saves no other image meanwhile.
     pub(crate) fn save_from_disk(&self, kind: ImageKind) -> Result<TxId, RemoteException> {
-        let (ended, sync) = self.log.roll();
+        let (ended, sync) = self.log().roll();
         sync.wait().map_err(io_exception)?;
         let blocks = BlockManager::new(self.settings.block_params.clone());
         let mut namespace = Namespace::new(self.settings.namespace_params.clone(), blocks);
@@ -192,7 +194,7 @@ impl Core {
             if !namespace.blocks().safe_mode().is_on() {
                 return Err(JavaException::Io.with(NEEDS_SAFE_MODE));
             }
-            let (ended, sync) = self.log.roll();
+            let (ended, sync) = self.log().roll();
             sync.wait().map_err(io_exception)?;
             self.save(ImageKind::Checkpoint, ended, namespace).map_err(io_exception)
         })

@@ -1,24 +1,28 @@
 //! What the services share: the namespace behind its lock, the edit log, and who is who.
 
+use crate::active_jobs::ActiveJobs;
 use crate::checkpoints::Checkpoints;
 use crate::clock::Clock;
 use crate::file_copier::FileCopier;
+use crate::ha::{HaStatus, OperationCategory};
 use crate::hosts::Hosts;
 use crate::identity::Identity;
 use crate::racks::Racks;
-use crate::retry::{CallKey, Remember, RetryCache};
+use crate::retry::{CallKey, Remember};
+use crate::served::ServedNamespace;
 use crate::settings::{Adjustable, Settings};
 use crate::storage::{EditLog, NameStorage, PendingSync};
 use crate::supervise::abort_on_panic;
 use crate::waiters::Waiters;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::RwLock;
 use std::sync::{Arc, OnceLock};
+use tokio::sync::watch;
 use zerohop_conf::Conf;
 use zerohop_daemon::http::HandlerThreads;
 use zerohop_namespace::{Namespace, OpContext};
 use zerohop_transport::groups::{GroupList, Groups};
 use zerohop_transport::reconfigure::Reconfiguration;
-use zerohop_wire::{JavaException, RemoteException};
+use zerohop_wire::{JavaException, RemoteException, TxId};
 
 /// Checks of the tree (`fsck`) at once; more wait. The threads that they run on are needed for other things.
 const CHECKS_MAX: usize = 16;
@@ -39,7 +43,14 @@ pub(crate) struct Core {
     pub(crate) hosts: Hosts,
     pub(crate) waiters: Waiters,
     pub(crate) storage: Arc<NameStorage>,
-    pub(crate) log: EditLog,
+    /// Closed while this NameNode is a standby.
+    log: RwLock<Arc<EditLog>>,
+    /// Is told when the edit log has failed.
+    pub(crate) log_failed: watch::Sender<Option<String>>,
+    pub(crate) ha: HaStatus,
+    pub(crate) active_jobs: ActiveJobs,
+    /// Held during a change from active to standby or back.
+    pub(crate) transition: tokio::sync::Mutex<()>,
     /// Started at, for pages; milliseconds since 1970.
     pub(crate) started_ms: u64,
     pub(crate) checkpoints: Checkpoints,
@@ -47,10 +58,7 @@ pub(crate) struct Core {
     pub(crate) file_copier: OnceLock<Arc<dyn FileCopier>>,
     /// Checks of the tree run on these: each holds a thread as long as its reader lets it.
     pub(crate) checks: HandlerThreads,
-    /// Held only for work in memory: nothing waits for a disk or a peer with it.
-    namespace: RwLock<Namespace>,
-    /// Locked only under the namespace's write lock.
-    retries: Mutex<RetryCache>,
+    pub(crate) served: ServedNamespace,
 }
 
 impl Core {
@@ -60,13 +68,13 @@ impl Core {
         settings: Settings,
         identity: Identity,
         storage: Arc<NameStorage>,
-        log: EditLog,
-        namespace: Namespace,
+        (log, log_failed): (EditLog, watch::Sender<Option<String>>),
+        ha: HaStatus,
+        served: ServedNamespace,
         clock: Clock,
         checkpoints: Checkpoints,
         racks: Racks,
         hosts: Hosts,
-        retries: RetryCache,
     ) -> Self {
         Self {
             groups: Groups::from_conf(&conf),
@@ -74,7 +82,6 @@ impl Core {
             adjustable: RwLock::new(settings.adjustable),
             racks,
             hosts,
-            retries: Mutex::new(retries),
             started_ms: clock.now().wall_ms,
             checkpoints,
             file_copier: OnceLock::new(),
@@ -85,9 +92,28 @@ impl Core {
             identity,
             waiters: Waiters::default(),
             storage,
-            log,
-            namespace: RwLock::new(namespace),
+            log: RwLock::new(Arc::new(log)),
+            log_failed,
+            ha,
+            active_jobs: ActiveJobs::default(),
+            transition: tokio::sync::Mutex::default(),
+            served,
         }
+    }
+
+    /// The edit log; closed while this NameNode is a standby.
+    pub(crate) fn log(&self) -> Arc<EditLog> {
+        self.log.read().clone()
+    }
+
+    /// Edits go to another log from here on. To be called under the namespace's write lock.
+    pub(crate) fn set_log(&self, log: EditLog) {
+        *self.log.write() = Arc::new(log);
+    }
+
+    /// The last transaction that was written or, by a standby, applied.
+    pub(crate) fn last_txid(&self) -> TxId {
+        if self.ha.is_active() { self.log.read().last_txid() } else { self.served.applied() }
     }
 
     /// The settings that may change.
@@ -102,7 +128,25 @@ impl Core {
 
     /// Looks; any number of readers at once.
     pub(crate) fn read<T>(&self, look: impl FnOnce(&Namespace) -> T) -> T {
-        look(&self.namespace.read())
+        look(&self.served.read())
+    }
+
+    /// Looks, where the state allows operations of the category.
+    pub(crate) fn read_as<T>(
+        &self,
+        category: OperationCategory,
+        look: impl FnOnce(&Namespace) -> Result<T, RemoteException>,
+    ) -> Result<T, RemoteException> {
+        self.read(|namespace| self.ha.check(category).and_then(|()| look(namespace)))
+    }
+
+    /// Changes, where the state allows operations of the category.
+    pub(crate) fn write_as<T>(
+        &self,
+        category: OperationCategory,
+        change: impl FnOnce(&mut Namespace) -> Result<T, RemoteException>,
+    ) -> (Result<T, RemoteException>, Option<PendingSync>) {
+        self.write(|namespace| self.ha.check(category).and_then(|()| change(namespace)))
     }
 
     /// Changes; the sync, if any, is what must be synced before anybody hears of it.
@@ -110,7 +154,7 @@ impl Core {
         &self,
         change: impl FnOnce(&mut Namespace) -> T,
     ) -> (T, Option<PendingSync>) {
-        let mut namespace = self.namespace.write();
+        let mut namespace = self.served.write();
         abort_on_panic(CHANGING, || self.write_locked(&mut namespace, change))
     }
 
@@ -121,11 +165,13 @@ impl Core {
     ) -> (T, Option<PendingSync>) {
         refresh_safe_mode(namespace);
         let result = change(namespace);
-        namespace.delete_extra();
+        if self.ha.is_active() {
+            namespace.delete_extra();
+        }
         refresh_safe_mode(namespace);
         let edits = namespace.take_edits();
         let edits = (!edits.is_empty()).then(|| edits.iter().map(|edit| (&edit.op, &edit.rpc)));
-        let sync = edits.map(|edits| self.log.log(edits));
+        let sync = edits.map(|edits| self.log.read().log(edits));
         let completed = namespace.blocks_mut().take_completed();
         if !completed.is_empty() {
             self.waiters.wake(&completed);
@@ -140,7 +186,7 @@ impl Core {
         key: Option<CallKey>,
         change: impl FnOnce(&mut Namespace) -> Result<R, RemoteException>,
     ) -> (Result<R, RemoteException>, Option<PendingSync>) {
-        let mut namespace = self.namespace.write();
+        let mut namespace = self.served.write();
         abort_on_panic(CHANGING, || self.write_once_locked(&mut namespace, key, change))
     }
 
@@ -150,16 +196,20 @@ impl Core {
         key: Option<CallKey>,
         change: impl FnOnce(&mut Namespace) -> Result<R, RemoteException>,
     ) -> (Result<R, RemoteException>, Option<PendingSync>) {
+        // Before the retry cache: a standby has answers of calls whose edits may not be all.
+        if let Err(error) = self.ha.check(OperationCategory::Write) {
+            return (Err(error), None);
+        }
         let key = key.filter(|_| self.settings.retry_cache);
-        if let Some(cached) = key.and_then(|key| self.retries.lock().get(key)) {
+        if let Some(cached) = key.and_then(|key| self.served.retries().get(key)) {
             refresh_safe_mode(namespace);
-            return (R::recall(cached, namespace), Some(self.log.barrier()));
+            return (R::recall(cached, namespace), Some(self.log.read().barrier()));
         }
         let (result, sync) = self.write_locked(namespace, change);
-        let sync = sync.or_else(|| result.is_ok().then(|| self.log.barrier()));
+        let sync = sync.or_else(|| result.is_ok().then(|| self.log.read().barrier()));
         let cached = result.as_ref().ok().and_then(Remember::to_cached);
         if let (Some(key), Some(cached)) = (key, cached) {
-            self.retries.lock().put(key, cached, self.clock.now().mono_ms);
+            self.served.retries().put(key, cached, self.clock.now().mono_ms);
         }
         (result, sync)
     }

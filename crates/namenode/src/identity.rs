@@ -1,10 +1,12 @@
 //! Who this NameNode is: ids that DataNodes and clients must agree with.
 
+use crate::ha::HaState;
 use std::sync::Arc;
 use zerohop_proto::hdfs::{
     BlockKeyProto, ExportedBlockKeysProto, NamespaceInfoProto, NnhaStatusHeartbeatProto,
-    StorageInfoProto, nnha_status_heartbeat_proto,
+    StorageInfoProto,
 };
+use zerohop_wire::TxId;
 
 /// The release whose protocols are spoken; Apache's DataNodes compare it with their own.
 pub(crate) const SOFTWARE_VERSION: &str = "3.4.3";
@@ -34,7 +36,7 @@ impl Identity {
     }
 
     /// What a DataNode is told before it registers.
-    pub(crate) fn namespace_info(&self) -> NamespaceInfoProto {
+    pub(crate) fn namespace_info(&self, state: HaState) -> NamespaceInfoProto {
         NamespaceInfoProto {
             build_version: build_version(),
             unused: 0,
@@ -42,13 +44,14 @@ impl Identity {
             storage_info: self.storage_info(),
             software_version: SOFTWARE_VERSION.to_owned(),
             capabilities: Some(CAPABILITY_REPORT_BUFFERS),
-            state: Some(nnha_status_heartbeat_proto::State::Active.into()),
+            state: Some(state.heartbeat_state().into()),
         }
     }
+}
 
-    pub(crate) fn ha_status(&self, txid: u64) -> NnhaStatusHeartbeatProto {
-        NnhaStatusHeartbeatProto { state: nnha_status_heartbeat_proto::State::Active.into(), txid }
-    }
+/// The state as a heartbeat's answer tells it, and the last transaction it is based on.
+pub(crate) fn ha_status(state: HaState, txid: TxId) -> NnhaStatusHeartbeatProto {
+    NnhaStatusHeartbeatProto { state: state.heartbeat_state().into(), txid: txid.0 as u64 }
 }
 
 /// Version and build, as `NameNodeInfo` shows them.

@@ -6,6 +6,7 @@
 
 #![recursion_limit = "256"] // the metric beans are long JSON literals
 
+mod active_jobs;
 pub mod audit;
 mod checkpoint;
 mod checkpoints;
@@ -14,6 +15,7 @@ mod convert;
 mod core;
 mod error;
 mod file_copier;
+mod ha;
 mod hosts;
 mod hosts_json;
 mod http;
@@ -30,10 +32,14 @@ mod retry;
 mod rolling_upgrade;
 mod rpc;
 mod safe_mode;
+mod served;
 mod service;
 mod settings;
 pub mod storage;
 mod supervise;
+mod transition;
+#[cfg(test)]
+mod transition_test;
 mod waiters;
 
 pub use error::Error;

@@ -17,7 +17,6 @@ const LEASES_MAX: usize = 100;
 pub(crate) async fn run(core: Arc<Core>) -> Infallible {
     let mut ticks = tokio::time::interval(TICK);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let (mut lease_due_ms, mut cache_due_ms) = (0, 0);
     loop {
         ticks.tick().await;
         let now = core.clock.now();
@@ -30,6 +29,20 @@ pub(crate) async fn run(core: Arc<Core>) -> Infallible {
         if was_safe && !is_safe {
             tracing::info!("STATE* Safe mode is OFF");
         }
+        continue_walks(&core).await;
+        free_deleted(&core).await;
+    }
+}
+
+/// What only the active NameNode does: leases of writers that fell silent, and what DataNodes shall hold in memory. Runs until
+/// it is aborted.
+pub(crate) async fn watch_leases_and_cache(core: Arc<Core>) -> Infallible {
+    let mut ticks = tokio::time::interval(TICK);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let (mut lease_due_ms, mut cache_due_ms) = (0, 0);
+    loop {
+        ticks.tick().await;
+        let now = core.clock.now();
         if now.mono_ms >= lease_due_ms {
             lease_due_ms = now.mono_ms + core.settings.lease_recheck.as_millis() as u64;
             check_leases(&core);
@@ -38,8 +51,6 @@ pub(crate) async fn run(core: Arc<Core>) -> Infallible {
             cache_due_ms = now.mono_ms + core.settings.cache_refresh.as_millis() as u64;
             scan_cache(&core, now);
         }
-        continue_walks(&core).await;
-        free_deleted(&core).await;
     }
 }
 

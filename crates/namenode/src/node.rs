@@ -6,21 +6,24 @@ use crate::checkpoints::Checkpoints;
 use crate::clock::Clock;
 use crate::core::Core;
 use crate::file_copier::FileCopier;
+use crate::ha::{HaState, HaStatus};
 use crate::hosts::Hosts;
 use crate::http;
 use crate::identity::Identity;
-use crate::loader::{Loader, image_info};
+use crate::loader::image_info;
 use crate::monitor;
 use crate::racks::Racks;
 use crate::resolve::resolve_one;
 use crate::resources::{self, Resources};
 use crate::retry::RetryCache;
 use crate::rpc;
+use crate::served::{Loader, ServedNamespace};
 use crate::settings::Settings;
 use crate::storage::{
-    EditLog, FormatOptions, JournalFailed, NameStorage, StorageConfig, StorageError, StorageInfo,
+    EditLog, FormatOptions, NameStorage, StorageConfig, StorageError, StorageInfo,
 };
 use crate::supervise::supervise;
+use crate::transition;
 use parking_lot::Mutex;
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -103,6 +106,16 @@ impl NameNode {
     /// # Errors
     /// Also if there is no rolling upgrade that the option could mean.
     pub async fn start_with(conf: Arc<Conf>, option: StartOption) -> Result<Self, Error> {
+        // The keys of name services with several NameNodes are refused.
+        Self::start_as(conf, option, false).await
+    }
+
+    /// `is_ha_enabled`: whether it may become a standby.
+    pub(crate) async fn start_as(
+        conf: Arc<Conf>,
+        option: StartOption,
+        is_ha_enabled: bool,
+    ) -> Result<Self, Error> {
         check_protections(&conf, Role::NameNode)?;
         let mut settings = Settings::from_conf(&conf)?;
         // Ports first: a taken one shows before minutes of loading.
@@ -137,7 +150,7 @@ impl NameNode {
         let (failed, failure) = watch::channel(None);
         let core = tokio::task::spawn_blocking({
             let conf = conf.clone();
-            move || load(conf, settings, option, failed)
+            move || load(conf, settings, option, (is_ha_enabled, failed))
         });
         let core = Arc::new(core.await.map_err(|e| Error::Invalid(e.to_string()))??);
         let resources = Resources::from_conf(&core.conf, core.storage.config())?;
@@ -156,9 +169,8 @@ impl NameNode {
             supervise("serving HTTP", pages),
             supervise("monitoring DataNodes and blocks", monitor::run(core.clone())),
             supervise("watching the free space", resources::watch(core.clone(), resources)),
-            supervise("making checkpoints", checkpoint::run(core.clone())),
-            supervise("rolling the edit log", checkpoint::roll_long_segments(core.clone())),
         ];
+        transition::start_jobs(&core);
         tracing::info!("NameNode RPC up at: {}", rpc.local_addr());
         Ok(Self {
             core,
@@ -174,6 +186,11 @@ impl NameNode {
     /// Gives `fsck -move` what copies files; the first one stays.
     pub fn copy_files_with(&self, copier: Arc<dyn FileCopier>) {
         _ = self.core.file_copier.set(copier);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.core
     }
 
     /// Where clients and DataNodes connect.
@@ -216,6 +233,7 @@ impl NameNode {
 
     /// Stops serving, finishes the edit log's segment, frees the directories.
     pub async fn stop(&self) {
+        self.core.active_jobs.stop().await;
         let tasks = std::mem::take(&mut *self.tasks.lock());
         tasks.iter().for_each(JoinHandle::abort);
         // The HTTP port is free when its task has ended.
@@ -227,7 +245,7 @@ impl NameNode {
             server.stop().await;
         }
         let core = self.core.clone();
-        let closed = tokio::task::spawn_blocking(move || core.log.close()).await;
+        let closed = tokio::task::spawn_blocking(move || core.log().close()).await;
         if let Ok(Err(error)) = closed {
             tracing::error!("{error}");
         }
@@ -237,6 +255,7 @@ impl NameNode {
 
 impl Drop for NameNode {
     fn drop(&mut self) {
+        self.core.active_jobs.abort();
         self.tasks.lock().iter().for_each(JoinHandle::abort);
     }
 }
@@ -245,7 +264,7 @@ fn load(
     conf: Arc<Conf>,
     settings: Settings,
     option: StartOption,
-    failed: watch::Sender<Option<String>>,
+    (is_ha_enabled, failed): (bool, watch::Sender<Option<String>>),
 ) -> Result<Core, Error> {
     let clock = Clock::start();
     let racks = Racks::from_conf(&conf)?;
@@ -254,14 +273,11 @@ fn load(
     let config = StorageConfig { accepts_older_layout, ..StorageConfig::from_conf(&conf)? };
     let storage = Arc::new(NameStorage::open(config)?);
     let blocks = BlockManager::new(settings.block_params.clone());
-    let mut namespace = Namespace::new(settings.namespace_params.clone(), blocks);
-    let mut retries = RetryCache::new(settings.retry_expiry.as_millis() as u64);
-    let mut loader = Loader {
-        namespace: &mut namespace,
-        retries: &mut retries,
-        now: clock.now(),
-        has_rollback_image: storage.rollback_images().exist(),
-    };
+    let namespace = Namespace::new(settings.namespace_params.clone(), blocks);
+    let retries = RetryCache::new(settings.retry_expiry.as_millis() as u64);
+    let served = ServedNamespace::new(namespace, retries, clock);
+    let has_rollback_image = storage.rollback_images().exist();
+    let mut loader = Loader { served: &served, has_rollback_image };
     let rolls_back = option == StartOption::RollingUpgradeRollback;
     let report = match rolls_back {
         true => storage.rollback_images().load(&mut loader)?,
@@ -275,10 +291,10 @@ fn load(
     );
     let info = storage.info().clone();
     if rolls_back {
-        namespace.forget_rolling_upgrade();
+        served.write().forget_rolling_upgrade();
         storage.rollback_images().roll_back(report.last_txid)?;
         tracing::info!("rolled back to transaction {}", report.last_txid);
-    } else if !namespace.rolling_upgrade().is_under_way() {
+    } else if !served.read().rolling_upgrade().is_under_way() {
         check_layout(&info)?;
         // A crash kept the prepare, or the finalize, of a rolling upgrade from its end.
         storage.rollback_images().finalize()?;
@@ -286,7 +302,7 @@ fn load(
     let mut image = (report.image_txid, report.image_written_ms);
     if report.needs_save || checkpoint::is_due_at_start(&conf, &report, clock.now().wall_ms)? {
         let saved = storage.save_image(report.last_txid, |image| {
-            namespace.save_image(image, image_info(&info, TxId(report.last_txid)))
+            served.read().save_image(image, image_info(&info, TxId(report.last_txid)))
         });
         match saved {
             Ok(()) => image = (report.last_txid, clock.now().wall_ms),
@@ -296,15 +312,12 @@ fn load(
             Err(error) => tracing::error!("no image was saved, the one before stays: {error}"),
         }
     }
-    let on_failure = move |failure: &JournalFailed| {
-        tracing::error!("{failure}");
-        _ = failed.send(Some(failure.to_string()));
-    };
     let checkpoints = Checkpoints::from_conf(&conf, image)?;
-    let log = EditLog::start(storage.clone(), report.last_txid + 1, on_failure)?;
-    namespace.start(clock.now());
+    let log =
+        EditLog::start(storage.clone(), report.last_txid + 1, transition::report_failure(&failed))?;
+    served.write().start(clock.now());
     if rolls_back {
-        namespace.blocks_mut().safe_mode_mut().expect_newer_blocks();
+        served.write().blocks_mut().safe_mode_mut().expect_newer_blocks();
     }
     let identity = Identity {
         namespace_id: info.namespace_id,
@@ -317,13 +330,13 @@ fn load(
         settings,
         identity,
         storage,
-        log,
-        namespace,
+        (log, failed),
+        HaStatus::new(HaState::Active, is_ha_enabled),
+        served,
         clock,
         checkpoints,
         racks,
         hosts,
-        retries,
     ))
 }
 

@@ -59,7 +59,7 @@ impl Core {
         ended: TxId,
         is_safe_mode_on: bool,
     ) -> Result<(), RemoteException> {
-        if is_safe_mode_on && self.log.last_txid().0 == ended.0 + 1 {
+        if is_safe_mode_on && self.last_txid().0 == ended.0 + 1 {
             return Ok(());
         }
         Err(JavaException::Io.with(

@@ -30,13 +30,27 @@ impl Namespace {
     /// # Errors
     /// When it does not fit what is there, or belongs to a feature that is not supported; nothing after it may be applied.
     pub fn apply(&mut self, txid: TxId, op: &EditOp) -> std::result::Result<(), ApplyError> {
+        self.apply_in_pieces(txid, op)?;
+        self.free_deleted(usize::MAX);
+        Ok(())
+    }
+
+    /// As [`Namespace::apply`], of a namespace that is served: what a large deletion leaves is for
+    /// [`Namespace::free_deleted`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn apply_in_pieces(
+        &mut self,
+        txid: TxId,
+        op: &EditOp,
+    ) -> std::result::Result<(), ApplyError> {
         let committed =
             self.state.commit(op).map_err(|reason| ApplyError { txid, op: op.name(), reason })?;
         self.follow(&committed);
         for block in &committed.finished {
             self.state.blocks_mut().complete_replayed(*block);
         }
-        self.free_deleted(usize::MAX);
         Ok(())
     }
 

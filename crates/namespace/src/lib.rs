@@ -16,6 +16,7 @@ mod context;
 mod deleted;
 mod equal;
 mod fail;
+mod ha;
 mod id_index;
 mod ids;
 mod image;

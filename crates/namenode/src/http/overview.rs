@@ -57,6 +57,7 @@ fn overview(core: &Core) -> Overview {
         )
     });
     let rows = vec![
+        ("State", core.ha.state().name().to_owned()),
         ("Started", java_date(core.started_ms)),
         ("Version", build_version()),
         ("Cluster ID", core.identity.cluster_id.clone()),
@@ -72,7 +73,7 @@ fn overview(core: &Core) -> Overview {
         ("Missing blocks", stats.missing.to_string()),
         ("Replicas to be deleted", stats.pending_deletion.to_string()),
         ("Replicas of no file, kept for now", stats.unknown.replicas.to_string()),
-        ("Last transaction", core.log.last_txid().to_string()),
+        ("Last transaction", core.last_txid().to_string()),
     ];
     let unknown = Unknown {
         replicas: stats.unknown.replicas,

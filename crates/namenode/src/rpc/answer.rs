@@ -1,6 +1,7 @@
 //! From request bytes to an answer's bytes.
 
 use crate::core::Core;
+use crate::ha::OperationCategory;
 use crate::message::{decode, encode};
 use crate::service::{Answer, Caller, ClientService, Outcome};
 use crate::storage::PendingSync;
@@ -68,6 +69,18 @@ impl Call<'_> {
                 call(&ClientService::new(self.core, caller), request).into()
             }
         }
+    }
+
+    /// As [`Call::ask`], refused where the state does not allow the category.
+    pub(crate) fn ask_as<Q: Checked, R: prost::Message>(
+        self,
+        category: OperationCategory,
+        answer: impl FnOnce(&Core, &OpContext, Q) -> Outcome<R>,
+    ) -> Reply {
+        self.ask(|core, op, request| {
+            core.ha.check(category)?;
+            answer(core, op, request)
+        })
     }
 
     /// A question that needs only the caller.

@@ -1,17 +1,21 @@
-//! HAServiceProtocol: there is one NameNode, and it is active. As in Apache's, everybody may ask for
-//! the state, and only the superuser for anything else.
+//! HAServiceProtocol. As in Apache's, everybody may ask for the state, and only the superuser for anything else.
 
 use super::answer::Call;
 use super::service::Protocol;
 use crate::core::Core;
+use crate::ha::HaState;
+use crate::message::{decode, encode};
 use crate::service::Outcome;
+use crate::transition::{to_active, to_standby};
+use bytes::Bytes;
+use std::sync::Arc;
 use zerohop_namespace::OpContext;
+use zerohop_proto::Checked;
 use zerohop_proto::common::{
-    GetServiceStatusRequestProto, GetServiceStatusResponseProto, HaServiceStateProto,
-    MonitorHealthRequestProto, MonitorHealthResponseProto, TransitionToActiveRequestProto,
-    TransitionToActiveResponseProto, TransitionToObserverRequestProto,
-    TransitionToObserverResponseProto, TransitionToStandbyRequestProto,
-    TransitionToStandbyResponseProto,
+    GetServiceStatusRequestProto, GetServiceStatusResponseProto, MonitorHealthRequestProto,
+    MonitorHealthResponseProto, TransitionToActiveRequestProto, TransitionToActiveResponseProto,
+    TransitionToObserverRequestProto, TransitionToObserverResponseProto,
+    TransitionToStandbyRequestProto, TransitionToStandbyResponseProto,
 };
 use zerohop_transport::rpc::server::{Reply, no_such_method};
 use zerohop_wire::JavaException;
@@ -23,25 +27,27 @@ impl Protocol for HaService {
 
     fn call(call: Call<'_>, method: &str) -> Reply {
         match method {
-            "getServiceStatus" => call.ask(|_, _, _: GetServiceStatusRequestProto| {
-                Ok(GetServiceStatusResponseProto {
-                    state: HaServiceStateProto::Active.into(),
-                    ready_to_become_active: Some(true),
-                    not_ready_reason: None,
-                })
-            }),
+            "getServiceStatus" => {
+                call.ask(|core, _, _: GetServiceStatusRequestProto| Ok(status(core)))
+            }
             "monitorHealth" => call.ask(|core, op, _: MonitorHealthRequestProto| {
                 core.check_superuser(op)?;
                 Ok(MonitorHealthResponseProto {})
             }),
-            "transitionToActive" => call
-                .ask::<TransitionToActiveRequestProto, TransitionToActiveResponseProto>(
-                    refuse_transition,
-                ),
-            "transitionToStandby" => call
-                .ask::<TransitionToStandbyRequestProto, TransitionToStandbyResponseProto>(
-                    refuse_transition,
-                ),
+            "transitionToActive" => change(
+                call,
+                |_: TransitionToActiveRequestProto| {},
+                |core| async {
+                    to_active(core).await.map(|()| encode(&TransitionToActiveResponseProto {}))
+                },
+            ),
+            "transitionToStandby" => change(
+                call,
+                |_: TransitionToStandbyRequestProto| {},
+                |core| async {
+                    to_standby(core).await.map(|()| encode(&TransitionToStandbyResponseProto {}))
+                },
+            ),
             "transitionToObserver" => call
                 .ask::<TransitionToObserverRequestProto, TransitionToObserverResponseProto>(
                     refuse_transition,
@@ -51,7 +57,43 @@ impl Protocol for HaService {
     }
 }
 
+/// A standby in safe mode knows too few replicas to serve.
+fn status(core: &Core) -> GetServiceStatusResponseProto {
+    let state = core.ha.state();
+    let safe_mode_tip = core.read(|namespace| {
+        let safe_mode = namespace.blocks().safe_mode();
+        safe_mode.is_on().then(|| safe_mode.tip())
+    });
+    let tip = safe_mode_tip.filter(|_| state == HaState::Standby);
+    GetServiceStatusResponseProto {
+        state: state.service_state().into(),
+        ready_to_become_active: Some(tip.is_none()),
+        not_ready_reason: tip.map(|tip| format!("The NameNode is in safemode. {tip}")),
+    }
+}
+
+fn change<Q: Checked, F>(
+    call: Call<'_>,
+    decoded: impl FnOnce(Q),
+    transition: impl FnOnce(Arc<Core>) -> F,
+) -> Reply
+where
+    F: Future<Output = Outcome<Bytes>> + Send + 'static,
+{
+    let (core, op) = (call.core.clone(), call.op_context());
+    let allowed = core.check_superuser(&op).and_then(|()| decode(call.param)).and_then(|request| {
+        decoded(request);
+        core.ha.check_enabled()
+    });
+    match allowed {
+        Ok(()) => Reply::later(transition(core)),
+        Err(error) => Reply::exception(error),
+    }
+}
+
+/// There are no observers yet.
 fn refuse_transition<Q, R>(core: &Core, op: &OpContext, _: Q) -> Outcome<R> {
     core.check_superuser(op)?;
-    Err(JavaException::ServiceFailed.with("HA for namenode is not enabled"))
+    core.ha.check_enabled()?;
+    Err(JavaException::ServiceFailed.with("this NameNode cannot become an observer"))
 }

@@ -2,6 +2,7 @@
 
 use super::answer::Call;
 use super::service::Protocol;
+use crate::ha::OperationCategory;
 use crate::identity::no_block_keys;
 use crate::message::encode;
 use crate::service::synced;
@@ -60,13 +61,13 @@ impl Protocol for NamenodeProtocol {
 
 fn version(call: Call<'_>) -> Reply {
     call.ask(|core, _, _: VersionRequestProto| {
-        Ok(VersionResponseProto { info: core.identity.namespace_info() })
+        Ok(VersionResponseProto { info: core.identity.namespace_info(core.ha.state()) })
     })
 }
 
 fn transaction_id(call: Call<'_>) -> Reply {
     call.ask(|core, _, _: GetTransactionIdRequestProto| {
-        Ok(GetTransactionIdResponseProto { tx_id: core.log.last_txid().0 as u64 })
+        Ok(GetTransactionIdResponseProto { tx_id: core.last_txid().0 as u64 })
     })
 }
 
@@ -74,7 +75,7 @@ fn blocks(call: Call<'_>) -> Reply {
     call.ask(|core, _, q: GetBlocksRequestProto| {
         let uuid = &q.datanode.datanode_uuid;
         let size_min = q.min_block_size.unwrap_or(10 << 20);
-        let found = core.read(|namespace| {
+        let found = core.read_as(OperationCategory::Read, |namespace| {
             namespace.check_safe_mode(|| "Cannot execute getBlocks".to_owned())?;
             Ok(namespace.blocks().blocks_of(uuid, q.size, size_min))
         })?;

@@ -1,8 +1,9 @@
 //! Administration: safe mode, images, edits, upgrades.
 
-use super::{Answer, ClientService, Outcome, audit, synced};
+use super::{Answer, ClientService, Outcome, audit, change_as, synced};
 use crate::audit::Line;
 use crate::checkpoint::NEEDS_SAFE_MODE;
+use crate::ha::OperationCategory as Category;
 use crate::rolling_upgrade::RollingUpgradeReport;
 use crate::safe_mode::leave_safe_mode;
 use zerohop_wire::{JavaException, TxId};
@@ -45,12 +46,19 @@ impl RollingUpgradeAction {
             Self::Finalize => "finalizeRollingUpgrade",
         }
     }
+
+    fn category(self) -> Category {
+        match self {
+            Self::Query => Category::Read,
+            Self::Prepare | Self::Finalize => Category::Write,
+        }
+    }
 }
 
 impl ClientService<'_> {
     /// Whether safe mode is on afterwards. Every caller may ask; changing it is for the superuser.
     pub(crate) fn set_safe_mode(&self, action: SafeModeAction) -> Answer<bool> {
-        self.change(Line::of(action.command()), |namespace, op| {
+        change_as(self, Category::Unchecked, Line::of(action.command()), |namespace, op| {
             if action != SafeModeAction::Get {
                 self.core.check_superuser(op)?;
             }
@@ -89,7 +97,9 @@ impl ClientService<'_> {
         &self,
         action: RollingUpgradeAction,
     ) -> Answer<Option<RollingUpgradeReport>> {
-        if let Err(error) = self.check_superuser() {
+        if let Err(error) =
+            self.check_superuser().and_then(|()| self.core.ha.check(action.category()))
+        {
             return Answer::Ready(Err(error));
         }
         let (core, caller) = (self.core.clone(), self.caller.clone());

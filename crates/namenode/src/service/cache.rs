@@ -1,7 +1,8 @@
 //! Cache pools and directives.
 
-use super::{Answer, ClientService};
+use super::{Answer, ClientService, change_as};
 use crate::audit::Line;
+use crate::ha::OperationCategory as Category;
 use zerohop_journal::types::CachePool;
 use zerohop_namespace::{
     CacheDirectiveEntry, CacheDirectiveFilter, CacheDirectiveRequest, CachePoolEntry,
@@ -51,14 +52,14 @@ impl ClientService<'_> {
         after: i64,
         filter: &CacheDirectiveFilter,
     ) -> Answer<(Vec<CacheDirectiveEntry>, bool)> {
-        self.change(Line::of("listCacheDirectives"), |namespace, op| {
+        change_as(self, Category::Read, Line::of("listCacheDirectives"), |namespace, op| {
             namespace.list_cache_directives(op, after, filter)
         })
     }
 
     /// A page of the pools after a name, and whether there are more.
     pub(crate) fn cache_pools(&self, after: &str) -> Answer<(Vec<CachePoolEntry>, bool)> {
-        self.change(Line::of("listCachePools"), |namespace, op| {
+        change_as(self, Category::Read, Line::of("listCachePools"), |namespace, op| {
             Ok(namespace.list_cache_pools(op, after))
         })
     }

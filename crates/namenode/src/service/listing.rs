@@ -2,6 +2,7 @@
 
 use super::{Answer, ClientService, Outcome};
 use crate::audit::Line;
+use crate::ha::OperationCategory;
 use zerohop_namespace::{DirectoryListing, FileStatus, LocatedBlocks, Namespace, OpContext};
 use zerohop_wire::JavaException;
 
@@ -87,7 +88,8 @@ impl ClientService<'_> {
         });
         if let Some(file) = due {
             let op = self.op();
-            _ = self.core.write(|namespace| namespace.touch(&op, file));
+            let touch = |namespace: &mut Namespace| namespace.touch(&op, file);
+            _ = self.core.write_as(OperationCategory::Write, |namespace| Ok(touch(namespace)));
         }
         answer
     }

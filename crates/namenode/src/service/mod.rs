@@ -30,11 +30,12 @@ pub(crate) use listing::{BatchedCursor, BatchedListing};
 
 use crate::audit::{self, Line};
 use crate::core::Core;
+use crate::ha::OperationCategory as Category;
 use crate::retry::Remember;
 use std::sync::Arc;
 use tokio::time::Instant;
 use zerohop_namespace::{Namespace, OpContext, SubtreeWalk};
-use zerohop_wire::BlockId;
+use zerohop_wire::{BlockId, JavaException};
 
 /// ClientProtocol for one caller.
 pub(crate) struct ClientService<'a> {
@@ -76,10 +77,7 @@ impl<'a> ClientService<'a> {
         line: Line<'_>,
         look: impl FnOnce(&Namespace, &OpContext) -> Outcome<R>,
     ) -> Answer<R> {
-        let op = self.op();
-        let outcome = self.core.read(|namespace| look(namespace, &op));
-        self.audit(&outcome, line);
-        Answer::Ready(outcome)
+        read_as(self, Category::Read, line, look)
     }
 
     /// A change that may be repeated without harm.
@@ -88,11 +86,7 @@ impl<'a> ClientService<'a> {
         line: Line<'_>,
         change: impl FnOnce(&mut Namespace, &OpContext) -> Outcome<R>,
     ) -> Answer<R> {
-        let op = self.op();
-        let (outcome, sync) = self.core.write(|namespace| change(namespace, &op));
-        let sync = sync.or_else(|| outcome.is_ok().then(|| self.core.log.barrier()));
-        self.audit(&outcome, line);
-        Answer::after(outcome, sync)
+        change_as(self, Category::Write, line, change)
     }
 
     /// A change that happens once: the same call sent again gets the first answer.
@@ -123,7 +117,7 @@ impl<'a> ClientService<'a> {
             let is_unfinished = namespace.walk_on(op, walk, slice_max)?;
             if is_unfinished { Ok(None) } else { end(namespace, walk).map(Some) }
         };
-        let begun = self.core.read(|namespace| {
+        let begun = self.core.read_as(Category::Read, |namespace| {
             let mut walk = begin(namespace, &op)?;
             let answer = slice(namespace, &op, &mut walk)?;
             Ok((walk, answer))
@@ -141,7 +135,7 @@ impl<'a> ClientService<'a> {
         Answer::later(async move {
             let outcome = loop {
                 tokio::time::sleep(core.settings.walk_pause).await;
-                let answer = core.read(|namespace| slice(namespace, &op, &mut walk));
+                let answer = core.read_as(Category::Read, |names| slice(names, &op, &mut walk));
                 if let Some(outcome) = answer.transpose() {
                     break outcome;
                 }
@@ -168,7 +162,8 @@ impl<'a> ClientService<'a> {
         let mut op = self.op();
         let attempt = move |core: &Core, op: &OpContext, request: &Q| {
             core.write(|namespace| {
-                let outcome = attempt(namespace, op, request);
+                let allowed = core.ha.check(Category::Write);
+                let outcome = allowed.and_then(|()| attempt(namespace, op, request));
                 let lacking = lacks(namespace, request, &outcome);
                 (outcome, lacking.map(|block| core.waiters.wait_for(block)))
             })
@@ -176,7 +171,7 @@ impl<'a> ClientService<'a> {
         let ((outcome, wait), sync) = attempt(self.core, &op, &request);
         let Some(wait) = wait else {
             self.audit(&outcome, line(&request));
-            let sync = sync.or_else(|| outcome.is_ok().then(|| self.core.log.barrier()));
+            let sync = sync.or_else(|| outcome.is_ok().then(|| self.core.log().barrier()));
             return Answer::after(outcome, sync);
         };
         let (core, caller) = (self.core.clone(), self.caller.clone());
@@ -195,7 +190,7 @@ impl<'a> ClientService<'a> {
                 }
             };
             audit(&core, &caller, &outcome, line(&request));
-            let sync = sync.or_else(|| outcome.is_ok().then(|| core.log.barrier()));
+            let sync = sync.or_else(|| outcome.is_ok().then(|| core.log().barrier()));
             if let Some(sync) = sync {
                 synced(sync).await?;
             }
@@ -204,6 +199,37 @@ impl<'a> ClientService<'a> {
     }
 }
 
+/// Looks at the namespace, where the state allows the category.
+fn read_as<R: 'static>(
+    service: &ClientService<'_>,
+    category: Category,
+    line: Line<'_>,
+    look: impl FnOnce(&Namespace, &OpContext) -> Outcome<R>,
+) -> Answer<R> {
+    let op = service.op();
+    let outcome = service.core.read_as(category, |namespace| look(namespace, &op));
+    service.audit(&outcome, line);
+    Answer::Ready(outcome)
+}
+
+/// Changes the namespace, where the state allows the category.
+fn change_as<R: 'static>(
+    service: &ClientService<'_>,
+    category: Category,
+    line: Line<'_>,
+    change: impl FnOnce(&mut Namespace, &OpContext) -> Outcome<R>,
+) -> Answer<R> {
+    let op = service.op();
+    let (outcome, sync) = service.core.write_as(category, |namespace| change(namespace, &op));
+    let sync = sync.or_else(|| outcome.is_ok().then(|| service.core.log().barrier()));
+    service.audit(&outcome, line);
+    Answer::after(outcome, sync)
+}
+
 fn audit<R>(core: &Core, caller: &Caller, outcome: &Outcome<R>, line: Line<'_>) {
+    // Nothing was done here: the NameNode that does it logs it.
+    if matches!(outcome, Err(error) if error.class == JavaException::Standby.class()) {
+        return;
+    }
     audit::log(core.adjustable().audited_callers, &caller.origin(), outcome, line);
 }

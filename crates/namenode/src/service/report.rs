@@ -1,7 +1,8 @@
 //! Figures of the file system and of its DataNodes.
 
-use super::{Answer, ClientService};
+use super::{Answer, ClientService, read_as};
 use crate::audit::Line;
+use crate::ha::OperationCategory as Category;
 use zerohop_namespace::CorruptFile;
 use zerohop_namespace::blocks::{BlockStats, NodeFilter, NodeReport};
 
@@ -16,7 +17,7 @@ impl ClientService<'_> {
         command: &'static str,
         filter: NodeFilter,
     ) -> Answer<Vec<NodeReport>> {
-        self.read(Line::of(command), |namespace, op| {
+        read_as(self, Category::Unchecked, Line::of(command), |namespace, op| {
             self.core.check_superuser(op)?;
             Ok(namespace.blocks().node_reports(filter))
         })

@@ -20,6 +20,23 @@ pub trait Replay {
     fn image(&mut self, image: &ImageReader) -> Result<(), ReplayError>;
     /// Applies the next edit.
     fn edit(&mut self, record: Record) -> Result<(), ReplayError>;
+
+    /// Applies the edits from where the cursor is up to `until`, or as many as there are.
+    ///
+    /// # Errors
+    /// If an edit cannot be read or applied.
+    fn edits(&mut self, edits: &mut EditCursor<'_>, until: TxId) -> Result<(), StorageError> {
+        while edits.next_txid() <= until
+            && let Some(record) = edits.next()?
+        {
+            let (name, txid) = (record.op.name(), record.txid);
+            self.edit(record).map_err(|source| StorageError::Replay {
+                what: format!("{name} (transaction {txid}) of {}", edits.stream_name()),
+                source,
+            })?;
+        }
+        Ok(())
+    }
 }
 
 /// What was loaded.
@@ -47,15 +64,12 @@ impl NameStorage {
     /// directory that was left behind does not stand in for one that is damaged.
     pub fn load(&self, replay: &mut dyn Replay) -> Result<LoadReport, StorageError> {
         let known = self.known_txid();
-        let recovered = self.recover_segments()?;
+        let recovered = self.recover_unfinalized_segments()?.0;
         let (image_txid, path) = self.newest_image()?;
         self.check_one_history(image_txid)?;
         self.replay_image(&path, replay)?;
         let last_txid = self.replay_edits(image_txid, i64::MAX, replay)?;
-        let until = known.max(recovered);
-        if last_txid < until {
-            return Err(self.gap(until, last_txid + 1));
-        }
+        self.check_complete(TxId(known.max(recovered)), TxId(last_txid + 1))?;
         self.report(image_txid, path, last_txid)
     }
 
@@ -101,6 +115,14 @@ impl NameStorage {
         let saved = self.image_dirs().flat_map(|dir| images(&dir.current(), ImageKind::Image));
         let finished = self.finalized().into_iter().map(|(_, last)| last);
         seen.chain(saved.map(|(txid, _)| txid)).chain(finished).max().unwrap_or(0)
+    }
+
+    /// That edits which are known to exist, up to `until`, end before `next`.
+    ///
+    /// # Errors
+    /// Names the first one that is missing.
+    pub fn check_complete(&self, until: TxId, next: TxId) -> Result<(), StorageError> {
+        if next <= until { Err(self.gap(until.0, next.0)) } else { Ok(()) }
     }
 
     /// Whether a directory that is to hold images has none: its first one failed.
@@ -168,7 +190,10 @@ impl NameStorage {
     /// Finalizes what a crash left in progress, and returns the last transaction that is in any of it. A directory whose
     /// segment is damaged is dropped if another one is whole; what is left of its records says how far the other one must
     /// go.
-    fn recover_segments(&self) -> Result<i64, StorageError> {
+    ///
+    /// # Errors
+    /// If no directory is left.
+    pub fn recover_unfinalized_segments(&self) -> Result<TxId, StorageError> {
         let mut reached = TxId(0);
         let mut first_error = None;
         for dir in self.edits_dirs() {
@@ -181,7 +206,7 @@ impl NameStorage {
         }
         match first_error {
             Some(error) if self.edits_dirs().next().is_none() => Err(error.into()),
-            _ => Ok(reached.0),
+            _ => Ok(reached),
         }
     }
 
@@ -193,15 +218,7 @@ impl NameStorage {
         replay: &mut dyn Replay,
     ) -> Result<i64, StorageError> {
         let mut edits = EditCursor::new(self, TxId(image_txid + 1), false);
-        while edits.next_txid().0 <= until
-            && let Some(record) = edits.next()?
-        {
-            let (name, txid) = (record.op.name(), record.txid);
-            replay.edit(record).map_err(|source| StorageError::Replay {
-                what: format!("{name} (transaction {txid}) of {}", edits.stream_name()),
-                source,
-            })?;
-        }
+        replay.edits(&mut edits, TxId(until))?;
         let next = edits.next_txid().0;
         if until == i64::MAX {
             self.check_no_later_segment(next)?;

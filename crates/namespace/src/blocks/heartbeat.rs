@@ -145,7 +145,7 @@ impl BlockManager {
         self.update_storages(node, storages, beat.failed_volumes);
         let lease = if beat.wants_report_lease { self.lend_report(node) } else { 0 };
         self.note_figures(node, beat, now);
-        if self.safe_mode.is_on() {
+        if self.safe_mode.is_on() || self.nodes.is_standby() {
             return HeartbeatReply { commands: Vec::new(), report_lease: lease };
         }
         self.order_copies_from(node, policy_of);
@@ -265,8 +265,10 @@ impl BlockManager {
         let live = self.nodes.live_count() as u32;
         self.safe_mode.set_figures(now, live);
         self.check_safe_mode();
-        self.keep_redundancy(policy_of);
-        self.delete_extra(policy_of);
+        if !self.nodes.is_standby() {
+            self.keep_redundancy(policy_of);
+            self.delete_extra(policy_of);
+        }
     }
 
     fn roll_schedules(&mut self) {
@@ -295,9 +297,7 @@ impl BlockManager {
     fn mark_dead(&mut self, node: NodeIdx) {
         let Some(known) = self.nodes.node_mut(node) else { return };
         known.alive = false;
-        known.invalidate.clear();
-        known.transfers.clear();
-        known.recoveries.clear();
+        known.clear_orders();
         known.cache = NodeCache::default();
         let storages = known.storages.clone();
         storages.into_iter().for_each(|storage| self.drop_report(storage));

@@ -42,6 +42,7 @@ mod schedule;
 mod slices;
 mod slow;
 mod slow_nodes;
+mod standby;
 mod stats;
 #[cfg(test)]
 mod tests;

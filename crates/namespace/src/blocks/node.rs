@@ -45,6 +45,13 @@ pub(super) struct Node {
 }
 
 impl Node {
+    /// Forgets what the DataNode was to be told.
+    pub(super) fn clear_orders(&mut self) {
+        self.invalidate.clear();
+        self.transfers.clear();
+        self.recoveries.clear();
+    }
+
     /// How many more copies it could send where so many at once are allowed; none until it has begun all that were ordered.
     pub(super) fn free_streams(&self, streams_max: usize) -> usize {
         if self.alive && self.transfers.is_empty() {

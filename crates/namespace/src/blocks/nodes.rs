@@ -25,6 +25,8 @@ pub(super) struct Nodes {
     by_storage: HashMap<(NodeIdx, Arc<str>), StorageIdx>,
     /// Racks with a live DataNode.
     racks: usize,
+    /// Another NameNode orders copies and deletions: none is queued here.
+    is_standby: bool,
     /// How often the mean load was computed: tests count work, not time.
     #[cfg(test)]
     pub(super) means: std::sync::atomic::AtomicUsize,
@@ -283,8 +285,23 @@ impl Nodes {
         }
     }
 
+    pub(super) fn is_standby(&self) -> bool {
+        self.is_standby
+    }
+
+    /// Whether another NameNode orders copies and deletions from here on; then what is queued is forgotten.
+    pub(super) fn set_standby(&mut self, is_standby: bool) {
+        self.is_standby = is_standby;
+        if is_standby {
+            self.nodes.iter_mut().for_each(Node::clear_orders);
+        }
+    }
+
     /// Has a replica deleted with one of the next heartbeats.
     pub(super) fn invalidate(&mut self, storage: StorageIdx, block: Block) {
+        if self.is_standby {
+            return;
+        }
         if let Some(node) = self.owner_mut(storage) {
             node.invalidate.insert((block.id, block.stamp), block.len);
         }
@@ -337,6 +354,9 @@ impl Nodes {
     }
 
     pub(super) fn queue_recovery(&mut self, leader: StorageIdx, command: RecoverCommand) {
+        if self.is_standby {
+            return;
+        }
         if let Some(node) = self.owner_mut(leader) {
             node.recoveries.retain(|queued| queued.block.id != command.block.id);
             node.recoveries.push(command);

@@ -45,7 +45,7 @@ pub(super) fn bean_of(core: &Core, figures: &Figures) -> Value {
             "NameDirStatuses": name_dirs(core).to_string(),
             "NameDirSize": name_dir_sizes(core).to_string(),
             "JournalTransactionInfo": json!({
-                "LastAppliedOrWrittenTxId": core.log.last_txid().0.to_string(),
+                "LastAppliedOrWrittenTxId": core.last_txid().0.to_string(),
                 "MostRecentCheckpointTxId": core.checkpoints.last_txid().to_string(),
             }).to_string(),
             "NameJournalStatus": journals(core).to_string(),
@@ -211,7 +211,7 @@ fn name_dir_sizes(core: &Core) -> Value {
 
 /// Where the edits go.
 fn journals(core: &Core) -> Value {
-    let first = core.log.stats().segment_first_txid;
+    let first = core.log().stats().segment_first_txid;
     let journal = |root: std::path::Display<'_>, has_failed: bool| {
         let stream = match has_failed {
             true => "Failed".to_owned(),

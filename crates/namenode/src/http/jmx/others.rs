@@ -10,11 +10,11 @@ pub(super) fn status(core: &Core) -> Value {
         "Hadoop:service=NameNode,name=NameNodeStatus",
         "org.apache.hadoop.hdfs.server.namenode.NameNode",
         json!({
-            "State": "active",
+            "State": core.ha.state().name(),
             "NNRole": "NameNode",
             "HostAndPort": core.settings.rpc_bind,
             "SecurityEnabled": false,
-            "LastHATransitionTime": 0,
+            "LastHATransitionTime": core.ha.changed_ms(),
             "SlowPeersReport": slow_peers(core),
             "SlowDisksReport": slow_disks(core),
             "BytesWithFutureGenerationStamps": core.read(|namespace| {
@@ -63,7 +63,7 @@ fn slow_disks(core: &Core) -> Option<String> {
 }
 
 pub(super) fn activity(core: &Core) -> Value {
-    let log = core.log.stats();
+    let log = core.log().stats();
     bean(
         "Hadoop:service=NameNode,name=NameNodeActivity",
         "NameNodeActivity",

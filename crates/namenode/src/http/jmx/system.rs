@@ -14,17 +14,17 @@ fn gigabytes(bytes: u64) -> f64 {
 
 /// Milliseconds spent syncing, a number for each journal; ours are synced together.
 fn sync_times(core: &Core) -> String {
-    format!("{} ", core.log.stats().sync_us / 1000)
+    format!("{} ", core.log().stats().sync_us / 1000)
 }
 
 pub(super) fn system(core: &Core, figures: &Figures) -> Value {
     let (blocks, names) = (&figures.blocks, &figures.names);
-    let log = core.log.stats();
+    let log = core.log().stats();
     bean(
         "Hadoop:service=NameNode,name=FSNamesystem",
         "FSNamesystem",
         json!({
-            "tag.Context": "dfs", "tag.HAState": "active",
+            "tag.Context": "dfs", "tag.HAState": core.ha.state().name(),
             "MissingBlocks": blocks.missing,
             "MissingReplOneBlocks": blocks.missing_replication_one,
             "HighestPriorityLowRedundancyReplicatedBlocks": blocks.low_redundancy_with_highest_priority,
@@ -89,7 +89,7 @@ fn fs_state(figures: &Figures) -> &'static str {
 
 pub(super) fn state(core: &Core, figures: &Figures) -> Value {
     let (blocks, names) = (&figures.blocks, &figures.names);
-    let log = core.log.stats();
+    let log = core.log().stats();
     bean(
         "Hadoop:service=NameNode,name=FSNamesystemState",
         "org.apache.hadoop.hdfs.server.namenode.FSNamesystem",

@@ -1,10 +1,10 @@
 //! Administration: safe mode, images, edits, upgrades, and the server's defaults.
 
 use crate::convert;
+use crate::ha::OperationCategory;
 use crate::rpc::answer::Call;
 use crate::rpc::service::Method;
 use crate::service::{RollingUpgradeAction, SafeModeAction};
-use zerohop_proto::common::HaServiceStateProto;
 use zerohop_proto::hdfs::{
     FinalizeUpgradeRequestProto, FinalizeUpgradeResponseProto, GetCurrentEditLogTxidRequestProto,
     GetCurrentEditLogTxidResponseProto, GetServerDefaultsRequestProto,
@@ -37,7 +37,7 @@ pub(super) const METHODS: &[Method] = &[
 ];
 
 fn server_defaults(call: Call<'_>) -> Reply {
-    call.ask(|core, _, _: GetServerDefaultsRequestProto| {
+    call.ask_as(OperationCategory::Read, |core, _, _: GetServerDefaultsRequestProto| {
         Ok(GetServerDefaultsResponseProto {
             server_defaults: core.settings.server_defaults.clone(),
         })
@@ -124,19 +124,19 @@ fn set_balancer_bandwidth(call: Call<'_>) -> Reply {
 }
 
 fn current_txid(call: Call<'_>) -> Reply {
-    call.ask(|core, op, _: GetCurrentEditLogTxidRequestProto| {
+    call.ask_as(OperationCategory::Read, |core, op, _: GetCurrentEditLogTxidRequestProto| {
         core.check_superuser(op)?;
-        Ok(GetCurrentEditLogTxidResponseProto { txid: core.log.last_txid().0 })
+        Ok(GetCurrentEditLogTxidResponseProto { txid: core.last_txid().0 })
     })
 }
 
 fn ha_state(call: Call<'_>) -> Reply {
-    call.ask(|_, _, _: HaServiceStateRequestProto| {
-        Ok(HaServiceStateResponseProto { state: HaServiceStateProto::Active.into() })
+    call.ask(|core, _, _: HaServiceStateRequestProto| {
+        Ok(HaServiceStateResponseProto { state: core.ha.state().service_state().into() })
     })
 }
 
-/// The only NameNode is always up to date.
+/// The active NameNode is always up to date.
 fn msync(call: Call<'_>) -> Reply {
-    call.ask(|_, _, _: MsyncRequestProto| Ok(MsyncResponseProto {}))
+    call.ask_as(OperationCategory::Write, |_, _, _: MsyncRequestProto| Ok(MsyncResponseProto {}))
 }

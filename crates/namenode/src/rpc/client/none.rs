@@ -1,6 +1,7 @@
 //! Questions about things that this NameNode has none of yet: tokens, encryption zones, erasure coding, snapshots.
 //! The honest answer is an empty one, as Apache's NameNode gives where they are not used.
 
+use crate::ha::OperationCategory;
 use crate::rpc::answer::Call;
 use crate::rpc::service::Method;
 use zerohop_proto::common::{
@@ -37,19 +38,23 @@ pub(super) const METHODS: &[Method] = &[
 
 /// Without security there is no token to give; clients take that for "none needed".
 fn delegation_token(call: Call<'_>) -> Reply {
-    call.ask(|_, _, _: GetDelegationTokenRequestProto| {
+    call.ask_as(OperationCategory::Write, |_, _, _: GetDelegationTokenRequestProto| {
         Ok(GetDelegationTokenResponseProto { token: None })
     })
 }
 
 fn renew_delegation_token(call: Call<'_>) -> Reply {
-    call.ask::<_, RenewDelegationTokenResponseProto>(|_, _, _: RenewDelegationTokenRequestProto| {
-        Err(JavaException::InvalidToken.with("Renewal request for unknown token"))
-    })
+    call.ask_as::<_, RenewDelegationTokenResponseProto>(
+        OperationCategory::Write,
+        |_, _, _: RenewDelegationTokenRequestProto| {
+            Err(JavaException::InvalidToken.with("Renewal request for unknown token"))
+        },
+    )
 }
 
 fn cancel_delegation_token(call: Call<'_>) -> Reply {
-    call.ask::<_, CancelDelegationTokenResponseProto>(
+    call.ask_as::<_, CancelDelegationTokenResponseProto>(
+        OperationCategory::Write,
         |_, _, _: CancelDelegationTokenRequestProto| {
             Err(JavaException::InvalidToken.with("Token not found"))
         },
@@ -63,35 +68,37 @@ fn data_encryption_key(call: Call<'_>) -> Reply {
 }
 
 fn encryption_zone(call: Call<'_>) -> Reply {
-    call.ask(|_, _, _: GetEzForPathRequestProto| Ok(GetEzForPathResponseProto::default()))
+    call.ask_as(OperationCategory::Read, |_, _, _: GetEzForPathRequestProto| {
+        Ok(GetEzForPathResponseProto::default())
+    })
 }
 
 fn encryption_zones(call: Call<'_>) -> Reply {
-    call.ask(|_, _, _: ListEncryptionZonesRequestProto| {
+    call.ask_as(OperationCategory::Read, |_, _, _: ListEncryptionZonesRequestProto| {
         Ok(ListEncryptionZonesResponseProto::default())
     })
 }
 
 fn erasure_coding_policy(call: Call<'_>) -> Reply {
-    call.ask(|_, _, _: GetErasureCodingPolicyRequestProto| {
+    call.ask_as(OperationCategory::Read, |_, _, _: GetErasureCodingPolicyRequestProto| {
         Ok(GetErasureCodingPolicyResponseProto::default())
     })
 }
 
 fn erasure_coding_policies(call: Call<'_>) -> Reply {
-    call.ask(|_, _, _: GetErasureCodingPoliciesRequestProto| {
+    call.ask_as(OperationCategory::Read, |_, _, _: GetErasureCodingPoliciesRequestProto| {
         Ok(GetErasureCodingPoliciesResponseProto::default())
     })
 }
 
 fn erasure_coding_codecs(call: Call<'_>) -> Reply {
-    call.ask(|_, _, _: GetErasureCodingCodecsRequestProto| {
+    call.ask_as(OperationCategory::Read, |_, _, _: GetErasureCodingCodecsRequestProto| {
         Ok(GetErasureCodingCodecsResponseProto::default())
     })
 }
 
 fn snapshottable_directories(call: Call<'_>) -> Reply {
-    call.ask(|_, _, _: GetSnapshottableDirListingRequestProto| {
+    call.ask_as(OperationCategory::Read, |_, _, _: GetSnapshottableDirListingRequestProto| {
         Ok(GetSnapshottableDirListingResponseProto::default())
     })
 }

@@ -1,6 +1,7 @@
 //! Storage policies.
 
 use crate::convert;
+use crate::ha::OperationCategory;
 use crate::rpc::answer::Call;
 use crate::rpc::service::Method;
 use zerohop_namespace::blocks::policy::POLICIES;
@@ -41,7 +42,7 @@ fn get(call: Call<'_>) -> Reply {
 }
 
 fn all(call: Call<'_>) -> Reply {
-    call.ask(|_, _, _: GetStoragePoliciesRequestProto| {
+    call.ask_as(OperationCategory::Read, |_, _, _: GetStoragePoliciesRequestProto| {
         Ok(GetStoragePoliciesResponseProto {
             policies: POLICIES.iter().map(convert::storage_policy).collect(),
         })

@@ -1,6 +1,7 @@
 //! Figures of the file system and of its DataNodes.
 
 use crate::convert;
+use crate::ha::OperationCategory;
 use crate::rpc::answer::Call;
 use crate::rpc::service::Method;
 use zerohop_namespace::blocks::{NodeFilter, NodeReport};
@@ -58,7 +59,7 @@ fn replicated_block_stats(call: Call<'_>) -> Reply {
 
 /// There are no erasure-coded blocks.
 fn ec_block_group_stats(call: Call<'_>) -> Reply {
-    call.ask(|_, _, _: GetFsEcBlockGroupStatsRequestProto| {
+    call.ask_as(OperationCategory::Read, |_, _, _: GetFsEcBlockGroupStatsRequestProto| {
         Ok(GetFsEcBlockGroupStatsResponseProto::default())
     })
 }

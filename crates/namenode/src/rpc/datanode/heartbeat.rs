@@ -3,6 +3,7 @@
 use super::check::check_sender;
 use super::command;
 use crate::convert;
+use crate::identity::ha_status;
 use crate::message::decode;
 use crate::rpc::answer::Call;
 use crate::service::{Answer, Outcome};
@@ -37,7 +38,7 @@ pub(super) fn heartbeat(call: Call<'_>) -> Reply {
         // The end of a rolling upgrade has DataNodes delete what a rollback would need.
         let is_irrevocable =
             upgrade.finalized_ms().is_some() || reply.commands.iter().any(is_irrevocable);
-        let sync = is_irrevocable.then(|| core.log.barrier());
+        let sync = is_irrevocable.then(|| core.log().barrier());
         let upgrade = convert::rolling_upgrade_status(upgrade, &core.identity.pool);
         let response = HeartbeatResponseProto {
             cmds: reply
@@ -45,7 +46,7 @@ pub(super) fn heartbeat(call: Call<'_>) -> Reply {
                 .into_iter()
                 .map(|command| command::proto(command, &core.identity.pool))
                 .collect(),
-            ha_status: core.identity.ha_status(core.log.last_txid().0 as u64),
+            ha_status: ha_status(core.ha.state(), core.last_txid()),
             // Older DataNodes read the first, and take any for one that is under way.
             rolling_upgrade_status: upgrade.clone().filter(|status| !status.finalized()),
             rolling_upgrade_status_v2: upgrade,

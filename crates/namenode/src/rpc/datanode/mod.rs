@@ -36,7 +36,7 @@ impl Protocol for DatanodeProtocol {
 
 fn version(call: Call<'_>) -> Reply {
     call.ask(|core, _, _: VersionRequestProto| {
-        Ok(VersionResponseProto { info: core.identity.namespace_info() })
+        Ok(VersionResponseProto { info: core.identity.namespace_info(core.ha.state()) })
     })
 }
 

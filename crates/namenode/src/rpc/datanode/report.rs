@@ -55,8 +55,9 @@ pub(super) fn full(call: Call<'_>) -> Reply {
             core.write(|namespace| namespace.blocks_mut().end_report(uuid));
         }
         // It has Apache's DataNodes delete what they kept from before an upgrade.
-        let may_finalize =
-            last && !core.read(|namespace| namespace.rolling_upgrade().is_under_way());
+        let may_finalize = last
+            && core.ha.is_active()
+            && !core.read(|namespace| namespace.rolling_upgrade().is_under_way());
         let cmd = may_finalize.then(|| command::finalize(&core.identity.pool));
         Ok(BlockReportResponseProto { cmd })
     };

@@ -1,0 +1,103 @@
+//! From active to standby and back.
+
+use crate::checkpoint;
+use crate::core::Core;
+use crate::ha::HaState;
+use crate::monitor;
+use crate::service::Outcome;
+use crate::storage::{EditLog, JournalFailed, StorageError};
+use crate::supervise::supervise;
+use std::sync::Arc;
+use tokio::sync::watch;
+use zerohop_journal::log::EditCursor;
+use zerohop_wire::{JavaException, TxId};
+
+/// What is told to the process when the edit log has failed.
+pub(crate) fn report_failure(
+    failed: &watch::Sender<Option<String>>,
+) -> impl FnOnce(&JournalFailed) + Send + 'static {
+    let failed = failed.clone();
+    move |failure| {
+        tracing::error!("{failure}");
+        _ = failed.send(Some(failure.to_string()));
+    }
+}
+
+/// Starts what an active NameNode does by itself.
+pub(crate) fn start_jobs(core: &Arc<Core>) {
+    core.active_jobs.add([
+        supervise("watching leases and the cache", monitor::watch_leases_and_cache(core.clone())),
+        supervise("making checkpoints", checkpoint::run(core.clone())),
+        supervise("rolling the edit log", checkpoint::roll_long_segments(core.clone())),
+    ]);
+}
+
+/// Ends the edit log; from here on clients are sent to another NameNode.
+///
+/// # Errors
+/// `ServiceFailedException` if the edit log cannot be finished: the process must end then.
+pub(crate) async fn to_standby(core: Arc<Core>) -> Outcome<()> {
+    let _one_at_a_time = core.transition.lock().await;
+    if !core.ha.is_active() {
+        return Ok(());
+    }
+    tracing::info!("Stopping services started for active state");
+    core.active_jobs.stop().await;
+    on_blocking_thread(&core, |core| {
+        core.write(|namespace| {
+            core.ha.set(HaState::Standby, core.clock.now().wall_ms);
+            namespace.become_standby();
+        });
+        let log = core.log();
+        log.close().map_err(|failure| failed(&failure))?;
+        core.served.set_applied(log.last_txid());
+        Ok(())
+    })
+    .await
+}
+
+/// Finalizes what the active one before left in progress, applies what is left of its edits, and begins to write.
+///
+/// # Errors
+/// `ServiceFailedException` if the edits cannot be read to their end, or a new segment not be begun. The NameNode stays a
+/// standby then.
+pub(crate) async fn to_active(core: Arc<Core>) -> Outcome<()> {
+    let _one_at_a_time = core.transition.lock().await;
+    if core.ha.is_active() {
+        return Ok(());
+    }
+    tracing::info!("Starting services required for active state");
+    on_blocking_thread(&core, |core| {
+        let log = take_over_edits(core).map_err(|error| failed(&error))?;
+        core.write(|namespace| {
+            core.set_log(log);
+            namespace.become_active(core.clock.now());
+            core.ha.set(HaState::Active, core.clock.now().wall_ms);
+        });
+        Ok(())
+    })
+    .await?;
+    start_jobs(&core);
+    Ok(())
+}
+
+fn take_over_edits(core: &Core) -> Result<EditLog, StorageError> {
+    let reached = core.storage.recover_unfinalized_segments()?;
+    let mut edits = EditCursor::new(&*core.storage, TxId(core.served.applied().0 + 1), false);
+    core.served.catch_up(&mut edits, TxId(i64::MAX))?;
+    core.storage.check_complete(reached, edits.next_txid())?;
+    EditLog::start(core.storage.clone(), edits.next_txid().0, report_failure(&core.log_failed))
+}
+
+fn failed(error: &impl std::fmt::Display) -> zerohop_wire::RemoteException {
+    JavaException::ServiceFailed.with(error.to_string())
+}
+
+async fn on_blocking_thread(
+    core: &Arc<Core>,
+    work: impl FnOnce(&Core) -> Outcome<()> + Send + 'static,
+) -> Outcome<()> {
+    let core = core.clone();
+    let done = tokio::task::spawn_blocking(move || work(&core)).await;
+    done.map_err(|error| failed(&error)).and_then(|outcome| outcome)
+}
