@@ -81,6 +81,14 @@ impl BlockReader {
         }
     }
 
+    /// Whether what was read last came from this machine's disk, not from the page cache.
+    pub(super) fn reads_from_disk(&self) -> bool {
+        match self {
+            Self::Local(local) => local.replica.was_cold_before(local.pos),
+            Self::Remote(..) => false,
+        }
+    }
+
     /// Tells the DataNode that it sent corrupt data.
     pub(super) fn complain(&mut self) {
         if let Self::Remote(remote, _) = self {

@@ -1,5 +1,6 @@
 //! The one retry loop of reading: next replica, bad replica reported, fresh locations after a wait.
 
+use super::ahead;
 use super::block::BlockReader;
 use super::file::File;
 use super::local::{LocalError, ZeroCopyRead};
@@ -174,6 +175,9 @@ impl File {
             self.counters.read(reader.path(), reader.reason(), read, reader.was_checked());
         }
         cursor.pos += read as u64;
+        if ahead::is_near_end(&open.block, cursor.pos) && open.reader.reads_from_disk() {
+            self.open_ahead(open.block.end());
+        }
         match result {
             Ok(_) if open.reader.pos() == open.reader.end() => {
                 self.keep_connection(cursor.open.take());

@@ -1,5 +1,6 @@
 //! From an offset to the block that holds it; no block data here.
 
+use super::ahead::OpenedAhead;
 use super::dead::DeadNodes;
 use super::known::KnownReplicas;
 use super::stats::{Counters, ReadStatistics};
@@ -25,6 +26,7 @@ pub(crate) struct File {
     pub(super) known: KnownReplicas,
     /// DataNodes that failed reads of this file.
     pub(super) dead: DeadNodes,
+    pub(super) opened_ahead: OpenedAhead,
     located: RwLock<Located>,
 }
 
@@ -51,6 +53,7 @@ impl File {
             counters: client.read_totals.begin(),
             known: KnownReplicas::default(),
             dead: DeadNodes::default(),
+            opened_ahead: OpenedAhead::default(),
             located: RwLock::new(located),
         })
     }
@@ -81,6 +84,11 @@ impl File {
 
     pub(crate) fn statistics(&self) -> ReadStatistics {
         self.counters.snapshot()
+    }
+
+    /// The block that holds `offset`, where it is known without a question.
+    pub(super) fn located_at(&self, offset: u64) -> Option<LocatedBlock> {
+        self.located.read().at(offset).cloned()
     }
 
     /// The block that holds `offset`, asked for if need be.

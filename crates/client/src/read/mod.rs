@@ -1,9 +1,10 @@
 //! Reading a file. In the order of one read:
 //! [`file`] finds the blocks of a range, [`plan`] decides how one is read and says why, [`open`]
 //! opens it, [`local`] reads it from its file on this machine or [`remote`] from a DataNode,
-//! [`failover`] tries the next replica when that fails. [`known`] is the short way to replicas that
+//! [`failover`] tries the next replica when that fails, [`ahead`] opens the next block early. [`known`] is the short way to replicas that
 //! are open.
 
+mod ahead;
 mod block;
 mod dead;
 mod failover;

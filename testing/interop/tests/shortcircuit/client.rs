@@ -2,8 +2,10 @@
 //! our own statistics, that it is right by the bytes.
 
 use std::fs as disk;
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::place::SocketDirectory;
@@ -122,6 +124,35 @@ async fn async_face(cluster: &Cluster, want: &[u8]) -> Outcome {
     expect("async bytes", whole == want && part == want[12_345..][..4096], true)?;
     let statistics = reader.statistics();
     expect("async is local", statistics.local_bytes(), LEN + 4096)
+}
+
+/// The reader has hardly begun the first block of a file that is not in the page cache, and the next one
+/// is opened already: the disk does not wait for the DataNode at the end of each block.
+fn the_next_block_of_a_cold_file_is_opened_early(cluster: &Cluster, fs: &FileSystem) -> Outcome {
+    put(fs, "/cold", 6, LEN, shape(1, BLOCK))?;
+    for block in harm::blocks(fs, "/cold")? {
+        for replica in harm::replicas_of(cluster, block.block.block.id.0) {
+            wait::until("dropped from the page cache", SETTLE, || drop_from_cache(&replica.data))?;
+        }
+    }
+    let other = client(&cluster.conf(), &[])?;
+    let mut reader = other.open("/cold").at("/cold")?;
+    let mut first = vec![0; 100_000];
+    reader.read_exact(&mut first).at("the first bytes")?;
+    wait::until("the next block is open", SETTLE, || Ok(other.cache_statistics().open == 2))?;
+    expect("by the reader", reader.statistics().cache_misses, 1)?;
+    check(&other, "/cold", 6, LEN)
+}
+
+/// Whether no page of a file is in the page cache any more; the kernel may hold some for a moment.
+fn drop_from_cache(path: &Path) -> Outcome<bool> {
+    let dropped = Command::new("dd")
+        .arg(format!("of={}", path.display()))
+        .args(["oflag=nocache", "conv=notrunc,fdatasync", "count=0", "status=none"])
+        .status();
+    expect("dropped", dropped.at("dd")?.success(), true)?;
+    let left = Command::new("fincore").args(["-b", "-n", "-o", "RES"]).arg(path).output();
+    Ok(String::from_utf8_lossy(&left.at("fincore")?.stdout).trim() == "0")
 }
 
 /// A file with one replica on each of two DataNodes of this machine, hurt on the one that is read.
@@ -325,6 +356,7 @@ fn all(namenode: Kind, datanodes: Kind) {
         |cluster| {
             let fs = client(&cluster.conf(), &[])?;
             every_way_of_reading(cluster, &fs).at("every way")?;
+            the_next_block_of_a_cold_file_is_opened_early(cluster, &fs).at("a cold file")?;
             ranges::neighbours(cluster).at("neighbours")?;
             other_ways(cluster).at("other ways")?;
             by_paths(cluster).at("by paths")?;

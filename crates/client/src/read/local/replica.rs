@@ -17,6 +17,8 @@ use zerohop_wire::meta_header;
 
 /// Reads from a file are verified in steps of about this size, behind the copy, in cache.
 const STEP_LEN: usize = 128 << 10;
+/// What is read ahead of a block that will be read.
+const READ_AHEAD_LEN: usize = 1 << 20;
 /// A chunk of which a part is wanted is copied to the stack up to this length, the usual one.
 const CHUNK_ON_STACK_MAX: usize = 512;
 
@@ -179,6 +181,29 @@ impl LocalReplica {
         };
         self.check_after_read(done)?;
         Ok(verify != Verify::None)
+    }
+
+    /// Whether a read that ended at `pos` took bytes from the disk that were not in the page cache.
+    pub(crate) fn was_cold_before(&self, pos: u64) -> bool {
+        matches!(&self.data, Data::Mapped(mapped)
+            if usize::try_from(pos).is_ok_and(|pos| mapped.windows.was_cold_before(pos)))
+    }
+
+    /// Brings the first bytes into the page cache where they are not there, in the steps of a reader:
+    /// the kernel reads ahead of it then, and goes on when the reader comes. `with_sums`: the checksums
+    /// as well. Errors come back to the reader.
+    pub(crate) fn read_ahead(&self, with_sums: bool) {
+        let Data::Mapped(mapped) = &self.data else { return };
+        let first = 0..usize::try_from(self.len).unwrap_or(usize::MAX).min(READ_AHEAD_LEN);
+        let Some(file) = mapped.file_for(&first) else { return };
+        if let (Sums::Mapped(map), true) = (&self.sums, with_sums) {
+            let _ = map.populate(0, map.len());
+        }
+        let mut step = vec![0; STEP_LEN.min(first.end)];
+        for at in first.step_by(STEP_LEN) {
+            let Ok(_) = file.read_at(&mut step, at as u64) else { return };
+        }
+        mapped.windows.goes_on_cold_at(0);
     }
 
     /// An anchor in place of a check, where the DataNode has the replica locked in memory.

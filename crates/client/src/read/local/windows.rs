@@ -79,6 +79,16 @@ impl Windows {
         is_cold
     }
 
+    /// Whether a cold read ended at `pos`.
+    pub(super) fn was_cold_before(&self, pos: usize) -> bool {
+        self.cold_end.load(Ordering::Relaxed) == pos
+    }
+
+    /// A read at `pos` goes on after a cold one.
+    pub(super) fn goes_on_cold_at(&self, pos: usize) {
+        self.cold_end.store(pos, Ordering::Relaxed);
+    }
+
     fn is_window_cold(&self, map: &Map, at: usize, range: &Range<usize>) -> bool {
         let Some(touches) = self.touches.get(at) else { return false };
         let start = at * WINDOW_LEN;
@@ -239,6 +249,7 @@ mod tests {
         // All of the file was read ahead.
         map.populate(0, len).unwrap();
         assert!(!windows.is_cold(&map, &(2 * LONG_LEN..3 * LONG_LEN)));
+        assert!(windows.was_cold_before(2 * LONG_LEN), "where the last cold one ended");
         // The cache gave the pages of a ready window away.
         windows.prepare(&map, first.clone()).unwrap();
         assert!(windows.is_ready(0));
