@@ -2,9 +2,10 @@
 
 use crate::commit::Committed;
 use crate::{LoggedEdit, Namespace, OpContext, Result};
+use smallvec::SmallVec;
 use zerohop_journal::EditOp;
 use zerohop_journal::types::RpcIds;
-use zerohop_wire::{RemoteException, TxId};
+use zerohop_wire::{Block, BlockId, RemoteException, TxId};
 
 /// Inodes and blocks freed before a delete answers; the rest waits for [`Namespace::free_deleted`].
 const FREED_AT_ONCE: usize = 1000;
@@ -51,6 +52,10 @@ impl Namespace {
         for block in &committed.finished {
             self.state.blocks_mut().complete_replayed(*block);
         }
+        if self.state.blocks().is_standby() {
+            let ids = *self.state.ids();
+            self.state.blocks_mut().edit_applied(&ids, &blocks_of(op));
+        }
         Ok(())
     }
 
@@ -95,5 +100,18 @@ impl Namespace {
     /// Frees up to `max` inodes and blocks of deleted subtrees; true while there are more. Call between operations.
     pub fn free_deleted(&mut self, max: usize) -> bool {
         self.deleted.free(&mut self.state, max)
+    }
+}
+
+/// The blocks that an edit adds or changes.
+fn blocks_of(op: &EditOp) -> SmallVec<[BlockId; 2]> {
+    let ids = |blocks: &[Block]| blocks.iter().map(|block| block.id).collect();
+    match op {
+        EditOp::Add(op) => ids(&op.blocks),
+        EditOp::Close(op) => ids(&op.blocks),
+        EditOp::UpdateBlocks(op) => ids(&op.blocks),
+        EditOp::AddBlock(op) => op.penultimate.iter().chain([&op.last]).map(|it| it.id).collect(),
+        EditOp::Truncate(op) => ids(op.block.as_slice()),
+        _ => SmallVec::new(),
     }
 }

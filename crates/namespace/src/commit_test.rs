@@ -1,6 +1,6 @@
 //! Given a namespace, when an edit is committed, then this is its state; and each inode is seen before it changes.
 
-use crate::blocks::{BlockManager, BlockParams};
+use crate::blocks::{BlockManager, BlockParams, DatanodeId, Now, ReplicaEvent};
 use crate::tree::Slot;
 use crate::views::{AclEntry, AclScope, AclType, XAttr, XAttrNamespace};
 use crate::{Namespace, NamespaceParams};
@@ -316,4 +316,46 @@ fn an_old_rename_to_a_name_that_is_taken_changes_nothing() {
     let op = RenameOld { src: "/d/f".into(), dst: "/d/g".into(), timestamp_ms: 9200 };
     commit(&mut namespace, op);
     assert_eq!(namespace.difference(&with_files()), None);
+}
+
+/// What a DataNode told of a block before its edits waits in the namespace of a standby until they are applied.
+#[test]
+fn a_standby_hears_of_a_replica_when_the_edit_of_its_block_is_applied() {
+    let mut namespace = with_files();
+    let now = Now { wall_ms: 1000, mono_ms: 1000 };
+    let (storage, uuid) = ("DS-1".into(), "uuid-1".to_owned());
+    let id = DatanodeId { uuid: uuid.clone(), ..DatanodeId::default() };
+    namespace.blocks_mut().register(id, "/rack", "3.4.3", now);
+    commit(&mut namespace, AllocateBlockId { block_id: BlockId(2) });
+    commit(&mut namespace, SetGenstampV2 { stamp: GenerationStamp(1002) });
+    namespace.become_standby();
+    let new = block(3, 1003, 50);
+    let event = [ReplicaEvent::Received(new)];
+    let told = namespace.blocks_mut().incremental_report(
+        &uuid,
+        (&storage, crate::blocks::StorageType::Disk),
+        event,
+    );
+    told.unwrap();
+    let live = |namespace: &Namespace| namespace.blocks().replica_counts(BlockId(3)).live;
+    commit(&mut namespace, AllocateBlockId { block_id: BlockId(3) });
+    commit(&mut namespace, SetGenstampV2 { stamp: GenerationStamp(1003) });
+    commit(&mut namespace, append_to_g());
+    assert_eq!((live(&namespace), namespace.blocks().pending_messages()), (0, 1));
+    commit(
+        &mut namespace,
+        AddBlock { path: "/d/g".into(), penultimate: None, last: block(3, 1003, 0) },
+    );
+    assert_eq!(namespace.blocks().pending_messages(), 0);
+    commit(&mut namespace, close("/d/g", &[new]));
+    assert_eq!((live(&namespace), file_of(&namespace, "/d/g")), (1, vec![(new, true)]));
+}
+
+fn append_to_g() -> Append {
+    Append {
+        path: "/d/g".into(),
+        client_name: "client".into(),
+        client_machine: "host".into(),
+        new_block: true,
+    }
 }

@@ -4,9 +4,11 @@ use crate::Namespace;
 use crate::blocks::Now;
 
 impl Namespace {
-    /// This namespace follows the edits of another NameNode from here on: DataNodes are told nothing.
+    /// This namespace follows the edits of another NameNode from here on: DataNodes are told nothing, and what they tell of
+    /// blocks waits until those blocks' edits have been applied.
     pub fn become_standby(&mut self) {
-        self.state.blocks_mut().become_standby();
+        let ids = *self.state.ids();
+        self.state.blocks_mut().become_standby(&ids);
     }
 
     /// All edits of the NameNode that was active before have been applied. No client could renew its lease here, so all

@@ -122,6 +122,7 @@ impl BlockManager {
     fn reset_reports(&mut self, node: NodeIdx) {
         let storages =
             self.nodes.node(node).map(|known| known.storages.clone()).unwrap_or_default();
+        self.pending_messages.forget(&storages);
         for storage in storages {
             if let Some(known) = self.nodes.storage_mut(storage) {
                 known.forget_reports();
@@ -300,6 +301,7 @@ impl BlockManager {
         known.clear_orders();
         known.cache = NodeCache::default();
         let storages = known.storages.clone();
+        self.pending_messages.forget(&storages);
         storages.into_iter().for_each(|storage| self.drop_report(storage));
         self.nodes.count_racks();
     }

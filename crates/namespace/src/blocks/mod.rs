@@ -26,6 +26,7 @@ mod nodes;
 mod ongoing_report;
 mod params;
 mod pending_deletions;
+mod pending_messages;
 mod placement;
 pub mod policy;
 mod queues;
@@ -92,6 +93,7 @@ pub struct BlockManager {
     removed: RemovedWhileWritten,
     highest_unknown: unknown::HighestUnknown,
     safe_mode: SafeMode,
+    pending_messages: pending_messages::PendingMessages,
     slow: slow::SlowReports,
     completed: Vec<Completed>,
     random: SplitMix64,
@@ -120,6 +122,7 @@ impl BlockManager {
             removed: RemovedWhileWritten::default(),
             highest_unknown: unknown::HighestUnknown::default(),
             safe_mode: SafeMode::new(&params),
+            pending_messages: pending_messages::PendingMessages::default(),
             slow: slow::SlowReports::new(params.slow_limits),
             completed: Vec::new(),
             random: SplitMix64::new(params.seed),

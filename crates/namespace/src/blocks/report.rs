@@ -4,6 +4,7 @@ use super::corrupt::CorruptReplica;
 use super::map::Slot;
 use super::node::{ReportLease, Storage};
 use super::ongoing_report::OngoingReport;
+use super::pending_messages::{Message, Origin};
 use super::queues::Arrival;
 use super::{
     BlockManager, BlockState, CorruptReason, NodeIdx, ReplicaEvent, ReplicaState, ReportedReplica,
@@ -11,17 +12,6 @@ use super::{
 };
 use std::sync::Arc;
 use zerohop_wire::{Block, BlockId, JavaException};
-
-/// How a replica was told of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Origin {
-    /// The first full report of a storage since its DataNode registered, or one during the safe mode of the start.
-    FirstReport,
-    /// A later one.
-    Report,
-    /// An incremental report; perhaps of a replica that shall take another DataNode's place.
-    Event(Option<NodeIdx>),
-}
 
 /// What a full report led to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -248,7 +238,10 @@ impl BlockManager {
         })
     }
 
-    fn deleted(&mut self, storage: StorageIdx, block: Block) {
+    pub(super) fn deleted(&mut self, storage: StorageIdx, block: Block) {
+        if self.awaits_edit(block) {
+            return self.pending_messages.add(storage, Message::Deleted(block));
+        }
         self.nodes.call_off_invalidation(storage, block);
         if let Some(known) = self.nodes.storage_mut(storage) {
             known.unknown.remove(block);
@@ -262,13 +255,23 @@ impl BlockManager {
         }
     }
 
+    /// Whether a standby has to wait for an edit before it can make sense of a block.
+    fn awaits_edit(&self, block: Block) -> bool {
+        let is_known = || self.map.slot(block.id).is_some();
+        self.nodes.is_standby() && self.pending_messages.is_in_future(block, is_known())
+    }
+
     /// Takes in one replica; its slot if the block is known and the replica is one of its.
-    fn reported(
+    pub(super) fn reported(
         &mut self,
         storage: StorageIdx,
         replica: ReportedReplica,
         origin: Origin,
     ) -> Option<Slot> {
+        if self.awaits_edit(replica.block) {
+            self.pending_messages.add(storage, Message::Reported(replica, origin));
+            return self.map.slot(replica.block.id);
+        }
         let Some((slot, stored)) = self.entry(replica.block.id) else {
             self.unknown_replica(storage, replica.block);
             return None;
@@ -284,6 +287,11 @@ impl BlockManager {
             return Some(slot);
         }
         if let Some(reason) = corruption(&stored, &replica) {
+            if self.nodes.is_standby() {
+                // An edit that is on its way may explain it.
+                self.pending_messages.add(storage, Message::Reported(replica, origin));
+                return Some(slot);
+            }
             self.found_corrupt(slot, storage, reason, Some(replica.block));
             return Some(slot);
         }

@@ -53,7 +53,7 @@ pub(super) fn system(core: &Core, figures: &Figures) -> Value {
             "UnknownReplicas": blocks.unknown.replicas,
             "UnknownReplicasNewerThanMetadata": blocks.unknown.newer,
             "PostponedMisreplicatedBlocks": 0,
-            "PendingDataNodeMessageCount": 0,
+            "PendingDataNodeMessageCount": core.read(|namespace| namespace.blocks().pending_messages()),
             "MillisSinceLastLoadedEdits": 0,
             "BlockCapacity": blocks.block_capacity,
             "NumLiveDataNodes": blocks.live_nodes,

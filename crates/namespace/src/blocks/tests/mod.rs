@@ -11,6 +11,7 @@ mod redundancy;
 mod reports;
 mod safe_mode;
 mod simulation;
+mod standby;
 mod unknown;
 
 use super::*;

@@ -1,0 +1,124 @@
+//! A standby: DataNodes tell of blocks whose edits have not arrived, and are told nothing.
+
+use super::*;
+use crate::commit::key::CommitKey;
+use crate::ids::Ids;
+
+fn ids(block: i64, stamp: i64) -> Ids {
+    Ids { block: BlockId(block), stamp: GenerationStamp(stamp), ..Ids::default() }
+}
+
+/// One DataNode on each of two racks; edits up to block 2 and stamp 1002 have been applied.
+fn standby() -> Cluster {
+    let mut cluster = Cluster::new(&["/a", "/b"]);
+    cluster.blocks.become_standby(&ids(2, 1002));
+    cluster
+}
+
+fn stamped(id: i64, stamp: i64, len: u64) -> Block {
+    Block { stamp: GenerationStamp(stamp), ..block(id, len) }
+}
+
+fn live(cluster: &Cluster, block: Block) -> u32 {
+    cluster.blocks.replica_counts(block.id).live
+}
+
+#[test]
+fn a_replica_of_a_block_that_is_not_known_yet_counts_when_its_edit_arrives() {
+    let mut cluster = standby();
+    let new = stamped(3, 1003, 100);
+    cluster.received(0, new);
+    cluster.full_report(1, vec![finalized(new)]);
+    cluster.full_report(1, vec![finalized(new)]);
+    assert_eq!(cluster.blocks.pending_messages(), 2);
+    assert_eq!(cluster.blocks.stats().unknown.replicas, 0);
+    // The edits of its id and its stamp come first.
+    cluster.blocks.edit_applied(&ids(3, 1003), &[]);
+    assert_eq!(cluster.blocks.pending_messages(), 2);
+    cluster.blocks.put_complete(new, FILE, 2);
+    cluster.blocks.edit_applied(&ids(3, 1003), &[new.id]);
+    assert_eq!((live(&cluster, new), cluster.blocks.pending_messages()), (2, 0));
+}
+
+#[test]
+fn a_message_between_the_edits_of_a_block_waits_too() {
+    let mut cluster = standby();
+    let new = stamped(3, 1003, 100);
+    cluster.blocks.edit_applied(&ids(3, 1003), &[]);
+    cluster.received(0, new);
+    assert_eq!(cluster.blocks.pending_messages(), 1);
+    cluster.blocks.put_complete(new, FILE, 2);
+    cluster.blocks.edit_applied(&ids(3, 1003), &[new.id]);
+    assert_eq!(live(&cluster, new), 1);
+}
+
+#[test]
+fn a_replica_with_a_later_stamp_is_neither_corrupt_nor_gone() {
+    let mut cluster = standby();
+    let old = cluster.written(1, 2, &[0, 1]);
+    let new = stamped(1, 1003, 200);
+    cluster.full_report(0, vec![finalized(new)]);
+    cluster.received(1, new);
+    let counts = cluster.blocks.replica_counts(old.id);
+    assert_eq!((counts.live, counts.corrupt, cluster.blocks.pending_messages()), (2, 0, 2));
+    cluster.blocks.edits(CommitKey::for_tests()).set_block(new);
+    cluster.blocks.edit_applied(&ids(2, 1003), &[new.id]);
+    let counts = cluster.blocks.replica_counts(new.id);
+    assert_eq!((counts.live, counts.corrupt, cluster.blocks.pending_messages()), (2, 0, 0));
+}
+
+/// The close that makes it longer is on its way.
+#[test]
+fn a_replica_of_another_length_waits_for_the_next_edit_of_its_block() {
+    let mut cluster = standby();
+    let short = cluster.written(1, 2, &[0]);
+    let long = Block { len: 150, ..short };
+    cluster.received(1, long);
+    assert_eq!(cluster.blocks.replica_counts(short.id).corrupt, 0);
+    assert_eq!(cluster.blocks.pending_messages(), 1);
+    cluster.blocks.edits(CommitKey::for_tests()).set_block(long);
+    cluster.blocks.edit_applied(&ids(2, 1002), &[long.id]);
+    assert_eq!((live(&cluster, long), cluster.blocks.pending_messages()), (2, 0));
+}
+
+#[test]
+fn messages_about_a_block_are_heard_in_their_order() {
+    let mut cluster = standby();
+    let new = stamped(3, 1003, 100);
+    cluster.received(0, new);
+    cluster.received(1, new);
+    cluster.event(0, ReplicaEvent::Deleted(new));
+    cluster.blocks.put_complete(new, FILE, 2);
+    cluster.blocks.edit_applied(&ids(3, 1003), &[new.id]);
+    assert_eq!((live(&cluster, new), cluster.blocks.pending_messages()), (1, 0));
+}
+
+#[test]
+fn a_datanode_that_registers_anew_reports_anew() {
+    let mut cluster = standby();
+    cluster.received(0, stamped(3, 1003, 100));
+    cluster.received(1, stamped(3, 1003, 100));
+    cluster.join(0, "/a");
+    assert_eq!(cluster.blocks.pending_messages(), 1);
+}
+
+#[test]
+fn a_standby_orders_nothing_and_an_active_one_decides_about_what_waited() {
+    let mut cluster = standby();
+    cluster.blocks.edit_applied(&ids(8, 1002), &[]);
+    let copied = cluster.written(1, 1, &[0, 1]);
+    let nobodys = stamped(7, 900, 5);
+    let newer = stamped(9, 2500, 5);
+    for _ in 0..2 {
+        cluster.full_report(0, vec![finalized(copied), finalized(nobodys), finalized(newer)]);
+    }
+    cluster.pass(1000);
+    assert!(cluster.beat(0).is_empty() && cluster.beat(1).is_empty());
+    assert_eq!(cluster.blocks.pending_messages(), 1);
+    cluster.blocks.become_active();
+    cluster.full_report(0, vec![finalized(copied), finalized(nobodys), finalized(newer)]);
+    assert_eq!(cluster.blocks.pending_messages(), 0);
+    let commands = cluster.beat(0);
+    let [Command::Invalidate(blocks)] = commands.as_slice() else { panic!("{commands:?}") };
+    assert!(blocks.contains(&nobodys) && blocks.contains(&newer), "{blocks:?}");
+}
