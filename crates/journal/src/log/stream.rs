@@ -54,6 +54,11 @@ impl SegmentStream {
             file.first == self.file.first && matches!(file.kind, SegmentKind::Finalized(_))
         });
         let Some(finalized) = finalized else {
+            // A recovery moves a segment without a record aside, and its writer begins it anew.
+            if self.reader.as_ref().is_none_or(|reader| reader.last().is_none()) {
+                self.reader = None;
+                return Ok(false);
+            }
             let reason = "it is gone, and no finalized segment took its place".to_owned();
             return Err(JournalError::Inconsistent { path: path.clone(), reason });
         };
