@@ -12,6 +12,8 @@ const TICK: Duration = Duration::from_millis(500);
 /// Steps of freeing deleted inodes, and files taken from lost writers, in one go: the lock is held that long.
 const FREED_MAX: usize = 1000;
 const LEASES_MAX: usize = 100;
+/// Directives, files and blocks of the cache that are looked at in one go.
+pub(crate) const CACHE_SCAN_MAX: usize = 1000;
 
 /// Runs until it is aborted; never ends by itself.
 pub(crate) async fn run(core: Arc<Core>) -> Infallible {
@@ -47,9 +49,9 @@ pub(crate) async fn watch_leases_and_cache(core: Arc<Core>) -> Infallible {
             lease_due_ms = now.mono_ms + core.settings.lease_recheck.as_millis() as u64;
             check_leases(&core);
         }
-        if core.read(Namespace::is_cache_changed) || now.mono_ms >= cache_due_ms {
+        if core.read(Namespace::cache_changes).is_some() || now.mono_ms >= cache_due_ms {
             cache_due_ms = now.mono_ms + core.settings.cache_refresh.as_millis() as u64;
-            scan_cache(&core, now);
+            scan_cache(&core, now).await;
         }
     }
 }
@@ -79,13 +81,16 @@ fn log_admin_change(node: &str, state: AdminState) {
 }
 
 /// Which DataNodes shall hold what in memory; not before they have reported what they have.
-fn scan_cache(core: &Core, now: Now) {
-    _ = core.write(|namespace| {
-        let is_used = namespace.is_cache_changed() || namespace.has_cache_directives();
-        if is_used && !namespace.blocks().safe_mode().is_on() {
-            namespace.scan_cache(now);
-        }
-    });
+async fn scan_cache(core: &Core, now: Now) {
+    let scan = |namespace: &mut Namespace| {
+        let is_used = namespace.cache_changes().is_some() || namespace.has_cache_directives();
+        is_used
+            && !namespace.blocks().safe_mode().is_on()
+            && namespace.continue_cache_scan(now, CACHE_SCAN_MAX)
+    };
+    while core.write(scan).0 {
+        tokio::task::yield_now().await;
+    }
 }
 
 /// Files whose writers have been silent beyond the hard limit are recovered; nobody waits for the edits.

@@ -56,6 +56,7 @@ pub use subtree::{RemovalCheck, SubtreeWalk};
 pub use views::*;
 
 use blocks::{BlockManager, Now};
+use cache::CacheScan;
 use commit::DurableState;
 use deleted::DeletedSubtrees;
 use fail::fail;
@@ -83,6 +84,8 @@ pub struct Namespace {
     edits: Vec<LoggedEdit>,
     /// Subtrees that were deleted and whose inodes are still to be freed.
     deleted: DeletedSubtrees,
+    /// The scan of the cache directives that is under way.
+    cache_scan: Option<CacheScan>,
     lease_clock: LeaseClock,
     now: Now,
     /// A live operation has run: replay is over.
@@ -99,6 +102,7 @@ impl Namespace {
             state,
             edits: Vec::new(),
             deleted: DeletedSubtrees::default(),
+            cache_scan: None,
             lease_clock: LeaseClock::default(),
             now: Now::default(),
             live: false,

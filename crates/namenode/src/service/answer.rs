@@ -43,6 +43,21 @@ impl<R: 'static> Answer<R> {
         }
     }
 
+    /// Waits until the answer may leave.
+    ///
+    /// # Errors
+    /// The call's exception, or `IOException` if its edits could not be written.
+    pub(super) async fn outcome(self) -> Outcome<R> {
+        match self {
+            Self::Ready(outcome) => outcome,
+            Self::AfterSync(outcome, sync) => {
+                synced(sync).await?;
+                outcome
+            }
+            Self::Later(future) => future.await,
+        }
+    }
+
     /// Blocks until the answer may leave; for threads of their own only.
     ///
     /// # Errors

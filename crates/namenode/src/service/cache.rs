@@ -1,24 +1,28 @@
 //! Cache pools and directives.
 
-use super::{Answer, ClientService, change_as};
+use super::{Answer, ClientService, Outcome};
 use crate::audit::Line;
+use crate::core::Core;
 use crate::ha::OperationCategory as Category;
+use crate::monitor::CACHE_SCAN_MAX;
+use crate::retry::Remember;
 use zerohop_journal::types::CachePool;
 use zerohop_namespace::{
-    CacheDirectiveEntry, CacheDirectiveFilter, CacheDirectiveRequest, CachePoolEntry,
+    CacheDirectiveEntry, CacheDirectiveFilter, CacheDirectiveRequest, CachePoolEntry, Namespace,
+    OpContext,
 };
 
 impl ClientService<'_> {
     /// Adds a directive; gives its id.
-    pub(crate) fn add_cache_directive(&self, request: &CacheDirectiveRequest) -> Answer<i64> {
-        self.change_once(Line::of("addCacheDirective"), |namespace, op| {
-            namespace.add_cache_directive(op, request)
+    pub(crate) fn add_cache_directive(&self, request: CacheDirectiveRequest) -> Answer<i64> {
+        change_after_scan(self, "addCacheDirective", move |namespace, op| {
+            namespace.add_cache_directive(op, &request)
         })
     }
 
-    pub(crate) fn modify_cache_directive(&self, request: &CacheDirectiveRequest) -> Answer<()> {
-        self.change_once(Line::of("modifyCacheDirective"), |namespace, op| {
-            namespace.modify_cache_directive(op, request)
+    pub(crate) fn modify_cache_directive(&self, request: CacheDirectiveRequest) -> Answer<()> {
+        change_after_scan(self, "modifyCacheDirective", move |namespace, op| {
+            namespace.modify_cache_directive(op, &request)
         })
     }
 
@@ -50,17 +54,57 @@ impl ClientService<'_> {
     pub(crate) fn cache_directives(
         &self,
         after: i64,
-        filter: &CacheDirectiveFilter,
+        filter: CacheDirectiveFilter,
     ) -> Answer<(Vec<CacheDirectiveEntry>, bool)> {
-        change_as(self, Category::Read, Line::of("listCacheDirectives"), |namespace, op| {
-            namespace.list_cache_directives(op, after, filter)
+        read_after_scan(self, "listCacheDirectives", move |namespace, op| {
+            namespace.list_cache_directives(op, after, &filter)
         })
     }
 
     /// A page of the pools after a name, and whether there are more.
     pub(crate) fn cache_pools(&self, after: &str) -> Answer<(Vec<CachePoolEntry>, bool)> {
-        change_as(self, Category::Read, Line::of("listCachePools"), |namespace, op| {
-            Ok(namespace.list_cache_pools(op, after))
+        let after = after.to_owned();
+        read_after_scan(self, "listCachePools", move |namespace, op| {
+            Ok(namespace.list_cache_pools(op, &after))
         })
     }
+}
+
+fn read_after_scan<R: Send + 'static>(
+    service: &ClientService<'_>,
+    command: &'static str,
+    look: impl FnOnce(&Namespace, &OpContext) -> Outcome<R> + Send + 'static,
+) -> Answer<R> {
+    after_scan(service, move |service| service.read(Line::of(command), look))
+}
+
+fn change_after_scan<R: Remember + Send + 'static>(
+    service: &ClientService<'_>,
+    command: &'static str,
+    change: impl FnOnce(&mut Namespace, &OpContext) -> Outcome<R> + Send + 'static,
+) -> Answer<R> {
+    after_scan(service, move |service| service.change_once(Line::of(command), change))
+}
+
+/// Makes a call when a scan knows of all pools and directives that there are now (`CacheManager.waitForRescanIfNeeded`).
+/// Others get the lock between two slices of it.
+fn after_scan<R: Send + 'static>(
+    service: &ClientService<'_>,
+    call: impl FnOnce(&ClientService<'_>) -> Answer<R> + Send + 'static,
+) -> Answer<R> {
+    // One that may not answer refuses the call, and scans nothing.
+    let may_answer = |core: &Core| core.ha.check(Category::Read).is_ok();
+    let changes = service.core.read(Namespace::cache_changes);
+    let Some(changes) = changes.filter(|_| may_answer(service.core)) else { return call(service) };
+    let (core, caller) = (service.core.clone(), service.caller.clone());
+    Answer::later(async move {
+        let now = core.clock.now();
+        let scan = |namespace: &mut Namespace| {
+            may_answer(&core) && namespace.scan_cache_changes(changes, now, CACHE_SCAN_MAX)
+        };
+        while core.write(scan).0 {
+            tokio::task::yield_now().await;
+        }
+        call(&ClientService::new(&core, caller)).outcome().await
+    })
 }

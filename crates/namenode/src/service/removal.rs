@@ -2,6 +2,7 @@
 
 use super::{Answer, ClientService, Outcome, audit, synced};
 use crate::audit::Line;
+use crate::ha::OperationCategory as Category;
 use crate::retry::Remember;
 use std::time::Duration;
 use zerohop_namespace::{Namespace, OpContext, RemovalCheck, RenameOptions};
@@ -65,7 +66,8 @@ where
     Answer::later(async move {
         let (outcome, sync) = loop {
             tokio::time::sleep(PAUSE).await;
-            match core.read(|namespace| namespace.continue_check(&op, &mut check, SLICE)) {
+            let slice = |namespace: &Namespace| namespace.continue_check(&op, &mut check, SLICE);
+            match core.read_as(Category::Write, slice) {
                 Ok(true) => continue,
                 Ok(false) => op.now = core.clock.now(),
                 Err(refused) => break (Err(refused), None),

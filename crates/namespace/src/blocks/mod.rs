@@ -53,6 +53,7 @@ mod unknown;
 mod unplaced;
 mod walks;
 
+pub(crate) use cached::CachePlan;
 pub use construction::Recovery;
 pub use decommission::Admission;
 pub(crate) use edits::BlockEdits;

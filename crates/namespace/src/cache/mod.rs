@@ -3,6 +3,11 @@
 
 mod ops;
 mod scan;
+#[cfg(test)]
+mod scan_test;
+mod slices;
+
+pub(crate) use scan::CacheScan;
 
 use crate::Result;
 use crate::views::{CacheDirectiveEntry, CachePoolEntry, CacheStats};
@@ -23,8 +28,9 @@ pub(crate) struct Cache {
     next_id: i64,
     pools: BTreeMap<String, Pool>,
     directives: BTreeMap<i64, Directive>,
-    /// Something changed since the paths were last looked at.
-    is_changed: bool,
+    /// How many changes there were, and how many of them the last whole scan of the paths knew.
+    changes: u64,
+    scanned: u64,
 }
 
 struct Pool {
@@ -43,19 +49,21 @@ struct Directive {
     pool: String,
     /// Ms since the epoch.
     expiry_ms: i64,
+    /// The change that made it what it is.
+    change: u64,
     stats: CacheStats,
 }
 
 impl Default for Cache {
     fn default() -> Self {
         let (pools, directives) = (BTreeMap::new(), BTreeMap::new());
-        Self { next_id: 1, pools, directives, is_changed: false }
+        Self { next_id: 1, pools, directives, changes: 0, scanned: 0 }
     }
 }
 
 /// What a scan of the directives' paths counted; nothing of pools and directives that are not named.
 #[derive(Default)]
-pub(crate) struct CacheScan {
+pub(crate) struct CacheCounts {
     pools: HashMap<String, CacheStats>,
     directives: HashMap<i64, CacheStats>,
 }
@@ -141,7 +149,7 @@ impl Cache {
     /// # Errors
     /// `InvalidRequestException` when it does not fit what is there.
     pub(crate) fn apply(&mut self, op: &EditOp) -> Result<()> {
-        self.is_changed = true;
+        self.changes += 1;
         match op {
             EditOp::AddCachePool(op) => {
                 self.pools.insert(op.pool.name.clone(), Pool::of(&op.pool));
@@ -177,6 +185,7 @@ impl Cache {
             replication: said.replication.unwrap_or(1),
             pool,
             expiry_ms: said.expiration_ms.unwrap_or(0),
+            change: self.changes,
             stats: CacheStats::default(),
         };
         self.next_id = self.next_id.max(said.id.saturating_add(1));
@@ -200,14 +209,17 @@ impl Cache {
         found.ok_or_else(|| invalid(format!("No directive with ID {id} found.")))
     }
 
-    /// What a scan of the paths counted: no edit carries that.
-    pub(crate) fn set_stats(&mut self, scan: CacheScan) {
-        self.is_changed = false;
+    /// What a whole scan of the paths counted that began after so many changes: no edit carries that. A directive that
+    /// changed meanwhile waits for the next one.
+    pub(crate) fn set_stats(&mut self, counted: CacheCounts, changes: u64) {
+        self.scanned = changes;
         for (name, pool) in &mut self.pools {
-            pool.stats = scan.pools.get(name).copied().unwrap_or_default();
+            pool.stats = counted.pools.get(name).copied().unwrap_or_default();
         }
         for (id, directive) in &mut self.directives {
-            directive.stats = scan.directives.get(id).copied().unwrap_or_default();
+            if directive.change <= changes {
+                directive.stats = counted.directives.get(id).copied().unwrap_or_default();
+            }
         }
     }
 
@@ -228,7 +240,7 @@ impl Cache {
         pools: &[CachePool],
         directives: &[CacheDirective],
     ) -> Result<()> {
-        self.is_changed = true;
+        self.changes += 1;
         self.pools.extend(pools.iter().map(|pool| (pool.name.clone(), Pool::of(pool))));
         directives.iter().try_for_each(|directive| self.put(directive))?;
         self.next_id = self.next_id.max(next_id);

@@ -81,7 +81,6 @@ impl Namespace {
         if request.directive.id != 0 {
             return io("addDirective: you cannot specify an ID for this operation.");
         }
-        self.scan_cache_if_changed(ctx.now);
         let name = pool_name(&request.directive)?;
         let pool = self.state.cache().pool(name)?;
         self.check_pool(ctx, name, pool, WRITE)?;
@@ -123,7 +122,6 @@ impl Namespace {
         if id == 0 {
             return Err(invalid("Must supply an ID."));
         }
-        self.scan_cache_if_changed(ctx.now);
         let known = self.state.cache().directive(id)?;
         self.check_pool(ctx, &known.pool, self.state.cache().pool(&known.pool)?, WRITE)?;
         let after = merged(&request.directive, known.info(id));
@@ -163,7 +161,7 @@ impl Namespace {
     /// # Errors
     /// As Hadoop's `listCacheDirectives`.
     pub fn list_cache_directives(
-        &mut self,
+        &self,
         ctx: &OpContext,
         after: i64,
         filter: &CacheDirectiveFilter,
@@ -177,7 +175,6 @@ impl Namespace {
         if let Some(id) = filter.id.filter(|id| !self.state.cache().directives.contains_key(id)) {
             return Err(invalid(format!("Did not find requested id {id}")));
         }
-        self.scan_cache_if_changed(ctx.now);
         let now_ms = ctx.now.wall_ms as i64;
         let from = filter.id.unwrap_or(after.saturating_add(1));
         let mut page = Vec::new();
@@ -201,12 +198,7 @@ impl Namespace {
 
     /// A page of the pools after a name; of those the caller may not read the name only. And whether
     /// there are more.
-    pub fn list_cache_pools(
-        &mut self,
-        ctx: &OpContext,
-        after: &str,
-    ) -> (Vec<CachePoolEntry>, bool) {
-        self.scan_cache_if_changed(ctx.now);
+    pub fn list_cache_pools(&self, ctx: &OpContext, after: &str) -> (Vec<CachePoolEntry>, bool) {
         let mut rest = self.state.cache().pools.iter().filter(|(name, _)| name.as_str() > after);
         let page = rest.by_ref().take(self.params.cache_pools_batch).map(|(name, pool)| {
             if self.may_use(ctx, pool, READ) {

@@ -1,12 +1,28 @@
-//! Which blocks the directives ask for, and how many bytes that is.
+//! Which blocks the directives ask for, and how many bytes that is: a scan over the files of all directives, in slices,
+//! so that others get the namespace's lock in between. What it found counts when it has come to its end.
 
-use super::CacheScan;
-use crate::Namespace;
-use crate::blocks::{BlockState, Now};
+use super::CacheCounts;
+use crate::blocks::{BlockState, CachePlan, Now};
+use crate::commit::DurableState;
 use crate::tree::Slot;
 use crate::views::CacheStats;
-use hashbrown::HashMap;
+use compact_str::CompactString;
+use std::collections::BTreeMap;
 use zerohop_wire::BlockId;
+
+/// A scan that is under way.
+pub(crate) struct CacheScan {
+    now_ms: i64,
+    /// The changes of pools and directives before it began.
+    changes: u64,
+    /// The directive it is at, and the file of its directory that was counted last.
+    at: (i64, CompactString),
+    counted: CacheCounts,
+    /// How many DataNodes shall hold a block.
+    wanted: BTreeMap<BlockId, u16>,
+    /// After the last directive: which ones.
+    plan: Option<CachePlan>,
+}
 
 /// What one file of a directive needs, and has.
 #[derive(Clone, Copy)]
@@ -24,88 +40,149 @@ impl FileBytes {
     }
 }
 
-impl Namespace {
-    /// Looks at all paths of all directives, counts, and decides which DataNode shall hold what.
-    pub fn scan_cache(&mut self, now: Now) {
-        let cache = self.state.cache();
-        let now_ms = now.wall_ms as i64;
-        let mut wanted: HashMap<BlockId, u16> = HashMap::new();
-        let mut scan = CacheScan::default();
-        for (id, directive) in &cache.directives {
-            let Some(pool) = cache.pools.get(&directive.pool) else { continue };
-            if directive.is_expired(now_ms) {
-                continue;
-            }
-            let pool_stats = scan.pools.entry(directive.pool.clone()).or_default();
-            let stats = scan.directives.entry(*id).or_default();
-            let replication = directive.replication.max(1) as u16;
-            for slot in self.files_at(&directive.path) {
-                let mut bytes = self.bytes_of(slot, replication);
-                let is_over = pool_stats.bytes_needed.saturating_add(bytes.needed) > pool.limit;
-                if is_over {
-                    bytes.cached = 0;
-                } else {
-                    self.want(slot, replication, &mut wanted);
-                }
-                bytes.add_to(stats);
-                bytes.add_to(pool_stats);
-            }
-        }
-        self.state.set_cache_stats(scan);
-        self.state.blocks_mut().plan_cache(&wanted);
-    }
-
-    pub(super) fn scan_cache_if_changed(&mut self, now: Now) {
-        if self.is_cache_changed() {
-            self.scan_cache(now);
+impl CacheScan {
+    pub(super) fn new(state: &DurableState, now: Now) -> Self {
+        Self {
+            now_ms: now.wall_ms as i64,
+            changes: state.cache().changes,
+            at: (i64::MIN, CompactString::const_new("")),
+            counted: CacheCounts::default(),
+            wanted: BTreeMap::new(),
+            plan: None,
         }
     }
 
-    /// Whether the directives changed since the last scan; never where caching is off.
-    pub fn is_cache_changed(&self) -> bool {
-        self.params.caching_enabled && self.state.cache().is_changed
+    /// Shows what was counted.
+    pub(super) fn finish(self, state: &mut DurableState) {
+        state.set_cache_stats(self.counted, self.changes);
     }
 
-    /// Whether there is any directive that may be carried out.
-    pub fn has_cache_directives(&self) -> bool {
-        self.params.caching_enabled && !self.state.cache().directives.is_empty()
+    /// The file of the directory that was counted last.
+    #[cfg(test)]
+    pub(super) fn file(&self) -> &str {
+        &self.at.1
     }
 
-    /// The file at a path, or those in the directory there.
-    pub(super) fn files_at(&self, path: &str) -> Vec<Slot> {
-        let Some(slot) = self.state.walk(path).ok().and_then(|located| located.last()) else {
-            return Vec::new();
+    /// Looks at up to `max` directives, files and blocks; true if there are more.
+    pub(super) fn advance(&mut self, state: &mut DurableState, max: usize) -> bool {
+        let mut left = max;
+        if let Some(plan) = &mut self.plan {
+            return plan.advance(state.blocks_mut(), left);
+        }
+        while left > 0 {
+            if !self.count_next(state, &mut left) {
+                let wanted = std::mem::take(&mut self.wanted);
+                self.plan = Some(CachePlan::new(wanted, state.blocks()));
+                break;
+            }
+        }
+        true
+    }
+
+    /// Counts files of the next directive; false after the last one.
+    fn count_next(&mut self, state: &DurableState, left: &mut usize) -> bool {
+        let cache = state.cache();
+        let Some((id, directive)) = cache.directives.range(self.at.0..).next() else {
+            return false;
         };
-        let is_file = |slot: &Slot| self.state.tree().get(*slot).as_file().is_some();
-        match self.state.tree().get(slot).as_directory() {
-            Some(directory) => directory.children.iter().filter(is_file).collect(),
-            None => [slot].into_iter().filter(is_file).collect(),
+        if *id != self.at.0 {
+            self.at = (*id, CompactString::const_new(""));
         }
+        *left = left.saturating_sub(1);
+        let is_whole = match cache.pools.get(&directive.pool) {
+            Some(pool) if !directive.is_expired(self.now_ms) => {
+                self.counted.pools.entry(directive.pool.clone()).or_default();
+                self.counted.directives.entry(*id).or_default();
+                self.count_files(state, &directive.path, left, |scan, slot| {
+                    let replication = directive.replication.max(1) as u16;
+                    scan.count_file(state, slot, (*id, &directive.pool), pool.limit, replication);
+                })
+            }
+            _ => true,
+        };
+        if is_whole {
+            self.at = (id.saturating_add(1), CompactString::const_new(""));
+        }
+        *id < i64::MAX || !is_whole
     }
 
-    fn bytes_of(&self, slot: Slot, replication: u16) -> FileBytes {
-        let mut bytes = FileBytes { needed: 0, cached: 0 };
-        for (id, len) in self.complete_blocks(slot) {
-            let held = self.state.blocks().held_count(id).min(usize::from(replication)) as i64;
-            bytes.needed = bytes.needed.saturating_add(len.saturating_mul(i64::from(replication)));
-            bytes.cached = bytes.cached.saturating_add(len.saturating_mul(held));
+    /// Counts the file at a path, or more files of the directory there; true after the last one.
+    fn count_files(
+        &mut self,
+        state: &DurableState,
+        path: &str,
+        left: &mut usize,
+        count: impl Fn(&mut Self, Slot),
+    ) -> bool {
+        let tree = state.tree();
+        let Some(slot) = state.walk(path).ok().and_then(|located| located.last()) else {
+            return true;
+        };
+        let Some(directory) = tree.get(slot).as_directory() else {
+            count(self, slot);
+            return true;
+        };
+        let after = std::mem::take(&mut self.at.1);
+        let (children, _) = tree.children_after(directory, after.as_bytes());
+        for child in children {
+            let blocks = tree.get(child).as_file().map(|file| file.blocks.as_slice().len());
+            if blocks.is_some() {
+                count(self, child);
+            }
+            *left = left.saturating_sub(1 + blocks.unwrap_or(0));
+            if *left == 0 {
+                self.at.1 = tree.name(child).into();
+                return false;
+            }
         }
-        bytes
+        true
     }
 
-    fn want(&self, slot: Slot, replication: u16, wanted: &mut HashMap<BlockId, u16>) {
-        for (id, _) in self.complete_blocks(slot) {
-            let count = wanted.entry(id).or_default();
-            *count = (*count).max(replication);
+    fn count_file(
+        &mut self,
+        state: &DurableState,
+        slot: Slot,
+        (id, pool): (i64, &str),
+        limit: i64,
+        replication: u16,
+    ) {
+        if state.tree().get(slot).as_file().is_none() {
+            return;
         }
+        let mut bytes = bytes_of(state, slot, replication);
+        let (Some(pool), Some(directive)) =
+            (self.counted.pools.get_mut(pool), self.counted.directives.get_mut(&id))
+        else {
+            return;
+        };
+        if pool.bytes_needed.saturating_add(bytes.needed) > limit {
+            bytes.cached = 0;
+        } else {
+            for (block, _) in complete_blocks(state, slot) {
+                let count = self.wanted.entry(block).or_default();
+                *count = (*count).max(replication);
+            }
+        }
+        bytes.add_to(directive);
+        bytes.add_to(pool);
     }
+}
 
-    fn complete_blocks(&self, slot: Slot) -> impl Iterator<Item = (BlockId, i64)> {
-        let file = self.state.tree().get(slot).as_file();
-        let ids = file.into_iter().flat_map(|file| file.blocks.as_slice().iter().copied());
-        let stored = ids.filter_map(|id| self.state.blocks().get(id));
-        stored
-            .filter(|stored| stored.state == BlockState::Complete)
-            .map(|stored| (stored.block.id, stored.block.len as i64))
+fn bytes_of(state: &DurableState, slot: Slot, replication: u16) -> FileBytes {
+    let mut bytes = FileBytes { needed: 0, cached: 0 };
+    for (id, len) in complete_blocks(state, slot) {
+        let held = state.blocks().held_count(id).min(usize::from(replication)) as i64;
+        bytes.needed = bytes.needed.saturating_add(len.saturating_mul(i64::from(replication)));
+        bytes.cached = bytes.cached.saturating_add(len.saturating_mul(held));
     }
+    bytes
+}
+
+fn complete_blocks(state: &DurableState, slot: Slot) -> impl Iterator<Item = (BlockId, i64)> {
+    let file = state.tree().get(slot).as_file();
+    let ids = file.into_iter().flat_map(|file| file.blocks.as_slice().iter().copied());
+    let stored = ids.filter_map(|id| state.blocks().get(id));
+    stored
+        .filter(|stored| stored.state == BlockState::Complete)
+        .map(|stored| (stored.block.id, stored.block.len as i64))
 }

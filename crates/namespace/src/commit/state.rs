@@ -2,7 +2,7 @@
 
 use super::key::CommitKey;
 use crate::blocks::{BlockEdits, BlockManager, Heartbeat, HeartbeatReply, Now, StorageReport};
-use crate::cache::{Cache, CacheScan};
+use crate::cache::{Cache, CacheCounts};
 use crate::lease::Leases;
 use crate::policies;
 use crate::quota::{Counts, Quota};
@@ -74,9 +74,9 @@ impl DurableState {
         &self.cache
     }
 
-    /// How much of the cache directives DataNodes have to hold, and do.
-    pub(crate) fn set_cache_stats(&mut self, stats: CacheScan) {
-        self.cache.set_stats(stats);
+    /// How much of the cache directives DataNodes have to hold, and do, as of the directives after so many changes.
+    pub(crate) fn set_cache_stats(&mut self, counted: CacheCounts, changes: u64) {
+        self.cache.set_stats(counted, changes);
     }
 
     pub(crate) fn ids(&self) -> &Ids {

@@ -49,6 +49,9 @@ fn world_with(params: NamespaceParams) -> World {
 
 fn stats(world: &mut World, pool: &str) -> CacheStats {
     let root = world.root();
+    if world.namespace.cache_changes().is_some() {
+        world.namespace.scan_cache(world.now);
+    }
     let (pools, _) = world.namespace.list_cache_pools(&root, "");
     pools.into_iter().find(|entry| entry.info.name == pool).unwrap().stats
 }
@@ -111,7 +114,7 @@ fn lists_come_in_pages_of_the_length_configured() {
         namespace.add_cache_directive(&root, &directive(path, "cold")).unwrap();
     }
     let filter = CacheDirectiveFilter::default();
-    let mut page = |after| {
+    let page = |after| {
         let (page, has_more) = namespace.list_cache_directives(&root, after, &filter).unwrap();
         (page.into_iter().map(|entry| entry.info.id).collect::<Vec<_>>(), has_more)
     };
@@ -130,7 +133,7 @@ fn nothing_is_counted_where_caching_is_off() {
     let mut world = world_with(params);
     let root = world.root();
     world.namespace.add_cache_directive(&root, &directive("/d", "hot")).unwrap();
-    assert!(!world.namespace.is_cache_changed() && !world.namespace.has_cache_directives());
+    assert!(world.namespace.cache_changes().is_none() && !world.namespace.has_cache_directives());
     assert_eq!(stats(&mut world, "hot"), CacheStats::default());
 }
 

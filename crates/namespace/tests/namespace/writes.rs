@@ -342,6 +342,25 @@ fn truncate_within_a_block_waits_for_its_recovery() {
     world.check_replay();
 }
 
+/// A client's fsync said how long the last block is while DataNodes cut it: that length was logged, and a file that was to be
+/// cut to 4 bytes had 2.
+#[test]
+fn an_fsync_during_a_pending_truncate_does_not_shrink_the_file_below_the_target() {
+    let mut world = World::new();
+    let root = world.root();
+    world.write("/f", &[BLOCK_SIZE, 10]);
+    assert!(!world.namespace.truncate(&root, "/f", BLOCK_SIZE + 4, "client").unwrap());
+    let before = world.stat("/f").unwrap();
+    world.namespace.fsync(&root, "/f", before.id, "client", 2).unwrap();
+    assert_eq!(world.stat("/f").unwrap().len, before.len);
+    assert!(!world.namespace.truncate(&root, "/f", BLOCK_SIZE + 4, "client").unwrap());
+    world.check_replay();
+    world.check_image();
+    crate::leases::finish_recovery(&mut world, "/f", 4);
+    assert_eq!(world.stat("/f").unwrap().len, BLOCK_SIZE + 4);
+    world.check_replay();
+}
+
 #[test]
 fn truncate_to_nothing_drops_all_blocks() {
     let mut world = World::new();

@@ -19,7 +19,8 @@ impl Cluster {
 
     fn want(&mut self, wanted: &[(i64, u16)]) {
         let wanted = wanted.iter().map(|(id, count)| (BlockId(*id), *count)).collect();
-        self.blocks.plan_cache(&wanted);
+        let mut plan = CachePlan::new(wanted, &self.blocks);
+        while plan.advance(&mut self.blocks, 1) {}
     }
 
     fn holds(&mut self, index: usize, ids: &[i64]) {

@@ -1,0 +1,127 @@
+//! The scan of the directives goes on between slices, whatever happens there.
+
+use super::*;
+use crate::blocks::{BlockManager, BlockParams, Now};
+use crate::{
+    CacheDirectiveFilter, CacheDirectiveRequest, CreateFlags, CreateRequest, Namespace,
+    NamespaceParams, OpContext,
+};
+
+const NOW: Now = Now { wall_ms: 1, mono_ms: 1 };
+const SLICE: usize = 10;
+
+fn root() -> OpContext {
+    OpContext { user: "root".into(), ..OpContext::internal(NOW) }
+}
+
+fn create(namespace: &mut Namespace, path: &str) {
+    let request = CreateRequest {
+        path,
+        masked: 0o644,
+        client_name: "client",
+        flags: CreateFlags { create: true, ..CreateFlags::default() },
+        create_parent: true,
+        replication: 1,
+        block_size: 128 << 20,
+        ..CreateRequest::default()
+    };
+    let file = namespace.create(&root(), &request).unwrap();
+    assert!(namespace.complete(&root(), path, file.id, "client", None).unwrap());
+}
+
+fn direct(namespace: &mut Namespace, path: &str) -> i64 {
+    let directive = CacheDirective {
+        path: Some(path.to_owned()),
+        pool: Some("pool".to_owned()),
+        ..CacheDirective::default()
+    };
+    let request = CacheDirectiveRequest { directive, ..CacheDirectiveRequest::default() };
+    namespace.add_cache_directive(&root(), &request).unwrap()
+}
+
+/// Two directories of a hundred files, each with a directive.
+fn namespace() -> (Namespace, [i64; 2]) {
+    let mut namespace =
+        Namespace::new(NamespaceParams::default(), BlockManager::new(BlockParams::default()));
+    namespace.start(NOW);
+    let pool = CachePool { name: "pool".to_owned(), ..CachePool::default() };
+    namespace.add_cache_pool(&root(), pool).unwrap();
+    for file in 0..100 {
+        create(&mut namespace, &format!("/a/{file:03}"));
+        create(&mut namespace, &format!("/b/{file:03}"));
+    }
+    let ids = ["/a", "/b"].map(|path| direct(&mut namespace, path));
+    (namespace, ids)
+}
+
+fn files_needed(namespace: &Namespace) -> (Vec<i64>, i64) {
+    let (list, _) =
+        namespace.list_cache_directives(&root(), 0, &CacheDirectiveFilter::default()).unwrap();
+    let (pools, _) = namespace.list_cache_pools(&root(), "");
+    let directives = list.iter().map(|entry| entry.stats.files_needed).collect();
+    (directives, pools[0].stats.files_needed)
+}
+
+/// Scans with `between` after each slice that is not the last; how many slices there were.
+fn scan(namespace: &mut Namespace, mut between: impl FnMut(&mut Namespace, usize)) -> usize {
+    let mut slices = 1;
+    while namespace.continue_cache_scan(NOW, SLICE) {
+        between(namespace, slices);
+        slices += 1;
+        assert!(slices < 1000, "the scan does not end");
+    }
+    slices
+}
+
+#[test]
+fn a_directive_over_many_files_is_scanned_in_several_holds_and_counts_at_the_end() {
+    let (mut namespace, _) = namespace();
+    let slices = scan(&mut namespace, |it, _| assert_eq!(files_needed(it), (vec![0, 0], 0)));
+    assert!((20..30).contains(&slices), "{slices}");
+    assert_eq!(files_needed(&namespace), (vec![100, 100], 200));
+    assert_eq!(namespace.cache_changes(), None);
+    // The next scan begins anew, and shows the last one's figures until it ends.
+    create(&mut namespace, "/a/more");
+    scan(&mut namespace, |it, _| assert_eq!(files_needed(it), (vec![100, 100], 200)));
+    assert_eq!(files_needed(&namespace), (vec![101, 100], 201));
+}
+
+#[test]
+fn a_file_or_a_directive_that_goes_between_two_slices_of_a_scan_does_no_harm() {
+    let (mut namespace, [first, _]) = namespace();
+    scan(&mut namespace, |it, slices| match slices {
+        // The file that the scan goes on after, and one before it.
+        3 => {
+            for file in it.cache_scan.as_ref().map(|scan| scan.file().to_owned()).into_iter() {
+                assert!(it.delete(&root(), &format!("/a/{file}"), false).unwrap());
+            }
+            assert!(it.delete(&root(), "/a/099", false).unwrap());
+        }
+        5 => it.remove_cache_directive(&root(), first).unwrap(),
+        15 => assert!(it.delete(&root(), "/b", true).unwrap()),
+        _ => {}
+    });
+    assert_eq!(files_needed(&namespace).0.len(), 1);
+    assert!(namespace.cache_changes().is_some(), "a directive changed: there is one more scan");
+    scan(&mut namespace, |_, _| {});
+    assert_eq!((files_needed(&namespace), namespace.cache_changes()), ((vec![0], 0), None));
+}
+
+#[test]
+fn a_directive_that_changes_during_a_scan_waits_for_a_whole_one() {
+    let (mut namespace, [first, _]) = namespace();
+    create(&mut namespace, "/c/only");
+    let mut third = 0;
+    scan(&mut namespace, |it, slices| {
+        if slices == 3 {
+            let mut request = CacheDirectiveRequest::default();
+            (request.directive.id, request.directive.path) = (first, Some("/c".to_owned()));
+            it.modify_cache_directive(&root(), &request).unwrap();
+            third = direct(it, "/b");
+        }
+    });
+    assert_eq!((files_needed(&namespace).0, third), (vec![0, 100, 0], 3));
+    let changes = namespace.cache_changes().unwrap();
+    while namespace.scan_cache_changes(changes, NOW, SLICE) {}
+    assert_eq!(files_needed(&namespace), (vec![1, 100, 100], 201));
+}
