@@ -6,7 +6,6 @@ use crate::settings::CombineMode as Mode;
 use crate::types::{LocatedBlock, LocatedBlocks, Replica};
 use md5::{Digest, Md5};
 use std::io::{self, Read, Write};
-use std::sync::Arc;
 use zerohop_proto::hdfs::{
     BaseHeaderProto, BlockChecksumOptionsProto, BlockChecksumTypeProto, BlockOpResponseProto,
     ChecksumTypeProto, OpBlockChecksumProto, OpBlockChecksumResponseProto, Status,
@@ -37,34 +36,41 @@ struct Blocks {
     sums: Vec<u8>,
 }
 
-impl FileChecksum {
-    /// The checksum of the first `len` bytes; `None` where block data has none.
-    pub(crate) fn compute(client: &Arc<Client>, src: &str, len: u64) -> Result<Option<Self>> {
-        let mode = client.settings.checksum_combine_mode;
-        let located = locate(client, src, len)?;
-        if located.blocks.is_empty() {
-            return Ok(Some(of_nothing()));
-        }
-        let blocks = sum_blocks(client, src, &located.blocks, len, mode)?;
-        match mode {
-            Mode::Md5 => Ok(md5_of_md5s(&blocks)),
-            Mode::Composite => composite(&blocks, &located.blocks, len).map(Some),
-        }
-    }
+/// The blocks of a file whose checksum is wanted.
+pub(crate) struct Summed {
+    src: String,
+    len: u64,
+    located: LocatedBlocks,
 }
 
-fn locate(client: &Client, src: &str, len: u64) -> Result<LocatedBlocks> {
-    let length = len.min(i64::MAX as u64);
-    let located = client.wait(client.namenode.block_locations(src, 0, length))?;
-    let located =
-        located.ok_or_else(|| Error::new(Kind::NotFound, format!("File does not exist: {src}")))?;
-    if located.is_under_construction {
-        return Err(Error::plain(format!(
-            "Fail to get checksum, since file {src} is under construction."
-        )));
+impl Summed {
+    /// Asks for the blocks of a file's first `len` bytes.
+    pub(crate) async fn locate(client: &Client, src: String, len: u64) -> Result<Self> {
+        let length = len.min(i64::MAX as u64);
+        let located = client.namenode.block_locations(&src, 0, length).await?;
+        let located = located
+            .ok_or_else(|| Error::new(Kind::NotFound, format!("File does not exist: {src}")))?;
+        if located.is_under_construction {
+            return Err(Error::plain(format!(
+                "Fail to get checksum, since file {src} is under construction."
+            )));
+        }
+        located.check_replicated(&src)?;
+        Ok(Self { src, len, located })
     }
-    located.check_replicated(src)?;
-    Ok(located)
+
+    /// The checksum, from the DataNodes; `None` where block data has none. Blocks the thread.
+    pub(crate) fn compute(&self, client: &Client) -> Result<Option<FileChecksum>> {
+        let (mode, blocks) = (client.settings.checksum_combine_mode, &self.located.blocks);
+        if blocks.is_empty() {
+            return Ok(Some(of_nothing()));
+        }
+        let sums = sum_blocks(client, &self.src, blocks, self.len, mode)?;
+        match mode {
+            Mode::Md5 => Ok(md5_of_md5s(&sums)),
+            Mode::Composite => composite(&sums, blocks, self.len).map(Some),
+        }
+    }
 }
 
 fn of_nothing() -> FileChecksum {

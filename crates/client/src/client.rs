@@ -1,9 +1,9 @@
 //! What all files and calls of one client share.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::lease::Leases;
 use crate::namenode::{NameNode, Target};
-use crate::read::{DeadNodes, LocalReads, Totals};
+use crate::read::{Buffers, DeadNodes, LocalReads, Totals};
 use crate::resolved::Resolved;
 use crate::settings::Settings;
 use crate::types::DatanodeInfo;
@@ -49,6 +49,8 @@ pub(crate) struct Client {
     pub(crate) pool: Pool<Peer>,
     pub(crate) local: LocalReads,
     pub(crate) read_totals: Totals,
+    /// Memory for reads that hand their bytes out.
+    pub(crate) buffers: Arc<Buffers>,
     pub(crate) unreachable: DeadNodes,
     pub(crate) leases: Arc<Leases>,
     pub(crate) runtime: Handle,
@@ -73,6 +75,7 @@ impl Client {
         Ok(Arc::new(Self {
             local: LocalReads::new(&settings, name.clone(), &user, &rpc_options),
             read_totals: Totals::default(),
+            buffers: Arc::default(),
             rpc_options,
             leases: Leases::new(namenode.clone(), name.clone(), runtime.clone()),
             unreachable: DeadNodes::default(),
@@ -90,6 +93,14 @@ impl Client {
     /// Waits for an answer on a thread that is none of a runtime's own.
     pub(crate) fn wait<T>(&self, answer: impl Future<Output = T>) -> T {
         self.runtime.block_on(answer)
+    }
+
+    /// Does blocking work on a thread of the runtime that is made for it.
+    pub(crate) async fn on_thread<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.runtime.spawn_blocking(work).await.map_err(Error::of_thread)?
     }
 
     /// Where block data of a DataNode is served.

@@ -76,6 +76,11 @@ impl Error {
         Self::new(Kind::Io, text)
     }
 
+    /// Work that another thread or task was given did not end.
+    pub(crate) fn of_thread(error: tokio::task::JoinError) -> Self {
+        Self::plain(format!("the thread failed: {error}"))
+    }
+
     /// What a caller may do about it.
     pub fn kind(&self) -> Kind {
         self.0.kind

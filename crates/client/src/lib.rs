@@ -50,7 +50,7 @@ mod write;
 
 pub use checksum::FileChecksum;
 pub use error::{Error, Kind, Result};
-pub use fs::{FileReader, FileSystem, FileWriter, ListPages};
+pub use fs::{ByteStream, FileReader, FileSystem, FileWriter, ListPages};
 pub use read::{CacheStatistics, RangeCount, ReadPath, ReadReason, ReadStatistics, ZeroCopyRead};
 pub use types::*;
 pub use zerohop_checksum::SharedBytes;

@@ -1,7 +1,6 @@
 //! The calls that differ from the async ones only in that they wait.
 
 use super::FileSystem;
-use crate::checksum::FileChecksum;
 use crate::error::Result;
 use crate::types::*;
 use bytes::Bytes;
@@ -36,8 +35,6 @@ forward! {
     concat(target: &str, sources: &[impl AsRef<str>]) -> ();
     recover_lease(path: &str) -> bool;
     is_file_closed(path: &str) -> bool;
-    checksum(path: &str) -> Option<FileChecksum>;
-    checksum_of(path: &str, len: u64) -> Option<FileChecksum>;
     create_symlink(target: &str, link: &str, create_parent: bool) -> ();
     link_target(path: &str) -> Option<String>;
     create_snapshot(path: &str, name: Option<&str>) -> String;

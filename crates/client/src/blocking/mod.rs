@@ -9,6 +9,7 @@ mod writer;
 pub use reader::FileReader;
 pub use writer::FileWriter;
 
+use crate::checksum::{FileChecksum, Summed};
 use crate::error::Result;
 use crate::fs;
 use crate::namenode::wire_path;
@@ -78,6 +79,17 @@ impl FileSystem {
     /// Opens a file for writing at its end.
     pub fn append(&self, path: &str, options: AppendOptions) -> Result<FileWriter> {
         FileWriter::append(&self.inner.client, wire_path(path)?, options)
+    }
+
+    /// A file's checksum by `dfs.checksum.combine.mode`; `None` where block data has none.
+    pub fn checksum(&self, path: &str) -> Result<Option<FileChecksum>> {
+        self.checksum_of(path, u64::MAX)
+    }
+
+    /// The checksum of a file's first `len` bytes.
+    pub fn checksum_of(&self, path: &str, len: u64) -> Result<Option<FileChecksum>> {
+        let client = &self.inner.client;
+        client.wait(Summed::locate(client, wire_path(path)?, len))?.compute(client)
     }
 
     /// A listing, fetched page by page as the iterator goes on.

@@ -10,17 +10,15 @@ use std::sync::Arc;
 /// A file being read. Reads go straight into the caller's buffer and are checked there; large
 /// buffers make few system calls.
 pub struct FileReader {
-    file: Arc<File>,
+    client: Arc<Client>,
+    file: File,
     cursor: Cursor,
 }
 
 impl FileReader {
     pub(super) fn open(client: &Arc<Client>, src: String, options: OpenOptions) -> Result<Self> {
-        Ok(Self::of(Arc::new(File::open(client, src, options)?)))
-    }
-
-    pub(crate) fn of(file: Arc<File>) -> Self {
-        Self { file, cursor: Cursor::default() }
+        let file = client.wait(File::open(client, src, options))?;
+        Ok(Self { client: Arc::clone(client), file, cursor: Cursor::default() })
     }
 
     /// The file's path.
@@ -45,7 +43,7 @@ impl FileReader {
 
     /// Asks how long the file is now: another client may be writing it.
     pub fn refresh(&mut self) -> Result<u64> {
-        self.file.refresh()
+        self.client.wait(self.file.refresh())
     }
 
     /// Offset of the next sequential read.
@@ -58,13 +56,8 @@ impl FileReader {
         if pos > self.len() {
             return Err(Error::invalid("Cannot seek after EOF"));
         }
-        self.move_to(pos);
-        Ok(())
-    }
-
-    /// The same; nothing can be read beyond the end.
-    pub(crate) fn move_to(&mut self, pos: u64) {
         self.file.seek(&mut self.cursor, pos);
+        Ok(())
     }
 
     /// Reads on; 0 at the end. Fills `buffer` unless the file ends, or what follows cannot be read:

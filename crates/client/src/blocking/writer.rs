@@ -19,7 +19,7 @@ impl FileWriter {
         src: String,
         options: CreateOptions,
     ) -> Result<Self> {
-        Ok(Self { inner: Writer::create(client, src, &options)? })
+        Ok(Self { inner: client.wait(Writer::create(client, src, &options))? })
     }
 
     pub(super) fn append(
@@ -27,7 +27,7 @@ impl FileWriter {
         src: String,
         options: AppendOptions,
     ) -> Result<Self> {
-        Ok(Self { inner: Writer::append(client, src, &options)? })
+        Ok(Self { inner: client.wait(Writer::append(client, src, &options))? })
     }
 
     /// The file's path.

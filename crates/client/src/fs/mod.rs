@@ -9,7 +9,7 @@ mod reader;
 mod writer;
 
 pub use list::ListPages;
-pub use reader::FileReader;
+pub use reader::{ByteStream, FileReader};
 pub use writer::FileWriter;
 
 use crate::client::Client;

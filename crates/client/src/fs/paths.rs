@@ -1,10 +1,11 @@
 //! Calls about paths: status, directories, renames, files.
 
 use super::{FileReader, FileSystem, FileWriter};
-use crate::checksum::FileChecksum;
+use crate::checksum::{FileChecksum, Summed};
 use crate::error::{Error, Kind, Result};
 use crate::namenode::wire_path;
 use crate::types::*;
+use std::sync::Arc;
 
 fn not_found(path: &str) -> Error {
     Error::new(Kind::NotFound, format!("File does not exist: {path}"))
@@ -53,17 +54,17 @@ impl FileSystem {
 
     /// The same with options.
     pub async fn open_with(&self, path: &str, options: OpenOptions) -> Result<FileReader> {
-        FileReader::open(self, wire_path(path)?, options).await
+        FileReader::open(&self.client, wire_path(path)?, options).await
     }
 
     /// Makes a file and opens it for writing.
     pub async fn create(&self, path: &str, options: CreateOptions) -> Result<FileWriter> {
-        FileWriter::create(self, wire_path(path)?, options).await
+        FileWriter::create(&self.client, wire_path(path)?, options).await
     }
 
     /// Opens a file for writing at its end.
     pub async fn append(&self, path: &str, options: AppendOptions) -> Result<FileWriter> {
-        FileWriter::append(self, wire_path(path)?, options).await
+        FileWriter::append(&self.client, wire_path(path)?, options).await
     }
 
     /// Makes a directory and the missing ones above it, readable by all but for the umask. True also
@@ -123,14 +124,14 @@ impl FileSystem {
 
     /// A file's checksum by `dfs.checksum.combine.mode`; `None` where block data has none.
     pub async fn checksum(&self, path: &str) -> Result<Option<FileChecksum>> {
-        let (client, src) = (self.client.clone(), wire_path(path)?);
-        self.blocking(move || FileChecksum::compute(&client, &src, u64::MAX)).await
+        self.checksum_of(path, u64::MAX).await
     }
 
     /// The checksum of a file's first `len` bytes.
     pub async fn checksum_of(&self, path: &str, len: u64) -> Result<Option<FileChecksum>> {
-        let (client, src) = (self.client.clone(), wire_path(path)?);
-        self.blocking(move || FileChecksum::compute(&client, &src, len)).await
+        let located = Summed::locate(&self.client, wire_path(path)?, len).await?;
+        let client = Arc::clone(&self.client);
+        self.client.on_thread(move || located.compute(&client)).await
     }
 
     /// Makes a symlink; servers refuse unless `fs.symlinks.enabled` is set.
@@ -166,16 +167,5 @@ impl FileSystem {
     /// Allows or forbids snapshots of a directory.
     pub async fn allow_snapshot(&self, path: &str, allow: bool) -> Result<()> {
         self.client.namenode.allow_snapshot(&wire_path(path)?, allow).await
-    }
-
-    /// Runs blocking work on a thread of the runtime made for it.
-    pub(crate) async fn blocking<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        match self.client.runtime.spawn_blocking(work).await {
-            Ok(result) => result,
-            Err(error) => Err(Error::plain(format!("the thread failed: {error}"))),
-        }
     }
 }

@@ -1,43 +1,77 @@
 //! A file being written, for tokio.
 
-use super::FileSystem;
-use super::reader::spawn;
 use crate::client::Client;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::types::{AppendOptions, CreateOptions, SyncOptions};
 use crate::write::Writer;
 use bytes::Bytes;
+use parking_lot::Mutex;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use tokio::io::AsyncWrite;
+use tokio::task::JoinHandle;
 
-/// A file being written. It must be closed: dropped without, it stays open until its lease runs out,
-/// and its last bytes may be missing.
+/// [`AsyncWrite`] takes up to this many bytes at a time.
+const PIECE_LEN: usize = 256 << 10;
+
+/// A file being written. It must be [closed](Self::close), or shut down as an [`AsyncWrite`]: dropped
+/// without, it stays open until its lease runs out, and its last bytes may be missing.
 ///
-/// A call that is given up before it is done is done nevertheless: the bytes of a write are written
-/// once, in their order, and [`pos`](Self::pos) may go on for a while. Writing them again doubles them.
+/// Every byte that [`pos`](Self::pos) counts is written once, in its place, whether the call that brought
+/// it was given up or not; a byte that it does not count is not written. A call that is given up is
+/// finished before the next one begins, and what it failed with is the next one's error.
+///
+/// ```no_run
+/// # async fn example(fs: zerohop_client::FileSystem) -> Result<(), Box<dyn std::error::Error>> {
+/// use tokio::io::AsyncWriteExt;
+/// let mut file = fs.create("/greeting", Default::default()).await?;
+/// file.write_all(b"hello").await?;
+/// file.hflush().await?; // New readers see it.
+/// file.shutdown().await?;
+/// # Ok(()) }
+/// ```
 pub struct FileWriter {
     client: Arc<Client>,
     inner: Arc<Writer>,
+    /// Bytes of the file with those that were taken from the caller.
+    pos: u64,
+    /// What is being done, one thing after another. Never locked, but for the compiler: a future may not
+    /// be shared.
+    pending: Mutex<Option<Work>>,
+    is_closing: bool,
 }
+
+type Work = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
 
 impl FileWriter {
     pub(super) async fn create(
-        fs: &FileSystem,
+        client: &Arc<Client>,
         src: String,
         options: CreateOptions,
     ) -> Result<Self> {
-        let client = Arc::clone(&fs.client);
-        let inner = fs.blocking(move || Writer::create(&client, src, &options)).await?;
-        Ok(Self { client: Arc::clone(&fs.client), inner })
+        Ok(Self::of(client, Writer::create(client, src, &options).await?))
     }
 
     pub(super) async fn append(
-        fs: &FileSystem,
+        client: &Arc<Client>,
         src: String,
         options: AppendOptions,
     ) -> Result<Self> {
-        let client = Arc::clone(&fs.client);
-        let inner = fs.blocking(move || Writer::append(&client, src, &options)).await?;
-        Ok(Self { client: Arc::clone(&fs.client), inner })
+        Ok(Self::of(client, Writer::append(client, src, &options).await?))
+    }
+
+    fn of(client: &Arc<Client>, inner: Arc<Writer>) -> Self {
+        let pos = inner.pos();
+        Self {
+            client: Arc::clone(client),
+            inner,
+            pos,
+            pending: Mutex::default(),
+            is_closing: false,
+        }
     }
 
     /// The file's path.
@@ -47,7 +81,7 @@ impl FileWriter {
 
     /// Bytes of the file with those written so far.
     pub fn pos(&self) -> u64 {
-        self.inner.pos()
+        self.pos
     }
 
     /// Writes all of `data`; copies it once more than [`write_bytes`](Self::write_bytes).
@@ -57,7 +91,9 @@ impl FileWriter {
 
     /// Writes all of `data`.
     pub async fn write_bytes(&mut self, data: Bytes) -> Result<()> {
-        self.run(move |writer| writer.write(&data)).await
+        self.idle().await?;
+        self.begin_write(data);
+        self.idle().await
     }
 
     /// Makes everything written visible to new readers.
@@ -75,21 +111,109 @@ impl FileWriter {
         self.run(move |writer| writer.sync(options)).await
     }
 
-    /// Sends the rest and completes the file. A second call does nothing.
+    /// Sends the rest and completes the file. A second call does nothing. The file is completed even if
+    /// the call is given up.
     pub async fn close(&mut self) -> Result<()> {
-        self.run(Writer::close).await
+        poll_fn(|cx| self.poll_close(cx)).await
     }
 
-    async fn run(&self, work: impl FnOnce(&Writer) -> Result<()> + Send + 'static) -> Result<()> {
+    async fn run(
+        &mut self,
+        work: impl FnOnce(&Writer) -> Result<()> + Send + 'static,
+    ) -> Result<()> {
+        self.idle().await?;
+        self.begin(work);
+        self.idle().await
+    }
+
+    /// Waits until what was begun is done.
+    async fn idle(&mut self) -> Result<()> {
+        poll_fn(|cx| self.poll_idle(cx)).await
+    }
+
+    fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        let pending = self.pending.get_mut();
+        let Some(work) = pending else { return Poll::Ready(Ok(())) };
+        let result = ready!(work.as_mut().poll(cx));
+        *pending = None;
+        Poll::Ready(result)
+    }
+
+    /// Begins what a thread for blocking calls does, which goes on by itself.
+    fn begin(&mut self, work: impl FnOnce(&Writer) -> Result<()> + Send + 'static) {
         let inner = Arc::clone(&self.inner);
-        spawn(&self.client, move || work(&inner)).await
+        let work = self.client.runtime.spawn_blocking(move || work(&inner));
+        *self.pending.get_mut() = Some(outcome(work));
+    }
+
+    /// Takes `data`, which will be written.
+    fn begin_write(&mut self, data: Bytes) {
+        self.pos += data.len() as u64;
+        self.begin(move |writer| writer.write(&data));
+    }
+
+    fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        if !self.is_closing {
+            // What failed before has broken the writer: closing fails with it, and ends the lease.
+            if let Err(error) = ready!(self.poll_idle(cx)) {
+                tracing::debug!("{} is closed after {error}", self.path());
+            }
+            self.is_closing = true;
+            let work = self.client.runtime.spawn(Arc::clone(&self.inner).close_on_task());
+            *self.pending.get_mut() = Some(outcome(work));
+        }
+        self.poll_idle(cx)
+    }
+}
+
+/// What work ends with that goes on by itself.
+fn outcome(work: JoinHandle<Result<()>>) -> Work {
+    Box::pin(async { work.await.map_err(Error::of_thread)? })
+}
+
+/// Takes bytes and writes them in the background: an error of one call is that of a later one, at the
+/// latest of `shutdown`.
+impl AsyncWrite for FileWriter {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        data: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let writer = self.get_mut();
+        ready!(writer.poll_idle(cx))?;
+        let len = data.len().min(PIECE_LEN);
+        let taken = data.get(..len).unwrap_or_default();
+        match writer.inner.try_write(taken)? {
+            true => writer.pos += len as u64,
+            false => {
+                let mut buffer = writer.client.buffers.take(len);
+                buffer.as_mut().copy_from_slice(taken);
+                writer.begin_write(buffer.into_bytes(len));
+            }
+        }
+        Poll::Ready(Ok(len))
+    }
+
+    /// Waits until what was taken is in packets, as [`write`](FileWriter::write) does. Readers need not see
+    /// it: see [`hflush`](FileWriter::hflush).
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.get_mut().poll_idle(cx).map_err(Into::into)
+    }
+
+    /// Closes the file: see [`close`](FileWriter::close).
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.get_mut().poll_close(cx).map_err(Into::into)
     }
 }
 
 impl Drop for FileWriter {
     fn drop(&mut self) {
-        // Another thread may be sending for a call that was given up; it must not be waited for.
+        // A thread may be sending for a call that was given up; it must not be waited for here.
         let inner = Arc::clone(&self.inner);
         self.client.runtime.spawn_blocking(move || inner.abandon());
     }
 }
+
+#[cfg(test)]
+#[path = "writer_test.rs"]
+mod tests;

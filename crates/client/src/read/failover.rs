@@ -1,9 +1,12 @@
-//! The one retry loop of reading: next replica, bad replica reported, fresh locations after a wait.
+//! The one retry loop of reading: next replica, bad replica noted, other locations after a wait.
+//!
+//! Nothing here asks the NameNode: a read that needs it stops with a [`Need`], and goes on when that was
+//! met ([`call`](super::call)).
 
 use super::ahead;
 use super::block::BlockReader;
 use super::file::File;
-use super::local::{LocalError, ZeroCopyRead};
+use super::local::LocalError;
 use super::plan::{NotLocal, ReadReason};
 use super::remote::ReadError;
 use super::suspects::Suspects;
@@ -19,7 +22,7 @@ const SKIP_MAX: u64 = 128 << 10;
 #[derive(Default)]
 pub(crate) struct Cursor {
     pub(crate) pos: u64,
-    open: Option<OpenBlock>,
+    pub(super) open: Option<OpenBlock>,
 }
 
 impl Cursor {
@@ -28,7 +31,7 @@ impl Cursor {
     }
 }
 
-struct OpenBlock {
+pub(super) struct OpenBlock {
     /// In the file, where the block begins.
     base: u64,
     block: LocatedBlock,
@@ -44,6 +47,41 @@ impl OpenBlock {
 
 /// How often a local replica that was taken back is asked for again in one read.
 const REOPENS_MAX: u32 = 3;
+
+/// One read under way: how far it is, and what was tried for it.
+pub(super) struct Attempt {
+    pub(super) cursor: Cursor,
+    asks: Asks,
+    tried: Tried,
+    /// Bytes of the caller's buffer that are filled.
+    pub(super) filled: usize,
+}
+
+/// How much is asked of a DataNode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asks {
+    /// What the caller wants.
+    Range,
+    /// The rest of the block: the caller will read on.
+    RestOfBlock,
+}
+
+/// How a read goes on.
+pub(super) enum Step {
+    Done(Result<()>),
+    /// The NameNode has to be asked first. The face that reads does so, by waiting or by awaiting.
+    Needs(Need),
+}
+
+/// What a read needs from the NameNode.
+pub(super) enum Need {
+    /// The locations of the block that holds this offset.
+    Locations(u64),
+    /// A fresh token for the block that holds this offset.
+    Token(u64),
+    /// Other locations for `block`, none of whose replicas could be read, after a wait.
+    OtherReplicas { block: LocatedBlock, offset: u64, wait: Duration },
+}
 
 /// What was tried for one read.
 #[derive(Default)]
@@ -61,95 +99,44 @@ pub(super) struct Tried {
     last_error: Option<String>,
 }
 
+impl Attempt {
+    pub(super) fn new(cursor: Cursor, asks: Asks) -> Self {
+        Self { cursor, asks, tried: Tried::default(), filled: 0 }
+    }
+
+    /// Makes the first round in which every replica fails the last one.
+    pub(super) fn without_waits(mut self) -> Self {
+        self.tried.is_impatient = true;
+        self
+    }
+
+    /// Takes the corrupt replicas that the NameNode is to hear of.
+    pub(super) fn take_corrupt(&mut self) -> Vec<LocatedBlock> {
+        self.tried.suspects.take()
+    }
+}
+
+/// Why no block is open at the cursor.
+enum Stop {
+    Needs(Need),
+    Failed(Error),
+}
+
 impl File {
-    /// Reads at the cursor, which moves; 0 at the end of the file. What was read before a failure
-    /// counts: the next call meets it again.
-    pub(crate) fn read(&self, cursor: &mut Cursor, out: &mut [u8]) -> Result<usize> {
-        let mut tried = Tried::default();
-        match self.read_on(cursor, out, false, &mut tried) {
-            (0, Err(error)) => Err(error),
-            (filled, _) => Ok(filled),
-        }
-    }
-
-    /// How much was read until `out` was full, the file ended or nothing could be read any more.
-    /// `is_range`: only what is asked for is asked of a DataNode, not the rest of the block.
-    fn read_on(
-        &self,
-        cursor: &mut Cursor,
-        out: &mut [u8],
-        is_range: bool,
-        tried: &mut Tried,
-    ) -> (usize, Result<()>) {
-        let mut filled = 0;
-        let mut result = Ok(());
+    /// Reads until `out` is full, the file ends, the NameNode has to be asked, or nothing can be read
+    /// any more. Blocks the thread on block data only.
+    pub(super) fn advance(&self, attempt: &mut Attempt, out: &mut [u8]) -> Step {
+        let Attempt { cursor, asks, tried, filled } = attempt;
         while cursor.pos < self.len() {
-            let Some(room) = out.get_mut(filled..).filter(|room| !room.is_empty()) else { break };
-            result = self.open_at(cursor, is_range.then_some(room.len() as u64), tried);
-            if result.is_err() {
-                break;
-            }
-            filled += self.read_open(cursor, room, tried);
-        }
-        self.report(tried);
-        (filled, result)
-    }
-
-    /// Reads at `offset`, as far as the file goes, on connections of its own.
-    pub(crate) fn read_at(&self, offset: u64, out: &mut [u8]) -> Result<usize> {
-        match self.read_known(offset, out) {
-            Some(read) => Ok(read),
-            None => self.read_at_the_long_way(offset, out, true),
-        }
-    }
-
-    /// Reads at `offset` from a replica that is open here; `None` where that cannot be.
-    #[inline]
-    pub(crate) fn read_known(&self, offset: u64, out: &mut [u8]) -> Option<usize> {
-        self.known.read(&self.counters, offset, out, self.verify_local)
-    }
-
-    /// `waits`: where no replica can be read, the NameNode is asked again after a while.
-    pub(super) fn read_at_the_long_way(
-        &self,
-        offset: u64,
-        out: &mut [u8],
-        waits: bool,
-    ) -> Result<usize> {
-        let mut cursor = Cursor::at(offset);
-        let mut tried = Tried { is_impatient: !waits, ..Tried::default() };
-        let (filled, result) = self.read_on(&mut cursor, out, true, &mut tried);
-        self.keep_connection(cursor.open.take());
-        result.map(|()| filled)
-    }
-
-    /// The bytes at `offset` without a copy, at most `len` and as far as the block goes; copied where
-    /// the replica is not mapped here.
-    pub(crate) fn read_zero_copy(&self, offset: u64, len: usize) -> Result<ZeroCopyRead> {
-        let rest = usize::try_from(self.len().saturating_sub(offset)).unwrap_or(usize::MAX);
-        let len = len.min(rest);
-        if len == 0 {
-            return Ok(ZeroCopyRead::copied(Vec::new()));
-        }
-        let read_mapped =
-            || self.known.read_zero_copy(&self.counters, offset, len, self.verify_local);
-        if let Ok(Some(mapped)) = read_mapped() {
-            return Ok(mapped);
-        }
-        // The long way opens the replica, and deals with one that is bad.
-        let read = self.read_at_the_long_way(offset, &mut [0], true)?;
-        match read_mapped() {
-            Ok(Some(mapped)) => Ok(mapped),
-            _ if read == 0 => Ok(ZeroCopyRead::copied(Vec::new())),
-            _ => {
-                // As far as the block goes: the file may be larger than memory.
-                let rest = self.locate(offset)?.end().saturating_sub(offset);
-                let mut bytes = vec![0; len.min(usize::try_from(rest).unwrap_or(usize::MAX))];
-                let read = self.read_at(offset, &mut bytes)?;
-                bytes.truncate(read);
-                Ok(ZeroCopyRead::copied(bytes))
+            let Some(room) = out.get_mut(*filled..).filter(|room| !room.is_empty()) else { break };
+            let len = matches!(asks, Asks::Range).then_some(room.len() as u64);
+            match self.open_at(cursor, len, tried) {
+                Ok(()) => *filled += self.read_open(cursor, room, tried),
+                Err(Stop::Needs(need)) => return Step::Needs(need),
+                Err(Stop::Failed(error)) => return Step::Done(Err(error)),
             }
         }
+        Step::Done(Ok(()))
     }
 
     /// Moves the cursor; a block that is open stays so where reading on is cheaper.
@@ -200,7 +187,12 @@ impl File {
 
     /// Makes sure that a block is open at the cursor. `len` bounds the range that is asked for;
     /// without it the rest of the block is.
-    fn open_at(&self, cursor: &mut Cursor, len: Option<u64>, tried: &mut Tried) -> Result<()> {
+    fn open_at(
+        &self,
+        cursor: &mut Cursor,
+        len: Option<u64>,
+        tried: &mut Tried,
+    ) -> std::result::Result<(), Stop> {
         if cursor.open.as_ref().is_some_and(|open| open.pos() == cursor.pos) {
             return Ok(());
         }
@@ -218,29 +210,31 @@ impl File {
                 Err(ReadError::Token(text)) if !tried.token_renewed => {
                     tracing::info!("{text}; asking for a new token");
                     tried.token_renewed = true;
-                    self.relocate(cursor.pos)?;
+                    return Err(Stop::Needs(Need::Token(cursor.pos)));
                 }
                 Err(error) => self.give_up(&block, &replica, &error, tried),
             }
         }
     }
 
-    /// A replica that was not tried yet; where there is none, fresh locations after a wait.
-    fn choose(&self, pos: u64, tried: &mut Tried) -> Result<(LocatedBlock, Replica)> {
-        loop {
-            let block = self.locate(pos)?;
-            let is_dead = |node: &DatanodeInfo| {
-                self.dead.contains(node) || self.client.unreachable.contains(node)
-            };
-            let usable = |node: &DatanodeInfo| {
-                !tried.nodes.contains(node) && (!is_dead(node) || self.is_back(node))
-            };
-            if let Some(replica) = block.replicas.iter().find(|replica| usable(&replica.node)) {
-                let replica = replica.clone();
-                return Ok((block, replica));
-            }
-            self.wait_for_replicas(&block, tried)?;
-            self.relocate(pos)?;
+    /// A replica that was not tried yet.
+    fn choose(
+        &self,
+        pos: u64,
+        tried: &mut Tried,
+    ) -> std::result::Result<(LocatedBlock, Replica), Stop> {
+        let Some(block) = self.located_at(pos) else {
+            return Err(Stop::Needs(Need::Locations(pos)));
+        };
+        let is_dead = |node: &DatanodeInfo| {
+            self.dead.contains(node) || self.client.unreachable.contains(node)
+        };
+        let usable = |node: &DatanodeInfo| {
+            !tried.nodes.contains(node) && (!is_dead(node) || self.is_back(node))
+        };
+        match block.replicas.iter().find(|replica| usable(&replica.node)).cloned() {
+            Some(replica) => Ok((block, replica)),
+            None => Err(self.begin_round(block, pos, tried)),
         }
     }
 
@@ -255,12 +249,12 @@ impl File {
         is_back
     }
 
-    /// Waits before the NameNode is asked again: at random within a window that grows, so that
-    /// clients do not come back all at once.
-    fn wait_for_replicas(&self, block: &LocatedBlock, tried: &mut Tried) -> Result<()> {
+    /// Begins another round over the replicas of a block, after a wait: at random within a window that
+    /// grows, so that clients do not come back all at once.
+    fn begin_round(&self, block: LocatedBlock, offset: u64, tried: &mut Tried) -> Stop {
         let settings = &self.client.settings;
         if tried.is_impatient || tried.rounds >= settings.acquire_failures_max {
-            return Err(self.missing(block, tried));
+            return Stop::Failed(self.missing(&block, tried));
         }
         let wait = wait_time(settings.retry_window, tried.rounds, fastrand::f64());
         tracing::warn!(
@@ -275,12 +269,9 @@ impl File {
             settings.acquire_failures_max.saturating_add(1),
             wait.as_millis()
         );
-        std::thread::sleep(wait);
         tried.rounds += 1;
         tried.nodes.clear();
-        self.dead.remove(block.nodes());
-        self.client.unreachable.remove(block.nodes());
-        Ok(())
+        Stop::Needs(Need::OtherReplicas { block, offset, wait })
     }
 
     fn missing(&self, block: &LocatedBlock, tried: &Tried) -> Error {
@@ -346,18 +337,8 @@ impl File {
         }
     }
 
-    /// Tells the NameNode about corrupt replicas.
-    fn report(&self, tried: &mut Tried) {
-        let bad = tried.suspects.take();
-        if bad.is_empty() {
-            return;
-        }
-        if let Err(error) = self.client.wait(self.client.namenode.report_bad_blocks(bad)) {
-            tracing::warn!("Corrupt replicas of {} could not be reported: {error}", self.src);
-        }
-    }
-
-    fn keep_connection(&self, open: Option<OpenBlock>) {
+    /// Keeps the connection of the open block for another request, where it can carry one.
+    pub(super) fn keep_connection(&self, open: Option<OpenBlock>) {
         if let Some((addr, stream)) = open.and_then(|open| open.reader.into_connection()) {
             self.client.pool.put(addr, stream);
         }

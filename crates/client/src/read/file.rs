@@ -22,6 +22,8 @@ pub(crate) struct File {
     pub(super) verify: Verify,
     /// For replicas of this machine.
     pub(super) verify_local: Verify,
+    /// Whether bytes are given where they lie in a map.
+    pub(super) maps_bytes: bool,
     pub(super) counters: Arc<Counters>,
     pub(super) known: KnownReplicas,
     /// DataNodes that failed reads of this file.
@@ -39,9 +41,13 @@ struct Located {
 }
 
 impl File {
-    /// Asks the NameNode for the first blocks. Blocks the thread.
-    pub(crate) fn open(client: &Arc<Client>, src: String, options: OpenOptions) -> Result<Self> {
-        let located = fetch_with_len(client, &src)?;
+    /// Asks the NameNode for the first blocks.
+    pub(crate) async fn open(
+        client: &Arc<Client>,
+        src: String,
+        options: OpenOptions,
+    ) -> Result<Self> {
+        let located = fetch_with_len(client, &src).await?;
         Ok(Self {
             client: Arc::clone(client),
             src,
@@ -50,6 +56,7 @@ impl File {
                 true => Verify::None,
                 false => options.verify,
             },
+            maps_bytes: options.maps_bytes,
             counters: client.read_totals.begin(),
             known: KnownReplicas::default(),
             dead: DeadNodes::default(),
@@ -91,28 +98,21 @@ impl File {
         self.located.read().at(offset).cloned()
     }
 
-    /// The block that holds `offset`, asked for if need be.
-    pub(super) fn locate(&self, offset: u64) -> Result<LocatedBlock> {
-        let from = {
-            let located = self.located.read();
-            if let Some(block) = located.at(offset) {
-                return Ok(block.clone());
-            }
-            // With the block in front, where that is known: it tells whether the file is the same.
-            let before = offset.checked_sub(1);
-            before.filter(|before| located.at(*before).is_some()).unwrap_or(offset)
-        };
-        self.ask(from, offset)
+    /// Asks where the block that holds `offset` is.
+    pub(super) async fn locate(&self, offset: u64) -> Result<()> {
+        // With the block in front, where that is known: it tells whether the file is the same.
+        let before = offset.checked_sub(1).filter(|before| self.located_at(*before).is_some());
+        self.ask(before.unwrap_or(offset), offset).await
     }
 
     /// Asks again where the block that holds `offset` is.
-    pub(super) fn relocate(&self, offset: u64) -> Result<LocatedBlock> {
-        self.ask(offset, offset)
+    pub(super) async fn relocate(&self, offset: u64) -> Result<()> {
+        self.ask(offset, offset).await
     }
 
-    /// Asks for the blocks behind `from`, and gives the one that holds `offset`.
-    fn ask(&self, from: u64, offset: u64) -> Result<LocatedBlock> {
-        let fresh = fetch(&self.client, &self.src, from)?;
+    /// Asks for the blocks behind `from`, one of which must hold `offset`.
+    async fn ask(&self, from: u64, offset: u64) -> Result<()> {
+        let fresh = fetch(&self.client, &self.src, from).await?;
         let is_under_construction = fresh.is_under_construction;
         let blocks = with_last(fresh, offset);
         let mut located = self.located.write();
@@ -122,14 +122,18 @@ impl File {
         // Somebody appends to it since it was opened: its last block is not read by its files.
         located.is_under_construction |= is_under_construction;
         located.merge(blocks);
-        located.at(offset).cloned().ok_or_else(|| {
-            Error::plain(format!("Could not find target position {offset} in {}", self.src))
-        })
+        match located.at(offset) {
+            Some(_) => Ok(()),
+            None => {
+                let text = format!("Could not find target position {offset} in {}", self.src);
+                Err(Error::plain(text))
+            }
+        }
     }
 
     /// Asks how long the file is now.
-    pub(crate) fn refresh(&self) -> Result<u64> {
-        let fresh = fetch_with_len(&self.client, &self.src)?;
+    pub(crate) async fn refresh(&self) -> Result<u64> {
+        let fresh = fetch_with_len(&self.client, &self.src).await?;
         let len = fresh.len;
         let mut located = self.located.write();
         if located.contradicts(&fresh.blocks) {
@@ -193,12 +197,12 @@ impl Located {
     }
 }
 
-fn fetch(client: &Client, src: &str, offset: u64) -> Result<LocatedBlocks> {
+async fn fetch(client: &Client, src: &str, offset: u64) -> Result<LocatedBlocks> {
     let settings = &client.settings;
     let prefetch = settings
         .prefetch_len
         .unwrap_or_else(|| settings.block_size.saturating_mul(PREFETCH_BLOCKS));
-    let answer = client.wait(client.namenode.block_locations(src, offset, prefetch.max(1)))?;
+    let answer = client.namenode.block_locations(src, offset, prefetch.max(1)).await?;
     answer.ok_or_else(|| Error::new(Kind::NotFound, format!("File does not exist: {src}")))
 }
 
@@ -219,12 +223,12 @@ fn with_last(answer: LocatedBlocks, offset: u64) -> Vec<LocatedBlock> {
 
 /// The first blocks, and the length with what is readable of a last block being written. After a
 /// cluster restart the NameNode may not know yet where that block is: it is asked a few times.
-fn fetch_with_len(client: &Client, src: &str) -> Result<Located> {
+async fn fetch_with_len(client: &Client, src: &str) -> Result<Located> {
     let mut left = client.settings.last_block_len_retries;
     loop {
-        let answer = fetch(client, src, 0)?;
+        let answer = fetch(client, src, 0).await?;
         answer.check_readable(src)?;
-        if let Some(located) = with_visible_len(client, answer)? {
+        if let Some(located) = with_visible_len(client, answer).await? {
             return Ok(located);
         }
         if left == 0 {
@@ -237,11 +241,11 @@ fn fetch_with_len(client: &Client, src: &str) -> Result<Located> {
             wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
             "no DataNode has reported the last block of {src} yet; asking again {left} more time(s)"
         );
-        std::thread::sleep(wait);
+        tokio::time::sleep(wait).await;
     }
 }
 
-fn with_visible_len(client: &Client, answer: LocatedBlocks) -> Result<Option<Located>> {
+async fn with_visible_len(client: &Client, answer: LocatedBlocks) -> Result<Option<Located>> {
     let mut located = Located {
         len: answer.file_len,
         blocks: answer.blocks,
@@ -251,7 +255,7 @@ fn with_visible_len(client: &Client, answer: LocatedBlocks) -> Result<Option<Loc
         return Ok(Some(located));
     }
     let Some(mut last) = answer.last_block else { return Ok(Some(located)) };
-    let Some(len) = visible_len(client, &last)? else { return Ok(None) };
+    let Some(len) = visible_len(client, &last).await? else { return Ok(None) };
     last.block.block.len = len;
     located.len = answer.file_len.saturating_add(len);
     located.blocks.retain(|block| block.offset != last.offset);
@@ -328,7 +332,8 @@ mod tests {
     }
 
     fn open(cluster: &Cluster) -> File {
-        File::open(&cluster.client, "/f".to_owned(), OpenOptions::default()).unwrap()
+        let opening = File::open(&cluster.client, "/f".to_owned(), OpenOptions::default());
+        cluster.client.wait(opening).unwrap()
     }
 
     fn read(file: &File, cursor: &mut Cursor, len: usize) -> Result<Vec<u8>> {
@@ -350,8 +355,8 @@ mod tests {
             let mut cursor = Cursor::default();
             assert_eq!(read(&file, &mut cursor, 100).unwrap(), bytes_of(1, 0..100));
             cluster.set_file(new.clone());
-            for failed in [read(&file, &mut cursor, 100).map(|_| 0), file.refresh(), file.refresh()]
-            {
+            let refresh = || cluster.client.wait(file.refresh());
+            for failed in [read(&file, &mut cursor, 100).map(|_| 0), refresh(), refresh()] {
                 let error = failed.unwrap_err().to_string();
                 assert!(error.starts_with("Blocklist for /f has changed!"), "{error}");
             }

@@ -181,6 +181,20 @@ impl KnownReplicas {
         left
     }
 
+    /// How many bytes can be read from `offset` of a mapped replica: 0, or `len` as far as the block goes.
+    pub(super) fn in_memory(&self, offset: u64, len: usize) -> usize {
+        let list = self.list.load();
+        let Some(known) = find(&list, offset) else { return 0 };
+        let len = len.min(usize::try_from(known.end - offset).unwrap_or(usize::MAX));
+        let is_mapped = known.replica.is_mapped() && known.replica.is_current();
+        if is_mapped { len } else { 0 }
+    }
+
+    /// Whether one open replica has all of `len` bytes from `offset`.
+    pub(super) fn has_all(&self, offset: u64, len: usize) -> bool {
+        find(&self.list.load(), offset).is_some_and(|known| offset + len as u64 <= known.end)
+    }
+
     /// At most `len` bytes from `offset` without a copy, as far as one mapped replica goes.
     pub(super) fn read_zero_copy(
         &self,

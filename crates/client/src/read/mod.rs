@@ -1,31 +1,39 @@
 //! Reading a file. In the order of one read:
 //! [`file`] finds the blocks of a range, [`plan`] decides how one is read and says why, [`open`]
 //! opens it, [`local`] reads it from its file on this machine or [`remote`] from a DataNode,
-//! [`failover`] tries the next replica when that fails, [`ahead`] opens the next block early. [`known`] is the short way to replicas that
-//! are open.
+//! [`failover`] tries the next replica when that fails, and [`call`] asks the NameNode for what that needs;
+//! [`ahead`] opens the next block early. [`known`] is the short way to replicas that are open, [`memory`] that
+//! of tasks, which else go by [`task`]. [`buffers`] are used again when the bytes in them are dropped.
 
 mod ahead;
 mod block;
+mod buffers;
+mod call;
 mod dead;
 mod failover;
 mod file;
 mod known;
 mod local;
+mod memory;
 mod open;
 mod plan;
 mod ranges;
 mod remote;
 mod stats;
 mod suspects;
+mod task;
 mod vectored;
 mod visible_len;
 
+pub(crate) use buffers::{Buffer, Buffers};
 pub(crate) use dead::DeadNodes;
 pub(crate) use failover::Cursor;
 pub(crate) use file::File;
 pub(crate) use local::LocalReads;
 pub use local::{CacheStatistics, ZeroCopyRead};
+pub(crate) use memory::{INLINE_MAX, TaskFile};
 pub use plan::{ReadPath, ReadReason};
 pub(crate) use stats::Totals;
 pub use stats::{RangeCount, ReadStatistics};
-pub(crate) use vectored::parts;
+pub(crate) use task::Fetched;
+pub(crate) use vectored::{borrowed, parts};

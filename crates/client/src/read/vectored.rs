@@ -1,5 +1,6 @@
 //! Several ranges at once: neighbours are read together.
 
+use super::buffers::Buffer;
 use super::file::File;
 use super::ranges::{Ranges, extent, scatter, together};
 use crate::error::{Error, Result};
@@ -96,13 +97,18 @@ impl File {
         Err(self.ends_early(&(offset..offset.saturating_add(buffer.len() as u64))))
     }
 
-    fn ends_early(&self, wanted: &Range<u64>) -> Error {
+    pub(super) fn ends_early(&self, wanted: &Range<u64>) -> Error {
         let (offset, len) = (wanted.start, wanted.end - wanted.start);
         Error::io(
             format_args!("{}: {len} bytes at {offset}", self.path()),
             io::ErrorKind::UnexpectedEof.into(),
         )
     }
+}
+
+/// Ranges with memory of their own, to be filled.
+pub(crate) fn borrowed(ranges: &mut [(u64, Buffer)]) -> Vec<(u64, &mut [u8])> {
+    ranges.iter_mut().map(|(offset, bytes)| (*offset, bytes.as_mut())).collect()
 }
 
 /// For callers that read what is together at the same time: the ranges of each part, by number.

@@ -16,7 +16,7 @@ const VERSION: u64 = 1;
 const RETRY_AFTER: Duration = Duration::from_millis(500);
 
 /// The bytes of `block` that readers may see; `None` where no DataNode is known to have it.
-pub(super) fn visible_len(client: &Client, block: &LocatedBlock) -> Result<Option<u64>> {
+pub(super) async fn visible_len(client: &Client, block: &LocatedBlock) -> Result<Option<u64>> {
     if block.replicas.is_empty() {
         // A pipeline that was never made: nothing was written.
         return Ok((block.block.block.len == 0).then_some(0));
@@ -27,7 +27,7 @@ pub(super) fn visible_len(client: &Client, block: &LocatedBlock) -> Result<Optio
     loop {
         let mut starting = Vec::new();
         for node in nodes {
-            match ask(client, node, block) {
+            match ask(client, node, block).await {
                 Ok(len) => return Ok(Some(len)),
                 Err(error) => match error.remote_kind() {
                     Some(JavaException::ReplicaNotFound) => lacking += 1,
@@ -46,12 +46,12 @@ pub(super) fn visible_len(client: &Client, block: &LocatedBlock) -> Result<Optio
                 block.replicas.len()
             )));
         }
-        std::thread::sleep(RETRY_AFTER);
+        tokio::time::sleep(RETRY_AFTER).await;
         nodes = starting;
     }
 }
 
-fn ask(
+async fn ask(
     client: &Client,
     node: &DatanodeInfo,
     block: &LocatedBlock,
@@ -67,6 +67,6 @@ fn ask(
     let rpc = RpcClient::new(addr, PROTOCOL, VERSION, &client.user, options);
     let request = GetReplicaVisibleLengthRequestProto { block: (&block.block).into() };
     let answer: GetReplicaVisibleLengthResponseProto =
-        client.wait(rpc.call("getReplicaVisibleLength", &request))?;
+        rpc.call("getReplicaVisibleLength", &request).await?;
     Ok(answer.length)
 }

@@ -21,12 +21,27 @@ pub enum Verify {
 pub struct OpenOptions {
     /// How checksums are checked.
     pub verify: Verify,
+    pub(crate) maps_bytes: bool,
 }
 
 impl OpenOptions {
     /// The defaults, but for checksums.
     pub const fn verifying(verify: Verify) -> Self {
-        Self { verify }
+        Self { verify, maps_bytes: false }
+    }
+
+    /// Async reads give bytes of this machine's replicas where they lie in the maps of their block files,
+    /// without a copy: they are verified there, and a map lives as long as the bytes of it.
+    ///
+    /// # Safety
+    /// Nobody writes to the block files or truncates them, and their disks do not fail, while such bytes
+    /// live. A DataNode changes the block files of a closed file only where the file is truncated, and does
+    /// not where it is appended to or deleted; other processes that may write to its disks are the caller's
+    /// to know. If a byte changes while it is used the behaviour is undefined, as with every map of a
+    /// file.
+    pub const unsafe fn with_mapped_bytes(mut self) -> Self {
+        self.maps_bytes = true;
+        self
     }
 }
 

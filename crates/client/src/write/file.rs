@@ -1,30 +1,27 @@
 //! A file being written: what the caller gives becomes packets; flush, sync and close.
 
 use super::allocate::next_delay;
+use super::create::{block_flags, create_file, reject_unsupported};
 use super::packet::{Chunks, Packet};
 use super::stream::Stream;
 use crate::client::Client;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::lease::Keepable;
-use crate::namenode::NewFile;
+use crate::namenode::Writing;
 use crate::types::{AppendOptions, CreateOptions, FileStatus, SyncOptions};
 use parking_lot::Mutex;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
-use zerohop_proto::hdfs::AddBlockFlagProto;
 use zerohop_transport::waits::WAITS;
-use zerohop_wire::JavaException;
 use zerohop_wire::checksum_type::DataChecksum;
 
 /// Bytes of a file's first packet: small files do not need a large buffer.
 const FIRST_PACKET_LEN: usize = 64 << 10;
 /// Bytes that a caller puts into a packet at a time: they are summed while they are in cache.
 const FILL_STEP: usize = 128 << 10;
-/// Times a create is repeated because the file's encryption zone changed (`CREATE_RETRY_COUNT`).
-const CREATE_RETRIES: usize = 10;
 
-/// A file being written. All methods block the thread.
+/// A file being written. What is not async blocks the thread.
 pub(crate) struct Writer {
     src: String,
     client: Arc<Client>,
@@ -54,7 +51,7 @@ struct State {
 }
 
 impl Writer {
-    pub(crate) fn create(
+    pub(crate) async fn create(
         client: &Arc<Client>,
         src: String,
         options: &CreateOptions,
@@ -69,7 +66,7 @@ impl Writer {
                  (={block_size})."
             )));
         }
-        let status = create_file(client, &src, options, block_size)?;
+        let status = create_file(client, &src, options, block_size).await?;
         reject_unsupported(&src, &status)?;
         let mut stream = Stream::new(client, &src, &status, checksum);
         stream.lazy_persist = options.lazy_persist;
@@ -78,12 +75,12 @@ impl Writer {
         Ok(Self::start(client, src, State::new(stream, checksum, options.sync_block)))
     }
 
-    pub(crate) fn append(
+    pub(crate) async fn append(
         client: &Arc<Client>,
         src: String,
         options: &AppendOptions,
     ) -> Result<Arc<Self>> {
-        let (last, status) = client.wait(client.namenode.append(&src, &client.name, options))?;
+        let (last, status) = client.namenode.append(&src, &client.name, options).await?;
         reject_unsupported(&src, &status)?;
         let checksum = client.settings.checksum;
         let stream = Stream::new(client, &src, &status, checksum);
@@ -130,6 +127,18 @@ impl Writer {
         self.guarded(|state| state.write(data))
     }
 
+    /// Writes `data` if that waits for nothing: the packet that is being filled has room for it and
+    /// more. False, and nothing is written, if not.
+    pub(crate) fn try_write(&self, data: &[u8]) -> Result<bool> {
+        let Some(mut state) = self.state.try_lock().filter(|_| self.is_open()) else {
+            return Ok(false);
+        };
+        match &state.failure {
+            Some(failure) => Err(failure.clone()),
+            None => Ok(state.try_write(data)),
+        }
+    }
+
     /// Writes what `input` puts into a packet; see [`State::write_with`]. `input`'s own error is the
     /// inner one, after which the file is as it was.
     pub(crate) fn write_with(
@@ -149,15 +158,33 @@ impl Writer {
 
     /// Sends what is left and completes the file. A second call does nothing.
     pub(crate) fn close(&self) -> Result<()> {
-        if !self.is_open.load(Ordering::Acquire) {
+        if !self.is_open() {
             return Ok(());
         }
-        let closed = self.guarded(State::finish).and_then(|()| self.complete());
-        self.is_open.store(false, Ordering::Release);
-        self.state.lock().stream.pipeline = None;
+        let sent = self.guarded(State::finish);
+        self.client.wait(self.end(sent))
+    }
+
+    /// The same without blocking the task.
+    pub(crate) async fn close_on_task(self: Arc<Self>) -> Result<()> {
+        if !self.is_open() {
+            return Ok(());
+        }
+        let writer = Arc::clone(&self);
+        let sent = self.client.on_thread(move || writer.guarded(State::finish)).await;
+        self.end(sent).await
+    }
+
+    /// Completes the file, if all of it was sent.
+    async fn end(&self, sent: Result<()>) -> Result<()> {
+        let closed = match sent {
+            Ok(()) => self.complete().await,
+            Err(error) => Err(error),
+        };
+        self.abandon();
         if closed.is_err() && self.client.settings.recover_lease_on_close {
             let recovery = self.client.namenode.recover_lease(&self.src, &self.client.name);
-            if let Err(error) = self.client.wait(recovery) {
+            if let Err(error) = recovery.await {
                 tracing::warn!("Fail to recover lease for {}: {error}", self.src);
             }
         }
@@ -172,7 +199,7 @@ impl Writer {
 
     /// After a failure every call fails with the same error: what was acknowledged is unknown.
     fn guarded<T>(&self, work: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
-        if !self.is_open.load(Ordering::Acquire) {
+        if !self.is_open() {
             return Err(Error::plain("stream is closed"));
         }
         let mut state = self.state.lock();
@@ -187,22 +214,24 @@ impl Writer {
         result
     }
 
-    fn complete(&self) -> Result<()> {
+    async fn complete(&self) -> Result<()> {
         let settings = &self.client.settings;
         let mut delay = settings.following_block_delay;
         let mut left = settings.following_block_retries;
-        let state = self.state.lock();
-        let last = state.stream.block.as_ref();
+        let (file_id, last) = {
+            let state = self.state.lock();
+            (state.stream.file_id, state.stream.block.clone())
+        };
+        let writing = Writing { src: &self.src, file_id, client_name: &self.client.name };
         loop {
-            let asked = self.client.namenode.complete(state.stream.writing(), last);
-            if self.client.wait(asked)? {
+            if self.client.namenode.complete(writing, last.as_ref()).await? {
                 return Ok(());
             }
             if left == 0 {
                 return Err(Error::plain(format!(
                     "Unable to close file because the last block {} does not have enough number \
                      of replicas.",
-                    last.map(ToString::to_string).unwrap_or_default()
+                    last.map(|block| block.to_string()).unwrap_or_default()
                 )));
             }
             left -= 1;
@@ -212,7 +241,7 @@ impl Writer {
                 "closing {}: its last block has not enough replicas yet; asking again {left} more time(s)",
                 self.src
             );
-            std::thread::sleep(delay);
+            tokio::time::sleep(delay).await;
             delay = next_delay(delay, settings.following_block_delay_max);
         }
     }
@@ -279,6 +308,16 @@ impl State {
             self.advance(taken)?;
         }
         Ok(())
+    }
+
+    fn try_write(&mut self, data: &[u8]) -> bool {
+        let Some(packet) = self.current.as_mut().filter(|packet| packet.room() > data.len()) else {
+            return false;
+        };
+        let taken = packet.fill(data) as u64;
+        self.block_pos += taken;
+        self.pos += taken;
+        true
     }
 
     /// Lets `input` put bytes straight into the packet that is being filled, with one copy fewer than
@@ -423,55 +462,6 @@ impl State {
         }
         self.stream.wait_for(self.stream.last_queued())
     }
-}
-
-fn create_file(
-    client: &Client,
-    src: &str,
-    options: &CreateOptions,
-    block_size: u64,
-) -> Result<FileStatus> {
-    let mut left = CREATE_RETRIES;
-    loop {
-        let file = NewFile {
-            src,
-            client_name: &client.name,
-            umask: client.settings.umask,
-            replication: options.replication.unwrap_or(client.settings.replication),
-            block_size,
-        };
-        match client.wait(client.namenode.create(file, options)) {
-            Err(error)
-                if error.remote_kind() == Some(JavaException::RetryStartFile) && left > 0 =>
-            {
-                left -= 1;
-            }
-            result => return result,
-        }
-    }
-}
-
-fn block_flags(options: &CreateOptions) -> Vec<AddBlockFlagProto> {
-    let mut flags = Vec::new();
-    if options.no_local_write {
-        flags.push(AddBlockFlagProto::NoLocalWrite);
-    }
-    if options.ignore_client_locality {
-        flags.push(AddBlockFlagProto::IgnoreClientLocality);
-    }
-    flags
-}
-
-/// Refuses to write plain bytes where the file wants something else.
-fn reject_unsupported(src: &str, status: &FileStatus) -> Result<()> {
-    let what = if status.erasure_policy.is_some() {
-        "erasure coded"
-    } else if status.is_encrypted {
-        "encrypted"
-    } else {
-        return Ok(());
-    };
-    Err(Error::new(Kind::Unsupported, format!("{src}: {what} files cannot be written yet")))
 }
 
 #[cfg(test)]

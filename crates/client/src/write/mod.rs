@@ -1,5 +1,5 @@
 //! Writing a file. In the order of one write:
-//! [`file`] cuts what the caller gives into [`packet`]s, [`stream`] sends them down the pipeline
+//! [`create`] makes the file, [`file`] cuts what the caller gives into [`packet`]s, [`stream`] sends them down the pipeline
 //! and takes the acknowledgements, [`pipeline`] is one connection to the first DataNode,
 //! [`allocate`] gets a block and its pipeline, [`recovery`] goes on when a DataNode fails,
 //! [`replace`] decides whether a failed one is replaced.
@@ -8,6 +8,7 @@
 //! acknowledgements that have arrived. A packet is kept until it is acknowledged.
 
 mod allocate;
+mod create;
 mod file;
 mod packet;
 mod pipeline;

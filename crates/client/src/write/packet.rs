@@ -102,7 +102,12 @@ impl Packet {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.data_len == self.capacity
+        self.room() == 0
+    }
+
+    /// Bytes that still fit.
+    pub(super) fn room(&self) -> usize {
+        self.capacity - self.data_len
     }
 
     /// In the block, where the data ends.

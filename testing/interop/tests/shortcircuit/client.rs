@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
+use tokio::io::AsyncWriteExt;
 
 use crate::place::SocketDirectory;
 use crate::ranges;
@@ -123,7 +124,31 @@ async fn async_face(cluster: &Cluster, want: &[u8]) -> Outcome {
     let part = reader.read_bytes_at(12_345, 4096).await.at("read_at")?;
     expect("async bytes", whole == want && part == want[12_345..][..4096], true)?;
     let statistics = reader.statistics();
-    expect("async is local", statistics.local_bytes(), LEN + 4096)
+    expect("async is local", statistics.local_bytes(), LEN + 4096)?;
+    async_copy(&fs, want).await
+}
+
+/// By tokio's traits from one file into another, which is then read from its maps.
+async fn async_copy(fs: &zerohop_client::FileSystem, want: &[u8]) -> Outcome {
+    let mut from = fs.open("/ways").await.at("/ways")?;
+    let mut to = fs.create("/ways-copy", shape(1, BLOCK)).await.at("create")?;
+    expect("copied", tokio::io::copy(&mut from, &mut to).await.at("copy")?, LEN)?;
+    to.hflush().await.at("hflush")?;
+    expect("hflushed", fs.open("/ways-copy").await.at("/ways-copy")?.len(), LEN)?;
+    to.shutdown().await.at("shutdown")?;
+    // SAFETY: nobody writes to the files of this cluster meanwhile.
+    let options = unsafe { OpenOptions::default().with_mapped_bytes() };
+    let mut reader = fs.open_with("/ways-copy", options).await.at("/ways-copy")?;
+    let mut kept = Vec::new();
+    while reader.pos() < LEN {
+        kept.push(reader.read_bytes(100_000).await.at("read_bytes")?);
+    }
+    let statistics = reader.statistics();
+    drop(reader);
+    expect("the copy", kept.concat() == want, true)?;
+    expect("all is local", (statistics.local_bytes(), statistics.checked_bytes), (LEN, LEN))?;
+    // The first piece of a block opens its replica, and a piece that two blocks share is copied.
+    expect("most is mapped", statistics.zero_copy_bytes > LEN / 2, true)
 }
 
 /// The reader has hardly begun the first block of a file that is not in the page cache, and the next one

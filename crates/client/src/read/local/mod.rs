@@ -22,7 +22,7 @@ mod windows;
 mod zero_copy;
 
 #[cfg(test)]
-mod replica_test;
+pub(super) mod replica_test;
 #[cfg(test)]
 mod together_test;
 

@@ -16,19 +16,19 @@ use zerohop_wire::checksum_type::{ChecksumType, DataChecksum};
 use zerohop_wire::meta_header;
 
 /// Read from a map.
-pub(super) const MAPPED: bool = true;
+pub(in crate::read) const MAPPED: bool = true;
 /// Read from the file.
 pub(super) const READ: bool = false;
 
 /// A block file and its meta file.
-pub(super) struct Files {
+pub(in crate::read) struct Files {
     pub(super) data: File,
     meta: File,
-    pub(super) bytes: Vec<u8>,
+    pub(in crate::read) bytes: Vec<u8>,
 }
 
 impl Files {
-    pub(super) fn new(len: usize, checksum: DataChecksum) -> Self {
+    pub(in crate::read) fn new(len: usize, checksum: DataChecksum) -> Self {
         let bytes: Vec<u8> =
             (0..len as u32).map(|i| (i.wrapping_mul(0x9e37_79b1) >> 24) as u8).collect();
         let mut sums = vec![0; checksum.sums_len(len)];
@@ -40,7 +40,7 @@ impl Files {
         Self { data, meta, bytes }
     }
 
-    pub(super) fn open(&self, map: bool) -> std::io::Result<LocalReplica> {
+    pub(in crate::read) fn open(&self, map: bool) -> std::io::Result<LocalReplica> {
         self.open_for(map, Duration::from_secs(60))
     }
 

@@ -1,0 +1,144 @@
+//! Reads that wait for nothing, for tasks: the bytes are in this machine's memory and their replica is
+//! open. All others are left to [`task`](super::task).
+
+use super::file::File;
+use super::local::ZeroCopyRead;
+use crate::error::Result;
+use bytes::Bytes;
+use std::sync::Arc;
+
+/// A task reads up to this many bytes itself. To copy and verify so many takes about 30 us, and to hand
+/// them to a thread and back about 15.
+pub(crate) const INLINE_MAX: usize = 256 << 10;
+
+/// A file as tasks read it.
+#[derive(Clone)]
+pub(crate) struct TaskFile(Arc<File>);
+
+impl TaskFile {
+    pub(crate) fn new(file: File) -> Self {
+        Self(Arc::new(file))
+    }
+
+    pub(crate) fn file(&self) -> &Arc<File> {
+        &self.0
+    }
+
+    /// All of `len` bytes at `offset`, if they are in memory; `None` where a disk or a DataNode would be
+    /// waited for.
+    pub(crate) fn bytes_in_memory(&self, offset: u64, len: usize) -> Option<Bytes> {
+        if self.in_memory(offset, len) != len {
+            return None;
+        }
+        let file = self.file();
+        if file.maps_bytes {
+            return mapped_bytes(file, offset, len);
+        }
+        let mut buffer = file.client.buffers.take(len);
+        let read = file.read_known(offset, buffer.as_mut())?;
+        Some(buffer.into_bytes(read))
+    }
+
+    /// The same, for files that were opened for it, from the map at any length: a thread waits for the
+    /// disk.
+    pub(super) async fn mapped_on_thread(&self, offset: u64, len: usize) -> Result<Option<Bytes>> {
+        if !self.file().maps_bytes {
+            return Ok(None);
+        }
+        let file = Arc::clone(self.file());
+        self.file().client.on_thread(move || Ok(mapped_bytes(&file, offset, len))).await
+    }
+
+    /// Reads some of `out` at `offset` from memory; `None` where nothing can be had without waiting.
+    pub(crate) fn read_some_in_memory(&self, offset: u64, out: &mut [u8]) -> Option<usize> {
+        let len = self.in_memory(offset, out.len().min(INLINE_MAX));
+        self.file().read_known(offset, out.get_mut(..len).filter(|out| !out.is_empty())?)
+    }
+
+    /// Whether a task may read all of some ranges (offset and length) itself.
+    pub(crate) fn are_in_memory(&self, ranges: &[(u64, usize)]) -> bool {
+        let total = ranges.iter().fold(0usize, |sum, range| sum.saturating_add(range.1));
+        let is_in_memory = |(offset, len): &(u64, usize)| self.in_memory(*offset, *len) == *len;
+        total <= INLINE_MAX && ranges.iter().all(is_in_memory)
+    }
+
+    /// How many bytes at `offset` a task may read itself: 0, or `len` as far as the block goes.
+    fn in_memory(&self, offset: u64, len: usize) -> usize {
+        if len <= INLINE_MAX { self.file().known.in_memory(offset, len) } else { 0 }
+    }
+}
+
+/// All of `len` bytes at `offset` where they lie, verified there, if their replica is open and mapped.
+fn mapped_bytes(file: &File, offset: u64, len: usize) -> Option<Bytes> {
+    if !file.known.has_all(offset, len) {
+        return None;
+    }
+    let read = file.known.read_zero_copy(&file.counters, offset, len, file.verify_local).ok()??;
+    Some(Bytes::from_owner(MappedBytes(read)))
+}
+
+/// Bytes of a mapped replica. The map lives as long as they do; what the DataNode has locked in memory
+/// for a cache directive stays locked.
+struct MappedBytes(ZeroCopyRead);
+
+impl AsRef<[u8]> for MappedBytes {
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: whoever opened the file promised that nobody writes to its block files or truncates them
+        // (`OpenOptions::with_mapped_bytes`).
+        unsafe { self.0.as_slice() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Cluster, located};
+    use crate::read::local::replica_test::{Files, MAPPED};
+    use crate::types::OpenOptions;
+    use zerohop_wire::checksum_type::DataChecksum;
+
+    const LEN: usize = 1 << 20;
+
+    /// A file of one block that no DataNode serves, whose replica is open here.
+    fn open(options: OpenOptions) -> (Cluster, TaskFile, Files) {
+        let cluster = Cluster::with_file(&[], vec![located(1, 0, LEN as u64)], &[]);
+        let opening = File::open(&cluster.client, "/f".to_owned(), options);
+        let file = cluster.client.wait(opening).unwrap();
+        let files = Files::new(LEN, DataChecksum::default());
+        file.known.add(0, LEN as u64, &Arc::new(files.open(MAPPED).unwrap()));
+        (cluster, TaskFile::new(file), files)
+    }
+
+    #[test]
+    fn bytes_of_a_mapped_replica_are_in_memory() {
+        let (_cluster, file, files) = open(OpenOptions::default());
+        let mut out = [0; 1000];
+        assert_eq!(file.bytes_in_memory(10, 1000).unwrap(), files.bytes[10..1010]);
+        assert!(file.bytes_in_memory(0, INLINE_MAX + 1).is_none(), "too many for a task");
+        assert!(file.bytes_in_memory(LEN as u64 - 10, 11).is_none(), "beyond the block");
+        assert_eq!(file.read_some_in_memory(LEN as u64 - 10, &mut out), Some(10));
+        assert_eq!(out[..10], files.bytes[LEN - 10..]);
+        assert!(file.are_in_memory(&[(0, 100), (500, 0), (900_000, 100)]));
+        assert!(!file.are_in_memory(&[(0, INLINE_MAX), (0, 1)]));
+        assert_eq!(file.file().statistics().zero_copy_bytes, 0);
+    }
+
+    #[test]
+    fn mapped_bytes_are_not_copied_and_outlive_their_file() {
+        // SAFETY: the block file is this test's alone.
+        let (cluster, file, files) = open(unsafe { OpenOptions::default().with_mapped_bytes() });
+        assert!(mapped_bytes(file.file(), LEN as u64 - 10, 11).is_none(), "beyond the block");
+        let long = mapped_bytes(file.file(), 100, LEN - 100).unwrap();
+        let short = file.bytes_in_memory(200, 50).unwrap();
+        assert_eq!(short.as_ptr(), long[100..].as_ptr());
+        let statistics = file.file().statistics();
+        assert_eq!(statistics.zero_copy_bytes, LEN as u64 - 50);
+        assert_eq!(statistics.checked_bytes, statistics.zero_copy_bytes, "verified in the map");
+        file.file().let_go();
+        drop((file, cluster));
+        assert_eq!(
+            (long, short),
+            (files.bytes[100..].to_vec().into(), files.bytes[200..250].to_vec().into())
+        );
+    }
+}
