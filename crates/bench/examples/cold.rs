@@ -30,7 +30,7 @@ fn main() -> Result<(), Failure> {
     let bytes: Vec<u8> = std::iter::repeat_with(|| fastrand::u8(..)).take(BUFFER_LEN).collect();
     for number in 0..FILES {
         if fs.open(&path(number)).is_err() {
-            let options = CreateOptions { replication: Some(1), ..CreateOptions::overwriting() };
+            let options = CreateOptions::overwriting().replication(1);
             let mut writer = fs.create(&path(number), options)?;
             (0..FILE_LEN / BUFFER_LEN as u64).try_for_each(|_| writer.write_data(&bytes))?;
             writer.close()?;

@@ -116,7 +116,7 @@ fn read(fs: &FileSystem, readers: usize) -> Result<u64, Failure> {
 }
 
 fn write(fs: &FileSystem, path: &str, len: u64, replication: u16) -> Result<u64, Failure> {
-    let options = CreateOptions { replication: Some(replication), ..CreateOptions::overwriting() };
+    let options = CreateOptions::overwriting().replication(replication);
     let mut buffer = vec![0; BUFFER];
     fastrand::Rng::with_seed(3).fill(&mut buffer);
     let mut file = fs.create(path, options)?;

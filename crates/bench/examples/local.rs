@@ -89,11 +89,7 @@ fn main() -> Result<(), Failure> {
 
 fn make(fs: &FileSystem, bytes: &[u8]) -> Result<(), Failure> {
     if fs.open("/local-bench").is_err() {
-        let options = CreateOptions {
-            replication: Some(1),
-            block_size: Some(128 << 20),
-            ..CreateOptions::overwriting()
-        };
+        let options = CreateOptions::overwriting().replication(1).block_size(128 << 20);
         let mut writer = fs.create("/local-bench", options)?;
         (0..LEN / BUFFER as u64).try_for_each(|_| writer.write_data(bytes))?;
         writer.close()?;

@@ -198,7 +198,7 @@ fn write(fs: &FileSystem, total: u64) -> Result<Vec<String>, Failure> {
     let bytes: Vec<u8> = std::iter::repeat_with(|| fastrand::u8(..)).take(BUFFER_LEN).collect();
     let files: Vec<String> = (0..total >> 30).map(|number| format!("/file-{number}")).collect();
     for path in &files {
-        let options = CreateOptions { replication: Some(2), ..CreateOptions::overwriting() };
+        let options = CreateOptions::overwriting().replication(2);
         let mut writer = fs.create(path, options)?;
         (0..1 << 10).try_for_each(|_| writer.write_data(&bytes))?;
         writer.close()?;

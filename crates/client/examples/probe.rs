@@ -25,7 +25,7 @@ fn basics(fs: &FileSystem) -> Outcome {
     fs.delete("/probe", true)?;
     assert!(fs.mkdirs("/probe/a/b")?);
     let data = bytes(3_500_001, 7);
-    let options = CreateOptions { block_size: Some(1 << 20), ..CreateOptions::default() };
+    let options = CreateOptions::default().block_size(1 << 20);
     let mut out = fs.create("/probe/f", options.clone())?;
     for piece in data.chunks(77_777) {
         out.write_all(piece)?;
@@ -57,9 +57,9 @@ fn basics(fs: &FileSystem) -> Outcome {
     println!("checksum {:?}", fs.checksum("/probe/f")?);
     let list: Vec<String> = fs.list("/probe")?.into_iter().map(|s| s.path).collect();
     assert_eq!(list, ["/probe/a", "/probe/f"]);
-    assert!(matches!(fs.status("/probe/none"), Err(e) if e.kind() == Kind::NotFound));
+    assert!(matches!(fs.status("/probe/none"), Err(e) if e.kind() == ErrorKind::NotFound));
     assert!(
-        matches!(fs.create("/probe/f", CreateOptions::default()), Err(e) if e.kind() == Kind::Exists)
+        matches!(fs.create("/probe/f", CreateOptions::default()), Err(e) if e.kind() == ErrorKind::Exists)
     );
     Ok(())
 }
@@ -67,7 +67,7 @@ fn basics(fs: &FileSystem) -> Outcome {
 fn appends(fs: &FileSystem) -> Outcome {
     fs.delete("/probe/app", false)?;
     let data = bytes(300_000, 3);
-    let options = CreateOptions { block_size: Some(64 << 10), ..CreateOptions::overwriting() };
+    let options = CreateOptions::overwriting().block_size(64 << 10);
     let mut out = fs.create("/probe/app", options)?;
     let mut at = 0;
     out.write_all(&data[..1000])?;
@@ -89,7 +89,8 @@ fn appends(fs: &FileSystem) -> Outcome {
         assert_eq!(back.len(), at);
         assert!(back == data[..at], "after {len}");
     }
-    let mut out = fs.append("/probe/app", AppendOptions { new_block: true, sync_block: true })?;
+    let mut out =
+        fs.append("/probe/app", AppendOptions::default().new_block(true).sync_block(true))?;
     out.write_all(&data[at..at + 100])?;
     out.close()?;
     at += 100;
@@ -123,9 +124,9 @@ fn flushes(fs: &FileSystem) -> Outcome {
         out.hflush()?;
         out.hsync()?;
     }
-    out.hsync_with(SyncOptions { update_length: true, end_block: false })?;
+    out.hsync_with(SyncOptions::default().update_length(true))?;
     assert_eq!(fs.status("/probe/flush")?.len, at as u64);
-    out.hsync_with(SyncOptions { update_length: true, end_block: true })?;
+    out.hsync_with(SyncOptions::default().update_length(true).end_block(true))?;
     out.write_all(&data[at..])?;
     out.close()?;
     let mut back = Vec::new();
@@ -160,8 +161,7 @@ fn speed(fs: &FileSystem, replication: u16) -> Outcome {
     let piece = bytes(1 << 20, 9);
     let total = 1usize << 30;
     for round in 0..3 {
-        let options =
-            CreateOptions { replication: Some(replication), ..CreateOptions::overwriting() };
+        let options = CreateOptions::overwriting().replication(replication);
         let start = Instant::now();
         let mut out = fs.create("/probe/big", options)?;
         for _ in 0..total >> 20 {

@@ -1,7 +1,7 @@
 //! The checksum of a whole file, from those that DataNodes keep (`FileChecksumHelper`).
 
 use crate::client::Client;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::settings::CombineMode as Mode;
 use crate::types::{LocatedBlock, LocatedBlocks, Replica};
 use md5::{Digest, Md5};
@@ -20,6 +20,7 @@ const MD5_BUFFER_LEN: usize = 32;
 
 /// The checksum of a file; equal for equal files with equal block and chunk sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FileChecksum {
     /// Hadoop's name, as `MD5-of-0MD5-of-512CRC32C` or `COMPOSITE-CRC32C`.
     pub algorithm: String,
@@ -48,8 +49,9 @@ impl Summed {
     pub(crate) async fn locate(client: &Client, src: String, len: u64) -> Result<Self> {
         let length = len.min(i64::MAX as u64);
         let located = client.namenode.block_locations(&src, 0, length).await?;
-        let located = located
-            .ok_or_else(|| Error::new(Kind::NotFound, format!("File does not exist: {src}")))?;
+        let located = located.ok_or_else(|| {
+            Error::new(ErrorKind::NotFound, format!("File does not exist: {src}"))
+        })?;
         if located.is_under_construction {
             return Err(Error::plain(format!(
                 "Fail to get checksum, since file {src} is under construction."

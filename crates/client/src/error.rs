@@ -13,7 +13,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// What a caller may do about an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+#[non_exhaustive]
+pub enum ErrorKind {
     /// There is no such path.
     NotFound,
     /// The user may not do this.
@@ -45,35 +46,48 @@ pub enum Kind {
 pub struct Error(Arc<Inner>);
 
 struct Inner {
-    kind: Kind,
+    kind: ErrorKind,
     text: Cow<'static, str>,
     cause: Option<Cause>,
 }
 
 enum Cause {
-    Rpc(RpcError),
+    /// A server threw it.
+    Server(RemoteException),
+    NoConnection(NoConnection),
     Io(io::Error),
+}
+
+/// No connection to a server could be made: nothing was sent.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct NoConnection {
+    /// `host:port`, as the server was named.
+    pub address: String,
+    /// What the system said.
+    pub source: io::Error,
 }
 
 impl Error {
     /// An error of this client's own.
-    pub fn new(kind: Kind, text: impl Into<Cow<'static, str>>) -> Self {
+    pub fn new(kind: ErrorKind, text: impl Into<Cow<'static, str>>) -> Self {
         Self(Arc::new(Inner { kind, text: text.into(), cause: None }))
     }
 
     /// An input or output error, with what was being done.
     pub(crate) fn io(doing: impl fmt::Display, source: io::Error) -> Self {
         let text = format!("{doing}: {source}");
-        let inner = Inner { kind: Kind::Io, text: text.into(), cause: Some(Cause::Io(source)) };
+        let inner =
+            Inner { kind: ErrorKind::Io, text: text.into(), cause: Some(Cause::Io(source)) };
         Self(Arc::new(inner))
     }
 
     pub(crate) fn invalid(text: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(Kind::Invalid, text)
+        Self::new(ErrorKind::Invalid, text)
     }
 
     pub(crate) fn plain(text: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(Kind::Io, text)
+        Self::new(ErrorKind::Io, text)
     }
 
     /// Work that another thread or task was given did not end.
@@ -82,29 +96,39 @@ impl Error {
     }
 
     /// What a caller may do about it.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// The exception that a server sent, if it sent one.
-    pub fn remote(&self) -> Option<&RemoteException> {
+    /// The Java class of the exception that a server threw, with its package, if it threw one.
+    pub fn java_class(&self) -> Option<&str> {
+        self.remote().map(|remote| remote.class.as_ref())
+    }
+
+    /// The message of the exception that a server threw. Apache's servers put a stack trace after its first
+    /// line.
+    pub fn server_message(&self) -> Option<&str> {
+        self.remote().map(|remote| remote.message.as_str())
+    }
+
+    /// Which server could not be reached, if that was it.
+    pub fn no_connection(&self) -> Option<&NoConnection> {
         match &self.0.cause {
-            Some(Cause::Rpc(error)) => error.remote(),
+            Some(Cause::NoConnection(why)) => Some(why),
+            _ => None,
+        }
+    }
+
+    fn remote(&self) -> Option<&RemoteException> {
+        match &self.0.cause {
+            Some(Cause::Server(exception)) => Some(exception),
             _ => None,
         }
     }
 
     /// The server's exception as a class of the table.
-    pub fn remote_kind(&self) -> Option<JavaException> {
+    pub(crate) fn remote_kind(&self) -> Option<JavaException> {
         self.remote().and_then(RemoteException::kind)
-    }
-
-    /// What the call ended with, where it was an RPC.
-    pub fn rpc(&self) -> Option<&RpcError> {
-        match &self.0.cause {
-            Some(Cause::Rpc(error)) => Some(error),
-            _ => None,
-        }
     }
 }
 
@@ -123,21 +147,30 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.0.cause {
-            Some(Cause::Rpc(error)) => Some(error),
-            Some(Cause::Io(error)) => Some(error),
-            None => None,
+            Some(Cause::NoConnection(NoConnection { source, .. }) | Cause::Io(source)) => {
+                Some(source)
+            }
+            Some(Cause::Server(_)) | None => None,
         }
     }
 }
 
 impl From<RpcError> for Error {
     fn from(error: RpcError) -> Self {
-        let (kind, text) = match &error {
-            RpcError::Remote(exception) => (kind_of(exception), exception.first_line().to_owned()),
-            RpcError::Connect { .. } => (Kind::Unavailable, error.to_string()),
-            other => (Kind::Io, other.to_string()),
+        let text = error.to_string();
+        let (kind, text, cause) = match error {
+            RpcError::Remote(exception) => {
+                let (kind, text) = (kind_of(&exception), exception.first_line().to_owned());
+                (kind, text, Some(Cause::Server(exception)))
+            }
+            RpcError::Connect { addr, source } => {
+                let why = NoConnection { address: addr, source };
+                (ErrorKind::Unavailable, text, Some(Cause::NoConnection(why)))
+            }
+            RpcError::Io { source, .. } => (ErrorKind::Io, text, Some(Cause::Io(source))),
+            RpcError::Timeout { .. } | RpcError::Protocol { .. } => (ErrorKind::Io, text, None),
         };
-        Self(Arc::new(Inner { kind, text: text.into(), cause: Some(Cause::Rpc(error)) }))
+        Self(Arc::new(Inner { kind, text: text.into(), cause }))
     }
 }
 
@@ -150,35 +183,37 @@ impl From<ConfError> for Error {
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match error.kind() {
-            Kind::NotFound => io::ErrorKind::NotFound,
-            Kind::Denied => io::ErrorKind::PermissionDenied,
-            Kind::Exists => io::ErrorKind::AlreadyExists,
-            Kind::NotEmpty => io::ErrorKind::DirectoryNotEmpty,
-            Kind::Corrupt => io::ErrorKind::InvalidData,
-            Kind::Invalid | Kind::WrongType => io::ErrorKind::InvalidInput,
-            Kind::Unsupported => io::ErrorKind::Unsupported,
-            Kind::Quota => io::ErrorKind::QuotaExceeded,
-            Kind::Unavailable | Kind::Fenced | Kind::Io => io::ErrorKind::Other,
+            ErrorKind::NotFound => io::ErrorKind::NotFound,
+            ErrorKind::Denied => io::ErrorKind::PermissionDenied,
+            ErrorKind::Exists => io::ErrorKind::AlreadyExists,
+            ErrorKind::NotEmpty => io::ErrorKind::DirectoryNotEmpty,
+            ErrorKind::Corrupt => io::ErrorKind::InvalidData,
+            ErrorKind::Invalid | ErrorKind::WrongType => io::ErrorKind::InvalidInput,
+            ErrorKind::Unsupported => io::ErrorKind::Unsupported,
+            ErrorKind::Quota => io::ErrorKind::QuotaExceeded,
+            ErrorKind::Unavailable | ErrorKind::Fenced | ErrorKind::Io => io::ErrorKind::Other,
         };
         io::Error::new(kind, error)
     }
 }
 
-fn kind_of(exception: &RemoteException) -> Kind {
+fn kind_of(exception: &RemoteException) -> ErrorKind {
     use JavaException as J;
     match exception.kind() {
-        Some(J::FileNotFound | J::XAttrNotFound) => Kind::NotFound,
+        Some(J::FileNotFound | J::XAttrNotFound) => ErrorKind::NotFound,
         Some(J::AccessControl | J::Authorization | J::InvalidToken | J::SnapshotAccessControl) => {
-            Kind::Denied
+            ErrorKind::Denied
         }
-        Some(J::FileAlreadyExists) => Kind::Exists,
-        Some(J::PathIsNotEmptyDirectory) => Kind::NotEmpty,
-        Some(J::ParentNotDirectory | J::PathIsNotDirectory) => Kind::WrongType,
-        Some(J::AlreadyBeingCreated | J::RecoveryInProgress | J::LeaseExpired) => Kind::Fenced,
+        Some(J::FileAlreadyExists) => ErrorKind::Exists,
+        Some(J::PathIsNotEmptyDirectory) => ErrorKind::NotEmpty,
+        Some(J::ParentNotDirectory | J::PathIsNotDirectory) => ErrorKind::WrongType,
+        Some(J::AlreadyBeingCreated | J::RecoveryInProgress | J::LeaseExpired) => ErrorKind::Fenced,
         Some(J::NSQuotaExceeded | J::DSQuotaExceeded | J::QuotaByStorageTypeExceeded) => {
-            Kind::Quota
+            ErrorKind::Quota
         }
-        Some(J::SafeMode | J::Standby | J::Retriable | J::NotReplicatedYet) => Kind::Unavailable,
+        Some(J::SafeMode | J::Standby | J::Retriable | J::NotReplicatedYet) => {
+            ErrorKind::Unavailable
+        }
         Some(
             J::IllegalArgument
             | J::IllegalState
@@ -188,14 +223,14 @@ fn kind_of(exception: &RemoteException) -> Kind {
             | J::MaxDirectoryItemsExceeded
             | J::PathComponentTooLong
             | J::SnapshotException,
-        ) => Kind::Invalid,
+        ) => ErrorKind::Invalid,
         Some(
             J::UnsupportedOperation
             | J::UnknownCryptoProtocolVersion
             | J::RpcNoSuchMethod
             | J::RpcNoSuchProtocol,
-        ) => Kind::Unsupported,
-        _ => Kind::Io,
+        ) => ErrorKind::Unsupported,
+        _ => ErrorKind::Io,
     }
 }
 
@@ -206,10 +241,26 @@ mod tests {
     #[test]
     fn a_server_s_exception_keeps_class_and_first_line() {
         let remote = JavaException::FileNotFound.with("File does not exist: /x\n\tat java");
-        let error = Error::from(RpcError::Remote(remote.clone()));
-        assert_eq!(error.kind(), Kind::NotFound);
+        let error = Error::from(RpcError::Remote(remote));
+        assert_eq!(error.kind(), ErrorKind::NotFound);
         assert_eq!(error.to_string(), "File does not exist: /x");
-        assert_eq!(error.remote(), Some(&remote));
+        assert_eq!(error.java_class(), Some("java.io.FileNotFoundException"));
+        assert_eq!(error.server_message(), Some("File does not exist: /x\n\tat java"));
+        assert!(error.no_connection().is_none());
         assert_eq!(io::Error::from(error).kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_server_that_cannot_be_reached_is_named() {
+        let source = io::ErrorKind::ConnectionRefused.into();
+        let error = Error::from(RpcError::Connect { addr: "nn:8020".to_owned(), source });
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        let why = error.no_connection().unwrap();
+        assert_eq!(
+            (why.address.as_str(), why.source.kind()),
+            ("nn:8020", io::ErrorKind::ConnectionRefused)
+        );
+        let source = std::error::Error::source(&error).unwrap();
+        assert!(source.is::<io::Error>(), "no type of the transport");
     }
 }

@@ -33,6 +33,7 @@
 //! data to threads of the runtime made for blocking calls.
 
 pub mod blocking;
+mod builder;
 mod checksum;
 mod client;
 mod error;
@@ -48,9 +49,10 @@ mod settings;
 mod types;
 mod write;
 
+pub use builder::Builder;
 pub use checksum::FileChecksum;
-pub use error::{Error, Kind, Result};
-pub use fs::{ByteStream, FileReader, FileSystem, FileWriter, ListPages};
+pub use error::{Error, ErrorKind, NoConnection, Result};
+pub use fs::{ByteStream, Entries, FileReader, FileSystem, FileWriter, ListPages, Walk};
 pub use read::{CacheStatistics, RangeCount, ReadPath, ReadReason, ReadStatistics, ZeroCopyRead};
 pub use types::*;
 pub use zerohop_checksum::SharedBytes;

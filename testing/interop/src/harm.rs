@@ -48,12 +48,7 @@ pub fn client_as(conf: &Path, settings: &[(&str, &str)], user: User) -> Outcome<
 
 /// How the tests make files.
 pub fn shape(replication: u16, block_size: u64) -> CreateOptions {
-    CreateOptions {
-        overwrite: true,
-        replication: Some(replication),
-        block_size: Some(block_size),
-        ..CreateOptions::default()
-    }
+    CreateOptions::overwriting().replication(replication).block_size(block_size)
 }
 
 /// Writes `len` more bytes of the stream of `seed`.

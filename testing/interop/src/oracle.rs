@@ -101,7 +101,7 @@ impl Promises {
         match change {
             Change::Make(name) => fs.mkdirs_with(&self.path(name), MODE, true).map(drop),
             Change::Create(name) => {
-                let options = CreateOptions { permission: MODE, ..CreateOptions::default() };
+                let options = CreateOptions::default().permission(MODE);
                 let mut file = fs.create(&self.path(name), options)?;
                 // Its name is there from here on; what becomes of the close is another question.
                 let _ = file.close();

@@ -118,10 +118,7 @@ fn one(test: Test, work: &Work, number: usize) -> Result<(Task, ReadStatistics),
 }
 
 fn make(work: &Work, number: usize) -> Result<FileWriter, Failure> {
-    let options = CreateOptions {
-        storage_policy: work.storage_policy.clone(),
-        ..CreateOptions::overwriting()
-    };
+    let options = CreateOptions::overwriting().storage_policy(work.storage_policy.clone());
     Ok(work.fs.create(&work.path(number), options)?)
 }
 

@@ -26,7 +26,7 @@ pub fn flush(
     replication: u16,
 ) -> Result<Row, Failure> {
     ready_to_write((len * count) as u64, replication)?;
-    let options = CreateOptions { replication: Some(replication), ..CreateOptions::overwriting() };
+    let options = CreateOptions::overwriting().replication(replication);
     let mut file = fs.create(path, options)?;
     let bytes = vec![7; len];
     let mut all = Latencies::default();

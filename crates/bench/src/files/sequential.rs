@@ -38,10 +38,7 @@ pub fn write(work: &Sequential, watched: &[Watched]) -> Result<Row, Failure> {
     let prepare = || ready_to_write(all_len, work.replication);
     repeat(name, "MB/s", (work.runs, "s/GB"), watched, prepare, |_| {
         each_file(work, |path| {
-            let options = CreateOptions {
-                replication: Some(work.replication),
-                ..CreateOptions::overwriting()
-            };
+            let options = CreateOptions::overwriting().replication(work.replication);
             let mut file = work.fs.create(path, options)?;
             let mut left = work.file_len;
             while left > 0 {

@@ -45,11 +45,7 @@ impl Files {
         let path = format!("{}/local", work.directory);
         let mut bytes = vec![0; BUFFER_LEN];
         fastrand::Rng::with_seed(7).fill(&mut bytes);
-        let options = CreateOptions {
-            replication: Some(1),
-            block_size: Some(BLOCK_LEN),
-            ..CreateOptions::overwriting()
-        };
+        let options = CreateOptions::overwriting().replication(1).block_size(BLOCK_LEN);
         let mut writer = mapped.create(&path, options)?;
         let mut left = work.file_len;
         while left > 0 {

@@ -33,19 +33,18 @@ impl From<Failure> for Refusal {
 
 /// What the NameNode answered, or why it did not; exit code 2.
 pub fn failed(error: &client::Error) -> Refusal {
-    match error.remote() {
-        Some(remote) => {
-            let class = remote.class.rsplit(['.', '$']).next().unwrap_or_default();
-            no_answer(class, &remote.message)
+    match (error.java_class(), error.server_message()) {
+        (Some(class), Some(message)) => {
+            no_answer(class.rsplit(['.', '$']).next().unwrap_or_default(), message)
         }
-        None => no_answer("IOException", &client_failure(error.clone()).text),
+        _ => no_answer("IOException", &client_failure(error.clone()).text),
     }
 }
 
 /// The same for a list, whose exceptions Apache's client leaves in their wrapping.
 pub fn list_failed(error: &client::Error) -> Refusal {
-    match error.remote() {
-        Some(remote) => no_answer("RemoteException", &remote.message),
+    match error.server_message() {
+        Some(message) => no_answer("RemoteException", message),
         None => failed(error),
     }
 }

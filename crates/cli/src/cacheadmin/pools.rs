@@ -153,8 +153,14 @@ fn row(pool: CachePool) -> Vec<String> {
 }
 
 fn figures(stats: &CachePoolStats) -> [String; 5] {
-    let CachePoolStats { bytes_needed, bytes_cached, bytes_over_limit, files_needed, files_cached } =
-        stats;
+    let CachePoolStats {
+        bytes_needed,
+        bytes_cached,
+        bytes_over_limit,
+        files_needed,
+        files_cached,
+        ..
+    } = stats;
     [bytes_needed, bytes_cached, bytes_over_limit, files_needed, files_cached]
         .map(|figure| figure.to_string())
 }

@@ -59,12 +59,9 @@ mod tests {
     #[test]
     fn a_rolling_upgrade_is_described_as_apaches_tool_does() {
         assert!(describe(None).starts_with("There is no rolling upgrade in progress"));
-        let mut upgrade = RollingUpgrade {
-            block_pool: "BP-1".to_owned(),
-            started_ms: 1000,
-            finalized_ms: 0,
-            has_rollback_image: false,
-        };
+        let mut upgrade = RollingUpgrade::default();
+        upgrade.block_pool = "BP-1".to_owned();
+        upgrade.started_ms = 1000;
         assert!(describe(Some(&upgrade)).starts_with("Preparing for upgrade."));
         upgrade.has_rollback_image = true;
         let text = describe(Some(&upgrade));

@@ -1,7 +1,7 @@
 //! The file that is read: the one asked for, or one that is made and removed again.
 
 use zerohop_client::blocking::FileSystem;
-use zerohop_client::{CreateOptions, Error, Kind, LocatedBlock};
+use zerohop_client::{CreateOptions, Error, ErrorKind as Kind, LocatedBlock};
 use zerohop_conf::{Conf, keys};
 
 use super::report::Report;
@@ -117,7 +117,7 @@ fn make(fs: &FileSystem, report: &mut Report) -> Option<(String, Unfinished)> {
 }
 
 fn write(fs: &FileSystem, path: &str) -> Result<(), Error> {
-    let options = CreateOptions { replication: Some(1), ..CreateOptions::default() };
+    let options = CreateOptions::default().replication(1);
     let mut writer = fs.create(path, options)?;
     let bytes: Vec<u8> = (0..LEN).map(|n| (n % 251) as u8).collect();
     writer.write_data(&bytes)?;

@@ -3,9 +3,8 @@
 use std::io;
 
 use zerohop_client::blocking::FileSystem;
-use zerohop_client::{Error, Kind as ClientKind};
+use zerohop_client::{Error, ErrorKind as ClientKind, NoConnection};
 use zerohop_conf::Conf;
-use zerohop_transport::rpc::RpcError;
 
 use super::location::Location;
 use crate::failure::{Failure, Kind, Outcome};
@@ -36,11 +35,11 @@ pub fn client_failure(error: Error) -> Failure {
         ClientKind::Unsupported => Kind::Unsupported,
         _ => Kind::Io,
     };
-    match error.rpc() {
-        Some(RpcError::Connect { addr, source }) if wording::is_apaches() => {
-            Failure::io(no_connection_as_apache(addr, source))
+    match error.no_connection() {
+        Some(NoConnection { address, source, .. }) if wording::is_apaches() => {
+            Failure::io(no_connection_as_apache(address, source))
         }
-        Some(RpcError::Connect { addr, source }) => Failure::io(no_connection(addr, source)),
+        Some(NoConnection { address, source, .. }) => Failure::io(no_connection(address, source)),
         _ => Failure::new(kind, error.to_string()),
     }
 }

@@ -108,18 +108,16 @@ impl Store for HdfsStore {
     }
 
     fn create(&self, path: &str, how: CreateHow) -> Outcome<Box<dyn Output>> {
-        let options = CreateOptions {
-            overwrite: how.overwrite,
-            lazy_persist: how.lazy_persist,
-            replication: how.lazy_persist.then_some(1),
-            ..CreateOptions::default()
-        };
+        let options = CreateOptions::default()
+            .overwrite(how.overwrite)
+            .lazy_persist(how.lazy_persist)
+            .replication(how.lazy_persist.then_some(1));
         let writer = self.fs.create(path, options).map_err(client_failure)?;
         Ok(Box::new(HdfsOutput(writer)))
     }
 
     fn append(&self, path: &str, new_block: bool) -> Outcome<Box<dyn Output>> {
-        let options = AppendOptions { new_block, ..AppendOptions::default() };
+        let options = AppendOptions::default().new_block(new_block);
         let writer = self.fs.append(path, options).map_err(client_failure)?;
         Ok(Box::new(HdfsOutput(writer)))
     }
@@ -137,12 +135,12 @@ impl Store for HdfsStore {
     }
 
     fn replace(&self, from: &str, to: &str) -> Outcome {
-        let options = RenameOptions { overwrite: true, ..RenameOptions::default() };
+        let options = RenameOptions::default().overwrite(true);
         self.fs.rename2(from, to, options).map_err(client_failure)
     }
 
     fn rename_to_trash(&self, from: &str, to: &str) -> Outcome {
-        let options = RenameOptions { to_trash: true, ..RenameOptions::default() };
+        let options = RenameOptions::default().to_trash(true);
         self.fs.rename2(from, to, options).map_err(client_failure)
     }
 

@@ -44,15 +44,13 @@ mod tests {
     #[test]
     fn every_way_has_its_line_and_its_reason() {
         let range = |path, reason, bytes| RangeCount { path, reason, bytes, ops: 1 };
-        let read = ReadStatistics {
-            ranges: vec![
-                range(ReadPath::LocalMapped, ReadReason::None, 7),
-                range(ReadPath::TcpLocal, ReadReason::SocketAbsent, 5),
-            ],
-            last: Some((ReadPath::TcpLocal, ReadReason::SocketAbsent)),
-            detail: Some("nobody answers".to_owned()),
-            ..ReadStatistics::default()
-        };
+        let mut read = ReadStatistics::default();
+        read.ranges = vec![
+            range(ReadPath::LocalMapped, ReadReason::None, 7),
+            range(ReadPath::TcpLocal, ReadReason::SocketAbsent, 5),
+        ];
+        read.last = Some((ReadPath::TcpLocal, ReadReason::SocketAbsent));
+        read.detail = Some("nobody answers".to_owned());
         let lines = lines(&read);
         assert_eq!(lines[0], "reads: local-mapped 7 bytes in 1 ranges");
         assert_eq!(
@@ -60,12 +58,10 @@ mod tests {
             "reads: tcp-local 5 bytes in 1 ranges, not local: socket-absent (nobody answers)"
         );
         assert_eq!(lines.len(), 3);
-        let by_path = ReadStatistics {
-            ranges: vec![range(ReadPath::Local, ReadReason::None, 7)],
-            last: Some((ReadPath::Local, ReadReason::None)),
-            detail: Some("a hole".to_owned()),
-            ..ReadStatistics::default()
-        };
+        let mut by_path = ReadStatistics::default();
+        by_path.ranges = vec![range(ReadPath::Local, ReadReason::None, 7)];
+        by_path.last = Some((ReadPath::Local, ReadReason::None));
+        by_path.detail = Some("a hole".to_owned());
         assert_eq!(super::lines(&by_path)[0], "reads: local 7 bytes in 1 ranges (a hole)");
     }
 }

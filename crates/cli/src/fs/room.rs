@@ -99,7 +99,6 @@ fn bytes(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zerohop_client::Volume;
     use zerohop_proto::hdfs::{DatanodeInfoProto, DatanodeStorageReportProto, StorageReportProto};
 
     const REFUSED: &str = "could only be written to 0 of the 1 minReplication nodes";
@@ -133,7 +132,9 @@ mod tests {
     #[test]
     fn where_there_is_room_the_log_is_named_only_if_the_namenode_refused() {
         let mut failed = node(&[1 << 40]);
-        failed.volumes.push(Volume { is_failed: true, ..failed.volumes[0].clone() });
+        let mut volume = failed.volumes[0].clone();
+        volume.is_failed = true;
+        failed.volumes.push(volume);
         let nodes = [failed, node(&[0])];
         let said = words(&nodes, 128 << 20, REFUSED).unwrap();
         assert!(said.starts_with("1 of 2 DataNode(s) have room for a block of 128 MB"), "{said}");

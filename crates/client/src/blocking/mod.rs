@@ -9,12 +9,14 @@ mod writer;
 pub use reader::FileReader;
 pub use writer::FileWriter;
 
+use crate::builder::Builder;
 use crate::checksum::{FileChecksum, Summed};
 use crate::error::Result;
 use crate::fs;
 use crate::namenode::wire_path;
 use crate::read::{CacheStatistics, ReadStatistics};
 use crate::types::{AppendOptions, CreateOptions, FileStatus, OpenOptions};
+use std::sync::Arc;
 use zerohop_conf::Conf;
 use zerohop_transport::login::User;
 
@@ -22,6 +24,14 @@ use zerohop_transport::login::User;
 #[derive(Clone)]
 pub struct FileSystem {
     inner: fs::FileSystem,
+}
+
+impl Builder {
+    /// The file system for plain threads. Nothing is sent yet.
+    pub fn build_blocking(self) -> Result<FileSystem> {
+        let (conf, uri, user) = self.finish()?;
+        FileSystem::connect_as(&conf, uri.as_deref(), user)
+    }
 }
 
 impl FileSystem {
@@ -90,6 +100,18 @@ impl FileSystem {
     pub fn checksum_of(&self, path: &str, len: u64) -> Result<Option<FileChecksum>> {
         let client = &self.inner.client;
         client.wait(Summed::locate(client, wire_path(path)?, len))?.compute(client)
+    }
+
+    /// What a directory holds, in order of name, fetched page by page as the iterator goes on.
+    pub fn entries(&self, path: &str) -> impl Iterator<Item = Result<FileStatus>> + Send + use<> {
+        let (client, mut entries) = (Arc::clone(&self.inner.client), self.inner.entries(path));
+        std::iter::from_fn(move || client.wait(entries.next()))
+    }
+
+    /// What lies below a path: see [`FileSystem::walk`](crate::FileSystem::walk).
+    pub fn walk(&self, path: &str) -> impl Iterator<Item = Result<FileStatus>> + Send + use<> {
+        let (client, mut walk) = (Arc::clone(&self.inner.client), self.inner.walk(path));
+        std::iter::from_fn(move || client.wait(walk.next()))
     }
 
     /// A listing, fetched page by page as the iterator goes on.

@@ -1,10 +1,14 @@
 //! Listings, page by page.
 
 use super::FileSystem;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::namenode::wire_path;
 use crate::types::FileStatus;
 use bytes::Bytes;
+use futures_core::Stream;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
 /// A listing, fetched a page at a time (`dfs.ls.limit` names).
 pub struct ListPages {
@@ -28,7 +32,7 @@ impl ListPages {
                 Ok(Some(page.entries))
             }
             None if self.is_first => {
-                Err(Error::new(Kind::NotFound, format!("File {} does not exist.", self.path)))
+                Err(Error::new(ErrorKind::NotFound, format!("File {} does not exist.", self.path)))
             }
             // Deleted between two pages.
             None => Ok(None),
@@ -40,7 +44,138 @@ impl ListPages {
     }
 }
 
+/// What a directory holds, one after another, fetched a page at a time; see
+/// [`FileSystem::entries`].
+pub struct Entries {
+    page: std::vec::IntoIter<FileStatus>,
+    source: Source,
+}
+
+/// Where the next page is from.
+enum Source {
+    Pages(ListPages),
+    Asked(Pin<Box<dyn Future<Output = (ListPages, Page)> + Send>>),
+    /// The path makes no sense.
+    Refused(Error),
+    Ended,
+}
+
+type Page = Result<Option<Vec<FileStatus>>>;
+
+async fn ask(mut pages: ListPages) -> (ListPages, Page) {
+    let page = pages.next().await;
+    (pages, page)
+}
+
+impl Entries {
+    fn new(fs: &FileSystem, path: &str) -> Self {
+        let source = fs.list_pages(path).map_or_else(Source::Refused, Source::Pages);
+        Self { page: Vec::new().into_iter(), source }
+    }
+
+    /// The next one; `None` at the end and after an error.
+    pub async fn next(&mut self) -> Option<Result<FileStatus>> {
+        poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
+    }
+}
+
+impl Stream for Entries {
+    type Item = Result<FileStatus>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let entries = self.get_mut();
+        loop {
+            if let Some(entry) = entries.page.next() {
+                return Poll::Ready(Some(Ok(entry)));
+            }
+            let mut asked = match std::mem::replace(&mut entries.source, Source::Ended) {
+                Source::Pages(pages) => Box::pin(ask(pages)),
+                Source::Asked(asked) => asked,
+                Source::Refused(error) => return Poll::Ready(Some(Err(error))),
+                Source::Ended => return Poll::Ready(None),
+            };
+            match asked.as_mut().poll(cx) {
+                Poll::Pending => {
+                    entries.source = Source::Asked(asked);
+                    return Poll::Pending;
+                }
+                Poll::Ready((pages, Ok(Some(page)))) => {
+                    entries.page = page.into_iter();
+                    entries.source = Source::Pages(pages);
+                }
+                Poll::Ready((_, Ok(None))) => {}
+                Poll::Ready((_, Err(error))) => return Poll::Ready(Some(Err(error))),
+            }
+        }
+    }
+}
+
+/// What lies below a path; see [`FileSystem::walk`].
+pub struct Walk {
+    fs: FileSystem,
+    /// The directories that are being listed, each in the one before it.
+    listings: Vec<Entries>,
+}
+
+impl Walk {
+    /// The next one; `None` at the end and after an error.
+    pub async fn next(&mut self) -> Option<Result<FileStatus>> {
+        poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
+    }
+}
+
+impl Stream for Walk {
+    type Item = Result<FileStatus>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let walk = self.get_mut();
+        loop {
+            let depth = walk.listings.len();
+            let Some(listing) = walk.listings.last_mut() else { return Poll::Ready(None) };
+            match ready!(Pin::new(listing).poll_next(cx)) {
+                Some(Ok(entry)) => {
+                    if entry.is_dir() {
+                        walk.listings.push(Entries::new(&walk.fs, &entry.path));
+                    }
+                    return Poll::Ready(Some(Ok(entry)));
+                }
+                // Deleted since its directory was listed.
+                Some(Err(error)) if depth > 1 && error.kind() == ErrorKind::NotFound => {}
+                Some(Err(error)) => {
+                    walk.listings.clear();
+                    return Poll::Ready(Some(Err(error)));
+                }
+                None => {}
+            }
+            walk.listings.pop();
+        }
+    }
+}
+
 impl FileSystem {
+    /// What a directory holds, in order of name, as a stream that fetches a page when it needs one; a file
+    /// lists itself. The stream ends after an error.
+    ///
+    /// ```no_run
+    /// # async fn example(fs: zerohop_client::FileSystem) -> zerohop_client::Result<()> {
+    /// use futures_util::TryStreamExt;
+    /// let mut large = fs.entries("/logs").try_filter(|entry| std::future::ready(entry.len > 1 << 30));
+    /// while let Some(entry) = large.try_next().await? {
+    ///     println!("{}", entry.path);
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn entries(&self, path: &str) -> Entries {
+        Entries::new(self, path)
+    }
+
+    /// All files and directories below a path, as a stream: each directory in front of what it holds, in
+    /// order of name. Directories that are deleted meanwhile are left out; symlinks are not followed. The
+    /// stream ends after an error.
+    pub fn walk(&self, path: &str) -> Walk {
+        Walk { fs: self.clone(), listings: vec![Entries::new(self, path)] }
+    }
+
     /// What a directory holds, in order of name; a file lists itself.
     pub async fn list(&self, path: &str) -> Result<Vec<FileStatus>> {
         self.list_all(path, false).await
@@ -75,3 +210,7 @@ impl FileSystem {
         Ok(all)
     }
 }
+
+#[cfg(test)]
+#[path = "list_test.rs"]
+mod tests;

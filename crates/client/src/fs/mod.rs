@@ -8,10 +8,11 @@ mod paths;
 mod reader;
 mod writer;
 
-pub use list::ListPages;
+pub use list::{Entries, ListPages, Walk};
 pub use reader::{ByteStream, FileReader};
 pub use writer::FileWriter;
 
+use crate::builder::Builder;
 use crate::client::Client;
 use crate::error::Result;
 use crate::read::{CacheStatistics, ReadStatistics};
@@ -28,7 +29,21 @@ pub struct FileSystem {
     pub(crate) client: Arc<Client>,
 }
 
+impl Builder {
+    /// The file system for tokio. Nothing is sent yet. Outside a tokio runtime, one of this crate's own
+    /// is used.
+    pub fn build(self) -> Result<FileSystem> {
+        let (conf, uri, user) = self.finish()?;
+        FileSystem::connect_as(&conf, uri.as_deref(), user)
+    }
+}
+
 impl FileSystem {
+    /// A client with a configuration of its own.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
     /// The file system of `uri` (`hdfs://host:port` or `hdfs://nameservice`), or of fs.defaultFS, as
     /// the user of this process. Nothing is sent yet. Outside a tokio runtime, one of this crate's
     /// own is used.

@@ -2,13 +2,13 @@
 
 use super::{FileReader, FileSystem, FileWriter};
 use crate::checksum::{FileChecksum, Summed};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::namenode::wire_path;
 use crate::types::*;
 use std::sync::Arc;
 
 fn not_found(path: &str) -> Error {
-    Error::new(Kind::NotFound, format!("File does not exist: {path}"))
+    Error::new(ErrorKind::NotFound, format!("File does not exist: {path}"))
 }
 
 impl FileSystem {

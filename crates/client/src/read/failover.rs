@@ -10,7 +10,7 @@ use super::local::LocalError;
 use super::plan::{NotLocal, ReadReason};
 use super::remote::ReadError;
 use super::suspects::Suspects;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::types::{DatanodeInfo, LocatedBlock, Replica};
 use std::time::Duration;
 use zerohop_transport::waits::WAITS;
@@ -278,7 +278,7 @@ impl File {
         let locations: Vec<String> = block.replicas.iter().map(Replica::to_string).collect();
         let last = tried.last_error.as_deref().unwrap_or("no DataNode has it");
         Error::new(
-            Kind::Corrupt,
+            ErrorKind::Corrupt,
             format!(
                 "Could not obtain block: {} file={} No live nodes contain current block Block \
                  locations: {} ({last})",

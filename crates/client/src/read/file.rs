@@ -6,7 +6,7 @@ use super::known::KnownReplicas;
 use super::stats::{Counters, ReadStatistics};
 use super::visible_len::visible_len;
 use crate::client::Client;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::types::{LocatedBlock, LocatedBlocks, OpenOptions, Verify};
 use parking_lot::RwLock;
 use std::sync::Arc;
@@ -203,7 +203,7 @@ async fn fetch(client: &Client, src: &str, offset: u64) -> Result<LocatedBlocks>
         .prefetch_len
         .unwrap_or_else(|| settings.block_size.saturating_mul(PREFETCH_BLOCKS));
     let answer = client.namenode.block_locations(src, offset, prefetch.max(1)).await?;
-    answer.ok_or_else(|| Error::new(Kind::NotFound, format!("File does not exist: {src}")))
+    answer.ok_or_else(|| Error::new(ErrorKind::NotFound, format!("File does not exist: {src}")))
 }
 
 /// The blocks of an answer, with one that is being written where `offset` lies behind what the NameNode

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The way a range went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ReadPath {
     /// From a mapped replica on this machine.
     LocalMapped,
@@ -50,6 +51,7 @@ macro_rules! reasons {
     ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {
         /// Why a range was not read from a file on this machine.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub enum ReadReason { $($(#[$doc])* $name),* }
 
         impl ReadReason {

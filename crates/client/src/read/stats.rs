@@ -27,6 +27,7 @@ pub struct RangeCount {
 
 /// What was read so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReadStatistics {
     /// Bytes by path, in the order of [`ReadPath::ALL`].
     pub bytes: [u64; PATHS],

@@ -31,6 +31,7 @@ pub struct AclEntry {
 
 /// A path's list with its owner and permission bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AclStatus {
     /// The owner's name.
     pub owner: String,

@@ -32,6 +32,7 @@ impl CachePool {
 
 /// What a pool's directives need and have. Bytes, but for the files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CachePoolStats {
     /// To be cached.
     pub bytes_needed: i64,
@@ -78,6 +79,7 @@ impl CacheExpiry {
 
 /// What a directive needs and has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CacheDirectiveStats {
     /// Bytes to be cached, all replicas together.
     pub bytes_needed: i64,

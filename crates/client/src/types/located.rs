@@ -1,7 +1,7 @@
 //! Where blocks are.
 
 use super::erasure::policy_name;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -101,6 +101,7 @@ impl fmt::Debug for DatanodeInfo {
 
 /// One replica of a block.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Replica {
     /// The DataNode that has it.
     pub node: DatanodeInfo,
@@ -121,6 +122,7 @@ impl fmt::Display for Replica {
 
 /// A block of a file.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LocatedBlock {
     /// The block; its length is what the NameNode knows of.
     pub block: ExtendedBlock,
@@ -182,6 +184,7 @@ impl From<LocatedBlockProto> for LocatedBlock {
 
 /// The blocks of a range of a file.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LocatedBlocks {
     /// The file's length without a last block that is being written.
     pub file_len: u64,
@@ -242,7 +245,7 @@ impl From<LocatedBlocksProto> for LocatedBlocks {
 }
 
 fn unreadable(src: &str, what: &str) -> Error {
-    Error::new(Kind::Unsupported, format!("{src}: {what}; this client cannot read it yet"))
+    Error::new(ErrorKind::Unsupported, format!("{src}: {what}; this client cannot read it yet"))
 }
 
 /// `block` with another length.

@@ -2,8 +2,25 @@
 
 use zerohop_wire::checksum_type::DataChecksum;
 
+/// Methods that set the fields of options, one a field.
+macro_rules! setters {
+    ($options:ident { $($field:ident: $value:ty),* $(,)? }) => {
+        impl $options {
+            $(
+                #[doc = concat!("Sets `", stringify!($field), "`.")]
+                #[must_use]
+                pub fn $field(mut self, $field: impl Into<$value>) -> Self {
+                    self.$field = $field.into();
+                    self
+                }
+            )*
+        }
+    };
+}
+
 /// How often the bytes of a file are compared with their checksums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Verify {
     /// At every read.
     #[default]
@@ -18,6 +35,7 @@ pub enum Verify {
 
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct OpenOptions {
     /// How checksums are checked.
     pub verify: Verify,
@@ -47,6 +65,7 @@ impl OpenOptions {
 
 /// How a file is made; what is `None` comes from the configuration.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct CreateOptions {
     /// Whether a file that is there is replaced; else it is an error.
     pub overwrite: bool,
@@ -108,6 +127,7 @@ impl CreateOptions {
 
 /// How a file is appended to.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct AppendOptions {
     /// Begins a new block instead of filling the last one.
     pub new_block: bool,
@@ -117,6 +137,7 @@ pub struct AppendOptions {
 
 /// What else a sync does.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct SyncOptions {
     /// The NameNode learns the new length (`SyncFlag.UPDATE_LENGTH`).
     pub update_length: bool,
@@ -126,9 +147,44 @@ pub struct SyncOptions {
 
 /// How a path is renamed (`rename2`).
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct RenameOptions {
     /// Replaces a file or an empty directory at the target.
     pub overwrite: bool,
     /// The target is the trash: missing directories may be made there, quotas do not count.
     pub to_trash: bool,
+}
+
+setters!(OpenOptions { verify: Verify });
+setters!(CreateOptions {
+    overwrite: bool,
+    create_parent: bool,
+    replication: Option<u16>,
+    block_size: Option<u64>,
+    permission: u16,
+    checksum: Option<DataChecksum>,
+    lazy_persist: bool,
+    sync_block: bool,
+    no_local_write: bool,
+    ignore_client_locality: bool,
+    should_replicate: bool,
+    favored_nodes: Vec<String>,
+    erasure_policy: Option<String>,
+    storage_policy: Option<String>,
+});
+setters!(AppendOptions { new_block: bool, sync_block: bool });
+setters!(SyncOptions { update_length: bool, end_block: bool });
+setters!(RenameOptions { overwrite: bool, to_trash: bool });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_left_out_is_set_with_and_without_some() {
+        let options = CreateOptions::overwriting().replication(2).block_size(None);
+        assert_eq!((options.overwrite, options.replication), (true, Some(2)));
+        let options = options.replication(None).storage_policy("HOT".to_owned());
+        assert_eq!((options.replication, options.storage_policy.as_deref()), (None, Some("HOT")));
+    }
 }

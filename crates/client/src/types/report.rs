@@ -18,6 +18,7 @@ pub type RollingUpgradeAction = RollingUpgradeActionProto;
 
 /// Sizes of the whole file system in bytes, and blocks that need care.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FsStats {
     /// All of it.
     pub capacity: u64,
@@ -57,6 +58,7 @@ impl From<GetFsStatsResponseProto> for FsStats {
 
 /// The NameNode's defaults for clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ServerDefaults {
     /// Size at which a block is full.
     pub block_size: u64,
@@ -91,6 +93,7 @@ impl From<FsServerDefaultsProto> for ServerDefaults {
 
 /// Where the replicas of a file are to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StoragePolicy {
     /// Its id.
     pub id: u8,
@@ -121,6 +124,7 @@ impl From<BlockStoragePolicyProto> for StoragePolicy {
 
 /// A page of files with corrupt blocks, and where the next page begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CorruptFiles {
     /// The paths.
     pub paths: Vec<String>,
@@ -130,6 +134,7 @@ pub struct CorruptFiles {
 
 /// A DataNode with its volumes.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct DatanodeStorage {
     /// The DataNode.
     pub node: DatanodeInfo,
@@ -139,6 +144,7 @@ pub struct DatanodeStorage {
 
 /// A volume of a DataNode; bytes each.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Volume {
     /// Its id.
     pub storage_id: String,
@@ -181,6 +187,7 @@ impl From<DatanodeStorageReportProto> for DatanodeStorage {
 
 /// A file being written.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OpenFile {
     /// The inode's id.
     pub id: u64,
@@ -193,7 +200,8 @@ pub struct OpenFile {
 }
 
 /// How far a rolling upgrade is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RollingUpgrade {
     /// The block pool.
     pub block_pool: String,

@@ -18,6 +18,7 @@ pub enum FileKind {
 
 /// What is known of a path (`HdfsFileStatus`).
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct FileStatus {
     /// Absolute, without scheme and host.
     pub path: String,

@@ -5,6 +5,7 @@ use zerohop_proto::hdfs::{ContentSummaryProto, QuotaUsageProto, StorageTypeQuota
 
 /// Usage against the quota of one storage type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TypeUsage {
     /// The type.
     pub storage_type: StorageType,
@@ -16,6 +17,7 @@ pub struct TypeUsage {
 
 /// Sums below a path, and its quotas.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ContentSummary {
     /// Bytes of all files, each counted once.
     pub len: u64,
@@ -45,6 +47,7 @@ pub struct ContentSummary {
 
 /// Quotas of a path and what counts against them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct QuotaUsage {
     /// Names below and with the path.
     pub files_and_directories: u64,

@@ -1,6 +1,6 @@
 //! Extended attributes.
 
-use crate::error::{Error, Kind};
+use crate::error::{Error, ErrorKind};
 use bytes::Bytes;
 use zerohop_proto::hdfs::XAttrProto;
 use zerohop_proto::hdfs::x_attr_proto::XAttrNamespaceProto;
@@ -83,7 +83,7 @@ impl XAttr {
         });
         found.ok_or_else(|| {
             Error::new(
-                Kind::Invalid,
+                ErrorKind::Invalid,
                 "An XAttr name must be prefixed with user/trusted/security/system/raw, followed by a '.'",
             )
         })

@@ -1,7 +1,7 @@
 //! Making a file, as the options and the configuration say.
 
 use crate::client::Client;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::namenode::NewFile;
 use crate::types::{CreateOptions, FileStatus};
 use zerohop_proto::hdfs::AddBlockFlagProto;
@@ -58,5 +58,5 @@ pub(super) fn reject_unsupported(src: &str, status: &FileStatus) -> Result<()> {
     } else {
         return Ok(());
     };
-    Err(Error::new(Kind::Unsupported, format!("{src}: {what} files cannot be written yet")))
+    Err(Error::new(ErrorKind::Unsupported, format!("{src}: {what} files cannot be written yet")))
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use fastrand::Rng;
 use zerohop_client::blocking::{FileSystem, FileWriter};
-use zerohop_client::{AppendOptions, Error, Kind, RenameOptions};
+use zerohop_client::{AppendOptions, Error, ErrorKind as Kind, RenameOptions};
 use zerohop_interop::driver::Driver;
 use zerohop_interop::harm::{Explain, SETTLE, shape};
 use zerohop_interop::{Outcome, wait};
@@ -213,7 +213,7 @@ impl Actor {
         if from == to {
             return Ok(());
         }
-        let options = RenameOptions { overwrite: true, ..RenameOptions::default() };
+        let options = RenameOptions::default().overwrite(true);
         let attempt = self.fs.rename2(&from, &to, options);
         let is_done = self.tell(&format!("rename {from} {to}"), attempt)?;
         let is_done = is_done || !self.exists(&from)?;

@@ -1,7 +1,7 @@
 //! What is known of one file.
 
 use zerohop_client::blocking::FileSystem;
-use zerohop_client::{Error, Kind};
+use zerohop_client::{Error, ErrorKind as Kind};
 
 use crate::promises::broken;
 

@@ -2,7 +2,7 @@
 
 use std::fs as disk;
 
-use zerohop_client::Kind as ErrorKind;
+use zerohop_client::ErrorKind;
 use zerohop_client::blocking::FileSystem;
 use zerohop_interop::cluster::{Cluster, Spec};
 use zerohop_interop::harm::{

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use zerohop_client::Kind as ErrorKind;
+use zerohop_client::ErrorKind;
 use zerohop_interop::harm::{Explain, client, zerohop};
 use zerohop_interop::process::{Process, tail};
 use zerohop_interop::site::{Setting, Site, settings};

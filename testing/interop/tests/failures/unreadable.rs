@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use zerohop_client::Kind as ErrorKind;
+use zerohop_client::ErrorKind;
 use zerohop_client::blocking::FileSystem;
 use zerohop_interop::cluster::{Cluster, Spec};
 use zerohop_interop::harm::{check, client, over};

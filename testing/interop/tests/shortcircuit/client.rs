@@ -13,8 +13,7 @@ use crate::place::SocketDirectory;
 use crate::ranges;
 use zerohop_client::blocking::{FileReader, FileSystem};
 use zerohop_client::{
-    AppendOptions, Kind as ErrorKind, OpenOptions, ReadPath, ReadReason, ReadStatistics, User,
-    Verify,
+    AppendOptions, ErrorKind, OpenOptions, ReadPath, ReadReason, ReadStatistics, User, Verify,
 };
 use zerohop_conf::Conf;
 use zerohop_interop::cluster::{Cluster, Spec};

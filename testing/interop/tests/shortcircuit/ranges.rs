@@ -1,7 +1,7 @@
 //! Several ranges with one call of our client, every way to a block.
 
 use crate::client::{BLOCK, LEN, expect, tokio_runtime};
-use zerohop_client::{FileSystem, Kind as ErrorKind};
+use zerohop_client::{ErrorKind, FileSystem};
 use zerohop_conf::Conf;
 use zerohop_interop::cluster::Cluster;
 use zerohop_interop::harm::{Explain, client};

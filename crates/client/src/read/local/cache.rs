@@ -82,6 +82,7 @@ pub(crate) enum Found {
 
 /// How often the cache was asked, and with what result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CacheStatistics {
     /// Opens that found the replica open.
     pub hits: u64,

@@ -1,6 +1,6 @@
 //! Answers in the form that both drivers give them.
 
-use zerohop_client::{Error, Kind};
+use zerohop_client::{Error, ErrorKind as Kind};
 
 /// The fields behind `ok`, or the error.
 pub type Answer = Result<Vec<String>, Error>;
@@ -28,8 +28,8 @@ pub fn number<T: std::str::FromStr>(text: &str) -> Result<T, Error> {
 /// The class of the exception, without its package, and the first line of its message: the
 /// server's where it sent one, else the class that Apache's client throws for that kind.
 pub fn fault(error: &Error) -> (String, String) {
-    let class = match error.remote() {
-        Some(remote) => remote.class.rsplit(['.', '$']).next().unwrap_or_default(),
+    let class = match error.java_class() {
+        Some(class) => class.rsplit(['.', '$']).next().unwrap_or_default(),
         None => match error.kind() {
             Kind::NotFound => "FileNotFoundException",
             Kind::Denied => "AccessControlException",
@@ -39,7 +39,7 @@ pub fn fault(error: &Error) -> (String, String) {
             Kind::Corrupt => "BlockMissingException",
             Kind::Invalid => "IllegalArgumentException",
             Kind::Unsupported => "UnsupportedOperationException",
-            Kind::Fenced | Kind::Quota | Kind::Unavailable | Kind::Io => "IOException",
+            _ => "IOException",
         },
     };
     let text = error.to_string();

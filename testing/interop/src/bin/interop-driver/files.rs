@@ -59,7 +59,7 @@ impl Files {
         shape: (&str, &str),
         overwrite: bool,
     ) -> Answer {
-        let writer = fs.create(path, CreateOptions { overwrite, ..options(shape)? })?;
+        let writer = fs.create(path, options(shape)?.overwrite(overwrite))?;
         self.writers.insert(name.to_owned(), writer);
         Ok(Vec::new())
     }
@@ -100,12 +100,12 @@ impl Files {
 }
 
 fn options((replication, block): (&str, &str)) -> Result<CreateOptions, Error> {
-    let (replication, block_size) = (Some(number(replication)?), Some(number(block)?));
-    Ok(CreateOptions { replication, block_size, ..CreateOptions::default() })
+    let (replication, block_size): (u16, u64) = (number(replication)?, number(block)?);
+    Ok(CreateOptions::default().replication(replication).block_size(block_size))
 }
 
 fn put(fs: &FileSystem, path: &str, (len, seed): (&str, &str), shape: (&str, &str)) -> Answer {
-    let mut writer = fs.create(path, CreateOptions { overwrite: true, ..options(shape)? })?;
+    let mut writer = fs.create(path, options(shape)?.overwrite(true))?;
     write_content(&mut writer, number(seed)?, number(len)?)?;
     writer.close().map(done)
 }
@@ -147,5 +147,5 @@ fn hash(reader: &mut FileReader, len: i64) -> Answer {
 /// The client's own error comes back out of the error of `std::io`.
 fn from_io(error: std::io::Error) -> Error {
     let inner = error.get_ref().and_then(|e| e.downcast_ref::<Error>()).cloned();
-    inner.unwrap_or_else(|| Error::new(zerohop_client::Kind::Io, error.to_string()))
+    inner.unwrap_or_else(|| Error::new(zerohop_client::ErrorKind::Io, error.to_string()))
 }

@@ -16,7 +16,7 @@ pub fn run(fs: &FileSystem, command: &str, args: &[&str]) -> Option<Answer> {
         ("exists", [path]) => fs.exists(path).map(one),
         ("rename", [from, to]) => fs.rename(from, to).map(one),
         ("rename2", [from, to, overwrite]) => {
-            let options = RenameOptions { overwrite: *overwrite == "true", to_trash: false };
+            let options = RenameOptions::default().overwrite(*overwrite == "true");
             fs.rename2(from, to, options).map(done)
         }
         ("delete", [path, recursive]) => fs.delete(path, *recursive == "true").map(one),

@@ -1,0 +1,128 @@
+//! How a client is made: which file system, whose configuration, which user.
+
+use crate::error::Result;
+use std::path::PathBuf;
+use zerohop_conf::Conf;
+use zerohop_transport::login::User;
+
+/// Makes a file system's client. What is not said comes from the environment.
+///
+/// ```no_run
+/// use zerohop_client::FileSystem;
+/// # fn main() -> zerohop_client::Result<()> {
+/// // Hadoop's configuration, as HADOOP_CONF_DIR names it, the user of this process.
+/// let fs = FileSystem::builder().build()?;
+/// // A NameNode by its address, without any file.
+/// let fs = FileSystem::builder()
+///     .without_files()
+///     .name_node("hdfs://nn1.example.com:8020")
+///     .set("dfs.client.read.shortcircuit", "true")
+///     .set("dfs.domain.socket.path", "/var/lib/hadoop-hdfs/dn_socket")
+///     .user("alice")
+///     .build_blocking()?;
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Builder {
+    uri: Option<String>,
+    files: Files,
+    settings: Vec<(String, String)>,
+    user: Option<String>,
+}
+
+/// Where the configuration is from.
+#[derive(Clone, Debug, Default)]
+enum Files {
+    #[default]
+    Environment,
+    Directory(PathBuf),
+    Given(Box<Conf>),
+}
+
+impl Builder {
+    /// The file system's URI, `hdfs://host:port` or `hdfs://nameservice`; fs.defaultFS otherwise.
+    #[must_use]
+    pub fn name_node(mut self, uri: impl Into<String>) -> Self {
+        self.uri = Some(uri.into());
+        self
+    }
+
+    /// The directory of core-site.xml and hdfs-site.xml. Otherwise HADOOP_CONF_DIR names it, or
+    /// HADOOP_HOME does; where neither is set, Hadoop's defaults count.
+    #[must_use]
+    pub fn config_dir(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.files = Files::Directory(directory.into());
+        self
+    }
+
+    /// A configuration that was loaded already.
+    #[must_use]
+    pub fn conf(mut self, conf: Conf) -> Self {
+        self.files = Files::Given(Box::new(conf));
+        self
+    }
+
+    /// Hadoop's defaults, whatever the environment says.
+    #[must_use]
+    pub fn without_files(self) -> Self {
+        self.conf(Conf::new())
+    }
+
+    /// Sets a key of the configuration; this counts more than any file.
+    #[must_use]
+    pub fn set(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.settings.push((key.into(), value.into()));
+        self
+    }
+
+    /// The user's name; that of the process otherwise, or HADOOP_USER_NAME.
+    #[must_use]
+    pub fn user(mut self, name: impl Into<String>) -> Self {
+        self.user = Some(name.into());
+        self
+    }
+
+    /// The configuration, the URI if one was given, and the user.
+    pub(crate) fn finish(self) -> Result<(Conf, Option<String>, User)> {
+        let mut conf = match self.files {
+            Files::Environment => Conf::from_env()?,
+            Files::Directory(directory) => Conf::load(directory)?,
+            Files::Given(conf) => *conf,
+        };
+        for (key, value) in self.settings {
+            conf.set(&key, value);
+        }
+        let user = self.user.map_or_else(User::of_process, |name| User::new(&name));
+        Ok((conf, self.uri, user))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FileSystem;
+
+    #[test]
+    fn what_is_set_counts_more_than_files() {
+        let directory = tempfile::tempdir().unwrap();
+        let site = |name: &str, text: &str| {
+            let text = format!("<configuration>{text}</configuration>");
+            std::fs::write(directory.path().join(name), text).unwrap();
+        };
+        let property =
+            |name, value| format!("<property><name>{name}</name><value>{value}</value></property>");
+        let text = property("fs.defaultFS", "hdfs://a:1") + &property("dfs.replication", "7");
+        site("core-site.xml", &text);
+        let builder = FileSystem::builder().config_dir(directory.path()).user("alice");
+        let fs = builder.clone().build_blocking().unwrap();
+        assert_eq!((fs.uri(), fs.home().as_str()), ("hdfs://a:1", "/user/alice"));
+        let builder = builder.set("fs.defaultFS", "hdfs://b:2");
+        assert_eq!(builder.clone().build_blocking().unwrap().uri(), "hdfs://b:2");
+        let fs = builder.clone().name_node("hdfs://c:3").build_blocking().unwrap();
+        assert_eq!(fs.uri(), "hdfs://c:3");
+        let bare = builder.without_files().finish().unwrap().0;
+        assert_eq!(bare.get_raw("dfs.replication"), Conf::new().get_raw("dfs.replication"));
+        let error = FileSystem::builder().config_dir("/nowhere").build_blocking().err().unwrap();
+        assert!(error.to_string().contains("/nowhere"), "{error}");
+    }
+}

@@ -1,0 +1,102 @@
+//! Streams of listings, from a NameNode that the test plays: two names a page.
+
+use super::*;
+use crate::fixture::Cluster;
+use futures_util::{StreamExt, TryStreamExt};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use zerohop_proto::hdfs::hdfs_file_status_proto::FileType;
+use zerohop_proto::hdfs::*;
+use zerohop_transport::rpc::Reply;
+use zerohop_wire::JavaException;
+
+/// The directories and what they hold; a name that ends with a slash is a directory's.
+const TREE: [(&str, &[&str]); 4] = [
+    ("/", &["a/", "b", "c/", "d", "gone/"]),
+    ("/a", &["x", "y/", "z"]),
+    ("/a/y", &[]),
+    ("/c", &["denied/"]),
+];
+
+fn status(name: &str) -> HdfsFileStatusProto {
+    let kind = if name.ends_with('/') { FileType::IsDir } else { FileType::IsFile };
+    HdfsFileStatusProto {
+        file_type: kind.into(),
+        path: name.trim_end_matches('/').as_bytes().to_vec().into(),
+        ..HdfsFileStatusProto::default()
+    }
+}
+
+fn answer(asked: &GetListingRequestProto) -> Reply {
+    if asked.src.ends_with("denied") {
+        return Reply::exception(JavaException::AccessControl.with("Permission denied"));
+    }
+    let after = String::from_utf8(asked.start_after.to_vec()).unwrap();
+    let Some((_, names)) = TREE.iter().find(|(path, _)| *path == asked.src) else {
+        return Reply::message(&GetListingResponseProto { dir_list: None });
+    };
+    let left: Vec<&str> =
+        names.iter().copied().filter(|name| name.trim_end_matches('/') > after.as_str()).collect();
+    let page = DirectoryListingProto {
+        partial_listing: left.iter().take(2).map(|name| status(name)).collect(),
+        remaining_entries: left.len().saturating_sub(2) as u32,
+    };
+    Reply::message(&GetListingResponseProto { dir_list: Some(page) })
+}
+
+/// A file system, and how many pages were asked for.
+fn start() -> (Cluster, FileSystem, Arc<AtomicUsize>) {
+    let pages = Arc::new(AtomicUsize::new(0));
+    let asked = Arc::clone(&pages);
+    let cluster = Cluster::answering(move |method, param| {
+        assert_eq!(method, "getListing");
+        asked.fetch_add(1, Ordering::SeqCst);
+        answer(&zerohop_proto::decode(param).unwrap())
+    });
+    let fs = FileSystem { client: Arc::clone(&cluster.client) };
+    (cluster, fs, pages)
+}
+
+#[tokio::test]
+async fn pages_are_fetched_as_the_stream_goes_on() {
+    let (_cluster, fs, pages) = start();
+    let mut entries = fs.entries("/");
+    assert_eq!(pages.load(Ordering::SeqCst), 0);
+    let mut seen = Vec::new();
+    for (path, asked) in [("/a", 1), ("/b", 1), ("/c", 2), ("/d", 2), ("/gone", 3)] {
+        seen.push(entries.try_next().await.unwrap().unwrap().path);
+        assert_eq!((seen.last().unwrap().as_str(), pages.load(Ordering::SeqCst)), (path, asked));
+    }
+    assert!(entries.next().await.is_none() && entries.next().await.is_none());
+    let listed: Vec<String> = fs.list("/").await.unwrap().into_iter().map(|e| e.path).collect();
+    assert_eq!(listed, seen);
+    for (path, kind) in [("/none", ErrorKind::NotFound), ("x", ErrorKind::Invalid)] {
+        let mut entries = fs.entries(path);
+        assert_eq!(entries.next().await.unwrap().unwrap_err().kind(), kind);
+        assert!(entries.next().await.is_none(), "ended");
+    }
+}
+
+#[tokio::test]
+async fn a_walk_goes_into_directories_until_an_error() {
+    let (_cluster, fs, _) = start();
+    let below_a: Vec<FileStatus> = fs.walk("/a").try_collect().await.unwrap();
+    let paths: Vec<&str> = below_a.iter().map(|entry| entry.path.as_str()).collect();
+    assert_eq!(paths, ["/a/x", "/a/y", "/a/z"]);
+    let all: Vec<Result<FileStatus>> = fs.walk("/").collect().await;
+    let (last, good) = all.split_last().unwrap();
+    let paths: Vec<&str> = good.iter().map(|entry| entry.as_ref().unwrap().path.as_str()).collect();
+    assert_eq!(paths, ["/a", "/a/x", "/a/y", "/a/z", "/b", "/c", "/c/denied"]);
+    assert_eq!(last.as_ref().unwrap_err().kind(), ErrorKind::Denied);
+}
+
+/// Another client deletes a directory that was listed already: the walk goes on behind it.
+#[tokio::test]
+async fn a_directory_that_was_deleted_meanwhile_is_passed_over() {
+    let (_cluster, fs, _) = start();
+    let mut walk = fs.walk("/");
+    walk.listings.push(Entries::new(&fs, "/gone"));
+    assert_eq!(walk.next().await.unwrap().unwrap().path, "/a");
+    let mut root = fs.walk("/gone");
+    assert_eq!(root.next().await.unwrap().unwrap_err().kind(), ErrorKind::NotFound);
+}
