@@ -8,7 +8,7 @@ use zerohop_tidy::types::Types;
 use zerohop_tidy::{Source, arrows, crates, root, section, sources};
 
 /// Which crates a crate may name. What it may name, it may name what that one may name, too.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     ("checksum", &[]),
     ("proto", &[]),
     ("wire", &["proto", "checksum"]),
@@ -21,6 +21,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("client", &["transport", "replica"]),
     ("datanode", &["transport", "replica"]),
     ("namenode", &["namespace", "transport"]),
+    ("zerohop", &["client"]),
     ("gateway", &["client"]),
     ("bench", &["client"]),
     ("cli", &["client", "datanode", "namenode", "gateway", "bench"]),
