@@ -11,10 +11,12 @@ pub use writer::FileWriter;
 
 use crate::builder::Builder;
 use crate::checksum::{FileChecksum, Summed};
+use crate::client::Client;
 use crate::error::Result;
 use crate::fs;
 use crate::namenode::wire_path;
 use crate::read::{CacheStatistics, ReadStatistics};
+use crate::runtime;
 use crate::types::{AppendOptions, CreateOptions, FileStatus, OpenOptions};
 use std::sync::Arc;
 use zerohop_conf::Conf;
@@ -43,7 +45,8 @@ impl FileSystem {
 
     /// The same as `user`.
     pub fn connect_as(conf: &Conf, uri: Option<&str>, user: User) -> Result<Self> {
-        Ok(Self { inner: fs::FileSystem::connect_in_background(conf, uri, user)? })
+        let client = Client::new(conf, uri, user, runtime::background()?)?;
+        Ok(Self { inner: fs::FileSystem { client } })
     }
 
     /// `hdfs://host:port` or `hdfs://nameservice`.

@@ -46,6 +46,16 @@ impl ListPages {
 
 /// What a directory holds, one after another, fetched a page at a time; see
 /// [`FileSystem::entries`].
+///
+/// ```no_run
+/// # async fn example(fs: zerohop_client::FileSystem) -> zerohop_client::Result<()> {
+/// use futures_util::TryStreamExt;
+/// let mut large = fs.entries("/logs").try_filter(|entry| std::future::ready(entry.len > 1 << 30));
+/// while let Some(entry) = large.try_next().await? {
+///     println!("{}", entry.path);
+/// }
+/// # Ok(()) }
+/// ```
 pub struct Entries {
     page: std::vec::IntoIter<FileStatus>,
     source: Source,
@@ -155,16 +165,6 @@ impl Stream for Walk {
 impl FileSystem {
     /// What a directory holds, in order of name, as a stream that fetches a page when it needs one; a file
     /// lists itself. The stream ends after an error.
-    ///
-    /// ```no_run
-    /// # async fn example(fs: zerohop_client::FileSystem) -> zerohop_client::Result<()> {
-    /// use futures_util::TryStreamExt;
-    /// let mut large = fs.entries("/logs").try_filter(|entry| std::future::ready(entry.len > 1 << 30));
-    /// while let Some(entry) = large.try_next().await? {
-    ///     println!("{}", entry.path);
-    /// }
-    /// # Ok(()) }
-    /// ```
     pub fn entries(&self, path: &str) -> Entries {
         Entries::new(self, path)
     }

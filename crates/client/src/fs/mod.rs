@@ -60,14 +60,6 @@ impl FileSystem {
         Ok(Self { client: Client::new(conf, uri, user, runtime)? })
     }
 
-    pub(crate) fn connect_in_background(
-        conf: &Conf,
-        uri: Option<&str>,
-        user: User,
-    ) -> Result<Self> {
-        Ok(Self { client: Client::new(conf, uri, user, runtime::background()?)? })
-    }
-
     /// `hdfs://host:port` or `hdfs://nameservice`.
     pub fn uri(&self) -> &str {
         &self.client.target.uri
