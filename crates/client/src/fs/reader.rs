@@ -15,6 +15,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncSeek, ReadBuf};
+use tokio::task::coop;
 
 /// Bytes that are read at once for callers who take fewer at a time.
 const PIECE_LEN: usize = INLINE_MAX;
@@ -26,6 +27,8 @@ const PIECE_LEN: usize = INLINE_MAX;
 /// Reads that return [`Bytes`] copy them once, from the page cache or from the socket, into memory that is
 /// used again and need not be zeroed; with [`OpenOptions::with_mapped_bytes`] those of this machine's
 /// replicas are not copied at all.
+///
+/// A task whose reads never wait lets others run now and then, as with tokio's own types.
 ///
 /// A sequential read that is given up moves no position and loses no bytes. Besides the methods there
 /// are [`AsyncRead`] and [`AsyncSeek`], and [`into_stream`](Self::into_stream).
@@ -242,7 +245,9 @@ impl FileReader {
         let pending = self.pending.get_mut();
         if pending.as_ref().is_none_or(|pending| pending.len != len) {
             *pending = None;
+            let budget = ready!(coop::poll_proceed(cx));
             if let Some(bytes) = self.file.bytes_in_memory(self.pos, len) {
+                budget.made_progress();
                 self.ahead = bytes;
                 return Poll::Ready(Ok(()));
             }
@@ -282,8 +287,10 @@ impl AsyncRead for FileReader {
         if reader.ahead.is_empty() {
             let pending = reader.pending.get_mut().as_ref().map(|pending| pending.len);
             if pending.is_none() {
+                let budget = ready!(coop::poll_proceed(cx));
                 let room = buffer.initialize_unfilled_to(wanted.min(INLINE_MAX));
                 if let Some(read) = reader.file.read_some_in_memory(reader.pos, room) {
+                    budget.made_progress();
                     buffer.advance(read);
                     reader.pos += read as u64;
                     return Poll::Ready(Ok(()));

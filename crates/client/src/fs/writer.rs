@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::io::AsyncWrite;
 use tokio::task::JoinHandle;
+use tokio::task::coop;
 
 /// [`AsyncWrite`] takes up to this many bytes at a time.
 const PIECE_LEN: usize = 256 << 10;
@@ -183,8 +184,12 @@ impl AsyncWrite for FileWriter {
         ready!(writer.poll_idle(cx))?;
         let len = data.len().min(PIECE_LEN);
         let taken = data.get(..len).unwrap_or_default();
+        let budget = ready!(coop::poll_proceed(cx));
         match writer.inner.try_write(taken)? {
-            true => writer.pos += len as u64,
+            true => {
+                budget.made_progress();
+                writer.pos += len as u64;
+            }
             false => {
                 let mut buffer = writer.client.buffers.take(len);
                 buffer.as_mut().copy_from_slice(taken);

@@ -13,10 +13,7 @@ impl File {
     /// Reads at the cursor, which moves; 0 at the end of the file. What was read before a failure
     /// counts: the next call meets it again. Blocks the thread.
     pub(crate) fn read(&self, cursor: &mut Cursor, out: &mut [u8]) -> Result<usize> {
-        let mut attempt = Attempt::new(std::mem::take(cursor), Asks::RestOfBlock);
-        let result = self.finish(&mut attempt, out);
-        *cursor = attempt.cursor;
-        match (attempt.filled, result) {
+        match self.finish(cursor, Attempt::new(Asks::RestOfBlock), out) {
             (0, Err(error)) => Err(error),
             (filled, _) => Ok(filled),
         }
@@ -43,10 +40,10 @@ impl File {
         out: &mut [u8],
         waits: bool,
     ) -> Result<usize> {
-        let mut attempt = range_at(offset, waits);
-        let result = self.finish(&mut attempt, out);
-        self.keep_connection(attempt.cursor.open.take());
-        result.map(|()| attempt.filled)
+        let mut cursor = Cursor::at(offset);
+        let (filled, result) = self.finish(&mut cursor, range(waits), out);
+        self.keep_connection(cursor.open.take());
+        result.map(|()| filled)
     }
 
     /// The bytes at `offset` without a copy, at most `len` and as far as the block goes; copied where
@@ -79,10 +76,15 @@ impl File {
         }
     }
 
-    /// Reads to the end of an attempt on this thread.
-    fn finish(&self, attempt: &mut Attempt, out: &mut [u8]) -> Result<()> {
+    /// Reads to the end of an attempt on this thread; how many bytes were read, before a failure too.
+    fn finish(
+        &self,
+        cursor: &mut Cursor,
+        mut attempt: Attempt,
+        out: &mut [u8],
+    ) -> (usize, Result<()>) {
         let result = loop {
-            let need = match self.advance(attempt, out) {
+            let need = match self.advance(cursor, &mut attempt, out) {
                 Step::Done(result) => break result,
                 Step::Needs(need) => need,
             };
@@ -94,7 +96,7 @@ impl File {
         if !corrupt.is_empty() {
             self.client.wait(self.report(corrupt));
         }
-        result
+        (attempt.filled, result)
     }
 
     /// Asks the NameNode for what a read needs.
@@ -102,10 +104,10 @@ impl File {
         match need {
             Need::Locations(offset) => self.locate(offset).await,
             Need::Token(offset) => self.relocate(offset).await,
-            Need::OtherReplicas { block, offset, wait } => {
+            Need::OtherReplicas { offset, nodes, wait } => {
                 tokio::time::sleep(wait).await;
-                self.dead.remove(block.nodes());
-                self.client.unreachable.remove(block.nodes());
+                self.dead.remove(nodes.iter());
+                self.client.unreachable.remove(nodes.iter());
                 self.relocate(offset).await
             }
         }
@@ -119,9 +121,9 @@ impl File {
     }
 }
 
-/// A read of what is asked for at `offset`. `waits`: where no replica can be read, the NameNode is asked
-/// again after a while.
-pub(super) fn range_at(offset: u64, waits: bool) -> Attempt {
-    let attempt = Attempt::new(Cursor::at(offset), Asks::Range);
+/// A read of what is asked for. `waits`: where no replica can be read, the NameNode is asked again after a
+/// while.
+pub(super) fn range(waits: bool) -> Attempt {
+    let attempt = Attempt::new(Asks::Range);
     if waits { attempt } else { attempt.without_waits() }
 }

@@ -48,9 +48,8 @@ impl OpenBlock {
 /// How often a local replica that was taken back is asked for again in one read.
 const REOPENS_MAX: u32 = 3;
 
-/// One read under way: how far it is, and what was tried for it.
+/// One read under way, beside its cursor: how far it is, and what was tried for it.
 pub(super) struct Attempt {
-    pub(super) cursor: Cursor,
     asks: Asks,
     tried: Tried,
     /// Bytes of the caller's buffer that are filled.
@@ -79,8 +78,8 @@ pub(super) enum Need {
     Locations(u64),
     /// A fresh token for the block that holds this offset.
     Token(u64),
-    /// Other locations for `block`, none of whose replicas could be read, after a wait.
-    OtherReplicas { block: LocatedBlock, offset: u64, wait: Duration },
+    /// Other locations for the block that holds `offset`, after a wait: those on `nodes` could not be read.
+    OtherReplicas { offset: u64, nodes: Vec<DatanodeInfo>, wait: Duration },
 }
 
 /// What was tried for one read.
@@ -100,8 +99,8 @@ pub(super) struct Tried {
 }
 
 impl Attempt {
-    pub(super) fn new(cursor: Cursor, asks: Asks) -> Self {
-        Self { cursor, asks, tried: Tried::default(), filled: 0 }
+    pub(super) fn new(asks: Asks) -> Self {
+        Self { asks, tried: Tried::default(), filled: 0 }
     }
 
     /// Makes the first round in which every replica fails the last one.
@@ -125,8 +124,13 @@ enum Stop {
 impl File {
     /// Reads until `out` is full, the file ends, the NameNode has to be asked, or nothing can be read
     /// any more. Blocks the thread on block data only.
-    pub(super) fn advance(&self, attempt: &mut Attempt, out: &mut [u8]) -> Step {
-        let Attempt { cursor, asks, tried, filled } = attempt;
+    pub(super) fn advance(
+        &self,
+        cursor: &mut Cursor,
+        attempt: &mut Attempt,
+        out: &mut [u8],
+    ) -> Step {
+        let Attempt { asks, tried, filled } = attempt;
         while cursor.pos < self.len() {
             let Some(room) = out.get_mut(*filled..).filter(|room| !room.is_empty()) else { break };
             let len = matches!(asks, Asks::Range).then_some(room.len() as u64);
@@ -234,7 +238,7 @@ impl File {
         };
         match block.replicas.iter().find(|replica| usable(&replica.node)).cloned() {
             Some(replica) => Ok((block, replica)),
-            None => Err(self.begin_round(block, pos, tried)),
+            None => Err(self.begin_round(&block, pos, tried)),
         }
     }
 
@@ -251,10 +255,10 @@ impl File {
 
     /// Begins another round over the replicas of a block, after a wait: at random within a window that
     /// grows, so that clients do not come back all at once.
-    fn begin_round(&self, block: LocatedBlock, offset: u64, tried: &mut Tried) -> Stop {
+    fn begin_round(&self, block: &LocatedBlock, offset: u64, tried: &mut Tried) -> Stop {
         let settings = &self.client.settings;
         if tried.is_impatient || tried.rounds >= settings.acquire_failures_max {
-            return Stop::Failed(self.missing(&block, tried));
+            return Stop::Failed(self.missing(block, tried));
         }
         let wait = wait_time(settings.retry_window, tried.rounds, fastrand::f64());
         tracing::warn!(
@@ -271,7 +275,8 @@ impl File {
         );
         tried.rounds += 1;
         tried.nodes.clear();
-        Stop::Needs(Need::OtherReplicas { block, offset, wait })
+        let nodes = block.nodes().cloned().collect();
+        Stop::Needs(Need::OtherReplicas { offset, nodes, wait })
     }
 
     fn missing(&self, block: &LocatedBlock, tried: &Tried) -> Error {

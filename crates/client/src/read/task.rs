@@ -2,7 +2,7 @@
 //! blocking calls, and the NameNode is asked from the task.
 
 use super::buffers::Buffer;
-use super::call::range_at;
+use super::call::range;
 use super::failover::{Asks, Attempt, Cursor, Need, Step};
 use super::memory::TaskFile;
 use super::ranges::scatter;
@@ -32,14 +32,16 @@ impl TaskFile {
         if let Some(bytes) = self.mapped_on_thread(pos, len).await? {
             return Ok(Fetched { cursor, bytes, result: Ok(()) });
         }
-        let attempt = Attempt::new(cursor, Asks::RestOfBlock);
-        let read = self.finish(attempt, pos, self.file().client.buffers.take(len)).await?;
+        let buffer = self.file().client.buffers.take(len);
+        let read = self.finish(cursor, pos, Attempt::new(Asks::RestOfBlock), buffer).await?;
         let bytes = read.buffer.into_bytes(read.filled);
         Ok(Fetched { cursor: read.cursor, bytes, result: read.result })
     }
 
     /// Reads `len` bytes at `offset`, fewer where the file ends.
     pub(crate) async fn read_at(&self, offset: u64, len: usize) -> Result<Bytes> {
+        // A task whose reads never wait lets others run now and then.
+        tokio::task::coop::consume_budget().await;
         if let Some(bytes) = self.bytes_in_memory(offset, len) {
             return Ok(bytes);
         }
@@ -97,14 +99,20 @@ impl TaskFile {
         buffer: Buffer,
         waits: bool,
     ) -> Result<(Buffer, usize)> {
-        let mut read = self.finish(range_at(offset, waits), offset, buffer).await?;
+        let mut read = self.finish(Cursor::at(offset), offset, range(waits), buffer).await?;
         self.file().keep_connection(read.cursor.open.take());
         read.result.map(|()| (read.buffer, read.filled))
     }
 
     /// Reads to the end of an attempt, from `pos`.
-    async fn finish(&self, attempt: Attempt, pos: u64, buffer: Buffer) -> Result<Finished> {
-        let mut state = (attempt, buffer);
+    async fn finish(
+        &self,
+        cursor: Cursor,
+        pos: u64,
+        attempt: Attempt,
+        buffer: Buffer,
+    ) -> Result<Finished> {
+        let mut state = (cursor, attempt, buffer);
         // Known before the first step: a thread would only come back to say so.
         let is_unknown = pos < self.file().len() && self.file().located_at(pos).is_none();
         let mut need = is_unknown.then_some(Need::Locations(pos));
@@ -115,14 +123,14 @@ impl TaskFile {
             {
                 break Err(error);
             }
-            let (file, (mut attempt, mut buffer)) = (Arc::clone(self.file()), state);
+            let (file, (mut cursor, mut attempt, mut buffer)) = (Arc::clone(self.file()), state);
             let start = start.take();
             let work = move || {
                 if let Some(pos) = start {
-                    file.seek(&mut attempt.cursor, pos);
+                    file.seek(&mut cursor, pos);
                 }
-                let step = file.advance(&mut attempt, buffer.as_mut());
-                Ok((step, (attempt, buffer)))
+                let step = file.advance(&mut cursor, &mut attempt, buffer.as_mut());
+                Ok((step, (cursor, attempt, buffer)))
             };
             let (step, back) = self.file().client.on_thread(work).await?;
             state = back;
@@ -131,11 +139,11 @@ impl TaskFile {
                 Step::Needs(found) => need = Some(found),
             }
         };
-        let (mut attempt, buffer) = state;
+        let (cursor, mut attempt, buffer) = state;
         let corrupt = attempt.take_corrupt();
         if !corrupt.is_empty() {
             self.file().report(corrupt).await;
         }
-        Ok(Finished { cursor: attempt.cursor, buffer, filled: attempt.filled, result })
+        Ok(Finished { cursor, buffer, filled: attempt.filled, result })
     }
 }
