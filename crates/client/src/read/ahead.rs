@@ -7,27 +7,10 @@ use super::plan;
 use crate::runtime;
 use crate::types::{DatanodeInfo, LocatedBlock, Verify};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The next block is opened when so many bytes are left of one: some times what a disk delivers while a
 /// DataNode answers.
 const LEFT_LEN: u64 = 16 << 20;
-
-/// Which block was opened ahead last.
-pub(super) struct OpenedAhead(AtomicU64);
-
-impl Default for OpenedAhead {
-    fn default() -> Self {
-        Self(AtomicU64::new(u64::MAX))
-    }
-}
-
-impl OpenedAhead {
-    /// Whether the block at `offset` is to be opened: only the first who asks is told so.
-    fn take(&self, offset: u64) -> bool {
-        self.0.load(Ordering::Relaxed) != offset && self.0.swap(offset, Ordering::Relaxed) != offset
-    }
-}
 
 /// Whether so little is left of a block that the next one should be opened.
 pub(super) fn is_near_end(block: &LocatedBlock, pos: u64) -> bool {

@@ -1,8 +1,8 @@
 //! From an offset to the block that holds it; no block data here.
 
-use super::ahead::OpenedAhead;
 use super::dead::DeadNodes;
 use super::known::KnownReplicas;
+use super::opened_ahead::OpenedAhead;
 use super::stats::{Counters, ReadStatistics};
 use super::visible_len::visible_len;
 use crate::client::Client;

@@ -181,13 +181,13 @@ impl KnownReplicas {
         left
     }
 
-    /// How many bytes can be read from `offset` of a mapped replica: 0, or `len` as far as the block goes.
+    /// How many bytes can be read from `offset` without waiting for a disk: 0, or `len` as far as the block
+    /// goes.
     pub(super) fn in_memory(&self, offset: u64, len: usize) -> usize {
         let list = self.list.load();
         let Some(known) = find(&list, offset) else { return 0 };
         let len = len.min(usize::try_from(known.end - offset).unwrap_or(usize::MAX));
-        let is_mapped = known.replica.is_mapped() && known.replica.is_current();
-        if is_mapped { len } else { 0 }
+        if known.replica.is_in_memory(offset - known.base, len) { len } else { 0 }
     }
 
     /// Whether one open replica has all of `len` bytes from `offset`.

@@ -110,9 +110,12 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_a_mapped_replica_are_in_memory() {
+    fn bytes_are_in_memory_once_somebody_has_brought_them() {
         let (_cluster, file, files) = open(OpenOptions::default());
         let mut out = [0; 1000];
+        assert!(file.bytes_in_memory(10, 1000).is_none(), "nobody has looked");
+        assert!(file.read_some_in_memory(10, &mut out).is_none());
+        file.file().read_at(0, &mut vec![0; LEN]).unwrap();
         assert_eq!(file.bytes_in_memory(10, 1000).unwrap(), files.bytes[10..1010]);
         assert!(file.bytes_in_memory(0, INLINE_MAX + 1).is_none(), "too many for a task");
         assert!(file.bytes_in_memory(LEN as u64 - 10, 11).is_none(), "beyond the block");

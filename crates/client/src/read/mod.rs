@@ -16,6 +16,7 @@ mod known;
 mod local;
 mod memory;
 mod open;
+mod opened_ahead;
 mod plan;
 mod ranges;
 mod remote;

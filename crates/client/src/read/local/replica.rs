@@ -130,6 +130,20 @@ impl LocalReplica {
         self.is_dropped.store(true, Ordering::Relaxed);
     }
 
+    /// Whether the DataNode has the replica locked in memory, and lets it be anchored there.
+    #[inline]
+    fn is_anchorable(&self) -> bool {
+        self.slot.as_ref().is_some_and(Slot::is_anchorable)
+    }
+
+    /// Whether a range can be read without waiting for a disk.
+    pub(crate) fn is_in_memory(&self, offset: u64, len: usize) -> bool {
+        let (Ok(range), Data::Mapped(mapped)) = (self.range(offset, len), &self.data) else {
+            return false;
+        };
+        self.is_anchorable() || mapped.windows.is_in_memory(&mapped.map, &range)
+    }
+
     /// Holds the replica in the DataNode's memory, where it is locked there; false where it is not.
     pub(super) fn anchor(&self) -> bool {
         self.slot.as_ref().is_some_and(Slot::anchor)
@@ -209,7 +223,7 @@ impl LocalReplica {
     /// An anchor in place of a check, where the DataNode has the replica locked in memory.
     #[inline]
     fn anchored(&self, verify: Verify) -> Option<Anchor<'_>> {
-        let may = verify != Verify::None && self.slot.as_ref().is_some_and(Slot::is_anchorable);
+        let may = verify != Verify::None && self.is_anchorable();
         (may && self.anchor()).then_some(Anchor(self))
     }
 

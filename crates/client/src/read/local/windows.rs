@@ -89,6 +89,14 @@ impl Windows {
         self.cold_end.store(pos, Ordering::Relaxed);
     }
 
+    /// Whether a range can be read from the map without waiting for the disk: its windows are ready, and
+    /// the cache has not given its pages away since, as far as the kernel tells.
+    pub(super) fn is_in_memory(&self, map: &Map, range: &Range<usize>) -> bool {
+        let mut windows = range.start / WINDOW_LEN..=range.end.saturating_sub(1) / WINDOW_LEN;
+        windows.all(|at| self.is_ready(at))
+            && (!self.asks || map.is_resident(range.start, range.len()))
+    }
+
     fn is_window_cold(&self, map: &Map, at: usize, range: &Range<usize>) -> bool {
         let Some(touches) = self.touches.get(at) else { return false };
         let start = at * WINDOW_LEN;
@@ -190,6 +198,24 @@ impl Windows {
 mod tests {
     use super::*;
     use std::io::Write;
+
+    #[test]
+    fn a_range_is_in_memory_once_its_windows_are_ready() {
+        let len = 2 * WINDOW_LEN;
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&vec![1; len]).unwrap();
+        let map = Map::new(&file, len).unwrap();
+        for asks in [true, false] {
+            let windows = Windows::new(len, asks);
+            let across = WINDOW_LEN - 10..WINDOW_LEN + 10;
+            assert!(!windows.is_in_memory(&map, &across), "nobody has looked");
+            windows.prepare(&map, 0..WINDOW_LEN).unwrap();
+            assert!(windows.is_in_memory(&map, &(WINDOW_LEN - 10..WINDOW_LEN)));
+            assert!(!windows.is_in_memory(&map, &across), "half of it");
+            windows.prepare(&map, WINDOW_LEN..len).unwrap();
+            assert!(windows.is_in_memory(&map, &across));
+        }
+    }
 
     #[test]
     fn windows_become_ready_and_errors_come_back() {
