@@ -1,7 +1,7 @@
 //! The committer: takes what has gathered, writes it, wakes who waits for it.
 
-use super::journal_set::JournalSet;
 use super::shared::{self, JournalFailed, Shared};
+use super::stored_log::StoredLog;
 use crate::storage::StorageError;
 use std::fmt;
 use std::sync::atomic::Ordering;
@@ -46,7 +46,7 @@ impl Drop for FailsOnPanic<'_> {
     }
 }
 
-pub(super) fn run(shared: &Shared, mut journals: JournalSet, on_failure: OnFailure) {
+pub(super) fn run(shared: &Shared, mut journals: StoredLog, on_failure: OnFailure) {
     let mut guard = FailsOnPanic { shared, on_failure: Some(on_failure) };
     let mut batch = shared::Batch::default();
     let mut wakers = Vec::new();
@@ -124,10 +124,10 @@ fn take(shared: &Shared, batch: &mut shared::Batch) -> bool {
     true
 }
 
-fn write(journals: &mut JournalSet, batch: &shared::Batch) -> Result<(), StorageError> {
+fn write(journals: &mut StoredLog, batch: &shared::Batch) -> Result<(), StorageError> {
     let mut from = 0;
     let mut first = batch.first;
-    let mut write = |journals: &mut JournalSet, to: usize, last: i64| {
+    let mut write = |journals: &mut StoredLog, to: usize, last: i64| {
         let records = batch.bytes.get(from..to).unwrap_or_default();
         let count = u32::try_from(last + 1 - first).unwrap_or(u32::MAX);
         let piece = Batch { first: TxId(first), count, records };

@@ -1,106 +1,137 @@
 //! The same records into every journal.
 
-use crate::storage::dir::NameDir;
-use crate::storage::{NameStorage, StorageError};
+use crate::storage::StorageError;
 use parking_lot::Mutex;
-use std::path::PathBuf;
 use std::sync::Arc;
-use zerohop_journal::log::{Batch, Journal, OpenSegment};
+use zerohop_journal::JournalError;
+use zerohop_journal::log::{Batch, Completion, Journal, OpenSegment};
 use zerohop_wire::TxId;
 
 /// All journals the log is written to. One that fails is dropped for the process's life, and the log fails when too few are
 /// left or a required one is gone.
 pub(super) struct JournalSet {
-    storage: Arc<NameStorage>,
-    /// Those that take part in the segment being written.
     members: Vec<Member>,
-    /// How many directories of edits were in use when the others were last told.
-    in_use: usize,
+    /// `dfs.namenode.edits.dir.minimum`
+    minimum: usize,
 }
 
-/// A journal's copy of the segment.
-struct Member {
-    dir: Arc<NameDir>,
-    segment: Box<dyn OpenSegment>,
+/// A journal of the set.
+pub(super) struct Member {
+    journal: Box<dyn Journal>,
+    is_required: bool,
+    usability: Arc<dyn Usability>,
+    /// Its copy of the segment being written.
+    segment: Option<Box<dyn OpenSegment>>,
+}
+
+/// Whether a journal is used: a directory of edits may be dropped because of its images, too.
+pub(super) trait Usability: Send + Sync {
+    /// The journal is not used any more.
+    fn drop_journal(&self, reason: &JournalError);
+
+    /// Why it is not used any more; none while it is.
+    fn failure(&self) -> Option<String>;
+}
+
+impl Member {
+    pub fn new(
+        journal: Box<dyn Journal>,
+        is_required: bool,
+        usability: Arc<dyn Usability>,
+    ) -> Self {
+        Self { journal, is_required, usability, segment: None }
+    }
+
+    fn is_used(&self) -> bool {
+        self.usability.failure().is_none()
+    }
+
+    fn is_writing(&self) -> bool {
+        self.segment.is_some() && self.is_used()
+    }
+
+    fn fail(&mut self, error: &JournalError) {
+        self.segment = None;
+        self.usability.drop_journal(error);
+    }
+
+    fn begin(&mut self, first: TxId) {
+        match self.journal.start_segment(first) {
+            Ok(segment) => self.segment = Some(segment),
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    /// Gives the records to the journal; what it returns may have to be waited for.
+    fn append(&mut self, batch: &Batch<'_>) -> Option<Completion> {
+        let appended = self.segment.as_mut()?.append(batch);
+        appended.inspect_err(|error| self.fail(error)).ok()
+    }
+
+    fn finalize(&mut self, last: TxId) {
+        if let Some(Err(error)) = self.segment.take().map(|segment| segment.finalize(last)) {
+            self.fail(&error);
+        }
+    }
 }
 
 impl JournalSet {
-    pub fn new(storage: Arc<NameStorage>) -> Self {
-        let in_use = storage.edits_dirs().count();
-        Self { storage, members: Vec::new(), in_use }
+    pub fn new(members: Vec<Member>, minimum: usize) -> Self {
+        Self { members, minimum }
     }
 
     /// Begins a segment in every journal that has not failed.
-    pub fn begin(&mut self, first: i64) -> Result<(), StorageError> {
-        self.members.clear();
-        let op_size_max = self.storage.config().op_size_max;
-        for dir in self.storage.edits_dirs() {
-            match dir.journal(op_size_max).start_segment(TxId(first)) {
-                Ok(segment) => self.members.push(Member { dir: Arc::clone(dir), segment }),
-                Err(e) => dir.fail(&e),
-            }
-        }
+    pub fn begin(&mut self, first: TxId) -> Result<(), StorageError> {
+        self.members.iter_mut().filter(|member| member.is_used()).for_each(|it| it.begin(first));
         self.check()
     }
 
-    /// Writes records and makes them durable.
-    pub fn write(&mut self, batch: &Batch<'_>) -> Result<(), StorageError> {
-        match self.members.as_mut_slice() {
-            [only] => only.write(batch),
-            // The slowest disk's time, not the sum of all.
-            several => side_by_side(several, several.len() - 1, |member| member.write(batch)),
+    /// Writes records and makes them durable in every journal: in the slowest one's time, not in the sum of all.
+    pub fn append(&mut self, batch: &Batch<'_>) -> Result<(), StorageError> {
+        let writing = self.members.iter_mut().filter(|member| member.is_writing());
+        let mut writing: Vec<(&mut Member, Option<Completion>)> =
+            writing.map(|member| (member, None)).collect();
+        let helpers = writing.len().saturating_sub(1);
+        side_by_side(&mut writing, helpers, |(member, completion)| {
+            *completion = member.append(batch);
+        });
+        for (member, completion) in writing {
+            if let Some(Err(error)) = completion.map(Completion::wait) {
+                member.fail(&error);
+            }
         }
         self.check()
     }
 
     /// Finalizes the segment in every journal.
-    pub fn end(&mut self, last: i64) -> Result<(), StorageError> {
-        for member in self.members.drain(..) {
-            if let Err(e) = member.segment.finalize(TxId(last)) {
-                member.dir.fail(&e);
-            }
-        }
-        if self.storage.edits_dirs().next().is_none() {
-            return Err(self.storage.none_left("edits"));
-        }
-        Ok(())
+    pub fn finalize(&mut self, last: TxId) -> Result<(), StorageError> {
+        self.members.iter_mut().for_each(|member| member.finalize(last));
+        if self.members.iter().any(Member::is_used) { Ok(()) } else { Err(self.none_left()) }
     }
 
-    /// If a directory has failed since this was asked last, notes in the others that edits up to `last` exist: its copy of the
-    /// segment ends before, and must not stand in for theirs when they cannot be read one day.
-    pub fn note_failures(&mut self, last: i64) -> Result<(), StorageError> {
-        if self.storage.edits_dirs().count() < self.in_use { self.mark_seen(last) } else { Ok(()) }
-    }
-
-    /// Notes in every directory, image directories included, that the edit `txid` exists, so that a directory left behind is
-    /// recognized later.
-    pub fn mark_seen(&mut self, txid: i64) -> Result<(), StorageError> {
-        for dir in self.storage.dirs().iter().filter(|dir| !dir.has_failed()) {
-            if let Err(e) = dir.write_seen_txid(txid) {
-                dir.fail(&e);
-            }
-        }
-        self.in_use = self.storage.edits_dirs().count();
-        self.check()
-    }
-
-    fn check(&mut self) -> Result<(), StorageError> {
-        self.members.retain(|member| !member.dir.has_failed());
-        let config = self.storage.config();
-        let is_open = |root: &PathBuf| self.members.iter().any(|member| member.dir.root() == root);
-        if let Some(lost) = config.edits_dirs_required.iter().find(|root| !is_open(root)) {
-            let message = format!("required edits directory {} failed", lost.display());
+    /// That the required journals, and enough of all, write the segment.
+    pub fn check(&self) -> Result<(), StorageError> {
+        let is_lost = |member: &&Member| member.is_required && !member.is_writing();
+        if let Some(lost) = self.members.iter().find(is_lost) {
+            let message = format!("required edits directory {} failed", lost.journal.name());
             return Err(StorageError::Config(message));
         }
-        if self.members.is_empty() || self.members.len() < config.edits_dirs_min {
-            return Err(self.storage.none_left("edits"));
-        }
-        Ok(())
+        let writing = self.members.iter().filter(|member| member.is_writing()).count();
+        if writing < self.minimum.max(1) { Err(self.none_left()) } else { Ok(()) }
+    }
+
+    fn none_left(&self) -> StorageError {
+        let reason = self.members.iter().find_map(|member| member.usability.failure());
+        let reason = reason.unwrap_or_else(|| "none is configured".to_owned());
+        StorageError::NoneLeft { what: "edits", reason }
     }
 }
 
 /// Does `work` for each item, on `helpers` threads beside this one, or on as many as can be had.
 fn side_by_side<T: Send>(items: &mut [T], helpers: usize, work: impl Fn(&mut T) + Sync) {
+    if helpers == 0 {
+        return items.iter_mut().for_each(work);
+    }
     let rest = Mutex::new(items.iter_mut());
     let next = || rest.lock().next();
     let take_part = || {
@@ -120,69 +151,175 @@ fn side_by_side<T: Send>(items: &mut [T], helpers: usize, work: impl Fn(&mut T) 
     });
 }
 
-impl Member {
-    fn write(&mut self, batch: &Batch<'_>) {
-        if let Err(e) = self.segment.append(batch).and_then(|completion| completion.wait()) {
-            self.dir.fail(&e);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::{EditLog, FormatOptions, Replay, ReplayError, StorageConfig};
-    use std::fs;
-    use zerohop_journal::image::{ImageReader, SectionName};
-    use zerohop_journal::op::{AllowSnapshot, EditOp, Record};
-    use zerohop_journal::types::RpcIds;
+    use std::ops::RangeInclusive;
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::mpsc::{Receiver, Sender, channel};
+    use zerohop_journal::log::{Completer, EditSource, EditStream, Recovery, Selection};
 
-    struct Nothing;
+    /// What a journal of a test does with records.
+    #[derive(Clone)]
+    enum Appends {
+        /// They are durable at once; the sender is told of them.
+        AtOnce(Sender<TxId>),
+        /// They are durable when the test says so.
+        Later(Sender<Completer>),
+        Fail,
+    }
 
-    impl Replay for Nothing {
-        fn image(&mut self, _: &ImageReader) -> Result<(), ReplayError> {
+    struct Fake {
+        name: &'static str,
+        appends: Appends,
+    }
+
+    impl EditSource for Fake {
+        fn name(&self) -> String {
+            self.name.to_owned()
+        }
+
+        fn streams(&self, _: Selection) -> Result<Vec<Box<dyn EditStream>>, JournalError> {
+            Ok(Vec::new())
+        }
+    }
+
+    impl Journal for Fake {
+        fn has_data(&self) -> Result<bool, JournalError> {
+            Ok(false)
+        }
+
+        fn format(&self) -> Result<(), JournalError> {
             Ok(())
         }
 
-        fn edit(&mut self, _: Record) -> Result<(), ReplayError> {
+        fn recover_unfinalized_segments(&self) -> Recovery {
+            Recovery { reached: TxId(0), outcome: Ok(()) }
+        }
+
+        fn start_segment(&self, _: TxId) -> Result<Box<dyn OpenSegment>, JournalError> {
+            Ok(Box::new(FakeSegment(self.appends.clone())))
+        }
+
+        fn purge(&self, _: TxId, _: Option<RangeInclusive<i64>>) {}
+
+        fn close(&self) {}
+    }
+
+    struct FakeSegment(Appends);
+
+    impl OpenSegment for FakeSegment {
+        fn append(&mut self, batch: &Batch<'_>) -> Result<Completion, JournalError> {
+            match &self.0 {
+                Appends::AtOnce(told) => {
+                    told.send(batch.first).unwrap();
+                    Ok(Completion::done())
+                }
+                Appends::Later(told) => {
+                    let (completer, completion) = Completion::pending();
+                    told.send(completer).unwrap();
+                    Ok(completion)
+                }
+                Appends::Fail => Err(JournalError::GivenUp),
+            }
+        }
+
+        fn finalize(self: Box<Self>, _: TxId) -> Result<(), JournalError> {
             Ok(())
         }
     }
 
-    /// The first directory goes on alone, and then its segment cannot be read at all: the second one's copy, which ends
-    /// before, must not pass for the whole.
+    #[derive(Default)]
+    struct Used(OnceLock<String>);
+
+    impl Usability for Used {
+        fn drop_journal(&self, reason: &JournalError) {
+            self.0.set(reason.to_string()).unwrap();
+        }
+
+        fn failure(&self) -> Option<String> {
+            self.0.get().cloned()
+        }
+    }
+
+    fn member(name: &'static str, appends: Appends, is_required: bool) -> Member {
+        Member::new(Box::new(Fake { name, appends }), is_required, Arc::<Used>::default())
+    }
+
+    fn good() -> (Appends, Receiver<TxId>) {
+        let (told, batches) = channel();
+        (Appends::AtOnce(told), batches)
+    }
+
+    fn batch() -> Batch<'static> {
+        Batch { first: TxId(1), count: 1, records: b"record" }
+    }
+
+    fn set(members: Vec<Member>, minimum: usize) -> JournalSet {
+        let mut set = JournalSet::new(members, minimum);
+        set.begin(TxId(1)).unwrap();
+        set
+    }
+
+    /// As a quorum does that has not heard of its majority yet.
     #[test]
-    fn a_stale_copy_does_not_stand_in_for_a_segment_that_cannot_be_read() {
-        let root = tempfile::tempdir().unwrap();
-        let dirs: Vec<_> = ["a", "b"].iter().map(|name| root.path().join(name)).collect();
-        let config = StorageConfig::new(dirs.clone());
-        NameStorage::format(config.clone(), FormatOptions::default(), |_, image| {
-            image.end(SectionName::NsInfo)?;
-            Ok(())
-        })
-        .unwrap();
-        let open = || {
-            let storage = Arc::new(NameStorage::open(config.clone()).unwrap());
-            storage.load(&mut Nothing).map(|_| storage)
+    fn records_are_durable_when_the_slowest_journal_says_so_and_others_do_not_wait_for_it() {
+        let (told, completers) = channel();
+        let (fast, batches) = good();
+        let members =
+            vec![member("slow", Appends::Later(told), false), member("fast", fast, false)];
+        let mut set = set(members, 1);
+        let ended = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let appending = scope.spawn(|| {
+                let done = set.append(&batch());
+                ended.store(true, Ordering::Release);
+                done
+            });
+            let completer = completers.recv().unwrap();
+            assert_eq!(batches.recv().unwrap(), TxId(1));
+            assert!(!ended.load(Ordering::Acquire));
+            completer.complete(Ok(()));
+            appending.join().unwrap().unwrap();
+        });
+    }
+
+    #[test]
+    fn a_journal_that_fails_later_is_dropped_like_one_that_fails_at_once() {
+        let (told, completers) = channel();
+        let (fast, batches) = good();
+        let members = vec![
+            member("slow", Appends::Later(told), false),
+            member("broken", Appends::Fail, false),
+            member("fast", fast, false),
+        ];
+        let mut set = set(members, 1);
+        std::thread::scope(|scope| {
+            let appending = scope.spawn(|| set.append(&batch()));
+            drop(completers.recv().unwrap());
+            appending.join().unwrap().unwrap();
+        });
+        set.append(&batch()).unwrap();
+        assert_eq!(batches.try_iter().count(), 2);
+        assert!(completers.try_recv().is_err(), "it is not asked again");
+        set.finalize(TxId(2)).unwrap();
+        set.begin(TxId(3)).unwrap();
+    }
+
+    #[test]
+    fn the_log_fails_with_a_required_journal_and_below_the_minimum() {
+        let failing = |minimum, is_required| {
+            let (fast, batches) = good();
+            let members = vec![member("/a", Appends::Fail, is_required), member("/b", fast, false)];
+            let outcome = set(members, minimum).append(&batch()).map_err(|e| e.to_string());
+            drop(batches);
+            outcome
         };
-        let storage = open().unwrap();
-        let log = EditLog::start(storage.clone(), 1, |failure| panic!("{failure}")).unwrap();
-        let edit: EditOp = AllowSnapshot { root: "/x".to_owned() }.into();
-        log.log([(&edit, &RpcIds::NONE)]).wait().unwrap();
-        let segment = |n: usize| dirs[n].join("current/edits_inprogress_0000000000000000001");
-        let stale = fs::read(segment(1)).unwrap();
-        storage.dirs()[1].fail(&"as by an I/O error");
-        log.log([(&edit, &RpcIds::NONE)]).wait().unwrap();
-        drop((log, storage));
-        fs::write(segment(1), stale).unwrap();
-        let kept = fs::read(segment(0)).unwrap();
-        fs::remove_file(segment(0)).unwrap();
-        fs::create_dir(segment(0)).unwrap();
-        let error = open().unwrap_err().to_string();
-        assert!(error.contains("up until at least txid 3"), "{error}");
-        fs::remove_dir(segment(0)).unwrap();
-        fs::write(segment(0), kept).unwrap();
-        open().unwrap();
+        failing(1, false).unwrap();
+        assert_eq!(failing(1, true).unwrap_err(), "required edits directory /a failed");
+        let error = failing(2, false).unwrap_err();
+        assert!(error.contains("while records were on their way"), "{error}");
     }
 
     #[test]

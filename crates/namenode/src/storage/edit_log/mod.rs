@@ -12,6 +12,7 @@ mod commit;
 mod journal_set;
 mod pending_sync;
 mod shared;
+mod stored_log;
 mod thread_waiters;
 
 pub use pending_sync::PendingSync;
@@ -20,12 +21,12 @@ pub use shared::JournalFailed;
 use super::NameStorage;
 use super::error::StorageError;
 use commit::OnFailure;
-use journal_set::JournalSet;
 use parking_lot::Mutex;
 use shared::{Shared, State};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
+use stored_log::StoredLog;
 use zerohop_journal::log::Batch;
 use zerohop_journal::op::{EditOp, StartLogSegment};
 use zerohop_journal::types::RpcIds;
@@ -63,7 +64,7 @@ impl EditLog {
         next_txid: i64,
         on_failure: impl FnOnce(&JournalFailed) + Send + 'static,
     ) -> Result<Self, StorageError> {
-        let mut journals = JournalSet::new(storage);
+        let mut journals = StoredLog::new(storage);
         journals.begin(next_txid)?;
         let mut state = State::before(next_txid);
         state.push(&StartLogSegment {}.into(), &RpcIds::NONE);
