@@ -44,12 +44,14 @@ pub(crate) async fn to_standby(core: Arc<Core>) -> Outcome<()> {
     tracing::info!("Stopping services started for active state");
     core.active_jobs.stop().await;
     on_blocking_thread(&core, |core| {
+        let log = core.log();
         core.write(|namespace| {
+            core.served.set_applied(log.last_txid());
             core.ha.set(HaState::Standby, core.clock.now().wall_ms);
             namespace.become_standby();
         });
-        let log = core.log();
         log.close().map_err(|failure| failed(&failure))?;
+        // The end of the segment is a transaction, too.
         core.served.set_applied(log.last_txid());
         Ok(())
     })
