@@ -28,9 +28,11 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Block data moves on the thread that reads or writes, by blocking calls straight from and to the
-//! caller's buffer; only what is asked of the NameNode runs on tokio. The async face hands block
-//! data to threads of the runtime made for blocking calls.
+//! Block data moves by blocking calls straight from and to the caller's buffer, and the NameNode is asked on
+//! tokio. On plain threads the caller's thread moves the data and waits for the NameNode. On tokio the task
+//! asks the NameNode, threads for blocking calls move the data, and the task itself reads what is in memory.
+//!
+//! Rust programs depend on the crate `zerohop`, which passes this one on with an example for each type.
 
 pub mod blocking;
 mod builder;

@@ -85,14 +85,23 @@ impl FileWriter {
         self.pos
     }
 
-    /// Writes all of `data`; copies it once more than [`write_bytes`](Self::write_bytes).
+    /// Writes all of `data`; where that has to wait, copies it once more than
+    /// [`write_bytes`](Self::write_bytes).
     pub async fn write(&mut self, data: &[u8]) -> Result<()> {
-        self.write_bytes(Bytes::copy_from_slice(data)).await
+        self.idle().await?;
+        if self.try_write(data)? {
+            return Ok(());
+        }
+        self.begin_write(Bytes::copy_from_slice(data));
+        self.idle().await
     }
 
     /// Writes all of `data`.
     pub async fn write_bytes(&mut self, data: Bytes) -> Result<()> {
         self.idle().await?;
+        if self.try_write(&data)? {
+            return Ok(());
+        }
         self.begin_write(data);
         self.idle().await
     }
@@ -127,9 +136,19 @@ impl FileWriter {
         self.idle().await
     }
 
-    /// Waits until what was begun is done.
+    /// Waits until what was begun is done. A task whose writes never wait lets others run now and then.
     async fn idle(&mut self) -> Result<()> {
+        coop::consume_budget().await;
         poll_fn(|cx| self.poll_idle(cx)).await
+    }
+
+    /// Writes a short piece at once if that waits for nothing; false, and nothing is written, if not.
+    fn try_write(&mut self, data: &[u8]) -> Result<bool> {
+        let is_written = data.len() <= PIECE_LEN && self.inner.try_write(data)?;
+        if is_written {
+            self.pos += data.len() as u64;
+        }
+        Ok(is_written)
     }
 
     fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
@@ -185,16 +204,11 @@ impl AsyncWrite for FileWriter {
         let len = data.len().min(PIECE_LEN);
         let taken = data.get(..len).unwrap_or_default();
         let budget = ready!(coop::poll_proceed(cx));
-        match writer.inner.try_write(taken)? {
-            true => {
-                budget.made_progress();
-                writer.pos += len as u64;
-            }
-            false => {
-                let mut buffer = writer.client.buffers.take(len);
-                buffer.as_mut().copy_from_slice(taken);
-                writer.begin_write(buffer.into_bytes(len));
-            }
+        budget.made_progress();
+        if !writer.try_write(taken)? {
+            let mut buffer = writer.client.buffers.take(len);
+            buffer.as_mut().copy_from_slice(taken);
+            writer.begin_write(buffer.into_bytes(len));
         }
         Poll::Ready(Ok(len))
     }

@@ -222,3 +222,16 @@ async fn a_writer_that_is_dropped_does_not_complete_its_file() {
     assert_eq!(world.calls("complete"), 0);
     assert!(world.told.lock().data == numbers(100));
 }
+
+/// Writes that only fill a packet never wait: other tasks of the thread would not run.
+#[tokio::test]
+async fn a_task_that_writes_little_lets_others_run() {
+    let (cluster, _world) = start();
+    let mut writer = create(&cluster).await;
+    writer.write(b"the first goes to a thread").await.unwrap();
+    let other = tokio::spawn(async {});
+    for _ in 0..10_000 {
+        writer.write(b"x").await.unwrap();
+    }
+    assert!(other.is_finished());
+}

@@ -144,4 +144,21 @@ mod tests {
             (files.bytes[100..].to_vec().into(), files.bytes[200..250].to_vec().into())
         );
     }
+
+    /// Reads from memory never wait: other tasks of the thread would not run.
+    #[tokio::test]
+    async fn a_task_that_reads_from_memory_lets_others_run() {
+        let (_cluster, file, _files) = tokio::task::spawn_blocking(|| {
+            let opened = open(OpenOptions::default());
+            opened.1.file().read_at(0, &mut vec![0; LEN]).unwrap();
+            opened
+        })
+        .await
+        .unwrap();
+        let other = tokio::spawn(async {});
+        for _ in 0..10_000 {
+            file.read_at(0, 1).await.unwrap();
+        }
+        assert!(other.is_finished());
+    }
 }
