@@ -40,7 +40,7 @@ struct Global {
 
 /// The words behind a verb that reads them itself, in Hadoop's way.
 #[derive(Args)]
-struct Words {
+struct RawArguments {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
     words: Vec<String>,
 }
@@ -51,39 +51,39 @@ enum Verb {
     Up(up::Up),
     /// Files: -ls, -put, -get, -cat, -rm and the rest of Hadoop's shell (zerohop fs -help)
     #[command(visible_alias = "dfs")]
-    Fs(Words),
+    Fs(RawArguments),
     /// Administration: -report, -safemode, -saveNamespace, -printTopology, quotas
-    Dfsadmin(Words),
+    Dfsadmin(RawArguments),
     /// Centralized caching: pools and directives (zerohop cacheadmin -help)
-    Cacheadmin(Words),
+    Cacheadmin(RawArguments),
     /// Check the files below a path: fsck PATH [-files [-blocks [-locations]]]
-    Fsck(Words),
+    Fsck(RawArguments),
     /// Configuration: -confKey KEY [-v], -namenodes, -nnRpcAddresses
-    Getconf(Words),
+    Getconf(RawArguments),
     #[command(about = "Find out why reads do not go locally: doctor [PATH] [--json]")]
-    Doctor(Words),
+    Doctor(RawArguments),
     /// Groups of users, as the NameNode finds them
-    Groups(Words),
+    Groups(RawArguments),
     /// On which types of storage blocks belong (zerohop storagepolicies -help)
-    Storagepolicies(Words),
+    Storagepolicies(RawArguments),
     /// Erasure coding: policies and codecs of a cluster, the policy of a path
-    Ec(Words),
+    Ec(RawArguments),
     /// Check a replica's files, make a meta file, end a lease
-    Debug(Words),
+    Debug(RawArguments),
     /// Show an image as XML, a line for each file, or counts of file sizes, with nothing running
-    Oiv(Words),
+    Oiv(RawArguments),
     /// Show an edit log as XML or counts, with nothing running
-    Oev(Words),
+    Oev(RawArguments),
     /// Copy trees between file systems by threads of this machine
-    Distcp(Words),
+    Distcp(RawArguments),
     /// Run a NameNode, or format one (-format)
-    Namenode(Words),
+    Namenode(RawArguments),
     /// Run a DataNode
-    Datanode(Words),
+    Datanode(RawArguments),
     /// Show in a few seconds what this is: a cluster, a gigabyte in and out
     Demo(demo::Demo),
     /// Measure our own stack
-    Bench(Words),
+    Bench(RawArguments),
     /// Print completions for a shell
     Completions { shell: manual::Shell },
     /// Print the manual page of a verb, or of zerohop
@@ -96,9 +96,9 @@ enum Verb {
     /// The version
     Version,
     /// Take the command line of Apache's hdfs script
-    Hdfs(Words),
+    Hdfs(RawArguments),
     /// Take the command line of Apache's hadoop script
-    Hadoop(Words),
+    Hadoop(RawArguments),
 }
 
 /// Runs the command line; `called` is the name of the binary.

@@ -11,7 +11,7 @@ use zerohop_proto::hdfs::{
     GetErasureCodingPolicyResponseProto,
 };
 
-use crate::admin::words::{Answer, Words, failed, refuse};
+use crate::admin::words::{Answer, Arguments, failed, refuse};
 use crate::admin::{Command, Tool};
 use crate::fs::connect_at;
 use crate::namenode_call;
@@ -55,7 +55,7 @@ fn ask<Q: Checked, R: Checked>(conf: &Conf, method: &'static str, request: &Q) -
     answer.map_err(|error| failed(&error))
 }
 
-fn nothing_left(words: &Words, name: &str) -> Answer {
+fn nothing_left(words: &Arguments, name: &str) -> Answer {
     match words.rest() {
         [] => Ok(()),
         _ => refuse(format!("{name}: Too many arguments")),
@@ -73,7 +73,7 @@ const BUILT_IN: [(u32, &str, &str, u32, u32); 5] = [
 ];
 
 /// What is known of a policy, whether it travelled whole or by its id.
-pub struct Shown {
+pub struct PolicyView {
     pub name: String,
     pub codec: String,
     pub data_units: u32,
@@ -83,8 +83,8 @@ pub struct Shown {
     pub state: &'static str,
 }
 
-impl Shown {
-    pub fn of(policy: &ErasureCodingPolicyProto) -> Shown {
+impl PolicyView {
+    pub fn of(policy: &ErasureCodingPolicyProto) -> PolicyView {
         let built_in = BUILT_IN.iter().find(|(id, ..)| *id == policy.id);
         let (codec, data_units, parity_units) = match (&policy.schema, built_in) {
             (Some(schema), _) => {
@@ -94,7 +94,7 @@ impl Shown {
             (None, None) => (String::new(), 0, 0),
         };
         let options = policy.schema.iter().flat_map(|schema| &schema.options);
-        Shown {
+        PolicyView {
             name: match (&policy.name, built_in) {
                 (Some(name), _) => name.clone(),
                 (None, Some((_, name, ..))) => (*name).to_owned(),
@@ -116,8 +116,8 @@ impl Shown {
 
 /// As `ErasureCodingPolicyInfo.toString`.
 fn shown(policy: &ErasureCodingPolicyProto) -> String {
-    let Shown { name, codec, data_units, parity_units, options, cell_size, state } =
-        Shown::of(policy);
+    let PolicyView { name, codec, data_units, parity_units, options, cell_size, state } =
+        PolicyView::of(policy);
     let options: String = options.iter().map(|(key, value)| format!(", {key}={value}")).collect();
     format!(
         "ErasureCodingPolicy=[Name={name}, Schema=[ECSchema=[Codec={codec}, numDataUnits={data_units}, \
@@ -126,7 +126,7 @@ fn shown(policy: &ErasureCodingPolicyProto) -> String {
     )
 }
 
-fn list_policies(conf: &Conf, words: Words) -> Answer {
+fn list_policies(conf: &Conf, words: Arguments) -> Answer {
     nothing_left(&words, "-listPolicies")?;
     let answer: GetErasureCodingPoliciesResponseProto =
         ask(conf, "getErasureCodingPolicies", &GetErasureCodingPoliciesRequestProto {})?;
@@ -139,7 +139,7 @@ fn list_policies(conf: &Conf, words: Words) -> Answer {
     Ok(())
 }
 
-fn get_policy(conf: &Conf, mut words: Words) -> Answer {
+fn get_policy(conf: &Conf, mut words: Arguments) -> Answer {
     let Some(text) = words.value("-path")? else {
         let synopsis = words.synopsis();
         return refuse(format!("Please specify the path with -path.\nUsage: {synopsis}"));
@@ -152,13 +152,13 @@ fn get_policy(conf: &Conf, mut words: Words) -> Answer {
     let answer: GetErasureCodingPolicyResponseProto =
         ask(&conf, "getErasureCodingPolicy", &request)?;
     match &answer.ec_policy {
-        Some(policy) => sayln!("{}", Shown::of(policy).name),
+        Some(policy) => sayln!("{}", PolicyView::of(policy).name),
         None => sayln!("The erasure coding policy of {text} is unspecified"),
     }
     Ok(())
 }
 
-fn list_codecs(conf: &Conf, words: Words) -> Answer {
+fn list_codecs(conf: &Conf, words: Arguments) -> Answer {
     nothing_left(&words, "-listCodecs")?;
     let answer: GetErasureCodingCodecsResponseProto =
         ask(conf, "getErasureCodingCodecs", &GetErasureCodingCodecsRequestProto {})?;

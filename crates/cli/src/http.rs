@@ -1,4 +1,6 @@
-//! A GET to a NameNode's web server, read line by line.
+//! A GET to a NameNode's web server, read line by line. No HTTP library: those limit how long a whole body
+//! takes, and Hadoop's read time-out is for each read of an fsck that may run for hours; and the answer of an
+//! RPC port, which is no HTTP, is to be recognised.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};

@@ -6,7 +6,7 @@ use zerohop_client::{Error, StoragePolicy};
 use zerohop_conf::Conf;
 use zerohop_proto::hdfs::{GetFileInfoRequestProto, GetFileInfoResponseProto};
 
-use crate::admin::words::{Answer, Refusal, Words, failed, refuse};
+use crate::admin::words::{Answer, Arguments, Refusal, failed, refuse};
 use crate::admin::{Command, Tool};
 use crate::fs::{connect_at, connect_client};
 use crate::namenode_call::call;
@@ -75,21 +75,21 @@ fn shown(policy: &StoragePolicy) -> String {
     )
 }
 
-fn list(conf: &Conf, _: Words) -> Answer {
+fn list(conf: &Conf, _: Arguments) -> Answer {
     let policies = connect_client(conf)?.storage_policies().map_err(|error| failed(&error))?;
     sayln!("Block Storage Policies:");
     policies.iter().for_each(|policy| sayln!("\t{}", shown(policy)));
     Ok(())
 }
 
-fn path(words: &mut Words) -> Answer<String> {
+fn path(words: &mut Arguments) -> Answer<String> {
     match words.value("-path")? {
         Some(path) => Ok(path),
         None => refuse(format!("Please specify the path with -path.\nUsage: {}", words.synopsis())),
     }
 }
 
-fn get(conf: &Conf, mut words: Words) -> Answer {
+fn get(conf: &Conf, mut words: Arguments) -> Answer {
     let text = path(&mut words)?;
     let (fs, src) = connect_at(conf, &text)?;
     let mut conf = conf.clone();
@@ -131,7 +131,7 @@ fn change(
     Ok(())
 }
 
-fn set(conf: &Conf, mut words: Words) -> Answer {
+fn set(conf: &Conf, mut words: Arguments) -> Answer {
     let text = path(&mut words)?;
     let Some(policy) = words.value("-policy")? else {
         return refuse(format!("Please specify the policy name.\nUsage: {}", words.synopsis()));
@@ -140,12 +140,12 @@ fn set(conf: &Conf, mut words: Words) -> Answer {
     change(conf, &text, |fs, path| fs.set_storage_policy(path, &policy), &done)
 }
 
-fn unset(conf: &Conf, mut words: Words) -> Answer {
+fn unset(conf: &Conf, mut words: Arguments) -> Answer {
     let text = path(&mut words)?;
     change(conf, &text, FileSystem::unset_storage_policy, "Unset storage policy from")
 }
 
-fn satisfy(conf: &Conf, mut words: Words) -> Answer {
+fn satisfy(conf: &Conf, mut words: Arguments) -> Answer {
     let text = path(&mut words)?;
     let done = "Scheduled blocks to move based on the current storage policy on";
     change(conf, &text, FileSystem::satisfy_storage_policy, done)

@@ -96,7 +96,7 @@ fn work(settings: &Settings, options: &Up) -> Outcome<i32> {
     let code = runtime.block_on(serve(plan, options, &home, start));
     // Blocked threads of a broken disk must not keep the process.
     match code {
-        Ok(End { at_once: true, .. }) => runtime.shutdown_background(),
+        Ok(ClusterEnd { at_once: true, .. }) => runtime.shutdown_background(),
         _ => runtime.shutdown_timeout(Duration::from_secs(2)),
     }
     if let Some(directory) = home.temporary {
@@ -106,7 +106,7 @@ fn work(settings: &Settings, options: &Up) -> Outcome<i32> {
 }
 
 /// How the cluster ended.
-struct End {
+struct ClusterEnd {
     code: i32,
     /// Something may still be at work: a signal came while it was stopped.
     at_once: bool,
@@ -135,11 +135,11 @@ fn values(settings: &Settings) -> Outcome<Vec<(String, String)>> {
     Ok(of_files.chain(settings.values.iter().cloned()).collect())
 }
 
-async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome<End> {
+async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome<ClusterEnd> {
     let mut stop = Stop::new()?;
     let cluster = tokio::select! {
         started = Cluster::start(plan) => started?,
-        signal = stop.wait() => return Ok(End { code: signal.exit_code(), at_once: false }),
+        signal = stop.wait() => return Ok(ClusterEnd { code: signal.exit_code(), at_once: false }),
     };
     if cluster.is_open() {
         eprintln!("{OPEN_TO_ALL}");
@@ -180,12 +180,12 @@ async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome
         }
     };
     match stop.unless_again(end(cluster, left.then(|| descendants.clone()), cause)).await {
-        None => result.map(|code| End { code, at_once: false }),
+        None => result.map(|code| ClusterEnd { code, at_once: false }),
         Some(signal) => {
             if left {
                 descendants.kill_all();
             }
-            Ok(End { code: signal.exit_code(), at_once: true })
+            Ok(ClusterEnd { code: signal.exit_code(), at_once: true })
         }
     }
 }

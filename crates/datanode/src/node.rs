@@ -9,7 +9,7 @@ use crate::settings::Settings;
 use crate::short_circuit::SocketState;
 use crate::store::replica::Replica;
 use crate::store::volume::DataVolume;
-use crate::store::{Failure, Opened, Store, Suspicion, ToPass};
+use crate::store::{Failure, Opened, ReplicaFiles, Store, Suspicion};
 use crate::transfer::threads::Threads;
 use crate::transfer::throttle::Throttle;
 use parking_lot::RwLock;
@@ -299,8 +299,8 @@ impl Node {
     }
 
     /// Opens a replica's files to be passed to a local reader.
-    pub(crate) fn open_to_pass(&self, block: &ExtendedBlock) -> Result<ToPass, Failure> {
-        let opened = self.store.open_to_pass(block);
+    pub(crate) fn open_files(&self, block: &ExtendedBlock) -> Result<ReplicaFiles, Failure> {
+        let opened = self.store.open_files(block);
         opened.inspect_err(|failure| self.tell_open_failure(block, failure))
     }
 

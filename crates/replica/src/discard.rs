@@ -141,7 +141,7 @@ mod tests {
     fn enter(pool: &Pool, phase: UpgradePhase) {
         assert!(pool.trash().enter(phase));
         assert!(!pool.trash().enter(phase), "once");
-        pool.trash().settle(phase).unwrap();
+        pool.trash().apply(phase).unwrap();
     }
 
     /// The DataNode kept replicas where they were and went on reporting them, so that the NameNode deleted them again

@@ -62,13 +62,13 @@ impl Trash {
     ///
     /// # Errors
     /// If a file or directory cannot be written or deleted; the next [`Trash::enter`] asks for it again.
-    pub fn settle(&self, phase: UpgradePhase) -> Result<()> {
-        let settled = match phase {
+    pub fn apply(&self, phase: UpgradePhase) -> Result<()> {
+        let applied = match phase {
             UpgradePhase::UnderWay => self.mark(),
             UpgradePhase::Finalized => self.clear(),
             UpgradePhase::None => Ok(()),
         };
-        settled.inspect_err(|_| *self.phase.lock() = None)
+        applied.inspect_err(|_| *self.phase.lock() = None)
     }
 
     fn mark(&self) -> Result<()> {

@@ -11,7 +11,7 @@ use crate::fs::asks_for_help;
 use crate::manual::Entry;
 use crate::settings::Settings;
 use crate::wording;
-use words::{Answer, Words, refuse};
+use words::{Answer, Arguments, refuse};
 
 /// One command: its name, its synopsis, what it does, its words, how it runs.
 pub struct Command {
@@ -20,7 +20,7 @@ pub struct Command {
     pub usage: &'static str,
     pub about: &'static str,
     pub words: &'static [(&'static str, &'static str)],
-    pub run: fn(&Conf, Words) -> Answer,
+    pub run: fn(&Conf, Arguments) -> Answer,
 }
 
 impl Command {
@@ -96,7 +96,7 @@ impl Tool {
                 sayln!("{}", command.explanation().trim_end());
                 Ok(())
             }
-            Some(command) => (command.run)(conf, Words::new(words, command.synopsis())),
+            Some(command) => (command.run)(conf, Arguments::new(words, command.synopsis())),
             None => refuse(self.unknown(&word)),
         }
     }

@@ -55,7 +55,7 @@ impl std::fmt::Display for Table {
     }
 }
 
-/// Words and what they mean, in lines of [`LINE_MAX`] at most.
+/// Arguments and what they mean, in lines of [`LINE_MAX`] at most.
 pub fn explained(rows: &[(&str, &str)]) -> String {
     let first = 1 + rows.iter().map(|(word, _)| word.len()).max().unwrap_or(0);
     let longest = 1 + rows.iter().map(|(_, meaning)| meaning.len()).max().unwrap_or(0);

@@ -55,14 +55,14 @@ fn no_answer(class: &str, message: &str) -> Refusal {
     Refusal { text: format!("{class}: {line}"), code: 2 }
 }
 
-/// Words that are taken one by one, as Java's `StringUtils` takes them.
-pub struct Words {
+/// Arguments that are taken one by one, as Java's `StringUtils` takes them.
+pub struct Arguments {
     left: Vec<String>,
     /// Of the command; a line.
     synopsis: String,
 }
 
-impl Words {
+impl Arguments {
     pub fn new(words: Vec<String>, synopsis: String) -> Self {
         Self { left: words, synopsis }
     }
@@ -192,9 +192,9 @@ pub fn path(text: &str) -> Answer<&str> {
 mod tests {
     use super::*;
 
-    fn words(text: &str) -> Words {
+    fn words(text: &str) -> Arguments {
         let words = text.split(' ').map(str::to_owned).collect();
-        Words::new(words, "[-modifyPool <name>]\n".to_owned())
+        Arguments::new(words, "[-modifyPool <name>]\n".to_owned())
     }
 
     #[test]

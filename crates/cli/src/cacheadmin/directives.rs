@@ -6,11 +6,13 @@ use zerohop_client::{CacheDirective, CacheDirectiveStats, CacheExpiry};
 use zerohop_conf::Conf;
 
 use crate::admin::table::{Side, Table};
-use crate::admin::words::{Answer, Words, expiry, failed, list_failed, number, path, refuse, ttl};
+use crate::admin::words::{
+    Answer, Arguments, expiry, failed, list_failed, number, path, refuse, ttl,
+};
 use crate::fs::{Location, absolute, client_failure, connect_client};
 use crate::units::time;
 
-pub fn add(conf: &Conf, mut words: Words) -> Answer {
+pub fn add(conf: &Conf, mut words: Arguments) -> Answer {
     let Some(text) = words.value("-path")? else {
         return refuse("You must specify a path with -path.");
     };
@@ -37,7 +39,7 @@ pub fn add(conf: &Conf, mut words: Words) -> Answer {
     Ok(())
 }
 
-pub fn modify(conf: &Conf, mut words: Words) -> Answer {
+pub fn modify(conf: &Conf, mut words: Arguments) -> Answer {
     let Some(text) = words.value("-id")? else {
         return refuse("You must specify a directive ID with -id.");
     };
@@ -60,12 +62,12 @@ pub fn modify(conf: &Conf, mut words: Words) -> Answer {
     Ok(())
 }
 
-fn take_expiry(words: &mut Words) -> Answer<Option<CacheExpiry>> {
+fn take_expiry(words: &mut Arguments) -> Answer<Option<CacheExpiry>> {
     let Some(text) = words.value("-ttl")? else { return Ok(None) };
     expiry(ttl(&text, "ttl")?).map(Some)
 }
 
-pub fn remove(conf: &Conf, mut words: Words) -> Answer {
+pub fn remove(conf: &Conf, mut words: Arguments) -> Answer {
     let Some(text) = words.first() else {
         return refuse("You must specify a directive ID to remove.");
     };
@@ -83,7 +85,7 @@ pub fn remove(conf: &Conf, mut words: Words) -> Answer {
 }
 
 /// One that cannot be removed keeps nobody from removing the others.
-pub fn remove_all(conf: &Conf, mut words: Words) -> Answer {
+pub fn remove_all(conf: &Conf, mut words: Arguments) -> Answer {
     let Some(text) = words.value("-path")? else {
         return refuse("You must specify a path with -path.");
     };
@@ -110,7 +112,7 @@ pub fn remove_all(conf: &Conf, mut words: Words) -> Answer {
     result
 }
 
-pub fn list(conf: &Conf, mut words: Words) -> Answer {
+pub fn list(conf: &Conf, mut words: Arguments) -> Answer {
     let below = words.value("-path")?;
     let below = below.as_deref().map(path).transpose()?.map(str::to_owned);
     let pool = words.value("-pool")?;

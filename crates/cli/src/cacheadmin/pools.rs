@@ -4,12 +4,14 @@ use zerohop_client::{CacheExpiry, CachePool, CachePoolStats};
 use zerohop_conf::Conf;
 
 use crate::admin::table::{Side, Table};
-use crate::admin::words::{Answer, Words, failed, list_failed, mode, number, refuse, short, ttl};
+use crate::admin::words::{
+    Answer, Arguments, failed, list_failed, mode, number, refuse, short, ttl,
+};
 use crate::fs::{connect_client, permission};
 
 const NO_NAME: &str = "You must specify a name when creating a cache pool.";
 
-pub fn add(conf: &Conf, mut words: Words) -> Answer {
+pub fn add(conf: &Conf, mut words: Arguments) -> Answer {
     let Some(name) = words.first() else { return refuse(NO_NAME) };
     let owner = words.value("-owner")?;
     let group = words.value("-group")?;
@@ -33,7 +35,7 @@ pub fn add(conf: &Conf, mut words: Words) -> Answer {
     Ok(())
 }
 
-pub fn modify(conf: &Conf, mut words: Words) -> Answer {
+pub fn modify(conf: &Conf, mut words: Arguments) -> Answer {
     let owner = words.value("-owner")?;
     let group = words.value("-group")?;
     let mode = words.value("-mode")?.map(|text| mode(&text)).transpose()?;
@@ -77,7 +79,7 @@ fn changes(pool: &CachePool, ttl_said: Option<String>) -> String {
     text
 }
 
-fn take_limit(words: &mut Words) -> Answer<Option<i64>> {
+fn take_limit(words: &mut Arguments) -> Answer<Option<i64>> {
     let Some(text) = words.value("-limit")? else { return Ok(None) };
     match text.eq_ignore_ascii_case("unlimited") {
         true => Ok(Some(CachePool::UNLIMITED)),
@@ -85,7 +87,7 @@ fn take_limit(words: &mut Words) -> Answer<Option<i64>> {
     }
 }
 
-pub fn remove(conf: &Conf, mut words: Words) -> Answer {
+pub fn remove(conf: &Conf, mut words: Arguments) -> Answer {
     let Some(name) = words.first() else {
         return refuse("You must specify a name when deleting a cache pool.");
     };
@@ -96,7 +98,7 @@ pub fn remove(conf: &Conf, mut words: Words) -> Answer {
     Ok(())
 }
 
-pub fn list(conf: &Conf, mut words: Words) -> Answer {
+pub fn list(conf: &Conf, mut words: Arguments) -> Answer {
     let name = words.first();
     let has_stats = words.flag("-stats");
     words.none_of_them_left()?;

@@ -47,7 +47,7 @@ pub fn run(settings: Settings, options: Demo) -> i32 {
 }
 
 /// What is shown at the end.
-struct Shown {
+struct Results {
     steps: Steps,
     rows: Rows,
 }
@@ -74,7 +74,7 @@ fn show(settings: &Settings, options: &Demo) -> Outcome<i32> {
     // Before anything is printed: the process ends where nobody reads that.
     temporary::remove(home);
     match done? {
-        Ok(Shown { steps, rows }) => {
+        Ok(Results { steps, rows }) => {
             steps.print();
             print_published(&rows);
             print_next();
@@ -85,7 +85,7 @@ fn show(settings: &Settings, options: &Demo) -> Outcome<i32> {
 }
 
 /// All steps, or the signal that came meanwhile.
-async fn measure(plan: Plan, size: u64, stop: &mut Stop) -> Outcome<Result<Shown, Cause>> {
+async fn measure(plan: Plan, size: u64, stop: &mut Stop) -> Outcome<Result<Results, Cause>> {
     let home = plan.directory.clone();
     let (cluster, steps) = tokio::select! {
         begun = begin(plan, size) => begun?,
@@ -103,7 +103,7 @@ async fn measure(plan: Plan, size: u64, stop: &mut Stop) -> Outcome<Result<Shown
     }
     Ok(done?.map(|(mut steps, rows)| {
         steps.add("stop", 0, start);
-        Shown { steps, rows }
+        Results { steps, rows }
     }))
 }
 

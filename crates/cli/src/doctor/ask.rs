@@ -25,16 +25,16 @@ const FORMAT_VERSION: u32 = 1;
 
 /// Why there are no descriptors.
 #[derive(Debug)]
-pub enum No {
+pub enum NoDescriptors {
     /// The socket failed, or what came over it is no answer of a DataNode.
     Answer(String),
     /// The DataNode says no.
     Refused(Status, String),
 }
 
-impl From<io::Error> for No {
+impl From<io::Error> for NoDescriptors {
     fn from(error: io::Error) -> Self {
-        No::Answer(match error.kind() {
+        NoDescriptors::Answer(match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
                 format!("no answer within {} s", PATIENCE.as_secs())
             }
@@ -67,7 +67,7 @@ fn connect(path: &Path) -> io::Result<Socket> {
 }
 
 /// One message with its length before it.
-fn answer<M: Checked>(mut socket: &Socket) -> Result<M, No> {
+fn answer<M: Checked>(mut socket: &Socket) -> Result<M, NoDescriptors> {
     let mut head = Vec::with_capacity(5);
     let extent = loop {
         let mut byte = [0];
@@ -76,26 +76,26 @@ fn answer<M: Checked>(mut socket: &Socket) -> Result<M, No> {
         match frame::extent(&head) {
             Ok(Some(extent)) => break extent,
             Ok(None) => {}
-            Err(error) => return Err(No::Answer(error.to_string())),
+            Err(error) => return Err(NoDescriptors::Answer(error.to_string())),
         }
     };
     let mut body = vec![0; extent.len];
     socket.read_exact(&mut body)?;
-    decode(body.into()).map_err(|error| No::Answer(error.to_string()))
+    decode(body.into()).map_err(|error| NoDescriptors::Answer(error.to_string()))
 }
 
 /// The byte that carries descriptors, and those.
-fn descriptors(socket: &Socket, count: usize) -> Result<(u8, Vec<File>), No> {
+fn descriptors(socket: &Socket, count: usize) -> Result<(u8, Vec<File>), NoDescriptors> {
     let (mut byte, mut fds) = ([0], Vec::new());
     match domain::recv_with_fds(socket, &mut byte, &mut fds)? {
         1 if fds.len() == count => Ok((byte[0], fds.into_iter().map(File::from).collect())),
-        1 => Err(No::Answer(format!("{} descriptors came, not {count}", fds.len()))),
+        1 => Err(NoDescriptors::Answer(format!("{} descriptors came, not {count}", fds.len()))),
         _ => Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
     }
 }
 
 /// Asks for a segment (REQUEST_SHORT_CIRCUIT_SHM).
-pub fn slots(path: &Path) -> Result<Slots, No> {
+pub fn slots(path: &Path) -> Result<Slots, NoDescriptors> {
     let mut connection = connect(path)?;
     let client_name = format!("zerohop-doctor-{}", std::process::id());
     let request = ShortCircuitShmRequestProto { client_name, trace_info: None };
@@ -105,11 +105,12 @@ pub fn slots(path: &Path) -> Result<Slots, No> {
         (Status::Success, Some(id)) => {
             let (_, fds) = descriptors(&connection, 1)?;
             let segment = fds.first().map(Segment::map);
-            let segment = segment.ok_or_else(|| No::Answer("no segment came".to_owned()))??;
+            let segment =
+                segment.ok_or_else(|| NoDescriptors::Answer("no segment came".to_owned()))??;
             Ok(Slots { id: id.into(), segment, _connection: connection })
         }
-        (Status::Success, None) => Err(No::Answer("a segment without an id".to_owned())),
-        (status, _) => Err(No::Refused(status, response.error.unwrap_or_default())),
+        (Status::Success, None) => Err(NoDescriptors::Answer("a segment without an id".to_owned())),
+        (status, _) => Err(NoDescriptors::Refused(status, response.error.unwrap_or_default())),
     }
 }
 
@@ -128,7 +129,11 @@ impl Slots {
 }
 
 /// Asks for a replica's descriptors (REQUEST_SHORT_CIRCUIT_FDS).
-pub fn files(path: &Path, block: &ExtendedBlock, slot: Option<SlotId>) -> Result<Files, No> {
+pub fn files(
+    path: &Path,
+    block: &ExtendedBlock,
+    slot: Option<SlotId>,
+) -> Result<Files, NoDescriptors> {
     let mut connection = connect(path)?;
     let request = OpRequestShortCircuitAccessProto {
         header: BaseHeaderProto {
@@ -143,7 +148,10 @@ pub fn files(path: &Path, block: &ExtendedBlock, slot: Option<SlotId>) -> Result
     connection.write_all(&encode(OpCode::RequestShortCircuitFds, &request))?;
     let response: BlockOpResponseProto = answer(&connection)?;
     if response.status() != Status::Success {
-        return Err(No::Refused(response.status(), response.message.unwrap_or_default()));
+        return Err(NoDescriptors::Refused(
+            response.status(),
+            response.message.unwrap_or_default(),
+        ));
     }
     let (byte, mut fds) = descriptors(&connection, 2)?;
     if i32::from(byte) == ShortCircuitFdResponse::UseReceiptVerification as i32 {
@@ -151,6 +159,6 @@ pub fn files(path: &Path, block: &ExtendedBlock, slot: Option<SlotId>) -> Result
     }
     match (fds.pop(), fds.pop()) {
         (Some(meta), Some(data)) => Ok(Files { data, meta }),
-        _ => Err(No::Answer("no descriptors came".to_owned())),
+        _ => Err(NoDescriptors::Answer("no descriptors came".to_owned())),
     }
 }

@@ -27,7 +27,7 @@ use zerohop_transport::domain::effective_path;
 use crate::failure::{Failure, Outcome, complain};
 use crate::fs::{Location, pop_flag};
 use crate::settings::Settings;
-use ask::{Files, No, Slots};
+use ask::{Files, NoDescriptors, Slots};
 use report::{Generation, Report};
 use target::{READ_MAX, Target};
 use verify::Damage;
@@ -93,7 +93,7 @@ struct Doctor<'a> {
     /// Whether the client opens paths (HDFS-2246), and leaves the socket alone.
     legacy: bool,
     report: &'a mut Report,
-    sockets: socket::Seen,
+    sockets: socket::ExaminedSockets,
     /// DataNodes whose settings were looked at.
     known: HashSet<String>,
 }
@@ -285,7 +285,7 @@ impl Doctor<'_> {
                 self.report.ok("shared-memory", "the DataNode gave a segment of slots");
                 Ok(Some(slots))
             }
-            Err(No::Refused(Status::ErrorUnsupported, text)) => {
+            Err(NoDescriptors::Refused(Status::ErrorUnsupported, text)) => {
                 self.report.warning(
                     "shared-memory",
                     format!("the DataNode has none: {text}"),
@@ -293,7 +293,7 @@ impl Doctor<'_> {
                 );
                 Ok(None)
             }
-            Err(No::Refused(_, text)) => {
+            Err(NoDescriptors::Refused(_, text)) => {
                 self.report.fault(
                     "shared-memory",
                     format!("the DataNode could make no segment: {text}; Apache's clients give up local reads then"),
@@ -301,7 +301,7 @@ impl Doctor<'_> {
                 );
                 Ok(None)
             }
-            Err(No::Answer(problem)) => {
+            Err(NoDescriptors::Answer(problem)) => {
                 self.no_datanode(path, &problem);
                 Err(())
             }
@@ -318,10 +318,10 @@ impl Doctor<'_> {
         );
     }
 
-    fn refused(&mut self, no: No, path: &Path, node: &str, shown: &str) {
+    fn refused(&mut self, no: NoDescriptors, path: &Path, node: &str, shown: &str) {
         let (status, text) = match no {
-            No::Answer(problem) => return self.no_datanode(path, &problem),
-            No::Refused(status, text) => (status, text),
+            NoDescriptors::Answer(problem) => return self.no_datanode(path, &problem),
+            NoDescriptors::Refused(status, text) => (status, text),
         };
         let who = socket::listener_of(path);
         let (name, fix) = match status {

@@ -19,13 +19,13 @@ const LIMIT_MIN: u64 = 4096;
 
 /// Socket paths that were looked at already, with whether all is well there.
 #[derive(Default)]
-pub struct Seen {
+pub struct ExaminedSockets {
     good: BTreeSet<PathBuf>,
     bad: BTreeSet<PathBuf>,
 }
 
 /// Looks at a socket path, once; whether a request can be tried there.
-pub fn examine(path: &Path, seen: &mut Seen, report: &mut Report) -> bool {
+pub fn examine(path: &Path, seen: &mut ExaminedSockets, report: &mut Report) -> bool {
     if seen.good.contains(path) || seen.bad.contains(path) {
         return seen.good.contains(path);
     }

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use super::copy::{Copying, Preserve, copy_all, write_stream};
 use super::destination::remote_destination;
 use super::item::Item;
-use super::options::{Given, Options};
+use super::options::{Options, ParsedOptions};
 use super::shell::Shell;
 use super::status::FileKind;
 use super::store::{CreateHow, OpenHow, Output};
@@ -20,7 +20,7 @@ const ALL: Preserve =
     Preserve { times: true, owner: true, permission: true, acl: false, xattr: false };
 
 /// `-t` of the command line; the queue size `-q` is accepted and of no use here.
-fn threads(given: &Given) -> Outcome<usize> {
+fn threads(given: &ParsedOptions) -> Outcome<usize> {
     let number = |text: &str| {
         text.parse::<usize>().map_err(|_| Failure::usage(format!("For input string: \"{text}\"")))
     };
@@ -49,7 +49,12 @@ pub fn move_to_local(_: &mut Shell, _: Vec<String>) -> Outcome {
     Err(Failure::io("Option '-moveToLocal' is not implemented yet."))
 }
 
-fn put_files(shell: &mut Shell, mut given: Given, threads: usize, move_source: bool) -> Outcome {
+fn put_files(
+    shell: &mut Shell,
+    mut given: ParsedOptions,
+    threads: usize,
+    move_source: bool,
+) -> Outcome {
     let how = Copying {
         overwrite: given.has("f"),
         direct: given.has("d"),
@@ -194,7 +199,7 @@ fn merge_sources(item: Item, sources: &mut Vec<Item>) -> Outcome {
     Ok(())
 }
 
-fn merge(sources: &[Item], given: &Given, mut output: Box<dyn Output>) -> Outcome {
+fn merge(sources: &[Item], given: &ParsedOptions, mut output: Box<dyn Output>) -> Outcome {
     for source in sources {
         let empty = source.found()?.length == 0;
         if !empty {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::options::{Given, Options};
+use super::options::{Options, ParsedOptions};
 use super::shell::Shell;
 use super::status::{QuotaUsage, Summary};
 use crate::failure::{Failure, Outcome};
@@ -12,7 +12,7 @@ use crate::units::size;
 const TYPES: [&str; 5] = ["SSD", "DISK", "ARCHIVE", "PROVIDED", "NVDIMM"];
 
 struct Count {
-    given: Given,
+    given: ParsedOptions,
     /// Storage types to show; `None`: not by type.
     types: Option<Vec<String>>,
 }

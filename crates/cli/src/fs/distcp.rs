@@ -31,7 +31,7 @@ const THREADS: usize = 4;
 
 /// What was asked for.
 #[derive(Debug, Default, PartialEq)]
-struct Asked {
+struct DistcpOptions {
     update: bool,
     overwrite: bool,
     delete: bool,
@@ -43,14 +43,14 @@ struct Asked {
     paths: Vec<String>,
 }
 
-impl Asked {
-    fn parse(mut words: Vec<String>) -> Outcome<Asked> {
+impl DistcpOptions {
+    fn parse(mut words: Vec<String>) -> Outcome<DistcpOptions> {
         let threads = pop_valued("-m", &mut words)?.map(|text| {
             let threads = text.parse().ok().filter(|threads| *threads > 0);
             threads.ok_or_else(|| Failure::usage(format!("-m {text}: a number above 0 is needed")))
         });
         let mut flag = |name| pop_flag(name, &mut words);
-        let mut asked = Asked {
+        let mut asked = DistcpOptions {
             update: flag("-update"),
             overwrite: flag("-overwrite"),
             delete: flag("-delete"),
@@ -58,7 +58,7 @@ impl Asked {
             go_on: flag("-i"),
             json: flag("--json"),
             threads: threads.transpose()?.unwrap_or(THREADS),
-            ..Asked::default()
+            ..DistcpOptions::default()
         };
         for word in words {
             match word.strip_prefix("-p") {
@@ -117,7 +117,7 @@ impl Asked {
 /// Runs it; the exit code.
 pub fn run(conf: Conf, words: Vec<String>) -> i32 {
     let mut shell = Shell::new(conf, "distcp");
-    let done = Asked::parse(words).and_then(|asked| copy(&mut shell, &asked));
+    let done = DistcpOptions::parse(words).and_then(|asked| copy(&mut shell, &asked));
     match done {
         Ok(()) => {}
         Err(Failure { kind: Kind::Usage, text }) => {
@@ -141,7 +141,7 @@ struct Plan {
     expected: BTreeSet<String>,
 }
 
-fn copy(shell: &mut Shell, asked: &Asked) -> Outcome {
+fn copy(shell: &mut Shell, asked: &DistcpOptions) -> Outcome {
     let Some((target, sources)) = asked.paths.split_last() else { return Ok(()) };
     let keep = asked.preserve()?;
     let sources = shell.expand_all(sources)?;
@@ -184,7 +184,7 @@ fn copy(shell: &mut Shell, asked: &Asked) -> Outcome {
 }
 
 /// Where a source goes.
-fn root(asked: &Asked, source: &Item, target: &Item) -> Outcome<Item> {
+fn root(asked: &DistcpOptions, source: &Item, target: &Item) -> Outcome<Item> {
     let into = target.is_dir() && !(asked.is_sync() && source.is_dir());
     if into { target.child(file_name(&source.path)) } else { Ok(target.clone()) }
 }
@@ -198,7 +198,7 @@ fn make(directory: &Item) -> Outcome {
 
 impl Plan {
     /// Makes directories at once and notes files.
-    fn visit(&mut self, asked: &Asked, source: &Item, mut to: Item) -> Outcome {
+    fn visit(&mut self, asked: &DistcpOptions, source: &Item, mut to: Item) -> Outcome {
         self.expected.insert(to.path.clone());
         let length = source.found()?.length;
         if !source.is_dir() {
@@ -233,7 +233,7 @@ impl Plan {
 }
 
 /// Whether a file need not be copied again.
-fn is_same(asked: &Asked, source: &Item, target: &Item) -> Outcome<bool> {
+fn is_same(asked: &DistcpOptions, source: &Item, target: &Item) -> Outcome<bool> {
     if source.found()?.length != target.found()?.length {
         return Ok(false);
     }
@@ -287,11 +287,11 @@ mod tests {
             ("-m 0 /a /b", "above 0"),
             ("-atomic /a /b", "not supported"),
         ] {
-            let refused = Asked::parse(words(text)).unwrap_err();
+            let refused = DistcpOptions::parse(words(text)).unwrap_err();
             assert!(refused.kind == Kind::Usage && refused.text.contains(problem), "{refused}");
         }
-        assert!(Asked::parse(words("-prb /a /b")).unwrap().preserve().is_err());
-        assert!(Asked::parse(words("-p /a /b")).unwrap().preserve().unwrap().times);
+        assert!(DistcpOptions::parse(words("-prb /a /b")).unwrap().preserve().is_err());
+        assert!(DistcpOptions::parse(words("-p /a /b")).unwrap().preserve().unwrap().times);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 
 use super::item::Item;
-use super::options::{Given, Options};
+use super::options::{Options, ParsedOptions};
 use super::shell::Shell;
 use super::status::{FileKind, Status};
 use crate::failure::Outcome;
@@ -13,7 +13,7 @@ use crate::units;
 const GROUP: usize = 100;
 
 struct Ls {
-    given: Given,
+    given: ParsedOptions,
     recursive: bool,
     zone: TimeZone,
     widths: Widths,

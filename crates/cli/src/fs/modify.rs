@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::item::Item;
-use super::options::{Given, Options};
+use super::options::{Options, ParsedOptions};
 use super::shell::Shell;
 use crate::failure::{Failure, Kind, Outcome};
 
@@ -68,7 +68,7 @@ fn wait_for_replicas(shell: &mut Shell, item: &Item, wanted: i16) -> Outcome {
 pub fn truncate(shell: &mut Shell, args: Vec<String>) -> Outcome {
     let mut given = Options::new(2, usize::MAX, &["w"]).parse(args)?;
     let text = given.take_first();
-    let Ok(length) = Given::number(&text) else {
+    let Ok(length) = ParsedOptions::number(&text) else {
         shell.warn("Illegal length, a non-negative integer expected")?;
         return Err(Failure::usage(format!("For input string: \"{text}\"")));
     };

@@ -18,7 +18,7 @@ pub struct Options {
 
 /// What was given.
 #[derive(Debug, Default)]
-pub struct Given {
+pub struct ParsedOptions {
     flags: HashSet<String>,
     values: HashMap<String, String>,
     /// The arguments behind the options.
@@ -43,8 +43,8 @@ impl Options {
         self
     }
 
-    pub fn parse(&self, args: Vec<String>) -> Outcome<Given> {
-        let mut given = Given { rest: args, ..Given::default() };
+    pub fn parse(&self, args: Vec<String>) -> Outcome<ParsedOptions> {
+        let mut given = ParsedOptions { rest: args, ..ParsedOptions::default() };
         let mut at = 0;
         while let Some(arg) = given.rest.get(at) {
             if !arg.starts_with('-') || arg == "-" {
@@ -86,7 +86,7 @@ impl Options {
         if usable { rest.remove(at) } else { String::new() }
     }
 
-    fn check_count(&self, given: Given) -> Outcome<Given> {
+    fn check_count(&self, given: ParsedOptions) -> Outcome<ParsedOptions> {
         let count = given.rest.len();
         let (word, expected) = match count {
             _ if count < self.min => ("Not enough", self.min),
@@ -97,7 +97,7 @@ impl Options {
     }
 }
 
-impl Given {
+impl ParsedOptions {
     pub fn has(&self, flag: &str) -> bool {
         self.flags.contains(flag)
     }

@@ -5,7 +5,7 @@ use std::io::BufRead;
 use zerohop_conf::keys;
 
 use super::item::Item;
-use super::options::{Given, Options};
+use super::options::{Options, ParsedOptions};
 use super::shell::Shell;
 use super::trash;
 use crate::failure::{Failure, Outcome};
@@ -35,7 +35,7 @@ pub fn rmr(shell: &mut Shell, mut args: Vec<String>) -> Outcome {
     rm(shell, args)
 }
 
-fn remove(shell: &mut Shell, item: &Item, given: &Given) -> Outcome {
+fn remove(shell: &mut Shell, item: &Item, given: &ParsedOptions) -> Outcome {
     item.found()?;
     let recursive = given.has("r") || given.has("R");
     if item.is_dir() && !recursive {

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::time::Duration;
 
 use super::item::Item;
-use super::options::{Given, Options};
+use super::options::{Options, ParsedOptions};
 use super::shell::Shell;
 use super::store::OpenHow;
 use super::stream::to_stdout;
@@ -18,7 +18,7 @@ pub fn run(shell: &mut Shell, args: Vec<String>) -> Outcome {
     let given = Options::new(1, 1, &["f"]).valued(&["s"]).parse(args)?;
     let mut delay = DELAY;
     if let Some(text) = given.value("s").filter(|text| given.has("f") && !text.is_empty()) {
-        let millis = Given::number(text)?;
+        let millis = ParsedOptions::number(text)?;
         if millis > 0 {
             delay = Duration::from_millis(millis.unsigned_abs());
         }

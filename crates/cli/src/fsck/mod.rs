@@ -109,17 +109,17 @@ fn check(conf: &Conf, mut words: Vec<String>) -> Outcome<i32> {
     let address = namenodes::http_address(conf, &location)?;
     query.push_str(&format!("&path={}", escape(&absolute(&location.path, &home))));
     eprintln!("Connecting to namenode via http://{address}{query}");
-    let fetch = Fetch { conf, address, as_json };
+    let fetch = FsckRequest { conf, address, as_json };
     if list_corrupt { fetch.list_corrupt(&query, &shown) } else { fetch.report(&query, &shown) }
 }
 
-struct Fetch<'a> {
+struct FsckRequest<'a> {
     conf: &'a Conf,
     address: String,
     as_json: bool,
 }
 
-impl Fetch<'_> {
+impl FsckRequest<'_> {
     fn lines(&self, query: &str) -> Outcome<impl Iterator<Item = std::io::Result<String>> + use<>> {
         let connect = self.conf.get(&keys::DFS_CLIENT_FSCK_CONNECT_TIMEOUT)?;
         let read = self.conf.get(&keys::DFS_CLIENT_FSCK_READ_TIMEOUT)?;

@@ -40,7 +40,7 @@ impl Entry {
     }
 }
 
-/// Words with a dash before a letter.
+/// RawArguments with a dash before a letter.
 fn options_in(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-'));
     let is_option = |word: &&str| {

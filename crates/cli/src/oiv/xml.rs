@@ -109,7 +109,7 @@ impl Dump<'_> {
         }
         self.raw("<ErasureCodingSection>\n")?;
         for policy in &head.policies {
-            let shown = crate::ec::Shown::of(policy);
+            let shown = crate::ec::PolicyView::of(policy);
             self.raw("<erasureCodingPolicy>\n")?;
             self.value("policyId", policy.id)?;
             self.value("policyName", &shown.name)?;

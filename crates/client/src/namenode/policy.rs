@@ -1,4 +1,5 @@
-//! What to do about a call that failed (`RetryPolicies`).
+//! What to do about a call that failed (`RetryPolicies`). Written out because Hadoop's rules choose the wait
+//! by the exception and by how many of the tries led to another NameNode; a library's back-off knows neither.
 
 use std::time::Duration;
 use zerohop_conf::{Conf, ConfError, keys};

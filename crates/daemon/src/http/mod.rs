@@ -20,7 +20,7 @@ pub use page::{Page, streamed};
 pub use query::QueryValues;
 pub use server::{HttpServer, RemoteAddress};
 pub use standard::{StandardPages, standard_pages};
-pub use threads::{HandlerThreads, Turn, Unavailable};
+pub use threads::{HandlerPermit, HandlerThreads, Unavailable};
 
 #[cfg(test)]
 mod server_test;

@@ -21,7 +21,7 @@ pub struct HandlerThreads {
 
 /// The right to one thread.
 #[derive(Debug)]
-pub struct Turn(Option<OwnedSemaphorePermit>);
+pub struct HandlerPermit(Option<OwnedSemaphorePermit>);
 
 /// Why a request gets no page: status 503 or 500.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,13 +52,13 @@ impl HandlerThreads {
     }
 
     /// Waits for a thread, however long that takes.
-    pub async fn turn(&self) -> Turn {
+    pub async fn turn(&self) -> HandlerPermit {
         // The semaphore is never closed.
-        Turn(Arc::clone(&self.turns).acquire_owned().await.ok())
+        HandlerPermit(Arc::clone(&self.turns).acquire_owned().await.ok())
     }
 }
 
-impl Turn {
+impl HandlerPermit {
     /// Runs `handler` on the thread; the turn ends with it, even if the result is no longer awaited.
     pub fn run<T: Send + 'static>(
         self,

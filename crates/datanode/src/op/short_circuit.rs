@@ -4,7 +4,7 @@
 use super::outcome::{After, OpFailure};
 use crate::node::Node;
 use crate::short_circuit::BlockKey;
-use crate::store::{Failure, ToPass};
+use crate::store::{Failure, ReplicaFiles};
 use crate::transfer::conn::Conn;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -102,7 +102,7 @@ fn prepare(
     message: &OpRequestShortCircuitAccessProto,
     block: &ExtendedBlock,
     guard: &mut SlotGuard<'_>,
-) -> Result<ToPass, Refusal> {
+) -> Result<ReplicaFiles, Refusal> {
     let Some(peer) = conn.domain_peer() else {
         return Err(Refusal::Error(
             "You cannot pass file descriptors over anything but a UNIX domain socket.".to_owned(),
@@ -129,7 +129,7 @@ fn prepare(
             message.max_version
         )));
     }
-    Ok(node.open_to_pass(block)?)
+    Ok(node.open_files(block)?)
 }
 
 fn refuse(conn: &Conn, block: &ExtendedBlock, refusal: Refusal) -> std::io::Result<()> {

@@ -6,7 +6,7 @@ use crate::namenodes::{Link, PoolIdentity, PoolService, ReportWish};
 use crate::node::Node;
 use crate::outliers::ReportTimer;
 use crate::reconfigure::Adjustable;
-use crate::store::settle;
+use crate::store::apply_upgrade_phase;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -354,7 +354,7 @@ impl Actor {
         }
         let parts = self.node.store.enter_upgrade_phase(&pool_id, phase);
         if !parts.is_empty() {
-            self.node.handle.spawn_blocking(move || settle(&parts, phase));
+            self.node.handle.spawn_blocking(move || apply_upgrade_phase(&parts, phase));
         }
     }
 

@@ -49,11 +49,11 @@ pub(super) struct Registered {
     pub(super) client: String,
     pub(super) peer: Peer,
     pub(super) since: SystemTime,
-    pub(super) slots: BTreeMap<i32, Held>,
+    pub(super) slots: BTreeMap<i32, UsedSlot>,
 }
 
 /// A slot in use.
-pub(super) struct Held {
+pub(super) struct UsedSlot {
     pub(super) block: BlockKey,
     pub(super) since: SystemTime,
 }
@@ -189,7 +189,7 @@ impl Registry {
         } else {
             slot.make_unanchorable();
         }
-        let held = Held { block: block.clone(), since: SystemTime::now() };
+        let held = UsedSlot { block: block.clone(), since: SystemTime::now() };
         registered.slots.insert(id.index, held);
         state.slots.entry(block.clone()).or_default().push(id);
         Ok(())

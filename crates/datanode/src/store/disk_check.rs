@@ -101,17 +101,17 @@ impl DiskCheck {
         let state = Arc::clone(&self.state);
         let run = move || {
             // Also when the work panics: the next check is not kept from starting.
-            let _ends = Ends(state);
+            let _end = EndOnDrop(state);
             work();
         };
         thread::Builder::new().name("disk check".to_owned()).spawn(run).map(drop)
     }
 }
 
-/// Ends the check under way.
-struct Ends(Arc<State>);
+/// EndOnDrop the check under way.
+struct EndOnDrop(Arc<State>);
 
-impl Drop for Ends {
+impl Drop for EndOnDrop {
     fn drop(&mut self) {
         *self.0.began.lock() = None;
         self.0.ended.notify_all();

@@ -43,12 +43,12 @@ mod volumes_test;
 
 pub(crate) use damage::Suspicion;
 pub(crate) use failure::Failure;
-pub(crate) use open::{Opened, ToPass};
+pub(crate) use open::{Opened, ReplicaFiles};
 pub(crate) use pool::BlockPool;
 pub(crate) use reconcile::Reconciled;
 pub(crate) use recovery::RecoveryInfo;
 pub(crate) use report::StorageBlocks;
-pub(crate) use upgrade::settle;
+pub(crate) use upgrade::apply_upgrade_phase;
 
 /// All replicas.
 pub(crate) struct Store {

@@ -28,7 +28,7 @@ pub(crate) struct Opened {
 
 /// The files of a replica, opened for reading only, to be passed to a client.
 #[derive(Debug)]
-pub(crate) struct ToPass {
+pub(crate) struct ReplicaFiles {
     pub(crate) data: File,
     pub(crate) meta: File,
 }
@@ -36,7 +36,7 @@ pub(crate) struct ToPass {
 impl Store {
     /// Opens the files of exactly this replica (the stamp counts) for a local reader. Bytes that a
     /// writer still has in memory are in them then.
-    pub(crate) fn open_to_pass(&self, block: &ExtendedBlock) -> Result<ToPass, Failure> {
+    pub(crate) fn open_files(&self, block: &ExtendedBlock) -> Result<ReplicaFiles, Failure> {
         let pool = self.pool(&block.pool)?;
         loop {
             let replica = pool
@@ -54,7 +54,7 @@ impl Store {
         pool: &BlockPool,
         replica: &Arc<Replica>,
         block: &ExtendedBlock,
-    ) -> Result<ToPass, Failure> {
+    ) -> Result<ReplicaFiles, Failure> {
         let none = || Failure::io(format!("No data exists for block {block}"));
         let status = replica.lock();
         let is_copy = status.original_state() == ReplicaState::Temporary;
@@ -73,7 +73,7 @@ impl Store {
                     files.meta_path(&known, live.place()),
                 ];
                 let [data, meta] = paths.map(File::open);
-                return Ok(ToPass { data: data?, meta: meta? });
+                return Ok(ReplicaFiles { data: data?, meta: meta? });
             }
         };
         let opened = files.open(&stored.block, stored.place);
@@ -85,7 +85,7 @@ impl Store {
         match opened {
             Ok(reader) => {
                 let (data, meta) = reader.into_files();
-                Ok(ToPass { data, meta })
+                Ok(ReplicaFiles { data, meta })
             }
             Err(error) => Err(self.cannot_open(pool, replica, Some(stored), error)),
         }

@@ -142,7 +142,7 @@ fn a_short_block_file_is_found_damaged() {
     std::fs::OpenOptions::new().write(true).open(&data).unwrap().set_len(4000).unwrap();
     let opened = store.open_replica(&known, 0).unwrap();
     assert_eq!((opened.is_short, opened.visible), (true, 4000), "the rest can be read");
-    assert!(matches!(store.open_to_pass(&known), Err(Failure::Unsummed(..))));
+    assert!(matches!(store.open_files(&known), Err(Failure::Unsummed(..))));
     let older = block(1, 1000, 0);
     let (damaged, volume) = store.check_damage(&older, Suspicion::Short).unwrap();
     assert_eq!((damaged, volume.has_failed()), (known, false));
@@ -266,7 +266,7 @@ fn a_replica_that_waits_for_its_recovery_is_not_shown_to_readers() {
         let said = message(store.open_replica(&waiting, 0).map(drop));
         assert!(said.contains("Replica is not readable") && said.contains("VisibleLength()=-1"));
         assert!(message(store.visible_len(&waiting)).contains("not readable"));
-        assert_eq!(store.open_to_pass(&waiting).unwrap().data.metadata().unwrap().len(), 1000);
+        assert_eq!(store.open_files(&waiting).unwrap().data.metadata().unwrap().len(), 1000);
     };
     is_hidden(ReplicaState::Rwr);
     store.init_recovery(&waiting, id).unwrap().unwrap();
@@ -354,9 +354,9 @@ fn local_readers_are_told_when_a_replica_changes() {
 fn only_what_a_client_may_read_is_passed_and_only_for_reading() {
     let Fixture { _directory, store, .. } = fixture();
     let target = written(&store, 1, 700);
-    let being_written = store.open_to_pass(&block(1, 1001, 0)).unwrap();
+    let being_written = store.open_files(&block(1, 1001, 0)).unwrap();
     store.finalize(&target.replica, Durability::PageCache).unwrap();
-    let finalized = store.open_to_pass(&block(1, 1001, 0)).unwrap();
+    let finalized = store.open_files(&block(1, 1001, 0)).unwrap();
     for passed in [being_written, finalized] {
         for file in [&passed.data, &passed.meta] {
             let flags = rustix::fs::fcntl_getfl(file).unwrap();
@@ -365,12 +365,12 @@ fn only_what_a_client_may_read_is_passed_and_only_for_reading() {
         assert_eq!(passed.data.metadata().unwrap().len(), 700);
     }
     for wrong in [block(1, 1000, 0), block(1, 1002, 0), block(9, 1001, 0)] {
-        let said = message(store.open_to_pass(&wrong));
+        let said = message(store.open_files(&wrong));
         assert!(said.contains(&format!("No data exists for block {wrong}")), "{said}");
     }
     let copy = store.create_temporary(&block(2, 1001, 0), false, placement(), &writer()).unwrap();
     put(&copy, 0, 100);
-    assert!(message(store.open_to_pass(&block(2, 1001, 0))).contains("No data exists"));
+    assert!(message(store.open_files(&block(2, 1001, 0))).contains("No data exists"));
 }
 
 /// The stamp was looked at, then a recovery came in between: the replica of the new stamp is not the one to delete.

@@ -5,7 +5,7 @@ use zerohop_replica::{Pool, UpgradePhase};
 
 impl Store {
     /// From now on deletions in a block pool are as this phase wants them; no disk is asked. Gives the pool's parts on those
-    /// volumes that [`settle`] has to bring there.
+    /// volumes that [`apply_upgrade_phase`] has to bring there.
     pub(crate) fn enter_upgrade_phase(&self, pool_id: &str, phase: UpgradePhase) -> Vec<Pool> {
         let volumes = self.volumes_in_use();
         let parts = volumes.iter().filter_map(|volume| volume.pool(pool_id));
@@ -14,9 +14,9 @@ impl Store {
 }
 
 /// Writes or deletes the marker and the trash. Blocks.
-pub(crate) fn settle(parts: &[Pool], phase: UpgradePhase) {
+pub(crate) fn apply_upgrade_phase(parts: &[Pool], phase: UpgradePhase) {
     for part in parts {
-        if let Err(error) = part.trash().settle(phase) {
+        if let Err(error) = part.trash().apply(phase) {
             tracing::warn!("{error}");
         }
     }

@@ -57,7 +57,7 @@ impl fmt::Display for Location {
 /// What the configuration says of every volume.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct VolumeOptions {
-    reserve: Reserve,
+    reserve: ReservedSpace,
     mode: DirectoryMode,
     check_timeout: Duration,
     rolls_back: bool,
@@ -68,7 +68,10 @@ impl VolumeOptions {
     /// As the settings say.
     pub(crate) fn from_settings(settings: &Settings) -> Self {
         Self {
-            reserve: Reserve { bytes: settings.du_reserved, percent: settings.du_reserved_pct },
+            reserve: ReservedSpace {
+                bytes: settings.du_reserved,
+                percent: settings.du_reserved_pct,
+            },
             mode: settings.data_dir_mode,
             check_timeout: settings.disk_check_timeout,
             rolls_back: settings.rolls_back,
@@ -84,7 +87,7 @@ impl VolumeOptions {
 
 /// Space that HDFS leaves free on a volume.
 #[derive(Debug, Clone, Copy, Default)]
-struct Reserve {
+struct ReservedSpace {
     bytes: u64,
     percent: u64,
 }
@@ -104,7 +107,7 @@ pub(crate) struct DataVolume {
     /// What its disk is asked meanwhile.
     probe: RwLock<VolumeProbe>,
     disk_check: DiskCheck,
-    reserve: Reserve,
+    reserve: ReservedSpace,
     /// Replicas in the trash of a rolling upgrade are put back when a pool is opened.
     rolls_back: bool,
     /// How long its disk takes.

@@ -101,7 +101,7 @@ fn a_replica_moves_to_another_volume_under_its_readers() {
     again.reader.verify().unwrap();
     assert_eq!(again.visible, LEN as u64);
     assert!(again.reader.path().starts_with(two.directory.path().join("archive")));
-    assert_eq!(two.store.open_to_pass(&wanted).unwrap().data.metadata().unwrap().len(), LEN as u64);
+    assert_eq!(two.store.open_files(&wanted).unwrap().data.metadata().unwrap().len(), LEN as u64);
     assert_eq!((two.files("disk"), two.files("archive")), (2, 2));
     let after = two.used();
     assert_eq!(after[0].0 + after[1].0, before[0].0);

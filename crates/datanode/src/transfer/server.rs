@@ -212,8 +212,8 @@ impl Shared {
     fn serve(shared: &Arc<Self>, mut conn: Conn, mut first: bool) {
         loop {
             match shared.gather_lingering(&mut conn) {
-                Ok(Gathered::Whole) => {}
-                Ok(Gathered::Part { begun }) => return shared.park(conn, first, begun),
+                Ok(RequestArrival::Whole) => {}
+                Ok(RequestArrival::Part { begun }) => return shared.park(conn, first, begun),
                 Err(error) => return tracing::debug!("{}: {error}", conn.peer),
             }
             match shared.handler.serve(&mut conn, first) {
@@ -225,9 +225,9 @@ impl Shared {
     }
 
     /// Waits a moment for a whole request.
-    fn gather_lingering(&self, conn: &mut Conn) -> io::Result<Gathered> {
+    fn gather_lingering(&self, conn: &mut Conn) -> io::Result<RequestArrival> {
         if self.missing(conn) == 0 {
-            return Ok(Gathered::Whole);
+            return Ok(RequestArrival::Whole);
         }
         let others = self.lingering.fetch_add(1, Ordering::Relaxed);
         let patience = if others < LINGERING_MAX { LINGER } else { Duration::ZERO };
@@ -236,16 +236,16 @@ impl Shared {
         gathered
     }
 
-    fn wait_for_rest(&self, conn: &mut Conn, patience: Duration) -> io::Result<Gathered> {
+    fn wait_for_rest(&self, conn: &mut Conn, patience: Duration) -> io::Result<RequestArrival> {
         // A clock is read only for a request that comes in parts: those of one segment need none.
         let mut begun = (!conn.buffered().is_empty()).then(Instant::now);
         loop {
             let left = begun.map_or(patience, |begun| patience.saturating_sub(begun.elapsed()));
             if !conn.wait_readable(left)? {
-                return Ok(Gathered::Part { begun });
+                return Ok(RequestArrival::Part { begun });
             }
             if self.receive(conn)? {
-                return Ok(Gathered::Whole);
+                return Ok(RequestArrival::Whole);
             }
             if !conn.buffered().is_empty() {
                 begun.get_or_insert_with(Instant::now);
@@ -369,7 +369,7 @@ impl Shared {
 }
 
 /// What has arrived of a request.
-enum Gathered {
+enum RequestArrival {
     /// All, or enough to refuse it.
     Whole,
     /// Nothing, or a part, which began then.

@@ -1,6 +1,6 @@
 //! Acknowledgements: of what is written here, and those that come from below.
 
-use super::below::{Above, Pending, wait_both};
+use super::below::{Pending, UpstreamState, wait_both};
 use super::{Receiver, Sink, find};
 use crate::transfer::conn::invalid;
 use std::io;
@@ -134,15 +134,15 @@ impl<S: Sink> Receiver<'_, S> {
             return Err(invalid("the last packet ends beyond what is written"));
         };
         let patience = match self.above {
-            Above::Sends => self.mirror_patience(),
+            UpstreamState::Sends => self.mirror_patience(),
             // Nothing from above shows that this writer is to stop.
-            Above::Listens => self.mirror_patience().min(STOP_CHECK),
+            UpstreamState::Listens => self.mirror_patience().min(STOP_CHECK),
         };
         let (acks, above) = wait_both((self.conn, self.above), &mirror.conn, patience)?;
         if !acks {
             self.check_mirror()?;
         }
-        if above || self.above == Above::Listens {
+        if above || self.above == UpstreamState::Listens {
             self.hear_client()?;
         }
         if acks { self.relay_ready() } else { self.skip_heartbeats() }
@@ -163,7 +163,7 @@ impl<S: Sink> Receiver<'_, S> {
         match self.conn.fill_ready() {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                self.above = Above::Listens;
+                self.above = UpstreamState::Listens;
                 if self.conn.has_hung_up()? {
                     return left("it closed the connection");
                 }

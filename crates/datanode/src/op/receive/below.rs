@@ -75,7 +75,7 @@ impl Numbered for Pending {
 
 /// What the node above can still do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Above {
+pub(super) enum UpstreamState {
     /// It sends packets or heartbeats.
     Sends,
     /// It shut its sending side down, and waits for acknowledgements.
@@ -85,14 +85,14 @@ pub(super) enum Above {
 /// Waits until the node below or the one above sent something: `(below, above)`; neither when the
 /// time is over. Of a node above that only listens, what is waited for is that it leaves.
 pub(super) fn wait_both(
-    (above, can): (&Conn, Above),
+    (above, can): (&Conn, UpstreamState),
     below: &Conn,
     timeout: Duration,
 ) -> io::Result<(bool, bool)> {
     let of_above = match can {
-        Above::Sends => PollFlags::IN,
+        UpstreamState::Sends => PollFlags::IN,
         // A connection that ended or failed is reported without being asked for.
-        Above::Listens => PollFlags::empty(),
+        UpstreamState::Listens => PollFlags::empty(),
     };
     let mut fds =
         [PollFd::new(&**below.socket(), PollFlags::IN), PollFd::new(&**above.socket(), of_above)];

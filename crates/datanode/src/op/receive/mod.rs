@@ -17,15 +17,15 @@
 
 mod acks;
 mod below;
+mod flush_policy;
 mod forward;
-mod hold;
 #[cfg(test)]
 mod receive_test;
 
 pub(crate) use self::below::Mirror;
 
-use self::below::{Above, Pending, TIMED_OUT, wait_both};
-use self::hold::{Hold, Pace};
+use self::below::{Pending, TIMED_OUT, UpstreamState, wait_both};
+use self::flush_policy::{FlushPolicy, Pace};
 use crate::outliers::DiskCall;
 use crate::store::replica::Writer;
 use crate::store::write::Writable;
@@ -80,7 +80,7 @@ pub(crate) struct Mode {
 /// A run of packets being received.
 pub(crate) struct Receiver<'a, S: Sink> {
     conn: &'a mut Conn,
-    above: Above,
+    above: UpstreamState,
     mirror: Option<Mirror>,
     mirror_failed: bool,
     target: Writable,
@@ -97,7 +97,7 @@ pub(crate) struct Receiver<'a, S: Sink> {
     /// Bytes of the replica that are in its file.
     written: u64,
     pace: Pace,
-    hold: Hold,
+    flush_policy: FlushPolicy,
     /// The client has sent nothing for [`IDLE_AFTER`]: the buffers are given back until it does.
     is_idle: bool,
     pending: Unacknowledged<Pending>,
@@ -121,7 +121,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
         let mode = Mode { verify: mode.verify || sent != target.live.checksum(), ..mode };
         Self {
             conn,
-            above: Above::Sends,
+            above: UpstreamState::Sends,
             mirror,
             mirror_failed: false,
             target,
@@ -134,7 +134,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
             arrived: written,
             written,
             pace: Pace::default(),
-            hold: Hold::new(),
+            flush_policy: FlushPolicy::new(),
             is_idle: false,
             pending: Unacknowledged::default(),
             acks: Vec::new(),
@@ -160,8 +160,8 @@ impl<'a, S: Sink> Receiver<'a, S> {
         loop {
             let missing = self.scan()?;
             if !self.may_hold() {
-                self.settle()?;
-            } else if let Some(extent) = self.hold.flush_extent(self.held_len()) {
+                self.write_received()?;
+            } else if let Some(extent) = self.flush_policy.flush_extent(self.held_len()) {
                 self.pace.kept();
                 self.write(extent)?;
             }
@@ -268,7 +268,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
             self.take_bytes(missing)
         } else if !acks && holds {
             self.pace.missed();
-            self.settle()
+            self.write_received()
         } else if !acks && !gave_up {
             self.become_idle()
         } else {
@@ -276,10 +276,10 @@ impl<'a, S: Sink> Receiver<'a, S> {
         }
     }
 
-    /// Room for the packets on their way, of which the next one needs `missing` bytes more.
+    /// UnitPermit for the packets on their way, of which the next one needs `missing` bytes more.
     fn reserve(&mut self, missing: usize) {
-        let is_small = missing < hold::SMALL_BUFFER_LEN && !self.pace.has_long();
-        self.conn.reserve(Hold::buffer_len(self.scanned + missing, is_small));
+        let is_small = missing < flush_policy::SMALL_BUFFER_LEN && !self.pace.has_long();
+        self.conn.reserve(FlushPolicy::buffer_len(self.scanned + missing, is_small));
     }
 
     fn take_bytes(&mut self, missing: usize) -> io::Result<()> {
@@ -304,7 +304,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
             return Err(io::Error::new(io::ErrorKind::TimedOut, TIMED_OUT));
         }
         self.is_idle = true;
-        self.hold = Hold::new();
+        self.flush_policy = FlushPolicy::new();
         self.conn.shrink();
         if let Some(mirror) = &mut self.mirror {
             mirror.conn.shrink();
@@ -314,7 +314,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
     }
 
     /// Writes everything that was received, to the disk if the client asked for that.
-    fn settle(&mut self) -> io::Result<()> {
+    fn write_received(&mut self) -> io::Result<()> {
         if !self.holds() {
             return Ok(());
         }

@@ -7,43 +7,43 @@ use zerohop_replica::{FlushExtent, WRITE_UNIT};
 /// Where there is no room to hold a [`WRITE_UNIT`], a file is written in calls of this many bytes.
 const SHORT_UNIT: u64 = 512 << 10;
 /// Writers of this process that hold a whole unit at the same time: 256 MiB.
-static ROOMS: Rooms = Rooms::new(128);
+static UNIT_PERMITS: UnitPermits = UnitPermits::new(128);
 
 /// Counts the writers that hold a whole [`WRITE_UNIT`] in memory.
-struct Rooms {
+struct UnitPermits {
     free: AtomicUsize,
 }
 
 /// The right to do so.
-struct Room(&'static Rooms);
+struct UnitPermit(&'static UnitPermits);
 
-impl Rooms {
+impl UnitPermits {
     const fn new(free: usize) -> Self {
         Self { free: AtomicUsize::new(free) }
     }
 
-    fn take(&'static self) -> Option<Room> {
+    fn take(&'static self) -> Option<UnitPermit> {
         let less = |free: usize| free.checked_sub(1);
         let taken = self.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
-        taken.ok().map(|_| Room(self))
+        taken.ok().map(|_| UnitPermit(self))
     }
 }
 
-impl Drop for Room {
+impl Drop for UnitPermit {
     fn drop(&mut self) {
         self.0.free.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 /// How much a writer holds before it is written.
-pub(super) struct Hold {
-    room: Option<Room>,
-    rooms: &'static Rooms,
+pub(super) struct FlushPolicy {
+    permit: Option<UnitPermit>,
+    permits: &'static UnitPermits,
 }
 
-impl Hold {
+impl FlushPolicy {
     pub(super) fn new() -> Self {
-        Self { room: None, rooms: &ROOMS }
+        Self { permit: None, permits: &UNIT_PERMITS }
     }
 
     /// How much of `held` bytes to write: nothing yet, whole units, or all of it because many other writers
@@ -52,8 +52,8 @@ impl Hold {
         if held < SHORT_UNIT {
             return None;
         }
-        self.room = self.room.take().or_else(|| self.rooms.take());
-        match &self.room {
+        self.permit = self.permit.take().or_else(|| self.permits.take());
+        match &self.permit {
             Some(_) => (held >= WRITE_UNIT).then_some(FlushExtent::Units),
             None => Some(FlushExtent::All),
         }
@@ -73,7 +73,7 @@ impl Hold {
 const BUFFER_LEN: usize = 768 << 10;
 /// The same for the packets of a small file.
 pub(super) const SMALL_BUFFER_LEN: usize = 16 << 10;
-/// Room for a unit, its checksums and the beginning of the next packet.
+/// UnitPermit for a unit, its checksums and the beginning of the next packet.
 const LONG_BUFFER_LEN: usize = WRITE_UNIT as usize + (256 << 10);
 
 /// Packets with less data than this do not wait for others.
@@ -144,8 +144,8 @@ mod tests {
 
     #[test]
     fn many_writers_hold_less_each() {
-        let rooms: &Rooms = Box::leak(Box::new(Rooms::new(2)));
-        let new = || Hold { room: None, rooms };
+        let permits: &UnitPermits = Box::leak(Box::new(UnitPermits::new(2)));
+        let new = || FlushPolicy { permit: None, permits };
         let mut holds = [new(), new()];
         assert!(holds.iter_mut().all(|hold| hold.flush_extent(SHORT_UNIT).is_none()));
         assert_eq!(holds[0].flush_extent(WRITE_UNIT), Some(FlushExtent::Units));
