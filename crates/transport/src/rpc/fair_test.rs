@@ -5,7 +5,9 @@ use crate::login::User;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
+use std::time::Duration;
 use zerohop_conf::Conf;
 use zerohop_proto::common::UserInformationProto;
 use zerohop_wire::JavaException;
@@ -15,6 +17,7 @@ const PROTOCOL: &str = "test.Recorder";
 /// Notes who called, in order; `hold` keeps its handler until it is let go.
 struct Recorder {
     callers: Mutex<Vec<String>>,
+    is_held: AtomicBool,
     gate: Mutex<mpsc::Receiver<()>>,
 }
 
@@ -29,7 +32,10 @@ impl RpcService for Recorder {
 
     fn call(self: Arc<Self>, context: CallContext, method: &str, param: Bytes) -> Reply {
         match method {
-            "hold" => _ = self.gate.lock().recv(),
+            "hold" => {
+                self.is_held.store(true, Ordering::Release);
+                _ = self.gate.lock().recv();
+            }
             "panic" => panic!("as a bug would"),
             _ => self.callers.lock().push(context.user.to_string()),
         }
@@ -46,7 +52,11 @@ fn server(settings: &[(&str, &str)]) -> (RpcServer, Arc<Recorder>, mpsc::Sender<
     let options = ServerOptions::from_conf(&conf, 0, 1).unwrap();
     let server = RpcServer::bind(SocketAddr::from(([127, 0, 0, 1], 0)), options).unwrap();
     let (open, gate) = mpsc::channel();
-    let recorder = Arc::new(Recorder { callers: Mutex::default(), gate: Mutex::new(gate) });
+    let recorder = Arc::new(Recorder {
+        callers: Mutex::default(),
+        is_held: AtomicBool::new(false),
+        gate: Mutex::new(gate),
+    });
     server.register(recorder.clone());
     server.start().unwrap();
     (server, recorder, open)
@@ -64,10 +74,25 @@ fn call(client: &Arc<RpcClient>, method: &'static str) -> tokio::task::JoinHandl
     tokio::spawn(async move { client.call(method, &UserInformationProto::default()).await })
 }
 
+/// Waits for the condition, and fails if it does not come true.
+async fn until(what: &str, is_true: impl Fn() -> bool) {
+    let waiting = async {
+        while !is_true() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(120), waiting).await.expect(what);
+}
+
 async fn until_waiting(server: &RpcServer, count: usize) {
-    while server.waiting_calls() < count {
-        tokio::task::yield_now().await;
-    }
+    until("calls wait", || server.waiting_calls() >= count).await;
+}
+
+/// Occupies the server's handler. The call has left the queue then, where it would take another one's place.
+async fn hold(client: &Arc<RpcClient>, recorder: &Recorder) -> tokio::task::JoinHandle<Answer> {
+    let held = call(client, "hold");
+    until("the handler holds the call", || recorder.is_held.load(Ordering::Acquire)).await;
+    held
 }
 
 #[tokio::test]
@@ -78,8 +103,7 @@ async fn a_flood_of_calls_of_one_user_does_not_starve_another() {
         call(&flood, "note").await.unwrap().unwrap();
     }
     recorder.callers.lock().clear();
-    let held = call(&flood, "hold");
-    until_waiting(&server, 1).await;
+    let held = hold(&flood, &recorder).await;
     let mut calls: Vec<_> = (0..20).map(|_| call(&flood, "note")).collect();
     until_waiting(&server, 21).await;
     calls.push(call(&light, "note"));
@@ -97,7 +121,7 @@ async fn a_flood_of_calls_of_one_user_does_not_starve_another() {
 /// Only the last priority's users are cut off, as by Apache's server.
 #[tokio::test]
 async fn with_backoff_a_full_queue_refuses_who_calls_most() {
-    let (server, _, open) = server(&[
+    let (server, recorder, open) = server(&[
         ("ipc.backoff.enable", "true"),
         ("ipc.server.handler.queue.size", "8"),
         ("ipc.scheduler.priority.levels", "2"),
@@ -106,8 +130,7 @@ async fn with_backoff_a_full_queue_refuses_who_calls_most() {
     for _ in 0..5 {
         call(&flood, "note").await.unwrap().unwrap();
     }
-    let held = call(&flood, "hold");
-    until_waiting(&server, 1).await;
+    let held = hold(&flood, &recorder).await;
     let light = client(&server, "light");
     let queued = call(&light, "note");
     until_waiting(&server, 2).await;
@@ -116,7 +139,6 @@ async fn with_backoff_a_full_queue_refuses_who_calls_most() {
     let refused = call(&flood, "note").await.unwrap().unwrap_err();
     assert!(refused.to_string().contains("Server too busy - disconnecting"), "{refused}");
     let also_light = call(&light, "note");
-    until_waiting(&server, 2).await;
     open.send(()).unwrap();
     queued.await.unwrap().unwrap();
     also_light.await.unwrap().unwrap();
