@@ -93,6 +93,8 @@ keys! {
     IPC_MAXIMUM_RESPONSE_LENGTH: i32 = "ipc.maximum.response.length", "134217728", Bytes;
     /// Whether a full call queue answers with a retriable error instead of blocking the connection.
     IPC_BACKOFF_ENABLE: bool = "ipc.backoff.enable", "false", Plain;
+    /// Whether a call that is refused with backoff sends its client to another NameNode.
+    IPC_CALLQUEUE_OVERFLOW_TRIGGER_FAILOVER: bool = "ipc.callqueue.overflow.trigger.failover", "false", Plain;
     /// Class of the call queue: FairCallQueue or LinkedBlockingQueue.
     IPC_CALLQUEUE_IMPL: String = "ipc.callqueue.impl", "java.util.concurrent.LinkedBlockingQueue", Plain;
     /// Class that gives calls a priority: DecayRpcScheduler or DefaultRpcScheduler.

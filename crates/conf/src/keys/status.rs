@@ -172,6 +172,7 @@ mod tests {
             ("dfs.replication", Some(Status::Implemented)),
             ("hadoop.proxyuser.hive.hosts", Some(Status::Implemented)),
             ("ipc.8020.backoff.enable", Some(Status::Implemented)),
+            ("ipc.callqueue.overflow.trigger.failover", Some(Status::Implemented)),
             ("ipc.8020.weighted-cost.handler", Some(Status::NotImplemented)),
             ("dfs.xframe.value", Some(Status::NotImplemented)),
             ("fs.s3a.path.style.access", Some(Status::OtherProgram("S3"))),

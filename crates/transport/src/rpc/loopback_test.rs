@@ -232,6 +232,45 @@ async fn a_full_server_tells_clients_to_come_back() {
     assert!(echo(&client, "x").await.is_ok());
 }
 
+/// The key was obeyed by fair queues only.
+#[tokio::test]
+async fn a_full_server_sends_clients_to_another_one_if_it_is_told_to() {
+    let (server, gate) = server_with(&[
+        ("ipc.backoff.enable", "true"),
+        ("ipc.callqueue.overflow.trigger.failover", "true"),
+        ("ipc.server.handler.queue.size", "1"),
+    ]);
+    let client = client(&server);
+    let other = client.clone();
+    let waits = tokio::spawn(async move {
+        other.call::<_, UserInformationProto>("gated", &UserInformationProto::default()).await
+    });
+    while server.waiting_calls() < 1 {
+        tokio::task::yield_now().await;
+    }
+    let refused = echo(&client, "x").await.unwrap_err();
+    assert!(refused.to_string().contains("disconnect and failover"), "{refused}");
+    gate.add_permits(1);
+    // As by Apache's server, the connection is closed with all that waits on it.
+    assert!(waits.await.unwrap().is_err());
+}
+
+#[test]
+fn a_backoff_that_is_neither_on_nor_off_is_refused() {
+    for key in ["ipc.backoff.enable", "ipc.8020.backoff.enable"] {
+        let mut conf = Conf::new();
+        conf.set(key, "yes");
+        let refused = ServerOptions::from_conf(&conf, 8020, 1).unwrap_err();
+        assert!(refused.to_string().contains(key), "{refused}");
+        conf.set(key, "true");
+        assert!(ServerOptions::from_conf(&conf, 8020, 1).unwrap().backoff);
+        assert_eq!(
+            ServerOptions::from_conf(&conf, 9000, 1).unwrap().backoff,
+            !key.contains("8020")
+        );
+    }
+}
+
 #[tokio::test]
 async fn a_full_server_without_back_off_answers_in_the_end() {
     let (server, gate) = server_with(&[("ipc.server.handler.queue.size", "1")]);

@@ -391,15 +391,15 @@ impl Connection {
 
     /// Refuses a call that is too much (`ipc.<port>.backoff.enable`).
     fn check_backlog(&self) -> Result<(), Failure> {
-        if self.is_overloaded() {
-            return Err(Failure::busy());
-        }
-        let (Some(queue), Some(place)) = (&self.shared.queue, self.place()) else { return Ok(()) };
+        let place = self.place();
+        let is_refused =
+            place.map_or(self.is_overloaded(), |place| place.is_too_slow || !place.has_room);
         match place {
-            Place { is_too_slow: true, .. } => Err(Failure::busy()),
-            Place { has_room: true, .. } => Ok(()),
-            _ if queue.fails_over => Err(Failure::fails_over()),
-            Place { is_last: true, .. } => Err(Failure::busy_and_closing()),
+            _ if !is_refused => Ok(()),
+            _ if self.shared.options.fails_over => Err(Failure::fails_over()),
+            Some(Place { is_too_slow: false, is_last: true, .. }) => {
+                Err(Failure::busy_and_closing())
+            }
             _ => Err(Failure::busy()),
         }
     }

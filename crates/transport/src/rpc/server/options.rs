@@ -1,7 +1,7 @@
 //! A server's limits.
 
 use super::ProxyUsers;
-use super::fair::{FairOptions, backoff};
+use super::fair::{FairOptions, backoff, fails_over};
 use std::sync::Arc;
 use std::time::Duration;
 use zerohop_conf::{Conf, ConfError, keys};
@@ -19,6 +19,9 @@ pub struct ServerOptions {
     /// Whether calls beyond the limit are refused instead of left in the socket
     /// (`ipc.<port>.backoff.enable`).
     pub backoff: bool,
+    /// Whether calls that are refused send their client to another server
+    /// (`ipc.<port>.callqueue.overflow.trigger.failover`).
+    pub fails_over: bool,
     /// How calls are scheduled (`ipc.<port>.callqueue.impl`); none: each connection's task answers its calls itself.
     pub fair: Option<FairOptions>,
     /// Threads that carry out scheduled calls.
@@ -62,6 +65,7 @@ impl ServerOptions {
             frame_len_max: positive(conf.get(&keys::IPC_MAXIMUM_DATA_LENGTH)?),
             waiting_calls_max: handlers.max(1) * per_handler.unwrap_or(100).max(1),
             backoff: backoff(conf, port)?,
+            fails_over: fails_over(conf, port)?,
             fair: FairOptions::from_conf(conf, port)?,
             handlers: handlers.max(1),
             connections_max: match connections_max {

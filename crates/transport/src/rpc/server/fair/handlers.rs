@@ -39,8 +39,6 @@ struct State {
 pub(in crate::rpc::server) struct CallQueue {
     state: Mutex<State>,
     arrived: Condvar,
-    /// Whether clients are sent to another server when the queue is full.
-    pub(in crate::rpc::server) fails_over: bool,
 }
 
 /// Whether there is a place for one more call of a user.
@@ -61,7 +59,6 @@ impl CallQueue {
         Self {
             state: Mutex::new(State { scheduler, queue, is_closed: false }),
             arrived: Condvar::new(),
-            fails_over: options.fails_over,
         }
     }
 

@@ -10,4 +10,4 @@ mod scheduler;
 
 pub(super) use handlers::{CallQueue, Handlers, Place, QueuedCall};
 pub use options::FairOptions;
-pub(super) use options::backoff;
+pub(super) use options::{backoff, fails_over};

@@ -36,8 +36,6 @@ pub struct FairOptions {
     /// Mean response times of a priority beyond which its calls are refused
     /// (`decay-scheduler.backoff.responsetime.thresholds`); empty if that is off.
     pub response_time_max: Vec<Duration>,
-    /// Whether clients are sent to another server when the queue is full (`callqueue.overflow.trigger.failover`).
-    pub fails_over: bool,
 }
 
 /// Reads `ipc.<port>.<name>`, else `ipc.<name>`.
@@ -187,18 +185,18 @@ impl Reader<'_> {
                 .map(|(_, users)| users.split(',').map(|user| user.trim().to_owned()).collect())
                 .unwrap_or_default(),
             response_time_max: if by_response_time { response_times } else { Vec::new() },
-            fails_over: self.switch("callqueue.overflow.trigger.failover")?,
         })
     }
 }
 
 /// Whether full queues refuse calls (`ipc.<port>.backoff.enable`).
 pub(in crate::rpc::server) fn backoff(conf: &Conf, port: u16) -> Result<bool, ConfError> {
-    let by_port = Reader { conf, port }.find("backoff.enable");
-    match by_port {
-        Some((_, value)) => Ok(value.eq_ignore_ascii_case("true")),
-        None => conf.get(&keys::IPC_BACKOFF_ENABLE),
-    }
+    Reader { conf, port }.switch(keys::IPC_BACKOFF_ENABLE.name)
+}
+
+/// Whether calls that are refused send their client to another server (`ipc.<port>.callqueue.overflow.trigger.failover`).
+pub(in crate::rpc::server) fn fails_over(conf: &Conf, port: u16) -> Result<bool, ConfError> {
+    Reader { conf, port }.switch(keys::IPC_CALLQUEUE_OVERFLOW_TRIGGER_FAILOVER.name)
 }
 
 /// As many values as are needed, with commas between them.
