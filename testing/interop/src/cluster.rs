@@ -332,12 +332,18 @@ fn with_options(mut command: Command, options: &[&str]) -> Outcome<Command> {
 
 fn apache(role: &str, conf: &Path) -> Outcome<Command> {
     let mut command = Java::get()?.command(512);
+    command.arg(format!("-Dhadoop.log.dir={}", log_directory(conf).display()));
     command.arg("zerohop.Daemon").arg(role).arg(conf);
     Ok(command)
 }
 
 fn ours(verb: &[&str], conf: &Path) -> Outcome<Command> {
     let mut command = Command::new(tools::zerohop()?);
-    command.arg("--config").arg(conf).args(verb);
+    command.arg("--config").arg(conf).args(verb).env("HADOOP_LOG_DIR", log_directory(conf));
     Ok(command)
+}
+
+/// Where the logs are.
+fn log_directory(conf: &Path) -> &Path {
+    conf.parent().unwrap_or(conf)
 }

@@ -160,7 +160,7 @@ impl ClientService<'_> {
     }
 }
 
-async fn on_blocking_thread<T: Send + 'static>(
+pub(super) async fn on_blocking_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Outcome<T> {
     let done = tokio::task::spawn_blocking(work).await;

@@ -14,6 +14,7 @@ mod caller;
 mod file;
 mod lease;
 mod listing;
+mod metasave;
 mod policy;
 mod quota;
 mod removal;

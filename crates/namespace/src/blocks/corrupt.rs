@@ -36,6 +36,11 @@ impl CorruptReplicas {
         self.blocks.len() as u64
     }
 
+    /// Those blocks.
+    pub(super) fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
+        self.blocks.keys().copied()
+    }
+
     /// Adds a replica. Of one that is known the first reason stays, and the latest stamp counts: a recovery that was given up
     /// may have given a stale replica another one since.
     pub(super) fn add(&mut self, slot: Slot, replica: CorruptReplica) {

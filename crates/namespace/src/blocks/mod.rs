@@ -6,6 +6,7 @@
 //! Memory: one 48-byte entry a block in a slab (three replicas inline), a 4-byte hash index, and a compressed bit set of
 //! slab slots for each storage. The tree keeps only the ids of a file's blocks: stamp and length live here.
 
+mod backlog;
 mod cached;
 mod construction;
 mod copy_rounds;
@@ -53,6 +54,7 @@ mod unknown;
 mod unplaced;
 mod walks;
 
+pub use backlog::{Backlog, Beginning, CopiesUnderWay};
 pub(crate) use cached::CachePlan;
 pub use construction::Recovery;
 pub use decommission::Admission;

@@ -1,5 +1,5 @@
 //! Every option of `fsck`: our NameNode's report word by word beside that of Apache's, of the same tree;
-//! and the two clusters' `/jmx`.
+//! and the two clusters' `/jmx` and `dfsadmin -metasave`.
 
 use std::time::Duration;
 
@@ -114,6 +114,30 @@ fn answers(kind: Kind, mut then: impl FnMut(&Cluster) -> Outcome) -> Vec<(i32, S
     found
 }
 
+/// What a NameNode writes down for Apache's tool, without the DataNodes' figures.
+fn metasave(cluster: &Cluster) -> Outcome<String> {
+    let run = |name: &str| {
+        let class = "org.apache.hadoop.hdfs.tools.DFSAdmin";
+        java::run(class, &["-metasave", name], &cluster.conf(), SETTLE)
+    };
+    let told = run("meta.txt")?;
+    if told.code != 0 || !told.output.contains("Created metasave file meta.txt") {
+        return Err(format!("{}: {}", told.code, told.output));
+    }
+    let text = std::fs::read_to_string(cluster.directory().join("meta.txt")).at("meta.txt")?;
+    let end = text.find("Metasave: Number of datanodes: 2").ok_or_else(|| text.clone())?;
+    Ok(common(&text[..end]))
+}
+
+/// A name that leads out of the log directory.
+fn metasave_elsewhere(cluster: &Cluster) -> Outcome {
+    let (code, said) = zerohop(&cluster.conf(), &["dfsadmin", "-metasave", "../out.txt"])?;
+    match code != 0 && said.contains("is not the name of a file") {
+        true => Ok(()),
+        false => Err(format!("{code}: {said}")),
+    }
+}
+
 /// Apache's tool prints our NameNode's page as ours does, and takes the same exit code from it.
 fn apaches_tool(cluster: &Cluster) -> Outcome {
     let words = ["/d", "-files", "-blocks", "-storagepolicies", "-replicate"];
@@ -128,15 +152,19 @@ fn apaches_tool(cluster: &Cluster) -> Outcome {
 
 #[test]
 fn fsck_answers_in_apaches_words_and_jmx_has_its_members() {
-    let mut beans = Vec::new();
+    let (mut beans, mut metas) = (Vec::new(), Vec::new());
     let theirs = answers(Kind::Apache, |cluster| {
         beans.push(jmx::beans(cluster)?);
+        metas.push(metasave(cluster)?);
         Ok(())
     });
     let ours = answers(Kind::Ours, |cluster| {
         beans.push(jmx::beans(cluster)?);
+        metas.push(metasave(cluster)?);
+        metasave_elsewhere(cluster)?;
         apaches_tool(cluster)
     });
+    assert_eq!(metas[0], metas[1], "metasave");
     for ((question, theirs), ours) in QUESTIONS.iter().zip(theirs).zip(ours) {
         assert_eq!(theirs, ours, "fsck {question}:\n{}\nours:\n{}", theirs.1, ours.1);
     }

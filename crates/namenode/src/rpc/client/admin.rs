@@ -9,13 +9,13 @@ use zerohop_proto::hdfs::{
     FinalizeUpgradeRequestProto, FinalizeUpgradeResponseProto, GetCurrentEditLogTxidRequestProto,
     GetCurrentEditLogTxidResponseProto, GetServerDefaultsRequestProto,
     GetServerDefaultsResponseProto, HaServiceStateRequestProto, HaServiceStateResponseProto,
-    MsyncRequestProto, MsyncResponseProto, RefreshNodesRequestProto, RefreshNodesResponseProto,
-    RestoreFailedStorageRequestProto, RestoreFailedStorageResponseProto, RollEditsRequestProto,
-    RollEditsResponseProto, RollingUpgradeActionProto, RollingUpgradeRequestProto,
-    RollingUpgradeResponseProto, SafeModeActionProto, SaveNamespaceRequestProto,
-    SaveNamespaceResponseProto, SetBalancerBandwidthRequestProto,
-    SetBalancerBandwidthResponseProto, SetSafeModeRequestProto, SetSafeModeResponseProto,
-    UpgradeStatusRequestProto, UpgradeStatusResponseProto,
+    MetaSaveRequestProto, MetaSaveResponseProto, MsyncRequestProto, MsyncResponseProto,
+    RefreshNodesRequestProto, RefreshNodesResponseProto, RestoreFailedStorageRequestProto,
+    RestoreFailedStorageResponseProto, RollEditsRequestProto, RollEditsResponseProto,
+    RollingUpgradeActionProto, RollingUpgradeRequestProto, RollingUpgradeResponseProto,
+    SafeModeActionProto, SaveNamespaceRequestProto, SaveNamespaceResponseProto,
+    SetBalancerBandwidthRequestProto, SetBalancerBandwidthResponseProto, SetSafeModeRequestProto,
+    SetSafeModeResponseProto, UpgradeStatusRequestProto, UpgradeStatusResponseProto,
 };
 use zerohop_transport::rpc::server::Reply;
 use zerohop_wire::JavaException;
@@ -31,6 +31,7 @@ pub(super) const METHODS: &[Method] = &[
     ("rollingUpgrade", rolling_upgrade),
     ("restoreFailedStorage", restore_failed_storage),
     ("setBalancerBandwidth", set_balancer_bandwidth),
+    ("metaSave", metasave),
     ("getCurrentEditLogTxid", current_txid),
     ("getHAServiceState", ha_state),
     ("msync", msync),
@@ -53,6 +54,12 @@ fn set_safe_mode(call: Call<'_>) -> Reply {
             SafeModeActionProto::SafemodeForceExit => SafeModeAction::ForceExit,
         };
         service.set_safe_mode(action).map(|result| SetSafeModeResponseProto { result })
+    })
+}
+
+fn metasave(call: Call<'_>) -> Reply {
+    call.serve(|service, q: MetaSaveRequestProto| {
+        service.metasave(&q.filename).map(|()| MetaSaveResponseProto {})
     })
 }
 

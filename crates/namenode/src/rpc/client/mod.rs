@@ -66,7 +66,6 @@ impl Protocol for ClientProtocol {
 
 /// Methods of the protocol that answer UnsupportedOperationException by name.
 const UNSUPPORTED: &[&str] = &[
-    "metaSave",
     "createSnapshot",
     "renameSnapshot",
     "allowSnapshot",

@@ -1,0 +1,83 @@
+//! What the block manager has still to do, as an operator reads it (`dfsadmin -metasave`).
+
+use super::{BlockManager, DatanodeId, queues::WITHOUT_REPLICA};
+use std::sync::Arc;
+use zerohop_wire::{Block, BlockId, GenerationStamp};
+
+/// A list of which only the beginning may be there.
+#[derive(Clone, Debug)]
+pub struct Beginning<T> {
+    /// The first ones.
+    pub first: Vec<T>,
+    /// How many there are.
+    pub total: u64,
+}
+
+impl<T> Beginning<T> {
+    fn of(all: impl Iterator<Item = T>, total: u64, max: usize) -> Self {
+        Self { first: all.take(max).collect(), total }
+    }
+}
+
+/// Copies of a block that are under way.
+#[derive(Clone, Copy, Debug)]
+pub struct CopiesUnderWay {
+    /// The block.
+    pub block: Block,
+    /// How many.
+    pub copies: usize,
+    /// Since when the last of them is waited for, in ms.
+    pub age_ms: u64,
+}
+
+/// Work that is outstanding.
+#[derive(Clone, Debug)]
+pub struct Backlog {
+    /// Blocks with too few replicas, the most urgent first.
+    pub waiting: Beginning<BlockId>,
+    /// Blocks without a good replica.
+    pub missing: Beginning<BlockId>,
+    /// Copies that were ordered.
+    pub copying: Beginning<CopiesUnderWay>,
+    /// Replicas to be deleted, by DataNode.
+    pub deletions: Vec<(Arc<DatanodeId>, Beginning<Block>)>,
+    /// Blocks with corrupt replicas.
+    pub corrupt: Beginning<BlockId>,
+}
+
+impl Backlog {
+    /// Looks at a block manager; each list is cut behind `max` entries.
+    pub fn of(blocks: &BlockManager, max: usize) -> Self {
+        let BlockManager { map, redundancy, corrupt, nodes, now, .. } = blocks;
+        let block = |slot| map.get(slot).map(|entry| entry.view().block);
+        let id = |slot| block(slot).map(|block| block.id);
+        let low = redundancy.queues.iter().take(WITHOUT_REPLICA).flatten();
+        let copying = redundancy.pending.iter().filter_map(|(slot, pending)| {
+            Some(CopiesUnderWay {
+                block: block(*slot)?,
+                copies: pending.targets.len(),
+                age_ms: now.mono_ms.saturating_sub(pending.since_ms),
+            })
+        });
+        let deletions = nodes.nodes.iter().filter(|node| !node.invalidate.is_empty());
+        let replica = |(key, len): (&(BlockId, GenerationStamp), &u64)| Block {
+            id: key.0,
+            stamp: key.1,
+            len: *len,
+        };
+        let missing = redundancy.without_replica();
+        Self {
+            waiting: Beginning::of(low.filter_map(id), redundancy.low(), max),
+            missing: Beginning::of(missing.iter().filter_map(id), missing.len(), max),
+            copying: Beginning::of(copying, redundancy.pending_blocks(), max),
+            deletions: deletions
+                .map(|node| {
+                    let total = node.invalidate.len() as u64;
+                    let replicas = node.invalidate.iter().map(replica);
+                    (Arc::clone(&node.id), Beginning::of(replicas, total, max))
+                })
+                .collect(),
+            corrupt: Beginning::of(corrupt.slots().filter_map(id), corrupt.block_count(), max),
+        }
+    }
+}
