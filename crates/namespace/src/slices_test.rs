@@ -224,10 +224,12 @@ fn the_permissions_below_a_deleted_tree_are_checked_in_slices() {
     assert!(namespace.state.walk("/q/big").unwrap().last().is_some());
 }
 
+type Change = fn(&mut Namespace);
+
 #[test]
 fn a_permission_that_changes_behind_the_check_of_a_deleted_tree_counts() {
     let root = superuser();
-    let changes: [(&str, fn(&mut Namespace)); 5] = [
+    let changes: [(&str, Change); 5] = [
         ("mode", |it| it.set_permission(&superuser(), "/big/59", 0o755).unwrap()),
         ("owner", |it| {
             it.set_permission(&superuser(), "/big/58", 0o1777).unwrap();

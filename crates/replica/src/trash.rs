@@ -50,7 +50,7 @@ impl Trash {
         Self { root, mode, enabled, phase, changing: Mutex::default() }
     }
 
-    /// From now on deletions are as this phase wants them; no disk is asked. True if [`Trash::settle`] is to be called.
+    /// From now on deletions are as this phase wants them; no disk is asked. True if [`Trash::apply`] is to be called.
     #[must_use]
     pub fn enter(&self, phase: UpgradePhase) -> bool {
         self.enabled.store(phase == UpgradePhase::UnderWay, Ordering::Release);

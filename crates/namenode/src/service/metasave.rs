@@ -15,29 +15,27 @@ use zerohop_wire::{BlockId, JavaException};
 /// Blocks of a list that are written. The namespace is locked for readers meanwhile, and an operator reads the first ones.
 const LISTED_MAX: usize = 10_000;
 
-impl ClientService<'_> {
-    /// Writes blocks that lack replicas, copies and deletions that are outstanding, and the DataNodes to the file `name` in the
-    /// directory that HADOOP_LOG_DIR names; replaces the file. For the superuser.
-    pub(crate) fn metasave(&self, name: &str) -> Answer<()> {
-        let checked = self.check_superuser().and_then(|()| self.core.ha.check(Category::Read));
-        let path = match checked.and_then(|()| file_in_log_directory(name)) {
-            Ok(path) => path,
-            Err(error) => return Answer::Ready(Err(error)),
+/// Writes blocks that lack replicas, copies and deletions that are outstanding, and the DataNodes to the file `name` in the
+/// directory that HADOOP_LOG_DIR names; replaces the file. For the superuser.
+pub(crate) fn metasave(service: &ClientService<'_>, name: &str) -> Answer<()> {
+    let checked = service.check_superuser().and_then(|()| service.core.ha.check(Category::Read));
+    let path = match checked.and_then(|()| file_in_log_directory(name)) {
+        Ok(path) => path,
+        Err(error) => return Answer::Ready(Err(error)),
+    };
+    let (core, caller) = (service.core.clone(), service.caller.clone());
+    Answer::later(async move {
+        let for_work = core.clone();
+        let work = move || {
+            let text = for_work.read(|namespace| report(namespace, LISTED_MAX));
+            std::fs::write(&path, text).map_err(|error| {
+                JavaException::Io.with(format!("cannot write {}: {error}", path.display()))
+            })
         };
-        let (core, caller) = (self.core.clone(), self.caller.clone());
-        Answer::later(async move {
-            let for_work = core.clone();
-            let work = move || {
-                let text = for_work.read(|namespace| report(namespace, LISTED_MAX));
-                std::fs::write(&path, text).map_err(|error| {
-                    JavaException::Io.with(format!("cannot write {}: {error}", path.display()))
-                })
-            };
-            let outcome = on_blocking_thread(work).await.and_then(|done| done);
-            audit(&core, &caller, &outcome, Line::of("metaSave"));
-            outcome
-        })
-    }
+        let outcome = on_blocking_thread(work).await.and_then(|done| done);
+        audit(&core, &caller, &outcome, Line::of("metaSave"));
+        outcome
+    })
 }
 
 /// A name that leads out of the directory is refused: the NameNode would write over any file of its user.

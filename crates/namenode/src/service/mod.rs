@@ -28,6 +28,7 @@ pub(crate) use block::{AddBlockCall, NewPipeline};
 pub(crate) use caller::Caller;
 pub(crate) use file::CompleteCall;
 pub(crate) use listing::{BatchedCursor, BatchedListing};
+pub(crate) use metasave::metasave;
 
 use crate::audit::{self, Line};
 use crate::core::Core;

@@ -4,7 +4,7 @@ use crate::convert;
 use crate::ha::OperationCategory;
 use crate::rpc::answer::Call;
 use crate::rpc::service::Method;
-use crate::service::{RollingUpgradeAction, SafeModeAction};
+use crate::service::{self, RollingUpgradeAction, SafeModeAction};
 use zerohop_proto::hdfs::{
     FinalizeUpgradeRequestProto, FinalizeUpgradeResponseProto, GetCurrentEditLogTxidRequestProto,
     GetCurrentEditLogTxidResponseProto, GetServerDefaultsRequestProto,
@@ -59,7 +59,7 @@ fn set_safe_mode(call: Call<'_>) -> Reply {
 
 fn metasave(call: Call<'_>) -> Reply {
     call.serve(|service, q: MetaSaveRequestProto| {
-        service.metasave(&q.filename).map(|()| MetaSaveResponseProto {})
+        service::metasave(service, &q.filename).map(|()| MetaSaveResponseProto {})
     })
 }
 
