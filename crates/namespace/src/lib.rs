@@ -16,6 +16,8 @@ mod context;
 mod deleted;
 mod equal;
 mod fail;
+#[cfg(test)]
+mod fixture;
 mod ha;
 mod id_index;
 mod ids;

@@ -1,9 +1,9 @@
 //! What an operation does under the namespace's lock is bounded, however large the subtree is that it is about.
 
 use crate::blocks::{BlockManager, BlockParams, Now};
+use crate::fixture::{create, superuser};
 use crate::{
-    CreateFlags, CreateRequest, Namespace, NamespaceParams, OpContext, QUOTA_DONT_SET,
-    RemovalCheck, RenameOptions, Result,
+    Namespace, NamespaceParams, OpContext, QUOTA_DONT_SET, RemovalCheck, RenameOptions, Result,
 };
 use std::sync::atomic::Ordering;
 use zerohop_wire::InodeId;
@@ -13,27 +13,8 @@ const FILES: usize = 100;
 /// Far fewer than there are inodes: paths are short.
 const LOOKS_MAX: usize = 400;
 
-fn superuser() -> OpContext {
-    OpContext { user: "root".into(), ..OpContext::internal(Now { wall_ms: 1, mono_ms: 1 }) }
-}
-
 fn alice() -> OpContext {
     OpContext { user: "alice".into(), superuser: false, ..superuser() }
-}
-
-fn create(namespace: &mut Namespace, path: &str) {
-    let request = CreateRequest {
-        path,
-        masked: 0o644,
-        client_name: "client",
-        flags: CreateFlags { create: true, ..CreateFlags::default() },
-        create_parent: true,
-        replication: 1,
-        block_size: 128 << 20,
-        ..CreateRequest::default()
-    };
-    let file = namespace.create(&superuser(), &request).unwrap();
-    assert!(namespace.complete(&superuser(), path, file.id, "client", None).unwrap());
 }
 
 /// `/big` with directories of files, and `/q` with a quota.
@@ -309,7 +290,7 @@ fn a_check_that_changes_overtake_is_refused_in_the_end() {
 
 /// `FSPermissionChecker.checkSubAccess` takes directories from a stack, and asks for the owners of all children first.
 #[test]
-fn the_directory_that_refuses_is_the_first_in_hadoop_s_order_whatever_the_slice() {
+fn the_directory_that_refuses_is_the_first_in_hadoop_s_order_with_slices_of_any_size() {
     let mut namespace = large_and_open();
     let root = superuser();
     for path in ["/big/10/a/x", "/big/10/b/y", "/big/10/b/z", "/big/05/c/w", "/big/44/d/v"] {

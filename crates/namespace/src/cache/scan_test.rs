@@ -1,33 +1,12 @@
-//! The scan of the directives goes on between slices, whatever happens there.
+//! The scan of the directives continues after what changes between its slices.
 
 use super::*;
 use crate::blocks::{BlockManager, BlockParams, Now};
-use crate::{
-    CacheDirectiveFilter, CacheDirectiveRequest, CreateFlags, CreateRequest, Namespace,
-    NamespaceParams, OpContext,
-};
+use crate::fixture::{create, superuser};
+use crate::{CacheDirectiveFilter, CacheDirectiveRequest, Namespace, NamespaceParams};
 
 const NOW: Now = Now { wall_ms: 1, mono_ms: 1 };
 const SLICE: usize = 10;
-
-fn root() -> OpContext {
-    OpContext { user: "root".into(), ..OpContext::internal(NOW) }
-}
-
-fn create(namespace: &mut Namespace, path: &str) {
-    let request = CreateRequest {
-        path,
-        masked: 0o644,
-        client_name: "client",
-        flags: CreateFlags { create: true, ..CreateFlags::default() },
-        create_parent: true,
-        replication: 1,
-        block_size: 128 << 20,
-        ..CreateRequest::default()
-    };
-    let file = namespace.create(&root(), &request).unwrap();
-    assert!(namespace.complete(&root(), path, file.id, "client", None).unwrap());
-}
 
 fn direct(namespace: &mut Namespace, path: &str) -> i64 {
     let directive = CacheDirective {
@@ -36,7 +15,7 @@ fn direct(namespace: &mut Namespace, path: &str) -> i64 {
         ..CacheDirective::default()
     };
     let request = CacheDirectiveRequest { directive, ..CacheDirectiveRequest::default() };
-    namespace.add_cache_directive(&root(), &request).unwrap()
+    namespace.add_cache_directive(&superuser(), &request).unwrap()
 }
 
 /// Two directories of a hundred files, each with a directive.
@@ -45,7 +24,7 @@ fn namespace() -> (Namespace, [i64; 2]) {
         Namespace::new(NamespaceParams::default(), BlockManager::new(BlockParams::default()));
     namespace.start(NOW);
     let pool = CachePool { name: "pool".to_owned(), ..CachePool::default() };
-    namespace.add_cache_pool(&root(), pool).unwrap();
+    namespace.add_cache_pool(&superuser(), pool).unwrap();
     for file in 0..100 {
         create(&mut namespace, &format!("/a/{file:03}"));
         create(&mut namespace, &format!("/b/{file:03}"));
@@ -56,8 +35,8 @@ fn namespace() -> (Namespace, [i64; 2]) {
 
 fn files_needed(namespace: &Namespace) -> (Vec<i64>, i64) {
     let (list, _) =
-        namespace.list_cache_directives(&root(), 0, &CacheDirectiveFilter::default()).unwrap();
-    let (pools, _) = namespace.list_cache_pools(&root(), "");
+        namespace.list_cache_directives(&superuser(), 0, &CacheDirectiveFilter::default()).unwrap();
+    let (pools, _) = namespace.list_cache_pools(&superuser(), "");
     let directives = list.iter().map(|entry| entry.stats.files_needed).collect();
     (directives, pools[0].stats.files_needed)
 }
@@ -93,12 +72,12 @@ fn a_file_or_a_directive_that_goes_between_two_slices_of_a_scan_does_no_harm() {
         // The file that the scan goes on after, and one before it.
         3 => {
             for file in it.cache_scan.as_ref().map(|scan| scan.file().to_owned()).into_iter() {
-                assert!(it.delete(&root(), &format!("/a/{file}"), false).unwrap());
+                assert!(it.delete(&superuser(), &format!("/a/{file}"), false).unwrap());
             }
-            assert!(it.delete(&root(), "/a/099", false).unwrap());
+            assert!(it.delete(&superuser(), "/a/099", false).unwrap());
         }
-        5 => it.remove_cache_directive(&root(), first).unwrap(),
-        15 => assert!(it.delete(&root(), "/b", true).unwrap()),
+        5 => it.remove_cache_directive(&superuser(), first).unwrap(),
+        15 => assert!(it.delete(&superuser(), "/b", true).unwrap()),
         _ => {}
     });
     assert_eq!(files_needed(&namespace).0.len(), 1);
@@ -116,7 +95,7 @@ fn a_directive_that_changes_during_a_scan_waits_for_a_whole_one() {
         if slices == 3 {
             let mut request = CacheDirectiveRequest::default();
             (request.directive.id, request.directive.path) = (first, Some("/c".to_owned()));
-            it.modify_cache_directive(&root(), &request).unwrap();
+            it.modify_cache_directive(&superuser(), &request).unwrap();
             third = direct(it, "/b");
         }
     });

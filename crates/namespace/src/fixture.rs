@@ -1,0 +1,25 @@
+//! What tests of several modules begin with.
+
+use crate::blocks::Now;
+use crate::{CreateFlags, CreateRequest, Namespace, OpContext};
+
+/// The superuser, at an instant that does not change.
+pub(crate) fn superuser() -> OpContext {
+    OpContext { user: "root".into(), ..OpContext::internal(Now { wall_ms: 1, mono_ms: 1 }) }
+}
+
+/// Creates an empty file and closes it.
+pub(crate) fn create(namespace: &mut Namespace, path: &str) {
+    let request = CreateRequest {
+        path,
+        masked: 0o644,
+        client_name: "client",
+        flags: CreateFlags { create: true, ..CreateFlags::default() },
+        create_parent: true,
+        replication: 1,
+        block_size: 128 << 20,
+        ..CreateRequest::default()
+    };
+    let file = namespace.create(&superuser(), &request).unwrap();
+    assert!(namespace.complete(&superuser(), path, file.id, "client", None).unwrap());
+}
