@@ -155,7 +155,7 @@ fn quotas_and_snapshots_go_where_the_path_says() {
 
 /// A file had the name of a directory when it was thrown away.
 #[test]
-fn a_file_in_the_trash_is_in_nobodys_way() {
+fn a_file_in_the_trash_is_in_orphan_way() {
     let directory = tempfile::tempdir().unwrap();
     let up = Up::start(&directory.path().join("data"));
     let rm = |path: &str| {

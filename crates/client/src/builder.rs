@@ -62,7 +62,7 @@ impl Builder {
         self
     }
 
-    /// Hadoop's defaults, whatever the environment says.
+    /// Hadoop's defaults; the environment is not read.
     #[must_use]
     pub fn without_files(self) -> Self {
         self.conf(Conf::new())

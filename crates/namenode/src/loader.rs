@@ -1,4 +1,4 @@
-//! Images and edits loaded into a namespace that serves nobody, for a checkpoint.
+//! Images and edits loaded into a namespace that serves no client, for a checkpoint.
 
 use crate::storage::{Replay, ReplayError, StorageInfo};
 use zerohop_journal::image::ImageReader;

@@ -103,7 +103,7 @@ impl ServedNamespace {
         Ok(())
     }
 
-    /// What the edit tells of its call goes into the retry cache, so that a call sent again to this NameNode gets its answer
+    /// The call id of the edit goes into the retry cache, so that a call sent again to this NameNode gets its answer
     /// and happens once.
     fn apply_one(&self, namespace: &mut Namespace, record: Record) -> Result<(), ReplayError> {
         namespace.apply_in_pieces(record.txid, &record.op)?;

@@ -11,7 +11,7 @@ use zerohop_journal::types::RpcIds;
 use zerohop_namenode::storage::*;
 use zerohop_proto::hdfs::fsimage::NameSystemSection;
 
-/// Longer than any sync takes: a sync that nobody wakes must not hang the test.
+/// Longer than any sync takes: a sync that is never woken must not hang the test.
 const LIMIT: Duration = Duration::from_secs(30);
 
 fn log() -> (TempDir, EditLog) {
@@ -37,7 +37,7 @@ fn one_thread() -> Runtime {
 }
 
 async fn synced(sync: PendingSync) -> Result<(), JournalFailed> {
-    tokio::time::timeout(LIMIT, sync.synced()).await.expect("nobody woke it")
+    tokio::time::timeout(LIMIT, sync.synced()).await.expect("it was never woken")
 }
 
 /// Many tasks, each with one edit after the other, and an end for all.

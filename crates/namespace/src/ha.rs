@@ -4,7 +4,7 @@ use crate::Namespace;
 use crate::blocks::Now;
 
 impl Namespace {
-    /// This namespace follows the edits of another NameNode from here on: DataNodes are told nothing, and what they tell of
+    /// This namespace follows the edits of another NameNode from here on: DataNodes get no commands, and what they report of
     /// blocks waits until those blocks' edits have been applied.
     pub fn become_standby(&mut self) {
         let ids = *self.state.ids();

@@ -1,7 +1,7 @@
 //! Permissions on a whole subtree, checked in slices.
 //!
 //! A summary of a subtree asks whether its caller may read every directory below, a removal whether its caller may empty
-//! them. The namespace's lock is given up between two slices of that walk; whatever changes meanwhile, the walk goes on by
+//! them. The namespace's lock is given up between two slices of that walk; if something changes meanwhile, the walk continues by
 //! inode ids, which are looked up anew. A summary lets pass what changes behind the walk. A removal does not: before each
 //! slice it looks again at what changed since the last one, so that it may go on, under one hold of the lock, as soon as
 //! nothing is left to look at.
@@ -16,7 +16,7 @@ use compact_str::CompactString;
 use zerohop_wire::{InodeId, JavaException};
 
 /// How often a removal is tried, and how many changes in the subtree it bears, until it is refused: it must not go on for
-/// ever where somebody moves large directories in and out.
+/// ever where large directories are moved in and out all the time.
 const ATTEMPTS_MAX: usize = 100;
 const CHANGES_MAX: usize = 100_000;
 
@@ -310,7 +310,7 @@ impl Namespace {
     ///
     /// # Errors
     /// `AccessControlException` for the first directory that refuses the caller, in the order in which Hadoop looks at them.
-    /// Of those that change while the check goes on, the first that is found.
+    /// Of those that change during the check, the first that is found.
     pub fn continue_check(
         &self,
         ctx: &OpContext,

@@ -105,7 +105,7 @@ impl FileSystem {
         client.wait(Summed::locate(client, wire_path(path)?, len))?.compute(client)
     }
 
-    /// What a directory holds, in order of name, fetched page by page as the iterator goes on.
+    /// What a directory holds, in order of name, fetched page by page as the iterator advances.
     pub fn entries(&self, path: &str) -> impl Iterator<Item = Result<FileStatus>> + Send + use<> {
         let (client, mut entries) = (Arc::clone(&self.inner.client), self.inner.entries(path));
         std::iter::from_fn(move || client.wait(entries.next()))
@@ -117,7 +117,7 @@ impl FileSystem {
         std::iter::from_fn(move || client.wait(walk.next()))
     }
 
-    /// A listing, fetched page by page as the iterator goes on.
+    /// A listing, fetched page by page as the iterator advances.
     pub fn list_pages(
         &self,
         path: &str,

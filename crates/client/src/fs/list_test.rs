@@ -90,7 +90,7 @@ async fn a_walk_goes_into_directories_until_an_error() {
     assert_eq!(last.as_ref().unwrap_err().kind(), ErrorKind::Denied);
 }
 
-/// Another client deletes a directory that was listed already: the walk goes on behind it.
+/// Another client deletes a directory that was listed already: the walk continues behind it.
 #[tokio::test]
 async fn a_directory_that_was_deleted_meanwhile_is_passed_over() {
     let (_cluster, fs, _) = start();

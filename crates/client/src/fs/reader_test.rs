@@ -38,7 +38,7 @@ async fn give_up<T>(cluster: &Cluster, read: impl Future<Output = T>) {
     cluster.datanode.open();
 }
 
-/// The thread that reads for a call goes on when the call is given up; its bytes were lost.
+/// The thread that reads for a call continues when the call is given up; its bytes were lost.
 #[tokio::test]
 async fn a_read_that_is_given_up_loses_no_bytes() {
     for next in [60, 61, 30] {

@@ -159,7 +159,7 @@ impl FileWriter {
         Poll::Ready(result)
     }
 
-    /// Begins what a thread for blocking calls does, which goes on by itself.
+    /// Starts blocking work on a thread of its own; the caller does not wait for it.
     fn begin(&mut self, work: impl FnOnce(&Writer) -> Result<()> + Send + 'static) {
         let inner = Arc::clone(&self.inner);
         let work = self.client.runtime.spawn_blocking(move || work(&inner));
@@ -186,7 +186,7 @@ impl FileWriter {
     }
 }
 
-/// What work ends with that goes on by itself.
+/// The result of work that was started so.
 fn outcome(work: JoinHandle<Result<()>>) -> Work {
     Box::pin(async { work.await.map_err(Error::of_thread)? })
 }

@@ -184,7 +184,7 @@ async fn a_write_that_is_given_up_is_written_once() {
     }
     {
         let mut waiting = std::pin::pin!(writer.write_bytes(b"next".as_slice().into()));
-        assert!(futures_util::poll!(waiting.as_mut()).is_pending(), "the flush goes on");
+        assert!(futures_util::poll!(waiting.as_mut()).is_pending(), "the flush continues");
         world.tell(|told| told.holds_acks = false);
         waiting.await.unwrap();
     }

@@ -1,6 +1,6 @@
 //! The one retry loop of reading: next replica, bad replica noted, other locations after a wait.
 //!
-//! Nothing here asks the NameNode: a read that needs it stops with a [`Need`], and goes on when that was
+//! Nothing here asks the NameNode: a read that needs it stops with a [`Need`], and continues when that was
 //! met ([`call`](super::call)).
 
 use super::ahead;
@@ -65,7 +65,7 @@ pub(super) enum Asks {
     RestOfBlock,
 }
 
-/// How a read goes on.
+/// The next step of a read.
 pub(super) enum Step {
     Done(Result<()>),
     /// The NameNode has to be asked first. The face that reads does so, by waiting or by awaiting.

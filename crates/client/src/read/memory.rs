@@ -49,7 +49,7 @@ impl TaskFile {
         self.file().client.on_thread(move || Ok(mapped_bytes(&file, offset, len))).await
     }
 
-    /// Reads some of `out` at `offset` from memory; `None` where nothing can be had without waiting.
+    /// Reads some of `out` at `offset` from memory; `None` where every byte would have to be waited for.
     pub(crate) fn read_some_in_memory(&self, offset: u64, out: &mut [u8]) -> Option<usize> {
         let len = self.in_memory(offset, out.len().min(INLINE_MAX));
         self.file().read_known(offset, out.get_mut(..len).filter(|out| !out.is_empty())?)
@@ -83,7 +83,7 @@ struct MappedBytes(ZeroCopyRead);
 
 impl AsRef<[u8]> for MappedBytes {
     fn as_ref(&self) -> &[u8] {
-        // SAFETY: whoever opened the file promised that nobody writes to its block files or truncates them
+        // SAFETY: the caller that opened the file promised that no process writes to its block files or truncates them
         // (`OpenOptions::with_mapped_bytes`).
         unsafe { self.0.as_slice() }
     }
@@ -110,10 +110,10 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_in_memory_once_somebody_has_brought_them() {
+    fn bytes_are_in_memory_after_the_first_read() {
         let (_cluster, file, files) = open(OpenOptions::default());
         let mut out = [0; 1000];
-        assert!(file.bytes_in_memory(10, 1000).is_none(), "nobody has looked");
+        assert!(file.bytes_in_memory(10, 1000).is_none(), "not read yet");
         assert!(file.read_some_in_memory(10, &mut out).is_none());
         file.file().read_at(0, &mut vec![0; LEN]).unwrap();
         assert_eq!(file.bytes_in_memory(10, 1000).unwrap(), files.bytes[10..1010]);

@@ -52,7 +52,7 @@ impl OpenOptions {
     /// without a copy: they are verified there, and a map lives as long as the bytes of it.
     ///
     /// # Safety
-    /// Nobody writes to the block files or truncates them, and their disks do not fail, while such bytes
+    /// No process writes to the block files or truncates them, and their disks do not fail, while such bytes
     /// live. A DataNode changes the block files of a closed file only where the file is truncated, and does
     /// not where it is appended to or deleted; other processes that may write to its disks are the caller's
     /// to know. If a byte changes while it is used the behaviour is undefined, as with every map of a

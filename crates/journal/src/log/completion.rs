@@ -1,4 +1,4 @@
-//! The end of an append that goes on after the call.
+//! The end of an append that becomes durable after the call.
 
 use crate::error::JournalError;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

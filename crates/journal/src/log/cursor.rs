@@ -39,7 +39,7 @@ impl<'a> EditCursor<'a> {
     ///
     /// # Errors
     /// If no copy of the segment can be read on.
-    #[expect(clippy::should_implement_trait, reason = "a cursor goes on after its end")]
+    #[expect(clippy::should_implement_trait, reason = "a cursor may have more edits after its end")]
     pub fn next(&mut self) -> Result<Option<Record>, JournalError> {
         loop {
             let Some(stream) = &mut self.current else {
@@ -89,7 +89,7 @@ impl<'a> EditCursor<'a> {
         }
     }
 
-    /// Goes on with another copy, if there is one.
+    /// Continues with another copy, if there is one.
     fn give_up(&mut self, error: JournalError) {
         tracing::error!("{error}");
         self.error = Some(error);

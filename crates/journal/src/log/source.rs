@@ -43,7 +43,7 @@ pub trait EditStream: Send {
     }
 
     /// The next edit. None at the end of a finalized segment; of one in progress also when there is no further whole record
-    /// yet: asked again later, the stream goes on, also when the segment was finalized in between.
+    /// yet: asked again later, the stream continues, also when the segment was finalized in between.
     ///
     /// Edits of a segment in progress have been written, which need not mean that they survive a crash of the writer's
     /// machine: of one directory, they may be ahead of its last sync.

@@ -71,7 +71,7 @@ impl NameStorage {
         &self.dirs
     }
 
-    /// Lets others have the directories, whoever still holds this: the NameNode has stopped.
+    /// Unlocks the directories, although this value may still be held: the NameNode has stopped.
     pub fn unlock(&self) {
         self.saving.end();
         self.journals().for_each(|journal| journal.close());

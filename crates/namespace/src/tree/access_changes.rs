@@ -1,4 +1,4 @@
-//! The latest changes of who may do what: a check of a subtree that goes on between changes looks at these again.
+//! The latest changes of who may do what: a check of a subtree, during which others change it, looks at these again.
 
 use std::collections::VecDeque;
 use zerohop_wire::InodeId;

@@ -256,7 +256,7 @@ impl Tree {
             return false;
         };
         let child = self.get(slot);
-        // One more file in a directory that had some already concerns nobody, unless owners count there.
+        // One more file in a directory that had some already changes no answer, unless owners count there.
         if child.is_directory() || directory.children.is_empty() || above.permission.is_sticky() {
             let attached = AccessChange::Attached(child.id);
             self.access_changes.note(attached);

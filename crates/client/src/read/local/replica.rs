@@ -204,7 +204,7 @@ impl LocalReplica {
     }
 
     /// Brings the first bytes into the page cache where they are not there, in the steps of a reader:
-    /// the kernel reads ahead of it then, and goes on when the reader comes. `with_sums`: the checksums
+    /// the kernel reads ahead of it then, and continues when the reader comes. `with_sums`: the checksums
     /// as well. Errors come back to the reader.
     pub(crate) fn read_ahead(&self, with_sums: bool) {
         let Data::Mapped(mapped) = &self.data else { return };

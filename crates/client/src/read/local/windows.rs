@@ -84,7 +84,7 @@ impl Windows {
         self.cold_end.load(Ordering::Relaxed) == pos
     }
 
-    /// A read at `pos` goes on after a cold one.
+    /// A read at `pos` follows a cold one.
     pub(super) fn goes_on_cold_at(&self, pos: usize) {
         self.cold_end.store(pos, Ordering::Relaxed);
     }
@@ -208,7 +208,7 @@ mod tests {
         for asks in [true, false] {
             let windows = Windows::new(len, asks);
             let across = WINDOW_LEN - 10..WINDOW_LEN + 10;
-            assert!(!windows.is_in_memory(&map, &across), "nobody has looked");
+            assert!(!windows.is_in_memory(&map, &across), "not read yet");
             windows.prepare(&map, 0..WINDOW_LEN).unwrap();
             assert!(windows.is_in_memory(&map, &(WINDOW_LEN - 10..WINDOW_LEN)));
             assert!(!windows.is_in_memory(&map, &across), "half of it");

@@ -127,7 +127,7 @@ impl JournalSet {
     }
 }
 
-/// Does `work` for each item, on `helpers` threads beside this one, or on as many as can be had.
+/// Does `work` for each item, on `helpers` threads beside this one, or on as many as can be started.
 fn side_by_side<T: Send>(items: &mut [T], helpers: usize, work: impl Fn(&mut T) + Sync) {
     if helpers == 0 {
         return items.iter_mut().for_each(work);
@@ -142,7 +142,7 @@ fn side_by_side<T: Send>(items: &mut [T], helpers: usize, work: impl Fn(&mut T) 
     std::thread::scope(|scope| {
         for _ in 0..helpers {
             let helper = std::thread::Builder::new().name("edit-log".to_owned());
-            // Out of threads: what nobody else takes is done here.
+            // Out of threads: the rest is done here.
             if helper.spawn_scoped(scope, take_part).is_err() {
                 break;
             }

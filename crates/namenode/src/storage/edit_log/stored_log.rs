@@ -96,7 +96,7 @@ mod tests {
         }
     }
 
-    /// The first directory goes on alone, and then its segment cannot be read at all: the second one's copy, which ends
+    /// Only the first directory is written to, and then its segment cannot be read at all: the second one's copy, which ends
     /// before, must not pass for the whole.
     #[test]
     fn a_stale_copy_does_not_stand_in_for_a_segment_that_cannot_be_read() {

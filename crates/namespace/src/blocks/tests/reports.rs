@@ -4,7 +4,7 @@ use super::*;
 use zerohop_wire::JavaException;
 
 #[test]
-fn a_full_report_tells_what_is_gone_and_what_is_nobodys() {
+fn a_full_report_tells_what_is_gone_and_what_is_orphan() {
     let mut cluster = Cluster::new(&["/a"; 2]);
     let kept = cluster.written(1, 2, &[0, 1]);
     let lost = cluster.written(2, 2, &[0, 1]);

@@ -1,4 +1,4 @@
-//! A standby: DataNodes tell of blocks whose edits have not arrived, and are told nothing.
+//! A standby: DataNodes report blocks whose edits have not arrived, and get no commands.
 
 use super::*;
 use crate::commit::key::CommitKey;
@@ -107,18 +107,18 @@ fn a_standby_orders_nothing_and_an_active_one_decides_about_what_waited() {
     let mut cluster = standby();
     cluster.blocks.edit_applied(&ids(8, 1002), &[]);
     let copied = cluster.written(1, 1, &[0, 1]);
-    let nobodys = stamped(7, 900, 5);
+    let orphan = stamped(7, 900, 5);
     let newer = stamped(9, 2500, 5);
     for _ in 0..2 {
-        cluster.full_report(0, vec![finalized(copied), finalized(nobodys), finalized(newer)]);
+        cluster.full_report(0, vec![finalized(copied), finalized(orphan), finalized(newer)]);
     }
     cluster.pass(1000);
     assert!(cluster.beat(0).is_empty() && cluster.beat(1).is_empty());
     assert_eq!(cluster.blocks.pending_messages(), 1);
     cluster.blocks.become_active();
-    cluster.full_report(0, vec![finalized(copied), finalized(nobodys), finalized(newer)]);
+    cluster.full_report(0, vec![finalized(copied), finalized(orphan), finalized(newer)]);
     assert_eq!(cluster.blocks.pending_messages(), 0);
     let commands = cluster.beat(0);
     let [Command::Invalidate(blocks)] = commands.as_slice() else { panic!("{commands:?}") };
-    assert!(blocks.contains(&nobodys) && blocks.contains(&newer), "{blocks:?}");
+    assert!(blocks.contains(&orphan) && blocks.contains(&newer), "{blocks:?}");
 }
