@@ -5,7 +5,6 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// Calls that change files; some are not modelled and are here so that none is overlooked.
 const ASKED: &[libc::c_long] = &[
-    libc::SYS_openat,
     libc::SYS_write,
     libc::SYS_pwrite64,
     libc::SYS_fsync,
@@ -15,8 +14,6 @@ const ASKED: &[libc::c_long] = &[
     libc::SYS_renameat2,
     libc::SYS_unlinkat,
     libc::SYS_mkdirat,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_open,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_rename,
     #[cfg(target_arch = "x86_64")]
@@ -32,6 +29,14 @@ const ASKED: &[libc::c_long] = &[
     libc::SYS_fallocate,
     libc::SYS_copy_file_range,
     libc::SYS_linkat,
+];
+
+/// Calls that open files, and which of their arguments holds the flags. They are asked about only if the flags may change a
+/// file: malloc opens a file of /proc while it holds a lock that the asking thread may need for its own memory.
+const OPENS: &[(libc::c_long, u32)] = &[
+    (libc::SYS_openat, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, 1),
 ];
 
 /// Calls that read files.
@@ -148,14 +153,59 @@ impl Listener {
 /// Loads the call's number, compares it with each of those asked about, and decides.
 fn program(asked: &[libc::c_long]) -> Vec<libc::sock_filter> {
     let statement = |code: u32, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf: 0, k };
-    let mut program = vec![statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0)];
+    let jump = |test: u32, k: u32, jt: usize, jf: usize| libc::sock_filter {
+        code: (libc::BPF_JMP | test | libc::BPF_K) as u16,
+        jt: jt as u8,
+        jf: jf as u8,
+        k,
+    };
+    let load = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
+    let flags_at = std::mem::offset_of!(libc::seccomp_data, args) as u32;
+    let low_half = if cfg!(target_endian = "big") { 4 } else { 0 };
+    let mut program = vec![statement(load, 0)];
+    for (n, (call, argument)) in OPENS.iter().enumerate() {
+        // Behind what is left of these come the comparisons with the others, which end with the answers.
+        let to_answers = asked.len() + 3 * (OPENS.len() - n - 1);
+        program.push(jump(libc::BPF_JEQ, *call as u32, 0, 2));
+        program.push(statement(load, flags_at + 8 * argument + low_half));
+        let changes = (libc::O_CREAT | libc::O_TRUNC) as u32;
+        program.push(jump(libc::BPF_JSET, changes, to_answers + 1, to_answers));
+    }
     for (n, call) in asked.iter().enumerate() {
-        let to_asking = (asked.len() - n) as u8;
-        let code = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
-        program.push(libc::sock_filter { code, jt: to_asking, jf: 0, k: *call as u32 });
+        program.push(jump(libc::BPF_JEQ, *call as u32, asked.len() - n, 0));
     }
     let ret = libc::BPF_RET | libc::BPF_K;
     program.push(statement(ret, libc::SECCOMP_RET_ALLOW));
     program.push(statement(ret, libc::SECCOMP_RET_USER_NOTIF));
     program
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+    use std::sync::mpsc;
+
+    /// The crash histories hung when malloc shrank its heap: the thread that would have answered waited for malloc's lock.
+    #[test]
+    fn a_file_that_malloc_opens_for_reading_is_not_asked_about() {
+        let directory = tempfile::tempdir().unwrap();
+        let (read, created) = (directory.path().join("read"), directory.path().join("created"));
+        std::fs::write(&read, "bytes").unwrap();
+        let (send, receive) = mpsc::channel();
+        let worker = std::thread::spawn(move || {
+            send.send(Listener::install(false)).unwrap();
+            File::open(&read).unwrap();
+            File::create(&created).unwrap();
+        });
+        let listener = receive.recv().unwrap().unwrap();
+        let mut flags = Vec::new();
+        while let Some(waiting) = listener.next().unwrap() {
+            assert_eq!(waiting.number(), libc::SYS_openat);
+            flags.push(waiting.argument(2) as i32 & (libc::O_CREAT | libc::O_TRUNC));
+            listener.answer(&waiting, None).unwrap();
+        }
+        worker.join().unwrap();
+        assert_eq!(flags, [libc::O_CREAT | libc::O_TRUNC]);
+    }
 }
