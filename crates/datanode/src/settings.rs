@@ -217,6 +217,12 @@ fn disk_stats(conf: &Conf) -> Result<DiskSettings, Error> {
             resources_min: disks_min,
             low_threshold_ms: low_threshold.as_secs_f64() * 1000.0,
         },
+        excluded_max: conf.get_as(
+            &keys::DFS_DATANODE_MAX_SLOWDISKS_TO_EXCLUDE,
+            "a number of 0 or more",
+            |n: i32| usize::try_from(n).ok(),
+        )?,
+        interval: conf.get(&keys::DFS_DATANODE_OUTLIERS_REPORT_INTERVAL)?,
     })
 }
 

@@ -117,6 +117,8 @@ keys! {
     DFS_DATANODE_MIN_OUTLIER_DETECTION_DISKS: i64 = "dfs.datanode.min.outlier.detection.disks", "5", Plain;
     /// A disk whose calls take less is never slow.
     DFS_DATANODE_SLOWDISK_LOW_THRESHOLD_MS: Duration = "dfs.datanode.slowdisk.low.threshold.ms", "20", Millis;
+    /// So many of the slowest disks get no new replicas while others have room.
+    DFS_DATANODE_MAX_SLOWDISKS_TO_EXCLUDE: i32 = "dfs.datanode.max.slowdisks.to.exclude", "0", Plain;
     /// Speed limit of moves between DataNodes.
     DFS_DATANODE_BALANCE_BANDWIDTHPERSEC: u64 = "dfs.datanode.balance.bandwidthPerSec", "100m", Bytes;
     /// Moves that a DataNode takes part in at a time.

@@ -3,7 +3,7 @@
 use super::detector::OutlierLimits;
 use super::means::RollingMean;
 use parking_lot::Mutex;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use zerohop_proto::hdfs::datanode::SlowDiskReportProto;
 
@@ -33,6 +33,10 @@ pub(crate) struct DiskSettings {
     /// Of a hundred reads, writes and syncs, so many are timed; 0 times nothing at all.
     pub(crate) sampling_percent: u32,
     pub(crate) limits: OutlierLimits,
+    /// So many of the slowest disks get no new replicas.
+    pub(crate) excluded_max: usize,
+    /// How often the slowest disks are looked for.
+    pub(crate) interval: Duration,
 }
 
 /// How long the calls to the disk of one volume take.
@@ -68,7 +72,8 @@ impl DiskTimes {
         }
     }
 
-    fn note(&self, call: DiskCall, took: Duration) {
+    /// A call took so long.
+    pub(crate) fn note(&self, call: DiskCall, took: Duration) {
         let now_ms = self.now_ms();
         if let Some(mean) = self.means.lock().get_mut(call as usize) {
             mean.add(took.as_secs_f64() * 1000.0, now_ms, WINDOWS);
@@ -121,6 +126,55 @@ fn report_of<'a>(
     &mut reports[at]
 }
 
+/// The slowest disks, which get no new replicas (`dfs.datanode.max.slowdisks.to.exclude`).
+pub(crate) struct SlowestDisks {
+    settings: DiskSettings,
+    /// Their volumes' directories, and when they were looked for.
+    last: Mutex<Option<(Instant, Vec<PathBuf>)>>,
+}
+
+impl SlowestDisks {
+    /// None are known yet.
+    pub(crate) fn new(settings: DiskSettings) -> Self {
+        Self { settings, last: Mutex::new(None) }
+    }
+
+    /// The slowest of `disks`, the worst first: as they were found when this was asked last, if that was not long ago.
+    pub(crate) fn of<'a>(
+        &self,
+        disks: impl Iterator<Item = (&'a Path, &'a DiskTimes)> + Clone,
+    ) -> Vec<PathBuf> {
+        if self.settings.excluded_max == 0 {
+            return Vec::new();
+        }
+        let mut last = self.last.lock();
+        if let Some((at, slowest)) = &*last
+            && at.elapsed() < self.settings.interval
+        {
+            return slowest.clone();
+        }
+        let mut slow = slow_disks(disks, &self.settings.limits);
+        slow.sort_by(|a, b| largest_ms(b).total_cmp(&largest_ms(a)));
+        slow.truncate(self.settings.excluded_max);
+        let slowest: Vec<PathBuf> = slow.iter().map(|report| report.base_path().into()).collect();
+        if !slowest.is_empty() {
+            tracing::warn!("the slowest disks get no new replicas: {slowest:?}");
+        }
+        *last = Some((Instant::now(), slowest.clone()));
+        slowest
+    }
+}
+
+fn largest_ms(report: &SlowDiskReportProto) -> f64 {
+    let SlowDiskReportProto {
+        mean_metadata_op_latency: metadata,
+        mean_read_io_latency: read,
+        mean_write_io_latency: write,
+        ..
+    } = report;
+    [metadata, read, write].into_iter().flatten().copied().fold(0.0, f64::max)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,6 +204,40 @@ mod tests {
         assert_eq!(report.mean_write_io_latency, None, "below the low threshold");
         let few = OutlierLimits { resources_min: 5, ..LIMITS };
         assert!(slow_disks(all, &few).is_empty());
+    }
+
+    /// The fifth is slow in reading, the sixth slower still in writing.
+    fn two_of_six_are_slow() -> Vec<(String, DiskTimes)> {
+        let disks: Vec<(String, DiskTimes)> =
+            (0..6).map(|n| (format!("/d{n}"), DiskTimes::new(100))).collect();
+        for (n, (_, times)) in disks.iter().enumerate() {
+            times.note(DiskCall::Read, Duration::from_millis(if n == 4 { 100 } else { 5 }));
+            times.note(DiskCall::Write, Duration::from_millis(if n == 5 { 300 } else { 5 }));
+        }
+        disks
+    }
+
+    #[test]
+    fn the_slowest_disks_are_looked_for_once_in_an_interval() {
+        let disks = two_of_six_are_slow();
+        let all = disks.iter().map(|(path, times)| (Path::new(path), times));
+        let settings = |excluded_max, interval| DiskSettings {
+            sampling_percent: 100,
+            limits: LIMITS,
+            excluded_max,
+            interval,
+        };
+        let hour = Duration::from_secs(3600);
+        let slowest = |count| SlowestDisks::new(settings(count, hour)).of(all.clone());
+        assert!(slowest(0).is_empty());
+        assert_eq!(slowest(1), [Path::new("/d5")]);
+        assert_eq!(slowest(9), [Path::new("/d5"), Path::new("/d4")]);
+        for (interval, expected) in [(hour, vec!["/d5"]), (Duration::ZERO, vec![])] {
+            let slowest = SlowestDisks::new(settings(1, interval));
+            assert_eq!(slowest.of(all.clone()), [Path::new("/d5")]);
+            let expected: Vec<PathBuf> = expected.into_iter().map(PathBuf::from).collect();
+            assert_eq!(slowest.of(all.clone().take(2)), expected);
+        }
     }
 
     #[test]

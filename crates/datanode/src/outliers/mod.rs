@@ -6,7 +6,7 @@ mod disks;
 mod means;
 
 pub(crate) use detector::OutlierLimits;
-pub(crate) use disks::{DiskCall, DiskSettings, DiskTimes, slow_disks};
+pub(crate) use disks::{DiskCall, DiskSettings, DiskTimes, SlowestDisks, slow_disks};
 
 use means::RollingMeans;
 use parking_lot::Mutex;

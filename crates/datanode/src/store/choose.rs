@@ -1,14 +1,53 @@
 //! Which volume a new replica goes to.
 
 use super::volume::DataVolume;
-use crate::settings::VolumePolicy;
+use crate::outliers::SlowestDisks;
+use crate::settings::{Settings, VolumePolicy};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use zerohop_proto::hdfs::StorageTypeProto;
 use zerohop_wire::RemoteException;
 
+/// Chooses among the volumes of a DataNode.
+pub(crate) struct VolumeChooser {
+    chooser: Chooser,
+    slowest_disks: SlowestDisks,
+}
+
+impl VolumeChooser {
+    /// With the policy of the settings.
+    pub(crate) fn new(settings: &Settings) -> Self {
+        Self {
+            chooser: Chooser::new(settings.volume_policy),
+            slowest_disks: SlowestDisks::new(settings.disk_stats),
+        }
+    }
+
+    /// A volume of `storage_type` with room for `len` bytes. One of the slowest disks only if no other has room.
+    pub(crate) fn choose(
+        &self,
+        in_use: &[Arc<DataVolume>],
+        storage_type: StorageTypeProto,
+        len: u64,
+    ) -> Result<Arc<DataVolume>, RemoteException> {
+        let disks = in_use.iter().map(|volume| (volume.root(), &volume.times));
+        let slowest = self.slowest_disks.of(disks);
+        let fits = |volume: &&Arc<DataVolume>| volume.location.storage_type == storage_type;
+        let fitting: Vec<_> = in_use.iter().filter(fits).cloned().collect();
+        let is_slow = |volume: &Arc<DataVolume>| slowest.iter().any(|slow| slow == volume.root());
+        if fitting.iter().any(is_slow) {
+            let others: Vec<_> =
+                fitting.iter().filter(|volume| !is_slow(volume)).cloned().collect();
+            if let Ok(volume) = self.chooser.choose(&others, len) {
+                return Ok(Arc::clone(volume));
+            }
+        }
+        self.chooser.choose(&fitting, len).cloned()
+    }
+}
+
 /// What a chooser has to know of a volume.
-pub(crate) trait Candidate {
+trait Candidate {
     /// Bytes that a new replica may take.
     fn available(&self) -> u64;
 }
@@ -21,19 +60,19 @@ impl Candidate for Arc<DataVolume> {
 
 /// Chooses volumes; one state for all storage types.
 #[derive(Debug)]
-pub(crate) struct Chooser {
+struct Chooser {
     policy: VolumePolicy,
     turn: AtomicUsize,
 }
 
 impl Chooser {
     /// A chooser.
-    pub(crate) fn new(policy: VolumePolicy) -> Self {
+    fn new(policy: VolumePolicy) -> Self {
         Self { policy, turn: AtomicUsize::new(0) }
     }
 
     /// A volume with room for `len` bytes.
-    pub(crate) fn choose<'a, V: Candidate>(
+    fn choose<'a, V: Candidate>(
         &self,
         volumes: &'a [V],
         len: u64,
@@ -103,15 +142,6 @@ fn out_of_space(message: String) -> RemoteException {
         class: "org.apache.hadoop.util.DiskChecker$DiskOutOfSpaceException".into(),
         message,
     }
-}
-
-/// Those of the volumes in use that have a storage type.
-pub(crate) fn fitting(
-    volumes: &[Arc<DataVolume>],
-    storage_type: StorageTypeProto,
-) -> Vec<Arc<DataVolume>> {
-    let fits = |volume: &&Arc<DataVolume>| volume.location.storage_type == storage_type;
-    volumes.iter().filter(fits).cloned().collect()
 }
 
 /// The storage type that a request asks for; an unknown one counts as none, which means DISK.

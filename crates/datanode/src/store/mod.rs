@@ -23,7 +23,7 @@ pub(crate) mod write;
 
 use crate::outliers::DiskCall;
 use crate::short_circuit::{BlockCache, BlockKey, Registry};
-use choose::Chooser;
+use choose::VolumeChooser;
 use health::Health;
 use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
 use replica::{Files, Replica, Status};
@@ -57,7 +57,7 @@ pub(crate) struct Store {
     volumes: VolumeList,
     /// Held while a pool is opened, and while a volume is added or removed.
     opening: Mutex<()>,
-    chooser: Chooser,
+    chooser: VolumeChooser,
     pools: RwLock<HashMap<Arc<str>, Arc<BlockPool>>>,
     /// Requests that came before their pool was open wait here.
     pool_opened: (Mutex<()>, Condvar),

@@ -3,7 +3,7 @@
 
 use super::replica::{Files, Replica, Status};
 use super::volume::DataVolume;
-use super::{Failure, Store, choose};
+use super::{Failure, Store};
 use crate::short_circuit::BlockKey;
 use std::sync::Arc;
 use zerohop_proto::hdfs::StorageTypeProto;
@@ -34,8 +34,7 @@ impl Store {
         let replica = self.replica(block)?;
         let reader = self.open_to_move(block, &replica, storage_type)?;
         let len = reader.len();
-        let fitting = choose::fitting(&self.volumes.in_use(), storage_type);
-        let volume = Arc::clone(self.chooser.choose(&fitting, len)?);
+        let volume = self.chooser.choose(&self.volumes.in_use(), storage_type, len)?;
         volume.promise(len);
         let moved = self.copy_and_switch(block, &replica, &reader, &volume);
         volume.release(len);

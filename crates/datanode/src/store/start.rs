@@ -1,7 +1,7 @@
 //! Opening the volumes and their block pools, and what is kept from one start to the next.
 
 use super::Store;
-use super::choose::Chooser;
+use super::choose::VolumeChooser;
 use super::failure::Failure;
 use super::health::Health;
 use super::on_disks::{self, Progress};
@@ -51,7 +51,7 @@ impl Store {
             datanode_uuid,
             volumes: VolumeList::new(volumes),
             opening: Mutex::new(()),
-            chooser: Chooser::new(settings.volume_policy),
+            chooser: VolumeChooser::new(settings),
             pools: RwLock::default(),
             pool_opened: (Mutex::new(()), Condvar::new()),
             health,

@@ -1,6 +1,7 @@
 //! Replicas that move between volumes, volumes that fail, and replicas whose writers wait for a restart.
 
-use super::store_test::{Readers, block, identity, message, writer, written};
+use super::store_test::{Readers, block, identity, message, placement, writer, written};
+use super::write::Placement;
 use super::*;
 use crate::settings::Settings;
 use std::fs;
@@ -368,6 +369,32 @@ fn a_replica_that_is_locked_does_not_keep_its_volume_in_use() {
     two.store.take_out(volume, "it hangs".to_owned());
     assert!(two.store.pool("BP-1-127.0.0.1-1").unwrap().all().is_empty());
     drop(lock);
+}
+
+/// `dfs.datanode.max.slowdisks.to.exclude` was accepted and not obeyed.
+#[test]
+fn the_slowest_disk_gets_no_new_replicas_while_another_of_its_type_has_room() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path().display();
+    let mut conf = Conf::new();
+    let disks = format!("[DISK]{at}/a,[DISK]{at}/b,[DISK]{at}/c,[DISK]{at}/d,[ARCHIVE]{at}/e");
+    conf.set("dfs.datanode.data.dir", disks);
+    conf.set("dfs.datanode.min.outlier.detection.disks", "3");
+    conf.set("dfs.datanode.max.slowdisks.to.exclude", "2");
+    let store = Store::open(&Settings::read(&conf).unwrap()).unwrap();
+    store.open_pool(&identity("CID-1")).unwrap();
+    for (volume, seconds) in store.volumes().iter().zip([1, 50, 1, 1, 50]) {
+        volume.times.note(DiskCall::Write, Duration::from_secs(seconds));
+    }
+    let volume_of = |id, storage_type| {
+        let placement = Placement { storage_type, ..placement() };
+        let target =
+            store.create_rbw(&block(id, 1001, 0), GenerationStamp(0), placement, &writer());
+        target.unwrap().replica.volume.root().file_name().unwrap().to_owned()
+    };
+    let disks: Vec<_> = (1..=4).map(|id| volume_of(id, StorageTypeProto::Disk)).collect();
+    assert_eq!(disks, ["a", "c", "d", "a"]);
+    assert_eq!(volume_of(5, StorageTypeProto::Archive), "e");
 }
 
 /// The directories of volumes and the files of blocks could be read by every user of the machine.

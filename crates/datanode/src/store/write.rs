@@ -4,7 +4,7 @@
 
 use super::replica::{Files, Replica, Status, Writer};
 use super::volume::DataVolume;
-use super::{BlockPool, Failure, Store, choose};
+use super::{BlockPool, Failure, Store};
 use crate::outliers::DiskCall;
 use crate::short_circuit::BlockKey;
 use parking_lot::MutexGuard;
@@ -86,8 +86,8 @@ impl Store {
         placement: Placement,
         writer: &Arc<Writer>,
     ) -> Result<Writable, Failure> {
-        let fitting = choose::fitting(&self.volumes.in_use(), placement.storage_type);
-        let volume = Arc::clone(self.chooser.choose(&fitting, placement.room)?);
+        let in_use = self.volumes.in_use();
+        let volume = self.chooser.choose(&in_use, placement.storage_type, placement.room)?;
         let files = volume
             .pool(&pool.id)
             .ok_or_else(|| Failure::io(format!("{volume} does not hold block pool {}", pool.id)))?;
