@@ -3,33 +3,7 @@
 use bytes::Bytes;
 use std::sync::Arc;
 
-/// Who called, for the retry cache to be rebuilt from the log (`rpcClientId`, `rpcCallId`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct RpcIds {
-    /// The caller's client id; none where the operation did not come from a retryable call.
-    pub client_id: Option<[u8; 16]>,
-    /// The call's id within that client.
-    pub call_id: i32,
-}
-
-impl RpcIds {
-    /// No caller (`DUMMY_CLIENT_ID`, `INVALID_CALL_ID`).
-    pub const NONE: Self = Self { client_id: None, call_id: -2 };
-
-    /// The ids of a call; a client id of another length than 16 bytes counts as none.
-    pub fn new(client_id: &[u8], call_id: i32) -> Self {
-        match client_id.try_into() {
-            Ok(id) => Self { client_id: Some(id), call_id },
-            Err(_) => Self::NONE,
-        }
-    }
-}
-
-impl Default for RpcIds {
-    fn default() -> Self {
-        Self::NONE
-    }
-}
+pub use zerohop_wire::RpcIds;
 
 /// Owner, group and mode of an inode.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

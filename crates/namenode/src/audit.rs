@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::net::IpAddr;
 use zerohop_conf::{Conf, ConfError, keys};
 use zerohop_transport::rpc::server::CallerContext;
-use zerohop_wire::{JavaException, RemoteException};
+use zerohop_wire::{CallerIdentity, JavaException, RemoteException};
 
 /// The target to switch on: the name of Hadoop's logger.
 pub const TARGET: &str = "org.apache.hadoop.hdfs.server.namenode.FSNamesystem.audit";
@@ -34,9 +34,7 @@ impl<'a> Line<'a> {
 /// Who called, and how.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin<'a> {
-    pub(crate) user: &'a str,
-    /// The user who sent the call, where that is a proxy for `user`.
-    pub(crate) real_user: Option<&'a str>,
+    pub(crate) identity: &'a CallerIdentity,
     pub(crate) address: IpAddr,
     /// `rpc` or `webhdfs`.
     pub(crate) protocol: &'static str,
@@ -99,8 +97,8 @@ pub(crate) fn log<R>(
 
 fn text(limits: CallerLimits, origin: &Origin<'_>, allowed: bool, line: Line<'_>) -> String {
     let path = |path: Option<&str>| path.map_or_else(|| "null".to_owned(), escaped);
-    let user = without_controls(origin.user);
-    let user = match origin.real_user {
+    let user = without_controls(origin.identity.user());
+    let user = match origin.identity.real_user() {
         Some(real) => {
             format!("{user} (auth:PROXY) via {} (auth:SIMPLE)", without_controls(real))
         }
@@ -168,8 +166,7 @@ mod tests {
     fn nothing_a_client_sends_begins_a_line_or_a_field() {
         let context = context("job\tproto=rpc", b"");
         let origin = Origin {
-            user: "eve\nallowed=true",
-            real_user: None,
+            identity: &CallerIdentity::simple("eve\nallowed=true", None),
             address: [127, 0, 0, 1].into(),
             protocol: "rpc",
             context: Some(&context),

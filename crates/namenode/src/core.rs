@@ -226,7 +226,7 @@ impl Core {
             return Ok(());
         }
         let message =
-            format!("Access denied for user {}. Superuser privilege is required", op.user);
+            format!("Access denied for user {}. Superuser privilege is required", op.user());
         Err(JavaException::AccessControl.with(message))
     }
 }

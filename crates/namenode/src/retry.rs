@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use zerohop_journal::op::Append;
 use zerohop_namespace::{FileStatus, LocatedBlock, Namespace};
-use zerohop_wire::{JavaException, RemoteException};
+use zerohop_wire::{JavaException, RemoteException, RpcIds};
 
 /// Most answers forgotten when one is kept: that happens under the namespace's lock. More than one, so that the number of
 /// answers falls.
@@ -26,9 +26,9 @@ pub(crate) struct CallKey {
 
 impl CallKey {
     /// `None` for clients without an id: their calls cannot be told apart.
-    pub(crate) fn new(client: &[u8], call: i32) -> Option<Self> {
-        let client = client.try_into().ok()?;
-        (call >= 0).then_some(Self { client, call })
+    pub(crate) fn new(ids: RpcIds) -> Option<Self> {
+        let RpcIds { client_id, call_id: call } = ids;
+        client_id.filter(|_| call >= 0).map(|client| Self { client, call })
     }
 }
 
@@ -192,6 +192,10 @@ impl RetryCache {
 mod tests {
     use super::*;
 
+    fn key(call: i32) -> CallKey {
+        CallKey::new(RpcIds::new(&[1; 16], call)).unwrap()
+    }
+
     fn id(cache: &RetryCache, key: CallKey) -> Option<i64> {
         i64::from_cached(cache.get(key)?)
     }
@@ -199,7 +203,7 @@ mod tests {
     #[test]
     fn an_answer_is_kept_for_its_time() {
         let mut cache = RetryCache::new(100);
-        let (one, two) = (CallKey::new(&[1; 16], 1).unwrap(), CallKey::new(&[1; 16], 2).unwrap());
+        let [one, two] = [1, 2].map(key);
         cache.put(one, CachedAnswer::DirectiveId(1), 0);
         assert_eq!(id(&cache, one), Some(1));
         assert!(cache.get(two).is_none());
@@ -226,7 +230,6 @@ mod tests {
     #[test]
     fn one_call_forgets_a_few_answers_only() {
         let mut cache = RetryCache::new(100);
-        let key = |call| CallKey::new(&[1; 16], call).unwrap();
         (0..1000).for_each(|call| cache.put(key(call), CachedAnswer::Done, 0));
         for put in 1..=62 {
             cache.put(key(1000 + put), CachedAnswer::Done, 100);
@@ -239,7 +242,7 @@ mod tests {
 
     #[test]
     fn calls_without_a_client_id_have_no_key() {
-        assert_eq!(CallKey::new(&[], 1), None);
-        assert_eq!(CallKey::new(&[1; 16], -3), None);
+        assert_eq!(CallKey::new(RpcIds::new(&[], 1)), None);
+        assert_eq!(CallKey::new(RpcIds::new(&[1; 16], -3)), None);
     }
 }

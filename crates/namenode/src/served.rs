@@ -107,7 +107,7 @@ impl ServedNamespace {
     /// and happens once.
     fn apply_one(&self, namespace: &mut Namespace, record: Record) -> Result<(), ReplayError> {
         namespace.apply_in_pieces(record.txid, &record.op)?;
-        let key = record.rpc.client_id.and_then(|id| CallKey::new(&id, record.rpc.call_id));
+        let key = CallKey::new(record.rpc);
         let now = self.clock.now();
         if let Some(key) = key
             && let Some(answer) = answer(namespace, &OpContext::internal(now), record.op)

@@ -11,7 +11,7 @@ use zerohop_namespace::blocks::{
 use zerohop_namespace::{
     AddBlockRequest, CreateFlags, CreateRequest, ImageInfo, Namespace, NamespaceParams, OpContext,
 };
-use zerohop_wire::{Block, InodeId, TxId};
+use zerohop_wire::{Block, CallerIdentity, InodeId, TxId};
 
 const FILES_PER_DIRECTORY: usize = 1000;
 
@@ -89,7 +89,7 @@ fn main() {
     let now = Now { wall_ms: 1_700_000_000_000, mono_ms: 1 };
     let ctx = OpContext {
         client_host: "10.0.0.1".into(),
-        user: "root".into(),
+        identity: CallerIdentity::simple("root", None),
         ..OpContext::internal(now)
     };
     let mut namespace = namespace(now);

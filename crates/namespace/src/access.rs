@@ -42,7 +42,7 @@ impl Namespace {
         }
         denied(format!(
             "Access denied for user {}. Superuser privilege is required for operation {operation}",
-            ctx.user
+            ctx.user()
         ))
     }
 
@@ -134,14 +134,15 @@ impl Namespace {
         match located.last() {
             Some(slot) if !self.owns(ctx, self.state.tree().get(slot)) => denied(format!(
                 "Permission denied. user={} is not the owner of inode={}",
-                ctx.user, located.path
+                ctx.user(),
+                located.path
             )),
             _ => Ok(()),
         }
     }
 
     pub(crate) fn owns(&self, ctx: &OpContext, inode: &Inode) -> bool {
-        **self.state.tree().user(inode.permission) == *ctx.user
+        **self.state.tree().user(inode.permission) == **ctx.user()
     }
 
     fn check_action(
@@ -163,7 +164,7 @@ impl Namespace {
         let shown = self.shown_inode(slot);
         format!(
             "Permission denied: user={}, access={}, inode=\"{path}\":{shown}",
-            ctx.user,
+            ctx.user(),
             action_name(action)
         )
     }
@@ -199,7 +200,7 @@ impl Namespace {
             let masked = entry.perm & class(3);
             let name = entry.name.as_deref();
             match entry.kind {
-                AclType::User if name == Some(&*ctx.user) => return implies(masked),
+                AclType::User if name == Some(&**ctx.user()) => return implies(masked),
                 AclType::Group if ctx.in_group(name.unwrap_or(group)) => {
                     if implies(masked) {
                         return true;
@@ -232,7 +233,7 @@ impl Namespace {
     ) -> Result<()> {
         denied(format!(
             "Permission denied by sticky bit: user={}, path=\"{}\":{}, parent=\"{}\":{}",
-            ctx.user,
+            ctx.user(),
             child.0,
             self.shown_inode(child.1),
             parent.0,

@@ -70,7 +70,7 @@ impl Namespace {
         ctx: &OpContext,
         op: impl Into<EditOp>,
     ) -> Result<Committed> {
-        self.commit_for(RpcIds::new(&ctx.client_id, ctx.call_id), op.into())
+        self.commit_for(ctx.rpc, op.into())
     }
 
     fn commit_for(&mut self, rpc: RpcIds, op: EditOp) -> Result<Committed> {

@@ -2,10 +2,12 @@
 
 use crate::blocks::Now;
 use crate::{CreateFlags, CreateRequest, Namespace, OpContext};
+use zerohop_wire::CallerIdentity;
 
 /// The superuser, at an instant that does not change.
 pub(crate) fn superuser() -> OpContext {
-    OpContext { user: "root".into(), ..OpContext::internal(Now { wall_ms: 1, mono_ms: 1 }) }
+    let now = Now { wall_ms: 1, mono_ms: 1 };
+    OpContext { identity: CallerIdentity::simple("root", None), ..OpContext::internal(now) }
 }
 
 /// Creates an empty file and closes it.

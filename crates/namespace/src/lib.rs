@@ -45,7 +45,7 @@ mod views;
 mod walk;
 
 pub use apply::ApplyError;
-pub use context::{INVALID_CALL_ID, OpContext};
+pub use context::OpContext;
 pub use fail::Result;
 pub use ids::Ids;
 pub use image::ImageInfo;
@@ -150,7 +150,7 @@ impl Namespace {
             self.live = true;
             self.lease_clock.start(ctx.now.mono_ms);
         }
-        limits::check_text("The user's name", &ctx.user)?;
+        limits::check_text("The user's name", ctx.user())?;
         self.check_safe_mode(what)
     }
 

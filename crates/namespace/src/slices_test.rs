@@ -6,7 +6,7 @@ use crate::{
     Namespace, NamespaceParams, OpContext, QUOTA_DONT_SET, RemovalCheck, RenameOptions, Result,
 };
 use std::sync::atomic::Ordering;
-use zerohop_wire::InodeId;
+use zerohop_wire::{CallerIdentity, InodeId};
 
 const DIRECTORIES: usize = 60;
 const FILES: usize = 100;
@@ -14,7 +14,8 @@ const FILES: usize = 100;
 const LOOKS_MAX: usize = 400;
 
 fn alice() -> OpContext {
-    OpContext { user: "alice".into(), superuser: false, ..superuser() }
+    let identity = CallerIdentity::simple("alice", None);
+    OpContext { identity, superuser: false, ..superuser() }
 }
 
 /// `/big` with directories of files, and `/q` with a quota.

@@ -4,6 +4,7 @@
 
 pub mod block;
 pub mod block_report;
+pub mod caller;
 pub mod checksum_type;
 pub mod exception;
 pub mod ids;
@@ -13,6 +14,7 @@ pub mod transfer;
 
 pub use block::{Block, ExtendedBlock};
 pub use block_report::{ReplicaState, ReportedReplica};
+pub use caller::{CallerIdentity, RpcIds};
 pub use checksum_type::{ChecksumError, ChecksumType, DataChecksum};
 pub use exception::{JavaException, RemoteException};
 pub use ids::{BlockId, GenerationStamp, InodeId, TxId};

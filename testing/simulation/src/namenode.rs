@@ -9,7 +9,7 @@ use zerohop_namenode::storage::{
 };
 use zerohop_namespace::blocks::{BlockManager, BlockParams, Now};
 use zerohop_namespace::{ImageInfo, Namespace, NamespaceParams, OpContext};
-use zerohop_wire::TxId;
+use zerohop_wire::{CallerIdentity, RpcIds, TxId};
 
 /// Begin of time, ms since the epoch.
 pub const WALL_MS: u64 = 1_700_000_000_000;
@@ -27,13 +27,12 @@ pub struct Loaded {
 /// The superuser.
 pub fn root() -> OpContext {
     OpContext {
-        user: "root".into(),
+        identity: CallerIdentity::simple("root", None),
         groups: ["root".to_owned()].into(),
         superuser: true,
         now: Now { wall_ms: WALL_MS, mono_ms: 1_000_000 },
         client_host: "127.0.0.1".into(),
-        client_id: [7; 16],
-        call_id: 42,
+        rpc: RpcIds::new(&[7; 16], 42),
     }
 }
 

@@ -40,11 +40,11 @@ impl RpcService for ClientProtocol {
     }
 
     fn call(self: Arc<Self>, context: CallContext, method: &str, param: Bytes) -> Reply {
-        if !self.privileges.are_known(&context.user) {
+        if !self.privileges.are_known(context.identity.user()) {
             // A look-up of groups may take seconds, and this thread serves other connections.
             let method = method.to_owned();
             return Reply::later(async move {
-                self.privileges.groups.load(&context.user).await;
+                self.privileges.groups.load(context.identity.user()).await;
                 self.answer(&context, &method, param).answer().await
             });
         }
@@ -57,7 +57,7 @@ impl ClientProtocol {
         match method {
             "getReplicaVisibleLength" => self.visible_length(param),
             "getDatanodeInfo" => Reply::message(&self.info()),
-            "getBlockLocalPathInfo" => self.local_path(&context.user, param),
+            "getBlockLocalPathInfo" => self.local_path(context.identity.user(), param),
             "refreshNamenodes"
             | "deleteBlockPool"
             | "shutdownDatanode"
@@ -67,7 +67,9 @@ impl ClientProtocol {
             | "getBalancerBandwidth"
             | "startReconfiguration"
             | "getReconfigurationStatus"
-            | "listReconfigurableProperties" => self.administer(&context.user, method, param),
+            | "listReconfigurableProperties" => {
+                self.administer(context.identity.user(), method, param)
+            }
             "submitDiskBalancerPlan"
             | "cancelDiskBalancerPlan"
             | "queryDiskBalancerPlan"

@@ -58,7 +58,7 @@ impl RpcService for InterProtocol {
 
 impl InterProtocol {
     fn check(&self, context: &CallContext, method: &str) -> Result<(), Failure> {
-        let checked = self.privileges.check_datanode(&context.user, method);
+        let checked = self.privileges.check_datanode(context.identity.user(), method);
         checked.map_err(|refusal| {
             tracing::warn!("{}: {}", context.host, refusal.message);
             Failure::from(refusal)

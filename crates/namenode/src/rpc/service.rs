@@ -42,13 +42,13 @@ impl<P: Protocol> RpcService for Service<P> {
     }
 
     fn call(self: Arc<Self>, context: CallContext, method: &str, param: Bytes) -> Reply {
-        if let Some(groups) = self.core.groups.known(&context.user) {
+        if let Some(groups) = self.core.groups.known(context.identity.user()) {
             return P::call(Call { core: &self.core, context, groups, param }, method);
         }
         // A look-up may take seconds, and this thread serves other connections.
         let method = method.to_owned();
         Reply::later(async move {
-            let groups = self.core.groups.load(&context.user).await;
+            let groups = self.core.groups.load(context.identity.user()).await;
             P::call(Call { core: &self.core, context, groups, param }, &method).answer().await
         })
     }

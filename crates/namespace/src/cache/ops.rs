@@ -31,7 +31,7 @@ impl Namespace {
         }
         let group = ctx.groups.first().cloned().unwrap_or_default();
         let said = CachePool {
-            owner: said.owner.or_else(|| Some(ctx.user.to_string())),
+            owner: said.owner.or_else(|| Some(ctx.user().to_string())),
             group: said.group.or(Some(group)),
             ..said
         };
@@ -224,7 +224,7 @@ impl Namespace {
         }
         // Not as with files: an owner who is in the group too has what either class allows.
         let class = |shift: u16| (pool.mode >> shift) as u8 & action == action;
-        let (owns, in_group) = (*pool.owner == *ctx.user, ctx.in_group(&pool.group));
+        let (owns, in_group) = (*pool.owner == **ctx.user(), ctx.in_group(&pool.group));
         owns && class(6) || in_group && class(3) || !owns && !in_group && class(0)
     }
 
@@ -234,7 +234,7 @@ impl Namespace {
         }
         denied(format!(
             "Permission denied while accessing pool {name}: user {} does not have WRITE permissions.",
-            ctx.user
+            ctx.user()
         ))
     }
 

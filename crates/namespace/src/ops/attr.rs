@@ -52,14 +52,14 @@ impl Namespace {
         let located = self.resolve(ctx, path, DirOp::Write)?;
         self.check_owner(ctx, &located)?;
         if !ctx.superuser {
-            if owner.is_some_and(|owner| owner != &*ctx.user) {
+            if owner.is_some_and(|owner| owner != &**ctx.user()) {
                 return denied(format!(
                     "User {} is not a super user (non-super user cannot change owner).",
-                    ctx.user
+                    ctx.user()
                 ));
             }
             if let Some(group) = group.filter(|group| !ctx.in_group(group)) {
-                return denied(format!("User {} does not belong to {group}", ctx.user));
+                return denied(format!("User {} does not belong to {group}", ctx.user()));
             }
         }
         let slot = self.last_inode(&located)?;

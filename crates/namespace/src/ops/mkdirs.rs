@@ -165,7 +165,7 @@ impl Namespace {
         mode: u16,
     ) -> PermissionStatus {
         let group = self.state.tree().group(self.state.tree().get(parent).permission).clone();
-        PermissionStatus { user: ctx.user.clone(), group, mode }
+        PermissionStatus { user: ctx.user().clone(), group, mode }
     }
 
     /// Mode and ACL of a new inode after what its directory hands down (`copyINodeDefaultAcl`).

@@ -51,7 +51,7 @@ impl Namespace {
         let denial = || {
             JavaException::AccessControl.with(format!(
                 "Access denied for user {}. Superuser or owner of parent directory privilege is required",
-                ctx.user
+                ctx.user()
             ))
         };
         let above = located.above().ok_or_else(denial)?;

@@ -183,7 +183,7 @@ impl Namespace {
         {
             return crate::fail::denied(format!(
                 "Access is denied for {} since the superuser is not allowed to perform this operation.",
-                ctx.user
+                ctx.user()
             ));
         }
         self.check_access_to(ctx, located, READ)

@@ -173,7 +173,7 @@ fn owners_set_quotas_in_their_directories_where_that_is_allowed() {
             e.message,
             format!(
                 "Access denied for user {}. Superuser or owner of parent directory privilege is required",
-                who.user
+                who.user()
             )
         );
     }

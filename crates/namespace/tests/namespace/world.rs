@@ -10,7 +10,7 @@ use zerohop_namespace::{
     AddBlockRequest, CreateFlags, CreateRequest, FileStatus, ImageInfo, LocatedBlock, LoggedEdit,
     Namespace, NamespaceParams, OpContext,
 };
-use zerohop_wire::{Block, InodeId, JavaException, RemoteException, TxId};
+use zerohop_wire::{Block, CallerIdentity, InodeId, JavaException, RemoteException, RpcIds, TxId};
 
 pub const BLOCK_SIZE: u64 = 1 << 20;
 
@@ -111,13 +111,12 @@ impl World {
 
     pub fn user(&self, name: &str, groups: &[&str]) -> OpContext {
         OpContext {
-            user: name.into(),
+            identity: CallerIdentity::simple(name, None),
             groups: groups.iter().map(|group| (*group).to_owned()).collect(),
             superuser: false,
             now: self.now,
             client_host: "127.0.0.1".into(),
-            client_id: [7; 16],
-            call_id: 42,
+            rpc: RpcIds::new(&[7; 16], 42),
         }
     }
 

@@ -37,7 +37,7 @@ impl RpcService for Recorder {
                 _ = self.gate.lock().recv();
             }
             "panic" => panic!("as a bug would"),
-            _ => self.callers.lock().push(context.user.to_string()),
+            _ => self.callers.lock().push(context.identity.user().to_string()),
         }
         Reply::Now(Ok(param))
     }

@@ -41,8 +41,8 @@ impl RpcService for Echo {
                 pass.map(|_| param).map_err(|e| JavaException::Io.with(e.to_string()))
             }),
             "whoami" => Reply::message(&UserInformationProto {
-                effective_user: Some(context.user.to_string()),
-                real_user: context.real_user.as_deref().map(str::to_owned),
+                effective_user: Some(context.identity.user().to_string()),
+                real_user: context.identity.real_user().map(|user| user.to_string()),
             }),
             "fail" => Reply::exception(JavaException::FileNotFound.with("no /x")),
             "panic" => panic!("as a bug would"),

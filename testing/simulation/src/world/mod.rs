@@ -13,7 +13,7 @@ use std::sync::Arc;
 use zerohop_namenode::storage::{EditLog, JournalFailed, NameStorage, PendingSync};
 use zerohop_namespace::blocks::Now;
 use zerohop_namespace::{ImageInfo, Namespace, OpContext};
-use zerohop_wire::TxId;
+use zerohop_wire::{CallerIdentity, RpcIds, TxId};
 
 /// One NameNode that serves, seen from inside.
 pub struct World<'a> {
@@ -70,13 +70,12 @@ impl<'a> World<'a> {
 
     fn context(&self) -> OpContext {
         OpContext {
-            user: "root".into(),
+            identity: CallerIdentity::simple("root", None),
             groups: ["root".to_owned()].into(),
             superuser: true,
             now: self.now,
             client_host: "127.0.0.1".into(),
-            client_id: [7; 16],
-            call_id: 42,
+            rpc: RpcIds::new(&[7; 16], 42),
         }
     }
 

@@ -28,7 +28,7 @@ use tokio::time::Interval;
 use zerohop_proto::common::rpc_request_header_proto::OperationProto;
 use zerohop_proto::common::rpc_response_header_proto::{RpcErrorCodeProto, RpcStatusProto};
 use zerohop_proto::common::{RpcKindProto, RpcRequestHeaderProto, RpcResponseHeaderProto};
-use zerohop_wire::RemoteException;
+use zerohop_wire::{RemoteException, RpcIds};
 
 /// Room for a read, renewed when less than [`READ_ROOM_MIN`] of it is left: calls that wait keep
 /// their part of the buffer, so that each renewal is an allocation. A larger frame gets more.
@@ -248,7 +248,7 @@ impl Connection {
     /// What this connection's next call finds in the queue, where calls are scheduled.
     fn place(&self) -> Option<Place> {
         let queue = self.shared.queue.as_ref()?;
-        Some(queue.place_for(&self.handshake.identity().ok()?.user))
+        Some(queue.place_for(self.handshake.peer().ok()?.identity.user()))
     }
 
     fn is_overloaded(&self) -> bool {
@@ -266,7 +266,7 @@ impl Connection {
 
     /// Why this connection has kept the server waiting for too long, if it has.
     fn overdue(&self) -> Option<&'static str> {
-        let progress = match (self.handshake.identity(), self.input.is_empty()) {
+        let progress = match (self.handshake.peer(), self.input.is_empty()) {
             (Err(_), _) => Progress::Unknown,
             (Ok(_), false) if self.waiting.is_empty() => Progress::PartOfRequest,
             (Ok(_), _) => Progress::WholeRequests,
@@ -346,7 +346,7 @@ impl Connection {
         frame: &mut Bytes,
         call: &Answered,
     ) -> Result<(), Failure> {
-        let identity = self.handshake.identity()?;
+        let peer = self.handshake.peer()?;
         if header.rpc_kind != Some(RpcKindProto::RpcProtocolBuffer.into()) {
             let kind = header.rpc_kind.unwrap_or_default();
             return Err(invalid(format!("Unknown rpc kind in rpc header{kind}")));
@@ -359,17 +359,15 @@ impl Connection {
             self.check_backlog()?;
         }
         let context = CallContext {
-            user: Arc::clone(&identity.user),
-            real_user: identity.real_user.clone(),
-            client_id: header.client_id,
-            call_id: header.call_id,
+            identity: peer.identity.clone(),
+            ids: RpcIds::new(&header.client_id, header.call_id),
             retry_count: call.retry_count,
             remote: self.remote,
             host: Arc::clone(&self.host),
             caller_context: header
                 .caller_context
                 .map(|c| CallerContext { context: c.context.into(), signature: c.signature }),
-            connection_protocol: Arc::clone(&identity.protocol),
+            connection_protocol: Arc::clone(&peer.protocol),
         };
         let reply = match self.services.find(&method) {
             Ok(service) => {

@@ -9,27 +9,27 @@ use zerohop_proto::common::rpc_response_header_proto::RpcErrorCodeProto;
 use zerohop_proto::common::rpc_sasl_proto::SaslState;
 use zerohop_proto::common::{IpcConnectionContextProto, RpcSaslProto, UserInformationProto};
 use zerohop_proto::{Checked, decode_delimited};
-use zerohop_wire::{JavaException, RemoteException};
+use zerohop_wire::{CallerIdentity, JavaException, RemoteException};
 
 /// Longest name of a user, in bytes: names are kept in caches and on disk.
 const USER_LEN_MAX: usize = 1024;
 
-/// Who is at the other end.
+/// Who is at the other end, and the protocol that the connection was opened for.
 #[derive(Clone, Debug)]
-pub(super) struct Identity {
-    pub(super) user: Arc<str>,
-    pub(super) real_user: Option<Arc<str>>,
+pub(super) struct Peer {
+    pub(super) identity: CallerIdentity,
     pub(super) protocol: Arc<str>,
 }
 
-/// How far the handshake has come. SASL mechanisms (Kerberos, tokens) belong here.
+/// How far the handshake has come. SASL mechanisms (Kerberos, tokens) belong here: their last step is to give the peer the
+/// identity that they have proved, where [`CallerIdentity::simple`] gives the one that the connection context claims.
 #[derive(Debug)]
 pub(super) struct Handshake {
     auth: AuthProtocol,
     sent_negotiate: bool,
-    identity: Option<Identity>,
+    peer: Option<Peer>,
     /// Sent by a proxy user that is not yet known to be one.
-    unauthorized: Option<Identity>,
+    unauthorized: Option<Peer>,
 }
 
 /// What to send back for a step of the handshake.
@@ -49,12 +49,12 @@ pub(super) enum Step {
 
 impl Handshake {
     pub(super) fn new(auth: AuthProtocol) -> Self {
-        Self { auth, sent_negotiate: false, identity: None, unauthorized: None }
+        Self { auth, sent_negotiate: false, peer: None, unauthorized: None }
     }
 
     /// Who is at the other end; known once the connection context has arrived.
-    pub(super) fn identity(&self) -> Result<&Identity, Failure> {
-        self.identity.as_ref().ok_or_else(|| invalid("Connection context not established"))
+    pub(super) fn peer(&self) -> Result<&Peer, Failure> {
+        self.peer.as_ref().ok_or_else(|| invalid("Connection context not established"))
     }
 
     /// Takes a message with a call id below zero.
@@ -81,12 +81,12 @@ impl Handshake {
         verdict.map_err(|exception| {
             Failure::fatal_because(RpcErrorCodeProto::FatalUnauthorized, exception)
         })?;
-        self.identity = self.unauthorized.take();
+        self.peer = self.unauthorized.take();
         Ok(())
     }
 
     fn context(&mut self, body: &mut Bytes) -> Result<Step, Failure> {
-        if self.identity.is_some() {
+        if self.peer.is_some() {
             return Err(invalid("Connection context already processed"));
         }
         let context: IpcConnectionContextProto = message(body)?;
@@ -100,16 +100,18 @@ impl Handshake {
             return Err(invalid(text));
         }
         let user: Arc<str> = user.into();
-        let identity = Identity {
-            user: Arc::clone(&user),
-            real_user: real_user.as_deref().map(Into::into),
+        let peer = Peer {
+            identity: CallerIdentity::simple(
+                Arc::clone(&user),
+                real_user.as_deref().map(Into::into),
+            ),
             protocol: context.protocol.unwrap_or_default().into(),
         };
         let Some(real) = real_user else {
-            self.identity = Some(identity);
+            self.peer = Some(peer);
             return Ok(Step::Silent);
         };
-        self.unauthorized = Some(identity);
+        self.unauthorized = Some(peer);
         Ok(Step::Authorize { real, user })
     }
 

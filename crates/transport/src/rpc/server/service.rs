@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use zerohop_proto::Checked;
-use zerohop_wire::{JavaException, RemoteException};
+use zerohop_wire::{CallerIdentity, JavaException, RemoteException, RpcIds};
 
 /// A protocol that a server offers.
 pub trait RpcService: Send + Sync {
@@ -77,14 +77,10 @@ impl Reply {
 /// Who calls, and which call it is. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct CallContext {
-    /// The user to act as.
-    pub user: Arc<str>,
-    /// The user who really sent it, where that is a proxy for `user`.
-    pub real_user: Option<Arc<str>>,
-    /// The client's 16 bytes; empty from clients that send none.
-    pub client_id: Bytes,
-    /// The call; with `client_id` the key of a retry cache.
-    pub call_id: i32,
+    /// Who calls.
+    pub identity: CallerIdentity,
+    /// The client's id and the call's; none from clients that send no id.
+    pub ids: RpcIds,
     /// How often the client sent this call before; -1 where it does not say.
     pub retry_count: i32,
     /// Where the connection comes from.

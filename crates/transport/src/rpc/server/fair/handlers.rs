@@ -78,7 +78,7 @@ impl CallQueue {
         let (reply, answered) = oneshot::channel();
         let since = Instant::now();
         let mut state = self.state.lock();
-        let level = state.scheduler.level(&call.context.user, since);
+        let level = state.scheduler.level(call.context.identity.user(), since);
         state.queue.push(level, Waiting { call, level, since, reply });
         drop(state);
         self.arrived.notify_one();
@@ -108,7 +108,7 @@ impl CallQueue {
 
     fn serve(&self) {
         while let Some(Waiting { call, level, since, reply }) = self.pop() {
-            let user = Arc::clone(&call.context.user);
+            let user = Arc::clone(call.context.identity.user());
             let answer = caught(|| call.service.call(call.context, &call.method, call.param));
             self.state.lock().scheduler.count(&user, level, since.elapsed());
             _ = reply.send(answer.unwrap_or_else(Reply::exception));
