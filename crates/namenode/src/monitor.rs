@@ -25,7 +25,7 @@ pub(crate) async fn run(core: Arc<Core>) -> Infallible {
         let was_safe = core.read(|namespace| namespace.blocks().safe_mode().is_starting());
         let (is_safe, _) = core.write(|namespace| {
             namespace.tick(now);
-            namespace.blocks_mut().check_leaving();
+            namespace.blocks_mut().datanode_admin().check_leaving();
             namespace.blocks().safe_mode().is_starting()
         });
         if was_safe && !is_safe {

@@ -50,7 +50,7 @@ impl Namespace {
             self.state.commit(op).map_err(|reason| ApplyError { txid, op: op.name(), reason })?;
         self.follow(&committed);
         for block in &committed.finished {
-            self.state.blocks_mut().complete_replayed(*block);
+            self.state.blocks_mut().under_construction().complete_replayed(*block);
         }
         if self.state.blocks().is_standby() {
             let ids = *self.state.ids();
@@ -90,7 +90,7 @@ impl Namespace {
     /// What follows from an edit wherever it came from.
     fn follow(&mut self, committed: &Committed) {
         if let Some(block) = committed.reopened {
-            self.state.blocks_mut().expect_reopened(block);
+            self.state.blocks_mut().under_construction().expect_reopened(block);
         }
         if let Some(deleted) = &committed.deleted {
             self.deleted.add(deleted);

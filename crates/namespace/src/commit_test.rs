@@ -289,7 +289,7 @@ fn a_truncate_frees_blocks_at_once_and_leaves_the_last_one_to_be_cut() {
     };
     commit(&mut namespace, op);
     assert_eq!(file_of(&namespace, "/d/f"), [(block(1, 1001, 100), false)]);
-    let cut = namespace.blocks().recovery(BlockId(1)).unwrap();
+    let cut = namespace.blocks().lookup().recovery(BlockId(1)).unwrap();
     let target = cut.truncate.unwrap();
     assert_eq!((target, target.len, cut.is_asked()), (block(1, 1004, 60), 60, false));
     assert!(namespace.blocks().get(BlockId(2)).is_none());
@@ -331,13 +331,13 @@ fn a_standby_hears_of_a_replica_when_the_edit_of_its_block_is_applied() {
     namespace.become_standby();
     let new = block(3, 1003, 50);
     let event = [ReplicaEvent::Received(new)];
-    let told = namespace.blocks_mut().incremental_report(
+    let told = namespace.blocks_mut().reports().incremental_report(
         &uuid,
         (&storage, crate::blocks::StorageType::Disk),
         event,
     );
     told.unwrap();
-    let live = |namespace: &Namespace| namespace.blocks().replica_counts(BlockId(3)).live;
+    let live = |namespace: &Namespace| namespace.blocks().lookup().replica_counts(BlockId(3)).live;
     commit(&mut namespace, AllocateBlockId { block_id: BlockId(3) });
     commit(&mut namespace, SetGenstampV2 { stamp: GenerationStamp(1003) });
     commit(&mut namespace, append_to_g());

@@ -120,7 +120,8 @@ impl Namespace {
         let Some(stored) = self.state.blocks().get(id) else { return format!("{id} missing") };
         if open {
             // Each new try of the recovery has a stamp of its own, which no edit carries.
-            let cut = self.state.blocks().recovery(id).and_then(|recovery| recovery.truncate);
+            let cut =
+                self.state.blocks().lookup().recovery(id).and_then(|recovery| recovery.truncate);
             let cut = cut.map(|cut| (cut.id, cut.len));
             return format!("{} open, becomes {cut:?}", stored.block);
         }

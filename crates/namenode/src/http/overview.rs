@@ -51,7 +51,7 @@ fn overview(core: &Core) -> Overview {
         (
             namespace.blocks().stats(),
             namespace.stats(),
-            namespace.blocks().node_reports(NodeFilter::All),
+            namespace.blocks().datanodes().reports(NodeFilter::All),
             safe_mode.is_on().then(|| safe_mode.tip()),
             namespace.rolling_upgrade(),
         )

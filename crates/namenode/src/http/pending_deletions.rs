@@ -27,7 +27,7 @@ fn listing(core: &Core, values: &QueryValues) -> Page {
     let only = values.get("storage").map(|id| (id, number("from").unwrap_or(0)));
     let (totals, storages) = core.read(|namespace| {
         let blocks = namespace.blocks();
-        (blocks.unknown_totals(), blocks.unknown_replicas(only, limit))
+        (blocks.datanodes().unknown_totals(), blocks.datanodes().unknown_replicas(only, limit))
     });
     let page = json!({
         "replicas": totals.replicas, "bytes": totals.bytes, "newerThanMetadata": totals.newer,

@@ -77,7 +77,7 @@ fn blocks(call: Call<'_>) -> Reply {
         let size_min = q.min_block_size.unwrap_or(10 << 20);
         let found = core.read_as(OperationCategory::Read, |namespace| {
             namespace.check_safe_mode(|| "Cannot execute getBlocks".to_owned())?;
-            Ok(namespace.blocks().blocks_of(uuid, q.size, size_min))
+            Ok(namespace.blocks().lookup().blocks_of(uuid, q.size, size_min))
         })?;
         let Some(found) = found else {
             let message = format!("Datanode {uuid} not found.");

@@ -138,7 +138,7 @@ impl ClientService<'_> {
             let refresh = move || {
                 core.hosts.refresh()?;
                 _ = core.write(|namespace| {
-                    namespace.blocks_mut().apply_hosts(|id| core.hosts.judge(id))
+                    namespace.blocks_mut().datanode_admin().apply_hosts(|id| core.hosts.judge(id))
                 });
                 std::io::Result::Ok(())
             };
@@ -154,7 +154,7 @@ impl ClientService<'_> {
             let bandwidth = u64::try_from(bytes_per_s).map_err(|_| {
                 JavaException::IllegalArgument.with("Bandwidth should not be negative.")
             })?;
-            namespace.blocks_mut().set_balancer_bandwidth(bandwidth);
+            namespace.blocks_mut().datanode_manager().set_balancer_bandwidth(bandwidth);
             Ok(())
         })
     }

@@ -113,7 +113,7 @@ impl ClientService<'_> {
     ) -> Answer<()> {
         self.change(Line::default(), |namespace, _| {
             for (block, uuid, storage) in replicas {
-                namespace.blocks_mut().bad_replica(block, uuid, storage);
+                namespace.blocks_mut().reports().bad_replica(block, uuid, storage);
             }
             Ok(())
         })

@@ -7,9 +7,7 @@ use crate::ha::OperationCategory as Category;
 use std::fmt::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 use zerohop_namespace::Namespace;
-use zerohop_namespace::blocks::{
-    AdminState, Backlog, Beginning, BlockCheck, NodeFilter, NodeReport,
-};
+use zerohop_namespace::blocks::{AdminState, Beginning, BlockCheck, NodeFilter, NodeReport};
 use zerohop_wire::{BlockId, JavaException};
 
 /// Blocks of a list that are written. The namespace is locked for readers meanwhile, and an operator reads the first ones.
@@ -66,11 +64,11 @@ fn write_report(out: &mut String, namespace: &Namespace, max: usize) -> fmt::Res
         "{inodes} files and directories, {blocks} blocks = {} total filesystem objects",
         inodes + blocks
     )?;
-    let nodes = namespace.blocks().node_reports(NodeFilter::All);
+    let nodes = namespace.blocks().datanodes().reports(NodeFilter::All);
     let live = nodes.iter().filter(|node| node.alive).count();
     writeln!(out, "Live Datanodes: {live}\nDead Datanodes: {}", nodes.len() - live)?;
 
-    let backlog = Backlog::of(namespace.blocks(), max);
+    let backlog = namespace.blocks().lookup().backlog(max);
     let waiting = &backlog.waiting;
     writeln!(out, "Metasave: Blocks waiting for reconstruction: {}", waiting.total)?;
     write_blocks(out, namespace, waiting)?;
@@ -100,7 +98,9 @@ fn write_report(out: &mut String, namespace: &Namespace, max: usize) -> fmt::Res
         write_rest(out, replicas)?;
     }
     writeln!(out, "Corrupt Blocks:")?;
-    for check in backlog.corrupt.first.iter().filter_map(|id| namespace.blocks().inspect(*id)) {
+    for check in
+        backlog.corrupt.first.iter().filter_map(|id| namespace.blocks().lookup().inspect(*id))
+    {
         write_corrupt(out, &check)?;
     }
     write_rest(out, &backlog.corrupt)?;
@@ -113,7 +113,7 @@ fn write_blocks(
     namespace: &Namespace,
     blocks: &Beginning<BlockId>,
 ) -> fmt::Result {
-    for check in blocks.first.iter().filter_map(|id| namespace.blocks().inspect(*id)) {
+    for check in blocks.first.iter().filter_map(|id| namespace.blocks().lookup().inspect(*id)) {
         let path = namespace.path_of(check.stored.file);
         let (path, counts) = (path.as_deref().unwrap_or("[orphaned]"), check.counts);
         let leaving = counts.decommissioning + counts.decommissioned;

@@ -19,7 +19,7 @@ impl ClientService<'_> {
     ) -> Answer<Vec<NodeReport>> {
         read_as(self, Category::Unchecked, Line::of(command), |namespace, op| {
             self.core.check_superuser(op)?;
-            Ok(namespace.blocks().node_reports(filter))
+            Ok(namespace.blocks().datanodes().reports(filter))
         })
     }
 

@@ -1,6 +1,7 @@
 //! What the block manager has still to do, as an operator reads it (`dfsadmin -metasave`).
 
-use super::{BlockManager, DatanodeId, queues::WITHOUT_REPLICA};
+use super::replicas::Replicas;
+use super::types::DatanodeId;
 use std::sync::Arc;
 use zerohop_wire::{Block, BlockId, GenerationStamp};
 
@@ -46,20 +47,16 @@ pub struct Backlog {
 }
 
 impl Backlog {
-    /// Looks at a block manager; each list is cut behind `max` entries.
-    pub fn of(blocks: &BlockManager, max: usize) -> Self {
-        let BlockManager { map, redundancy, corrupt, nodes, now, .. } = blocks;
+    /// Each list is cut behind `max` entries.
+    pub(super) fn of(replicas: Replicas<'_>, now_ms: u64, max: usize) -> Self {
+        let Replicas { map, redundancy, corrupt, nodes, .. } = replicas;
         let block = |slot| map.get(slot).map(|entry| entry.view().block);
         let id = |slot| block(slot).map(|block| block.id);
-        let low = redundancy.queues.iter().take(WITHOUT_REPLICA).flatten();
-        let copying = redundancy.pending.iter().filter_map(|(slot, pending)| {
-            Some(CopiesUnderWay {
-                block: block(*slot)?,
-                copies: pending.targets.len(),
-                age_ms: now.mono_ms.saturating_sub(pending.since_ms),
-            })
+        let copying = redundancy.all_pending().filter_map(|(slot, copies, since_ms)| {
+            let age_ms = now_ms.saturating_sub(since_ms);
+            Some(CopiesUnderWay { block: block(slot)?, copies, age_ms })
         });
-        let deletions = nodes.nodes.iter().filter(|node| !node.invalidate.is_empty());
+        let deletions = nodes.all().iter().filter(|node| !node.invalidate.is_empty());
         let replica = |(key, len): (&(BlockId, GenerationStamp), &u64)| Block {
             id: key.0,
             stamp: key.1,
@@ -67,7 +64,7 @@ impl Backlog {
         };
         let missing = redundancy.without_replica();
         Self {
-            waiting: Beginning::of(low.filter_map(id), redundancy.low(), max),
+            waiting: Beginning::of(redundancy.all_low().filter_map(id), redundancy.low(), max),
             missing: Beginning::of(missing.iter().filter_map(id), missing.len(), max),
             copying: Beginning::of(copying, redundancy.pending_blocks(), max),
             deletions: deletions

@@ -1,49 +1,58 @@
 //! Which replicas DataNodes hold locked in memory, and which they shall
 //! (`CacheReplicationMonitor.rescanCachedBlockMap`).
 
-use super::{BlockManager, Command, NodeIdx, Result};
-use std::collections::BTreeMap;
+use super::replicas::Replicas;
+use super::types::{Command, NodeIdx};
+use hashbrown::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use zerohop_wire::BlockId;
 
-impl BlockManager {
-    /// What a DataNode holds in memory now.
-    ///
-    /// # Errors
-    /// `IOException` when the DataNode is unknown or dead: it must register again first.
-    pub fn cache_report(
-        &mut self,
-        uuid: &str,
-        held: impl IntoIterator<Item = BlockId>,
-    ) -> Result<()> {
-        let node = self.reporting_node(uuid)?;
-        if let Some(known) = self.nodes.node_mut(node) {
-            let cache = &mut known.cache;
-            cache.held = held.into_iter().collect();
-            cache.wanted.retain(|id| !cache.held.contains(id));
-            cache.unwanted.retain(|id| cache.held.contains(id));
-        }
-        Ok(())
+/// What a DataNode holds in memory, and what it is to be told.
+#[derive(Debug, Default)]
+struct NodeCache {
+    /// As its last report says.
+    held: HashSet<BlockId>,
+    /// It shall lock these, which it does not hold.
+    wanted: BTreeSet<BlockId>,
+    /// It shall let these go, which it holds.
+    unwanted: BTreeSet<BlockId>,
+    /// When it was last told, ms of the steady clock.
+    told_ms: Option<u64>,
+}
+
+/// What all DataNodes hold in memory.
+#[derive(Debug, Default)]
+pub(super) struct Caches {
+    by_node: HashMap<NodeIdx, NodeCache>,
+}
+
+impl Caches {
+    /// A DataNode reports what it holds now.
+    pub(super) fn report(&mut self, node: NodeIdx, held: impl IntoIterator<Item = BlockId>) {
+        let cache = self.by_node.entry(node).or_default();
+        cache.held = held.into_iter().collect();
+        cache.wanted.retain(|id| !cache.held.contains(id));
+        cache.unwanted.retain(|id| cache.held.contains(id));
+    }
+
+    /// A DataNode is dead: it holds nothing.
+    pub(super) fn forget(&mut self, node: NodeIdx) {
+        self.by_node.remove(&node);
     }
 
     /// Whether a DataNode holds a block in memory.
     pub(super) fn is_held(&self, node: NodeIdx, id: BlockId) -> bool {
-        self.nodes.node(node).is_some_and(|known| known.cache.held.contains(&id))
+        self.by_node.get(&node).is_some_and(|cache| cache.held.contains(&id))
     }
 
     /// How many DataNodes hold a block in memory.
-    pub(crate) fn held_count(&self, id: BlockId) -> usize {
-        self.holders_of(id).into_iter().filter(|node| self.is_held(*node, id)).count()
-    }
-
-    fn holders_of(&self, id: BlockId) -> Vec<NodeIdx> {
-        self.map.slot(id).map(|slot| self.replicas().serving_nodes(slot)).unwrap_or_default()
+    pub(super) fn held_count(&self, replicas: Replicas<'_>, id: BlockId) -> usize {
+        replicas.holders(id).into_iter().filter(|node| self.is_held(*node, id)).count()
     }
 
     /// What a DataNode shall do about its memory; repeated only after a while.
-    pub(super) fn cache_commands(&mut self, node: NodeIdx) -> Vec<Command> {
-        let (now_ms, retry_ms) = (self.now.mono_ms, self.params.cache_retry_ms);
-        let Some(known) = self.nodes.node_mut(node) else { return Vec::new() };
-        let cache = &mut known.cache;
+    pub(super) fn commands(&mut self, node: NodeIdx, now_ms: u64, retry_ms: u64) -> Vec<Command> {
+        let cache = self.by_node.entry(node).or_default();
         if cache.told_ms.is_some_and(|told_ms| now_ms < told_ms.saturating_add(retry_ms)) {
             return Vec::new();
         }
@@ -70,76 +79,80 @@ pub(crate) struct CachePlan {
 }
 
 impl CachePlan {
-    pub(crate) fn new(wanted: BTreeMap<BlockId, u16>, blocks: &BlockManager) -> Self {
-        Self { wanted, nodes: blocks.nodes.nodes.len(), room: Vec::new() }
+    pub(super) fn new(wanted: BTreeMap<BlockId, u16>, nodes: usize) -> Self {
+        Self { wanted, nodes, room: Vec::new() }
     }
 
     /// Looks at up to `max` blocks, at all that one DataNode holds at least; true if there are more.
-    pub(crate) fn advance(&mut self, blocks: &mut BlockManager, max: usize) -> bool {
+    pub(super) fn advance(
+        &mut self,
+        caches: &mut Caches,
+        replicas: Replicas<'_>,
+        max: usize,
+    ) -> bool {
         let mut left = max;
         while left > 0 && self.room.len() < self.nodes {
-            left = left.saturating_sub(self.begin_node(blocks));
+            left = left.saturating_sub(self.begin_node(caches, replicas));
         }
         while left > 0
             && let Some((id, count)) = self.wanted.pop_first()
         {
             left -= 1;
-            self.plan_block(blocks, id, usize::from(count));
+            self.plan_block(caches, replicas, id, usize::from(count));
         }
         if left == 0 {
             return true;
         }
         // Those that were told a part of it are told all.
-        blocks.nodes.nodes.iter_mut().for_each(|known| known.cache.told_ms = None);
+        caches.by_node.values_mut().for_each(|cache| cache.told_ms = None);
         false
     }
 
     /// What the next DataNode was told before counts first; what does not fit any more is asked of others. The number of
     /// blocks that were looked at.
-    fn begin_node(&mut self, blocks: &mut BlockManager) -> usize {
+    fn begin_node(&mut self, caches: &mut Caches, replicas: Replicas<'_>) -> usize {
         let at = self.room.len();
         let node = NodeIdx(at as u32);
-        self.room.push(0);
-        let Some(known) = blocks.nodes.nodes.get_mut(at) else { return 1 };
-        let cache = &mut known.cache;
+        let known = replicas.nodes.node(node);
+        self.room.push(known.map_or(0, |it| it.cache_capacity.saturating_sub(it.cache_used)));
+        let Some(cache) = caches.by_node.get_mut(&node) else { return 1 };
         cache.wanted.retain(|id| self.wanted.contains_key(id));
         let is_unwanted = |id: &&BlockId| !self.wanted.contains_key(*id);
         cache.unwanted = cache.held.iter().filter(is_unwanted).copied().collect();
         let looks = 1 + cache.wanted.len() + cache.held.len();
-        self.room[at] = known.cache_capacity.saturating_sub(known.cache_used);
-        let told: Vec<BlockId> = known.cache.wanted.iter().copied().collect();
-        for id in told {
-            let len = blocks.get(id).map_or(0, |stored| stored.block.len);
-            if blocks.holders_of(id).contains(&node) && self.has_room(node, len) {
+        cache.wanted.retain(|id| {
+            let len = replicas.len_of(*id);
+            let fits = replicas.holders(*id).contains(&node) && self.has_room(node, len);
+            if fits {
                 self.take(node, len);
-            } else if let Some(known) = blocks.nodes.node_mut(node) {
-                known.cache.wanted.remove(&id);
             }
-        }
+            fits
+        });
         looks
     }
 
-    fn plan_block(&mut self, blocks: &mut BlockManager, id: BlockId, count: usize) {
-        let len = blocks.get(id).map_or(0, |stored| stored.block.len);
-        let holders = blocks.holders_of(id);
-        let is_told = |node: &NodeIdx| {
-            blocks.nodes.node(*node).is_some_and(|known| known.cache.wanted.contains(&id))
-        };
+    fn plan_block(
+        &mut self,
+        caches: &mut Caches,
+        replicas: Replicas<'_>,
+        id: BlockId,
+        count: usize,
+    ) {
+        let len = replicas.len_of(id);
         let (held, others): (Vec<NodeIdx>, Vec<NodeIdx>) =
-            holders.into_iter().partition(|node| blocks.is_held(*node, id));
+            replicas.holders(id).into_iter().partition(|node| caches.is_held(*node, id));
+        let is_told = |node: &NodeIdx| {
+            caches.by_node.get(node).is_some_and(|cache| cache.wanted.contains(&id))
+        };
         let (mut told, mut free): (Vec<NodeIdx>, Vec<NodeIdx>) =
             others.into_iter().partition(is_told);
         for node in held.iter().skip(count) {
-            if let Some(known) = blocks.nodes.node_mut(*node) {
-                known.cache.unwanted.insert(id);
-            }
+            caches.by_node.entry(*node).or_default().unwanted.insert(id);
         }
         while held.len() + told.len() > count
             && let Some(node) = told.pop()
         {
-            if let Some(known) = blocks.nodes.node_mut(node) {
-                known.cache.wanted.remove(&id);
-            }
+            caches.by_node.entry(node).or_default().wanted.remove(&id);
         }
         // Those with the most room first.
         free.sort_by_cached_key(|node| {
@@ -150,9 +163,7 @@ impl CachePlan {
         let chosen: Vec<NodeIdx> = free.into_iter().filter(fits).take(missing).collect();
         for node in chosen {
             self.take(node, len);
-            if let Some(known) = blocks.nodes.node_mut(node) {
-                known.cache.wanted.insert(id);
-            }
+            caches.by_node.entry(node).or_default().wanted.insert(id);
         }
     }
 
@@ -164,5 +175,26 @@ impl CachePlan {
         if let Some(room) = self.room.get_mut(node.0 as usize) {
             *room = room.saturating_sub(len);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_datanode_is_told_again_after_a_while_unless_it_reports_the_block() {
+        let (node, block) = (NodeIdx(1), BlockId(7));
+        let mut caches = Caches::default();
+        caches.by_node.entry(node).or_default().wanted.insert(block);
+        assert!(
+            matches!(&caches.commands(node, 0, 100)[..], [Command::Cache(ids)] if ids == &[block])
+        );
+        assert!(caches.commands(node, 99, 100).is_empty());
+        assert_eq!(caches.commands(node, 100, 100).len(), 1);
+        caches.report(node, [block]);
+        assert!(caches.is_held(node, block) && caches.commands(node, 200, 100).is_empty());
+        caches.forget(node);
+        assert!(!caches.is_held(node, block));
     }
 }

@@ -1,8 +1,14 @@
-//! What is kept of a block while it is written or recovered.
+//! What is kept of blocks while they are written or recovered.
 
-use super::types::StorageIdx;
+use super::map::{BlockMap, Slot};
+use super::nodes::Nodes;
+use super::types::{Completed, RecoverCommand, StorageIdx, Storages};
+use hashbrown::HashMap;
 use smallvec::SmallVec;
-use zerohop_wire::{Block, GenerationStamp};
+use zerohop_wire::{Block, BlockId, GenerationStamp};
+
+/// How long the leader of a recovery has before another is asked: Apache waits as long between tries.
+const RECOVERY_RETRY_MS: u64 = 30_000;
 
 /// One replica of a block under construction.
 #[derive(Clone, Copy, Debug)]
@@ -10,9 +16,9 @@ pub(super) struct Expected {
     pub(super) storage: StorageIdx,
     pub(super) stamp: GenerationStamp,
     /// It has been asked to lead a recovery.
-    pub(super) led: bool,
+    led: bool,
     /// The pipeline or the recovery goes on without it: it is only kept in mind to be deleted.
-    pub(super) left_out: bool,
+    left_out: bool,
 }
 
 impl Expected {
@@ -24,10 +30,10 @@ impl Expected {
 /// What is kept of a block only while it is not complete.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Construction {
-    pub(super) replicas: SmallVec<[Expected; 3]>,
-    pub(super) recovery: Option<Recovery>,
+    replicas: SmallVec<[Expected; 3]>,
+    recovery: Option<Recovery>,
     /// Its targets count as being sent to: they are new, not reopened or found after a start.
-    pub(super) is_scheduled: bool,
+    is_scheduled: bool,
 }
 
 /// A recovery under way.
@@ -42,6 +48,11 @@ pub struct Recovery {
 }
 
 impl Recovery {
+    /// A truncate to `target`, of which no DataNode was asked yet.
+    pub(super) fn unasked(target: Block) -> Self {
+        Self { stamp: target.stamp, truncate: Some(target), started_ms: None }
+    }
+
     /// Whether a DataNode was asked since this NameNode started. What one answers that was asked before
     /// must not count: others may have been asked later, under stamps that no edit tells of, and would
     /// change the replicas afterwards.
@@ -56,31 +67,271 @@ impl Construction {
         Self { replicas: targets.iter().map(expected).collect(), ..Self::default() }
     }
 
+    /// The same, whose targets count as being sent to.
+    pub(super) fn scheduled(self) -> Self {
+        Self { is_scheduled: true, ..self }
+    }
+
     /// The replicas that take part.
     pub(super) fn storages(&self) -> impl Iterator<Item = StorageIdx> + '_ {
         self.replicas.iter().filter(|replica| !replica.left_out).map(|replica| replica.storage)
     }
 
-    /// All storages known, those left out too.
-    pub(super) fn all_storages(&self) -> impl Iterator<Item = StorageIdx> + '_ {
-        self.replicas.iter().map(|replica| replica.storage)
+    /// All replicas known, those left out too.
+    pub(super) fn replicas(&self) -> &[Expected] {
+        &self.replicas
     }
 
-    pub(super) fn replicas_of(
-        &self,
-        stamp: GenerationStamp,
-    ) -> impl Iterator<Item = StorageIdx> + '_ {
-        let current = self.replicas.iter().filter(move |replica| replica.stamp == stamp);
-        current.map(|replica| replica.storage)
+    /// Whether its targets count as being sent to.
+    pub(super) fn is_scheduled(&self) -> bool {
+        self.is_scheduled
     }
 
-    pub(super) fn stale_replicas(
+    fn choose_leader(&mut self, nodes: &Nodes) -> Option<StorageIdx> {
+        let able = |replica: &&mut Expected| !replica.left_out && nodes.is_alive(replica.storage);
+        if self.replicas.iter_mut().filter(able).all(|replica| replica.led) {
+            self.replicas.iter_mut().for_each(|replica| replica.led = false);
+        }
+        let fresh = self.replicas.iter_mut().filter(able).filter(|replica| !replica.led);
+        let leader = fresh.max_by_key(|replica| nodes.last_heartbeat_ms(replica.storage))?;
+        leader.led = true;
+        Some(leader.storage)
+    }
+}
+
+/// The blocks that are not complete, and those that became so.
+#[derive(Default)]
+pub(super) struct Constructions {
+    by_slot: HashMap<Slot, Construction>,
+    completed: Vec<Completed>,
+}
+
+impl Constructions {
+    /// Blocks that are not complete.
+    pub(super) fn len(&self) -> usize {
+        self.by_slot.len()
+    }
+
+    pub(super) fn get(&self, slot: Slot) -> Option<&Construction> {
+        self.by_slot.get(&slot)
+    }
+
+    /// A block is not complete; what is known of it stays.
+    pub(super) fn begin(&mut self, slot: Slot) {
+        self.by_slot.entry(slot).or_default();
+    }
+
+    /// A block has these replicas now; what was known before.
+    pub(super) fn replace(&mut self, slot: Slot, new: Construction) -> Option<Construction> {
+        self.by_slot.insert(slot, new)
+    }
+
+    /// A block that was complete is written again by these replicas; a truncate of it goes on.
+    pub(super) fn reopen(&mut self, slot: Slot, new: Construction) {
+        let recovery = self.recovery(slot);
+        self.by_slot.insert(slot, Construction { recovery, ..new });
+    }
+
+    /// A block is complete.
+    pub(super) fn end(&mut self, slot: Slot) {
+        self.by_slot.remove(&slot);
+    }
+
+    /// A block is not written any more: the DataNodes it was being sent to need no room for it.
+    pub(super) fn cancel(&mut self, nodes: &mut Nodes, slot: Slot) {
+        if let Some(construction) = self.by_slot.remove(&slot)
+            && construction.is_scheduled
+        {
+            construction.storages().for_each(|storage| nodes.unschedule(storage));
+        }
+    }
+
+    /// Keeps a block that became complete for [`Constructions::take_completed`].
+    pub(super) fn note_completed(&mut self, id: BlockId) {
+        self.completed.push(id);
+    }
+
+    /// Blocks that became complete since the last call.
+    pub(super) fn take_completed(&mut self) -> Vec<Completed> {
+        std::mem::take(&mut self.completed)
+    }
+
+    pub(super) fn recovery(&self, slot: Slot) -> Option<Recovery> {
+        self.get(slot)?.recovery
+    }
+
+    pub(super) fn set_recovery(&mut self, slot: Slot, recovery: Recovery) {
+        self.by_slot.entry(slot).or_default().recovery = Some(recovery);
+    }
+
+    /// The recovery under way for a block.
+    pub(super) fn recovery_of(&self, map: &BlockMap, id: BlockId) -> Option<Recovery> {
+        self.recovery(map.slot(id)?)
+    }
+
+    /// Whether a recovery may be started: none was in the last 30 s.
+    pub(super) fn is_recovery_due(&self, map: &BlockMap, id: BlockId, now_ms: u64) -> bool {
+        let started = self.recovery_of(map, id).and_then(|last| last.started_ms);
+        started.is_none_or(|started_ms| now_ms >= started_ms + RECOVERY_RETRY_MS)
+    }
+
+    /// The storages a block under construction is expected on.
+    pub(super) fn targets(&self, map: &BlockMap, id: BlockId) -> Storages {
+        let construction = map.slot(id).and_then(|slot| self.get(slot));
+        construction.map(|construction| construction.storages().collect()).unwrap_or_default()
+    }
+
+    /// Whether any DataNode was chosen for a block, or has told of a replica of it, good or stale.
+    pub(super) fn is_heard_of(&self, map: &BlockMap, id: BlockId) -> bool {
+        map.slot(id).is_some_and(|slot| {
+            self.get(slot).is_some_and(|known| !known.replicas.is_empty())
+                || !map.storages(slot).is_empty()
+        })
+    }
+
+    /// Blocks of truncates that no DataNode was asked to cut since this NameNode started, and that one could cut now.
+    pub(super) fn unasked_truncates(&self, map: &BlockMap, nodes: &Nodes) -> Vec<BlockId> {
+        let is_unasked = |(_, construction): &(&Slot, &Construction)| {
+            let recovery = construction.recovery.filter(|recovery| recovery.truncate.is_some());
+            recovery.is_some_and(|recovery| !recovery.is_asked())
+        };
+        let unasked = self.by_slot.iter().filter(is_unasked);
+        let ids = unasked.filter_map(|(slot, construction)| {
+            let known = map.storages(*slot).iter().copied();
+            let mut replicas = construction.storages().chain(known);
+            let entry = map.get(*slot)?;
+            replicas.any(|storage| nodes.is_alive(storage)).then(|| entry.block().id)
+        });
+        ids.collect()
+    }
+
+    /// A replica that a pipeline or recovery went on without, unless more is known of its node.
+    pub(super) fn leave_out(&mut self, nodes: &Nodes, slot: Slot, replica: Expected) {
+        let construction = self.by_slot.entry(slot).or_default();
+        let node = nodes.node_of(replica.storage);
+        let is_in = |other: &Expected| nodes.node_of(other.storage) == node;
+        match construction.replicas.iter_mut().find(|other| is_in(other)) {
+            // A recovery that was given up has given a stale replica another stamp since.
+            Some(known) => known.stamp = known.stamp.max(replica.stamp),
+            None => construction.replicas.push(Expected { left_out: true, ..replica }),
+        }
+    }
+
+    /// A try of which no answer came (this NameNode was down) may have truncated some replicas: their
+    /// new stamp tells. DataNodes refuse to recover finalized replicas of two lengths together, and
+    /// would for ever, so that the recovery goes on with the truncated ones alone.
+    pub(super) fn leave_untruncated(&mut self, nodes: &Nodes, slot: Slot, stamp: GenerationStamp) {
+        let Some(construction) = self.by_slot.get_mut(&slot) else { return };
+        let is_truncated =
+            |replica: &Expected| replica.stamp > stamp && nodes.is_alive(replica.storage);
+        let is_any_truncated = construction.replicas.iter().any(is_truncated);
+        for replica in &mut construction.replicas {
+            replica.left_out = replica.stamp < stamp || is_any_truncated && !is_truncated(replica);
+        }
+    }
+
+    /// The live replica heard of last that has not led yet; when all have, they start over.
+    pub(super) fn choose_leader(&mut self, nodes: &Nodes, slot: Slot) -> Option<StorageIdx> {
+        self.by_slot.get_mut(&slot)?.choose_leader(nodes)
+    }
+
+    /// Has the leader told with its next heartbeat to recover a block.
+    pub(super) fn order_recovery(
         &self,
+        nodes: &mut Nodes,
+        slot: Slot,
+        block: Block,
+        leader: StorageIdx,
+    ) {
+        let Some(construction) = self.get(slot) else { return };
+        let Some(recovery) = construction.recovery else { return };
+        let rest = construction.storages();
+        let rest = rest.filter(|storage| *storage != leader && nodes.is_alive(*storage));
+        let storages: Storages = std::iter::once(leader).chain(rest).collect();
+        let command = RecoverCommand {
+            block,
+            new_stamp: recovery.stamp,
+            locations: nodes.locations(&storages),
+            truncate: recovery.truncate,
+        };
+        nodes.queue_recovery(leader, command);
+    }
+
+    /// A DataNode reported a replica of a block that is not complete; `stored` is the block as it is known.
+    pub(super) fn expect_replica(
+        &mut self,
+        nodes: &Nodes,
+        slot: Slot,
+        storage: StorageIdx,
         stamp: GenerationStamp,
-    ) -> impl Iterator<Item = StorageIdx> + '_ {
-        self.replicas
-            .iter()
-            .filter(move |replica| replica.stamp != stamp)
-            .map(|replica| replica.storage)
+        stored: Block,
+    ) {
+        let node = nodes.node_of(storage);
+        let left_out = stamp < stored.stamp;
+        let replicas = &mut self.by_slot.entry(slot).or_default().replicas;
+        // A DataNode may choose another of its storages than the one we named.
+        match replicas.iter_mut().find(|replica| nodes.node_of(replica.storage) == node) {
+            // What has been on its way for long.
+            Some(replica) if stamp < replica.stamp => {}
+            Some(replica) => {
+                (replica.storage, replica.stamp, replica.left_out) = (storage, stamp, left_out);
+            }
+            None => replicas.push(Expected { left_out, ..Expected::new(storage, stamp) }),
+        }
+    }
+
+    /// The last stamp that the replica on a storage's DataNode is known to have, while the block is not complete.
+    pub(super) fn expected_stamp(
+        &self,
+        nodes: &Nodes,
+        slot: Slot,
+        storage: StorageIdx,
+    ) -> Option<GenerationStamp> {
+        let node = nodes.node_of(storage);
+        let mut replicas = self.get(slot)?.replicas.iter();
+        let known = replicas.find(|replica| nodes.node_of(replica.storage) == node);
+        known.map(|replica| replica.stamp)
+    }
+
+    /// A DataNode deleted its replica: a recovery that asked it alone would find that nothing was ever written.
+    pub(super) fn expect_no_replica(
+        &mut self,
+        nodes: &Nodes,
+        slot: Slot,
+        storage: StorageIdx,
+        stamp: GenerationStamp,
+    ) {
+        let Some(construction) = self.by_slot.get_mut(&slot) else { return };
+        let node = nodes.node_of(storage);
+        let is_gone =
+            |replica: &Expected| nodes.node_of(replica.storage) == node && replica.stamp <= stamp;
+        construction.replicas.retain(|replica| !is_gone(replica));
+    }
+
+    /// A DataNode that a pipeline or a recovery went on without needs no room for the block, one that joined it does.
+    pub(super) fn reschedule(
+        &mut self,
+        nodes: &mut Nodes,
+        slot: Slot,
+        old: &Construction,
+        targets: &[StorageIdx],
+    ) {
+        if !old.is_scheduled {
+            return;
+        }
+        if let Some(new) = self.by_slot.get_mut(&slot) {
+            new.is_scheduled = true;
+        }
+        let old: Storages = old.storages().collect();
+        let is_in = |storages: &[StorageIdx], storage: StorageIdx| {
+            let node = nodes.node_of(storage);
+            storages.iter().any(|other| nodes.node_of(*other) == node)
+        };
+        let left: Storages =
+            old.iter().copied().filter(|storage| !is_in(targets, *storage)).collect();
+        let joined: Storages =
+            targets.iter().copied().filter(|storage| !is_in(&old, *storage)).collect();
+        left.into_iter().for_each(|storage| nodes.unschedule(storage));
+        joined.into_iter().for_each(|storage| nodes.schedule(storage));
     }
 }

@@ -1,31 +1,32 @@
 //! What edits change of blocks. An image or an edit log carries it, so that only a commit changes it.
 
-use super::{BlockManager, BlockState, Recovery, Result, StoredBlock};
-use crate::commit::key::CommitKey;
+use super::construction::Recovery;
+use super::map::BlockMap;
+use super::types::{BlockState, Result, Storages, StoredBlock};
+use super::under_construction::UnderConstruction;
+use super::unknown::RemovedWhileWritten;
 use zerohop_wire::{Block, BlockId, InodeId, JavaException};
-
-impl BlockManager {
-    /// Blocks as edits change them; only a commit has the key.
-    pub(crate) fn edits(&mut self, _key: CommitKey) -> BlockEdits<'_> {
-        BlockEdits { blocks: self }
-    }
-}
 
 /// Changes of blocks as edits and images carry them: which there are, of which files, their stamps, lengths and
 /// replication, and whether they are still written.
 pub(crate) struct BlockEdits<'a> {
-    blocks: &'a mut BlockManager,
+    pub(super) blocks: UnderConstruction<'a>,
+    pub(super) removed: &'a mut RemovedWhileWritten,
 }
 
 impl BlockEdits<'_> {
+    fn map(&mut self) -> &mut BlockMap {
+        self.blocks.replicas.map
+    }
+
     /// Adds a block as the image, the edit log or an operation has it; replaces what was stored under the same id,
-    /// replicas stay. A block that is not complete starts without targets: see [`BlockManager::set_targets`].
+    /// replicas stay. A block that is not complete starts without targets: see [`UnderConstruction::set_targets`].
     pub(crate) fn put(&mut self, stored: StoredBlock) {
-        let slot = self.blocks.map.insert(stored);
+        let slot = self.map().insert(stored);
         if stored.state == BlockState::Complete {
-            self.blocks.constructions.remove(&slot);
+            self.blocks.constructions.end(slot);
         } else {
-            self.blocks.constructions.entry(slot).or_default();
+            self.blocks.constructions.begin(slot);
         }
     }
 
@@ -46,85 +47,85 @@ impl BlockEdits<'_> {
     /// # Errors
     /// `IOException` when the stamp is not the stored one, or the block is unknown.
     pub(crate) fn commit(&mut self, committed: Block) -> Result<bool> {
-        let Some((slot, stored)) = self.blocks.entry(committed.id) else {
+        let Some((slot, stored)) = self.map().find(committed.id) else {
             return Err(JavaException::Io.with(format!("Block {committed} does not exist")));
         };
         if stored.state == BlockState::Complete {
             return Ok(true);
         }
-        self.blocks.check_commit(committed)?;
-        self.blocks.map.set_len(slot, committed.len);
+        self.map().check_commit(committed)?;
+        self.map().set_len(slot, committed.len);
         self.set_committed(committed.id);
         Ok(self.blocks.complete_if_replicated(committed.id))
     }
 
     /// The length of a block is final; false if the block is complete already.
     pub(crate) fn set_committed(&mut self, id: BlockId) -> bool {
-        let Some((slot, stored)) = self.blocks.entry(id) else { return false };
+        let Some((slot, stored)) = self.map().find(id) else { return false };
         if stored.state == BlockState::Complete {
             return false;
         }
-        self.blocks.map.set_state(slot, BlockState::Committed);
+        self.map().set_state(slot, BlockState::Committed);
         true
     }
 
     /// Forgets a block and has its replicas deleted (file deleted, truncated, block abandoned).
     pub(crate) fn remove(&mut self, id: BlockId) {
-        let Some((slot, stored)) = self.blocks.entry(id) else { return };
-        for storage in self.blocks.map.storages(slot).iter().copied().collect::<super::Storages>() {
-            self.blocks.nodes.forget_replica(storage, slot);
-            let held = self.blocks.replicas().as_stored(slot, storage, stored.block);
-            self.blocks.nodes.invalidate(storage, held);
+        let Some((slot, stored)) = self.map().find(id) else { return };
+        let awaited = self.blocks.awaited_nodes(slot);
+        self.removed.insert(id, awaited);
+        let replicas = &mut self.blocks.replicas;
+        for storage in Storages::from_slice(replicas.map.storages(slot)) {
+            let held = replicas.view().as_stored(slot, storage, stored.block);
+            replicas.nodes.forget_replica(storage, slot);
+            replicas.nodes.invalidate(storage, held);
         }
         if stored.state == BlockState::Complete {
-            self.blocks.safe_mode.block_removed(slot);
+            replicas.safe_mode.block_removed(slot);
         }
-        let awaited = self.blocks.awaited_nodes(slot);
-        self.blocks.removed.insert(id, awaited);
-        self.blocks.drop_construction(slot);
-        self.blocks.corrupt.remove_block(slot);
-        self.blocks.forget_redundancy(slot);
-        self.blocks.map.remove(slot);
+        self.blocks.constructions.cancel(replicas.nodes, slot);
+        replicas.corrupt.remove_block(slot);
+        replicas.forget_redundancy(slot);
+        replicas.map.remove(slot);
     }
 
     /// The file's replication changed: copies or deletions follow.
     pub(crate) fn set_replication(&mut self, id: BlockId, replication: u16) {
-        if let Some(slot) = self.blocks.map.slot(id) {
-            self.blocks.map.set_replication(slot, replication);
-            self.blocks.recheck(slot);
+        if let Some(slot) = self.map().slot(id) {
+            self.map().set_replication(slot, replication);
+            self.blocks.replicas.recheck(slot);
         }
     }
 
     /// The block moved to another file (concat).
     pub(crate) fn set_file(&mut self, id: BlockId, file: InodeId) {
-        if let Some(slot) = self.blocks.map.slot(id) {
-            self.blocks.map.set_file(slot, file);
+        if let Some(slot) = self.map().slot(id) {
+            self.map().set_file(slot, file);
         }
     }
 
     /// Takes length and stamp from the edit log (UpdateBlocks, Close) or `fsync` (length only grows there: the caller
     /// checks). Replicas stay.
     pub(crate) fn set_block(&mut self, block: Block) {
-        if let Some(slot) = self.blocks.map.slot(block.id) {
-            self.blocks.map.set_len(slot, block.len);
-            self.blocks.map.set_stamp(slot, block.stamp);
+        if let Some(slot) = self.map().slot(block.id) {
+            self.map().set_len(slot, block.len);
+            self.map().set_stamp(slot, block.stamp);
         }
     }
 
-    /// A complete block may be written again: see [`BlockManager::expect_reopened`] for what follows.
+    /// A complete block may be written again: see [`UnderConstruction::expect_reopened`] for what follows.
     pub(crate) fn set_under_construction(&mut self, id: BlockId) {
-        let Some((slot, stored)) = self.blocks.entry(id) else { return };
+        let Some((slot, stored)) = self.map().find(id) else { return };
         if stored.state == BlockState::Complete {
-            self.blocks.map.set_state(slot, BlockState::UnderConstruction);
-            self.blocks.constructions.entry(slot).or_default();
+            self.map().set_state(slot, BlockState::UnderConstruction);
+            self.blocks.constructions.begin(slot);
         }
     }
 
     /// Marks a block to be truncated to `target`. No DataNode is asked yet.
     pub(crate) fn set_truncated(&mut self, id: BlockId, target: Block) {
-        let Some(slot) = self.blocks.map.slot(id) else { return };
-        self.blocks.map.set_state(slot, BlockState::UnderRecovery);
-        let recovery = Recovery { stamp: target.stamp, truncate: Some(target), started_ms: None };
-        self.blocks.constructions.entry(slot).or_default().recovery = Some(recovery);
+        let Some(slot) = self.map().slot(id) else { return };
+        self.map().set_state(slot, BlockState::UnderRecovery);
+        self.blocks.constructions.set_recovery(slot, Recovery::unasked(target));
     }
 }

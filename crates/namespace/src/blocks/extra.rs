@@ -1,103 +1,25 @@
 //! Which replica goes when a block has too many.
 
-use super::map::Slot;
 use super::nodes::Nodes;
 use super::params::BlockParams;
-use super::policy::{DEFAULT, StoragePolicy};
+use super::policy::StoragePolicy;
 use super::queues::Arrival;
-use super::{
-    AdminState, BlockManager, BlockState, NodeIdx, PolicyOf, StorageIdx, StorageType, Storages,
-};
+use super::types::{AdminState, NodeIdx, StorageIdx, StorageType, Storages};
 
 /// A DataNode so many heartbeats late is the first to lose a replica (`dfs.namenode.tolerate.heartbeat.multiplier`).
 const HEARTBEATS_TOLERATED: u64 = 4;
 
-impl BlockManager {
-    /// Keeps in mind that a block has too many replicas, until [`BlockManager::delete_extra`] is called.
-    pub(super) fn note_extra(&mut self, slot: Slot, arrival: Arrival) {
-        let noted = self.redundancy.extra.entry(slot).or_default();
-        if arrival.instead_of.is_some() || noted.instead_of.is_none() {
-            *noted = arrival;
-        }
-    }
-
-    /// Orders the deletion of replicas that changes since the last call made superfluous. To be called after every change
-    /// that may have done so, before anybody else looks.
-    pub fn delete_extra(&mut self, policy_of: PolicyOf<'_>) {
-        while let Some((slot, arrival)) = self.redundancy.extra.pop_first() {
-            self.drop_extra(slot, arrival, policy_of);
-        }
-    }
-
-    fn drop_extra(&mut self, slot: Slot, arrival: Arrival, policy_of: PolicyOf<'_>) {
-        let Some(stored) = self.map.get(slot).map(|entry| entry.view()) else { return };
-        let mut live = self.replicas().live(slot);
-        let choice =
-            ExtraChoice { nodes: &self.nodes, params: &self.params, now_ms: self.now.mono_ms };
-        live.retain(|storage| choice.is_in_service(*storage));
-        let expected = usize::from(stored.replication);
-        if stored.state != BlockState::Complete || live.len() <= expected {
-            return;
-        }
-        let policy = StoragePolicy::by_id(policy_of(stored.file)).unwrap_or(DEFAULT);
-        for extra in choice.choose(live, expected, policy, arrival) {
-            self.redundancy.excess.mark(slot, extra, self.now.mono_ms);
-            self.nodes.invalidate(extra, stored.block);
-        }
-    }
-
-    /// Excess replicas of a block that lacks good ones count again: each whose DataNode was not told to delete it yet, and,
-    /// where no other can be read, one whose DataNode was told: the order may have been lost.
-    pub(super) fn keep_needed_excess(&mut self, slot: Slot, expected: u32) {
-        let excess = self.redundancy.excess.of_block(slot);
-        let Some(block) = self.map.get(slot).map(|entry| entry.block()) else { return };
-        for storage in excess {
-            let counts = self.replicas().count(slot);
-            let is_readable = counts.live + counts.leaving() > 0;
-            if counts.live >= expected {
-                return;
-            }
-            if self.nodes.call_off_invalidation(storage, block) || !is_readable {
-                self.redundancy.excess.unmark(slot, storage);
-            }
-        }
-    }
-
-    /// Orders the deletion of excess replicas again that are still there long after their DataNode was told, or counts them
-    /// again where they are needed: the answer to a heartbeat may be lost (HDFS-17250).
-    pub(super) fn repeat_deletions(&mut self) {
-        let timeout_ms = self.params.excess_timeout_ms;
-        let deadline_ms = self.now.mono_ms.saturating_sub(timeout_ms);
-        let overdue = self
-            .redundancy
-            .excess
-            .take_overdue(deadline_ms, self.params.excess_timeout_check_limit);
-        for (slot, storage) in overdue {
-            let Some(stored) = self.map.get(slot).map(|entry| entry.view()) else { continue };
-            if stored.state != BlockState::Complete {
-                self.redundancy.excess.mark(slot, storage, self.now.mono_ms);
-            } else if self.replicas().count(slot).live >= u32::from(stored.replication) {
-                self.redundancy.excess.mark(slot, storage, self.now.mono_ms);
-                self.nodes.invalidate(storage, stored.block);
-            } else {
-                self.redundancy.excess.unmark(slot, storage);
-                self.recheck(slot);
-            }
-        }
-    }
-}
-
 /// Chooses among the replicas of a block that has too many.
 #[derive(Clone, Copy)]
-struct ExtraChoice<'a> {
-    nodes: &'a Nodes,
-    params: &'a BlockParams,
-    now_ms: u64,
+pub(super) struct ExtraChoice<'a> {
+    pub(super) nodes: &'a Nodes,
+    pub(super) params: &'a BlockParams,
+    pub(super) now_ms: u64,
 }
 
 impl ExtraChoice<'_> {
     /// The replicas to delete so that as many are left as expected, the hinted one first.
-    fn choose(
+    pub(super) fn choose(
         self,
         mut live: Storages,
         expected: usize,
@@ -119,7 +41,7 @@ impl ExtraChoice<'_> {
         chosen
     }
 
-    fn is_in_service(&self, storage: StorageIdx) -> bool {
+    pub(super) fn is_in_service(&self, storage: StorageIdx) -> bool {
         let node = self.nodes.node_of(storage).and_then(|node| self.nodes.node(node));
         node.is_some_and(|node| node.admin == AdminState::Normal)
     }

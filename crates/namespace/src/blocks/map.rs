@@ -5,12 +5,12 @@
 //! ```
 //! What does not fit (more than three replicas, a number of more than 48 bits) lives in a side table: few blocks have it.
 
-use super::types::{BlockState, StorageIdx, Storages, StoredBlock};
+use super::types::{BlockState, Result, StorageIdx, Storages, StoredBlock};
 use crate::id_index::IdIndex;
 use crate::packed::U48;
 use crate::pages::Pages;
 use hashbrown::HashMap;
-use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId};
+use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId, JavaException};
 
 /// A slot of the slab: stands for a block as long as it is not removed.
 pub(super) type Slot = u32;
@@ -159,6 +159,47 @@ impl BlockMap {
             WIDE => self.wide.get(&slot).map(|wide| Entry(wide.stored)),
             _ => Some(Entry(packed.stored())),
         }
+    }
+
+    /// A block by its id, and its slot.
+    pub(super) fn find(&self, id: BlockId) -> Option<(Slot, StoredBlock)> {
+        let slot = self.slot(id)?;
+        Some((slot, self.get(slot)?.view()))
+    }
+
+    /// What is known of a block.
+    pub(super) fn stored(&self, id: BlockId) -> Option<StoredBlock> {
+        self.find(id).map(|(_, stored)| stored)
+    }
+
+    /// Whether the block is there and complete.
+    pub(super) fn is_complete(&self, id: BlockId) -> bool {
+        self.stored(id).is_some_and(|stored| stored.state == BlockState::Complete)
+    }
+
+    /// Whether a client that is done with a block may say of it what it says.
+    ///
+    /// # Errors
+    /// `IOException` when the stamp is not the stored one, or it is shorter than is known, or unknown.
+    pub(super) fn check_commit(&self, committed: Block) -> Result<()> {
+        let Some(stored) = self.stored(committed.id) else {
+            return Err(JavaException::Io.with(format!("Block {committed} does not exist")));
+        };
+        if stored.block.stamp != committed.stamp {
+            let message = format!(
+                "Commit block with mismatching GS. NN has {}, client submits {committed}",
+                stored.block
+            );
+            return Err(JavaException::Io.with(message));
+        }
+        if stored.block.len > committed.len {
+            let message = format!(
+                "commitBlock length is less than the stored one {} vs. {}",
+                committed.len, stored.block.len
+            );
+            return Err(JavaException::Io.with(message));
+        }
+        Ok(())
     }
 
     /// Adds a block without replicas; an id that is there already keeps its slot and replicas.

@@ -3,16 +3,15 @@
 use super::ongoing_report::OngoingReport;
 use super::schedule::Schedule;
 use super::types::{
-    AdminState, DatanodeId, NodeIdx, Now, RecoverCommand, StorageIdx, StorageReport, StorageType,
-    TransferCommand, VolumeFailures,
+    AdminState, Command, DatanodeId, NodeIdx, Now, RecoverCommand, StorageIdx, StorageReport,
+    StorageType, TransferCommand, VolumeFailures,
 };
 use super::unknown::UnknownReplicas;
-use hashbrown::HashSet;
 use roaring::RoaringBitmap;
 use smallvec::SmallVec;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use zerohop_wire::{BlockId, GenerationStamp};
+use zerohop_wire::{Block, BlockId, GenerationStamp};
 
 /// A DataNode.
 pub(super) struct Node {
@@ -31,12 +30,10 @@ pub(super) struct Node {
     pub(super) volume_failures: VolumeFailures,
     pub(super) cache_capacity: u64,
     pub(super) cache_used: u64,
-    pub(super) cache: NodeCache,
     pub(super) last_update: Now,
     pub(super) last_report: Now,
     /// Its storages have been named by a heartbeat since it registered.
     pub(super) heartbeat_seen: bool,
-    pub(super) report_lease: ReportLease,
     pub(super) bandwidth: Option<u64>,
     /// Replicas to delete, with their lengths; under another stamp a DataNode keeps what it has.
     pub(super) invalidate: BTreeMap<(BlockId, GenerationStamp), u64>,
@@ -50,6 +47,36 @@ impl Node {
         self.invalidate.clear();
         self.transfers.clear();
         self.recoveries.clear();
+    }
+
+    /// Takes what the DataNode is told with the answer to a heartbeat; it sends up to `streams_max` copies at once and is to
+    /// delete up to `deletions_max` replicas.
+    pub(super) fn take_commands(
+        &mut self,
+        streams_max: usize,
+        deletions_max: usize,
+    ) -> Vec<Command> {
+        let mut commands = Vec::new();
+        let free = streams_max.saturating_sub(self.transfers_running as usize);
+        let transfers: Vec<TransferCommand> =
+            self.transfers.drain(..free.min(self.transfers.len())).collect();
+        if !transfers.is_empty() {
+            commands.push(Command::Transfer(transfers));
+        }
+        if !self.recoveries.is_empty() {
+            commands.push(Command::Recover(std::mem::take(&mut self.recoveries)));
+        }
+        let deletions = self.take_deletions(deletions_max);
+        if !deletions.is_empty() {
+            commands.push(Command::Invalidate(deletions));
+        }
+        commands.extend(self.bandwidth.take().map(Command::BalancerBandwidth));
+        commands
+    }
+
+    fn take_deletions(&mut self, max: usize) -> Vec<Block> {
+        let next = std::iter::from_fn(|| self.invalidate.pop_first());
+        next.take(max).map(|((id, stamp), len)| Block { id, stamp, len }).collect()
     }
 
     /// How many more copies it could send where so many at once are allowed; none until it has begun all that were ordered.
@@ -120,33 +147,5 @@ impl Storage {
         if report.mount.is_some() {
             self.mount.clone_from(&report.mount);
         }
-    }
-}
-
-/// What a DataNode holds in memory, and what it is to be told.
-#[derive(Default)]
-pub(super) struct NodeCache {
-    /// As its last report says.
-    pub(super) held: HashSet<BlockId>,
-    /// It shall lock these, which it does not hold.
-    pub(super) wanted: BTreeSet<BlockId>,
-    /// It shall let these go, which it holds.
-    pub(super) unwanted: BTreeSet<BlockId>,
-    /// When it was last told, ms of the steady clock.
-    pub(super) told_ms: Option<u64>,
-}
-
-/// A DataNode's leave to send a full report.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ReportLease {
-    /// 0 for none.
-    pub(super) id: u64,
-    /// It holds until this instant.
-    pub(super) until_ms: u64,
-}
-
-impl ReportLease {
-    pub(super) fn holds(&self, now_ms: u64) -> bool {
-        self.id != 0 && now_ms < self.until_ms
     }
 }

@@ -1,28 +1,26 @@
 //! The tables of DataNodes and their storages.
 
 use super::map::Slot;
-use super::node::{Node, NodeCache, ReportLease, Storage};
+use super::node::{Node, Storage};
+use super::node_names::NodeNames;
 use super::schedule::Schedule;
 use super::types::{
     AdminState, DatanodeId, DatanodeInfo, NodeIdx, NodeStats, Now, RecoverCommand, ReplicaLocation,
-    StorageIdx, StorageReport, StorageType, VolumeFailures,
+    Result, StorageIdx, StorageReport, StorageType, VolumeFailures,
 };
 use super::unknown::UnknownReplicas;
-use hashbrown::HashMap;
 use roaring::RoaringBitmap;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use zerohop_wire::Block;
+use zerohop_wire::{Block, JavaException};
 
 /// All DataNodes ever registered with this process, dead ones included, and their storages.
 #[derive(Default)]
 pub(super) struct Nodes {
-    pub(super) nodes: Vec<Node>,
-    pub(super) storages: Vec<Storage>,
-    by_uuid: HashMap<String, NodeIdx>,
-    by_host: HashMap<String, SmallVec<[NodeIdx; 1]>>,
-    by_storage: HashMap<(NodeIdx, Arc<str>), StorageIdx>,
+    nodes: Vec<Node>,
+    storages: Vec<Storage>,
+    names: NodeNames,
     /// Racks with a live DataNode.
     racks: usize,
     /// Another NameNode orders copies and deletions: none is queued here.
@@ -39,6 +37,25 @@ impl Nodes {
 
     pub(super) fn node_mut(&mut self, node: NodeIdx) -> Option<&mut Node> {
         self.nodes.get_mut(node.0 as usize)
+    }
+
+    /// All DataNodes, in the order of [`NodeIdx`].
+    pub(super) fn all(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    pub(super) fn all_mut(&mut self) -> impl Iterator<Item = &mut Node> {
+        self.nodes.iter_mut()
+    }
+
+    /// The indexes of all DataNodes.
+    pub(super) fn indexes(&self) -> impl Iterator<Item = NodeIdx> + use<> {
+        (0..self.nodes.len() as u32).map(NodeIdx)
+    }
+
+    /// All storages, in the order of [`StorageIdx`].
+    pub(super) fn all_storages(&self) -> &[Storage] {
+        &self.storages
     }
 
     pub(super) fn storage(&self, storage: StorageIdx) -> Option<&Storage> {
@@ -72,6 +89,11 @@ impl Nodes {
         self.nodes.iter().filter(|node| node.alive).count()
     }
 
+    /// The storages of a DataNode.
+    pub(super) fn storages_of(&self, node: NodeIdx) -> SmallVec<[StorageIdx; 4]> {
+        self.node(node).map(|known| known.storages.clone()).unwrap_or_default()
+    }
+
     /// Data threads a live DataNode has on average.
     pub(super) fn average_load(&self) -> f64 {
         #[cfg(test)]
@@ -86,6 +108,16 @@ impl Nodes {
     pub(super) fn alive(&self, uuid: &str) -> Option<NodeIdx> {
         let node = self.by_uuid(uuid)?;
         self.node(node).is_some_and(|known| known.alive).then_some(node)
+    }
+
+    /// A registered DataNode that is alive, by its UUID.
+    ///
+    /// # Errors
+    /// `IOException` when the DataNode is unknown or dead: it must register again first.
+    pub(super) fn reporting(&self, uuid: &str) -> Result<NodeIdx> {
+        self.alive(uuid).ok_or_else(|| {
+            JavaException::Io.with(format!("ProcessReport from dead or unregistered node: {uuid}"))
+        })
     }
 
     /// The DataNode with this transfer address, `host:port`.
@@ -107,16 +139,16 @@ impl Nodes {
     }
 
     pub(super) fn by_uuid(&self, uuid: &str) -> Option<NodeIdx> {
-        self.by_uuid.get(uuid).copied()
+        self.names.by_uuid(uuid)
     }
 
     /// DataNodes at an address or of a host name, the dead ones too.
     pub(super) fn by_host(&self, host: &str) -> &[NodeIdx] {
-        self.by_host.get(host).map_or(&[], |nodes| nodes)
+        self.names.by_host(host)
     }
 
     pub(super) fn by_storage(&self, node: NodeIdx, id: &str) -> Option<StorageIdx> {
-        // The key owns its text; a node has few storages, so walk them instead of allocating a key.
+        // A node has few storages.
         let storages = &self.node(node)?.storages;
         storages
             .iter()
@@ -126,7 +158,7 @@ impl Nodes {
 
     pub(super) fn add_node(&mut self, id: DatanodeId, rack: Arc<str>) -> NodeIdx {
         let node = NodeIdx(self.nodes.len() as u32);
-        self.by_uuid.insert(id.uuid.clone(), node);
+        self.names.insert(node, &id);
         self.nodes.push(Node {
             id: Arc::new(id),
             rack,
@@ -142,60 +174,29 @@ impl Nodes {
             volume_failures: VolumeFailures::default(),
             cache_capacity: 0,
             cache_used: 0,
-            cache: NodeCache::default(),
             last_update: Now::default(),
             last_report: Now::default(),
             heartbeat_seen: false,
-            report_lease: ReportLease::default(),
             bandwidth: None,
             invalidate: BTreeMap::new(),
             transfers: VecDeque::new(),
             recoveries: Vec::new(),
         });
-        self.index_host(node);
         node
     }
 
     /// A known DataNode came back, perhaps at another address.
     pub(super) fn rename_node(&mut self, node: NodeIdx, id: DatanodeId, rack: Arc<str>) {
-        self.unindex_host(node);
-        if let Some(known) = self.node_mut(node) {
-            (known.id, known.rack) = (Arc::new(id), rack);
-        }
-        self.index_host(node);
+        let Some(known) = self.nodes.get_mut(node.0 as usize) else { return };
+        self.names.remove(node, &known.id);
+        self.names.insert(node, &id);
+        (known.id, known.rack) = (Arc::new(id), rack);
     }
 
     /// A DataNode with another UUID took over the address of this one: it is gone for good.
     pub(super) fn drop_address(&mut self, node: NodeIdx) {
-        self.unindex_host(node);
-        let uuid = self.node(node).map(|known| known.id.uuid.clone());
-        if let Some(uuid) = uuid
-            && self.by_uuid(&uuid) == Some(node)
-        {
-            self.by_uuid.remove(&uuid);
-        }
-    }
-
-    fn hosts(&self, node: NodeIdx) -> SmallVec<[String; 2]> {
-        let Some(known) = self.node(node) else { return SmallVec::new() };
-        let mut hosts: SmallVec<[String; 2]> = SmallVec::from_iter([known.id.ip.clone()]);
-        if known.id.host != known.id.ip {
-            hosts.push(known.id.host.clone());
-        }
-        hosts
-    }
-
-    fn index_host(&mut self, node: NodeIdx) {
-        for host in self.hosts(node) {
-            self.by_host.entry(host).or_default().push(node);
-        }
-    }
-
-    fn unindex_host(&mut self, node: NodeIdx) {
-        for host in self.hosts(node) {
-            if let Some(nodes) = self.by_host.get_mut(&host) {
-                nodes.retain(|other| *other != node);
-            }
+        if let Some(known) = self.nodes.get(node.0 as usize) {
+            self.names.remove(node, &known.id);
         }
     }
 
@@ -230,7 +231,6 @@ impl Nodes {
             ongoing: None,
             reports_begun: 0,
         });
-        self.by_storage.insert((node, id.clone()), storage);
         if let Some(owner) = self.node_mut(node) {
             owner.storages.push(storage);
         }
@@ -255,7 +255,6 @@ impl Nodes {
             let Some(id) = self.storage(storage).map(|known| Arc::clone(&known.id)) else {
                 continue;
             };
-            self.by_storage.remove(&(node, Arc::clone(&id)));
             if let Some(owner) = self.node_mut(node) {
                 tracing::info!("Removed storage {id} from DataNode {}", owner.id.xfer_addr());
                 owner.storages.retain(|other| *other != storage);
@@ -397,5 +396,10 @@ impl Nodes {
             kind: known.kind,
             is_held: false,
         })
+    }
+
+    /// Locations of storages, in their order.
+    pub(super) fn locations(&self, storages: &[StorageIdx]) -> Vec<ReplicaLocation> {
+        storages.iter().filter_map(|storage| self.location(*storage)).collect()
     }
 }

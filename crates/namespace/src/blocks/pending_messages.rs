@@ -21,6 +21,16 @@ pub(super) enum Origin {
     Event(Option<NodeIdx>),
 }
 
+impl Origin {
+    /// The DataNode whose place the replica shall take.
+    pub(super) fn instead_of(self) -> Option<NodeIdx> {
+        match self {
+            Self::Event(instead_of) => instead_of,
+            Self::FirstReport | Self::Report => None,
+        }
+    }
+}
+
 /// What a DataNode said of a replica.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Message {

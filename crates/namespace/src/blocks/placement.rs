@@ -54,12 +54,12 @@ impl Placement<'_> {
 
     /// As [`super::BlockManager::choose_more_targets`].
     pub(super) fn choose_more_targets(&self, request: &PlacementRequest<'_>) -> Storages {
-        let replicas = request.replicas.min(self.nodes.nodes.len());
+        let replicas = request.replicas.min(self.nodes.all().len());
         self.place(&PlacementRequest { replicas, ..request.clone() }, true)
     }
 
     fn cannot_place(&self, request: &PlacementRequest<'_>, found: usize) -> RemoteException {
-        let nodes = self.nodes.nodes.iter().filter(|node| node.alive).count();
+        let nodes = self.nodes.all().iter().filter(|node| node.alive).count();
         let excluded = match request.excluded.len() {
             0 => "no".to_owned(),
             some => some.to_string(),
@@ -253,7 +253,7 @@ impl<'a> Search<'a> {
 
     /// A good storage of a node in a wanted rack: random probes first, then a walk over all from a random start.
     fn pick(&self, wanted: impl Fn(&str) -> bool) -> Option<StorageIdx> {
-        let nodes = &self.placement.nodes.nodes;
+        let nodes = self.placement.nodes.all();
         let start = self.placement.random.below(nodes.len());
         (0..nodes.len())
             .map(|step| (start + step) % nodes.len())
@@ -312,7 +312,7 @@ impl<'a> Search<'a> {
             || holders.any(|storage| nodes.node_of(*storage) == Some(node))
             || self.request.avoid_local
                 && nodes.by_host(self.request.client_host).contains(&node)
-                && nodes.nodes.len() > 1
+                && nodes.all().len() > 1
     }
 
     fn is_loaded(&self, xceivers: u32) -> bool {

@@ -2,11 +2,13 @@
 
 use super::copy_rounds::CopyRounds;
 use super::excess::ExcessReplicas;
-use super::map::Slot;
+use super::map::{BlockMap, Slot};
 use super::types::{NodeIdx, StorageIdx, Storages};
 use hashbrown::HashMap;
 use roaring::RoaringBitmap;
 use std::collections::BTreeMap;
+use std::ops::Range;
+use zerohop_wire::{BlockId, InodeId};
 
 /// Only these queues lead to copies; the last one holds blocks without any good replica.
 const QUEUES: usize = 5;
@@ -18,18 +20,18 @@ const CANDIDATES: usize = 16;
 #[derive(Default)]
 pub(super) struct Redundancy {
     /// Slots by priority: 0 one replica left, 1 under a third, 2 too few, 3 badly spread, 4 none.
-    pub(super) queues: [RoaringBitmap; QUEUES],
+    queues: [RoaringBitmap; QUEUES],
     /// Where the next walk of each queue goes on.
-    pub(super) cursors: [Slot; QUEUES],
-    pub(super) pending: HashMap<Slot, Pending>,
+    cursors: [Slot; QUEUES],
+    pending: HashMap<Slot, Pending>,
     pub(super) excess: ExcessReplicas,
     /// Blocks with more replicas than they should have: one is chosen for deletion when the caller says what policy
     /// their files have.
-    pub(super) extra: BTreeMap<Slot, Arrival>,
+    extra: BTreeMap<Slot, Arrival>,
     /// Blocks are queued at all: not before safe mode ends.
-    pub(super) populating: bool,
+    populating: bool,
     /// The walk over all blocks that fills the queues stands here.
-    pub(super) scan: Option<Slot>,
+    scan: Option<Slot>,
     pub(super) rounds: CopyRounds,
 }
 
@@ -43,12 +45,50 @@ pub(super) struct Arrival {
 }
 
 /// Replicas of a block that are on their way.
-pub(super) struct Pending {
-    pub(super) since_ms: u64,
-    pub(super) targets: Storages,
+struct Pending {
+    since_ms: u64,
+    targets: Storages,
 }
 
 impl Redundancy {
+    /// Whether blocks are queued.
+    pub(super) fn is_populating(&self) -> bool {
+        self.populating
+    }
+
+    /// Queues blocks from here on: those that are known are looked at by [`Redundancy::next_scanned`].
+    pub(super) fn populate(&mut self) {
+        if !self.populating {
+            (self.populating, self.scan) = (true, Some(0));
+        }
+    }
+
+    /// Up to `max` blocks that the walk over all blocks looks at next; `end` is one past the last slot in use.
+    pub(super) fn next_scanned(&mut self, max: usize, end: Slot) -> Range<Slot> {
+        let Some(from) = self.scan else { return 0..0 };
+        let until = from.saturating_add(max as u32).min(end);
+        self.scan = (until < end).then_some(until);
+        from..until
+    }
+
+    /// Whether the walk over all blocks has not come to its end.
+    pub(super) fn is_scanning(&self) -> bool {
+        self.scan.is_some()
+    }
+
+    /// Keeps in mind that a block has too many replicas, until [`Redundancy::take_extra`] is called.
+    pub(super) fn note_extra(&mut self, slot: Slot, arrival: Arrival) {
+        let noted = self.extra.entry(slot).or_default();
+        if arrival.instead_of.is_some() || noted.instead_of.is_none() {
+            *noted = arrival;
+        }
+    }
+
+    /// A block that was noted as having too many replicas.
+    pub(super) fn take_extra(&mut self) -> Option<(Slot, Arrival)> {
+        self.extra.pop_first()
+    }
+
     /// Replicas that are on their way.
     pub(super) fn pending(&self, slot: Slot) -> u32 {
         self.pending.get(&slot).map_or(0, |pending| pending.targets.len() as u32)
@@ -80,6 +120,27 @@ impl Redundancy {
         if pending.targets.is_empty() {
             self.pending.remove(&slot);
         }
+    }
+
+    /// Stops waiting for the replicas of a block that are on their way; their storages.
+    pub(super) fn take_pending(&mut self, slot: Slot) -> Storages {
+        self.pending.remove(&slot).map(|pending| pending.targets).unwrap_or_default()
+    }
+
+    /// Blocks whose replicas have been on their way since before `deadline_ms`.
+    pub(super) fn late(&self, deadline_ms: u64) -> Vec<Slot> {
+        let late = self.pending.iter().filter(|(_, pending)| pending.since_ms < deadline_ms);
+        late.map(|(slot, _)| *slot).collect()
+    }
+
+    /// Blocks with replicas on their way, how many, and since when the last of them is waited for.
+    pub(super) fn all_pending(&self) -> impl Iterator<Item = (Slot, usize, u64)> + '_ {
+        self.pending.iter().map(|(slot, pending)| (*slot, pending.targets.len(), pending.since_ms))
+    }
+
+    /// Blocks with too few replicas, the most urgent first.
+    pub(super) fn all_low(&self) -> impl Iterator<Item = Slot> + '_ {
+        self.queues.iter().take(WITHOUT_REPLICA).flatten()
     }
 
     pub(super) fn dequeue(&mut self, slot: Slot) {
@@ -116,6 +177,18 @@ impl Redundancy {
 
     pub(super) fn without_replica(&self) -> &RoaringBitmap {
         &self.queues[WITHOUT_REPLICA]
+    }
+
+    /// Blocks of which no good replica is left, from a slot on: each with its slot, its file and its id.
+    pub(super) fn corrupt_blocks<'a>(
+        &'a self,
+        map: &'a BlockMap,
+        from: Slot,
+    ) -> impl Iterator<Item = (Slot, InodeId, BlockId)> + 'a {
+        self.without_replica().range(from..).filter_map(|slot| {
+            let stored = map.get(slot)?.view();
+            Some((slot, stored.file, stored.block.id))
+        })
     }
 
     pub(super) fn pending_blocks(&self) -> u64 {

@@ -8,7 +8,7 @@ use super::params::BlockParams;
 use super::queues::Redundancy;
 use super::types::{AdminState, BlockState, NodeIdx, ReplicaCounts, StorageIdx, Storages};
 use super::walks::Walks;
-use zerohop_wire::Block;
+use zerohop_wire::{Block, BlockId};
 
 /// A view of the parts that know of replicas; it changes nothing.
 #[derive(Clone, Copy)]
@@ -159,13 +159,23 @@ impl<'a> Replicas<'a> {
     }
 
     /// DataNodes in service with a good replica of a block.
-    pub(super) fn serving_nodes(self, slot: Slot) -> Vec<NodeIdx> {
+    fn serving_nodes(self, slot: Slot) -> Vec<NodeIdx> {
         let serves = |node: &NodeIdx| {
             let known = self.nodes.node(*node);
             known.is_some_and(|known| known.alive && known.admin == AdminState::Normal)
         };
         let storages = self.live(slot);
         storages.iter().filter_map(|storage| self.nodes.node_of(*storage)).filter(serves).collect()
+    }
+
+    /// DataNodes in service with a good replica of the block with an id.
+    pub(super) fn holders(self, id: BlockId) -> Vec<NodeIdx> {
+        self.map.slot(id).map(|slot| self.serving_nodes(slot)).unwrap_or_default()
+    }
+
+    /// The length of a block; 0 if it is not known.
+    pub(super) fn len_of(self, id: BlockId) -> u64 {
+        self.map.stored(id).map_or(0, |stored| stored.block.len)
     }
 
     /// Storages whose replicas count, arrived or on their way, and those that hold one which does not.

@@ -2,14 +2,16 @@
 
 use super::corrupt::CorruptReplica;
 use super::map::Slot;
-use super::node::{ReportLease, Storage};
 use super::ongoing_report::OngoingReport;
-use super::pending_messages::{Message, Origin};
+use super::pending_messages::{Message, Origin, PendingMessages};
 use super::queues::Arrival;
-use super::{
-    BlockManager, BlockState, CorruptReason, NodeIdx, ReplicaEvent, ReplicaState, ReportedReplica,
-    Result, StorageIdx, StorageType, Storages, StoredBlock, UnknownTotals,
+use super::stored::{StoredReplicas, is_newer_than_block};
+use super::types::{
+    BlockState, CorruptReason, NodeIdx, ReplicaEvent, ReplicaState, ReportedReplica, Result,
+    StorageIdx, StorageType, Storages, StoredBlock, UnknownTotals,
 };
+use super::under_construction::UnderConstruction;
+use super::unknown::{HighestUnknown, RemovedWhileWritten};
 use std::sync::Arc;
 use zerohop_wire::{Block, BlockId, JavaException};
 
@@ -34,26 +36,22 @@ pub struct FullReport {
     deletions: usize,
 }
 
-impl BlockManager {
-    /// Takes in a full report of one storage as a whole: what it does not list is not there.
-    ///
-    /// # Errors
-    /// As [`BlockManager::continue_full_report`].
-    pub fn full_report(
-        &mut self,
-        uuid: &str,
-        storage: (&Arc<str>, StorageType),
-        replicas: impl IntoIterator<Item = ReportedReplica>,
-    ) -> Result<ReportOutcome> {
-        let mut report = self.begin_full_report(uuid, storage, replicas.into_iter().collect())?;
-        loop {
-            if let Some(outcome) = self.continue_full_report(&mut report, usize::MAX)? {
-                return Ok(outcome);
-            }
-        }
+impl FullReport {
+    pub(super) fn node(&self) -> NodeIdx {
+        self.node
     }
+}
 
-    /// Begins to take in a full report of one storage: [`BlockManager::continue_full_report`] does the work, in slices. A
+/// Takes in what DataNodes report, full and incremental, and what they told a standby too early.
+pub struct BlockReports<'a> {
+    pub(super) blocks: UnderConstruction<'a>,
+    pub(super) pending: &'a mut PendingMessages,
+    pub(super) removed: &'a RemovedWhileWritten,
+    pub(super) highest_unknown: &'a mut HighestUnknown,
+}
+
+impl BlockReports<'_> {
+    /// Begins to take in a full report of one storage: [`BlockReports::continue_full_report`] does the work, in slices. A
     /// report of the same storage that is not finished is dropped.
     ///
     /// # Errors
@@ -64,13 +62,20 @@ impl BlockManager {
         storage: (&Arc<str>, StorageType),
         replicas: Vec<ReportedReplica>,
     ) -> Result<FullReport> {
-        let node = self.reporting_node(uuid)?;
-        let storage = self.nodes.ensure_storage(node, storage.0, storage.1);
-        let is_later = self.nodes.storage(storage).is_some_and(|known| known.reports > 0)
-            && !self.safe_mode.is_starting();
+        let StoredReplicas { nodes, safe_mode, .. } = &mut self.blocks.replicas;
+        let node = nodes.reporting(uuid)?;
+        let storage = nodes.ensure_storage(node, storage.0, storage.1);
+        let is_later = nodes.storage(storage).is_some_and(|known| known.reports > 0)
+            && !safe_mode.is_starting();
         let origin = if is_later { Origin::Report } else { Origin::FirstReport };
-        self.begin_report(storage, is_later);
-        let number = self.nodes.storage_mut(storage).map_or(0, Storage::begin_report);
+        let mut number = 0;
+        if let Some(known) = nodes.storage_mut(storage) {
+            // What the storage's last report said of unknown replicas is said again.
+            known.unknown.clear();
+            known.deletes_unknown |= is_later;
+            safe_mode.remove_future(std::mem::take(&mut known.future_bytes));
+            number = known.begin_report();
+        }
         let (uuid, replicas) = (uuid.to_owned(), replicas.into_iter());
         Ok(FullReport { uuid, node, storage, number, origin, replicas, deletions: 0 })
     }
@@ -86,7 +91,7 @@ impl BlockManager {
         report: &mut FullReport,
         max: usize,
     ) -> Result<Option<ReportOutcome>> {
-        self.reporting_node(&report.uuid)?;
+        self.blocks.replicas.nodes.reporting(&report.uuid)?;
         if self.ongoing(report.storage).is_none_or(|ongoing| ongoing.number() != report.number) {
             return Err(JavaException::Io.with(format!(
                 "Full block report of {} is out of date: the DataNode registered or reported again",
@@ -111,11 +116,15 @@ impl BlockManager {
     }
 
     fn ongoing(&self, storage: StorageIdx) -> Option<&OngoingReport> {
-        self.nodes.storage(storage)?.ongoing.as_ref()
+        self.blocks.replicas.nodes.storage(storage)?.ongoing.as_ref()
+    }
+
+    fn ongoing_mut(&mut self, storage: StorageIdx) -> Option<&mut OngoingReport> {
+        self.blocks.replicas.nodes.storage_mut(storage)?.ongoing.as_mut()
     }
 
     fn deletions_of(&self, node: NodeIdx) -> usize {
-        self.nodes.node(node).map_or(0, |known| known.invalidate.len())
+        self.blocks.replicas.nodes.node(node).map_or(0, |known| known.invalidate.len())
     }
 
     /// A replica that a full report lists.
@@ -124,8 +133,7 @@ impl BlockManager {
             return;
         }
         let slot = self.reported(storage, replica, origin);
-        let ongoing = self.nodes.storage_mut(storage).and_then(|known| known.ongoing.as_mut());
-        if let (Some(slot), Some(ongoing)) = (slot, ongoing) {
+        if let (Some(slot), Some(ongoing)) = (slot, self.ongoing_mut(storage)) {
             ongoing.listed(slot);
         }
     }
@@ -133,59 +141,22 @@ impl BlockManager {
     fn forget_unlisted(&mut self, storage: StorageIdx, max: usize) {
         let gone = self.ongoing(storage).map(|report| report.gone(max)).unwrap_or_default();
         for slot in gone {
-            self.drop_replica(slot, storage);
+            self.blocks.replicas.drop_replica(slot, storage);
         }
     }
 
     fn end_full_report(&mut self, report: &FullReport) -> ReportOutcome {
-        let now = self.now;
+        let StoredReplicas { nodes, now, .. } = &mut self.blocks.replicas;
         let mut outcome = ReportOutcome { deletions: report.deletions, ..ReportOutcome::default() };
-        if let Some(known) = self.nodes.storage_mut(report.storage) {
+        if let Some(known) = nodes.storage_mut(report.storage) {
             known.ongoing = None;
             known.reports += 1;
             outcome.unknown = known.unknown.totals();
         }
-        if let Some(known) = self.nodes.node_mut(report.node) {
-            known.last_report = now;
+        if let Some(known) = nodes.node_mut(report.node) {
+            known.last_report = *now;
         }
-        self.doubt_decommissioned(report.node);
         outcome
-    }
-
-    /// A report that is being taken in does not count any more: its storage or DataNode is gone.
-    pub(super) fn drop_report(&mut self, storage: StorageIdx) {
-        if let Some(known) = self.nodes.storage_mut(storage) {
-            known.ongoing = None;
-        }
-    }
-
-    /// The reports of all storages of a DataNode are in: the next DataNode may send its own. Safe mode may end now and not
-    /// before: each storage may tell that the metadata is too old.
-    pub fn end_report(&mut self, uuid: &str) {
-        self.check_safe_mode();
-        if let Some(node) = self.nodes.by_uuid(uuid)
-            && let Some(known) = self.nodes.node_mut(node)
-        {
-            known.report_lease = ReportLease::default();
-        }
-    }
-
-    /// Ends the safe mode of the start if its conditions hold; not while a report is half read, whose rest may tell that the
-    /// metadata is too old.
-    pub(super) fn check_safe_mode(&mut self) {
-        let is_reporting = || self.nodes.storages.iter().any(|known| known.ongoing.is_some());
-        if self.safe_mode.is_starting() && !is_reporting() {
-            self.safe_mode.check();
-        }
-    }
-
-    /// What the storage's last report said of unknown replicas is said again.
-    fn begin_report(&mut self, storage: StorageIdx, is_later: bool) {
-        if let Some(known) = self.nodes.storage_mut(storage) {
-            known.unknown.clear();
-            known.deletes_unknown |= is_later;
-            self.safe_mode.remove_future(std::mem::take(&mut known.future_bytes));
-        }
     }
 
     /// Events since the last report.
@@ -198,8 +169,9 @@ impl BlockManager {
         storage: (&Arc<str>, StorageType),
         events: impl IntoIterator<Item = ReplicaEvent>,
     ) -> Result<()> {
-        let node = self.reporting_node(uuid)?;
-        let storage = self.nodes.ensure_storage(node, storage.0, storage.1);
+        let nodes = &mut self.blocks.replicas.nodes;
+        let node = nodes.reporting(uuid)?;
+        let storage = nodes.ensure_storage(node, storage.0, storage.1);
         for event in events {
             self.overtake_report(storage, event.block().id);
             match event {
@@ -212,107 +184,99 @@ impl BlockManager {
                 ReplicaEvent::Moved(block, from) => self.received(storage, block, Some(from)),
             }
         }
-        self.check_safe_mode();
+        self.blocks.replicas.check_safe_mode();
         Ok(())
     }
 
     /// What the DataNode says now of a block is newer than its report that is being taken in.
     fn overtake_report(&mut self, storage: StorageIdx, id: BlockId) {
-        let slot = self.map.slot(id);
-        let ongoing = self.nodes.storage_mut(storage).and_then(|known| known.ongoing.as_mut());
-        if let Some(ongoing) = ongoing {
+        let slot = self.blocks.replicas.map.slot(id);
+        if let Some(ongoing) = self.ongoing_mut(storage) {
             ongoing.overtake(id, slot);
         }
     }
 
     fn received(&mut self, storage: StorageIdx, block: Block, instead_of: Option<NodeIdx>) {
-        self.nodes.unschedule(storage);
+        self.blocks.replicas.nodes.unschedule(storage);
         let replica = ReportedReplica { block, state: ReplicaState::Finalized };
         self.reported(storage, replica, Origin::Event(instead_of));
     }
 
-    pub(super) fn reporting_node(&self, uuid: &str) -> Result<NodeIdx> {
-        let node = self.nodes.alive(uuid);
-        node.ok_or_else(|| {
-            JavaException::Io.with(format!("ProcessReport from dead or unregistered node: {uuid}"))
-        })
-    }
-
-    pub(super) fn deleted(&mut self, storage: StorageIdx, block: Block) {
+    fn deleted(&mut self, storage: StorageIdx, block: Block) {
         if self.awaits_edit(block) {
-            return self.pending_messages.add(storage, Message::Deleted(block));
+            return self.pending.add(storage, Message::Deleted(block));
         }
-        self.nodes.call_off_invalidation(storage, block);
-        if let Some(known) = self.nodes.storage_mut(storage) {
+        let StoredReplicas { nodes, map, .. } = &mut self.blocks.replicas;
+        nodes.call_off_invalidation(storage, block);
+        if let Some(known) = nodes.storage_mut(storage) {
             known.unknown.remove(block);
         }
-        let Some((slot, stored)) = self.entry(block.id) else { return };
-        self.expect_no_replica(slot, storage, block.stamp);
-        if self.map.storages(slot).contains(&storage)
+        let Some((slot, stored)) = map.find(block.id) else { return };
+        self.blocks.constructions.expect_no_replica(nodes, slot, storage, block.stamp);
+        if self.blocks.replicas.map.storages(slot).contains(&storage)
             && !self.is_outdated(slot, storage, &stored, block)
         {
-            self.drop_replica(slot, storage);
+            self.blocks.replicas.drop_replica(slot, storage);
         }
     }
 
     /// Whether a standby has to wait for an edit before it can make sense of a block.
     fn awaits_edit(&self, block: Block) -> bool {
-        let is_known = || self.map.slot(block.id).is_some();
-        self.nodes.is_standby() && self.pending_messages.is_in_future(block, is_known())
+        let StoredReplicas { nodes, map, .. } = &self.blocks.replicas;
+        let is_known = || map.slot(block.id).is_some();
+        nodes.is_standby() && self.pending.is_in_future(block, is_known())
     }
 
     /// Takes in one replica; its slot if the block is known and the replica is one of its.
-    pub(super) fn reported(
+    fn reported(
         &mut self,
         storage: StorageIdx,
         replica: ReportedReplica,
         origin: Origin,
     ) -> Option<Slot> {
         if self.awaits_edit(replica.block) {
-            self.pending_messages.add(storage, Message::Reported(replica, origin));
-            return self.map.slot(replica.block.id);
+            self.pending.add(storage, Message::Reported(replica, origin));
+            return self.blocks.replicas.map.slot(replica.block.id);
         }
-        let Some((slot, stored)) = self.entry(replica.block.id) else {
+        let Some((slot, stored)) = self.blocks.replicas.map.find(replica.block.id) else {
             self.unknown_replica(storage, replica.block);
             return None;
         };
-        let instead_of = match origin {
-            Origin::Event(instead_of) => instead_of,
-            Origin::FirstReport | Origin::Report => None,
-        };
-        if self.nodes.is_invalidating(storage, replica.block)
+        if self.blocks.replicas.nodes.is_invalidating(storage, replica.block)
             || matches!(origin, Origin::Event(_))
                 && self.is_outdated(slot, storage, &stored, replica.block)
         {
             return Some(slot);
         }
         if let Some(reason) = corruption(&stored, &replica) {
-            if self.nodes.is_standby() {
+            if self.blocks.replicas.nodes.is_standby() {
                 // An edit that is on its way may explain it.
-                self.pending_messages.add(storage, Message::Reported(replica, origin));
+                self.pending.add(storage, Message::Reported(replica, origin));
                 return Some(slot);
             }
             self.found_corrupt(slot, storage, reason, Some(replica.block));
             return Some(slot);
         }
-        if self.redundancy.is_excess(slot, storage) && replica.block.stamp == stored.block.stamp {
+        let StoredReplicas { nodes, redundancy, .. } = &mut self.blocks.replicas;
+        if redundancy.is_excess(slot, storage) && replica.block.stamp == stored.block.stamp {
             // Its DataNode has been told to delete it; one that started anew may have forgotten.
             if origin == Origin::FirstReport {
-                self.nodes.invalidate(storage, replica.block);
+                nodes.invalidate(storage, replica.block);
             }
             return Some(slot);
         }
         if stored.state != BlockState::Complete {
-            self.expect_replica(slot, storage, replica.block.stamp);
+            let stamp = replica.block.stamp;
+            self.blocks.constructions.expect_replica(nodes, slot, storage, stamp, stored.block);
         }
         if replica.state == ReplicaState::Finalized {
-            self.add_replica(slot, storage, &stored, replica.block, instead_of);
+            self.add_replica(slot, storage, &stored, replica.block, origin);
         }
         Some(slot)
     }
 
-    /// News of a replica that has a later stamp since, as is known already: a new pipeline or the end of a recovery
-    /// may overtake them.
+    /// Whether a later stamp of a replica is known already than the one reported: a new pipeline or the end of a recovery may
+    /// overtake an incremental report.
     fn is_outdated(
         &self,
         slot: Slot,
@@ -320,12 +284,14 @@ impl BlockManager {
         stored: &StoredBlock,
         reported: Block,
     ) -> bool {
+        let StoredReplicas { nodes, map, .. } = &self.blocks.replicas;
         if stored.state != BlockState::Complete {
-            return self.expected_stamp(slot, storage).is_some_and(|stamp| reported.stamp < stamp);
+            let expected = self.blocks.constructions.expected_stamp(nodes, slot, storage);
+            return expected.is_some_and(|stamp| reported.stamp < stamp);
         }
         reported.stamp < stored.block.stamp
-            && self.map.storages(slot).contains(&storage)
-            && !self.replicas().is_corrupt(slot, storage)
+            && map.storages(slot).contains(&storage)
+            && !self.blocks.replicas.view().is_corrupt(slot, storage)
     }
 
     fn add_replica(
@@ -334,26 +300,25 @@ impl BlockManager {
         storage: StorageIdx,
         stored: &StoredBlock,
         reported: Block,
-        instead_of: Option<NodeIdx>,
+        origin: Origin,
     ) {
-        let node = self.nodes.node_of(storage);
         self.move_between_storages(slot, storage);
-        self.redundancy.arrived(slot, |target| self.nodes.node_of(target) == node);
-        let is_forgiven = node.is_some_and(|node| self.corrupt.remove_replaced(slot, node));
-        if !self.map.add_storage(slot, storage) && !is_forgiven {
+        let StoredReplicas { nodes, map, redundancy, corrupt, .. } = &mut self.blocks.replicas;
+        let node = nodes.node_of(storage);
+        redundancy.arrived(slot, |target| nodes.node_of(target) == node);
+        let is_forgiven = node.is_some_and(|node| corrupt.remove_replaced(slot, node));
+        if !map.add_storage(slot, storage) && !is_forgiven {
             return;
         }
-        self.nodes.note_replica(storage, slot);
+        nodes.note_replica(storage, slot);
         match stored.state {
             BlockState::Complete => {
-                self.count_for_safe_mode(slot);
-                self.recheck_after(slot, Arrival { added: node, instead_of });
+                self.blocks.replicas.count_for_safe_mode(slot);
+                let arrival = Arrival { added: node, instead_of: origin.instead_of() };
+                self.blocks.replicas.recheck_after(slot, arrival);
             }
-            BlockState::Committed
-                if reported.stamp == stored.block.stamp && self.replicas().has_min(slot) =>
-            {
-                self.expect_targets(slot);
-                self.finish(slot);
+            BlockState::Committed if reported.stamp == stored.block.stamp => {
+                self.blocks.finish_if_replicated(slot);
             }
             _ => {}
         }
@@ -361,26 +326,24 @@ impl BlockManager {
 
     /// A DataNode holds a block once: on another of its storages it has moved.
     fn move_between_storages(&mut self, slot: Slot, storage: StorageIdx) {
-        let node = self.nodes.node_of(storage);
-        let moved = |other: &StorageIdx| *other != storage && self.nodes.node_of(*other) == node;
-        let old: Storages = self.map.storages(slot).iter().copied().filter(moved).collect();
+        let StoredReplicas { nodes, map, .. } = &mut self.blocks.replicas;
+        let node = nodes.node_of(storage);
+        let moved = |other: &StorageIdx| *other != storage && nodes.node_of(*other) == node;
+        let old: Storages = map.storages(slot).iter().copied().filter(moved).collect();
         for other in old {
-            self.nodes.forget_replica(other, slot);
-            self.map.remove_storage(slot, other);
+            nodes.forget_replica(other, slot);
+            map.remove_storage(slot, other);
         }
     }
 
     /// A client or a DataNode found a replica to be bad (`reportBadBlocks`).
     pub fn bad_replica(&mut self, block: Block, uuid: &str, storage_id: &str) {
-        let Some(node) = self.nodes.by_uuid(uuid) else { return };
-        let Some((slot, _)) = self.entry(block.id) else { return };
-        let known = self
-            .map
-            .storages(slot)
-            .iter()
-            .copied()
-            .find(|storage| self.nodes.node_of(*storage) == Some(node));
-        if let Some(storage) = known.or_else(|| self.nodes.by_storage(node, storage_id)) {
+        let StoredReplicas { nodes, map, .. } = &self.blocks.replicas;
+        let Some(node) = nodes.by_uuid(uuid) else { return };
+        let Some(slot) = map.slot(block.id) else { return };
+        let is_on_node = |storage: &StorageIdx| nodes.node_of(*storage) == Some(node);
+        let known = map.storages(slot).iter().copied().find(is_on_node);
+        if let Some(storage) = known.or_else(|| nodes.by_storage(node, storage_id)) {
             self.found_corrupt(slot, storage, CorruptReason::Reported, None);
         }
     }
@@ -393,51 +356,76 @@ impl BlockManager {
         reason: CorruptReason,
         reported: Option<Block>,
     ) {
-        let (Some(node), Some(stored)) =
-            (self.nodes.node_of(storage), self.map.get(slot).map(|entry| entry.view()))
-        else {
-            return;
-        };
-        let was_live = self.replicas().live(slot).contains(&storage);
-        let counts = self.replicas().count(slot);
+        let replicas = &mut self.blocks.replicas;
+        let node = replicas.nodes.node_of(storage);
+        let (Some(node), Some(entry)) = (node, replicas.map.get(slot)) else { return };
+        let block = entry.block();
+        let was_live = replicas.view().live(slot).contains(&storage);
+        let counts = replicas.view().count(slot);
         let others = counts.live - u32::from(was_live && counts.live > 0);
-        if stored.state == BlockState::Complete
-            && self.may_drop_corrupt(slot, storage, others, reported)
+        if entry.state() == BlockState::Complete
+            && replicas.may_drop_corrupt(slot, storage, others, reported)
         {
-            self.nodes.invalidate(storage, reported.unwrap_or(stored.block));
-            return self.drop_replica(slot, storage);
+            replicas.nodes.invalidate(storage, reported.unwrap_or(block));
+            return replicas.drop_replica(slot, storage);
         }
         if let Some(newer) = reported
-            && Self::is_newer_than_block(stored.block, reported)
-            && !self.deletes_unknown(storage)
+            && is_newer_than_block(block, reported)
+            && !replicas.deletes_unknown(storage)
         {
             self.list_unknown(storage, newer);
         }
-        self.corrupt.add(slot, CorruptReplica { node, reason, reported });
-        if self.map.add_storage(slot, storage) {
-            self.nodes.note_replica(storage, slot);
+        let replicas = &mut self.blocks.replicas;
+        replicas.corrupt.add(slot, CorruptReplica { node, reason, reported });
+        if replicas.map.add_storage(slot, storage) {
+            replicas.nodes.note_replica(storage, slot);
         }
-        self.count_for_safe_mode(slot);
-        self.recheck(slot);
+        replicas.count_for_safe_mode(slot);
+        replicas.recheck(slot);
     }
-}
 
-impl BlockManager {
-    /// Whether a corrupt replica may be deleted now. A replica newer than its block may be good, and the image too old: it goes
-    /// no sooner than one of a block that no file has.
-    pub(super) fn may_drop_corrupt(
-        &self,
-        slot: Slot,
-        storage: StorageIdx,
-        others: u32,
-        reported: Option<Block>,
-    ) -> bool {
-        let is_newer = self
-            .map
-            .get(slot)
-            .is_some_and(|entry| Self::is_newer_than_block(entry.block(), reported));
-        (!is_newer || self.deletes_unknown(storage))
-            && self.replicas().is_dispensable(slot, storage, others, reported)
+    /// A replica that the namespace does not know is deleted if the storage has sent a full report after its first one.
+    /// Until then it is listed.
+    fn unknown_replica(&mut self, storage: StorageIdx, block: Block) {
+        let replicas = &mut self.blocks.replicas;
+        if replicas.nodes.is_invalidating(storage, block) {
+            return;
+        }
+        let node = replicas.nodes.node_of(storage);
+        let is_removed = node.is_some_and(|node| self.removed.contains(block.id, node));
+        if is_removed || replicas.deletes_unknown(storage) {
+            return replicas.nodes.invalidate(storage, block);
+        }
+        self.list_unknown(storage, block);
+    }
+
+    /// Keeps a replica in view that the storage's next full report may have deleted.
+    fn list_unknown(&mut self, storage: StorageIdx, block: Block) {
+        let StoredReplicas { nodes, safe_mode, .. } = &mut self.blocks.replicas;
+        let is_newer = safe_mode.is_in_future(block.stamp);
+        self.highest_unknown.note(block);
+        let Some(known) = nodes.storage_mut(storage) else { return };
+        let before = known.unknown.totals().replicas;
+        known.unknown.insert(block, is_newer);
+        if is_newer && known.unknown.totals().replicas > before && safe_mode.is_starting() {
+            known.future_bytes = known.future_bytes.saturating_add(block.len);
+            safe_mode.add_future(block.len);
+        }
+    }
+
+    /// Takes in what DataNodes told a standby of these blocks. What is still too early waits again.
+    pub(super) fn take_pending_messages(&mut self, blocks: &[BlockId]) {
+        for block in blocks {
+            for (storage, message) in self.pending.take(*block) {
+                match message {
+                    Message::Reported(replica, origin) => {
+                        self.reported(storage, replica, origin);
+                    }
+                    Message::Deleted(block) => self.deleted(storage, block),
+                }
+            }
+        }
+        self.blocks.replicas.check_safe_mode();
     }
 }
 

@@ -1,32 +1,72 @@
 //! Leases for full block reports: so many DataNodes may report at once, the others ask again with
 //! their next heartbeat (`BlockReportLeaseManager`).
 
-use super::node::ReportLease;
-use super::{BlockManager, NodeIdx};
+use super::nodes::Nodes;
+use super::params::BlockParams;
+use super::types::NodeIdx;
+use hashbrown::HashMap;
 
-impl BlockManager {
-    /// A lease for a DataNode, in place of one it has; 0 if enough others report now.
-    pub(super) fn lend_report(&mut self, node: NodeIdx) -> u64 {
-        let now_ms = self.now.mono_ms;
-        let id = self.random.next() | 1;
-        if let Some(known) = self.nodes.node_mut(node) {
-            known.report_lease = ReportLease::default();
-        }
-        let lent = self.nodes.nodes.iter().filter(|node| node.report_lease.holds(now_ms)).count();
-        if lent >= self.params.report_leases_max {
+/// A DataNode's leave to send a full report.
+#[derive(Clone, Copy, Debug)]
+struct ReportLease {
+    id: u64,
+    /// It holds until this instant.
+    until_ms: u64,
+}
+
+/// The leases that DataNodes have; some may have run out.
+#[derive(Debug, Default)]
+pub(super) struct ReportLeases {
+    by_node: HashMap<NodeIdx, ReportLease>,
+}
+
+impl ReportLeases {
+    /// A lease for a DataNode, in place of one it has; 0 if enough others report now. Its number is made of a random one.
+    pub(super) fn grant(
+        &mut self,
+        node: NodeIdx,
+        random: u64,
+        now_ms: u64,
+        params: &BlockParams,
+    ) -> u64 {
+        self.by_node.remove(&node);
+        self.by_node.retain(|_, lease| now_ms < lease.until_ms);
+        if self.by_node.len() >= params.report_leases_max {
             return 0;
         }
-        let until_ms = now_ms.saturating_add(self.params.report_lease_ms);
-        let Some(known) = self.nodes.node_mut(node) else { return 0 };
-        known.report_lease = ReportLease { id, until_ms };
-        id
+        let lease =
+            ReportLease { id: random | 1, until_ms: now_ms.saturating_add(params.report_lease_ms) };
+        self.by_node.insert(node, lease);
+        lease.id
     }
 
     /// Whether a report that comes with this lease may be taken in. 0 is the word of a DataNode that
     /// was told to report: it needs none.
-    pub fn is_report_lent(&self, uuid: &str, lease: u64) -> bool {
-        let holder = || self.nodes.by_uuid(uuid).and_then(|node| self.nodes.node(node));
-        let held = |known: &ReportLease| known.id == lease && known.holds(self.now.mono_ms);
-        lease == 0 || holder().is_some_and(|known| held(&known.report_lease))
+    pub(super) fn is_held(&self, nodes: &Nodes, uuid: &str, lease: u64, now_ms: u64) -> bool {
+        let held = || self.by_node.get(&nodes.by_uuid(uuid)?);
+        lease == 0 || held().is_some_and(|held| held.id == lease && now_ms < held.until_ms)
+    }
+
+    /// A DataNode has reported.
+    pub(super) fn end(&mut self, node: NodeIdx) {
+        self.by_node.remove(&node);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_that_ended_or_ran_out_is_free_for_another() {
+        let params =
+            BlockParams { report_leases_max: 1, report_lease_ms: 100, ..BlockParams::default() };
+        let mut leases = ReportLeases::default();
+        assert_eq!(leases.grant(NodeIdx(1), 6, 0, &params), 7);
+        assert_eq!(leases.grant(NodeIdx(2), 8, 99, &params), 0);
+        assert_eq!(leases.grant(NodeIdx(1), 10, 99, &params), 11, "its own is in nobody's way");
+        leases.end(NodeIdx(1));
+        assert_eq!(leases.grant(NodeIdx(2), 8, 99, &params), 9);
+        assert_eq!(leases.grant(NodeIdx(1), 12, 199, &params), 13);
     }
 }

@@ -1,6 +1,7 @@
 //! DataNodes and disks that DataNodes report as slower than the others (`SlowPeerTracker`,
 //! `SlowDiskTracker`).
 
+use super::nodes::Nodes;
 use super::types::NodeIdx;
 use hashbrown::HashMap;
 
@@ -50,6 +51,25 @@ impl Default for SlowLimits {
     fn default() -> Self {
         Self { valid_ms: 3 * 1_800_000, nodes_max: 5 }
     }
+}
+
+/// A DataNode that others report as slow, by its transfer port; the others by their RPC ports, as Apache
+/// names them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlowPeer {
+    /// Its name.
+    pub node: String,
+    /// Who reports it, with what latency; the worst first.
+    pub reports: Vec<(String, PeerLatency)>,
+}
+
+/// A slow disk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlowDisk {
+    /// The DataNode's RPC port and the volume's directory, with a colon in between.
+    pub disk: String,
+    /// How slow it is.
+    pub latency: DiskLatency,
 }
 
 struct Report<T> {
@@ -163,6 +183,61 @@ impl SlowReports {
         all.truncate(max);
         all
     }
+    /// Takes in what a DataNode says of others and of its disks; names of DataNodes that are not known
+    /// are left out.
+    pub(super) fn report(
+        &mut self,
+        nodes: &Nodes,
+        reporter: &str,
+        peers: &[(String, PeerLatency)],
+        disks: Vec<(String, DiskLatency)>,
+        now_ms: u64,
+    ) {
+        let Some(reporter) = nodes.by_uuid(reporter) else { return };
+        for (name, latency) in peers {
+            if let Some(node) = nodes.by_transfer_address(name) {
+                self.add_peer(reporter, node, *latency, now_ms);
+            }
+        }
+        for (directory, latency) in disks {
+            self.add_disk(reporter, directory, latency, now_ms);
+        }
+        self.refresh(now_ms);
+    }
+
+    /// As [`SlowReports::peers`], by name.
+    pub(super) fn named_peers(&self, nodes: &Nodes, max: usize) -> Vec<SlowPeer> {
+        let named = |(reporter, latency)| (rpc_name(nodes, reporter), latency);
+        let peers = self.peers(max).into_iter();
+        peers
+            .map(|(node, reports)| SlowPeer {
+                node: transfer_name(nodes, node),
+                reports: reports.into_iter().map(named).collect(),
+            })
+            .collect()
+    }
+
+    /// As [`SlowReports::disks`], by name.
+    pub(super) fn named_disks(&self, nodes: &Nodes, max: usize) -> Vec<SlowDisk> {
+        let disks = self.disks(max).into_iter();
+        disks
+            .map(|(node, directory, latency)| SlowDisk {
+                disk: format!("{}:{directory}", rpc_name(nodes, node)),
+                latency,
+            })
+            .collect()
+    }
+}
+
+/// As operators know a DataNode.
+fn transfer_name(nodes: &Nodes, node: NodeIdx) -> String {
+    nodes.node(node).map(|known| known.id.xfer_addr()).unwrap_or_default()
+}
+
+/// As Apache names a DataNode that reports another.
+fn rpc_name(nodes: &Nodes, node: NodeIdx) -> String {
+    let id = nodes.node(node).map(|known| &known.id);
+    id.map(|id| format!("{}:{}", id.ip, id.ipc_port)).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -27,6 +27,15 @@ pub struct Now {
     pub mono_ms: u64,
 }
 
+impl Now {
+    /// Time passes; a clock that seems to step back does not count.
+    pub(super) fn advance(&mut self, now: Now) {
+        if now.mono_ms >= self.mono_ms {
+            *self = now;
+        }
+    }
+}
+
 /// How a DataNode names itself (`DatanodeIDProto`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DatanodeId {

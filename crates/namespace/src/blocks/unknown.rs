@@ -83,12 +83,8 @@ impl HighestUnknown {
         self.stamp = self.stamp.max(block.stamp.0);
     }
 
-    pub(super) fn id(self) -> BlockId {
-        BlockId(self.id)
-    }
-
-    pub(super) fn stamp(self) -> GenerationStamp {
-        GenerationStamp(self.stamp)
+    pub(super) fn get(self) -> (BlockId, GenerationStamp) {
+        (BlockId(self.id), GenerationStamp(self.stamp))
     }
 }
 

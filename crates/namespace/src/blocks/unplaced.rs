@@ -13,7 +13,7 @@ const NAMED_MAX: usize = 10;
 /// Each DataNode that cannot take the block and why.
 pub(super) fn refusals(placement: &Placement<'_>, request: &PlacementRequest<'_>) -> Vec<String> {
     let search = Search::widest(placement, request, true);
-    let indexes = (0..placement.nodes.nodes.len()).map(|index| NodeIdx(index as u32));
+    let indexes = placement.nodes.indexes();
     let refused = indexes.filter_map(|node| {
         let reason = match search.judge(node).err()? {
             Refusal::NoStorage => volumes_lack(placement.nodes, &search, node),

@@ -67,12 +67,12 @@ impl CacheScan {
     pub(super) fn advance(&mut self, state: &mut DurableState, max: usize) -> bool {
         let mut left = max;
         if let Some(plan) = &mut self.plan {
-            return plan.advance(state.blocks_mut(), left);
+            return state.blocks_mut().advance_plan(plan, left);
         }
         while left > 0 {
             if !self.count_next(state, &mut left) {
                 let wanted = std::mem::take(&mut self.wanted);
-                self.plan = Some(CachePlan::new(wanted, state.blocks()));
+                self.plan = Some(state.blocks().plan_caches(wanted));
                 break;
             }
         }
@@ -171,7 +171,7 @@ impl CacheScan {
 fn bytes_of(state: &DurableState, slot: Slot, replication: u16) -> FileBytes {
     let mut bytes = FileBytes { needed: 0, cached: 0 };
     for (id, len) in complete_blocks(state, slot) {
-        let held = state.blocks().held_count(id).min(usize::from(replication)) as i64;
+        let held = state.blocks().lookup().held_count(id).min(usize::from(replication)) as i64;
         bytes.needed = bytes.needed.saturating_add(len.saturating_mul(i64::from(replication)));
         bytes.cached = bytes.cached.saturating_add(len.saturating_mul(held));
     }

@@ -83,7 +83,8 @@ impl Namespace {
         }
         let last = self.state.last_block(slot).and_then(|last| self.state.blocks().get(last));
         let reopened = last.filter(|last| last.state == BlockState::UnderConstruction);
-        let unknown = |id| self.safe_mode.is_some() || self.state.blocks().targets(id).is_empty();
+        let unknown =
+            |id| self.safe_mode.is_some() || self.state.blocks().lookup().targets(id).is_empty();
         if let Some(last) = reopened.filter(|last| unknown(last.block.id)) {
             return fail(
                 JavaException::Retriable,
@@ -110,7 +111,7 @@ impl Namespace {
                     "append: lastBlock={block} of src={path} is COMMITTED but not yet COMPLETE."
                 ),
             ),
-            BlockState::Complete if !self.state.blocks().has_min_replication(block.id) => {
+            BlockState::Complete if !self.state.blocks().lookup().has_min_replication(block.id) => {
                 io(format!(
                     "append: lastBlock={block} of src={path} is not sufficiently replicated yet."
                 ))
@@ -133,7 +134,11 @@ impl Namespace {
     fn append_block(&self, slot: Slot, reopened: bool, new_block: bool) -> Option<LocatedBlock> {
         let block = self.state.last_stored(slot)?;
         if reopened {
-            let replicas = self.state.blocks().describe(&self.state.blocks().targets(block.id));
+            let replicas = self
+                .state
+                .blocks()
+                .datanodes()
+                .locations(&self.state.blocks().lookup().targets(block.id));
             let offset = self.state.file_len(slot).saturating_sub(block.len);
             return Some(LocatedBlock {
                 offset,

@@ -48,9 +48,9 @@ impl Namespace {
         let finished = self.commit(AddBlock { path, penultimate, last: block })?.finished;
         let blocks = self.state.blocks_mut();
         for before in finished {
-            blocks.complete_if_replicated(before);
+            blocks.under_construction().complete_if_replicated(before);
         }
-        blocks.set_targets(block.id, &targets);
+        blocks.under_construction().set_targets(block.id, &targets);
         Ok(self.located_for_write(slot, block, &targets))
     }
 
@@ -81,6 +81,7 @@ impl Namespace {
         let chosen = self
             .state
             .blocks()
+            .datanodes()
             .resolve_storages(request.existing.iter().map(|(node, id)| (&**node, &**id)))?;
         let machine =
             self.state.writer(slot).map(|writer| writer.client_machine.clone()).unwrap_or_default();
@@ -97,7 +98,7 @@ impl Namespace {
         let targets = self.state.blocks().choose_more_targets(&placement);
         // Clients find the new ones by comparing: the old ones are listed too.
         let all: Vec<StorageIdx> = chosen.iter().chain(&targets).copied().collect();
-        let replicas = self.state.blocks().describe(&all);
+        let replicas = self.state.blocks().datanodes().locations(&all);
         Ok(LocatedBlock {
             offset: NO_OFFSET,
             locations: BlockLocations { block, replicas, corrupt: false },
@@ -183,6 +184,7 @@ impl Namespace {
         let targets = self
             .state
             .blocks()
+            .datanodes()
             .resolve_storages(storages.iter().map(|(node, id)| (&**node, &**id)))?;
         let mut blocks = self.state.stored_blocks(slot);
         if let Some(last) = blocks.last_mut() {
@@ -190,7 +192,7 @@ impl Namespace {
         }
         let op = self.update_op(slot, blocks);
         self.commit_call(ctx, op)?;
-        self.state.blocks_mut().replace_pipeline(last.id, &targets)
+        self.state.blocks_mut().under_construction().replace_pipeline(last.id, &targets)
     }
 
     /// `FSNamesystem.checkUCBlock`
@@ -320,10 +322,10 @@ impl Namespace {
         slot: Slot,
         last: Block,
     ) -> Result<LocatedBlock> {
-        let mut targets = self.state.blocks().targets(last.id);
+        let mut targets = self.state.blocks().lookup().targets(last.id);
         if targets.is_empty() {
             targets = self.choose_for_block(ctx, request, slot)?;
-            self.state.blocks_mut().set_targets(last.id, &targets);
+            self.state.blocks_mut().under_construction().set_targets(last.id, &targets);
         }
         Ok(self.located_for_write(slot, last, &targets))
     }
@@ -380,7 +382,7 @@ impl Namespace {
     fn located_for_write(&self, slot: Slot, block: Block, targets: &[StorageIdx]) -> LocatedBlock {
         let locations = BlockLocations {
             block,
-            replicas: self.state.blocks().describe(targets),
+            replicas: self.state.blocks().datanodes().locations(targets),
             corrupt: false,
         };
         LocatedBlock { offset: self.state.file_len(slot), locations }

@@ -166,7 +166,7 @@ impl Namespace {
         }
         let Some(last) = last else { return Ok(()) };
         let stamp = GenerationStamp(request.new_stamp);
-        let asked = self.state.blocks().recovery(last.id).filter(Recovery::is_asked);
+        let asked = self.state.blocks().lookup().recovery(last.id).filter(Recovery::is_asked);
         let expected = asked.map(|recovery| recovery.stamp);
         if expected != Some(stamp) {
             let current = expected.map_or(0, |stamp| stamp.0);
@@ -197,7 +197,7 @@ impl Namespace {
         let mut storages = None;
         if !request.delete_block {
             let targets = request.targets.iter().map(|(node, id)| (&**node, &**id));
-            storages = Some(self.state.blocks().resolve_storages(targets)?);
+            storages = Some(self.state.blocks().datanodes().resolve_storages(targets)?);
             if let Some(recovered) = blocks.last_mut() {
                 recovered.stamp = GenerationStamp(request.new_stamp);
                 recovered.len = request.new_len;
@@ -211,7 +211,7 @@ impl Namespace {
             let finished = self.commit(op)?.finished;
             self.use_recovered(last, storages)?;
             for block in finished {
-                self.state.blocks_mut().complete_recovered(block);
+                self.state.blocks_mut().under_construction().complete_recovered(block);
             }
             return Ok(());
         }
@@ -221,6 +221,6 @@ impl Namespace {
 
     fn use_recovered(&mut self, last: Block, storages: Option<Storages>) -> Result<()> {
         let Some(storages) = storages else { return Ok(()) };
-        self.state.blocks_mut().replace_recovered(last.id, &storages)
+        self.state.blocks_mut().under_construction().replace_recovered(last.id, &storages)
     }
 }

@@ -101,7 +101,7 @@ impl Namespace {
 
     fn resume_truncates(&mut self) -> bool {
         let mut is_any_touched = false;
-        for block in self.state.blocks().unasked_truncates() {
+        for block in self.state.blocks().lookup().unasked_truncates() {
             let file = self.state.blocks().get(block).map(|stored| stored.file);
             let file = file.filter(|file| self.lease_clock.is_due(*file, self.now.mono_ms));
             let slot = file.and_then(|file| self.state.tree().find(file));
@@ -233,7 +233,8 @@ impl Namespace {
         }
         let last = blocks[blocks.len() - 1];
         let before = blocks.iter().nth_back(1);
-        let before_safe = before.is_none_or(|id| self.state.blocks().has_min_replication(*id));
+        let before_safe =
+            before.is_none_or(|id| self.state.blocks().lookup().has_min_replication(*id));
         if state(blocks.len() - 1) == Some(BlockState::Committed) && !before_safe {
             return fail(
                 JavaException::AlreadyBeingCreated,
@@ -253,16 +254,16 @@ impl Namespace {
         new_holder: Option<&str>,
     ) -> Result<bool> {
         let len = self.state.blocks().get(last).map_or(0, |stored| stored.block.len);
-        if len == 0 && !self.state.blocks().is_heard_of(last) {
+        if len == 0 && !self.state.blocks().lookup().is_heard_of(last) {
             // Nothing was ever written of it: no DataNode could recover it.
             let mut blocks = self.state.stored_blocks(slot);
             blocks.pop();
             self.finalize_file(slot, blocks)?;
             return Ok(true);
         }
-        if self.state.blocks().recovery_due(last) {
+        if self.state.blocks().lookup().is_recovery_due(last) {
             let stamp = self.next_stamp()?;
-            self.state.blocks_mut().start_recovery(last, stamp)?;
+            self.state.blocks_mut().under_construction().start_recovery(last, stamp)?;
         }
         self.hand_over(slot, new_holder)?;
         Ok(false)

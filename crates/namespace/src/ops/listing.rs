@@ -125,7 +125,7 @@ impl Namespace {
         let mut next = from;
         let mut found = Vec::new();
         // A page holds what was asked for: one that is empty is the end, however much is corrupt elsewhere.
-        for (place, file, block) in self.state.blocks().corrupt_blocks(from) {
+        for (place, file, block) in self.state.blocks().lookup().corrupt_blocks(from) {
             next = place.saturating_add(1);
             let Some(path) = self.path_of(file).filter(|path| is_below(path)) else { continue };
             let Some(stored) = self.state.blocks().get(block) else { continue };

@@ -227,7 +227,8 @@ impl Namespace {
     }
 
     fn locate_block(&self, ctx: &OpContext, id: BlockId, offset: u64) -> Option<LocatedBlock> {
-        let locations: BlockLocations = self.state.blocks().locations(id, &ctx.client_host)?;
+        let locations: BlockLocations =
+            self.state.blocks().lookup().locations(id, &ctx.client_host)?;
         Some(LocatedBlock { offset, locations })
     }
 

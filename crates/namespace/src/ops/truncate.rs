@@ -77,7 +77,7 @@ impl Namespace {
             .state
             .last_stored(slot)
             .filter(|last| !self.state.blocks().is_complete(last.id))?;
-        self.state.blocks().recovery(last.id)?.truncate
+        self.state.blocks().lookup().recovery(last.id)?.truncate
     }
 
     fn cut_and_log(
@@ -112,7 +112,7 @@ impl Namespace {
             op.block = Some(Block { stamp: self.next_stamp()?, ..last });
         }
         let Some((block, stamp)) = self.commit(op)?.cut else { return Ok(true) };
-        self.state.blocks_mut().start_recovery(block, stamp)?;
+        self.state.blocks_mut().under_construction().start_recovery(block, stamp)?;
         Ok(false)
     }
 

@@ -10,7 +10,7 @@ pub fn finish_recovery(world: &mut World, path: &str, len: u64) {
     let root = world.root();
     let (located, _) = world.namespace.block_locations(&root, path, 0, u64::MAX).unwrap();
     let last = located.last.unwrap();
-    let recovery = world.namespace.blocks().recovery(last.block().id).unwrap();
+    let recovery = world.namespace.blocks().lookup().recovery(last.block().id).unwrap();
     let targets: Vec<_> = (last.locations.replicas.iter())
         .map(|replica| (replica.node.id.uuid.clone(), replica.storage_id.to_string()))
         .collect();
@@ -157,7 +157,7 @@ fn a_recovery_deletes_no_block_with_acknowledged_bytes() {
     world.namespace.append(&root, "/f", "client", CreateFlags::default()).unwrap();
     world.namespace.recover_lease(&root, "/f", "other").unwrap();
     let block = world.namespace.block_locations(&root, "/f", 0, 1).unwrap().0.blocks[0].block();
-    let recovery = world.namespace.blocks().recovery(block.id).unwrap();
+    let recovery = world.namespace.blocks().lookup().recovery(block.id).unwrap();
     let request = BlockSynchronization {
         block,
         new_stamp: recovery.stamp.0,
@@ -189,7 +189,7 @@ fn restart_under_truncate(restart: fn(&mut World)) {
     world.write("/f", &[10]);
     assert!(!world.namespace.truncate(&root, "/f", 4, "client").unwrap());
     let cut = world.namespace.block_locations(&root, "/f", 0, 1).unwrap().0.last.unwrap().block();
-    let asked = world.namespace.blocks().recovery(cut.id).unwrap().stamp.0;
+    let asked = world.namespace.blocks().lookup().recovery(cut.id).unwrap().stamp.0;
     world.check_image();
     restart(&mut world);
     let root = world.root();
@@ -291,7 +291,7 @@ fn files_that_cannot_be_released_hold_up_no_others() {
             let storage = (&replica.storage_id, replica.kind);
             let gone = [ReplicaEvent::Deleted(full)];
             let uuid = &replica.node.id.uuid;
-            world.namespace.blocks_mut().incremental_report(uuid, storage, gone).unwrap();
+            world.namespace.blocks_mut().reports().incremental_report(uuid, storage, gone).unwrap();
         }
     }
     open_file(&mut world, "/free");

@@ -48,7 +48,7 @@ fn tell(world: &mut World, located: &LocatedBlock, which: usize, event: ReplicaE
     let replica = &located.locations.replicas[which];
     let storage = (&replica.storage_id, replica.kind);
     let uuid = &replica.node.id.uuid;
-    world.namespace.blocks_mut().incremental_report(uuid, storage, [event]).unwrap();
+    world.namespace.blocks_mut().reports().incremental_report(uuid, storage, [event]).unwrap();
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn replicas_reported_before_the_close_count_when_it_arrives() {
     assert!(pair.active.close("/f", Some(block)));
     pair.catch_up();
     assert!(pair.standby.namespace.blocks().is_complete(block.id));
-    assert!(pair.standby.namespace.blocks().has_min_replication(block.id));
+    assert!(pair.standby.namespace.blocks().lookup().has_min_replication(block.id));
     assert_eq!(pair.replicas_on_standby("/f"), 2);
     pair.check_same();
 }
@@ -137,7 +137,8 @@ fn a_standby_orders_no_recovery_for_a_truncate() {
     pair.standby.received(&located, block);
     assert!(!pair.active.namespace.truncate(&root, "/f", 4, "client").unwrap());
     pair.catch_up();
-    let asked = |world: &World| world.namespace.blocks().recovery(block.id).unwrap().is_asked();
+    let asked =
+        |world: &World| world.namespace.blocks().lookup().recovery(block.id).unwrap().is_asked();
     assert!(asked(&pair.active) && !asked(&pair.standby));
     let now = pair.standby.now;
     for replica in &located.locations.replicas {

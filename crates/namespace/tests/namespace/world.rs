@@ -97,6 +97,7 @@ impl World {
         let event = [ReplicaEvent::Received(block)];
         self.namespace
             .blocks_mut()
+            .reports()
             .incremental_report("uuid-1", (&storage.0, storage.1), event)
             .unwrap();
     }
@@ -177,6 +178,7 @@ impl World {
             let event = [ReplicaEvent::Received(block)];
             self.namespace
                 .blocks_mut()
+                .reports()
                 .incremental_report(&replica.node.id.uuid, storage, event)
                 .unwrap();
         }
@@ -191,7 +193,11 @@ impl World {
                 let event = [ReplicaEvent::Deleted(block.block())];
                 let storage = (&replica.storage_id, replica.kind);
                 let uuid = &replica.node.id.uuid;
-                self.namespace.blocks_mut().incremental_report(uuid, storage, event).unwrap();
+                self.namespace
+                    .blocks_mut()
+                    .reports()
+                    .incremental_report(uuid, storage, event)
+                    .unwrap();
             }
         }
     }

@@ -218,7 +218,7 @@ fn a_pipeline_gets_a_new_stamp_and_goes_on_with_fewer_nodes() {
     );
     let e = world.namespace.update_block_for_pipeline(&root, new, "other");
     assert_eq!(kind(e), JavaException::LeaseExpired);
-    assert_eq!(world.namespace.blocks().targets(old.id).len(), 1);
+    assert_eq!(world.namespace.blocks().lookup().targets(old.id).len(), 1);
     world.check_replay();
 }
 

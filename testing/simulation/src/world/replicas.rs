@@ -81,12 +81,14 @@ pub fn register_all(namespace: &mut Namespace, replicas: &Replicas, now: Now) {
             block: Block { id: *id, stamp: replica.stamp, len: replica.len },
             state: replica.state,
         });
-        let report = namespace.blocks_mut().full_report(
-            &uuid(node),
-            (&storage(node), StorageType::Disk),
-            reported,
-        );
-        debug_assert!(report.is_ok());
+        let blocks = namespace.blocks_mut();
+        let of = (&storage(node), StorageType::Disk);
+        let begun = blocks.reports().begin_full_report(&uuid(node), of, reported.collect());
+        let taken = begun.and_then(|mut report| {
+            while blocks.continue_full_report(&mut report, usize::MAX)?.is_none() {}
+            Ok(())
+        });
+        debug_assert!(taken.is_ok());
         namespace.delete_extra();
     }
     namespace.tick(now);
@@ -185,6 +187,7 @@ fn closed_blocks(namespace: &Namespace) -> Result<Vec<(String, Block, usize)>, S
 
 pub(super) fn report(namespace: &mut Namespace, node: usize, event: ReplicaEvent) {
     let storage = (&storage(node), StorageType::Disk);
-    let reported = namespace.blocks_mut().incremental_report(&uuid(node), storage, [event]);
+    let reported =
+        namespace.blocks_mut().reports().incremental_report(&uuid(node), storage, [event]);
     debug_assert!(reported.is_ok());
 }

@@ -58,7 +58,7 @@ impl Fsck<'_> {
         self.line("");
         let id = digits.split('_').next().and_then(|digits| digits.parse().ok()).map(BlockId);
         let found = self.core.read(|namespace| {
-            let check = namespace.blocks().inspect(id?)?;
+            let check = namespace.blocks().lookup().inspect(id?)?;
             let path = namespace.path_of(check.stored.file).unwrap_or_default();
             Some((check, path))
         });

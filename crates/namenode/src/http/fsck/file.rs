@@ -21,9 +21,12 @@ impl Fsck<'_> {
         let found = self.core.read(|namespace| {
             let (blocks, _) = namespace.block_locations(&op, path, 0, status.len.max(1))?;
             let checks = blocks.blocks.iter().map(|located| {
-                let check = namespace.blocks().inspect(located.block().id)?;
+                let check = namespace.blocks().lookup().inspect(located.block().id)?;
                 let replicas = &located.locations.replicas;
-                Some((check, namespace.blocks().misplaced(replicas, status.replication)))
+                Some((
+                    check,
+                    namespace.blocks().datanodes().misplaced(replicas, status.replication),
+                ))
             });
             Ok((checks.collect(), blocks))
         });
@@ -103,7 +106,7 @@ impl Fsck<'_> {
             number += 1;
         }
         let last = open_last.and_then(|block| {
-            let check = self.core.read(|namespace| namespace.blocks().inspect(block.id));
+            let check = self.core.read(|namespace| namespace.blocks().lookup().inspect(block.id));
             Some((block, check?))
         });
         if let Some((block, check)) = last {

@@ -163,7 +163,7 @@ impl<'a> Fsck<'a> {
 
     fn summary(&mut self, started_ms: u64) -> Result<(), RemoteException> {
         let (nodes, racks) = self.core.read(|namespace| {
-            (namespace.blocks().stats().live_nodes, namespace.blocks().rack_count())
+            (namespace.blocks().stats().live_nodes, namespace.blocks().datanodes().rack_count())
         });
         let verdict = if self.totals.is_healthy() { "HEALTHY" } else { "CORRUPT" };
         self.line(format!("\nStatus: {verdict}"));

@@ -25,8 +25,8 @@ impl Figures {
             Self {
                 blocks: namespace.blocks().stats(),
                 names: namespace.stats(),
-                live: namespace.blocks().node_reports(NodeFilter::Live),
-                dead: namespace.blocks().node_reports(NodeFilter::Dead),
+                live: namespace.blocks().datanodes().reports(NodeFilter::Live),
+                dead: namespace.blocks().datanodes().reports(NodeFilter::Dead),
                 tip: safe_mode.is_on().then(|| safe_mode.tip()),
                 corrupt_files: corrupt.iter().map(ToString::to_string).collect(),
             }

@@ -27,7 +27,7 @@ pub(super) fn status(core: &Core) -> Value {
 /// JSON within a string, as Apache gives it; null where slow DataNodes are not looked for.
 fn slow_peers(core: &Core) -> Option<String> {
     let settings = core.adjustable().slow_reports;
-    let slow = core.read(|namespace| namespace.blocks().slow_peers(settings.peers_max));
+    let slow = core.read(|namespace| namespace.blocks().datanodes().slow_peers(settings.peers_max));
     let slow = slow.iter().map(|slow| {
         let by = slow.reports.iter().map(|(reporter, latency)| {
             json!({
@@ -46,7 +46,7 @@ fn slow_peers(core: &Core) -> Option<String> {
 /// The same for disks; null where there are none.
 fn slow_disks(core: &Core) -> Option<String> {
     let max = core.adjustable().slow_reports.disks_max;
-    let slow = core.read(|namespace| namespace.blocks().slow_disks(max));
+    let slow = core.read(|namespace| namespace.blocks().datanodes().slow_disks(max));
     let slow = slow.iter().map(|slow| {
         let latency = slow.latency;
         let named = [

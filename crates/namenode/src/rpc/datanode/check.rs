@@ -11,7 +11,7 @@ use zerohop_wire::{JavaException, RemoteException};
 pub(super) fn check_sender(core: &Core, registration: &DatanodeRegistrationProto) -> Outcome<()> {
     check_registration(core, registration)?;
     let sender = convert::datanode_id(registration.datanode_id.clone());
-    let checked = core.read(|namespace| namespace.blocks().check_sender(&sender));
+    let checked = core.read(|namespace| namespace.blocks().datanodes().check_sender(&sender));
     checked.inspect_err(|refusal| tracing::warn!("{}", refusal.message))
 }
 

@@ -33,7 +33,7 @@ pub(super) fn heartbeat(call: Call<'_>) -> Reply {
             if !peers.is_empty() || !disks.is_empty() {
                 namespace.blocks_mut().report_slow(uuid, &peers, disks);
             }
-            (reply, namespace.blocks().is_slow(uuid), namespace.rolling_upgrade())
+            (reply, namespace.blocks().datanodes().is_slow(uuid), namespace.rolling_upgrade())
         });
         // The end of a rolling upgrade has DataNodes delete what a rollback would need.
         let is_irrevocable =

@@ -22,6 +22,8 @@ pub(super) fn lifeline(call: &Call<'_>) -> Outcome<Bytes> {
         request.reports.into_iter().map(convert::storage_report).collect();
     let uuid = &request.registration.datanode_id.datanode_uuid;
     let now = core.clock.now();
-    core.write(|namespace| namespace.blocks_mut().lifeline(uuid, beat, &storages, now));
+    core.write(|namespace| {
+        namespace.blocks_mut().datanode_manager().lifeline(uuid, beat, &storages, now)
+    });
     Ok(encode(&LifelineResponseProto {}))
 }

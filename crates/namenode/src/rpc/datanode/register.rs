@@ -81,7 +81,7 @@ fn accept(
     let (now, rack) = (core.clock.now(), core.racks.known(&id.ip, &id.host));
     let ((), _) = core.write(|namespace| {
         let node = namespace.blocks_mut().register(id, &rack, &registration.software_version, now);
-        namespace.blocks_mut().apply_host(node, |id| core.hosts.judge(id));
+        namespace.blocks_mut().datanode_admin().apply_host(node, |id| core.hosts.judge(id));
     });
     RegisterDatanodeResponseProto { registration }
 }

@@ -71,8 +71,9 @@ fn take_full_report(
     storage: (&Arc<str>, StorageType),
     replicas: Vec<ReportedReplica>,
 ) -> Outcome<ReportOutcome> {
-    let begin =
-        core.write(|namespace| namespace.blocks_mut().begin_full_report(uuid, storage, replicas));
+    let begin = core.write(|namespace| {
+        namespace.blocks_mut().reports().begin_full_report(uuid, storage, replicas)
+    });
     let mut report = begin.0?;
     loop {
         let (outcome, _) = core.write(|namespace| {
@@ -108,7 +109,7 @@ fn check_lease(core: &Core, uuid: &str, context: Option<&BlockReportContextProto
     let Some(context) = context else { return Ok(()) };
     // Zero is Apache's default of a field that is not sent.
     let lease = context.lease_id.unwrap_or(0);
-    if core.read(|namespace| namespace.blocks().is_report_lent(uuid, lease)) {
+    if core.read(|namespace| namespace.blocks().is_report_lease_held(uuid, lease)) {
         return Ok(());
     }
     let message =
@@ -138,7 +139,7 @@ pub(super) fn incremental(call: Call<'_>) -> Reply {
                 let blocks = namespace.blocks();
                 let events: Vec<_> =
                     storage.blocks.iter().map(|info| event(info, blocks)).collect();
-                namespace.blocks_mut().incremental_report(uuid, (&id, kind), events)
+                namespace.blocks_mut().reports().incremental_report(uuid, (&id, kind), events)
             })
         });
         result.map(|()| BlockReceivedAndDeletedResponseProto {})
@@ -156,7 +157,7 @@ fn event(info: &ReceivedDeletedBlockInfoProto, blocks: &BlockManager) -> Replica
     let hint = info.delete_hint.as_deref().filter(|hint| !hint.is_empty());
     match info.status() {
         BlockStatus::Receiving => ReplicaEvent::Receiving(block),
-        BlockStatus::Received => match hint.and_then(|uuid| blocks.node_named(uuid)) {
+        BlockStatus::Received => match hint.and_then(|uuid| blocks.datanodes().by_uuid(uuid)) {
             Some(from) => ReplicaEvent::Moved(block, from),
             None => ReplicaEvent::Received(block),
         },
@@ -171,7 +172,10 @@ pub(super) fn cache(call: Call<'_>) -> Reply {
         let uuid = &q.registration.datanode_id.datanode_uuid;
         let held = q.blocks.iter().map(|id| BlockId(*id as i64));
         if core.settings.namespace_params.caching_enabled {
-            core.write(|namespace| namespace.blocks_mut().cache_report(uuid, held)).0?;
+            core.write(|namespace| {
+                namespace.blocks_mut().datanode_manager().cache_report(uuid, held)
+            })
+            .0?;
         }
         Ok(CacheReportResponseProto { cmd: None })
     })
@@ -188,7 +192,7 @@ pub(super) fn error(call: Call<'_>) -> Reply {
         check_sender(&core, &q.registartion)?;
         tracing::warn!("Error report from {}: {}", id.xfer_addr(), q.msg);
         if q.error_code == ErrorCode::FatalDiskError as u32 {
-            _ = core.write(|namespace| namespace.blocks_mut().remove_node(&id.uuid));
+            _ = core.write(|namespace| namespace.blocks_mut().datanode_manager().remove(&id.uuid));
         }
         Ok(ErrorReportResponseProto {})
     })

@@ -19,13 +19,13 @@ impl Cluster {
 
     fn want(&mut self, wanted: &[(i64, u16)]) {
         let wanted = wanted.iter().map(|(id, count)| (BlockId(*id), *count)).collect();
-        let mut plan = CachePlan::new(wanted, &self.blocks);
-        while plan.advance(&mut self.blocks, 1) {}
+        let mut plan = self.blocks.plan_caches(wanted);
+        while self.blocks.advance_plan(&mut plan, 1) {}
     }
 
     fn holds(&mut self, index: usize, ids: &[i64]) {
         let ids = ids.iter().map(|id| BlockId(*id));
-        self.blocks.cache_report(&format!("uuid-{index}"), ids).unwrap();
+        self.blocks.datanode_manager().cache_report(&format!("uuid-{index}"), ids).unwrap();
     }
 }
 
@@ -48,8 +48,8 @@ fn a_block_is_locked_where_it_is_and_there_is_room() {
     assert_eq!(cluster.told(1, 250), (vec![1], vec![]));
 
     cluster.holds(1, &[1]);
-    assert_eq!(cluster.blocks.held_count(BlockId(1)), 1);
-    let found = cluster.blocks.locations(BlockId(1), "").unwrap().replicas;
+    assert_eq!(cluster.blocks.lookup().held_count(BlockId(1)), 1);
+    let found = cluster.blocks.lookup().locations(BlockId(1), "").unwrap().replicas;
     let held = found.iter().filter(|replica| replica.is_held).map(|r| r.node.id.host.as_str());
     assert_eq!(held.collect::<Vec<_>>(), ["dn1"]);
     cluster.want(&[(1, 1)]);
@@ -76,7 +76,7 @@ fn a_dead_datanode_holds_nothing() {
     let mut cluster = Cluster::new(&["/a"]);
     cluster.written(1, 1, &[0]);
     cluster.holds(0, &[1]);
-    cluster.blocks.remove_node("uuid-0");
-    assert_eq!(cluster.blocks.held_count(BlockId(1)), 0);
-    assert!(cluster.blocks.cache_report("uuid-0", []).is_err());
+    cluster.blocks.datanode_manager().remove("uuid-0");
+    assert_eq!(cluster.blocks.lookup().held_count(BlockId(1)), 0);
+    assert!(cluster.blocks.datanode_manager().cache_report("uuid-0", []).is_err());
 }

@@ -8,7 +8,7 @@ fn a_block_is_complete_when_committed_and_reported_in_either_order() {
     for (id, report_first) in [(1, true), (2, false)] {
         cluster.blocks.put_under_construction(block(id, 0), FILE, 1);
         let targets = cluster.blocks.choose_targets(&request("10.0.0.0", 1)).unwrap();
-        cluster.blocks.set_targets(BlockId(id), &targets);
+        cluster.blocks.under_construction().set_targets(BlockId(id), &targets);
         if report_first {
             cluster.received(0, block(id, 10));
         }
@@ -19,7 +19,7 @@ fn a_block_is_complete_when_committed_and_reported_in_either_order() {
         }
         assert!(cluster.blocks.is_complete(BlockId(id)));
         assert_eq!(cluster.blocks.take_completed(), [BlockId(id)]);
-        let found = cluster.blocks.locations(BlockId(id), "").unwrap();
+        let found = cluster.blocks.lookup().locations(BlockId(id), "").unwrap();
         assert_eq!(found.replicas.len(), 1);
         assert_eq!(found.block.len, 10);
     }
@@ -45,7 +45,7 @@ fn recovery_asks_one_live_replica_and_then_another() {
     let mut cluster = Cluster::new(&["/a"; 3]);
     cluster.blocks.put_under_construction(block(1, 0), FILE, 3);
     let targets = cluster.blocks.choose_targets(&request("10.0.0.0", 3)).unwrap();
-    cluster.blocks.set_targets(BlockId(1), &targets);
+    cluster.blocks.under_construction().set_targets(BlockId(1), &targets);
     let mut leaders = Vec::new();
     for stamp in [1002, 1003] {
         assert!(cluster.blocks.begin_recovery(BlockId(1), GenerationStamp(stamp), None).unwrap());
@@ -65,7 +65,7 @@ fn recovery_asks_one_live_replica_and_then_another() {
     cluster.blocks.end_recovery(BlockId(1), GenerationStamp(1003), 42, &targets[..2]).unwrap();
     let recovered = Block { stamp: GenerationStamp(1003), ..block(1, 42) };
     assert!(cluster.blocks.commit(recovered).unwrap());
-    assert_eq!(cluster.blocks.replica_counts(BlockId(1)).live, 2);
+    assert_eq!(cluster.blocks.lookup().replica_counts(BlockId(1)).live, 2);
     // What the third node may have would keep it from taking a copy.
     let commands: Vec<Command> = (0..3).flat_map(|index| cluster.beat(index)).collect();
     assert!(
@@ -80,7 +80,7 @@ fn a_recovery_deletes_no_replica_that_has_its_stamp() {
     let mut cluster = Cluster::new(&["/a"; 2]);
     cluster.blocks.put_under_construction(block(1, 0), FILE, 2);
     let targets = cluster.blocks.choose_targets(&request("10.0.0.0", 2)).unwrap();
-    cluster.blocks.set_targets(BlockId(1), &targets);
+    cluster.blocks.under_construction().set_targets(BlockId(1), &targets);
     let recovered = Block { stamp: GenerationStamp(1003), ..block(1, 42) };
     assert!(cluster.blocks.begin_recovery(BlockId(1), recovered.stamp, None).unwrap());
     (0..2).for_each(|index| _ = cluster.beat(index));
@@ -107,7 +107,7 @@ fn a_truncate_goes_on_with_the_replicas_that_are_truncated() {
         "{commands:?}"
     );
     // The other replica would keep its node from taking a copy.
-    let leader = cluster.blocks.location_of("uuid-1", "DS-1").unwrap().storage;
+    let leader = cluster.blocks.datanodes().location_of("uuid-1", "DS-1").unwrap().storage;
     cluster.blocks.end_recovery(BlockId(1), stamp, 60, &[leader]).unwrap();
     let commands = cluster.beat(0);
     assert!(
@@ -122,8 +122,8 @@ fn a_recovery_deletes_a_corrupt_replica_that_had_no_part_in_it() {
     let mut cluster = Cluster::new(&["/a"; 2]);
     let stored = Block { stamp: GenerationStamp(1002), ..block(1, 100) };
     cluster.blocks.put_under_construction(stored, FILE, 2);
-    let leader = cluster.blocks.location_of("uuid-0", "DS-0").unwrap().storage;
-    cluster.blocks.set_targets(BlockId(1), &[leader]);
+    let leader = cluster.blocks.datanodes().location_of("uuid-0", "DS-0").unwrap().storage;
+    cluster.blocks.under_construction().set_targets(BlockId(1), &[leader]);
     cluster.received(1, block(1, 100));
     assert!(cluster.beat(1).is_empty());
     cluster.blocks.begin_recovery(BlockId(1), GenerationStamp(1003), None).unwrap();
@@ -141,11 +141,11 @@ fn late_news_take_no_datanode_out_of_a_pipeline() {
     let mut cluster = Cluster::new(&["/a"; 3]);
     cluster.blocks.put_under_construction(block(1, 0), FILE, 3);
     let targets = cluster.blocks.choose_targets(&request("10.0.0.0", 3)).unwrap();
-    cluster.blocks.set_targets(BlockId(1), &targets);
+    cluster.blocks.under_construction().set_targets(BlockId(1), &targets);
     let stamp = GenerationStamp(1002);
     cluster.blocks.update_pipeline(BlockId(1), stamp, 10, &targets[..2]).unwrap();
     (0..3).for_each(|index| cluster.event(index, ReplicaEvent::Receiving(block(1, 0))));
-    assert_eq!(cluster.blocks.targets(BlockId(1))[..], targets[..2]);
+    assert_eq!(cluster.blocks.lookup().targets(BlockId(1))[..], targets[..2]);
 }
 
 /// Asked alone, its DataNode would say that nothing was ever written, and the block would be dropped.
@@ -174,10 +174,10 @@ fn a_replica_that_was_recovered_is_not_too_much_any_more() {
     let stamp = GenerationStamp(1002);
     cluster.blocks.begin_recovery(old.id, stamp, None).unwrap();
     let name = (format!("uuid-{told}"), storage(told));
-    let holder = cluster.blocks.location_of(&name.0, &name.1).unwrap().storage;
+    let holder = cluster.blocks.datanodes().location_of(&name.0, &name.1).unwrap().storage;
     cluster.blocks.end_recovery(old.id, stamp, old.len, &[holder]).unwrap();
     assert!(cluster.blocks.commit(Block { stamp, ..old }).unwrap());
-    assert_eq!(cluster.blocks.replica_counts(old.id).live, 1);
+    assert_eq!(cluster.blocks.lookup().replica_counts(old.id).live, 1);
 }
 
 #[test]
@@ -187,12 +187,12 @@ fn a_recovered_block_with_too_few_replicas_is_copied() {
     let mut cluster = Cluster::with(&["/a"; 3], params);
     cluster.blocks.put_under_construction(block(1, 0), FILE, 2);
     let targets = cluster.blocks.choose_targets(&request("10.0.0.0", 2)).unwrap();
-    cluster.blocks.set_targets(BlockId(1), &targets);
+    cluster.blocks.under_construction().set_targets(BlockId(1), &targets);
     cluster.blocks.begin_recovery(BlockId(1), GenerationStamp(1002), None).unwrap();
     cluster.blocks.end_recovery(BlockId(1), GenerationStamp(1002), 42, &targets[..1]).unwrap();
     let recovered = Block { stamp: GenerationStamp(1002), ..block(1, 42) };
     assert!(!cluster.blocks.commit(recovered).unwrap());
-    cluster.blocks.complete_recovered(BlockId(1));
+    cluster.blocks.under_construction().complete_recovered(BlockId(1));
     assert_eq!(cluster.blocks.stats().under_replicated, 1);
     assert_eq!(cluster.blocks.take_completed(), [BlockId(1)]);
     cluster.pass(3_000);

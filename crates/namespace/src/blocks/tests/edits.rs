@@ -42,11 +42,26 @@ impl BlockManager {
         self.test_edits().commit(block)
     }
 
+    /// Takes in a full report of one storage as a whole: what it does not list is not there.
+    pub(in crate::blocks) fn full_report(
+        &mut self,
+        uuid: &str,
+        storage: (&Arc<str>, StorageType),
+        replicas: Vec<ReportedReplica>,
+    ) -> Result<ReportOutcome> {
+        let mut report = self.reports().begin_full_report(uuid, storage, replicas)?;
+        loop {
+            if let Some(outcome) = self.continue_full_report(&mut report, usize::MAX)? {
+                return Ok(outcome);
+            }
+        }
+    }
+
     /// A complete block is written again.
     pub(in crate::blocks) fn reopen(&mut self, id: BlockId) -> Result<()> {
         if self.is_complete(id) {
             self.test_edits().set_under_construction(id);
-            self.expect_reopened(id);
+            self.under_construction().expect_reopened(id);
         }
         Ok(())
     }
@@ -59,7 +74,7 @@ impl BlockManager {
         targets: &[StorageIdx],
     ) -> Result<()> {
         self.set_block(Block { id, stamp, len });
-        self.replace_pipeline(id, targets)
+        self.under_construction().replace_pipeline(id, targets)
     }
 
     pub(in crate::blocks) fn begin_recovery(
@@ -71,7 +86,7 @@ impl BlockManager {
         if let Some(target) = truncate {
             self.test_edits().set_truncated(id, target);
         }
-        self.start_recovery(id, stamp)
+        self.under_construction().start_recovery(id, stamp)
     }
 
     pub(in crate::blocks) fn end_recovery(
@@ -82,6 +97,6 @@ impl BlockManager {
         storages: &[StorageIdx],
     ) -> Result<()> {
         self.set_block(Block { id, stamp, len });
-        self.replace_recovered(id, storages)
+        self.under_construction().replace_recovered(id, storages)
     }
 }

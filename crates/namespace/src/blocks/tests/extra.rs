@@ -16,7 +16,11 @@ fn named(index: usize) -> (String, String) {
 
 fn storages(cluster: &Cluster, indexes: &[usize]) -> Storages {
     let names: Vec<_> = indexes.iter().map(|index| named(*index)).collect();
-    cluster.blocks.resolve_storages(names.iter().map(|(node, id)| (&**node, &**id))).unwrap()
+    cluster
+        .blocks
+        .datanodes()
+        .resolve_storages(names.iter().map(|(node, id)| (&**node, &**id)))
+        .unwrap()
 }
 
 #[test]
@@ -31,7 +35,7 @@ fn an_extra_replica_is_deleted() {
     assert_ne!(doomed, [2], "the only one on its rack stays");
     cluster.event(doomed[0], ReplicaEvent::Deleted(block));
     assert_eq!(
-        cluster.blocks.replica_counts(block.id),
+        cluster.blocks.lookup().replica_counts(block.id),
         ReplicaCounts { live: 2, ..ReplicaCounts::default() }
     );
     assert_eq!(cluster.blocks.stats().excess, 0);
@@ -50,7 +54,7 @@ fn append_after_setrep(is_told: bool, goes_on: bool) {
         assert!(gone.is_some());
     }
     cluster.blocks.reopen(block.id).unwrap();
-    let targets = cluster.blocks.targets(block.id);
+    let targets = cluster.blocks.lookup().targets(block.id);
     assert_eq!(targets.len(), if is_told { 1 } else { 2 }, "what is not deleted yet is written to");
     let appended = Block { stamp: GenerationStamp(1002), len: 150, ..block };
     let last = if goes_on { appended } else { block };
@@ -62,7 +66,7 @@ fn append_after_setrep(is_told: bool, goes_on: bool) {
             None => vec![0],
         };
         kept.iter().for_each(|index| cluster.received(*index, appended));
-        assert_eq!(cluster.blocks.replica_counts(block.id).live, 1);
+        assert_eq!(cluster.blocks.lookup().replica_counts(block.id).live, 1);
     }
     assert!(cluster.blocks.commit(last).unwrap());
     cluster.settle();
@@ -72,7 +76,7 @@ fn append_after_setrep(is_told: bool, goes_on: bool) {
     } else if !goes_on {
         assert_eq!(doomed(&mut cluster, 2).len(), 1);
     }
-    assert_eq!(cluster.blocks.replica_counts(block.id).live, 1);
+    assert_eq!(cluster.blocks.lookup().replica_counts(block.id).live, 1);
     cluster.pass(3_000);
     assert_eq!(cluster.blocks.stats().missing, 0);
 }
@@ -100,7 +104,7 @@ fn a_datanode_that_started_anew_is_told_again() {
     assert!(doomed(&mut cluster, 2).is_empty());
     cluster.full_report(gone, vec![finalized(block)]);
     assert_eq!(doomed(&mut cluster, 2), [gone]);
-    assert_eq!(cluster.blocks.replica_counts(block.id).live, 1);
+    assert_eq!(cluster.blocks.lookup().replica_counts(block.id).live, 1);
 }
 
 /// Both replicas would be gone: one deleted, the other corrupt.
@@ -110,7 +114,7 @@ fn a_queued_deletion_is_called_off_when_the_replica_to_be_kept_is_corrupt() {
     let block = cluster.written(1, 1, &[0, 1]);
     cluster.settle();
     let excess = |cluster: &Cluster, index: usize| {
-        let check = cluster.blocks.inspect(block.id).unwrap();
+        let check = cluster.blocks.lookup().inspect(block.id).unwrap();
         let found = check
             .replicas
             .iter()
@@ -120,10 +124,10 @@ fn a_queued_deletion_is_called_off_when_the_replica_to_be_kept_is_corrupt() {
     let gone = usize::from(excess(&cluster, 1));
     assert!(excess(&cluster, gone) && !excess(&cluster, 1 - gone));
     let (uuid, storage) = named(1 - gone);
-    cluster.blocks.bad_replica(block, &uuid, &storage);
+    cluster.blocks.reports().bad_replica(block, &uuid, &storage);
     assert_eq!(doomed(&mut cluster, 2), [1 - gone], "the corrupt one goes instead");
     assert_eq!(
-        cluster.blocks.replica_counts(block.id),
+        cluster.blocks.lookup().replica_counts(block.id),
         ReplicaCounts { live: 1, ..ReplicaCounts::default() }
     );
 }
@@ -160,7 +164,7 @@ fn an_excess_replica_that_is_the_last_one_is_not_missing() {
     let block = cluster.written(1, 1, &[0, 1]);
     let [gone] = doomed(&mut cluster, 2)[..] else { panic!("one is too much") };
     cluster.event(1 - gone, ReplicaEvent::Deleted(block));
-    assert_eq!(cluster.blocks.replica_counts(block.id).live, 1);
+    assert_eq!(cluster.blocks.lookup().replica_counts(block.id).live, 1);
     assert_eq!(cluster.blocks.stats().missing, 0);
     cluster.event(gone, ReplicaEvent::Deleted(block));
     assert_eq!(cluster.blocks.stats().missing, 1, "the order had arrived after all");
@@ -171,7 +175,7 @@ fn a_replica_that_was_copied_elsewhere_goes() {
     for from in 0..2 {
         let mut cluster = Cluster::new(&["/a"; 3]);
         let block = cluster.written(1, 2, &[0, 1]);
-        let hint = cluster.blocks.node_named(&format!("uuid-{from}")).unwrap();
+        let hint = cluster.blocks.datanodes().by_uuid(&format!("uuid-{from}")).unwrap();
         cluster.event(2, ReplicaEvent::Moved(block, hint));
         assert_eq!(doomed(&mut cluster, 3), [from]);
     }
@@ -181,7 +185,7 @@ fn a_replica_that_was_copied_elsewhere_goes() {
 fn a_rack_is_not_given_up_for_a_hint() {
     let mut cluster = Cluster::new(&["/a", "/b", "/a"]);
     let block = cluster.written(1, 2, &[0, 1]);
-    let hint = cluster.blocks.node_named("uuid-1").unwrap();
+    let hint = cluster.blocks.datanodes().by_uuid("uuid-1").unwrap();
     cluster.event(2, ReplicaEvent::Moved(block, hint));
     assert_ne!(doomed(&mut cluster, 3), [1]);
 }
@@ -197,7 +201,7 @@ fn a_replica_on_a_type_that_is_not_wanted_goes_first() {
         }
         let block = cluster.written(1, 2, &[0, 1]);
         // dn1 is the one on a disk; the hint for dn0 must not win over that.
-        let hint = cluster.blocks.node_named("uuid-0").unwrap();
+        let hint = cluster.blocks.datanodes().by_uuid("uuid-0").unwrap();
         cluster.event(
             2,
             if is_hinted {

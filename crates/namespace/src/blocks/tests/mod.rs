@@ -88,6 +88,7 @@ impl Cluster {
     fn event(&mut self, index: usize, event: ReplicaEvent) {
         let uuid = format!("uuid-{index}");
         self.blocks
+            .reports()
             .incremental_report(&uuid, (&storage(index), StorageType::Disk), [event])
             .unwrap();
     }
@@ -100,7 +101,7 @@ impl Cluster {
 
     /// DataNodes that leave service or are back, after all their blocks were looked at.
     fn admin_changes(&mut self) -> Vec<(String, AdminState)> {
-        self.blocks.check_leaving();
+        self.blocks.datanode_admin().check_leaving();
         while self.blocks.continue_walks() {}
         self.blocks.take_admin_changes()
     }
@@ -111,9 +112,9 @@ impl Cluster {
 
     /// How often replicas were counted by some work.
     fn counts_of(&mut self, work: impl FnOnce(&mut Self)) -> usize {
-        let before = self.blocks.counts.load(std::sync::atomic::Ordering::Relaxed);
+        let before = self.blocks.replicas().counts.load(std::sync::atomic::Ordering::Relaxed);
         work(self);
-        self.blocks.counts.load(std::sync::atomic::Ordering::Relaxed) - before
+        self.blocks.replicas().counts.load(std::sync::atomic::Ordering::Relaxed) - before
     }
 
     /// A written, complete block on these DataNodes.
@@ -126,7 +127,12 @@ impl Cluster {
 
     fn choose(&self, request: PlacementRequest<'_>) -> Vec<String> {
         let found = self.blocks.choose_targets(&request).unwrap();
-        self.blocks.describe(&found).iter().map(|location| location.node.id.host.clone()).collect()
+        self.blocks
+            .datanodes()
+            .locations(&found)
+            .iter()
+            .map(|location| location.node.id.host.clone())
+            .collect()
     }
 }
 

@@ -66,7 +66,7 @@ fn the_nearest_replica_comes_first() {
     let block = cluster.written(1, 3, &[1, 2, 3]);
     for _ in 0..20 {
         let hosts = |client: &str| -> Vec<String> {
-            let found = cluster.blocks.locations(block.id, client).unwrap();
+            let found = cluster.blocks.lookup().locations(block.id, client).unwrap();
             found.replicas.iter().map(|replica| replica.node.id.host.clone()).collect()
         };
         assert_eq!(hosts("10.0.0.3")[..2], ["dn3", "dn2"]);
@@ -111,20 +111,20 @@ fn a_block_on_another_volume_than_the_one_named_has_arrived() {
     for id in 0..20 {
         cluster.blocks.put_under_construction(block(id, 0), FILE, 1);
         let targets = cluster.blocks.choose_targets(&request("10.0.0.0", 1)).unwrap();
-        cluster.blocks.set_targets(BlockId(id), &targets);
+        cluster.blocks.under_construction().set_targets(BlockId(id), &targets);
         volumes.extend(targets);
         cluster.received(0, block(id, 10));
         assert!(cluster.blocks.commit(block(id, 10)).unwrap());
     }
     assert_eq!(volumes.len(), 2, "either was named");
-    assert_eq!(cluster.blocks.node_reports(NodeFilter::All)[0].scheduled_blocks, 0);
+    assert_eq!(cluster.blocks.datanodes().reports(NodeFilter::All)[0].scheduled_blocks, 0);
     // Room for one block on each.
     beat(&mut cluster, GB);
     let gigabyte = PlacementRequest { block_size: GB, ..request("10.0.0.0", 1) };
     for id in [20, 21] {
         let targets = cluster.blocks.choose_targets(&gigabyte).unwrap();
         cluster.blocks.put_under_construction(block(id, 0), FILE, 1);
-        cluster.blocks.set_targets(BlockId(id), &targets);
+        cluster.blocks.under_construction().set_targets(BlockId(id), &targets);
     }
     assert!(cluster.blocks.choose_targets(&gigabyte).is_err());
 }
@@ -134,16 +134,16 @@ fn a_block_on_another_volume_than_the_one_named_has_arrived() {
 fn room_is_kept_only_for_blocks_that_are_on_their_way() {
     let mut cluster = Cluster::new(&["/a"; 4]);
     let scheduled = |cluster: &Cluster| -> Vec<u64> {
-        let reports = cluster.blocks.node_reports(NodeFilter::All);
+        let reports = cluster.blocks.datanodes().reports(NodeFilter::All);
         reports.iter().map(|report| report.scheduled_blocks).collect()
     };
     let sum = |cluster: &Cluster| scheduled(cluster).iter().sum::<u64>();
     cluster.blocks.put_under_construction(block(1, 0), FILE, 3);
     let targets = cluster.blocks.choose_targets(&request("10.0.0.0", 3)).unwrap();
-    cluster.blocks.set_targets(BlockId(1), &targets);
+    cluster.blocks.under_construction().set_targets(BlockId(1), &targets);
     assert_eq!(sum(&cluster), 3);
     let place = |target: &StorageIdx| {
-        let host = &cluster.blocks.describe(&[*target])[0].node.id.host;
+        let host = &cluster.blocks.datanodes().locations(&[*target])[0].node.id.host;
         host.trim_start_matches("dn").parse::<usize>().unwrap()
     };
     let places: Vec<usize> = targets.iter().map(place).collect();
@@ -177,7 +177,7 @@ fn room_is_kept_only_for_blocks_that_are_on_their_way() {
 #[test]
 fn a_placement_computes_the_mean_load_once() {
     let cluster = Cluster::new(&["/a", "/a", "/b", "/b", "/c", "/c"]);
-    let means = || cluster.blocks.nodes.means.load(std::sync::atomic::Ordering::Relaxed);
+    let means = || cluster.blocks.replicas().nodes.means.load(std::sync::atomic::Ordering::Relaxed);
     let before = means();
     cluster.choose(request("10.0.0.0", 3));
     assert_eq!(means(), before + 1);
@@ -197,15 +197,15 @@ fn slow_datanodes_are_listed_last_and_avoided_if_so_configured() {
         |name: &str| vec![(name.to_owned(), PeerLatency { mean_ms: 90.0, ..Default::default() })];
     cluster.blocks.report_slow("uuid-0", &peer("10.0.0.1:9866"), Vec::new());
     cluster.blocks.report_slow("uuid-2", &peer("10.0.0.77:9866"), Vec::new());
-    assert!(cluster.blocks.is_slow("uuid-1"));
-    let found = cluster.blocks.slow_peers(5);
+    assert!(cluster.blocks.datanodes().is_slow("uuid-1"));
+    let found = cluster.blocks.datanodes().slow_peers(5);
     assert_eq!((found.len(), found[0].node.as_str()), (1, "10.0.0.1:9866"));
     for _ in 0..20 {
-        let located = cluster.blocks.locations(block.id, "elsewhere").unwrap();
+        let located = cluster.blocks.lookup().locations(block.id, "elsewhere").unwrap();
         assert_eq!(located.replicas.last().unwrap().node.id.host, "dn1");
         let chosen = cluster.choose(request("elsewhere", 3));
         assert!(!chosen.contains(&"dn1".to_owned()), "{chosen:?}");
     }
     cluster.pass(3 * 1_800_000);
-    assert!(!cluster.blocks.is_slow("uuid-1"), "the report is old");
+    assert!(!cluster.blocks.datanodes().is_slow("uuid-1"), "the report is old");
 }

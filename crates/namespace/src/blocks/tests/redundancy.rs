@@ -18,7 +18,7 @@ fn a_lost_replica_is_copied_from_a_live_one() {
     assert_eq!(cluster.blocks.stats().under_replicated, 0, "a copy on its way counts");
     let index = if target == "dn2" { 2 } else { 3 };
     cluster.received(index, block);
-    assert_eq!(cluster.blocks.replica_counts(block.id).live, 3);
+    assert_eq!(cluster.blocks.lookup().replica_counts(block.id).live, 3);
 }
 
 #[test]
@@ -29,20 +29,20 @@ fn a_silent_datanode_is_dead_and_its_replicas_do_not_count() {
     (1..3).for_each(|index| _ = cluster.beat(index));
     cluster.pass(400_000);
     assert_eq!(cluster.blocks.stats().dead_nodes, 1);
-    assert_eq!(cluster.blocks.replica_counts(block.id).live, 1);
+    assert_eq!(cluster.blocks.lookup().replica_counts(block.id).live, 1);
     assert!(matches!(cluster.beat(0).as_slice(), [Command::Register]));
     cluster.join(0, "/a");
     cluster.full_report(0, vec![finalized(block)]);
-    assert_eq!(cluster.blocks.replica_counts(block.id).live, 2);
+    assert_eq!(cluster.blocks.lookup().replica_counts(block.id).live, 2);
 }
 
 #[test]
 fn a_corrupt_replica_is_replaced_before_it_is_deleted() {
     let mut cluster = Cluster::new(&["/a"; 3]);
     let block = cluster.written(1, 2, &[0, 1]);
-    cluster.blocks.bad_replica(block, "uuid-0", "DS-0");
-    assert_eq!(cluster.blocks.replica_counts(block.id).corrupt, 1);
-    let locations = cluster.blocks.locations(block.id, "").unwrap();
+    cluster.blocks.reports().bad_replica(block, "uuid-0", "DS-0");
+    assert_eq!(cluster.blocks.lookup().replica_counts(block.id).corrupt, 1);
+    let locations = cluster.blocks.lookup().locations(block.id, "").unwrap();
     assert_eq!(locations.replicas.len(), 1);
     assert!(!locations.corrupt);
     cluster.pass(3_000);
@@ -51,7 +51,7 @@ fn a_corrupt_replica_is_replaced_before_it_is_deleted() {
     cluster.received(2, block);
     assert!(matches!(cluster.beat(0).as_slice(), [Command::Invalidate(_)]));
     assert_eq!(
-        cluster.blocks.replica_counts(block.id),
+        cluster.blocks.lookup().replica_counts(block.id),
         ReplicaCounts { live: 2, ..ReplicaCounts::default() }
     );
 }
@@ -134,8 +134,8 @@ fn a_stale_replica_is_deleted_under_the_last_stamp_reported() {
 fn with_only_corrupt_replicas_a_client_is_told_so() {
     let mut cluster = Cluster::new(&["/a"; 1]);
     let block = cluster.written(1, 1, &[0]);
-    cluster.blocks.bad_replica(block, "uuid-0", "DS-0");
-    let locations = cluster.blocks.locations(block.id, "").unwrap();
+    cluster.blocks.reports().bad_replica(block, "uuid-0", "DS-0");
+    let locations = cluster.blocks.lookup().locations(block.id, "").unwrap();
     assert!(locations.corrupt);
     assert_eq!(locations.replicas.len(), 1);
     assert_eq!(cluster.blocks.stats().missing, 1);
@@ -154,7 +154,7 @@ fn what_a_pipeline_left_behind_makes_room_for_a_good_copy() {
         let commands = cluster.beat(index);
         assert!(matches!(commands.as_slice(), [Command::Invalidate(_)]), "{commands:?}");
     }
-    assert_eq!(cluster.blocks.replica_counts(new.id).corrupt, 0);
+    assert_eq!(cluster.blocks.lookup().replica_counts(new.id).corrupt, 0);
     cluster.pass(3_000);
     let commands = cluster.beat(0);
     assert!(matches!(&commands[..], [Command::Transfer(copies)] if copies[0].targets.len() == 2));
@@ -166,7 +166,7 @@ fn a_failed_volume_loses_its_replicas_only() {
     let block = cluster.written(1, 1, &[0]);
     let beat = Heartbeat { failed_volumes: 1, ..Heartbeat::default() };
     cluster.blocks.heartbeat("uuid-0", beat, &[], cluster.now, &|_| 0);
-    assert_eq!(cluster.blocks.replica_counts(block.id).live, 0);
+    assert_eq!(cluster.blocks.lookup().replica_counts(block.id).live, 0);
     assert_eq!(cluster.blocks.stats().live_nodes, 2);
 }
 
@@ -174,12 +174,16 @@ fn a_failed_volume_loses_its_replicas_only() {
 fn fsck_sees_each_replica_with_its_condition() {
     let mut cluster = Cluster::new(&["/a", "/a", "/b"]);
     let block = cluster.written(1, 2, &[0, 1]);
-    let locations = cluster.blocks.locations(block.id, "").unwrap().replicas;
+    let locations = cluster.blocks.lookup().locations(block.id, "").unwrap().replicas;
     let misplaced = Misplaced { racks_missing: 1, racks: 2 };
-    assert_eq!(cluster.blocks.misplaced(&locations, 2), Some(misplaced));
-    assert_eq!(cluster.blocks.misplaced(&locations, 1), None, "one replica is in one rack");
+    assert_eq!(cluster.blocks.datanodes().misplaced(&locations, 2), Some(misplaced));
+    assert_eq!(
+        cluster.blocks.datanodes().misplaced(&locations, 1),
+        None,
+        "one replica is in one rack"
+    );
     assert!(!cluster.blocks.requeue(BlockId(2)), "not known");
-    let check = cluster.blocks.inspect(block.id).unwrap();
+    let check = cluster.blocks.lookup().inspect(block.id).unwrap();
     assert_eq!((check.counts.live, check.replicas.len()), (2, 2));
     let is_fine = |replica: &ReplicaCheck| {
         replica.corrupt.is_none() && !replica.is_excess && !replica.is_stale_node
@@ -190,7 +194,7 @@ fn fsck_sees_each_replica_with_its_condition() {
     cluster.pass(0);
     let bad = ReplicaEvent::Received(Block { len: 50, ..block });
     cluster.event(1, bad);
-    let check = cluster.blocks.inspect(block.id).unwrap();
+    let check = cluster.blocks.lookup().inspect(block.id).unwrap();
     let found: Vec<_> =
         check.replicas.iter().map(|replica| (replica.is_stale_node, replica.corrupt)).collect();
     assert_eq!(found, [(true, None), (false, Some(CorruptReason::SizeMismatch))]);
@@ -244,14 +248,14 @@ fn copies_do_not_wait_for_the_interval_while_datanodes_are_idle() {
 fn the_death_of_a_datanode_forgets_its_replicas_in_slices() {
     let mut cluster = Cluster::new(&["/a"; 3]);
     let blocks: Vec<_> = (1..=2500).map(|id| cluster.written(id, 2, &[0, 1])).collect();
-    cluster.blocks.remove_node("uuid-1");
+    cluster.blocks.datanode_manager().remove("uuid-1");
     let still_listed = |cluster: &Cluster| {
-        let slots = blocks.iter().filter_map(|block| cluster.blocks.map.slot(block.id));
-        slots.filter(|slot| cluster.blocks.map.storages(*slot).len() == 2).count()
+        let slots = blocks.iter().filter_map(|block| cluster.blocks.replicas().map.slot(block.id));
+        slots.filter(|slot| cluster.blocks.replicas().map.storages(*slot).len() == 2).count()
     };
     assert_eq!(still_listed(&cluster), 1500);
     for block in &blocks {
-        let found = cluster.blocks.locations(block.id, "").unwrap();
+        let found = cluster.blocks.lookup().locations(block.id, "").unwrap();
         assert_eq!(found.replicas.len(), 1, "nobody is sent to the dead one");
     }
     assert!(cluster.blocks.continue_walks());
@@ -268,12 +272,12 @@ fn a_heartbeat_brings_copies_while_replicas_are_made_again() {
     // All that the first round looks at is on DataNode 0.
     let blocks: Vec<Block> =
         (0..40).map(|id| cluster.written(id, 2, &[if id < 30 { 0 } else { 1 }, 2])).collect();
-    cluster.blocks.remove_node("uuid-2");
+    cluster.blocks.datanode_manager().remove("uuid-2");
     while cluster.blocks.continue_walks() {}
     cluster.pass(3_000);
     let Some(Command::Transfer(copies)) = cluster.beat(1).pop() else {
         panic!("DataNode 1 has blocks to send")
     };
-    assert_eq!(copies.len(), cluster.blocks.params.transfer_streams_max);
+    assert_eq!(copies.len(), cluster.blocks.params().transfer_streams_max);
     assert!(copies.iter().all(|copy| blocks[30..].contains(&copy.block)));
 }

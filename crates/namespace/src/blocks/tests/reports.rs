@@ -11,8 +11,8 @@ fn a_full_report_tells_what_is_gone_and_what_is_orphan() {
     let unknown = block(99, 5);
     cluster.full_report(0, vec![finalized(kept), finalized(unknown)]);
     cluster.full_report(0, vec![finalized(kept), finalized(unknown)]);
-    assert_eq!(cluster.blocks.replica_counts(kept.id).live, 2);
-    assert_eq!(cluster.blocks.replica_counts(lost.id).live, 1);
+    assert_eq!(cluster.blocks.lookup().replica_counts(kept.id).live, 2);
+    assert_eq!(cluster.blocks.lookup().replica_counts(lost.id).live, 1);
     let commands = cluster.beat(0);
     let [Command::Invalidate(blocks)] = commands.as_slice() else { panic!("{commands:?}") };
     assert_eq!(blocks.as_slice(), [unknown]);
@@ -46,13 +46,13 @@ fn an_old_stamp_is_corrupt() {
     assert!(
         matches!(commands.as_slice(), [Command::Invalidate(blocks)] if blocks[0].stamp == GenerationStamp(1001))
     );
-    assert_eq!(cluster.blocks.replica_counts(new.id).live, 1);
+    assert_eq!(cluster.blocks.lookup().replica_counts(new.id).live, 1);
 }
 
 fn begin(cluster: &mut Cluster, replicas: &[Block]) -> FullReport {
     let replicas = replicas.iter().copied().map(finalized).collect();
     let storage = (&storage(0), StorageType::Disk);
-    cluster.blocks.begin_full_report("uuid-0", storage, replicas).unwrap()
+    cluster.blocks.reports().begin_full_report("uuid-0", storage, replicas).unwrap()
 }
 
 fn finish(cluster: &mut Cluster, mut report: FullReport) -> ReportOutcome {
@@ -64,7 +64,7 @@ fn finish(cluster: &mut Cluster, mut report: FullReport) -> ReportOutcome {
 }
 
 fn live(cluster: &Cluster, block: Block) -> u32 {
-    cluster.blocks.replica_counts(block.id).live
+    cluster.blocks.lookup().replica_counts(block.id).live
 }
 
 /// A storage's report was taken in under one hold of the namespace's lock, and what it did not list was forgotten under it.
@@ -104,14 +104,14 @@ fn what_changes_while_a_report_is_taken_in_is_newer_than_the_report() {
     let written = cluster.written(6, 1, &[0]);
     let longer = Block { stamp: GenerationStamp(1002), len: 150, ..appended };
     cluster.blocks.reopen(appended.id).unwrap();
-    let target = cluster.blocks.resolve_storages([("uuid-0", "DS-0")]).unwrap();
+    let target = cluster.blocks.datanodes().resolve_storages([("uuid-0", "DS-0")]).unwrap();
     cluster.received(0, longer);
     cluster.blocks.update_pipeline(appended.id, longer.stamp, 100, &target).unwrap();
     assert!(cluster.blocks.commit(longer).unwrap());
     finish(&mut cluster, report);
     let found = [kept, lost, deleted, written, longer].map(|block| live(&cluster, block));
     assert_eq!(found, [1, 0, 0, 1, 1]);
-    assert_eq!(cluster.blocks.replica_counts(longer.id).corrupt, 0);
+    assert_eq!(cluster.blocks.lookup().replica_counts(longer.id).corrupt, 0);
     let commands = cluster.beat(0);
     assert!(
         matches!(commands.as_slice(), [Command::Invalidate(blocks)] if blocks == &[removed]),
@@ -131,7 +131,7 @@ fn a_report_that_another_one_follows_is_dropped() {
     assert!(cluster.blocks.continue_full_report(&mut second, 9).is_err());
     assert_eq!(live(&cluster, block), 1);
     let mut third = begin(&mut cluster, &[]);
-    cluster.blocks.remove_node("uuid-0");
+    cluster.blocks.datanode_manager().remove("uuid-0");
     assert!(cluster.blocks.continue_full_report(&mut third, 9).is_err());
 }
 
@@ -169,9 +169,9 @@ fn the_end_of_an_older_replica_is_not_that_of_a_newer_one() {
     cluster.blocks.put_complete(new, FILE, 1);
     cluster.received(0, new);
     cluster.event(0, ReplicaEvent::Deleted(block(1, 100)));
-    assert_eq!(cluster.blocks.replica_counts(new.id).live, 1);
+    assert_eq!(cluster.blocks.lookup().replica_counts(new.id).live, 1);
     cluster.event(0, ReplicaEvent::Deleted(new));
-    assert_eq!(cluster.blocks.replica_counts(new.id).live, 0);
+    assert_eq!(cluster.blocks.lookup().replica_counts(new.id).live, 0);
 }
 
 #[test]
@@ -186,8 +186,8 @@ fn a_datanode_formatted_anew_takes_over_its_address() {
         ..DatanodeId::default()
     };
     cluster.blocks.register(id, "/a", "3.4.3", cluster.now);
-    assert_eq!(cluster.blocks.replica_counts(block.id).live, 0);
-    assert_eq!(cluster.blocks.node_reports(NodeFilter::All).len(), 2);
+    assert_eq!(cluster.blocks.lookup().replica_counts(block.id).live, 0);
+    assert_eq!(cluster.blocks.datanodes().reports(NodeFilter::All).len(), 2);
 }
 
 /// A directory was copied to another machine, and both DataNodes run: without a word each report of the one would undo
@@ -197,18 +197,22 @@ fn of_two_datanodes_with_one_uuid_the_one_registered_last_serves() {
     let mut cluster = Cluster::new(&["/a"; 2]);
     let block = cluster.written(1, 1, &[0]);
     let copy = DatanodeId { ip: "10.0.0.9".into(), host: "dn9".into(), ..identity(0) };
-    assert_eq!(cluster.blocks.check_sender(&identity(0)), Ok(()));
+    assert_eq!(cluster.blocks.datanodes().check_sender(&identity(0)), Ok(()));
     assert_eq!(
-        cluster.blocks.check_sender(&copy).unwrap_err().kind(),
+        cluster.blocks.datanodes().check_sender(&copy).unwrap_err().kind(),
         Some(JavaException::UnregisteredNode)
     );
     cluster.blocks.register(copy.clone(), "/a", "3.4.3", cluster.now);
-    assert_eq!(cluster.blocks.check_sender(&copy), Ok(()));
-    let refused = cluster.blocks.check_sender(&identity(0)).unwrap_err();
+    assert_eq!(cluster.blocks.datanodes().check_sender(&copy), Ok(()));
+    let refused = cluster.blocks.datanodes().check_sender(&identity(0)).unwrap_err();
     assert!(refused.message.contains("10.0.0.9:9866"), "{}", refused.message);
-    assert_eq!(cluster.blocks.check_sender(&identity(7)), Ok(()), "it is told to register");
+    assert_eq!(
+        cluster.blocks.datanodes().check_sender(&identity(7)),
+        Ok(()),
+        "it is told to register"
+    );
     cluster.full_report(0, vec![]);
-    assert_eq!(cluster.blocks.replica_counts(block.id).live, 0);
+    assert_eq!(cluster.blocks.lookup().replica_counts(block.id).live, 0);
 }
 
 /// What a million one-replica blocks cost: the budget of a file with its block is 130 bytes.
@@ -243,17 +247,17 @@ fn so_many_full_reports_at_once() {
     let first = ask(&mut cluster, 0);
     let again = ask(&mut cluster, 0);
     assert!(first != 0 && again != 0, "who asks again gets another one");
-    assert!(!cluster.blocks.is_report_lent("uuid-0", first));
-    assert!(cluster.blocks.is_report_lent("uuid-0", again));
-    assert!(!cluster.blocks.is_report_lent("uuid-1", again), "it is not for others");
-    assert!(cluster.blocks.is_report_lent("uuid-1", 0), "who was told to report needs none");
+    assert!(!cluster.blocks.is_report_lease_held("uuid-0", first));
+    assert!(cluster.blocks.is_report_lease_held("uuid-0", again));
+    assert!(!cluster.blocks.is_report_lease_held("uuid-1", again), "it is not for others");
+    assert!(cluster.blocks.is_report_lease_held("uuid-1", 0), "who was told to report needs none");
     assert_ne!(ask(&mut cluster, 1), 0);
     assert_eq!(ask(&mut cluster, 2), 0);
     cluster.blocks.end_report("uuid-1");
     let last = ask(&mut cluster, 2);
     assert_ne!(last, 0);
     cluster.pass(1_000);
-    assert!(!cluster.blocks.is_report_lent("uuid-2", last), "it was too slow");
+    assert!(!cluster.blocks.is_report_lease_held("uuid-2", last), "it was too slow");
     assert_ne!(ask(&mut cluster, 1), 0);
 }
 
@@ -264,7 +268,7 @@ fn a_good_report_after_a_bad_one_has_its_consequences() {
     cluster.blocks.put_under_construction(block(1, 0), FILE, 1);
     assert!(!cluster.blocks.commit(block(1, 10)).unwrap());
     cluster.received(0, block(1, 5));
-    assert_eq!(cluster.blocks.replica_counts(BlockId(1)).corrupt, 1);
+    assert_eq!(cluster.blocks.lookup().replica_counts(BlockId(1)).corrupt, 1);
     cluster.received(0, block(1, 10));
     assert!(cluster.blocks.is_complete(BlockId(1)));
 
@@ -279,10 +283,10 @@ fn a_good_report_after_a_bad_one_has_its_consequences() {
 fn names_of_storages_nobody_has_make_no_storages() {
     let cluster = Cluster::new(&["/a"; 1]);
     let names = [("uuid-0", "DS-none"), ("uuid-0", "DS-0"), ("uuid-0", "")];
-    let found = cluster.blocks.resolve_storages(names).unwrap();
+    let found = cluster.blocks.datanodes().resolve_storages(names).unwrap();
     assert_eq!(found[..], [StorageIdx(0), StorageIdx(0)]);
-    assert_eq!(cluster.blocks.node_reports(NodeFilter::All)[0].storages.len(), 1);
-    assert!(cluster.blocks.resolve_storages([("uuid-9", "DS-0")]).is_err());
+    assert_eq!(cluster.blocks.datanodes().reports(NodeFilter::All)[0].storages.len(), 1);
+    assert!(cluster.blocks.datanodes().resolve_storages([("uuid-9", "DS-0")]).is_err());
 }
 
 /// The end of a recovery overtook the DataNode's own news of the try before.
@@ -291,11 +295,11 @@ fn late_news_of_an_older_stamp_do_not_count() {
     let mut cluster = Cluster::new(&["/a"; 2]);
     let block = cluster.written(1, 1, &[0, 1]);
     let told = (0..2).find(|index| !cluster.beat(*index).is_empty()).unwrap();
-    let counts = cluster.blocks.replica_counts(block.id);
+    let counts = cluster.blocks.lookup().replica_counts(block.id);
     assert_eq!((counts.live, counts.excess), (1, 1));
     cluster.received(told, Block { stamp: GenerationStamp(1000), ..block });
     cluster.received(told, block);
-    assert_eq!(cluster.blocks.replica_counts(block.id), counts);
+    assert_eq!(cluster.blocks.lookup().replica_counts(block.id), counts);
     assert!((0..2).all(|index| cluster.beat(index).is_empty()), "the last one is not deleted");
 }
 
@@ -305,7 +309,7 @@ fn lifelines_keep_a_datanode_alive_and_bring_no_dead_one_back() {
     let mut cluster = Cluster::new(&["/r", "/r"]);
     let lifeline = |cluster: &mut Cluster, index: usize| {
         let (uuid, now) = (format!("uuid-{index}"), cluster.now);
-        cluster.blocks.lifeline(&uuid, Heartbeat::default(), &[disk(index)], now)
+        cluster.blocks.datanode_manager().lifeline(&uuid, Heartbeat::default(), &[disk(index)], now)
     };
     for _ in 0..4 {
         cluster.pass(5 * 60 * 1000);
@@ -326,7 +330,7 @@ fn a_storage_that_is_reported_no_more_is_forgotten_once_it_is_empty() {
     let beat = |cluster: &mut Cluster, reports: &[StorageReport]| {
         let now = cluster.now;
         cluster.blocks.heartbeat("uuid-0", Heartbeat::default(), reports, now, &|_| 0);
-        cluster.blocks.nodes.nodes[0].storages.len()
+        cluster.blocks.replicas().nodes.all()[0].storages.len()
     };
     assert_eq!(beat(&mut cluster, &[disk(0), second.clone()]), 2);
     let block = cluster.written(1, 1, &[0]);
@@ -336,5 +340,5 @@ fn a_storage_that_is_reported_no_more_is_forgotten_once_it_is_empty() {
     assert_eq!(beat(&mut cluster, std::slice::from_ref(&second)), 1);
     assert_eq!(beat(&mut cluster, &[disk(0), second]), 2, "it is back");
     cluster.received(0, block);
-    assert_eq!(cluster.blocks.replica_counts(block.id).live, 1);
+    assert_eq!(cluster.blocks.lookup().replica_counts(block.id).live, 1);
 }

@@ -120,7 +120,7 @@ fn exclude_dn0(id: &DatanodeId) -> Admission {
 fn replicas_on_an_excluded_datanode_are_safe() {
     let mut cluster = starting_with(2);
     cluster.join(0, "/a");
-    cluster.blocks.apply_hosts(exclude_dn0);
+    cluster.blocks.datanode_admin().apply_hosts(exclude_dn0);
     cluster.full_report(0, vec![finalized(block(1, 100)), finalized(block(2, 100))]);
     cluster.pass(1);
     assert!(!cluster.blocks.safe_mode().is_on());
@@ -132,8 +132,8 @@ fn excluding_a_datanode_does_not_end_safe_mode_early() {
     let mut cluster = starting_with(2);
     (0..2).for_each(|index| cluster.join(index, "/a"));
     cluster.full_report(0, vec![finalized(block(1, 100))]);
-    cluster.blocks.apply_hosts(exclude_dn0);
-    cluster.blocks.remove_node("uuid-0");
+    cluster.blocks.datanode_admin().apply_hosts(exclude_dn0);
+    cluster.blocks.datanode_manager().remove("uuid-0");
     cluster.full_report(1, vec![finalized(block(2, 100))]);
     cluster.pass(1);
     assert!(cluster.blocks.safe_mode().is_on(), "block 1 is on no DataNode");
@@ -146,7 +146,7 @@ fn a_corrupt_replica_is_not_safe_and_counts_again_when_it_is_good() {
     let mut cluster = starting_with(2);
     (0..2).for_each(|index| cluster.join(index, "/a"));
     cluster.full_report(0, vec![finalized(block(1, 100))]);
-    cluster.blocks.bad_replica(block(1, 100), "uuid-0", "DS-0");
+    cluster.blocks.reports().bad_replica(block(1, 100), "uuid-0", "DS-0");
     cluster.full_report(1, vec![finalized(block(2, 100))]);
     assert!(cluster.blocks.safe_mode().is_on());
     cluster.full_report(1, vec![finalized(block(2, 100)), finalized(block(1, 100))]);

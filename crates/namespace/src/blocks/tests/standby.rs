@@ -20,7 +20,7 @@ fn stamped(id: i64, stamp: i64, len: u64) -> Block {
 }
 
 fn live(cluster: &Cluster, block: Block) -> u32 {
-    cluster.blocks.replica_counts(block.id).live
+    cluster.blocks.lookup().replica_counts(block.id).live
 }
 
 #[test]
@@ -59,11 +59,11 @@ fn a_replica_with_a_later_stamp_is_neither_corrupt_nor_gone() {
     let new = stamped(1, 1003, 200);
     cluster.full_report(0, vec![finalized(new)]);
     cluster.received(1, new);
-    let counts = cluster.blocks.replica_counts(old.id);
+    let counts = cluster.blocks.lookup().replica_counts(old.id);
     assert_eq!((counts.live, counts.corrupt, cluster.blocks.pending_messages()), (2, 0, 2));
     cluster.blocks.edits(CommitKey::for_tests()).set_block(new);
     cluster.blocks.edit_applied(&ids(2, 1003), &[new.id]);
-    let counts = cluster.blocks.replica_counts(new.id);
+    let counts = cluster.blocks.lookup().replica_counts(new.id);
     assert_eq!((counts.live, counts.corrupt, cluster.blocks.pending_messages()), (2, 0, 0));
 }
 
@@ -74,7 +74,7 @@ fn a_replica_of_another_length_waits_for_the_next_edit_of_its_block() {
     let short = cluster.written(1, 2, &[0]);
     let long = Block { len: 150, ..short };
     cluster.received(1, long);
-    assert_eq!(cluster.blocks.replica_counts(short.id).corrupt, 0);
+    assert_eq!(cluster.blocks.lookup().replica_counts(short.id).corrupt, 0);
     assert_eq!(cluster.blocks.pending_messages(), 1);
     cluster.blocks.edits(CommitKey::for_tests()).set_block(long);
     cluster.blocks.edit_applied(&ids(2, 1002), &[long.id]);

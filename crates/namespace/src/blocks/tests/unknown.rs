@@ -26,20 +26,20 @@ fn the_first_report_of_a_storage_deletes_nothing_after_safe_mode_either() {
     cluster.received(0, block(9, 30));
     assert!(cluster.beat(0).is_empty());
     let totals = UnknownTotals { replicas: 3, bytes: 60, newer: 1 };
-    assert_eq!(cluster.blocks.unknown_totals(), totals);
+    assert_eq!(cluster.blocks.datanodes().unknown_totals(), totals);
     assert_eq!(cluster.blocks.stats().unknown, totals);
-    let listed = cluster.blocks.unknown_replicas(None, 2);
+    let listed = cluster.blocks.datanodes().unknown_replicas(None, 2);
     assert_eq!((listed.len(), &*listed[0].storage_id, &*listed[0].uuid), (1, "DS-0", "uuid-0"));
     assert_eq!((&listed[0].ids[..], listed[0].next), (&[BlockId(7), BlockId(8)][..], Some(9)));
-    let rest = cluster.blocks.unknown_replicas(Some(("DS-0", 9)), 2);
+    let rest = cluster.blocks.datanodes().unknown_replicas(Some(("DS-0", 9)), 2);
     assert_eq!((&rest[0].ids[..], rest[0].next), (&[BlockId(9)][..], None));
-    assert!(cluster.blocks.unknown_replicas(Some(("DS-1", 0)), 2).is_empty());
+    assert!(cluster.blocks.datanodes().unknown_replicas(Some(("DS-1", 0)), 2).is_empty());
     cluster.event(0, ReplicaEvent::Deleted(block(9, 0)));
-    assert_eq!(cluster.blocks.unknown_totals().replicas, 2);
+    assert_eq!(cluster.blocks.datanodes().unknown_totals().replicas, 2);
 
     cluster.full_report(0, report);
     assert_eq!(deleted(&cluster.beat(0)), unknown);
-    assert_eq!(cluster.blocks.unknown_totals(), UnknownTotals::default());
+    assert_eq!(cluster.blocks.datanodes().unknown_totals(), UnknownTotals::default());
     cluster.received(0, block(10, 5));
     assert_eq!(deleted(&cluster.beat(0)), [block(10, 5)], "from then on at once");
 }
@@ -64,10 +64,10 @@ fn a_replica_newer_than_its_block_stays_as_long_as_one_of_no_file() {
     cluster.full_report(1, vec![finalized(newer(1, 150))]);
     cluster.pass(3_000);
     assert!(cluster.beat(1).is_empty());
-    assert_eq!(cluster.blocks.unknown_totals().newer, 1);
+    assert_eq!(cluster.blocks.datanodes().unknown_totals().newer, 1);
     cluster.full_report(1, vec![finalized(newer(1, 150))]);
     assert_eq!(deleted(&cluster.beat(1)), [newer(1, 150)]);
-    assert_eq!(cluster.blocks.replica_counts(old.id).live, 1);
+    assert_eq!(cluster.blocks.lookup().replica_counts(old.id).live, 1);
 }
 
 #[test]
@@ -75,8 +75,8 @@ fn a_replica_of_a_block_removed_while_it_was_written_goes_at_once() {
     let mut cluster = Cluster::new(&["/a"; 2]);
     let abandoned = block(5, 0);
     cluster.blocks.put_under_construction(abandoned, FILE, 1);
-    let target = cluster.blocks.resolve_storages([("uuid-0", "DS-0")]).unwrap();
-    cluster.blocks.set_targets(abandoned.id, &target);
+    let target = cluster.blocks.datanodes().resolve_storages([("uuid-0", "DS-0")]).unwrap();
+    cluster.blocks.under_construction().set_targets(abandoned.id, &target);
     cluster.blocks.remove(abandoned.id);
     let written = block(5, 77);
     cluster.received(0, written);

@@ -6,7 +6,7 @@ impl Course {
     /// `commitBlockSynchronization`
     pub(super) fn synchronized(&mut self, command: &RecoverCommand, len: u64, done: &[usize]) {
         let id = command.block.id;
-        let asked = self.blocks.recovery(id).filter(Recovery::is_asked);
+        let asked = self.blocks.lookup().recovery(id).filter(Recovery::is_asked);
         let awaited = asked.map(|recovery| recovery.stamp);
         let is_refused = self.blocks.safe_mode().is_on();
         if is_refused || awaited != Some(command.new_stamp) || !self.files.contains_key(&id) {
@@ -22,7 +22,7 @@ impl Course {
         }
         let names: Vec<_> = done.iter().map(|node| (uuid(*node), storage(*node))).collect();
         let names = names.iter().map(|(uuid, storage)| (&**uuid, &**storage));
-        let Ok(storages) = self.blocks.resolve_storages(names) else { return };
+        let Ok(storages) = self.blocks.datanodes().resolve_storages(names) else { return };
         let block = Block { id, stamp: command.new_stamp, len };
         self.note(format!("NameNode: [{id}] is recovered as {} on {done:?}", block.stamp));
         let file = &self.files[&id];
@@ -32,7 +32,7 @@ impl Course {
         }
         self.blocks.end_recovery(id, block.stamp, len, &storages).unwrap();
         if !self.blocks.commit(block).unwrap() {
-            self.blocks.complete_recovered(id);
+            self.blocks.under_construction().complete_recovered(id);
         }
         self.closed(id, block);
         self.settle();
@@ -56,8 +56,8 @@ impl Course {
         self.next_id += 1;
         let block = Block { id, stamp: self.new_stamp(), len: 0 };
         self.blocks.put_under_construction(block, FILE, replication);
-        self.blocks.set_targets(id, &targets);
-        let nodes: Vec<_> = self.blocks.describe(&targets).iter().map(index).collect();
+        self.blocks.under_construction().set_targets(id, &targets);
+        let nodes: Vec<_> = self.blocks.datanodes().locations(&targets).iter().map(index).collect();
         self.note(format!("create [{id}] {} x{replication} on {nodes:?}", block.stamp));
         let mut writer = Vec::new();
         for node in nodes {
@@ -131,7 +131,7 @@ impl Course {
         }
         let names: Vec<_> = left.iter().map(|(node, _)| (uuid(*node), storage(*node))).collect();
         let names = names.iter().map(|(uuid, storage)| (&**uuid, &**storage));
-        let taken = match self.blocks.resolve_storages(names) {
+        let taken = match self.blocks.datanodes().resolve_storages(names) {
             Ok(targets) => self.blocks.update_pipeline(id, block.stamp, block.len, &targets),
             Err(e) => Err(e),
         };
@@ -184,7 +184,7 @@ impl Course {
         let Some(id) = self.any_file(|file| file.is_closed) else { return };
         self.blocks.reopen(id).unwrap();
         let nodes: Vec<_> =
-            self.blocks.locations(id, "").unwrap().replicas.iter().map(index).collect();
+            self.blocks.lookup().locations(id, "").unwrap().replicas.iter().map(index).collect();
         self.note(format!("append to [{id}] on {nodes:?}"));
         let block = self.files[&id].block;
         let mut writer = Vec::new();
@@ -237,12 +237,12 @@ impl Course {
             if self.blocks.is_complete(id) {
                 let block = self.blocks.get(id).unwrap().block;
                 self.closed(id, block);
-            } else if self.files[&id].logged.len == 0 && !self.blocks.is_heard_of(id) {
+            } else if self.files[&id].logged.len == 0 && !self.blocks.lookup().is_heard_of(id) {
                 self.blocks.remove(id);
                 self.files.remove(&id);
-            } else if self.blocks.recovery_due(id) {
+            } else if self.blocks.lookup().is_recovery_due(id) {
                 let stamp = self.new_stamp();
-                let cut = self.blocks.recovery(id).and_then(|recovery| recovery.truncate);
+                let cut = self.blocks.lookup().recovery(id).and_then(|recovery| recovery.truncate);
                 let cut = cut.map(|block| Block { stamp, ..block });
                 let asked = self.blocks.begin_recovery(id, stamp, cut);
                 self.note(format!("NameNode: recovery of [{id}] as {stamp}: {asked:?}"));

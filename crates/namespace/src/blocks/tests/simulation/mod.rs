@@ -134,7 +134,7 @@ impl Course {
             "seed {}, block {id}: {what}\n{}\ndisks {disks:?}\nNameNode {:?}",
             self.seed,
             about.join("\n"),
-            self.blocks.inspect(id)
+            self.blocks.lookup().inspect(id)
         );
     }
 
@@ -256,7 +256,7 @@ impl Course {
     fn check_all_are_replicated(&self) {
         for (id, file) in self.files.iter().filter(|(_, file)| file.is_closed) {
             let wanted = u32::from(file.replication).min(NODES as u32);
-            let live = self.blocks.replica_counts(*id).live;
+            let live = self.blocks.lookup().replica_counts(*id).live;
             if live != wanted {
                 self.fail(*id, &format!("{live} replicas, {wanted} wanted"));
             }
@@ -272,7 +272,7 @@ impl Course {
             let wanted = usize::from(file.replication).min(NODES);
             let held = self.nodes.iter().filter(|node| node.disk.contains_key(id)).count();
             let good = self.nodes.iter().filter(|node| is_good(node, file)).count();
-            let live = self.blocks.replica_counts(*id).live as usize;
+            let live = self.blocks.lookup().replica_counts(*id).live as usize;
             if (held, good, live) != (wanted, wanted, wanted) {
                 let what = format!("{held} replicas, {good} good, {live} known, {wanted} wanted");
                 self.fail(*id, &what);

@@ -1,0 +1,270 @@
+//! The replicas that storages hold, and what a change of them means for their block.
+
+use super::corrupt::CorruptReplicas;
+use super::map::{BlockMap, Slot};
+use super::nodes::Nodes;
+use super::params::BlockParams;
+use super::queues::{Arrival, Redundancy, WITHOUT_REPLICA};
+use super::replicas::Replicas;
+use super::safemode::SafeMode;
+use super::types::{BlockState, NodeIdx, Now, ReplicaCounts, StorageIdx, Storages};
+use super::walks::{SLICE, Walks};
+use zerohop_wire::Block;
+
+/// The parts that know of replicas, to change them together: a replica that comes or goes changes the queues of its block and
+/// what safe mode counts.
+pub(super) struct StoredReplicas<'a> {
+    pub(super) params: &'a BlockParams,
+    pub(super) now: Now,
+    pub(super) map: &'a mut BlockMap,
+    pub(super) nodes: &'a mut Nodes,
+    pub(super) corrupt: &'a mut CorruptReplicas,
+    pub(super) redundancy: &'a mut Redundancy,
+    pub(super) walks: &'a mut Walks,
+    pub(super) safe_mode: &'a mut SafeMode,
+    /// How often replicas were counted: tests count work, not time.
+    #[cfg(test)]
+    pub(super) counts: &'a std::sync::atomic::AtomicUsize,
+}
+
+impl StoredReplicas<'_> {
+    /// The same parts, to look at.
+    pub(super) fn view(&self) -> Replicas<'_> {
+        Replicas {
+            params: self.params,
+            map: self.map,
+            nodes: self.nodes,
+            corrupt: self.corrupt,
+            redundancy: self.redundancy,
+            walks: self.walks,
+            #[cfg(test)]
+            counts: self.counts,
+        }
+    }
+
+    /// Puts a block where it belongs after something about it changed.
+    pub(super) fn recheck(&mut self, slot: Slot) {
+        self.recheck_after(slot, Arrival::default());
+    }
+
+    /// As [`StoredReplicas::recheck`], after a replica arrived.
+    pub(super) fn recheck_after(&mut self, slot: Slot, arrival: Arrival) {
+        let Some(entry) = self.map.get(slot) else { return };
+        if !self.redundancy.is_populating() || entry.state() != BlockState::Complete {
+            return;
+        }
+        let expected = u32::from(entry.replication());
+        self.keep_needed_excess(slot, expected);
+        let counts = self.view().count(slot);
+        let enough = counts.live + counts.pending >= self.view().live_needed(&counts, expected);
+        let spread = counts.pending > 0 || self.view().is_well_spread(slot, expected);
+        if enough && spread {
+            self.redundancy.dequeue(slot);
+        } else {
+            self.redundancy.enqueue(slot, priority(&counts, expected));
+        }
+        if counts.live > expected {
+            self.redundancy.note_extra(slot, arrival);
+        } else if counts.corrupt > 0 {
+            self.drop_corrupt(slot, counts.live);
+        }
+    }
+
+    /// Excess replicas of a block that lacks good ones count again: each whose DataNode was not told to delete it yet, and,
+    /// where no other can be read, one whose DataNode was told: the order may have been lost.
+    fn keep_needed_excess(&mut self, slot: Slot, expected: u32) {
+        let excess = self.redundancy.excess.of_block(slot);
+        let Some(block) = self.map.get(slot).map(|entry| entry.block()) else { return };
+        for storage in excess {
+            let counts = self.view().count(slot);
+            let is_readable = counts.live + counts.leaving() > 0;
+            if counts.live >= expected {
+                return;
+            }
+            if self.nodes.call_off_invalidation(storage, block) || !is_readable {
+                self.redundancy.excess.unmark(slot, storage);
+            }
+        }
+    }
+
+    /// Corrupt replicas that were kept for want of good ones go as soon as enough of these are known.
+    fn drop_corrupt(&mut self, slot: Slot, live: u32) {
+        let Some(stored) = self.map.get(slot).map(|entry| entry.view()) else { return };
+        for bad in self.corrupt.of_block(slot).to_vec() {
+            let on_node = |storage: &StorageIdx| self.nodes.node_of(*storage) == Some(bad.node);
+            let storage = self.map.storages(slot).iter().copied().find(on_node);
+            if let Some(storage) = storage
+                && self.may_drop_corrupt(slot, storage, live, bad.reported)
+            {
+                self.nodes.invalidate(storage, bad.reported.unwrap_or(stored.block));
+                self.drop_replica(slot, storage);
+            }
+        }
+    }
+
+    /// Whether a corrupt replica may be deleted now. A replica newer than its block may be good, and the image too old: it goes
+    /// no sooner than one of a block that no file has.
+    pub(super) fn may_drop_corrupt(
+        &self,
+        slot: Slot,
+        storage: StorageIdx,
+        others: u32,
+        reported: Option<Block>,
+    ) -> bool {
+        let entry = self.map.get(slot);
+        let is_newer = entry.is_some_and(|entry| is_newer_than_block(entry.block(), reported));
+        (!is_newer || self.deletes_unknown(storage))
+            && self.view().is_dispensable(slot, storage, others, reported)
+    }
+
+    /// Whether a replica that is only unknown may be deleted on this storage.
+    pub(super) fn deletes_unknown(&self, storage: StorageIdx) -> bool {
+        !self.safe_mode.is_starting()
+            && self.nodes.storage(storage).is_some_and(|known| known.deletes_unknown)
+    }
+
+    /// Forgets one replica and looks at what that means for the block.
+    pub(super) fn drop_replica(&mut self, slot: Slot, storage: StorageIdx) {
+        self.nodes.forget_replica(storage, slot);
+        self.redundancy.excess.unmark(slot, storage);
+        if let Some(node) = self.nodes.node_of(storage) {
+            self.corrupt.remove(slot, node);
+        }
+        if !self.map.remove_storage(slot, storage) {
+            return;
+        }
+        self.count_for_safe_mode(slot);
+        self.recheck(slot);
+    }
+
+    /// Tells safe mode how many replicas of a block can be read. What operators want of their DataNodes does not matter:
+    /// replicas on one that leaves can be read and copied, and it may be taken back at any time.
+    pub(super) fn count_for_safe_mode(&mut self, slot: Slot) {
+        let entry = self.map.get(slot);
+        if self.safe_mode.is_starting()
+            && entry.is_some_and(|entry| entry.state() == BlockState::Complete)
+        {
+            let view = self.view();
+            let all = view.of_block(slot);
+            let readable = all.filter(|storage| !view.is_corrupt(slot, *storage)).count();
+            self.safe_mode.replicas_changed(slot, readable);
+        }
+    }
+
+    /// Ends the safe mode of the start if its conditions hold; not while a report is half read, whose rest may tell that the
+    /// metadata is too old.
+    pub(super) fn check_safe_mode(&mut self) {
+        let is_reporting = || self.nodes.all_storages().iter().any(|known| known.ongoing.is_some());
+        if self.safe_mode.is_starting() && !is_reporting() {
+            self.safe_mode.check();
+        }
+    }
+
+    /// Replicas on their way are not waited for any more: their DataNodes need no room for them.
+    pub(super) fn give_up_copies(&mut self, slot: Slot) {
+        for target in self.redundancy.take_pending(slot) {
+            self.nodes.unschedule(target);
+        }
+    }
+
+    /// The block is gone or written again; what was to be deleted of it as being too much.
+    pub(super) fn forget_redundancy(&mut self, slot: Slot) -> Storages {
+        self.give_up_copies(slot);
+        self.redundancy.forget(slot)
+    }
+
+    /// Looks at so many blocks in the walk that fills the queues after safe mode; how many others may be looked at.
+    pub(super) fn scan_slice(&mut self, max: usize) -> usize {
+        let slots = self.redundancy.next_scanned(max, self.map.slot_end());
+        let left = max - slots.len();
+        slots.for_each(|slot| self.recheck(slot));
+        left
+    }
+
+    /// Forgets the replicas of a storage that is gone: a slice at once, the rest by
+    /// [`StoredReplicas::continue_storage_walks`].
+    pub(super) fn forget_replicas_of(&mut self, storage: StorageIdx) {
+        self.walks.depart(storage);
+        self.forget_slice(SLICE);
+    }
+
+    /// Forgets the rest of a DataNode's replicas at once: it is back, and those that it reports from now on count.
+    pub(super) fn finish_departure(&mut self, node: NodeIdx) {
+        for storage in self.nodes.storages_of(node) {
+            self.finish_departure_of(storage);
+        }
+    }
+
+    /// As [`StoredReplicas::finish_departure`], of one storage.
+    pub(super) fn finish_departure_of(&mut self, storage: StorageIdx) {
+        if self.walks.is_departed(storage) {
+            while self.forget_next(storage) {}
+            self.walks.finish_departure(storage);
+        }
+    }
+
+    /// One more slice of the walks over the blocks of storages; how many other blocks may be looked at.
+    pub(super) fn continue_storage_walks(&mut self) -> usize {
+        let left = self.forget_slice(SLICE);
+        self.recheck_slice(left)
+    }
+
+    fn forget_slice(&mut self, max: usize) -> usize {
+        let mut left = max;
+        while left > 0
+            && let Some(storage) = self.walks.next_departed()
+        {
+            if self.forget_next(storage) {
+                left -= 1;
+            } else {
+                self.walks.finish_departure(storage);
+            }
+        }
+        left
+    }
+
+    fn forget_next(&mut self, storage: StorageIdx) -> bool {
+        let next = self.nodes.storage(storage).and_then(|known| known.blocks.min());
+        if let Some(slot) = next {
+            self.drop_replica(slot, storage);
+        }
+        next.is_some()
+    }
+
+    fn recheck_slice(&mut self, max: usize) -> usize {
+        let mut left = max;
+        while left > 0
+            && let Some((storage, from)) = self.walks.take_recheck()
+        {
+            let known = self.nodes.storage(storage);
+            let slots: Vec<Slot> =
+                known.map_or(Vec::new(), |known| known.blocks.range(from..).take(left).collect());
+            left -= slots.len();
+            if left == 0
+                && let Some(last) = slots.last()
+            {
+                self.walks.resume_recheck(storage, last + 1);
+            }
+            slots.into_iter().for_each(|slot| self.recheck(slot));
+        }
+        left
+    }
+}
+
+/// Whether a replica is newer than its block, which an older image explains.
+pub(super) fn is_newer_than_block(stored: Block, reported: Option<Block>) -> bool {
+    reported.is_some_and(|reported| reported.stamp > stored.stamp)
+}
+
+/// The queue a block with too few replicas belongs in.
+fn priority(counts: &ReplicaCounts, expected: u32) -> usize {
+    let leaving = counts.leaving();
+    match counts.live {
+        0 if leaving > 0 => 0,
+        0 => WITHOUT_REPLICA,
+        live if live >= expected => 3,
+        1 => 0,
+        live if live * 3 < expected => 1,
+        _ => 2,
+    }
+}
