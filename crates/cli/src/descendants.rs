@@ -1,7 +1,8 @@
 //! The processes that a command of ours started, and those that they started.
 
 use std::collections::{HashMap, HashSet};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use zerohop_system::clock;
 
 use rustix::process::{Pid, Signal, getpid, kill_process, set_child_subreaper};
 
@@ -53,12 +54,12 @@ impl Descendants {
 
     /// Waits until none is left; false if some are after `limit`.
     async fn gone_within(&self, limit: Duration) -> bool {
-        let start = Instant::now();
+        let start = clock::now();
         while !all(&self.before).is_empty() {
-            if start.elapsed() > limit {
+            if clock::since(start) > limit {
                 return false;
             }
-            tokio::time::sleep(POLL).await;
+            clock::sleep(POLL).await;
         }
         true
     }

@@ -11,6 +11,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use zerohop_system::clock;
 
 use zerohop_transport::domain::{self, Listener};
 
@@ -98,7 +99,11 @@ fn remove_dead(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
         let Ok(file) = fs::symlink_metadata(&path) else { continue };
-        let age = file.modified().ok().and_then(|made| made.elapsed().ok()).unwrap_or_default();
+        let age = file
+            .modified()
+            .ok()
+            .and_then(|made| clock::wall().duration_since(made).ok())
+            .unwrap_or_default();
         if !file.file_type().is_socket() || age < DEAD_AFTER {
             continue;
         }

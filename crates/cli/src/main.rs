@@ -1,6 +1,7 @@
 //! The `zerohop` binary: a verb a file.
 //!
 //! Called as `hdfs` or `hadoop` (a link to the binary), it takes their command lines.
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests measure and wait"))]
 
 #[macro_use]
 mod say;

@@ -1,6 +1,7 @@
 //! The signals that end a daemon in order.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use zerohop_system::clock;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -80,14 +81,14 @@ async fn ended_or_again(
     ending: impl Future<Output = ()> + Send + 'static,
     mut signal: impl AsyncFnMut() -> Cause,
 ) -> Option<Cause> {
-    let deaf_until = Instant::now() + SAME;
+    let deaf_until = clock::now() + SAME;
     // A task of its own: dropped halfway it might wait as well.
     let mut ending = tokio::spawn(ending);
     loop {
         tokio::select! {
             biased;
             _ = &mut ending => return None,
-            cause = signal() => if Instant::now() >= deaf_until {
+            cause = signal() => if clock::now() >= deaf_until {
                 return Some(cause);
             },
         }
@@ -122,7 +123,7 @@ mod tests {
     async fn another_signal_does_not_wait_for_an_orderly_end() {
         let never = async || std::future::pending().await;
         assert_eq!(ended_or_again(async {}, never).await, None);
-        let start = Instant::now();
+        let start = clock::now();
         // The first ones count as one event with that before.
         let often = async || {
             tokio::time::sleep(SAME / 10).await;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
+use zerohop_system::clock;
 
 use clap::Args;
 use tempfile::TempDir;
@@ -81,7 +82,7 @@ fn not_a_home(verb: &str, data: &Path, error: &std::io::Error) -> Failure {
 }
 
 fn work(settings: &Settings, options: &Up) -> Outcome<i32> {
-    let start = Instant::now();
+    let start = clock::now();
     let advertised = options.advertise.as_deref();
     let addresses = Addresses::new(&options.bind, advertised, options.port, options.http_port)?;
     let home = Home::open(options.data.as_deref())?;
@@ -163,7 +164,7 @@ async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome
                         tracing::warn!("other commands do not find this cluster: {error}")
                     })
                     .ok();
-                announce(&cluster, home, &conf_directory, start.elapsed());
+                announce(&cluster, home, &conf_directory, clock::since(start));
             }
             left = command.is_some();
             tokio::select! {

@@ -3,6 +3,7 @@
 use std::fmt::{Debug, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use zerohop_system::clock;
 
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
@@ -42,7 +43,7 @@ impl<S: Subscriber> Layer<S> for Waiting {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         let mut wait = Wait::default();
         event.record(&mut wait);
-        if self.is_long(Instant::now(), Duration::from_millis(wait.ms)) {
+        if self.is_long(clock::now(), Duration::from_millis(wait.ms)) {
             eprintln!("{}", wait.text);
         }
     }

@@ -1,5 +1,6 @@
 //! A cluster whose descriptors strangers have used up: it neither spins nor fills its log, and serves
 //! again when they have gone.
+#![allow(clippy::disallowed_methods, reason = "this is a test")]
 
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;

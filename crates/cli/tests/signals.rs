@@ -1,4 +1,5 @@
 //! Commands and clusters that a signal ends, or does not.
+#![allow(clippy::disallowed_methods, reason = "this is a test")]
 
 mod support;
 

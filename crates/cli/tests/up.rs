@@ -1,4 +1,5 @@
 //! `up` and `demo` end in order, leave nothing behind, and are clusters of their own.
+#![allow(clippy::disallowed_methods, reason = "this is a test")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Runs a client against a cluster that is up: `probe URI [SECTION] [-D key=value]`.
+#![allow(clippy::disallowed_methods, reason = "this measures")]
 
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::time::Instant;

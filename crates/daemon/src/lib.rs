@@ -4,6 +4,7 @@
 //! block or an edit.
 //!
 //! The HTTP server is behind the feature `http`, so that who needs a lock file only does not build it.
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests measure and wait"))]
 
 #[cfg(feature = "http")]
 pub mod http;

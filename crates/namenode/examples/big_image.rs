@@ -3,6 +3,7 @@
 //! `cargo run --profile fast -p zerohop-namenode --example big_image DIR FILES [THREADS [BLOCK_LEN]]` formats DIR, which must exist, and writes an image of so many
 //! files, 1000 a directory. Without FILES it loads the image that is there, prints how long that took and the resident
 //! memory, and saves it again.
+#![allow(clippy::disallowed_methods, reason = "this measures")]
 
 use std::time::Instant;
 use zerohop_journal::image::{ImageFormat, ImageReader};

@@ -11,12 +11,13 @@ use crate::loader::{CheckpointLoader, image_info};
 use crate::storage::{LoadReport, PendingSync, StorageError};
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::{Interval, MissedTickBehavior};
 use zerohop_conf::{Conf, keys};
 use zerohop_namespace::Namespace;
 use zerohop_namespace::blocks::BlockManager;
+use zerohop_system::clock;
 use zerohop_wire::{JavaException, RemoteException, TxId};
 
 /// The text Hadoop refuses with.
@@ -58,11 +59,11 @@ pub(crate) async fn run(core: Arc<Core>) -> Infallible {
         if !core.is_checkpoint_due() {
             continue;
         }
-        let begun = Instant::now();
+        let begun = clock::now();
         match in_background(core.clone()).await {
             Ok(txid) => tracing::info!(
                 "Saved an image of transaction {txid} in {} ms",
-                begun.elapsed().as_millis()
+                clock::since(begun).as_millis()
             ),
             Err(error) => tracing::error!("no checkpoint was made: {error}"),
         }
@@ -94,7 +95,7 @@ pub(crate) async fn roll_long_segments(core: Arc<Core>) -> Infallible {
 
 /// The first one comes after an interval: a start has other things to do, and has saved an image if that was due.
 fn ticks(interval: Duration) -> Interval {
-    let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + interval, interval);
+    let mut ticks = tokio::time::interval_at(clock::runtime_now() + interval, interval);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     ticks
 }

@@ -1,7 +1,8 @@
-//! The only place of this crate that reads a clock.
+//! The two clocks that the namespace is told, as numbers.
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, UNIX_EPOCH};
 use zerohop_namespace::blocks::Now;
+use zerohop_system::clock;
 
 /// Both clocks; the steady one starts with the NameNode.
 #[derive(Clone, Copy, Debug)]
@@ -11,11 +12,14 @@ pub(crate) struct Clock {
 
 impl Clock {
     pub(crate) fn start() -> Self {
-        Self { started: Instant::now() }
+        Self { started: clock::now() }
     }
 
     pub(crate) fn now(&self) -> Now {
-        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Now { wall_ms: wall.as_millis() as u64, mono_ms: self.started.elapsed().as_millis() as u64 }
+        let wall = clock::wall().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Now {
+            wall_ms: wall.as_millis() as u64,
+            mono_ms: clock::since(self.started).as_millis() as u64,
+        }
     }
 }

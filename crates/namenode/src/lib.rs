@@ -3,7 +3,7 @@
 //! A request: `rpc/` decodes it and asks [`core`](self) under the namespace's lock, which is held only for work in memory.
 //! Reads answer at once. Changes put their edits into the log's batch under the same lock, and answer when the batch is
 //! synced. A call that needs a DataNode's report which is on its way is held until that report (`waiters.rs`).
-
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests measure and wait"))]
 #![recursion_limit = "256"] // the metric beans are long JSON literals
 
 mod active_jobs;

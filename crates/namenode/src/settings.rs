@@ -7,6 +7,7 @@ use zerohop_conf::{Conf, ConfError, Key, keys};
 use zerohop_namespace::NamespaceParams;
 use zerohop_namespace::blocks::{BlockParams, SlowLimits};
 use zerohop_proto::hdfs::{ChecksumTypeProto, FsServerDefaultsProto};
+use zerohop_system::random;
 use zerohop_transport::login::User;
 
 /// Entries in a page of a listing where dfs.ls.limit makes no sense.
@@ -296,7 +297,7 @@ fn block_params(conf: &Conf) -> Result<BlockParams, Error> {
         },
         safemode_min_datanodes: conf.get(&keys::DFS_NAMENODE_SAFEMODE_MIN_DATANODES)?.max(0) as u32,
         safemode_extension_ms: millis(conf.get(&keys::DFS_NAMENODE_SAFEMODE_EXTENSION)?),
-        seed: fastrand::u64(..),
+        seed: random::u64(..),
     })
 }
 

@@ -2,6 +2,7 @@
 //!
 //! `cargo run --profile fast -p zerohop-namespace --example footprint [FILES]` makes that many one-block files, 1000 a
 //! directory, each block with one replica reported, and prints the growth of resident memory for each.
+#![allow(clippy::disallowed_methods, reason = "this measures")]
 
 use std::time::Instant;
 use zerohop_journal::image::ImageWriter;

@@ -4,6 +4,7 @@
 //!
 //! The block ids are those of the NameNode's example `big_image`. With NAME_DIRECTORY the replicas belong to the
 //! namespace of that name directory, so that a DataNode can be started on them.
+#![allow(clippy::disallowed_methods, reason = "this measures")]
 
 use std::error::Error;
 use std::fs;

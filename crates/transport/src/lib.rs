@@ -4,6 +4,7 @@
 //! both daemons answer alike. [`rpc`] runs on tokio,
 //! [`net`] and
 //! [`domain`] on plain blocking sockets, because block data moves on threads of its own.
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests measure and wait"))]
 
 pub mod domain;
 pub mod groups;

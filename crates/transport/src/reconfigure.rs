@@ -11,6 +11,7 @@ use zerohop_proto::hdfs::{
     GetReconfigurationStatusConfigChangeProto, GetReconfigurationStatusResponseProto,
     ListReconfigurablePropertiesResponseProto, StartReconfigurationResponseProto,
 };
+use zerohop_system::clock;
 use zerohop_wire::JavaException;
 
 /// A daemon some of whose keys can be changed while it runs.
@@ -224,6 +225,6 @@ pub fn properties<R: Reconfigurable>(daemon: &R) -> Reply {
 }
 
 fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let since = clock::wall().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

@@ -8,12 +8,13 @@ use zerohop_tidy::types::Types;
 use zerohop_tidy::{Source, arrows, crates, root, section, sources};
 
 /// Which crates a crate may name. What it may name, it may name what that one may name, too.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 17] = [
+    ("system", &[]),
     ("checksum", &[]),
     ("proto", &[]),
     ("wire", &["proto", "checksum"]),
     ("conf", &[]),
-    ("daemon", &["conf"]),
+    ("daemon", &["conf", "system"]),
     ("replica", &["wire", "daemon"]),
     ("journal", &["wire"]),
     ("namespace", &["journal"]),

@@ -7,7 +7,8 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use zerohop_system::clock;
 
 use tokio::task::JoinSet;
 use zerohop_conf::{Conf, site_xml};
@@ -155,15 +156,15 @@ impl Cluster {
 
     /// Waits for the end of safe mode, unless replicas lack: then the cluster serves reads at least.
     async fn leave_safe_mode(&self) {
-        let limit = Instant::now() + SAFE_MODE_WAIT;
+        let limit = clock::now() + SAFE_MODE_WAIT;
         while self.namenode.is_in_safe_mode() {
-            if Instant::now() > limit {
+            if clock::now() > limit {
                 eprintln!(
                     "Safe mode is still on: not all blocks have been reported (zerohop fsck / lists what is missing)"
                 );
                 return;
             }
-            tokio::time::sleep(SAFE_MODE_POLL).await;
+            clock::sleep(SAFE_MODE_POLL).await;
         }
     }
 

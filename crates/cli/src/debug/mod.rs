@@ -5,6 +5,7 @@ mod meta;
 
 use std::path::PathBuf;
 use std::time::Duration;
+use zerohop_system::clock;
 
 use zerohop_conf::{Conf, closest};
 
@@ -177,7 +178,7 @@ fn recover_lease(conf: &Conf, mut words: Vec<String>) -> Outcome<i32> {
         }
         if number < tries {
             eprintln!("Retrying in {} ms...", RETRY_AFTER.as_millis());
-            std::thread::sleep(RETRY_AFTER);
+            clock::sleep_thread(RETRY_AFTER);
             eprintln!("Retry #{number}");
         }
     }

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use zerohop_system::clock;
 
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
@@ -97,7 +98,7 @@ async fn measure(plan: Plan, size: u64, stop: &mut Stop) -> Outcome<Result<Resul
         cause = stop.wait() => Ok(Err(cause)),
         failure = cluster.failure() => Err(failure),
     };
-    let start = Instant::now();
+    let start = clock::now();
     if let Some(cause) = stop.unless_again(cluster.stop()).await {
         return Ok(Err(cause));
     }
@@ -110,10 +111,10 @@ async fn measure(plan: Plan, size: u64, stop: &mut Stop) -> Outcome<Result<Resul
 async fn begin(plan: Plan, size: u64) -> Outcome<(Cluster, Steps)> {
     let source = plan.directory.join(SOURCE);
     let mut steps = Steps::default();
-    let start = Instant::now();
+    let start = clock::now();
     blocking(move || generate(&source, size)).await?;
     steps.add("generate a random file", size, start);
-    let start = Instant::now();
+    let start = clock::now();
     let cluster = Cluster::start(plan).await?;
     steps.add("start NameNode and DataNode", 0, start);
     Ok((cluster, steps))
@@ -240,14 +241,14 @@ impl Steps {
         bytes: u64,
         step: impl FnOnce() -> Outcome<T>,
     ) -> Outcome<T> {
-        let start = Instant::now();
+        let start = clock::now();
         let result = step()?;
         self.add(name, bytes, start);
         Ok(result)
     }
 
     fn add(&mut self, name: &'static str, bytes: u64, start: Instant) {
-        self.rows.push((name, bytes, start.elapsed()));
+        self.rows.push((name, bytes, clock::since(start)));
     }
 
     fn print(&self) {

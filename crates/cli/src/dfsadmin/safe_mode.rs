@@ -1,6 +1,7 @@
 //! `-safemode`
 
 use std::time::Duration;
+use zerohop_system::clock;
 
 use zerohop_client::SafeModeAction;
 use zerohop_client::blocking::FileSystem;
@@ -38,7 +39,7 @@ pub fn run(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
 fn ask(fs: &FileSystem, action: SafeModeAction, wait: bool) -> Outcome<&'static str> {
     let mut on = fs.safe_mode(action).map_err(client_failure)?;
     while on && wait {
-        std::thread::sleep(POLL);
+        clock::sleep_thread(POLL);
         on = fs.safe_mode(SafeModeAction::SafemodeGet).map_err(client_failure)?;
     }
     Ok(if on { "ON" } else { "OFF" })

@@ -1,6 +1,7 @@
 //! `-setrep`, `-truncate`, `-concat`
 
 use std::time::Duration;
+use zerohop_system::clock;
 
 use super::item::Item;
 use super::options::{Options, ParsedOptions};
@@ -61,7 +62,7 @@ fn wait_for_replicas(shell: &mut Shell, item: &Item, wanted: i16) -> Outcome {
         }
         shell.print(b".")?;
         shell.flush()?;
-        std::thread::sleep(POLL);
+        clock::sleep_thread(POLL);
     }
 }
 
@@ -106,7 +107,7 @@ fn wait_for_length(shell: &mut Shell, mut item: Item, length: i64) -> Outcome {
         if item.found()?.length == length {
             return shell.line(format!("Truncated {} to length: {length}", item.text));
         }
-        std::thread::sleep(POLL);
+        clock::sleep_thread(POLL);
     }
 }
 

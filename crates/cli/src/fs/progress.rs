@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
+use zerohop_system::clock;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -27,7 +28,7 @@ impl Progress {
             }
             bar
         });
-        Progress { bar, start: Instant::now(), shown: OnceLock::new() }
+        Progress { bar, start: clock::now(), shown: OnceLock::new() }
     }
 
     pub fn expect(&self, bytes: u64) {
@@ -45,7 +46,7 @@ impl Progress {
 
     pub fn done(&self, bytes: u64) {
         let Some(bar) = &self.bar else { return };
-        if self.start.elapsed() > DELAY {
+        if clock::since(self.start) > DELAY {
             self.shown.get_or_init(|| bar.set_draw_target(ProgressDrawTarget::stderr()));
         }
         bar.inc(bytes);

@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::time::Duration;
+use zerohop_system::clock;
 
 use super::item::Item;
 use super::options::{Options, ParsedOptions};
@@ -27,7 +28,7 @@ pub fn run(shell: &mut Shell, args: Vec<String>) -> Outcome {
         let start = (item.found()?.length - TAIL_BYTES).max(0);
         let mut offset = print_from(shell, &item, start)?;
         while given.has("f") {
-            std::thread::sleep(delay);
+            clock::sleep_thread(delay);
             item.refresh()?;
             offset = print_from(shell, &item, offset)?;
         }

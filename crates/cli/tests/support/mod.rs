@@ -1,5 +1,6 @@
 //! The binary and a cluster of it, for tests.
 #![allow(dead_code, reason = "each file of tests takes what it needs")]
+#![allow(clippy::disallowed_methods, reason = "tests measure and wait")]
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

@@ -7,6 +7,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
+use zerohop_system::clock;
 
 /// Fails a read or write that waits while nothing has moved, in either direction, for the limit.
 pub(super) struct IdleLimited<S> {
@@ -21,8 +22,8 @@ pub(super) struct IdleLimited<S> {
 
 impl<S> IdleLimited<S> {
     pub(super) fn new(stream: S, idle_max: Duration) -> Self {
-        let timer = Box::pin(tokio::time::sleep(idle_max));
-        let last_move = Instant::now();
+        let timer = Box::pin(clock::sleep(idle_max));
+        let last_move = clock::runtime_now();
         Self { stream, idle_max, last_move, timer, is_reading: false, is_writing: false }
     }
 
@@ -30,13 +31,13 @@ impl<S> IdleLimited<S> {
     fn wait(&mut self, waits: impl FnOnce(&mut Self) -> &mut bool) {
         let is_alone = !self.is_reading && !self.is_writing;
         if !std::mem::replace(waits(self), true) && is_alone {
-            self.last_move = Instant::now();
+            self.last_move = clock::runtime_now();
         }
     }
 
     /// Bytes have moved. The timer is left as it is: it looks at the time when it fires.
     fn moved(&mut self) {
-        self.last_move = Instant::now();
+        self.last_move = clock::runtime_now();
     }
 
     /// Ready when nothing has moved for the limit.
@@ -47,7 +48,7 @@ impl<S> IdleLimited<S> {
                 self.timer.as_mut().reset(until);
             }
             ready!(self.timer.as_mut().poll(context));
-            if Instant::now() >= until {
+            if clock::runtime_now() >= until {
                 return Poll::Ready(io::ErrorKind::TimedOut.into());
             }
         }

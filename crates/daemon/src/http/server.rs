@@ -22,6 +22,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tower_service::Service;
+use zerohop_system::clock;
 
 /// Wait before accepting again where the system could not give a connection, most likely for want of descriptors: the listener
 /// stays ready, and would be asked without end.
@@ -87,7 +88,7 @@ async fn accept_all(listener: TcpListener, options: HttpOptions, router: Router)
                 if refused.allow() {
                     tracing::warn!("HTTP server: a connection was not accepted: {error}");
                 }
-                tokio::time::sleep(ACCEPT_PAUSE).await;
+                clock::sleep(ACCEPT_PAUSE).await;
             }
         }
         // A panic in one of them was printed when it began, and has closed that connection only.

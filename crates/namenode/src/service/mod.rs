@@ -35,8 +35,8 @@ use crate::core::Core;
 use crate::ha::OperationCategory as Category;
 use crate::retry::Remember;
 use std::sync::Arc;
-use tokio::time::Instant;
 use zerohop_namespace::{Namespace, OpContext, SubtreeWalk};
+use zerohop_system::clock;
 use zerohop_wire::{BlockId, JavaException};
 
 /// ClientProtocol for one caller.
@@ -136,7 +136,7 @@ impl<'a> ClientService<'a> {
         let (core, caller, path) = (self.core.clone(), self.caller.clone(), path.to_owned());
         Answer::later(async move {
             let outcome = loop {
-                tokio::time::sleep(core.settings.walk_pause).await;
+                clock::sleep(core.settings.walk_pause).await;
                 let answer = core.read_as(Category::Read, |names| slice(names, &op, &mut walk));
                 if let Some(outcome) = answer.transpose() {
                     break outcome;
@@ -178,7 +178,7 @@ impl<'a> ClientService<'a> {
         };
         let (core, caller) = (self.core.clone(), self.caller.clone());
         Answer::later(async move {
-            let end = Instant::now() + core.settings.held_max;
+            let end = clock::runtime_now() + core.settings.held_max;
             let (mut wait, mut sync) = (wait, sync);
             let outcome = loop {
                 let in_time = wait.woken_before(end).await;

@@ -6,6 +6,7 @@ use crate::ha::OperationCategory as Category;
 use crate::retry::Remember;
 use std::time::Duration;
 use zerohop_namespace::{Namespace, OpContext, RemovalCheck, RenameOptions};
+use zerohop_system::clock;
 
 /// Inodes looked at under one hold of the lock, and how long others have it after that.
 const SLICE: usize = 1000;
@@ -65,7 +66,7 @@ where
     let (core, caller) = (service.core.clone(), service.caller.clone());
     Answer::later(async move {
         let (outcome, sync) = loop {
-            tokio::time::sleep(PAUSE).await;
+            clock::sleep(PAUSE).await;
             let slice = |namespace: &Namespace| namespace.continue_check(&op, &mut check, SLICE);
             match core.read_as(Category::Write, slice) {
                 Ok(true) => continue,

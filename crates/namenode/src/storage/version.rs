@@ -2,10 +2,11 @@
 
 use super::error::StorageError;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 use zerohop_daemon::process;
 use zerohop_daemon::storage::{self, Properties};
 use zerohop_journal::layout::LayoutVersion;
+use zerohop_system::{clock, random};
 
 /// The ids a namespace got when it was formatted, the same in every directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,12 +26,12 @@ pub struct StorageInfo {
 impl StorageInfo {
     /// Fresh ids.
     pub fn generate(cluster_id: Option<String>) -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = clock::wall().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now_ms = now.as_millis() as i64;
         let cluster_id = cluster_id.unwrap_or_else(|| format!("CID-{}", uuid::Uuid::new_v4()));
-        let pool = fastrand::u32(..i32::MAX as u32);
+        let pool = random::u32(..i32::MAX as u32);
         Self {
-            namespace_id: fastrand::i32(1..i32::MAX),
+            namespace_id: random::i32(1..i32::MAX),
             cluster_id,
             c_time_ms: now_ms,
             block_pool_id: format!("BP-{pool}-{}-{now_ms}", local_ip()),

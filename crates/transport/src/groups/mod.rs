@@ -16,6 +16,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zerohop_conf::{Conf, keys};
+use zerohop_system::clock;
 
 type LookUp = dyn Fn(&str) -> Vec<String> + Send + Sync;
 
@@ -85,7 +86,7 @@ impl Groups {
             return known;
         }
         let shared = &*self.0;
-        let now = Instant::now();
+        let now = clock::now();
         let is_over = |entry: &Arc<Entry>| !shared.may_be_used(entry, now);
         shared.cache.remove_if(user, is_over);
         match shared.cache.get_value_or_guard(user, None) {
@@ -107,7 +108,7 @@ impl Groups {
         if let Some(groups) = shared.overrides.get(user) {
             return Some(Arc::clone(groups));
         }
-        let now = Instant::now();
+        let now = clock::now();
         let entry = shared.cache.get(user).filter(|entry| shared.may_be_used(entry, now))?;
         if !entry.is_fresh(now) && entry.begin_reload() {
             self.reload(user, Arc::clone(&entry));
@@ -164,13 +165,13 @@ impl Shared {
     }
 
     fn look_up(&self, user: &str) -> Arc<Entry> {
-        let start = Instant::now();
+        let start = clock::now();
         let groups: GroupList = (self.look_up)(user).into();
-        let took = start.elapsed();
+        let took = clock::since(start);
         if took > self.warn_after {
             tracing::warn!("Potential performance problem: getGroups(user={user}) took {took:?}.");
         }
-        self.lifetimes.entry(groups, Instant::now())
+        self.lifetimes.entry(groups, clock::now())
     }
 }
 

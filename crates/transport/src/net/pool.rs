@@ -5,6 +5,7 @@ use socket2::Socket;
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 use std::time::{Duration, Instant};
+use zerohop_system::clock;
 
 /// Idle connections by peer, the freshest first; at most `capacity`, none older than `expiry`. Written here because a peer has
 /// several and a connection is taken out when it is used: caches keep one value for a key, and share it.
@@ -26,7 +27,7 @@ impl<K: Eq + Hash + Clone> Pool<K> {
         let mut idle = self.idle.lock();
         let streams = idle.get_mut(peer)?;
         while let Some((since, stream)) = streams.pop_back() {
-            if since.elapsed() < self.expiry && is_quiet(&stream) {
+            if clock::since(since) < self.expiry && is_quiet(&stream) {
                 return Some(stream);
             }
         }
@@ -41,13 +42,13 @@ impl<K: Eq + Hash + Clone> Pool<K> {
         }
         let mut idle = self.idle.lock();
         idle.retain(|_, streams| {
-            streams.retain(|(since, _)| since.elapsed() < self.expiry);
+            streams.retain(|(since, _)| clock::since(*since) < self.expiry);
             !streams.is_empty()
         });
         if idle.values().map(VecDeque::len).sum::<usize>() >= self.capacity {
             drop_oldest(&mut idle);
         }
-        idle.entry(peer).or_default().push_back((Instant::now(), stream));
+        idle.entry(peer).or_default().push_back((clock::now(), stream));
     }
 
     /// Closes what is kept.

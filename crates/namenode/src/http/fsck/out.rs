@@ -9,7 +9,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, Sleep};
+use tokio::time::Sleep;
+use zerohop_system::clock;
 
 /// Bytes after which a piece is sent.
 const PIECE: usize = 64 * 1024;
@@ -37,7 +38,7 @@ pub(super) fn report() -> (Out, Report) {
 
 fn with_quiet(quiet_max: Duration) -> (Out, Report) {
     let (to, pieces) = mpsc::channel(PIECES_MAX);
-    let quiet = Box::pin(tokio::time::sleep(quiet_max));
+    let quiet = Box::pin(clock::sleep(quiet_max));
     (Out { text: String::new(), to }, Report { pieces, quiet, quiet_max })
 }
 
@@ -100,7 +101,7 @@ impl Stream for Report {
                 Some(Ok(Bytes::from_static(b".")))
             }
         };
-        let until = Instant::now() + self.quiet_max;
+        let until = clock::runtime_now() + self.quiet_max;
         self.quiet.as_mut().reset(until);
         Poll::Ready(piece)
     }
@@ -147,7 +148,7 @@ mod tests {
     #[tokio::test]
     async fn a_slow_check_shows_that_it_is_alive() {
         let quiet_max = Duration::from_millis(20);
-        let begun = Instant::now();
+        let begun = clock::runtime_now();
         let (out, mut report) = with_quiet(quiet_max);
         assert_eq!(next(&mut report).await.as_deref(), Some("."));
         assert_eq!(next(&mut report).await.as_deref(), Some("."));

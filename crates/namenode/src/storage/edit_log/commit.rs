@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use std::task::Waker;
 use std::time::{Duration, Instant};
 use zerohop_journal::log::Batch;
+use zerohop_system::clock;
 use zerohop_wire::TxId;
 
 /// Callers answered together call again together, and those whose edits came during the sync wait
@@ -52,18 +53,18 @@ pub(super) fn run(shared: &Shared, mut journals: StoredLog, on_failure: OnFailur
     let mut wakers = Vec::new();
     let mut patience = Patience::default();
     while take(shared, &mut batch) {
-        let begun = Instant::now();
+        let begun = clock::now();
         if let Err(e) = write(&mut journals, &batch) {
             return guard.fail(&e);
         }
-        let took = begun.elapsed();
+        let took = clock::since(begun);
         shared.synced.store(batch.last, Ordering::Release);
         shared.syncs.fetch_add(1, Ordering::Relaxed);
         shared.sync_us.fetch_add(took.as_micros() as u64, Ordering::Relaxed);
         wake(shared, batch.last, &mut wakers);
         let wait = took.min(GATHER_MAX);
         if wait >= GATHER_MIN && batch.callers > 0 && patience.is_there() {
-            patience.note(gather(shared, batch.callers, Instant::now() + wait));
+            patience.note(gather(shared, batch.callers, clock::now() + wait));
         }
     }
 }

@@ -22,6 +22,7 @@ use zerohop_proto::common::{
     RpcResponseHeaderProto, UserInformationProto,
 };
 use zerohop_proto::decode_delimited;
+use zerohop_system::clock;
 use zerohop_wire::RemoteException;
 
 /// Room for a read; an answer that is larger gets more.
@@ -76,7 +77,7 @@ impl Connection {
             addr: addr.to_owned(),
             stream,
             state,
-            opened: Instant::now(),
+            opened: clock::now(),
             heard_ms: AtomicU64::new(0),
             wake: Notify::new(),
         });
@@ -97,7 +98,7 @@ impl Connection {
     /// and later calls would wait as long. Bytes for another call show that it is not.
     pub(super) fn end_if_silent(&self, limit: Duration) {
         let heard = Duration::from_millis(self.heard_ms.load(Ordering::Relaxed));
-        if self.opened.elapsed().saturating_sub(heard) < limit {
+        if clock::since(self.opened).saturating_sub(heard) < limit {
             return;
         }
         let text = format!("nothing was heard for {} ms", limit.as_millis());
@@ -232,7 +233,7 @@ async fn drive(connection: Arc<Connection>, options: ClientOptions) {
 async fn read_all(connection: &Connection, options: &ClientOptions) -> io::Result<End> {
     let mut input = BytesMut::new();
     let mut look = tokio::time::interval(LOOK_INTERVAL);
-    let mut heard = Instant::now();
+    let mut heard = clock::now();
     let mut pinged = heard;
     loop {
         let has_unsent = {
@@ -249,7 +250,7 @@ async fn read_all(connection: &Connection, options: &ClientOptions) -> io::Resul
                 match connection.stream.try_read_buf(&mut input) {
                     Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                     Ok(_) => {
-                        heard = Instant::now();
+                        heard = clock::now();
                         connection.hear(heard);
                     }
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
@@ -266,13 +267,13 @@ async fn read_all(connection: &Connection, options: &ClientOptions) -> io::Resul
             () = connection.wake.notified() => {}
             _ = look.tick() => {
                 let idle = connection.state.lock().calls.is_empty();
-                let silent = heard.max(pinged).elapsed();
-                if idle && heard.elapsed() > options.idle_after && close_if_idle(connection) {
+                let silent = clock::since(heard.max(pinged));
+                if idle && clock::since(heard) > options.idle_after && close_if_idle(connection) {
                     return Ok(End::Closed);
                 }
                 if !idle && !options.ping_interval.is_zero() && silent > options.ping_interval {
                     connection.ping();
-                    pinged = Instant::now();
+                    pinged = clock::now();
                 }
             }
         }

@@ -11,6 +11,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
+use zerohop_system::clock;
 
 /// A connection that takes longer is worth a line.
 const SILENT: Duration = Duration::from_secs(1);
@@ -72,7 +73,7 @@ impl Shared {
     /// The connection, made if there is none; calls that come meanwhile share it, or its failure: one
     /// after another they would each wait as long again.
     pub(super) async fn connect(&self) -> Result<Arc<Connection>, RpcError> {
-        let came = Instant::now();
+        let came = clock::now();
         let mut last_failure = self.connecting.lock().await;
         if let Some(connection) = self.open_connection() {
             return Ok(connection);
@@ -85,7 +86,7 @@ impl Shared {
             Ok(stream) => stream,
             Err(source) => {
                 let (kind, text) = (source.kind(), source.to_string());
-                *last_failure = Some(Failure { ended: Instant::now(), kind, text });
+                *last_failure = Some(Failure { ended: clock::now(), kind, text });
                 return Err(RpcError::Connect { addr: self.addr.clone(), source });
             }
         };
@@ -130,7 +131,7 @@ impl Shared {
                 self.addr,
                 limit.saturating_add(1)
             );
-            tokio::time::sleep(wait).await;
+            clock::sleep(wait).await;
         }
     }
 

@@ -21,13 +21,14 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::Interval;
 use zerohop_proto::common::rpc_request_header_proto::OperationProto;
 use zerohop_proto::common::rpc_response_header_proto::{RpcErrorCodeProto, RpcStatusProto};
 use zerohop_proto::common::{RpcKindProto, RpcRequestHeaderProto, RpcResponseHeaderProto};
+use zerohop_system::clock;
 use zerohop_wire::{RemoteException, RpcIds};
 
 /// Room for a read, renewed when less than [`READ_ROOM_MIN`] of it is left: calls that wait keep
@@ -40,7 +41,7 @@ const FLUSH_AT: usize = 1 << 20;
 
 /// Serves a connection until one side closes it.
 pub(super) async fn serve(mut stream: TcpStream, remote: SocketAddr, shared: &Arc<Shared>) {
-    let contact = Contact::new(Instant::now());
+    let contact = Contact::new(clock::now());
     let limit = shared.options.handshake_timeout;
     let auth = match within(limit, open(&mut stream, remote)).await {
         Some(Ok(Some(auth))) => auth,
@@ -183,7 +184,7 @@ impl Connection {
             match poll_fn(|context| self.poll_event(context, stream, took_all, &mut scan)).await? {
                 Event::Answers => {}
                 Event::Read(0) => return Ok(()),
-                Event::Read(_) => self.contact.heard(Instant::now()),
+                Event::Read(_) => self.contact.heard(clock::now()),
                 Event::Scan if self.is_idle() => return Ok(()),
                 Event::Scan => {
                     if let Some(reason) = self.overdue() {
@@ -261,7 +262,7 @@ impl Connection {
         let options = &self.shared.options;
         self.waiting.is_empty()
             && self.shared.connections.load(Ordering::Relaxed) > options.idle_threshold
-            && self.contact.silence(Instant::now()) > options.idle_after
+            && self.contact.silence(clock::now()) > options.idle_after
     }
 
     /// Why this connection has kept the server waiting for too long, if it has.
@@ -271,7 +272,7 @@ impl Connection {
             (Ok(_), false) if self.waiting.is_empty() => Progress::PartOfRequest,
             (Ok(_), _) => Progress::WholeRequests,
         };
-        self.contact.overdue(Instant::now(), progress, &self.shared.options)
+        self.contact.overdue(clock::now(), progress, &self.shared.options)
     }
 
     fn serve_frame(&mut self, mut frame: Bytes) {

@@ -16,6 +16,7 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
 use zerohop_daemon::log_limiter::LogLimiter;
+use zerohop_system::clock;
 
 /// Wait before accepting again where the system could not give a connection (no descriptors left).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -146,7 +147,7 @@ async fn accept_all(listener: TcpListener, shared: Arc<Shared>, readers: Option<
                     if refused.allow() {
                         tracing::warn!("IPC Server listener on {}: {error}", shared.options.name);
                     }
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                    clock::sleep(ACCEPT_PAUSE).await;
                 }
             },
             Some(_) = connections.join_next() => {}

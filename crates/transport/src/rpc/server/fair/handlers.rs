@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Instant;
 use tokio::sync::oneshot;
+use zerohop_system::clock;
 use zerohop_wire::JavaException;
 
 /// A call on its way to a handler.
@@ -55,7 +56,7 @@ pub(in crate::rpc::server) struct Place {
 impl CallQueue {
     pub(in crate::rpc::server) fn new(options: &FairOptions, capacity: usize) -> Self {
         let queue = FairQueue::new(capacity, &options.weights, &options.capacity_weights);
-        let scheduler = Scheduler::new(options.clone(), Instant::now());
+        let scheduler = Scheduler::new(options.clone(), clock::now());
         Self {
             state: Mutex::new(State { scheduler, queue, is_closed: false }),
             arrived: Condvar::new(),
@@ -65,7 +66,7 @@ impl CallQueue {
     /// What a call of this user would find.
     pub(in crate::rpc::server) fn place_for(&self, user: &str) -> Place {
         let mut state = self.state.lock();
-        let level = state.scheduler.level(user, Instant::now());
+        let level = state.scheduler.level(user, clock::now());
         Place {
             has_room: state.queue.has_room(level),
             is_too_slow: state.scheduler.is_too_slow(level),
@@ -76,7 +77,7 @@ impl CallQueue {
     /// Queues a call, beyond the capacity too; the answer comes when a handler has carried it out.
     pub(in crate::rpc::server) fn push(&self, call: QueuedCall) -> LaterReply {
         let (reply, answered) = oneshot::channel();
-        let since = Instant::now();
+        let since = clock::now();
         let mut state = self.state.lock();
         let level = state.scheduler.level(call.context.identity.user(), since);
         state.queue.push(level, Waiting { call, level, since, reply });
@@ -110,7 +111,7 @@ impl CallQueue {
         while let Some(Waiting { call, level, since, reply }) = self.pop() {
             let user = Arc::clone(call.context.identity.user());
             let answer = caught(|| call.service.call(call.context, &call.method, call.param));
-            self.state.lock().scheduler.count(&user, level, since.elapsed());
+            self.state.lock().scheduler.count(&user, level, clock::since(since));
             _ = reply.send(answer.unwrap_or_else(Reply::exception));
         }
     }
