@@ -12,7 +12,7 @@ seed=${SEED:-$(($(date +%s) % 1000000 + 1))}
 # A schedule on real processes: seconds of faults, and how many follow each other in a cluster.
 seconds_each=${SECONDS_EACH:-4}
 batch=${BATCH:-8}
-logs=target/fault-logs
+logs=${CARGO_TARGET_DIR:-target}/fault-logs
 mkdir -p "$logs"
 echo "faults: seed $seed, $minutes minutes"
 
@@ -58,7 +58,7 @@ run() {
   local code=$?
   if [ $code != 0 ]; then
     tail -n 80 "$log"
-    echo "a broken promise, or a machine that was too slow; SEED=$(sed -n 's/^seed \([0-9]*\) begins$/\1/p' "$log" | tail -n 1) repeats it; logs: $log and target/interop/run"
+    echo "a broken promise, or a machine that was too slow; SEED=$(sed -n 's/^seed \([0-9]*\) begins$/\1/p' "$log" | tail -n 1) repeats it; logs: $log and ${CARGO_TARGET_DIR:-target}/interop/run"
     exit 1
   fi
   grep '^seeds ' "$log"

@@ -11,7 +11,8 @@ seed=${SEED:-$(($(date +%s) % 1000000 + 1))}
 jobs=${JOBS:-$(nproc)}
 names=${TARGETS:-$(ls fuzz/fuzz_targets | sed -n 's/\.rs$//p')}
 target=$(rustc -vV | sed -n 's/^host: //p')
-logs=target/fuzz-logs
+logs=${CARGO_TARGET_DIR:-target}/fuzz-logs
+programs=${CARGO_TARGET_DIR:-fuzz/target}/$target/release
 mkdir -p "$logs"
 
 echo "fuzz: seed $seed, $minutes minutes"
@@ -30,7 +31,7 @@ one() {
   local name=$1
   mkdir -p "fuzz/corpus/$name" "fuzz/artifacts/$name"
   # Short inputs reach all there is to reach, and there are more of them.
-  "fuzz/target/$target/release/$name" "fuzz/corpus/$name" -seed="$seed" -max_total_time="$seconds" \
+  "$programs/$name" "fuzz/corpus/$name" -seed="$seed" -max_total_time="$seconds" \
     -artifact_prefix="fuzz/artifacts/$name/" -print_final_stats=1 -timeout=20 -rss_limit_mb=2048 \
     -max_len=1024 -reload=0 >"$logs/$name.log" 2>&1
   echo $? >"$logs/$name.code"

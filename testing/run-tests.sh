@@ -5,7 +5,7 @@
 set -u
 cd "$(dirname "$0")/.."
 
-logs=target/test-logs
+logs=${CARGO_TARGET_DIR:-target}/test-logs
 mkdir -p "$logs"
 passed=0
 failed=0
