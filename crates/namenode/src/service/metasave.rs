@@ -7,7 +7,7 @@ use crate::ha::OperationCategory as Category;
 use std::fmt::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 use zerohop_namespace::Namespace;
-use zerohop_namespace::blocks::{AdminState, Beginning, BlockCheck, NodeFilter, NodeReport};
+use zerohop_namespace::blocks::{AdminState, BlockCheck, Limited, NodeFilter, NodeReport};
 use zerohop_wire::{BlockId, JavaException};
 
 /// Blocks of a list that are written. The namespace is locked for readers meanwhile, and an operator reads the first ones.
@@ -108,11 +108,7 @@ fn write_report(out: &mut String, namespace: &Namespace, max: usize) -> fmt::Res
     nodes.iter().try_for_each(|node| write_datanode(out, node))
 }
 
-fn write_blocks(
-    out: &mut String,
-    namespace: &Namespace,
-    blocks: &Beginning<BlockId>,
-) -> fmt::Result {
+fn write_blocks(out: &mut String, namespace: &Namespace, blocks: &Limited<BlockId>) -> fmt::Result {
     for check in blocks.first.iter().filter_map(|id| namespace.blocks().lookup().inspect(*id)) {
         let path = namespace.path_of(check.stored.file);
         let (path, counts) = (path.as_deref().unwrap_or("[orphaned]"), check.counts);
@@ -169,7 +165,7 @@ fn write_datanode(out: &mut String, node: &NodeReport) -> fmt::Result {
 }
 
 /// Says that a list was cut.
-fn write_rest<T>(out: &mut String, list: &Beginning<T>) -> fmt::Result {
+fn write_rest<T>(out: &mut String, list: &Limited<T>) -> fmt::Result {
     match list.total.saturating_sub(list.first.len() as u64) {
         0 => Ok(()),
         rest => writeln!(out, "... and {rest} more"),

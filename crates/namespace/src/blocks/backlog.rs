@@ -3,18 +3,18 @@
 use super::replicas::Replicas;
 use super::types::DatanodeId;
 use std::sync::Arc;
-use zerohop_wire::{Block, BlockId, GenerationStamp};
+use zerohop_wire::{Block, BlockId};
 
-/// A list of which only the beginning may be there.
+/// A list that may be cut after so many entries.
 #[derive(Clone, Debug)]
-pub struct Beginning<T> {
+pub struct Limited<T> {
     /// The first ones.
     pub first: Vec<T>,
     /// How many there are.
     pub total: u64,
 }
 
-impl<T> Beginning<T> {
+impl<T> Limited<T> {
     fn of(all: impl Iterator<Item = T>, total: u64, max: usize) -> Self {
         Self { first: all.take(max).collect(), total }
     }
@@ -35,15 +35,15 @@ pub struct CopiesUnderWay {
 #[derive(Clone, Debug)]
 pub struct Backlog {
     /// Blocks with too few replicas, the most urgent first.
-    pub waiting: Beginning<BlockId>,
+    pub waiting: Limited<BlockId>,
     /// Blocks without a good replica.
-    pub missing: Beginning<BlockId>,
+    pub missing: Limited<BlockId>,
     /// Copies that were ordered.
-    pub copying: Beginning<CopiesUnderWay>,
+    pub copying: Limited<CopiesUnderWay>,
     /// Replicas to be deleted, by DataNode.
-    pub deletions: Vec<(Arc<DatanodeId>, Beginning<Block>)>,
+    pub deletions: Vec<(Arc<DatanodeId>, Limited<Block>)>,
     /// Blocks with corrupt replicas.
-    pub corrupt: Beginning<BlockId>,
+    pub corrupt: Limited<BlockId>,
 }
 
 impl Backlog {
@@ -56,25 +56,20 @@ impl Backlog {
             let age_ms = now_ms.saturating_sub(since_ms);
             Some(CopiesUnderWay { block: block(slot)?, copies, age_ms })
         });
-        let deletions = nodes.all().iter().filter(|node| !node.invalidate.is_empty());
-        let replica = |(key, len): (&(BlockId, GenerationStamp), &u64)| Block {
-            id: key.0,
-            stamp: key.1,
-            len: *len,
-        };
+        let deletions = nodes.all().iter().filter(|node| node.orders.deletions().len() > 0);
         let missing = redundancy.without_replica();
         Self {
-            waiting: Beginning::of(redundancy.all_low().filter_map(id), redundancy.low(), max),
-            missing: Beginning::of(missing.iter().filter_map(id), missing.len(), max),
-            copying: Beginning::of(copying, redundancy.pending_blocks(), max),
+            waiting: Limited::of(redundancy.all_low().filter_map(id), redundancy.low(), max),
+            missing: Limited::of(missing.iter().filter_map(id), missing.len(), max),
+            copying: Limited::of(copying, redundancy.pending_blocks(), max),
             deletions: deletions
                 .map(|node| {
-                    let total = node.invalidate.len() as u64;
-                    let replicas = node.invalidate.iter().map(replica);
-                    (Arc::clone(&node.id), Beginning::of(replicas, total, max))
+                    let replicas = node.orders.deletions();
+                    let total = replicas.len() as u64;
+                    (Arc::clone(&node.id), Limited::of(replicas, total, max))
                 })
                 .collect(),
-            corrupt: Beginning::of(corrupt.slots().filter_map(id), corrupt.block_count(), max),
+            corrupt: Limited::of(corrupt.slots().filter_map(id), corrupt.block_count(), max),
         }
     }
 }

@@ -182,7 +182,7 @@ impl Constructions {
     }
 
     /// Whether any DataNode was chosen for a block, or has told of a replica of it, good or stale.
-    pub(super) fn is_heard_of(&self, map: &BlockMap, id: BlockId) -> bool {
+    pub(super) fn has_targets_or_replicas(&self, map: &BlockMap, id: BlockId) -> bool {
         map.slot(id).is_some_and(|slot| {
             self.get(slot).is_some_and(|known| !known.replicas.is_empty())
                 || !map.storages(slot).is_empty()
@@ -333,5 +333,102 @@ impl Constructions {
             targets.iter().copied().filter(|storage| !is_in(&old, *storage)).collect();
         left.into_iter().for_each(|storage| nodes.unschedule(storage));
         joined.into_iter().for_each(|storage| nodes.schedule(storage));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::types::{BlockState, DatanodeId, NodeIdx, Now, StorageType, StoredBlock};
+    use super::*;
+    use zerohop_wire::InodeId;
+
+    const SLOT: Slot = 0;
+
+    /// Live DataNodes with one storage each, of which the first was heard of last.
+    fn nodes(count: u32) -> (Nodes, Storages) {
+        let mut nodes = Nodes::default();
+        let storages = (0..count).map(|index| {
+            let id = DatanodeId { uuid: index.to_string(), ..DatanodeId::default() };
+            let node = nodes.add_node(id, "/a".into());
+            let known = nodes.node_mut(node).unwrap();
+            known.alive = true;
+            known.last_update = Now { wall_ms: 0, mono_ms: u64::from(count - index) };
+            nodes.ensure_storage(node, &"DS".into(), StorageType::Disk)
+        });
+        let storages = storages.collect();
+        (nodes, storages)
+    }
+
+    fn stamp(stamp: i64) -> GenerationStamp {
+        GenerationStamp(stamp)
+    }
+
+    fn stored(stamp: i64) -> Block {
+        Block { id: BlockId(1), stamp: GenerationStamp(stamp), len: 0 }
+    }
+
+    #[test]
+    fn each_live_replica_leads_once_before_one_leads_again() {
+        let (mut nodes, storages) = nodes(3);
+        nodes.node_mut(NodeIdx(1)).unwrap().alive = false;
+        let mut constructions = Constructions::default();
+        constructions.replace(SLOT, Construction::with_targets(stamp(1001), &storages));
+        let leaders: Vec<_> =
+            (0..3).filter_map(|_| constructions.choose_leader(&nodes, SLOT)).collect();
+        assert_eq!(leaders, [storages[0], storages[2], storages[0]]);
+    }
+
+    #[test]
+    fn a_late_report_neither_makes_a_replica_older_nor_brings_it_back() {
+        let (nodes, storages) = nodes(2);
+        let mut constructions = Constructions::default();
+        constructions.replace(SLOT, Construction::with_targets(stamp(1002), &storages[..1]));
+        constructions.leave_out(&nodes, SLOT, Expected::new(storages[1], stamp(1001)));
+        for storage in &storages {
+            constructions.expect_replica(&nodes, SLOT, *storage, stamp(1001), stored(1002));
+        }
+        let known = constructions.get(SLOT).unwrap();
+        assert_eq!(known.storages().collect::<Vec<_>>(), storages[..1]);
+        assert_eq!(constructions.expected_stamp(&nodes, SLOT, storages[0]), Some(stamp(1002)));
+        constructions.expect_replica(&nodes, SLOT, storages[1], stamp(1002), stored(1002));
+        assert_eq!(constructions.get(SLOT).unwrap().storages().count(), 2);
+        constructions.expect_no_replica(&nodes, SLOT, storages[1], stamp(1002));
+        assert_eq!(constructions.expected_stamp(&nodes, SLOT, storages[1]), None);
+    }
+
+    #[test]
+    fn room_is_kept_where_a_pipeline_goes_on() {
+        let (mut nodes, storages) = nodes(3);
+        let mut constructions = Constructions::default();
+        let (old, new) = (&storages[..2], &storages[1..]);
+        old.iter().for_each(|storage| nodes.schedule(*storage));
+        constructions.replace(SLOT, Construction::with_targets(stamp(1001), old).scheduled());
+        let replaced = constructions.replace(SLOT, Construction::with_targets(stamp(1002), new));
+        constructions.reschedule(&mut nodes, SLOT, &replaced.unwrap(), new);
+        let scheduled = |nodes: &Nodes| -> Vec<u64> {
+            nodes.all().iter().map(|node| node.scheduled.total()).collect()
+        };
+        assert_eq!(scheduled(&nodes), [0, 1, 1]);
+        constructions.cancel(&mut nodes, SLOT);
+        assert_eq!(scheduled(&nodes), [0, 0, 0]);
+    }
+
+    #[test]
+    fn a_recovery_is_due_again_when_its_leader_had_its_time() {
+        let mut map = BlockMap::default();
+        let slot = map.insert(StoredBlock {
+            block: stored(1001),
+            file: InodeId(16386),
+            replication: 1,
+            state: BlockState::UnderRecovery,
+        });
+        let mut constructions = Constructions::default();
+        assert!(constructions.is_recovery_due(&map, BlockId(1), 0));
+        let recovery = Recovery { stamp: stamp(1002), truncate: None, started_ms: Some(500) };
+        constructions.set_recovery(slot, recovery);
+        assert!(!constructions.is_recovery_due(&map, BlockId(1), 500 + RECOVERY_RETRY_MS - 1));
+        assert!(constructions.is_recovery_due(&map, BlockId(1), 500 + RECOVERY_RETRY_MS));
+        constructions.set_recovery(slot, Recovery::unasked(stored(1003)));
+        assert!(constructions.is_recovery_due(&map, BlockId(1), 500), "nobody was asked");
     }
 }

@@ -215,12 +215,13 @@ impl<'a> DatanodeAdmin<'a> {
         let Some(known) = nodes.node(node) else { return false };
         let storages = known.storages.iter().filter_map(|storage| nodes.storage(*storage));
         let mut working = storages.filter(|storage| !storage.failed).peekable();
-        let is_reported = working.peek().is_some() && working.all(|storage| storage.reports > 0);
+        let is_reported =
+            working.peek().is_some() && working.all(|storage| storage.reports.is_reported());
         is_reported && (known.alive || walks.is_empty() && redundancy.is_all_well())
     }
 
     /// A DataNode that was done with reports: if it holds what others lack, it has to wait again.
-    pub(super) fn doubt_decommissioned(&mut self, node: NodeIdx) {
+    pub(super) fn recheck_decommissioned(&mut self, node: NodeIdx) {
         let is_done = |known: &Node| known.alive && known.admin == AdminState::Decommissioned;
         if self.node(node).is_some_and(is_done) {
             self.leaving.drop_scan(node);

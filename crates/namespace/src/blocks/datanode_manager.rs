@@ -113,7 +113,7 @@ impl DatanodeManager<'_> {
         self.pending.forget(&storages);
         for storage in storages {
             if let Some(known) = self.replicas.nodes.storage_mut(storage) {
-                known.forget_reports();
+                known.reports.restart();
             }
         }
     }
@@ -188,9 +188,7 @@ impl DatanodeManager<'_> {
         let StoredReplicas { nodes, safe_mode, .. } = &mut self.replicas;
         let Some(known) = nodes.storage_mut(storage) else { return };
         known.failed = true;
-        known.unknown.clear();
-        known.ongoing = None;
-        safe_mode.remove_future(std::mem::take(&mut known.future_bytes));
+        safe_mode.remove_future(known.reports.lose());
         (known.capacity, known.remaining, known.dfs_used) = (0, 0, 0);
         self.replicas.forget_replicas_of(storage);
     }
@@ -244,7 +242,7 @@ impl DatanodeManager<'_> {
     /// Tells every live DataNode how fast it may balance.
     pub fn set_balancer_bandwidth(&mut self, bytes_per_second: u64) {
         for node in self.replicas.nodes.all_mut().filter(|node| node.alive) {
-            node.bandwidth = Some(bytes_per_second);
+            node.orders.set_bandwidth(bytes_per_second);
         }
     }
 
@@ -264,13 +262,13 @@ impl DatanodeManager<'_> {
         let nodes = &mut self.replicas.nodes;
         let Some(known) = nodes.node_mut(node) else { return };
         known.alive = false;
-        known.clear_orders();
+        known.orders.clear();
         self.caches.forget(node);
         let storages = nodes.storages_of(node);
         self.pending.forget(&storages);
         for storage in storages {
             if let Some(known) = nodes.storage_mut(storage) {
-                known.ongoing = None;
+                known.reports.drop_ongoing();
             }
         }
         nodes.count_racks();
@@ -279,7 +277,7 @@ impl DatanodeManager<'_> {
     pub(super) fn drop_replicas_of(&mut self, node: NodeIdx) {
         for storage in self.replicas.nodes.storages_of(node) {
             let Some(known) = self.replicas.nodes.storage_mut(storage) else { continue };
-            known.unknown.clear();
+            known.reports.forget_unknown();
             self.replicas.forget_replicas_of(storage);
         }
     }

@@ -56,12 +56,12 @@ pub struct Misplaced {
 
 /// The DataNodes, to look at.
 #[derive(Clone, Copy)]
-pub struct DataNodes<'a> {
+pub struct DatanodeLookup<'a> {
     pub(super) nodes: &'a Nodes,
     pub(super) slow: &'a SlowReports,
 }
 
-impl DataNodes<'_> {
+impl DatanodeLookup<'_> {
     /// Refuses a DataNode whose UUID another one registered with since. An unknown UUID passes: its heartbeat is answered
     /// with the order to register.
     ///
@@ -186,7 +186,7 @@ impl DataNodes<'_> {
     pub(super) fn add_to(self, stats: &mut BlockStats, now_ms: u64, stale_ms: u64) {
         stats.unknown = self.unknown_totals();
         for node in self.nodes.all() {
-            stats.pending_deletion += node.invalidate.len() as u64;
+            stats.pending_deletion += node.orders.deletions().len() as u64;
             if !node.alive {
                 stats.dead_nodes += u32::from(self.nodes.by_uuid(&node.id.uuid).is_some());
                 continue;
@@ -196,7 +196,8 @@ impl DataNodes<'_> {
             let silent_ms = now_ms.saturating_sub(node.last_update.mono_ms);
             stats.stale_nodes += u32::from(silent_ms > stale_ms);
             let storages = node.storages.iter().filter_map(|storage| self.nodes.storage(*storage));
-            let stale = storages.filter(|storage| !storage.failed && storage.reports == 0);
+            let stale =
+                storages.filter(|storage| !storage.failed && !storage.reports.is_reported());
             stats.stale_storages += stale.count() as u32;
             stats.capacity += figures.capacity;
             stats.dfs_used += figures.dfs_used;
@@ -225,7 +226,10 @@ impl DataNodes<'_> {
     /// Sums of the unknown replicas on all storages.
     pub fn unknown_totals(self) -> UnknownTotals {
         let mut sum = UnknownTotals::default();
-        self.nodes.all_storages().iter().for_each(|storage| sum.add(storage.unknown.totals()));
+        self.nodes
+            .all_storages()
+            .iter()
+            .for_each(|storage| sum.add(storage.reports.unknown().totals()));
         sum
     }
 
@@ -239,13 +243,14 @@ impl DataNodes<'_> {
     ) -> Vec<UnknownOnStorage> {
         let mut answer = Vec::new();
         for storage in self.nodes.all_storages() {
-            let totals = storage.unknown.totals();
+            let totals = storage.reports.unknown().totals();
             let is_asked = only.is_none_or(|(id, _)| *storage.id == *id);
             let Some(node) = self.nodes.node(storage.node).filter(|_| is_asked) else { continue };
             if totals.replicas == 0 {
                 continue;
             }
-            let mut ids = storage.unknown.page(only.map_or(0, |(_, from)| from), limit + 1);
+            let mut ids =
+                storage.reports.unknown().page(only.map_or(0, |(_, from)| from), limit + 1);
             let next = ids.get(limit).map(|id| id.0 as u64);
             ids.truncate(limit);
             answer.push(UnknownOnStorage {

@@ -106,8 +106,8 @@ impl<'a> BlockLookup<'a> {
     }
 
     /// Whether any DataNode was chosen for a block, or has told of a replica of it, good or stale.
-    pub fn is_heard_of(&self, id: BlockId) -> bool {
-        self.constructions.is_heard_of(self.replicas.map, id)
+    pub fn has_targets_or_replicas(&self, id: BlockId) -> bool {
+        self.constructions.has_targets_or_replicas(self.replicas.map, id)
     }
 
     /// The recovery under way for a block.
@@ -189,7 +189,7 @@ impl<'a> BlockLookup<'a> {
             corrupt: corrupt.get(slot, nodes.node_of(storage)?).map(|known| known.reason),
             is_excess: redundancy.is_excess(slot, storage),
             is_stale_node: silent_ms > params.stale_interval_ms,
-            is_stale_content: nodes.storage(storage)?.reports == 0,
+            is_stale_content: !nodes.storage(storage)?.reports.is_reported(),
             location,
         })
     }

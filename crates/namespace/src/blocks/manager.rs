@@ -5,7 +5,7 @@ use super::construction::Constructions;
 use super::corrupt::CorruptReplicas;
 use super::datanode_admin::DatanodeAdmin;
 use super::datanode_manager::{DatanodeManager, Heartbeat, HeartbeatReply};
-use super::datanodes::DataNodes;
+use super::datanodes::DatanodeLookup;
 use super::edits::BlockEdits;
 use super::leaving::LeavingScans;
 use super::locate::BlockLookup;
@@ -185,8 +185,8 @@ impl BlockManager {
     }
 
     /// The DataNodes, to look at.
-    pub fn datanodes(&self) -> DataNodes<'_> {
-        DataNodes { nodes: &self.nodes, slow: &self.slow }
+    pub fn datanodes(&self) -> DatanodeLookup<'_> {
+        DatanodeLookup { nodes: &self.nodes, slow: &self.slow }
     }
 
     /// Blocks as edits change them; only a commit has the key.
@@ -330,7 +330,7 @@ impl BlockManager {
     ) -> Result<Option<ReportOutcome>> {
         let outcome = self.reports().continue_full_report(report, max)?;
         if outcome.is_some() {
-            self.datanode_admin().doubt_decommissioned(report.node());
+            self.datanode_admin().recheck_decommissioned(report.node());
         }
         Ok(outcome)
     }

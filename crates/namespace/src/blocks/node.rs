@@ -1,17 +1,15 @@
 //! A DataNode and its storages, as far as they are known.
 
-use super::ongoing_report::OngoingReport;
+use super::orders::Orders;
 use super::schedule::Schedule;
+use super::storage_reports::StorageReports;
 use super::types::{
-    AdminState, Command, DatanodeId, NodeIdx, Now, RecoverCommand, StorageIdx, StorageReport,
-    StorageType, TransferCommand, VolumeFailures,
+    AdminState, Command, DatanodeId, NodeIdx, Now, StorageIdx, StorageReport, StorageType,
+    VolumeFailures,
 };
-use super::unknown::UnknownReplicas;
 use roaring::RoaringBitmap;
 use smallvec::SmallVec;
-use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use zerohop_wire::{Block, BlockId, GenerationStamp};
 
 /// A DataNode.
 pub(super) struct Node {
@@ -34,21 +32,10 @@ pub(super) struct Node {
     pub(super) last_report: Now,
     /// Its storages have been named by a heartbeat since it registered.
     pub(super) heartbeat_seen: bool,
-    pub(super) bandwidth: Option<u64>,
-    /// Replicas to delete, with their lengths; under another stamp a DataNode keeps what it has.
-    pub(super) invalidate: BTreeMap<(BlockId, GenerationStamp), u64>,
-    pub(super) transfers: VecDeque<TransferCommand>,
-    pub(super) recoveries: Vec<RecoverCommand>,
+    pub(super) orders: Orders,
 }
 
 impl Node {
-    /// Forgets what the DataNode was to be told.
-    pub(super) fn clear_orders(&mut self) {
-        self.invalidate.clear();
-        self.transfers.clear();
-        self.recoveries.clear();
-    }
-
     /// Takes what the DataNode is told with the answer to a heartbeat; it sends up to `streams_max` copies at once and is to
     /// delete up to `deletions_max` replicas.
     pub(super) fn take_commands(
@@ -56,32 +43,13 @@ impl Node {
         streams_max: usize,
         deletions_max: usize,
     ) -> Vec<Command> {
-        let mut commands = Vec::new();
         let free = streams_max.saturating_sub(self.transfers_running as usize);
-        let transfers: Vec<TransferCommand> =
-            self.transfers.drain(..free.min(self.transfers.len())).collect();
-        if !transfers.is_empty() {
-            commands.push(Command::Transfer(transfers));
-        }
-        if !self.recoveries.is_empty() {
-            commands.push(Command::Recover(std::mem::take(&mut self.recoveries)));
-        }
-        let deletions = self.take_deletions(deletions_max);
-        if !deletions.is_empty() {
-            commands.push(Command::Invalidate(deletions));
-        }
-        commands.extend(self.bandwidth.take().map(Command::BalancerBandwidth));
-        commands
-    }
-
-    fn take_deletions(&mut self, max: usize) -> Vec<Block> {
-        let next = std::iter::from_fn(|| self.invalidate.pop_first());
-        next.take(max).map(|((id, stamp), len)| Block { id, stamp, len }).collect()
+        self.orders.take(free, deletions_max)
     }
 
     /// How many more copies it could send where so many at once are allowed; none until it has begun all that were ordered.
     pub(super) fn free_streams(&self, streams_max: usize) -> usize {
-        if self.alive && self.transfers.is_empty() {
+        if self.alive && self.orders.transfers() == 0 {
             streams_max.saturating_sub(self.transfers_running as usize)
         } else {
             0
@@ -104,18 +72,7 @@ pub(super) struct Storage {
     pub(super) mount: Option<String>,
     /// Slots of the blocks it holds a replica of.
     pub(super) blocks: RoaringBitmap,
-    /// Full reports since its DataNode registered.
-    pub(super) reports: u32,
-    /// Bytes of reported blocks that are newer than the namespace, while safe mode of the start lasts.
-    pub(super) future_bytes: u64,
-    /// Replicas that the namespace does not know.
-    pub(super) unknown: UnknownReplicas,
-    /// A full report followed the first one since its DataNode registered: unknown replicas are deleted from then on.
-    pub(super) deletes_unknown: bool,
-    /// The full report that is being taken in.
-    pub(super) ongoing: Option<OngoingReport>,
-    /// Full reports that were begun.
-    pub(super) reports_begun: u64,
+    pub(super) reports: StorageReports,
 }
 
 impl Storage {
@@ -124,19 +81,9 @@ impl Storage {
         self.kind == kind && !self.failed && !self.read_only && self.remaining >= block_size
     }
 
-    /// Its DataNode registered anew or is gone: what it reports next is a first report.
-    pub(super) fn forget_reports(&mut self) {
-        self.reports = 0;
-        self.unknown.clear();
-        self.deletes_unknown = false;
-        self.ongoing = None;
-    }
-
-    /// Begins to take in a full report, in place of one that is not finished; its number.
-    pub(super) fn begin_report(&mut self) -> u64 {
-        self.reports_begun += 1;
-        self.ongoing = Some(OngoingReport::new(self.reports_begun, self.blocks.clone()));
-        self.reports_begun
+    /// Begins to take in a full report; as [`StorageReports::begin`].
+    pub(super) fn begin_report(&mut self, is_later: bool) -> (u64, u64) {
+        self.reports.begin(is_later, self.blocks.clone())
     }
 
     pub(super) fn apply(&mut self, report: &StorageReport) {

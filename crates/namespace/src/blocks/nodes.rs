@@ -3,15 +3,15 @@
 use super::map::Slot;
 use super::node::{Node, Storage};
 use super::node_names::NodeNames;
+use super::orders::Orders;
 use super::schedule::Schedule;
+use super::storage_reports::StorageReports;
 use super::types::{
     AdminState, DatanodeId, DatanodeInfo, NodeIdx, NodeStats, Now, RecoverCommand, ReplicaLocation,
     Result, StorageIdx, StorageReport, StorageType, VolumeFailures,
 };
-use super::unknown::UnknownReplicas;
 use roaring::RoaringBitmap;
 use smallvec::SmallVec;
-use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use zerohop_wire::{Block, JavaException};
 
@@ -177,10 +177,7 @@ impl Nodes {
             last_update: Now::default(),
             last_report: Now::default(),
             heartbeat_seen: false,
-            bandwidth: None,
-            invalidate: BTreeMap::new(),
-            transfers: VecDeque::new(),
-            recoveries: Vec::new(),
+            orders: Orders::default(),
         });
         node
     }
@@ -224,12 +221,7 @@ impl Nodes {
             block_pool_used: 0,
             mount: None,
             blocks: RoaringBitmap::new(),
-            reports: 0,
-            future_bytes: 0,
-            unknown: UnknownReplicas::default(),
-            deletes_unknown: false,
-            ongoing: None,
-            reports_begun: 0,
+            reports: StorageReports::default(),
         });
         if let Some(owner) = self.node_mut(node) {
             owner.storages.push(storage);
@@ -273,14 +265,14 @@ impl Nodes {
     pub(super) fn note_replica(&mut self, storage: StorageIdx, slot: Slot) {
         if let Some(known) = self.storage_mut(storage) {
             known.blocks.insert(slot);
-            known.ongoing.iter_mut().for_each(|report| report.listed(slot));
+            known.reports.replica_changed(slot);
         }
     }
 
     pub(super) fn forget_replica(&mut self, storage: StorageIdx, slot: Slot) {
         if let Some(known) = self.storage_mut(storage) {
             known.blocks.remove(slot);
-            known.ongoing.iter_mut().for_each(|report| report.listed(slot));
+            known.reports.replica_changed(slot);
         }
     }
 
@@ -292,7 +284,7 @@ impl Nodes {
     pub(super) fn set_standby(&mut self, is_standby: bool) {
         self.is_standby = is_standby;
         if is_standby {
-            self.nodes.iter_mut().for_each(Node::clear_orders);
+            self.nodes.iter_mut().for_each(|node| node.orders.clear());
         }
     }
 
@@ -302,19 +294,19 @@ impl Nodes {
             return;
         }
         if let Some(node) = self.owner_mut(storage) {
-            node.invalidate.insert((block.id, block.stamp), block.len);
+            node.orders.delete(block);
         }
     }
 
     /// Takes a deletion back that the DataNode has not been told of; false if there is none.
     pub(super) fn call_off_invalidation(&mut self, storage: StorageIdx, block: Block) -> bool {
         let node = self.owner_mut(storage);
-        node.is_some_and(|node| node.invalidate.remove(&(block.id, block.stamp)).is_some())
+        node.is_some_and(|node| node.orders.call_off_deletion(block))
     }
 
     pub(super) fn is_invalidating(&self, storage: StorageIdx, block: Block) -> bool {
         let node = self.owner(storage);
-        node.is_some_and(|node| node.invalidate.contains_key(&(block.id, block.stamp)))
+        node.is_some_and(|node| node.orders.is_deleting(block))
     }
 
     /// A DataNode that can send a good replica, which is on one of these storages. Prefers a decommissioning one; never
@@ -327,7 +319,7 @@ impl Nodes {
     ) -> Option<NodeIdx> {
         let is_free = |known: &Node| {
             known.alive
-                && known.transfers.len() < streams_max
+                && known.orders.transfers() < streams_max
                 && known.admin != AdminState::InMaintenance
         };
         let owners = storages.iter().filter_map(|storage| self.node_of(*storage));
@@ -357,8 +349,7 @@ impl Nodes {
             return;
         }
         if let Some(node) = self.owner_mut(leader) {
-            node.recoveries.retain(|queued| queued.block.id != command.block.id);
-            node.recoveries.push(command);
+            node.orders.recover(command);
         }
     }
 

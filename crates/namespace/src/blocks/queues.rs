@@ -242,4 +242,27 @@ mod tests {
         let seen: Vec<Slot> = (0..6).flat_map(|_| turns()).collect();
         assert_eq!(seen, [0, 1, 2, 10, 11, 12, 0, 1, 2, 13, 0, 1, 2, 10, 11, 12]);
     }
+
+    #[test]
+    fn the_walk_that_fills_the_queues_is_made_once() {
+        let mut redundancy = Redundancy::default();
+        assert_eq!(redundancy.next_scanned(10, 15), 0..0);
+        redundancy.populate();
+        assert!(!redundancy.is_all_well(), "no block was looked at");
+        assert_eq!(redundancy.next_scanned(10, 15), 0..10);
+        assert_eq!(redundancy.next_scanned(10, 15), 10..15);
+        redundancy.populate();
+        assert!(!redundancy.is_scanning() && redundancy.is_all_well());
+    }
+
+    #[test]
+    fn copies_that_are_late_are_those_ordered_before_the_deadline() {
+        let mut redundancy = Redundancy::default();
+        redundancy.expect(1, &[StorageIdx(7), StorageIdx(8)], 100);
+        redundancy.expect(2, &[StorageIdx(7)], 200);
+        assert_eq!(redundancy.late(200), [1]);
+        redundancy.arrived(1, |target| target == StorageIdx(7));
+        assert_eq!(redundancy.take_pending(1)[..], [StorageIdx(8)]);
+        assert!(redundancy.late(200).is_empty() && redundancy.pending(2) == 1);
+    }
 }

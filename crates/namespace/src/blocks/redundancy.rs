@@ -137,7 +137,7 @@ impl RedundancyMonitor<'_> {
         redundancy.expect(slot, &targets, now.mono_ms);
         let command = TransferCommand { block, targets: nodes.locations(&targets) };
         if let Some(node) = nodes.node_mut(source) {
-            node.transfers.push_back(command);
+            node.orders.transfer(command);
         }
         self.replicas.recheck(slot);
         true

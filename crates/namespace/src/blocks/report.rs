@@ -65,16 +65,14 @@ impl BlockReports<'_> {
         let StoredReplicas { nodes, safe_mode, .. } = &mut self.blocks.replicas;
         let node = nodes.reporting(uuid)?;
         let storage = nodes.ensure_storage(node, storage.0, storage.1);
-        let is_later = nodes.storage(storage).is_some_and(|known| known.reports > 0)
+        let is_later = nodes.storage(storage).is_some_and(|known| known.reports.is_reported())
             && !safe_mode.is_starting();
         let origin = if is_later { Origin::Report } else { Origin::FirstReport };
         let mut number = 0;
         if let Some(known) = nodes.storage_mut(storage) {
-            // What the storage's last report said of unknown replicas is said again.
-            known.unknown.clear();
-            known.deletes_unknown |= is_later;
-            safe_mode.remove_future(std::mem::take(&mut known.future_bytes));
-            number = known.begin_report();
+            let future_bytes;
+            (number, future_bytes) = known.begin_report(is_later);
+            safe_mode.remove_future(future_bytes);
         }
         let (uuid, replicas) = (uuid.to_owned(), replicas.into_iter());
         Ok(FullReport { uuid, node, storage, number, origin, replicas, deletions: 0 })
@@ -116,15 +114,15 @@ impl BlockReports<'_> {
     }
 
     fn ongoing(&self, storage: StorageIdx) -> Option<&OngoingReport> {
-        self.blocks.replicas.nodes.storage(storage)?.ongoing.as_ref()
+        self.blocks.replicas.nodes.storage(storage)?.reports.ongoing()
     }
 
     fn ongoing_mut(&mut self, storage: StorageIdx) -> Option<&mut OngoingReport> {
-        self.blocks.replicas.nodes.storage_mut(storage)?.ongoing.as_mut()
+        self.blocks.replicas.nodes.storage_mut(storage)?.reports.ongoing_mut()
     }
 
     fn deletions_of(&self, node: NodeIdx) -> usize {
-        self.blocks.replicas.nodes.node(node).map_or(0, |known| known.invalidate.len())
+        self.blocks.replicas.nodes.node(node).map_or(0, |known| known.orders.deletions().len())
     }
 
     /// A replica that a full report lists.
@@ -149,9 +147,8 @@ impl BlockReports<'_> {
         let StoredReplicas { nodes, now, .. } = &mut self.blocks.replicas;
         let mut outcome = ReportOutcome { deletions: report.deletions, ..ReportOutcome::default() };
         if let Some(known) = nodes.storage_mut(report.storage) {
-            known.ongoing = None;
-            known.reports += 1;
-            outcome.unknown = known.unknown.totals();
+            known.reports.end();
+            outcome.unknown = known.reports.unknown().totals();
         }
         if let Some(known) = nodes.node_mut(report.node) {
             known.last_report = *now;
@@ -209,7 +206,7 @@ impl BlockReports<'_> {
         let StoredReplicas { nodes, map, .. } = &mut self.blocks.replicas;
         nodes.call_off_invalidation(storage, block);
         if let Some(known) = nodes.storage_mut(storage) {
-            known.unknown.remove(block);
+            known.reports.remove_unknown(block);
         }
         let Some((slot, stored)) = map.find(block.id) else { return };
         self.blocks.constructions.expect_no_replica(nodes, slot, storage, block.stamp);
@@ -405,10 +402,8 @@ impl BlockReports<'_> {
         let is_newer = safe_mode.is_in_future(block.stamp);
         self.highest_unknown.note(block);
         let Some(known) = nodes.storage_mut(storage) else { return };
-        let before = known.unknown.totals().replicas;
-        known.unknown.insert(block, is_newer);
-        if is_newer && known.unknown.totals().replicas > before && safe_mode.is_starting() {
-            known.future_bytes = known.future_bytes.saturating_add(block.len);
+        if known.reports.list_unknown(block, is_newer) && is_newer && safe_mode.is_starting() {
+            known.reports.add_future(block.len);
             safe_mode.add_future(block.len);
         }
     }

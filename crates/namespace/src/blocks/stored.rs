@@ -120,7 +120,7 @@ impl StoredReplicas<'_> {
     /// Whether a replica that is only unknown may be deleted on this storage.
     pub(super) fn deletes_unknown(&self, storage: StorageIdx) -> bool {
         !self.safe_mode.is_starting()
-            && self.nodes.storage(storage).is_some_and(|known| known.deletes_unknown)
+            && self.nodes.storage(storage).is_some_and(|known| known.reports.deletes_unknown())
     }
 
     /// Forgets one replica and looks at what that means for the block.
@@ -154,7 +154,8 @@ impl StoredReplicas<'_> {
     /// Ends the safe mode of the start if its conditions hold; not while a report is half read, whose rest may tell that the
     /// metadata is too old.
     pub(super) fn check_safe_mode(&mut self) {
-        let is_reporting = || self.nodes.all_storages().iter().any(|known| known.ongoing.is_some());
+        let is_reporting =
+            || self.nodes.all_storages().iter().any(|known| known.reports.ongoing().is_some());
         if self.safe_mode.is_starting() && !is_reporting() {
             self.safe_mode.check();
         }

@@ -22,10 +22,11 @@ pub(super) struct UnknownReplicas {
 }
 
 impl UnknownReplicas {
-    pub(super) fn insert(&mut self, block: Block, is_newer: bool) {
+    /// Adds a replica; false if it is listed.
+    pub(super) fn insert(&mut self, block: Block, is_newer: bool) -> bool {
         let id = block.id.0 as u64;
         if self.ids.contains(id) {
-            return;
+            return false;
         }
         if self.ids.len() < LISTED_MAX {
             self.ids.insert(id);
@@ -35,6 +36,7 @@ impl UnknownReplicas {
             bytes: block.len,
             newer: u64::from(is_newer),
         });
+        true
     }
 
     /// The DataNode deleted the replica. Its stamp and length may not be told, so `newer` and `bytes` stay what the last

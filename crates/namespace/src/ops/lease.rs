@@ -254,7 +254,7 @@ impl Namespace {
         new_holder: Option<&str>,
     ) -> Result<bool> {
         let len = self.state.blocks().get(last).map_or(0, |stored| stored.block.len);
-        if len == 0 && !self.state.blocks().lookup().is_heard_of(last) {
+        if len == 0 && !self.state.blocks().lookup().has_targets_or_replicas(last) {
             // Nothing was ever written of it: no DataNode could recover it.
             let mut blocks = self.state.stored_blocks(slot);
             blocks.pop();

@@ -237,7 +237,9 @@ impl Course {
             if self.blocks.is_complete(id) {
                 let block = self.blocks.get(id).unwrap().block;
                 self.closed(id, block);
-            } else if self.files[&id].logged.len == 0 && !self.blocks.lookup().is_heard_of(id) {
+            } else if self.files[&id].logged.len == 0
+                && !self.blocks.lookup().has_targets_or_replicas(id)
+            {
                 self.blocks.remove(id);
                 self.files.remove(&id);
             } else if self.blocks.lookup().is_recovery_due(id) {
