@@ -3,7 +3,7 @@
 use crate::client::Client;
 use crate::error::Result;
 use crate::types::{AppendOptions, CreateOptions, SyncOptions};
-use crate::write::Writer;
+use crate::write::{Work, Writer};
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ impl FileWriter {
 
     /// Writes all of `data`.
     pub fn write_data(&mut self, data: &[u8]) -> Result<()> {
-        self.inner.write(data)
+        self.inner.run(Work::write(data))
     }
 
     /// Lets `input` put the next bytes straight into a packet, which saves a copy: it is given room
@@ -76,17 +76,17 @@ impl FileWriter {
     /// Makes everything written visible to new readers: every DataNode of the pipeline has it in
     /// memory.
     pub fn hflush(&mut self) -> Result<()> {
-        self.inner.flush()
+        self.inner.run(Work::<&[u8]>::hflush())
     }
 
     /// The same, and it is on disk.
     pub fn hsync(&mut self) -> Result<()> {
-        self.inner.sync(SyncOptions::default())
+        self.hsync_with(SyncOptions::default())
     }
 
     /// The same with options.
     pub fn hsync_with(&mut self, options: SyncOptions) -> Result<()> {
-        self.inner.sync(options)
+        self.inner.run(Work::<&[u8]>::hsync(options))
     }
 
     /// Sends the rest and completes the file. A second call does nothing.
@@ -97,7 +97,7 @@ impl FileWriter {
 
 impl Write for FileWriter {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        self.inner.write(data)?;
+        self.write_data(data)?;
         Ok(data.len())
     }
 

@@ -3,7 +3,7 @@
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::types::{AppendOptions, CreateOptions, SyncOptions};
-use crate::write::Writer;
+use crate::write::{Work, Writer};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::future::{Future, poll_fn};
@@ -41,11 +41,11 @@ pub struct FileWriter {
     pos: u64,
     /// What is being done, one thing after another. Never locked, but for the compiler: a future may not
     /// be shared.
-    pending: Mutex<Option<Work>>,
+    pending: Mutex<Option<Pending>>,
     is_closing: bool,
 }
 
-type Work = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
+type Pending = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
 
 impl FileWriter {
     pub(super) async fn create(
@@ -108,7 +108,7 @@ impl FileWriter {
 
     /// Makes everything written visible to new readers.
     pub async fn hflush(&mut self) -> Result<()> {
-        self.run(Writer::flush).await
+        self.run(Work::hflush()).await
     }
 
     /// The same, and it is on disk.
@@ -118,7 +118,7 @@ impl FileWriter {
 
     /// The same with options.
     pub async fn hsync_with(&mut self, options: SyncOptions) -> Result<()> {
-        self.run(move |writer| writer.sync(options)).await
+        self.run(Work::hsync(options)).await
     }
 
     /// Sends the rest and completes the file. A second call does nothing. The file is completed even if
@@ -127,10 +127,7 @@ impl FileWriter {
         poll_fn(|cx| self.poll_close(cx)).await
     }
 
-    async fn run(
-        &mut self,
-        work: impl FnOnce(&Writer) -> Result<()> + Send + 'static,
-    ) -> Result<()> {
+    async fn run(&mut self, work: Work<Bytes>) -> Result<()> {
         self.idle().await?;
         self.begin(work);
         self.idle().await
@@ -159,17 +156,16 @@ impl FileWriter {
         Poll::Ready(result)
     }
 
-    /// Starts blocking work on a thread of its own; the caller does not wait for it.
-    fn begin(&mut self, work: impl FnOnce(&Writer) -> Result<()> + Send + 'static) {
-        let inner = Arc::clone(&self.inner);
-        let work = self.client.runtime.spawn_blocking(move || work(&inner));
+    /// Starts work; it is done even if the caller does not wait for it.
+    fn begin(&mut self, work: Work<Bytes>) {
+        let work = self.client.runtime.spawn(Arc::clone(&self.inner).run_on_task(work));
         *self.pending.get_mut() = Some(outcome(work));
     }
 
     /// Takes `data`, which will be written.
     fn begin_write(&mut self, data: Bytes) {
         self.pos += data.len() as u64;
-        self.begin(move |writer| writer.write(&data));
+        self.begin(Work::write(data));
     }
 
     fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
@@ -187,7 +183,7 @@ impl FileWriter {
 }
 
 /// The result of work that was started so.
-fn outcome(work: JoinHandle<Result<()>>) -> Work {
+fn outcome(work: JoinHandle<Result<()>>) -> Pending {
     Box::pin(async { work.await.map_err(Error::of_thread)? })
 }
 
@@ -227,9 +223,16 @@ impl AsyncWrite for FileWriter {
 
 impl Drop for FileWriter {
     fn drop(&mut self) {
-        // A thread may be sending for a call that was given up; it must not be waited for here.
-        let inner = Arc::clone(&self.inner);
-        self.client.runtime.spawn_blocking(move || inner.abandon());
+        // What a call began that was given up is finished; it must not be waited for here.
+        let (inner, pending) = (Arc::clone(&self.inner), self.pending.get_mut().take());
+        self.client.runtime.spawn(async move {
+            if let Some(pending) = pending
+                && let Err(error) = pending.await
+            {
+                tracing::debug!("{} is dropped after {error}", inner.path());
+            }
+            inner.abandon();
+        });
     }
 }
 

@@ -235,3 +235,45 @@ async fn a_task_that_writes_little_lets_others_run() {
     }
     assert!(other.is_finished());
 }
+
+/// A writer's thread waited for the NameNode: as many writers as there are threads stopped all others.
+#[tokio::test]
+async fn a_task_that_waits_for_the_namenode_holds_no_thread() {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    let runtime = builder.worker_threads(1).max_blocking_threads(1).enable_all().build().unwrap();
+    let world = Arc::new(World::default());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (answer, answers) = tokio::sync::watch::channel(false);
+    let answering = Arc::clone(&world);
+    let cluster = Cluster::answering(move |method, _| {
+        let reply = answering.answer(method, port);
+        let mut answers = answers.clone();
+        match reply {
+            Reply::Now(reply) if method == "addBlock" => Reply::later(async move {
+                answers.wait_for(|answers| *answers).await.unwrap();
+                reply
+            }),
+            other => other,
+        }
+    });
+    let serving = Arc::clone(&world);
+    std::thread::spawn(move || serving.serve(&listener));
+    let mut conf = zerohop_conf::Conf::new();
+    conf.set("fs.defaultFS", cluster.client.target.uri.clone());
+    let user = zerohop_transport::login::User::new("test");
+    let client = Client::new(&conf, None, user, runtime.handle().clone()).unwrap();
+    let mut writer = FileSystem { client }.create("/f", CreateOptions::default()).await.unwrap();
+    writer.write(&numbers(100)).await.unwrap();
+    {
+        let mut flush = std::pin::pin!(writer.hflush());
+        assert!(futures_util::poll!(flush.as_mut()).is_pending());
+        until(|| world.calls("addBlock") == 1).await;
+        runtime.handle().spawn_blocking(|| ()).await.unwrap();
+        answer.send(true).unwrap();
+        flush.await.unwrap();
+    }
+    assert!(world.told.lock().data == numbers(100));
+    writer.close().await.unwrap();
+    runtime.shutdown_background();
+}

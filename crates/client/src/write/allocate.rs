@@ -1,56 +1,86 @@
 //! A new block and its pipeline.
 
-use super::pipeline::{Fault, Pipeline, Setup};
-use super::stream::{Stage, Stream};
+use super::call::Need;
+use super::pipeline::{Pipeline, Setup};
+use super::stream::{SetUp, Stage, Stream};
 use crate::error::{Error, Result};
 use crate::types::{DatanodeInfo, LocatedBlock};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use zerohop_proto::hdfs::op_write_block_proto::BlockConstructionStage;
-use zerohop_transport::waits::WAITS;
-use zerohop_wire::JavaException;
+use zerohop_wire::ExtendedBlock;
+use zerohop_wire::transfer::pipeline_fault::PipelineFault;
+
+/// A block that is being allocated.
+pub(super) struct NewBlock {
+    previous: Option<ExtendedBlock>,
+    /// Blocks that may be tried after this one.
+    tries_left: usize,
+    step: Step,
+}
+
+enum Step {
+    Ask,
+    /// The NameNode was asked for a block.
+    Connect,
+    /// It was told that the pipeline of its block could not be connected.
+    Abandoned,
+}
+
+impl NewBlock {
+    pub(super) fn new(previous: Option<ExtendedBlock>, tries_left: usize) -> Self {
+        Self { previous, tries_left, step: Step::Ask }
+    }
+}
 
 impl Stream {
-    /// Gets a block and connects its pipeline; DataNodes that cannot be reached are left out of the
-    /// next try.
-    pub(super) fn allocate(&mut self) -> Result<()> {
-        let previous = self.block.clone();
-        for _ in 0..=self.client.settings.block_write_retries {
-            let located = self.following_block(previous.as_ref())?;
-            self.bytes_sent = 0;
-            self.take_located(located);
-            match self.connect(BlockConstructionStage::PipelineSetupCreate, None) {
-                Ok(()) => {
-                    self.stage = Stage::Streaming;
-                    self.is_flushed = false;
-                    return Ok(());
-                }
-                Err(fault) => self.abandon(&fault)?,
+    /// The next step towards a block and its pipeline. DataNodes that cannot be reached are left out of the next try.
+    pub(super) fn allocate(&mut self, mut new: NewBlock) -> Result<Option<Need>> {
+        let need = match new.step {
+            Step::Ask => {
+                new.step = Step::Connect;
+                Need::Block { previous: new.previous.clone(), excluded: self.excluded_nodes() }
             }
-            self.block = previous.clone();
-        }
-        Err(Error::plain("Unable to create new block."))
+            Step::Connect => {
+                let located = self.take_located()?;
+                let Some(abandoned) = self.connect_new(located) else { return Ok(None) };
+                self.block = new.previous.clone();
+                new.step = Step::Abandoned;
+                Need::Abandon(abandoned)
+            }
+            Step::Abandoned => {
+                self.take_answer()?;
+                let Some(left) = new.tries_left.checked_sub(1) else {
+                    return Err(Error::plain("Unable to create new block."));
+                };
+                new.tries_left = left;
+                new.step = Step::Ask;
+                self.set_up = Some(SetUp::Block(new));
+                return Ok(None);
+            }
+        };
+        self.set_up = Some(SetUp::Block(new));
+        Ok(Some(need))
     }
 
-    fn take_located(&mut self, located: LocatedBlock) {
-        self.block = Some(crate::types::with_len(&located.block, 0));
+    /// Connects the pipeline of a new block; gives the block back where that fails.
+    fn connect_new(&mut self, located: LocatedBlock) -> Option<ExtendedBlock> {
+        let block = crate::types::with_len(&located.block, 0);
+        self.block = Some(block.clone());
         self.token = located.token;
         self.nodes = located.replicas;
-    }
-
-    fn abandon(&mut self, fault: &Fault) -> Result<()> {
-        let index = match fault {
-            Fault::Node { index, .. } | Fault::Restarting { index } => *index,
+        self.packets.begin_block(0);
+        let Err(fault) = self.connect(BlockConstructionStage::PipelineSetupCreate, None) else {
+            self.stage = Stage::Streaming;
+            self.is_flushed = false;
+            return None;
         };
-        if let Some(block) = &self.block {
-            tracing::warn!("Abandoning {block} of {}: {fault:?}", self.src);
-            self.client.wait(self.client.namenode.abandon_block(self.writing(), block))?;
-        }
-        if let Some(bad) = self.nodes.get(index) {
+        tracing::warn!("Abandoning {block} of {}: {fault}", self.file.src);
+        if let Some(bad) = self.nodes.get(fault.index()) {
             tracing::warn!("Excluding datanode {}", bad.node);
             self.excluded.push((Instant::now(), bad.node.clone()));
         }
         self.nodes.clear();
-        Ok(())
+        Some(block)
     }
 
     /// Connects the pipeline of `self.nodes`; `new_stamp` where the block gets a new one.
@@ -58,8 +88,8 @@ impl Stream {
         &mut self,
         stage: BlockConstructionStage,
         new_stamp: Option<u64>,
-    ) -> std::result::Result<(), Fault> {
-        let Some(block) = &self.block else { return Err(Fault::first("no block")) };
+    ) -> std::result::Result<(), PipelineFault> {
+        let Some(block) = &self.block else { return Err(PipelineFault::lost("no block")) };
         self.persist_blocks = true;
         let setup = Setup {
             block,
@@ -68,70 +98,29 @@ impl Stream {
             nodes: &self.nodes,
             stage,
             acked_len: block.block.len,
-            sent_len: self.bytes_sent,
+            sent_len: self.packets.sent_len(),
             new_stamp: new_stamp.unwrap_or(0),
             checksum: self.checksum,
             lazy_persist: self.lazy_persist,
             pinnings: &self.pinnings(),
         };
-        self.pipeline = Some(Pipeline::open(&self.client, &setup)?);
+        self.pipeline = Some(Pipeline::open(&self.file.client, &setup)?);
         self.restart_deadline = None;
         Ok(())
     }
 
     /// Replicas on DataNodes that the writer asked for are not to be moved by the balancer.
     fn pinnings(&self) -> Vec<bool> {
-        if self.favored.is_empty() {
+        let favored = &self.file.favored;
+        if favored.is_empty() {
             return Vec::new();
         }
-        self.nodes.iter().map(|r| self.favored.contains(&r.node.transfer_addr(true))).collect()
-    }
-
-    /// The next block. The NameNode may want to hear first that the last one is on enough DataNodes.
-    fn following_block(
-        &mut self,
-        previous: Option<&zerohop_wire::ExtendedBlock>,
-    ) -> Result<LocatedBlock> {
-        let client = self.client.clone();
-        let excluded = self.excluded_nodes();
-        let mut delay = client.settings.following_block_delay;
-        let mut left = client.settings.following_block_retries;
-        loop {
-            let asked = client.wait(client.namenode.add_block(
-                self.writing(),
-                previous,
-                &excluded,
-                &self.favored,
-                &self.block_flags,
-            ));
-            let error = match asked {
-                Ok(located) => return Ok(located),
-                Err(error) => error,
-            };
-            if error.remote_kind() != Some(JavaException::NotReplicatedYet) || left == 0 {
-                return Err(error);
-            }
-            left -= 1;
-            tracing::warn!(
-                target: WAITS,
-                wait_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX),
-                "no DataNode has reported the block before this one of {} yet; asking again {left} \
-                 more time(s)",
-                self.src
-            );
-            std::thread::sleep(delay);
-            delay = next_delay(delay, client.settings.following_block_delay_max);
-        }
+        self.nodes.iter().map(|r| favored.contains(&r.node.transfer_addr(true))).collect()
     }
 
     fn excluded_nodes(&mut self) -> Vec<DatanodeInfo> {
-        let expiry = self.client.settings.excluded_expiry;
+        let expiry = self.file.client.settings.excluded_expiry;
         self.excluded.retain(|(since, _)| since.elapsed() < expiry);
         self.excluded.iter().map(|(_, node)| node.clone()).collect()
     }
-}
-
-/// Twice as long each time, at most `max`.
-pub(super) fn next_delay(delay: Duration, max: Duration) -> Duration {
-    delay.saturating_mul(2).min(max)
 }

@@ -1,19 +1,24 @@
 //! Writing a file. In the order of one write:
-//! [`create`] makes the file, [`file`] cuts what the caller gives into [`packet`]s, [`stream`] sends them down the pipeline
+//! [`create`] makes the file, [`file`] is what threads and tasks call, [`packet_writer`] puts what they give into
+//! [`packet`]s, [`stream`] sends them down the pipeline
 //! and takes the acknowledgements, [`pipeline`] is one connection to the first DataNode,
 //! [`allocate`] gets a block and its pipeline, [`recovery`] goes on when a DataNode fails,
-//! [`replace`] decides whether a failed one is replaced.
+//! [`replace`] decides whether a failed one is replaced, [`call`] asks the NameNode.
 //!
 //! There is no thread behind a writer: the caller's own sends a packet and takes the
-//! acknowledgements that have arrived. A packet is kept until it is acknowledged.
+//! acknowledgements that have arrived; a task has that done on a thread for blocking calls. A packet is kept until it is
+//! acknowledged.
 
 mod allocate;
+mod call;
 mod create;
 mod file;
 mod packet;
+mod packet_writer;
 mod pipeline;
 mod recovery;
 mod replace;
 mod stream;
 
 pub(crate) use file::Writer;
+pub(crate) use packet_writer::Work;

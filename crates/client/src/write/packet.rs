@@ -9,6 +9,7 @@
 use crate::settings::PACKET_DATA_OWN;
 use std::io::{self, IoSlice, Write};
 use zerohop_wire::checksum_type::DataChecksum;
+use zerohop_wire::transfer::block_write::BlockPacket;
 use zerohop_wire::transfer::packet::{PREFIX_LEN_MAX, PacketHeader};
 use zerohop_wire::transfer::unacknowledged::Numbered;
 
@@ -68,6 +69,16 @@ impl Numbered for Packet {
     }
 }
 
+impl BlockPacket for Packet {
+    fn end(&self) -> u64 {
+        self.offset + self.data_len as u64
+    }
+
+    fn is_last(&self) -> bool {
+        self.is_last
+    }
+}
+
 impl Packet {
     /// A packet for at most `capacity` bytes; `buffer` is one that is no longer needed.
     pub(super) fn new(
@@ -108,11 +119,6 @@ impl Packet {
     /// Bytes that still fit.
     pub(super) fn room(&self) -> usize {
         self.capacity - self.data_len
-    }
-
-    /// In the block, where the data ends.
-    pub(super) fn end(&self) -> u64 {
-        self.offset + self.data_len as u64
     }
 
     pub(super) fn into_buffer(self) -> Vec<u8> {

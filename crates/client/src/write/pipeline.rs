@@ -14,32 +14,13 @@ use zerohop_proto::hdfs::{
 };
 use zerohop_wire::ExtendedBlock;
 use zerohop_wire::checksum_type::DataChecksum;
-use zerohop_wire::transfer::ack::PipelineAck;
+use zerohop_wire::transfer::block_write::{self, Silence, SilenceLimits};
 use zerohop_wire::transfer::frame;
 use zerohop_wire::transfer::op::{self, OpCode};
-use zerohop_wire::transfer::packet::{HEARTBEAT_SEQNO, PREFIX_LEN_MAX, PacketHeader};
+use zerohop_wire::transfer::pipeline_fault::PipelineFault;
 
 /// Room for acknowledgements: one takes some thirty bytes.
 const ACKS_LEN: usize = 8 << 10;
-
-/// What went wrong with a pipeline, as far as it is known which DataNode it was.
-#[derive(Debug)]
-pub(super) enum Fault {
-    /// A DataNode failed.
-    Node {
-        /// Its place in the pipeline.
-        index: usize,
-        why: String,
-    },
-    /// A DataNode said that it is about to restart.
-    Restarting { index: usize },
-}
-
-impl Fault {
-    pub(super) fn first(why: impl std::fmt::Display) -> Self {
-        Self::Node { index: 0, why: why.to_string() }
-    }
-}
 
 /// What is asked when a pipeline is set up.
 pub(super) struct Setup<'a> {
@@ -59,38 +40,39 @@ pub(super) struct Setup<'a> {
 
 pub(super) struct Pipeline {
     stream: TcpStream,
-    /// Bytes of acknowledgements that are not complete yet.
-    acks: Vec<u8>,
-    /// How long one read waits before a sign of life is sent.
-    heartbeat_after: Duration,
-    /// How long the DataNodes may be silent while something is expected of them.
-    silence_max: Duration,
-    pub(super) sent_at: Instant,
+    limits: SilenceLimits,
+    sent_at: Instant,
+    /// Room for acknowledgements.
+    room: Vec<u8>,
 }
 
 impl Pipeline {
     /// Connects to the first DataNode and lets it set up the rest.
-    pub(super) fn open(client: &Client, setup: &Setup<'_>) -> Result<Self, Fault> {
-        let Some(first) = setup.nodes.first() else { return Err(Fault::first("no DataNodes")) };
+    pub(super) fn open(client: &Client, setup: &Setup<'_>) -> Result<Self, PipelineFault> {
+        let Some(first) = setup.nodes.first() else {
+            return Err(PipelineFault::lost("no DataNodes"));
+        };
         let settings = &client.settings;
         let read_timeout = settings.pipeline_read_timeout(setup.nodes.len());
         let write_timeout = settings.pipeline_write_timeout(setup.nodes.len());
         let mut stream = client
             .transfer_addr(&first.node)
             .and_then(|addr| client.connect(addr, read_timeout, write_timeout))
-            .map_err(Fault::first)?;
-        stream.write_all(&encode(client, setup, first)).map_err(Fault::first)?;
-        let answer = read_answer(&mut stream).map_err(Fault::first)?;
-        check_setup(&answer, setup.nodes)?;
+            .map_err(PipelineFault::lost)?;
+        stream.write_all(&encode(client, setup, first)).map_err(PipelineFault::lost)?;
+        let answer = read_answer(&mut stream).map_err(PipelineFault::lost)?;
+        let is_named = |link: &str, node: &Replica| node.node.transfer_addr(false) == link;
+        let place_of = |link: &str| setup.nodes.iter().position(|node| is_named(link, node));
+        if let Some(fault) = PipelineFault::of_answer(&answer, place_of) {
+            return Err(fault);
+        }
         let heartbeat_after = settings.socket_timeout / 2;
-        stream.set_read_timeout(some(heartbeat_after)).map_err(Fault::first)?;
-        Ok(Self {
-            stream,
-            acks: Vec::new(),
-            heartbeat_after,
-            silence_max: read_timeout,
-            sent_at: Instant::now(),
-        })
+        stream.set_read_timeout(some(heartbeat_after)).map_err(PipelineFault::lost)?;
+        Ok(Self::of(stream, SilenceLimits { heartbeat_after, silence_max: read_timeout }))
+    }
+
+    fn of(stream: TcpStream, limits: SilenceLimits) -> Self {
+        Self { stream, limits, sent_at: Instant::now(), room: vec![0; ACKS_LEN] }
     }
 
     /// One that stands already, and is quiet at once.
@@ -98,7 +80,7 @@ impl Pipeline {
     pub(super) fn over(stream: TcpStream) -> Self {
         let heartbeat_after = Duration::from_nanos(1);
         let silence_max = Duration::from_secs(30);
-        Self { stream, acks: Vec::new(), heartbeat_after, silence_max, sent_at: Instant::now() }
+        Self::of(stream, SilenceLimits { heartbeat_after, silence_max })
     }
 
     pub(super) fn send(&mut self, packet: &mut Packet) -> io::Result<()> {
@@ -109,28 +91,23 @@ impl Pipeline {
 
     /// Sends a packet that only says that this writer is alive.
     pub(super) fn heartbeat(&mut self) -> io::Result<()> {
-        let header = PacketHeader { seqno: HEARTBEAT_SEQNO, ..PacketHeader::default() };
-        let mut bytes = [0; PREFIX_LEN_MAX];
-        let start = header.encode_before(&mut bytes, 0);
+        let (bytes, start) = block_write::heartbeat();
         self.stream.write_all(bytes.get(start..).unwrap_or_default())?;
         self.sent_at = Instant::now();
         Ok(())
     }
 
     pub(super) fn is_quiet(&self) -> bool {
-        !self.heartbeat_after.is_zero() && self.sent_at.elapsed() >= self.heartbeat_after
+        self.limits.is_heartbeat_due(self.sent_at.elapsed())
     }
 
-    /// An acknowledgement that has arrived; `None` where none has.
-    pub(super) fn try_ack(&mut self) -> io::Result<Option<PipelineAck>> {
+    /// Bytes of acknowledgements that have arrived; `None` where none have.
+    pub(super) fn ready_acks(&mut self) -> io::Result<Option<&[u8]>> {
         loop {
-            if let Some(ack) = self.take_ack()? {
-                return Ok(Some(ack));
-            }
-            let mut room = [0; ACKS_LEN];
-            match rustix::net::recv(&self.stream, &mut room[..], rustix::net::RecvFlags::DONTWAIT) {
+            let flags = rustix::net::RecvFlags::DONTWAIT;
+            match rustix::net::recv(&self.stream, &mut self.room[..], flags) {
                 Ok((_, 0)) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok((_, read)) => self.acks.extend_from_slice(room.get(..read).unwrap_or_default()),
+                Ok((_, read)) => return Ok(Some(self.room.get(..read).unwrap_or_default())),
                 Err(rustix::io::Errno::AGAIN) => return Ok(None),
                 Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
@@ -138,36 +115,21 @@ impl Pipeline {
         }
     }
 
-    /// The next acknowledgement. DataNodes that are busy syncing are told that this writer lives.
-    pub(super) fn wait_ack(&mut self) -> io::Result<PipelineAck> {
+    /// The next bytes of acknowledgements. DataNodes that are busy syncing are told that this writer lives.
+    pub(super) fn wait_for_acks(&mut self) -> io::Result<&[u8]> {
         let since = Instant::now();
         loop {
-            if let Some(ack) = self.take_ack()? {
-                return Ok(ack);
-            }
-            let mut room = [0; ACKS_LEN];
-            match self.stream.read(&mut room) {
+            match self.stream.read(&mut self.room) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(read) => self.acks.extend_from_slice(room.get(..read).unwrap_or_default()),
-                Err(error) if is_timeout(&error) => {
-                    if since.elapsed() >= self.silence_max {
-                        return Err(error);
-                    }
-                    self.heartbeat()?;
-                }
+                Ok(read) => return Ok(self.room.get(..read).unwrap_or_default()),
+                Err(error) if is_timeout(&error) => match self.limits.after(since.elapsed()) {
+                    Silence::GiveUp => return Err(error),
+                    Silence::Heartbeat => self.heartbeat()?,
+                },
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
-    }
-
-    fn take_ack(&mut self) -> io::Result<Option<PipelineAck>> {
-        let taken = PipelineAck::take(&self.acks)
-            .map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.to_string()))?;
-        Ok(taken.map(|(ack, len)| {
-            self.acks.drain(..len);
-            ack
-        }))
     }
 }
 
@@ -213,27 +175,6 @@ fn encode(client: &Client, setup: &Setup<'_>, first: &Replica) -> Vec<u8> {
         target_storage_ids: below.iter().map(|r| r.storage_id.clone()).collect(),
     };
     op::encode(OpCode::WriteBlock, &message)
-}
-
-fn check_setup(answer: &BlockOpResponseProto, nodes: &[Replica]) -> Result<(), Fault> {
-    let status = answer.status();
-    if status == Status::Success {
-        return Ok(());
-    }
-    let bad_link = answer.first_bad_link();
-    let index = match bad_link {
-        "" => 0,
-        link => nodes.iter().position(|r| r.node.transfer_addr(false) == link).unwrap_or(0),
-    };
-    if status == Status::OobRestart {
-        return Err(Fault::Restarting { index });
-    }
-    let why = format!(
-        "Got error, status={}, status message {}, ack with firstBadLink as {bad_link}",
-        status.as_str_name(),
-        answer.message()
-    );
-    Err(Fault::Node { index, why })
 }
 
 /// Reads one delimited message and nothing beyond it.

@@ -1,31 +1,62 @@
 //! Going on after a DataNode of the pipeline failed: a new generation stamp, a pipeline of those
 //! that are left (and perhaps a new one), and the packets that were not acknowledged once more.
 
-use super::pipeline::{self, Fault};
+use super::call::Need;
+use super::pipeline;
 use super::replace::{Loss, wants_replacement};
-use super::stream::{Stage, Stream};
+use super::stream::{SetUp, Stage, Stream};
 use crate::error::{Error, Result};
 use crate::types::{DatanodeInfo, LocatedBlock, Replica};
 use std::time::{Duration, Instant};
 use zerohop_proto::hdfs::op_write_block_proto::BlockConstructionStage;
+use zerohop_wire::ExtendedBlock;
+use zerohop_wire::transfer::pipeline_fault::PipelineFault;
 
 /// Wait before a DataNode that restarts is tried again.
 const RESTART_LOOK_INTERVAL: Duration = Duration::from_secs(4);
 /// Times a replacement is looked for.
 const REPLACEMENTS_MAX: usize = 3;
 
+/// A pipeline for a block that DataNodes have already.
+pub(super) struct Rebuild {
+    old: ExtendedBlock,
+    stage: BlockConstructionStage,
+    step: Step,
+}
+
+enum Step {
+    /// The pipeline failed.
+    Drop(PipelineFault),
+    /// Those that failed are to be replaced.
+    Replace,
+    /// The NameNode was asked for one more DataNode.
+    Copy(Replacement),
+    /// The block gets a new generation stamp.
+    Stamp,
+    /// The NameNode was asked for it.
+    Connect,
+    /// The pipeline is connected and the NameNode was told.
+    Updated(ExtendedBlock),
+}
+
+/// A DataNode that is looked for.
+struct Replacement {
+    nodes: Vec<Replica>,
+    exclude: Vec<DatanodeInfo>,
+    tried: usize,
+}
+
 impl Stream {
-    /// Sets the pipeline up again; packets not acknowledged are unsent again.
-    pub(super) fn recover(&mut self, fault: Fault) -> Result<()> {
+    /// Begins to set the pipeline up again; packets not acknowledged are unsent again.
+    pub(super) fn begin_recovery(&mut self, fault: PipelineFault) -> Result<()> {
         self.pipeline = None;
         self.fault = None;
-        while let Some(packet) = self.sent.take_newest() {
-            self.unsent.push_front(packet);
-        }
-        let is_restart = matches!(fault, Fault::Restarting { .. });
-        if !is_restart {
+        // What came before the bad news counts.
+        self.note_len();
+        self.packets.recover();
+        if !matches!(fault, PipelineFault::Restarting { .. }) {
             self.recoveries += 1;
-            let limit = self.client.settings.recovery_retries;
+            let limit = self.file.client.settings.recovery_retries;
             if self.recoveries > limit {
                 return Err(Error::plain(format!(
                     "Failing write. Tried pipeline recovery {limit} times without success."
@@ -36,110 +67,117 @@ impl Stream {
             Stage::Close => BlockConstructionStage::PipelineCloseRecovery,
             _ => BlockConstructionStage::PipelineSetupStreamingRecovery,
         };
-        self.rebuild(Some(fault), stage)?;
-        if self.stage == Stage::Close {
-            self.end_recovered_block();
-        } else {
-            self.stage = Stage::Streaming;
-        }
+        self.begin_rebuild(stage, Step::Drop(fault))
+    }
+
+    /// Begins to set the pipeline up to append to a block that is there.
+    pub(super) fn begin_append(&mut self) -> Result<()> {
+        self.begin_rebuild(BlockConstructionStage::PipelineSetupAppend, Step::Replace)
+    }
+
+    fn begin_rebuild(&mut self, stage: BlockConstructionStage, step: Step) -> Result<()> {
+        let old = self.block.clone().filter(|_| !self.nodes.is_empty());
+        let old = old.ok_or_else(|| self.no_locations())?;
+        self.set_up = Some(SetUp::Pipeline(Rebuild { old, stage, step }));
         Ok(())
     }
 
-    /// The DataNodes have closed the block while the pipeline was set up: its last packet is done.
-    fn end_recovered_block(&mut self) {
-        if let Some(last) = self.unsent.pop_front() {
-            self.last_acked = last.seqno;
+    /// The next step towards a pipeline; pipelines are tried until one stands.
+    pub(super) fn rebuild(&mut self, rebuild: Rebuild) -> Result<Option<Need>> {
+        let Rebuild { old, mut stage, step } = rebuild;
+        let (step, need) = match step {
+            Step::Drop(fault) => (Step::Replace, self.drop_failed(fault)?),
+            Step::Replace => self.replace_failed(&old)?,
+            Step::Copy(replacement) => self.copy_to_replacement(&old, replacement)?,
+            Step::Stamp => (Step::Connect, Some(Need::Stamp(old.clone()))),
+            Step::Connect => {
+                let located = self.take_located()?;
+                self.token = located.token;
+                let stamp = located.block.block.stamp;
+                match self.connect(stage, Some(stamp.0 as u64)) {
+                    Ok(()) => {
+                        let mut new = old.clone();
+                        new.block.stamp = stamp;
+                        let (old, nodes) = (old.clone(), self.nodes.clone());
+                        let need = Need::Update { old, new: new.clone(), nodes };
+                        (Step::Updated(new), Some(need))
+                    }
+                    Err(fault) => {
+                        stage = after_failure(stage);
+                        (Step::Drop(fault), None)
+                    }
+                }
+            }
+            Step::Updated(new) => {
+                self.take_answer()?;
+                self.block = Some(new);
+                self.end_rebuild();
+                return Ok(None);
+            }
+        };
+        self.set_up = Some(SetUp::Pipeline(Rebuild { old, stage, step }));
+        Ok(need)
+    }
+
+    fn end_rebuild(&mut self) {
+        if self.stage != Stage::Close {
+            self.stage = Stage::Streaming;
+            return;
+        }
+        // The DataNodes have closed the block while the pipeline was set up.
+        if let Some(last) = self.packets.close_recovered() {
+            self.keep_buffer(last);
         }
         self.recoveries = 0;
         self.end_block();
     }
 
-    /// The pipeline to append to a block that is there.
-    pub(super) fn set_up_append(&mut self) -> Result<()> {
-        self.rebuild(None, BlockConstructionStage::PipelineSetupAppend)?;
-        self.stage = Stage::Streaming;
-        Ok(())
-    }
-
-    /// Tries pipelines until one stands.
-    fn rebuild(&mut self, mut fault: Option<Fault>, stage: BlockConstructionStage) -> Result<()> {
-        if self.nodes.is_empty() {
-            return Err(self.no_locations());
-        }
-        let old = self.block.clone().ok_or_else(|| self.no_locations())?;
-        loop {
-            let is_recovery = fault.is_some();
-            if let Some(fault) = fault.take() {
-                self.drop_failed(fault)?;
-            }
-            self.replace_failed()?;
-            let client = self.client.clone();
-            let located =
-                client.wait(client.namenode.update_block_for_pipeline(&old, &client.name))?;
-            self.token = located.token;
-            let stamp = located.block.block.stamp;
-            match self.connect(with_recovery(stage, is_recovery), Some(stamp.0 as u64)) {
-                Ok(()) => {
-                    let mut new = old.clone();
-                    new.block.stamp = stamp;
-                    let update =
-                        client.namenode.update_pipeline(&client.name, &old, &new, &self.nodes);
-                    client.wait(update)?;
-                    self.block = Some(new);
-                    return Ok(());
-                }
-                Err(next) => fault = Some(next),
-            }
-        }
-    }
-
     /// Takes the failed DataNode out, or waits for one that restarts.
-    fn drop_failed(&mut self, fault: Fault) -> Result<()> {
-        let (index, why) = match fault {
-            Fault::Restarting { index } if self.is_worth_waiting(index) => {
-                return self.wait_for_restart();
-            }
-            Fault::Restarting { index } => (index, "restarting".to_owned()),
-            Fault::Node { index, why } => {
-                if self.restart_deadline.is_some_and(|deadline| Instant::now() < deadline) {
-                    return self.wait_for_restart();
-                }
-                (index, why)
+    fn drop_failed(&mut self, fault: PipelineFault) -> Result<Option<Need>> {
+        let index = fault.index();
+        let waits = match &fault {
+            PipelineFault::Restarting { .. } => self.is_worth_waiting(index),
+            PipelineFault::Failed { .. } => {
+                self.restart_deadline.is_some_and(|deadline| Instant::now() < deadline)
             }
         };
+        if waits {
+            return Ok(Some(self.wait_for_restart()));
+        }
         self.restart_deadline = None;
-        let nodes: Vec<String> = self.nodes.iter().map(Replica::to_string).collect();
-        let nodes = nodes.join(", ");
+        let nodes = names(&self.nodes);
         if self.nodes.len() <= 1 || index >= self.nodes.len() {
             return Err(Error::plain(format!("All datanodes [{nodes}] are bad. Aborting...")));
         }
         let bad = self.nodes.remove(index);
         tracing::warn!(
-            "Error Recovery for {} in pipeline [{nodes}]: datanode {index}({bad}) is bad: {why}",
+            "Error Recovery for {} in pipeline [{nodes}]: datanode {index}({bad}) is bad: {fault}",
             self.block.as_ref().map(ToString::to_string).unwrap_or_default()
         );
         self.failed.push(bad.node);
-        Ok(())
+        Ok(None)
     }
 
     /// A restart is waited for where this machine's own DataNode or the only one restarts.
     fn is_worth_waiting(&self, index: usize) -> bool {
         let is_local = || {
-            let addr = self.nodes.get(index).and_then(|r| self.client.transfer_addr(&r.node).ok());
+            let client = &self.file.client;
+            let addr = self.nodes.get(index).and_then(|r| client.transfer_addr(&r.node).ok());
             addr.is_some_and(|addr| addr.ip().is_loopback())
         };
         self.nodes.len() == 1 || is_local()
     }
 
-    fn wait_for_restart(&mut self) -> Result<()> {
-        let timeout = self.client.settings.restart_timeout;
+    fn wait_for_restart(&mut self) -> Need {
+        let timeout = self.file.client.settings.restart_timeout;
         self.restart_deadline.get_or_insert_with(|| Instant::now() + timeout);
-        std::thread::sleep(RESTART_LOOK_INTERVAL.min(timeout));
-        Ok(())
+        Need::Wait(RESTART_LOOK_INTERVAL.min(timeout))
     }
 
-    /// Adds a DataNode where the policy wants one.
-    fn replace_failed(&mut self) -> Result<()> {
+    /// Looks for another DataNode where the policy wants one.
+    fn replace_failed(&mut self, block: &ExtendedBlock) -> Result<(Step, Option<Need>)> {
+        // The end of a wait for a restart.
+        self.take_answer()?;
         let loss = Loss {
             replication: self.replication,
             left: self.nodes.len(),
@@ -149,63 +187,72 @@ impl Stream {
         // All data is where it belongs when only the block's end is missing: the NameNode has what
         // is left copied.
         let is_ending = self.stage == Stage::Close;
-        if is_ending || !wants_replacement(self.client.settings.replace_policy, &loss) {
-            return Ok(());
+        if is_ending || !wants_replacement(self.file.client.settings.replace_policy, &loss) {
+            return Ok((Step::Stamp, None));
         }
-        match self.add_datanode() {
-            Err(error) if self.client.settings.replace_best_effort => {
-                tracing::warn!(
-                    "Failed to replace datanode. Continue with the remaining datanodes since \
-                     dfs.client.block.write.replace-datanode-on-failure.best-effort is set to \
-                     true: {error}"
-                );
-                Ok(())
-            }
-            result => result,
-        }
+        let (nodes, exclude) = (self.nodes.clone(), self.failed.clone());
+        Ok(ask_for(block, Replacement { nodes, exclude, tried: 0 }))
     }
 
-    fn add_datanode(&mut self) -> Result<()> {
-        let Some(block) = self.block.clone() else { return Err(self.no_locations()) };
-        let original = self.nodes.clone();
-        let mut exclude: Vec<DatanodeInfo> = self.failed.clone();
-        let mut last_error = None;
-        for tried in 0..REPLACEMENTS_MAX {
-            let client = self.client.clone();
-            let asked =
-                client.namenode.additional_datanode(self.writing(), &block, &original, &exclude);
-            let located = client.wait(asked)?;
-            let Some(new) = newcomer(&original, &located) else {
-                return self.no_newcomer(&original);
-            };
-            let Some(source) = original.get(tried % original.len().max(1)) else { break };
-            let copied =
-                pipeline::transfer(&client, &block, &located.token, source, &new, self.bytes_sent);
-            match copied {
-                Ok(()) => {
-                    self.nodes = located.replicas;
-                    return Ok(());
-                }
-                Err(error) => {
-                    let doing = format!("Error transferring data from {source} to {new}");
-                    tracing::warn!("{doing}: {error}");
-                    exclude.push(new.node);
-                    last_error = Some(Error::io(doing, error));
-                }
+    /// Has the replica copied to the DataNode that the NameNode gives; asks for another one where that fails.
+    fn copy_to_replacement(
+        &mut self,
+        block: &ExtendedBlock,
+        mut replacement: Replacement,
+    ) -> Result<(Step, Option<Need>)> {
+        let error = match self.copy_once(block, &mut replacement) {
+            Ok(None) => return Ok((Step::Stamp, None)),
+            Ok(Some(_)) if replacement.tried < REPLACEMENTS_MAX => {
+                return Ok(ask_for(block, replacement));
             }
+            Ok(Some(error)) | Err(error) => error,
+        };
+        if !self.file.client.settings.replace_best_effort {
+            return Err(error);
         }
-        Err(last_error.unwrap_or_else(|| Error::plain("Failed to add a node")))
+        tracing::warn!(
+            "Failed to replace datanode. Continue with the remaining datanodes since \
+             dfs.client.block.write.replace-datanode-on-failure.best-effort is set to \
+             true: {error}"
+        );
+        Ok((Step::Stamp, None))
+    }
+
+    /// Why the copy failed, if it did; an error where no other DataNode is to be asked for.
+    fn copy_once(
+        &mut self,
+        block: &ExtendedBlock,
+        replacement: &mut Replacement,
+    ) -> Result<Option<Error>> {
+        let located = self.take_located()?;
+        let Replacement { nodes, exclude, tried } = replacement;
+        let Some(new) = newcomer(nodes, &located) else {
+            return self.no_newcomer(nodes).map(|()| None);
+        };
+        let Some(source) = nodes.get(*tried % nodes.len().max(1)) else {
+            return Err(Error::plain("Failed to add a node"));
+        };
+        let (client, sent_len) = (&self.file.client, self.packets.sent_len());
+        let copied = pipeline::transfer(client, block, &located.token, source, &new, sent_len);
+        let Err(error) = copied else {
+            self.nodes = located.replicas;
+            return Ok(None);
+        };
+        let doing = format!("Error transferring data from {source} to {new}");
+        tracing::warn!("{doing}: {error}");
+        exclude.push(new.node);
+        *tried += 1;
+        Ok(Some(Error::io(doing, error)))
     }
 
     /// No DataNode is left to add: an error, unless enough of them are there.
     fn no_newcomer(&self, original: &[Replica]) -> Result<()> {
-        let settings = &self.client.settings;
+        let settings = &self.file.client.settings;
         let enough = settings.replace_min_replication;
         if enough > 0 && original.len() >= enough {
             return Ok(());
         }
-        let nodes: Vec<String> = original.iter().map(Replica::to_string).collect();
-        let nodes = nodes.join(", ");
+        let nodes = names(original);
         Err(Error::plain(format!(
             "Failed to replace a bad datanode on the existing pipeline due to no more good \
              datanodes being available to try. (Nodes: current=[{nodes}], original=[{nodes}]). The \
@@ -225,10 +272,22 @@ fn newcomer(original: &[Replica], located: &LocatedBlock) -> Option<Replica> {
     located.replicas.iter().find(is_new).cloned()
 }
 
+/// The NameNode is asked for a replacement.
+fn ask_for(block: &ExtendedBlock, replacement: Replacement) -> (Step, Option<Need>) {
+    let (nodes, exclude) = (replacement.nodes.clone(), replacement.exclude.clone());
+    let need = Need::Replacement { block: block.clone(), nodes, exclude };
+    (Step::Copy(replacement), Some(need))
+}
+
+fn names(nodes: &[Replica]) -> String {
+    let names: Vec<String> = nodes.iter().map(Replica::to_string).collect();
+    names.join(", ")
+}
+
 /// Setting up for append is asked for as such once; after a failure it is a recovery.
-fn with_recovery(stage: BlockConstructionStage, is_recovery: bool) -> BlockConstructionStage {
+fn after_failure(stage: BlockConstructionStage) -> BlockConstructionStage {
     match stage {
-        BlockConstructionStage::PipelineSetupAppend if is_recovery => {
+        BlockConstructionStage::PipelineSetupAppend => {
             BlockConstructionStage::PipelineSetupAppendRecovery
         }
         other => other,

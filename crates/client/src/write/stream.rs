@@ -1,20 +1,23 @@
-//! Packets on their way: sent, acknowledged, or sent again after a recovery.
+//! A block on its way: packets sent, acknowledged, or sent again after a recovery.
+//!
+//! [`BlockWrite`] knows which packet comes next; here packets and acknowledgements go through the socket. Nothing
+//! here asks the NameNode: a writer that needs it stops with a [`Need`], and continues when that was met
+//! ([`call`](super::call)).
 
+use super::allocate::NewBlock;
+use super::call::{Answer, Need, WrittenFile};
 use super::packet::{Chunks, Packet};
-use super::pipeline::{Fault, Pipeline};
-use crate::client::Client;
+use super::pipeline::Pipeline;
+use super::recovery::Rebuild;
 use crate::error::{Error, Result};
-use crate::namenode::Writing;
 use crate::types::{DatanodeInfo, FileStatus, LocatedBlock, Replica};
-use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 use zerohop_proto::common::TokenProto;
-use zerohop_proto::hdfs::AddBlockFlagProto;
 use zerohop_wire::ExtendedBlock;
 use zerohop_wire::checksum_type::DataChecksum;
-use zerohop_wire::transfer::ack::{self, PipelineAck, Slow};
-use zerohop_wire::transfer::unacknowledged::{NodeFault, Unacknowledged};
+use zerohop_wire::transfer::block_write::{BlockWrite, Next, Until, WriteOptions};
+use zerohop_wire::transfer::pipeline_fault::PipelineFault;
 
 /// Bytes that may be under way where packets are large.
 const IN_FLIGHT_LEN: usize = 5 << 20;
@@ -34,26 +37,30 @@ pub(super) enum Stage {
     Close,
 }
 
+/// A pipeline that is being set up, in steps between which the NameNode is asked.
+pub(super) enum SetUp {
+    /// For a new block.
+    Block(NewBlock),
+    /// For a block that DataNodes have already.
+    Pipeline(Rebuild),
+}
+
 pub(super) struct Stream {
-    pub(super) client: Arc<Client>,
-    pub(super) src: String,
-    pub(super) file_id: u64,
+    pub(super) file: Arc<WrittenFile>,
     pub(super) block_size: u64,
     pub(super) replication: usize,
     pub(super) checksum: DataChecksum,
     pub(super) lazy_persist: bool,
-    pub(super) favored: Vec<String>,
-    pub(super) block_flags: Vec<AddBlockFlagProto>,
     pub(super) stage: Stage,
+    pub(super) set_up: Option<SetUp>,
+    /// What the NameNode said to the last need.
+    answer: Option<Answer>,
     /// The current block, its length that which is acknowledged; between blocks the last one.
     pub(super) block: Option<ExtendedBlock>,
     pub(super) token: TokenProto,
     pub(super) nodes: Vec<Replica>,
     pub(super) pipeline: Option<Pipeline>,
-    pub(super) unsent: VecDeque<Packet>,
-    pub(super) sent: Unacknowledged<Packet>,
-    pub(super) bytes_sent: u64,
-    pub(super) last_acked: i64,
+    pub(super) packets: BlockWrite<Packet>,
     next_seqno: i64,
     pub(super) is_append: bool,
     pub(super) is_flushed: bool,
@@ -66,40 +73,32 @@ pub(super) struct Stream {
     pub(super) restart_deadline: Option<Instant>,
     pub(super) recoveries: u32,
     /// What a heartbeat found while nobody wrote: the next step recovers from it.
-    pub(super) fault: Option<Fault>,
-    slow: HashMap<DatanodeInfo, u32>,
+    pub(super) fault: Option<PipelineFault>,
     spare: Vec<Vec<u8>>,
-    window: usize,
 }
 
 impl Stream {
-    pub(super) fn new(
-        client: &Arc<Client>,
-        src: &str,
-        status: &FileStatus,
-        checksum: DataChecksum,
-    ) -> Self {
-        let settings = &client.settings;
+    pub(super) fn new(file: Arc<WrittenFile>, status: &FileStatus, checksum: DataChecksum) -> Self {
+        let settings = &file.client.settings;
         let by_len = (IN_FLIGHT_LEN / settings.packet_len.max(1)).max(4);
+        let options = WriteOptions {
+            window: settings.packets_in_flight_max.min(by_len),
+            slow_threshold: settings.slow_node_threshold,
+        };
         Self {
-            client: Arc::clone(client),
-            src: src.to_owned(),
-            file_id: status.file_id,
+            file,
             block_size: status.block_size,
             replication: status.replication as usize,
             checksum,
             lazy_persist: false,
-            favored: Vec::new(),
-            block_flags: Vec::new(),
             stage: Stage::Create,
+            set_up: None,
+            answer: None,
             block: None,
             token: TokenProto::default(),
             nodes: Vec::new(),
             pipeline: None,
-            unsent: VecDeque::new(),
-            sent: Unacknowledged::default(),
-            bytes_sent: 0,
-            last_acked: -1,
+            packets: BlockWrite::new(options),
             next_seqno: 0,
             is_append: false,
             is_flushed: false,
@@ -109,24 +108,18 @@ impl Stream {
             restart_deadline: None,
             recoveries: 0,
             fault: None,
-            slow: HashMap::new(),
             spare: Vec::new(),
-            window: settings.packets_in_flight_max.min(by_len),
         }
     }
 
     /// Goes on at the end of a block that is there.
     pub(super) fn continue_block(&mut self, last: LocatedBlock) {
         self.stage = Stage::Append;
-        self.bytes_sent = last.block.block.len;
+        self.packets.begin_block(last.block.block.len);
         self.block = Some(last.block);
         self.token = last.token;
         self.nodes = last.replicas;
         self.is_append = true;
-    }
-
-    pub(super) fn writing(&self) -> Writing<'_> {
-        Writing { src: &self.src, file_id: self.file_id, client_name: &self.client.name }
     }
 
     /// A packet for at most `capacity` bytes at `offset` of the block.
@@ -143,11 +136,8 @@ impl Stream {
         self.keep_buffer(packet);
     }
 
-    fn keep_buffer(&mut self, packet: Packet) {
-        let buffer = packet.into_buffer();
-        if self.spare.len() < SPARE_MAX && !buffer.is_empty() {
-            self.spare.push(buffer);
-        }
+    pub(super) fn keep_buffer(&mut self, packet: Packet) {
+        keep_buffer(&mut self.spare, packet);
     }
 
     /// The number of the packet queued last.
@@ -155,85 +145,89 @@ impl Stream {
         self.next_seqno - 1
     }
 
-    /// Sends a packet; returns when it is in the socket, not when it is acknowledged.
-    pub(super) fn send(&mut self, mut packet: Packet) -> Result<()> {
+    /// Queues a packet, which [`advance`](Self::advance) sends.
+    pub(super) fn queue(&mut self, mut packet: Packet) {
         packet.seal();
-        self.unsent.push_back(packet);
-        self.drive(|stream| stream.unsent.is_empty())
+        self.packets.queue(packet);
     }
 
-    /// Waits until a packet is acknowledged.
-    pub(super) fn wait_for(&mut self, seqno: i64) -> Result<()> {
-        self.drive(|stream| stream.last_acked >= seqno)
+    /// What the NameNode said to the need that [`advance`](Self::advance) ended with.
+    pub(super) fn answered(&mut self, answer: Answer) {
+        self.answer = Some(answer);
     }
 
-    /// Sends and takes acknowledgements until `is_done`; recovers the pipeline as often as it takes.
-    fn drive(&mut self, is_done: impl Fn(&Self) -> bool) -> Result<()> {
-        while !is_done(self) {
-            self.set_up()?;
-            let step = match self.fault.take() {
-                Some(fault) => Err(fault),
-                None if self.unsent.is_empty() => self.take_ack(),
-                None => self.send_next(),
+    /// Takes the answer, which says no more than that all went well.
+    pub(super) fn take_answer(&mut self) -> Result<()> {
+        self.answer.take().transpose().map(|_| ())
+    }
+
+    /// Takes the answer, which is a block.
+    pub(super) fn take_located(&mut self) -> Result<LocatedBlock> {
+        let located = self.answer.take().transpose()?.flatten();
+        located.ok_or_else(|| Error::plain("the NameNode was not asked for a block"))
+    }
+
+    /// Sends packets and takes acknowledgements until `until` holds or the NameNode has to be asked; recovers the
+    /// pipeline as often as it takes. Packets are in the socket then, not acknowledged. Blocks the thread on block
+    /// data only.
+    pub(super) fn advance(&mut self, until: Until) -> Result<Option<Need>> {
+        loop {
+            while let Some(set_up) = self.set_up.take() {
+                let need = match set_up {
+                    SetUp::Block(new) => self.allocate(new)?,
+                    SetUp::Pipeline(rebuild) => self.rebuild(rebuild)?,
+                };
+                if need.is_some() {
+                    return Ok(need);
+                }
+            }
+            let step = match (self.packets.next(until), self.stage) {
+                (Next::Done, _) => return Ok(None),
+                (Next::EndBlock, _) => {
+                    self.end_block();
+                    Ok(())
+                }
+                (_, Stage::Create) => {
+                    let tries_left = self.file.client.settings.block_write_retries as usize;
+                    let new = NewBlock::new(self.block.clone(), tries_left);
+                    self.set_up = Some(SetUp::Block(new));
+                    Ok(())
+                }
+                (_, Stage::Append) => {
+                    self.begin_append()?;
+                    Ok(())
+                }
+                (next, _) => match self.fault.take() {
+                    Some(fault) => Err(fault),
+                    None if next == Next::Send => self.send_next(),
+                    None => self.wait_for_acks(),
+                },
             };
             if let Err(fault) = step {
-                self.recover(fault)?;
+                self.begin_recovery(fault)?;
             }
         }
-        Ok(())
     }
 
-    /// Gets a block and its pipeline where the next packet needs one.
-    fn set_up(&mut self) -> Result<()> {
-        match self.stage {
-            Stage::Create if !self.unsent.is_empty() => self.allocate(),
-            Stage::Append if !self.unsent.is_empty() => self.set_up_append(),
-            _ => Ok(()),
-        }
-    }
-
-    fn send_next(&mut self) -> std::result::Result<(), Fault> {
-        self.make_room()?;
-        let Some(mut packet) = self.unsent.pop_front() else { return Ok(()) };
+    fn send_next(&mut self) -> std::result::Result<(), PipelineFault> {
+        let Some(packet) = self.packets.send() else { return Ok(()) };
         if packet.is_last {
             self.stage = Stage::Close;
         }
-        let (is_last, end) = (packet.is_last, packet.end());
         let sent = match &mut self.pipeline {
-            Some(pipeline) => pipeline.send(&mut packet),
+            Some(pipeline) => pipeline.send(packet),
             None => Err(std::io::ErrorKind::NotConnected.into()),
         };
-        self.sent.push(packet);
-        if let Err(error) = sent {
-            return Err(self.blame(error));
+        match sent {
+            Err(error) => Err(self.blame(error)),
+            Ok(()) if self.packets.wants_acks() => self.take_ready_acks(),
+            Ok(()) => Ok(()),
         }
-        self.bytes_sent = self.bytes_sent.max(end);
-        if !is_last && self.sent.len() * 2 < self.window {
-            // They can wait: there is room, and whoever waits for one takes it.
-            return Ok(());
-        } else if !is_last {
-            return self.take_ready_acks();
-        }
-        while !self.sent.is_empty() {
-            self.take_ack()?;
-        }
-        self.end_block();
-        Ok(())
-    }
-
-    /// Waits until there is room in the window; before the end of a block, until all is
-    /// acknowledged.
-    fn make_room(&mut self) -> std::result::Result<(), Fault> {
-        let is_last = self.unsent.front().is_some_and(|packet| packet.is_last);
-        let room = if is_last { 0 } else { self.window - 1 };
-        while self.sent.len() > room {
-            self.take_ack()?;
-        }
-        Ok(())
     }
 
     /// The block is closed: the next packet begins a new one.
     pub(super) fn end_block(&mut self) {
+        self.packets.end_block();
         self.pipeline = None;
         self.fault = None;
         self.nodes.clear();
@@ -243,75 +237,47 @@ impl Stream {
         self.restart_deadline = None;
     }
 
-    fn take_ready_acks(&mut self) -> std::result::Result<(), Fault> {
+    fn take_ready_acks(&mut self) -> std::result::Result<(), PipelineFault> {
         while let Some(pipeline) = &mut self.pipeline {
-            match pipeline.try_ack() {
-                Ok(Some(ack)) => self.take(&ack)?,
-                Ok(None) => break,
-                Err(error) => return Err(Fault::first(error)),
-            }
+            let Some(bytes) = pipeline.ready_acks().map_err(PipelineFault::lost)? else { break };
+            let received = receive(&mut self.packets, &mut self.spare, bytes);
+            self.note_acknowledged(received?);
         }
         Ok(())
     }
 
-    fn take_ack(&mut self) -> std::result::Result<(), Fault> {
+    fn wait_for_acks(&mut self) -> std::result::Result<(), PipelineFault> {
         let Some(pipeline) = &mut self.pipeline else {
-            return Err(Fault::first("no pipeline"));
+            return Err(PipelineFault::lost("no pipeline"));
         };
-        let ack = pipeline.wait_ack().map_err(Fault::first)?;
-        self.take(&ack)
+        let bytes = pipeline.wait_for_acks().map_err(PipelineFault::lost)?;
+        let received = receive(&mut self.packets, &mut self.spare, bytes);
+        self.note_acknowledged(received?);
+        Ok(())
+    }
+
+    /// Some packets are acknowledged.
+    fn note_acknowledged(&mut self, is_any: bool) {
+        if is_any {
+            self.recoveries = 0;
+            self.note_len();
+        }
+    }
+
+    /// The block is as long as what is acknowledged.
+    pub(super) fn note_len(&mut self) {
+        let acked_len = self.packets.acked_len();
+        if let Some(block) = &mut self.block {
+            block.block.len = block.block.len.max(acked_len);
+        }
     }
 
     /// Which DataNode a failed write is to be blamed on: an acknowledgement may say.
-    fn blame(&mut self, error: std::io::Error) -> Fault {
+    fn blame(&mut self, error: std::io::Error) -> PipelineFault {
         match self.take_ready_acks() {
-            Err(fault @ (Fault::Restarting { .. } | Fault::Node { index: 1.., .. })) => fault,
-            _ => Fault::first(error),
+            Err(fault) if fault.explains_lost_connection() => fault,
+            _ => PipelineFault::lost(error),
         }
-    }
-
-    fn take(&mut self, ack: &PipelineAck) -> std::result::Result<(), Fault> {
-        match NodeFault::of(ack) {
-            None => {}
-            Some(NodeFault::Restarting { index }) => return Err(Fault::Restarting { index }),
-            Some(NodeFault::Failed { index, status }) => {
-                let status = status.map_or("an unknown status", |status| status.as_str_name());
-                return Err(Fault::Node { index, why: format!("Bad response {status}") });
-            }
-        }
-        self.note_slow(ack)?;
-        let Some(packet) = self.sent.take(ack.seqno).map_err(Fault::first)? else {
-            return Ok(());
-        };
-        if let Some(block) = &mut self.block {
-            block.block.len = block.block.len.max(packet.end());
-        }
-        self.last_acked = ack.seqno;
-        self.recoveries = 0;
-        self.keep_buffer(packet);
-        Ok(())
-    }
-
-    /// A DataNode that calls itself slow many times in a row counts as failed.
-    fn note_slow(&mut self, ack: &PipelineAck) -> std::result::Result<(), Fault> {
-        let is_slow = |flag: &u32| ack::slow(*flag) == Slow::Slow;
-        if self.slow.is_empty() && !ack.flags.iter().any(is_slow) {
-            return Ok(());
-        }
-        for (index, flag) in ack.flags.iter().enumerate() {
-            let Some(replica) = self.nodes.get(index) else { continue };
-            if !is_slow(flag) {
-                self.slow.remove(&replica.node);
-                continue;
-            }
-            let count = self.slow.entry(replica.node.clone()).or_default();
-            *count += 1;
-            if *count >= self.client.settings.slow_node_threshold {
-                self.slow.clear();
-                return Err(Fault::Node { index, why: "it calls itself slow".to_owned() });
-            }
-        }
-        Ok(())
     }
 
     /// Whether the pipeline has heard nothing of this writer for a while; one that is known to be
@@ -329,7 +295,7 @@ impl Stream {
             Err(error) => Err(self.blame(error)),
         };
         if let Err(fault) = beaten {
-            tracing::debug!("heartbeat for {}: {fault:?}", self.src);
+            tracing::debug!("heartbeat for {}: {fault:?}", self.file.src);
             self.fault.get_or_insert(fault);
         }
     }
@@ -337,8 +303,29 @@ impl Stream {
     pub(super) fn no_locations(&self) -> Error {
         Error::plain(format!(
             "Could not get block locations. Source file \"{}\" - Aborting...",
-            self.src
+            self.file.src
         ))
+    }
+}
+
+/// Takes bytes of acknowledgements; true if they acknowledge packets, whose buffers are used again.
+fn receive(
+    packets: &mut BlockWrite<Packet>,
+    spare: &mut Vec<Vec<u8>>,
+    bytes: &[u8],
+) -> std::result::Result<bool, PipelineFault> {
+    let mut is_any = false;
+    packets.receive(bytes, |packet| {
+        is_any = true;
+        keep_buffer(spare, packet);
+    })?;
+    Ok(is_any)
+}
+
+fn keep_buffer(spare: &mut Vec<Vec<u8>>, packet: Packet) {
+    let buffer = packet.into_buffer();
+    if spare.len() < SPARE_MAX && !buffer.is_empty() {
+        spare.push(buffer);
     }
 }
 

@@ -1,14 +1,17 @@
-//! A writer that says nothing for a while, its pipeline played by the test.
+//! Writers that say nothing for a while, and pipelines that are set up again; NameNode and DataNodes are played by
+//! the tests.
 
 use super::*;
+use crate::client::Client;
 use crate::fixture::replica;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use zerohop_conf::Conf;
-use zerohop_proto::hdfs::HdfsFileStatusProto;
-use zerohop_proto::hdfs::Status;
+use zerohop_proto::hdfs::{BlockOpResponseProto, HdfsFileStatusProto, Status};
 use zerohop_transport::login::User;
+use zerohop_wire::transfer::ack::PipelineAck;
 use zerohop_wire::transfer::packet::HEARTBEAT_SEQNO;
+use zerohop_wire::transfer::{frame, op};
 use zerohop_wire::{Block, BlockId, GenerationStamp};
 
 /// A stream in the middle of a block, with a NameNode that is not there; and the first DataNode's end.
@@ -19,7 +22,14 @@ pub(in crate::write) fn stream() -> (Stream, TcpStream) {
     let user = User::new("test");
     let client = Client::new(&conf, None, user, crate::runtime::background().unwrap()).unwrap();
     let status = FileStatus::from_proto(HdfsFileStatusProto::default(), "/f");
-    let mut stream = Stream::new(&client, "/f", &status, DataChecksum::default());
+    let file = WrittenFile {
+        client,
+        src: "/f".to_owned(),
+        file_id: 7,
+        favored: Vec::new(),
+        block_flags: Vec::new(),
+    };
+    let mut stream = Stream::new(Arc::new(file), &status, DataChecksum::default());
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let here = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     stream.pipeline = Some(Pipeline::over(here));
@@ -48,14 +58,15 @@ fn what_a_heartbeat_hears_of_the_pipeline_is_not_forgotten() {
         }
         drop(datanode);
         if is_restart {
-            assert!(matches!(stream.fault, Some(Fault::Restarting { index: 1 })));
+            assert_eq!(stream.fault, Some(PipelineFault::Restarting { index: 1 }));
             continue;
         }
         let chunks = Chunks::whole(stream.checksum);
         let mut packet = stream.packet(chunks, 512, 0);
         packet.fill(&[7; 100]);
-        // Nobody is there to give a new generation stamp.
-        stream.send(packet).unwrap_err();
+        stream.queue(packet);
+        let need = stream.advance(Until::Sent).unwrap();
+        assert!(matches!(need, Some(Need::Stamp(_))), "{need:?}");
         let failed: Vec<&str> = stream.failed.iter().map(DatanodeInfo::uuid).collect();
         assert_eq!(failed, ["uuid-2"]);
     }
@@ -69,5 +80,141 @@ fn a_heartbeat_that_cannot_be_sent_blames_the_first_one() {
     while stream.is_quiet() {
         stream.heartbeat();
     }
-    assert!(matches!(stream.fault, Some(Fault::Node { index: 0, .. })));
+    assert!(matches!(stream.fault, Some(PipelineFault::Failed { index: 0, .. })));
+}
+
+/// A port of this machine at which nobody listens.
+fn closed_port() -> u32 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().into()
+}
+
+/// A DataNode that accepts one pipeline with this status.
+fn accepting(status: Status) -> u32 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port().into();
+    std::thread::spawn(move || {
+        let (mut conn, _) = listener.accept().unwrap();
+        let mut request = Vec::new();
+        while op::take(&request).unwrap().is_none() {
+            let mut bytes = [0; 1024];
+            let len = conn.read(&mut bytes).unwrap();
+            request.extend_from_slice(&bytes[..len]);
+        }
+        let answer = BlockOpResponseProto { status: status.into(), ..Default::default() };
+        conn.write_all(&frame::encode(&answer)).unwrap();
+        // Until the client leaves.
+        _ = conn.read(&mut [0; 4096]);
+    });
+    port
+}
+
+fn block(id: i64, ports: &[u32]) -> LocatedBlock {
+    let mut located = crate::fixture::located(id, 0, 0);
+    located.replicas = ports.iter().map(|port| replica(*port)).collect();
+    located
+}
+
+fn queue_packet(stream: &mut Stream) {
+    let mut packet = stream.packet(Chunks::whole(stream.checksum), 512, 0);
+    packet.fill(&[7; 100]);
+    stream.queue(packet);
+}
+
+/// The next need, after the last one was met with `answer`.
+fn next_need(stream: &mut Stream, answer: Option<LocatedBlock>) -> Option<Need> {
+    stream.answered(Ok(answer));
+    stream.advance(Until::Sent).unwrap()
+}
+
+#[test]
+fn a_block_that_cannot_be_connected_is_abandoned_before_another_one_is_asked_for() {
+    let (mut stream, _) = stream();
+    stream.end_block();
+    let before = stream.block.clone();
+    queue_packet(&mut stream);
+    let first = stream.advance(Until::Sent).unwrap();
+    let Some(Need::Block { previous, excluded }) = first else { panic!("{first:?}") };
+    assert!(previous == before && excluded.is_empty());
+    let bad = closed_port();
+    let second = next_need(&mut stream, Some(block(5, &[bad])));
+    assert!(matches!(&second, Some(Need::Abandon(block)) if block.block.id == BlockId(5)));
+    let third = next_need(&mut stream, None);
+    let Some(Need::Block { previous, excluded }) = third else { panic!("{third:?}") };
+    assert!(previous == before && excluded == [replica(bad).node]);
+    let good = accepting(Status::Success);
+    assert!(next_need(&mut stream, Some(block(6, &[good]))).is_none());
+    assert_eq!((stream.stage, stream.nodes.len()), (Stage::Streaming, 1));
+}
+
+#[test]
+fn a_writer_gives_up_after_its_tries_and_has_abandoned_every_block() {
+    let (mut stream, _) = stream();
+    stream.end_block();
+    queue_packet(&mut stream);
+    let tries = stream.file.client.settings.block_write_retries as i64 + 1;
+    for id in 0..tries {
+        let need = next_need(&mut stream, None);
+        assert!(matches!(need, Some(Need::Block { .. })), "{need:?}");
+        let abandoned = next_need(&mut stream, Some(block(id, &[closed_port()])));
+        assert!(matches!(abandoned, Some(Need::Abandon(_))), "{abandoned:?}");
+    }
+    stream.answered(Ok(None));
+    let error = stream.advance(Until::Sent).unwrap_err();
+    assert_eq!(error.to_string(), "Unable to create new block.");
+}
+
+/// A pipeline of one that restarts is waited for, refuses, and is there at last; the packet goes down it.
+#[test]
+fn a_restart_is_waited_for_and_the_pipeline_gets_a_new_generation_stamp() {
+    let (mut stream, _datanode) = stream();
+    stream.nodes.truncate(1);
+    queue_packet(&mut stream);
+    stream.fault = Some(PipelineFault::Restarting { index: 0 });
+    let old = stream.block.clone().unwrap();
+    let waits = stream.advance(Until::Sent).unwrap();
+    assert!(matches!(waits, Some(Need::Wait(_))), "{waits:?}");
+    let stamp = next_need(&mut stream, None);
+    assert!(matches!(&stamp, Some(Need::Stamp(block)) if *block == old), "{stamp:?}");
+    // It is still away.
+    stream.nodes = vec![replica(closed_port())];
+    let waits = next_need(&mut stream, Some(block(1, &[])));
+    assert!(matches!(waits, Some(Need::Wait(_))), "{waits:?}");
+    assert!(matches!(next_need(&mut stream, None), Some(Need::Stamp(_))));
+    stream.nodes = vec![replica(accepting(Status::Success))];
+    let mut located = block(1, &[]);
+    located.block.block.stamp = GenerationStamp(1002);
+    let update = next_need(&mut stream, Some(located));
+    let Some(Need::Update { old: told, new, nodes }) = update else { panic!("{update:?}") };
+    assert_eq!((told, new.block.stamp, nodes.len()), (old, GenerationStamp(1002), 1));
+    assert!(next_need(&mut stream, None).is_none());
+    assert_eq!(stream.block, Some(new));
+    assert!(!stream.packets.has_unsent());
+}
+
+/// The replica could not be copied to any DataNode that the NameNode gave.
+#[test]
+fn a_replacement_is_looked_for_three_times_on_other_datanodes() {
+    let (mut stream, _datanode) = stream();
+    stream.replication = 3;
+    stream.is_flushed = true;
+    stream.nodes = (0..3).map(|_| replica(closed_port())).collect();
+    queue_packet(&mut stream);
+    stream.fault = Some(PipelineFault::lost("gone"));
+    let mut need = stream.advance(Until::Sent).unwrap();
+    for tried in 0..3 {
+        let Some(Need::Replacement { nodes, exclude, .. }) = &need else { panic!("{need:?}") };
+        assert_eq!((nodes.len(), exclude.len()), (2, tried + 1));
+        let mut located = block(1, &[]);
+        located.replicas = nodes.iter().cloned().chain([replica(closed_port())]).collect();
+        stream.answered(Ok(Some(located)));
+        match stream.advance(Until::Sent) {
+            Ok(next) => need = next,
+            Err(error) => {
+                assert_eq!(tried, 2, "{error}");
+                assert!(error.to_string().contains("Error transferring data"), "{error}");
+                return;
+            }
+        }
+    }
+    panic!("{need:?}");
 }

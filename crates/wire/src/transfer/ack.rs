@@ -126,12 +126,20 @@ impl PipelineAck {
 
     /// The ack with its length in front.
     pub fn encode(&self) -> Vec<u8> {
-        frame::encode(&PipelineAckProto {
+        let mut bytes = Vec::new();
+        self.encode_to(&mut bytes);
+        bytes
+    }
+
+    /// Appends the ack with its length in front.
+    pub fn encode_to(&self, bytes: &mut Vec<u8>) {
+        let message = PipelineAckProto {
             seqno: self.seqno,
             reply: self.statuses().map(i32::from).collect(),
             downstream_ack_time_nanos: Some(self.downstream_ns),
             flag: self.flags.clone(),
-        })
+        };
+        frame::encode_to(&message, bytes);
     }
 
     /// Takes one ack from the front of `bytes`, and its length; `None` if it is not all there yet.

@@ -92,6 +92,14 @@ pub fn encode<M: prost::Message>(message: &M) -> Vec<u8> {
     message.encode_length_delimited_to_vec()
 }
 
+/// Appends the message with its length in front.
+pub fn encode_to<M: prost::Message>(message: &M, bytes: &mut Vec<u8>) {
+    let len = message.encoded_len();
+    bytes.reserve(len + prost::length_delimiter_len(len));
+    prost::encoding::encode_varint(len as u64, bytes);
+    message.encode_raw(bytes);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,9 +6,12 @@
 pub mod ack;
 pub mod arrival;
 pub mod block_read;
+pub mod block_write;
 pub mod frame;
 pub mod op;
 pub mod packet;
+pub mod pipeline_fault;
+pub mod responder;
 pub mod unacknowledged;
 
 pub use ack::{Ecn, PipelineAck, Slow};

@@ -6,11 +6,10 @@
 //! ```
 //! Acks of heartbeats and out-of-band messages answer none of them.
 
-use super::ack::{PipelineAck, UNKNOWN_SEQNO, status};
+use super::ack::UNKNOWN_SEQNO;
 use super::packet::HEARTBEAT_SEQNO;
 use std::collections::VecDeque;
 use std::fmt;
-use zerohop_proto::hdfs::Status;
 
 /// A packet with its number.
 pub trait Numbered {
@@ -37,36 +36,6 @@ impl fmt::Display for UnexpectedAck {
 }
 
 impl std::error::Error for UnexpectedAck {}
-
-/// What an ack says about a DataNode of the pipeline that cannot go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NodeFault {
-    /// It is about to restart.
-    Restarting {
-        /// Its place in the pipeline.
-        index: usize,
-    },
-    /// It failed.
-    Failed {
-        /// Its place in the pipeline.
-        index: usize,
-        /// Why; `None` for an unknown status code.
-        status: Option<Status>,
-    },
-}
-
-impl NodeFault {
-    /// The fault that an ack reports. Of several DataNodes it is the last one's: those before it may only
-    /// have noticed.
-    pub fn of(ack: &PipelineAck) -> Option<Self> {
-        let mut statuses = ack.flags.iter().map(|flag| status(*flag)).enumerate().rev();
-        let (index, status) = statuses.find(|(_, status)| *status != Some(Status::Success))?;
-        Some(match status {
-            Some(Status::OobRestart) => Self::Restarting { index },
-            status => Self::Failed { index, status },
-        })
-    }
-}
 
 /// Packets in the order in which they were sent.
 #[derive(Debug)]
@@ -108,6 +77,11 @@ impl<P: Numbered> Unacknowledged<P> {
         self.0.pop_back()
     }
 
+    /// The packet that was sent last.
+    pub fn newest_mut(&mut self) -> Option<&mut P> {
+        self.0.back_mut()
+    }
+
     /// The packet that the next ack answers.
     pub fn oldest(&self) -> Option<&P> {
         self.0.front()
@@ -127,6 +101,8 @@ impl<P: Numbered> Unacknowledged<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transfer::ack::PipelineAck;
+    use zerohop_proto::hdfs::Status;
 
     impl Numbered for i64 {
         fn seqno(&self) -> i64 {
@@ -173,20 +149,5 @@ mod tests {
         let mut sent = sent(&[7, HEARTBEAT_SEQNO]);
         assert_eq!(sent.take(HEARTBEAT_SEQNO), Ok(None), "not its turn");
         assert_eq!((sent.take(7), sent.take(HEARTBEAT_SEQNO)), (Ok(Some(7)), Ok(Some(-1))));
-    }
-
-    #[test]
-    fn the_last_datanode_that_fails_is_blamed() {
-        let ack = |statuses: &[Status]| PipelineAck {
-            seqno: 1,
-            flags: statuses.iter().map(|status| *status as u32).collect(),
-            downstream_ns: 0,
-        };
-        use Status::{Error, ErrorChecksum, OobRestart, Success};
-        let of = |statuses: &[Status]| NodeFault::of(&ack(statuses));
-        assert_eq!(of(&[Success, Success]), None);
-        let failed = |index, status| Some(NodeFault::Failed { index, status: Some(status) });
-        assert_eq!(of(&[Error, ErrorChecksum, Success]), failed(1, ErrorChecksum));
-        assert_eq!(of(&[Success, OobRestart]), Some(NodeFault::Restarting { index: 1 }));
     }
 }

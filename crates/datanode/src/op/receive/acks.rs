@@ -1,13 +1,12 @@
 //! Acknowledgements: of what is written here, and those that come from below.
 
-use super::below::{Pending, UpstreamState, wait_both};
+use super::below::{UpstreamState, wait_both};
 use super::{Receiver, Sink, find};
 use crate::transfer::conn::invalid;
 use std::io;
 use std::time::{Duration, Instant};
-use zerohop_proto::hdfs::Status;
-use zerohop_wire::transfer::ack::{PipelineAck, UNKNOWN_SEQNO};
 use zerohop_wire::transfer::arrival::Parsed;
+use zerohop_wire::transfer::responder::{Answered, Heard};
 
 /// How often a writer whose client only listens looks whether it is to stop.
 const STOP_CHECK: Duration = Duration::from_millis(500);
@@ -18,14 +17,9 @@ impl<S: Sink> Receiver<'_, S> {
         if !self.mode.acks {
             return;
         }
-        let since = Instant::now();
+        let now = Instant::now();
         for packet in self.packets.iter().skip(first) {
-            self.pending.push(Pending {
-                seqno: packet.header.seqno,
-                last: packet.header.last,
-                end: packet.end(),
-                since,
-            });
+            self.responder.received(&packet.header, now);
         }
     }
 
@@ -34,26 +28,26 @@ impl<S: Sink> Receiver<'_, S> {
         if !self.mode.acks {
             return Ok(());
         }
-        if self.mirror.is_none() {
-            self.acknowledge_own()?;
-        } else if !self.mirror_failed {
+        self.responder.written(self.written);
+        while let Some(answered) = self.responder.next_own() {
+            self.answer(&answered)?;
+        }
+        if self.responder.has_downstream() {
             self.relay_buffered()?;
             self.relay_ready()?;
         }
         self.send_acks()
     }
 
-    /// Acknowledges all packets that are written: nobody is below.
-    fn acknowledge_own(&mut self) -> io::Result<()> {
-        let written = self.written;
-        while let Some(pending) = self.pending.take_if(|pending| pending.end <= written) {
-            self.target.live.set_acked(pending.end);
-            if pending.last {
-                self.finalize()?;
-            }
-            let ack = PipelineAck::own(pending.seqno, Status::Success);
-            self.acks.extend_from_slice(&ack.encode());
+    /// Acknowledges a packet that all DataNodes from here on have answered for.
+    fn answer(&mut self, answered: &Answered) -> io::Result<()> {
+        if answered.is_success() {
+            self.target.live.set_acked(answered.end);
         }
+        if answered.last {
+            self.finalize()?;
+        }
+        self.responder.acknowledge(answered);
         Ok(())
     }
 
@@ -71,60 +65,28 @@ impl<S: Sink> Receiver<'_, S> {
 
     /// As [`relay_buffered`](Self::relay_buffered), while the newest packets are not noted yet.
     pub(super) fn relay_older(&mut self) -> io::Result<()> {
-        while !self.pending.is_empty() && self.relay_next()? {}
+        while !self.responder.is_idle() && self.relay_next()? {}
         Ok(())
     }
 
     /// Relays one ack, if it is there and its packet is written here too.
     fn relay_next(&mut self) -> io::Result<bool> {
-        let is_ahead = self.pending.oldest().is_some_and(|first| first.end > self.written);
-        let is_lost = is_ahead || self.mirror_failed;
-        let Some(mirror) = self.mirror.as_mut().filter(|_| !is_lost) else { return Ok(false) };
-        let taken = PipelineAck::take(mirror.conn.buffered()).map_err(invalid)?;
-        let Some((ack, len)) = taken else { return Ok(false) };
+        let Some(mirror) = &mut self.mirror else { return Ok(false) };
+        let heard = self.responder.hear(mirror.conn.buffered(), Instant::now()).map_err(invalid)?;
+        let Some((heard, len)) = heard else { return Ok(false) };
         mirror.conn.consume(len);
-        self.relay(&ack)?;
+        match heard {
+            Heard::Answer(answered) => self.answer(&answered)?,
+            Heard::OutOfBand => {}
+            Heard::Unexpected(unexpected) => mirror.log_lost(&self.target.replica, &unexpected),
+        }
         Ok(true)
     }
 
-    fn relay(&mut self, below: &PipelineAck) -> io::Result<()> {
-        if below.statuses().next() == Some(Status::ErrorChecksum) {
-            return Err(invalid(
-                "the node below reported that the data sent by this one is corrupt",
-            ));
-        }
-        if below.seqno == UNKNOWN_SEQNO {
-            let ack = PipelineAck::with_downstream(UNKNOWN_SEQNO, Status::Success, below, 0);
-            self.acks.extend_from_slice(&ack.encode());
-            return Ok(());
-        }
-        let pending = match self.pending.take(below.seqno) {
-            Ok(Some(pending)) => pending,
-            Ok(None) => {
-                self.mirror_lost(&invalid("an ack of a heartbeat that was not sent"));
-                return Ok(());
-            }
-            Err(unexpected) => {
-                self.mirror_lost(&invalid(unexpected));
-                return Ok(());
-            }
-        };
-        let waited = u64::try_from(pending.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let ack = PipelineAck::with_downstream(pending.seqno, Status::Success, below, waited);
-        if ack.is_success() {
-            self.target.live.set_acked(pending.end);
-        }
-        if pending.last {
-            self.finalize()?;
-        }
-        self.acks.extend_from_slice(&ack.encode());
-        Ok(())
-    }
-
     pub(super) fn send_acks(&mut self) -> io::Result<()> {
-        if !self.acks.is_empty() {
-            self.conn.write_all(&self.acks)?;
-            self.acks.clear();
+        if !self.responder.acks().is_empty() {
+            self.conn.write_all(self.responder.acks())?;
+            self.responder.acks_sent();
         }
         Ok(())
     }

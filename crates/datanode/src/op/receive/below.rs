@@ -1,12 +1,13 @@
-//! The node below in a pipeline, and the packets that wait for its acknowledgement.
+//! The connection to the node below in a pipeline.
 
 use crate::outliers::PeerLatencies;
+use crate::store::replica::Replica;
 use crate::transfer::conn::Conn;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::fmt::Display;
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-use zerohop_wire::transfer::unacknowledged::Numbered;
+use std::time::Duration;
 
 pub(super) const TIMED_OUT: &str = "no packet, no ack";
 /// How long one send to the node below waits.
@@ -23,14 +24,12 @@ pub(crate) struct Mirror {
     latencies: Option<Arc<PeerLatencies>>,
     /// How long it may owe an acknowledgement without a word.
     pub(super) patience: Duration,
-    /// When it last said something.
-    pub(super) heard: Instant,
 }
 
 impl Mirror {
     /// A node below that was just connected to.
     pub(crate) fn new(conn: Conn, name: String, patience: Duration) -> Self {
-        Self { conn, name, latencies: None, patience, heard: Instant::now() }
+        Self { conn, name, latencies: None, patience }
     }
 
     /// Has the time that packets take to it noted.
@@ -49,27 +48,11 @@ impl Mirror {
     /// From now on it owes acknowledgements: a send that it does not take returns from time to
     /// time, so that they can be looked for.
     pub(super) fn expect_acks(&mut self) -> io::Result<()> {
-        self.heard = Instant::now();
         self.conn.set_write_timeout((self.patience / 8).clamp(TICK_MIN, TICK_MAX))
     }
 
-    /// How long it may still be silent if it was asked at `asked`.
-    pub(super) fn patience_left(&self, asked: Instant) -> Duration {
-        self.patience.saturating_sub(asked.max(self.heard).elapsed())
-    }
-}
-
-/// A packet that is not acknowledged yet.
-pub(super) struct Pending {
-    pub(super) seqno: i64,
-    pub(super) last: bool,
-    pub(super) end: u64,
-    pub(super) since: Instant,
-}
-
-impl Numbered for Pending {
-    fn seqno(&self) -> i64 {
-        self.seqno
+    pub(super) fn log_lost(&self, replica: &Replica, why: &dyn Display) {
+        tracing::info!("blk_{}: the node below, {}, is lost: {why}", replica.id, self.name);
     }
 }
 

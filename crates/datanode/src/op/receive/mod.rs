@@ -24,7 +24,7 @@ mod receive_test;
 
 pub(crate) use self::below::Mirror;
 
-use self::below::{Pending, TIMED_OUT, UpstreamState, wait_both};
+use self::below::{TIMED_OUT, UpstreamState, wait_both};
 use self::flush_policy::{FlushPolicy, Pace};
 use crate::outliers::DiskCall;
 use crate::store::replica::Writer;
@@ -32,14 +32,14 @@ use crate::store::write::Writable;
 use crate::transfer::conn::{Conn, invalid};
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use zerohop_proto::hdfs::Status;
 use zerohop_replica::{FlushExtent, Packet as ReplicaPacket};
 use zerohop_wire::DataChecksum;
 use zerohop_wire::transfer::ack::{PipelineAck, UNKNOWN_SEQNO};
 use zerohop_wire::transfer::arrival::{ArrivedPacket, Parsed};
 use zerohop_wire::transfer::packet::PACKET_LEN_MAX;
-use zerohop_wire::transfer::unacknowledged::Unacknowledged;
+use zerohop_wire::transfer::responder::Responder;
 
 /// How long packets wait for the next ones.
 const HOLD_MAX: Duration = Duration::from_millis(1);
@@ -82,7 +82,6 @@ pub(crate) struct Receiver<'a, S: Sink> {
     conn: &'a mut Conn,
     above: UpstreamState,
     mirror: Option<Mirror>,
-    mirror_failed: bool,
     target: Writable,
     /// How the sender sums the data.
     sent: DataChecksum,
@@ -100,8 +99,7 @@ pub(crate) struct Receiver<'a, S: Sink> {
     flush_policy: FlushPolicy,
     /// The client has sent nothing for [`IDLE_AFTER`]: the buffers are given back until it does.
     is_idle: bool,
-    pending: Unacknowledged<Pending>,
-    acks: Vec<u8>,
+    responder: Responder,
     sync_at_end: bool,
     is_finalized: bool,
 }
@@ -119,11 +117,16 @@ impl<'a, S: Sink> Receiver<'a, S> {
     ) -> Self {
         let written = target.live.received();
         let mode = Mode { verify: mode.verify || sent != target.live.checksum(), ..mode };
+        let responder = match &mirror {
+            Some(mirror) => {
+                Responder::new(written).with_downstream(mirror.patience, Instant::now())
+            }
+            None => Responder::new(written),
+        };
         Self {
             conn,
             above: UpstreamState::Sends,
             mirror,
-            mirror_failed: false,
             target,
             sent,
             control,
@@ -136,8 +139,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
             pace: Pace::default(),
             flush_policy: FlushPolicy::new(),
             is_idle: false,
-            pending: Unacknowledged::default(),
-            acks: Vec::new(),
+            responder,
             sync_at_end: mode.sync_on_close,
             is_finalized: false,
         }
@@ -253,7 +255,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
             (false, true) => self.mode.timeout.saturating_sub(IDLE_AFTER),
         };
         let (acks, bytes) = match &self.mirror {
-            Some(mirror) if !self.mirror_failed && self.mode.acks => {
+            Some(mirror) if !self.mirror_failed() && self.mode.acks => {
                 wait_both((self.conn, self.above), &mirror.conn, limit.min(self.mirror_patience()))?
             }
             _ if holds || self.is_idle => (false, self.conn.wait_readable(limit)?),
@@ -336,7 +338,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
             let synced = times.time(DiskCall::Sync, || self.target.live.sync());
             self.or_refuse(first, synced)?;
         }
-        if last && self.mirror.is_some() && self.mode.acks && !self.mirror_failed {
+        if last && self.mirror.is_some() && self.mode.acks && !self.mirror_failed() {
             // The nodes below do the same at this moment.
             self.finalize()?;
         }
@@ -406,7 +408,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
 
     fn refuse(&mut self, seqno: i64, status: Status) {
         if self.mode.acks {
-            self.acks.extend_from_slice(&PipelineAck::own(seqno, status).encode());
+            self.responder.refuse(seqno, status);
             drop(self.send_acks());
         }
     }
@@ -428,8 +430,8 @@ impl<'a, S: Sink> Receiver<'a, S> {
         if !self.mode.acks {
             return self.finalize();
         }
-        while !self.pending.is_empty() {
-            if self.mirror_failed {
+        while !self.responder.is_idle() {
+            if self.mirror_failed() {
                 // The client has been told; it recovers the pipeline and hangs up.
                 self.send_acks()?;
                 while self.conn.fill()? > 0 {

@@ -32,35 +32,36 @@ fn acknowledge(mut conn: TcpStream) -> JoinHandle<Vec<PacketHeader>> {
 }
 
 /// Whether each packet was a last one, and to be synced.
-fn flags(work: impl FnOnce(&mut State)) -> Vec<(bool, bool)> {
+fn flags(work: impl FnOnce(&mut PacketWriter)) -> Vec<(bool, bool)> {
     let (mut stream, datanode) = stream();
     stream.block_size = BLOCK_SIZE;
     let datanode = acknowledge(datanode);
-    let mut state = State::new(stream, DataChecksum::default(), false);
-    work(&mut state);
-    drop(state);
+    let mut packets = PacketWriter::new(stream, DataChecksum::default(), false);
+    work(&mut packets);
+    drop(packets);
     datanode.join().unwrap().iter().map(|header| (header.last, header.sync)).collect()
 }
 
-fn hsync(state: &mut State) {
-    state.flush(true, SyncOptions::default()).unwrap();
+/// Does work for which the NameNode need not be asked.
+fn run(packets: &mut PacketWriter, mut work: Work<&[u8]>) {
+    assert!(packets.step(&mut work).unwrap().is_none());
 }
 
 /// Only the block of the call was synced: what came after it was lost with the power, though the
 /// program had asked for a file on disk.
 #[test]
 fn after_the_first_hsync_every_block_is_synced_at_its_end() {
-    let seen = flags(|state| {
-        state.write(&[1; 100]).unwrap();
-        hsync(state);
-        state.write(&[2; 100]).unwrap();
-        state.finish().unwrap();
+    let seen = flags(|packets| {
+        run(packets, Work::write(&[1; 100]));
+        run(packets, Work::hsync(SyncOptions::default()));
+        run(packets, Work::write(&[2; 100]));
+        run(packets, Work::finish());
     });
     assert_eq!(seen, [(false, true), (false, false), (true, true)]);
-    let never = flags(|state| {
-        state.write(&[1; 100]).unwrap();
-        state.flush(false, SyncOptions::default()).unwrap();
-        state.finish().unwrap();
+    let never = flags(|packets| {
+        run(packets, Work::write(&[1; 100]));
+        run(packets, Work::hflush());
+        run(packets, Work::finish());
     });
     assert_eq!(never, [(false, false), (true, false)]);
 }
@@ -68,10 +69,10 @@ fn after_the_first_hsync_every_block_is_synced_at_its_end() {
 /// A block that was just full had been ended before, and an `hsync` behind it synced nothing.
 #[test]
 fn an_hsync_at_the_end_of_a_full_block_syncs_it() {
-    let seen = flags(|state| {
-        state.write(&[1; BLOCK_SIZE as usize]).unwrap();
-        hsync(state);
-        assert_eq!((state.block_pos, state.pos), (0, BLOCK_SIZE));
+    let seen = flags(|packets| {
+        run(packets, Work::write(&[1; BLOCK_SIZE as usize]));
+        run(packets, Work::hsync(SyncOptions::default()));
+        assert_eq!((packets.block_pos, packets.pos), (0, BLOCK_SIZE));
     });
     assert_eq!(seen, [(false, false), (true, true)]);
 }
