@@ -2,35 +2,14 @@
 
 use super::call::Need;
 use super::pipeline::{Pipeline, Setup};
-use super::stream::{SetUp, Stage, Stream};
+use super::set_up::{NewBlock, NewBlockStep as Step, SetUp};
+use super::stream::{Stage, Stream};
 use crate::error::{Error, Result};
 use crate::types::{DatanodeInfo, LocatedBlock};
 use std::time::Instant;
 use zerohop_proto::hdfs::op_write_block_proto::BlockConstructionStage;
 use zerohop_wire::ExtendedBlock;
 use zerohop_wire::transfer::pipeline_fault::PipelineFault;
-
-/// A block that is being allocated.
-pub(super) struct NewBlock {
-    previous: Option<ExtendedBlock>,
-    /// Blocks that may be tried after this one.
-    tries_left: usize,
-    step: Step,
-}
-
-enum Step {
-    Ask,
-    /// The NameNode was asked for a block.
-    Connect,
-    /// It was told that the pipeline of its block could not be connected.
-    Abandoned,
-}
-
-impl NewBlock {
-    pub(super) fn new(previous: Option<ExtendedBlock>, tries_left: usize) -> Self {
-        Self { previous, tries_left, step: Step::Ask }
-    }
-}
 
 impl Stream {
     /// The next step towards a block and its pipeline. DataNodes that cannot be reached are left out of the next try.

@@ -18,6 +18,7 @@ mod packet_writer;
 mod pipeline;
 mod recovery;
 mod replace;
+mod set_up;
 mod stream;
 
 pub(crate) use file::Writer;

@@ -4,9 +4,10 @@
 use super::call::Need;
 use super::pipeline;
 use super::replace::{Loss, wants_replacement};
-use super::stream::{SetUp, Stage, Stream};
+use super::set_up::{Rebuild, RebuildStep as Step, Replacement, SetUp};
+use super::stream::{Stage, Stream};
 use crate::error::{Error, Result};
-use crate::types::{DatanodeInfo, LocatedBlock, Replica};
+use crate::types::{LocatedBlock, Replica};
 use std::time::{Duration, Instant};
 use zerohop_proto::hdfs::op_write_block_proto::BlockConstructionStage;
 use zerohop_wire::ExtendedBlock;
@@ -16,35 +17,6 @@ use zerohop_wire::transfer::pipeline_fault::PipelineFault;
 const RESTART_LOOK_INTERVAL: Duration = Duration::from_secs(4);
 /// Times a replacement is looked for.
 const REPLACEMENTS_MAX: usize = 3;
-
-/// A pipeline for a block that DataNodes have already.
-pub(super) struct Rebuild {
-    old: ExtendedBlock,
-    stage: BlockConstructionStage,
-    step: Step,
-}
-
-enum Step {
-    /// The pipeline failed.
-    Drop(PipelineFault),
-    /// Those that failed are to be replaced.
-    Replace,
-    /// The NameNode was asked for one more DataNode.
-    Copy(Replacement),
-    /// The block gets a new generation stamp.
-    Stamp,
-    /// The NameNode was asked for it.
-    Connect,
-    /// The pipeline is connected and the NameNode was told.
-    Updated(ExtendedBlock),
-}
-
-/// A DataNode that is looked for.
-struct Replacement {
-    nodes: Vec<Replica>,
-    exclude: Vec<DatanodeInfo>,
-    tried: usize,
-}
 
 impl Stream {
     /// Begins to set the pipeline up again; packets not acknowledged are unsent again.

@@ -4,11 +4,10 @@
 //! here asks the NameNode: a writer that needs it stops with a [`Need`], and continues when that was met
 //! ([`call`](super::call)).
 
-use super::allocate::NewBlock;
 use super::call::{Answer, Need, WrittenFile};
 use super::packet::{Chunks, Packet};
 use super::pipeline::Pipeline;
-use super::recovery::Rebuild;
+use super::set_up::{NewBlock, NewBlockStep, SetUp};
 use crate::error::{Error, Result};
 use crate::types::{DatanodeInfo, FileStatus, LocatedBlock, Replica};
 use std::sync::Arc;
@@ -35,14 +34,6 @@ pub(super) enum Stage {
     Streaming,
     /// All data is acknowledged, the end of the block is not.
     Close,
-}
-
-/// A pipeline that is being set up, in steps between which the NameNode is asked.
-pub(super) enum SetUp {
-    /// For a new block.
-    Block(NewBlock),
-    /// For a block that DataNodes have already.
-    Pipeline(Rebuild),
 }
 
 pub(super) struct Stream {
@@ -188,9 +179,11 @@ impl Stream {
                     Ok(())
                 }
                 (_, Stage::Create) => {
-                    let tries_left = self.file.client.settings.block_write_retries as usize;
-                    let new = NewBlock::new(self.block.clone(), tries_left);
-                    self.set_up = Some(SetUp::Block(new));
+                    self.set_up = Some(SetUp::Block(NewBlock {
+                        previous: self.block.clone(),
+                        tries_left: self.file.client.settings.block_write_retries as usize,
+                        step: NewBlockStep::Ask,
+                    }));
                     Ok(())
                 }
                 (_, Stage::Append) => {
