@@ -1,10 +1,11 @@
 //! The audit log: one line an operation, in Hadoop's format. Off unless somebody listens to its target.
 
+use crate::call_error::CallError;
 use std::fmt::Write;
 use std::net::IpAddr;
 use zerohop_conf::{Conf, ConfError, keys};
 use zerohop_transport::rpc::server::CallerContext;
-use zerohop_wire::{CallerIdentity, JavaException, RemoteException};
+use zerohop_wire::CallerIdentity;
 
 /// The target to switch on: the name of Hadoop's logger.
 pub const TARGET: &str = "org.apache.hadoop.hdfs.server.namenode.FSNamesystem.audit";
@@ -82,15 +83,14 @@ impl CallerLimits {
 pub(crate) fn log<R>(
     limits: CallerLimits,
     origin: &Option<Origin<'_>>,
-    outcome: &Result<R, RemoteException>,
+    outcome: &Result<R, CallError>,
     line: Line<'_>,
 ) {
     let Some(origin) = origin.as_ref().filter(|_| !line.cmd.is_empty()) else { return };
     if !tracing::enabled!(target: TARGET, tracing::Level::INFO) {
         return;
     }
-    let is_denied =
-        matches!(outcome, Err(error) if error.class == JavaException::AccessControl.class());
+    let is_denied = matches!(outcome, Err(error) if error.is_denied());
     let text = text(limits, origin, !is_denied, line);
     tracing::info!(target: TARGET, "{text}");
 }

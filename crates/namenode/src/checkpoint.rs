@@ -5,6 +5,7 @@
 //! held at all.
 
 use crate::Error;
+use crate::call_error::CallError;
 use crate::core::Core;
 use crate::ha::OperationCategory;
 use crate::loader::{CheckpointLoader, image_info};
@@ -18,11 +19,7 @@ use zerohop_conf::{Conf, keys};
 use zerohop_namespace::Namespace;
 use zerohop_namespace::blocks::BlockManager;
 use zerohop_system::clock;
-use zerohop_wire::{JavaException, RemoteException, TxId};
-
-/// The text Hadoop refuses with.
-pub(crate) const NEEDS_SAFE_MODE: &str =
-    "Safe mode should be turned ON in order to create namespace image.";
+use zerohop_wire::TxId;
 
 /// What an image is saved for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,8 +98,7 @@ fn ticks(interval: Duration) -> Interval {
 }
 
 /// A thread of its own, which gives way to those that serve.
-async fn in_background(core: Arc<Core>) -> Result<TxId, RemoteException> {
-    let failed = |reason: String| JavaException::Io.with(reason);
+async fn in_background(core: Arc<Core>) -> Result<TxId, CallError> {
     let (done, result) = oneshot::channel();
     let work = move || {
         // Threads that it starts inherit this. Without it, it is only less polite.
@@ -110,8 +106,8 @@ async fn in_background(core: Arc<Core>) -> Result<TxId, RemoteException> {
         _ = done.send(core.save_checkpoint());
     };
     let thread = std::thread::Builder::new().name("checkpoint".to_owned()).spawn(work);
-    thread.map_err(|error| failed(format!("cannot start a thread: {error}")))?;
-    result.await.unwrap_or_else(|_| Err(failed("its thread panicked".to_owned())))
+    thread.map_err(|error| CallError::Failed(format!("cannot start a thread: {error}")))?;
+    result.await.unwrap_or_else(|_| Err(CallError::failed("its thread panicked")))
 }
 
 impl Core {
@@ -130,7 +126,7 @@ impl Core {
     ///
     /// # Errors
     /// `SafeModeException`.
-    pub(crate) fn roll_edits(&self) -> Result<(TxId, PendingSync), RemoteException> {
+    pub(crate) fn roll_edits(&self) -> Result<(TxId, PendingSync), CallError> {
         self.read(|namespace| {
             self.ha.check(OperationCategory::Journal)?;
             namespace.check_safe_mode(|| "Log not rolled".to_owned())?;
@@ -140,11 +136,7 @@ impl Core {
 
     /// Saves an image in safe mode, unless the last one is younger than `window_s` seconds and fewer than `gap`
     /// transactions came since; with both zero always. Blocks.
-    pub(crate) fn save_namespace_if_due(
-        &self,
-        window_s: u64,
-        gap: u64,
-    ) -> Result<bool, RemoteException> {
+    pub(crate) fn save_namespace_if_due(&self, window_s: u64, gap: u64) -> Result<bool, CallError> {
         if window_s > 0 || gap > 0 {
             let now_ms = self.clock.now().wall_ms;
             let age_ms = now_ms.saturating_sub(self.checkpoints.last_written_ms());
@@ -154,7 +146,7 @@ impl Core {
             }
         }
         if !self.read(|namespace| namespace.blocks().safe_mode().is_on()) {
-            return Err(JavaException::Io.with(NEEDS_SAFE_MODE));
+            return Err(CallError::NeedsSafeMode);
         }
         if let Err(error) = self.save_checkpoint() {
             // The operator may be after just that: an image in place of what the disk has no more.
@@ -164,16 +156,16 @@ impl Core {
         Ok(true)
     }
 
-    fn save_checkpoint(&self) -> Result<TxId, RemoteException> {
+    fn save_checkpoint(&self) -> Result<TxId, CallError> {
         let _one_at_a_time = self.checkpoints.saving.lock();
         self.save_from_disk(ImageKind::Checkpoint)
     }
 
     /// Rolls the edit log and saves the image of what the disk has up to there. Blocks; the namespace's lock is free. The
     /// caller saves no other image meanwhile.
-    pub(crate) fn save_from_disk(&self, kind: ImageKind) -> Result<TxId, RemoteException> {
+    pub(crate) fn save_from_disk(&self, kind: ImageKind) -> Result<TxId, CallError> {
         let (ended, sync) = self.log().roll();
-        sync.wait().map_err(io_exception)?;
+        sync.wait().map_err(CallError::failed)?;
         let blocks = BlockManager::new(self.settings.block_params.clone());
         let mut namespace = Namespace::new(self.settings.namespace_params.clone(), blocks);
         let mut loader = CheckpointLoader {
@@ -181,23 +173,23 @@ impl Core {
             now: self.clock.now(),
             has_rollback_image: self.storage.rollback_images().exist(),
         };
-        self.storage.load_until(ended.0, &mut loader).map_err(io_exception)?;
+        self.storage.load_until(ended.0, &mut loader).map_err(CallError::failed)?;
         while namespace.free_deleted(FREED_MAX) {}
-        self.save(kind, ended, &namespace).map_err(io_exception)?;
+        self.save(kind, ended, &namespace).map_err(CallError::failed)?;
         Ok(ended)
     }
 
     /// Saves the live namespace. Changes wait for that long: it is for a NameNode in safe mode whose disks have lost
     /// what they had.
-    fn save_from_memory(&self) -> Result<(), RemoteException> {
+    fn save_from_memory(&self) -> Result<(), CallError> {
         let _one_at_a_time = self.checkpoints.saving.lock();
         self.read(|namespace| {
             if !namespace.blocks().safe_mode().is_on() {
-                return Err(JavaException::Io.with(NEEDS_SAFE_MODE));
+                return Err(CallError::NeedsSafeMode);
             }
             let (ended, sync) = self.log().roll();
-            sync.wait().map_err(io_exception)?;
-            self.save(ImageKind::Checkpoint, ended, namespace).map_err(io_exception)
+            sync.wait().map_err(CallError::failed)?;
+            self.save(ImageKind::Checkpoint, ended, namespace).map_err(CallError::failed)
         })
     }
 
@@ -219,8 +211,4 @@ impl Core {
             }
         }
     }
-}
-
-pub(crate) fn io_exception(error: impl std::fmt::Display) -> RemoteException {
-    JavaException::Io.with(error.to_string())
 }

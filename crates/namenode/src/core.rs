@@ -1,6 +1,7 @@
 //! What the services share: the namespace behind its lock, the edit log, and who is who.
 
 use crate::active_jobs::ActiveJobs;
+use crate::call_error::CallError;
 use crate::checkpoints::Checkpoints;
 use crate::clock::Clock;
 use crate::file_copier::FileCopier;
@@ -19,10 +20,11 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::watch;
 use zerohop_conf::Conf;
 use zerohop_daemon::http::HandlerThreads;
+use zerohop_namespace::error::Denied;
 use zerohop_namespace::{Namespace, OpContext};
 use zerohop_transport::groups::{GroupList, Groups};
 use zerohop_transport::reconfigure::Reconfiguration;
-use zerohop_wire::{JavaException, RemoteException, TxId};
+use zerohop_wire::TxId;
 
 /// Checks of the tree (`fsck`) at once; more wait. The threads that they run on are needed for other things.
 const CHECKS_MAX: usize = 16;
@@ -135,18 +137,24 @@ impl Core {
     pub(crate) fn read_as<T>(
         &self,
         category: OperationCategory,
-        look: impl FnOnce(&Namespace) -> Result<T, RemoteException>,
-    ) -> Result<T, RemoteException> {
-        self.read(|namespace| self.ha.check(category).and_then(|()| look(namespace)))
+        look: impl FnOnce(&Namespace) -> zerohop_namespace::Result<T>,
+    ) -> Result<T, CallError> {
+        self.read(|namespace| {
+            self.ha.check(category)?;
+            Ok(look(namespace)?)
+        })
     }
 
     /// Changes, where the state allows operations of the category.
     pub(crate) fn write_as<T>(
         &self,
         category: OperationCategory,
-        change: impl FnOnce(&mut Namespace) -> Result<T, RemoteException>,
-    ) -> (Result<T, RemoteException>, Option<PendingSync>) {
-        self.write(|namespace| self.ha.check(category).and_then(|()| change(namespace)))
+        change: impl FnOnce(&mut Namespace) -> zerohop_namespace::Result<T>,
+    ) -> (Result<T, CallError>, Option<PendingSync>) {
+        self.write(|namespace| {
+            self.ha.check(category)?;
+            Ok(change(namespace)?)
+        })
     }
 
     /// Changes; the sync, if any, is what must be synced before anybody hears of it.
@@ -184,8 +192,8 @@ impl Core {
     pub(crate) fn write_once<R: Remember>(
         &self,
         key: Option<CallKey>,
-        change: impl FnOnce(&mut Namespace) -> Result<R, RemoteException>,
-    ) -> (Result<R, RemoteException>, Option<PendingSync>) {
+        change: impl FnOnce(&mut Namespace) -> zerohop_namespace::Result<R>,
+    ) -> (Result<R, CallError>, Option<PendingSync>) {
         let mut namespace = self.served.write();
         abort_on_panic(CHANGING, || self.write_once_locked(&mut namespace, key, change))
     }
@@ -194,11 +202,11 @@ impl Core {
         &self,
         namespace: &mut Namespace,
         key: Option<CallKey>,
-        change: impl FnOnce(&mut Namespace) -> Result<R, RemoteException>,
-    ) -> (Result<R, RemoteException>, Option<PendingSync>) {
+        change: impl FnOnce(&mut Namespace) -> zerohop_namespace::Result<R>,
+    ) -> (Result<R, CallError>, Option<PendingSync>) {
         // Before the retry cache: a standby has answers of calls whose edits may not be all.
         if let Err(error) = self.ha.check(OperationCategory::Write) {
-            return (Err(error), None);
+            return (Err(error.into()), None);
         }
         let key = key.filter(|_| self.settings.retry_cache);
         if let Some(cached) = key.and_then(|key| self.served.retries().get(key)) {
@@ -211,7 +219,7 @@ impl Core {
         if let (Some(key), Some(cached)) = (key, cached) {
             self.served.retries().put(key, cached, self.clock.now().mono_ms);
         }
-        (result, sync)
+        (result.map_err(CallError::from), sync)
     }
 
     /// Whether a user is the superuser or in the supergroup.
@@ -221,13 +229,11 @@ impl Core {
     }
 
     /// Refuses everybody but the superuser and the supergroup.
-    pub(crate) fn check_superuser(&self, op: &OpContext) -> Result<(), RemoteException> {
+    pub(crate) fn check_superuser(&self, op: &OpContext) -> zerohop_namespace::Result<()> {
         if op.superuser || !self.settings.namespace_params.permissions_enabled {
             return Ok(());
         }
-        let message =
-            format!("Access denied for user {}. Superuser privilege is required", op.user());
-        Err(JavaException::AccessControl.with(message))
+        Err(Denied::NotSuperuser { user: op.user().clone() }.into())
     }
 }
 

@@ -1,11 +1,10 @@
 //! Whether this NameNode is the active one or a standby, and what it answers in that state.
 
-use crate::service::Outcome;
 use std::fmt;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use thiserror::Error;
 use zerohop_proto::common::HaServiceStateProto;
 use zerohop_proto::hdfs::nnha_status_heartbeat_proto;
-use zerohop_wire::JavaException;
 
 /// What a NameNode is among those of its name service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +74,22 @@ impl fmt::Display for OperationCategory {
     }
 }
 
+/// An operation that this NameNode does not carry out in its state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error(
+    "Operation category {category} is not supported in state {}. Visit https://s.apache.org/sbnn-error",
+    state.name()
+)]
+pub(crate) struct NotAllowed {
+    pub(crate) category: OperationCategory,
+    pub(crate) state: HaState,
+}
+
+/// There is no other NameNode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("HA for namenode is not enabled")]
+pub(crate) struct NotEnabled;
+
 /// The state, and since when it lasts.
 #[derive(Debug)]
 pub(crate) struct HaStatus {
@@ -93,10 +108,9 @@ impl HaStatus {
     /// Refuses transitions where there is no other NameNode.
     ///
     /// # Errors
-    /// `ServiceFailedException`
-    pub(crate) fn check_enabled(&self) -> Outcome<()> {
-        let refused = || JavaException::ServiceFailed.with("HA for namenode is not enabled");
-        if self.is_enabled { Ok(()) } else { Err(refused()) }
+    /// [`NotEnabled`]
+    pub(crate) fn check_enabled(&self) -> Result<(), NotEnabled> {
+        if self.is_enabled { Ok(()) } else { Err(NotEnabled) }
     }
 
     pub(crate) fn state(&self) -> HaState {
@@ -125,16 +139,13 @@ impl HaStatus {
     /// Refuses operations that another NameNode must be asked for.
     ///
     /// # Errors
-    /// `StandbyException`, upon which clients turn to the next NameNode.
-    pub(crate) fn check(&self, category: OperationCategory) -> Outcome<()> {
+    /// [`NotAllowed`], upon which clients turn to the next NameNode.
+    pub(crate) fn check(&self, category: OperationCategory) -> Result<(), NotAllowed> {
         let state = self.state();
         if state.allows(category) {
             return Ok(());
         }
-        Err(JavaException::Standby.with(format!(
-            "Operation category {category} is not supported in state {}. Visit https://s.apache.org/sbnn-error",
-            state.name()
-        )))
+        Err(NotAllowed { category, state })
     }
 }
 
@@ -153,10 +164,10 @@ mod tests {
         assert_eq!((status.state(), status.changed_ms()), (HaState::Standby, 7));
         status.check(Unchecked).unwrap();
         for category in [Read, Write, Journal] {
-            assert_eq!(status.check(category).unwrap_err().class, JavaException::Standby.class());
+            assert!(status.check(category).is_err());
         }
         assert_eq!(
-            status.check(Read).unwrap_err().message,
+            status.check(Read).unwrap_err().to_string(),
             "Operation category READ is not supported in state standby. Visit https://s.apache.org/sbnn-error"
         );
     }

@@ -8,6 +8,7 @@
 
 mod active_jobs;
 pub mod audit;
+mod call_error;
 mod checkpoint;
 mod checkpoints;
 mod clock;

@@ -3,12 +3,13 @@
 //! It is looked at and filled under the namespace's write lock, in which every change is applied at once; so a call is
 //! either not begun or in here, never in between. The caller lets a repeated answer wait until all that was logged is synced.
 
+use crate::call_error::CallError;
 use hashbrown::HashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use zerohop_journal::op::Append;
 use zerohop_namespace::{FileStatus, LocatedBlock, Namespace};
-use zerohop_wire::{JavaException, RemoteException, RpcIds};
+use zerohop_wire::RpcIds;
 
 /// Most answers forgotten when one is kept: that happens under the namespace's lock. More than one, so that the number of
 /// answers falls.
@@ -59,14 +60,10 @@ pub(crate) trait Remember: Sized {
     /// The answer to a repeated call.
     ///
     /// # Errors
-    /// `IOException` if the cached answer is one of another method, or if the file of an append is gone.
-    fn recall(cached: CachedAnswer, _namespace: &Namespace) -> Result<Self, RemoteException> {
-        Self::from_cached(cached).ok_or_else(of_another_method)
+    /// If the cached answer is one of another method, or if the file of an append is gone.
+    fn recall(cached: CachedAnswer, _namespace: &Namespace) -> Result<Self, CallError> {
+        Self::from_cached(cached).ok_or(CallError::CallIdOfAnotherMethod)
     }
-}
-
-fn of_another_method() -> RemoteException {
-    JavaException::Io.with("a call with this client id and call id was another method's")
 }
 
 impl Remember for () {
@@ -130,10 +127,10 @@ impl Remember for (Option<LocatedBlock>, FileStatus) {
         }
     }
 
-    fn recall(cached: CachedAnswer, namespace: &Namespace) -> Result<Self, RemoteException> {
+    fn recall(cached: CachedAnswer, namespace: &Namespace) -> Result<Self, CallError> {
         match cached {
-            CachedAnswer::AppendEdit(op) => namespace.repeat_append(&op),
-            cached => Self::from_cached(cached).ok_or_else(of_another_method),
+            CachedAnswer::AppendEdit(op) => Ok(namespace.repeat_append(&op)?),
+            cached => Self::from_cached(cached).ok_or(CallError::CallIdOfAnotherMethod),
         }
     }
 }
@@ -148,7 +145,7 @@ impl<R: Remember> Remember for Option<R> {
         R::from_cached(cached).map(Some)
     }
 
-    fn recall(cached: CachedAnswer, namespace: &Namespace) -> Result<Self, RemoteException> {
+    fn recall(cached: CachedAnswer, namespace: &Namespace) -> Result<Self, CallError> {
         R::recall(cached, namespace).map(Some)
     }
 }

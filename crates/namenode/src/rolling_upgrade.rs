@@ -4,11 +4,12 @@
 //! in between leaves an image that no upgrade needs, which the next start makes an ordinary one, but never an upgrade that
 //! cannot be rolled back.
 
-use crate::checkpoint::{ImageKind, NEEDS_SAFE_MODE, io_exception};
+use crate::call_error::CallError;
+use crate::checkpoint::ImageKind;
 use crate::core::Core;
 use crate::safe_mode::leave_safe_mode;
 use zerohop_namespace::{OpContext, RollingUpgrade};
-use zerohop_wire::{JavaException, RemoteException, TxId};
+use zerohop_wire::TxId;
 
 /// How far a rolling upgrade is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,39 +34,32 @@ impl Core {
     pub(crate) fn prepare_rolling_upgrade(
         &self,
         op: &OpContext,
-    ) -> Result<Option<RollingUpgradeReport>, RemoteException> {
+    ) -> Result<Option<RollingUpgradeReport>, CallError> {
         let _one_at_a_time = self.checkpoints.saving.lock();
         if let Some(known) = self.query_rolling_upgrade() {
             return Ok(Some(known));
         }
         if !self.read(|namespace| namespace.blocks().safe_mode().is_on()) {
-            return Err(JavaException::Io.with(NEEDS_SAFE_MODE));
+            return Err(CallError::NeedsSafeMode);
         }
         let ended = self.save_from_disk(ImageKind::Rollback)?;
-        let (started, sync) = self.write(|namespace| {
+        let (started, sync) = self.write(|namespace| -> Result<RollingUpgrade, CallError> {
             self.check_unchanged_since(ended, namespace.blocks().safe_mode().is_on())?;
             leave_safe_mode(namespace.blocks_mut().safe_mode_mut(), false);
-            namespace.start_rolling_upgrade(op)
+            Ok(namespace.start_rolling_upgrade(op)?)
         });
         let started = started.inspect_err(|_| self.storage.rollback_images().discard())?;
-        sync.map_or(Ok(()), |sync| sync.wait()).map_err(io_exception)?;
+        sync.map_or(Ok(()), |sync| sync.wait()).map_err(CallError::failed)?;
         tracing::info!("a rolling upgrade begins: it can be rolled back to transaction {ended}");
         Ok(self.describe_rolling_upgrade(started))
     }
 
     /// The image holds everything only if nothing was logged but the begin of the segment behind it.
-    fn check_unchanged_since(
-        &self,
-        ended: TxId,
-        is_safe_mode_on: bool,
-    ) -> Result<(), RemoteException> {
+    fn check_unchanged_since(&self, ended: TxId, is_safe_mode_on: bool) -> Result<(), CallError> {
         if is_safe_mode_on && self.last_txid().0 == ended.0 + 1 {
             return Ok(());
         }
-        Err(JavaException::Io.with(
-            "Safe mode was turned off while the image to roll back to was saved: turn it on and prepare the rolling \
-             upgrade again",
-        ))
+        Err(CallError::SafeModeLeft)
     }
 
     /// Ends the rolling upgrade: there is no way back from here on. Blocks until the end is on disk.
@@ -75,14 +69,14 @@ impl Core {
     pub(crate) fn finalize_rolling_upgrade(
         &self,
         op: &OpContext,
-    ) -> Result<Option<RollingUpgradeReport>, RemoteException> {
+    ) -> Result<Option<RollingUpgradeReport>, CallError> {
         let _one_at_a_time = self.checkpoints.saving.lock();
         if !self.read(|namespace| namespace.rolling_upgrade().is_under_way()) {
             return Ok(None);
         }
         let (ended, sync) = self.write(|namespace| namespace.finalize_rolling_upgrade(op));
         let ended = ended?;
-        sync.map_or(Ok(()), |sync| sync.wait()).map_err(io_exception)?;
+        sync.map_or(Ok(()), |sync| sync.wait()).map_err(CallError::failed)?;
         if let Err(error) = self.storage.rollback_images().finalize() {
             // The next start tries again.
             tracing::warn!("an image to roll back to is left over: {error}");

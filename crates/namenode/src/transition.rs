@@ -1,5 +1,6 @@
 //! From active to standby and back.
 
+use crate::call_error::CallError;
 use crate::checkpoint;
 use crate::core::Core;
 use crate::ha::HaState;
@@ -10,7 +11,7 @@ use crate::supervise::supervise;
 use std::sync::Arc;
 use tokio::sync::watch;
 use zerohop_journal::log::EditCursor;
-use zerohop_wire::{JavaException, TxId};
+use zerohop_wire::TxId;
 
 /// What is told to the process when the edit log has failed.
 pub(crate) fn report_failure(
@@ -91,8 +92,8 @@ fn take_over_edits(core: &Core) -> Result<EditLog, StorageError> {
     EditLog::start(core.storage.clone(), edits.next_txid().0, report_failure(&core.log_failed))
 }
 
-fn failed(error: &impl std::fmt::Display) -> zerohop_wire::RemoteException {
-    JavaException::ServiceFailed.with(error.to_string())
+fn failed(error: &impl std::fmt::Display) -> CallError {
+    CallError::Transition(error.to_string())
 }
 
 async fn on_blocking_thread(

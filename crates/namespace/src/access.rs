@@ -1,12 +1,10 @@
 //! Who may do what (`FSPermissionChecker`): owner, group, others, ACL, sticky bit, on every component of a path.
 
-use crate::acl::symbolic;
-use crate::fail::{denied, fail};
+use crate::error::{Denied, InodeAccess, NotADirectory, NotFound, PathError, refuse};
 use crate::tree::{Inode, Slot};
 use crate::views::{AclScope, AclType};
 use crate::walk::Located;
 use crate::{Namespace, OpContext, Result};
-use zerohop_wire::JavaException;
 
 /// Read 4, write 2, execute 1 (`FsAction`).
 pub(crate) type Action = u8;
@@ -36,14 +34,11 @@ impl Namespace {
     }
 
     /// Refuses all but the superuser.
-    pub(crate) fn check_superuser(&self, ctx: &OpContext, operation: &str) -> Result<()> {
+    pub(crate) fn check_superuser(&self, ctx: &OpContext, operation: &'static str) -> Result<()> {
         if ctx.superuser || !self.params.permissions_enabled {
             return Ok(());
         }
-        denied(format!(
-            "Access denied for user {}. Superuser privilege is required for operation {operation}",
-            ctx.user()
-        ))
+        refuse(Denied::Operation { user: ctx.user().clone(), operation })
     }
 
     /// Whether the caller can get to where a path points.
@@ -57,20 +52,17 @@ impl Namespace {
         for (at, slot) in located.nodes.iter().take(above).enumerate() {
             let inode = self.state.tree().get(*slot);
             if !inode.is_directory() {
-                return fail(
-                    JavaException::ParentNotDirectory,
-                    format!("{} (is not a directory)", located.prefix(at + 1)),
-                );
+                return refuse(NotADirectory::Ancestor { path: located.prefix(at + 1).to_owned() });
             }
             if !self.skips_checks(ctx) {
                 self.check_action(ctx, located, at, EXECUTE)?;
             }
         }
         match located.last().map(|slot| &self.state.tree().get(slot).body) {
-            Some(crate::tree::Body::Symlink(link)) if follow => fail(
-                JavaException::UnresolvedPath,
-                String::from_utf8_lossy(&link.target).into_owned(),
-            ),
+            Some(crate::tree::Body::Symlink(link)) if follow => {
+                let target = String::from_utf8_lossy(&link.target).into_owned();
+                refuse(PathError::Symlink { target })
+            }
             _ => Ok(()),
         }
     }
@@ -118,10 +110,7 @@ impl Namespace {
     /// else whoever likes could take a file over before they are turned on again.
     pub(crate) fn check_owner(&self, ctx: &OpContext, located: &Located<'_>) -> Result<()> {
         if located.last().is_none() {
-            return crate::fail::not_found(format!(
-                "Directory/File does not exist {}",
-                located.path
-            ));
+            return refuse(NotFound::Owned { path: located.path.to_string() });
         }
         if ctx.superuser {
             return Ok(());
@@ -132,11 +121,12 @@ impl Namespace {
 
     fn check_owned(&self, ctx: &OpContext, located: &Located<'_>) -> Result<()> {
         match located.last() {
-            Some(slot) if !self.owns(ctx, self.state.tree().get(slot)) => denied(format!(
-                "Permission denied. user={} is not the owner of inode={}",
-                ctx.user(),
-                located.path
-            )),
+            Some(slot) if !self.owns(ctx, self.state.tree().get(slot)) => {
+                refuse(Denied::NotOwner {
+                    user: ctx.user().clone(),
+                    path: located.path.to_string(),
+                })
+            }
             _ => Ok(()),
         }
     }
@@ -154,28 +144,36 @@ impl Namespace {
     ) -> Result<()> {
         match located.nodes.get(at) {
             Some(slot) if !self.permits(ctx, *slot, action) => {
-                denied(self.denial(ctx, *slot, located.prefix(at + 1), action))
+                refuse(self.denial(ctx, *slot, located.prefix(at + 1).to_owned(), action))
             }
             _ => Ok(()),
         }
     }
 
-    pub(crate) fn denial(&self, ctx: &OpContext, slot: Slot, path: &str, action: Action) -> String {
-        let shown = self.shown_inode(slot);
-        format!(
-            "Permission denied: user={}, access={}, inode=\"{path}\":{shown}",
-            ctx.user(),
-            action_name(action)
-        )
+    pub(crate) fn denial(
+        &self,
+        ctx: &OpContext,
+        slot: Slot,
+        path: String,
+        action: Action,
+    ) -> Denied {
+        Denied::Permission {
+            user: ctx.user().clone(),
+            access: action_name(action),
+            path,
+            inode: self.inode_access(slot),
+        }
     }
 
-    /// `owner:group:drwxr-xr-x`
-    fn shown_inode(&self, slot: Slot) -> String {
-        let inode = self.state.tree().get(slot);
-        let (user, group) =
-            (self.state.tree().user(inode.permission), self.state.tree().group(inode.permission));
-        let kind = if inode.is_directory() { 'd' } else { '-' };
-        format!("{user}:{group}:{kind}{}", symbolic(inode.permission.mode()))
+    fn inode_access(&self, slot: Slot) -> InodeAccess {
+        let tree = self.state.tree();
+        let inode = tree.get(slot);
+        InodeAccess {
+            owner: tree.user(inode.permission).clone(),
+            group: tree.group(inode.permission).clone(),
+            is_directory: inode.is_directory(),
+            mode: inode.permission.mode(),
+        }
     }
 
     /// Whether the caller has an action on an inode: the first class that matches decides.
@@ -231,25 +229,12 @@ impl Namespace {
         child: (&str, Slot),
         parent: (&str, Slot),
     ) -> Result<()> {
-        denied(format!(
-            "Permission denied by sticky bit: user={}, path=\"{}\":{}, parent=\"{}\":{}",
-            ctx.user(),
-            child.0,
-            self.shown_inode(child.1),
-            parent.0,
-            self.shown_inode(parent.1)
-        ))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn modes_are_shown_with_the_sticky_bit() {
-        assert_eq!(symbolic(0o755), "rwxr-xr-x");
-        assert_eq!(symbolic(0o1777), "rwxrwxrwt");
-        assert_eq!(symbolic(0o1640), "rw-r----T");
+        refuse(Denied::StickyBit {
+            user: ctx.user().clone(),
+            path: child.0.to_owned(),
+            inode: self.inode_access(child.1),
+            parent: parent.0.to_owned(),
+            parent_inode: self.inode_access(parent.1),
+        })
     }
 }

@@ -4,10 +4,9 @@
 //! inode keeps owner, mask (or group) and other in its mode, the rest as its [`Acl`] (`AclStorage`).
 
 use crate::Result;
-use crate::fail::fail;
+use crate::error::{AclError, AclProblem, refuse};
 use crate::tree::Acl;
 use crate::views::{AclEntry, AclScope, AclType};
-use zerohop_wire::JavaException;
 
 const ENTRIES_MAX: usize = 32;
 const SCOPES: [AclScope; 2] = [AclScope::Access, AclScope::Default];
@@ -22,8 +21,8 @@ fn entry(scope: AclScope, kind: AclType, perm: u8) -> AclEntry {
     AclEntry { scope, kind, name: None, perm: perm & 7 }
 }
 
-fn bad<T>(message: impl Into<String>) -> Result<T> {
-    fail(JavaException::AclException, message)
+fn bad<T>(problem: AclProblem) -> Result<T> {
+    refuse(AclError::from(problem))
 }
 
 fn class(mode: u16, shift: u16) -> u8 {
@@ -43,18 +42,6 @@ fn access(entries: &[AclEntry]) -> &[AclEntry] {
 
 fn defaults(entries: &[AclEntry]) -> &[AclEntry] {
     &entries[access(entries).len()..]
-}
-
-/// `rwxr-x--t`, as `FsPermission.toString` shows a mode.
-pub(crate) fn symbolic(mode: u16) -> String {
-    let mut text: String = (0..9)
-        .map(|bit| if mode >> (8 - bit) & 1 == 1 { ['r', 'w', 'x'][bit % 3] } else { '-' })
-        .collect();
-    if mode & 0o1000 != 0 {
-        text.pop();
-        text.push(if mode & 1 == 1 { 't' } else { 'T' });
-    }
-    text
 }
 
 /// All entries of an inode's ACL.
@@ -88,13 +75,13 @@ pub(crate) fn to_stored(
     sorted.sort_by(|a, b| key(a).cmp(&key(b)));
     let (access, defaults) = (access(&sorted), defaults(&sorted));
     let [owner, .., other] = access else {
-        return bad("Invalid ACL: the user, group and other entries are required.");
+        return bad(AclProblem::EntryMissing);
     };
     if access.len() < 3 {
-        return bad("Invalid ACL: the user, group and other entries are required.");
+        return bad(AclProblem::EntryMissing);
     }
     if !defaults.is_empty() && !is_directory {
-        return bad(format!("Invalid ACL: only directories may have a default ACL. Path: {path}"));
+        return bad(AclProblem::DefaultOfFile { path: path.to_owned() });
     }
     // The entry before other: the mask, or the group where there is no mask.
     let middle = &access[access.len() - 2];
@@ -200,11 +187,10 @@ fn checked_spec(spec: &[AclEntry]) -> Result<Vec<AclEntry>> {
 }
 
 fn check_count(sorted: &[AclEntry]) -> Result<()> {
-    for (count, name) in [(access(sorted).len(), "access"), (defaults(sorted).len(), "default")] {
-        if count > ENTRIES_MAX {
-            return bad(format!(
-                "Invalid ACL: ACL has {count} {name} entries, which exceeds maximum of {ENTRIES_MAX}."
-            ));
+    for (scope, entries) in SCOPES.into_iter().zip([access(sorted), defaults(sorted)]) {
+        let (count, maximum) = (entries.len(), ENTRIES_MAX);
+        if count > maximum {
+            return bad(AclProblem::TooManyEntries { scope, count, maximum });
         }
     }
     Ok(())
@@ -273,7 +259,7 @@ impl Change {
             let needed = of_scope().any(|entry| entry.name.is_some());
             match &self.mask[at] {
                 None if needed && self.mask_dirty[at] => {
-                    return bad("Invalid ACL: mask is required and cannot be deleted.");
+                    return bad(AclProblem::MaskRequired);
                 }
                 Some(mask) if !self.scope_dirty[at] || self.mask_dirty[at] => {
                     self.entries.push(mask.clone())
@@ -290,16 +276,13 @@ impl Change {
 fn validated(mut entries: Vec<AclEntry>) -> Result<Vec<AclEntry>> {
     entries.sort_by(|a, b| key(a).cmp(&key(b)));
     if entries.windows(2).any(|pair| key(&pair[0]) == key(&pair[1])) {
-        return bad("Invalid ACL: multiple entries with same scope, type and name.");
+        return bad(AclProblem::Duplicate);
     }
     let misnamed = |entry: &&AclEntry| {
         entry.name.is_some() && matches!(entry.kind, AclType::Mask | AclType::Other)
     };
     if let Some(entry) = entries.iter().find(misnamed) {
-        return bad(format!(
-            "Invalid ACL: this entry type must not have a name: {}.",
-            shown(entry)
-        ));
+        return bad(AclProblem::NameNotAllowed { entry: entry.clone() });
     }
     check_count(&entries)?;
     let (access, defaults) = (access(&entries), defaults(&entries));
@@ -307,26 +290,13 @@ fn validated(mut entries: Vec<AclEntry>) -> Result<Vec<AclEntry>> {
         let has =
             |list: &[AclEntry]| list.iter().any(|entry| entry.kind == kind && entry.name.is_none());
         if !has(access) {
-            return bad("Invalid ACL: the user, group and other entries are required.");
+            return bad(AclProblem::EntryMissing);
         }
         if !defaults.is_empty() && !has(defaults) {
-            return bad("Invalid default ACL: the user, group and other entries are required.");
+            return bad(AclProblem::DefaultEntryMissing);
         }
     }
     Ok(entries)
-}
-
-/// `default:user:name:rwx`
-fn shown(entry: &AclEntry) -> String {
-    let scope = if entry.scope == AclScope::Default { "default:" } else { "" };
-    let kind = match entry.kind {
-        AclType::User => "user",
-        AclType::Group => "group",
-        AclType::Mask => "mask",
-        AclType::Other => "other",
-    };
-    let perm = &symbolic(entry.perm.into())[6..];
-    format!("{scope}{kind}:{}:{perm}", entry.name.as_deref().unwrap_or_default())
 }
 
 #[cfg(test)]

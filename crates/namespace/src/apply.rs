@@ -1,11 +1,12 @@
 //! Edits committed: those that calls make, and those of an edit log, Apache's or ours.
 
+use crate::Error;
 use crate::commit::Committed;
 use crate::{LoggedEdit, Namespace, OpContext, Result};
 use smallvec::SmallVec;
 use zerohop_journal::EditOp;
 use zerohop_journal::types::RpcIds;
-use zerohop_wire::{Block, BlockId, RemoteException, TxId};
+use zerohop_wire::{Block, BlockId, TxId};
 
 /// Inodes and blocks freed before a delete answers; the rest waits for [`Namespace::free_deleted`].
 const FREED_AT_ONCE: usize = 1000;
@@ -19,7 +20,7 @@ pub struct ApplyError {
     /// Hadoop's name of the edit, `OP_ADD` and so on.
     pub op: &'static str,
     /// Why not.
-    pub reason: RemoteException,
+    pub reason: Error,
 }
 
 impl Namespace {

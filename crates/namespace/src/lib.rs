@@ -15,7 +15,7 @@ mod commit_test;
 mod context;
 mod deleted;
 mod equal;
-mod fail;
+pub mod error;
 #[cfg(test)]
 mod fixture;
 mod ha;
@@ -25,6 +25,7 @@ mod image;
 mod lease;
 mod lease_clock;
 mod limits;
+mod mode;
 mod next;
 mod ops;
 mod packed;
@@ -46,7 +47,7 @@ mod walk;
 
 pub use apply::ApplyError;
 pub use context::OpContext;
-pub use fail::Result;
+pub use error::{Error, Result};
 pub use ids::Ids;
 pub use image::ImageInfo;
 pub use ops::quota_command;
@@ -61,11 +62,10 @@ use blocks::{BlockManager, Now};
 use cache::CacheScan;
 use commit::DurableState;
 use deleted::DeletedSubtrees;
-use fail::fail;
+use error::{SafeMode, refuse};
 use lease_clock::LeaseClock;
 use zerohop_journal::EditOp;
 use zerohop_journal::types::RpcIds;
-use zerohop_wire::JavaException;
 
 /// An edit on its way to the journal.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,10 +160,7 @@ impl Namespace {
     /// `SafeModeException`.
     pub fn check_safe_mode(&self, what: impl FnOnce() -> String) -> Result<()> {
         match &self.safe_mode {
-            Some(tip) => fail(
-                JavaException::SafeMode,
-                format!("{}. Name node is in safe mode.\n{tip}", what()),
-            ),
+            Some(tip) => refuse(SafeMode { refusal: what(), tip: tip.clone() }),
             None => Ok(()),
         }
     }

@@ -1,30 +1,29 @@
 //! What paths and names may be: what the RPC server takes, and what the edit log can carry.
 
+use crate::error::{LimitError, PathError, Result, refuse};
 use crate::tree::components;
 use zerohop_journal::op::string_fits;
-use zerohop_wire::{JavaException, RemoteException};
 
 /// UTF-16 units, as Java counts.
 const PATH_LEN_MAX: usize = 8000;
 const PATH_DEPTH_MAX: usize = 1000;
 
 /// What the RPC server refuses before anything else; here also for what a path below `/.reserved` stands for.
-pub(crate) fn check_path_length(operation: &str, path: &str) -> Result<(), RemoteException> {
+pub(crate) fn check_path_length(operation: &'static str, path: &str) -> Result<()> {
     let is_long = path.len() > PATH_LEN_MAX && path.encode_utf16().count() > PATH_LEN_MAX;
     if is_long || components(path).count() > PATH_DEPTH_MAX {
-        return Err(JavaException::Io.with(format!(
-            "{operation}: Pathname too long.  Limit {PATH_LEN_MAX} characters, {PATH_DEPTH_MAX} levels."
-        )));
+        let (len_max, depth_max) = (PATH_LEN_MAX, PATH_DEPTH_MAX);
+        return refuse(PathError::TooLong { operation, len_max, depth_max });
     }
     Ok(())
 }
 
 /// Refuses a string that no edit could carry: it would be another one after a restart.
-pub(crate) fn check_text(what: &str, text: &str) -> Result<(), RemoteException> {
+pub(crate) fn check_text(what: &'static str, text: &str) -> Result<()> {
     if string_fits(text) {
         return Ok(());
     }
-    Err(JavaException::Io.with(format!("{what} is too long: {} bytes", text.len())))
+    refuse(LimitError::Text { what, len: text.len() })
 }
 
 #[cfg(test)]
@@ -38,7 +37,7 @@ mod tests {
             assert!(check_path_length("create", &path(letter, most)).is_ok());
             let e = check_path_length("create", &path(letter, most + 1)).unwrap_err();
             assert_eq!(
-                e.message,
+                e.to_string(),
                 "create: Pathname too long.  Limit 8000 characters, 1000 levels."
             );
         }

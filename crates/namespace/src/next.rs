@@ -1,8 +1,9 @@
 //! Numbers never given out before: inode ids, block ids, generation stamps.
 
+use crate::error::BlockError;
 use crate::{Namespace, Result};
 use zerohop_journal::op::{AllocateBlockId, SetGenstampV2};
-use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId, JavaException};
+use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId};
 
 /// Numbers that replicas of lost edits may have used; what is further away is taken for damage.
 const LOST_NUMBERS_MAX: i64 = 1 << 32;
@@ -32,11 +33,10 @@ impl Namespace {
     fn stamp_after(&self) -> Result<GenerationStamp> {
         let (_, reported) = self.state.blocks().highest_unknown();
         let last = GenerationStamp(not_below(self.state.ids().stamp.0, reported.0));
-        last.0.checked_add(1).map(GenerationStamp).ok_or_else(|| {
-            JavaException::Io.with(format!(
-                "No generation stamps are left after {last}: nothing can be written before the metadata is mended"
-            ))
-        })
+        last.0
+            .checked_add(1)
+            .map(GenerationStamp)
+            .ok_or_else(|| BlockError::NoStampsLeft { last }.into())
     }
 
     /// An empty block with the next free id and the next stamp, both logged.

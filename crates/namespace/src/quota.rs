@@ -1,9 +1,8 @@
 //! Quotas on names and space: what is counted, and when it is too much.
 
 use crate::blocks::{StorageType, policy};
-use crate::fail::{Result, fail};
+use crate::error::{QuotaError, Result, refuse};
 use zerohop_journal::types::StorageType as EditStorageType;
-use zerohop_wire::JavaException;
 
 /// The value that leaves a quota as it is (`HdfsConstants.QUOTA_DONT_SET`); the root's name quota at the start.
 pub const QUOTA_DONT_SET: i64 = i64::MAX;
@@ -141,33 +140,21 @@ impl Quota {
     ) -> Result<()> {
         if violated(self.limit.names, used.names, delta.names) {
             let (quota, count) = (self.limit.names, used.names.saturating_add(delta.names));
-            let message = format!(
-                "The NameSpace quota (directories and files) of directory {} is exceeded: quota={quota} file count={count}",
-                path()
-            );
-            return fail(JavaException::NSQuotaExceeded, message);
+            return refuse(QuotaError::Names { path: path(), quota, count });
         }
         if violated(self.limit.space, used.space, delta.space) {
-            let (quota, count) = (self.limit.space, used.space.saturating_add(delta.space));
-            let message = format!(
-                "The DiskSpace quota of {} is exceeded: quota = {quota} B = {} but diskspace consumed = {count} B = {}",
-                path(),
-                binary_prefix(quota),
-                binary_prefix(count)
-            );
-            return fail(JavaException::DSQuotaExceeded, message);
+            let (quota, consumed) = (self.limit.space, used.space.saturating_add(delta.space));
+            return refuse(QuotaError::Space { path: path(), quota, consumed });
         }
         for kind in QUOTA_TYPES {
             let at = kind as usize;
             if violated(self.limit.types[at], used.types[at], delta.types[at]) {
-                let message = format!(
-                    "Quota by storage type : {} on path : {} is exceeded. quota = {} but space consumed = {}",
-                    kind.as_str_name(),
-                    path(),
-                    binary_prefix(self.limit.types[at]),
-                    binary_prefix(used.types[at].saturating_add(delta.types[at]))
-                );
-                return fail(JavaException::QuotaByStorageTypeExceeded, message);
+                return refuse(QuotaError::SpaceOfType {
+                    storage_type: kind,
+                    path: path(),
+                    quota: self.limit.types[at],
+                    consumed: used.types[at].saturating_add(delta.types[at]),
+                });
             }
         }
         Ok(())
@@ -176,22 +163,6 @@ impl Quota {
 
 fn violated(limit: i64, used: i64, delta: i64) -> bool {
     limit >= 0 && delta > 0 && used > limit.saturating_sub(delta)
-}
-
-/// `StringUtils.TraditionalBinaryPrefix.long2String(n, "B", 2)`.
-fn binary_prefix(n: i64) -> String {
-    let size = n.unsigned_abs();
-    let sign = if n < 0 { "-" } else { "" };
-    if size < 1024 {
-        return format!("{sign}{size} B");
-    }
-    let power = (size.ilog2() / 10).min(6);
-    let unit = ["", "K", "M", "G", "T", "P", "E"][power as usize];
-    let whole = 1u64 << (10 * power);
-    if size.is_multiple_of(whole) {
-        return format!("{sign}{} {unit}B", size / whole);
-    }
-    format!("{sign}{:.2} {unit}B", size as f64 / whole as f64)
 }
 
 /// Adds the space of files under a policy to the types that their replicas lie on: `one_replica` is the sum of their
@@ -220,12 +191,6 @@ pub(crate) fn space(policy_id: u8, replication: u16, bytes: i64) -> Counts {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_are_shown_as_hadoop_shows_them() {
-        let shown = [0, 1023, 1024, 1536, 128 << 20, -2048].map(binary_prefix);
-        assert_eq!(shown, ["0 B", "1023 B", "1 KB", "1.50 KB", "128 MB", "-2 KB"]);
-    }
 
     #[test]
     fn replicas_are_charged_to_the_types_of_the_policy() {

@@ -1,12 +1,12 @@
 //! The checks on the way from a path to inodes.
 
-use crate::fail::{denied, fail, invalid_path, not_found};
+use crate::error::{Denied, Error, NotADirectory, NotFound, PathError, refuse};
 use crate::limits::check_text;
 use crate::tree::{self, Slot};
 use crate::walk::Located;
 use crate::{Namespace, OpContext, Result};
 use smallvec::SmallVec;
-use zerohop_wire::{InodeId, JavaException};
+use zerohop_wire::InodeId;
 
 /// What an operation is going to do at a path (`FSDirectory.DirOp`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Namespace {
         op: DirOp,
     ) -> Result<Located<'a>> {
         if op.creates() && !tree::is_valid_name(path) {
-            return invalid_path(&format!("Invalid file name: {path}"));
+            return refuse(PathError::InvalidFileName { path: path.to_owned() });
         }
         let located = self.state.walk(path)?;
         if !op.reads() {
@@ -53,8 +53,8 @@ impl Namespace {
         }
         match self.check_traverse(ctx, &located, op.follows_links()) {
             // Only creating operations tell a file in the way from a wall.
-            Err(e) if !op.creates() && e.kind() == Some(JavaException::ParentNotDirectory) => {
-                denied(e.message)
+            Err(Error::NotADirectory(file)) if !op.creates() => {
+                refuse(Denied::BelowFile { path: file.into_path() })
             }
             Err(e) => Err(e),
             Ok(()) => Ok(located),
@@ -85,23 +85,18 @@ impl Namespace {
     pub(crate) fn last_inode(&self, located: &Located<'_>) -> Result<Slot> {
         match located.last() {
             Some(slot) => Ok(slot),
-            None => not_found(format!("cannot find {}", located.path)),
+            None => refuse(NotFound::LastInode { path: located.path.to_string() }),
         }
     }
 
     /// The directory a path names (`INodeDirectory.valueOf`).
     pub(crate) fn directory_at(&self, last: Option<Slot>, path: &str) -> Result<Slot> {
         match last {
-            None => not_found(format!("Directory does not exist: {path}")),
+            None => refuse(NotFound::Directory { path: path.to_owned() }),
             Some(slot) if !self.state.tree().get(slot).is_directory() => {
-                fail(JavaException::PathIsNotDirectory, path_is_not_directory(path))
+                refuse(NotADirectory::Path { path: path.to_owned() })
             }
             Some(slot) => Ok(slot),
         }
     }
-}
-
-/// `PathIOException` words its message around the path.
-fn path_is_not_directory(path: &str) -> String {
-    format!("`{path}': Is not a directory")
 }

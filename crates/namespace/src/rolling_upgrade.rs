@@ -1,7 +1,7 @@
 //! A rolling upgrade: the servers of the cluster are replaced one by one, and until it is finalized everything can be
 //! rolled back to the moment at which it was prepared.
 
-use zerohop_wire::{JavaException, RemoteException};
+use crate::error::{Inconsistent, Result, refuse};
 
 /// The last rolling upgrade of a namespace, from its image and edits (`RollingUpgradeInfo`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,11 +63,9 @@ impl RollingUpgrade {
     ///
     /// # Errors
     /// `IllegalStateException` if one is under way.
-    pub(crate) fn start(&mut self, time_ms: i64) -> Result<(), RemoteException> {
+    pub(crate) fn start(&mut self, time_ms: i64) -> Result<()> {
         if self.is_under_way() {
-            return Err(JavaException::IllegalState.with(
-                "Failed to start rolling upgrade since a rolling upgrade is already in progress.",
-            ));
+            return refuse(Inconsistent::RollingUpgradeStarted);
         }
         self.state = State::UnderWay { started_ms: time_ms.max(0) as u64 };
         Ok(())

@@ -7,13 +7,13 @@
 //! nothing is left to look at.
 
 use crate::access::{ALL, Action, READ_EXECUTE};
-use crate::fail::{denied, fail, not_found};
+use crate::error::{NotFound, TryAgain, refuse};
 use crate::resolve::DirOp;
 use crate::tree::{AccessChange, Forgotten, Slot};
 use crate::walk::Located;
 use crate::{Namespace, OpContext, Result};
 use compact_str::CompactString;
-use zerohop_wire::{InodeId, JavaException};
+use zerohop_wire::InodeId;
 
 /// How often a removal is tried, and how many changes in the subtree it bears, until it is refused: it must not go on for
 /// ever where large directories are moved in and out all the time.
@@ -187,7 +187,7 @@ impl SubtreeWalk {
             return Ok(());
         }
         let path = namespace.state.tree().path(slot);
-        denied(namespace.denial(ctx, slot, &path, self.action))
+        refuse(namespace.denial(ctx, slot, path, self.action))
     }
 
     /// Whether the sticky bit of a directory lets the caller remove a child of it.
@@ -258,10 +258,7 @@ impl SubtreeWalk {
 }
 
 fn changes_too_fast<T>(path: &str) -> Result<T> {
-    let message = format!(
-        "The permissions below {path} change faster than they can be checked. Try again when less is changed there."
-    );
-    fail(JavaException::Retriable, message)
+    refuse(TryAgain::PermissionsChange { path: path.to_owned() })
 }
 
 impl Namespace {
@@ -271,7 +268,7 @@ impl Namespace {
     /// # Errors
     /// As Hadoop's `getContentSummary` if the path is not there or cannot be reached.
     pub fn begin_summary_walk(&self, ctx: &OpContext, path: &str) -> Result<SubtreeWalk> {
-        let mut walk = self.begin_walk(ctx, path, "File does not exist")?;
+        let mut walk = self.begin_walk(ctx, path, |path| NotFound::File { path })?;
         walk.ignore_sticky = !self.params().content_summary_sub_access;
         Ok(walk)
     }
@@ -281,13 +278,18 @@ impl Namespace {
     /// # Errors
     /// As Hadoop's `getQuotaUsage` if the path is not there or cannot be reached.
     pub fn begin_quota_walk(&self, ctx: &OpContext, path: &str) -> Result<SubtreeWalk> {
-        self.begin_walk(ctx, path, "File/Directory does not exist")
+        self.begin_walk(ctx, path, |path| NotFound::FileOrDirectory { path })
     }
 
-    fn begin_walk(&self, ctx: &OpContext, path: &str, absent: &str) -> Result<SubtreeWalk> {
+    fn begin_walk(
+        &self,
+        ctx: &OpContext,
+        path: &str,
+        absent: fn(String) -> NotFound,
+    ) -> Result<SubtreeWalk> {
         let located = self.resolve(ctx, path, DirOp::ReadLink)?;
         let Some(top) = located.last() else {
-            return not_found(format!("{absent}: {}", located.path));
+            return refuse(absent(located.path.into_owned()));
         };
         let id = self.state.tree().get(top).id;
         let mut walk = SubtreeWalk::new(id, located.path.into_owned(), READ_EXECUTE);
@@ -350,7 +352,7 @@ impl Namespace {
     pub(crate) fn top_of(&self, walk: &SubtreeWalk) -> Result<Slot> {
         match self.state.tree().find(walk.top) {
             Some(slot) => Ok(slot),
-            None => not_found(format!("File does not exist: {}", walk.path)),
+            None => refuse(NotFound::File { path: walk.path.clone() }),
         }
     }
 }

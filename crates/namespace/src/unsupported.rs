@@ -2,12 +2,8 @@
 //! it is refused by name.
 
 use crate::Result;
-use crate::fail::unsupported;
+use crate::error::{Unsupported, refuse};
 use crate::views::{XAttr, XAttrNamespace};
-
-/// What to do about an image or a log that is refused.
-pub(crate) const ADVICE: &str = "which this NameNode does not support: take it away with Apache's NameNode, save the \
-                                 namespace there (hdfs dfsadmin -saveNamespace) and start again";
 
 /// Names of the space `raw` that begin so belong to encryption zones: the zone's keys, and each file's.
 const ENCRYPTION: &str = "hdfs.crypto.";
@@ -35,9 +31,9 @@ fn is_replication(xattr: &XAttr) -> bool {
 }
 
 /// Refuses attributes that turn on what is not supported; `what` has them.
-pub(crate) fn check_xattrs(xattrs: &[XAttr], what: &dyn std::fmt::Display) -> Result<()> {
+pub(crate) fn check_xattrs(xattrs: &[XAttr], what: &str) -> Result<()> {
     match xattrs.iter().find_map(feature_of) {
-        Some(feature) => unsupported(format!("{what} needs {feature}, {ADVICE}")),
+        Some(feature) => refuse(Unsupported::Edit { what: what.to_owned(), feature }),
         None => Ok(()),
     }
 }

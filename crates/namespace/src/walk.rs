@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::commit::DurableState;
-use crate::fail::{not_absolute, not_found};
+use crate::error::{NotFound, PathError, refuse};
 use crate::tree::{self, Slot};
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -97,7 +97,7 @@ impl DurableState {
     /// Walks a path, `/.reserved` prefixes resolved, nothing checked.
     pub(crate) fn walk<'a>(&self, path: &'a str) -> Result<Located<'a>> {
         if !path.starts_with('/') {
-            return Err(not_absolute(path));
+            return refuse(PathError::NotAbsolute { path: path.to_owned() });
         }
         let path = tree::canonical(path);
         if !is_reserved(&path) {
@@ -135,10 +135,10 @@ impl DurableState {
     fn resolve_inode_path(&self, path: &str, rest: &str) -> Result<String> {
         let (number, below) = rest.split_once('/').unwrap_or((rest, ""));
         let Ok(id) = number.parse::<u64>() else {
-            return not_found(format!("Invalid inode path: {path}"));
+            return refuse(NotFound::InodePath { path: path.to_string() });
         };
         let Some(slot) = self.tree().find(InodeId(id)) else {
-            return not_found(format!("File for given inode path does not exist: {path}"));
+            return refuse(NotFound::InodeNumber { path: path.to_string() });
         };
         if below == ".." || below.starts_with("../") {
             let parent = self.tree().get(slot).parent;
@@ -164,9 +164,9 @@ impl DurableState {
     /// The file a path names (`INodeFile.valueOf`).
     pub(crate) fn file_at(&self, last: Option<Slot>, path: &str) -> Result<Slot> {
         match last {
-            None => not_found(format!("File does not exist: {path}")),
+            None => refuse(NotFound::File { path: path.to_owned() }),
             Some(slot) if self.tree().get(slot).as_file().is_none() => {
-                not_found(format!("Path is not a file: {path}"))
+                refuse(NotFound::NotAFile { path: path.to_owned() })
             }
             Some(slot) => Ok(slot),
         }
@@ -179,7 +179,7 @@ impl DurableState {
     pub(crate) fn existing(&self, path: &str) -> Result<Slot> {
         match self.walk(path)?.last() {
             Some(slot) => Ok(slot),
-            None => not_found(format!("{path} does not exist")),
+            None => refuse(NotFound::OfEdit { path: path.to_owned() }),
         }
     }
 

@@ -104,6 +104,25 @@ fn only_daemons_build_the_http_server() {
 }
 
 #[test]
+fn javas_exceptions_are_made_at_the_edge_of_the_namenode() {
+    const EDGE: [&str; 6] = [
+        "crates/namespace/src/error/java.rs",
+        "crates/namespace/src/error/java_test/",
+        "crates/namenode/src/call_error.rs",
+        "crates/namenode/src/message.rs",
+        "crates/namenode/src/rpc/",
+        "crates/namenode/src/transition_test.rs",
+    ];
+    let inside = sources(&["crates/namespace/src", "crates/namenode/src"], &[".rs"]);
+    let inside = inside.iter().filter(|file| !EDGE.iter().any(|edge| file.path.starts_with(edge)));
+    let names = |file: &&Source| {
+        ["JavaException", "RemoteException"].iter().any(|name| file.text.contains(name))
+    };
+    let wrong = inside.filter(names).map(|file| file.path.clone()).collect();
+    none("Java's exceptions inside the NameNode, where errors are kinds with fields", wrong);
+}
+
+#[test]
 fn nothing_is_marked_unfinished() {
     const MARKS: [&str; 7] =
         ["todo!(", "unimplemented!(", "FIXME", "XXX", "HACK", "TODO", "#[ignore"];

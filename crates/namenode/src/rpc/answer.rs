@@ -1,5 +1,6 @@
 //! From request bytes to an answer's bytes.
 
+use crate::call_error::CallError;
 use crate::core::Core;
 use crate::ha::OperationCategory;
 use crate::message::{decode, encode};
@@ -13,7 +14,10 @@ use zerohop_namespace::OpContext;
 use zerohop_proto::Checked;
 use zerohop_transport::groups::GroupList;
 use zerohop_transport::rpc::server::{CallContext, Gate, Reply};
-use zerohop_wire::JavaException;
+use zerohop_wire::RemoteException;
+
+/// What goes to the client: a value, or Java's exception.
+pub(crate) type RpcResult<R> = Result<R, RemoteException>;
 
 /// One call: who calls, and the request still encoded.
 pub(crate) struct Call<'a> {
@@ -28,15 +32,15 @@ pub(crate) struct Call<'a> {
 struct Synced(PendingSync);
 
 impl Gate for Synced {
-    fn poll_open(&mut self, context: &mut Context<'_>) -> Poll<Outcome<()>> {
+    fn poll_open(&mut self, context: &mut Context<'_>) -> Poll<RpcResult<()>> {
         let synced = Pin::new(&mut self.0).poll(context);
-        synced.map_err(|error| JavaException::Io.with(error.to_string()))
+        synced.map_err(|error| CallError::failed(error).into())
     }
 }
 
 impl<R: prost::Message + 'static> From<Answer<R>> for Reply {
     fn from(answer: Answer<R>) -> Self {
-        let encoded = |outcome: Outcome<R>| outcome.map(|message| encode(&message));
+        let encoded = |outcome: Outcome<R>| Ok(encode(&outcome?));
         match answer {
             Answer::Ready(outcome) => Self::Now(encoded(outcome)),
             Answer::AfterSync(outcome, sync) => {
@@ -75,10 +79,10 @@ impl Call<'_> {
     pub(crate) fn ask_as<Q: Checked, R: prost::Message>(
         self,
         category: OperationCategory,
-        answer: impl FnOnce(&Core, &OpContext, Q) -> Outcome<R>,
+        answer: impl FnOnce(&Core, &OpContext, Q) -> RpcResult<R>,
     ) -> Reply {
         self.ask(|core, op, request| {
-            core.ha.check(category)?;
+            core.ha.check(category).map_err(CallError::from)?;
             answer(core, op, request)
         })
     }
@@ -86,7 +90,7 @@ impl Call<'_> {
     /// A question that needs only the caller.
     pub(crate) fn ask<Q: Checked, R: prost::Message>(
         self,
-        answer: impl FnOnce(&Core, &OpContext, Q) -> Outcome<R>,
+        answer: impl FnOnce(&Core, &OpContext, Q) -> RpcResult<R>,
     ) -> Reply {
         let op = self.op_context();
         let result = decode(self.param).and_then(|request| answer(self.core, &op, request));

@@ -1,11 +1,11 @@
 //! HAServiceProtocol. As in Apache's, everybody may ask for the state, and only the superuser for anything else.
 
-use super::answer::Call;
+use super::answer::{Call, RpcResult};
 use super::service::Protocol;
+use crate::call_error::CallError;
 use crate::core::Core;
 use crate::ha::HaState;
 use crate::message::{decode, encode};
-use crate::service::Outcome;
 use crate::transition::{to_active, to_standby};
 use bytes::Bytes;
 use std::sync::Arc;
@@ -38,14 +38,16 @@ impl Protocol for HaService {
                 call,
                 |_: TransitionToActiveRequestProto| {},
                 |core| async {
-                    to_active(core).await.map(|()| encode(&TransitionToActiveResponseProto {}))
+                    to_active(core).await?;
+                    Ok(encode(&TransitionToActiveResponseProto {}))
                 },
             ),
             "transitionToStandby" => change(
                 call,
                 |_: TransitionToStandbyRequestProto| {},
                 |core| async {
-                    to_standby(core).await.map(|()| encode(&TransitionToStandbyResponseProto {}))
+                    to_standby(core).await?;
+                    Ok(encode(&TransitionToStandbyResponseProto {}))
                 },
             ),
             "transitionToObserver" => call
@@ -78,22 +80,23 @@ fn change<Q: Checked, F>(
     transition: impl FnOnce(Arc<Core>) -> F,
 ) -> Reply
 where
-    F: Future<Output = Outcome<Bytes>> + Send + 'static,
+    F: Future<Output = RpcResult<Bytes>> + Send + 'static,
 {
     let (core, op) = (call.core.clone(), call.op_context());
-    let allowed = core.check_superuser(&op).and_then(|()| decode(call.param)).and_then(|request| {
-        decoded(request);
-        core.ha.check_enabled()
-    });
-    match allowed {
+    let allowed = || -> RpcResult<()> {
+        core.check_superuser(&op)?;
+        decoded(decode(call.param)?);
+        Ok(core.ha.check_enabled().map_err(CallError::from)?)
+    };
+    match allowed() {
         Ok(()) => Reply::later(transition(core)),
         Err(error) => Reply::exception(error),
     }
 }
 
 /// There are no observers yet.
-fn refuse_transition<Q, R>(core: &Core, op: &OpContext, _: Q) -> Outcome<R> {
+fn refuse_transition<Q, R>(core: &Core, op: &OpContext, _: Q) -> RpcResult<R> {
     core.check_superuser(op)?;
-    core.ha.check_enabled()?;
+    core.ha.check_enabled().map_err(CallError::from)?;
     Err(JavaException::ServiceFailed.with("this NameNode cannot become an observer"))
 }

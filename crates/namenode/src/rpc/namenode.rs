@@ -27,7 +27,7 @@ impl Protocol for NamenodeProtocol {
     fn call(call: Call<'_>, method: &str) -> Reply {
         let op = call.op_context();
         if let Err(error) = call.core.check_superuser(&op) {
-            return Reply::exception(error);
+            return Reply::exception(error.into());
         }
         match method {
             "versionRequest" => version(call),
@@ -100,7 +100,7 @@ fn roll(call: Call<'_>) -> Reply {
     let core = call.core.clone();
     let (ended, sync) = match core.roll_edits() {
         Ok(rolled) => rolled,
-        Err(error) => return Reply::exception(error),
+        Err(error) => return Reply::exception(error.into()),
     };
     Reply::later(async move {
         synced(sync).await?;

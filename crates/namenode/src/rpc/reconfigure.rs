@@ -12,7 +12,7 @@ impl Protocol for ReconfigurationProtocol {
 
     fn call(call: Call<'_>, method: &str) -> Reply {
         if let Err(error) = call.core.check_superuser(&call.op_context()) {
-            return Reply::exception(error);
+            return Reply::exception(error.into());
         }
         match method {
             "startReconfiguration" => start(call.core),

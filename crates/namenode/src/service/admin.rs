@@ -2,11 +2,12 @@
 
 use super::{Answer, ClientService, Outcome, audit, change_as, synced};
 use crate::audit::Line;
-use crate::checkpoint::NEEDS_SAFE_MODE;
+use crate::call_error::CallError;
 use crate::ha::OperationCategory as Category;
 use crate::rolling_upgrade::RollingUpgradeReport;
 use crate::safe_mode::leave_safe_mode;
-use zerohop_wire::{JavaException, TxId};
+use zerohop_namespace::error::ArgumentError;
+use zerohop_wire::TxId;
 
 /// What `setSafeMode` does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +84,7 @@ impl ClientService<'_> {
             return Answer::Ready(Err(error));
         }
         if !self.core.read(|namespace| namespace.blocks().safe_mode().is_on()) {
-            return Answer::Ready(Err(JavaException::Io.with(NEEDS_SAFE_MODE)));
+            return Answer::Ready(Err(CallError::NeedsSafeMode));
         }
         let core = self.core.clone();
         Answer::later(async move {
@@ -98,7 +99,7 @@ impl ClientService<'_> {
         action: RollingUpgradeAction,
     ) -> Answer<Option<RollingUpgradeReport>> {
         if let Err(error) =
-            self.check_superuser().and_then(|()| self.core.ha.check(action.category()))
+            self.check_superuser().and_then(|()| Ok(self.core.ha.check(action.category())?))
         {
             return Answer::Ready(Err(error));
         }
@@ -143,7 +144,7 @@ impl ClientService<'_> {
                 std::io::Result::Ok(())
             };
             let done = on_blocking_thread(refresh).await?;
-            done.map_err(|error| JavaException::Io.with(error.to_string()))
+            done.map_err(CallError::failed)
         })
     }
 
@@ -151,9 +152,8 @@ impl ClientService<'_> {
     pub(crate) fn set_balancer_bandwidth(&self, bytes_per_s: i64) -> Answer<()> {
         self.change(Line::of("setBalancerBandwidth"), |namespace, op| {
             self.core.check_superuser(op)?;
-            let bandwidth = u64::try_from(bytes_per_s).map_err(|_| {
-                JavaException::IllegalArgument.with("Bandwidth should not be negative.")
-            })?;
+            let bandwidth =
+                u64::try_from(bytes_per_s).map_err(|_| ArgumentError::NegativeBandwidth)?;
             namespace.blocks_mut().datanode_manager().set_balancer_bandwidth(bandwidth);
             Ok(())
         })
@@ -164,5 +164,5 @@ pub(super) async fn on_blocking_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Outcome<T> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| JavaException::Io.with(error.to_string()))
+    done.map_err(CallError::failed)
 }

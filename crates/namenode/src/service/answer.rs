@@ -1,12 +1,12 @@
 //! The answer of a typed call, and when it may leave.
 
+use crate::call_error::CallError;
 use crate::storage::PendingSync;
 use std::future::Future;
 use std::pin::Pin;
-use zerohop_wire::{JavaException, RemoteException};
 
-/// What a call gives: a value, or the exception its caller gets.
-pub(crate) type Outcome<R> = Result<R, RemoteException>;
+/// What a call gives: a value, or why there is none.
+pub(crate) type Outcome<R> = Result<R, CallError>;
 
 /// An answer that waits for something other than the edit log.
 pub(crate) type LaterOutcome<R> = Pin<Box<dyn Future<Output = Outcome<R>> + Send>>;
@@ -46,7 +46,7 @@ impl<R: 'static> Answer<R> {
     /// Waits until the answer may leave.
     ///
     /// # Errors
-    /// The call's exception, or `IOException` if its edits could not be written.
+    /// The call's, or a failure if its edits could not be written.
     pub(super) async fn outcome(self) -> Outcome<R> {
         match self {
             Self::Ready(outcome) => outcome,
@@ -61,12 +61,12 @@ impl<R: 'static> Answer<R> {
     /// Blocks until the answer may leave; for threads of their own only.
     ///
     /// # Errors
-    /// The call's exception, or `IOException` if its edits could not be written.
+    /// The call's, or a failure if its edits could not be written.
     pub(crate) fn wait(self) -> Outcome<R> {
         match self {
             Self::Ready(outcome) => outcome,
             Self::AfterSync(outcome, sync) => {
-                sync.wait().map_err(|error| JavaException::Io.with(error.to_string()))?;
+                sync.wait().map_err(CallError::failed)?;
                 outcome
             }
             Self::Later(future) => tokio::runtime::Handle::current().block_on(future),
@@ -77,7 +77,7 @@ impl<R: 'static> Answer<R> {
 /// Waits until the edits of a sync are on disk.
 ///
 /// # Errors
-/// `IOException` if they could not be written.
+/// A failure if they could not be written.
 pub(crate) async fn synced(sync: PendingSync) -> Outcome<()> {
-    sync.synced().await.map_err(|error| JavaException::Io.with(error.to_string()))
+    sync.synced().await.map_err(CallError::failed)
 }

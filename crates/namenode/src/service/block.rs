@@ -2,10 +2,11 @@
 
 use super::{Answer, ClientService};
 use crate::audit::Line;
+use crate::call_error::CallError;
 use zerohop_namespace::{
-    AddBlockRequest, AdditionalDatanodeRequest, BlockSynchronization, LocatedBlock,
+    AddBlockRequest, AdditionalDatanodeRequest, BlockSynchronization, Error, LocatedBlock,
 };
-use zerohop_wire::{Block, InodeId, JavaException};
+use zerohop_wire::{Block, InodeId};
 
 /// The request of `addBlock`; it may be held for a while.
 pub(crate) struct AddBlockCall {
@@ -50,7 +51,7 @@ impl ClientService<'_> {
                 namespace.add_block(op, &request)
             },
             |namespace, call, outcome| match outcome {
-                Err(error) if error.class == JavaException::NotReplicatedYet.class() => {
+                Err(CallError::Namespace(Error::NotReplicatedYet(_))) => {
                     namespace.lacking_block(&call.path, call.file)
                 }
                 _ => None,

@@ -1,6 +1,6 @@
 //! Cache pools and directives.
 
-use super::{Answer, ClientService, Outcome};
+use super::{Answer, ClientService};
 use crate::audit::Line;
 use crate::core::Core;
 use crate::ha::OperationCategory as Category;
@@ -9,7 +9,7 @@ use crate::retry::Remember;
 use zerohop_journal::types::CachePool;
 use zerohop_namespace::{
     CacheDirectiveEntry, CacheDirectiveFilter, CacheDirectiveRequest, CachePoolEntry, Namespace,
-    OpContext,
+    OpContext, Result,
 };
 
 impl ClientService<'_> {
@@ -73,7 +73,7 @@ impl ClientService<'_> {
 fn read_after_scan<R: Send + 'static>(
     service: &ClientService<'_>,
     command: &'static str,
-    look: impl FnOnce(&Namespace, &OpContext) -> Outcome<R> + Send + 'static,
+    look: impl FnOnce(&Namespace, &OpContext) -> Result<R> + Send + 'static,
 ) -> Answer<R> {
     after_scan(service, move |service| service.read(Line::of(command), look))
 }
@@ -81,7 +81,7 @@ fn read_after_scan<R: Send + 'static>(
 fn change_after_scan<R: Remember + Send + 'static>(
     service: &ClientService<'_>,
     command: &'static str,
-    change: impl FnOnce(&mut Namespace, &OpContext) -> Outcome<R> + Send + 'static,
+    change: impl FnOnce(&mut Namespace, &OpContext) -> Result<R> + Send + 'static,
 ) -> Answer<R> {
     after_scan(service, move |service| service.change_once(Line::of(command), change))
 }

@@ -1,10 +1,12 @@
 //! Status, listings, locations.
 
-use super::{Answer, ClientService, Outcome};
+use super::{Answer, ClientService};
 use crate::audit::Line;
 use crate::ha::OperationCategory;
-use zerohop_namespace::{DirectoryListing, FileStatus, LocatedBlocks, Namespace, OpContext};
-use zerohop_wire::JavaException;
+use zerohop_namespace::error::{LimitError, NotFound};
+use zerohop_namespace::{
+    DirectoryListing, FileStatus, LocatedBlocks, Namespace, OpContext, Result,
+};
 
 /// Where a batched listing continues.
 #[derive(Default)]
@@ -19,7 +21,7 @@ pub(crate) struct BatchedCursor {
 #[derive(Default)]
 pub(crate) struct BatchedListing {
     /// The directory's place in the request, and a page of it.
-    pub(crate) pages: Vec<(usize, Outcome<DirectoryListing>)>,
+    pub(crate) pages: Vec<(usize, Result<DirectoryListing>)>,
     /// Where to continue; None at the end.
     pub(crate) next: Option<BatchedCursor>,
 }
@@ -66,8 +68,7 @@ impl ClientService<'_> {
         self.read(line, |namespace, op| {
             let count = paths.len();
             if count > paths_max {
-                let message = format!("Too many source paths ({count} > {paths_max})");
-                return Err(JavaException::IllegalArgument.with(message));
+                return Err(LimitError::ListedPaths { count, limit: paths_max }.into());
             }
             Ok(batched(namespace, op, paths, start, need_location, entries_max))
         })
@@ -128,9 +129,7 @@ fn batched(
                 }
                 Ok(page)
             }
-            Ok(None) => {
-                Err(JavaException::FileNotFound.with(format!("Path {path} does not exist")))
-            }
+            Ok(None) => Err(NotFound::Listed { path: path.clone() }.into()),
             Err(error) => Err(error),
         };
         pages.push((cursor.index, page));

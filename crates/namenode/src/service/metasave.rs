@@ -3,12 +3,13 @@
 use super::admin::on_blocking_thread;
 use super::{Answer, ClientService, Outcome, audit};
 use crate::audit::Line;
+use crate::call_error::CallError;
 use crate::ha::OperationCategory as Category;
 use std::fmt::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 use zerohop_namespace::Namespace;
 use zerohop_namespace::blocks::{AdminState, BlockCheck, Limited, NodeFilter, NodeReport};
-use zerohop_wire::{BlockId, JavaException};
+use zerohop_wire::BlockId;
 
 /// Blocks of a list that are written. The namespace is locked for readers meanwhile, and an operator reads the first ones.
 const LISTED_MAX: usize = 10_000;
@@ -16,7 +17,8 @@ const LISTED_MAX: usize = 10_000;
 /// Writes blocks that lack replicas, copies and deletions that are outstanding, and the DataNodes to the file `name` in the
 /// directory that HADOOP_LOG_DIR names; replaces the file. For the superuser.
 pub(crate) fn metasave(service: &ClientService<'_>, name: &str) -> Answer<()> {
-    let checked = service.check_superuser().and_then(|()| service.core.ha.check(Category::Read));
+    let checked =
+        service.check_superuser().and_then(|()| Ok(service.core.ha.check(Category::Read)?));
     let path = match checked.and_then(|()| file_in_log_directory(name)) {
         Ok(path) => path,
         Err(error) => return Answer::Ready(Err(error)),
@@ -26,9 +28,7 @@ pub(crate) fn metasave(service: &ClientService<'_>, name: &str) -> Answer<()> {
         let for_work = core.clone();
         let work = move || {
             let text = for_work.read(|namespace| report(namespace, LISTED_MAX));
-            std::fs::write(&path, text).map_err(|error| {
-                JavaException::Io.with(format!("cannot write {}: {error}", path.display()))
-            })
+            std::fs::write(&path, text).map_err(|source| CallError::Write { path, source })
         };
         let outcome = on_blocking_thread(work).await.and_then(|done| done);
         audit(&core, &caller, &outcome, Line::of("metaSave"));
@@ -40,13 +40,11 @@ pub(crate) fn metasave(service: &ClientService<'_>, name: &str) -> Answer<()> {
 fn file_in_log_directory(name: &str) -> Outcome<PathBuf> {
     let mut components = Path::new(name).components();
     if !matches!((components.next(), components.next()), (Some(Component::Normal(_)), None)) {
-        return Err(JavaException::Io.with(format!("{name:?} is not the name of a file")));
+        return Err(CallError::NotAFileName { name: name.to_owned() });
     }
     match std::env::var_os("HADOOP_LOG_DIR").filter(|directory| !directory.is_empty()) {
         Some(directory) => Ok(Path::new(&directory).join(name)),
-        None => Err(JavaException::Io.with(
-            "the NameNode has no log directory: set HADOOP_LOG_DIR in its environment and start it again",
-        )),
+        None => Err(CallError::NoLogDirectory),
     }
 }
 

@@ -31,13 +31,14 @@ pub(crate) use listing::{BatchedCursor, BatchedListing};
 pub(crate) use metasave::metasave;
 
 use crate::audit::{self, Line};
+use crate::call_error::CallError;
 use crate::core::Core;
 use crate::ha::OperationCategory as Category;
 use crate::retry::Remember;
 use std::sync::Arc;
-use zerohop_namespace::{Namespace, OpContext, SubtreeWalk};
+use zerohop_namespace::{Namespace, OpContext, Result, SubtreeWalk};
 use zerohop_system::clock;
-use zerohop_wire::{BlockId, JavaException};
+use zerohop_wire::BlockId;
 
 /// ClientProtocol for one caller.
 pub(crate) struct ClientService<'a> {
@@ -66,7 +67,7 @@ impl<'a> ClientService<'a> {
 
     /// Refuses every caller but the superuser and members of the supergroup.
     pub(crate) fn check_superuser(&self) -> Outcome<()> {
-        self.core.check_superuser(&self.op())
+        Ok(self.core.check_superuser(&self.op())?)
     }
 
     fn audit<R>(&self, outcome: &Outcome<R>, line: Line<'_>) {
@@ -77,7 +78,7 @@ impl<'a> ClientService<'a> {
     fn read<R: 'static>(
         &self,
         line: Line<'_>,
-        look: impl FnOnce(&Namespace, &OpContext) -> Outcome<R>,
+        look: impl FnOnce(&Namespace, &OpContext) -> Result<R>,
     ) -> Answer<R> {
         read_as(self, Category::Read, line, look)
     }
@@ -86,7 +87,7 @@ impl<'a> ClientService<'a> {
     fn change<R: 'static>(
         &self,
         line: Line<'_>,
-        change: impl FnOnce(&mut Namespace, &OpContext) -> Outcome<R>,
+        change: impl FnOnce(&mut Namespace, &OpContext) -> Result<R>,
     ) -> Answer<R> {
         change_as(self, Category::Write, line, change)
     }
@@ -95,7 +96,7 @@ impl<'a> ClientService<'a> {
     fn change_once<R: Remember + 'static>(
         &self,
         line: Line<'_>,
-        change: impl FnOnce(&mut Namespace, &OpContext) -> Outcome<R>,
+        change: impl FnOnce(&mut Namespace, &OpContext) -> Result<R>,
     ) -> Answer<R> {
         let op = self.op();
         let key = self.caller.retry_key();
@@ -110,8 +111,8 @@ impl<'a> ClientService<'a> {
         &self,
         command: &'static str,
         path: &str,
-        begin: impl FnOnce(&Namespace, &OpContext) -> Outcome<SubtreeWalk>,
-        end: impl Fn(&Namespace, &SubtreeWalk) -> Outcome<R> + Send + 'static,
+        begin: impl FnOnce(&Namespace, &OpContext) -> Result<SubtreeWalk>,
+        end: impl Fn(&Namespace, &SubtreeWalk) -> Result<R> + Send + 'static,
     ) -> Answer<R> {
         let op = self.op();
         let slice_max = self.core.settings.walk_slice;
@@ -154,7 +155,7 @@ impl<'a> ClientService<'a> {
         &self,
         request: Q,
         line: impl Fn(&Q) -> Line<'_> + Send + 'static,
-        attempt: impl Fn(&mut Namespace, &OpContext, &Q) -> Outcome<R> + Send + 'static,
+        attempt: impl Fn(&mut Namespace, &OpContext, &Q) -> Result<R> + Send + 'static,
         lacks: impl Fn(&Namespace, &Q, &Outcome<R>) -> Option<BlockId> + Send + 'static,
     ) -> Answer<R>
     where
@@ -165,7 +166,9 @@ impl<'a> ClientService<'a> {
         let attempt = move |core: &Core, op: &OpContext, request: &Q| {
             core.write(|namespace| {
                 let allowed = core.ha.check(Category::Write);
-                let outcome = allowed.and_then(|()| attempt(namespace, op, request));
+                let outcome = allowed
+                    .map_err(CallError::from)
+                    .and_then(|()| Ok(attempt(namespace, op, request)?));
                 let lacking = lacks(namespace, request, &outcome);
                 (outcome, lacking.map(|block| core.waiters.wait_for(block)))
             })
@@ -206,7 +209,7 @@ fn read_as<R: 'static>(
     service: &ClientService<'_>,
     category: Category,
     line: Line<'_>,
-    look: impl FnOnce(&Namespace, &OpContext) -> Outcome<R>,
+    look: impl FnOnce(&Namespace, &OpContext) -> Result<R>,
 ) -> Answer<R> {
     let op = service.op();
     let outcome = service.core.read_as(category, |namespace| look(namespace, &op));
@@ -219,7 +222,7 @@ fn change_as<R: 'static>(
     service: &ClientService<'_>,
     category: Category,
     line: Line<'_>,
-    change: impl FnOnce(&mut Namespace, &OpContext) -> Outcome<R>,
+    change: impl FnOnce(&mut Namespace, &OpContext) -> Result<R>,
 ) -> Answer<R> {
     let op = service.op();
     let (outcome, sync) = service.core.write_as(category, |namespace| change(namespace, &op));
@@ -230,7 +233,7 @@ fn change_as<R: 'static>(
 
 fn audit<R>(core: &Core, caller: &Caller, outcome: &Outcome<R>, line: Line<'_>) {
     // Nothing was done here: the NameNode that does it logs it.
-    if matches!(outcome, Err(error) if error.class == JavaException::Standby.class()) {
+    if matches!(outcome, Err(CallError::NotAllowed(_))) {
         return;
     }
     audit::log(core.adjustable().audited_callers, &caller.origin(), outcome, line);

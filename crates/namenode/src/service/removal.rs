@@ -1,11 +1,11 @@
 //! Changes that remove a subtree, whose caller's permissions on it are checked in slices.
 
-use super::{Answer, ClientService, Outcome, audit, synced};
+use super::{Answer, ClientService, audit, synced};
 use crate::audit::Line;
 use crate::ha::OperationCategory as Category;
 use crate::retry::Remember;
 use std::time::Duration;
-use zerohop_namespace::{Namespace, OpContext, RemovalCheck, RenameOptions};
+use zerohop_namespace::{Namespace, OpContext, RemovalCheck, RenameOptions, Result};
 use zerohop_system::clock;
 
 /// Inodes looked at under one hold of the lock, and how long others have it after that.
@@ -47,7 +47,7 @@ fn remove_once<Q, R>(
     service: &ClientService<'_>,
     request: Q,
     line: impl Fn(&Q) -> Line<'_> + Send + 'static,
-    attempt: impl Fn(&mut Namespace, &OpContext, &Q, &mut RemovalCheck, usize) -> Outcome<Option<R>>
+    attempt: impl Fn(&mut Namespace, &OpContext, &Q, &mut RemovalCheck, usize) -> Result<Option<R>>
     + Send
     + 'static,
 ) -> Answer<R>

@@ -7,9 +7,9 @@ use super::types::{
     AdminState, BlockStats, DatanodeId, DatanodeInfo, NodeIdx, ReplicaLocation, Result, StorageIdx,
     StorageReport, Storages, UnknownOnStorage, UnknownTotals, VolumeFailures,
 };
+use crate::error::{DatanodeError, refuse};
 use std::collections::HashSet;
 use std::sync::Arc;
-use zerohop_wire::JavaException;
 
 /// Which DataNodes a report lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,12 +73,11 @@ impl DatanodeLookup<'_> {
         if (&node.id.ip, node.id.xfer_port) == (&sender.ip, sender.xfer_port) {
             return Ok(());
         }
-        Err(JavaException::UnregisteredNode.with(format!(
-            "Data node {} is attempting to report storage ID {}. Node {} is expected to serve this storage.",
-            sender.xfer_addr(),
-            sender.uuid,
-            node.id.xfer_addr()
-        )))
+        refuse(DatanodeError::UuidOfAnother {
+            sender: sender.xfer_addr(),
+            uuid: sender.uuid.to_string(),
+            expected: node.id.xfer_addr(),
+        })
     }
 
     /// A registered DataNode by its UUID.
@@ -132,8 +131,7 @@ impl DatanodeLookup<'_> {
 
     fn resolve_storage(self, uuid: &str, storage: &str) -> Result<Option<StorageIdx>> {
         let Some(node) = self.nodes.by_uuid(uuid) else {
-            let message = format!("Unresolved datanode registration: unknown datanode {uuid}");
-            return Err(JavaException::UnregisteredNode.with(message));
+            return refuse(DatanodeError::Unknown { uuid: uuid.to_owned() });
         };
         let known = self.nodes.by_storage(node, storage);
         // Clients without storage ids (very old ones) mean the node.

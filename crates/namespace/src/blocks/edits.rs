@@ -5,7 +5,8 @@ use super::map::BlockMap;
 use super::types::{BlockState, Result, Storages, StoredBlock};
 use super::under_construction::UnderConstruction;
 use super::unknown::RemovedWhileWritten;
-use zerohop_wire::{Block, BlockId, InodeId, JavaException};
+use crate::error::{BlockError, refuse};
+use zerohop_wire::{Block, BlockId, InodeId};
 
 /// Changes of blocks as edits and images carry them: which there are, of which files, their stamps, lengths and
 /// replication, and whether they are still written.
@@ -48,7 +49,7 @@ impl BlockEdits<'_> {
     /// `IOException` when the stamp is not the stored one, or the block is unknown.
     pub(crate) fn commit(&mut self, committed: Block) -> Result<bool> {
         let Some((slot, stored)) = self.map().find(committed.id) else {
-            return Err(JavaException::Io.with(format!("Block {committed} does not exist")));
+            return refuse(BlockError::Unknown { block: committed });
         };
         if stored.state == BlockState::Complete {
             return Ok(true);

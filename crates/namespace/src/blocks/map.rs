@@ -6,11 +6,12 @@
 //! What does not fit (more than three replicas, a number of more than 48 bits) lives in a side table: few blocks have it.
 
 use super::types::{BlockState, Result, StorageIdx, Storages, StoredBlock};
+use crate::error::{BlockError, refuse};
 use crate::id_index::IdIndex;
 use crate::packed::U48;
 use crate::pages::Pages;
 use hashbrown::HashMap;
-use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId, JavaException};
+use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId};
 
 /// A slot of the slab: stands for a block as long as it is not removed.
 pub(super) type Slot = u32;
@@ -183,21 +184,14 @@ impl BlockMap {
     /// `IOException` when the stamp is not the stored one, or it is shorter than is known, or unknown.
     pub(super) fn check_commit(&self, committed: Block) -> Result<()> {
         let Some(stored) = self.stored(committed.id) else {
-            return Err(JavaException::Io.with(format!("Block {committed} does not exist")));
+            return refuse(BlockError::Unknown { block: committed });
         };
         if stored.block.stamp != committed.stamp {
-            let message = format!(
-                "Commit block with mismatching GS. NN has {}, client submits {committed}",
-                stored.block
-            );
-            return Err(JavaException::Io.with(message));
+            return refuse(BlockError::CommitOfOtherStamp { stored: stored.block, committed });
         }
         if stored.block.len > committed.len {
-            let message = format!(
-                "commitBlock length is less than the stored one {} vs. {}",
-                committed.len, stored.block.len
-            );
-            return Err(JavaException::Io.with(message));
+            let (committed, stored) = (committed.len, stored.block.len);
+            return refuse(BlockError::CommitTooShort { committed, stored });
         }
         Ok(())
     }

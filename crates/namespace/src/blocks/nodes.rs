@@ -10,10 +10,11 @@ use super::types::{
     AdminState, DatanodeId, DatanodeInfo, NodeIdx, NodeStats, Now, RecoverCommand, ReplicaLocation,
     Result, StorageIdx, StorageReport, StorageType, VolumeFailures,
 };
+use crate::error::DatanodeError;
 use roaring::RoaringBitmap;
 use smallvec::SmallVec;
 use std::sync::Arc;
-use zerohop_wire::{Block, JavaException};
+use zerohop_wire::Block;
 
 /// All DataNodes ever registered with this process, dead ones included, and their storages.
 #[derive(Default)]
@@ -115,9 +116,8 @@ impl Nodes {
     /// # Errors
     /// `IOException` when the DataNode is unknown or dead: it must register again first.
     pub(super) fn reporting(&self, uuid: &str) -> Result<NodeIdx> {
-        self.alive(uuid).ok_or_else(|| {
-            JavaException::Io.with(format!("ProcessReport from dead or unregistered node: {uuid}"))
-        })
+        let unknown = || DatanodeError::DeadOrUnregistered { uuid: uuid.to_owned() }.into();
+        self.alive(uuid).ok_or_else(unknown)
     }
 
     /// The DataNode with this transfer address, `host:port`.

@@ -7,8 +7,8 @@ use super::random::SplitMix64;
 use super::refusal::Refusal;
 use super::slow::SlowReports;
 use super::types::{AdminState, NodeIdx, PlacementRequest, StorageIdx, StorageType, Storages};
+use crate::error::{BlockError, Error, refuse};
 use hashbrown::HashSet;
-use zerohop_wire::{JavaException, RemoteException};
 
 /// One search for targets: what was asked, what was found so far.
 pub(super) struct Search<'a> {
@@ -41,13 +41,10 @@ pub(super) struct Placement<'a> {
 
 impl Placement<'_> {
     /// As [`super::BlockManager::choose_targets`].
-    pub(super) fn choose_targets(
-        &self,
-        request: &PlacementRequest<'_>,
-    ) -> Result<Storages, RemoteException> {
+    pub(super) fn choose_targets(&self, request: &PlacementRequest<'_>) -> Result<Storages, Error> {
         let found = self.place(request, true);
         if found.len() < usize::from(self.params.replication_min) {
-            return Err(self.cannot_place(request, found.len()));
+            return refuse(self.cannot_place(request, found.len()));
         }
         Ok(found)
     }
@@ -58,17 +55,14 @@ impl Placement<'_> {
         self.place(&PlacementRequest { replicas, ..request.clone() }, true)
     }
 
-    fn cannot_place(&self, request: &PlacementRequest<'_>, found: usize) -> RemoteException {
-        let nodes = self.nodes.all().iter().filter(|node| node.alive).count();
-        let excluded = match request.excluded.len() {
-            0 => "no".to_owned(),
-            some => some.to_string(),
-        };
-        JavaException::Io.with(format!(
-            "File {} could only be written to {found} of the {} minReplication nodes. There are {nodes} datanode(s) running \
-             and {excluded} node(s) are excluded in this operation.",
-            request.path, self.params.replication_min,
-        ))
+    fn cannot_place(&self, request: &PlacementRequest<'_>, found: usize) -> BlockError {
+        BlockError::NoTargets {
+            path: request.path.to_owned(),
+            found,
+            minimum: self.params.replication_min,
+            live: self.nodes.all().iter().filter(|node| node.alive).count(),
+            excluded: request.excluded.len(),
+        }
     }
 
     /// As many as can be found; further tries take other types of storage and forget about load and racks.

@@ -12,8 +12,9 @@ use super::types::{
 };
 use super::under_construction::UnderConstruction;
 use super::unknown::{HighestUnknown, RemovedWhileWritten};
+use crate::error::{DatanodeError, refuse};
 use std::sync::Arc;
-use zerohop_wire::{Block, BlockId, JavaException};
+use zerohop_wire::{Block, BlockId};
 
 /// What a full report led to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,10 +92,7 @@ impl BlockReports<'_> {
     ) -> Result<Option<ReportOutcome>> {
         self.blocks.replicas.nodes.reporting(&report.uuid)?;
         if self.ongoing(report.storage).is_none_or(|ongoing| ongoing.number() != report.number) {
-            return Err(JavaException::Io.with(format!(
-                "Full block report of {} is out of date: the DataNode registered or reported again",
-                report.uuid
-            )));
+            return refuse(DatanodeError::ReportOutOfDate { uuid: report.uuid.to_string() });
         }
         let before = self.deletions_of(report.node);
         let is_over = report.replicas.len() == 0;

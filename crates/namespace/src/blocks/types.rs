@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 use std::sync::Arc;
-use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId, RemoteException};
+use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId};
 
 pub use zerohop_proto::hdfs::StorageTypeProto as StorageType;
 pub use zerohop_wire::{ReplicaState, ReportedReplica};
@@ -420,8 +420,7 @@ pub struct BlockStats {
     pub block_capacity: u64,
 }
 
-/// Result of methods that answer clients: the error is the Java exception they get.
-pub type Result<T> = std::result::Result<T, RemoteException>;
+pub use crate::error::Result;
 
 /// A block that became complete through a report: what waiting calls are woken by.
 pub type Completed = BlockId;

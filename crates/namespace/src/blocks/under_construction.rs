@@ -4,8 +4,9 @@ use super::construction::{Construction, Constructions, Expected, Recovery};
 use super::map::Slot;
 use super::stored::StoredReplicas;
 use super::types::{BlockState, NodeIdx, Result, StorageIdx, Storages, StoredBlock};
+use crate::error::{BlockError, refuse};
 use smallvec::SmallVec;
-use zerohop_wire::{Block, BlockId, GenerationStamp, JavaException};
+use zerohop_wire::{Block, BlockId, GenerationStamp};
 
 /// Blocks that are written or recovered, to change: what no edit carries of them.
 pub struct UnderConstruction<'a> {
@@ -16,15 +17,13 @@ pub struct UnderConstruction<'a> {
 impl UnderConstruction<'_> {
     fn existing(&self, id: BlockId) -> Result<(Slot, StoredBlock)> {
         let found = self.replicas.map.find(id);
-        found.ok_or_else(|| JavaException::Io.with(format!("Block {id} does not exist")))
+        found.ok_or_else(|| BlockError::UnknownId { id }.into())
     }
 
     fn incomplete(&self, id: BlockId) -> Result<(Slot, StoredBlock)> {
         let (slot, stored) = self.existing(id)?;
         if stored.state == BlockState::Complete {
-            return Err(
-                JavaException::Io.with(format!("{} is not under construction", stored.block))
-            );
+            return refuse(BlockError::NotUnderConstruction { block: stored.block });
         }
         Ok((slot, stored))
     }

@@ -10,12 +10,12 @@ mod slices;
 pub(crate) use scan::CacheScan;
 
 use crate::Result;
+use crate::error::{CacheError, Error, refuse};
 use crate::views::{CacheDirectiveEntry, CachePoolEntry, CacheStats};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use zerohop_journal::EditOp;
 use zerohop_journal::types::{CacheDirective, CachePool};
-use zerohop_wire::{JavaException, RemoteException};
 
 /// A pool without a limit says this.
 const LIMIT_NONE: i64 = i64::MAX;
@@ -66,10 +66,6 @@ impl Default for Cache {
 pub(crate) struct CacheCounts {
     pools: HashMap<String, CacheStats>,
     directives: HashMap<i64, CacheStats>,
-}
-
-fn invalid(message: impl Into<String>) -> RemoteException {
-    JavaException::InvalidRequest.with(message)
 }
 
 impl Pool {
@@ -194,19 +190,19 @@ impl Cache {
     }
 
     fn pool(&self, name: &str) -> Result<&Pool> {
-        self.pools.get(name).ok_or_else(|| invalid(format!("Unknown pool {name}")))
+        self.pools.get(name).ok_or_else(|| unknown_pool(name))
     }
 
     fn pool_mut(&mut self, name: &str) -> Result<&mut Pool> {
-        self.pools.get_mut(name).ok_or_else(|| invalid(format!("Unknown pool {name}")))
+        self.pools.get_mut(name).ok_or_else(|| unknown_pool(name))
     }
 
     fn directive(&self, id: i64) -> Result<&Directive> {
         if id <= 0 {
-            return Err(invalid("Invalid negative ID."));
+            return refuse(CacheError::NegativeId);
         }
         let found = self.directives.get(&id);
-        found.ok_or_else(|| invalid(format!("No directive with ID {id} found.")))
+        found.ok_or_else(|| CacheError::NoSuchDirective { id }.into())
     }
 
     /// What a whole scan of the paths counted that began after so many changes: no edit carries that. A directive that
@@ -246,6 +242,10 @@ impl Cache {
         self.next_id = self.next_id.max(next_id);
         Ok(())
     }
+}
+
+fn unknown_pool(name: &str) -> Error {
+    CacheError::UnknownPool { name: name.to_owned() }.into()
 }
 
 /// A directive with what is said of it changed.

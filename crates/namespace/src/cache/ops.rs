@@ -1,8 +1,8 @@
 //! What clients ask of the centralized cache: each change becomes an edit.
 
-use super::{LIMIT_NONE, NEVER_MS, Pool, invalid, merged};
+use super::{LIMIT_NONE, NEVER_MS, Pool, merged};
 use crate::access::{Action, READ, WRITE};
-use crate::fail::{denied, io};
+use crate::error::{CacheError, Denied, refuse};
 use crate::limits::check_text;
 use crate::requests::{CacheDirectiveFilter, CacheDirectiveRequest, CacheExpiry};
 use crate::tree;
@@ -27,7 +27,7 @@ impl Namespace {
         self.check_superuser(ctx, "addCachePool")?;
         validate_pool(&said)?;
         if self.state.cache().pools.contains_key(&said.name) {
-            return Err(invalid(format!("Cache pool {} already exists.", said.name)));
+            return refuse(CacheError::PoolExists { name: said.name });
         }
         let group = ctx.groups.first().cloned().unwrap_or_default();
         let said = CachePool {
@@ -49,7 +49,7 @@ impl Namespace {
         check_owners(&said)?;
         validate_pool(&said)?;
         if !self.state.cache().pools.contains_key(&said.name) {
-            return Err(invalid(format!("Cache pool {} does not exist.", said.name)));
+            return refuse(CacheError::NoSuchPool { name: said.name });
         }
         self.change_cache(ctx, ModifyCachePool { pool: said })
     }
@@ -63,7 +63,7 @@ impl Namespace {
         self.check_superuser(ctx, "removeCachePool")?;
         validate_name(name)?;
         if !self.state.cache().pools.contains_key(name) {
-            return Err(invalid(format!("Cannot remove non-existent cache pool {name}")));
+            return refuse(CacheError::NoPoolToRemove { name: name.to_owned() });
         }
         self.change_cache(ctx, RemoveCachePool { name: name.to_owned() })
     }
@@ -79,7 +79,7 @@ impl Namespace {
     ) -> Result<i64> {
         self.begin(ctx, || "Cannot add cache directive".to_owned())?;
         if request.directive.id != 0 {
-            return io("addDirective: you cannot specify an ID for this operation.");
+            return refuse(CacheError::IdGiven);
         }
         let name = pool_name(&request.directive)?;
         let pool = self.state.cache().pool(name)?;
@@ -95,7 +95,7 @@ impl Namespace {
         }
         let id = self.state.cache().next_id;
         if id >= i64::MAX - 1 {
-            return io("No more available IDs.");
+            return refuse(CacheError::NoIdsLeft);
         }
         let directive = CacheDirective {
             id,
@@ -120,7 +120,7 @@ impl Namespace {
         self.begin(ctx, || "Cannot add cache directive".to_owned())?;
         let id = request.directive.id;
         if id == 0 {
-            return Err(invalid("Must supply an ID."));
+            return refuse(CacheError::IdMissing);
         }
         let known = self.state.cache().directive(id)?;
         self.check_pool(ctx, &known.pool, self.state.cache().pool(&known.pool)?, WRITE)?;
@@ -170,10 +170,10 @@ impl Namespace {
             check_path(path)?;
         }
         if filter.has_replication {
-            return Err(invalid("Filtering by replication is unsupported."));
+            return refuse(CacheError::FilterByReplication);
         }
         if let Some(id) = filter.id.filter(|id| !self.state.cache().directives.contains_key(id)) {
-            return Err(invalid(format!("Did not find requested id {id}")));
+            return refuse(CacheError::FilteredId { id });
         }
         let now_ms = ctx.now.wall_ms as i64;
         let from = filter.id.unwrap_or(after.saturating_add(1));
@@ -232,10 +232,7 @@ impl Namespace {
         if self.may_use(ctx, pool, action) {
             return Ok(());
         }
-        denied(format!(
-            "Permission denied while accessing pool {name}: user {} does not have WRITE permissions.",
-            ctx.user()
-        ))
+        refuse(Denied::CachePool { user: ctx.user().clone(), pool: name.to_owned() })
     }
 
     fn check_pool_limit(&self, name: &str, path: &str, replication: i16) -> Result<()> {
@@ -249,10 +246,8 @@ impl Namespace {
         if bytes.saturating_mul(i64::from(replication)) <= left {
             return Ok(());
         }
-        Err(invalid(format!(
-            "Caching path {path} of size {bytes} bytes at replication {replication} would exceed pool \
-             {name}'s remaining capacity of {left} bytes."
-        )))
+        let (path, pool) = (path.to_owned(), name.to_owned());
+        refuse(CacheError::PoolFull { path, bytes, replication, pool, left })
     }
 }
 
@@ -261,19 +256,19 @@ fn check_owners(said: &CachePool) -> Result<()> {
 }
 
 fn validate_name(name: &str) -> Result<()> {
-    if name.is_empty() { io("invalid empty cache pool name") } else { Ok(()) }
+    if name.is_empty() { refuse(CacheError::EmptyPoolName) } else { Ok(()) }
 }
 
 fn validate_pool(said: &CachePool) -> Result<()> {
     if said.limit.is_some_and(|limit| limit < 0) {
-        return Err(invalid("Limit is negative."));
+        return refuse(CacheError::NegativeLimit);
     }
     if said.default_replication.is_some_and(|replication| replication < 0) {
-        return Err(invalid("Default Replication is negative"));
+        return refuse(CacheError::NegativeReplication);
     }
     match said.max_relative_expiry_ms {
-        Some(..0) => return Err(invalid("Max relative expiry is negative.")),
-        Some(ms) if ms > NEVER_MS => return Err(invalid("Max relative expiry is too big.")),
+        Some(..0) => return refuse(CacheError::NegativeMaxExpiry),
+        Some(ms) if ms > NEVER_MS => return refuse(CacheError::MaxExpiryTooBig),
         _ => {}
     }
     validate_name(&said.name)
@@ -281,8 +276,8 @@ fn validate_pool(said: &CachePool) -> Result<()> {
 
 fn pool_name(said: &CacheDirective) -> Result<&str> {
     match said.pool.as_deref() {
-        None => Err(invalid("No pool specified.")),
-        Some("") => Err(invalid("Invalid empty pool name.")),
+        None => refuse(CacheError::PoolMissing),
+        Some("") => refuse(CacheError::PoolOfDirectiveEmpty),
         Some(name) => Ok(name),
     }
 }
@@ -291,11 +286,11 @@ fn check_path(path: &str) -> Result<()> {
     if tree::is_valid_name(path) {
         return Ok(());
     }
-    Err(invalid(format!("Invalid path '{path}'.")))
+    refuse(CacheError::InvalidPath { path: path.to_owned() })
 }
 
 fn valid_path(said: &CacheDirective) -> Result<&str> {
-    let path = said.path.as_deref().ok_or_else(|| invalid("No path specified."))?;
+    let path = said.path.as_deref().ok_or(CacheError::PathMissing)?;
     check_path(path).map(|()| path)
 }
 
@@ -303,27 +298,24 @@ fn valid_replication(replication: i16) -> Result<i16> {
     if replication > 0 {
         return Ok(replication);
     }
-    Err(invalid(format!("Invalid replication factor {replication} <= 0")))
+    refuse(CacheError::InvalidReplication { replication })
 }
 
 /// The instant a directive ends, ms since the epoch.
 fn expiry(wanted: Option<CacheExpiry>, most_ms: i64, now_ms: i64) -> Result<i64> {
     let Some(wanted) = wanted else { return Ok(now_ms.saturating_add(most_ms)) };
     if wanted.ms < 0 {
-        return Err(invalid(format!("Cannot set a negative expiration: {}", wanted.ms)));
+        return refuse(CacheError::NegativeExpiry { ms: wanted.ms });
     }
     let (relative_ms, at_ms) = match wanted.is_relative {
         true => (wanted.ms, now_ms.saturating_add(wanted.ms)),
         false => (wanted.ms.saturating_sub(now_ms), wanted.ms),
     };
     if relative_ms > NEVER_MS {
-        return Err(invalid(format!("Expiration {} is too far in the future!", wanted.ms)));
+        return refuse(CacheError::ExpiryTooFar { ms: wanted.ms });
     }
     if relative_ms > most_ms {
-        return Err(invalid(format!(
-            "Expiration {} exceeds the max relative expiration time of {most_ms} ms.",
-            wanted.ms
-        )));
+        return refuse(CacheError::ExpiryOverMax { ms: wanted.ms, max_ms: most_ms });
     }
     Ok(at_ms)
 }

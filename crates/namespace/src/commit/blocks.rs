@@ -4,7 +4,7 @@ use super::ledger::BlocksChange;
 use super::{Committed, DurableState};
 use crate::Result;
 use crate::blocks::{BlockEdits, BlockManager, BlockState};
-use crate::fail::inconsistent;
+use crate::error::{Inconsistent, refuse};
 use crate::tree::Slot;
 use smallvec::SmallVec;
 use zerohop_journal::op::{AddBlock, UpdateBlocks};
@@ -28,13 +28,8 @@ impl DurableState {
         let slot = self.existing_file(&op.path)?;
         let last = self.last_stored(slot);
         if last.map(|last| (last.id, last.stamp)) != op.penultimate.map(|old| (old.id, old.stamp)) {
-            let shown = |block: Option<Block>| block.map_or("none".into(), |b| b.to_string());
-            return Err(inconsistent(format!(
-                "the last block of {} is {}, not {}",
-                op.path,
-                shown(last),
-                shown(op.penultimate)
-            )));
+            let (path, expected) = (op.path.clone(), op.penultimate);
+            return refuse(Inconsistent::OtherLastBlock { path, last, expected });
         }
         let mut committed = Committed::inode(slot);
         if let Some(before) = op.penultimate {
@@ -71,12 +66,9 @@ impl DurableState {
             let is_last = old.len() == new.len() && at + 1 == new.len();
             let fits = stored.is_some_and(|stored| is_last || stored.block.stamp == block.stamp);
             if *id != block.id || !fits {
-                let was = stored.map_or(Block { id: *id, ..Block::default() }, |known| known.block);
-                return Err(inconsistent(format!(
-                    "Mismatched block IDs or generation stamps, attempting to replace block {was} with {block} as block \
-                     # {at}/{} of {path}",
-                    new.len()
-                )));
+                let old = stored.map_or(Block { id: *id, ..Block::default() }, |known| known.block);
+                let (new, count, path) = (*block, new.len(), path.to_owned());
+                return refuse(Inconsistent::OtherBlock { old, new, at, count, path });
             }
             let is_same = |stored: &crate::blocks::StoredBlock| {
                 stored.block == *block
@@ -124,14 +116,10 @@ impl DurableState {
             return Ok(());
         }
         if new + 1 != old {
-            return Err(inconsistent(format!(
-                "Trying to remove more than one block from file {path}"
-            )));
+            return refuse(Inconsistent::SeveralRemoved { path: path.to_owned() });
         }
         if self.writer(slot).is_none() {
-            return Err(inconsistent(format!(
-                "Trying to remove a block from file {path} which is not under construction."
-            )));
+            return refuse(Inconsistent::RemovedFromClosed { path: path.to_owned() });
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::{Committed, Deleted, DurableState};
 use crate::Result;
 use crate::acl;
-use crate::fail::{inconsistent, not_found};
+use crate::error::{Inconsistent, NotFound, refuse};
 use crate::tree::{Body, Directory, Inode, Permission, Slot};
 use crate::walk::Located;
 use zerohop_journal::op::{Delete, Mkdir};
@@ -39,7 +39,7 @@ impl DurableState {
     pub(super) fn parent_of(&self, located: &Located<'_>) -> Result<Slot> {
         match located.parent() {
             Some(parent) => Ok(parent),
-            None => not_found(format!("{} does not exist", located.parent_path())),
+            None => refuse(NotFound::OfEdit { path: located.parent_path().to_owned() }),
         }
     }
 
@@ -52,9 +52,7 @@ impl DurableState {
         if self.tree.find_any(id).is_none() {
             return Ok(());
         }
-        Err(inconsistent(format!(
-            "inode {id} is already there, for {path} it is to be added again"
-        )))
+        refuse(Inconsistent::InodeExists { id, path: path.to_owned() })
     }
 
     /// Puts a new inode into the tree and charges the directories above for it.
@@ -70,9 +68,7 @@ impl DurableState {
         let slot = self.tree.add(inode, name);
         if !self.tree.attach(parent, slot) {
             self.tree.free(slot);
-            return Err(inconsistent(format!(
-                "{path} is already there or above it is no directory"
-            )));
+            return refuse(Inconsistent::CannotAttach { path: path.to_owned() });
         }
         self.ids.inode = self.ids.inode.max(id);
         self.directory_changed(parent, mtime);

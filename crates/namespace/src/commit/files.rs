@@ -5,9 +5,9 @@ use super::key::CommitKey;
 use super::{Committed, DurableState};
 use crate::Result;
 use crate::acl;
-use crate::fail::{inconsistent, unsupported};
+use crate::error::{Inconsistent, Unsupported, refuse};
 use crate::tree::{Body, File, Inode, Slot, Writer};
-use crate::unsupported::{ADVICE, check_xattrs};
+use crate::unsupported::check_xattrs;
 use std::sync::Arc;
 use zerohop_journal::op::{Add, Append, Close, ConcatDelete, ReassignLease};
 
@@ -15,7 +15,8 @@ impl DurableState {
     /// `OP_ADD`: a new file, in place of one that is there if the edit says so.
     pub(super) fn commit_add(&mut self, op: &Add) -> Result<Committed> {
         if op.ec_policy_id != 0 {
-            return unsupported(format!("{} needs erasure coding, {ADVICE}", op.path));
+            let (what, feature) = (op.path.clone(), "erasure coding");
+            return refuse(Unsupported::Edit { what, feature });
         }
         check_xattrs(&op.xattrs, &op.path)?;
         let located = self.walk(&op.path)?;
@@ -141,7 +142,7 @@ impl DurableState {
         distinct.push(target);
         distinct.sort_unstable();
         if distinct.windows(2).any(|pair| pair[0] == pair[1]) {
-            return Err(inconsistent(format!("a file is joined twice to {}", op.target)));
+            return refuse(Inconsistent::JoinedTwice { target: op.target.clone() });
         }
         self.join_files(target, &sources, op.timestamp_ms.max(0) as u64);
         Ok(Committed::inode(target))

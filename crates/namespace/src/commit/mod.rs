@@ -23,8 +23,7 @@ pub(crate) use outcome::{Committed, Deleted};
 pub(crate) use state::DurableState;
 
 use crate::Result;
-use crate::fail::unsupported;
-use crate::unsupported::ADVICE;
+use crate::error::Unsupported;
 use zerohop_journal::EditOp;
 use zerohop_proto::hdfs::ErasureCodingPolicyState as EcState;
 use zerohop_wire::BlockId;
@@ -119,5 +118,5 @@ fn refuse(other: &EditOp) -> Result<Committed> {
         EditOp::Symlink(_) => "symbolic links",
         _ => "erasure coding",
     };
-    unsupported(format!("{} needs {feature}, {ADVICE}", other.name()))
+    Err(Unsupported::Edit { what: other.name().to_owned(), feature }.into())
 }

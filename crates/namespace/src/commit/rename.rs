@@ -2,12 +2,13 @@
 
 use super::{Committed, DurableState};
 use crate::Result;
-use crate::fail::{fail, illegal, inconsistent, invalid_path, io, not_found};
+use crate::error::{
+    AlreadyExists, Inconsistent, NotADirectory, NotFound, PathError, RenameError, refuse,
+};
 use crate::tree::{Body, Slot};
 use crate::walk::{Located, is_exact_reserved};
 use std::borrow::Cow;
 use zerohop_journal::op::{Rename, RenameOld};
-use zerohop_wire::JavaException;
 
 impl DurableState {
     /// `OP_RENAME_OLD`; changes nothing where the rename cannot be done, as in Hadoop.
@@ -22,7 +23,7 @@ impl DurableState {
         };
         self.check_new_name(parent, to.name())?;
         if !self.tree.get(parent).is_directory() {
-            return Err(inconsistent(format!("{} is not a directory", to.parent_path())));
+            return refuse(Inconsistent::NotADirectory { path: to.parent_path().to_owned() });
         }
         self.move_inode(src, parent, to.name(), op.timestamp_ms.max(0) as u64);
         Ok(Committed::inode(src))
@@ -81,48 +82,45 @@ impl DurableState {
         overwrite: bool,
     ) -> Result<(Slot, Slot)> {
         let Some(src) = from.last() else {
-            return not_found(format!("rename source {} is not found.", from.path));
+            return refuse(NotFound::RenameSource { path: from.path.to_string() });
         };
         if from.is_root() {
-            return io("rename source cannot be the root");
+            return refuse(RenameError::SourceIsRoot);
         }
         if from.path == to.path {
-            let message =
-                format!("The source {} and destination {} are the same", from.path, to.path);
-            return fail(JavaException::FileAlreadyExists, message);
+            let (path, destination) = (from.path.to_string(), to.path.to_string());
+            return refuse(AlreadyExists::RenameToItself { path, destination });
         }
         self.check_destination(from, to, src)?;
         if to.is_root() {
-            return io("rename destination cannot be the root");
+            return refuse(RenameError::DestinationIsRoot);
         }
         if let Some(dst) = to.last() {
             self.check_overwrite(from, to, overwrite, (src, dst))?;
         }
         let Some(parent) = to.parent() else {
-            return not_found(format!("rename destination parent {} not found.", to.path));
+            return refuse(NotFound::RenameParent { path: to.path.to_string() });
         };
         if !self.tree.get(parent).is_directory() {
-            let message = format!("rename destination parent {} is a file.", to.path);
-            return fail(JavaException::ParentNotDirectory, message);
+            return refuse(NotADirectory::RenameParent { path: to.path.to_string() });
         }
         Ok((src, parent))
     }
 
     fn check_destination(&self, from: &Located<'_>, to: &Located<'_>, src: Slot) -> Result<()> {
+        let paths = || (from.path.to_string(), to.path.to_string());
         if let Body::Symlink(link) = &self.tree.get(src).body
             && link.target == to.path.as_bytes()
         {
-            let message = format!("Cannot rename symlink {} to its target {}", from.path, to.path);
-            return fail(JavaException::FileAlreadyExists, message);
+            let (path, target) = paths();
+            return refuse(AlreadyExists::RenameToTarget { path, target });
         }
         if to.path.strip_prefix(&*from.path).is_some_and(|rest| rest.starts_with('/')) {
-            return io(format!(
-                "Rename destination {} is a directory or file under source {}",
-                to.path, from.path
-            ));
+            let (path, destination) = paths();
+            return refuse(RenameError::IntoItself { path, destination });
         }
         if is_exact_reserved(&from.path) || is_exact_reserved(&to.path) {
-            return invalid_path("Cannot rename to or from /.reserved");
+            return refuse(PathError::RenameOfReserved);
         }
         Ok(())
     }
@@ -135,17 +133,14 @@ impl DurableState {
         (src, dst): (Slot, Slot),
     ) -> Result<()> {
         if self.tree.get(src).is_directory() != self.tree.get(dst).is_directory() {
-            return io(format!(
-                "Source {} and destination {} must both be directories",
-                from.path, to.path
-            ));
+            let (path, destination) = (from.path.to_string(), to.path.to_string());
+            return refuse(RenameError::KindsDiffer { path, destination });
         }
         if !overwrite {
-            let message = format!("rename destination {} already exists", to.path);
-            return fail(JavaException::FileAlreadyExists, message);
+            return refuse(AlreadyExists::RenameDestination { path: to.path.to_string() });
         }
         if self.tree.is_non_empty_directory(dst) {
-            return io(format!("rename destination directory is not empty: {}", to.path));
+            return refuse(RenameError::NotEmpty { path: to.path.to_string() });
         }
         Ok(())
     }
@@ -153,13 +148,10 @@ impl DurableState {
     /// Names that no inode may have (`FSDirectory.addLastINode`).
     pub(crate) fn check_new_name(&self, directory: Slot, name: &str) -> Result<()> {
         if directory == self.tree.root() && name == ".reserved" {
-            return illegal(format!(
-                "File name \"{name}\" is reserved and cannot be created. If this is during upgrade change the name of \
-                 the existing file or directory to another name before upgrading to the new release."
-            ));
+            return refuse(PathError::ReservedName { name: name.to_owned() });
         }
         if name == ".snapshot" {
-            return illegal("\".snapshot\" is a reserved name.");
+            return refuse(PathError::SnapshotName);
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::ledger::BlocksChange;
 use super::{Committed, DurableState};
 use crate::Result;
-use crate::fail::inconsistent;
+use crate::error::{Inconsistent, refuse};
 use crate::tree::{Slot, Writer};
 use zerohop_journal::op::Truncate;
 use zerohop_wire::Block;
@@ -15,7 +15,7 @@ impl DurableState {
         let new_len = op.new_length.max(0) as u64;
         let (kept, kept_len) = self.blocks_up_to(slot, new_len);
         if kept_len < new_len {
-            return Err(inconsistent(format!("{} is only {kept_len} bytes long", op.path)));
+            return refuse(Inconsistent::TooShort { path: op.path.clone(), len: kept_len });
         }
         let cut = match (kept.last(), op.block) {
             _ if kept_len == new_len => None,
@@ -24,7 +24,7 @@ impl DurableState {
                 Some((last.id, Block { id: cut.id, stamp: cut.stamp, len }))
             }
             _ => {
-                return Err(inconsistent(format!("{} cannot be cut to {new_len} bytes", op.path)));
+                return refuse(Inconsistent::CannotCut { path: op.path.clone(), len: new_len });
             }
         };
         self.keep_blocks(slot, kept.len());

@@ -31,7 +31,7 @@ impl Namespace {
         let directives: Result<Vec<CacheDirective>, JournalError> =
             (0..head.num_directives).map(|_| section.expect().map(directive_of)).collect();
         let loaded = self.state.load_cache(head.next_directive_id as i64, &pools?, &directives?);
-        loaded.map_err(|error| section.bad(error.message))
+        loaded.map_err(|error| section.bad(error.to_string()))
     }
 }
 

@@ -5,9 +5,9 @@ use super::decode::{DecodedInode, decode_inode};
 use super::names::NameReader;
 use super::pipeline::decode_in_order;
 use crate::Namespace;
+use crate::error::ADVICE;
 use crate::rolling_upgrade::RollingUpgrade;
 use crate::tree::{NO_SLOT, Slot};
-use crate::unsupported::ADVICE;
 use zerohop_journal::JournalError;
 use zerohop_journal::image::{ImageReader, SectionName, SectionReader};
 use zerohop_proto::hdfs::fsimage::{

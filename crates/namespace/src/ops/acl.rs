@@ -1,13 +1,12 @@
 //! ACLs set and shown.
 
 use crate::acl::{self, logical};
-use crate::fail::fail;
+use crate::error::{AclError, AclProblem, Error, refuse};
 use crate::limits::check_text;
 use crate::resolve::DirOp;
 use crate::views::AclEntry;
 use crate::{AclStatus, Namespace, OpContext, Result};
 use zerohop_journal::op::SetAcl;
-use zerohop_wire::{JavaException, RemoteException};
 
 impl Namespace {
     /// Adds or changes entries.
@@ -87,11 +86,7 @@ impl Namespace {
         if self.params.acls_enabled {
             return Ok(());
         }
-        fail(
-            JavaException::AclException,
-            "The ACL operation has been rejected. Support for ACLs has been disabled by setting \
-             dfs.namenode.acls.enabled to false.",
-        )
+        refuse(AclError::from(AclProblem::Disabled))
     }
 
     /// What all of them do: from the old logical list to the new one; an empty one removes the ACL.
@@ -107,11 +102,12 @@ impl Namespace {
         let located = self.resolve(ctx, path, DirOp::Write)?;
         self.check_owner(ctx, &located)?;
         let slot = self.last_inode(&located)?;
-        let with_path = |e: RemoteException| match e.kind() {
-            Some(JavaException::AclException) => {
-                JavaException::AclException.with(format!("{} Path: {}", e.message, located.path))
+        let with_path = |e| match e {
+            Error::Acl(mut e) => {
+                e.path = Some(located.path.to_string());
+                Error::Acl(e)
             }
-            _ => e,
+            other => other,
         };
         let inode = self.state.tree().get(slot);
         let entries = change(&logical(inode.permission.mode(), inode.acl())).map_err(with_path)?;

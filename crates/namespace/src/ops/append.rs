@@ -1,15 +1,16 @@
 //! Files opened again at their end.
 
-use super::lease::RecoverOp;
 use crate::access::WRITE;
 use crate::blocks::{BlockLocations, BlockState, policy};
-use crate::fail::{fail, io, not_found, unsupported};
+use crate::error::{
+    AlreadyExists, BlockError, LeaseExpired, LeaseOperation, NotFound, TryAgain, Unsupported,
+    refuse,
+};
 use crate::limits::check_text;
 use crate::resolve::DirOp;
 use crate::tree::Slot;
 use crate::{CreateFlags, FileStatus, LocatedBlock, Namespace, OpContext, Result};
 use zerohop_journal::op::Append;
-use zerohop_wire::JavaException;
 
 /// Files of this policy cannot be appended to or truncated.
 pub(crate) const LAZY_PERSIST: u8 = 15;
@@ -31,22 +32,23 @@ impl Namespace {
         let located = self.resolve(ctx, path, DirOp::Write)?;
         let path = &*located.path;
         if located.last().is_some_and(|slot| self.state.tree().get(slot).is_directory()) {
-            let message =
-                format!("Cannot append to directory {path}; already exists as a directory.");
-            return fail(JavaException::FileAlreadyExists, message);
+            return refuse(AlreadyExists::AppendedDirectory { path: path.to_owned() });
         }
         self.check_access_to(ctx, &located, WRITE)?;
         if located.last().is_none() {
-            return not_found(format!(
-                "Failed to append to non-existent file {path} for client {}",
-                ctx.client_host
-            ));
+            let client_host = ctx.client_host.to_string();
+            return refuse(NotFound::Appended { path: path.to_owned(), client_host });
         }
         let slot = self.state.file_at(located.last(), path)?;
         if self.state.effective_policy(slot) == LAZY_PERSIST {
-            return unsupported(format!("Cannot append to lazy persist file {path}"));
+            return refuse(Unsupported::AppendToLazyPersist { path: path.to_owned() });
         }
-        self.recover_file_lease(RecoverOp::Append, slot, path, (client_name, &ctx.client_host))?;
+        self.recover_file_lease(
+            LeaseOperation::Append,
+            slot,
+            path,
+            (client_name, &ctx.client_host),
+        )?;
         self.check_last_for_append(slot, path)?;
         self.check_append_quota(slot)?;
         let op = Append {
@@ -76,20 +78,16 @@ impl Namespace {
         let file = self.state.tree().get(slot).as_file();
         let writer = file.and_then(|file| file.writer()).map(|writer| &*writer.client_name);
         if writer != Some(&*op.client_name) {
-            return fail(
-                JavaException::LeaseExpired,
-                format!("{path} was opened for append by {}, who has it no more", op.client_name),
-            );
+            let client = op.client_name.clone();
+            return refuse(LeaseExpired::Appended { path: path.to_owned(), client });
         }
         let last = self.state.last_block(slot).and_then(|last| self.state.blocks().get(last));
         let reopened = last.filter(|last| last.state == BlockState::UnderConstruction);
         let unknown =
             |id| self.safe_mode.is_some() || self.state.blocks().lookup().targets(id).is_empty();
         if let Some(last) = reopened.filter(|last| unknown(last.block.id)) {
-            return fail(
-                JavaException::Retriable,
-                format!("append: the replicas of {} of {path} are not reported yet", last.block),
-            );
+            let (block, path) = (last.block, path.to_owned());
+            return refuse(TryAgain::AppendNotReported { block, path });
         }
         Ok((
             self.append_block(slot, reopened.is_some(), op.new_block),
@@ -105,16 +103,11 @@ impl Namespace {
         };
         let block = stored.block;
         match stored.state {
-            BlockState::Committed => fail(
-                JavaException::Retriable,
-                format!(
-                    "append: lastBlock={block} of src={path} is COMMITTED but not yet COMPLETE."
-                ),
-            ),
+            BlockState::Committed => {
+                refuse(TryAgain::AppendCommitted { block, path: path.to_owned() })
+            }
             BlockState::Complete if !self.state.blocks().lookup().has_min_replication(block.id) => {
-                io(format!(
-                    "append: lastBlock={block} of src={path} is not sufficiently replicated yet."
-                ))
+                refuse(BlockError::AppendNotReplicated { block, path: path.to_owned() })
             }
             _ => Ok(()),
         }

@@ -1,7 +1,7 @@
 //! Mode, owner, times and replication of an inode.
 
 use crate::access::WRITE;
-use crate::fail::{denied, invalid_path, not_found};
+use crate::error::{Denied, NotFound, PathError, refuse};
 use crate::limits::check_text;
 use crate::quota::space;
 use crate::resolve::DirOp;
@@ -19,7 +19,7 @@ impl Namespace {
     pub fn set_permission(&mut self, ctx: &OpContext, path: &str, mode: u16) -> Result<()> {
         self.begin(ctx, || format!("Cannot set permission for {path}"))?;
         if is_exact_reserved(path) {
-            return invalid_path(path);
+            return refuse(PathError::Invalid { path: path.to_owned() });
         }
         let located = self.resolve(ctx, path, DirOp::Write)?;
         self.check_owner(ctx, &located)?;
@@ -44,7 +44,7 @@ impl Namespace {
     ) -> Result<()> {
         self.begin(ctx, || format!("Cannot set owner for {path}"))?;
         if is_exact_reserved(path) {
-            return invalid_path(path);
+            return refuse(PathError::Invalid { path: path.to_owned() });
         }
         let (owner, group) =
             (owner.filter(|name| !name.is_empty()), group.filter(|name| !name.is_empty()));
@@ -53,13 +53,13 @@ impl Namespace {
         self.check_owner(ctx, &located)?;
         if !ctx.superuser {
             if owner.is_some_and(|owner| owner != &**ctx.user()) {
-                return denied(format!(
-                    "User {} is not a super user (non-super user cannot change owner).",
-                    ctx.user()
-                ));
+                return refuse(Denied::ChangeOfOwner { user: ctx.user().clone() });
             }
             if let Some(group) = group.filter(|group| !ctx.in_group(group)) {
-                return denied(format!("User {} does not belong to {group}", ctx.user()));
+                return refuse(Denied::NotInGroup {
+                    user: ctx.user().clone(),
+                    group: group.to_owned(),
+                });
             }
         }
         let slot = self.last_inode(&located)?;
@@ -87,7 +87,7 @@ impl Namespace {
         let located = self.resolve(ctx, path, DirOp::Write)?;
         self.check_access_to(ctx, &located, WRITE)?;
         if located.last().is_none() {
-            return not_found(format!("File/Directory {} does not exist.", located.path));
+            return refuse(NotFound::Timed { path: located.path.into_owned() });
         }
         if mtime >= 0 || atime >= 0 {
             let path = located.path.into_owned();

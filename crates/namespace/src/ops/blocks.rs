@@ -1,14 +1,16 @@
 //! Blocks of a file being written: added, abandoned, given a new pipeline.
 
 use crate::blocks::{BlockLocations, BlockState, PlacementRequest, StorageIdx};
-use crate::fail::{fail, io, not_found};
+use crate::error::{
+    BlockError, LeaseExpired, LeasedFile, LimitError, NotFound, NotReplicatedYet, refuse,
+};
 use crate::tree::Slot;
 use crate::walk::Located;
 use crate::{
     AddBlockRequest, AdditionalDatanodeRequest, LocatedBlock, Namespace, OpContext, Result,
 };
 use zerohop_journal::op::{AddBlock, UpdateBlocks};
-use zerohop_wire::{Block, BlockId, InodeId, JavaException};
+use zerohop_wire::{Block, BlockId, InodeId};
 
 /// The offset Hadoop writes where a block's place in the file does not matter (-1).
 const NO_OFFSET: u64 = u64::MAX;
@@ -158,28 +160,19 @@ impl Namespace {
     ) -> Result<()> {
         let slot = self.check_open_block(ctx, old, client_name)?;
         let Some(last) = self.state.last_stored(slot).filter(|last| last.id == new.id) else {
-            return io(format!(
-                "{new} and {old} is not the last block of {}",
-                self.state.tree().path(slot)
-            ));
+            let path = self.state.tree().path(slot);
+            return refuse(BlockError::UpdateNotLast { old, new, path });
         };
         if new.stamp <= last.stamp {
-            return io(format!(
-                "Update {old} but the new block {new} does not have a larger generation stamp than the last block {last}"
-            ));
+            return refuse(BlockError::UpdateOfOldStamp { old, new, last });
         }
         if new.len < last.len {
-            let (old_len, len) = (old.len, new.len);
-            return io(format!(
-                "Update {old} (size={old_len}) to a smaller size block {new} (size={len})"
-            ));
+            return refuse(BlockError::UpdateTooShort { old, new });
         }
         if new.stamp > self.state.ids().stamp {
             // A client gets its stamps from `updateBlockForPipeline`: others would use the numbers up.
-            return io(format!(
-                "Update {old} but the generation stamp of the new block {new} was never given out; the last one is {}",
-                self.state.ids().stamp
-            ));
+            let last = self.state.ids().stamp;
+            return refuse(BlockError::UpdateOfUnknownStamp { old, new, last });
         }
         let targets = self
             .state
@@ -206,25 +199,20 @@ impl Namespace {
             format!("Cannot get a new generation stamp and an access token for block {block}")
         })?;
         let Some(stored) = self.state.blocks().get(block.id) else {
-            return io(format!("{block} does not exist."));
+            return refuse(BlockError::UnknownInPipeline { block });
         };
         if stored.state != BlockState::UnderConstruction {
             let state = state_name(stored.state);
-            return io(format!(
-                "Unexpected BlockUCState: {block} is {state} but not UNDER_CONSTRUCTION"
-            ));
+            return refuse(BlockError::UnexpectedState { block, state });
         }
         let slot = self.state.tree().find(stored.file);
         let Some((slot, writer)) = slot.and_then(|slot| Some((slot, self.state.writer(slot)?)))
         else {
-            return io(format!(
-                "The file {block} belonged to does not exist or it is not under construction."
-            ));
+            return refuse(BlockError::FileNotOpen { block });
         };
         if &*writer.client_name != client_name {
-            let message =
-                format!("Lease mismatch: {block} is accessed by a non lease holder {client_name}");
-            return fail(JavaException::LeaseExpired, message);
+            let client = client_name.to_owned();
+            return refuse(LeaseExpired::OtherOwnerOfBlock { block, client });
         }
         Ok(slot)
     }
@@ -236,39 +224,27 @@ impl Namespace {
         holder: Option<&str>,
         id: InodeId,
     ) -> Result<Slot> {
-        let what = || {
-            let pending = holder.filter(|holder| self.state.leases().exists(holder)).map_or_else(
-                || format!("Holder {} does not have any open files.", holder.unwrap_or("null")),
-                |holder| {
-                    format!(
-                        "[Lease.  Holder: {holder}, pending creates: {}]",
-                        self.state.leases().len_of(holder)
-                    )
-                },
-            );
-            format!("{} (inode {id}) {pending}", located.path)
+        let file = || LeasedFile {
+            path: located.path.to_string(),
+            id,
+            holder: holder.map(str::to_owned),
+            open_files: holder
+                .filter(|holder| self.state.leases().exists(holder))
+                .map(|holder| self.state.leases().len_of(holder)),
         };
         let Some(slot) = located.last() else {
-            return not_found(format!("File does not exist: {}", what()));
+            return refuse(NotFound::Leased { file: file() });
         };
-        let Some(file) = self.state.tree().get(slot).as_file() else {
-            return fail(
-                JavaException::LeaseExpired,
-                format!("INode is not a regular file: {}", what()),
-            );
+        let Some(inode) = self.state.tree().get(slot).as_file() else {
+            return refuse(LeaseExpired::NotAFile { file: file() });
         };
-        let Some(writer) = file.writer() else {
-            return fail(
-                JavaException::LeaseExpired,
-                format!("File is not open for writing: {}", what()),
-            );
+        let Some(writer) = inode.writer() else {
+            return refuse(LeaseExpired::NotOpen { file: file() });
         };
         match holder {
             Some(holder) if &*writer.client_name != holder => {
-                let owner = &writer.client_name;
-                let message =
-                    format!("Client (={holder}) is not the lease owner (={owner}: {}", what());
-                fail(JavaException::LeaseExpired, message)
+                let (holder, owner) = (holder.to_owned(), writer.client_name.to_string());
+                refuse(LeaseExpired::OtherOwner { holder, owner, file: file() })
             }
             _ => Ok(slot),
         }
@@ -297,21 +273,10 @@ impl Namespace {
             penultimate.and_then(|id| self.state.blocks().get(id)).map(|stored| stored.block);
         match last {
             Some(last) if same_block(penultimate, previous) && last.len == 0 => Ok(Some(last)),
-            Some(last) if same_block(penultimate, previous) => io(format!(
-                "Request looked like a retry to allocate block {last} but it already contains {} bytes",
-                last.len
-            )),
-            _ => {
-                let shown = |block: Option<Block>| {
-                    block.map_or("null".to_owned(), |block| block.to_string())
-                };
-                io(format!(
-                    "Cannot allocate block in {path}: passed 'previous' block {} does not match actual last block in \
-                     file {}",
-                    shown(previous),
-                    shown(last)
-                ))
+            Some(block) if same_block(penultimate, previous) => {
+                refuse(BlockError::AllocatedAndWritten { block })
             }
+            _ => refuse(BlockError::PreviousNotLast { path: path.to_owned(), previous, last }),
         }
     }
 
@@ -333,14 +298,11 @@ impl Namespace {
     fn check_room_for_block(&self, slot: Slot, path: &str) -> Result<()> {
         let Some(file) = self.state.tree().get(slot).as_file() else { return Ok(()) };
         if file.blocks.penultimate().is_some_and(|id| !self.state.blocks().is_complete(id)) {
-            return fail(JavaException::NotReplicatedYet, format!("Not replicated yet: {path}"));
+            return refuse(NotReplicatedYet { path: path.to_owned() });
         }
         let (count, limit) = (file.blocks.as_slice().len(), self.params.blocks_per_file_max);
         if count >= limit {
-            return io(format!(
-                "File has reached the limit on maximum number of blocks (dfs.namenode.fs-limits.max-blocks-per-file): \
-                 {count} >= {limit}"
-            ));
+            return refuse(LimitError::BlocksPerFile { count, limit });
         }
         Ok(())
     }
@@ -362,7 +324,9 @@ impl Namespace {
         request: &AddBlockRequest<'_>,
         slot: Slot,
     ) -> Result<crate::blocks::Storages> {
-        let Some(file) = self.state.tree().get(slot).as_file() else { return io("not a file") };
+        let Some(file) = self.state.tree().get(slot).as_file() else {
+            return refuse(BlockError::NotAFile);
+        };
         let machine = file.writer().map(|writer| writer.client_machine.clone()).unwrap_or_default();
         self.state.blocks().choose_targets(&PlacementRequest {
             path: request.path,
@@ -403,11 +367,9 @@ impl Namespace {
         };
         match last.state {
             BlockState::Complete => Ok(Some(last.block)),
-            BlockState::UnderRecovery => {
-                io(format!("Commit or complete block {written}, whereas it is under recovery."))
-            }
+            BlockState::UnderRecovery => refuse(BlockError::CommitInRecovery { block: written }),
             _ if written.id != last.block.id => {
-                io(format!("Commit block {written}, which is not the last block {}", last.block.id))
+                refuse(BlockError::CommitNotLast { block: written, last: last.block.id })
             }
             _ => {
                 self.state.blocks().check_commit(written)?;

@@ -2,12 +2,12 @@
 
 use super::blocks::same_block;
 use crate::blocks::{BlockState, Recovery, Storages, StoredBlock};
-use crate::fail::{inconsistent, io};
+use crate::error::{BlockError, Error, Inconsistent, refuse};
 use crate::tree::Slot;
 use crate::{BlockSynchronization, Namespace, OpContext, Result};
 use zerohop_journal::op::Close;
 use zerohop_journal::types::PermissionStatus;
-use zerohop_wire::{Block, GenerationStamp, InodeId, JavaException};
+use zerohop_wire::{Block, GenerationStamp, InodeId};
 
 impl Namespace {
     /// Closes a file.
@@ -30,7 +30,7 @@ impl Namespace {
             Ok(slot) => slot,
             Err(e)
                 if self.was_completed(located.last(), last)
-                    && e.kind() == Some(JavaException::LeaseExpired) =>
+                    && matches!(e, Error::LeaseExpired(_)) =>
             {
                 return Ok(true);
             }
@@ -98,7 +98,7 @@ impl Namespace {
     pub(crate) fn finalize_file(&mut self, slot: Slot, blocks: Vec<Block>) -> Result<()> {
         if self.state.writer(slot).is_none() {
             let path = self.state.tree().path(slot);
-            return io(format!("Cannot finalize file {path} because it is not under construction"));
+            return refuse(BlockError::FileNotUnderConstruction { path });
         }
         self.check_complete(slot, &blocks)?;
         let op = self.close_op(slot, blocks);
@@ -110,7 +110,7 @@ impl Namespace {
             return Ok(());
         }
         let path = self.state.tree().path(slot);
-        Err(inconsistent(format!("Failed to finalize {path}: not all blocks are COMPLETE")))
+        refuse(Inconsistent::NotComplete { path })
     }
 
     fn close_op(&self, slot: Slot, blocks: Vec<Block>) -> Close {
@@ -148,14 +148,11 @@ impl Namespace {
             return if request.delete_block {
                 Ok(())
             } else {
-                io(format!("Block (={block}) not found"))
+                refuse(BlockError::UnknownInRecovery { block })
             };
         };
         let Some(slot) = self.state.tree().find(stored.file) else {
-            return io(format!(
-                "The blockCollection of {block} is null, likely because the file owning this block was deleted and the \
-                 block removal is delayed"
-            ));
+            return refuse(BlockError::FileDeleted { block });
         };
         let open = self.state.writer(slot).is_some();
         let last = self.state.last_stored(slot);
@@ -169,18 +166,12 @@ impl Namespace {
         let asked = self.state.blocks().lookup().recovery(last.id).filter(Recovery::is_asked);
         let expected = asked.map(|recovery| recovery.stamp);
         if expected != Some(stamp) {
-            let current = expected.map_or(0, |stamp| stamp.0);
-            return io(format!(
-                "The recovery id {stamp} does not match current recovery id {current} for block {block}"
-            ));
+            let current = expected.unwrap_or_default();
+            return refuse(BlockError::OtherRecovery { recovery: stamp, current, block });
         }
         if request.delete_block && last.len > 0 {
             // The DataNodes that were asked have nothing of it, others that are away must.
-            return io(format!(
-                "{last} is not deleted: {} bytes of it were acknowledged. Start the DataNodes that hold it, or delete \
-                 the file",
-                last.len
-            ));
+            return refuse(BlockError::Acknowledged { block: last });
         }
         self.take_recovered(slot, last, request)
     }

@@ -1,7 +1,7 @@
 //! Files joined to the end of another.
 
 use crate::access::{Check, READ, WRITE};
-use crate::fail::{fail, illegal, io};
+use crate::error::{ConcatError, LimitError, refuse};
 use crate::limits::check_text;
 use crate::quota::{Counts, space};
 use crate::resolve::DirOp;
@@ -9,7 +9,6 @@ use crate::tree::Slot;
 use crate::walk::{is_reserved_inodes, is_reserved_raw};
 use crate::{Namespace, OpContext, Result};
 use zerohop_journal::op::ConcatDelete;
-use zerohop_wire::JavaException;
 
 /// Files that readers of an edit log accept in one `OP_CONCAT_DELETE` (`MAX_CONCAT_SRC`).
 const SOURCES_MAX: usize = 1024 * 1024;
@@ -30,7 +29,7 @@ impl Namespace {
         self.check_access_to(ctx, &located, WRITE)?;
         let slot = self.state.file_at(located.last(), target)?;
         if self.state.writer(slot).is_some() {
-            return illegal(format!("concat: target file {target} is under construction"));
+            return refuse(ConcatError::TargetOpen { path: target.to_owned() });
         }
         let slots = self.check_sources(ctx, (target, slot), sources)?;
         let delta = self.concat_delta(slot, &slots);
@@ -51,12 +50,12 @@ impl Namespace {
         let len = |path: &str| 2 + path.len() / 2 * 3 + 2;
         let total = EDIT_LEN + len(target) + sources.iter().map(|path| len(path)).sum::<usize>();
         if total > self.params.op_size_max || sources.len() > SOURCES_MAX {
-            return io(format!(
-                "Cannot concat {} files in one call: their names make an edit of up to {total} bytes, more than \
-                 dfs.namenode.max.op.size={}, or they are more than {SOURCES_MAX}. Use several calls",
-                sources.len(),
-                self.params.op_size_max
-            ));
+            return refuse(LimitError::Concat {
+                files: sources.len(),
+                edit_len: total,
+                edit_len_max: self.params.op_size_max,
+                files_max: SOURCES_MAX,
+            });
         }
         Ok(())
     }
@@ -80,33 +79,30 @@ impl Namespace {
             slots.push(slot);
         }
         if twice {
-            return illegal("concat: at least two of the source files are the same");
+            return refuse(ConcatError::SourceTwice);
         }
         Ok(slots)
     }
 
     fn check_source(&self, source: &str, slot: Slot, (target, into): (&str, Slot)) -> Result<()> {
+        let (path, target) = (|| source.to_owned(), || target.to_owned());
         if self.state.tree().get(slot).parent != self.state.tree().get(into).parent {
-            return illegal(format!(
-                "Source file {source} is not in the same directory with the target {target}"
-            ));
+            return refuse(ConcatError::OtherDirectory { path: path(), target: target() });
         }
         if slot == into {
-            return illegal(format!(
-                "concat: the src file {source} is the same with the target file {target}"
-            ));
+            return refuse(ConcatError::SourceIsTarget { path: path(), target: target() });
         }
         if self.state.writer(slot).is_some() || self.state.last_block(slot).is_none() {
-            return illegal(format!(
-                "concat: source file {source} is invalid or empty or underConstruction"
-            ));
+            return refuse(ConcatError::EmptyOrOpen { path: path() });
         }
-        let (size, limit) = (self.state.block_size(slot), self.state.block_size(into));
-        if size > limit {
-            return illegal(format!(
-                "concat: source file {source} has preferred block size {size} which is greater than the target file's \
-                 preferred block size {limit}"
-            ));
+        let (block_size, target_block_size) =
+            (self.state.block_size(slot), self.state.block_size(into));
+        if block_size > target_block_size {
+            return refuse(ConcatError::LargerBlocks {
+                path: path(),
+                block_size,
+                target_block_size,
+            });
         }
         Ok(())
     }
@@ -129,17 +125,15 @@ impl Namespace {
 
 fn check_concat_paths(target: &str, sources: &[String]) -> Result<()> {
     if target.is_empty() {
-        return fail(JavaException::IllegalArgument, "Target file name is empty");
+        return refuse(ConcatError::NoTarget);
     }
     if sources.is_empty() {
-        return fail(JavaException::IllegalArgument, "No sources given");
+        return refuse(ConcatError::NoSources);
     }
     let reserved = |path: &&str| is_reserved_raw(path) || is_reserved_inodes(path);
     let mut all = std::iter::once(target).chain(sources.iter().map(String::as_str));
     match all.find(reserved) {
-        Some(path) => {
-            io(format!("Concat operation doesn't support .reserved relative path : {path}"))
-        }
+        Some(path) => refuse(ConcatError::ReservedPath { path: path.to_owned() }),
         None => Ok(()),
     }
 }

@@ -1,10 +1,12 @@
 //! Files created.
 
-use super::lease::RecoverOp;
 use super::mkdirs::Modes;
 use crate::access::{Check, WRITE};
 use crate::blocks::policy;
-use crate::fail::{fail, illegal, invalid_path, io, not_found};
+use crate::error::{
+    AlreadyExists, ArgumentError, LeaseOperation, LimitError, NotFound, PathError, PolicyError,
+    ReplicationBound, refuse,
+};
 use crate::limits::{check_path_length, check_text};
 use crate::quota::Counts;
 use crate::resolve::DirOp;
@@ -12,7 +14,6 @@ use crate::tree::{self, BLOCK_SIZE_MAX, REPLICATION_MAX, Slot};
 use crate::walk::{Located, is_exact_reserved, is_reserved, is_reserved_inodes, is_reserved_raw};
 use crate::{CreateRequest, FileStatus, Namespace, OpContext, Result, acl};
 use zerohop_journal::op::{Add, EditOp};
-use zerohop_wire::JavaException;
 
 impl Namespace {
     /// Creates a file and opens it for writing; with OVERWRITE one that is there is replaced in the same edit.
@@ -25,9 +26,7 @@ impl Namespace {
         check_create_path(path)?;
         if request.flags.should_replicate && request.ec_policy.is_some_and(|name| !name.is_empty())
         {
-            return illegal(
-                "SHOULD_REPLICATE flag and ecPolicyName are exclusive parameters. Set both is not allowed!",
-            );
+            return refuse(ArgumentError::ReplicateAndErasureCode);
         }
         self.begin(ctx, || format!("Cannot create file{path}"))?;
         let located = self.resolve_for_create(ctx, request)?;
@@ -38,9 +37,9 @@ impl Namespace {
             && !request.flags.overwrite
         {
             let who = (request.client_name, &*ctx.client_host);
-            self.recover_file_lease(RecoverOp::Create, existing, &located.path, who)?;
-            let message = format!("{} for client {} already exists", located.path, ctx.client_host);
-            return fail(JavaException::FileAlreadyExists, message);
+            self.recover_file_lease(LeaseOperation::Create, existing, &located.path, who)?;
+            let client_host = ctx.client_host.to_string();
+            return refuse(AlreadyExists::File { path: located.path.into_owned(), client_host });
         }
         let replaced = located.last().and_then(|slot| self.state.tree().get(slot).as_file());
         let freed = replaced.map_or(0, |file| 1 + file.blocks.as_slice().len());
@@ -62,13 +61,12 @@ impl Namespace {
                 self.verify_parent(&located)?;
             }
             if !request.flags.create {
-                return not_found(format!("Can't overwrite non-existent {}", request.path));
+                return refuse(NotFound::Overwritten { path: request.path.to_owned() });
             }
             return Ok(located);
         };
         if self.state.tree().get(slot).is_directory() {
-            let message = format!("{} already exists as a directory", located.path);
-            return fail(JavaException::FileAlreadyExists, message);
+            return refuse(AlreadyExists::Directory { path: located.path.into_owned() });
         }
         self.state.file_at(Some(slot), request.path)?;
         if request.flags.overwrite {
@@ -80,25 +78,16 @@ impl Namespace {
     fn check_create_params(&self, ctx: &OpContext, request: &CreateRequest<'_>) -> Result<()> {
         let minimum = self.params.block_size_min;
         if request.block_size < minimum {
-            return io(format!(
-                "Specified block size {} is less than configured minimum value \
-                 dfs.namenode.fs-limits.min-block-size={minimum}",
-                request.block_size
-            ));
+            return refuse(LimitError::BlockTooSmall { size: request.block_size, minimum });
         }
         if request.block_size > BLOCK_SIZE_MAX {
-            let size = request.block_size;
-            let message =
-                format!("Illagal value: PREFERRED_BLOCK_SIZE = {size} > MAX = {BLOCK_SIZE_MAX}");
-            return fail(JavaException::IllegalArgument, message);
+            let (size, maximum) = (request.block_size, BLOCK_SIZE_MAX);
+            return refuse(LimitError::BlockTooLarge { size, maximum });
         }
         self.verify_replication(request.path, request.replication, Some(&ctx.client_host))?;
         match request.ec_policy {
             Some(name) if !name.is_empty() && !name.eq_ignore_ascii_case("replication") => {
-                illegal(format!(
-                    "Policy '{name}' does not match any enabled erasure coding policies: []. An erasure coding policy can \
-                 be enabled by enableErasureCodingPolicy API."
-                ))
+                refuse(ArgumentError::ErasureCodingPolicy { name: name.to_owned() })
             }
             _ => Ok(()),
         }
@@ -112,18 +101,17 @@ impl Namespace {
         client: Option<&str>,
     ) -> Result<()> {
         let (minimum, maximum) = (self.params.replication_min, self.params.replication_max);
-        let wrong = if replication > maximum {
-            format!(" exceeds maximum of {maximum}")
+        let bound = if replication > maximum {
+            ReplicationBound::Maximum(maximum)
         } else if replication < minimum {
-            format!(" is less than the required minimum of {minimum}")
+            ReplicationBound::Minimum(minimum)
         } else if replication > REPLICATION_MAX {
-            let message = format!("Invalid replication value {replication}");
-            return fail(JavaException::IllegalArgument, message);
+            return refuse(LimitError::ReplicationValue { replication });
         } else {
             return Ok(());
         };
-        let client = client.map(|client| format!(", clientName={client}")).unwrap_or_default();
-        io(format!("Requested replication factor of {replication}{wrong} for {path}{client}"))
+        let (path, client_host) = (path.to_owned(), client.map(str::to_owned));
+        refuse(LimitError::Replication { replication, bound, path, client_host })
     }
 
     fn create_file(
@@ -177,7 +165,7 @@ impl Namespace {
         match request.storage_policy {
             Some(name) if !name.is_empty() => match policy::StoragePolicy::by_name(name) {
                 Some(policy) => Ok(policy.id),
-                None => illegal(format!("Cannot find a block policy with the name {name}")),
+                None => refuse(PolicyError::Unknown { name: name.to_owned() }),
             },
             _ => Ok(policy::UNSPECIFIED),
         }
@@ -201,7 +189,7 @@ impl Namespace {
 fn check_create_path(path: &str) -> Result<()> {
     let reserved = is_reserved(path) && !is_reserved_raw(path) && !is_reserved_inodes(path);
     if !tree::is_valid_name(path) || is_exact_reserved(path) || reserved {
-        return invalid_path(path);
+        return refuse(PathError::Invalid { path: path.to_owned() });
     }
     Ok(())
 }

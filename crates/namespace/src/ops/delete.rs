@@ -1,12 +1,11 @@
 //! Deletion: the subtree is gone from the tree at once, its inodes and blocks are freed in slices.
 
 use crate::access::{Check, WRITE};
-use crate::fail::{fail, invalid_path};
+use crate::error::{PathError, refuse};
 use crate::resolve::DirOp;
 use crate::walk::is_exact_reserved;
 use crate::{Namespace, OpContext, RemovalCheck, Result};
 use zerohop_journal::op::Delete;
-use zerohop_wire::JavaException;
 
 impl Namespace {
     /// Deletes a path; false if nothing is there (or it is the root).
@@ -34,7 +33,7 @@ impl Namespace {
     ) -> Result<Option<bool>> {
         self.begin(ctx, || format!("Cannot delete {path}"))?;
         if is_exact_reserved(path) {
-            return invalid_path(path);
+            return refuse(PathError::Invalid { path: path.to_owned() });
         }
         let located = self.resolve(ctx, path, DirOp::WriteLink)?;
         self.check(ctx, &located, Check { parent: Some(WRITE), ..Check::default() })?;
@@ -43,8 +42,7 @@ impl Namespace {
         }
         if self.is_non_empty_directory(located.last()) {
             if !recursive {
-                let message = format!("`{} is non empty': Directory is not empty", located.path);
-                return fail(JavaException::PathIsNotEmptyDirectory, message);
+                return refuse(PathError::NotEmpty { path: located.path.into_owned() });
             }
             self.check_protected(&located.path)?;
         }

@@ -2,38 +2,13 @@
 
 use crate::access::WRITE;
 use crate::blocks::BlockState;
-use crate::fail::{fail, io};
+use crate::error::{LeaseConflict, LeaseHeld, LeaseOperation, refuse};
 use crate::limits::check_text;
 use crate::resolve::DirOp;
 use crate::tree::Slot;
 use crate::{Namespace, OpContext, OpenFile, Result};
 use zerohop_journal::op::ReassignLease;
-use zerohop_wire::{BlockId, InodeId, JavaException};
-
-/// Which operation wants a file that another client has open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RecoverOp {
-    Create,
-    Append,
-    Truncate,
-}
-
-impl RecoverOp {
-    fn fail<T>(
-        self,
-        kind: JavaException,
-        path: &str,
-        (holder, machine): (&str, &str),
-        why: &str,
-    ) -> Result<T> {
-        let name = match self {
-            Self::Create => "CREATE_FILE",
-            Self::Append => "APPEND_FILE",
-            Self::Truncate => "TRUNCATE_FILE",
-        };
-        fail(kind, format!("Failed to {name} {path} for {holder} on {machine} because {why}"))
-    }
-}
+use zerohop_wire::{BlockId, InodeId};
 
 impl Namespace {
     /// A client says that it is there; all its open files stay its own.
@@ -65,14 +40,8 @@ impl Namespace {
         let Some(writer) = self.state.writer(slot) else { return Ok(true) };
         self.check_access_to(ctx, &located, WRITE)?;
         if !self.state.leases().exists(&writer.client_name) {
-            return fail(
-                JavaException::AlreadyBeingCreated,
-                format!(
-                    "Failed to RECOVER_LEASE {} for {client_name} on {} because the file is under construction but no \
-                     leases found.",
-                    located.path, ctx.client_host
-                ),
-            );
+            let (op, who) = (LeaseOperation::RecoverLease, (client_name, &*ctx.client_host));
+            return refuse(LeaseHeld::new(op, &located.path, who, LeaseConflict::NoLease));
         }
         self.release_lease(slot, Some(client_name))
     }
@@ -164,26 +133,21 @@ impl Namespace {
     /// `AlreadyBeingCreatedException`, `RecoveryInProgressException`.
     pub(crate) fn recover_file_lease(
         &mut self,
-        op: RecoverOp,
+        op: LeaseOperation,
         slot: Slot,
         path: &str,
         who: (&str, &str),
     ) -> Result<()> {
         let Some(writer) = self.state.writer(slot).cloned() else { return Ok(()) };
         let id = self.state.tree().get(slot).id;
-        let busy = JavaException::AlreadyBeingCreated;
+        let conflict = |why| refuse(LeaseHeld::new(op, path, who, why));
         if self.state.leases().exists(who.0)
             && self.state.leases().holder(id).is_some_and(|holder| &**holder == who.0)
         {
-            return op.fail(
-                busy,
-                path,
-                who,
-                &format!("{} is already the current lease holder.", who.0),
-            );
+            return conflict(LeaseConflict::AlreadyHolder { client: who.0.to_owned() });
         }
         if !self.state.leases().exists(&writer.client_name) {
-            return op.fail(busy, path, who, "the file is under construction but no leases found.");
+            return conflict(LeaseConflict::NoLease);
         }
         if self.lease_clock.is_silent(
             &writer.client_name,
@@ -193,21 +157,15 @@ impl Namespace {
             if self.release_lease(slot, None)? {
                 return Ok(());
             }
-            let why = "lease recovery is in progress. Try again later.";
-            return op.fail(JavaException::RecoveryInProgress, path, who, why);
+            return conflict(LeaseConflict::RecoveryBegun);
         }
-        let (name, machine) = (&writer.client_name, &writer.client_machine);
+        let (holder, holder_host) =
+            (writer.client_name.to_string(), writer.client_machine.to_string());
         let recovering = self.state.last_block(slot).and_then(|last| self.state.blocks().get(last));
         if recovering.is_some_and(|stored| stored.state == BlockState::UnderRecovery) {
-            let why = format!("another recovery is in progress by {name} on {machine}");
-            return op.fail(JavaException::RecoveryInProgress, path, who, &why);
+            return conflict(LeaseConflict::Recovered { holder, holder_host });
         }
-        op.fail(
-            busy,
-            path,
-            who,
-            &format!("this file lease is currently owned by {name} on {machine}"),
-        )
+        conflict(LeaseConflict::Owned { holder, holder_host })
     }
 
     /// Ends a writer's hold on a file: closes it, or has its last block recovered (`internalReleaseLease`).
@@ -226,23 +184,14 @@ impl Namespace {
         let penultimate_open =
             complete + 2 == blocks.len() && state(complete) != Some(BlockState::Committed);
         if complete + 2 < blocks.len() || penultimate_open {
-            return io(format!(
-                "DIR* NameSystem.internalReleaseLease: attempt to release a create lock on {path} but file is already \
-                 closed."
-            ));
+            return refuse(LeaseHeld::Closed { path });
         }
         let last = blocks[blocks.len() - 1];
         let before = blocks.iter().nth_back(1);
         let before_safe =
             before.is_none_or(|id| self.state.blocks().lookup().has_min_replication(*id));
         if state(blocks.len() - 1) == Some(BlockState::Committed) && !before_safe {
-            return fail(
-                JavaException::AlreadyBeingCreated,
-                format!(
-                    "DIR* NameSystem.internalReleaseLease: Failed to release lease for file {path}. Committed blocks \
-                     are waiting to be minimally replicated."
-                ),
-            );
+            return refuse(LeaseHeld::NotReplicated { path });
         }
         self.recover_last_block(slot, last, new_holder)
     }

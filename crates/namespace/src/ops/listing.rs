@@ -2,13 +2,12 @@
 
 use crate::access::READ_EXECUTE;
 use crate::blocks::policy;
-use crate::fail::fail;
+use crate::error::{PathError, refuse};
 use crate::resolve::DirOp;
 use crate::tree::Slot;
 use crate::walk::{is_exact_reserved, is_reserved};
 use crate::{CorruptFile, DirectoryListing, FileStatus, Namespace, OpContext, Result};
 use std::borrow::Cow;
-use zerohop_wire::JavaException;
 
 impl Namespace {
     /// The entries of a directory after `start_after` (or the file itself); none if nothing is there.
@@ -99,10 +98,7 @@ impl Namespace {
         }
         match self.state.walk(path) {
             Ok(located) => Ok(Cow::Owned(located.name().as_bytes().to_vec())),
-            Err(_) => fail(
-                JavaException::DirectoryListingStartAfterNotFound,
-                format!("Can't find startAfter {path}"),
-            ),
+            Err(_) => refuse(PathError::StartAfter { path: path.to_owned() }),
         }
     }
 

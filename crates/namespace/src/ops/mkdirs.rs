@@ -2,7 +2,7 @@
 
 use crate::access::WRITE;
 use crate::acl;
-use crate::fail::{fail, not_found};
+use crate::error::{AlreadyExists, NotADirectory, NotFound, refuse};
 use crate::limits::check_path_length;
 use crate::quota::Counts;
 use crate::resolve::DirOp;
@@ -11,7 +11,6 @@ use crate::walk::Located;
 use crate::{Namespace, OpContext, Result};
 use zerohop_journal::op::Mkdir;
 use zerohop_journal::types::PermissionStatus;
-use zerohop_wire::JavaException;
 
 /// Modes of a new inode: after the client's umask, and before it if the client sent that.
 #[derive(Clone, Copy, Debug)]
@@ -45,10 +44,7 @@ impl Namespace {
         let located = self.resolve(ctx, path, DirOp::Create)?;
         if let Some(slot) = located.last() {
             if self.state.tree().get(slot).as_file().is_some() {
-                return fail(
-                    JavaException::FileAlreadyExists,
-                    format!("Path is not a directory: {path}"),
-                );
+                return refuse(AlreadyExists::FileForDirectory { path: path.to_owned() });
             }
             return Ok(true);
         }
@@ -73,12 +69,12 @@ impl Namespace {
         if located.depth <= 2 {
             return Ok(());
         }
+        let path = || located.parent_path().to_owned();
         match located.parent() {
-            None => not_found(format!("Parent directory doesn't exist: {}", located.parent_path())),
-            Some(parent) if !self.state.tree().get(parent).is_directory() => fail(
-                JavaException::ParentNotDirectory,
-                format!("Parent path is not a directory: {}", located.parent_path()),
-            ),
+            None => refuse(NotFound::Parent { path: path() }),
+            Some(parent) if !self.state.tree().get(parent).is_directory() => {
+                refuse(NotADirectory::Parent { path: path() })
+            }
             Some(_) => Ok(()),
         }
     }
@@ -148,10 +144,8 @@ impl Namespace {
         usage: &Counts,
     ) -> Result<()> {
         if !self.state.tree().get(parent).is_directory() {
-            return fail(
-                JavaException::FileAlreadyExists,
-                format!("Parent path is not a directory: {parent_path} {name}"),
-            );
+            let (parent, name) = (parent_path.to_owned(), name.to_owned());
+            return refuse(AlreadyExists::FileForParent { parent, name });
         }
         self.check_new_child(parent, name, parent_path)?;
         self.state.verify_quota(parent, usage, None)

@@ -23,10 +23,9 @@ mod xattr;
 
 pub use quota::quota_command;
 
-use crate::fail::fail;
+use crate::error::{Denied, LimitError, PathError, refuse};
 use crate::tree::Slot;
 use crate::{Namespace, Result};
-use zerohop_wire::JavaException;
 
 impl Namespace {
     /// Limits on a directory's new child (`FSDirectory.addLastINode`).
@@ -44,13 +43,8 @@ impl Namespace {
     ) -> Result<()> {
         let (limit, len) = (self.params.component_len_max, name.len());
         if limit != 0 && len > limit {
-            return fail(
-                JavaException::PathComponentTooLong,
-                format!(
-                    "The maximum path component name limit of {name} in directory {directory_path} is exceeded: \
-                     limit={limit} length={len}"
-                ),
-            );
+            let (name, directory) = (name.to_owned(), directory_path.to_owned());
+            return refuse(PathError::ComponentTooLong { name, directory, limit, len });
         }
         let items = self
             .state
@@ -59,13 +53,8 @@ impl Namespace {
             .as_directory()
             .map_or(0, |directory| directory.children.len());
         if counts && items >= self.params.directory_items_max {
-            return fail(
-                JavaException::MaxDirectoryItemsExceeded,
-                format!(
-                    "The directory item limit of {directory_path} is exceeded: limit={} items={items}",
-                    self.params.directory_items_max
-                ),
-            );
+            let (path, limit) = (directory_path.to_owned(), self.params.directory_items_max);
+            return refuse(LimitError::DirectoryItems { path, limit, items });
         }
         Ok(())
     }
@@ -78,16 +67,12 @@ impl Namespace {
     fn check_protected(&self, path: &str) -> Result<()> {
         let all = &self.params.protected_directories;
         if all.iter().any(|protected| protected == path) {
-            return crate::fail::denied(format!(
-                "Cannot delete/rename non-empty protected directory {path}"
-            ));
+            return refuse(Denied::Protected { path: path.to_owned() });
         }
         for protected in all {
             let below = protected.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
             if below && self.is_non_empty_directory(self.state.walk(protected)?.last()) {
-                return crate::fail::denied(format!(
-                    "Cannot delete/rename non-empty protected subdirectory {protected}"
-                ));
+                return refuse(Denied::ProtectedBelow { path: protected.clone() });
             }
         }
         if !self.params.protected_subdirectories {
@@ -97,9 +82,7 @@ impl Namespace {
             path.strip_prefix(&***directory).is_some_and(|rest| rest.starts_with('/'))
         };
         match all.iter().filter(is_above).max_by_key(|directory| directory.len()) {
-            Some(protected) => crate::fail::denied(format!(
-                "Cannot delete/rename subdirectory under protected subdirectory {protected}"
-            )),
+            Some(protected) => refuse(Denied::BelowProtected { path: protected.clone() }),
             None => Ok(()),
         }
     }
@@ -115,8 +98,6 @@ impl Namespace {
         if limit == 0 || objects.saturating_sub(freed as u64) < limit {
             return Ok(());
         }
-        crate::fail::io(format!(
-            "Exceeded the configured number of objects {limit} in the filesystem."
-        ))
+        refuse(LimitError::Objects { limit })
     }
 }

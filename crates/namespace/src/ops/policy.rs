@@ -3,7 +3,7 @@
 use crate::access::{READ, WRITE};
 use crate::blocks::policy::{self, StoragePolicy};
 use crate::blocks::{Heartbeat, HeartbeatReply, Now, StorageReport};
-use crate::fail::{illegal, not_found};
+use crate::error::{NotFound, PolicyError, refuse};
 use crate::resolve::DirOp;
 use crate::tree::Slot;
 use crate::{Namespace, OpContext, Result};
@@ -19,7 +19,7 @@ impl Namespace {
         self.check_policy_change(ctx, "set storage policy", "setStoragePolicy")?;
         match StoragePolicy::by_name(policy) {
             Some(policy) => self.put_policy(ctx, path, policy.id),
-            None => illegal(format!("Cannot find a block policy with the name {policy}")),
+            None => refuse(PolicyError::Unknown { name: policy.to_owned() }),
         }
     }
 
@@ -33,11 +33,14 @@ impl Namespace {
         self.put_policy(ctx, path, policy::UNSPECIFIED)
     }
 
-    fn check_policy_change(&self, ctx: &OpContext, readable: &str, method: &str) -> Result<()> {
+    fn check_policy_change(
+        &self,
+        ctx: &OpContext,
+        operation: &'static str,
+        method: &'static str,
+    ) -> Result<()> {
         if !self.params.storage_policy_enabled {
-            return crate::fail::io(format!(
-                "Failed to {readable} since dfs.storage.policy.enabled is set to false."
-            ));
+            return refuse(PolicyError::Disabled { operation });
         }
         if self.params.storage_policy_superuser_only {
             self.check_superuser(ctx, method)?;
@@ -49,7 +52,7 @@ impl Namespace {
         let located = self.resolve(ctx, path, DirOp::Write)?;
         self.check_access_to(ctx, &located, WRITE)?;
         let Some(slot) = located.last() else {
-            return not_found(format!("File/Directory does not exist: {}", located.path));
+            return refuse(NotFound::FileOrDirectory { path: located.path.into_owned() });
         };
         self.check_policy_of_file(slot, policy_id)?;
         self.commit(SetStoragePolicy { path: located.path.into_owned(), policy_id }).map(drop)
@@ -59,13 +62,10 @@ impl Namespace {
         let Some(file) = self.state.tree().get(slot).as_file() else { return Ok(()) };
         let fixed = |id: u8| StoragePolicy::by_id(id).filter(|policy| policy.copy_on_create);
         if let Some(policy) = fixed(policy_id) {
-            return illegal(format!("Policy {} cannot be set after file creation.", policy.name));
+            return refuse(PolicyError::OnlyAtCreation { name: policy.name });
         }
         if let Some(policy) = fixed(file.storage_policy()) {
-            return illegal(format!(
-                "Existing policy {} cannot be changed after file creation.",
-                policy.name
-            ));
+            return refuse(PolicyError::Fixed { name: policy.name });
         }
         Ok(())
     }
@@ -78,7 +78,7 @@ impl Namespace {
         let located = self.resolve(ctx, path, DirOp::ReadLink)?;
         self.check_access_to(ctx, &located, READ)?;
         let Some(slot) = located.last() else {
-            return not_found(format!("File/Directory does not exist: {}", located.path));
+            return refuse(NotFound::FileOrDirectory { path: located.path.into_owned() });
         };
         Ok(match self.state.effective_policy(slot) {
             policy::UNSPECIFIED => policy::DEFAULT.id,

@@ -1,16 +1,14 @@
 //! Quotas set and shown.
 
 use crate::blocks::StorageType;
-use crate::fail::fail;
+use crate::error::{Denied, Error, QuotaError, refuse};
 use crate::quota::{Counts, QUOTA_DONT_SET, QUOTA_RESET, QUOTA_TYPES, to_edit_type};
 use crate::resolve::DirOp;
 use crate::views::TypeQuota;
 use crate::walk::Located;
 use crate::{Namespace, OpContext, Result};
-use std::borrow::Cow;
 use zerohop_journal::EditOp;
 use zerohop_journal::op::{SetQuota, SetQuotaByStorageType};
-use zerohop_wire::{JavaException, RemoteException};
 
 impl Namespace {
     /// Sets limits on a directory: `i64::MAX` leaves one as it is, -1 clears it. With a storage type, `space` is its limit.
@@ -48,37 +46,21 @@ impl Namespace {
         if ctx.superuser || !self.params.permissions_enabled {
             return Ok(());
         }
-        let denial = || {
-            JavaException::AccessControl.with(format!(
-                "Access denied for user {}. Superuser or owner of parent directory privilege is required",
-                ctx.user()
-            ))
-        };
+        let denial = || Denied::NotOwnerAbove { user: ctx.user().clone() }.into();
         let above = located.above().ok_or_else(denial)?;
-        self.check_owner(ctx, &above).map_err(|e| match e.kind() {
-            Some(JavaException::AccessControl) => denial(),
-            _ => e,
+        self.check_owner(ctx, &above).map_err(|e| match e {
+            Error::Denied(_) => denial(),
+            other => other,
         })
     }
 
     fn check_quota_values(&self, names: i64, space: i64, kind: Option<StorageType>) -> Result<()> {
         if names < QUOTA_RESET || space < QUOTA_RESET {
-            return fail(
-                JavaException::IllegalArgument,
-                format!("Illegal value for nsQuota or ssQuota : {names} and {space}"),
-            );
+            return refuse(QuotaError::IllegalValue { names, space });
         }
         let enabled = self.params.quota_by_type_enabled;
         if kind.is_some() && (!enabled || names != QUOTA_DONT_SET) {
-            return Err(RemoteException {
-                class: Cow::Borrowed(
-                    "org.apache.hadoop.hdfs.server.namenode.UnsupportedActionException",
-                ),
-                message: format!(
-                    "Failed to set quota by storage type because eitherdfs.quota.by.storage.type.enabled is set to \
-                     {enabled} or nsQuota value is illegal {names}"
-                ),
-            });
+            return refuse(QuotaError::NotByType { enabled, names });
         }
         Ok(())
     }

@@ -1,14 +1,13 @@
 //! Renames, of the old kind and with options.
 
 use crate::access::{Check, WRITE};
-use crate::fail::fail;
+use crate::error::{AlreadyExists, refuse};
 use crate::limits::check_path_length;
 use crate::resolve::DirOp;
 use crate::tree::Slot;
 use crate::walk::Located;
 use crate::{Namespace, OpContext, RemovalCheck, RenameOptions, Result};
 use zerohop_journal::op::{Rename, RenameOld};
-use zerohop_wire::JavaException;
 
 impl Namespace {
     /// Renames as `FileSystem.rename` does: into a directory that is there, false where it cannot.
@@ -108,9 +107,8 @@ impl Namespace {
         parent: Slot,
     ) -> Result<()> {
         if !self.state.tree().get(parent).is_directory() {
-            let message =
-                format!("Parent path is not a directory: {} {}", to.parent_path(), to.name());
-            return fail(JavaException::FileAlreadyExists, message);
+            let (parent, name) = (to.parent_path().to_owned(), to.name().to_owned());
+            return refuse(AlreadyExists::FileForParent { parent, name });
         }
         self.state.check_new_name(parent, to.name())?;
         let other_directory = self.state.tree().get(src).parent != parent;

@@ -2,14 +2,14 @@
 
 use crate::access::{Action, READ};
 use crate::blocks::{BlockLocations, BlockState, policy};
-use crate::fail::{fail, not_found};
+use crate::error::{Denied, Error, NotFound, SafeMode, refuse};
 use crate::resolve::DirOp;
 use crate::tree::{Body, File, Slot};
 use crate::walk::{Located, is_exact_reserved};
 use crate::{
     FileKind, FileStatus, LocatedBlock, LocatedBlocks, Namespace, NamespaceStats, OpContext, Result,
 };
-use zerohop_wire::{BlockId, InodeId, JavaException};
+use zerohop_wire::{BlockId, InodeId};
 
 impl Namespace {
     /// The status of a path; none if nothing is there.
@@ -45,9 +45,7 @@ impl Namespace {
     ) -> Result<Option<FileStatus>> {
         let at = match self.resolve(ctx, path, op) {
             // A superuser is denied only below a file, and Apache's contract calls that absent.
-            Err(e) if ctx.superuser && e.kind() == Some(JavaException::AccessControl) => {
-                return Ok(None);
-            }
+            Err(Error::Denied(_)) if ctx.superuser => return Ok(None),
             other => other?,
         };
         if is_exact_reserved(&at.path) {
@@ -130,7 +128,7 @@ impl Namespace {
     pub fn check_access(&self, ctx: &OpContext, path: &str, mode: Action) -> Result<()> {
         let located = self.resolve(ctx, path, DirOp::Read)?;
         if located.last().is_none() {
-            return not_found(format!("Path not found: {}", located.path));
+            return refuse(NotFound::Accessed { path: located.path.into_owned() });
         }
         self.check_access_to(ctx, &located, mode)
     }
@@ -164,9 +162,8 @@ impl Namespace {
         if let Some(tip) = &self.safe_mode
             && blocks.blocks.iter().any(|block| block.locations.replicas.is_empty())
         {
-            let message =
-                format!("Zero blocklocations for {path}. Name node is in safe mode.\n{tip}");
-            return fail(JavaException::SafeMode, message);
+            let (refusal, tip) = (format!("Zero blocklocations for {path}"), tip.clone());
+            return refuse(SafeMode { refusal, tip });
         }
         let due = self.safe_mode.is_none() && self.access_time_due(slot, ctx.now.wall_ms);
         Ok((blocks, due.then(|| self.state.tree().get(slot).id)))
@@ -181,10 +178,7 @@ impl Namespace {
             && self.params.permissions_enabled
             && self.state.tree().get(slot).xattrs().iter().any(hidden)
         {
-            return crate::fail::denied(format!(
-                "Access is denied for {} since the superuser is not allowed to perform this operation.",
-                ctx.user()
-            ));
+            return refuse(Denied::Unreadable { user: ctx.user().clone() });
         }
         self.check_access_to(ctx, located, READ)
     }

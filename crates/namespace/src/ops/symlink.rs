@@ -1,6 +1,6 @@
 //! Symbolic links: refused, as Apache's default is; those of foreign images are shown.
 
-use crate::fail::{io, not_found, unsupported};
+use crate::error::{NotFound, PathError, Unsupported, refuse};
 use crate::resolve::DirOp;
 use crate::tree::Body;
 use crate::{Namespace, OpContext, Result};
@@ -11,7 +11,7 @@ impl Namespace {
     /// # Errors
     /// `UnsupportedOperationException`.
     pub fn create_symlink(&mut self, _ctx: &OpContext, _target: &str, _link: &str) -> Result<()> {
-        unsupported("Symlinks not supported")
+        refuse(Unsupported::Symlinks)
     }
 
     /// Where a link points.
@@ -21,11 +21,11 @@ impl Namespace {
     pub fn link_target(&self, ctx: &OpContext, path: &str) -> Result<String> {
         let located = self.resolve(ctx, path, DirOp::ReadLink)?;
         let Some(slot) = located.last() else {
-            return not_found(format!("File does not exist: {path}"));
+            return refuse(NotFound::File { path: path.to_owned() });
         };
         match &self.state.tree().get(slot).body {
             Body::Symlink(link) => Ok(String::from_utf8_lossy(&link.target).into_owned()),
-            _ => io(format!("Path {path} is not a symbolic link")),
+            _ => refuse(PathError::NotASymlink { path: path.to_owned() }),
         }
     }
 }

@@ -1,15 +1,14 @@
 //! Files cut shorter.
 
 use super::append::LAZY_PERSIST;
-use super::lease::RecoverOp;
 use crate::access::WRITE;
-use crate::fail::{fail, illegal, unsupported};
+use crate::error::{ArgumentError, LeaseConflict, LeaseHeld, LeaseOperation, Unsupported, refuse};
 use crate::limits::check_text;
 use crate::resolve::DirOp;
 use crate::tree::Slot;
 use crate::{Namespace, OpContext, Result};
 use zerohop_journal::op::Truncate;
-use zerohop_wire::{Block, JavaException};
+use zerohop_wire::Block;
 
 impl Namespace {
     /// Cuts a file; true if it is done, false if DataNodes have to cut the last block first.
@@ -24,10 +23,7 @@ impl Namespace {
         client_name: &str,
     ) -> Result<bool> {
         if new_len > i64::MAX as u64 {
-            return illegal(format!(
-                "Cannot truncate to a negative file size: {}.",
-                new_len as i64
-            ));
+            return refuse(ArgumentError::NegativeLen { len: new_len as i64 });
         }
         self.begin(ctx, || format!("Cannot truncate for {path}"))?;
         let located = self.resolve(ctx, path, DirOp::Write)?;
@@ -35,7 +31,7 @@ impl Namespace {
         self.check_access_to(ctx, &located, WRITE)?;
         let slot = self.state.file_at(located.last(), path)?;
         if self.state.effective_policy(slot) == LAZY_PERSIST {
-            return unsupported(format!("Cannot truncate lazy persist file {path}"));
+            return refuse(Unsupported::TruncateOfLazyPersist { path: path.to_owned() });
         }
         check_text("The client's name", client_name)?;
         let who = (client_name, &*ctx.client_host);
@@ -43,23 +39,16 @@ impl Namespace {
             if len == new_len {
                 return Ok(false);
             }
-            return fail(
-                JavaException::AlreadyBeingCreated,
-                format!(
-                    "Failed to TRUNCATE_FILE {path} for {} on {} because {path} is being truncated.",
-                    who.0, who.1
-                ),
-            );
+            let conflict = LeaseConflict::Truncated { path: path.to_owned() };
+            return refuse(LeaseHeld::new(LeaseOperation::Truncate, path, who, conflict));
         }
-        self.recover_file_lease(RecoverOp::Truncate, slot, path, who)?;
+        self.recover_file_lease(LeaseOperation::Truncate, slot, path, who)?;
         let old_len = self.state.file_len(slot);
         if old_len == new_len {
             return Ok(true);
         }
         if old_len < new_len {
-            return illegal(format!(
-                "Cannot truncate to a larger file size. Current size: {old_len}, truncate size: {new_len}."
-            ));
+            return refuse(ArgumentError::LargerLen { len: old_len, new_len });
         }
         self.cut_and_log(ctx, slot, path, new_len, client_name)
     }
@@ -121,9 +110,6 @@ impl Namespace {
         if !self.state.rolling_upgrade().is_under_way() {
             return Ok(());
         }
-        unsupported(format!(
-            "Cannot truncate {path} within a block while a rolling upgrade is in progress: finalize it first, or truncate \
-             to the end of a block"
-        ))
+        refuse(Unsupported::TruncateInRollingUpgrade { path: path.to_owned() })
     }
 }

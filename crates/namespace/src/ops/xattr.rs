@@ -2,14 +2,13 @@
 
 use crate::access::{READ, WRITE};
 use crate::commit::with_set;
-use crate::fail::{denied, fail, illegal, io, unsupported};
+use crate::error::{Denied, LimitError, Unsupported, XAttrError, refuse};
 use crate::resolve::DirOp;
 use crate::unsupported::feature_of;
 use crate::views::{XAttr, XAttrNamespace};
 use crate::walk::{Located, is_reserved_raw};
 use crate::{Namespace, OpContext, Result};
 use zerohop_journal::op::{RemoveXAttr, SetXAttr};
-use zerohop_wire::JavaException;
 
 const UNREADABLE: &str = "security.hdfs.unreadable.by.superuser";
 
@@ -44,12 +43,10 @@ fn may_use(ctx: &OpContext, xattr: &XAttr, raw: bool) -> bool {
 
 fn check_may_use(ctx: &OpContext, xattr: &XAttr, raw: bool) -> Result<()> {
     if !may_use(ctx, xattr, raw) {
-        return denied(format!("User doesn't have permission for xattr: {}", prefixed(xattr)));
+        return refuse(Denied::XAttr { name: prefixed(xattr) });
     }
     if is_unreadable(xattr) && xattr.value.is_some() {
-        return denied(format!(
-            "Attempt to set a value for '{UNREADABLE}'. Values are not allowed for this xattr."
-        ));
+        return refuse(Denied::XAttrValue { name: UNREADABLE });
     }
     Ok(())
 }
@@ -72,10 +69,7 @@ impl Namespace {
         check_may_use(ctx, &xattr, is_reserved_raw(path))?;
         // Below /.reserved/raw copies of encrypted files arrive, which would be read as plain data.
         if let Some(feature) = feature_of(&xattr) {
-            return unsupported(format!(
-                "{} belongs to {feature}, which this NameNode does not support",
-                prefixed(&xattr)
-            ));
+            return refuse(Unsupported::XAttr { name: prefixed(&xattr), feature });
         }
         self.begin(ctx, || format!("Cannot set XAttr on {path}"))?;
         let located = self.resolve(ctx, path, DirOp::Write)?;
@@ -86,13 +80,10 @@ impl Namespace {
         let new = with_set(existing, std::slice::from_ref(&xattr));
         let visible = new.iter().filter(|xattr| xattr.namespace <= XAttrNamespace::Trusted).count();
         if visible > self.params.xattrs_per_inode_max {
-            return io(format!(
-                "Cannot add additional XAttr to inode, would exceed limit of {}",
-                self.params.xattrs_per_inode_max
-            ));
+            return refuse(LimitError::XAttrs { limit: self.params.xattrs_per_inode_max });
         }
         if is_unreadable(&xattr) && self.state.tree().get(slot).as_file().is_none() {
-            return io(format!("Can only set '{UNREADABLE}' on a file."));
+            return refuse(XAttrError::OnlyOnFiles { name: UNREADABLE });
         }
         let path = located.path.into_owned();
         self.commit_call(ctx, SetXAttr { path, xattrs: vec![xattr] }).map(drop)
@@ -110,12 +101,11 @@ impl Namespace {
         if names.is_empty() {
             return Ok(all);
         }
-        let missing = || {
-            JavaException::XAttrNotFound
-                .with("At least one of the attributes provided was not found.")
-        };
         let find = |name: &XAttr| {
-            all.iter().find(|xattr| same_name(xattr, name)).cloned().ok_or_else(missing)
+            all.iter()
+                .find(|xattr| same_name(xattr, name))
+                .cloned()
+                .ok_or_else(|| XAttrError::NotFound.into())
         };
         names.iter().map(find).collect()
     }
@@ -153,10 +143,10 @@ impl Namespace {
         self.check_xattr_change(ctx, &located, xattr)?;
         let slot = self.last_inode(&located)?;
         if is_unreadable(xattr) {
-            return denied(format!("The xattr '{UNREADABLE}' can not be deleted."));
+            return refuse(Denied::XAttrRemoval { name: UNREADABLE });
         }
         if !self.state.tree().get(slot).xattrs().iter().any(|old| same_name(old, xattr)) {
-            return io("No matching attributes found for remove operation");
+            return refuse(XAttrError::NothingToRemove);
         }
         let path = located.path.into_owned();
         self.commit_call(ctx, RemoveXAttr { path, xattrs: vec![xattr.clone()] }).map(drop)
@@ -166,20 +156,14 @@ impl Namespace {
         if self.params.xattrs_enabled {
             return Ok(());
         }
-        io(
-            "The XAttr operation has been rejected. Support for XAttrs has been disabled by setting \
-            dfs.namenode.xattrs.enabled to false.",
-        )
+        refuse(XAttrError::Disabled)
     }
 
     fn check_xattr_size(&self, xattr: &XAttr) -> Result<()> {
         let size = xattr.name.len() + xattr.value.as_ref().map_or(0, |value| value.len());
         let limit = self.params.xattr_size_max;
         if size > limit {
-            return illegal(format!(
-                "The XAttr is too big. The maximum combined size of the name and value is {limit}, but the total size \
-                 is {size}"
-            ));
+            return refuse(LimitError::XAttrSize { limit, size });
         }
         Ok(())
     }
@@ -207,13 +191,13 @@ impl Namespace {
 fn check_flags(exists: bool, xattr: &XAttr, create: bool, replace: bool) -> Result<()> {
     let name = &xattr.name;
     if !create && !replace {
-        return fail(JavaException::HadoopIllegalArgument, "A flag must be specified.");
+        return refuse(XAttrError::NoFlag);
     }
     if exists && !replace {
-        return io(format!("XAttr: {name} already exists. The REPLACE flag must be specified."));
+        return refuse(XAttrError::AlreadyExists { name: name.to_string() });
     }
     if !exists && !create {
-        return io(format!("XAttr: {name} does not exist. The CREATE flag must be specified."));
+        return refuse(XAttrError::DoesNotExist { name: name.to_string() });
     }
     Ok(())
 }

@@ -56,7 +56,7 @@ fn an_invalid_acl_names_the_path() {
     let default = AclEntry { scope: AclScope::Default, ..user_acl(Some("bob"), 7) };
     let e = world.namespace.modify_acl_entries(&root, "/f", &[default]).unwrap_err();
     assert_eq!(
-        e.message,
+        e.to_string(),
         "Invalid ACL: only directories may have a default ACL. Path: /f Path: /f"
     );
     let mask = AclEntry { kind: AclType::Mask, ..user_acl(Some("x"), 7) };

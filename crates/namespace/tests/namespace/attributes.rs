@@ -15,7 +15,7 @@ fn times_are_set_one_by_one() {
     let status = world.stat("/f").unwrap();
     assert_eq!((status.mtime, status.atime), (5, 9));
     let e = world.namespace.set_times(&root, "/x", 1, 1).unwrap_err();
-    assert_eq!(e.message, "File/Directory /x does not exist.");
+    assert_eq!(e.to_string(), "File/Directory /x does not exist.");
     world.check_replay();
     world.check_image();
 }

@@ -1,6 +1,6 @@
 //! Cache pools and directives.
 
-use crate::world::{World, kind};
+use crate::world::{World, exception, kind};
 use zerohop_journal::types::{CacheDirective, CachePool};
 use zerohop_namespace::{
     CacheDirectiveFilter, CacheDirectiveRequest, CacheExpiry, CacheStats, NamespaceParams,
@@ -151,10 +151,10 @@ fn a_pool_s_limit_counts_what_its_directives_need() {
         CacheDirectiveRequest { force, ..request }
     };
     let refused = world.namespace.add_cache_directive(&root, &twice(false)).unwrap_err();
-    assert_eq!(refused.kind(), Some(JavaException::InvalidRequest));
+    assert_eq!(exception(&refused), JavaException::InvalidRequest);
     let words =
         "size 1000 bytes at replication 2 would exceed pool hot's remaining capacity of 1000";
-    assert!(refused.message.contains(words), "{refused:?}");
+    assert!(refused.to_string().contains(words), "{refused:?}");
     world.namespace.add_cache_directive(&root, &twice(true)).unwrap();
     assert_eq!(stats(&mut world, "hot").bytes_needed, 4000);
 }

@@ -1,6 +1,6 @@
 //! Deletion.
 
-use crate::world::{World, kind};
+use crate::world::{World, exception, kind};
 use zerohop_wire::JavaException;
 
 #[test]
@@ -10,8 +10,8 @@ fn a_tree_goes_with_all_its_blocks() {
     world.write("/d/a/f", &[1, 2]);
     world.write("/d/g", &[3]);
     let e = world.namespace.delete(&root, "/d", false).unwrap_err();
-    assert_eq!(e.message, "`/d is non empty': Directory is not empty");
-    assert_eq!(e.kind(), Some(JavaException::PathIsNotEmptyDirectory));
+    assert_eq!(e.to_string(), "`/d is non empty': Directory is not empty");
+    assert_eq!(exception(&e), JavaException::PathIsNotEmptyDirectory);
     assert!(world.namespace.delete(&root, "/d", true).unwrap());
     assert_eq!((world.stat("/d").is_none(), world.namespace.blocks().block_count()), (true, 0));
     assert!(!world.namespace.delete(&root, "/d", true).unwrap());
@@ -47,8 +47,8 @@ fn an_open_file_may_be_deleted_and_its_writer_learns_it() {
     let file = world.create_as(&root, "/f", false).unwrap();
     world.namespace.delete(&root, "/f", false).unwrap();
     let e = world.namespace.complete(&root, "/f", file.id, "client", None).unwrap_err();
-    assert_eq!(e.kind(), Some(JavaException::FileNotFound));
-    assert!(e.message.starts_with(
+    assert_eq!(exception(&e), JavaException::FileNotFound);
+    assert!(e.to_string().starts_with(
         "File does not exist: /f (inode 16386) Holder client does not have any open files."
     ));
     assert_eq!(world.namespace.stats().open_files, 0);

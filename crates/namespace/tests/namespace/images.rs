@@ -65,7 +65,7 @@ fn edits_of_what_is_not_supported_are_refused_by_name() {
     let e = world.namespace.apply(TxId(9), &snapshot.into()).unwrap_err();
     assert_eq!(
         e.to_string(),
-        "cannot replay OP_ALLOW_SNAPSHOT (transaction 9): UnsupportedOperationException: OP_ALLOW_SNAPSHOT needs \
+        "cannot replay OP_ALLOW_SNAPSHOT (transaction 9): OP_ALLOW_SNAPSHOT needs \
          snapshots, which this NameNode does not support: take it away with Apache's NameNode, save the namespace there \
          (hdfs dfsadmin -saveNamespace) and start again"
     );

@@ -1,6 +1,6 @@
 //! Leases and the recovery of files whose writer is gone.
 
-use crate::world::{BLOCK_SIZE, World, kind};
+use crate::world::{BLOCK_SIZE, World, exception, kind};
 use zerohop_namespace::blocks::ReplicaEvent;
 use zerohop_namespace::{AddBlockRequest, BlockSynchronization, CreateFlags, CreateRequest};
 use zerohop_wire::{Block, InodeId, JavaException};
@@ -42,9 +42,9 @@ fn another_client_waits_for_the_soft_limit() {
     open_file(&mut world, "/f");
     let root = world.root();
     let e = world.namespace.append(&root, "/f", "other", CreateFlags::default()).unwrap_err();
-    assert_eq!(e.kind(), Some(JavaException::AlreadyBeingCreated));
+    assert_eq!(exception(&e), JavaException::AlreadyBeingCreated);
     assert_eq!(
-        e.message,
+        e.to_string(),
         "Failed to APPEND_FILE /f for other on 127.0.0.1 because this file lease is currently owned by client on 127.0.0.1"
     );
     world.pass_ms(60_001);
@@ -142,9 +142,9 @@ fn an_answer_with_an_old_recovery_id_is_refused() {
     };
     let e = world.namespace.commit_block_synchronization(&root, &request).unwrap_err();
     assert!(
-        e.message.starts_with("The recovery id 1001 does not match current recovery id 1002"),
+        e.to_string().starts_with("The recovery id 1001 does not match current recovery id 1002"),
         "{}",
-        e.message
+        e.to_string()
     );
 }
 
@@ -166,7 +166,7 @@ fn a_recovery_deletes_no_block_with_acknowledged_bytes() {
         ..BlockSynchronization::default()
     };
     let e = world.namespace.commit_block_synchronization(&root, &request).unwrap_err();
-    assert!(e.message.contains("10 bytes of it were acknowledged"), "{}", e.message);
+    assert!(e.to_string().contains("10 bytes of it were acknowledged"), "{e}");
     finish_recovery(&mut world, "/f", 10);
     assert_eq!(world.stat("/f").unwrap().len, 10);
 }
@@ -198,7 +198,7 @@ fn restart_under_truncate(restart: fn(&mut World)) {
     let request =
         BlockSynchronization { block: cut, new_stamp: asked, new_len: 4, ..Default::default() };
     let late = world.namespace.commit_block_synchronization(&root, &request).unwrap_err();
-    assert!(late.message.contains("does not match current recovery id 0"), "{}", late.message);
+    assert!(late.to_string().contains("does not match current recovery id 0"), "{late}");
     assert!(world.namespace.check_leases(&root, 10));
     assert!(!world.namespace.check_leases(&root, 10), "they are asked once");
     finish_recovery(&mut world, "/f", 4);

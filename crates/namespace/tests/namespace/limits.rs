@@ -1,6 +1,6 @@
 //! Protected directories, and how much there may be.
 
-use crate::world::{World, kind};
+use crate::world::{World, exception, kind};
 use zerohop_namespace::{NamespaceParams, RenameOptions};
 use zerohop_wire::{Block, JavaException};
 
@@ -22,9 +22,9 @@ fn protected_directories_stay_as_long_as_anything_is_in_them() {
     let root = world.root();
     let namespace = &mut world.namespace;
     let e = namespace.delete(&root, "/p", true).unwrap_err();
-    assert_eq!(e.message, "Cannot delete/rename non-empty protected directory /p");
+    assert_eq!(e.to_string(), "Cannot delete/rename non-empty protected directory /p");
     let e = namespace.rename(&root, "/p/q", "/x").unwrap_err();
-    assert_eq!(e.message, "Cannot delete/rename non-empty protected directory /p/q");
+    assert_eq!(e.to_string(), "Cannot delete/rename non-empty protected directory /p/q");
     assert!(namespace.delete(&root, "/p/q/a", true).unwrap());
     assert!(namespace.delete(&root, "/p/q", true).unwrap());
     assert!(namespace.rename(&root, "/p/c", "/c").unwrap());
@@ -39,11 +39,11 @@ fn what_is_below_protected_directories_can_be_protected_as_well() {
         format!("Cannot delete/rename subdirectory under protected subdirectory {directory}")
     };
     let e = namespace.delete(&root, "/p/q/a", true).unwrap_err();
-    assert_eq!((e.kind(), e.message), (Some(JavaException::AccessControl), refusal("/p/q")));
+    assert_eq!((exception(&e), e.to_string()), (JavaException::AccessControl, refusal("/p/q")));
     let e = namespace.rename(&root, "/p/c", "/c").unwrap_err();
-    assert_eq!(e.message, refusal("/p"));
+    assert_eq!(e.to_string(), refusal("/p"));
     let e = namespace.rename2(&root, "/p/c", "/c", RenameOptions::default()).unwrap_err();
-    assert_eq!(e.message, refusal("/p"));
+    assert_eq!(e.to_string(), refusal("/p"));
     // Not what is empty, and not what is beside.
     assert!(namespace.delete(&root, "/p/c/d", true).unwrap());
     assert!(namespace.delete(&root, "/px/a", true).unwrap());
@@ -61,8 +61,8 @@ fn no_more_inodes_and_blocks_than_configured() {
     world.mkdirs("/b");
     let e = world.namespace.mkdirs(&root, "/c", 0o755, None, true).unwrap_err();
     assert_eq!(
-        (e.kind(), &*e.message),
-        (Some(JavaException::Io), "Exceeded the configured number of objects 5 in the filesystem.")
+        (exception(&e), &*e.to_string()),
+        (JavaException::Io, "Exceeded the configured number of objects 5 in the filesystem.")
     );
     assert_eq!(kind(world.create_as(&root, "/g", false)), JavaException::Io);
     let short = Block { len: 10, ..first.block() };

@@ -1,6 +1,6 @@
 //! Quotas enforced and counted.
 
-use crate::world::{BLOCK_SIZE, World, kind};
+use crate::world::{BLOCK_SIZE, World, exception, kind};
 use zerohop_namespace::blocks::StorageType;
 use zerohop_namespace::{NamespaceParams, QUOTA_DONT_SET, QUOTA_RESET};
 use zerohop_wire::{Block, JavaException};
@@ -14,7 +14,7 @@ fn names_run_out() {
     world.mkdirs("/q/a/b");
     let e = world.namespace.mkdirs(&root, "/q/c", 0o755, None, true).unwrap_err();
     assert_eq!(
-        e.message,
+        e.to_string(),
         "The NameSpace quota (directories and files) of directory /q is exceeded: quota=3 file count=4"
     );
     world.mkdirs("/x");
@@ -41,9 +41,9 @@ fn space_runs_out_by_whole_blocks_until_they_are_closed() {
     world.write("/q/h", &[40]);
     world.create_as(&root, "/q/i", false).unwrap();
     let e = world.add_block("/q/i", None).unwrap_err();
-    assert_eq!(e.kind(), Some(JavaException::DSQuotaExceeded));
+    assert_eq!(exception(&e), JavaException::DSQuotaExceeded);
     assert_eq!(
-        e.message,
+        e.to_string(),
         "The DiskSpace quota of /q is exceeded: quota = 2097252 B = 2.00 MB but diskspace consumed = 2097272 B = 2.00 MB"
     );
     world.namespace.delete(&root, "/q/h", false).unwrap();
@@ -149,7 +149,7 @@ fn a_refused_quota_is_named_as_hadoop_names_it() {
         let expected = format!(
             "Access denied for user bob. Superuser privilege is required for operation {operation}"
         );
-        assert_eq!(e.message, expected);
+        assert_eq!(e.to_string(), expected);
     }
 }
 
@@ -170,7 +170,7 @@ fn owners_set_quotas_in_their_directories_where_that_is_allowed() {
     for (who, path) in [(&alice, "/home/alice"), (&alice, "/"), (&bob, "/home/alice/data")] {
         let e = namespace.set_quota(who, path, 7, QUOTA_DONT_SET, None).unwrap_err();
         assert_eq!(
-            e.message,
+            e.to_string(),
             format!(
                 "Access denied for user {}. Superuser or owner of parent directory privilege is required",
                 who.user()

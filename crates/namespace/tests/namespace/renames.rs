@@ -98,7 +98,7 @@ fn the_directory_a_rename_goes_into_must_let_one_pass() {
     world.namespace.set_permission(&root, "/drop", 0o722).unwrap();
     let e = world.namespace.rename(&eve, "/home/eve/d", "/drop").unwrap_err();
     assert_eq!(
-        e.message,
+        e.to_string(),
         "Permission denied: user=eve, access=EXECUTE, inode=\"/drop\":root:supergroup:drwx-w--w-"
     );
     world.namespace.set_permission(&root, "/drop", 0o733).unwrap();

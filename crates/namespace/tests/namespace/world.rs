@@ -7,8 +7,8 @@ use zerohop_namespace::blocks::{
     BlockManager, BlockParams, DatanodeId, Heartbeat, Now, ReplicaEvent, StorageReport, StorageType,
 };
 use zerohop_namespace::{
-    AddBlockRequest, CreateFlags, CreateRequest, FileStatus, ImageInfo, LocatedBlock, LoggedEdit,
-    Namespace, NamespaceParams, OpContext,
+    AddBlockRequest, CreateFlags, CreateRequest, Error, FileStatus, ImageInfo, LocatedBlock,
+    LoggedEdit, Namespace, NamespaceParams, OpContext, Result,
 };
 use zerohop_wire::{Block, CallerIdentity, InodeId, JavaException, RemoteException, RpcIds, TxId};
 
@@ -20,8 +20,13 @@ pub struct World {
     pub log: Vec<LoggedEdit>,
 }
 
-pub fn kind<T: std::fmt::Debug>(result: Result<T, RemoteException>) -> JavaException {
-    result.expect_err("it should fail").kind().expect("a class of the table")
+pub fn kind<T: std::fmt::Debug>(result: Result<T>) -> JavaException {
+    exception(&result.expect_err("it should fail"))
+}
+
+/// The exception that clients get.
+pub fn exception(error: &Error) -> JavaException {
+    RemoteException::from(error.clone()).kind().expect("a class of the table")
 }
 
 pub fn empty() -> Namespace {
@@ -131,7 +136,7 @@ impl World {
         ctx: &OpContext,
         path: &str,
         overwrite: bool,
-    ) -> Result<FileStatus, RemoteException> {
+    ) -> Result<FileStatus> {
         let flags = CreateFlags { create: true, overwrite, ..CreateFlags::default() };
         self.create_with(ctx, path, flags, 2)
     }
@@ -142,7 +147,7 @@ impl World {
         path: &str,
         flags: CreateFlags,
         replication: u16,
-    ) -> Result<FileStatus, RemoteException> {
+    ) -> Result<FileStatus> {
         self.namespace.create(
             ctx,
             &CreateRequest {
@@ -160,11 +165,7 @@ impl World {
         )
     }
 
-    pub fn add_block(
-        &mut self,
-        path: &str,
-        previous: Option<Block>,
-    ) -> Result<LocatedBlock, RemoteException> {
+    pub fn add_block(&mut self, path: &str, previous: Option<Block>) -> Result<LocatedBlock> {
         let root = self.root();
         let request =
             AddBlockRequest { path, client_name: "client", previous, ..AddBlockRequest::default() };

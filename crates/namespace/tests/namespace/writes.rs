@@ -1,6 +1,6 @@
 //! Files created, written, appended to, cut and joined.
 
-use crate::world::{BLOCK_SIZE, World, kind};
+use crate::world::{BLOCK_SIZE, World, exception, kind};
 use zerohop_journal::EditOp;
 use zerohop_journal::op::SetGenstampV2;
 use zerohop_namespace::{CreateFlags, CreateRequest, NamespaceParams};
@@ -38,7 +38,7 @@ fn mkdirs_refuses_files_in_the_way_and_bad_names() {
     assert_eq!(try_path("/a/.snapshot"), JavaException::HadoopIllegalArgument);
     assert_eq!(try_path(&format!("/{}", "x".repeat(256))), JavaException::PathComponentTooLong);
     let e = world.namespace.mkdirs(&root, "/x/y", 0o755, None, false).unwrap_err();
-    assert_eq!(e.message, "Parent directory doesn't exist: /x");
+    assert_eq!(e.to_string(), "Parent directory doesn't exist: /x");
 }
 
 #[test]
@@ -114,8 +114,10 @@ fn only_the_writer_may_go_on() {
     let root = world.root();
     world.create_as(&root, "/f", false).unwrap();
     let e = world.namespace.complete(&root, "/f", InodeId::GRANDFATHER, "other", None).unwrap_err();
-    assert_eq!(e.kind(), Some(JavaException::LeaseExpired));
-    assert!(e.message.starts_with("Client (=other) is not the lease owner (=client: /f (inode 0)"));
+    assert_eq!(exception(&e), JavaException::LeaseExpired);
+    assert!(
+        e.to_string().starts_with("Client (=other) is not the lease owner (=client: /f (inode 0)")
+    );
     assert_eq!(kind(world.create_as(&root, "/f", false)), JavaException::AlreadyBeingCreated);
 }
 
@@ -142,7 +144,7 @@ fn bad_create_parameters_are_refused() {
     let create = CreateFlags { create: true, ..CreateFlags::default() };
     let e = world.create_with(&root, "/f", create, 600).unwrap_err();
     assert_eq!(
-        e.message,
+        e.to_string(),
         "Requested replication factor of 600 exceeds maximum of 512 for /f, clientName=127.0.0.1"
     );
     let mut sized = |block_size| {
@@ -156,9 +158,9 @@ fn bad_create_parameters_are_refused() {
         world.namespace.create(&root, &request)
     };
     let e = sized(1 << 48).unwrap_err();
-    assert_eq!(e.kind(), Some(JavaException::IllegalArgument));
+    assert_eq!(exception(&e), JavaException::IllegalArgument);
     assert_eq!(
-        e.message,
+        e.to_string(),
         "Illagal value: PREFERRED_BLOCK_SIZE = 281474976710656 > MAX = 281474976710655"
     );
     assert_eq!(sized((1 << 48) - 1).unwrap().block_size, (1 << 48) - 1);
@@ -411,8 +413,8 @@ fn safe_mode_refuses_changes_with_its_tip() {
     let root = world.root();
     world.namespace.safe_mode = Some("The tip.".into());
     let e = world.namespace.mkdirs(&root, "/a", 0o755, None, true).unwrap_err();
-    assert_eq!(e.kind(), Some(JavaException::SafeMode));
-    assert_eq!(e.message, "Cannot create directory /a. Name node is in safe mode.\nThe tip.");
+    assert_eq!(exception(&e), JavaException::SafeMode);
+    assert_eq!(e.to_string(), "Cannot create directory /a. Name node is in safe mode.\nThe tip.");
     assert!(world.stat("/a").is_none());
 }
 
@@ -428,7 +430,7 @@ fn concat_refuses_more_names_than_an_edit_may_hold() {
     }
     world.write("/d/t", &[1]);
     let e = world.namespace.concat(&root, "/d/t", &names).unwrap_err();
-    assert!(e.message.contains("dfs.namenode.max.op.size=1024"), "{}", e.message);
+    assert!(e.to_string().contains("dfs.namenode.max.op.size=1024"), "{e}");
     for half in names.chunks(6) {
         world.namespace.concat(&root, "/d/t", half).unwrap();
     }
@@ -444,8 +446,8 @@ fn more_replicas_than_an_inode_can_hold_are_refused() {
     let root = world.root();
     let create = CreateFlags { create: true, ..CreateFlags::default() };
     let e = world.create_with(&root, "/f", create, 2048).unwrap_err();
-    assert_eq!(e.kind(), Some(JavaException::IllegalArgument));
-    assert_eq!(e.message, "Invalid replication value 2048");
+    assert_eq!(exception(&e), JavaException::IllegalArgument);
+    assert_eq!(e.to_string(), "Invalid replication value 2048");
     assert_eq!(world.create_with(&root, "/f", create, 2047).unwrap().replication, 2047);
     assert_eq!(
         kind(world.namespace.set_replication(&root, "/f", 4096)),

@@ -1,10 +1,11 @@
 //! One file: its line, its blocks, what is wrong with it.
 
 use super::Fsck;
+use crate::service::Outcome;
 use std::fmt::Write;
 use zerohop_namespace::blocks::{BlockCheck, Misplaced};
-use zerohop_namespace::{FileStatus, LocatedBlock, LocatedBlocks};
-use zerohop_wire::{Block, BlockId, ExtendedBlock, RemoteException};
+use zerohop_namespace::{Error, FileStatus, LocatedBlock, LocatedBlocks};
+use zerohop_wire::{Block, BlockId, ExtendedBlock};
 
 /// A block as it was found; `None` if it was deleted since.
 type Checked = Option<(BlockCheck, Option<Misplaced>)>;
@@ -16,7 +17,7 @@ fn found(check: &(BlockCheck, Option<Misplaced>)) -> u32 {
 }
 
 impl Fsck<'_> {
-    pub(super) fn file(&mut self, path: &str, status: &FileStatus) -> Result<(), RemoteException> {
+    pub(super) fn file(&mut self, path: &str, status: &FileStatus) -> Outcome<()> {
         let op = self.service.op();
         let found = self.core.read(|namespace| {
             let (blocks, _) = namespace.block_locations(&op, path, 0, status.len.max(1))?;
@@ -32,15 +33,9 @@ impl Fsck<'_> {
         });
         let (checks, blocks): (Vec<_>, _) = match found {
             Ok(found) => found,
-            Err(error) => {
-                let error: RemoteException = error;
-                // Deleted since it was listed.
-                return if error.class.ends_with("FileNotFoundException") {
-                    Ok(())
-                } else {
-                    Err(error)
-                };
-            }
+            // Deleted since it was listed.
+            Err(Error::NotFound(_)) => return Ok(()),
+            Err(error) => return Err(error.into()),
         };
         if blocks.under_construction && !self.options.open_files {
             self.totals.add_open(status.len, blocks.blocks.len() as u64);

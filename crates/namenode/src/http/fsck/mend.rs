@@ -1,9 +1,10 @@
 //! `-move` and `-delete`: what is done about a file that has lost blocks.
 
 use super::Fsck;
+use crate::call_error::CallError;
+use crate::service::Outcome;
 use std::ops::Range;
 use zerohop_namespace::{FileKind, FileStatus, LocatedBlocks};
-use zerohop_wire::{JavaException, RemoteException};
 
 /// Where the remains are put, below the path they had.
 const LOST_FOUND: &str = "/lost+found";
@@ -21,14 +22,14 @@ impl Fsck<'_> {
         if self.remedy.moves
             && let Err(error) = self.copy_remains(path, status, blocks)
         {
-            tracing::error!("Fsck: error processing {path}: {}", error.message);
+            tracing::error!("Fsck: error processing {path}: {error}");
             self.has_failed = true;
         }
         if self.remedy.deletes && self.out.is_wanted() {
             match self.service.delete(path, true).wait() {
                 Ok(_) => tracing::info!("Fsck: deleted corrupt file {path}"),
                 Err(error) => {
-                    tracing::error!("Fsck: error deleting {path}: {}", error.message);
+                    tracing::error!("Fsck: error deleting {path}: {error}");
                     self.has_failed = true;
                 }
             }
@@ -41,10 +42,9 @@ impl Fsck<'_> {
         path: &str,
         status: &FileStatus,
         blocks: &LocatedBlocks,
-    ) -> Result<(), RemoteException> {
-        let copier = self.core.file_copier.get().cloned().ok_or_else(|| {
-            JavaException::UnsupportedOperation.with("this NameNode cannot copy files")
-        })?;
+    ) -> Outcome<()> {
+        let copier = self.core.file_copier.get().cloned();
+        let copier = copier.ok_or_else(|| CallError::failed("this NameNode cannot copy files"))?;
         self.make_lost_found()?;
         let target = format!("{LOST_FOUND}{path}");
         if self.service.file_info(&target).wait()?.is_some() {
@@ -72,17 +72,17 @@ impl Fsck<'_> {
         Ok(())
     }
 
-    fn make_lost_found(&mut self) -> Result<(), RemoteException> {
+    fn make_lost_found(&mut self) -> Outcome<()> {
         match self.service.file_info(LOST_FOUND).wait()? {
             None => self.make_directory(LOST_FOUND, LOST_FOUND_MODE),
             Some(status) if status.kind == FileKind::Directory => Ok(()),
             Some(_) => {
-                Err(JavaException::Io.with("Cannot use /lost+found: a file with this name exists"))
+                Err(CallError::failed("Cannot use /lost+found: a file with this name exists"))
             }
         }
     }
 
-    fn make_directory(&mut self, path: &str, mode: u16) -> Result<(), RemoteException> {
+    fn make_directory(&mut self, path: &str, mode: u16) -> Outcome<()> {
         self.service.mkdirs(path, mode, None, true).wait().map(drop)
     }
 }

@@ -11,8 +11,9 @@ mod walk;
 
 use super::date::java_date;
 use super::pages::Pages;
+use crate::call_error::CallError;
 use crate::core::Core;
-use crate::service::{Caller, ClientService};
+use crate::service::{Caller, ClientService, Outcome};
 use asked::{Options, Remedy};
 use axum::extract::State;
 use axum::response::Response;
@@ -24,7 +25,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use zerohop_daemon::http::{QueryValues, RemoteAddress, streamed};
-use zerohop_wire::{JavaException, RemoteException};
 
 pub(super) async fn page(
     State(Pages { core, .. }): State<Pages>,
@@ -89,7 +89,7 @@ impl<'a> Fsck<'a> {
     }
 
     /// To be asked before more work is begun: nobody may be there any more who reads of it.
-    fn go_on(&mut self) -> Result<(), RemoteException> {
+    fn go_on(&mut self) -> Outcome<()> {
         self.out.flush_if_full();
         if self.out.is_wanted() {
             return Ok(());
@@ -99,7 +99,7 @@ impl<'a> Fsck<'a> {
             self.path,
             self.service.caller().remote()
         );
-        Err(JavaException::Io.with("the connection was closed"))
+        Err(CallError::failed("the connection was closed"))
     }
 
     fn run(mut self) {
@@ -134,9 +134,9 @@ impl<'a> Fsck<'a> {
         }
     }
 
-    fn failed(&mut self, started_ms: u64, error: &RemoteException) {
+    fn failed(&mut self, started_ms: u64, error: &CallError) {
         self.ended(started_ms);
-        self.line(&error.message);
+        self.line(error.to_string());
         _ = write!(self.out, "\n\nFsck on path '{}' FAILED", self.path);
     }
 
@@ -149,7 +149,7 @@ impl<'a> Fsck<'a> {
         ));
     }
 
-    fn checked(&mut self, started_ms: u64) -> Result<(), RemoteException> {
+    fn checked(&mut self, started_ms: u64) -> Outcome<()> {
         let Some(status) = self.service.file_info(&self.path).wait()? else {
             _ = write!(self.out, "\n\nPath '{}' does not exist", self.path);
             return Ok(());
@@ -161,7 +161,7 @@ impl<'a> Fsck<'a> {
         self.summary(started_ms)
     }
 
-    fn summary(&mut self, started_ms: u64) -> Result<(), RemoteException> {
+    fn summary(&mut self, started_ms: u64) -> Outcome<()> {
         let (nodes, racks) = self.core.read(|namespace| {
             (namespace.blocks().stats().live_nodes, namespace.blocks().datanodes().rack_count())
         });
@@ -180,13 +180,13 @@ impl<'a> Fsck<'a> {
         }
         self.ended(started_ms);
         if self.has_failed {
-            return Err(JavaException::Io.with("fsck encountered internal errors!"));
+            return Err(CallError::failed("fsck encountered internal errors!"));
         }
         _ = write!(self.out, "\n\nThe filesystem under path '{}' is {verdict}", self.path);
         Ok(())
     }
 
-    fn corrupt_files(&mut self) -> Result<(), RemoteException> {
+    fn corrupt_files(&mut self) -> Outcome<()> {
         let cookie = self.cookie.as_deref();
         let (files, next) = self.service.corrupt_file_blocks(&self.path, cookie).wait()?;
         self.line(format!("Cookie:\t{next}"));

@@ -1,9 +1,9 @@
 //! Everything at and below the path, depth first.
 
 use super::Fsck;
+use crate::service::Outcome;
 use std::vec;
 use zerohop_namespace::{FileKind, FileStatus};
-use zerohop_wire::RemoteException;
 
 /// A line end is printed and sent each time so many paths were walked, as Hadoop's shows that it is alive.
 const PATHS_A_LINE: u64 = 1000;
@@ -20,7 +20,7 @@ struct Level {
 impl Fsck<'_> {
     /// The directories on the way down are kept in a list and not on the stack: moved into one another they may be deeper
     /// than any stack.
-    pub(super) fn walk(&mut self, top: &FileStatus) -> Result<(), RemoteException> {
+    pub(super) fn walk(&mut self, top: &FileStatus) -> Outcome<()> {
         let mut path = self.path.clone();
         self.visit(&path, top)?;
         if path == "/" {
@@ -53,7 +53,7 @@ impl Fsck<'_> {
         Ok(())
     }
 
-    fn visit(&mut self, path: &str, status: &FileStatus) -> Result<(), RemoteException> {
+    fn visit(&mut self, path: &str, status: &FileStatus) -> Outcome<()> {
         self.go_on()?;
         let walked = self.totals.dirs + self.totals.symlinks + self.totals.files;
         if walked.is_multiple_of(PATHS_A_LINE) {
@@ -79,7 +79,7 @@ impl Fsck<'_> {
     }
 
     /// One page of a directory, so that the lock is held for one page only. None if the directory is gone.
-    fn level(&self, path: &str, after: &[u8]) -> Result<Option<Level>, RemoteException> {
+    fn level(&self, path: &str, after: &[u8]) -> Outcome<Option<Level>> {
         let directory = if path.is_empty() { "/" } else { path };
         let page = self.service.listing(directory, after, false).wait()?;
         Ok(page.map(|page| Level {

@@ -1,10 +1,11 @@
 //! Status, listings, locations.
 
+use crate::call_error::CallError;
 use crate::convert;
 use crate::message::{decode, encode};
-use crate::rpc::answer::Call;
+use crate::rpc::answer::{Call, RpcResult};
 use crate::rpc::service::Method;
-use crate::service::{Answer, BatchedCursor, BatchedListing, Outcome};
+use crate::service::{Answer, BatchedCursor, BatchedListing};
 use bytes::Bytes;
 use zerohop_namespace::DirectoryListing;
 use zerohop_proto::hdfs::{
@@ -17,7 +18,7 @@ use zerohop_proto::hdfs::{
     IsFileClosedRequestProto, IsFileClosedResponseProto, RemoteExceptionProto,
 };
 use zerohop_transport::rpc::server::Reply;
-use zerohop_wire::JavaException;
+use zerohop_wire::{JavaException, RemoteException};
 
 pub(super) const METHODS: &[Method] = &[
     ("getFileInfo", file_info),
@@ -77,7 +78,7 @@ fn checksum(paths: &[String]) -> [u8; 4] {
     sum.finalize().to_be_bytes()
 }
 
-fn decode_cursor(key: Bytes, paths: &[String]) -> Outcome<BatchedCursor> {
+fn decode_cursor(key: Bytes, paths: &[String]) -> RpcResult<BatchedCursor> {
     if key.is_empty() {
         return Ok(BatchedCursor::default());
     }
@@ -103,7 +104,7 @@ fn batched_listing(call: Call<'_>) -> Reply {
         let pool = service.pool();
         let start = match decode_cursor(q.start_after, &q.paths) {
             Ok(start) => start,
-            Err(error) => return Answer::Ready(Err(error)),
+            Err(error) => return Answer::Ready(Err(CallError::Request(error))),
         };
         let found = service.batched_listing(&q.paths, start, q.need_location);
         found.map(move |BatchedListing { pages, next }| GetBatchedListingResponseProto {
@@ -116,14 +117,15 @@ fn batched_listing(call: Call<'_>) -> Reply {
 
 fn batched_page(
     index: usize,
-    page: Outcome<DirectoryListing>,
+    page: zerohop_namespace::Result<DirectoryListing>,
     pool: &str,
 ) -> BatchedDirectoryListingProto {
     let (partial_listing, exception) = match page {
         Ok(page) => (convert::directory_listing(page, pool).partial_listing, None),
         Err(error) => {
-            let class_name = error.class.to_string();
-            (Vec::new(), Some(RemoteExceptionProto { class_name, message: Some(error.message) }))
+            let RemoteException { class, message } = error.into();
+            let class_name = class.into_owned();
+            (Vec::new(), Some(RemoteExceptionProto { class_name, message: Some(message) }))
         }
     };
     BatchedDirectoryListingProto { partial_listing, parent_idx: index as u32, exception }

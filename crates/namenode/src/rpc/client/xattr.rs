@@ -1,9 +1,10 @@
 //! Extended attributes.
 
+use crate::call_error::CallError;
 use crate::convert;
-use crate::rpc::answer::Call;
+use crate::rpc::answer::{Call, RpcResult};
 use crate::rpc::service::Method;
-use crate::service::{Answer, Outcome};
+use crate::service::Answer;
 use zerohop_namespace::XAttr;
 use zerohop_proto::hdfs::{
     GetXAttrsRequestProto, GetXAttrsResponseProto, ListXAttrsRequestProto, ListXAttrsResponseProto,
@@ -16,7 +17,7 @@ use zerohop_wire::JavaException;
 pub(super) const METHODS: &[Method] =
     &[("setXAttr", set), ("getXAttrs", get), ("listXAttrs", list), ("removeXAttr", remove)];
 
-fn required(xattr: Option<XAttrProto>) -> Outcome<XAttr> {
+fn required(xattr: Option<XAttrProto>) -> RpcResult<XAttr> {
     let missing = || JavaException::HadoopIllegalArgument.with("an extended attribute is required");
     xattr.map(convert::xattr).ok_or_else(missing)
 }
@@ -27,7 +28,7 @@ fn set(call: Call<'_>) -> Reply {
         let (create, replace) =
             (has(XAttrSetFlagProto::XattrCreate), has(XAttrSetFlagProto::XattrReplace));
         match required(q.x_attr) {
-            Err(error) => Answer::Ready(Err(error)),
+            Err(error) => Answer::Ready(Err(CallError::Request(error))),
             Ok(xattr) => {
                 service.set_xattr(&q.src, xattr, create, replace).map(|()| SetXAttrResponseProto {})
             }
@@ -53,7 +54,7 @@ fn list(call: Call<'_>) -> Reply {
 
 fn remove(call: Call<'_>) -> Reply {
     call.serve(|service, q: RemoveXAttrRequestProto| match required(q.x_attr) {
-        Err(error) => Answer::Ready(Err(error)),
+        Err(error) => Answer::Ready(Err(CallError::Request(error))),
         Ok(xattr) => service.remove_xattr(&q.src, &xattr).map(|()| RemoveXAttrResponseProto {}),
     })
 }

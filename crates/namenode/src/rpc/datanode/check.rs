@@ -2,24 +2,24 @@
 
 use crate::convert;
 use crate::core::Core;
-use crate::service::Outcome;
+use crate::rpc::answer::RpcResult;
 use zerohop_proto::hdfs::StorageInfoProto;
 use zerohop_proto::hdfs::datanode::DatanodeRegistrationProto;
 use zerohop_wire::{JavaException, RemoteException};
 
 /// Refuses calls of a DataNode that does not belong to this namespace, or whose UUID another one registered with since.
-pub(super) fn check_sender(core: &Core, registration: &DatanodeRegistrationProto) -> Outcome<()> {
+pub(super) fn check_sender(core: &Core, registration: &DatanodeRegistrationProto) -> RpcResult<()> {
     check_registration(core, registration)?;
     let sender = convert::datanode_id(registration.datanode_id.clone());
     let checked = core.read(|namespace| namespace.blocks().datanodes().check_sender(&sender));
-    checked.inspect_err(|refusal| tracing::warn!("{}", refusal.message))
+    Ok(checked.inspect_err(|refusal| tracing::warn!("{refusal}"))?)
 }
 
 /// Refuses DataNodes of another namespace.
 pub(super) fn check_registration(
     core: &Core,
     registration: &DatanodeRegistrationProto,
-) -> Outcome<()> {
+) -> RpcResult<()> {
     let (theirs, ours) = (
         registration_id(&registration.storage_info),
         registration_id(&core.identity.storage_info()),
@@ -38,7 +38,7 @@ fn registration_id(info: &StorageInfoProto) -> String {
 }
 
 /// Refuses calls that mean another block pool.
-pub(super) fn check_pool(core: &Core, pool: &str) -> Outcome<()> {
+pub(super) fn check_pool(core: &Core, pool: &str) -> RpcResult<()> {
     if *core.identity.pool == *pool {
         return Ok(());
     }

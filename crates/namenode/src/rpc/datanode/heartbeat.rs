@@ -5,8 +5,8 @@ use super::command;
 use crate::convert;
 use crate::identity::ha_status;
 use crate::message::decode;
-use crate::rpc::answer::Call;
-use crate::service::{Answer, Outcome};
+use crate::rpc::answer::{Call, RpcResult};
+use crate::service::Answer;
 use crate::storage::PendingSync;
 use zerohop_namespace::blocks::{Command, Heartbeat, StorageReport, VolumeFailures};
 use zerohop_proto::hdfs::datanode::{HeartbeatRequestProto, HeartbeatResponseProto};
@@ -16,7 +16,7 @@ use zerohop_transport::rpc::server::Reply;
 /// a deleted file that comes back after a crash must find its replicas where they were.
 pub(super) fn heartbeat(call: Call<'_>) -> Reply {
     let core = call.core;
-    let beat = || -> Outcome<(HeartbeatResponseProto, Option<PendingSync>)> {
+    let beat = || -> RpcResult<(HeartbeatResponseProto, Option<PendingSync>)> {
         let mut request: HeartbeatRequestProto = decode(call.param.clone())?;
         check_sender(core, &request.registration)?;
         let beat = figures(&mut request);

@@ -4,8 +4,7 @@ use super::check::check_registration;
 use super::heartbeat::figures;
 use crate::convert;
 use crate::message::{decode, encode};
-use crate::rpc::answer::Call;
-use crate::service::Outcome;
+use crate::rpc::answer::{Call, RpcResult};
 use bytes::Bytes;
 use zerohop_namespace::blocks::StorageReport;
 use zerohop_proto::hdfs::LifelineResponseProto;
@@ -13,7 +12,7 @@ use zerohop_proto::hdfs::datanode::HeartbeatRequestProto;
 
 /// Nothing is ordered in the answer, and a DataNode that is not known is not told so: its next
 /// heartbeat says it.
-pub(super) fn lifeline(call: &Call<'_>) -> Outcome<Bytes> {
+pub(super) fn lifeline(call: &Call<'_>) -> RpcResult<Bytes> {
     let core = call.core;
     let mut request: HeartbeatRequestProto = decode(call.param.clone())?;
     check_registration(core, &request.registration)?;

@@ -5,8 +5,7 @@ use crate::core::Core;
 use crate::identity::SOFTWARE_VERSION;
 use crate::message::{decode, encode};
 use crate::resolve;
-use crate::rpc::answer::Call;
-use crate::service::Outcome;
+use crate::rpc::answer::{Call, RpcResult};
 use std::net::IpAddr;
 use std::sync::Arc;
 use zerohop_namespace::blocks::Admission;
@@ -56,7 +55,7 @@ pub(super) fn register(call: Call<'_>) -> Reply {
 }
 
 /// A DataNode whose address has no name would cost a failed look-up again and again.
-async fn check_name(ip: IpAddr) -> Outcome<()> {
+async fn check_name(ip: IpAddr) -> RpcResult<()> {
     let name = tokio::task::spawn_blocking(move || resolve::host_name(ip)).await.ok().flatten();
     if name.is_some() {
         return Ok(());
@@ -86,7 +85,7 @@ fn accept(
     RegisterDatanodeResponseProto { registration }
 }
 
-fn check_version(core: &Core, registration: &DatanodeRegistrationProto) -> Outcome<()> {
+fn check_version(core: &Core, registration: &DatanodeRegistrationProto) -> RpcResult<()> {
     let version = &registration.software_version;
     if release(version) < release(VERSION_MIN) {
         let message = format!(

@@ -5,8 +5,7 @@ use super::command;
 use crate::convert;
 use crate::core::Core;
 use crate::message::{decode, encode};
-use crate::rpc::answer::Call;
-use crate::service::Outcome;
+use crate::rpc::answer::{Call, RpcResult};
 use std::sync::Arc;
 use zerohop_namespace::BlockSynchronization;
 use zerohop_namespace::blocks::{
@@ -32,7 +31,7 @@ const REPLICAS_MAX: usize = 1000;
 /// A full report, storage by storage.
 pub(super) fn full(call: Call<'_>) -> Reply {
     let core = call.core;
-    let take = || -> Outcome<BlockReportResponseProto> {
+    let take = || -> RpcResult<BlockReportResponseProto> {
         let request: BlockReportRequestProto = decode(call.param.clone())?;
         check_sender(core, &request.registration)?;
         check_pool(core, &request.block_pool_id)?;
@@ -70,7 +69,7 @@ fn take_full_report(
     uuid: &str,
     storage: (&Arc<str>, StorageType),
     replicas: Vec<ReportedReplica>,
-) -> Outcome<ReportOutcome> {
+) -> RpcResult<ReportOutcome> {
     let begin = core.write(|namespace| {
         namespace.blocks_mut().reports().begin_full_report(uuid, storage, replicas)
     });
@@ -105,7 +104,11 @@ fn log_report(storage: &str, node: &DatanodeIdProto, count: usize, outcome: Repo
 }
 
 /// A report out of its turn is refused; the DataNode asks for a lease with its next heartbeat.
-fn check_lease(core: &Core, uuid: &str, context: Option<&BlockReportContextProto>) -> Outcome<()> {
+fn check_lease(
+    core: &Core,
+    uuid: &str,
+    context: Option<&BlockReportContextProto>,
+) -> RpcResult<()> {
     let Some(context) = context else { return Ok(()) };
     // Zero is Apache's default of a field that is not sent.
     let lease = context.lease_id.unwrap_or(0);
@@ -118,7 +121,7 @@ fn check_lease(core: &Core, uuid: &str, context: Option<&BlockReportContextProto
 }
 
 /// All of it is read before any of it counts: a damaged report must not look like lost replicas.
-fn replicas(report: &StorageBlockReportProto) -> Outcome<Vec<ReportedReplica>> {
+fn replicas(report: &StorageBlockReportProto) -> RpcResult<Vec<ReportedReplica>> {
     let read = match report.number_of_blocks {
         Some(count) => Report::new(count, &report.blocks_buffers).collect(),
         None => decode_longs(&report.blocks),
@@ -128,7 +131,7 @@ fn replicas(report: &StorageBlockReportProto) -> Outcome<Vec<ReportedReplica>> {
 
 pub(super) fn incremental(call: Call<'_>) -> Reply {
     let core = call.core;
-    let take = || -> Outcome<BlockReceivedAndDeletedResponseProto> {
+    let take = || -> RpcResult<BlockReceivedAndDeletedResponseProto> {
         let request: BlockReceivedAndDeletedRequestProto = decode(call.param.clone())?;
         check_sender(core, &request.registration)?;
         check_pool(core, &request.block_pool_id)?;
@@ -142,7 +145,8 @@ pub(super) fn incremental(call: Call<'_>) -> Reply {
                 namespace.blocks_mut().reports().incremental_report(uuid, (&id, kind), events)
             })
         });
-        result.map(|()| BlockReceivedAndDeletedResponseProto {})
+        result?;
+        Ok(BlockReceivedAndDeletedResponseProto {})
     };
     Reply::Now(take().map(|response| encode(&response)))
 }

@@ -35,7 +35,7 @@ fn a_commit_with_another_stamp_is_refused() {
             .blocks
             .commit(other)
             .unwrap_err()
-            .message
+            .to_string()
             .starts_with("Commit block with mismatching GS.")
     );
 }

@@ -54,7 +54,7 @@ fn without_datanodes_the_error_is_hadoops() {
     let cluster = Cluster::new(&[]);
     let error = cluster.blocks.choose_targets(&request("x", 3)).unwrap_err();
     assert_eq!(
-        error.message,
+        error.to_string(),
         "File /f could only be written to 0 of the 1 minReplication nodes. There are 0 datanode(s) running and no node(s) \
          are excluded in this operation."
     );
