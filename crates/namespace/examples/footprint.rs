@@ -77,7 +77,7 @@ fn write(namespace: &mut Namespace, ctx: &OpContext, n: usize) {
     let received = [ReplicaEvent::Received(block)];
     namespace
         .blocks_mut()
-        .reports()
+        .block_reports()
         .incremental_report("uuid", (&storage, StorageType::Disk), received)
         .expect("report");
     assert!(namespace.complete(ctx, &path, file, "client", Some(block)).expect("complete"));

@@ -331,7 +331,7 @@ fn a_standby_hears_of_a_replica_when_the_edit_of_its_block_is_applied() {
     namespace.become_standby();
     let new = block(3, 1003, 50);
     let event = [ReplicaEvent::Received(new)];
-    let told = namespace.blocks_mut().reports().incremental_report(
+    let told = namespace.blocks_mut().block_reports().incremental_report(
         &uuid,
         (&storage, crate::blocks::StorageType::Disk),
         event,

@@ -114,7 +114,7 @@ impl ClientService<'_> {
     ) -> Answer<()> {
         self.change(Line::default(), |namespace, _| {
             for (block, uuid, storage) in replicas {
-                namespace.blocks_mut().reports().bad_replica(block, uuid, storage);
+                namespace.blocks_mut().block_reports().bad_replica(block, uuid, storage);
             }
             Ok(())
         })

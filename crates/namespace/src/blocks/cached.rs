@@ -103,12 +103,12 @@ impl CachePlan {
         if left == 0 {
             return true;
         }
-        // Those that were told a part of it are told all.
+        // DataNodes that got commands while the plan was incomplete get the rest at once.
         caches.by_node.values_mut().for_each(|cache| cache.told_ms = None);
         false
     }
 
-    /// What the next DataNode was told before counts first; what does not fit any more is asked of others. The number of
+    /// Begins with the next DataNode: what it was told to lock before counts first, as far as it fits. Returns the number of
     /// blocks that were looked at.
     fn begin_node(&mut self, caches: &mut Caches, replicas: Replicas<'_>) -> usize {
         let at = self.room.len();

@@ -54,7 +54,7 @@ impl Recovery {
     }
 
     /// Whether a DataNode was asked since this NameNode started. What one answers that was asked before
-    /// must not count: others may have been asked later, under stamps that no edit tells of, and would
+    /// must not count: others may have been asked later, under stamps that no edit carries, and would
     /// change the replicas afterwards.
     pub fn is_asked(&self) -> bool {
         self.started_ms.is_some()
@@ -181,7 +181,7 @@ impl Constructions {
         construction.map(|construction| construction.storages().collect()).unwrap_or_default()
     }
 
-    /// Whether any DataNode was chosen for a block, or has told of a replica of it, good or stale.
+    /// Whether any DataNode was chosen for a block or has reported a replica of it, good or stale.
     pub(super) fn has_targets_or_replicas(&self, map: &BlockMap, id: BlockId) -> bool {
         map.slot(id).is_some_and(|slot| {
             self.get(slot).is_some_and(|known| !known.replicas.is_empty())
@@ -230,12 +230,13 @@ impl Constructions {
         }
     }
 
-    /// The live replica heard of last that has not led yet; when all have, they start over.
+    /// Chooses who leads a recovery: among the live replicas that have not led yet, the one whose DataNode sent the last
+    /// heartbeat. When all have led, each may lead again.
     pub(super) fn choose_leader(&mut self, nodes: &Nodes, slot: Slot) -> Option<StorageIdx> {
         self.by_slot.get_mut(&slot)?.choose_leader(nodes)
     }
 
-    /// Has the leader told with its next heartbeat to recover a block.
+    /// Orders the recovery of a block from its leader, with the answer to a heartbeat.
     pub(super) fn order_recovery(
         &self,
         nodes: &mut Nodes,
@@ -271,7 +272,7 @@ impl Constructions {
         let replicas = &mut self.by_slot.entry(slot).or_default().replicas;
         // A DataNode may choose another of its storages than the one we named.
         match replicas.iter_mut().find(|replica| nodes.node_of(replica.storage) == node) {
-            // What has been on its way for long.
+            // A report that was overtaken.
             Some(replica) if stamp < replica.stamp => {}
             Some(replica) => {
                 (replica.storage, replica.stamp, replica.left_out) = (storage, stamp, left_out);
@@ -344,7 +345,7 @@ mod tests {
 
     const SLOT: Slot = 0;
 
-    /// Live DataNodes with one storage each, of which the first was heard of last.
+    /// Live DataNodes with one storage each, of which the first sent the last heartbeat.
     fn nodes(count: u32) -> (Nodes, Storages) {
         let mut nodes = Nodes::default();
         let storages = (0..count).map(|index| {

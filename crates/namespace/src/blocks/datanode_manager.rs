@@ -118,8 +118,8 @@ impl DatanodeManager<'_> {
         }
     }
 
-    /// Takes in a lifeline: a DataNode that is alive stays so. One that is unknown or dead is not told;
-    /// it must register, and its next heartbeat says so.
+    /// Takes in a lifeline: a DataNode that is alive stays so. One that is unknown or dead must register, as the answer to its
+    /// next heartbeat will say; returns false for it.
     pub fn lifeline(
         &mut self,
         uuid: &str,
@@ -207,8 +207,8 @@ impl DatanodeManager<'_> {
         Ok(())
     }
 
-    /// DataNodes that were not heard of for too long are dead: their replicas do not count any more, unless they are away for
-    /// maintenance. How many they are.
+    /// DataNodes whose heartbeats stopped are dead: their replicas do not count any more, unless they are away for maintenance.
+    /// Returns how many there are.
     pub(super) fn lose_silent(&mut self, now: Now) -> usize {
         let StoredReplicas { params, nodes, .. } = &self.replicas;
         let is_silent = |known: &Node| {

@@ -117,7 +117,7 @@ impl DatanodeLookup<'_> {
     }
 
     /// Storages named by DataNode UUID and storage id, as clients and DataNodes send them; a storage its DataNode never
-    /// told of is left out.
+    /// reported is left out.
     ///
     /// # Errors
     /// `UnregisteredNodeException` for an unknown DataNode.
@@ -179,7 +179,7 @@ impl DatanodeLookup<'_> {
         }
     }
 
-    /// Adds what the DataNodes report to sums over all of them; one that was not heard of for longer than `stale_ms` is
+    /// Adds what the DataNodes report to sums over all of them; one without a heartbeat for longer than `stale_ms` is
     /// stale.
     pub(super) fn add_to(self, stats: &mut BlockStats, now_ms: u64, stale_ms: u64) {
         stats.unknown = self.unknown_totals();

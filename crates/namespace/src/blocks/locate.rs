@@ -21,7 +21,7 @@ pub struct ReplicaCheck {
     pub corrupt: Option<CorruptReason>,
     /// It is one too many and about to be deleted.
     pub is_excess: bool,
-    /// Its DataNode was not heard of for `dfs.namenode.stale.datanode.interval`.
+    /// Its DataNode has sent no heartbeat for `dfs.namenode.stale.datanode.interval`.
     pub is_stale_node: bool,
     /// Its storage has sent no full report since its DataNode registered.
     pub is_stale_content: bool,
@@ -105,7 +105,7 @@ impl<'a> BlockLookup<'a> {
         self.constructions.targets(self.replicas.map, id)
     }
 
-    /// Whether any DataNode was chosen for a block, or has told of a replica of it, good or stale.
+    /// Whether any DataNode was chosen for a block or has reported a replica of it, good or stale.
     pub fn has_targets_or_replicas(&self, id: BlockId) -> bool {
         self.constructions.has_targets_or_replicas(self.replicas.map, id)
     }

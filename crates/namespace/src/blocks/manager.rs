@@ -1,4 +1,4 @@
-//! The block manager: holds the parts, and tells one what another found out.
+//! The block manager: it holds the parts and passes on to one what follows from a change in another.
 
 use super::cached::{CachePlan, Caches};
 use super::construction::Constructions;
@@ -40,10 +40,10 @@ use zerohop_wire::{Block, BlockId, GenerationStamp};
 /// Scheduled blocks that were never reported are forgotten after one or two of these.
 const SCHEDULE_PERIOD_MS: u64 = 600_000;
 
-/// The block manager; see the module's text.
+/// The parts, and the few operations that concern more than one of those that borrow them.
 pub struct BlockManager {
     params: BlockParams,
-    /// The last instant the caller told.
+    /// The latest time that the caller gave.
     now: Now,
     map: BlockMap,
     nodes: Nodes,
@@ -63,7 +63,7 @@ pub struct BlockManager {
     schedules_rolled_ms: u64,
     /// No DataNode is told to delete anything before this instant of the steady clock.
     deletions_from_ms: u64,
-    /// DataNodes that fell silent since the start.
+    /// DataNodes whose heartbeats stopped since the start.
     expired_heartbeats: u64,
     /// How often the replicas of a block were counted: tests count work, not time.
     #[cfg(test)]
@@ -203,7 +203,7 @@ impl BlockManager {
     }
 
     /// Takes in what DataNodes report of their replicas.
-    pub fn reports(&mut self) -> BlockReports<'_> {
+    pub fn block_reports(&mut self) -> BlockReports<'_> {
         let replicas = stored_replicas!(self);
         BlockReports {
             blocks: UnderConstruction { replicas, constructions: &mut self.constructions },
@@ -319,17 +319,20 @@ impl BlockManager {
         self.redundancy_monitor().delete_extra(policy_of);
     }
 
-    /// As [`BlockReports::continue_full_report`]; after the last slice a DataNode that was done may have to wait again.
+    /// Takes in up to `max` replicas of a report or, after its last one, forgets up to `max` that it did not list. Returns the
+    /// outcome after the last slice. Any block may change between two slices: where an incremental report about a block arrived
+    /// since the full report began, the full report's entry for that block is ignored.
     ///
     /// # Errors
-    /// As there.
+    /// `IOException` when the DataNode died or registered anew since the report began, or began another one.
     pub fn continue_full_report(
         &mut self,
         report: &mut FullReport,
         max: usize,
     ) -> Result<Option<ReportOutcome>> {
-        let outcome = self.reports().continue_full_report(report, max)?;
+        let outcome = self.block_reports().continue_full_report(report, max)?;
         if outcome.is_some() {
+            // What was decommissioned may have come back with blocks that others lack.
             self.datanode_admin().recheck_decommissioned(report.node());
         }
         Ok(outcome)
@@ -389,14 +392,14 @@ impl BlockManager {
     pub(crate) fn become_active(&mut self) {
         self.nodes.set_standby(false);
         let blocks = self.pending_messages.blocks();
-        self.reports().take_pending_messages(&blocks);
+        self.block_reports().take_pending_messages(&blocks);
         self.redundancy.rounds.expect_work(self.now.mono_ms);
     }
 
-    /// A standby applied an edit about these blocks: DataNodes may have told of them before.
+    /// A standby applied an edit about these blocks: DataNodes may have reported them before.
     pub(crate) fn edit_applied(&mut self, ids: &Ids, blocks: &[BlockId]) {
         self.pending_messages.set_ids(ids);
-        self.reports().take_pending_messages(blocks);
+        self.block_reports().take_pending_messages(blocks);
     }
 
     /// Whether another NameNode orders copies and deletions.

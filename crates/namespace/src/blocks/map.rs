@@ -423,4 +423,18 @@ mod tests {
         assert_eq!(map.get(slot).unwrap().view(), expected);
         assert!(map.wide.is_empty());
     }
+
+    /// What a million one-replica blocks cost: the budget of a file with its block is 130 bytes.
+    #[test]
+    fn a_block_takes_less_than_fifty_bytes() {
+        let mut map = BlockMap::default();
+        let mut storage = roaring::RoaringBitmap::new();
+        for id in 0..100_000 {
+            let slot = map.insert(stored(id));
+            map.add_storage(slot, StorageIdx(0));
+            storage.insert(slot);
+        }
+        let bytes = map.memory() + storage.serialized_size();
+        assert!(bytes / 100_000 < 50, "{}", bytes / 100_000);
+    }
 }

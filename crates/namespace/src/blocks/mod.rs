@@ -1,9 +1,8 @@
 //! The block manager: which block belongs to which file, which storages hold it, and what must be done about it.
 //!
-//! Pure: no clock, no socket, no disk. [`BlockManager`] holds the parts and tells one what another found out; each part keeps
-//! its own state. What changes several parts together borrows just these: [`UnderConstruction`] for the tree's calls,
-//! [`BlockReports`], [`DatanodeManager`] and [`DatanodeAdmin`] for the DataNode service. [`BlockManager::tick`] makes time
-//! pass.
+//! Pure: no clock, no socket, no disk. [`BlockManager`] holds the parts, each of which keeps its own state. An operation on
+//! several parts borrows these and no others: [`UnderConstruction`] for the tree's calls, [`BlockReports`],
+//! [`DatanodeManager`] and [`DatanodeAdmin`] for the DataNode service. [`BlockManager::tick`] makes time pass.
 //!
 //! Memory: one 48-byte entry a block in a slab (three replicas inline), a 4-byte hash index, and a compressed bit set of
 //! slab slots for each storage. The tree keeps only the ids of a file's blocks: stamp and length live here.

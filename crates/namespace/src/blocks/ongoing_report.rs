@@ -5,13 +5,13 @@ use hashbrown::HashSet;
 use roaring::RoaringBitmap;
 use zerohop_wire::BlockId;
 
-/// What a full report has not said yet, and what was heard of the storage since it began.
+/// The replicas that a full report has not listed yet, and the blocks of incremental reports that arrived since it began.
 #[derive(Debug)]
 pub(super) struct OngoingReport {
     number: u64,
     /// Replicas that were known when the report began, that it has not listed, and of which nothing was heard since.
     unlisted: RoaringBitmap,
-    /// Blocks that the DataNode told of since: the report was written before that.
+    /// Blocks of these incremental reports, which are newer than the full report.
     overtaken: HashSet<BlockId>,
 }
 
@@ -31,7 +31,7 @@ impl OngoingReport {
         self.unlisted.remove(slot);
     }
 
-    /// The DataNode told of a block, whose place is `slot` if it is known.
+    /// An incremental report about a block arrived; `slot` is the block's if it is known.
     pub(super) fn overtake(&mut self, id: BlockId, slot: Option<Slot>) {
         self.overtaken.insert(id);
         if let Some(slot) = slot {

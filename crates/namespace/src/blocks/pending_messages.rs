@@ -1,4 +1,4 @@
-//! What DataNodes told a standby of blocks whose edits have not arrived.
+//! Messages of DataNodes to a standby about blocks whose edits have not arrived.
 //!
 //! DataNodes report to every NameNode at once, and a standby hears of edits later than they happen. A replica of a block
 //! that it does not know yet, or that is newer than it knows, is neither unknown nor corrupt: the message waits until the
@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use smallvec::SmallVec;
 use zerohop_wire::{Block, BlockId, GenerationStamp, ReportedReplica};
 
-/// How a replica was told of.
+/// Which report a replica was in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
     /// The first full report of a storage since its DataNode registered, or one during the safe mode of the start.
@@ -46,7 +46,7 @@ impl Message {
         }
     }
 
-    /// Whether both say the same of a replica: a full report repeats what an incremental one told.
+    /// Whether both say the same of a replica: a full report repeats what an incremental one said.
     fn repeats(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Reported(one, _), Self::Reported(two, _)) => one == two,
@@ -106,7 +106,7 @@ impl PendingMessages {
         self.by_block.keys().copied().collect()
     }
 
-    /// Forgets what was told of these storages: their DataNode is dead, or reports anew.
+    /// Forgets the messages about these storages: their DataNode is dead, or reports anew.
     pub(super) fn forget(&mut self, storages: &[StorageIdx]) {
         if self.count == 0 {
             return;
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_dead_datanode_told_is_forgotten() {
+    fn messages_of_a_dead_datanode_are_forgotten() {
         let mut pending = PendingMessages::default();
         pending.add(StorageIdx(1), reported(7, 1));
         pending.add(StorageIdx(2), reported(7, 1));

@@ -43,7 +43,7 @@ impl FullReport {
     }
 }
 
-/// Takes in what DataNodes report, full and incremental, and what they told a standby too early.
+/// Takes in full and incremental block reports, and on a standby the messages that waited for an edit.
 pub struct BlockReports<'a> {
     pub(super) blocks: UnderConstruction<'a>,
     pub(super) pending: &'a mut PendingMessages,
@@ -52,7 +52,7 @@ pub struct BlockReports<'a> {
 }
 
 impl BlockReports<'_> {
-    /// Begins to take in a full report of one storage: [`BlockReports::continue_full_report`] does the work, in slices. A
+    /// Begins to take in a full report of one storage: [`BlockManager::continue_full_report`](super::BlockManager::continue_full_report) does the work, in slices. A
     /// report of the same storage that is not finished is dropped.
     ///
     /// # Errors
@@ -79,13 +79,8 @@ impl BlockReports<'_> {
         Ok(FullReport { uuid, node, storage, number, origin, replicas, deletions: 0 })
     }
 
-    /// Takes in up to `max` replicas of a report, or forgets up to `max` that it did not list. What came of it, after the
-    /// last slice. Others may change any block between two slices: of a block that the DataNode told of since the report
-    /// began the report is not heard.
-    ///
-    /// # Errors
-    /// `IOException` when the DataNode died or registered anew since the report began, or began another one.
-    pub fn continue_full_report(
+    /// As [`BlockManager::continue_full_report`](super::BlockManager::continue_full_report).
+    pub(super) fn continue_full_report(
         &mut self,
         report: &mut FullReport,
         max: usize,
@@ -406,7 +401,7 @@ impl BlockReports<'_> {
         }
     }
 
-    /// Takes in what DataNodes told a standby of these blocks. What is still too early waits again.
+    /// Takes in the messages about these blocks that waited for an edit. Those whose edit is still missing wait again.
     pub(super) fn take_pending_messages(&mut self, blocks: &[BlockId]) {
         for block in blocks {
             for (storage, message) in self.pending.take(*block) {

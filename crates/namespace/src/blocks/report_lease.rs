@@ -40,8 +40,8 @@ impl ReportLeases {
         lease.id
     }
 
-    /// Whether a report that comes with this lease may be taken in. 0 is the word of a DataNode that
-    /// was told to report: it needs none.
+    /// Whether a report that comes with this lease may be taken in. 0 comes from a DataNode that was ordered to report,
+    /// which needs no lease.
     pub(super) fn is_held(&self, nodes: &Nodes, uuid: &str, lease: u64, now_ms: u64) -> bool {
         let held = || self.by_node.get(&nodes.by_uuid(uuid)?);
         lease == 0 || held().is_some_and(|held| held.id == lease && now_ms < held.until_ms)

@@ -4,8 +4,8 @@ use super::types::StorageType;
 
 const TYPES: usize = 6;
 
-/// How many are on their way to volumes of each type: which volume takes one is the DataNode's choice. News that never
-/// come are forgotten after two periods.
+/// How many are on their way to volumes of each type: the DataNode chooses the volume. Blocks that it never reports are
+/// forgotten after two periods.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Schedule {
     /// In this period, and before it.

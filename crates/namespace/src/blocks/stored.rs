@@ -42,7 +42,8 @@ impl StoredReplicas<'_> {
         }
     }
 
-    /// Puts a block where it belongs after something about it changed.
+    /// Queues a block for copies, or takes it out of the queues, after something about it changed. Extra replicas are noted,
+    /// corrupt ones that can be spared are deleted.
     pub(super) fn recheck(&mut self, slot: Slot) {
         self.recheck_after(slot, Arrival::default());
     }
@@ -123,7 +124,7 @@ impl StoredReplicas<'_> {
             && self.nodes.storage(storage).is_some_and(|known| known.reports.deletes_unknown())
     }
 
-    /// Forgets one replica and looks at what that means for the block.
+    /// Forgets one replica and rechecks its block.
     pub(super) fn drop_replica(&mut self, slot: Slot, storage: StorageIdx) {
         self.nodes.forget_replica(storage, slot);
         self.redundancy.excess.unmark(slot, storage);

@@ -56,8 +56,8 @@ impl UnderConstruction<'_> {
         Ok(())
     }
 
-    /// Only replicas that were reported with the new stamp are part of the pipeline that goes on: all others are stale,
-    /// those nobody expected (extra, corrupt, just copied) too.
+    /// Only replicas that were reported with the new stamp are part of the pipeline that goes on. All others are stale, even
+    /// those that were not in the old pipeline (extra, corrupt, just copied).
     fn drop_all_but(&mut self, slot: Slot, stamp: GenerationStamp) {
         let expected = self.constructions.get(slot).map_or(&[][..], Construction::replicas);
         let current = expected.iter().filter(|replica| replica.stamp == stamp);
@@ -190,8 +190,8 @@ impl UnderConstruction<'_> {
         Ok(())
     }
 
-    /// What pipelines and recoveries went on without keeps its node from taking a copy. A replica that has the new stamp
-    /// all the same is as good as the others: only the answer of its node was lost.
+    /// Deletes the replicas that pipelines and recoveries left out: each keeps its DataNode from taking a copy. One that has the
+    /// new stamp all the same is as good as the others; only its DataNode's answer was lost.
     fn delete_left_behind(&mut self, slot: Slot, block: Block) {
         let Some(construction) = self.constructions.get(slot) else { return };
         let good = self.replicas.view().live(slot);
@@ -265,7 +265,7 @@ impl UnderConstruction<'_> {
         }
     }
 
-    /// A committed block got enough replicas: calls that wait for that go on.
+    /// A committed block has enough replicas: calls that wait for it are answered.
     fn finish(&mut self, slot: Slot) {
         let Some(entry) = self.replicas.map.get(slot) else { return };
         if entry.state() != BlockState::Complete {

@@ -113,7 +113,7 @@ fn copies_lie_where_the_directories_policy_wants_them() {
     let lost = [ReplicaEvent::Deleted(located.blocks[0].block())];
     let blocks = world.namespace.blocks_mut();
     let at = (&replicas[0].storage_id, StorageType::Disk);
-    blocks.reports().incremental_report(&replicas[0].node.id.uuid, at, lost).unwrap();
+    blocks.block_reports().incremental_report(&replicas[0].node.id.uuid, at, lost).unwrap();
     world.namespace.set_storage_policy(&root, "/d", "COLD").unwrap();
     world.pass_ms(10_000);
     world.namespace.tick(world.now);

@@ -291,7 +291,12 @@ fn files_that_cannot_be_released_hold_up_no_others() {
             let storage = (&replica.storage_id, replica.kind);
             let gone = [ReplicaEvent::Deleted(full)];
             let uuid = &replica.node.id.uuid;
-            world.namespace.blocks_mut().reports().incremental_report(uuid, storage, gone).unwrap();
+            world
+                .namespace
+                .blocks_mut()
+                .block_reports()
+                .incremental_report(uuid, storage, gone)
+                .unwrap();
         }
     }
     open_file(&mut world, "/free");

@@ -48,7 +48,12 @@ fn tell(world: &mut World, located: &LocatedBlock, which: usize, event: ReplicaE
     let replica = &located.locations.replicas[which];
     let storage = (&replica.storage_id, replica.kind);
     let uuid = &replica.node.id.uuid;
-    world.namespace.blocks_mut().reports().incremental_report(uuid, storage, [event]).unwrap();
+    world
+        .namespace
+        .blocks_mut()
+        .block_reports()
+        .incremental_report(uuid, storage, [event])
+        .unwrap();
 }
 
 #[test]

@@ -102,7 +102,7 @@ impl World {
         let event = [ReplicaEvent::Received(block)];
         self.namespace
             .blocks_mut()
-            .reports()
+            .block_reports()
             .incremental_report("uuid-1", (&storage.0, storage.1), event)
             .unwrap();
     }
@@ -179,7 +179,7 @@ impl World {
             let event = [ReplicaEvent::Received(block)];
             self.namespace
                 .blocks_mut()
-                .reports()
+                .block_reports()
                 .incremental_report(&replica.node.id.uuid, storage, event)
                 .unwrap();
         }
@@ -196,7 +196,7 @@ impl World {
                 let uuid = &replica.node.id.uuid;
                 self.namespace
                     .blocks_mut()
-                    .reports()
+                    .block_reports()
                     .incremental_report(uuid, storage, event)
                     .unwrap();
             }

@@ -83,7 +83,7 @@ pub fn register_all(namespace: &mut Namespace, replicas: &Replicas, now: Now) {
         });
         let blocks = namespace.blocks_mut();
         let of = (&storage(node), StorageType::Disk);
-        let begun = blocks.reports().begin_full_report(&uuid(node), of, reported.collect());
+        let begun = blocks.block_reports().begin_full_report(&uuid(node), of, reported.collect());
         let taken = begun.and_then(|mut report| {
             while blocks.continue_full_report(&mut report, usize::MAX)?.is_none() {}
             Ok(())
@@ -188,6 +188,6 @@ fn closed_blocks(namespace: &Namespace) -> Result<Vec<(String, Block, usize)>, S
 pub(super) fn report(namespace: &mut Namespace, node: usize, event: ReplicaEvent) {
     let storage = (&storage(node), StorageType::Disk);
     let reported =
-        namespace.blocks_mut().reports().incremental_report(&uuid(node), storage, [event]);
+        namespace.blocks_mut().block_reports().incremental_report(&uuid(node), storage, [event]);
     debug_assert!(reported.is_ok());
 }

@@ -71,7 +71,7 @@ fn take_full_report(
     replicas: Vec<ReportedReplica>,
 ) -> RpcResult<ReportOutcome> {
     let begin = core.write(|namespace| {
-        namespace.blocks_mut().reports().begin_full_report(uuid, storage, replicas)
+        namespace.blocks_mut().block_reports().begin_full_report(uuid, storage, replicas)
     });
     let mut report = begin.0?;
     loop {
@@ -142,7 +142,7 @@ pub(super) fn incremental(call: Call<'_>) -> Reply {
                 let blocks = namespace.blocks();
                 let events: Vec<_> =
                     storage.blocks.iter().map(|info| event(info, blocks)).collect();
-                namespace.blocks_mut().reports().incremental_report(uuid, (&id, kind), events)
+                namespace.blocks_mut().block_reports().incremental_report(uuid, (&id, kind), events)
             })
         });
         result?;

@@ -137,7 +137,7 @@ fn a_recovery_deletes_a_corrupt_replica_that_had_no_part_in_it() {
 
 /// DataNodes tell of a new block once, perhaps only when a pipeline has gone on without one of them.
 #[test]
-fn late_news_take_no_datanode_out_of_a_pipeline() {
+fn a_late_report_takes_no_datanode_out_of_a_pipeline() {
     let mut cluster = Cluster::new(&["/a"; 3]);
     cluster.blocks.put_under_construction(block(1, 0), FILE, 3);
     let targets = cluster.blocks.choose_targets(&request("10.0.0.0", 3)).unwrap();

@@ -49,7 +49,7 @@ impl BlockManager {
         storage: (&Arc<str>, StorageType),
         replicas: Vec<ReportedReplica>,
     ) -> Result<ReportOutcome> {
-        let mut report = self.reports().begin_full_report(uuid, storage, replicas)?;
+        let mut report = self.block_reports().begin_full_report(uuid, storage, replicas)?;
         loop {
             if let Some(outcome) = self.continue_full_report(&mut report, usize::MAX)? {
                 return Ok(outcome);

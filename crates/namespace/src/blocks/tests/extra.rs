@@ -124,7 +124,7 @@ fn a_queued_deletion_is_called_off_when_the_replica_to_be_kept_is_corrupt() {
     let gone = usize::from(excess(&cluster, 1));
     assert!(excess(&cluster, gone) && !excess(&cluster, 1 - gone));
     let (uuid, storage) = named(1 - gone);
-    cluster.blocks.reports().bad_replica(block, &uuid, &storage);
+    cluster.blocks.block_reports().bad_replica(block, &uuid, &storage);
     assert_eq!(doomed(&mut cluster, 2), [1 - gone], "the corrupt one goes instead");
     assert_eq!(
         cluster.blocks.lookup().replica_counts(block.id),

@@ -2,6 +2,7 @@
 
 mod cached;
 mod construction;
+mod datanodes;
 mod decommission;
 mod edits;
 mod extra;
@@ -88,7 +89,7 @@ impl Cluster {
     fn event(&mut self, index: usize, event: ReplicaEvent) {
         let uuid = format!("uuid-{index}");
         self.blocks
-            .reports()
+            .block_reports()
             .incremental_report(&uuid, (&storage(index), StorageType::Disk), [event])
             .unwrap();
     }

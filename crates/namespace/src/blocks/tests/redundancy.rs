@@ -40,7 +40,7 @@ fn a_silent_datanode_is_dead_and_its_replicas_do_not_count() {
 fn a_corrupt_replica_is_replaced_before_it_is_deleted() {
     let mut cluster = Cluster::new(&["/a"; 3]);
     let block = cluster.written(1, 2, &[0, 1]);
-    cluster.blocks.reports().bad_replica(block, "uuid-0", "DS-0");
+    cluster.blocks.block_reports().bad_replica(block, "uuid-0", "DS-0");
     assert_eq!(cluster.blocks.lookup().replica_counts(block.id).corrupt, 1);
     let locations = cluster.blocks.lookup().locations(block.id, "").unwrap();
     assert_eq!(locations.replicas.len(), 1);
@@ -134,7 +134,7 @@ fn a_stale_replica_is_deleted_under_the_last_stamp_reported() {
 fn with_only_corrupt_replicas_a_client_is_told_so() {
     let mut cluster = Cluster::new(&["/a"; 1]);
     let block = cluster.written(1, 1, &[0]);
-    cluster.blocks.reports().bad_replica(block, "uuid-0", "DS-0");
+    cluster.blocks.block_reports().bad_replica(block, "uuid-0", "DS-0");
     let locations = cluster.blocks.lookup().locations(block.id, "").unwrap();
     assert!(locations.corrupt);
     assert_eq!(locations.replicas.len(), 1);

@@ -1,7 +1,6 @@
-//! What DataNodes report, and what it costs to know it.
+//! What DataNodes report of their replicas.
 
 use super::*;
-use crate::Error;
 
 #[test]
 fn a_full_report_tells_what_is_gone_and_what_is_orphan() {
@@ -52,7 +51,7 @@ fn an_old_stamp_is_corrupt() {
 fn begin(cluster: &mut Cluster, replicas: &[Block]) -> FullReport {
     let replicas = replicas.iter().copied().map(finalized).collect();
     let storage = (&storage(0), StorageType::Disk);
-    cluster.blocks.reports().begin_full_report("uuid-0", storage, replicas).unwrap()
+    cluster.blocks.block_reports().begin_full_report("uuid-0", storage, replicas).unwrap()
 }
 
 fn finish(cluster: &mut Cluster, mut report: FullReport) -> ReportOutcome {
@@ -175,65 +174,6 @@ fn the_end_of_an_older_replica_is_not_that_of_a_newer_one() {
 }
 
 #[test]
-fn a_datanode_formatted_anew_takes_over_its_address() {
-    let mut cluster = Cluster::new(&["/a"; 2]);
-    let block = cluster.written(1, 1, &[0]);
-    let id = DatanodeId {
-        ip: "10.0.0.0".into(),
-        host: "dn0".into(),
-        uuid: "another".into(),
-        xfer_port: 9866,
-        ..DatanodeId::default()
-    };
-    cluster.blocks.register(id, "/a", "3.4.3", cluster.now);
-    assert_eq!(cluster.blocks.lookup().replica_counts(block.id).live, 0);
-    assert_eq!(cluster.blocks.datanodes().reports(NodeFilter::All).len(), 2);
-}
-
-/// A directory was copied to another machine, and both DataNodes run: without a word each report of the one would undo
-/// the other's.
-#[test]
-fn of_two_datanodes_with_one_uuid_the_one_registered_last_serves() {
-    let mut cluster = Cluster::new(&["/a"; 2]);
-    let block = cluster.written(1, 1, &[0]);
-    let copy = DatanodeId { ip: "10.0.0.9".into(), host: "dn9".into(), ..identity(0) };
-    assert_eq!(cluster.blocks.datanodes().check_sender(&identity(0)), Ok(()));
-    let unregistered = cluster.blocks.datanodes().check_sender(&copy).unwrap_err();
-    assert!(matches!(unregistered, Error::Datanode(_)), "{unregistered}");
-    cluster.blocks.register(copy.clone(), "/a", "3.4.3", cluster.now);
-    assert_eq!(cluster.blocks.datanodes().check_sender(&copy), Ok(()));
-    let refused = cluster.blocks.datanodes().check_sender(&identity(0)).unwrap_err();
-    assert!(refused.to_string().contains("10.0.0.9:9866"), "{refused}");
-    assert_eq!(
-        cluster.blocks.datanodes().check_sender(&identity(7)),
-        Ok(()),
-        "it is told to register"
-    );
-    cluster.full_report(0, vec![]);
-    assert_eq!(cluster.blocks.lookup().replica_counts(block.id).live, 0);
-}
-
-/// What a million one-replica blocks cost: the budget of a file with its block is 130 bytes.
-#[test]
-fn a_block_takes_less_than_fifty_bytes() {
-    let mut map = map::BlockMap::default();
-    let mut storage = roaring::RoaringBitmap::new();
-    for id in 0..100_000 {
-        let stored = StoredBlock {
-            block: block(id, 1),
-            file: FILE,
-            replication: 1,
-            state: BlockState::Complete,
-        };
-        let slot = map.insert(stored);
-        map.add_storage(slot, StorageIdx(0));
-        storage.insert(slot);
-    }
-    let bytes = map.memory() + storage.serialized_size();
-    assert!(bytes / 100_000 < 50, "{}", bytes / 100_000);
-}
-
-#[test]
 fn so_many_full_reports_at_once() {
     let params = BlockParams { report_leases_max: 2, report_lease_ms: 1_000, ..Default::default() };
     let mut cluster = Cluster::with(&["/a"; 3], params);
@@ -277,19 +217,9 @@ fn a_good_report_after_a_bad_one_has_its_consequences() {
     assert_eq!(cluster.blocks.stats().missing, 0);
 }
 
+/// The end of a recovery overtook the DataNode's own report of the try before.
 #[test]
-fn names_of_storages_nobody_has_make_no_storages() {
-    let cluster = Cluster::new(&["/a"; 1]);
-    let names = [("uuid-0", "DS-none"), ("uuid-0", "DS-0"), ("uuid-0", "")];
-    let found = cluster.blocks.datanodes().resolve_storages(names).unwrap();
-    assert_eq!(found[..], [StorageIdx(0), StorageIdx(0)]);
-    assert_eq!(cluster.blocks.datanodes().reports(NodeFilter::All)[0].storages.len(), 1);
-    assert!(cluster.blocks.datanodes().resolve_storages([("uuid-9", "DS-0")]).is_err());
-}
-
-/// The end of a recovery overtook the DataNode's own news of the try before.
-#[test]
-fn late_news_of_an_older_stamp_do_not_count() {
+fn a_late_report_of_an_older_stamp_does_not_count() {
     let mut cluster = Cluster::new(&["/a"; 2]);
     let block = cluster.written(1, 1, &[0, 1]);
     let told = (0..2).find(|index| !cluster.beat(*index).is_empty()).unwrap();
@@ -299,44 +229,4 @@ fn late_news_of_an_older_stamp_do_not_count() {
     cluster.received(told, block);
     assert_eq!(cluster.blocks.lookup().replica_counts(block.id), counts);
     assert!((0..2).all(|index| cluster.beat(index).is_empty()), "the last one is not deleted");
-}
-
-/// Where heartbeats do not get through, a busy NameNode took its DataNodes for dead.
-#[test]
-fn lifelines_keep_a_datanode_alive_and_bring_no_dead_one_back() {
-    let mut cluster = Cluster::new(&["/r", "/r"]);
-    let lifeline = |cluster: &mut Cluster, index: usize| {
-        let (uuid, now) = (format!("uuid-{index}"), cluster.now);
-        cluster.blocks.datanode_manager().lifeline(&uuid, Heartbeat::default(), &[disk(index)], now)
-    };
-    for _ in 0..4 {
-        cluster.pass(5 * 60 * 1000);
-        assert!(lifeline(&mut cluster, 0));
-    }
-    assert_eq!(cluster.blocks.stats().live_nodes, 1);
-    assert!(!lifeline(&mut cluster, 1));
-    cluster.pass(0);
-    assert_eq!(cluster.blocks.stats().live_nodes, 1);
-    assert!(matches!(cluster.beat(1)[..], [Command::Register]));
-}
-
-/// A volume that was removed stayed listed for as long as the NameNode ran.
-#[test]
-fn a_storage_that_is_reported_no_more_is_forgotten_once_it_is_empty() {
-    let mut cluster = Cluster::new(&["/r"]);
-    let second = StorageReport { id: "DS-second".into(), ..disk(0) };
-    let beat = |cluster: &mut Cluster, reports: &[StorageReport]| {
-        let now = cluster.now;
-        cluster.blocks.heartbeat("uuid-0", Heartbeat::default(), reports, now, &|_| 0);
-        cluster.blocks.replicas().nodes.all()[0].storages.len()
-    };
-    assert_eq!(beat(&mut cluster, &[disk(0), second.clone()]), 2);
-    let block = cluster.written(1, 1, &[0]);
-    assert_eq!(beat(&mut cluster, std::slice::from_ref(&second)), 2, "its replica is not gone yet");
-    cluster.event(0, ReplicaEvent::Deleted(block));
-    assert_eq!(beat(&mut cluster, &[]), 2, "a heartbeat that reports no storage");
-    assert_eq!(beat(&mut cluster, std::slice::from_ref(&second)), 1);
-    assert_eq!(beat(&mut cluster, &[disk(0), second]), 2, "it is back");
-    cluster.received(0, block);
-    assert_eq!(cluster.blocks.lookup().replica_counts(block.id).live, 1);
 }

@@ -146,7 +146,7 @@ fn a_corrupt_replica_is_not_safe_and_counts_again_when_it_is_good() {
     let mut cluster = starting_with(2);
     (0..2).for_each(|index| cluster.join(index, "/a"));
     cluster.full_report(0, vec![finalized(block(1, 100))]);
-    cluster.blocks.reports().bad_replica(block(1, 100), "uuid-0", "DS-0");
+    cluster.blocks.block_reports().bad_replica(block(1, 100), "uuid-0", "DS-0");
     cluster.full_report(1, vec![finalized(block(2, 100))]);
     assert!(cluster.blocks.safe_mode().is_on());
     cluster.full_report(1, vec![finalized(block(2, 100)), finalized(block(1, 100))]);

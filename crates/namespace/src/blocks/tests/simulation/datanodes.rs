@@ -37,8 +37,11 @@ impl Course {
             };
             self.note(format!("dn{node} reports {event:?} of [{}]", b.id));
         }
-        let sent =
-            self.blocks.reports().incremental_report(&name, (&storage, StorageType::Disk), events);
+        let sent = self.blocks.block_reports().incremental_report(
+            &name,
+            (&storage, StorageType::Disk),
+            events,
+        );
         if sent.is_err() || !self.nodes[node].owes_report {
             return self.settle();
         }
