@@ -125,7 +125,7 @@ impl Core {
     /// Ends the segment of the edit log and begins the next; the end, and what must be synced before anybody hears of it.
     ///
     /// # Errors
-    /// `SafeModeException`.
+    /// The namespace's `Error::SafeMode`.
     pub(crate) fn roll_edits(&self) -> Result<(TxId, PendingSync), CallError> {
         self.read(|namespace| {
             self.ha.check(OperationCategory::Journal)?;

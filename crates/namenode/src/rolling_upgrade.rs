@@ -30,7 +30,8 @@ impl Core {
     /// only told of. Blocks until the start is on disk.
     ///
     /// # Errors
-    /// `IOException` outside safe mode, and if no image could be saved (`FSNamesystem.startRollingUpgradeInternalForNonHA`).
+    /// [`CallError::NeedsSafeMode`] outside safe mode, and a failure if no image could be saved
+    /// (`FSNamesystem.startRollingUpgradeInternalForNonHA`).
     pub(crate) fn prepare_rolling_upgrade(
         &self,
         op: &OpContext,
@@ -65,7 +66,7 @@ impl Core {
     /// Ends the rolling upgrade: there is no way back from here on. Blocks until the end is on disk.
     ///
     /// # Errors
-    /// `SafeModeException`.
+    /// The namespace's `Error::SafeMode`.
     pub(crate) fn finalize_rolling_upgrade(
         &self,
         op: &OpContext,

@@ -36,7 +36,7 @@ pub(crate) fn start_jobs(core: &Arc<Core>) {
 /// Ends the edit log; from here on clients are sent to another NameNode.
 ///
 /// # Errors
-/// `ServiceFailedException` if the edit log cannot be finished: the process must end then.
+/// [`CallError::Transition`] if the edit log cannot be finished: the process must end then.
 pub(crate) async fn to_standby(core: Arc<Core>) -> Outcome<()> {
     let _one_at_a_time = core.transition.lock().await;
     if !core.ha.is_active() {
@@ -62,7 +62,7 @@ pub(crate) async fn to_standby(core: Arc<Core>) -> Outcome<()> {
 /// Finalizes what the active one before left in progress, applies what is left of its edits, and begins to write.
 ///
 /// # Errors
-/// `ServiceFailedException` if the edits cannot be read to their end, or a new segment not be begun. The NameNode stays a
+/// [`CallError::Transition`] if the edits cannot be read to their end, or a new segment not be begun. The NameNode stays a
 /// standby then.
 pub(crate) async fn to_active(core: Arc<Core>) -> Outcome<()> {
     let _one_at_a_time = core.transition.lock().await;

@@ -64,7 +64,7 @@ pub(crate) fn logical(mode: u16, acl: Option<&Acl>) -> Vec<AclEntry> {
 /// A logical ACL as mode and stored entries.
 ///
 /// # Errors
-/// `AclException` when owner, group or other is missing, or a file shall have default entries.
+/// `Error::Acl` when owner, group or other is missing, or a file shall have default entries.
 pub(crate) fn to_stored(
     entries: &[AclEntry],
     mode: u16,

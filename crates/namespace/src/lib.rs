@@ -157,7 +157,7 @@ impl Namespace {
     /// Refuses in safe mode. `what` is Hadoop's text for that (`FSNamesystem.checkNameNodeSafeMode`).
     ///
     /// # Errors
-    /// `SafeModeException`.
+    /// `Error::SafeMode`.
     pub fn check_safe_mode(&self, what: impl FnOnce() -> String) -> Result<()> {
         match &self.safe_mode {
             Some(tip) => refuse(SafeMode { refusal: what(), tip: tip.clone() }),

@@ -23,7 +23,7 @@ impl Namespace {
     /// The next stamp, logged.
     ///
     /// # Errors
-    /// `IOException` when there is none left: a smaller one would make new replicas look old.
+    /// `Error::Block` when there is none left: a smaller one would make new replicas look old.
     pub(crate) fn next_stamp(&mut self) -> Result<GenerationStamp> {
         let stamp = self.stamp_after()?;
         self.commit(SetGenstampV2 { stamp })?;
@@ -42,7 +42,7 @@ impl Namespace {
     /// An empty block with the next free id and the next stamp, both logged.
     ///
     /// # Errors
-    /// `IOException` when there is no stamp left.
+    /// `Error::Block` when there is no stamp left.
     pub(crate) fn next_block(&mut self) -> Result<Block> {
         self.stamp_after()?;
         let (reported, _) = self.state.blocks().highest_unknown();

@@ -81,7 +81,7 @@ impl Namespace {
         }
     }
 
-    /// The inode a path names, or `FileNotFoundException` in the words of `resolveLastINode`.
+    /// The inode a path names, or `Error::NotFound` in the words of `resolveLastINode`.
     pub(crate) fn last_inode(&self, located: &Located<'_>) -> Result<Slot> {
         match located.last() {
             Some(slot) => Ok(slot),

@@ -62,7 +62,7 @@ impl RollingUpgrade {
     /// One is prepared.
     ///
     /// # Errors
-    /// `IllegalStateException` if one is under way.
+    /// `Error::Inconsistent` if one is under way.
     pub(crate) fn start(&mut self, time_ms: i64) -> Result<()> {
         if self.is_under_way() {
             return refuse(Inconsistent::RollingUpgradeStarted);

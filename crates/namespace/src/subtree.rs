@@ -303,7 +303,7 @@ impl Namespace {
     /// the last call are left out.
     ///
     /// # Errors
-    /// `AccessControlException` for the first directory that refuses the caller.
+    /// `Error::Denied` for the first directory that refuses the caller.
     pub fn walk_on(&self, ctx: &OpContext, walk: &mut SubtreeWalk, max: usize) -> Result<bool> {
         walk.advance(self, ctx, max)
     }
@@ -311,7 +311,7 @@ impl Namespace {
     /// As [`Namespace::walk_on`], between two tries of a removal.
     ///
     /// # Errors
-    /// `AccessControlException` for the first directory that refuses the caller, in the order in which Hadoop looks at them.
+    /// `Error::Denied` for the first directory that refuses the caller, in the order in which Hadoop looks at them.
     /// Of those that change during the check, the first that is found.
     pub fn continue_check(
         &self,

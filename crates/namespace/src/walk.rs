@@ -175,7 +175,7 @@ impl DurableState {
     /// The inode that an edit names.
     ///
     /// # Errors
-    /// `FileNotFoundException` when there is none.
+    /// `Error::NotFound` when there is none.
     pub(crate) fn existing(&self, path: &str) -> Result<Slot> {
         match self.walk(path)?.last() {
             Some(slot) => Ok(slot),
@@ -186,7 +186,7 @@ impl DurableState {
     /// The file that an edit names.
     ///
     /// # Errors
-    /// `FileNotFoundException` when there is none.
+    /// `Error::NotFound` when there is none.
     pub(crate) fn existing_file(&self, path: &str) -> Result<Slot> {
         self.file_at(self.walk(path)?.last(), path)
     }

@@ -143,7 +143,7 @@ impl Cache {
     /// The change of an edit.
     ///
     /// # Errors
-    /// `InvalidRequestException` when it does not fit what is there.
+    /// `Error::Cache` when it does not fit what is there.
     pub(crate) fn apply(&mut self, op: &EditOp) -> Result<()> {
         self.changes += 1;
         match op {
@@ -229,7 +229,7 @@ impl Cache {
     /// What an image says.
     ///
     /// # Errors
-    /// `InvalidRequestException` for a directive without its pool.
+    /// `Error::Cache` for a directive without its pool.
     pub(crate) fn load(
         &mut self,
         next_id: i64,

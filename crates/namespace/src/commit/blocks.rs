@@ -171,7 +171,7 @@ impl DurableState {
     /// its end does: after a restart the client says it again.
     ///
     /// # Errors
-    /// `IOException` when the block is not the one that is being written.
+    /// `Error::Block` when the block is not the one that is being written.
     pub(crate) fn finish_last_block(&mut self, slot: Slot, written: Block) -> Result<bool> {
         self.change_last_block(slot, |blocks| blocks.commit(written))
     }

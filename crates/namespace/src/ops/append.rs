@@ -69,7 +69,7 @@ impl Namespace {
     /// block's replicas are is known only when DataNodes have reported them.
     ///
     /// # Errors
-    /// `RetriableException` until they have; `LeaseExpiredException` when the file has another writer by
+    /// `Error::TryAgain` until they have; `Error::LeaseExpired` when the file has another writer by
     /// now, or none.
     pub fn repeat_append(&self, op: &Append) -> Result<(Option<LocatedBlock>, FileStatus)> {
         let path = &*op.path;

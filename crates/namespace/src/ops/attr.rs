@@ -99,7 +99,7 @@ impl Namespace {
     /// Sets a file's access time to now, as a read does; nothing if it is recent enough.
     ///
     /// # Errors
-    /// `SafeModeException`.
+    /// `Error::SafeMode`.
     pub fn touch(&mut self, ctx: &OpContext, file: InodeId) -> Result<()> {
         self.begin(ctx, || "Cannot set times".to_owned())?;
         let Some(slot) = self.state.tree().find(file) else { return Ok(()) };

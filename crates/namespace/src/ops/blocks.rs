@@ -24,7 +24,7 @@ impl Namespace {
     /// The next block for a file being written, with DataNodes to write it to; a repeated call gives the same block.
     ///
     /// # Errors
-    /// As Hadoop's `addBlock`; `NotReplicatedYetException` while the block before the last misses replicas.
+    /// As Hadoop's `addBlock`; `Error::NotReplicatedYet` while the block before the last misses replicas.
     pub fn add_block(
         &mut self,
         ctx: &OpContext,
@@ -355,7 +355,7 @@ impl Namespace {
     /// The last block as it is once a client has written `written` of it.
     ///
     /// # Errors
-    /// `IOException` when the client has written another block, or less of this one than is known.
+    /// `Error::Block` when the client has written another block, or less of this one than is known.
     pub(crate) fn check_written(
         &self,
         slot: Slot,

@@ -14,7 +14,7 @@ impl Namespace {
     /// A client says that it is there; all its open files stay its own.
     ///
     /// # Errors
-    /// `SafeModeException`.
+    /// `Error::SafeMode`.
     pub fn renew_lease(&mut self, ctx: &OpContext, client_name: &str) -> Result<()> {
         self.begin(ctx, || format!("Cannot renew lease for {client_name}"))?;
         if self.state.leases().exists(client_name) {
@@ -96,7 +96,7 @@ impl Namespace {
     /// Open files with an inode id above `after`, and whether there are more.
     ///
     /// # Errors
-    /// `AccessControlException` for all but the superuser.
+    /// `Error::Denied` for all but the superuser.
     pub fn list_open_files(
         &self,
         ctx: &OpContext,
@@ -130,7 +130,7 @@ impl Namespace {
     /// A file that an operation wants to write: closed, or taken from a writer silent past the soft limit.
     ///
     /// # Errors
-    /// `AlreadyBeingCreatedException`, `RecoveryInProgressException`.
+    /// `Error::LeaseHeld`.
     pub(crate) fn recover_file_lease(
         &mut self,
         op: LeaseOperation,

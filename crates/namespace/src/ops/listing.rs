@@ -15,7 +15,7 @@ impl Namespace {
     /// A page has at most `dfs.ls.limit` entries, and with locations at most as many replicas.
     ///
     /// # Errors
-    /// As Hadoop's `getListing`; `DirectoryListingStartAfterNotFoundException` where `start_after` names an inode that is
+    /// As Hadoop's `getListing`; `Error::Path` where `start_after` names an inode that is
     /// gone.
     pub fn listing(
         &self,
@@ -105,7 +105,7 @@ impl Namespace {
     /// Files with corrupt blocks at or below `path`, and the cookie to go on with.
     ///
     /// # Errors
-    /// `AccessControlException` for all but the superuser.
+    /// `Error::Denied` for all but the superuser.
     pub fn list_corrupt_file_blocks(
         &self,
         ctx: &OpContext,

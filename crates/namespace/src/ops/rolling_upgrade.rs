@@ -22,7 +22,7 @@ impl Namespace {
     /// Gives up the way back. Changes nothing if no rolling upgrade is under way.
     ///
     /// # Errors
-    /// `SafeModeException`.
+    /// `Error::SafeMode`.
     pub fn finalize_rolling_upgrade(&mut self, ctx: &OpContext) -> Result<RollingUpgrade> {
         if !self.state.rolling_upgrade().is_under_way() {
             return Ok(self.state.rolling_upgrade());

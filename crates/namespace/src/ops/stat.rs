@@ -124,7 +124,7 @@ impl Namespace {
     /// Whether the caller may do `mode` (read 4, write 2, execute 1).
     ///
     /// # Errors
-    /// `AccessControlException` if not, `FileNotFoundException`.
+    /// `Error::Denied` if not, `Error::NotFound`.
     pub fn check_access(&self, ctx: &OpContext, path: &str, mode: Action) -> Result<()> {
         let located = self.resolve(ctx, path, DirOp::Read)?;
         if located.last().is_none() {
@@ -136,7 +136,7 @@ impl Namespace {
     /// `getPreferredBlockSize`
     ///
     /// # Errors
-    /// `FileNotFoundException` where no file is.
+    /// `Error::NotFound` where no file is.
     pub fn preferred_block_size(&self, ctx: &OpContext, path: &str) -> Result<u64> {
         let located = self.resolve(ctx, path, DirOp::ReadLink)?;
         Ok(self.state.block_size(self.state.file_at(located.last(), &located.path)?))

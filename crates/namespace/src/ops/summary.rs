@@ -19,7 +19,7 @@ impl Namespace {
     /// The content summary of what a walk has checked.
     ///
     /// # Errors
-    /// `FileNotFoundException` if it was deleted meanwhile.
+    /// `Error::NotFound` if it was deleted meanwhile.
     pub fn content_summary_of(&self, walk: &SubtreeWalk) -> Result<ContentSummary> {
         self.top_of(walk).map(|top| self.summary_at(top))
     }
@@ -55,7 +55,7 @@ impl Namespace {
     /// Quota and use of what a walk has checked.
     ///
     /// # Errors
-    /// `FileNotFoundException` if it was deleted meanwhile.
+    /// `Error::NotFound` if it was deleted meanwhile.
     pub fn quota_usage_of(&self, walk: &SubtreeWalk) -> Result<QuotaUsage> {
         let top = self.top_of(walk)?;
         let (limit, used) = (self.state.limit_at(top), self.state.usage_here(top));

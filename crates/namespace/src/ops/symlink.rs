@@ -9,7 +9,7 @@ impl Namespace {
     /// Always refused.
     ///
     /// # Errors
-    /// `UnsupportedOperationException`.
+    /// `Error::Unsupported`.
     pub fn create_symlink(&mut self, _ctx: &OpContext, _target: &str, _link: &str) -> Result<()> {
         refuse(Unsupported::Symlinks)
     }

@@ -92,7 +92,7 @@ impl Namespace {
     /// Attributes by name; all visible ones with an empty `names`.
     ///
     /// # Errors
-    /// As Hadoop's `getXAttrs`; `XAttrNotFoundException` if one is missing.
+    /// As Hadoop's `getXAttrs`; `Error::XAttr` if one is missing.
     pub fn get_xattrs(&self, ctx: &OpContext, path: &str, names: &[XAttr]) -> Result<Vec<XAttr>> {
         self.check_xattrs_enabled()?;
         let raw = is_reserved_raw(path);
