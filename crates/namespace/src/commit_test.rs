@@ -103,7 +103,7 @@ fn inodes(namespace: &Namespace) -> BTreeMap<InodeId, String> {
 }
 
 fn file_of(namespace: &Namespace, path: &str) -> Vec<(Block, bool)> {
-    let slot = namespace.state.existing_file(path).unwrap();
+    let slot = namespace.state.paths().existing_file(path).unwrap();
     let blocks = namespace.state.stored_blocks(slot);
     blocks.into_iter().map(|it| (it, namespace.blocks().is_complete(it.id))).collect()
 }

@@ -56,7 +56,10 @@ impl Namespace {
         for slot in all.into_iter().rev() {
             let Some(directory) = self.state.tree().get(slot).as_directory() else { continue };
             let mut below = Usage::default();
-            directory.children.iter().for_each(|child| below.add(&self.state.usage_of(child)));
+            directory
+                .children
+                .iter()
+                .for_each(|child| below.add(&self.state.ledger().usage_of(child)));
             if below != directory.below {
                 let (path, kept) = (self.state.tree().path(slot), &directory.below);
                 return Some(format!("{path} keeps {kept:?}, below it are {below:?}"));

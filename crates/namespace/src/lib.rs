@@ -33,6 +33,7 @@ mod pages;
 mod params;
 mod policies;
 mod quota;
+mod rename_check;
 mod requests;
 mod resolve;
 mod rolling_upgrade;

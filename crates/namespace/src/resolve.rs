@@ -44,7 +44,7 @@ impl Namespace {
         if op.creates() && !tree::is_valid_name(path) {
             return refuse(PathError::InvalidFileName { path: path.to_owned() });
         }
-        let located = self.state.walk(path)?;
+        let located = self.state.paths().walk(path)?;
         if !op.reads() {
             check_text("The path", &located.path)?;
         }
@@ -72,7 +72,7 @@ impl Namespace {
             return self.resolve(ctx, path, DirOp::Write);
         }
         match self.state.tree().find(id) {
-            Some(slot) => Ok(self.state.locate(slot)),
+            Some(slot) => Ok(self.state.paths().locate(slot)),
             None => {
                 let path = tree::canonical(path);
                 let depth = tree::components(&path).count() + 1;

@@ -203,7 +203,7 @@ fn the_permissions_below_a_deleted_tree_are_checked_in_slices() {
         while namespace.continue_check(&alice, &mut check, 10).unwrap() {}
     }
     assert_eq!(tries, 2);
-    assert!(namespace.state.walk("/q/big").unwrap().last().is_some());
+    assert!(namespace.state.paths().walk("/q/big").unwrap().last().is_some());
 }
 
 type Change = fn(&mut Namespace);
@@ -241,7 +241,7 @@ fn a_permission_that_changes_behind_the_check_of_a_deleted_tree_counts() {
         assert!(holds_before > 0 && holds.len() > holds_before, "{name}: {holds:?}");
         let refused = done.expect_err(name);
         assert!(refused.to_string().starts_with("Permission denied"), "{name}: {refused:?}");
-        assert!(namespace.state.walk("/big/00/1").unwrap().last().is_some(), "{name}");
+        assert!(namespace.state.paths().walk("/big/00/1").unwrap().last().is_some(), "{name}");
     }
 }
 
@@ -259,7 +259,7 @@ fn what_does_no_harm_may_change_behind_the_check_of_a_deleted_tree() {
         }
     });
     assert!(done.unwrap(), "{holds:?}");
-    assert!(namespace.state.walk("/r/1").unwrap().last().is_some());
+    assert!(namespace.state.paths().walk("/r/1").unwrap().last().is_some());
     // Something else is at the path.
     let mut namespace = large_and_open();
     let (done, _) = delete_in_slices(&mut namespace, "/big", 10, |it, holds| {

@@ -1,11 +1,11 @@
 //! From a path to inodes: the walk down the tree, `/.reserved` prefixes resolved.
 
 use crate::Result;
-use crate::commit::DurableState;
 use crate::error::{NotFound, PathError, refuse};
-use crate::tree::{self, Slot};
+use crate::tree::{self, Slot, Tree};
 use smallvec::SmallVec;
 use std::borrow::Cow;
+use zerohop_journal::op::string_fits;
 use zerohop_wire::InodeId;
 
 /// A path and the inodes of it that exist, the root first (`INodesInPath`).
@@ -93,9 +93,13 @@ pub(crate) fn is_reserved_inodes(path: &str) -> bool {
     path.starts_with("/.reserved/.inodes")
 }
 
-impl DurableState {
+/// Where paths lead in an inode tree.
+#[derive(Clone, Copy)]
+pub(crate) struct Paths<'t>(pub(crate) &'t Tree);
+
+impl Paths<'_> {
     /// Walks a path, `/.reserved` prefixes resolved, nothing checked.
-    pub(crate) fn walk<'a>(&self, path: &'a str) -> Result<Located<'a>> {
+    pub(crate) fn walk<'a>(self, path: &'a str) -> Result<Located<'a>> {
         if !path.starts_with('/') {
             return refuse(PathError::NotAbsolute { path: path.to_owned() });
         }
@@ -108,20 +112,20 @@ impl DurableState {
         Ok(self.walk_plain(path, raw))
     }
 
-    fn walk_plain<'a>(&self, path: Cow<'a, str>, raw: bool) -> Located<'a> {
+    fn walk_plain<'a>(self, path: Cow<'a, str>, raw: bool) -> Located<'a> {
         let mut nodes = SmallVec::new();
         let mut depth = 1;
-        let mut here = Some(self.tree().root());
-        nodes.push(self.tree().root());
+        let mut here = Some(self.0.root());
+        nodes.push(self.0.root());
         for part in tree::components(&path) {
             depth += 1;
-            here = here.and_then(|directory| self.tree().child(directory, part));
+            here = here.and_then(|directory| self.0.child(directory, part));
             nodes.extend(here);
         }
         Located { path, nodes, depth, raw }
     }
 
-    fn resolve_reserved<'a>(&self, path: Cow<'a, str>) -> Result<Cow<'a, str>> {
+    fn resolve_reserved<'a>(self, path: Cow<'a, str>) -> Result<Cow<'a, str>> {
         let rest = path.get(RESERVED.len() + 1..).unwrap_or_default();
         let (kind, rest) = rest.split_once('/').unwrap_or((rest, ""));
         match kind {
@@ -132,19 +136,19 @@ impl DurableState {
         }
     }
 
-    fn resolve_inode_path(&self, path: &str, rest: &str) -> Result<String> {
+    fn resolve_inode_path(self, path: &str, rest: &str) -> Result<String> {
         let (number, below) = rest.split_once('/').unwrap_or((rest, ""));
         let Ok(id) = number.parse::<u64>() else {
             return refuse(NotFound::InodePath { path: path.to_string() });
         };
-        let Some(slot) = self.tree().find(InodeId(id)) else {
+        let Some(slot) = self.0.find(InodeId(id)) else {
             return refuse(NotFound::InodeNumber { path: path.to_string() });
         };
         if below == ".." || below.starts_with("../") {
-            let parent = self.tree().get(slot).parent;
-            return Ok(if parent == tree::NO_SLOT { "/".into() } else { self.tree().path(parent) });
+            let parent = self.0.get(slot).parent;
+            return Ok(if parent == tree::NO_SLOT { "/".into() } else { self.0.path(parent) });
         }
-        let mut full = self.tree().path(slot);
+        let mut full = self.0.path(slot);
         if !below.is_empty() {
             if full != "/" {
                 full.push('/');
@@ -155,17 +159,17 @@ impl DurableState {
     }
 
     /// The path of an inode that is in the tree.
-    pub(crate) fn locate(&self, slot: Slot) -> Located<'static> {
-        let mut nodes: SmallVec<[Slot; 16]> = self.tree().ancestors(slot).collect();
+    pub(crate) fn locate(self, slot: Slot) -> Located<'static> {
+        let mut nodes: SmallVec<[Slot; 16]> = self.0.ancestors(slot).collect();
         nodes.reverse();
-        Located { path: Cow::Owned(self.tree().path(slot)), depth: nodes.len(), nodes, raw: false }
+        Located { path: Cow::Owned(self.0.path(slot)), depth: nodes.len(), nodes, raw: false }
     }
 
     /// The file a path names (`INodeFile.valueOf`).
-    pub(crate) fn file_at(&self, last: Option<Slot>, path: &str) -> Result<Slot> {
+    pub(crate) fn file_at(self, last: Option<Slot>, path: &str) -> Result<Slot> {
         match last {
             None => refuse(NotFound::File { path: path.to_owned() }),
-            Some(slot) if self.tree().get(slot).as_file().is_none() => {
+            Some(slot) if self.0.get(slot).as_file().is_none() => {
                 refuse(NotFound::NotAFile { path: path.to_owned() })
             }
             Some(slot) => Ok(slot),
@@ -176,7 +180,7 @@ impl DurableState {
     ///
     /// # Errors
     /// `Error::NotFound` when there is none.
-    pub(crate) fn existing(&self, path: &str) -> Result<Slot> {
+    pub(crate) fn existing(self, path: &str) -> Result<Slot> {
         match self.walk(path)?.last() {
             Some(slot) => Ok(slot),
             None => refuse(NotFound::OfEdit { path: path.to_owned() }),
@@ -187,8 +191,34 @@ impl DurableState {
     ///
     /// # Errors
     /// `Error::NotFound` when there is none.
-    pub(crate) fn existing_file(&self, path: &str) -> Result<Slot> {
+    pub(crate) fn existing_file(self, path: &str) -> Result<Slot> {
         self.file_at(self.walk(path)?.last(), path)
+    }
+
+    /// An inode's path for an edit that cannot be refused. Renames may have moved it deeper than a path can say: then its
+    /// number says it.
+    pub(crate) fn edit_path(self, slot: Slot) -> String {
+        self.edit_path_of(self.0.path(slot), slot)
+    }
+
+    /// As [`Paths::edit_path`], the path being known.
+    pub(crate) fn edit_path_of(self, path: impl Into<String>, slot: Slot) -> String {
+        let path = path.into();
+        if string_fits(&path) {
+            return path;
+        }
+        format!("/.reserved/.inodes/{}", self.0.get(slot).id)
+    }
+
+    /// Refuses names that no inode may have (`FSDirectory.addLastINode`).
+    pub(crate) fn check_new_name(self, directory: Slot, name: &str) -> Result<()> {
+        if directory == self.0.root() && name == ".reserved" {
+            return refuse(PathError::ReservedName { name: name.to_owned() });
+        }
+        if name == ".snapshot" {
+            return refuse(PathError::SnapshotName);
+        }
+        Ok(())
     }
 }
 

@@ -241,7 +241,7 @@ impl Namespace {
             return Ok(());
         }
         let bytes: i64 =
-            self.files_at(path).iter().map(|slot| self.state.file_len(*slot) as i64).sum();
+            self.files_at(path).iter().map(|slot| self.state.ledger().file_len(*slot) as i64).sum();
         let left = pool.limit.saturating_sub(pool.stats.bytes_needed);
         if bytes.saturating_mul(i64::from(replication)) <= left {
             return Ok(());

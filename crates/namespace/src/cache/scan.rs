@@ -115,7 +115,7 @@ impl CacheScan {
         count: impl Fn(&mut Self, Slot),
     ) -> bool {
         let tree = state.tree();
-        let Some(slot) = state.walk(path).ok().and_then(|located| located.last()) else {
+        let Some(slot) = state.paths().walk(path).ok().and_then(|located| located.last()) else {
             return true;
         };
         let Some(directory) = tree.get(slot).as_directory() else {

@@ -48,7 +48,8 @@ impl Namespace {
 
     /// The file at a path, or those in the directory there.
     pub(super) fn files_at(&self, path: &str) -> Vec<Slot> {
-        let Some(slot) = self.state.walk(path).ok().and_then(|located| located.last()) else {
+        let Some(slot) = self.state.paths().walk(path).ok().and_then(|located| located.last())
+        else {
             return Vec::new();
         };
         let is_file = |slot: &Slot| self.state.tree().get(*slot).as_file().is_some();

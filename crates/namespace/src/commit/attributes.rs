@@ -18,7 +18,7 @@ use zerohop_journal::op::{
 impl DurableState {
     /// `OP_SET_PERMISSIONS`
     pub(super) fn commit_set_permissions(&mut self, op: &SetPermissions) -> Result<Committed> {
-        let slot = self.existing(&op.path)?;
+        let slot = self.paths().existing(&op.path)?;
         self.set_mode(slot, op.mode);
         Ok(Committed::inode(slot))
     }
@@ -30,7 +30,7 @@ impl DurableState {
 
     /// `OP_SET_OWNER`
     pub(super) fn commit_set_owner(&mut self, op: &SetOwner) -> Result<Committed> {
-        let slot = self.existing(&op.path)?;
+        let slot = self.paths().existing(&op.path)?;
         let old = self.tree.get(slot).permission;
         let tree = &mut self.tree;
         let user = op.user.as_deref().map_or(old.user(), |name| tree.intern(name));
@@ -41,7 +41,7 @@ impl DurableState {
 
     /// `OP_TIMES`
     pub(super) fn commit_times(&mut self, op: &Times) -> Result<Committed> {
-        let slot = self.existing(&op.path)?;
+        let slot = self.paths().existing(&op.path)?;
         self.set_inode_times(slot, op.mtime_ms, op.atime_ms);
         Ok(Committed::inode(slot))
     }
@@ -60,7 +60,9 @@ impl DurableState {
     /// `OP_SET_REPLICATION`; nothing for what is not a file.
     pub(super) fn commit_set_replication(&mut self, op: &SetReplication) -> Result<Committed> {
         let replication = self.clamp_replication(op.replication);
-        let Some(slot) = self.walk(&op.path)?.last() else { return Ok(Committed::default()) };
+        let Some(slot) = self.paths().walk(&op.path)?.last() else {
+            return Ok(Committed::default());
+        };
         if self.tree.get(slot).as_file().is_none() {
             return Ok(Committed::default());
         }
@@ -81,14 +83,14 @@ impl DurableState {
 
     /// `OP_SET_STORAGE_POLICY`. The sums of the directories below stay: they say what inherits its policy.
     pub(super) fn commit_set_storage_policy(&mut self, op: &SetStoragePolicy) -> Result<Committed> {
-        let slot = self.existing(&op.path)?;
+        let slot = self.paths().existing(&op.path)?;
         self.recharge(slot, |state| set_policy(state.tree.change(slot), op.policy_id));
         Ok(Committed::inode(slot))
     }
 
     /// `OP_SET_ACL`: a logical list; an empty one removes what is there.
     pub(super) fn commit_set_acl(&mut self, op: &SetAcl) -> Result<Committed> {
-        let slot = self.existing(&op.path)?;
+        let slot = self.paths().existing(&op.path)?;
         let inode = self.tree.get(slot);
         let mode = inode.permission.mode();
         let (mode, acl) = match (op.entries.as_slice(), inode.acl()) {
@@ -104,14 +106,14 @@ impl DurableState {
     /// `OP_SET_XATTR`
     pub(super) fn commit_set_xattrs(&mut self, op: &SetXAttr) -> Result<Committed> {
         check_xattrs(&op.xattrs, &op.path)?;
-        let slot = self.existing(&op.path)?;
+        let slot = self.paths().existing(&op.path)?;
         let new = with_set(self.tree.get(slot).xattrs(), &op.xattrs);
         Ok(self.replace_xattrs(slot, new))
     }
 
     /// `OP_REMOVE_XATTR`
     pub(super) fn commit_remove_xattrs(&mut self, op: &RemoveXAttr) -> Result<Committed> {
-        let slot = self.existing(&op.path)?;
+        let slot = self.paths().existing(&op.path)?;
         let new = with_removed(self.tree.get(slot).xattrs(), &op.xattrs);
         Ok(self.replace_xattrs(slot, new))
     }
@@ -153,9 +155,9 @@ impl DurableState {
         space: i64,
         kind: Option<StorageType>,
     ) -> Result<Committed> {
-        let slot = self.existing(path)?;
+        let slot = self.paths().existing(path)?;
         let is_root = slot == self.tree.root();
-        let quota = Quota { limit: self.limit_at(slot).with(names, space, kind, is_root) };
+        let quota = Quota { limit: self.ledger().limit_at(slot).with(names, space, kind, is_root) };
         let is_kept = quota.is_set() || is_root;
         if let Some(directory) = self.tree.change(slot).as_directory_mut() {
             directory.quota = is_kept.then(|| Box::new(quota));

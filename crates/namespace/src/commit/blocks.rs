@@ -25,7 +25,7 @@ pub(super) type Finished = SmallVec<[BlockId; 2]>;
 impl DurableState {
     /// `OP_ADD_BLOCK`: the block before the new one is written to no more.
     pub(super) fn commit_add_block(&mut self, op: &AddBlock) -> Result<Committed> {
-        let slot = self.existing_file(&op.path)?;
+        let slot = self.paths().existing_file(&op.path)?;
         let last = self.last_stored(slot);
         if last.map(|last| (last.id, last.stamp)) != op.penultimate.map(|old| (old.id, old.stamp)) {
             let (path, expected) = (op.path.clone(), op.penultimate);
@@ -44,7 +44,7 @@ impl DurableState {
 
     /// `OP_UPDATE_BLOCKS`
     pub(super) fn commit_update_blocks(&mut self, op: &UpdateBlocks) -> Result<Committed> {
-        let slot = self.existing_file(&op.path)?;
+        let slot = self.paths().existing_file(&op.path)?;
         let finished = self.replace_blocks(slot, &op.path, &op.blocks, LastBlock::Open)?;
         Ok(Committed { finished, ..Committed::inode(slot) })
     }

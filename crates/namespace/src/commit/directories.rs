@@ -13,7 +13,7 @@ use zerohop_wire::InodeId;
 impl DurableState {
     /// `OP_MKDIR`
     pub(super) fn commit_mkdir(&mut self, op: &Mkdir) -> Result<Committed> {
-        let located = self.walk(&op.path)?;
+        let located = self.paths().walk(&op.path)?;
         let parent = self.parent_of(&located)?;
         let (mode, acl) = match op.acl.as_slice() {
             [] => (op.permissions.mode, None),
@@ -28,7 +28,7 @@ impl DurableState {
 
     /// `OP_DELETE`
     pub(super) fn commit_delete(&mut self, op: &Delete) -> Result<Committed> {
-        let located = self.walk(&op.path)?;
+        let located = self.paths().walk(&op.path)?;
         let Some(slot) = located.last().filter(|_| !located.is_root()) else {
             return Ok(Committed::default());
         };
@@ -72,7 +72,7 @@ impl DurableState {
         }
         self.ids.inode = self.ids.inode.max(id);
         self.directory_changed(parent, mtime);
-        let usage = self.usage_of(slot);
+        let usage = self.ledger().usage_of(slot);
         self.charge(parent, &usage);
         Ok(slot)
     }
@@ -88,7 +88,7 @@ impl DurableState {
     pub(super) fn take_out(&mut self, top: Slot, mtime: u64) -> Deleted {
         let parent = self.tree.get(top).parent;
         // Who is told of the deletion may use what it gave back: that does not wait for the last inode.
-        let usage = self.usage_of(top);
+        let usage = self.ledger().usage_of(top);
         self.charge(parent, &usage.negated());
         self.tree.detach(top);
         self.directory_changed(parent, mtime);

@@ -19,7 +19,7 @@ impl DurableState {
             return refuse(Unsupported::Edit { what, feature });
         }
         check_xattrs(&op.xattrs, &op.path)?;
-        let located = self.walk(&op.path)?;
+        let located = self.paths().walk(&op.path)?;
         let parent = self.parent_of(&located)?;
         let mut committed = match located.last() {
             // Logs older than OP_APPEND open a file for append this way.
@@ -42,7 +42,7 @@ impl DurableState {
 
     fn open_again(&mut self, old: Slot, op: &Add) -> Result<Committed> {
         let mut committed = Committed::inode(old);
-        if self.file_at(Some(old), &op.path).is_ok() && self.writer(old).is_none() {
+        if self.paths().file_at(Some(old), &op.path).is_ok() && self.writer(old).is_none() {
             let append = Append {
                 path: op.path.clone(),
                 client_name: op.client_name.clone(),
@@ -73,7 +73,7 @@ impl DurableState {
 
     /// `OP_APPEND`
     pub(super) fn commit_append(&mut self, op: &Append) -> Result<Committed> {
-        let slot = self.existing_file(&op.path)?;
+        let slot = self.paths().existing_file(&op.path)?;
         if self.writer(slot).is_some() {
             return Ok(Committed::inode(slot));
         }
@@ -110,7 +110,7 @@ impl DurableState {
 
     /// `OP_CLOSE`
     pub(super) fn commit_close(&mut self, op: &Close) -> Result<Committed> {
-        let slot = self.existing_file(&op.path)?;
+        let slot = self.paths().existing_file(&op.path)?;
         let finished = self.replace_blocks(slot, &op.path, &op.blocks, LastBlock::Final)?;
         self.set_inode_times(slot, op.mtime_ms, op.atime_ms);
         if self.writer(slot).is_some() {
@@ -124,7 +124,7 @@ impl DurableState {
 
     /// `OP_REASSIGN_LEASE`
     pub(super) fn commit_reassign_lease(&mut self, op: &ReassignLease) -> Result<Committed> {
-        let slot = self.existing_file(&op.path)?;
+        let slot = self.paths().existing_file(&op.path)?;
         let Some(writer) = self.writer(slot).cloned() else { return Ok(Committed::inode(slot)) };
         let writer = Writer { client_name: op.new_holder.as_str().into(), ..writer };
         let holder = self.open_file(slot, writer);
@@ -133,10 +133,10 @@ impl DurableState {
 
     /// `OP_CONCAT_DELETE`
     pub(super) fn commit_concat(&mut self, op: &ConcatDelete) -> Result<Committed> {
-        let target = self.existing_file(&op.target)?;
+        let target = self.paths().existing_file(&op.target)?;
         let mut sources = Vec::with_capacity(op.sources.len());
         for source in &op.sources {
-            sources.push(self.existing_file(source)?);
+            sources.push(self.paths().existing_file(source)?);
         }
         let mut distinct = sources.clone();
         distinct.push(target);
@@ -149,10 +149,10 @@ impl DurableState {
     }
 
     fn join_files(&mut self, target: Slot, sources: &[Slot], mtime: u64) {
-        let before = self.usage_of(target);
+        let before = self.ledger().usage_of(target);
         let (id, parent) = (self.tree.get(target).id, self.tree.get(target).parent);
         for source in sources {
-            let usage = self.usage_of(*source);
+            let usage = self.ledger().usage_of(*source);
             self.charge(self.tree.get(*source).parent, &usage.negated());
             self.tree.detach(*source);
             let gone = self.tree.free(*source);
@@ -172,7 +172,7 @@ impl DurableState {
         }
         self.tree.change(target).set_mtime(mtime);
         self.directory_changed(parent, mtime);
-        let after = self.usage_of(target);
+        let after = self.ledger().usage_of(target);
         self.charge(parent, &after.less(&before));
     }
 }

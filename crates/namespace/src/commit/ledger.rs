@@ -69,9 +69,9 @@ impl DurableState {
 
     /// Makes a change of one inode (its policy, its replication, all its blocks) that the sums above it depend on.
     pub(super) fn recharge<T>(&mut self, slot: Slot, change: impl FnOnce(&mut Self) -> T) -> T {
-        let before = self.usage_of(slot);
+        let before = self.ledger().usage_of(slot);
         let result = change(self);
-        let (parent, after) = (self.tree.get(slot).parent, self.usage_of(slot));
+        let (parent, after) = (self.tree.get(slot).parent, self.ledger().usage_of(slot));
         if after != before {
             self.charge(parent, &after.less(&before));
         }
@@ -81,7 +81,7 @@ impl DurableState {
     /// Sums up the whole tree: images do not carry the sums. `slots` names all inodes, a directory before its children.
     pub(super) fn count_usage(&mut self, slots: &[Slot]) {
         for slot in slots.iter().rev() {
-            let usage = self.usage_of(*slot);
+            let usage = self.ledger().usage_of(*slot);
             let parent = self.tree.get(*slot).parent;
             if parent != NO_SLOT {
                 self.tree.charge(parent, &usage);

@@ -12,8 +12,9 @@ use zerohop_wire::{Block, InodeId};
 type Loaded = std::result::Result<(), String>;
 
 impl DurableState {
-    pub(crate) fn load_counters(&mut self, ids: Ids, upgrade: RollingUpgrade) {
-        (self.ids, self.rolling_upgrade) = (ids, upgrade);
+    /// Puts an image into this state, which must be empty.
+    pub(crate) fn load_image(&mut self) -> ImageLoad<'_> {
+        ImageLoad { state: self }
     }
 
     /// The upgrade recorded in the image cannot be rolled back, because no image from before it exists: it counts as
@@ -21,27 +22,38 @@ impl DurableState {
     pub(crate) fn forget_rolling_upgrade(&mut self) {
         self.rolling_upgrade = RollingUpgrade::default();
     }
+}
 
-    pub(crate) fn load_ec_policies(&mut self, policies: Vec<ErasureCodingPolicyProto>) {
-        self.ec_policies = policies;
+/// A state that an image is put into.
+pub(crate) struct ImageLoad<'s> {
+    state: &'s mut DurableState,
+}
+
+impl ImageLoad<'_> {
+    pub(crate) fn set_counters(&mut self, ids: Ids, upgrade: RollingUpgrade) {
+        (self.state.ids, self.state.rolling_upgrade) = (ids, upgrade);
+    }
+
+    pub(crate) fn set_ec_policies(&mut self, policies: Vec<ErasureCodingPolicyProto>) {
+        self.state.ec_policies = policies;
     }
 
     /// The number of a user's or group's name, which the image has once each.
-    pub(crate) fn intern_name(&mut self, name: &str) -> StringId {
-        self.tree.intern(name)
+    pub(crate) fn intern(&mut self, name: &str) -> StringId {
+        self.state.tree.intern(name)
     }
 
-    pub(crate) fn load_cache(
+    pub(crate) fn put_cache(
         &mut self,
         next_id: i64,
         pools: &[CachePool],
         directives: &[CacheDirective],
     ) -> Result<()> {
-        self.cache.load(next_id, pools, directives)
+        self.state.cache.load(next_id, pools, directives)
     }
 
     /// One inode with its blocks, of which the last may have to be cut.
-    pub(crate) fn load_inode(
+    pub(crate) fn put_inode(
         &mut self,
         node: Inode,
         name: &str,
@@ -50,48 +62,48 @@ impl DurableState {
     ) -> Loaded {
         let id = node.id;
         if id == InodeId::ROOT {
-            return self.load_root(node);
+            return self.put_root(node);
         }
-        if self.tree.find_any(id).is_some() {
+        if self.state.tree.find_any(id).is_some() {
             return Err(format!("it has inode {id} twice"));
         }
         let open = node.as_file().and_then(File::writer).map(|writer| writer.client_name.clone());
         let replication = node.as_file().map_or(0, File::replication);
         for (at, block) in blocks.iter().enumerate() {
-            if self.blocks.get(block.id).is_some() {
+            if self.state.blocks.get(block.id).is_some() {
                 return Err(format!("it has block {} twice", block.id));
             }
             if open.is_some() && at + 1 == blocks.len() {
-                self.block_edits().put_under_construction(*block, id, replication);
+                self.state.block_edits().put_under_construction(*block, id, replication);
             } else {
-                self.block_edits().put_complete(*block, id, replication);
+                self.state.block_edits().put_complete(*block, id, replication);
             }
         }
         if let Some(holder) = open {
-            self.leases.assign(&holder, id);
+            self.state.leases.assign(&holder, id);
         }
-        self.tree.add(node, name);
+        self.state.tree.add(node, name);
         match (blocks.last(), cut) {
-            (Some(last), Some(cut)) => self.load_truncate(*last, cut),
+            (Some(last), Some(cut)) => self.put_truncate(*last, cut),
             _ => Ok(()),
         }
     }
 
     /// A truncate was under way: DataNodes are asked again as soon as replicas are known.
-    fn load_truncate(&mut self, last: Block, cut: Block) -> Loaded {
+    fn put_truncate(&mut self, last: Block, cut: Block) -> Loaded {
         if cut.len >= last.len {
             let (have, len) = (last.len, cut.len);
             return Err(format!("block {last} of {have} bytes is to be truncated to {len}"));
         }
-        self.block_edits().set_truncated(last.id, cut);
+        self.state.block_edits().set_truncated(last.id, cut);
         Ok(())
     }
 
-    fn load_root(&mut self, node: Inode) -> Loaded {
+    fn put_root(&mut self, node: Inode) -> Loaded {
         if !node.is_directory() {
             return Err("its root is not a directory".to_owned());
         }
-        let root = self.tree.change(self.tree.root());
+        let root = self.state.tree.change(self.state.tree.root());
         *root = node;
         if let Some(directory) = root.as_directory_mut() {
             directory.quota.get_or_insert_with(|| Box::new(Quota::of_root()));
@@ -100,17 +112,17 @@ impl DurableState {
     }
 
     /// Lists an inode in its directory; false if it is in one already or its name is taken.
-    pub(crate) fn load_child(&mut self, directory: Slot, child: Slot) -> bool {
-        self.tree.attach_last(directory, child)
+    pub(crate) fn put_child(&mut self, directory: Slot, child: Slot) -> bool {
+        self.state.tree.attach_last(directory, child)
     }
 
     /// The last inode id is at least this.
     pub(crate) fn raise_inode_id(&mut self, last: InodeId) {
-        self.ids.inode = self.ids.inode.max(last);
+        self.state.ids.inode = self.state.ids.inode.max(last);
     }
 
     /// All inodes are in their directories: sums them up. `slots` names all, a directory before its children.
-    pub(crate) fn loaded(&mut self, slots: &[Slot]) {
-        self.count_usage(slots);
+    pub(crate) fn finish(&mut self, slots: &[Slot]) {
+        self.state.count_usage(slots);
     }
 }

@@ -5,11 +5,12 @@ use crate::blocks::{BlockEdits, BlockManager, Heartbeat, HeartbeatReply, Now, St
 use crate::cache::{Cache, CacheCounts};
 use crate::lease::Leases;
 use crate::policies;
-use crate::quota::{Counts, Quota};
+use crate::rename_check::RenameCheck;
 use crate::rolling_upgrade::RollingUpgrade;
 use crate::tree::{File, Slot, Tree, Writer};
+use crate::usage::QuotaLedger;
+use crate::walk::Paths;
 use crate::{Ids, NamespaceParams};
-use zerohop_journal::op::string_fits;
 use zerohop_proto::hdfs::ErasureCodingPolicyProto;
 use zerohop_wire::{Block, BlockId};
 
@@ -44,6 +45,21 @@ impl DurableState {
 
     pub(crate) fn tree(&self) -> &Tree {
         &self.tree
+    }
+
+    /// Where paths lead.
+    pub(crate) fn paths(&self) -> Paths<'_> {
+        Paths(&self.tree)
+    }
+
+    /// What renames are refused for.
+    pub(crate) fn rename_check(&self) -> RenameCheck<'_> {
+        RenameCheck(&self.tree)
+    }
+
+    /// What quotas count.
+    pub(crate) fn ledger(&self) -> QuotaLedger<'_> {
+        QuotaLedger { tree: &self.tree, blocks: &self.blocks }
     }
 
     /// The inodes that edits have changed since the last call, as the place saw them that comes before each change.
@@ -141,16 +157,6 @@ impl DurableState {
         stored.map(|stored| stored.block).collect()
     }
 
-    /// A file's length: all its blocks, the one being written with what is known of it.
-    pub(crate) fn file_len(&self, slot: Slot) -> u64 {
-        self.tree.get(slot).as_file().map_or(0, |file| self.len_of(file))
-    }
-
-    pub(crate) fn len_of(&self, file: &File) -> u64 {
-        let stored = file.blocks.as_slice().iter().filter_map(|id| self.blocks.get(*id));
-        stored.fold(0, |sum: u64, stored| sum.saturating_add(stored.block.len))
-    }
-
     /// The policy set on an inode itself.
     pub(crate) fn local_policy(&self, slot: Slot) -> u8 {
         policies::local(&self.tree, slot)
@@ -159,27 +165,5 @@ impl DurableState {
     /// The policy of an inode or of the nearest directory above that has one.
     pub(crate) fn effective_policy(&self, slot: Slot) -> u8 {
         policies::effective(&self.tree, slot)
-    }
-
-    /// The limits set at an inode.
-    pub(crate) fn limit_at(&self, slot: Slot) -> Counts {
-        let directory = self.tree.get(slot).as_directory();
-        let quota = directory.and_then(|directory| directory.quota.as_deref());
-        quota.copied().unwrap_or(Quota::unlimited()).limit
-    }
-
-    /// An inode's path for an edit that cannot be refused. Renames may have moved it deeper than a path can say: then its
-    /// number says it.
-    pub(crate) fn edit_path(&self, slot: Slot) -> String {
-        self.edit_path_of(self.tree.path(slot), slot)
-    }
-
-    /// As [`DurableState::edit_path`], the path being known.
-    pub(crate) fn edit_path_of(&self, path: impl Into<String>, slot: Slot) -> String {
-        let path = path.into();
-        if string_fits(&path) {
-            return path;
-        }
-        format!("/.reserved/.inodes/{}", self.tree.get(slot).id)
     }
 }

@@ -11,7 +11,7 @@ use zerohop_wire::Block;
 impl DurableState {
     /// `OP_TRUNCATE`
     pub(super) fn commit_truncate(&mut self, op: &Truncate) -> Result<Committed> {
-        let slot = self.existing_file(&op.path)?;
+        let slot = self.paths().existing_file(&op.path)?;
         let new_len = op.new_length.max(0) as u64;
         let (kept, kept_len) = self.blocks_up_to(slot, new_len);
         if kept_len < new_len {

@@ -30,7 +30,8 @@ impl Namespace {
             (0..head.num_pools).map(|_| section.expect().map(pool_of)).collect();
         let directives: Result<Vec<CacheDirective>, JournalError> =
             (0..head.num_directives).map(|_| section.expect().map(directive_of)).collect();
-        let loaded = self.state.load_cache(head.next_directive_id as i64, &pools?, &directives?);
+        let loaded =
+            self.state.load_image().put_cache(head.next_directive_id as i64, &pools?, &directives?);
         loaded.map_err(|error| section.bad(error.to_string()))
     }
 }

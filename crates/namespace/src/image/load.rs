@@ -33,12 +33,12 @@ impl Namespace {
             Some(section) => load_names(section)?,
             None => NameReader::default(),
         };
-        names.intern(|name| self.state.intern_name(name));
+        names.intern(|name| self.state.load_image().intern(name));
         refuse_snapshots(image)?;
         refuse_tokens(image, now_ms)?;
         if let Some(mut section) = image.section(SectionName::ErasureCoding)? {
             let policies = section.expect::<ErasureCodingSection>()?.policies;
-            self.state.load_ec_policies(policies);
+            self.state.load_image().set_ec_policies(policies);
         }
         self.load_inodes(image, &names)?;
         if let Some(section) = image.section(SectionName::InodeDir)? {
@@ -46,7 +46,7 @@ impl Namespace {
         }
         let all = self.all_slots();
         self.check_all_attached(image, all.len())?;
-        self.state.loaded(&all);
+        self.state.load_image().finish(&all);
         if let Some(section) = image.section(SectionName::CacheManager)? {
             self.load_cache(section)?;
         }
@@ -65,7 +65,7 @@ impl Namespace {
             .last_allocated_striped_block_id
             .map_or(ids.striped_block, |id| BlockId(id as i64));
         let upgrade = RollingUpgrade::of_image(message.rolling_upgrade_start_time);
-        self.state.load_counters(ids, upgrade);
+        self.state.load_image().set_counters(ids, upgrade);
         Ok(ImageInfo {
             namespace_id: message.namespace_id(),
             txid: TxId(message.transaction_id() as i64),
@@ -85,14 +85,14 @@ impl Namespace {
             let reason = format!("it has {count} inodes, not {} as it says", head.num_inodes());
             return Err(JournalError::Image { path: image.path().to_owned(), reason });
         }
-        self.state.raise_inode_id(InodeId(head.last_inode_id()));
+        self.state.load_image().raise_inode_id(InodeId(head.last_inode_id()));
         Ok(())
     }
 
     fn take_loaded(&mut self, decoded: DecodedInode) -> std::result::Result<(), String> {
         let cut = decoded.blocks.last().zip(decoded.cut);
         let cut = cut.map(|(last, (len, stamp))| Block { id: last.id, stamp, len });
-        self.state.load_inode(decoded.node, &decoded.name, &decoded.blocks, cut)
+        self.state.load_image().put_inode(decoded.node, &decoded.name, &decoded.blocks, cut)
     }
 
     fn load_directories(&mut self, mut section: SectionReader) -> Result<()> {
@@ -111,7 +111,7 @@ impl Namespace {
             for child in entry.children {
                 let attached = self
                     .loose_inode(InodeId(child))
-                    .is_some_and(|slot| self.state.load_child(directory, slot));
+                    .is_some_and(|slot| self.state.load_image().put_child(directory, slot));
                 if !attached {
                     return Err(section.bad(format!(
                         "inode {child} of directory {parent} is missing or listed twice"

@@ -39,7 +39,7 @@ impl Namespace {
             let client_host = ctx.client_host.to_string();
             return refuse(NotFound::Appended { path: path.to_owned(), client_host });
         }
-        let slot = self.state.file_at(located.last(), path)?;
+        let slot = self.state.paths().file_at(located.last(), path)?;
         if self.state.effective_policy(slot) == LAZY_PERSIST {
             return refuse(Unsupported::AppendToLazyPersist { path: path.to_owned() });
         }
@@ -74,7 +74,7 @@ impl Namespace {
     pub fn repeat_append(&self, op: &Append) -> Result<(Option<LocatedBlock>, FileStatus)> {
         let path = &*op.path;
         let located = self.resolve(&OpContext::internal(self.now), path, DirOp::Read)?;
-        let slot = self.state.file_at(located.last(), path)?;
+        let slot = self.state.paths().file_at(located.last(), path)?;
         let file = self.state.tree().get(slot).as_file();
         let writer = file.and_then(|file| file.writer()).map(|writer| &*writer.client_name);
         if writer != Some(&*op.client_name) {
@@ -117,9 +117,9 @@ impl Namespace {
     fn check_append_quota(&self, slot: Slot) -> Result<()> {
         let Some(last) = self.state.last_stored(slot) else { return Ok(()) };
         let missing = (self.state.block_size(slot) as i64).wrapping_sub(last.len as i64);
-        self.state.verify_quota(
+        self.state.ledger().verify_quota(
             self.state.tree().get(slot).parent,
-            &self.state.space_delta(slot, missing),
+            &self.state.ledger().space_delta(slot, missing),
             None,
         )
     }
@@ -132,7 +132,7 @@ impl Namespace {
                 .blocks()
                 .datanodes()
                 .locations(&self.state.blocks().lookup().targets(block.id));
-            let offset = self.state.file_len(slot).saturating_sub(block.len);
+            let offset = self.state.ledger().file_len(slot).saturating_sub(block.len);
             return Some(LocatedBlock {
                 offset,
                 locations: BlockLocations { block, replicas, corrupt: false },

@@ -105,7 +105,11 @@ impl Namespace {
         let Some(slot) = self.state.tree().find(file) else { return Ok(()) };
         if self.access_time_due(slot, ctx.now.wall_ms) {
             let atime_ms = ctx.now.wall_ms as i64;
-            self.commit(Times { path: self.state.edit_path(slot), mtime_ms: -1, atime_ms })?;
+            self.commit(Times {
+                path: self.state.paths().edit_path(slot),
+                mtime_ms: -1,
+                atime_ms,
+            })?;
         }
         Ok(())
     }
@@ -144,9 +148,10 @@ impl Namespace {
     fn check_replication_quota(&self, slot: Slot, replication: u16) -> Result<()> {
         let inode = self.state.tree().get(slot);
         let Some(file) = inode.as_file() else { return Ok(()) };
-        let (policy, bytes) = (self.state.effective_policy(slot), self.state.charged_bytes(file));
+        let (policy, bytes) =
+            (self.state.effective_policy(slot), self.state.ledger().charged_bytes(file));
         let delta =
             space(policy, replication, bytes).less(&space(policy, file.replication(), bytes));
-        self.state.verify_quota(inode.parent, &delta, None)
+        self.state.ledger().verify_quota(inode.parent, &delta, None)
     }
 }

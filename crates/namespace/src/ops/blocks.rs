@@ -41,12 +41,14 @@ impl Namespace {
         self.check_room_for_block(slot, path)?;
         let targets = self.choose_for_block(ctx, request, slot)?;
         let freed = self.freed_by_commit(slot, request.previous);
-        let usage =
-            self.state.space_delta(slot, self.state.block_size(slot).saturating_sub(freed) as i64);
-        self.state.verify_quota(self.state.tree().get(slot).parent, &usage, None)?;
+        let usage = self
+            .state
+            .ledger()
+            .space_delta(slot, self.state.block_size(slot).saturating_sub(freed) as i64);
+        self.state.ledger().verify_quota(self.state.tree().get(slot).parent, &usage, None)?;
         let penultimate = self.check_written(slot, request.previous)?;
         let block = self.next_block()?;
-        let path = self.state.edit_path_of(located.path, slot);
+        let path = self.state.paths().edit_path_of(located.path, slot);
         let finished = self.commit(AddBlock { path, penultimate, last: block })?.finished;
         let blocks = self.state.blocks_mut();
         for before in finished {
@@ -59,7 +61,7 @@ impl Namespace {
     /// The block whose replicas a file's next block, or its end, is waiting for. None: for none that a report could bring.
     pub fn lacking_block(&self, path: &str, file_id: InodeId) -> Option<BlockId> {
         let slot = match file_id {
-            InodeId::GRANDFATHER => self.state.walk(path).ok()?.last()?,
+            InodeId::GRANDFATHER => self.state.paths().walk(path).ok()?.last()?,
             id => self.state.tree().find(id)?,
         };
         let blocks = &self.state.tree().get(slot).as_file()?.blocks;
@@ -349,7 +351,7 @@ impl Namespace {
             replicas: self.state.blocks().datanodes().locations(targets),
             corrupt: false,
         };
-        LocatedBlock { offset: self.state.file_len(slot), locations }
+        LocatedBlock { offset: self.state.ledger().file_len(slot), locations }
     }
 
     /// The last block as it is once a client has written `written` of it.
@@ -379,7 +381,7 @@ impl Namespace {
     }
 
     fn update_op(&self, slot: Slot, blocks: Vec<Block>) -> UpdateBlocks {
-        UpdateBlocks { path: self.state.edit_path(slot), blocks }
+        UpdateBlocks { path: self.state.paths().edit_path(slot), blocks }
     }
 
     /// Commits a file's list of blocks.

@@ -119,7 +119,7 @@ impl Namespace {
             inode.as_file().map_or((0, 0), |file| (file.replication(), file.block_size()));
         Close {
             inode_id: InodeId(0),
-            path: self.state.edit_path(slot),
+            path: self.state.paths().edit_path(slot),
             replication: replication as i16,
             mtime_ms: self.wall_ms() as i64,
             atime_ms: inode.atime() as i64,

@@ -27,13 +27,13 @@ impl Namespace {
         self.check_concat_edit(target, sources)?;
         let located = self.resolve(ctx, target, DirOp::Write)?;
         self.check_access_to(ctx, &located, WRITE)?;
-        let slot = self.state.file_at(located.last(), target)?;
+        let slot = self.state.paths().file_at(located.last(), target)?;
         if self.state.writer(slot).is_some() {
             return refuse(ConcatError::TargetOpen { path: target.to_owned() });
         }
         let slots = self.check_sources(ctx, (target, slot), sources)?;
         let delta = self.concat_delta(slot, &slots);
-        self.state.verify_quota(self.state.tree().get(slot).parent, &delta, None)?;
+        self.state.ledger().verify_quota(self.state.tree().get(slot).parent, &delta, None)?;
         let op = ConcatDelete {
             target: target.to_owned(),
             sources: sources.to_vec(),
@@ -73,7 +73,7 @@ impl Namespace {
             let check = Check { access: Some(READ), ..Check::default() };
             self.check(ctx, &located, check)?;
             self.check(ctx, &located, Check { parent: Some(WRITE), ..Check::default() })?;
-            let slot = self.state.file_at(located.last(), source)?;
+            let slot = self.state.paths().file_at(located.last(), source)?;
             self.check_source(source, slot, target)?;
             twice |= slots.contains(&slot);
             slots.push(slot);
@@ -112,7 +112,7 @@ impl Namespace {
             |slot: Slot| self.state.tree().get(slot).as_file().map_or(0, |file| file.replication());
         let mut delta = Counts::default();
         for source in sources {
-            let bytes = self.state.file_len(*source) as i64;
+            let bytes = self.state.ledger().file_len(*source) as i64;
             delta.add(&space(self.state.effective_policy(target), replication(target), bytes));
             delta.add(
                 &space(self.state.effective_policy(*source), replication(*source), bytes).negated(),

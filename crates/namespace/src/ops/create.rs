@@ -68,7 +68,7 @@ impl Namespace {
         if self.state.tree().get(slot).is_directory() {
             return refuse(AlreadyExists::Directory { path: located.path.into_owned() });
         }
-        self.state.file_at(Some(slot), request.path)?;
+        self.state.paths().file_at(Some(slot), request.path)?;
         if request.flags.overwrite {
             self.check_access_to(ctx, &located, WRITE)?;
         }

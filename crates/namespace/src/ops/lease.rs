@@ -36,7 +36,7 @@ impl Namespace {
         self.begin(ctx, || format!("Cannot recover the lease of {path}"))?;
         check_text("The client's name", client_name)?;
         let located = self.resolve(ctx, path, DirOp::Write)?;
-        let slot = self.state.file_at(located.last(), &located.path)?;
+        let slot = self.state.paths().file_at(located.last(), &located.path)?;
         let Some(writer) = self.state.writer(slot) else { return Ok(true) };
         self.check_access_to(ctx, &located, WRITE)?;
         if !self.state.leases().exists(&writer.client_name) {
@@ -227,7 +227,7 @@ impl Namespace {
         };
         let op = ReassignLease {
             lease_holder: writer.client_name.to_string(),
-            path: self.state.edit_path(slot),
+            path: self.state.paths().edit_path(slot),
             new_holder: new_holder.to_owned(),
         };
         self.commit(op).map(drop)

@@ -96,7 +96,7 @@ impl Namespace {
         if !is_reserved(path) {
             return Ok(Cow::Borrowed(start_after));
         }
-        match self.state.walk(path) {
+        match self.state.paths().walk(path) {
             Ok(located) => Ok(Cow::Owned(located.name().as_bytes().to_vec())),
             Err(_) => refuse(PathError::StartAfter { path: path.to_owned() }),
         }

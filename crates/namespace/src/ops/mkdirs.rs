@@ -148,7 +148,7 @@ impl Namespace {
             return refuse(AlreadyExists::FileForParent { parent, name });
         }
         self.check_new_child(parent, name, parent_path)?;
-        self.state.verify_quota(parent, usage, None)
+        self.state.ledger().verify_quota(parent, usage, None)
     }
 
     /// Owner and group of a new inode: the caller, and the directory's group.

@@ -30,7 +30,7 @@ use crate::{Namespace, Result};
 impl Namespace {
     /// Limits on a directory's new child (`FSDirectory.addLastINode`).
     fn check_new_child(&self, directory: Slot, name: &str, directory_path: &str) -> Result<()> {
-        self.state.check_new_name(directory, name)?;
+        self.state.paths().check_new_name(directory, name)?;
         self.check_child_limits(directory, name, directory_path, true)
     }
 
@@ -71,7 +71,7 @@ impl Namespace {
         }
         for protected in all {
             let below = protected.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
-            if below && self.is_non_empty_directory(self.state.walk(protected)?.last()) {
+            if below && self.is_non_empty_directory(self.state.paths().walk(protected)?.last()) {
                 return refuse(Denied::ProtectedBelow { path: protected.clone() });
             }
         }

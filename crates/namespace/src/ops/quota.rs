@@ -33,7 +33,7 @@ impl Namespace {
         self.check_quota_values(names, space, kind)?;
         let slot = self.directory_at(located.last(), &located.path)?;
         let is_root = slot == self.state.tree().root();
-        let old = self.state.limit_at(slot);
+        let old = self.state.ledger().limit_at(slot);
         let new = old.with(names, space, kind, is_root);
         if new != old {
             self.commit(quota_op(located.path.into_owned(), &new, kind, is_root))?;

@@ -19,7 +19,7 @@ impl Namespace {
         self.begin(ctx, || format!("Cannot rename {src}"))?;
         let from = self.resolve(ctx, src, DirOp::WriteLink)?;
         let to = self.resolve(ctx, dst, DirOp::CreateLink)?;
-        let to = self.state.rename_destination(&from, to);
+        let to = self.state.rename_check().destination(&from, to);
         if self.is_non_empty_directory(from.last()) {
             self.check_protected(&from.path)?;
         }
@@ -32,7 +32,7 @@ impl Namespace {
             return Ok(false);
         }
         if from.path != to.path {
-            let Some((src, parent)) = self.state.check_rename_old(&from, &to) else {
+            let Some((src, parent)) = self.state.rename_check().check_old(&from, &to) else {
                 return Ok(false);
             };
             self.check_move(&from, &to, src, parent)?;
@@ -87,7 +87,7 @@ impl Namespace {
         }
         self.check(ctx, &to, Check { ancestor: Some(WRITE), ..Check::default() })?;
         check_path_length("rename", &to.path)?;
-        let (src, parent) = self.state.check_rename(&from, &to, options.overwrite)?;
+        let (src, parent) = self.state.rename_check().check(&from, &to, options.overwrite)?;
         self.check_move(&from, &to, src, parent)?;
         let op = Rename {
             src: from.path.into_owned(),
@@ -110,7 +110,7 @@ impl Namespace {
             let (parent, name) = (to.parent_path().to_owned(), to.name().to_owned());
             return refuse(AlreadyExists::FileForParent { parent, name });
         }
-        self.state.check_new_name(parent, to.name())?;
+        self.state.paths().check_new_name(parent, to.name())?;
         let other_directory = self.state.tree().get(src).parent != parent;
         self.check_child_limits(
             parent,
@@ -118,12 +118,12 @@ impl Namespace {
             to.parent_path(),
             other_directory && to.last().is_none(),
         )?;
-        let mut delta = self.state.usage_in(src, parent);
+        let mut delta = self.state.ledger().usage_in(src, parent);
         if let Some(dst) = to.last() {
-            delta = delta.less(&self.state.usage_here(dst));
+            delta = delta.less(&self.state.ledger().usage_here(dst));
         }
         let shared = from.nodes.iter().zip(&to.nodes).take_while(|(a, b)| a == b).last();
-        self.state.verify_quota(parent, &delta, shared.map(|(common, _)| *common))
+        self.state.ledger().verify_quota(parent, &delta, shared.map(|(common, _)| *common))
     }
 }
 

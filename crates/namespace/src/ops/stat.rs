@@ -95,7 +95,7 @@ impl Namespace {
             kind,
             id: inode.id,
             name,
-            len: file.map_or(0, |file| self.state.len_of(file)),
+            len: file.map_or(0, |file| self.state.ledger().len_of(file)),
             mode: inode.permission.mode(),
             owner: self.state.tree().user(inode.permission).clone(),
             group: self.state.tree().group(inode.permission).clone(),
@@ -117,7 +117,7 @@ impl Namespace {
     /// As Hadoop's `isFileClosed`.
     pub fn is_file_closed(&self, ctx: &OpContext, path: &str) -> Result<bool> {
         let located = self.resolve(ctx, path, DirOp::Read)?;
-        let slot = self.state.file_at(located.last(), path)?;
+        let slot = self.state.paths().file_at(located.last(), path)?;
         Ok(self.state.writer(slot).is_none())
     }
 
@@ -139,7 +139,7 @@ impl Namespace {
     /// `Error::NotFound` where no file is.
     pub fn preferred_block_size(&self, ctx: &OpContext, path: &str) -> Result<u64> {
         let located = self.resolve(ctx, path, DirOp::ReadLink)?;
-        Ok(self.state.block_size(self.state.file_at(located.last(), &located.path)?))
+        Ok(self.state.block_size(self.state.paths().file_at(located.last(), &located.path)?))
     }
 
     /// The blocks of a range of a file, nearest replicas first.
@@ -156,7 +156,7 @@ impl Namespace {
         len: u64,
     ) -> Result<(LocatedBlocks, Option<InodeId>)> {
         let located = self.resolve(ctx, path, DirOp::Read)?;
-        let slot = self.state.file_at(located.last(), &located.path)?;
+        let slot = self.state.paths().file_at(located.last(), &located.path)?;
         self.check_readable(ctx, &located, slot)?;
         let blocks = self.locate_range(ctx, slot, offset, len);
         if let Some(tip) = &self.safe_mode
@@ -185,7 +185,7 @@ impl Namespace {
 
     pub(crate) fn all_locations(&self, ctx: &OpContext, slot: Slot) -> Option<LocatedBlocks> {
         self.state.tree().get(slot).as_file()?;
-        Some(self.locate_range(ctx, slot, 0, self.state.file_len(slot)))
+        Some(self.locate_range(ctx, slot, 0, self.state.ledger().file_len(slot)))
     }
 
     /// `BlockManager.createLocatedBlocks`

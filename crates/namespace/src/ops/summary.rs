@@ -25,9 +25,9 @@ impl Namespace {
     }
 
     fn summary_at(&self, top: Slot) -> ContentSummary {
-        let total = self.state.total_of(top);
+        let total = self.state.ledger().total_of(top);
         let (limit, used) =
-            (self.state.limit_at(top), total.counts(self.state.effective_policy(top)));
+            (self.state.ledger().limit_at(top), total.counts(self.state.effective_policy(top)));
         let is_file = matches!(self.state.tree().get(top).body, Body::File(_));
         ContentSummary {
             length: total.length.max(0) as u64,
@@ -58,7 +58,8 @@ impl Namespace {
     /// `Error::NotFound` if it was deleted meanwhile.
     pub fn quota_usage_of(&self, walk: &SubtreeWalk) -> Result<QuotaUsage> {
         let top = self.top_of(walk)?;
-        let (limit, used) = (self.state.limit_at(top), self.state.usage_here(top));
+        let (limit, used) =
+            (self.state.ledger().limit_at(top), self.state.ledger().usage_here(top));
         Ok(QuotaUsage {
             names: used.names,
             quota: limit.names,

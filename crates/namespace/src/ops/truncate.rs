@@ -29,7 +29,7 @@ impl Namespace {
         let located = self.resolve(ctx, path, DirOp::Write)?;
         let path = &*located.path;
         self.check_access_to(ctx, &located, WRITE)?;
-        let slot = self.state.file_at(located.last(), path)?;
+        let slot = self.state.paths().file_at(located.last(), path)?;
         if self.state.effective_policy(slot) == LAZY_PERSIST {
             return refuse(Unsupported::TruncateOfLazyPersist { path: path.to_owned() });
         }
@@ -43,7 +43,7 @@ impl Namespace {
             return refuse(LeaseHeld::new(LeaseOperation::Truncate, path, who, conflict));
         }
         self.recover_file_lease(LeaseOperation::Truncate, slot, path, who)?;
-        let old_len = self.state.file_len(slot);
+        let old_len = self.state.ledger().file_len(slot);
         if old_len == new_len {
             return Ok(true);
         }
@@ -57,7 +57,7 @@ impl Namespace {
     fn len_being_cut_to(&self, slot: Slot) -> Option<u64> {
         let last = self.state.last_stored(slot)?;
         let cut = self.pending_truncate(slot)?;
-        Some(self.state.file_len(slot).saturating_sub(last.len).saturating_add(cut.len))
+        Some(self.state.ledger().file_len(slot).saturating_sub(last.len).saturating_add(cut.len))
     }
 
     /// What a truncate under way makes of a file's last block.
@@ -91,11 +91,16 @@ impl Namespace {
         {
             self.check_truncate_in_upgrade(path)?;
             // The last one that stays counts as full until it is cut; those behind it are free at once.
-            let freed = self.state.file_len(slot).saturating_sub(kept_len).saturating_add(last.len);
+            let freed = self
+                .state
+                .ledger()
+                .file_len(slot)
+                .saturating_sub(kept_len)
+                .saturating_add(last.len);
             let delta = (self.state.block_size(slot) as i64).wrapping_sub(freed as i64);
-            self.state.verify_quota(
+            self.state.ledger().verify_quota(
                 self.state.tree().get(slot).parent,
-                &self.state.space_delta(slot, delta),
+                &self.state.ledger().space_delta(slot, delta),
                 None,
             )?;
             op.block = Some(Block { stamp: self.next_stamp()?, ..last });
