@@ -52,8 +52,8 @@ pub struct BlockReports<'a> {
 }
 
 impl BlockReports<'_> {
-    /// Begins to take in a full report of one storage: [`BlockManager::continue_full_report`](super::BlockManager::continue_full_report) does the work, in slices. A
-    /// report of the same storage that is not finished is dropped.
+    /// Begins to take in a full report of one storage, in place of one of the same storage that is not finished.
+    /// [`BlockManager::continue_full_report`](super::BlockManager::continue_full_report) does the work, in slices.
     ///
     /// # Errors
     /// `IOException` when the DataNode is unknown or dead: it must register again first.
@@ -69,12 +69,9 @@ impl BlockReports<'_> {
         let is_later = nodes.storage(storage).is_some_and(|known| known.reports.is_reported())
             && !safe_mode.is_starting();
         let origin = if is_later { Origin::Report } else { Origin::FirstReport };
-        let mut number = 0;
-        if let Some(known) = nodes.storage_mut(storage) {
-            let future_bytes;
-            (number, future_bytes) = known.begin_report(is_later);
-            safe_mode.remove_future(future_bytes);
-        }
+        let begun = nodes.storage_mut(storage).map(|known| known.begin_report(is_later));
+        let (number, future_bytes) = begun.unwrap_or_default();
+        safe_mode.remove_future(future_bytes);
         let (uuid, replicas) = (uuid.to_owned(), replicas.into_iter());
         Ok(FullReport { uuid, node, storage, number, origin, replicas, deletions: 0 })
     }

@@ -270,3 +270,131 @@ fn priority(counts: &ReplicaCounts, expected: u32) -> usize {
         _ => 2,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::corrupt::CorruptReplica;
+    use super::super::types::{CorruptReason, DatanodeId, StorageType, StoredBlock};
+    use super::*;
+    use zerohop_wire::{BlockId, GenerationStamp, InodeId};
+
+    const BLOCK: Block = Block { id: BlockId(1), stamp: GenerationStamp(1001), len: 5 };
+
+    /// A complete block that should have two replicas, and three live DataNodes.
+    struct Parts {
+        params: BlockParams,
+        map: BlockMap,
+        nodes: Nodes,
+        corrupt: CorruptReplicas,
+        redundancy: Redundancy,
+        walks: Walks,
+        safe_mode: SafeMode,
+        counts: std::sync::atomic::AtomicUsize,
+        slot: Slot,
+    }
+
+    impl Parts {
+        fn new() -> Self {
+            let params = BlockParams::default();
+            let (mut map, mut nodes) = (BlockMap::default(), Nodes::default());
+            let (file, state) = (InodeId(16386), BlockState::Complete);
+            let slot = map.insert(StoredBlock { block: BLOCK, file, replication: 2, state });
+            for index in 0..3 {
+                let id = DatanodeId { uuid: format!("uuid-{index}"), ..DatanodeId::default() };
+                let node = nodes.add_node(id, "/a".into());
+                nodes.node_mut(node).unwrap().alive = true;
+                nodes.ensure_storage(node, &"DS".into(), StorageType::Disk);
+            }
+            let mut redundancy = Redundancy::default();
+            redundancy.populate();
+            Self {
+                safe_mode: SafeMode::new(&params),
+                corrupt: CorruptReplicas::default(),
+                walks: Walks::default(),
+                counts: Default::default(),
+                params,
+                map,
+                nodes,
+                redundancy,
+                slot,
+            }
+        }
+
+        fn replicas(&mut self) -> StoredReplicas<'_> {
+            StoredReplicas {
+                params: &self.params,
+                now: Now::default(),
+                map: &mut self.map,
+                nodes: &mut self.nodes,
+                corrupt: &mut self.corrupt,
+                redundancy: &mut self.redundancy,
+                walks: &mut self.walks,
+                safe_mode: &mut self.safe_mode,
+                counts: &self.counts,
+            }
+        }
+
+        fn arrives(&mut self, on: StorageIdx) {
+            self.map.add_storage(self.slot, on);
+            self.nodes.note_replica(on, self.slot);
+            let slot = self.slot;
+            self.replicas().recheck(slot);
+        }
+
+        fn goes(&mut self, from: StorageIdx) {
+            let slot = self.slot;
+            self.replicas().drop_replica(slot, from);
+        }
+    }
+
+    const ON: [StorageIdx; 3] = [StorageIdx(0), StorageIdx(1), StorageIdx(2)];
+
+    #[test]
+    fn a_block_is_queued_as_long_as_it_lacks_a_replica() {
+        let mut parts = Parts::new();
+        parts.arrives(ON[0]);
+        assert_eq!(parts.redundancy.low(), 1);
+        parts.arrives(ON[1]);
+        assert_eq!(parts.redundancy.low(), 0);
+        ON[..2].iter().for_each(|storage| parts.goes(*storage));
+        assert!(parts.redundancy.without_replica().contains(parts.slot));
+    }
+
+    #[test]
+    fn a_deletion_is_called_off_when_the_replica_is_needed() {
+        let mut parts = Parts::new();
+        ON.iter().for_each(|storage| parts.arrives(*storage));
+        assert_eq!(parts.redundancy.take_extra().map(|(slot, _)| slot), Some(parts.slot));
+        parts.redundancy.excess.mark(parts.slot, ON[2], 0);
+        parts.nodes.invalidate(ON[2], BLOCK);
+        parts.goes(ON[0]);
+        assert!(!parts.nodes.is_invalidating(ON[2], BLOCK));
+        assert!(!parts.redundancy.is_excess(parts.slot, ON[2]) && parts.redundancy.low() == 0);
+    }
+
+    #[test]
+    fn a_corrupt_replica_goes_when_there_are_enough_good_ones() {
+        let mut parts = Parts::new();
+        let (node, reason) = (NodeIdx(0), CorruptReason::Reported);
+        parts.corrupt.add(parts.slot, CorruptReplica { node, reason, reported: None });
+        parts.arrives(ON[0]);
+        parts.arrives(ON[1]);
+        assert_eq!(parts.map.storages(parts.slot), &ON[..2]);
+        parts.arrives(ON[2]);
+        assert_eq!(parts.map.storages(parts.slot), &ON[1..]);
+        assert!(parts.nodes.is_invalidating(ON[0], BLOCK));
+        assert_eq!(parts.corrupt.block_count(), 0);
+    }
+
+    #[test]
+    fn replicas_of_a_lost_storage_stop_counting_before_they_are_forgotten() {
+        let mut parts = Parts::new();
+        ON[..2].iter().for_each(|storage| parts.arrives(*storage));
+        parts.walks.depart(ON[0]);
+        let slot = parts.slot;
+        assert_eq!(parts.replicas().view().live(slot)[..], ON[1..2]);
+        assert_eq!((parts.map.storages(slot).len(), parts.redundancy.low()), (2, 0));
+        parts.replicas().continue_storage_walks();
+        assert_eq!((parts.map.storages(slot), parts.redundancy.low()), (&ON[1..2], 1));
+    }
+}
