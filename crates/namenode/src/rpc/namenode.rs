@@ -75,9 +75,10 @@ fn blocks(call: Call<'_>) -> Reply {
     call.ask(|core, _, q: GetBlocksRequestProto| {
         let uuid = &q.datanode.datanode_uuid;
         let size_min = q.min_block_size.unwrap_or(10 << 20);
+        let kind = q.storage_type.is_some().then(|| q.storage_type());
         let found = core.read_as(OperationCategory::Read, |namespace| {
             namespace.check_safe_mode(|| "Cannot execute getBlocks".to_owned())?;
-            Ok(namespace.blocks().lookup().blocks_of(uuid, q.size, size_min))
+            Ok(namespace.blocks().lookup().blocks_of(uuid, q.size, size_min, kind))
         })?;
         let Some(found) = found else {
             let message = format!("Datanode {uuid} not found.");

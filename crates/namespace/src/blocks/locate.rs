@@ -8,7 +8,7 @@ use super::read_order::ReadOrder;
 use super::replicas::Replicas;
 use super::types::{
     AdminState, BlockLocations, BlockState, BlockStats, CorruptReason, ReplicaCounts,
-    ReplicaLocation, StorageIdx, Storages, StoredBlock,
+    ReplicaLocation, StorageIdx, StorageType, Storages, StoredBlock,
 };
 use zerohop_wire::{Block, BlockId, InodeId};
 
@@ -195,17 +195,20 @@ impl<'a> BlockLookup<'a> {
     }
 
     /// Some complete blocks of a DataNode, for the balancer: from a random place on, until their sizes reach `bytes`.
+    /// With a storage type, those that the DataNode has on storages of that type.
     pub fn blocks_of(
         &self,
         uuid: &str,
         bytes: u64,
         size_min: u64,
+        kind: Option<StorageType>,
     ) -> Option<Vec<(Block, Vec<ReplicaLocation>)>> {
         let Replicas { nodes, map, .. } = self.replicas;
         let node = nodes.node(nodes.by_uuid(uuid)?)?;
         let mut found = Vec::new();
         let mut sum = 0;
-        for storage in node.storages.iter().filter_map(|storage| nodes.storage(*storage)) {
+        let storages = node.storages.iter().filter_map(|storage| nodes.storage(*storage));
+        for storage in storages.filter(|storage| kind.is_none_or(|kind| kind == storage.kind)) {
             let start = self.order.random.below(storage.blocks.len() as usize);
             let slots = storage.blocks.iter().skip(start).chain(storage.blocks.iter().take(start));
             for stored in slots.filter_map(|slot| map.get(slot)).map(|entry| entry.view()) {

@@ -6,6 +6,7 @@ mod datanodes;
 mod decommission;
 mod edits;
 mod extra;
+mod locate;
 mod maintenance;
 mod placement;
 mod redundancy;
