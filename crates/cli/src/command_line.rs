@@ -8,8 +8,8 @@ use crate::failure::complain;
 use crate::manual::{self, Entry};
 use crate::settings::Settings;
 use crate::{
-    bench, cacheadmin, checknative, daemon, debug, demo, dfsadmin, doctor, ec, fs, fsck, getconf,
-    groups, oev, oiv, storagepolicies, up, version, wording,
+    balancer, bench, cacheadmin, checknative, daemon, debug, demo, dfsadmin, doctor, ec, fs, fsck,
+    getconf, groups, mover, oev, oiv, storagepolicies, up, version, wording,
 };
 
 /// HDFS in one binary: server, client and tools.
@@ -62,6 +62,10 @@ enum Verb {
     Getconf(RawArguments),
     #[command(about = "Find out why reads do not go locally: doctor [PATH] [--json]")]
     Doctor(RawArguments),
+    /// Move replicas until the DataNodes are about equally full
+    Balancer(RawArguments),
+    /// Move replicas to the types of storage that the policies of their files want
+    Mover(RawArguments),
     /// Groups of users, as the NameNode finds them
     Groups(RawArguments),
     /// On which types of storage blocks belong (zerohop storagepolicies -help)
@@ -153,6 +157,8 @@ fn own(args: Vec<String>) -> i32 {
         Verb::Fsck(words) => fsck::run(settings, words.words),
         Verb::Getconf(words) => getconf::run(settings, words.words),
         Verb::Doctor(words) => doctor::run(settings, words.words),
+        Verb::Balancer(words) => balancer::run(settings, words.words),
+        Verb::Mover(words) => mover::run(settings, words.words),
         Verb::Groups(words) => groups::run(settings, words.words),
         Verb::Storagepolicies(words) => storagepolicies::run(settings, words.words),
         Verb::Ec(words) => ec::run(settings, words.words),
@@ -177,6 +183,8 @@ const OWN: &[(&str, Run)] = &[
     ("cacheadmin", cacheadmin::run),
     ("fsck", fsck::run),
     ("getconf", getconf::run),
+    ("balancer", balancer::run),
+    ("mover", mover::run),
     ("groups", groups::run),
     ("storagepolicies", storagepolicies::run),
     ("ec", ec::run),
@@ -199,6 +207,8 @@ const HDFS: &[(&str, Run)] = &[
     ("cacheadmin", cacheadmin::run),
     ("fsck", fsck::run),
     ("getconf", getconf::run),
+    ("balancer", balancer::run),
+    ("mover", mover::run),
     ("groups", groups::run),
     ("storagepolicies", storagepolicies::run),
     ("ec", ec::run),
@@ -303,6 +313,8 @@ fn entries() -> Vec<Entry> {
             "debug" => of_commands(debug::entries()),
             "fsck" => of_usage(fsck::USAGE),
             "getconf" => of_usage(getconf::USAGE),
+            "balancer" => of_usage(balancer::USAGE),
+            "mover" => of_usage(mover::USAGE),
             "groups" => of_usage(groups::USAGE),
             "oiv" => of_usage(oiv::USAGE),
             "oev" => of_usage(oev::USAGE),

@@ -7,6 +7,7 @@
 mod say;
 
 mod admin;
+mod balancer;
 mod bench;
 mod cacheadmin;
 mod checknative;
@@ -29,6 +30,8 @@ mod groups;
 mod http;
 mod log;
 mod manual;
+mod mover;
+mod moves;
 mod namenode_call;
 mod namenodes;
 mod oev;

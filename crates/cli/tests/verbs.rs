@@ -58,6 +58,11 @@ fn verbs_of_apaches_script() {
     assert_eq!((code, out.as_str()), (0, "Set storage policy COLD on /f\n"));
     let (_, out, _) = policy(&["-getStoragePolicy", "-path", "/f"]);
     assert!(out.starts_with("The storage policy of /f:\nBlockStoragePolicy{COLD:2,"), "{out}");
+
+    let (code, out, _) = on(&up, &["balancer"]);
+    assert!(code == 0 && out.contains("The cluster is balanced. Exiting..."), "{code} {out}");
+    let (code, _, err) = on(&up, &["mover", "-p", "/f"]);
+    assert!(code == 254 && err.contains("Some blocks can't be moved"), "no archive: {code} {err}");
     assert_eq!(policy(&["-unsetStoragePolicy", "-path", "/f"]).0, 0);
     let (code, _, err) = policy(&["-getStoragePolicy", "-path", "/none"]);
     assert!(code == 2 && err.contains("File/Directory does not exist: /none"), "{code} {err}");

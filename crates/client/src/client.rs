@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::lease::Leases;
-use crate::namenode::{NameNode, Target};
+use crate::namenode::{self, CLIENT_PROTOCOL, NameNode, Target};
 use crate::read::{Buffers, DeadNodes, LocalReads, Totals};
 use crate::resolved::Resolved;
 use crate::settings::Settings;
@@ -67,7 +67,7 @@ impl Client {
     ) -> Result<Arc<Self>> {
         let settings = Settings::from_conf(conf)?;
         let target = Target::find(conf, uri)?;
-        let namenode = NameNode::new(conf, &target, &user)?;
+        let namenode = namenode::connect(CLIENT_PROTOCOL, conf, &target, &user)?;
         let rpc_options = ClientOptions::from_conf(conf)?;
         let pool = Pool::new(settings.pool_capacity, settings.pool_expiry);
         let number = fastrand::i32(..);

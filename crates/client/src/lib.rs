@@ -55,7 +55,10 @@ mod write;
 pub use builder::Builder;
 pub use checksum::FileChecksum;
 pub use error::{Error, ErrorKind, NoConnection, Result};
-pub use fs::{ByteStream, Entries, FileReader, FileSystem, FileWriter, ListPages, Walk};
+pub use fs::{
+    BlocksWanted, ByteStream, Entries, FileReader, FileSystem, FileWriter, ListPages, MoveOutcome,
+    ReplicaMove, ReplicaMoves, StoredBlock, Walk,
+};
 pub use read::{CacheStatistics, RangeCount, ReadPath, ReadReason, ReadStatistics, ZeroCopyRead};
 pub use types::*;
 pub use zerohop_checksum::SharedBytes;

@@ -290,14 +290,19 @@ impl Cluster {
         datanodes: Kind,
         datanode_options: &[&str],
     ) -> Outcome {
-        (self.namenode_kind, self.datanode_kind) = (namenode, datanodes);
-        // The judge's connection to the NameNode before is broken.
-        self.judge = None;
+        self.use_kinds(namenode, datanodes);
         self.start_namenode_as(|command| with_options(command, namenode_options))?;
         for i in 0..self.datanodes.len() {
             self.start_datanode_as(i, |command| with_options(command, datanode_options))?;
         }
         self.wait_serving()
+    }
+
+    /// Whose NameNode and DataNodes are started from here on.
+    pub fn use_kinds(&mut self, namenode: Kind, datanodes: Kind) {
+        (self.namenode_kind, self.datanode_kind) = (namenode, datanodes);
+        // The judge's connection to the NameNode before is broken.
+        self.judge = None;
     }
 
     /// Stops and starts everything.

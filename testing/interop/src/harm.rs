@@ -271,6 +271,15 @@ impl SmallDisks {
         Ok(Some(Self { holder }))
     }
 
+    /// A command inside.
+    pub fn inside(&self, command: &Command) -> Command {
+        let mut inside = Command::new("nsenter");
+        inside.arg("--target").arg(self.holder.id().to_string()).arg("--mount");
+        inside.arg(command.get_program()).args(command.get_args());
+        inside.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        inside
+    }
+
     /// Our binary inside.
     pub fn zerohop(&self, conf: &Path, args: &[&str]) -> Outcome<Command> {
         let mut command = Command::new("nsenter");

@@ -12,7 +12,7 @@ use crate::sources;
 pub const PAGE: &str = "docs/configuration.md";
 
 /// Where code stands, and who runs it; the first that fits counts.
-const READERS: [(&str, &[&str]); 13] = [
+const READERS: [(&str, &[&str]); 14] = [
     ("crates/namenode/", &["NameNode"]),
     ("crates/namespace/", &["NameNode"]),
     ("crates/journal/", &["NameNode"]),
@@ -20,6 +20,7 @@ const READERS: [(&str, &[&str]); 13] = [
     ("crates/replica/", &["DataNode"]),
     ("crates/client/", &["client"]),
     ("crates/cli/", &["client"]),
+    ("crates/balancer/", &["client"]),
     ("crates/bench/", &["client"]),
     ("crates/transport/src/rpc/server/", &["NameNode", "DataNode"]),
     ("crates/transport/src/groups", &["NameNode", "DataNode"]),

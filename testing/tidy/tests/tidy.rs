@@ -8,7 +8,7 @@ use zerohop_tidy::types::Types;
 use zerohop_tidy::{Source, arrows, crates, root, section, sources};
 
 /// Which crates a crate may name. What it may name, it may name what that one may name, too.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     ("system", &[]),
     ("checksum", &[]),
     ("proto", &[]),
@@ -25,7 +25,8 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("zerohop", &["client"]),
     ("gateway", &["client"]),
     ("bench", &["client"]),
-    ("cli", &["client", "datanode", "namenode", "gateway", "bench"]),
+    ("balancer", &["client"]),
+    ("cli", &["client", "datanode", "namenode", "gateway", "bench", "balancer"]),
 ];
 
 /// No line of these may know of tokio: they are bytes and events in, bytes and commands out.

@@ -61,11 +61,12 @@ use zerohop_conf::{Conf, closest};
 use crate::failure::{EXIT_USAGE, Failure, Kind};
 use crate::wording;
 pub use admin::{connect_at, each_path};
-pub use connect::{client_failure, connect_client};
+pub use connect::{client_failure, connect_client, no_hdfs};
 pub use help::entries;
 pub use interrupt::Unfinished;
 pub use location::{Location, absolute};
 pub use options::{pop_flag, pop_valued};
+pub use progress::Progress;
 use shell::Shell;
 pub use status::permission;
 

@@ -21,6 +21,16 @@ pub struct ListPages {
 }
 
 impl ListPages {
+    fn new(fs: &FileSystem, path: &str, with_locations: bool) -> Result<Self> {
+        let (path, after) = (wire_path(path)?, Some(Bytes::new()));
+        Ok(Self { fs: fs.clone(), path, after, with_locations, is_first: true })
+    }
+
+    /// A listing with the locations of every file's blocks.
+    pub fn located(fs: &FileSystem, path: &str) -> Result<Self> {
+        Self::new(fs, path, true)
+    }
+
     /// The next page in order of name; `None` after the last one. A file lists itself.
     pub async fn next(&mut self) -> Result<Option<Vec<FileStatus>>> {
         let Some(after) = self.after.take() else { return Ok(None) };
@@ -188,21 +198,11 @@ impl FileSystem {
 
     /// A listing to be fetched page by page.
     pub fn list_pages(&self, path: &str) -> Result<ListPages> {
-        self.pages(path, false)
-    }
-
-    fn pages(&self, path: &str, with_locations: bool) -> Result<ListPages> {
-        Ok(ListPages {
-            fs: self.clone(),
-            path: wire_path(path)?,
-            after: Some(Bytes::new()),
-            with_locations,
-            is_first: true,
-        })
+        ListPages::new(self, path, false)
     }
 
     async fn list_all(&self, path: &str, with_locations: bool) -> Result<Vec<FileStatus>> {
-        let mut pages = self.pages(path, with_locations)?;
+        let mut pages = ListPages::new(self, path, with_locations)?;
         let mut all = pages.next().await?.unwrap_or_default();
         while let Some(page) = pages.next().await? {
             all.extend(page);

@@ -4,11 +4,13 @@ mod admin;
 mod attributes;
 mod cache;
 mod list;
+mod moves;
 mod paths;
 mod reader;
 mod writer;
 
 pub use list::{Entries, ListPages, Walk};
+pub use moves::{BlocksWanted, MoveOutcome, ReplicaMove, ReplicaMoves, StoredBlock};
 pub use reader::{ByteStream, FileReader};
 pub use writer::FileWriter;
 

@@ -12,5 +12,5 @@ mod tree;
 
 pub(crate) use calls::wire_path;
 pub(crate) use files::{NewFile, Writing};
-pub(crate) use proxy::NameNode;
+pub(crate) use proxy::{CLIENT_PROTOCOL, NameNode, connect};
 pub(crate) use target::Target;

@@ -13,7 +13,8 @@ use zerohop_transport::login::User;
 use zerohop_transport::rpc::{ClientIdentity, ClientOptions, RpcClient, RpcError};
 use zerohop_transport::waits::WAITS;
 
-const PROTOCOL: &str = "org.apache.hadoop.hdfs.protocol.ClientProtocol";
+/// The protocol of files and administration.
+pub(crate) const CLIENT_PROTOCOL: &str = "org.apache.hadoop.hdfs.protocol.ClientProtocol";
 const VERSION: u64 = 1;
 
 /// The NameNodes of a name service. Cheap to clone.
@@ -27,34 +28,40 @@ struct Shared {
     policy: Policy,
 }
 
-impl NameNode {
-    pub(crate) fn new(conf: &Conf, target: &Target, user: &User) -> Result<Self> {
-        let has_failover = target.addrs.len() > 1;
-        let mut options = ClientOptions::from_conf(conf)?;
-        if has_failover {
-            let count = |key| conf.get(key).map(|n: i32| u32::try_from(n).unwrap_or(0));
-            options.connect_retries = count(&keys::DFS_CLIENT_FAILOVER_CONNECTION_RETRIES)?;
-            options.connect_retries_on_timeouts =
-                count(&keys::DFS_CLIENT_FAILOVER_CONNECTION_RETRIES_ON_TIMEOUTS)?;
-        }
-        let mut addrs = target.addrs.clone();
-        if has_failover && conf.get(&keys::DFS_CLIENT_FAILOVER_RANDOM_ORDER)? {
-            fastrand::shuffle(&mut addrs);
-        }
-        let identity = Arc::new(ClientIdentity::random());
-        let connect = |addr: &String| {
-            let identity = Arc::clone(&identity);
-            RpcClient::with_identity(addr, PROTOCOL, VERSION, user, options.clone(), identity)
-        };
-        Ok(Self(Arc::new(Shared {
-            servers: addrs.iter().map(connect).collect(),
-            active: AtomicUsize::new(0),
-            policy: Policy::from_conf(conf, has_failover)?,
-        })))
+/// A client of one protocol of the NameNodes.
+pub(crate) fn connect(
+    protocol: &'static str,
+    conf: &Conf,
+    target: &Target,
+    user: &User,
+) -> Result<NameNode> {
+    let has_failover = target.addrs.len() > 1;
+    let mut options = ClientOptions::from_conf(conf)?;
+    if has_failover {
+        let count = |key| conf.get(key).map(|n: i32| u32::try_from(n).unwrap_or(0));
+        options.connect_retries = count(&keys::DFS_CLIENT_FAILOVER_CONNECTION_RETRIES)?;
+        options.connect_retries_on_timeouts =
+            count(&keys::DFS_CLIENT_FAILOVER_CONNECTION_RETRIES_ON_TIMEOUTS)?;
     }
+    let mut addrs = target.addrs.clone();
+    if has_failover && conf.get(&keys::DFS_CLIENT_FAILOVER_RANDOM_ORDER)? {
+        fastrand::shuffle(&mut addrs);
+    }
+    let identity = Arc::new(ClientIdentity::random());
+    let connect = |addr: &String| {
+        let identity = Arc::clone(&identity);
+        RpcClient::with_identity(addr, protocol, VERSION, user, options.clone(), identity)
+    };
+    Ok(NameNode(Arc::new(Shared {
+        servers: addrs.iter().map(connect).collect(),
+        active: AtomicUsize::new(0),
+        policy: Policy::from_conf(conf, has_failover)?,
+    })))
+}
 
+impl NameNode {
     /// Calls the active NameNode; the error is the last one, where several were tried.
-    pub(super) async fn call<Q: Message, R: Checked>(
+    pub(crate) async fn call<Q: Message, R: Checked>(
         &self,
         method: &'static str,
         request: &Q,

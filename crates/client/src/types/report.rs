@@ -74,6 +74,8 @@ pub struct ServerDefaults {
     pub encrypt_data_transfer: bool,
     /// Minutes that a trash checkpoint is kept; 0 means no trash.
     pub trash_interval_min: u64,
+    /// Id of the storage policy of files that have none; 0 where the NameNode does not say.
+    pub storage_policy: u8,
 }
 
 impl From<FsServerDefaultsProto> for ServerDefaults {
@@ -87,6 +89,7 @@ impl From<FsServerDefaultsProto> for ServerDefaults {
             file_buffer_size: proto.file_buffer_size,
             encrypt_data_transfer: proto.encrypt_data_transfer(),
             trash_interval_min: proto.trash_interval(),
+            storage_policy: proto.policy_id() as u8,
         }
     }
 }
@@ -160,6 +163,8 @@ pub struct Volume {
     pub remaining: u64,
     /// Used by something else.
     pub non_dfs_used: u64,
+    /// Block data of this cluster alone, where the DataNode serves several.
+    pub block_pool_used: u64,
 }
 
 impl From<StorageReportProto> for Volume {
@@ -171,6 +176,7 @@ impl From<StorageReportProto> for Volume {
             used: proto.dfs_used(),
             remaining: proto.remaining(),
             non_dfs_used: proto.non_dfs_used(),
+            block_pool_used: proto.block_pool_used(),
             storage_id: proto.storage_uuid,
         }
     }

@@ -6,6 +6,7 @@
 
 use crate::key::KeyInfo;
 
+mod balancer;
 mod client;
 mod core;
 mod datanode;
@@ -13,6 +14,7 @@ mod namenode;
 mod others;
 mod status;
 
+pub use balancer::*;
 pub use client::*;
 pub use core::*;
 pub use datanode::*;
@@ -20,7 +22,8 @@ pub use namenode::*;
 pub use others::other_default;
 pub use status::{OTHER_PROGRAMS, PATTERNS, Status, is_unread, names, status};
 
-const TABLES: [&[KeyInfo]; 4] = [core::TABLE, client::TABLE, namenode::TABLE, datanode::TABLE];
+const TABLES: [&[KeyInfo]; 5] =
+    [core::TABLE, client::TABLE, namenode::TABLE, datanode::TABLE, balancer::TABLE];
 
 /// All keys, file by file.
 pub fn all() -> impl Iterator<Item = &'static KeyInfo> {
