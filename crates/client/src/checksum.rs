@@ -5,13 +5,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::settings::CombineMode as Mode;
 use crate::types::{LocatedBlock, LocatedBlocks, Replica};
 use md5::{Digest, Md5};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use zerohop_proto::hdfs::{
     BaseHeaderProto, BlockChecksumOptionsProto, BlockChecksumTypeProto, BlockOpResponseProto,
     ChecksumTypeProto, OpBlockChecksumProto, OpBlockChecksumResponseProto, Status,
 };
 use zerohop_wire::checksum_type::ChecksumType;
-use zerohop_wire::transfer::frame;
 use zerohop_wire::transfer::op::{self, OpCode};
 
 /// Bytes that Hadoop's buffer of block sums begins with; it grows by doubling, and all of it is
@@ -197,7 +196,7 @@ fn ask(
     let addr = client.transfer_addr(&replica.node)?;
     // Each step of a sum over a large block may take as long as one answer.
     let timeout = client.settings.pipeline_read_timeout(block.replicas.len());
-    let mut stream = client.connect(addr, timeout, client.settings.write_timeout)?;
+    let stream = client.connect(addr, timeout, client.settings.write_timeout)?;
     let kind = match mode {
         Mode::Md5 => BlockChecksumTypeProto::Md5crc,
         Mode::Composite => BlockChecksumTypeProto::CompositeCrc,
@@ -213,29 +212,13 @@ fn ask(
             stripe_length: None,
         }),
     };
-    stream.write_all(&op::encode(OpCode::BlockChecksum, &message))?;
-    let answer = read_answer(stream)?;
+    (&stream).write_all(&op::encode(OpCode::BlockChecksum, &message))?;
+    let answer: BlockOpResponseProto = stream.read_message()?;
     if answer.status() != Status::Success {
         let (status, text) = (answer.status().as_str_name(), answer.message());
         return Err(io::Error::other(format!("Got error, status={status}, status message {text}")));
     }
     answer.checksum_response.ok_or_else(|| io::Error::other("no checksum in the answer"))
-}
-
-fn read_answer(mut stream: impl Read) -> io::Result<BlockOpResponseProto> {
-    let mut bytes = Vec::new();
-    loop {
-        let invalid =
-            |e: frame::FrameError| io::Error::new(io::ErrorKind::InvalidData, e.to_string());
-        if let Some((answer, _)) = frame::take(&bytes).map_err(invalid)? {
-            return Ok(answer);
-        }
-        let mut room = [0; 512];
-        match stream.read(&mut room)? {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            read => bytes.extend_from_slice(room.get(..read).unwrap_or_default()),
-        }
-    }
 }
 
 #[cfg(test)]

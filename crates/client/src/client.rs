@@ -10,14 +10,14 @@ use crate::types::DatanodeInfo;
 use std::fmt;
 use std::future::Future;
 use std::io;
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
 use zerohop_conf::Conf;
 use zerohop_transport::login::User;
-use zerohop_transport::net::{self, ConnectOptions, Pool};
+use zerohop_transport::net::{self, ConnectOptions, DataStream, Pool};
 use zerohop_transport::rpc::ClientOptions;
 
 /// The other end of a data connection.
@@ -121,7 +121,7 @@ impl Client {
         addr: SocketAddr,
         read_timeout: Duration,
         write_timeout: Duration,
-    ) -> io::Result<TcpStream> {
+    ) -> io::Result<DataStream> {
         let options = ConnectOptions {
             connect_timeout: self.settings.socket_timeout,
             read_timeout,
@@ -129,6 +129,6 @@ impl Client {
             tcp_nodelay: self.settings.tcp_nodelay,
             send_buffer_len: 0,
         };
-        net::connect(addr, &options).inspect_err(|_| self.resolved.forget(addr))
+        DataStream::connect(addr, &options).inspect_err(|_| self.resolved.forget(addr))
     }
 }

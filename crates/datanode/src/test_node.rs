@@ -7,7 +7,6 @@ use crate::settings::Settings;
 use crate::store::Store;
 use crate::store::replica::Writer;
 use crate::store::write::Placement;
-use socket2::{Domain, Socket, Type};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -69,7 +68,7 @@ impl TestNode {
 
     /// Writes a finalized replica of `len` bytes.
     pub(crate) fn finalized(&self, id: i64, len: usize) -> ExtendedBlock {
-        let writer = Writer::new(Arc::new(Socket::new(Domain::IPV4, Type::STREAM, None).unwrap()));
+        let writer = Writer::new(Arc::new(zerohop_transport::domain::pair().unwrap().0.into()));
         let storage_type = StorageTypeProto::Disk;
         let placement =
             Placement { storage_type, checksum: DataChecksum::default(), room: 1 << 20 };

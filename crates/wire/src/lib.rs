@@ -1,6 +1,7 @@
 //! Codecs of the Hadoop wire formats; nothing here knows a socket or a clock.
 //!
 //! Ids are newtypes: swapping a block id and a generation stamp does not compile.
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests measure and wait"))]
 
 pub mod block;
 pub mod block_report;

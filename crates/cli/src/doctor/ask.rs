@@ -1,20 +1,17 @@
 //! The requests to a DataNode over its domain socket: a segment of shared memory, descriptors.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use socket2::Socket;
 use zerohop_proto::common::TokenProto;
 use zerohop_proto::hdfs::{
     BaseHeaderProto, BlockOpResponseProto, OpRequestShortCircuitAccessProto,
     ShortCircuitFdResponse, ShortCircuitShmRequestProto, ShortCircuitShmResponseProto, Status,
 };
-use zerohop_proto::{Checked, decode};
-use zerohop_transport::domain;
+use zerohop_transport::net::DataStream;
 use zerohop_transport::shm::Segment;
-use zerohop_wire::transfer::frame;
 use zerohop_wire::transfer::op::{OpCode, encode};
 use zerohop_wire::{ExtendedBlock, ShmId, Slot, SlotId};
 
@@ -50,7 +47,7 @@ impl From<io::Error> for NoDescriptors {
 pub struct Slots {
     id: ShmId,
     segment: Segment,
-    _connection: Socket,
+    _connection: DataStream,
 }
 
 /// A replica's files.
@@ -59,35 +56,17 @@ pub struct Files {
     pub meta: File,
 }
 
-fn connect(path: &Path) -> io::Result<Socket> {
-    let socket = domain::connect(path, PATIENCE)?;
-    socket.set_read_timeout(Some(PATIENCE))?;
-    socket.set_write_timeout(Some(PATIENCE))?;
-    Ok(socket)
-}
-
-/// One message with its length before it.
-fn answer<M: Checked>(mut socket: &Socket) -> Result<M, NoDescriptors> {
-    let mut head = Vec::with_capacity(5);
-    let extent = loop {
-        let mut byte = [0];
-        socket.read_exact(&mut byte)?;
-        head.extend_from_slice(&byte);
-        match frame::extent(&head) {
-            Ok(Some(extent)) => break extent,
-            Ok(None) => {}
-            Err(error) => return Err(NoDescriptors::Answer(error.to_string())),
-        }
-    };
-    let mut body = vec![0; extent.len];
-    socket.read_exact(&mut body)?;
-    decode(body.into()).map_err(|error| NoDescriptors::Answer(error.to_string()))
+fn connect(path: &Path) -> io::Result<DataStream> {
+    let connection = DataStream::connect_domain(path, PATIENCE)?;
+    connection.set_read_timeout(PATIENCE)?;
+    connection.set_write_timeout(PATIENCE)?;
+    Ok(connection)
 }
 
 /// The byte that carries descriptors, and those.
-fn descriptors(socket: &Socket, count: usize) -> Result<(u8, Vec<File>), NoDescriptors> {
+fn descriptors(connection: &DataStream, count: usize) -> Result<(u8, Vec<File>), NoDescriptors> {
     let (mut byte, mut fds) = ([0], Vec::new());
-    match domain::recv_with_fds(socket, &mut byte, &mut fds)? {
+    match connection.recv_with_fds(&mut byte, &mut fds)? {
         1 if fds.len() == count => Ok((byte[0], fds.into_iter().map(File::from).collect())),
         1 => Err(NoDescriptors::Answer(format!("{} descriptors came, not {count}", fds.len()))),
         _ => Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
@@ -96,11 +75,11 @@ fn descriptors(socket: &Socket, count: usize) -> Result<(u8, Vec<File>), NoDescr
 
 /// Asks for a segment (REQUEST_SHORT_CIRCUIT_SHM).
 pub fn slots(path: &Path) -> Result<Slots, NoDescriptors> {
-    let mut connection = connect(path)?;
+    let connection = connect(path)?;
     let client_name = format!("zerohop-doctor-{}", std::process::id());
     let request = ShortCircuitShmRequestProto { client_name, trace_info: None };
-    connection.write_all(&encode(OpCode::RequestShortCircuitShm, &request))?;
-    let response: ShortCircuitShmResponseProto = answer(&connection)?;
+    (&connection).write_all(&encode(OpCode::RequestShortCircuitShm, &request))?;
+    let response: ShortCircuitShmResponseProto = connection.read_message()?;
     match (response.status(), response.id) {
         (Status::Success, Some(id)) => {
             let (_, fds) = descriptors(&connection, 1)?;
@@ -134,7 +113,7 @@ pub fn files(
     block: &ExtendedBlock,
     slot: Option<SlotId>,
 ) -> Result<Files, NoDescriptors> {
-    let mut connection = connect(path)?;
+    let connection = connect(path)?;
     let request = OpRequestShortCircuitAccessProto {
         header: BaseHeaderProto {
             block: block.into(),
@@ -145,8 +124,8 @@ pub fn files(
         slot_id: slot.map(Into::into),
         supports_receipt_verification: Some(true),
     };
-    connection.write_all(&encode(OpCode::RequestShortCircuitFds, &request))?;
-    let response: BlockOpResponseProto = answer(&connection)?;
+    (&connection).write_all(&encode(OpCode::RequestShortCircuitFds, &request))?;
+    let response: BlockOpResponseProto = connection.read_message()?;
     if response.status() != Status::Success {
         return Err(NoDescriptors::Refused(
             response.status(),
@@ -155,7 +134,7 @@ pub fn files(
     }
     let (byte, mut fds) = descriptors(&connection, 2)?;
     if i32::from(byte) == ShortCircuitFdResponse::UseReceiptVerification as i32 {
-        connection.write_all(&[0])?;
+        (&connection).write_all(&[0])?;
     }
     match (fds.pop(), fds.pop()) {
         (Some(meta), Some(data)) => Ok(Files { data, meta }),

@@ -5,8 +5,8 @@ use super::plan::{NotLocal, ReadPath, ReadReason};
 use super::remote::{ReadError, RemoteBlock};
 use crate::client::Peer;
 use crate::types::Verify;
-use socket2::Socket;
 use std::sync::Arc;
+use zerohop_transport::net::DataStream;
 
 pub(super) enum BlockReader {
     Local(LocalBlock),
@@ -97,7 +97,7 @@ impl BlockReader {
     }
 
     /// The connection, where it may carry another request.
-    pub(super) fn into_connection(self) -> Option<(Peer, Socket)> {
+    pub(super) fn into_connection(self) -> Option<(Peer, DataStream)> {
         match self {
             Self::Local(_) => None,
             Self::Remote(remote, _) => remote.into_connection(),

@@ -8,8 +8,9 @@ use super::plan::{self, NotLocal, ReadPath};
 use super::remote::{RangeRequest, ReadError, RemoteBlock};
 use crate::client::Peer;
 use crate::types::{DatanodeInfo, LocatedBlock, Replica, Verify};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::sync::Arc;
+use zerohop_transport::net::DataStream;
 
 impl File {
     /// From its file where that is possible, from the DataNode otherwise.
@@ -109,7 +110,7 @@ impl File {
             false => ReadError::Unreachable(error),
         })?;
         let path = tcp_path_of(&stream, addr);
-        RemoteBlock::open(stream.into(), Peer::Tcp(addr), path, &request)
+        RemoteBlock::open(stream, Peer::Tcp(addr), path, &request)
     }
 
     fn open_over_domain(
@@ -133,10 +134,9 @@ impl File {
         request: &RangeRequest<'_>,
     ) -> Option<std::result::Result<RemoteBlock, ReadError>> {
         while let Some(stream) = self.client.pool.take(peer) {
-            let path = match (peer, stream.local_addr().ok().and_then(|near| near.as_socket())) {
-                (Peer::Domain(_), _) => ReadPath::DomainSocket,
-                (Peer::Tcp(far), Some(near)) => plan::tcp_path(near, *far),
-                (Peer::Tcp(_), None) => ReadPath::TcpRemote,
+            let path = match peer {
+                Peer::Domain(_) => ReadPath::DomainSocket,
+                Peer::Tcp(far) => tcp_path_of(&stream, *far),
             };
             match RemoteBlock::open(stream, peer.clone(), path, request) {
                 Err(ReadError::Failed(error)) if is_stale(&error) => {}
@@ -147,7 +147,7 @@ impl File {
     }
 }
 
-fn tcp_path_of(stream: &TcpStream, addr: SocketAddr) -> ReadPath {
+fn tcp_path_of(stream: &DataStream, addr: SocketAddr) -> ReadPath {
     stream.local_addr().map_or(ReadPath::TcpRemote, |near| plan::tcp_path(near, addr))
 }
 

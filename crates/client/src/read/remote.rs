@@ -7,13 +7,12 @@ use super::local::LocalError;
 use super::plan::ReadPath;
 use crate::client::Peer;
 use crate::types::LocatedBlock;
-use socket2::Socket;
 use std::io::{self, IoSliceMut, Read, Write};
 use zerohop_proto::hdfs::{
     BaseHeaderProto, BlockOpResponseProto, CachingStrategyProto, ClientOperationHeaderProto,
     ClientReadStatusProto, OpReadBlockProto, Status,
 };
-use zerohop_transport::net::LowWater;
+use zerohop_transport::net::{DataStream, LowWater};
 use zerohop_wire::transfer::arrival::Parsed;
 use zerohop_wire::transfer::block_read::{BlockRead, Next, ReadFailure, ReadOptions};
 use zerohop_wire::transfer::frame;
@@ -77,7 +76,7 @@ pub(super) struct RangeRequest<'a> {
 }
 
 pub(super) struct RemoteBlock {
-    stream: Socket,
+    stream: DataStream,
     addr: Peer,
     path: ReadPath,
     /// What the next bytes of the connection are.
@@ -117,14 +116,14 @@ impl Ahead {
 impl RemoteBlock {
     /// Sends the request on a connection and reads the answer.
     pub(super) fn open(
-        mut stream: Socket,
+        stream: DataStream,
         addr: Peer,
         path: ReadPath,
         request: &RangeRequest<'_>,
     ) -> Result<Self, ReadError> {
-        stream.write_all(&encode(request))?;
+        (&stream).write_all(&encode(request))?;
         let mut ahead = Ahead::default();
-        let answer = read_answer(&mut stream, &mut ahead)?;
+        let answer = read_answer(&stream, &mut ahead)?;
         let (start, end) = (request.offset, request.offset + request.len);
         let options = ReadOptions {
             range: start..end,
@@ -241,7 +240,7 @@ impl RemoteBlock {
                 false => 0,
             };
             self.ahead.bytes.resize(head_len, 0);
-            let read = self.stream.read_vectored(&mut [
+            let read = (&self.stream).read_vectored(&mut [
                 IoSliceMut::new(room),
                 IoSliceMut::new(&mut self.ahead.bytes),
             ]);
@@ -290,7 +289,7 @@ impl RemoteBlock {
             let before = self.ahead.bytes.len();
             self.ahead.bytes.resize(before + missing, 0);
             let room = self.ahead.bytes.get_mut(before..).unwrap_or_default();
-            let read = self.stream.read(room);
+            let read = (&self.stream).read(room);
             self.ahead.bytes.truncate(before + read.as_ref().map_or(0, |n| *n));
             match read {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -314,17 +313,17 @@ impl RemoteBlock {
         // The next request on this connection may bring little.
         let ended = self.state.is_complete() && self.low_water.expect(&self.stream, 0).is_ok();
         let message = frame::encode(&ClientReadStatusProto { status: self.state.status().into() });
-        self.is_finished = ended && self.stream.write_all(&message).is_ok();
+        self.is_finished = ended && (&self.stream).write_all(&message).is_ok();
     }
 
     /// Tells the DataNode that it sent corrupt data.
     pub(super) fn complain(&mut self) {
         let status = Status::ErrorChecksum.into();
-        let _ = self.stream.write_all(&frame::encode(&ClientReadStatusProto { status }));
+        let _ = (&self.stream).write_all(&frame::encode(&ClientReadStatusProto { status }));
     }
 
     /// The connection, where it may carry another request.
-    pub(super) fn into_connection(self) -> Option<(Peer, Socket)> {
+    pub(super) fn into_connection(self) -> Option<(Peer, DataStream)> {
         (self.is_finished && self.ahead.rest().is_empty()).then_some((self.addr, self.stream))
     }
 }
@@ -351,7 +350,7 @@ fn encode(request: &RangeRequest<'_>) -> Vec<u8> {
     op::encode(OpCode::ReadBlock, &message)
 }
 
-fn read_answer(stream: &mut Socket, ahead: &mut Ahead) -> io::Result<BlockOpResponseProto> {
+fn read_answer(mut stream: &DataStream, ahead: &mut Ahead) -> io::Result<BlockOpResponseProto> {
     loop {
         let taken = frame::take(ahead.rest()).map_err(|e| bad(e.to_string()))?;
         if let Some((answer, len)) = taken {

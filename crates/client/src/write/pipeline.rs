@@ -4,18 +4,17 @@ use super::packet::Packet;
 use crate::client::Client;
 use crate::types::{Replica, StorageType};
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use zerohop_proto::common::TokenProto;
 use zerohop_proto::hdfs::op_write_block_proto::BlockConstructionStage;
 use zerohop_proto::hdfs::{
     BaseHeaderProto, BlockOpResponseProto, CachingStrategyProto, ClientOperationHeaderProto,
     OpTransferBlockProto, OpWriteBlockProto, Status,
 };
+use zerohop_transport::net::DataStream;
 use zerohop_wire::ExtendedBlock;
 use zerohop_wire::checksum_type::DataChecksum;
 use zerohop_wire::transfer::block_write::{self, Silence, SilenceLimits};
-use zerohop_wire::transfer::frame;
 use zerohop_wire::transfer::op::{self, OpCode};
 use zerohop_wire::transfer::pipeline_fault::PipelineFault;
 
@@ -39,7 +38,7 @@ pub(super) struct Setup<'a> {
 }
 
 pub(super) struct Pipeline {
-    stream: TcpStream,
+    stream: DataStream,
     limits: SilenceLimits,
     sent_at: Instant,
     /// Room for acknowledgements.
@@ -55,36 +54,36 @@ impl Pipeline {
         let settings = &client.settings;
         let read_timeout = settings.pipeline_read_timeout(setup.nodes.len());
         let write_timeout = settings.pipeline_write_timeout(setup.nodes.len());
-        let mut stream = client
+        let stream = client
             .transfer_addr(&first.node)
             .and_then(|addr| client.connect(addr, read_timeout, write_timeout))
             .map_err(PipelineFault::lost)?;
-        stream.write_all(&encode(client, setup, first)).map_err(PipelineFault::lost)?;
-        let answer = read_answer(&mut stream).map_err(PipelineFault::lost)?;
+        (&stream).write_all(&encode(client, setup, first)).map_err(PipelineFault::lost)?;
+        let answer = stream.read_message().map_err(PipelineFault::lost)?;
         let is_named = |link: &str, node: &Replica| node.node.transfer_addr(false) == link;
         let place_of = |link: &str| setup.nodes.iter().position(|node| is_named(link, node));
         if let Some(fault) = PipelineFault::of_answer(&answer, place_of) {
             return Err(fault);
         }
         let heartbeat_after = settings.socket_timeout / 2;
-        stream.set_read_timeout(some(heartbeat_after)).map_err(PipelineFault::lost)?;
+        stream.set_read_timeout(heartbeat_after).map_err(PipelineFault::lost)?;
         Ok(Self::of(stream, SilenceLimits { heartbeat_after, silence_max: read_timeout }))
     }
 
-    fn of(stream: TcpStream, limits: SilenceLimits) -> Self {
+    fn of(stream: DataStream, limits: SilenceLimits) -> Self {
         Self { stream, limits, sent_at: Instant::now(), room: vec![0; ACKS_LEN] }
     }
 
     /// One that stands already, and is quiet at once.
     #[cfg(test)]
-    pub(super) fn over(stream: TcpStream) -> Self {
-        let heartbeat_after = Duration::from_nanos(1);
-        let silence_max = Duration::from_secs(30);
+    pub(super) fn over(stream: DataStream) -> Self {
+        let heartbeat_after = std::time::Duration::from_nanos(1);
+        let silence_max = std::time::Duration::from_secs(30);
         Self::of(stream, SilenceLimits { heartbeat_after, silence_max })
     }
 
     pub(super) fn send(&mut self, packet: &mut Packet) -> io::Result<()> {
-        packet.write_to(&mut self.stream)?;
+        packet.write_to(&self.stream)?;
         self.sent_at = Instant::now();
         Ok(())
     }
@@ -92,7 +91,7 @@ impl Pipeline {
     /// Sends a packet that only says that this writer is alive.
     pub(super) fn heartbeat(&mut self) -> io::Result<()> {
         let (bytes, start) = block_write::heartbeat();
-        self.stream.write_all(bytes.get(start..).unwrap_or_default())?;
+        (&self.stream).write_all(bytes.get(start..).unwrap_or_default())?;
         self.sent_at = Instant::now();
         Ok(())
     }
@@ -103,15 +102,10 @@ impl Pipeline {
 
     /// Bytes of acknowledgements that have arrived; `None` where none have.
     pub(super) fn ready_acks(&mut self) -> io::Result<Option<&[u8]>> {
-        loop {
-            let flags = rustix::net::RecvFlags::DONTWAIT;
-            match rustix::net::recv(&self.stream, &mut self.room[..], flags) {
-                Ok((_, 0)) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok((_, read)) => return Ok(Some(self.room.get(..read).unwrap_or_default())),
-                Err(rustix::io::Errno::AGAIN) => return Ok(None),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
+        match self.stream.read_ready(&mut self.room)? {
+            Some(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Some(read) => Ok(self.room.get(..read)),
+            None => Ok(None),
         }
     }
 
@@ -119,7 +113,7 @@ impl Pipeline {
     pub(super) fn wait_for_acks(&mut self) -> io::Result<&[u8]> {
         let since = Instant::now();
         loop {
-            match self.stream.read(&mut self.room) {
+            match (&self.stream).read(&mut self.room) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(read) => return Ok(self.room.get(..read).unwrap_or_default()),
                 Err(error) if is_timeout(&error) => match self.limits.after(since.elapsed()) {
@@ -135,10 +129,6 @@ impl Pipeline {
 
 fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
-}
-
-fn some(duration: Duration) -> Option<Duration> {
-    (!duration.is_zero()).then_some(duration)
 }
 
 fn header(client: &Client, block: ExtendedBlock, token: &TokenProto) -> ClientOperationHeaderProto {
@@ -177,28 +167,6 @@ fn encode(client: &Client, setup: &Setup<'_>, first: &Replica) -> Vec<u8> {
     op::encode(OpCode::WriteBlock, &message)
 }
 
-/// Reads one delimited message and nothing beyond it.
-fn read_answer(stream: &mut TcpStream) -> io::Result<BlockOpResponseProto> {
-    let mut bytes = Vec::with_capacity(64);
-    loop {
-        let invalid =
-            |e: frame::FrameError| io::Error::new(io::ErrorKind::InvalidData, e.to_string());
-        let missing = match frame::extent(&bytes).map_err(invalid)? {
-            Some(extent) if extent.total() <= bytes.len() => {
-                let taken = frame::take(&bytes).map_err(invalid)?;
-                return taken
-                    .map(|(answer, _)| answer)
-                    .ok_or_else(|| io::ErrorKind::UnexpectedEof.into());
-            }
-            Some(extent) => extent.total() - bytes.len(),
-            None => 1,
-        };
-        let before = bytes.len();
-        bytes.resize(before + missing, 0);
-        stream.read_exact(bytes.get_mut(before..).unwrap_or_default())?;
-    }
-}
-
 /// Lets `source` copy its replica to `target`, which is to join the pipeline.
 pub(super) fn transfer(
     client: &Client,
@@ -212,7 +180,7 @@ pub(super) fn transfer(
     // One more time-out for each 200 packets of 64 KB, as Hadoop's client gives.
     let multiplier = 2 + (sent_len / (200 * 65536)) as usize;
     let addr = client.transfer_addr(&source.node)?;
-    let mut stream = client.connect(
+    let stream = client.connect(
         addr,
         settings.pipeline_read_timeout(multiplier),
         settings.pipeline_write_timeout(2),
@@ -223,8 +191,8 @@ pub(super) fn transfer(
         target_storage_types: vec![StorageType::into(target.storage_type)],
         target_storage_ids: vec![target.storage_id.clone()],
     };
-    stream.write_all(&op::encode(OpCode::TransferBlock, &message))?;
-    let answer = read_answer(&mut stream)?;
+    (&stream).write_all(&op::encode(OpCode::TransferBlock, &message))?;
+    let answer: BlockOpResponseProto = stream.read_message()?;
     match answer.status() {
         Status::Success => Ok(()),
         status => Err(io::Error::other(format!(

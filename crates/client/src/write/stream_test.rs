@@ -32,7 +32,7 @@ pub(in crate::write) fn stream() -> (Stream, TcpStream) {
     let mut stream = Stream::new(Arc::new(file), &status, DataChecksum::default());
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let here = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-    stream.pipeline = Some(Pipeline::over(here));
+    stream.pipeline = Some(Pipeline::over(here.into()));
     stream.stage = Stage::Streaming;
     stream.nodes = (1..=3).map(replica).collect();
     let block = Block { id: BlockId(1), stamp: GenerationStamp(1001), len: 0 };

@@ -69,7 +69,7 @@ fn take_over(
         .into());
     };
     let checksum = DataChecksum::try_from(&info.checksum).map_err(invalid)?;
-    let writer = Writer::new(Arc::clone(source.socket()));
+    let writer = Writer::new(Arc::clone(source.stream()));
     let placement = Placement {
         storage_type: choose::storage_type(message.storage_type),
         checksum,

@@ -4,9 +4,9 @@ use crate::outliers::DiskCall;
 use crate::store::Opened;
 use crate::transfer::conn::Conn;
 use crate::transfer::throttle::Throttle;
-use rustix::net::SendFlags;
 use std::io;
 use zerohop_replica::{Error as ReplicaError, ReplicaReader};
+use zerohop_transport::net::SendFileError;
 use zerohop_wire::checksum_type::{ChecksumType, DataChecksum};
 use zerohop_wire::transfer::packet::PacketHeader;
 
@@ -188,29 +188,12 @@ impl Sender {
             self.read(|reader| reader.read_at(offset, room))?;
             return Ok(conn.write_all(out)?);
         }
-        send_more(conn, out)?;
-        let mut at = offset;
-        let end = offset + data_len as u64;
-        while at < end {
-            let left = (end - at) as usize;
-            match rustix::fs::sendfile(
-                &**conn.socket(),
-                self.open.reader.data(),
-                Some(&mut at),
-                left,
-            ) {
-                Ok(0) => {
-                    let end_of_file = io::ErrorKind::UnexpectedEof;
-                    return Err(self.open.reader.data_error(end_of_file).into());
-                }
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(error) if is_of_disk(error) => {
-                    return Err(self.open.reader.data_error(error).into());
-                }
-                Err(error) => return Err(SendError::Conn(error.into())),
-            }
-        }
-        Ok(())
+        conn.stream().write_more(out)?;
+        let data = self.open.reader.data();
+        conn.stream().send_file(data, offset, data_len).map_err(|error| match error {
+            SendFileError::File(error) => self.open.reader.data_error(error).into(),
+            SendFileError::Connection(error) => SendError::Conn(error),
+        })
     }
 
     fn put_header(&self, out: &mut Vec<u8>, offset: u64, seqno: i64, data_len: usize) {
@@ -240,22 +223,4 @@ impl Sender {
     fn read<T>(&self, read: impl FnOnce(&ReplicaReader) -> T) -> T {
         self.open.volume.times.time(DiskCall::Read, || read(&self.open.reader))
     }
-}
-
-/// Whether sendfile failed for the file's sake; no connection fails with these.
-fn is_of_disk(error: rustix::io::Errno) -> bool {
-    use rustix::io::Errno;
-    matches!(error, Errno::IO | Errno::NODATA | Errno::UCLEAN | Errno::BADMSG | Errno::NXIO)
-}
-
-/// Sends all of `bytes`, and says that more follows at once.
-fn send_more(conn: &Conn, mut bytes: &[u8]) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match rustix::net::send(&**conn.socket(), bytes, SendFlags::MORE | SendFlags::NOSIGNAL) {
-            Ok(sent) => bytes = bytes.get(sent..).unwrap_or_default(),
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(())
 }

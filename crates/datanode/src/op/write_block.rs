@@ -96,7 +96,7 @@ impl Write<'_> {
         if !self.from_client {
             self.ask_for_copies();
         }
-        let control = Writer::new(Arc::clone(conn.socket()));
+        let control = Writer::new(Arc::clone(conn.stream()));
         let target = self.open_target(&control)?;
         let replica = Arc::clone(&target.replica);
         let received = self.receive_into(conn, target, &control);
@@ -203,7 +203,7 @@ impl Write<'_> {
         match self.open_mirror(target) {
             Ok(mirror) => {
                 if let Some(control) = control {
-                    control.add(Arc::clone(mirror.socket()));
+                    control.add(Arc::clone(mirror.stream()));
                 }
                 let mirror = Mirror::new(mirror, name, patience(self.node, self.behind()));
                 Ok(Some(match self.message.targets.len() {

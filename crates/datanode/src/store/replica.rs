@@ -3,7 +3,6 @@
 use super::Failure;
 use super::volume::DataVolume;
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use socket2::Socket;
 use std::fmt;
 use std::io;
 use std::net::Shutdown;
@@ -11,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use zerohop_replica::{LiveReplica, StoredReplica};
+use zerohop_transport::net::DataStream;
 use zerohop_wire::block_report::ReplicaState;
 use zerohop_wire::{Block, BlockId, GenerationStamp};
 
@@ -107,39 +107,39 @@ impl Status {
 
 /// The thread that writes a replica, as others can reach it.
 pub(crate) struct Writer {
-    sockets: Mutex<Vec<Arc<Socket>>>,
+    streams: Mutex<Vec<Arc<DataStream>>>,
     stopped: AtomicBool,
 }
 
 impl Writer {
     /// A writer that receives from `upstream`.
-    pub(crate) fn new(upstream: Arc<Socket>) -> Arc<Self> {
-        Arc::new(Self { sockets: Mutex::new(vec![upstream]), stopped: AtomicBool::new(false) })
+    pub(crate) fn new(upstream: Arc<DataStream>) -> Arc<Self> {
+        Arc::new(Self { streams: Mutex::new(vec![upstream]), stopped: AtomicBool::new(false) })
     }
 
-    /// Another socket the thread may wait for.
-    pub(crate) fn add(&self, socket: Arc<Socket>) {
-        let mut sockets = self.sockets.lock();
+    /// Another stream the thread may wait for.
+    pub(crate) fn add(&self, stream: Arc<DataStream>) {
+        let mut streams = self.streams.lock();
         if self.stopped.load(Ordering::Acquire) {
-            drop(socket.shutdown(Shutdown::Both));
+            drop(stream.shutdown(Shutdown::Both));
         }
-        sockets.push(socket);
+        streams.push(stream);
     }
 
     /// Cuts its connections, so that the thread ends soon.
     pub(crate) fn stop(&self) {
-        let sockets = self.sockets.lock();
+        let streams = self.streams.lock();
         self.stopped.store(true, Ordering::Release);
-        for socket in sockets.iter() {
-            drop(socket.shutdown(Shutdown::Both));
+        for stream in streams.iter() {
+            drop(stream.shutdown(Shutdown::Both));
         }
     }
 
     /// Ends the receiving side only: the thread can still say good-bye to its client.
     pub(crate) fn stop_receiving(&self) {
-        let sockets = self.sockets.lock();
+        let streams = self.streams.lock();
         self.stopped.store(true, Ordering::Release);
-        if let Some(upstream) = sockets.first() {
+        if let Some(upstream) = streams.first() {
             drop(upstream.shutdown(Shutdown::Read));
         }
     }

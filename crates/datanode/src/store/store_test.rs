@@ -6,7 +6,6 @@ use super::*;
 use crate::namenodes::PoolIdentity;
 use crate::settings::Settings;
 use crate::short_circuit::Lease;
-use socket2::{Domain, Socket, Type};
 use zerohop_conf::Conf;
 use zerohop_proto::hdfs::StorageTypeProto;
 use zerohop_replica::{Durability, Packet, Place};
@@ -50,7 +49,7 @@ pub(super) fn block(id: i64, stamp: i64, len: u64) -> ExtendedBlock {
 }
 
 pub(super) fn writer() -> Arc<Writer> {
-    Writer::new(Arc::new(Socket::new(Domain::IPV4, Type::STREAM, None).unwrap()))
+    Writer::new(Arc::new(zerohop_transport::domain::pair().unwrap().0.into()))
 }
 
 pub(super) fn placement() -> Placement {

@@ -1,18 +1,15 @@
-//! One data-transfer connection: the socket, and the bytes received but not yet consumed.
+//! One data-transfer connection: the stream, and the bytes received but not yet consumed.
 
 use bytes::Bytes;
 use prost::Message;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use socket2::Socket;
 use std::io::{self, Read, Write};
-use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zerohop_proto::Checked;
-use zerohop_transport::domain::{self, Peer};
-use zerohop_transport::net::{LowWater, unpace_before_connect};
+use zerohop_transport::domain::Peer;
+use zerohop_transport::net::{ConnectOptions, DataStream, LowWater};
 use zerohop_wire::transfer::frame;
 
 /// No operation or reply header comes near this; larger announcements are refused unread.
@@ -25,11 +22,14 @@ pub(crate) const SMALL_BUFFER: usize = 8 << 10;
 /// others (`docs/write-path.md`, Measured).
 const LOW_WATER_MAX: usize = 64 << 10;
 
+/// How often a connection that lingers looks for bytes to drop.
+const LINGER_TICK: Duration = Duration::from_millis(20);
+
 /// A connection with its receive buffer.
 ///
 /// Invariant: `start <= end <= buffer.len()`; `buffer[start..end]` was received and not consumed.
 pub(crate) struct Conn {
-    socket: Arc<Socket>,
+    stream: Arc<DataStream>,
     /// Who is at the other end, for logs.
     pub(crate) peer: String,
     /// The process at the other end of a Unix domain socket.
@@ -43,12 +43,10 @@ pub(crate) struct Conn {
 }
 
 impl Conn {
-    /// Takes over a connected socket.
-    pub(crate) fn new(socket: Socket) -> Self {
-        let addr = socket.peer_addr().ok();
-        let is_domain = addr.as_ref().is_some_and(|addr| addr.is_unix());
-        let domain_peer = if is_domain { domain::peer(&socket).ok() } else { None };
-        let peer = match (addr.and_then(|addr| addr.as_socket()), domain_peer) {
+    /// Takes over a connected stream.
+    pub(crate) fn new(stream: DataStream) -> Self {
+        let domain_peer = stream.domain_peer();
+        let peer = match (stream.peer_addr(), domain_peer) {
             (Some(addr), _) => format!("/{addr}"),
             (None, Some(peer)) => peer.to_string(),
             (None, None) => "unknown".to_owned(),
@@ -56,7 +54,7 @@ impl Conn {
         Self {
             peer,
             domain_peer,
-            socket: Arc::new(socket),
+            stream: Arc::new(stream),
             buffer: Vec::new(),
             start: 0,
             end: 0,
@@ -68,13 +66,14 @@ impl Conn {
 
     /// Connects to a DataNode's transfer port.
     pub(crate) fn connect(addr: SocketAddr, timeout: Duration) -> io::Result<Self> {
-        let domain = socket2::Domain::for_address(addr);
-        let socket = Socket::new(domain, socket2::Type::STREAM, Some(socket2::Protocol::TCP))?;
-        unpace_before_connect((&socket).into(), &addr);
-        socket.connect_timeout(&addr.into(), timeout)?;
-        socket.set_tcp_nodelay(true)?;
-        socket.set_keepalive(true)?;
-        Ok(Self::new(socket))
+        let options = ConnectOptions {
+            connect_timeout: timeout,
+            read_timeout: Duration::ZERO,
+            write_timeout: Duration::ZERO,
+            tcp_nodelay: true,
+            send_buffer_len: 0,
+        };
+        Ok(Self::new(DataStream::connect(addr, &options)?))
     }
 
     /// The process at the other end, where it came over a Unix domain socket.
@@ -84,21 +83,21 @@ impl Conn {
 
     /// Sends one byte with descriptors, over a Unix domain socket.
     pub(crate) fn send_with_fds(&self, byte: u8, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
-        match domain::send_with_fds(&*self.socket, &[byte], fds)? {
+        match self.stream.send_with_fds(&[byte], fds)? {
             1 => Ok(()),
             _ => Err(io::ErrorKind::WriteZero.into()),
         }
     }
 
-    /// The socket, to be shut down from another thread.
-    pub(crate) fn socket(&self) -> &Arc<Socket> {
-        &self.socket
+    /// The stream, to be shut down from another thread.
+    pub(crate) fn stream(&self) -> &Arc<DataStream> {
+        &self.stream
     }
 
     /// Limits how long one receive may wait.
     pub(crate) fn set_read_timeout(&mut self, timeout: Duration) -> io::Result<()> {
         if self.read_timeout != Some(timeout) {
-            self.socket.set_read_timeout(Some(timeout))?;
+            self.stream.set_read_timeout(timeout)?;
             self.read_timeout = Some(timeout);
         }
         Ok(())
@@ -107,7 +106,7 @@ impl Conn {
     /// Limits how long one send may wait.
     pub(crate) fn set_write_timeout(&mut self, timeout: Duration) -> io::Result<()> {
         if self.write_timeout != Some(timeout) {
-            self.socket.set_write_timeout(Some(timeout))?;
+            self.stream.set_write_timeout(timeout)?;
             self.write_timeout = Some(timeout);
         }
         Ok(())
@@ -168,7 +167,7 @@ impl Conn {
         }
         let free = self.buffer.get_mut(self.end..).unwrap_or_default();
         let got = loop {
-            match (&*self.socket).read(free) {
+            match (&*self.stream).read(free) {
                 // A receive with a timeout is not restarted, not even when the process was only
                 // stopped and goes on (signal(7)).
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -184,49 +183,30 @@ impl Conn {
         let Some(free) = self.buffer.get_mut(self.end..).filter(|free| !free.is_empty()) else {
             return Ok(0);
         };
-        // SAFETY: recv writes initialized bytes only; `u8` and `MaybeUninit<u8>` have one layout.
-        let free = unsafe { &mut *(std::ptr::from_mut(free) as *mut [MaybeUninit<u8>]) };
-        match self.socket.recv_with_flags(free, libc_msg_dontwait()) {
-            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(got) => {
+        match self.stream.read_ready(free)? {
+            Some(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Some(got) => {
                 self.end += got;
                 Ok(got)
             }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
-            Err(error) => Err(error),
+            None => Ok(0),
         }
     }
 
     /// Waits until something can be received (or the peer closed); false when `timeout` passed.
     pub(crate) fn wait_readable(&self, timeout: Duration) -> io::Result<bool> {
-        let mut fds = [PollFd::new(&*self.socket, PollFlags::IN)];
-        let timeout = Timespec::try_from(timeout).unwrap_or(Timespec { tv_sec: 60, tv_nsec: 0 });
-        loop {
-            match poll(&mut fds, Some(&timeout)) {
-                Ok(ready) => return Ok(ready > 0),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
+        self.stream.wait_readable(timeout)
     }
 
     /// Whether the connection ended in both directions, or failed.
     pub(crate) fn has_hung_up(&self) -> io::Result<bool> {
-        let mut fds = [PollFd::new(&*self.socket, PollFlags::empty())];
-        loop {
-            match poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
-                Ok(ready) => return Ok(ready > 0),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
+        self.stream.wait_hang_up(Duration::ZERO)
     }
 
     /// Keeps the connection, and drops what still comes, until the peer has closed it or `patience` is
     /// over: closed with bytes unread it would take back what was sent.
     pub(crate) fn linger(&mut self, patience: Duration) {
         let deadline = Instant::now() + patience;
-        let tick = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
         while Instant::now() < deadline {
             self.consume(self.buffered().len());
             self.reserve(1);
@@ -237,9 +217,7 @@ impl Conn {
                 Ok(_) => continue,
                 Err(_) => return,
             }
-            // No events: only a hang-up or an error ends the wait before its time.
-            let mut fds = [PollFd::new(&*self.socket, PollFlags::empty())];
-            if poll(&mut fds, Some(&tick)).is_ok_and(|ready| ready > 0) {
+            if self.stream.wait_hang_up(LINGER_TICK).unwrap_or(false) {
                 return;
             }
         }
@@ -248,7 +226,7 @@ impl Conn {
     /// Lets the next receive wait until many bytes are there, where `certain` bytes are sure to
     /// come.
     pub(crate) fn expect(&mut self, certain: usize) -> io::Result<()> {
-        self.low_water.expect(&*self.socket, certain)
+        self.low_water.expect(&*self.stream, certain)
     }
 
     /// Receives until at least `len` bytes are buffered.
@@ -303,14 +281,14 @@ impl Conn {
 
     /// Sends all of `bytes`.
     pub(crate) fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
-        (&*self.socket).write_all(bytes)
+        (&*self.stream).write_all(bytes)
     }
 
     /// Sends the first of `bytes`; how many the peer took, 0 when it took none within the write
     /// timeout.
     pub(crate) fn write_some(&self, bytes: &[u8]) -> io::Result<usize> {
         loop {
-            match (&*self.socket).write(bytes) {
+            match (&*self.stream).write(bytes) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(0),
                 done => return done,
@@ -322,10 +300,6 @@ impl Conn {
     pub(crate) fn write_message<M: Message>(&self, message: &M) -> io::Result<()> {
         self.write_all(&message.encode_length_delimited_to_vec())
     }
-}
-
-fn libc_msg_dontwait() -> i32 {
-    rustix::net::RecvFlags::DONTWAIT.bits() as i32
 }
 
 /// Bytes of the peer that are not what they should be.

@@ -36,7 +36,7 @@ impl DomainPort {
     pub(crate) fn accept(&self) -> io::Result<Conn> {
         let socket = self.listener.accept()?;
         self.state.accepted.fetch_add(1, Ordering::Relaxed);
-        Ok(Conn::new(socket))
+        Ok(Conn::new(socket.into()))
     }
 
     /// Looks at the file once a second. A new listener, where the file was gone and could be made

@@ -283,7 +283,7 @@ impl Shared {
 
     fn keep(&self, mut conn: Parked) {
         conn.conn.shrink();
-        let socket = Arc::clone(conn.conn.socket());
+        let socket = Arc::clone(conn.conn.stream());
         let mut parked = self.parked.lock();
         if self.closing.load(Ordering::Acquire) {
             return;
@@ -324,7 +324,7 @@ impl Shared {
         if matches!(received, Ok(false)) {
             return shared.wait_on(key, parked);
         }
-        drop(shared.poller.delete(&**parked.conn.socket()));
+        drop(shared.poller.delete(&**parked.conn.stream()));
         match received {
             Ok(_) => Self::run(shared, parked.conn, parked.first),
             Err(error) => tracing::debug!("{}: {error}", parked.conn.peer),
@@ -337,7 +337,7 @@ impl Shared {
             parked.begun = Some(Instant::now());
             parked.deadline = Some(self.limits.deadline(parked.first, parked.begun));
         }
-        let socket = Arc::clone(parked.conn.socket());
+        let socket = Arc::clone(parked.conn.stream());
         let refused = self.parked.lock().insert(key, parked);
         let again = match refused {
             None => self.poller.modify(&*socket, Event::readable(key)),
@@ -356,14 +356,14 @@ impl Shared {
     fn close_overdue(&self) {
         let overdue = self.parked.lock().overdue(Instant::now());
         for parked in overdue {
-            drop(self.poller.delete(&**parked.conn.socket()));
+            drop(self.poller.delete(&**parked.conn.stream()));
         }
     }
 
     fn close_parked(&self) {
         let all = self.parked.lock().drain();
         for parked in all {
-            drop(self.poller.delete(&**parked.conn.socket()));
+            drop(self.poller.delete(&**parked.conn.stream()));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Unix domain sockets between a client and the DataNode of its machine: streams, descriptors that
 //! travel over them, who is at the other end, and whether a path is safe.
 //!
-//! Streams are [`socket2::Socket`]s, as TCP streams are, so that the same code moves data over both.
+//! Streams are [`socket2::Socket`]s, as TCP streams are; a `net::DataStream` is made of either.
 
 mod descriptors;
 mod listener;

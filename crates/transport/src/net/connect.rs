@@ -1,9 +1,9 @@
-//! Opening a data connection.
+//! Opening a data connection over TCP.
 
-use super::unpace_before_connect;
+use super::local::unpace_before_connect;
 use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
 use std::io;
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
 /// How a data connection is set up.
@@ -22,7 +22,7 @@ pub struct ConnectOptions {
 }
 
 /// Connects to `addr`.
-pub fn connect(addr: SocketAddr, options: &ConnectOptions) -> io::Result<TcpStream> {
+pub(super) fn connect(addr: SocketAddr, options: &ConnectOptions) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
     unpace_before_connect(SockRef::from(&socket), &addr);
     if options.connect_timeout.is_zero() {
@@ -30,19 +30,18 @@ pub fn connect(addr: SocketAddr, options: &ConnectOptions) -> io::Result<TcpStre
     } else {
         socket.connect_timeout(&addr.into(), options.connect_timeout)?;
     }
-    let stream = TcpStream::from(socket);
-    stream.set_nodelay(options.tcp_nodelay)?;
-    stream.set_read_timeout(some(options.read_timeout))?;
-    stream.set_write_timeout(some(options.write_timeout))?;
-    let socket = SockRef::from(&stream);
+    socket.set_tcp_nodelay(options.tcp_nodelay)?;
+    socket.set_read_timeout(limit(options.read_timeout))?;
+    socket.set_write_timeout(limit(options.write_timeout))?;
     socket.set_tcp_keepalive(&TcpKeepalive::new())?;
     if options.send_buffer_len > 0 {
         socket.set_send_buffer_size(options.send_buffer_len)?;
     }
-    Ok(stream)
+    Ok(socket)
 }
 
-fn some(duration: Duration) -> Option<Duration> {
+/// Zero stands for no limit.
+pub(super) fn limit(duration: Duration) -> Option<Duration> {
     (!duration.is_zero()).then_some(duration)
 }
 

@@ -1,7 +1,7 @@
 //! Connections kept for the next request (`PeerCache`).
 
+use super::DataStream;
 use parking_lot::Mutex;
-use socket2::Socket;
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use zerohop_system::clock;
 pub struct Pool<K> {
     capacity: usize,
     expiry: Duration,
-    idle: Mutex<HashMap<K, VecDeque<(Instant, Socket)>>>,
+    idle: Mutex<HashMap<K, VecDeque<(Instant, DataStream)>>>,
 }
 
 impl<K: Eq + Hash + Clone> Pool<K> {
@@ -23,11 +23,11 @@ impl<K: Eq + Hash + Clone> Pool<K> {
     }
 
     /// A connection to `peer` that its other end has not closed.
-    pub fn take(&self, peer: &K) -> Option<Socket> {
+    pub fn take(&self, peer: &K) -> Option<DataStream> {
         let mut idle = self.idle.lock();
         let streams = idle.get_mut(peer)?;
         while let Some((since, stream)) = streams.pop_back() {
-            if clock::since(since) < self.expiry && is_quiet(&stream) {
+            if clock::since(since) < self.expiry && stream.is_quiet() {
                 return Some(stream);
             }
         }
@@ -36,7 +36,7 @@ impl<K: Eq + Hash + Clone> Pool<K> {
     }
 
     /// Keeps a connection on which nothing is under way.
-    pub fn put(&self, peer: K, stream: Socket) {
+    pub fn put(&self, peer: K, stream: DataStream) {
         if self.capacity == 0 {
             return;
         }
@@ -57,7 +57,7 @@ impl<K: Eq + Hash + Clone> Pool<K> {
     }
 }
 
-fn drop_oldest<K: Eq + Hash + Clone>(idle: &mut HashMap<K, VecDeque<(Instant, Socket)>>) {
+fn drop_oldest<K: Eq + Hash + Clone>(idle: &mut HashMap<K, VecDeque<(Instant, DataStream)>>) {
     let oldest = idle
         .iter()
         .filter_map(|(peer, streams)| Some((streams.front()?.0, peer)))
@@ -72,19 +72,12 @@ fn drop_oldest<K: Eq + Hash + Clone>(idle: &mut HashMap<K, VecDeque<(Instant, So
     }
 }
 
-/// Whether a read would wait: bytes or an end would mean that the connection is of no use.
-fn is_quiet(stream: &Socket) -> bool {
-    let mut byte = [0];
-    let flags = rustix::net::RecvFlags::DONTWAIT | rustix::net::RecvFlags::PEEK;
-    matches!(rustix::net::recv(stream, &mut byte[..], flags), Err(rustix::io::Errno::AGAIN))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::net::{TcpListener, TcpStream};
 
-    fn pair() -> (Socket, Socket) {
+    fn pair() -> (DataStream, DataStream) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         (near.into(), listener.accept().unwrap().0.into())
@@ -100,7 +93,7 @@ mod tests {
         pool.put("a", near);
         drop(far);
         let mut left = 100;
-        while left > 0 && !pool.idle.lock().is_empty() && is_quiet(&pool.idle.lock()["a"][0].1) {
+        while left > 0 && !pool.idle.lock().is_empty() && pool.idle.lock()["a"][0].1.is_quiet() {
             left -= 1;
             std::thread::yield_now();
         }

@@ -6,7 +6,6 @@ use super::talk::{self, Answer};
 use crate::read::plan::{NotLocal, ReadReason};
 use crate::types::LocatedBlock;
 use parking_lot::Mutex;
-use socket2::Socket;
 use std::collections::HashMap;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -15,6 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zerohop_proto::hdfs::Status;
 use zerohop_transport::domain::{self, Problem};
+use zerohop_transport::net::DataStream;
 
 /// Failures one after the other until the socket is left alone for the configured time.
 const FAILURES_MAX: u32 = 3;
@@ -45,7 +45,7 @@ pub(super) struct Endpoint {
     path: PathBuf,
     how: SocketUse,
     pub(super) slots: Arc<Slots>,
-    idle: Mutex<Vec<(Instant, Socket)>>,
+    idle: Mutex<Vec<(Instant, DataStream)>>,
     state: Mutex<State>,
 }
 
@@ -127,7 +127,7 @@ impl Endpoint {
     }
 
     /// A fresh connection, for block data.
-    pub(super) fn connect(&self) -> Result<Socket, NotLocal> {
+    pub(super) fn connect(&self) -> Result<DataStream, NotLocal> {
         connect(&self.path, self.how).map_err(|error| self.failed(error))
     }
 
@@ -154,7 +154,7 @@ impl Endpoint {
     /// On a kept connection, or on a fresh one; a kept one may have gone stale. Each try has a slot of
     /// its own: the DataNode may have registered that of a request whose answer did not come.
     fn ask(&self, block: &LocatedBlock) -> Result<(Option<Slot>, Answer), NotLocal> {
-        let on = |socket: Socket, slot: Option<Slot>| -> io::Result<(Option<Slot>, Answer)> {
+        let on = |socket: DataStream, slot: Option<Slot>| -> io::Result<(Option<Slot>, Answer)> {
             let answer = talk::request_files(&socket, block, slot.as_ref().map(Slot::id))?;
             self.keep(socket);
             Ok((slot, answer))
@@ -190,13 +190,13 @@ impl Endpoint {
         self.idle.lock().clear();
     }
 
-    fn take_idle(&self) -> Option<Socket> {
+    fn take_idle(&self) -> Option<DataStream> {
         let mut idle = self.idle.lock();
         idle.retain(|(since, _)| since.elapsed() < IDLE_FOR);
         Some(idle.pop()?.1)
     }
 
-    fn keep(&self, socket: Socket) {
+    fn keep(&self, socket: DataStream) {
         let mut idle = self.idle.lock();
         if idle.len() < IDLE_MAX {
             idle.push((Instant::now(), socket));
@@ -290,11 +290,10 @@ fn file_at(path: &Path) -> Option<FileId> {
     Some((file.dev(), file.ino(), file.ctime_nsec() ^ file.ctime()))
 }
 
-fn connect(path: &Path, how: SocketUse) -> io::Result<Socket> {
-    let socket = domain::connect(path, how.timeout)?;
-    let timeout = (!how.timeout.is_zero()).then_some(how.timeout);
-    socket.set_read_timeout(timeout)?;
-    socket.set_write_timeout(timeout)?;
+fn connect(path: &Path, how: SocketUse) -> io::Result<DataStream> {
+    let socket = DataStream::connect_domain(path, how.timeout)?;
+    socket.set_read_timeout(how.timeout)?;
+    socket.set_write_timeout(how.timeout)?;
     let server = domain::peer(&socket)?;
     check_path(path, server.uid)?;
     Ok(socket)

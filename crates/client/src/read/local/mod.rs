@@ -42,7 +42,6 @@ use endpoint::{Endpoint, SocketUse};
 use files::{Parts, Use};
 use parking_lot::Mutex;
 use paths::Paths;
-use socket2::Socket;
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::net::{IpAddr, UdpSocket};
@@ -51,6 +50,7 @@ use std::sync::{Arc, Once};
 use std::time::Duration;
 use zerohop_transport::domain;
 use zerohop_transport::login::User;
+use zerohop_transport::net::DataStream;
 use zerohop_transport::rpc::ClientOptions;
 
 /// How often idle replicas are looked for, at least and at most.
@@ -157,7 +157,7 @@ impl LocalReads {
     }
 
     /// A connection for the block data of `node`, not through TCP.
-    pub(crate) fn connect(&self, node: &DatanodeInfo) -> Result<Socket, NotLocal> {
+    pub(crate) fn connect(&self, node: &DatanodeInfo) -> Result<DataStream, NotLocal> {
         let (_, endpoint) = self.endpoint(node)?;
         if !self.is_near(node) && endpoint.claimant().as_deref() != Some(node.uuid()) {
             return Err(NotLocal::other_host(node));

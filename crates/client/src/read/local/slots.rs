@@ -8,7 +8,6 @@
 use super::talk::{self, NewSegment};
 use crate::runtime;
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use socket2::Socket;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdStream;
@@ -16,12 +15,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use tokio::net::UnixStream;
 use tokio::runtime::Handle;
+use zerohop_transport::net::DataStream;
 use zerohop_transport::shm;
 use zerohop_wire::Slot as _;
 use zerohop_wire::slot::{ShmId, SlotId};
 
 /// Opens a connection to the DataNode.
-pub(super) type Connect = dyn Fn() -> io::Result<Socket> + Send + Sync;
+pub(super) type Connect = dyn Fn() -> io::Result<DataStream> + Send + Sync;
 
 /// The segments that one DataNode gave this client.
 pub(super) struct Slots {
@@ -294,7 +294,7 @@ impl Slots {
     }
 
     /// Where a slot cannot be given back, its whole segment is: nobody knows what the DataNode holds.
-    fn release(&self, segment: &Arc<Segment>, index: usize, socket: &mut Option<Socket>) {
+    fn release(&self, segment: &Arc<Segment>, index: usize, socket: &mut Option<DataStream>) {
         let id = SlotId { shm: segment.id, index: index as i32 };
         let mut released = match socket.take() {
             Some(kept) => talk::release(&kept, id).map(|()| kept),

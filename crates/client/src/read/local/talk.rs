@@ -11,7 +11,6 @@
 use crate::types::LocatedBlock;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
-use socket2::Socket;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
@@ -22,7 +21,7 @@ use zerohop_proto::hdfs::{
     ReleaseShortCircuitAccessRequestProto, ReleaseShortCircuitAccessResponseProto,
     ShortCircuitFdResponse, ShortCircuitShmRequestProto, ShortCircuitShmResponseProto, Status,
 };
-use zerohop_transport::domain;
+use zerohop_transport::net::DataStream;
 use zerohop_transport::shm::Segment;
 use zerohop_wire::slot::{ShmId, SlotId};
 use zerohop_wire::transfer::frame;
@@ -50,7 +49,7 @@ pub(super) enum Answer {
 
 /// Asks for a replica's descriptors.
 pub(super) fn request_files(
-    socket: &Socket,
+    socket: &DataStream,
     block: &LocatedBlock,
     slot: Option<SlotId>,
 ) -> io::Result<Answer> {
@@ -99,7 +98,7 @@ pub(super) enum NewSegment {
 }
 
 /// Asks for a segment of shared memory; the connection then belongs to the segment.
-pub(super) fn request_segment(socket: &Socket, client_name: &str) -> io::Result<NewSegment> {
+pub(super) fn request_segment(socket: &DataStream, client_name: &str) -> io::Result<NewSegment> {
     let message =
         ShortCircuitShmRequestProto { client_name: client_name.to_owned(), trace_info: None };
     let mut inbox = Inbox::send(socket, OpCode::RequestShortCircuitShm, &message)?;
@@ -123,7 +122,7 @@ pub(super) fn request_segment(socket: &Socket, client_name: &str) -> io::Result<
 
 /// Gives a slot back; after that it may name another replica. One that the DataNode does not know is
 /// free already: it drops those of requests that failed.
-pub(super) fn release(socket: &Socket, slot: SlotId) -> io::Result<()> {
+pub(super) fn release(socket: &DataStream, slot: SlotId) -> io::Result<()> {
     let message = ReleaseShortCircuitAccessRequestProto { slot_id: slot.into(), trace_info: None };
     let mut inbox = Inbox::send(socket, OpCode::ReleaseShortCircuitFds, &message)?;
     let answer: ReleaseShortCircuitAccessResponseProto = inbox.message()?;
@@ -136,13 +135,17 @@ pub(super) fn release(socket: &Socket, slot: SlotId) -> io::Result<()> {
 
 /// What has come from a socket: bytes not yet used, and descriptors.
 struct Inbox<'a> {
-    socket: &'a Socket,
+    socket: &'a DataStream,
     bytes: Vec<u8>,
     fds: Vec<OwnedFd>,
 }
 
 impl<'a> Inbox<'a> {
-    fn send(socket: &'a Socket, code: OpCode, message: &impl prost::Message) -> io::Result<Self> {
+    fn send(
+        socket: &'a DataStream,
+        code: OpCode,
+        message: &impl prost::Message,
+    ) -> io::Result<Self> {
         (&mut &*socket).write_all(&op::encode(code, message))?;
         Ok(Self { socket, bytes: Vec::new(), fds: Vec::new() })
     }
@@ -212,7 +215,7 @@ impl<'a> Inbox<'a> {
     fn more(&mut self) -> io::Result<()> {
         let mut room = [0; ANSWER_LEN];
         self.wait()?;
-        match domain::recv_with_fds(self.socket, &mut room, &mut self.fds)? {
+        match self.socket.recv_with_fds(&mut room, &mut self.fds)? {
             0 => Err(io::ErrorKind::UnexpectedEof.into()),
             read => {
                 self.bytes.extend_from_slice(room.get(..read).unwrap_or_default());

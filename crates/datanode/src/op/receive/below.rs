@@ -78,7 +78,7 @@ pub(super) fn wait_both(
         UpstreamState::Listens => PollFlags::empty(),
     };
     let mut fds =
-        [PollFd::new(&**below.socket(), PollFlags::IN), PollFd::new(&**above.socket(), of_above)];
+        [PollFd::new(&**below.stream(), PollFlags::IN), PollFd::new(&**above.stream(), of_above)];
     let limit = Timespec::try_from(timeout).unwrap_or(Timespec { tv_sec: 60, tv_nsec: 0 });
     loop {
         match poll(&mut fds, Some(&limit)) {

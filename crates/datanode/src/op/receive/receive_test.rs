@@ -51,7 +51,7 @@ fn pipeline(has_below: bool, patience: Duration) -> Pipeline {
     let mirror = mirror.map(|conn| Mirror::new(conn, "below:1".to_owned(), patience));
     let sink = Noted::default();
     let finalized = Arc::clone(&sink.0);
-    let control = Writer::new(Arc::clone(conn.socket()));
+    let control = Writer::new(Arc::clone(conn.stream()));
     let (store, target) = new_target(&control);
     let replica = Arc::clone(&target.replica);
     let writer = Arc::clone(&control);
@@ -148,7 +148,7 @@ fn an_idle_writer_holds_no_buffers() {
         let (mut conn, mut client) = pair();
         let (mirror, below) = has_below.then(pair).unzip();
         let mirror = mirror.map(|conn| Mirror::new(conn, "below:1".to_owned(), LONG));
-        let control = Writer::new(Arc::clone(conn.socket()));
+        let control = Writer::new(Arc::clone(conn.stream()));
         let (_kept, target) = new_target(&control);
         let (live, sums) = (Arc::clone(&target.live), target.live.checksum());
         let timeout = IDLE_AFTER + 2 * PATIENCE;
