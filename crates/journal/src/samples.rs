@@ -28,10 +28,10 @@ fn acl() -> Vec<AclEntry> {
         perm,
     };
     vec![
-        entry(AclScope::Access, AclType::User, Some("bob"), 7),
-        entry(AclScope::Access, AclType::Group, None, 5),
-        entry(AclScope::Access, AclType::Mask, None, 7),
-        entry(AclScope::Default, AclType::Other, None, 0),
+        entry(AclScope::Access, AclKind::User, Some("bob"), 7),
+        entry(AclScope::Access, AclKind::Group, None, 5),
+        entry(AclScope::Access, AclKind::Mask, None, 7),
+        entry(AclScope::Default, AclKind::Other, None, 0),
     ]
 }
 

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use std::sync::Arc;
 
-pub use zerohop_wire::RpcIds;
+pub use zerohop_wire::{AclKind, AclScope, RpcIds, XAttrNamespace};
 
 /// Owner, group and mode of an inode.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -16,54 +16,17 @@ pub struct PermissionStatus {
     pub mode: u16,
 }
 
-/// Which of an inode's two access-control lists an entry is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum AclScope {
-    /// Checked at access.
-    Access = 0,
-    /// Inherited by children at their creation.
-    Default = 1,
-}
-
-/// Whom an access-control entry names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum AclType {
-    /// The owner, or a named user.
-    User = 0,
-    /// The group, or a named group.
-    Group = 1,
-    /// The mask over named users and all groups.
-    Mask = 2,
-    /// Everyone else.
-    Other = 3,
-}
-
 /// One entry of an access-control list.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AclEntry {
     /// Access or default.
     pub scope: AclScope,
     /// User, group, mask, other.
-    pub kind: AclType,
+    pub kind: AclKind,
     /// The user or group; none means the owner, the owning group, the mask, others.
     pub name: Option<Arc<str>>,
     /// Read 4, write 2, execute 1.
     pub perm: u8,
-}
-
-/// The namespace of an extended attribute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum XAttrNamespace {
-    /// `user.`
-    User = 0,
-    /// `trusted.`
-    Trusted = 1,
-    /// `security.`
-    Security = 2,
-    /// `system.`
-    System = 3,
-    /// `raw.`
-    Raw = 4,
 }
 
 /// An extended attribute.
@@ -184,31 +147,6 @@ pub struct DelegationKey {
     pub expiry_ms: i64,
     /// Its bytes.
     pub key: Option<Bytes>,
-}
-
-impl AclType {
-    /// From the two lowest bits, as both encodings number it.
-    pub(crate) fn from_bits(bits: u8) -> Self {
-        match bits & 3 {
-            0 => Self::User,
-            1 => Self::Group,
-            2 => Self::Mask,
-            _ => Self::Other,
-        }
-    }
-}
-
-impl XAttrNamespace {
-    /// From its protobuf number; Hadoop reads unknown ones as `USER`, the message's default.
-    pub fn from_number(number: i32) -> Self {
-        match number {
-            1 => Self::Trusted,
-            2 => Self::Security,
-            3 => Self::System,
-            4 => Self::Raw,
-            _ => Self::User,
-        }
-    }
 }
 
 impl StorageType {

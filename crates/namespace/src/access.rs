@@ -2,7 +2,7 @@
 
 use crate::error::{Denied, InodeAccess, NotADirectory, NotFound, PathError, refuse};
 use crate::tree::{Inode, Slot};
-use crate::views::{AclScope, AclType};
+use crate::views::{AclKind, AclScope};
 use crate::walk::Located;
 use crate::{Namespace, OpContext, Result};
 
@@ -198,8 +198,8 @@ impl Namespace {
             let masked = entry.perm & class(3);
             let name = entry.name.as_deref();
             match entry.kind {
-                AclType::User if name == Some(&**ctx.user()) => return implies(masked),
-                AclType::Group if ctx.in_group(name.unwrap_or(group)) => {
+                AclKind::User if name == Some(&**ctx.user()) => return implies(masked),
+                AclKind::Group if ctx.in_group(name.unwrap_or(group)) => {
                     if implies(masked) {
                         return true;
                     }

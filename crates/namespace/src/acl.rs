@@ -6,18 +6,18 @@
 use crate::Result;
 use crate::error::{AclError, AclProblem, refuse};
 use crate::tree::Acl;
-use crate::views::{AclEntry, AclScope, AclType};
+use crate::views::{AclEntry, AclKind, AclScope};
 
 const ENTRIES_MAX: usize = 32;
 const SCOPES: [AclScope; 2] = [AclScope::Access, AclScope::Default];
 
-type Key<'a> = (AclScope, AclType, Option<&'a str>);
+type Key<'a> = (AclScope, AclKind, Option<&'a str>);
 
 fn key(entry: &AclEntry) -> Key<'_> {
     (entry.scope, entry.kind, entry.name.as_deref())
 }
 
-fn entry(scope: AclScope, kind: AclType, perm: u8) -> AclEntry {
+fn entry(scope: AclScope, kind: AclKind, perm: u8) -> AclEntry {
     AclEntry { scope, kind, name: None, perm: perm & 7 }
 }
 
@@ -31,7 +31,7 @@ fn class(mode: u16, shift: u16) -> u8 {
 
 /// Owner, group and other of a mode, as entries.
 fn minimal(mode: u16) -> Vec<AclEntry> {
-    [(AclType::User, 6), (AclType::Group, 3), (AclType::Other, 0)]
+    [(AclKind::User, 6), (AclKind::Group, 3), (AclKind::Other, 0)]
         .map(|(kind, shift)| entry(AclScope::Access, kind, class(mode, shift)))
         .to_vec()
 }
@@ -51,10 +51,10 @@ pub(crate) fn logical(mode: u16, acl: Option<&Acl>) -> Vec<AclEntry> {
     let mut entries = if named.is_empty() {
         minimal(mode)
     } else {
-        let mut entries = vec![entry(AclScope::Access, AclType::User, class(mode, 6))];
+        let mut entries = vec![entry(AclScope::Access, AclKind::User, class(mode, 6))];
         entries.extend_from_slice(named);
-        entries.push(entry(AclScope::Access, AclType::Mask, class(mode, 3)));
-        entries.push(entry(AclScope::Access, AclType::Other, class(mode, 0)));
+        entries.push(entry(AclScope::Access, AclKind::Mask, class(mode, 3)));
+        entries.push(entry(AclScope::Access, AclKind::Other, class(mode, 0)));
         entries
     };
     entries.extend_from_slice(defaults(acl));
@@ -98,7 +98,7 @@ pub(crate) fn to_stored(
 /// The mode of an inode whose ACL is removed: the group's own entry takes its place back from the mask.
 pub(crate) fn mode_without(mode: u16, acl: &Acl) -> u16 {
     let group =
-        access(acl).iter().find(|entry| entry.kind == AclType::Group && entry.name.is_none());
+        access(acl).iter().find(|entry| entry.kind == AclKind::Group && entry.name.is_none());
     group.map_or(mode, |group| mode & !0o070 | u16::from(group.perm) << 3)
 }
 
@@ -117,10 +117,10 @@ pub(crate) fn inherited(
         .iter()
         .map(|default| {
             let limit = match default.kind {
-                AclType::User if default.name.is_none() => class(mode, 6),
-                AclType::Group if is_minimal => class(mode, 3),
-                AclType::Mask => class(mode, 3),
-                AclType::Other => class(mode, 0),
+                AclKind::User if default.name.is_none() => class(mode, 6),
+                AclKind::Group if is_minimal => class(mode, 3),
+                AclKind::Mask => class(mode, 3),
+                AclKind::Other => class(mode, 0),
                 _ => 7,
             };
             AclEntry { scope: AclScope::Access, perm: default.perm & limit, ..default.clone() }
@@ -207,7 +207,7 @@ struct Change {
 
 impl Change {
     fn keep(&mut self, old: &AclEntry) {
-        if old.kind == AclType::Mask {
+        if old.kind == AclKind::Mask {
             self.mask[old.scope as usize] = Some(old.clone());
         } else {
             self.entries.push(old.clone());
@@ -221,7 +221,7 @@ impl Change {
 
     fn touch(&mut self, changed: &AclEntry) {
         self.scope_dirty[changed.scope as usize] = true;
-        self.mask_dirty[changed.scope as usize] |= changed.kind == AclType::Mask;
+        self.mask_dirty[changed.scope as usize] |= changed.kind == AclKind::Mask;
     }
 
     fn finish(mut self) -> Result<Vec<AclEntry>> {
@@ -236,7 +236,7 @@ impl Change {
         if defaults(&self.entries).is_empty() {
             return;
         }
-        for kind in [AclType::User, AclType::Group, AclType::Other] {
+        for kind in [AclKind::User, AclKind::Group, AclKind::Other] {
             let find = |scope| self.entries.iter().find(|entry| key(entry) == (scope, kind, None));
             if find(AclScope::Default).is_none()
                 && let Some(access) = find(AclScope::Access)
@@ -254,7 +254,7 @@ impl Change {
             if of_scope().next().is_none() {
                 continue;
             }
-            let masked = |entry: &&AclEntry| entry.kind == AclType::Group || entry.name.is_some();
+            let masked = |entry: &&AclEntry| entry.kind == AclKind::Group || entry.name.is_some();
             let union = of_scope().filter(masked).fold(0, |sum, entry| sum | entry.perm);
             let needed = of_scope().any(|entry| entry.name.is_some());
             match &self.mask[at] {
@@ -264,8 +264,8 @@ impl Change {
                 Some(mask) if !self.scope_dirty[at] || self.mask_dirty[at] => {
                     self.entries.push(mask.clone())
                 }
-                Some(_) => self.entries.push(entry(scope, AclType::Mask, union)),
-                None if needed => self.entries.push(entry(scope, AclType::Mask, union)),
+                Some(_) => self.entries.push(entry(scope, AclKind::Mask, union)),
+                None if needed => self.entries.push(entry(scope, AclKind::Mask, union)),
                 None => {}
             }
         }
@@ -279,14 +279,14 @@ fn validated(mut entries: Vec<AclEntry>) -> Result<Vec<AclEntry>> {
         return bad(AclProblem::Duplicate);
     }
     let misnamed = |entry: &&AclEntry| {
-        entry.name.is_some() && matches!(entry.kind, AclType::Mask | AclType::Other)
+        entry.name.is_some() && matches!(entry.kind, AclKind::Mask | AclKind::Other)
     };
     if let Some(entry) = entries.iter().find(misnamed) {
         return bad(AclProblem::NameNotAllowed { entry: entry.clone() });
     }
     check_count(&entries)?;
     let (access, defaults) = (access(&entries), defaults(&entries));
-    for kind in [AclType::User, AclType::Group, AclType::Other] {
+    for kind in [AclKind::User, AclKind::Group, AclKind::Other] {
         let has =
             |list: &[AclEntry]| list.iter().any(|entry| entry.kind == kind && entry.name.is_none());
         if !has(access) {
@@ -303,13 +303,13 @@ fn validated(mut entries: Vec<AclEntry>) -> Result<Vec<AclEntry>> {
 mod tests {
     use super::*;
 
-    fn named(kind: AclType, name: &str, perm: u8) -> AclEntry {
+    fn named(kind: AclKind, name: &str, perm: u8) -> AclEntry {
         AclEntry { scope: AclScope::Access, kind, name: Some(name.into()), perm }
     }
 
     #[test]
     fn a_named_user_brings_a_mask_and_removal_brings_the_group_back() {
-        let entries = merged(&minimal(0o640), &[named(AclType::User, "bob", 6)]).unwrap();
+        let entries = merged(&minimal(0o640), &[named(AclKind::User, "bob", 6)]).unwrap();
         let (mode, acl) = to_stored(&entries, 0o640, false, "/f").unwrap();
         assert_eq!(mode, 0o660);
         let acl = acl.unwrap();
@@ -326,7 +326,7 @@ mod tests {
             name: name.map(Into::into),
             perm,
         };
-        let spec = [default(AclType::User, Some("bob"), 7), default(AclType::Other, None, 0)];
+        let spec = [default(AclKind::User, Some("bob"), 7), default(AclKind::Other, None, 0)];
         let (_, parent) =
             to_stored(&merged(&minimal(0o755), &spec).unwrap(), 0o755, true, "/d").unwrap();
         let (mode, acl) = inherited(parent.as_ref(), 0o666, false).unwrap();
@@ -338,9 +338,9 @@ mod tests {
 
     #[test]
     fn bad_lists_are_refused() {
-        let group = entry(AclScope::Access, AclType::Group, 7);
+        let group = entry(AclScope::Access, AclKind::Group, 7);
         assert!(replaced(&minimal(0o755), &[group]).is_err());
-        let twice = [named(AclType::User, "a", 1), named(AclType::User, "a", 2)];
+        let twice = [named(AclKind::User, "a", 1), named(AclKind::User, "a", 2)];
         assert!(merged(&minimal(0o755), &twice).is_err());
     }
 }

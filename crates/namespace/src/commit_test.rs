@@ -2,7 +2,7 @@
 
 use crate::blocks::{BlockManager, BlockParams, DatanodeId, Now, ReplicaEvent};
 use crate::tree::Slot;
-use crate::views::{AclEntry, AclScope, AclType, XAttr, XAttrNamespace};
+use crate::views::{AclEntry, AclKind, AclScope, XAttr, XAttrNamespace};
 use crate::{Namespace, NamespaceParams};
 use std::collections::BTreeMap;
 use zerohop_journal::EditOp;
@@ -127,11 +127,11 @@ fn all_edits() -> Vec<EditOp> {
         perm: 6,
     };
     let acl = vec![
-        entry(AclType::User, None),
-        entry(AclType::User, Some("bob")),
-        entry(AclType::Group, None),
-        entry(AclType::Mask, None),
-        entry(AclType::Other, None),
+        entry(AclKind::User, None),
+        entry(AclKind::User, Some("bob")),
+        entry(AclKind::Group, None),
+        entry(AclKind::Mask, None),
+        entry(AclKind::Other, None),
     ];
     let (client_name, client_machine) = ("client".to_owned(), "host".to_owned());
     vec![

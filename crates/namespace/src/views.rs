@@ -2,20 +2,10 @@
 
 pub use crate::blocks::{BlockLocations, StorageType};
 use std::sync::Arc;
-pub use zerohop_journal::types::{AclEntry, AclScope, AclType, XAttr, XAttrNamespace};
+pub use zerohop_journal::types::{AclEntry, AclKind, AclScope, XAttr, XAttrNamespace};
 use zerohop_journal::types::{CacheDirective, CachePool};
+pub use zerohop_wire::FileKind;
 use zerohop_wire::{Block, BlockId, InodeId};
-
-/// What an inode is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileKind {
-    /// A directory.
-    Directory,
-    /// A file.
-    File,
-    /// A symbolic link (only from foreign images).
-    Symlink,
-}
 
 /// One file or directory as clients see it (`HdfsFileStatusProto`).
 #[derive(Clone, Debug)]

@@ -54,6 +54,47 @@ pub enum XAttrNamespace {
     Raw = 4,
 }
 
+impl AclKind {
+    /// From the two lowest bits, as edit logs and images number it.
+    pub const fn from_bits(bits: u8) -> Self {
+        match bits & 3 {
+            0 => Self::User,
+            1 => Self::Group,
+            2 => Self::Mask,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl XAttrNamespace {
+    const NAMES: [(&'static str, Self); 5] = [
+        ("user", Self::User),
+        ("trusted", Self::Trusted),
+        ("security", Self::Security),
+        ("system", Self::System),
+        ("raw", Self::Raw),
+    ];
+
+    /// From its number in a message; Hadoop reads unknown ones as `USER`, the message's default.
+    pub fn from_number(number: i32) -> Self {
+        XAttrNamespaceProto::try_from(number).map_or(Self::User, Self::from)
+    }
+
+    /// As it stands in front of a name.
+    pub fn prefix(self) -> &'static str {
+        Self::NAMES
+            .iter()
+            .find(|(_, namespace)| *namespace == self)
+            .map_or("user", |(text, _)| text)
+    }
+
+    /// The one with this prefix, in letters of any case.
+    pub fn from_prefix(prefix: &str) -> Option<Self> {
+        let found = Self::NAMES.iter().find(|(text, _)| text.eq_ignore_ascii_case(prefix));
+        found.map(|(_, namespace)| *namespace)
+    }
+}
+
 /// One conversion in each direction.
 macro_rules! on_the_wire {
     ($($ours:ident = $proto:ident { $($name:ident = $wire:ident),* })*) => {$(
@@ -92,9 +133,12 @@ mod tests {
             let proto = XAttrNamespaceProto::from(namespace);
             assert_eq!(proto as i32, namespace as i32);
             assert_eq!(XAttrNamespace::from(proto), namespace);
+            assert_eq!(XAttrNamespace::from_number(namespace as i32), namespace);
+            assert_eq!(XAttrNamespace::from_prefix(namespace.prefix()), Some(namespace));
         }
         for kind in [AclKind::User, AclKind::Group, AclKind::Mask, AclKind::Other] {
             assert_eq!(AclEntryTypeProto::from(kind) as i32, kind as i32);
+            assert_eq!(AclKind::from_bits(kind as u8 | 4), kind);
         }
         for scope in [AclScope::Access, AclScope::Default] {
             assert_eq!(AclEntryScopeProto::from(scope) as i32, scope as i32);

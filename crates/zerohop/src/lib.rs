@@ -297,8 +297,7 @@ pub use zerohop_client::FileChecksum;
 /// ```no_run
 /// # async fn example(fs: zerohop::FileSystem) -> zerohop::Result<()> {
 /// use zerohop::{AclEntry, AclKind};
-/// let name = Some("bob".to_owned());
-/// let may_read = AclEntry { is_default: false, kind: AclKind::User, name, permission: 0o4 };
+/// let may_read = AclEntry::new(AclKind::User, 0o4).name("bob".to_owned());
 /// fs.modify_acl("/shared", &[may_read]).await?;
 /// # Ok(()) }
 /// ```
@@ -319,10 +318,9 @@ pub use zerohop_client::{XAttrFlags, XAttrNamespace};
 /// ```no_run
 /// # async fn example(fs: zerohop::FileSystem) -> zerohop::Result<()> {
 /// use zerohop::{CacheDirective, CachePool};
-/// fs.add_cache_pool(&CachePool { name: "hot".to_owned(), ..CachePool::default() }).await?;
-/// let path = Some("/hot/table".to_owned());
-/// let pool = Some("hot".to_owned());
-/// fs.add_cache_directive(&CacheDirective { path, pool, ..Default::default() }, false).await?;
+/// fs.add_cache_pool(&CachePool::new("hot").limit(1 << 30)).await?;
+/// let table = CacheDirective::default().path("/hot/table".to_owned()).pool("hot".to_owned());
+/// fs.add_cache_directive(&table, false).await?;
 /// # Ok(()) }
 /// ```
 ///

@@ -27,13 +27,11 @@ pub fn add(conf: &Conf, mut words: Arguments) -> Answer {
         return refuse(format!("Can't understand argument: {word}"));
     }
     let fs = connect(conf, &Location::parse(&text))?;
-    let directive = CacheDirective {
-        id: None,
-        path: Some(path_below(&fs, &text)),
-        replication,
-        pool: Some(pool),
-        expiry,
-    };
+    let directive = CacheDirective::default()
+        .path(path_below(&fs, &text))
+        .replication(replication)
+        .pool(pool)
+        .expiry(expiry);
     let id = fs.add_cache_directive(&directive, force).map_err(|error| failed(&error))?;
     sayln!("Added cache directive {id}");
     Ok(())
@@ -56,7 +54,12 @@ pub fn modify(conf: &Conf, mut words: Arguments) -> Answer {
     }
     let fs = connect_client(conf)?;
     let path = to.map(|to| path_below(&fs, &to));
-    let directive = CacheDirective { id: Some(id), path, replication, pool, expiry };
+    let directive = CacheDirective::default()
+        .id(id)
+        .path(path)
+        .replication(replication)
+        .pool(pool)
+        .expiry(expiry);
     fs.modify_cache_directive(&directive, force).map_err(|error| failed(&error))?;
     sayln!("Modified cache directive {text}");
     Ok(())
@@ -92,7 +95,7 @@ pub fn remove_all(conf: &Conf, mut words: Arguments) -> Answer {
     words.none_left()?;
     let text = path(&text)?;
     let fs = connect(conf, &Location::parse(text))?;
-    let filter = CacheDirective { path: Some(path_below(&fs, text)), ..Default::default() };
+    let filter = CacheDirective::default().path(path_below(&fs, text));
     let found = fs.cache_directives(&filter).map_err(|error| list_failed(&error))?;
     let mut result = Ok(());
     for id in found.into_iter().filter_map(|(directive, _)| directive.id) {
@@ -123,7 +126,7 @@ pub fn list(conf: &Conf, mut words: Arguments) -> Answer {
     }
     let fs = connect_client(conf)?;
     let path = below.map(|below| path_below(&fs, &below));
-    let filter = CacheDirective { id, path, pool, ..Default::default() };
+    let filter = CacheDirective::default().id(id).path(path).pool(pool);
     print(&fs, &filter, has_stats)
 }
 
@@ -172,7 +175,7 @@ fn print(fs: &FileSystem, filter: &CacheDirective, has_stats: bool) -> Answer {
 }
 
 fn row(directive: CacheDirective, zone: &TimeZone) -> Vec<String> {
-    let CacheDirective { id, path, replication, pool, expiry } = directive;
+    let CacheDirective { id, path, replication, pool, expiry, .. } = directive;
     // Never, give or take what was added to it.
     let is_set = expiry.filter(|expiry| expiry.ms <= CacheExpiry::NEVER_MS / 2);
     vec![

@@ -20,15 +20,13 @@ pub fn add(conf: &Conf, mut words: Arguments) -> Answer {
     let default_replication = words.count("-defaultReplication")?;
     let max_ttl_ms = words.value("-maxTtl")?.map(|text| ttl(&text, "maxTtl")).transpose()?;
     words.none_of_them_left()?;
-    let pool = CachePool {
-        name,
-        owner,
-        group,
-        mode: mode.map(|mode| mode as u16),
-        limit,
-        max_ttl_ms,
-        default_replication,
-    };
+    let pool = CachePool::new(name)
+        .owner(owner)
+        .group(group)
+        .mode(mode.map(|mode| mode as u16))
+        .limit(limit)
+        .max_ttl_ms(max_ttl_ms)
+        .default_replication(default_replication);
     let fs = connect_client(conf)?;
     fs.add_cache_pool(&pool).map_err(|error| failed(&error))?;
     sayln!("Successfully added cache pool {}.", pool.name);
@@ -45,8 +43,16 @@ pub fn modify(conf: &Conf, mut words: Arguments) -> Answer {
     let max_ttl_ms = ttl_said.as_ref().map(|text| ttl(text, "maxTtl")).transpose()?;
     let Some(name) = words.first() else { return refuse(NO_NAME) };
     words.none_of_them_left()?;
-    let pool = CachePool { name, owner, group, mode, limit, max_ttl_ms, default_replication };
-    if pool == (CachePool { name: pool.name.clone(), ..CachePool::default() }) {
+    let unchanged = CachePool::new(name);
+    let pool = unchanged
+        .clone()
+        .owner(owner)
+        .group(group)
+        .mode(mode)
+        .limit(limit)
+        .max_ttl_ms(max_ttl_ms)
+        .default_replication(default_replication);
+    if pool == unchanged {
         return refuse("You must specify at least one attribute to change in the cache pool.");
     }
     let fs = connect_client(conf)?;
@@ -138,7 +144,7 @@ pub fn list(conf: &Conf, mut words: Arguments) -> Answer {
 
 /// Who may not read a pool sees its name; for the rest there is what Java prints of nothing.
 fn row(pool: CachePool) -> Vec<String> {
-    let CachePool { name, owner, group, mode, limit, max_ttl_ms, default_replication } = pool;
+    let CachePool { name, owner, group, mode, limit, max_ttl_ms, default_replication, .. } = pool;
     let null = || "null".to_owned();
     vec![
         name,
@@ -192,9 +198,9 @@ mod tests {
 
     #[test]
     fn changes_read_as_apache_writes_them() {
-        let pool = CachePool { mode: Some(0o750), limit: Some(7), ..CachePool::default() };
+        let pool = CachePool::default().mode(0o750).limit(7);
         assert_eq!(changes(&pool, None), " to have mode rwxr-x--- and limit 7");
-        let pool = CachePool { default_replication: Some(2), ..CachePool::default() };
+        let pool = CachePool::default().default_replication(2);
         let text = " to have replication 2\n replication max time-to-live 2d";
         assert_eq!(changes(&pool, Some("2d".to_owned())), text);
     }

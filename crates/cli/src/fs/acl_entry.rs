@@ -62,25 +62,24 @@ pub fn parse(text: &str, with_permission: bool) -> Outcome<AclEntry> {
     }
     match fields.next() {
         Some(_) => Err(invalid()),
-        None => Ok(AclEntry { is_default, kind, name, permission }),
+        None => Ok(AclEntry::new(kind, permission).is_default(is_default).name(name)),
     }
 }
 
 /// All entries of a path: those that its permission bits and extended entries make together, in order.
 pub fn full_list(mode: u32, extended: &[AclEntry]) -> Vec<AclEntry> {
     let bits = |shift: u32| ((mode >> shift) & 7) as u8;
-    let entry = |kind, permission| AclEntry { is_default: false, kind, name: None, permission };
     let (access, default): (Vec<_>, Vec<_>) =
         extended.iter().cloned().partition(|entry| !entry.is_default);
-    let mut list = vec![entry(AclKind::User, bits(6))];
+    let mut list = vec![AclEntry::new(AclKind::User, bits(6))];
     if access.is_empty() {
-        list.push(entry(AclKind::Group, bits(3)));
+        list.push(AclEntry::new(AclKind::Group, bits(3)));
     } else {
         // The group bits of the file are the mask; the group's own entry is among the extended.
         list.extend(access);
-        list.push(entry(AclKind::Mask, bits(3)));
+        list.push(AclEntry::new(AclKind::Mask, bits(3)));
     }
-    list.push(entry(AclKind::Other, bits(0)));
+    list.push(AclEntry::new(AclKind::Other, bits(0)));
     list.extend(default);
     list
 }

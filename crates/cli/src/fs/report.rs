@@ -20,7 +20,7 @@ pub fn lines(read: &ReadStatistics) -> Vec<String> {
 }
 
 fn line(range: &RangeCount, read: &ReadStatistics) -> String {
-    let RangeCount { path, reason, bytes, ops } = range;
+    let RangeCount { path, reason, bytes, ops, .. } = range;
     let what = format!("reads: {} {bytes} bytes in {ops} ranges", path.name());
     match (&read.last, &read.detail) {
         (Some((last_path, ReadReason::None)), Some(note))
@@ -43,7 +43,11 @@ mod tests {
 
     #[test]
     fn every_way_has_its_line_and_its_reason() {
-        let range = |path, reason, bytes| RangeCount { path, reason, bytes, ops: 1 };
+        let range = |path, reason, bytes| {
+            let mut range = RangeCount::new(path, reason);
+            (range.bytes, range.ops) = (bytes, 1);
+            range
+        };
         let mut read = ReadStatistics::default();
         read.ranges = vec![
             range(ReadPath::LocalMapped, ReadReason::None, 7),

@@ -51,7 +51,7 @@ fn describe(item: &Item, format: &str) -> Outcome<String> {
             Some('F') => out.push_str(match status.kind {
                 FileKind::Directory => "directory",
                 FileKind::File => "regular file",
-                FileKind::Symlink => "symlink",
+                _ => "symlink",
             }),
             Some('g') => out.push_str(&status.group),
             Some('n') => out.push_str(file_name(&item.path)),

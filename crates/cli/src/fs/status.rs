@@ -53,7 +53,7 @@ impl Status {
             "type": match self.kind {
                 FileKind::File => "FILE",
                 FileKind::Directory => "DIRECTORY",
-                FileKind::Symlink => "SYMLINK",
+                _ => "SYMLINK",
             },
             "length": self.length,
             "replication": self.replication,

@@ -4,7 +4,7 @@ use std::io::{Result, Write};
 
 use zerohop_journal::op::{EditOp, Record};
 use zerohop_journal::types::{
-    AclEntry, AclScope, AclType, CacheDirective, CachePool, DelegationKey, EcPolicy,
+    AclEntry, AclKind, AclScope, CacheDirective, CachePool, DelegationKey, EcPolicy,
     PermissionStatus, RpcIds, TokenIdentifier, XAttr, XAttrNamespace,
 };
 use zerohop_wire::Block;
@@ -292,10 +292,10 @@ fn acl<W: Write>(xml: &mut Xml<W>, entries: &[AclEntry]) -> Result<()> {
                 AclScope::Default => "DEFAULT",
             };
             let kind = match entry.kind {
-                AclType::User => "USER",
-                AclType::Group => "GROUP",
-                AclType::Mask => "MASK",
-                AclType::Other => "OTHER",
+                AclKind::User => "USER",
+                AclKind::Group => "GROUP",
+                AclKind::Mask => "MASK",
+                AclKind::Other => "OTHER",
             };
             xml.value("SCOPE", scope)?;
             xml.value("TYPE", kind)?;

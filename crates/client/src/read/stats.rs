@@ -14,6 +14,7 @@ const PLACES: usize = 8;
 
 /// Ranges that went one way for one reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RangeCount {
     /// The way.
     pub path: ReadPath,
@@ -23,6 +24,13 @@ pub struct RangeCount {
     pub bytes: u64,
     /// Ranges read.
     pub ops: u64,
+}
+
+impl RangeCount {
+    /// A way that nothing has gone yet.
+    pub const fn new(path: ReadPath, reason: ReadReason) -> Self {
+        Self { path, reason, bytes: 0, ops: 0 }
+    }
 }
 
 /// What was read so far.

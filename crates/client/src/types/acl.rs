@@ -1,23 +1,12 @@
 //! Access control lists.
 
-use zerohop_proto::hdfs::acl_entry_proto::{AclEntryScopeProto, AclEntryTypeProto, FsActionProto};
+use zerohop_proto::hdfs::acl_entry_proto::{AclEntryScopeProto, FsActionProto};
 use zerohop_proto::hdfs::{AclEntryProto, AclStatusProto};
-
-/// Whom an entry is about; in the order in which entries are listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum AclKind {
-    /// The owner, or the user named.
-    User,
-    /// The group, or the group named.
-    Group,
-    /// The most that named entries and the group can have.
-    Mask,
-    /// Everyone else.
-    Other,
-}
+pub use zerohop_wire::AclKind;
 
 /// One entry of a list, in Hadoop's notation `default:user:name:rwx`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct AclEntry {
     /// Whether it is for children to come (`default:`).
     pub is_default: bool,
@@ -27,6 +16,20 @@ pub struct AclEntry {
     pub name: Option<String>,
     /// The bits of `rwx`.
     pub permission: u8,
+}
+
+impl AclEntry {
+    /// An entry without a name, for the path itself.
+    pub const fn new(kind: AclKind, permission: u8) -> Self {
+        Self { is_default: false, kind, name: None, permission }
+    }
+}
+
+setters! {
+    AclEntry {
+        is_default: bool,
+        name: Option<String>,
+    }
 }
 
 /// A path's list with its owner and permission bits.
@@ -47,16 +50,10 @@ pub struct AclStatus {
 
 impl From<&AclEntry> for AclEntryProto {
     fn from(entry: &AclEntry) -> Self {
-        let kind = match entry.kind {
-            AclKind::User => AclEntryTypeProto::User,
-            AclKind::Group => AclEntryTypeProto::Group,
-            AclKind::Mask => AclEntryTypeProto::Mask,
-            AclKind::Other => AclEntryTypeProto::Other,
-        };
         let scope =
             if entry.is_default { AclEntryScopeProto::Default } else { AclEntryScopeProto::Access };
         Self {
-            r#type: kind.into(),
+            r#type: entry.kind as i32,
             scope: scope.into(),
             permissions: i32::from(entry.permission & 7),
             name: entry.name.clone(),
@@ -68,12 +65,7 @@ impl From<AclEntryProto> for AclEntry {
     fn from(proto: AclEntryProto) -> Self {
         Self {
             is_default: proto.scope() == AclEntryScopeProto::Default,
-            kind: match proto.r#type() {
-                AclEntryTypeProto::User => AclKind::User,
-                AclEntryTypeProto::Group => AclKind::Group,
-                AclEntryTypeProto::Mask => AclKind::Mask,
-                AclEntryTypeProto::Other => AclKind::Other,
-            },
+            kind: proto.r#type().into(),
             permission: FsActionProto::try_from(proto.permissions).map_or(0, |a| a as u8),
             name: proto.name.filter(|name| !name.is_empty()),
         }

@@ -8,6 +8,7 @@ use zerohop_proto::hdfs::{
 /// A pool of cache directives (`CachePoolInfo`). In a request, what is `None` gets its default, or
 /// stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CachePool {
     /// Its name.
     pub name: String,
@@ -28,6 +29,22 @@ pub struct CachePool {
 impl CachePool {
     /// A limit that is none.
     pub const UNLIMITED: i64 = i64::MAX;
+
+    /// A pool of which a request says the name only.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+}
+
+setters! {
+    CachePool {
+        owner: Option<String>,
+        group: Option<String>,
+        mode: Option<u16>,
+        limit: Option<i64>,
+        max_ttl_ms: Option<i64>,
+        default_replication: Option<i16>,
+    }
 }
 
 /// What a pool's directives need and have. Bytes, but for the files.
@@ -49,6 +66,7 @@ pub struct CachePoolStats {
 /// A path that is to be cached (`CacheDirectiveInfo`). In a request, what is `None` gets its
 /// default, stays as it is, or is not filtered by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CacheDirective {
     /// Its number; positive.
     pub id: Option<i64>,
@@ -60,6 +78,16 @@ pub struct CacheDirective {
     pub pool: Option<String>,
     /// Until when.
     pub expiry: Option<CacheExpiry>,
+}
+
+setters! {
+    CacheDirective {
+        id: Option<i64>,
+        path: Option<String>,
+        replication: Option<i16>,
+        pool: Option<String>,
+        expiry: Option<CacheExpiry>,
+    }
 }
 
 /// When a directive ends.

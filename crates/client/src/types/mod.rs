@@ -1,5 +1,21 @@
 //! What the file system's calls take and give.
 
+/// Methods that set the fields of what a call is given, one a field.
+macro_rules! setters {
+    ($options:ident { $($field:ident: $value:ty),* $(,)? }) => {
+        impl $options {
+            $(
+                #[doc = concat!("Sets `", stringify!($field), "`.")]
+                #[must_use]
+                pub fn $field(mut self, $field: impl Into<$value>) -> Self {
+                    self.$field = $field.into();
+                    self
+                }
+            )*
+        }
+    };
+}
+
 mod acl;
 pub(crate) mod cache;
 mod erasure;

@@ -2,22 +2,6 @@
 
 use zerohop_wire::checksum_type::DataChecksum;
 
-/// Methods that set the fields of options, one a field.
-macro_rules! setters {
-    ($options:ident { $($field:ident: $value:ty),* $(,)? }) => {
-        impl $options {
-            $(
-                #[doc = concat!("Sets `", stringify!($field), "`.")]
-                #[must_use]
-                pub fn $field(mut self, $field: impl Into<$value>) -> Self {
-                    self.$field = $field.into();
-                    self
-                }
-            )*
-        }
-    };
-}
-
 /// How often the bytes of a file are compared with their checksums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

@@ -3,18 +3,8 @@
 use super::erasure::policy_name;
 use super::located::LocatedBlocks;
 use zerohop_proto::hdfs::HdfsFileStatusProto;
-use zerohop_proto::hdfs::hdfs_file_status_proto::{FileType, Flags};
-
-/// What a path is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FileKind {
-    /// A file.
-    File,
-    /// A directory.
-    Directory,
-    /// A link to another path.
-    Symlink,
-}
+use zerohop_proto::hdfs::hdfs_file_status_proto::Flags;
+pub use zerohop_wire::FileKind;
 
 /// What is known of a path (`HdfsFileStatus`).
 #[derive(Clone, Debug, PartialEq)]
@@ -83,11 +73,7 @@ impl FileStatus {
         let has = |flag: Flags| flags & flag as u32 != 0;
         let erasure_policy = proto.ec_policy.as_ref().map(policy_name);
         Self {
-            kind: match proto.file_type() {
-                FileType::IsDir => FileKind::Directory,
-                FileType::IsFile => FileKind::File,
-                FileType::IsSymlink => FileKind::Symlink,
-            },
+            kind: proto.file_type().into(),
             replication: proto.block_replication(),
             block_size: proto.blocksize(),
             file_id: proto.file_id(),

@@ -3,22 +3,7 @@
 use crate::error::{Error, ErrorKind};
 use bytes::Bytes;
 use zerohop_proto::hdfs::XAttrProto;
-use zerohop_proto::hdfs::x_attr_proto::XAttrNamespaceProto;
-
-/// Who may see and set an attribute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum XAttrNamespace {
-    /// Whoever may read or write the path.
-    User,
-    /// Superusers.
-    Trusted,
-    /// The system, for security modules.
-    Security,
-    /// The system.
-    System,
-    /// Whoever reads through `/.reserved/raw`.
-    Raw,
-}
+pub use zerohop_wire::XAttrNamespace;
 
 /// An attribute with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,21 +37,6 @@ impl XAttrFlags {
     }
 }
 
-impl XAttrNamespace {
-    const NAMES: [(&'static str, Self); 5] = [
-        ("user", Self::User),
-        ("trusted", Self::Trusted),
-        ("security", Self::Security),
-        ("system", Self::System),
-        ("raw", Self::Raw),
-    ];
-
-    /// As it stands in front of a name.
-    pub fn prefix(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, n)| *n == self).map_or("user", |(text, _)| text)
-    }
-}
-
 impl XAttr {
     /// The name with its namespace: `user.color`.
     pub fn full_name(&self) -> String {
@@ -77,9 +47,8 @@ impl XAttr {
     pub(crate) fn parse(full_name: &str, value: Bytes) -> Result<Self, Error> {
         let split = full_name.split_once('.').filter(|(_, name)| !name.is_empty());
         let found = split.and_then(|(prefix, name)| {
-            let prefix = prefix.to_ascii_lowercase();
-            let (_, namespace) = XAttrNamespace::NAMES.iter().find(|(text, _)| *text == prefix)?;
-            Some(Self { namespace: *namespace, name: name.to_owned(), value })
+            let namespace = XAttrNamespace::from_prefix(prefix)?;
+            Some(Self { namespace, name: name.to_owned(), value })
         });
         found.ok_or_else(|| {
             Error::new(
@@ -90,15 +59,8 @@ impl XAttr {
     }
 
     pub(crate) fn to_proto(&self) -> XAttrProto {
-        let namespace = match self.namespace {
-            XAttrNamespace::User => XAttrNamespaceProto::User,
-            XAttrNamespace::Trusted => XAttrNamespaceProto::Trusted,
-            XAttrNamespace::Security => XAttrNamespaceProto::Security,
-            XAttrNamespace::System => XAttrNamespaceProto::System,
-            XAttrNamespace::Raw => XAttrNamespaceProto::Raw,
-        };
         XAttrProto {
-            namespace: namespace.into(),
+            namespace: self.namespace as i32,
             name: self.name.clone(),
             value: (!self.value.is_empty()).then(|| self.value.clone()),
         }
@@ -108,13 +70,7 @@ impl XAttr {
 impl From<XAttrProto> for XAttr {
     fn from(proto: XAttrProto) -> Self {
         Self {
-            namespace: match proto.namespace() {
-                XAttrNamespaceProto::User => XAttrNamespace::User,
-                XAttrNamespaceProto::Trusted => XAttrNamespace::Trusted,
-                XAttrNamespaceProto::Security => XAttrNamespace::Security,
-                XAttrNamespaceProto::System => XAttrNamespace::System,
-                XAttrNamespaceProto::Raw => XAttrNamespace::Raw,
-            },
+            namespace: proto.namespace().into(),
             name: proto.name,
             value: proto.value.unwrap_or_default(),
         }

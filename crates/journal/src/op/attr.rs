@@ -4,7 +4,7 @@
 use super::field::{Body, Result};
 use crate::codec::{Reader, Writer};
 use crate::error::DecodeError;
-use crate::types::{AclEntry, AclScope, AclType, XAttr};
+use crate::types::{AclEntry, AclKind, AclScope, XAttr};
 use zerohop_proto::hdfs::{AclEditLogProto, AclEntryProto, XAttrEditLogProto, XAttrProto};
 
 /// Bits of an entry's byte in `OP_ADD` and `OP_MKDIR`: `name 1 | scope 1 | type 2 | permission 3`.
@@ -39,7 +39,7 @@ fn get_acl_entry(from: &mut Reader<'_>) -> Result<AclEntry> {
     let named = bits >> ACL_NAME_SHIFT & 1 == 1;
     Ok(AclEntry {
         scope: if bits >> ACL_SCOPE_SHIFT & 1 == 1 { AclScope::Default } else { AclScope::Access },
-        kind: AclType::from_bits(bits >> ACL_TYPE_SHIFT),
+        kind: AclKind::from_bits(bits >> ACL_TYPE_SHIFT),
         name: if named { Some(from.utf8()?.into()) } else { None },
         perm: bits & 7,
     })
@@ -146,7 +146,7 @@ impl TryFrom<&AclEntryProto> for AclEntry {
             value => return Err(DecodeError::Value { what: "ACL scope", value: value.into() }),
         };
         let kind = match proto.r#type {
-            kind @ 0..=3 => AclType::from_bits(kind as u8),
+            kind @ 0..=3 => AclKind::from_bits(kind as u8),
             value => return Err(DecodeError::Value { what: "ACL type", value: value.into() }),
         };
         let perm = match proto.permissions {

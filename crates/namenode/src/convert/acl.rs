@@ -1,7 +1,6 @@
 //! Access control lists.
 
-use zerohop_namespace::{AclEntry, AclScope, AclStatus, AclType};
-use zerohop_proto::hdfs::acl_entry_proto::{AclEntryScopeProto, AclEntryTypeProto};
+use zerohop_namespace::{AclEntry, AclStatus};
 use zerohop_proto::hdfs::{AclEntryProto, AclStatusProto, FsPermissionProto};
 
 pub(crate) fn acl_entries(entries: Vec<AclEntryProto>) -> Vec<AclEntry> {
@@ -10,16 +9,8 @@ pub(crate) fn acl_entries(entries: Vec<AclEntryProto>) -> Vec<AclEntry> {
 
 fn entry(entry: AclEntryProto) -> AclEntry {
     AclEntry {
-        scope: match entry.scope() {
-            AclEntryScopeProto::Access => AclScope::Access,
-            AclEntryScopeProto::Default => AclScope::Default,
-        },
-        kind: match entry.r#type() {
-            AclEntryTypeProto::User => AclType::User,
-            AclEntryTypeProto::Group => AclType::Group,
-            AclEntryTypeProto::Mask => AclType::Mask,
-            AclEntryTypeProto::Other => AclType::Other,
-        },
+        scope: entry.scope().into(),
+        kind: entry.r#type().into(),
         perm: entry.permissions() as i32 as u8,
         name: entry.name.filter(|name| !name.is_empty()).map(Into::into),
     }
@@ -27,13 +18,7 @@ fn entry(entry: AclEntryProto) -> AclEntry {
 
 fn entry_proto(entry: AclEntry) -> AclEntryProto {
     AclEntryProto {
-        r#type: match entry.kind {
-            AclType::User => AclEntryTypeProto::User,
-            AclType::Group => AclEntryTypeProto::Group,
-            AclType::Mask => AclEntryTypeProto::Mask,
-            AclType::Other => AclEntryTypeProto::Other,
-        }
-        .into(),
+        r#type: entry.kind as i32,
         scope: entry.scope as i32,
         permissions: i32::from(entry.perm),
         name: entry.name.map(|name| name.to_string()),

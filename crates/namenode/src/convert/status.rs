@@ -1,18 +1,14 @@
 //! File status and listings.
 
 use super::block::{located_block, located_blocks};
-use zerohop_namespace::{DirectoryListing, FileKind, FileStatus, LocatedBlock};
+use zerohop_namespace::{DirectoryListing, FileStatus, LocatedBlock};
 use zerohop_proto::hdfs::{
     AppendResponseProto, DirectoryListingProto, FsPermissionProto, HdfsFileStatusProto,
     hdfs_file_status_proto as proto,
 };
 
 pub(crate) fn file_status(status: FileStatus, pool: &str) -> HdfsFileStatusProto {
-    let kind = match status.kind {
-        FileKind::Directory => proto::FileType::IsDir,
-        FileKind::File => proto::FileType::IsFile,
-        FileKind::Symlink => proto::FileType::IsSymlink,
-    };
+    let kind = proto::FileType::from(status.kind);
     HdfsFileStatusProto {
         file_type: kind.into(),
         path: status.name.into_bytes().into(),

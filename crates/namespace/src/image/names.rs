@@ -1,7 +1,7 @@
 //! Names in an image: numbers of a table, with the kind of name in the three highest bits (`SerialNumberManager`).
 
 use crate::tree::{Permission, StringId};
-use crate::views::{AclEntry, AclScope, AclType, XAttr, XAttrNamespace};
+use crate::views::{AclEntry, AclKind, AclScope, XAttr, XAttrNamespace};
 use bytes::Bytes;
 use hashbrown::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -74,8 +74,8 @@ impl<'t> NameWriter<'t> {
     /// `name 24 | scope 1 | type 2 | permission 3`
     pub(super) fn acl_entry(&mut self, entry: &AclEntry) -> u32 {
         let name = match (&entry.name, entry.kind) {
-            (Some(name), AclType::User) => self.id(NameKind::User, name),
-            (Some(name), AclType::Group) => self.id(NameKind::Group, name),
+            (Some(name), AclKind::User) => self.id(NameKind::User, name),
+            (Some(name), AclKind::Group) => self.id(NameKind::Group, name),
             _ => 0,
         };
         name << 6 | (entry.scope as u32) << 5 | (entry.kind as u32) << 3 | u32::from(entry.perm & 7)
@@ -145,15 +145,15 @@ impl NameReader {
 
     pub(super) fn acl_entry(&self, bits: u32) -> AclEntry {
         let kind = match bits >> 3 & 3 {
-            0 => AclType::User,
-            1 => AclType::Group,
-            2 => AclType::Mask,
-            _ => AclType::Other,
+            0 => AclKind::User,
+            1 => AclKind::Group,
+            2 => AclKind::Mask,
+            _ => AclKind::Other,
         };
         let id = bits >> 6 & 0xff_ffff;
         let name = match kind {
-            AclType::User if id != 0 => self.get(NameKind::User, id),
-            AclType::Group if id != 0 => self.get(NameKind::Group, id),
+            AclKind::User if id != 0 => self.get(NameKind::User, id),
+            AclKind::Group if id != 0 => self.get(NameKind::Group, id),
             _ => None,
         };
         let scope = if bits >> 5 & 1 == 1 { AclScope::Default } else { AclScope::Access };
@@ -179,7 +179,7 @@ mod tests {
         let mut writer = NameWriter::new(&table);
         let entry = AclEntry {
             scope: AclScope::Default,
-            kind: AclType::Group,
+            kind: AclKind::Group,
             name: Some("staff".into()),
             perm: 5,
         };

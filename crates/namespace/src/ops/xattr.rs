@@ -17,14 +17,7 @@ fn same_name(a: &XAttr, b: &XAttr) -> bool {
 }
 
 fn prefixed(xattr: &XAttr) -> String {
-    let namespace = match xattr.namespace {
-        XAttrNamespace::User => "user",
-        XAttrNamespace::Trusted => "trusted",
-        XAttrNamespace::Security => "security",
-        XAttrNamespace::System => "system",
-        XAttrNamespace::Raw => "raw",
-    };
-    format!("{namespace}.{}", xattr.name)
+    format!("{}.{}", xattr.namespace.prefix(), xattr.name)
 }
 
 fn is_unreadable(xattr: &XAttr) -> bool {

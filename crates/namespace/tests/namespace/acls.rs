@@ -2,7 +2,7 @@
 
 use crate::world::{World, kind, user_acl};
 use bytes::Bytes;
-use zerohop_namespace::{AclEntry, AclScope, AclType, XAttr, XAttrNamespace};
+use zerohop_namespace::{AclEntry, AclKind, AclScope, XAttr, XAttrNamespace};
 use zerohop_wire::JavaException;
 
 fn xattr(namespace: XAttrNamespace, name: &str, value: &str) -> XAttr {
@@ -59,7 +59,7 @@ fn an_invalid_acl_names_the_path() {
         e.to_string(),
         "Invalid ACL: only directories may have a default ACL. Path: /f Path: /f"
     );
-    let mask = AclEntry { kind: AclType::Mask, ..user_acl(Some("x"), 7) };
+    let mask = AclEntry { kind: AclKind::Mask, ..user_acl(Some("x"), 7) };
     assert_eq!(
         kind(world.namespace.modify_acl_entries(&root, "/f", &[mask])),
         JavaException::AclException

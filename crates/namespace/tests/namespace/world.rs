@@ -307,7 +307,7 @@ pub fn through_image_of(namespace: &Namespace, format: ImageFormat) -> Namespace
 pub fn user_acl(name: Option<&str>, perm: u8) -> zerohop_namespace::AclEntry {
     zerohop_namespace::AclEntry {
         scope: zerohop_namespace::AclScope::Access,
-        kind: zerohop_namespace::AclType::User,
+        kind: zerohop_namespace::AclKind::User,
         name: name.map(Arc::from),
         perm,
     }

@@ -146,11 +146,6 @@ impl<P: BlockPacket> BlockWrite<P> {
         }
     }
 
-    /// Whether a packet waits to be sent.
-    pub fn has_unsent(&self) -> bool {
-        !self.unsent.is_empty()
-    }
-
     /// The packet that is sent now. It counts as sent even if sending it fails: how much of it arrived is unknown.
     pub fn send(&mut self) -> Option<&mut P> {
         let packet = self.unsent.pop_front()?;
@@ -253,11 +248,6 @@ impl<P: BlockPacket> BlockWrite<P> {
     /// Bytes of the block that were sent.
     pub fn sent_len(&self) -> u64 {
         self.sent_len
-    }
-
-    /// Whether the packet with this number, and all before it, are acknowledged.
-    pub fn is_acknowledged(&self, seqno: i64) -> bool {
-        self.acked_seqno >= seqno
     }
 }
 

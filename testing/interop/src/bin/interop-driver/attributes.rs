@@ -114,7 +114,7 @@ fn entry(spec: &str) -> Result<AclEntry, Error> {
         _ => return Err(invalid(format!("not an ACL entry: {spec}"))),
     };
     let name = given(name).map(str::to_owned);
-    Ok(AclEntry { is_default: rest.is_some(), kind, name, permission: bits(permission)? })
+    Ok(AclEntry::new(kind, bits(permission)?).is_default(rest.is_some()).name(name))
 }
 
 fn text(entry: &AclEntry) -> String {
