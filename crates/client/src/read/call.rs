@@ -21,7 +21,7 @@ impl File {
 
     /// Reads at `offset`, as far as the file goes, on connections of its own. Blocks the thread.
     pub(crate) fn read_at(&self, offset: u64, out: &mut [u8]) -> Result<usize> {
-        match self.read_known(offset, out) {
+        match self.read_open_replica(offset, out) {
             Some(read) => Ok(read),
             None => self.read_at_the_long_way(offset, out, true),
         }
@@ -29,7 +29,7 @@ impl File {
 
     /// Reads at `offset` from a replica that is open here; `None` where that cannot be.
     #[inline]
-    pub(crate) fn read_known(&self, offset: u64, out: &mut [u8]) -> Option<usize> {
+    pub(crate) fn read_open_replica(&self, offset: u64, out: &mut [u8]) -> Option<usize> {
         self.known.read(&self.counters, offset, out, self.verify_local)
     }
 

@@ -51,7 +51,7 @@ const REOPENS_MAX: u32 = 3;
 /// One read under way, beside its cursor: how far it is, and what was tried for it.
 pub(super) struct Attempt {
     asks: Asks,
-    tried: Tried,
+    tried: RetryState,
     /// Bytes of the caller's buffer that are filled.
     pub(super) filled: usize,
 }
@@ -84,7 +84,7 @@ pub(super) enum Need {
 
 /// What was tried for one read.
 #[derive(Default)]
-pub(super) struct Tried {
+pub(super) struct RetryState {
     nodes: Vec<DatanodeInfo>,
     suspects: Suspects,
     rounds: u32,
@@ -100,7 +100,7 @@ pub(super) struct Tried {
 
 impl Attempt {
     pub(super) fn new(asks: Asks) -> Self {
-        Self { asks, tried: Tried::default(), filled: 0 }
+        Self { asks, tried: RetryState::default(), filled: 0 }
     }
 
     /// Makes the first round in which every replica fails the last one.
@@ -156,7 +156,7 @@ impl File {
 
     /// Reads from the open block. A failure ends in a closed block and a replica that is not tried
     /// again; what was read before it counts.
-    fn read_open(&self, cursor: &mut Cursor, out: &mut [u8], tried: &mut Tried) -> usize {
+    fn read_open(&self, cursor: &mut Cursor, out: &mut [u8], tried: &mut RetryState) -> usize {
         let Some(open) = &mut cursor.open else { return 0 };
         let before = open.reader.pos();
         let result = open.reader.read(out);
@@ -195,7 +195,7 @@ impl File {
         &self,
         cursor: &mut Cursor,
         len: Option<u64>,
-        tried: &mut Tried,
+        tried: &mut RetryState,
     ) -> std::result::Result<(), Stop> {
         if cursor.open.as_ref().is_some_and(|open| open.pos() == cursor.pos) {
             return Ok(());
@@ -225,7 +225,7 @@ impl File {
     fn choose(
         &self,
         pos: u64,
-        tried: &mut Tried,
+        tried: &mut RetryState,
     ) -> std::result::Result<(LocatedBlock, Replica), Stop> {
         let Some(block) = self.located_at(pos) else {
             return Err(Stop::Needs(Need::Locations(pos)));
@@ -255,7 +255,7 @@ impl File {
 
     /// Begins another round over the replicas of a block, after a wait: at random within a window that
     /// grows, so that clients do not come back all at once.
-    fn begin_round(&self, block: &LocatedBlock, offset: u64, tried: &mut Tried) -> Stop {
+    fn begin_round(&self, block: &LocatedBlock, offset: u64, tried: &mut RetryState) -> Stop {
         let settings = &self.client.settings;
         if tried.is_impatient || tried.rounds >= settings.acquire_failures_max {
             return Stop::Failed(self.missing(block, tried));
@@ -279,7 +279,7 @@ impl File {
         Stop::Needs(Need::OtherReplicas { offset, nodes, wait })
     }
 
-    fn missing(&self, block: &LocatedBlock, tried: &Tried) -> Error {
+    fn missing(&self, block: &LocatedBlock, tried: &RetryState) -> Error {
         let locations: Vec<String> = block.replicas.iter().map(Replica::to_string).collect();
         let last = tried.last_error.as_deref().unwrap_or("no DataNode has it");
         Error::new(
@@ -298,7 +298,7 @@ impl File {
     /// that does not fit its checksums, too, because the DataNode may have been appending to it; one
     /// that fails again is read over TCP. What comes that way is certainly the chosen DataNode's:
     /// whose files came over the socket is not, because another one may listen at its path.
-    fn failed(&self, open: OpenBlock, error: ReadError, tried: &mut Tried) {
+    fn failed(&self, open: OpenBlock, error: ReadError, tried: &mut RetryState) {
         let OpenBlock { block, replica, reader, .. } = open;
         let (BlockReader::Local(local), ReadError::Local(cause)) = (&reader, &error) else {
             return self.give_up(&block, &replica, &error, tried);
@@ -320,7 +320,7 @@ impl File {
         block: &LocatedBlock,
         replica: &Replica,
         error: &ReadError,
-        tried: &mut Tried,
+        tried: &mut RetryState,
     ) {
         let is_corrupt = matches!(error, ReadError::Corrupt(_));
         if matches!(error, ReadError::Unreachable(_)) {

@@ -1,7 +1,7 @@
 //! From an offset to the block that holds it; no block data here.
 
 use super::dead::DeadNodes;
-use super::known::KnownReplicas;
+use super::open_replicas::OpenReplicas;
 use super::opened_ahead::OpenedAhead;
 use super::stats::{Counters, ReadStatistics};
 use super::visible_len::visible_len;
@@ -25,7 +25,7 @@ pub(crate) struct File {
     /// Whether bytes are given where they lie in a map.
     pub(super) maps_bytes: bool,
     pub(super) counters: Arc<Counters>,
-    pub(super) known: KnownReplicas,
+    pub(super) known: OpenReplicas,
     /// DataNodes that failed reads of this file.
     pub(super) dead: DeadNodes,
     pub(super) opened_ahead: OpenedAhead,
@@ -35,7 +35,7 @@ pub(crate) struct File {
 struct Located {
     /// Readable bytes, the visible part of a last block being written included.
     len: u64,
-    /// Known blocks by offset.
+    /// OpenReplica blocks by offset.
     blocks: Vec<LocatedBlock>,
     is_under_construction: bool,
 }
@@ -58,7 +58,7 @@ impl File {
             },
             maps_bytes: options.maps_bytes,
             counters: client.read_totals.begin(),
-            known: KnownReplicas::default(),
+            known: OpenReplicas::default(),
             dead: DeadNodes::default(),
             opened_ahead: OpenedAhead::default(),
             located: RwLock::new(located),

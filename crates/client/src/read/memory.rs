@@ -35,7 +35,7 @@ impl TaskFile {
             return mapped_bytes(file, offset, len);
         }
         let mut buffer = file.client.buffers.take(len);
-        let read = file.read_known(offset, buffer.as_mut())?;
+        let read = file.read_open_replica(offset, buffer.as_mut())?;
         Some(buffer.into_bytes(read))
     }
 
@@ -52,7 +52,7 @@ impl TaskFile {
     /// Reads some of `out` at `offset` from memory; `None` where every byte would have to be waited for.
     pub(crate) fn read_some_in_memory(&self, offset: u64, out: &mut [u8]) -> Option<usize> {
         let len = self.in_memory(offset, out.len().min(INLINE_MAX));
-        self.file().read_known(offset, out.get_mut(..len).filter(|out| !out.is_empty())?)
+        self.file().read_open_replica(offset, out.get_mut(..len).filter(|out| !out.is_empty())?)
     }
 
     /// Whether a task may read all of some ranges (offset and length) itself.

@@ -1,7 +1,7 @@
 //! Opening one range of one replica: its file, a domain socket, TCP, in this order.
 
 use super::block::{BlockReader, LocalBlock, path_of};
-use super::failover::Tried;
+use super::failover::RetryState;
 use super::file::File;
 use super::local::OpenError;
 use super::plan::{self, NotLocal, ReadPath};
@@ -20,7 +20,7 @@ impl File {
         replica: &Replica,
         offset: u64,
         len: u64,
-        tried: &Tried,
+        tried: &RetryState,
     ) -> std::result::Result<BlockReader, ReadError> {
         let why = match self.open_local(block, &replica.node, offset, len, tried) {
             Ok(local) => return Ok(BlockReader::Local(local)),
@@ -42,7 +42,7 @@ impl File {
         node: &DatanodeInfo,
         offset: u64,
         len: u64,
-        tried: &Tried,
+        tried: &RetryState,
     ) -> std::result::Result<LocalBlock, OpenError> {
         let local = &self.client.settings.local;
         plan::plan(local, self.is_being_written(block)).map_err(OpenError::NotLocal)?;

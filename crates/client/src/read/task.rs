@@ -113,7 +113,7 @@ impl TaskFile {
         buffer: Buffer,
     ) -> Result<Finished> {
         let mut state = (cursor, attempt, buffer);
-        // Known before the first step: a thread would only come back to say so.
+        // OpenReplica before the first step: a thread would only come back to say so.
         let is_unknown = pos < self.file().len() && self.file().located_at(pos).is_none();
         let mut need = is_unknown.then_some(Need::Locations(pos));
         let mut start = Some(pos);

@@ -87,7 +87,7 @@ impl File {
 
     /// The same; `waits`: where no replica can be read, the NameNode is asked again after a while.
     fn fill(&self, offset: u64, buffer: &mut [u8], waits: bool) -> Result<()> {
-        let read = match self.read_known(offset, buffer) {
+        let read = match self.read_open_replica(offset, buffer) {
             Some(read) => read,
             None => self.read_at_the_long_way(offset, buffer, waits)?,
         };

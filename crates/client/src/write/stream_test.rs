@@ -188,7 +188,7 @@ fn a_restart_is_waited_for_and_the_pipeline_gets_a_new_generation_stamp() {
     assert_eq!((told, new.block.stamp, nodes.len()), (old, GenerationStamp(1002), 1));
     assert!(next_need(&mut stream, None).is_none());
     assert_eq!(stream.block, Some(new));
-    assert!(!stream.packets.has_unsent());
+    assert_eq!(stream.packets.next(Until::Sent), Next::Done);
 }
 
 /// The replica could not be copied to any DataNode that the NameNode gave.

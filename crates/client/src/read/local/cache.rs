@@ -1,6 +1,6 @@
 //! The open replicas of a client: found by block, asked for once however many readers start at once.
 //!
-//! No lock is held over I/O: a replica that is being asked for is a flight that others wait for.
+//! No lock is held over I/O: a replica that is being asked for is a request that others wait for.
 //! Replicas in use are never evicted; of the others there are at most `capacity`, none idle for
 //! longer than the expiry. (`ShortCircuitCache`)
 
@@ -34,14 +34,14 @@ impl Key {
 
 enum Entry {
     Open { replica: Arc<LocalReplica>, stamp: GenerationStamp, used: Instant },
-    Asked(Arc<Flight>),
+    Asked(Arc<PendingRequest>),
 }
 
 /// A request that is under way.
 #[derive(Default)]
-struct Flight {
+struct PendingRequest {
     outcome: Mutex<Option<Result<Arc<LocalReplica>, Shared>>>,
-    landed: Condvar,
+    finished: Condvar,
 }
 
 /// An error that several readers get.
@@ -134,7 +134,7 @@ impl Cache {
         ask: impl FnOnce() -> Result<LocalReplica, OpenError>,
     ) -> Result<(Arc<LocalReplica>, Found), OpenError> {
         let shard = self.shard(&key);
-        let flight = {
+        let request = {
             let mut entries = shard.lock();
             match entries.get_mut(&key) {
                 Some(Entry::Open { replica, stamp: known, used })
@@ -144,26 +144,26 @@ impl Cache {
                     self.hits.fetch_add(1, Ordering::Relaxed);
                     return Ok((Arc::clone(replica), Found::Open));
                 }
-                Some(Entry::Asked(flight)) => {
-                    let flight = Arc::clone(flight);
+                Some(Entry::Asked(request)) => {
+                    let request = Arc::clone(request);
                     drop(entries);
                     self.waits.fetch_add(1, Ordering::Relaxed);
-                    return Ok((flight.wait()?, Found::Waited));
+                    return Ok((request.wait()?, Found::Waited));
                 }
                 _ => {}
             }
-            let flight = Arc::new(Flight::default());
+            let request = Arc::new(PendingRequest::default());
             if let Some(Entry::Open { replica, .. }) =
-                entries.insert(key.clone(), Entry::Asked(Arc::clone(&flight)))
+                entries.insert(key.clone(), Entry::Asked(Arc::clone(&request)))
             {
                 replica.drop_it();
             }
-            flight
+            request
         };
         self.misses.fetch_add(1, Ordering::Relaxed);
-        let landing = Landing { cache: self, key: &key, flight: &flight };
+        let guard = RequestGuard { cache: self, key: &key, request: &request };
         let outcome = ask().map(Arc::new).map_err(Shared::from);
-        landing.land(outcome.clone(), stamp);
+        guard.finish(outcome.clone(), stamp);
         self.trim();
         Ok((outcome?, Found::Asked))
     }
@@ -240,50 +240,50 @@ impl Cache {
     }
 }
 
-impl Flight {
+impl PendingRequest {
     fn wait(&self) -> Result<Arc<LocalReplica>, OpenError> {
         let mut outcome = self.outcome.lock();
         loop {
             match &*outcome {
                 Some(outcome) => return outcome.clone().map_err(OpenError::from),
-                None => self.landed.wait(&mut outcome),
+                None => self.finished.wait(&mut outcome),
             }
         }
     }
 }
 
-/// Ends a flight, also when its request panics: others must not wait for ever.
-struct Landing<'a> {
+/// Ends a request, also when asking panics: others must not wait for ever.
+struct RequestGuard<'a> {
     cache: &'a Cache,
     key: &'a Key,
-    flight: &'a Arc<Flight>,
+    request: &'a Arc<PendingRequest>,
 }
 
-impl Landing<'_> {
-    fn land(self, outcome: Result<Arc<LocalReplica>, Shared>, stamp: GenerationStamp) {
+impl RequestGuard<'_> {
+    fn finish(self, outcome: Result<Arc<LocalReplica>, Shared>, stamp: GenerationStamp) {
         if let Ok(replica) = &outcome
             && self.cache.capacity > 0
         {
             let open = Entry::Open { replica: Arc::clone(replica), stamp, used: Instant::now() };
             let mut entries = self.cache.shard(self.key).lock();
-            if matches!(entries.get(self.key), Some(Entry::Asked(f)) if Arc::ptr_eq(f, self.flight))
+            if matches!(entries.get(self.key), Some(Entry::Asked(f)) if Arc::ptr_eq(f, self.request))
             {
                 entries.insert(self.key.clone(), open);
             }
         }
-        *self.flight.outcome.lock() = Some(outcome);
+        *self.request.outcome.lock() = Some(outcome);
     }
 }
 
-impl Drop for Landing<'_> {
+impl Drop for RequestGuard<'_> {
     fn drop(&mut self) {
         let mut entries = self.cache.shard(self.key).lock();
-        if matches!(entries.get(self.key), Some(Entry::Asked(f)) if Arc::ptr_eq(f, self.flight)) {
+        if matches!(entries.get(self.key), Some(Entry::Asked(f)) if Arc::ptr_eq(f, self.request)) {
             entries.remove(self.key);
         }
         drop(entries);
         let gone = || Err(Shared::NotLocal(NotLocal::gone()));
-        self.flight.outcome.lock().get_or_insert_with(gone);
-        self.flight.landed.notify_all();
+        self.request.outcome.lock().get_or_insert_with(gone);
+        self.request.finished.notify_all();
     }
 }

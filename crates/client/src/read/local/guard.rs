@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
-/// Places in one piece of the table.
-const PIECE_LEN: usize = 256;
+/// Places in one segment of the table.
+const SEGMENT_LEN: usize = 256;
 
 /// The place of one map in the table that the handler searches; it lives for ever and is used again.
-pub(super) struct Watch {
+pub(super) struct GuardedMap {
     start: AtomicUsize,
     /// Bytes; 0 while the place is free or changing. Written last and read first and last, so that
     /// the handler never takes the start of one map with the length of another.
@@ -26,7 +26,7 @@ pub(super) struct Watch {
     is_poisoned: AtomicBool,
 }
 
-impl Watch {
+impl GuardedMap {
     const fn free() -> Self {
         Self {
             start: AtomicUsize::new(0),
@@ -47,44 +47,44 @@ impl Watch {
     }
 }
 
-struct Piece {
-    places: [Watch; PIECE_LEN],
-    next: AtomicPtr<Piece>,
+struct TableSegment {
+    places: [GuardedMap; SEGMENT_LEN],
+    next: AtomicPtr<TableSegment>,
 }
 
-impl Piece {
+impl TableSegment {
     const fn new() -> Self {
         Self {
-            places: [const { Watch::free() }; PIECE_LEN],
+            places: [const { GuardedMap::free() }; SEGMENT_LEN],
             next: AtomicPtr::new(std::ptr::null_mut()),
         }
     }
 
-    fn next(&self) -> Option<&'static Piece> {
-        // SAFETY: pieces are leaked boxes: they are never freed.
+    fn next(&self) -> Option<&'static TableSegment> {
+        // SAFETY: segments are leaked boxes: they are never freed.
         unsafe { self.next.load(Ordering::Acquire).as_ref() }
     }
 }
 
-static TABLE: Piece = Piece::new();
+static TABLE: TableSegment = TableSegment::new();
 /// Places that were used and are free again.
-static FREE: Mutex<Vec<&'static Watch>> = Mutex::new(Vec::new());
+static FREE: Mutex<Vec<&'static GuardedMap>> = Mutex::new(Vec::new());
 static PAGE_LEN: AtomicUsize = AtomicUsize::new(4096);
 /// What handled SIGBUS before.
 static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
-fn pieces() -> impl Iterator<Item = &'static Piece> {
-    std::iter::successors(Some(&TABLE), |piece| piece.next())
+fn segments() -> impl Iterator<Item = &'static TableSegment> {
+    std::iter::successors(Some(&TABLE), |segment| segment.next())
 }
 
-/// Puts a map into the table. The caller takes it out with [`unwatch`] before it unmaps.
-pub(super) fn watch(start: usize, len: usize) -> io::Result<&'static Watch> {
+/// Puts a map into the table. The caller takes it out with [`unregister`] before it unmaps.
+pub(super) fn register(start: usize, len: usize) -> io::Result<&'static GuardedMap> {
     install()?;
     let mut free = FREE.lock();
     let place = match free.pop() {
         Some(place) => place,
         None => {
-            let fresh = fresh_piece();
+            let fresh = fresh_segment();
             free.extend(fresh.iter().skip(1));
             fresh.first().ok_or_else(|| io::Error::other("no place in the table of maps"))?
         }
@@ -96,19 +96,19 @@ pub(super) fn watch(start: usize, len: usize) -> io::Result<&'static Watch> {
 }
 
 /// Takes a map out of the table.
-pub(super) fn unwatch(place: &'static Watch) {
+pub(super) fn unregister(place: &'static GuardedMap) {
     place.len.store(0, Ordering::Release);
     FREE.lock().push(place);
 }
 
 /// Places nobody has used; the caller holds the lock on [`FREE`].
-fn fresh_piece() -> &'static [Watch] {
+fn fresh_segment() -> &'static [GuardedMap] {
     static FIRST_IS_USED: AtomicBool = AtomicBool::new(false);
     if !FIRST_IS_USED.swap(true, Ordering::Relaxed) {
         return &TABLE.places;
     }
-    let fresh: &'static Piece = Box::leak(Box::new(Piece::new()));
-    if let Some(last) = pieces().last() {
+    let fresh: &'static TableSegment = Box::leak(Box::new(TableSegment::new()));
+    if let Some(last) = segments().last() {
         last.next.store(std::ptr::from_ref(fresh).cast_mut(), Ordering::Release);
     }
     &fresh.places
@@ -144,7 +144,7 @@ fn install() -> io::Result<()> {
 extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel hands a filled `siginfo_t` to a handler with SA_SIGINFO.
     let address = unsafe { (*info).si_addr() } as usize;
-    let found = pieces().flat_map(|piece| &piece.places).find(|place| place.covers(address));
+    let found = segments().flat_map(|segment| &segment.places).find(|place| place.covers(address));
     let Some(place) = found else { return pass_on(signal, info, context) };
     // First: another thread that reads the empty page, without a fault of its own, must find this.
     place.is_poisoned.store(true, Ordering::Release);
@@ -199,20 +199,20 @@ mod tests {
     #[test]
     fn a_place_covers_its_map_only_while_it_is_watched() {
         // Nothing is mapped there: the table only compares numbers.
-        let place = watch(0x1000, 0x1000).unwrap();
+        let place = register(0x1000, 0x1000).unwrap();
         assert!(place.covers(0x1000) && place.covers(0x1fff));
         assert!(!place.covers(0xfff) && !place.covers(0x2000));
-        unwatch(place);
+        unregister(place);
         assert!(!place.covers(0x1000));
     }
 
     #[test]
     fn the_table_grows() {
-        let places: Vec<_> = (1..600).map(|i| watch(i << 40, 10).unwrap()).collect();
+        let places: Vec<_> = (1..600).map(|i| register(i << 40, 10).unwrap()).collect();
         for (i, place) in places.iter().enumerate() {
             assert!(place.covers(((i + 1) << 40) + 9));
         }
-        assert!(pieces().count() >= 3);
-        places.into_iter().for_each(unwatch);
+        assert!(segments().count() >= 3);
+        places.into_iter().for_each(unregister);
     }
 }

@@ -1,6 +1,6 @@
 //! A file's bytes mapped for reading, guarded against faults.
 
-use super::guard::{self, Watch};
+use super::guard::{self, GuardedMap};
 use rustix::mm::{Advice, MapFlags, MremapFlags, ProtFlags};
 use std::ffi::c_void;
 use std::io;
@@ -16,7 +16,7 @@ pub(super) struct Map {
     start: NonNull<u8>,
     len: usize,
     /// `None` for a map of no bytes.
-    watch: Option<&'static Watch>,
+    guarded: Option<&'static GuardedMap>,
 }
 
 // SAFETY: a map is memory that is only read here; it belongs to no thread.
@@ -28,7 +28,7 @@ impl Map {
     /// Maps `len` bytes from the start of `file`, which must be that long.
     pub(super) fn new(file: impl AsFd, len: usize) -> io::Result<Self> {
         if len == 0 {
-            return Ok(Self { start: NonNull::dangling(), len: 0, watch: None });
+            return Ok(Self { start: NonNull::dangling(), len: 0, guarded: None });
         }
         // SAFETY: a new map at an address of the kernel's choice touches no other memory.
         let start = unsafe {
@@ -37,8 +37,8 @@ impl Map {
         let Some(address) = NonNull::new(start.cast::<u8>()) else {
             return Err(io::Error::other("mapped at address 0"));
         };
-        let mut map = Self { start: address, len, watch: None };
-        map.watch = Some(guard::watch(start as usize, len)?);
+        let mut map = Self { start: address, len, guarded: None };
+        map.guarded = Some(guard::register(start as usize, len)?);
         Ok(map)
     }
 
@@ -54,7 +54,7 @@ impl Map {
 
     /// Whether a page could not be had: the disk failed, or the file has become shorter.
     pub(super) fn is_poisoned(&self) -> bool {
-        self.watch.is_some_and(Watch::is_poisoned)
+        self.guarded.is_some_and(GuardedMap::is_poisoned)
     }
 
     /// Brings a range into memory and into the page table; a disk error is returned.
@@ -123,8 +123,8 @@ impl Map {
 
 impl Drop for Map {
     fn drop(&mut self) {
-        if let Some(watch) = self.watch.take() {
-            guard::unwatch(watch);
+        if let Some(guarded) = self.guarded.take() {
+            guard::unregister(guarded);
         }
         if self.len > 0 {
             // SAFETY: the map is this value's alone, and what `bytes` gave does not outlive it.

@@ -3,7 +3,7 @@
 use super::files::{Parts, Use};
 use super::once::VerifiedChunks;
 use super::replica::{LocalError, LocalReplica};
-use crate::read::known::KnownReplicas;
+use crate::read::open_replicas::OpenReplicas;
 use crate::read::stats::Counters;
 use crate::types::Verify;
 use proptest::prelude::*;
@@ -227,7 +227,7 @@ fn what_a_read_returns_is_what_was_verified_while_the_file_changes() {
     let files = Files::new(8192, DataChecksum::default());
     let replica = Arc::new(files.open(MAPPED).unwrap());
     read_while_the_file_changes(&files, |at, out| replica.read(at, out, Verify::Full).is_ok());
-    let known = KnownReplicas::default();
+    let known = OpenReplicas::default();
     known.add(0, 8192, &replica);
     let counters = Counters::default();
     read_while_the_file_changes(&files, |at, out| {

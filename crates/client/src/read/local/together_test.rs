@@ -2,7 +2,7 @@
 
 use super::replica_test::Files;
 use crate::read::ReadPath;
-use crate::read::known::KnownReplicas;
+use crate::read::open_replicas::OpenReplicas;
 use crate::read::ranges::extent;
 use crate::read::stats::Counters;
 use crate::types::Verify;
@@ -14,18 +14,18 @@ use zerohop_wire::checksum_type::DataChecksum;
 /// The blocks of a file lie one behind the other; only the last may end in the middle of a chunk.
 const BLOCK: u64 = 100 << 10;
 
-/// Two blocks, both open; the second begins at [`BLOCK`].
-struct Two {
+/// TwoBlocks blocks, both open; the second begins at [`BLOCK`].
+struct TwoBlocks {
     files: [Files; 2],
-    known: KnownReplicas,
+    known: OpenReplicas,
     counters: Counters,
     bytes: Vec<u8>,
 }
 
-impl Two {
+impl TwoBlocks {
     fn new(map: bool, tail: usize) -> Self {
         let files = [BLOCK as usize, tail].map(|len| Files::new(len, DataChecksum::default()));
-        let known = KnownReplicas::default();
+        let known = OpenReplicas::default();
         for (at, file) in files.iter().enumerate() {
             let base = at as u64 * BLOCK;
             let end = base + file.bytes.len() as u64;
@@ -63,7 +63,7 @@ impl Two {
 #[test]
 fn neighbours_give_what_single_ranges_give() {
     for map in [true, false] {
-        let two = Two::new(map, 10_000);
+        let two = TwoBlocks::new(map, 10_000);
         for verify in [Verify::Full, Verify::None, Verify::Once, Verify::Once] {
             // Next to each other, within one chunk, over a chunk, the same twice, one within another,
             // not in order, and one alone.
@@ -98,7 +98,7 @@ fn neighbours_give_what_single_ranges_give() {
 #[test]
 fn a_flipped_bit_takes_only_the_ranges_of_its_chunk() {
     for map in [true, false] {
-        let two = Two::new(map, 100);
+        let two = TwoBlocks::new(map, 100);
         two.flip(1024);
         // 512 bytes from 1024 are bad: the third and the fourth touch them.
         let places = [(0, 512), (500, 524), (1000, 100), (1535, 1), (1536, 300), (1700, 400)];
@@ -110,7 +110,7 @@ fn a_flipped_bit_takes_only_the_ranges_of_its_chunk() {
 
 #[test]
 fn a_replica_that_was_taken_back_or_cut_leaves_all() {
-    let two = Two::new(true, 100);
+    let two = TwoBlocks::new(true, 100);
     let places = [(0, 100), (100, 100), (BLOCK, 50), (BLOCK + 50, 50)];
     assert!(two.read(&places, Verify::Full).is_empty());
     two.known.at(0).unwrap().replica().drop_it();
@@ -121,7 +121,7 @@ fn a_replica_that_was_taken_back_or_cut_leaves_all() {
 
 #[test]
 fn every_range_is_counted_once_and_with_its_own_bytes() {
-    let two = Two::new(true, 100);
+    let two = TwoBlocks::new(true, 100);
     two.read(&[(0, 300), (300, 300), (300, 300), (4000, 10)], Verify::Full);
     let read = two.counters.snapshot();
     let mapped = ReadPath::LocalMapped as usize;
@@ -138,7 +138,7 @@ proptest! {
         flipped in 0..BLOCK,
         map: bool,
     ) {
-        let two = Two::new(map, BLOCK as usize - 77);
+        let two = TwoBlocks::new(map, BLOCK as usize - 77);
         two.flip(flipped);
         let places: Vec<_> = places.into_iter().chain(near).collect();
         let first = flipped / 512 * 512;

@@ -14,9 +14,9 @@ const PATIENCE: Duration = Duration::from_millis(300);
 const LONG: Duration = Duration::from_secs(20);
 
 #[derive(Default)]
-struct Noted(Arc<AtomicBool>);
+struct RecordingSink(Arc<AtomicBool>);
 
-impl Sink for Noted {
+impl Sink for RecordingSink {
     fn finalize(&mut self, _: &Writable, _: bool) -> io::Result<()> {
         self.0.store(true, Ordering::Release);
         Ok(())
@@ -49,7 +49,7 @@ fn pipeline(has_below: bool, patience: Duration) -> Pipeline {
     let (mut conn, client) = pair();
     let (mirror, below) = has_below.then(pair).unzip();
     let mirror = mirror.map(|conn| Mirror::new(conn, "below:1".to_owned(), patience));
-    let sink = Noted::default();
+    let sink = RecordingSink::default();
     let finalized = Arc::clone(&sink.0);
     let control = Writer::new(Arc::clone(conn.stream()));
     let (store, target) = new_target(&control);
@@ -165,7 +165,7 @@ fn an_idle_writer_holds_no_buffers() {
             }
             (client, None)
         });
-        let sink = Noted::default();
+        let sink = RecordingSink::default();
         let received = Receiver::new(&mut conn, mirror, target, sums, control, sink, mode).run();
         assert_eq!(received.unwrap_err().kind(), io::ErrorKind::TimedOut);
         assert_eq!(live.received(), u64::from(len));

@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Replicas that one file keeps open beside the client's cache.
-const KNOWN_MAX: usize = 64;
+const OPEN_REPLICAS_MAX: usize = 64;
 /// Ranges of a replica are verified together up to this length, and copied behind that: it should fit
 /// a processor's first-level cache.
 const TOGETHER_MAX: u64 = 32 << 10;
@@ -22,7 +22,7 @@ const SHORT_MAX: u64 = 2 << 10;
 
 /// An open replica and the part of the file that it holds.
 #[derive(Clone)]
-pub(super) struct Known {
+pub(super) struct OpenReplica {
     /// In the file, where the block begins.
     base: u64,
     /// In the file, where what may be read of it ends.
@@ -30,7 +30,7 @@ pub(super) struct Known {
     replica: Arc<LocalReplica>,
 }
 
-impl Known {
+impl OpenReplica {
     pub(super) fn replica(&self) -> &Arc<LocalReplica> {
         &self.replica
     }
@@ -92,15 +92,15 @@ impl Known {
 
 /// The open replicas of a file by offset.
 #[derive(Default)]
-pub(super) struct KnownReplicas {
-    list: ArcSwap<Vec<Known>>,
+pub(super) struct OpenReplicas {
+    list: ArcSwap<Vec<OpenReplica>>,
     /// Held by whoever replaces the list.
     changing: Mutex<()>,
 }
 
-impl KnownReplicas {
+impl OpenReplicas {
     /// The replica that holds `offset`, if it is open and may be read.
-    pub(super) fn at(&self, offset: u64) -> Option<Known> {
+    pub(super) fn at(&self, offset: u64) -> Option<OpenReplica> {
         let list = self.list.load();
         find(&list, offset).filter(|known| known.replica.is_current()).cloned()
     }
@@ -109,11 +109,11 @@ impl KnownReplicas {
         let _changing = self.changing.lock();
         let mut list = Vec::clone(&self.list.load());
         list.retain(|known| known.base != base && known.replica.is_current());
-        if list.len() >= KNOWN_MAX {
+        if list.len() >= OPEN_REPLICAS_MAX {
             list.remove(fastrand::usize(..list.len()));
         }
         let at = list.partition_point(|known| known.base < base);
-        list.insert(at, Known { base, end, replica: Arc::clone(replica) });
+        list.insert(at, OpenReplica { base, end, replica: Arc::clone(replica) });
         self.list.store(Arc::new(list));
     }
 
@@ -216,7 +216,7 @@ impl KnownReplicas {
 }
 
 #[inline]
-fn find(list: &[Known], offset: u64) -> Option<&Known> {
+fn find(list: &[OpenReplica], offset: u64) -> Option<&OpenReplica> {
     let after = list.partition_point(|known| known.base <= offset);
     list.get(after.checked_sub(1)?).filter(|known| offset < known.end)
 }
