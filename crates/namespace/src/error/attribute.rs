@@ -3,7 +3,7 @@
 use crate::mode::symbolic;
 use std::fmt;
 use thiserror::Error;
-use zerohop_journal::types::{AclEntry, AclScope, AclType};
+use zerohop_journal::types::{AclEntry, AclKind, AclScope};
 
 /// An ACL is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,10 +70,10 @@ impl fmt::Display for Entry<'_> {
         let AclEntry { scope, kind, name, perm } = self.0;
         let scope = if *scope == AclScope::Default { "default:" } else { "" };
         let kind = match kind {
-            AclType::User => "user",
-            AclType::Group => "group",
-            AclType::Mask => "mask",
-            AclType::Other => "other",
+            AclKind::User => "user",
+            AclKind::Group => "group",
+            AclKind::Mask => "mask",
+            AclKind::Other => "other",
         };
         let perm = &symbolic((*perm).into())[6..];
         write!(f, "{scope}{kind}:{}:{perm}", name.as_deref().unwrap_or_default())

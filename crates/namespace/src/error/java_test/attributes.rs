@@ -2,7 +2,7 @@
 
 use super::{check, path};
 use crate::error::{AclError, AclProblem, CacheError, Error, PolicyError, XAttrError};
-use zerohop_journal::types::{AclEntry, AclScope, AclType};
+use zerohop_journal::types::{AclEntry, AclKind, AclScope};
 use zerohop_wire::JavaException;
 
 fn name() -> String {
@@ -13,7 +13,7 @@ fn name() -> String {
 fn acls_that_are_refused() {
     let of = |problem| Error::from(AclError::from(problem));
     let entry =
-        AclEntry { scope: AclScope::Default, kind: AclType::Mask, name: Some("x".into()), perm: 5 };
+        AclEntry { scope: AclScope::Default, kind: AclKind::Mask, name: Some("x".into()), perm: 5 };
     let default_of_file = AclProblem::DefaultOfFile { path: path() };
     let on_path = AclError { reason: AclProblem::Duplicate, path: Some(path()) };
     let too_many = |scope| of(AclProblem::TooManyEntries { scope, count: 33, maximum: 32 });
