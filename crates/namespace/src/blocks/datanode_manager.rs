@@ -196,7 +196,7 @@ impl DatanodeManager<'_> {
     /// What a DataNode holds in memory now.
     ///
     /// # Errors
-    /// `IOException` when the DataNode is unknown or dead: it must register again first.
+    /// `Error::Datanode` when the DataNode is unknown or dead: it must register again first.
     pub fn cache_report(
         &mut self,
         uuid: &str,

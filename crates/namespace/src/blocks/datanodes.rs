@@ -66,7 +66,7 @@ impl DatanodeLookup<'_> {
     /// with the order to register.
     ///
     /// # Errors
-    /// `UnregisteredNodeException`, upon which a DataNode stops serving this NameNode.
+    /// `Error::Datanode`, upon which a DataNode stops serving this NameNode.
     pub fn check_sender(self, sender: &DatanodeId) -> Result<()> {
         let node = self.nodes.by_uuid(&sender.uuid).and_then(|node| self.nodes.node(node));
         let Some(node) = node else { return Ok(()) };
@@ -110,17 +110,11 @@ impl DatanodeLookup<'_> {
         self.nodes.locations(storages)
     }
 
-    /// The location of one storage of a DataNode.
-    pub fn location_of(self, uuid: &str, storage_id: &str) -> Option<ReplicaLocation> {
-        let node = self.nodes.by_uuid(uuid)?;
-        self.nodes.location(self.nodes.by_storage(node, storage_id)?)
-    }
-
     /// Storages named by DataNode UUID and storage id, as clients and DataNodes send them; a storage its DataNode never
     /// reported is left out.
     ///
     /// # Errors
-    /// `UnregisteredNodeException` for an unknown DataNode.
+    /// `Error::Datanode` for an unknown DataNode.
     pub fn resolve_storages<'n>(
         self,
         names: impl IntoIterator<Item = (&'n str, &'n str)>,

@@ -46,7 +46,7 @@ impl BlockEdits<'_> {
     /// Takes its length; completes it where enough replicas are known. True if it is complete now.
     ///
     /// # Errors
-    /// `IOException` when the stamp is not the stored one, or the block is unknown.
+    /// `Error::Block` when the stamp is not the stored one, or the block is unknown.
     pub(crate) fn commit(&mut self, committed: Block) -> Result<bool> {
         let Some((slot, stored)) = self.map().find(committed.id) else {
             return refuse(BlockError::Unknown { block: committed });

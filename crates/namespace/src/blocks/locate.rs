@@ -165,7 +165,8 @@ impl<'a> BlockLookup<'a> {
     }
 
     /// How many replicas a block has in which condition.
-    pub fn replica_counts(&self, id: BlockId) -> ReplicaCounts {
+    #[cfg(test)]
+    pub(crate) fn replica_counts(&self, id: BlockId) -> ReplicaCounts {
         let slot = self.replicas.map.slot(id);
         slot.map(|slot| self.replicas.count(slot)).unwrap_or_default()
     }

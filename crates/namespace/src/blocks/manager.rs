@@ -324,7 +324,7 @@ impl BlockManager {
     /// since the full report began, the full report's entry for that block is ignored.
     ///
     /// # Errors
-    /// `IOException` when the DataNode died or registered anew since the report began, or began another one.
+    /// `Error::Datanode` when the DataNode died or registered anew since the report began, or began another one.
     pub fn continue_full_report(
         &mut self,
         report: &mut FullReport,
@@ -450,7 +450,7 @@ impl BlockManager {
     /// Whether a client that is done with a block may say of it what it says.
     ///
     /// # Errors
-    /// `IOException` when the stamp is not the stored one, or it is shorter than is known, or unknown.
+    /// `Error::Block` when the stamp is not the stored one, or it is shorter than is known, or unknown.
     pub fn check_commit(&self, committed: Block) -> Result<()> {
         self.map.check_commit(committed)
     }
@@ -458,7 +458,7 @@ impl BlockManager {
     /// Storages for new replicas, the pipeline's order; may be fewer than asked, never the same node twice.
     ///
     /// # Errors
-    /// `IOException` as Hadoop words it when fewer than `dfs.namenode.replication.min` can be found.
+    /// `Error::Block` when fewer than `dfs.namenode.replication.min` can be found.
     pub fn choose_targets(&self, request: &PlacementRequest<'_>) -> Result<Storages> {
         let placement = self.placement();
         placement

@@ -181,7 +181,7 @@ impl BlockMap {
     /// Whether a client that is done with a block may say of it what it says.
     ///
     /// # Errors
-    /// `IOException` when the stamp is not the stored one, or it is shorter than is known, or unknown.
+    /// `Error::Block` when the stamp is not the stored one, or it is shorter than is known, or unknown.
     pub(super) fn check_commit(&self, committed: Block) -> Result<()> {
         let Some(stored) = self.stored(committed.id) else {
             return refuse(BlockError::Unknown { block: committed });

@@ -114,7 +114,7 @@ impl Nodes {
     /// A registered DataNode that is alive, by its UUID.
     ///
     /// # Errors
-    /// `IOException` when the DataNode is unknown or dead: it must register again first.
+    /// `Error::Datanode` when the DataNode is unknown or dead: it must register again first.
     pub(super) fn reporting(&self, uuid: &str) -> Result<NodeIdx> {
         let unknown = || DatanodeError::DeadOrUnregistered { uuid: uuid.to_owned() }.into();
         self.alive(uuid).ok_or_else(unknown)

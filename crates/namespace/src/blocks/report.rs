@@ -56,7 +56,7 @@ impl BlockReports<'_> {
     /// [`BlockManager::continue_full_report`](super::BlockManager::continue_full_report) does the work, in slices.
     ///
     /// # Errors
-    /// `IOException` when the DataNode is unknown or dead: it must register again first.
+    /// `Error::Datanode` when the DataNode is unknown or dead: it must register again first.
     pub fn begin_full_report(
         &mut self,
         uuid: &str,
@@ -149,7 +149,7 @@ impl BlockReports<'_> {
     /// Events since the last report.
     ///
     /// # Errors
-    /// `IOException` when the DataNode is unknown or dead: it must register again first.
+    /// `Error::Datanode` when the DataNode is unknown or dead: it must register again first.
     pub fn incremental_report(
         &mut self,
         uuid: &str,

@@ -41,7 +41,7 @@ impl UnderConstruction<'_> {
     /// A pipeline went on with other DataNodes, after the block got a new stamp.
     ///
     /// # Errors
-    /// `IOException` when the block is unknown or complete.
+    /// `Error::Block` when the block is unknown or complete.
     pub fn replace_pipeline(&mut self, id: BlockId, targets: &[StorageIdx]) -> Result<()> {
         let (slot, stored) = self.incomplete(id)?;
         let stamp = stored.block.stamp;
@@ -120,7 +120,7 @@ impl UnderConstruction<'_> {
     /// DataNode was asked; false if none is known (or one was asked less than 30 s ago).
     ///
     /// # Errors
-    /// `IOException` when the block is unknown or complete.
+    /// `Error::Block` when the block is unknown or complete.
     pub fn start_recovery(&mut self, id: BlockId, stamp: GenerationStamp) -> Result<bool> {
         let (slot, stored) = self.incomplete(id)?;
         let now_ms = self.replicas.now.mono_ms;
@@ -163,7 +163,7 @@ impl UnderConstruction<'_> {
     /// hold it now.
     ///
     /// # Errors
-    /// `IOException` when the block is unknown.
+    /// `Error::Block` when the block is unknown.
     pub fn replace_recovered(&mut self, id: BlockId, storages: &[StorageIdx]) -> Result<()> {
         let (slot, stored) = self.existing(id)?;
         let stamp = stored.block.stamp;

@@ -107,7 +107,7 @@ fn a_truncate_goes_on_with_the_replicas_that_are_truncated() {
         "{commands:?}"
     );
     // The other replica would keep its node from taking a copy.
-    let leader = cluster.blocks.datanodes().location_of("uuid-1", "DS-1").unwrap().storage;
+    let leader = cluster.disk_of(1);
     cluster.blocks.end_recovery(BlockId(1), stamp, 60, &[leader]).unwrap();
     let commands = cluster.beat(0);
     assert!(
@@ -122,7 +122,7 @@ fn a_recovery_deletes_a_corrupt_replica_that_had_no_part_in_it() {
     let mut cluster = Cluster::new(&["/a"; 2]);
     let stored = Block { stamp: GenerationStamp(1002), ..block(1, 100) };
     cluster.blocks.put_under_construction(stored, FILE, 2);
-    let leader = cluster.blocks.datanodes().location_of("uuid-0", "DS-0").unwrap().storage;
+    let leader = cluster.disk_of(0);
     cluster.blocks.under_construction().set_targets(BlockId(1), &[leader]);
     cluster.received(1, block(1, 100));
     assert!(cluster.beat(1).is_empty());
@@ -173,8 +173,7 @@ fn a_replica_that_was_recovered_is_not_too_much_any_more() {
     cluster.blocks.reopen(old.id).unwrap();
     let stamp = GenerationStamp(1002);
     cluster.blocks.begin_recovery(old.id, stamp, None).unwrap();
-    let name = (format!("uuid-{told}"), storage(told));
-    let holder = cluster.blocks.datanodes().location_of(&name.0, &name.1).unwrap().storage;
+    let holder = cluster.disk_of(told);
     cluster.blocks.end_recovery(old.id, stamp, old.len, &[holder]).unwrap();
     assert!(cluster.blocks.commit(Block { stamp, ..old }).unwrap());
     assert_eq!(cluster.blocks.lookup().replica_counts(old.id).live, 1);

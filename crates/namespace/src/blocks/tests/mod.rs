@@ -112,6 +112,12 @@ impl Cluster {
         self.admin_changes().into_iter().map(|(name, _)| name).collect()
     }
 
+    /// The only storage of a DataNode.
+    fn disk_of(&self, index: usize) -> StorageIdx {
+        let name = (format!("uuid-{index}"), storage(index));
+        self.blocks.datanodes().resolve_storages([(&*name.0, &*name.1)]).unwrap()[0]
+    }
+
     /// How often replicas were counted by some work.
     fn counts_of(&mut self, work: impl FnOnce(&mut Self)) -> usize {
         let before = self.blocks.replicas().counts.load(std::sync::atomic::Ordering::Relaxed);
