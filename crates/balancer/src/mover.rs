@@ -211,7 +211,7 @@ impl<'a> Round<'a> {
                     match entry.kind {
                         FileKind::Directory => directories.push(entry.path),
                         FileKind::File => self.file(&entry).await,
-                        FileKind::Symlink => {}
+                        _ => {}
                     }
                 }
             }

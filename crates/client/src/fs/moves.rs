@@ -177,7 +177,7 @@ async fn replace(
 ) -> io::Result<BlockOpResponseProto> {
     let limit = if socket_timeout.is_zero() { Duration::MAX } else { socket_timeout };
     let mut stream = timeout(limit, TcpStream::connect(addr)).await??;
-    socket2::SockRef::from(&stream).set_keepalive(true)?;
+    rustix::net::sockopt::set_socket_keepalive(&stream, true)?;
     timeout(limit, stream.write_all(request)).await??;
     let mut bytes = Vec::new();
     loop {
