@@ -15,6 +15,7 @@ use zerohop_proto::hdfs::op_write_block_proto::BlockConstructionStage as Stage;
 use zerohop_proto::hdfs::{BlockOpResponseProto, DatanodeInfoProto, OpWriteBlockProto, Status};
 use zerohop_replica::Durability;
 use zerohop_wire::transfer::op::{self, OpCode};
+use zerohop_wire::transfer::pipeline_request::for_downstream;
 use zerohop_wire::{DataChecksum, ExtendedBlock, GenerationStamp};
 
 /// Room that is set aside for a block whose size the request does not tell.
@@ -220,7 +221,7 @@ impl Write<'_> {
 
     fn open_mirror(&self, target: &DatanodeInfoProto) -> io::Result<Conn> {
         let mirror = connect(self.node, target, self.behind())?;
-        let request = op::encode(OpCode::WriteBlock, &self.mirror_message());
+        let request = op::encode(OpCode::WriteBlock, &for_downstream(&self.message));
         mirror.write_all(&request)?;
         Ok(mirror)
     }
@@ -228,20 +229,6 @@ impl Write<'_> {
     /// How many nodes are below this one.
     fn behind(&self) -> u32 {
         u32::try_from(self.message.targets.len()).unwrap_or(u32::MAX).min(64)
-    }
-
-    /// The request for the next node: without itself among the targets.
-    fn mirror_message(&self) -> OpWriteBlockProto {
-        let mut message = self.message.clone();
-        let next_type = message.target_storage_types.first().copied();
-        message.storage_type = next_type.or(message.storage_type);
-        message.storage_id = message.target_storage_ids.first().cloned();
-        message.pinning = message.target_pinnings.first().copied().or(Some(false));
-        drop_first(&mut message.targets);
-        drop_first(&mut message.target_storage_types);
-        drop_first(&mut message.target_storage_ids);
-        drop_first(&mut message.target_pinnings);
-        message
     }
 
     /// A client is told which node failed; a copy goes on without the nodes below.
@@ -286,12 +273,6 @@ impl Write<'_> {
             first_bad_link: Some(first_bad),
             ..Default::default()
         })
-    }
-}
-
-fn drop_first<T>(list: &mut Vec<T>) {
-    if !list.is_empty() {
-        list.remove(0);
     }
 }
 

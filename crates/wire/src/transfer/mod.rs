@@ -1,7 +1,8 @@
 //! The data-transfer protocol, version 28: one file a kind of message.
 //!
 //! A request is answered by a `BlockOpResponseProto`; then packets flow one way and, for writes,
-//! acks the other way. All of them are bytes in, bytes out here.
+//! acks the other way. All of them are bytes in, bytes out here, and so is what each side does next: a client that reads
+//! ([`block_read`]) or writes ([`block_write`]), and a DataNode that acknowledges ([`responder`]).
 
 pub mod ack;
 pub mod arrival;
@@ -11,6 +12,7 @@ pub mod frame;
 pub mod op;
 pub mod packet;
 pub mod pipeline_fault;
+pub mod pipeline_request;
 pub mod responder;
 pub mod unacknowledged;
 
