@@ -23,8 +23,6 @@ impl Stream {
     pub(super) fn begin_recovery(&mut self, fault: PipelineFault) -> Result<()> {
         self.pipeline = None;
         self.fault = None;
-        // What came before the bad news counts.
-        self.note_len();
         self.packets.recover();
         if !matches!(fault, PipelineFault::Restarting { .. }) {
             self.recoveries += 1;

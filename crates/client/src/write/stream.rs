@@ -233,8 +233,9 @@ impl Stream {
     fn take_ready_acks(&mut self) -> std::result::Result<(), PipelineFault> {
         while let Some(pipeline) = &mut self.pipeline {
             let Some(bytes) = pipeline.ready_acks().map_err(PipelineFault::lost)? else { break };
-            let received = receive(&mut self.packets, &mut self.spare, bytes);
-            self.note_acknowledged(received?);
+            let received = receive(&mut self.packets, &mut self.spare, &mut self.recoveries, bytes);
+            self.note_len();
+            received?;
         }
         Ok(())
     }
@@ -244,21 +245,13 @@ impl Stream {
             return Err(PipelineFault::lost("no pipeline"));
         };
         let bytes = pipeline.wait_for_acks().map_err(PipelineFault::lost)?;
-        let received = receive(&mut self.packets, &mut self.spare, bytes);
-        self.note_acknowledged(received?);
-        Ok(())
-    }
-
-    /// Some packets are acknowledged.
-    fn note_acknowledged(&mut self, is_any: bool) {
-        if is_any {
-            self.recoveries = 0;
-            self.note_len();
-        }
+        let received = receive(&mut self.packets, &mut self.spare, &mut self.recoveries, bytes);
+        self.note_len();
+        received
     }
 
     /// The block is as long as what is acknowledged.
-    pub(super) fn note_len(&mut self) {
+    fn note_len(&mut self) {
         let acked_len = self.packets.acked_len();
         if let Some(block) = &mut self.block {
             block.block.len = block.block.len.max(acked_len);
@@ -301,18 +294,18 @@ impl Stream {
     }
 }
 
-/// Takes bytes of acknowledgements; true if they acknowledge packets, whose buffers are used again.
+/// Takes bytes of acknowledgements. Packets that are acknowledged count also where a fault comes behind them: the next
+/// recovery is the first one again, and their buffers are used again.
 fn receive(
     packets: &mut BlockWrite<Packet>,
     spare: &mut Vec<Vec<u8>>,
+    recoveries: &mut u32,
     bytes: &[u8],
-) -> std::result::Result<bool, PipelineFault> {
-    let mut is_any = false;
+) -> std::result::Result<(), PipelineFault> {
     packets.receive(bytes, |packet| {
-        is_any = true;
+        *recoveries = 0;
         keep_buffer(spare, packet);
-    })?;
-    Ok(is_any)
+    })
 }
 
 fn keep_buffer(spare: &mut Vec<Vec<u8>>, packet: Packet) {

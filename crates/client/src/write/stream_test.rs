@@ -218,3 +218,22 @@ fn a_replacement_is_looked_for_three_times_on_other_datanodes() {
     }
     panic!("{need:?}");
 }
+
+/// The acknowledgement and the failure of another DataNode arrive together.
+#[test]
+fn what_is_acknowledged_in_front_of_a_failure_counts() {
+    let (mut stream, mut datanode) = stream();
+    stream.recoveries = stream.file.client.settings.recovery_retries;
+    queue_packet(&mut stream);
+    queue_packet(&mut stream);
+    assert!(stream.advance(Until::Sent).unwrap().is_none());
+    let good = PipelineAck::own(0, Status::Success).encode();
+    let below = PipelineAck::own(1, Status::Error);
+    let bad = PipelineAck::with_downstream(1, Status::Success, &below, 0).encode();
+    datanode.write_all(&[good, bad].concat()).unwrap();
+    let need = stream.advance(Until::Acknowledged(1)).unwrap();
+    let Some(Need::Stamp(block)) = need else { panic!("{need:?}") };
+    assert_eq!((block.block.len, stream.recoveries), (100, 1));
+    let failed: Vec<&str> = stream.failed.iter().map(DatanodeInfo::uuid).collect();
+    assert_eq!(failed, ["uuid-2"]);
+}
