@@ -9,7 +9,7 @@ use crate::manual::{self, Entry};
 use crate::settings::Settings;
 use crate::{
     balancer, bench, cacheadmin, checknative, daemon, debug, demo, dfsadmin, doctor, ec, fs, fsck,
-    getconf, groups, mover, oev, oiv, storagepolicies, up, version, wording,
+    gateway, getconf, groups, mover, oev, oiv, storagepolicies, up, version, wording,
 };
 
 /// HDFS in one binary: server, client and tools.
@@ -84,6 +84,8 @@ enum Verb {
     Namenode(RawArguments),
     /// Run a DataNode
     Datanode(RawArguments),
+    /// Serve a cluster by REST (WebHDFS, HttpFS, Hoop)
+    Gateway(RawArguments),
     /// Show in a few seconds what this is: a cluster, a gigabyte in and out
     Demo(demo::Demo),
     /// Measure our own stack
@@ -168,6 +170,7 @@ fn own(args: Vec<String>) -> i32 {
         Verb::Distcp(words) => distcp_verb(settings, words.words),
         Verb::Namenode(words) => daemon::namenode(settings, words.words),
         Verb::Datanode(words) => daemon::datanode(settings, words.words),
+        Verb::Gateway(words) => gateway::run(settings, words.words),
         Verb::Bench(words) => bench::run(settings, words.words),
         Verb::Hdfs(words) => scripted(HDFS, "hdfs", words.words),
         Verb::Hadoop(words) => scripted(HADOOP, "hadoop", words.words),
@@ -195,6 +198,7 @@ const OWN: &[(&str, Run)] = &[
     ("doctor", doctor::run),
     ("namenode", daemon::namenode),
     ("datanode", daemon::datanode),
+    ("gateway", gateway::run),
     ("bench", bench::run),
     ("version", version::run),
     ("hdfs", |settings, words| scripted_with(settings, HDFS, "hdfs", words)),
@@ -217,6 +221,7 @@ const HDFS: &[(&str, Run)] = &[
     ("oiv", oiv::run),
     ("namenode", daemon::namenode),
     ("datanode", daemon::datanode),
+    ("httpfs", gateway::run),
     ("version", version::run),
 ];
 
@@ -322,6 +327,7 @@ fn entries() -> Vec<Entry> {
             "doctor" => of_usage(doctor::USAGE),
             "namenode" => of_usage(daemon::NAMENODE_USAGE),
             "datanode" => of_usage(daemon::DATANODE_USAGE),
+            "gateway" => of_usage(gateway::USAGE),
             "bench" => of_usage(bench::USAGE),
             _ => None,
         }

@@ -231,7 +231,8 @@ fn datanode_start(words: &[String]) -> Outcome<Option<DataNodeStart>> {
     Ok(Some(option))
 }
 
-fn log_warnings(conf: &Conf) {
+/// Logs to standard error from here on, and what is to be said of the configuration.
+pub fn log_warnings(conf: &Conf) {
     log::to_stderr();
     log_warnings_of(conf);
 }
@@ -245,14 +246,15 @@ pub fn log_warnings_of(conf: &Conf) {
 }
 
 /// Stops in order; another signal ends the process at once.
-async fn end(stop: &mut Stop, ending: impl Future<Output = ()> + Send + 'static) {
+pub async fn end(stop: &mut Stop, ending: impl Future<Output = ()> + Send + 'static) {
     if let Some(cause) = stop.unless_again(ending).await {
         tracing::warn!("{} while stopping: ending at once", cause.name());
         std::process::exit(cause.exit_code());
     }
 }
 
-fn serve(work: impl Future<Output = Outcome<i32>>) -> Outcome<i32> {
+/// Runs a daemon on a runtime of its own.
+pub fn serve(work: impl Future<Output = Outcome<i32>>) -> Outcome<i32> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let result = runtime.block_on(work);
     runtime.shutdown_timeout(Duration::from_secs(2));

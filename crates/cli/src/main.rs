@@ -25,6 +25,7 @@ mod failure;
 mod file_copier;
 mod fs;
 mod fsck;
+mod gateway;
 mod getconf;
 mod groups;
 mod http;

@@ -2,7 +2,7 @@
 //! role that Apache holds to such a promise does not start: running without it is worse than not
 //! running. Everything else that is not implemented is warned of.
 
-use crate::Role::{self, Client, DataNode, NameNode};
+use crate::Role::{self, Client, DataNode, Gateway, NameNode};
 
 /// One promise that is not kept, or only for some values.
 #[derive(Debug, Clone, Copy)]
@@ -41,9 +41,11 @@ impl Accepts {
     }
 }
 
-const ALL: &[Role] = &[NameNode, DataNode, Client];
+const ALL: &[Role] = &[NameNode, DataNode, Gateway, Client];
 const SERVERS: &[Role] = &[NameNode, DataNode];
 const DATA: &[Role] = &[DataNode, Client];
+const PAGES: &[Role] = &[NameNode, DataNode, Gateway];
+const GATEWAY: &[Role] = &[Gateway];
 const NAMENODE: &[Role] = &[NameNode];
 const DATANODE: &[Role] = &[DataNode];
 
@@ -81,11 +83,13 @@ pub const PROTECTIONS: &[Protection] = &[
     row("dfs.block.access.token.enable", SERVERS, OFF, "block tokens are not implemented: whoever reaches a DataNode may read and write its blocks"),
     // Web pages.
     row("dfs.http.policy", SERVERS, Accepts::Words(&["HTTP_ONLY", "HTTP_AND_HTTPS"]), "the web pages are served by HTTP only"),
-    row("hadoop.http.authentication.type", SERVERS, Accepts::Words(&["simple"]), "users of the web pages are not authenticated"),
+    row("hadoop.http.authentication.type", PAGES, Accepts::Words(&["simple"]), "users of the web pages are not authenticated"),
     row("hadoop.http.authentication.simple.anonymous.allowed", SERVERS, ON, "the web pages can be read without a user name"),
     row("hadoop.http.filter.initializers", SERVERS, Accepts::Words(&["org.apache.hadoop.http.lib.StaticUserWebFilter", "org.apache.hadoop.security.HttpCrossOriginFilterInitializer"]), "filters in front of the web pages are not implemented"),
     row("hadoop.security.instrumentation.requires.admin", SERVERS, OFF, "everybody can read /jmx and /conf"),
     row("dfs.webhdfs.rest-csrf.enabled", SERVERS, OFF, "the filter against cross-site request forgery is not implemented"),
+    row("httpfs.authentication.type", GATEWAY, Accepts::Words(&["simple"]), "callers are not authenticated: they are believed whatever name they send"),
+    row("httpfs.ssl.enabled", GATEWAY, OFF, "the gateway speaks HTTP only"),
     // One NameNode of several is active.
     row("dfs.ha.namenodes", NAMENODE, Accepts::One, "high availability is not implemented: this NameNode would be active whatever the other one does"),
     row("dfs.namenode.shared.edits.dir", NAMENODE, Accepts::Nothing, "shared edits are not implemented: the other NameNode would not see this one's edits"),

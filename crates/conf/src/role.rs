@@ -9,6 +9,8 @@ pub enum Role {
     NameNode,
     /// The DataNode.
     DataNode,
+    /// The REST gateway.
+    Gateway,
     /// A client of either, the shell and the administration commands among them.
     Client,
 }
@@ -18,6 +20,7 @@ impl fmt::Display for Role {
         f.write_str(match self {
             Role::NameNode => "NameNode",
             Role::DataNode => "DataNode",
+            Role::Gateway => "gateway",
             Role::Client => "client",
         })
     }

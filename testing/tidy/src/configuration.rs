@@ -12,12 +12,13 @@ use crate::sources;
 pub const PAGE: &str = "docs/configuration.md";
 
 /// Where code stands, and who runs it; the first that fits counts.
-const READERS: [(&str, &[&str]); 14] = [
+const READERS: [(&str, &[&str]); 15] = [
     ("crates/namenode/", &["NameNode"]),
     ("crates/namespace/", &["NameNode"]),
     ("crates/journal/", &["NameNode"]),
     ("crates/datanode/", &["DataNode"]),
     ("crates/replica/", &["DataNode"]),
+    ("crates/gateway/", &["gateway"]),
     ("crates/client/", &["client"]),
     ("crates/cli/", &["client"]),
     ("crates/balancer/", &["client"]),
@@ -147,7 +148,9 @@ fn implemented(page: &mut String) {
     rows.sort_by_key(|key| key.name);
     for key in rows {
         let who = readers.get(key.name).cloned().unwrap_or_default();
-        let who = ["NameNode", "DataNode", "client"].into_iter().filter(|role| who.contains(role));
+        let who = ["NameNode", "DataNode", "gateway", "client"]
+            .into_iter()
+            .filter(|role| who.contains(role));
         let who = who.collect::<Vec<_>>().join(", ");
         let _ = writeln!(
             page,

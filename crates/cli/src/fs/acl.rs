@@ -40,13 +40,9 @@ fn print(shell: &mut Shell, item: &Item) -> Outcome {
         let effective = mask.filter(|_| masked).map(|mask| mask.permission & entry.permission);
         match effective.filter(|effective| *effective != entry.permission) {
             Some(effective) => {
-                shell.line(format!(
-                    "{}\t#effective:{}",
-                    acl_entry::text(entry),
-                    symbol(effective)
-                ))?;
+                shell.line(format!("{}\t#effective:{}", entry, symbol(effective)))?;
             }
-            None => shell.line(acl_entry::text(entry))?,
+            None => shell.line(entry.to_string())?,
         }
     }
     shell.line("")

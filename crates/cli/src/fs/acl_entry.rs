@@ -19,51 +19,9 @@ pub fn symbol(bits: u8) -> String {
     [letter(4, 'r'), letter(2, 'w'), letter(1, 'x')].iter().collect()
 }
 
-/// As `getfacl` prints it.
-pub fn text(entry: &AclEntry) -> String {
-    let kind = match entry.kind {
-        AclKind::User => "user",
-        AclKind::Group => "group",
-        AclKind::Mask => "mask",
-        AclKind::Other => "other",
-    };
-    let scope = if entry.is_default { "default:" } else { "" };
-    format!(
-        "{scope}{kind}:{}:{}",
-        entry.name.as_deref().unwrap_or_default(),
-        symbol(entry.permission)
-    )
-}
-
 /// Reads an entry of an `<acl_spec>`; without a permission where it is only to be removed.
 pub fn parse(text: &str, with_permission: bool) -> Outcome<AclEntry> {
-    let invalid = || Failure::usage(format!("Invalid <aclSpec> : {text}"));
-    let mut fields: Vec<&str> = text.split(':').collect();
-    // Java's split leaves trailing empty fields out.
-    while fields.last().is_some_and(|field| field.is_empty()) {
-        fields.pop();
-    }
-    let mut fields = fields.into_iter().peekable();
-    let is_default = fields.next_if_eq(&"default").is_some();
-    let kind = match fields.next().ok_or_else(invalid)?.to_ascii_lowercase().as_str() {
-        "user" => AclKind::User,
-        "group" => AclKind::Group,
-        "mask" => AclKind::Mask,
-        "other" => AclKind::Other,
-        _ => return Err(Failure::usage(format!("Invalid type of acl in <aclSpec> :{text}"))),
-    };
-    let name = fields.next().filter(|name| !name.is_empty()).map(str::to_owned);
-    let mut permission = 7;
-    if with_permission {
-        let letters = fields.next().ok_or_else(invalid)?;
-        permission = (0..8)
-            .find(|bits| symbol(*bits) == letters)
-            .ok_or_else(|| Failure::usage(format!("Invalid permission in <aclSpec> : {text}")))?;
-    }
-    match fields.next() {
-        Some(_) => Err(invalid()),
-        None => Ok(AclEntry::new(kind, permission).is_default(is_default).name(name)),
-    }
+    AclEntry::parse(text, with_permission).map_err(|error| Failure::usage(error.to_string()))
 }
 
 /// All entries of a path: those that its permission bits and extended entries make together, in order.
@@ -90,7 +48,7 @@ mod tests {
 
     #[test]
     fn entries_are_read_and_written() {
-        let text = |spec: &str| super::text(&parse(spec, true).unwrap());
+        let text = |spec: &str| parse(spec, true).unwrap().to_string();
         assert_eq!(text("user:bruce:rw-"), "user:bruce:rw-");
         assert_eq!(text("default:GROUP::r-x"), "default:group::r-x");
         assert_eq!(parse("user:bruce", false).unwrap().permission, 7);

@@ -49,6 +49,18 @@ impl ListPages {
         }
     }
 
+    /// Begins behind this name.
+    #[must_use]
+    pub fn after(mut self, name: &str) -> Self {
+        self.after = Some(Bytes::copy_from_slice(name.as_bytes()));
+        self
+    }
+
+    /// Whether another page is there, as far as is known.
+    pub fn has_more(&self) -> bool {
+        self.after.is_some()
+    }
+
     pub(crate) fn client(&self) -> std::sync::Arc<crate::client::Client> {
         std::sync::Arc::clone(&self.fs.client)
     }

@@ -1,5 +1,7 @@
 //! Access control lists.
 
+use crate::error::{Error, Result};
+use std::fmt;
 use zerohop_proto::hdfs::acl_entry_proto::{AclEntryScopeProto, FsActionProto};
 use zerohop_proto::hdfs::{AclEntryProto, AclStatusProto};
 pub use zerohop_wire::AclKind;
@@ -23,12 +25,72 @@ impl AclEntry {
     pub const fn new(kind: AclKind, permission: u8) -> Self {
         Self { is_default: false, kind, name: None, permission }
     }
+
+    /// Reads an entry of an `<acl_spec>`; one that is only to be removed has no permission.
+    ///
+    /// # Errors
+    /// If it is no entry; in the words of Hadoop's shell.
+    pub fn parse(text: &str, with_permission: bool) -> Result<Self> {
+        let invalid = || Error::invalid(format!("Invalid <aclSpec> : {text}"));
+        let mut fields: Vec<&str> = text.split(':').collect();
+        // Java's split leaves trailing empty fields out.
+        while fields.last().is_some_and(|field| field.is_empty()) {
+            fields.pop();
+        }
+        let mut fields = fields.into_iter().peekable();
+        let is_default = fields.next_if_eq(&"default").is_some();
+        let kind = match fields.next().ok_or_else(invalid)?.to_ascii_lowercase().as_str() {
+            "user" => AclKind::User,
+            "group" => AclKind::Group,
+            "mask" => AclKind::Mask,
+            "other" => AclKind::Other,
+            _ => return Err(Error::invalid(format!("Invalid type of acl in <aclSpec> :{text}"))),
+        };
+        let name = fields.next().filter(|name| !name.is_empty()).map(str::to_owned);
+        let mut permission = 7;
+        if with_permission {
+            let letters = fields.next().ok_or_else(invalid)?;
+            permission =
+                (0..8).find(|bits| Rwx(*bits).to_string() == letters).ok_or_else(|| {
+                    Error::invalid(format!("Invalid permission in <aclSpec> : {text}"))
+                })?;
+        }
+        match fields.next() {
+            Some(_) => Err(invalid()),
+            None => Ok(Self { is_default, kind, name, permission }),
+        }
+    }
 }
 
 setters! {
     AclEntry {
         is_default: bool,
         name: Option<String>,
+    }
+}
+
+/// As `getfacl` prints it.
+impl fmt::Display for AclEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            AclKind::User => "user",
+            AclKind::Group => "group",
+            AclKind::Mask => "mask",
+            AclKind::Other => "other",
+        };
+        let scope = if self.is_default { "default:" } else { "" };
+        let name = self.name.as_deref().unwrap_or_default();
+        write!(f, "{scope}{kind}:{name}:{}", Rwx(self.permission))
+    }
+}
+
+/// Three bits as letters.
+struct Rwx(u8);
+
+impl fmt::Display for Rwx {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letter = |bit: u8, letter: char| if self.0 & bit != 0 { letter } else { '-' };
+        write!(f, "{}{}{}", letter(4, 'r'), letter(2, 'w'), letter(1, 'x'))
     }
 }
 

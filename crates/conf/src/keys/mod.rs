@@ -10,6 +10,7 @@ mod balancer;
 mod client;
 mod core;
 mod datanode;
+mod gateway;
 mod namenode;
 mod others;
 mod status;
@@ -18,12 +19,13 @@ pub use balancer::*;
 pub use client::*;
 pub use core::*;
 pub use datanode::*;
+pub use gateway::*;
 pub use namenode::*;
 pub use others::other_default;
 pub use status::{OTHER_PROGRAMS, PATTERNS, Status, is_unread, names, status};
 
-const TABLES: [&[KeyInfo]; 5] =
-    [core::TABLE, client::TABLE, namenode::TABLE, datanode::TABLE, balancer::TABLE];
+const TABLES: [&[KeyInfo]; 6] =
+    [core::TABLE, client::TABLE, namenode::TABLE, datanode::TABLE, balancer::TABLE, gateway::TABLE];
 
 /// All keys, file by file.
 pub fn all() -> impl Iterator<Item = &'static KeyInfo> {

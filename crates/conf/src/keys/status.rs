@@ -7,10 +7,13 @@ use super::{find, other_default};
 const UNREAD: &str = include_str!("unread.txt");
 
 /// Implemented names with a part that varies, which stands in brackets.
-pub const PATTERNS: [&str; 18] = [
+pub const PATTERNS: [&str; 21] = [
     "hadoop.proxyuser.[user].groups",
     "hadoop.proxyuser.[user].hosts",
     "hadoop.proxyuser.[user].users",
+    "httpfs.proxyuser.[user].groups",
+    "httpfs.proxyuser.[user].hosts",
+    "httpfs.proxyuser.[user].users",
     "ipc.[port_number].backoff.enable",
     "ipc.[port_number].callqueue.capacity.weights",
     "ipc.[port_number].callqueue.impl",

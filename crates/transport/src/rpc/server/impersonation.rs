@@ -1,4 +1,4 @@
-//! Who may act for whom: the `hadoop.proxyuser.<name>.{users,groups,hosts}` keys
+//! Who may act for whom: the keys `hadoop.proxyuser.<name>.{users,groups,hosts}`, and `httpfs.proxyuser.` of the gateway
 //! (`DefaultImpersonationProvider`).
 
 use crate::groups::Groups;
@@ -7,8 +7,6 @@ use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use zerohop_conf::Conf;
 use zerohop_wire::{JavaException, RemoteException};
-
-const PREFIX: &str = "hadoop.proxyuser.";
 
 /// The rules by the proxy's name.
 #[derive(Debug)]
@@ -41,12 +39,17 @@ impl Names {
 }
 
 impl ProxyUsers {
-    /// The rules of `conf`; without any, nobody may act for anybody.
+    /// The rules of an RPC server in `conf`; without any, nobody may act for anybody.
     pub fn from_conf(conf: &Conf) -> Self {
+        Self::below("hadoop.proxyuser.", conf)
+    }
+
+    /// The rules of the keys that begin with `prefix`.
+    pub fn below(prefix: &str, conf: &Conf) -> Self {
         let mut rules: HashMap<String, Rule> = HashMap::new();
         let names: Vec<String> = conf.iter().map(|(key, _)| key.to_owned()).collect();
         for key in names {
-            let Some((proxy, part)) = key.strip_prefix(PREFIX).and_then(|k| k.rsplit_once('.'))
+            let Some((proxy, part)) = key.strip_prefix(prefix).and_then(|k| k.rsplit_once('.'))
             else {
                 continue;
             };

@@ -1,0 +1,134 @@
+//! Operations that change nothing, but for OPEN.
+
+use crate::failure::Failure;
+use crate::locations;
+use crate::operation::Operation;
+use crate::params::invalid;
+use crate::request::Request;
+use crate::shapes;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+use zerohop_client::{FileSystem, LocatedBlocks, XAttr};
+
+/// The answer to a GET that is no OPEN; none is an empty one.
+pub(crate) async fn answer(fs: &FileSystem, request: &Request) -> Result<Option<Value>, Failure> {
+    let path = request.path.as_str();
+    Ok(Some(match request.operation {
+        Operation::GetFileStatus => {
+            json!({ "FileStatus": shapes::file_status(&fs.status(path).await?, false) })
+        }
+        Operation::GetFileLinkStatus => {
+            json!({ "FileStatus": shapes::file_status(&fs.link_status(path).await?, false) })
+        }
+        Operation::ListStatus => shapes::file_statuses(&fs.list(path).await?),
+        Operation::ListStatusBatch => {
+            let after = request.params.text("startafter").unwrap_or_default();
+            let mut pages = fs.list_pages(path)?.after(after);
+            let entries = pages.next().await?.unwrap_or_default();
+            shapes::directory_listing(&entries, usize::from(pages.has_more()))
+        }
+        Operation::GetContentSummary => shapes::content_summary(&fs.content_summary(path).await?),
+        Operation::GetQuotaUsage => shapes::quota_usage(&fs.quota_usage(path).await?),
+        Operation::GetFileChecksum => match fs.checksum(path).await? {
+            Some(checksum) => shapes::file_checksum(&checksum),
+            None => json!({ "FileChecksum": null }),
+        },
+        Operation::GetHomeDirectory => json!({ "Path": fs.home() }),
+        Operation::GetTrashRoot => json!({ "Path": format!("{}/.Trash", fs.home()) }),
+        Operation::GetAclStatus => shapes::acl_status(&fs.acl_status(path).await?),
+        Operation::GetXAttrs => xattrs(fs, request).await?,
+        Operation::ListXAttrs => {
+            // A text that holds JSON, as Apache's servers have it.
+            let names = Value::from(fs.list_xattrs(path).await?);
+            json!({ "XAttrNames": names.to_string() })
+        }
+        Operation::CheckAccess => {
+            fs.access(path, action(request.params.needed("fsaction")?)?).await?;
+            return Ok(None);
+        }
+        Operation::GetAllStoragePolicy => {
+            let policies = fs.storage_policies().await?;
+            let all: Vec<Value> = policies.iter().map(shapes::storage_policy).collect();
+            json!({ "BlockStoragePolicies": { "BlockStoragePolicy": all } })
+        }
+        Operation::GetStoragePolicy => {
+            json!({ "BlockStoragePolicy": shapes::storage_policy(&fs.storage_policy(path).await?) })
+        }
+        Operation::GetFileBlockLocations => {
+            locations::block_locations(&located(fs, request).await?)
+        }
+        Operation::GetBlockLocations => locations::located_blocks(&located(fs, request).await?),
+        Operation::GetServerDefaults => shapes::server_defaults(&fs.server_defaults().await?),
+        Operation::GetStatus => shapes::fs_status(&fs.fs_stats().await?),
+        other => {
+            let name = other.name();
+            return Err(Failure::unsupported(format!("{name} is not implemented by this server")));
+        }
+    }))
+}
+
+async fn located(fs: &FileSystem, request: &Request) -> Result<LocatedBlocks, Failure> {
+    let offset = request.params.number("offset", "a long")?.unwrap_or(0);
+    let length = request.params.number("length", "a long")?.unwrap_or(i64::MAX as u64);
+    Ok(fs.block_locations(&request.path, offset, length).await?)
+}
+
+/// `r-x` as bits.
+fn action(text: &str) -> Result<u8, Failure> {
+    let letters = text.as_bytes();
+    let bit = |at: usize, letter: u8, bit: u8| match letters.get(at) {
+        Some(found) if *found == letter => Some(bit),
+        Some(b'-') => Some(0),
+        _ => None,
+    };
+    let bits = [bit(0, b'r', 4), bit(1, b'w', 2), bit(2, b'x', 1)];
+    match bits {
+        [Some(read), Some(write), Some(execute)] if letters.len() == 3 => {
+            Ok(read | write | execute)
+        }
+        _ => Err(invalid("fsaction", text, "[r-][w-][x-]")),
+    }
+}
+
+async fn xattrs(fs: &FileSystem, request: &Request) -> Result<Value, Failure> {
+    let encoding = request.params.text("encoding").unwrap_or("HEX").to_ascii_uppercase();
+    let encode = |value: &[u8]| -> Result<String, Failure> {
+        Ok(match encoding.as_str() {
+            "TEXT" => format!("\"{}\"", String::from_utf8_lossy(value)),
+            "HEX" => format!("0x{}", hex::encode(value)),
+            "BASE64" => format!("0s{}", STANDARD.encode(value)),
+            other => return Err(invalid("encoding", other, "TEXT, HEX, BASE64")),
+        })
+    };
+    let wanted: Vec<&str> =
+        request.params.values("xattr.name").filter(|name| !name.is_empty()).collect();
+    let mut all: Vec<XAttr> = fs.xattrs(&request.path).await?;
+    if !wanted.is_empty() {
+        all.retain(|xattr| wanted.contains(&xattr.full_name().as_str()));
+        if all.len() < wanted.len() {
+            return Err(Failure::io("At least one of the attributes provided was not found."));
+        }
+    }
+    let mut list = Vec::new();
+    for xattr in &all {
+        list.push(json!({ "name": xattr.full_name(), "value": encode(&xattr.value)? }));
+    }
+    Ok(json!({ "XAttrs": list }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_action_is_three_letters() {
+        assert_eq!(
+            (action("r-x").unwrap(), action("---").unwrap(), action("rwx").unwrap()),
+            (5, 0, 7)
+        );
+        for text in ["", "rw", "rwxr", "xwr", "r x"] {
+            assert!(action(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! OPEN: a file's bytes, or a range of them.
+
+use crate::failure::Failure;
+use crate::request::Request;
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use zerohop_client::{FileStatus, FileSystem};
+
+/// What is to be sent of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Part {
+    start: u64,
+    end: u64,
+    /// Whether the answer says that it is a part.
+    is_range: bool,
+}
+
+/// Sends a file, or the part that `offset` and `length` or the header `Range` name.
+pub(crate) async fn open(
+    fs: &FileSystem,
+    request: &Request,
+    method: &Method,
+    headers: &HeaderMap,
+) -> Result<Response, Failure> {
+    let status = fs.status(&request.path).await?;
+    let tag = entity_tag(&status);
+    if header_text(headers, header::IF_NONE_MATCH).is_some_and(|known| known == tag || known == "*")
+    {
+        return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, value(&tag))]).into_response());
+    }
+    let mut reader = fs.open(&request.path).await?;
+    let len = reader.len();
+    let params = &request.params;
+    let (offset, length) = (params.number("offset", "a long")?, params.number("length", "a long")?);
+    let part = if offset.is_some() || length.is_some() {
+        let start: u64 = offset.unwrap_or(0);
+        if start > len {
+            return Err(Failure::io(format!(
+                "Offset={start} out of the range [0, {len}); OPEN, path={}",
+                request.path
+            )));
+        }
+        let end = length.map_or(len, |length: u64| start.saturating_add(length).min(len));
+        Part { start, end, is_range: false }
+    } else {
+        // A range of a file that is another one by now is not what was asked for.
+        let is_same = header_text(headers, header::IF_RANGE).is_none_or(|known| known == tag);
+        match header_text(headers, header::RANGE).filter(|_| is_same).map(|text| range(text, len)) {
+            Some(Range::Part(part)) => part,
+            Some(Range::Behind) => return Ok(Failure::not_satisfiable(len)),
+            Some(Range::Unknown) | None => Part { start: 0, end: len, is_range: false },
+        }
+    };
+    reader.seek_to(part.start)?;
+    let size = part.end - part.start;
+    let body = match *method == Method::HEAD {
+        true => Body::empty(),
+        false => Body::from_stream(reader.into_stream_of(size)),
+    };
+    let mut response = Response::new(body);
+    let mut set = |name, text: &str| drop(response.headers_mut().insert(name, value(text)));
+    set(header::CONTENT_TYPE, "application/octet-stream");
+    set(header::CONTENT_LENGTH, &size.to_string());
+    set(header::ACCEPT_RANGES, "bytes");
+    set(header::ETAG, &tag);
+    if part.is_range {
+        let last = part.end.saturating_sub(1);
+        set(header::CONTENT_RANGE, &format!("bytes {}-{last}/{len}", part.start));
+        *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+    }
+    Ok(response)
+}
+
+/// Changes when the file does.
+fn entity_tag(status: &FileStatus) -> String {
+    format!("\"{:x}-{:x}-{:x}\"", status.file_id, status.len, status.modified_ms)
+}
+
+fn header_text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
+    headers.get(name)?.to_str().ok()
+}
+
+fn value(text: &str) -> HeaderValue {
+    HeaderValue::from_str(text).unwrap_or_else(|_| HeaderValue::from_static(""))
+}
+
+/// What a header `Range` means for a file.
+#[derive(Debug, PartialEq, Eq)]
+enum Range {
+    Part(Part),
+    /// All of it lies behind the file's end.
+    Behind,
+    /// Several ranges, or another unit: the whole file is sent, as the specification permits.
+    Unknown,
+}
+
+fn range(text: &str, len: u64) -> Range {
+    let bounds = text.strip_prefix("bytes=").and_then(|range| range.trim().split_once('-'));
+    let Some((first, last)) = bounds else { return Range::Unknown };
+    let (start, end) = match (first.parse::<u64>(), last.parse::<u64>()) {
+        (Ok(start), Ok(last)) if start <= last => (start, last.saturating_add(1).min(len)),
+        (Ok(start), Err(_)) if last.is_empty() => (start, len),
+        // The last bytes, so many.
+        (Err(_), Ok(count)) if first.is_empty() && count > 0 => (len.saturating_sub(count), len),
+        (Err(_), Ok(_)) if first.is_empty() => return Range::Behind,
+        _ => return Range::Unknown,
+    };
+    match start < len {
+        true => Range::Part(Part { start, end, is_range: true }),
+        false => Range::Behind,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_those_of_the_http_specification() {
+        let part = |start, end| Range::Part(Part { start, end, is_range: true });
+        for (text, expected) in [
+            ("bytes=0-0", part(0, 1)),
+            ("bytes=5-", part(5, 10)),
+            ("bytes=3-99", part(3, 10)),
+            ("bytes=-4", part(6, 10)),
+            ("bytes=-40", part(0, 10)),
+            ("bytes=10-", Range::Behind),
+            ("bytes=-0", Range::Behind),
+            ("bytes=4-2", Range::Unknown),
+            ("bytes=1-2,4-5", Range::Unknown),
+            ("lines=1-2", Range::Unknown),
+            ("bytes=x-", Range::Unknown),
+        ] {
+            assert_eq!(range(text, 10), expected, "{text}");
+        }
+        assert_eq!(range("bytes=0-", 0), Range::Behind);
+    }
+}

@@ -1,0 +1,163 @@
+//! The JSON of answers, in the shapes of `JsonUtil`.
+
+use serde_json::{Map, Value, json};
+use zerohop_client::{
+    AclEntry, AclStatus, ContentSummary, FileChecksum, FileKind, FileStatus, FsStats, QuotaUsage,
+    ServerDefaults, StoragePolicy, StorageType, TypeUsage,
+};
+
+/// A path's status, without the name that lists put around it. In a list it has its name as `pathSuffix`.
+pub(crate) fn file_status(status: &FileStatus, in_list: bool) -> Value {
+    let kind = match status.kind {
+        FileKind::Directory => "DIRECTORY",
+        FileKind::Symlink => "SYMLINK",
+        _ => "FILE",
+    };
+    let mut value = json!({
+        "accessTime": status.accessed_ms,
+        "blockSize": status.block_size,
+        "childrenNum": status.children.unwrap_or_default(),
+        "fileId": status.file_id,
+        "group": status.group,
+        "length": status.len,
+        "modificationTime": status.modified_ms,
+        "owner": status.owner,
+        "pathSuffix": if in_list { status.name() } else { "" },
+        "permission": format!("{:o}", status.permission & 0o1777),
+        "replication": status.replication,
+        "storagePolicy": status.storage_policy,
+        "type": kind,
+    });
+    let mut set = |name: &str, what: Value| value[name] = what;
+    if let Some(link) = &status.symlink {
+        set("symlink", link.as_str().into());
+    }
+    if let Some(policy) = &status.erasure_policy {
+        set("ecBit", true.into());
+        set("ecPolicy", policy.as_str().into());
+    }
+    let flags = [
+        ("aclBit", status.has_acl),
+        ("encBit", status.is_encrypted),
+        ("snapshotEnabled", status.is_snapshot_enabled),
+    ];
+    flags.into_iter().filter(|(_, is_set)| *is_set).for_each(|(name, _)| set(name, true.into()));
+    value
+}
+
+/// A directory's list.
+pub(crate) fn file_statuses(entries: &[FileStatus]) -> Value {
+    let list: Vec<Value> = entries.iter().map(|entry| file_status(entry, true)).collect();
+    json!({ "FileStatuses": { "FileStatus": list } })
+}
+
+/// A part of a directory's list.
+pub(crate) fn directory_listing(entries: &[FileStatus], remaining: usize) -> Value {
+    let listing = json!({
+        "partialListing": file_statuses(entries),
+        "remainingEntries": remaining,
+    });
+    json!({ "DirectoryListing": listing })
+}
+
+fn types(all: &[TypeUsage]) -> Value {
+    let limited = all.iter().filter(|usage| usage.quota >= 0);
+    let entry = |usage: &TypeUsage| {
+        let figures = json!({ "consumed": usage.consumed, "quota": usage.quota });
+        (usage.storage_type.as_str_name().to_owned(), figures)
+    };
+    Value::Object(limited.map(entry).collect::<Map<String, Value>>())
+}
+
+/// Sums below a path.
+pub(crate) fn content_summary(summary: &ContentSummary) -> Value {
+    json!({ "ContentSummary": {
+        "directoryCount": summary.directories,
+        "ecPolicy": summary.erasure_policy,
+        "fileCount": summary.files,
+        "length": summary.len,
+        "quota": summary.quota,
+        "snapshotDirectoryCount": summary.snapshot_directories,
+        "snapshotFileCount": summary.snapshot_files,
+        "snapshotLength": summary.snapshot_len,
+        "snapshotSpaceConsumed": summary.snapshot_space_consumed,
+        "spaceConsumed": summary.space_consumed,
+        "spaceQuota": summary.space_quota,
+        "typeQuota": types(&summary.types),
+    }})
+}
+
+/// A directory's quotas and what counts against them.
+pub(crate) fn quota_usage(usage: &QuotaUsage) -> Value {
+    json!({ "QuotaUsage": {
+        "fileAndDirectoryCount": usage.files_and_directories,
+        "quota": usage.quota,
+        "spaceConsumed": usage.space_consumed,
+        "spaceQuota": usage.space_quota,
+        "typeQuota": types(&usage.types),
+    }})
+}
+
+/// A file's checksum.
+pub(crate) fn file_checksum(checksum: &FileChecksum) -> Value {
+    json!({ "FileChecksum": {
+        "algorithm": checksum.algorithm,
+        "bytes": hex::encode(&checksum.bytes),
+        "length": checksum.bytes.len(),
+    }})
+}
+
+/// A path's access control list.
+pub(crate) fn acl_status(status: &AclStatus) -> Value {
+    let entries: Vec<String> = status.entries.iter().map(AclEntry::to_string).collect();
+    let mut value = json!({
+        "entries": entries,
+        "group": status.group,
+        "owner": status.owner,
+        "stickyBit": status.is_sticky,
+    });
+    if let Some(permission) = status.permission {
+        value["permission"] = format!("{:o}", permission & 0o1777).into();
+    }
+    json!({ "AclStatus": value })
+}
+
+/// A storage policy.
+pub(crate) fn storage_policy(policy: &StoragePolicy) -> Value {
+    let names = |types: &[StorageType]| -> Vec<&str> {
+        types.iter().map(StorageType::as_str_name).collect()
+    };
+    json!({
+        "copyOnCreateFile": policy.name == "LAZY_PERSIST",
+        "creationFallbacks": names(&policy.creation_fallback),
+        "id": policy.id,
+        "name": policy.name,
+        "replicationFallbacks": names(&policy.replication_fallback),
+        "storageTypes": names(&policy.creation),
+    })
+}
+
+/// What the NameNode tells every client.
+pub(crate) fn server_defaults(defaults: &ServerDefaults) -> Value {
+    json!({ "FsServerDefaults": {
+        "blockSize": defaults.block_size,
+        "bytesPerChecksum": defaults.checksum.bytes_per_checksum(),
+        "checksumType": defaults.checksum.kind() as u8,
+        "defaultStoragePolicyId": 0,
+        "encryptDataTransfer": defaults.encrypt_data_transfer,
+        "fileBufferSize": defaults.file_buffer_size,
+        "keyProviderUri": "",
+        "replication": defaults.replication,
+        "trashInterval": defaults.trash_interval_min,
+        "writePacketSize": defaults.write_packet_size,
+    }})
+}
+
+/// The cluster's room.
+pub(crate) fn fs_status(stats: &FsStats) -> Value {
+    json!({ "FsStatus": {
+        "capacity": stats.capacity,
+        "remaining": stats.remaining,
+        "used": stats.used,
+    }})
+}

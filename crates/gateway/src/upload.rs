@@ -1,0 +1,138 @@
+//! CREATE and APPEND: a request's body becomes a file, or the end of one.
+
+use crate::failure::Failure;
+use crate::request::Request;
+use axum::body::{Body, BodyDataStream};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
+use serde_json::json;
+use zerohop_client::{
+    AppendOptions, CreateOptions, ErrorKind, FileSystem, FileWriter, RenameOptions,
+};
+
+/// Refuses what is no upload by HttpFS's rule: a form that a browser was led to send.
+pub(crate) fn check_content_type(headers: &HeaderMap) -> Result<(), Failure> {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let kind = kind.and_then(|kind| kind.split(';').next()).map(str::trim);
+    match kind {
+        Some(kind) if kind.eq_ignore_ascii_case("application/octet-stream") => Ok(()),
+        _ => Err(Failure::illegal(
+            "Data upload requests must have content-type set to 'application/octet-stream'",
+        )),
+    }
+}
+
+/// Makes a file of the body. A file that is there is replaced when all of the body is written, and not before: if the caller
+/// disappears, it stays as it was.
+pub(crate) async fn create(
+    fs: &FileSystem,
+    request: &Request,
+    location: &str,
+    body: Body,
+) -> Result<Response, Failure> {
+    let overwrites = request.params.flag("overwrite", true)?;
+    let permission = request.params.permission("permission")?.unwrap_or(0o644) & 0o777;
+    let options = CreateOptions::default()
+        .overwrite(overwrites)
+        .create_parent(request.params.flag("createparent", true)?)
+        .permission(permission)
+        .replication(request.params.number("replication", "a short")?)
+        .block_size(request.params.number("blocksize", "a long")?);
+    let path = request.path.as_str();
+    let replaces = overwrites && fs.exists(path).await?;
+    let unfinished = if replaces { unfinished_name(path) } else { path.to_owned() };
+    let mut writer = fs.create(&unfinished, options).await?;
+    let written = write_all(&mut writer, body.into_data_stream()).await;
+    let finished = match written {
+        Ok(()) => writer.close().await.map_err(Failure::from),
+        Err(failure) => Err(failure),
+    };
+    let finished = match finished {
+        Ok(()) if replaces => {
+            let options = RenameOptions::default().overwrite(true);
+            fs.rename2(&unfinished, path, options).await.map_err(Failure::from)
+        }
+        finished => finished,
+    };
+    if let Err(failure) = finished {
+        drop(writer);
+        // This also ends the lease. What cannot be deleted now is closed when the lease is over.
+        if let Err(error) = fs.delete(&unfinished, false).await {
+            tracing::warn!("{unfinished} was not written to its end and is left: {error}");
+        }
+        return Err(failure);
+    }
+    let headers = [(header::LOCATION, location), (header::CONTENT_TYPE, "application/json")];
+    Ok((StatusCode::CREATED, headers, json!({ "Location": location }).to_string()).into_response())
+}
+
+/// Appends the body to a file. With `createflag=CREATE` a file that is missing is made; if another writer makes it in the
+/// same moment, that one is appended to.
+pub(crate) async fn append(
+    fs: &FileSystem,
+    request: &Request,
+    body: Body,
+) -> Result<Response, Failure> {
+    let path = request.path.as_str();
+    let flags = request.params.text("createflag").unwrap_or_default();
+    let creates = flags.split(',').any(|flag| flag.trim().eq_ignore_ascii_case("CREATE"));
+    let mut opened = fs.append(path, AppendOptions::default()).await;
+    if creates && opened.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+        let parent = request.params.flag("createparent", true)?;
+        let options = CreateOptions::default().create_parent(parent).permission(0o644u16);
+        opened = match fs.create(path, options).await {
+            Err(error) if error.kind() == ErrorKind::Exists => {
+                fs.append(path, AppendOptions::default()).await
+            }
+            created => created,
+        };
+    }
+    let mut writer = opened?;
+    let written = write_all(&mut writer, body.into_data_stream()).await;
+    // What came is kept: the caller sees the length and goes on from there.
+    let closed = writer.close().await;
+    written?;
+    closed?;
+    Ok((StatusCode::OK, [(header::CONTENT_TYPE, "application/json")]).into_response())
+}
+
+async fn write_all(writer: &mut FileWriter, mut body: BodyDataStream) -> Result<(), Failure> {
+    while let Some(data) = body.next().await {
+        let data =
+            data.map_err(|error| Failure::io(format!("The request's body broke off: {error}")))?;
+        writer.write_bytes(data).await?;
+    }
+    Ok(())
+}
+
+/// A name beside a path that nobody uses: lists of files show it while the upload goes on, as they show those of `fs -put`.
+fn unfinished_name(path: &str) -> String {
+    let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+    format!("{directory}/.{name}.{:016x}._UPLOADING_", zerohop_system::random::u64(..))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uploads_are_octet_streams() {
+        let check = |kind: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::CONTENT_TYPE, kind.parse().unwrap());
+            check_content_type(&headers)
+        };
+        check("application/octet-stream").unwrap();
+        check("Application/Octet-Stream; charset=x").unwrap();
+        assert!(check("application/x-www-form-urlencoded").is_err());
+        assert!(check_content_type(&HeaderMap::new()).is_err());
+    }
+
+    #[test]
+    fn an_unfinished_file_lies_beside_the_finished_one() {
+        let name = unfinished_name("/a/b");
+        assert!(name.starts_with("/a/.b.") && name.ends_with("._UPLOADING_"), "{name}");
+        assert!(unfinished_name("/b").starts_with("/.b."));
+    }
+}
