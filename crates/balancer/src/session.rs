@@ -3,11 +3,15 @@
 use crate::exit::Error;
 use crate::lock::RunningMark;
 use std::time::Duration;
+use tokio::time::timeout;
 use zerohop_client::{
     DatanodeReportType, DatanodeStorage, FileSystem, ReplicaMoves, RollingUpgradeAction,
 };
 use zerohop_conf::{Conf, keys};
 use zerohop_system::random;
+
+/// How long the files that are held open may take to be closed; a NameNode may be away.
+const RELEASE_MAX: Duration = Duration::from_secs(15);
 
 /// A cluster by the URI of its file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,8 +94,13 @@ pub(crate) async fn with_sessions<T>(
         },
         Err(error) => Err(error),
     };
-    for session in sessions {
-        session.mark.release().await;
+    let release = async {
+        for session in sessions {
+            session.mark.release().await;
+        }
+    };
+    if timeout(RELEASE_MAX, release).await.is_err() {
+        tracing::warn!("{} is not released: the NameNode does not answer", program.1);
     }
     ended
 }

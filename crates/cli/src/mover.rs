@@ -127,6 +127,8 @@ mod tests {
         assert_eq!(one[0].paths, ["/a", "/b"]);
         assert!(of(&conf, "a").is_err() && of(&conf, "hdfs://other/a").is_err());
         conf.set("dfs.nameservices", "x,y");
+        assert_eq!(of(&conf, "").unwrap().len(), 1, "-fs names one that is no name service");
+        conf.set("fs.defaultFS", "hdfs://x/");
         let both = of(&conf, "").unwrap();
         assert_eq!(both.len(), 2);
         let two = of(&conf, "hdfs://y/a").unwrap();

@@ -52,7 +52,7 @@ impl Display {
         match self.as_json {
             true => sayln!(
                 "{}",
-                json!({"status": status, "exitCode": code, "message": message, "tookMs": ms})
+                json!({"status": status, "exitCode": code & 0xff, "message": message, "tookMs": ms})
             ),
             false => sayln!("{:<24} {}", time(now, TIME, &TimeZone::system()), took(ms)),
         }
@@ -110,21 +110,23 @@ impl Observer for Display {
     }
 }
 
-/// The clusters that the configuration names.
+/// The name services of the configuration; the default file system alone, where it is none of them.
 pub fn clusters(conf: &Conf) -> Outcome<Vec<Cluster>> {
     let mut services = conf.get(&keys::DFS_INTERNAL_NAMESERVICES)?;
     if services.is_empty() {
         services = conf.get(&keys::DFS_NAMESERVICES)?;
     }
-    let mut uris: Vec<String> = services.iter().map(|name| format!("hdfs://{name}")).collect();
-    if uris.is_empty() {
-        let default = conf.default_fs()?;
-        if !default.starts_with("hdfs://") {
-            return Err(no_hdfs(&default));
+    let default = conf.default_fs()?;
+    let authority = default.strip_prefix("hdfs://").and_then(|rest| rest.split('/').next());
+    let names = match authority {
+        Some(authority) if !services.iter().any(|name| name == authority) => {
+            vec![authority.to_owned()]
         }
-        uris.push(default);
-    }
-    Ok(uris.into_iter().map(|uri| Cluster { uri, paths: Vec::new() }).collect())
+        None if services.is_empty() => return Err(no_hdfs(&default)),
+        _ => services,
+    };
+    let cluster = |name| Cluster { uri: format!("hdfs://{name}"), paths: Vec::new() };
+    Ok(names.into_iter().map(cluster).collect())
 }
 
 /// Warns of keys that would change what is moved where, and that are not implemented.
