@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
 use zerohop_conf::Conf;
+use zerohop_system::random;
 use zerohop_transport::login::User;
 use zerohop_transport::net::{self, ConnectOptions, DataStream, Pool};
 use zerohop_transport::rpc::ClientOptions;
@@ -70,7 +71,7 @@ impl Client {
         let namenode = namenode::connect(CLIENT_PROTOCOL, conf, &target, &user)?;
         let rpc_options = ClientOptions::from_conf(conf)?;
         let pool = Pool::new(settings.pool_capacity, settings.pool_expiry);
-        let number = fastrand::i32(..);
+        let number = random::i32(..);
         let name = format!("DFSClient_NONMAPREDUCE_{number}_{}", std::process::id());
         Ok(Arc::new(Self {
             local: LocalReads::new(&settings, name.clone(), &user, &rpc_options),

@@ -3,9 +3,10 @@
 use crate::namenode::NameNode;
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
+use zerohop_system::clock;
 
 /// Half of the soft limit, after which another client may take a file over.
 const RENEW_AFTER: Duration = Duration::from_secs(30);
@@ -84,13 +85,13 @@ impl Leases {
 /// Pipelines come first: a DataNode gives a silent one up after a minute, and a NameNode that hangs
 /// holds a renewal up for longer.
 async fn keep_all(leases: Weak<Leases>) {
-    let mut renewed = Instant::now();
+    let mut renewed = clock::now();
     let mut renewal: Option<JoinHandle<bool>> = None;
     let Some(Pace { look_interval, renew_after }) = leases.upgrade().map(|l| l.pace) else {
         return;
     };
     loop {
-        tokio::time::sleep(look_interval).await;
+        clock::sleep(look_interval).await;
         let Some(leases) = leases.upgrade() else { return };
         let writers = leases.open();
         if writers.is_empty() {
@@ -102,9 +103,9 @@ async fn keep_all(leases: Weak<Leases>) {
         if let Some(ended) = renewal.take_if(|renewal| renewal.is_finished())
             && ended.await.unwrap_or(false)
         {
-            renewed = Instant::now();
+            renewed = clock::now();
         }
-        if renewal.is_none() && renewed.elapsed() >= renew_after {
+        if renewal.is_none() && clock::since(renewed) >= renew_after {
             let (namenode, holder) = (leases.namenode.clone(), leases.holder.clone());
             renewal = Some(tokio::spawn(renew(namenode, holder)));
         }

@@ -33,7 +33,7 @@
 //! asks the NameNode, threads for blocking calls move the data, and the task itself reads what is in memory.
 //!
 //! Rust programs depend on the crate `zerohop`, which passes this one on with an example for each type.
-#![allow(clippy::disallowed_methods, reason = "to be moved to zerohop_system")]
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests measure and wait"))]
 
 pub mod blocking;
 mod builder;

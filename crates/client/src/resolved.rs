@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
+use zerohop_system::clock;
 
 /// How long an answer counts, as in Java (`networkaddress.cache.ttl`): a DataNode may come back under
 /// another address.
@@ -21,7 +22,7 @@ impl Resolved {
         name: &str,
         look_up: impl FnOnce() -> io::Result<SocketAddr>,
     ) -> io::Result<SocketAddr> {
-        self.get_at(name, Instant::now(), look_up)
+        self.get_at(name, clock::now(), look_up)
     }
 
     fn get_at(

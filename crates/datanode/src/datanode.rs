@@ -19,11 +19,12 @@ use crate::transfer::server::Server;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use zerohop_conf::{Conf, Role, check_protections};
 use zerohop_daemon::http::{HttpOptions, HttpServer};
+use zerohop_system::clock;
 use zerohop_transport::domain::effective_path;
 use zerohop_transport::login::User;
 use zerohop_transport::reconfigure::Reconfiguration;
@@ -200,7 +201,7 @@ impl DataNode {
             node.directory_scanner.stop();
             node.block_scanner.stop();
             node.store.stop_writers();
-            node.threads.close(Instant::now() + STOP_PATIENCE);
+            node.threads.close(clock::now() + STOP_PATIENCE);
         });
         if let Err(error) = stopping.await {
             tracing::error!("the DataNode did not stop well: {error}");

@@ -4,8 +4,9 @@
 use crate::namenodes::Progress;
 use crate::node::Node;
 use serde_json::{Map, Value, json};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 use zerohop_proto::hdfs::StorageReportProto;
+use zerohop_system::clock;
 
 /// All beans.
 pub(crate) fn beans(node: &Node) -> Vec<Value> {
@@ -104,7 +105,7 @@ fn slow_disks(node: &Node) -> Value {
 }
 
 fn started_ms(node: &Node) -> u64 {
-    let started = SystemTime::now().checked_sub(node.started.elapsed());
+    let started = clock::wall().checked_sub(clock::since(node.started));
     let since = started.and_then(|started| started.duration_since(UNIX_EPOCH).ok());
     since.map_or(0, |since| since.as_millis() as u64)
 }

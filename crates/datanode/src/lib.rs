@@ -2,7 +2,7 @@
 //!
 //! Block data is served by plain threads, control by tokio tasks of the caller's runtime. One file
 //! an operation under `op`; the files of replicas belong to `zerohop_replica`.
-#![allow(clippy::disallowed_methods, reason = "to be moved to zerohop_system")]
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests measure and wait"))]
 
 mod datanode;
 mod deletions;

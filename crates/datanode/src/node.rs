@@ -29,6 +29,7 @@ use zerohop_proto::hdfs::{
 };
 use zerohop_replica::ErrorKind;
 use zerohop_replica::LAYOUT_VERSION;
+use zerohop_system::clock;
 use zerohop_transport::login::User;
 use zerohop_transport::reconfigure::Reconfiguration;
 use zerohop_transport::rpc::ClientOptions;
@@ -106,7 +107,7 @@ impl Node {
             handle,
             user,
             rpc_options,
-            started: Instant::now(),
+            started: clock::now(),
             deletions: Arc::default(),
             domain_socket: Arc::default(),
             ending: watch::channel(None).0,

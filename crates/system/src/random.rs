@@ -9,6 +9,12 @@ pub fn f64() -> f64 {
     fastrand::f64()
 }
 
+/// A number from 0 up to and without 1.
+#[inline]
+pub fn f32() -> f32 {
+    fastrand::f32()
+}
+
 /// A number in a range.
 ///
 /// # Panics

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use zerohop_conf::{Conf, keys};
 use zerohop_proto::Checked;
+use zerohop_system::{clock, random};
 use zerohop_transport::login::User;
 use zerohop_transport::rpc::{ClientIdentity, ClientOptions, RpcClient, RpcError};
 use zerohop_transport::waits::WAITS;
@@ -45,7 +46,7 @@ pub(crate) fn connect(
     }
     let mut addrs = target.addrs.clone();
     if has_failover && conf.get(&keys::DFS_CLIENT_FAILOVER_RANDOM_ORDER)? {
-        fastrand::shuffle(&mut addrs);
+        random::shuffle(&mut addrs);
     }
     let identity = Arc::new(ClientIdentity::random());
     let connect = |addr: &String| {
@@ -81,15 +82,15 @@ impl NameNode {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
-            match shared.policy.decide(&error, tries, fastrand::f64()) {
+            match shared.policy.decide(&error, tries, random::f64()) {
                 Decision::Fail => return Err(error.into()),
                 Decision::Retry(wait) => {
                     note(method, server.addr(), &error, tries.retries, wait);
-                    tokio::time::sleep(wait).await;
+                    clock::sleep(wait).await;
                 }
                 Decision::FailOver(wait) => {
                     note(method, server.addr(), &error, tries.retries, wait);
-                    tokio::time::sleep(wait).await;
+                    clock::sleep(wait).await;
                     at = shared.fail_over(at);
                     tries.failovers += 1;
                 }

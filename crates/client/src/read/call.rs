@@ -8,6 +8,7 @@ use super::file::File;
 use super::local::ZeroCopyRead;
 use crate::error::Result;
 use crate::types::LocatedBlock;
+use zerohop_system::clock;
 
 impl File {
     /// Reads at the cursor, which moves; 0 at the end of the file. What was read before a failure
@@ -105,7 +106,7 @@ impl File {
             Need::Locations(offset) => self.locate(offset).await,
             Need::Token(offset) => self.relocate(offset).await,
             Need::OtherReplicas { offset, nodes, wait } => {
-                tokio::time::sleep(wait).await;
+                clock::sleep(wait).await;
                 self.dead.remove(nodes.iter());
                 self.client.unreachable.remove(nodes.iter());
                 self.relocate(offset).await

@@ -6,6 +6,7 @@ use crate::types::DatanodeInfo;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
+use zerohop_system::clock;
 
 /// How long a DataNode is avoided; one that comes back is used again after this.
 const DEAD_FOR: Duration = Duration::from_secs(60);
@@ -18,7 +19,7 @@ impl DeadNodes {
     pub(crate) fn contains(&self, node: &DatanodeInfo) -> bool {
         let mut nodes = self.0.lock();
         match nodes.get(node) {
-            Some(since) if since.elapsed() < DEAD_FOR => true,
+            Some(since) if clock::since(*since) < DEAD_FOR => true,
             Some(_) => {
                 nodes.remove(node);
                 false
@@ -28,7 +29,7 @@ impl DeadNodes {
     }
 
     pub(crate) fn add(&self, node: &DatanodeInfo) {
-        self.0.lock().insert(node.clone(), Instant::now());
+        self.0.lock().insert(node.clone(), clock::now());
     }
 
     /// Lets `nodes` be used again.

@@ -13,6 +13,7 @@ use super::suspects::Suspects;
 use crate::error::{Error, ErrorKind, Result};
 use crate::types::{DatanodeInfo, LocatedBlock, Replica};
 use std::time::Duration;
+use zerohop_system::random;
 use zerohop_transport::waits::WAITS;
 
 /// A forward seek up to this many bytes reads on instead of opening the block again.
@@ -260,7 +261,7 @@ impl File {
         if tried.is_impatient || tried.rounds >= settings.acquire_failures_max {
             return Stop::Failed(self.missing(block, tried));
         }
-        let wait = wait_time(settings.retry_window, tried.rounds, fastrand::f64());
+        let wait = wait_time(settings.retry_window, tried.rounds, random::f64());
         tracing::warn!(
             target: WAITS,
             wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),

@@ -10,6 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::types::{LocatedBlock, LocatedBlocks, OpenOptions, Verify};
 use parking_lot::RwLock;
 use std::sync::Arc;
+use zerohop_system::clock;
 use zerohop_transport::waits::WAITS;
 
 /// Blocks whose locations are asked at once, where no prefetch size is configured.
@@ -241,7 +242,7 @@ async fn fetch_with_len(client: &Client, src: &str) -> Result<Located> {
             wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
             "no DataNode has reported the last block of {src} yet; asking again {left} more time(s)"
         );
-        tokio::time::sleep(wait).await;
+        clock::sleep(wait).await;
     }
 }
 

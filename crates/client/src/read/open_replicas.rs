@@ -11,6 +11,7 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::Arc;
+use zerohop_system::random;
 
 /// Replicas that one file keeps open beside the client's cache.
 const OPEN_REPLICAS_MAX: usize = 64;
@@ -110,7 +111,7 @@ impl OpenReplicas {
         let mut list = Vec::clone(&self.list.load());
         list.retain(|known| known.base != base && known.replica.is_current());
         if list.len() >= OPEN_REPLICAS_MAX {
-            list.remove(fastrand::usize(..list.len()));
+            list.remove(random::usize(..list.len()));
         }
         let at = list.partition_point(|known| known.base < base);
         list.insert(at, OpenReplica { base, end, replica: Arc::clone(replica) });

@@ -3,7 +3,8 @@
 use crate::settings::LocalSettings;
 use crate::types::DatanodeInfo;
 use std::net::SocketAddr;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
+use zerohop_system::clock;
 
 /// The way a range went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -117,7 +118,7 @@ impl NotLocal {
 
     /// For what is left alone for a while, after so many failures.
     pub(crate) fn disabled(time: Duration, failures: u32, last: &Self) -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = clock::wall().duration_since(UNIX_EPOCH).unwrap_or_default();
         let end = now.saturating_add(time).as_secs();
         let (hours, minutes, seconds) = (end / 3600 % 24, end / 60 % 60, end % 60);
         let text = format!(

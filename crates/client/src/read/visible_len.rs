@@ -3,10 +3,11 @@
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::types::{DatanodeInfo, LocatedBlock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use zerohop_proto::hdfs::{
     GetReplicaVisibleLengthRequestProto, GetReplicaVisibleLengthResponseProto,
 };
+use zerohop_system::clock;
 use zerohop_transport::rpc::{ClientOptions, RpcClient, RpcError};
 use zerohop_wire::JavaException;
 
@@ -21,7 +22,7 @@ pub(super) async fn visible_len(client: &Client, block: &LocatedBlock) -> Result
         // A pipeline that was never made: nothing was written.
         return Ok((block.block.block.len == 0).then_some(0));
     }
-    let deadline = Instant::now() + client.settings.socket_timeout;
+    let deadline = clock::now() + client.settings.socket_timeout;
     let mut nodes: Vec<&DatanodeInfo> = block.nodes().collect();
     let mut lacking = 0;
     loop {
@@ -39,14 +40,14 @@ pub(super) async fn visible_len(client: &Client, block: &LocatedBlock) -> Result
         if lacking == block.replicas.len() {
             return Ok(Some(0));
         }
-        if starting.is_empty() || Instant::now() > deadline {
+        if starting.is_empty() || clock::now() > deadline {
             return Err(Error::plain(format!(
                 "Cannot obtain block length for {} of {} replica(s)",
                 block.block,
                 block.replicas.len()
             )));
         }
-        tokio::time::sleep(RETRY_AFTER).await;
+        clock::sleep(RETRY_AFTER).await;
         nodes = starting;
     }
 }

@@ -6,8 +6,8 @@ use super::set_up::{NewBlock, NewBlockStep as Step, SetUp};
 use super::stream::{Stage, Stream};
 use crate::error::{Error, Result};
 use crate::types::{DatanodeInfo, LocatedBlock};
-use std::time::Instant;
 use zerohop_proto::hdfs::op_write_block_proto::BlockConstructionStage;
+use zerohop_system::clock;
 use zerohop_wire::ExtendedBlock;
 use zerohop_wire::transfer::pipeline_fault::PipelineFault;
 
@@ -56,7 +56,7 @@ impl Stream {
         tracing::warn!("Abandoning {block} of {}: {fault}", self.file.src);
         if let Some(bad) = self.nodes.get(fault.index()) {
             tracing::warn!("Excluding datanode {}", bad.node);
-            self.excluded.push((Instant::now(), bad.node.clone()));
+            self.excluded.push((clock::now(), bad.node.clone()));
         }
         self.nodes.clear();
         Some(block)
@@ -99,7 +99,7 @@ impl Stream {
 
     fn excluded_nodes(&mut self) -> Vec<DatanodeInfo> {
         let expiry = self.file.client.settings.excluded_expiry;
-        self.excluded.retain(|(since, _)| since.elapsed() < expiry);
+        self.excluded.retain(|(since, _)| clock::since(*since) < expiry);
         self.excluded.iter().map(|(_, node)| node.clone()).collect()
     }
 }

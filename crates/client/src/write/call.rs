@@ -10,6 +10,7 @@ use crate::types::{DatanodeInfo, LocatedBlock, Replica};
 use std::sync::Arc;
 use std::time::Duration;
 use zerohop_proto::hdfs::AddBlockFlagProto;
+use zerohop_system::clock;
 use zerohop_transport::waits::WAITS;
 use zerohop_wire::{ExtendedBlock, JavaException};
 
@@ -69,7 +70,7 @@ impl WrittenFile {
                 namenode.update_pipeline(name, &old, &new, &nodes).await?;
             }
             Need::Persist(len) => namenode.fsync(self.writing(), len).await?,
-            Need::Wait(time) => tokio::time::sleep(time).await,
+            Need::Wait(time) => clock::sleep(time).await,
         }
         Ok(None)
     }
@@ -102,7 +103,7 @@ impl WrittenFile {
                  more time(s)",
                 self.src
             );
-            tokio::time::sleep(delay).await;
+            clock::sleep(delay).await;
             delay = next_delay(delay, settings.following_block_delay_max);
         }
     }
@@ -130,7 +131,7 @@ impl WrittenFile {
                 "closing {}: its last block has not enough replicas yet; asking again {left} more time(s)",
                 self.src
             );
-            tokio::time::sleep(delay).await;
+            clock::sleep(delay).await;
             delay = next_delay(delay, settings.following_block_delay_max);
         }
     }

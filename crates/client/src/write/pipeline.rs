@@ -11,6 +11,7 @@ use zerohop_proto::hdfs::{
     BaseHeaderProto, BlockOpResponseProto, CachingStrategyProto, ClientOperationHeaderProto,
     OpTransferBlockProto, OpWriteBlockProto, Status,
 };
+use zerohop_system::clock;
 use zerohop_transport::net::DataStream;
 use zerohop_wire::ExtendedBlock;
 use zerohop_wire::checksum_type::DataChecksum;
@@ -71,7 +72,7 @@ impl Pipeline {
     }
 
     fn of(stream: DataStream, limits: SilenceLimits) -> Self {
-        Self { stream, limits, sent_at: Instant::now(), room: vec![0; ACKS_LEN] }
+        Self { stream, limits, sent_at: clock::now(), room: vec![0; ACKS_LEN] }
     }
 
     /// One that stands already, and is quiet at once.
@@ -84,7 +85,7 @@ impl Pipeline {
 
     pub(super) fn send(&mut self, packet: &mut Packet) -> io::Result<()> {
         packet.write_to(&self.stream)?;
-        self.sent_at = Instant::now();
+        self.sent_at = clock::now();
         Ok(())
     }
 
@@ -92,12 +93,12 @@ impl Pipeline {
     pub(super) fn heartbeat(&mut self) -> io::Result<()> {
         let (bytes, start) = block_write::heartbeat();
         (&self.stream).write_all(bytes.get(start..).unwrap_or_default())?;
-        self.sent_at = Instant::now();
+        self.sent_at = clock::now();
         Ok(())
     }
 
     pub(super) fn is_quiet(&self) -> bool {
-        self.limits.is_heartbeat_due(self.sent_at.elapsed())
+        self.limits.is_heartbeat_due(clock::since(self.sent_at))
     }
 
     /// Bytes of acknowledgements that have arrived; `None` where none have.
@@ -111,12 +112,12 @@ impl Pipeline {
 
     /// The next bytes of acknowledgements. DataNodes that are busy syncing are told that this writer lives.
     pub(super) fn wait_for_acks(&mut self) -> io::Result<&[u8]> {
-        let since = Instant::now();
+        let since = clock::now();
         loop {
             match (&self.stream).read(&mut self.room) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(read) => return Ok(self.room.get(..read).unwrap_or_default()),
-                Err(error) if is_timeout(&error) => match self.limits.after(since.elapsed()) {
+                Err(error) if is_timeout(&error) => match self.limits.after(clock::since(since)) {
                     Silence::GiveUp => return Err(error),
                     Silence::Heartbeat => self.heartbeat()?,
                 },

@@ -8,8 +8,9 @@ use super::set_up::{Rebuild, RebuildStep as Step, Replacement, SetUp};
 use super::stream::{Stage, Stream};
 use crate::error::{Error, Result};
 use crate::types::{LocatedBlock, Replica};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use zerohop_proto::hdfs::op_write_block_proto::BlockConstructionStage;
+use zerohop_system::clock;
 use zerohop_wire::ExtendedBlock;
 use zerohop_wire::transfer::pipeline_fault::PipelineFault;
 
@@ -108,7 +109,7 @@ impl Stream {
         let waits = match &fault {
             PipelineFault::Restarting { .. } => self.is_worth_waiting(index),
             PipelineFault::Failed { .. } => {
-                self.restart_deadline.is_some_and(|deadline| Instant::now() < deadline)
+                self.restart_deadline.is_some_and(|deadline| clock::now() < deadline)
             }
         };
         if waits {
@@ -140,7 +141,7 @@ impl Stream {
 
     fn wait_for_restart(&mut self) -> Need {
         let timeout = self.file.client.settings.restart_timeout;
-        self.restart_deadline.get_or_insert_with(|| Instant::now() + timeout);
+        self.restart_deadline.get_or_insert_with(|| clock::now() + timeout);
         Need::Wait(RESTART_LOOK_INTERVAL.min(timeout))
     }
 

@@ -16,6 +16,7 @@ use zerohop_proto::hdfs::{
     TriggerBlockReportRequestProto, TriggerBlockReportResponseProto,
 };
 use zerohop_replica::{delete_pool as delete_pool_of, is_pool_empty};
+use zerohop_system::clock;
 use zerohop_transport::reconfigure;
 use zerohop_transport::rpc::server::{
     CallContext, Reply, RpcService, decode_param, no_such_method,
@@ -98,7 +99,7 @@ impl ClientProtocol {
             local_info: DatanodeLocalInfoProto {
                 software_version: self.software_version(),
                 config_version: "core-0,hdfs-0".to_owned(),
-                uptime: self.node.started.elapsed().as_secs(),
+                uptime: clock::since(self.node.started).as_secs(),
             },
         }
     }

@@ -11,6 +11,7 @@ use zerohop_proto::hdfs::datanode::{
     DatanodeRegistrationProto, ErrorReportRequestProto, ErrorReportResponseProto,
     ReportBadBlocksRequestProto, ReportBadBlocksResponseProto,
 };
+use zerohop_system::clock;
 use zerohop_transport::login::User;
 use zerohop_transport::rpc::{ClientOptions, RpcClient, RpcError};
 
@@ -88,7 +89,7 @@ impl Link {
             wake: Notify::new(),
             full_report_asked: AtomicBool::new(false),
             heartbeat_asked: AtomicBool::new(false),
-            heard: Mutex::new(Instant::now()),
+            heard: Mutex::new(clock::now()),
         })
     }
 
@@ -172,12 +173,12 @@ impl Link {
 
     /// A heartbeat or a lifeline leaves now.
     pub(crate) fn note_heard(&self) {
-        *self.heard.lock() = Instant::now();
+        *self.heard.lock() = clock::now();
     }
 
     /// Time since the last heartbeat or lifeline left.
     pub(crate) fn silence(&self) -> Duration {
-        self.heard.lock().elapsed()
+        clock::since(*self.heard.lock())
     }
 
     /// Tells the NameNode about an error; failures are only logged.

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zerohop_proto::hdfs::{BlockOpResponseProto, OpCopyBlockProto, OpReplaceBlockProto, Status};
 use zerohop_replica::{Durability, ErrorKind};
+use zerohop_system::clock;
 use zerohop_wire::transfer::op::{self, OpCode};
 use zerohop_wire::{DataChecksum, ExtendedBlock};
 
@@ -77,7 +78,7 @@ fn take_over(
     };
     let target = node.store.create_temporary(block, false, placement, &writer)?;
     let replica = Arc::clone(&target.replica);
-    let sink = Moved { node, block, conn, hint: &message.del_hint, answered: Instant::now() };
+    let sink = Moved { node, block, conn, hint: &message.del_hint, answered: clock::now() };
     let mode = mode(node.settings.socket_timeout);
     let moved =
         Receiver::new(&mut source, None, target, checksum, Arc::clone(&writer), sink, mode).run();
@@ -141,9 +142,9 @@ impl Sink for Moved<'_> {
     /// The balancer waits; a slow move is not a dead one.
     fn progress(&mut self) -> io::Result<()> {
         let every: Duration = self.node.settings.socket_timeout / 2;
-        if self.answered.elapsed() > every {
+        if clock::since(self.answered) > every {
             answer(self.conn, Status::InProgress, "")?;
-            self.answered = Instant::now();
+            self.answered = clock::now();
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use zerohop_proto::hdfs::datanode::SlowDiskReportProto;
+use zerohop_system::{clock, random};
 
 /// Means are of the last half hour, the time between two reports by default.
 const WINDOWS: u64 = 6;
@@ -49,7 +50,7 @@ pub(crate) struct DiskTimes {
 impl DiskTimes {
     /// With the share of calls that are timed.
     pub(crate) fn new(sampling_percent: u32) -> Self {
-        Self { sampling_percent, started: Instant::now(), means: Mutex::default() }
+        Self { sampling_percent, started: clock::now(), means: Mutex::default() }
     }
 
     /// Does `work`, which calls the disk, and notes how long it takes.
@@ -57,9 +58,9 @@ impl DiskTimes {
         if !self.is_sampled(call) {
             return work();
         }
-        let begun = Instant::now();
+        let begun = clock::now();
         let result = work();
-        self.note(call, begun.elapsed());
+        self.note(call, clock::since(begun));
         result
     }
 
@@ -67,7 +68,7 @@ impl DiskTimes {
         match call {
             DiskCall::Metadata => self.sampling_percent > 0,
             DiskCall::Read | DiskCall::Write | DiskCall::Sync => {
-                self.sampling_percent >= 100 || fastrand::u32(..100) < self.sampling_percent
+                self.sampling_percent >= 100 || random::u32(..100) < self.sampling_percent
             }
         }
     }
@@ -87,7 +88,7 @@ impl DiskTimes {
     }
 
     fn now_ms(&self) -> u64 {
-        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+        u64::try_from(clock::since(self.started).as_millis()).unwrap_or(u64::MAX)
     }
 }
 
@@ -149,7 +150,7 @@ impl SlowestDisks {
         }
         let mut last = self.last.lock();
         if let Some((at, slowest)) = &*last
-            && at.elapsed() < self.settings.interval
+            && clock::since(*at) < self.settings.interval
         {
             return slowest.clone();
         }
@@ -160,7 +161,7 @@ impl SlowestDisks {
         if !slowest.is_empty() {
             tracing::warn!("the slowest disks get no new replicas: {slowest:?}");
         }
-        *last = Some((Instant::now(), slowest.clone()));
+        *last = Some((clock::now(), slowest.clone()));
         slowest
     }
 }

@@ -12,6 +12,7 @@ use means::RollingMeans;
 use parking_lot::Mutex;
 use std::time::{Duration, Instant};
 use zerohop_proto::hdfs::datanode::SlowPeerReportProto;
+use zerohop_system::clock;
 
 /// How peers are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,11 +32,11 @@ pub(crate) struct PeerLatencies {
 
 impl PeerLatencies {
     pub(crate) fn new(settings: Option<PeerSettings>) -> Self {
-        Self { settings, started: Instant::now(), means: Mutex::default() }
+        Self { settings, started: clock::now(), means: Mutex::default() }
     }
 
     fn now_ms(&self) -> u64 {
-        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+        u64::try_from(clock::since(self.started).as_millis()).unwrap_or(u64::MAX)
     }
 
     /// Sending to a peer took so long. Its name is `ip:port`.
@@ -68,7 +69,7 @@ pub(crate) struct ReportTimer(Mutex<Option<Instant>>);
 impl ReportTimer {
     /// Whether so much time has passed since this was last true, or since the first call.
     pub(crate) fn is_due(&self, interval: Duration) -> bool {
-        let (mut last, now) = (self.0.lock(), Instant::now());
+        let (mut last, now) = (self.0.lock(), clock::now());
         let since = now.duration_since(*last.get_or_insert(now));
         let is_due = since >= interval;
         if is_due {

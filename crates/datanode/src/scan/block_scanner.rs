@@ -6,7 +6,8 @@ use super::volume_scanner::VolumeScanner;
 use crate::store::volume::DataVolume;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use zerohop_system::clock;
 use zerohop_wire::ExtendedBlock;
 
 /// How long the removal of a volume waits for its scanner.
@@ -52,7 +53,7 @@ impl BlockScanner {
         if let Some(scanner) = self.forget_volume(volume) {
             scanner.stop();
             if !volume.has_failed() {
-                scanner.wait_until_ended(Instant::now() + REMOVAL_PATIENCE);
+                scanner.wait_until_ended(clock::now() + REMOVAL_PATIENCE);
             }
         }
     }
@@ -80,7 +81,7 @@ impl BlockScanner {
         self.stop_without_waiting();
         let scanners = std::mem::take(&mut *self.scanners.lock());
         let patience = self.settings.map_or(Duration::ZERO, |settings| settings.join_timeout);
-        let deadline = Instant::now() + patience;
+        let deadline = clock::now() + patience;
         for scanner in scanners {
             if !scanner.wait_until_ended(deadline) {
                 tracing::warn!("the scanner of volume {} does not end", scanner.volume);

@@ -9,14 +9,15 @@ use parking_lot::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use zerohop_replica::ListedReplica;
+use zerohop_system::{clock, random};
 
 /// Starts the thread that scans from time to time, first after a random part of the interval.
 pub(crate) fn scan_directories(node: &Arc<Node>) {
     let scanner = Arc::clone(&node.directory_scanner);
     let Some(settings) = scanner.settings() else { return };
-    let first = settings.interval.mul_f64(fastrand::f64());
+    let first = settings.interval.mul_f64(random::f64());
     tracing::info!("the first directory scan starts in {} s", first.as_secs());
     let node = Arc::downgrade(node);
     let run = move || Run { scanner: &scanner, settings }.run(&node, first);
@@ -41,12 +42,12 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn run(&self, node: &Weak<Node>, first: Duration) {
-        let mut next = Instant::now() + first;
+        let mut next = clock::now() + first;
         loop {
             if self.scanner.pause_until(next) {
                 return;
             }
-            next = Instant::now() + self.settings.interval;
+            next = clock::now() + self.settings.interval;
             let Some(node) = node.upgrade() else { return };
             self.scan(&node);
         }
@@ -64,7 +65,7 @@ impl Run<'_> {
             for (index, difference) in blocks.into_iter().enumerate() {
                 let batch_is_done = index > 0 && index % self.settings.batch == 0;
                 if batch_is_done
-                    && self.scanner.pause_until(Instant::now() + self.settings.batch_pause)
+                    && self.scanner.pause_until(clock::now() + self.settings.batch_pause)
                 {
                     return;
                 }
@@ -104,16 +105,16 @@ impl Run<'_> {
         pool_id: &str,
     ) -> Option<Vec<ListedReplica>> {
         let files = volume.pool(pool_id)?;
-        let mut began = Instant::now();
+        let mut began = clock::now();
         let mut pause = || {
-            let Some(limit) = self.settings.throttle.filter(|limit| began.elapsed() >= *limit)
+            let Some(limit) = self.settings.throttle.filter(|limit| clock::since(began) >= *limit)
             else {
                 return;
             };
-            let over = began.elapsed() - limit;
+            let over = clock::since(began) - limit;
             let rest = Duration::from_secs(1).saturating_sub(limit) + over;
-            self.scanner.pause_until(Instant::now() + rest.min(Duration::from_secs(1)));
-            began = Instant::now();
+            self.scanner.pause_until(clock::now() + rest.min(Duration::from_secs(1)));
+            began = clock::now();
         };
         match files.list_finalized(&mut pause) {
             Ok(found) => Some(found),

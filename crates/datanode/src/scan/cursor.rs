@@ -10,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 use zerohop_replica::{BlockFile, Pool, block_directory, parse_name};
+use zerohop_system::clock;
 use zerohop_wire::BlockId;
 
 /// A directory's list is read again after this time.
@@ -73,7 +74,7 @@ impl Cursor {
         };
         let pool_id = std::sync::Arc::clone(pool.id());
         let finalized = pool.finalized().to_owned();
-        Self { pool_id, finalized, file, state, list: None, saved: Instant::now() }
+        Self { pool_id, finalized, file, state, list: None, saved: clock::now() }
     }
 
     /// Whether all replicas were visited.
@@ -93,13 +94,13 @@ impl Cursor {
 
     /// Time since the file was written or read.
     pub(super) fn since_saved(&self) -> Duration {
-        self.saved.elapsed()
+        clock::since(self.saved)
     }
 
     /// Writes the file, whole or not at all.
     pub(super) fn save(&mut self) -> io::Result<()> {
         self.state.last_saved_ms = now_ms();
-        self.saved = Instant::now();
+        self.saved = clock::now();
         let partial = self.file.with_extension("cursor.tmp");
         let text = serde_json::to_string_pretty(&self.state)?;
         fs::write(&partial, text).and_then(|()| fs::rename(&partial, &self.file)).inspect_err(
@@ -145,9 +146,9 @@ impl Cursor {
 
     fn next_entry(&mut self) -> io::Result<Option<String>> {
         let Some(directory) = self.directory() else { return Ok(None) };
-        if self.list.as_ref().is_none_or(|(listed, _)| listed.elapsed() >= LIST_AGE_MAX) {
+        if self.list.as_ref().is_none_or(|(listed, _)| clock::since(*listed) >= LIST_AGE_MAX) {
             let is_data = |name: &str| matches!(parse_name(name), Some(BlockFile::Data(_)));
-            self.list = Some((Instant::now(), sorted(&directory, is_data)?));
+            self.list = Some((clock::now(), sorted(&directory, is_data)?));
         }
         let names = self.list.as_ref().map_or(&[][..], |(_, names)| names);
         self.state.cur_entry = after(names, self.state.cur_entry.as_deref());
@@ -201,7 +202,7 @@ fn after(names: &[String], previous: Option<&str>) -> Option<String> {
 }
 
 fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let since = clock::wall().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 

@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Instant, SystemTime};
+use zerohop_system::clock;
 
 /// What the last scan of a block pool found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -108,7 +109,7 @@ impl DirectoryScanner {
 
     /// A scan has ended.
     pub(super) fn finish(&self) {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let now = clock::wall().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         self.finished_ms.store(now.as_millis() as u64, Ordering::Relaxed);
     }
 }

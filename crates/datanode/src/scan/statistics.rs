@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write};
 use std::time::{Instant, SystemTime};
+use zerohop_system::clock;
 use zerohop_wire::ExtendedBlock;
 
 /// What a volume's scanner has done.
@@ -41,11 +42,11 @@ impl Statistics {
         writeln!(page, "Block pool scans since restart    : {:>57}", self.scans_since_start)?;
         writeln!(page, "Block scan errors since restart   : {:>57}", self.errors_since_start)?;
         if let Some(at) = self.next_scan {
-            let hours = at.saturating_duration_since(Instant::now()).as_secs_f64() / 3600.0;
+            let hours = at.saturating_duration_since(clock::now()).as_secs_f64() / 3600.0;
             writeln!(page, "Hours until next block pool scan  : {hours:>57.3}")?;
         }
         if let Some(at) = self.period_ends {
-            let left = at.duration_since(SystemTime::now()).unwrap_or_default();
+            let left = at.duration_since(clock::wall()).unwrap_or_default();
             let hours = left.as_secs_f64() / 3600.0;
             writeln!(page, "Hours until possible pool rescan  : {hours:>57.3}")?;
         }

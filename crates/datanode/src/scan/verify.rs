@@ -13,8 +13,9 @@ use std::fs;
 use std::num::NonZeroU64;
 use std::sync::{Arc, Weak};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 use zerohop_replica::Place;
+use zerohop_system::clock;
 use zerohop_wire::block_report::ReplicaState;
 use zerohop_wire::{Block, BlockId, ExtendedBlock, GenerationStamp};
 
@@ -57,7 +58,7 @@ impl Run {
             node: Arc::downgrade(node),
             throttle: Throttle::new(settings.bytes_per_second),
             settings,
-            began: Instant::now(),
+            began: clock::now(),
             bytes: HourlyBytes::default(),
             cursors: Vec::new(),
             current: 0,
@@ -96,7 +97,7 @@ impl Run {
             self.verify(node, &block);
             return Duration::ZERO;
         }
-        if !self.bytes.is_within(self.began.elapsed(), self.settings.bytes_per_second) {
+        if !self.bytes.is_within(clock::since(self.began), self.settings.bytes_per_second) {
             return RATE_WAIT;
         }
         if !self.is_scanning {
@@ -139,7 +140,7 @@ impl Run {
 
     /// Takes the next cursor that is not at its end, or whose period is over; else tells how long to wait.
     fn choose_cursor(&mut self) -> Duration {
-        let (count, now) = (self.cursors.len(), SystemTime::now());
+        let (count, now) = (self.cursors.len(), clock::wall());
         let mut shortest = NO_POOL_WAIT;
         for step in 1..=count {
             let index = (self.current + step) % count;
@@ -170,7 +171,7 @@ impl Run {
             return Duration::ZERO;
         }
         self.scanner.count(|statistics| {
-            statistics.next_scan = (count > 0).then(|| Instant::now() + shortest);
+            statistics.next_scan = (count > 0).then(|| clock::now() + shortest);
             statistics.is_at_end = true;
         });
         shortest
@@ -195,7 +196,7 @@ impl Run {
     fn was_read(&self, pool: &str, id: BlockId) -> bool {
         let Some(files) = self.scanner.volume.pool(pool) else { return false };
         let read = fs::metadata(files.data_path(id, Place::Finalized)).and_then(|m| m.accessed());
-        let age = read.ok().and_then(|read| SystemTime::now().duration_since(read).ok());
+        let age = read.ok().and_then(|read| clock::wall().duration_since(read).ok());
         age.is_some_and(|age| age < self.settings.period)
     }
 
@@ -207,8 +208,8 @@ impl Run {
             Outcome::Verified(bytes) => bytes,
             _ => 0,
         };
-        self.bytes.add(self.began.elapsed(), bytes);
-        let in_last_hour = self.bytes.sum(self.began.elapsed());
+        self.bytes.add(clock::since(self.began), bytes);
+        let in_last_hour = self.bytes.sum(clock::since(self.began));
         self.scanner.count(|statistics| {
             statistics.bytes_in_last_hour = in_last_hour;
             match outcome {

@@ -6,6 +6,7 @@ use crate::store::volume::DataVolume;
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use zerohop_system::clock;
 use zerohop_wire::ExtendedBlock;
 
 /// One volume's scanner, as others reach it.
@@ -33,7 +34,7 @@ impl VolumeScanner {
 
     /// Has a replica verified soon.
     pub(super) fn suspect(&self, block: &ExtendedBlock) {
-        if self.shared.lock().suspects.add(block, Instant::now()) {
+        if self.shared.lock().suspects.add(block, clock::now()) {
             tracing::info!("{block} on volume {} is verified first", self.volume);
             self.changed.notify_all();
         }
@@ -90,7 +91,7 @@ impl VolumeScanner {
 
     /// Waits for a while, or until something is wanted; true if the thread is to end.
     pub(super) fn pause(&self, time: Duration) -> bool {
-        let deadline = Instant::now() + time;
+        let deadline = clock::now() + time;
         let mut shared = self.shared.lock();
         while !shared.stops && !shared.pools_changed && shared.suspects.is_empty() {
             if self.changed.wait_until(&mut shared, deadline).timed_out() {

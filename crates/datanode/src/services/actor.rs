@@ -18,6 +18,7 @@ use zerohop_proto::hdfs::datanode::{
 use zerohop_proto::hdfs::nnha_status_heartbeat_proto::State as HaState;
 use zerohop_proto::hdfs::{VersionRequestProto, VersionResponseProto};
 use zerohop_replica::UpgradePhase;
+use zerohop_system::{clock, random};
 use zerohop_transport::rpc::RpcError;
 use zerohop_wire::JavaException;
 
@@ -87,8 +88,8 @@ impl Schedule {
 
     /// This DataNode has registered again: the NameNode wants a heartbeat and all blocks.
     fn restart(&mut self) {
-        self.full_report = Instant::now();
-        self.heartbeat = Instant::now();
+        self.full_report = clock::runtime_now();
+        self.heartbeat = clock::runtime_now();
         self.lease = None;
     }
 }
@@ -154,7 +155,7 @@ impl Actor {
                     }
                 }
             }
-            tokio::time::sleep(wait).await;
+            clock::sleep(wait).await;
             wait = (wait * 2).min(RETRY_MAX);
         }
     }
@@ -202,8 +203,8 @@ impl Actor {
     }
 
     async fn beat_forever(&self) -> Result<(), String> {
-        let now = Instant::now();
-        let delay = self.node.settings.block_report_initial_delay.mul_f64(fastrand::f64());
+        let now = clock::runtime_now();
+        let delay = self.node.settings.block_report_initial_delay.mul_f64(random::f64());
         let mut schedule = Schedule {
             last_heartbeat: now,
             heartbeat: now,
@@ -213,7 +214,7 @@ impl Actor {
         };
         loop {
             tokio::select! {
-                () = tokio::time::sleep_until(schedule.heartbeat) => {}
+                () = clock::sleep_until(schedule.heartbeat) => {}
                 () = self.link.woken() => {}
             }
             let step = self.step(&mut schedule).await;
@@ -223,16 +224,16 @@ impl Actor {
                 Err(TalkError::Retry(reason)) => {
                     tracing::warn!("NameNode {}: {reason}", self.link.addr);
                     // A report that it will not take is not tried again at once.
-                    tokio::time::sleep(RETRY_MAX).await;
+                    clock::sleep(RETRY_MAX).await;
                     self.until_done("reach", || self.beat_only()).await?;
-                    schedule.heartbeat = Instant::now();
+                    schedule.heartbeat = clock::runtime_now();
                 }
             }
         }
     }
 
     async fn step(&self, schedule: &mut Schedule) -> Result<(), TalkError> {
-        let now = Instant::now();
+        let now = clock::runtime_now();
         if self.link.take_heartbeat_asked() {
             schedule.bring_heartbeat_forward();
         }
@@ -253,7 +254,7 @@ impl Actor {
                 return Ok(());
             }
             asked.into_iter().for_each(ReportWish::fulfill);
-            schedule.full_report = Instant::now() + self.adjustable().block_report_interval;
+            schedule.full_report = clock::runtime_now() + self.adjustable().block_report_interval;
             self.link.reported();
         }
         let reported = self.link.has_reported();
@@ -272,9 +273,9 @@ impl Actor {
         loop {
             tokio::select! {
                 sent = &mut report => return sent.map(|()| false),
-                () = tokio::time::sleep_until(schedule.heartbeat) => {}
+                () = clock::sleep_until(schedule.heartbeat) => {}
             }
-            schedule.beats(Instant::now(), self.node.settings.heartbeat_interval);
+            schedule.beats(clock::runtime_now(), self.node.settings.heartbeat_interval);
             let answer = self.beat(false).await?;
             if self.carry_out(answer).await? {
                 schedule.restart();
@@ -377,7 +378,7 @@ impl Actor {
         })
         .await
         .map_err(|error| TalkError::Retry(error.to_string()))?;
-        let started = Instant::now();
+        let started = clock::now();
         let blocks = requests.blocks;
         for request in requests.messages {
             let answer: BlockReportResponseProto =
@@ -389,7 +390,7 @@ impl Actor {
         tracing::info!(
             "reported {blocks} blocks of {pool_id} to NameNode {} in {} ms",
             self.link.addr,
-            started.elapsed().as_millis()
+            clock::since(started).as_millis()
         );
         Ok(())
     }
@@ -406,7 +407,7 @@ impl Actor {
                     "NameNode {}: an incremental report waits: {reason}",
                     self.link.addr
                 );
-                tokio::time::sleep(RETRY_MAX).await;
+                clock::sleep(RETRY_MAX).await;
                 self.link.outbox.wake();
             }
         }

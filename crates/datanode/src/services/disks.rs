@@ -5,6 +5,7 @@ use crate::node::{Ending, Node};
 use std::sync::Arc;
 use std::time::Duration;
 use zerohop_proto::hdfs::datanode::error_report_request_proto::ErrorCode;
+use zerohop_system::clock;
 
 /// Between two looks at the volumes: heartbeats say how much space there was at the last one.
 const LOOK_INTERVAL_MAX: Duration = Duration::from_secs(1);
@@ -17,7 +18,7 @@ pub(crate) async fn watch(node: Arc<Node>) {
         LOOK_INTERVAL_MAX.min(node.settings.disk_check_timeout / 2).max(LOOK_INTERVAL_MIN);
     loop {
         tokio::select! {
-            () = tokio::time::sleep(interval) => node.store.look_at_volumes(),
+            () = clock::sleep(interval) => node.store.look_at_volumes(),
             () = node.store.volume_failed() => {}
         }
         let failures = node.store.untold_failures();

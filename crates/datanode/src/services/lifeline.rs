@@ -7,6 +7,7 @@ use crate::node::Node;
 use std::sync::Arc;
 use std::time::Duration;
 use zerohop_proto::hdfs::LifelineResponseProto;
+use zerohop_system::clock;
 use zerohop_transport::rpc::{RpcClient, RpcError};
 
 const PROTOCOL: &str = "org.apache.hadoop.hdfs.server.protocol.DatanodeLifelineProtocol";
@@ -26,7 +27,7 @@ pub(crate) async fn send_lifelines(
     loop {
         let silent = link.silence();
         if silent < interval {
-            tokio::time::sleep(interval - silent).await;
+            clock::sleep(interval - silent).await;
             continue;
         }
         link.note_heard();

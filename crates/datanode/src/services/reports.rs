@@ -5,6 +5,7 @@ use zerohop_proto::hdfs::datanode::{
     BlockReportContextProto, BlockReportRequestProto, DatanodeRegistrationProto,
     StorageBlockReportProto,
 };
+use zerohop_system::random;
 
 /// The messages of one report.
 pub(crate) struct FullReport {
@@ -36,7 +37,7 @@ pub(crate) fn full_report(
         reports.into_iter().map(|report| vec![report]).collect()
     };
     let total = i32::try_from(parts.len()).unwrap_or(i32::MAX);
-    let id = fastrand::i64(1..);
+    let id = random::i64(1..);
     let messages = (0..).zip(parts).map(|(part, reports)| BlockReportRequestProto {
         registration: registration.clone(),
         block_pool_id: pool_id.to_owned(),

@@ -13,6 +13,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zerohop_replica::ReplicaReader;
+use zerohop_system::clock;
 
 /// How much may be locked and how patient the cache is.
 #[derive(Debug, Clone, Copy)]
@@ -150,7 +151,7 @@ impl BlockCache {
 
     fn wait_for_readers(self: &Arc<Self>, block: BlockKey) {
         let (cache, polling) = (Arc::downgrade(self), self.limits.polling);
-        let deadline = Instant::now() + self.limits.revocation;
+        let deadline = clock::now() + self.limits.revocation;
         let waiting = std::thread::Builder::new().name("uncache".to_owned()).spawn(move || {
             while cache.upgrade().is_some_and(|cache| !cache.let_go(&block, deadline)) {
                 std::thread::park_timeout(polling);
@@ -164,7 +165,7 @@ impl BlockCache {
     /// True when the replica is out of memory.
     fn let_go(&self, block: &BlockKey, deadline: Instant) -> bool {
         if !self.slots.may_unlock(block) {
-            if Instant::now() < deadline {
+            if clock::now() < deadline {
                 return false;
             }
             tracing::warn!(

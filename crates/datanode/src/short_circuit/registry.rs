@@ -11,6 +11,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::SystemTime;
+use zerohop_system::{clock, random};
 use zerohop_transport::domain::Peer;
 use zerohop_transport::shm::Segment;
 use zerohop_wire::{ShmId, Slot, SlotId};
@@ -114,12 +115,12 @@ impl Registry {
         // Before the limits are looked at, so that the lock is not held over system calls.
         let (segment, fd) = Segment::create(&self.directories)?;
         let client: String = client.chars().take(CLIENT_NAME_MAX).collect();
-        let since = SystemTime::now();
+        let since = clock::wall();
         let registered = Registered { segment, client, peer, since, slots: BTreeMap::new() };
         let mut state = self.state.lock();
         self.check_room(&state, peer)?;
         let id = loop {
-            let id = ShmId { hi: fastrand::i64(..), lo: fastrand::i64(..) };
+            let id = ShmId { hi: random::i64(..), lo: random::i64(..) };
             if !state.segments.contains_key(&id) {
                 break id;
             }
@@ -189,7 +190,7 @@ impl Registry {
         } else {
             slot.make_unanchorable();
         }
-        let held = UsedSlot { block: block.clone(), since: SystemTime::now() };
+        let held = UsedSlot { block: block.clone(), since: clock::wall() };
         registered.slots.insert(id.index, held);
         state.slots.entry(block.clone()).or_default().push(id);
         Ok(())

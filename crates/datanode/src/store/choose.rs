@@ -6,6 +6,7 @@ use crate::settings::{Settings, VolumePolicy};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use zerohop_proto::hdfs::StorageTypeProto;
+use zerohop_system::random;
 use zerohop_wire::RemoteException;
 
 /// Chooses among the volumes of a DataNode.
@@ -128,7 +129,7 @@ impl Chooser {
             space.get(*index).is_some_and(|space| *space < least + balanced_within)
         });
         let low_fits = low.iter().any(|index| space.get(*index).is_some_and(|space| *space > len));
-        let among = if low_fits && fastrand::f32() >= preference { low } else { high };
+        let among = if low_fits && random::f32() >= preference { low } else { high };
         self.round_robin(volumes, &among, len)
     }
 }

@@ -9,6 +9,7 @@ use std::io;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
+use zerohop_system::clock;
 
 /// The check of one volume's disk that is under way, if one is.
 pub(super) struct DiskCheck {
@@ -43,7 +44,7 @@ impl DiskCheck {
 
     /// Whether the check under way has taken too long.
     pub(super) fn is_overdue(&self) -> bool {
-        self.state.began.lock().is_some_and(|began| began.elapsed() >= self.timeout)
+        self.state.began.lock().is_some_and(|began| clock::since(began) >= self.timeout)
     }
 
     /// Starts `work` on a thread of its own, unless one is under way.
@@ -53,7 +54,7 @@ impl DiskCheck {
             return Ok(());
         }
         self.spawn(work)?;
-        *began = Some(Instant::now());
+        *began = Some(clock::now());
         Ok(())
     }
 
@@ -71,8 +72,8 @@ impl DiskCheck {
             tracing::warn!("a disk cannot be checked: {error}");
             return Err(NoAnswer::NotAsked);
         }
-        let deadline = Instant::now() + self.timeout;
-        *began = Some(Instant::now());
+        let deadline = clock::now() + self.timeout;
+        *began = Some(clock::now());
         loop {
             let over = self.state.ended.wait_until(&mut began, deadline).timed_out();
             if let Some(answer) = answer.lock().take() {

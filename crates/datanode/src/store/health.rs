@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 use std::time::SystemTime;
 use tokio::sync::Notify;
 use zerohop_proto::hdfs::datanode::VolumeFailureSummaryProto;
+use zerohop_system::clock;
 
 /// A volume out of use.
 #[derive(Clone, Debug)]
@@ -48,7 +49,7 @@ impl Health {
         let directory = volume.display().to_string();
         let mut state = self.state.lock();
         state.failures.push(VolumeFailure { directory, reason, capacity });
-        state.last = Some(SystemTime::now());
+        state.last = Some(clock::wall());
         drop(state);
         self.failed.notify_one();
     }

@@ -29,9 +29,10 @@ use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
 use replica::{Files, Replica, Status};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use volume::DataVolume;
 use volume_list::VolumeList;
+use zerohop_system::clock;
 use zerohop_wire::{Block, ExtendedBlock, GenerationStamp};
 
 #[cfg(test)]
@@ -97,7 +98,7 @@ impl Store {
         if self.has_pool(id) {
             return true;
         }
-        let deadline = Instant::now() + patience;
+        let deadline = clock::now() + patience;
         let mut waiting = self.pool_opened.0.lock();
         while !self.has_pool(id) {
             if self.pool_opened.1.wait_until(&mut waiting, deadline).timed_out() {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
+use zerohop_system::clock;
 
 /// The longest time between two looks at who makes progress.
 const LOOK_INTERVAL_MAX: Duration = Duration::from_secs(1);
@@ -18,16 +19,16 @@ pub(super) struct Progress(Mutex<Instant>);
 
 impl Progress {
     fn new() -> Arc<Self> {
-        Arc::new(Self(Mutex::new(Instant::now())))
+        Arc::new(Self(Mutex::new(clock::now())))
     }
 
     /// The disk has just answered.
     pub(super) fn answered(&self) {
-        *self.0.lock() = Instant::now();
+        *self.0.lock() = clock::now();
     }
 
     fn is_overdue(&self, timeout: Duration) -> bool {
-        self.0.lock().elapsed() >= timeout
+        clock::since(*self.0.lock()) >= timeout
     }
 }
 

@@ -8,8 +8,9 @@ use std::io;
 use std::net::Shutdown;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use zerohop_replica::{LiveReplica, StoredReplica};
+use zerohop_system::clock;
 use zerohop_transport::net::DataStream;
 use zerohop_wire::block_report::ReplicaState;
 use zerohop_wire::{Block, BlockId, GenerationStamp};
@@ -220,7 +221,7 @@ impl Replica {
 
     /// Waits until `len` bytes can be read.
     pub(crate) fn wait_for(&self, len: u64, timeout: Duration) -> bool {
-        let deadline = Instant::now() + timeout;
+        let deadline = clock::now() + timeout;
         let mut status = self.status.lock();
         while status.block().len < len {
             let over = self.changed.wait_until(&mut status, deadline).timed_out();
@@ -245,7 +246,7 @@ impl Replica {
         &self,
         timeout: Duration,
     ) -> io::Result<MutexGuard<'_, Status>> {
-        let deadline = Instant::now() + timeout;
+        let deadline = clock::now() + timeout;
         let mut status = self.status.lock();
         while let Some(writer) = status.writer.clone() {
             writer.stop();

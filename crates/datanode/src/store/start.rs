@@ -19,6 +19,7 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use zerohop_replica::{ErrorKind, Place, StoredReplica};
+use zerohop_system::clock;
 use zerohop_wire::BlockId;
 use zerohop_wire::block_report::ReplicaState;
 
@@ -125,7 +126,7 @@ impl Store {
         let status = replica.lock();
         if let (Files::Live(live), ReplicaState::Rbw) = (&status.files, status.state) {
             live.flush()?;
-            live.pool().mark_restart(replica.id, millis(SystemTime::now() + time))?;
+            live.pool().mark_restart(replica.id, millis(clock::wall() + time))?;
             tracing::info!("{pool_id}:{} waits for the restart", status.block());
         }
         Ok(())
@@ -218,7 +219,7 @@ fn reopened(
     stored: StoredReplica,
 ) -> Option<Status> {
     let until_ms = kept.get(&stored.block.id).filter(|_| stored.place == Place::Rbw)?;
-    if *until_ms < millis(SystemTime::now()) {
+    if *until_ms < millis(clock::wall()) {
         return None;
     }
     let live = volume.pool(pool_id)?.adopt(stored.block, stored.place);

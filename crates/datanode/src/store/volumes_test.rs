@@ -326,7 +326,7 @@ fn a_disk_that_does_not_answer_is_taken_out_and_nobody_waits_for_it() {
     let mut readers = Readers::new(&two.store);
     let held = readers.hold(&two.store, 1);
     let hung = HungDisk::new(&two, "disk");
-    let began = Instant::now();
+    let began = std::time::Instant::now();
     two.store.look_at_volumes();
     // What a heartbeat says is known while the disk hangs.
     let state = two.store.storage_reports(None);

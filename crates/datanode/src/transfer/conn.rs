@@ -6,8 +6,9 @@ use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use zerohop_proto::Checked;
+use zerohop_system::clock;
 use zerohop_transport::domain::Peer;
 use zerohop_transport::net::{ConnectOptions, DataStream, LowWater};
 use zerohop_wire::transfer::frame;
@@ -206,8 +207,8 @@ impl Conn {
     /// Keeps the connection, and drops what still comes, until the peer has closed it or `patience` is
     /// over: closed with bytes unread it would take back what was sent.
     pub(crate) fn linger(&mut self, patience: Duration) {
-        let deadline = Instant::now() + patience;
-        while Instant::now() < deadline {
+        let deadline = clock::now() + patience;
+        while clock::now() < deadline {
             self.consume(self.buffered().len());
             self.reserve(1);
             match self.fill_ready() {

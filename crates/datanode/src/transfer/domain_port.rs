@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use zerohop_system::clock;
 use zerohop_transport::domain::{Listener, validate};
 
 /// How often the file and its directories are looked at.
@@ -24,7 +25,7 @@ impl DomainPort {
     pub(crate) fn bind(path: PathBuf, state: Arc<SocketState>) -> io::Result<Self> {
         let listener = listen(&path)?;
         *state.path.write() = Some(path);
-        Ok(Self { listener, state, looked: Instant::now() })
+        Ok(Self { listener, state, looked: clock::now() })
     }
 
     /// The listening socket.
@@ -42,10 +43,10 @@ impl DomainPort {
     /// Looks at the file once a second. A new listener, where the file was gone and could be made
     /// again; what cannot be helped is logged once and shown on the page.
     pub(crate) fn look(&mut self) -> Option<Listener> {
-        if self.looked.elapsed() < LOOK_EVERY {
+        if clock::since(self.looked) < LOOK_EVERY {
             return None;
         }
-        self.looked = Instant::now();
+        self.looked = clock::now();
         let path = self.listener.path();
         let (new, problem) = if !self.listener.is_in_place() {
             match listen(path) {

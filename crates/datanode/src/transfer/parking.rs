@@ -4,6 +4,7 @@
 use super::conn::{Conn, SMALL_BUFFER};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
+use zerohop_system::clock;
 
 /// Bytes of requests that are not whole may take this much beyond each connection's small buffer,
 /// over all connections. A request of the usual kind takes a few hundred bytes.
@@ -96,8 +97,8 @@ impl IdleLimits {
     pub(crate) fn deadline(self, first: bool, begun: Option<Instant>) -> Instant {
         match (begun, first) {
             (Some(begun), _) => begun + self.first,
-            (None, true) => Instant::now() + self.first,
-            (None, false) => Instant::now() + self.keep_alive,
+            (None, true) => clock::now() + self.first,
+            (None, false) => clock::now() + self.keep_alive,
         }
     }
 }

@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use zerohop_daemon::log_limiter::LogLimiter;
+use zerohop_system::clock;
 use zerohop_transport::net::Unpaced;
 
 /// How long a thread stays with its connection before it parks it.
@@ -238,9 +239,9 @@ impl Shared {
 
     fn wait_for_rest(&self, conn: &mut Conn, patience: Duration) -> io::Result<RequestArrival> {
         // A clock is read only for a request that comes in parts: those of one segment need none.
-        let mut begun = (!conn.buffered().is_empty()).then(Instant::now);
+        let mut begun = (!conn.buffered().is_empty()).then(clock::now);
         loop {
-            let left = begun.map_or(patience, |begun| patience.saturating_sub(begun.elapsed()));
+            let left = begun.map_or(patience, |begun| patience.saturating_sub(clock::since(begun)));
             if !conn.wait_readable(left)? {
                 return Ok(RequestArrival::Part { begun });
             }
@@ -248,7 +249,7 @@ impl Shared {
                 return Ok(RequestArrival::Whole);
             }
             if !conn.buffered().is_empty() {
-                begun.get_or_insert_with(Instant::now);
+                begun.get_or_insert_with(clock::now);
             }
         }
     }
@@ -334,7 +335,7 @@ impl Shared {
     /// Parks a connection again whose request is still not whole.
     fn wait_on(&self, key: usize, mut parked: Parked) {
         if parked.begun.is_none() && !parked.conn.buffered().is_empty() {
-            parked.begun = Some(Instant::now());
+            parked.begun = Some(clock::now());
             parked.deadline = Some(self.limits.deadline(parked.first, parked.begun));
         }
         let socket = Arc::clone(parked.conn.stream());
@@ -354,7 +355,7 @@ impl Shared {
     }
 
     fn close_overdue(&self) {
-        let overdue = self.parked.lock().overdue(Instant::now());
+        let overdue = self.parked.lock().overdue(clock::now());
         for parked in overdue {
             drop(self.poller.delete(&**parked.conn.stream()));
         }

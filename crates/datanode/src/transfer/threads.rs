@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use zerohop_system::clock;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -126,7 +127,7 @@ impl Inner {
     }
 
     fn wait_for_work(&self) -> Option<Job> {
-        let deadline = Instant::now() + IDLE_MAX;
+        let deadline = clock::now() + IDLE_MAX;
         let mut state = self.state.lock();
         state.idle += 1;
         let job = loop {

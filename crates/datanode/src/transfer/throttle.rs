@@ -3,6 +3,7 @@
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use zerohop_system::clock;
 
 /// How much may be sent at once after a pause, as time at full speed.
 const BURST: Duration = Duration::from_millis(100);
@@ -19,7 +20,7 @@ impl Throttle {
     pub(crate) fn new(bytes_per_second: u64) -> Self {
         Self {
             bytes_per_second: AtomicU64::new(bytes_per_second),
-            paid_until: Mutex::new(Instant::now()),
+            paid_until: Mutex::new(clock::now()),
         }
     }
 
@@ -35,7 +36,7 @@ impl Throttle {
 
     /// Accounts for `len` bytes and waits until they fit the limit.
     pub(crate) fn take(&self, len: u64) {
-        if let Some(wait) = self.owed(len, Instant::now()) {
+        if let Some(wait) = self.owed(len, clock::now()) {
             std::thread::park_timeout(wait);
         }
     }

@@ -14,6 +14,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use zerohop_system::clock;
 use zerohop_wire::GenerationStamp;
 
 const SHARDS: usize = 16;
@@ -140,7 +141,7 @@ impl Cache {
                 Some(Entry::Open { replica, stamp: known, used })
                     if replica.is_current() && *known >= stamp =>
                 {
-                    *used = Instant::now();
+                    *used = clock::now();
                     self.hits.fetch_add(1, Ordering::Relaxed);
                     return Ok((Arc::clone(replica), Found::Open));
                 }
@@ -187,7 +188,7 @@ impl Cache {
                     .extract_if(|_, entry| match entry {
                         Entry::Open { replica, used, .. } => {
                             let idle = Arc::strong_count(replica) == 1;
-                            idle && (used.elapsed() >= self.expiry || !replica.is_current())
+                            idle && (clock::since(*used) >= self.expiry || !replica.is_current())
                         }
                         Entry::Asked(_) => false,
                     })
@@ -264,7 +265,7 @@ impl RequestGuard<'_> {
         if let Ok(replica) = &outcome
             && self.cache.capacity > 0
         {
-            let open = Entry::Open { replica: Arc::clone(replica), stamp, used: Instant::now() };
+            let open = Entry::Open { replica: Arc::clone(replica), stamp, used: clock::now() };
             let mut entries = self.cache.shard(self.key).lock();
             if matches!(entries.get(self.key), Some(Entry::Asked(f)) if Arc::ptr_eq(f, self.request))
             {

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zerohop_proto::hdfs::Status;
+use zerohop_system::clock;
 use zerohop_transport::domain::{self, Problem};
 use zerohop_transport::net::DataStream;
 
@@ -68,7 +69,7 @@ struct Claim {
 
 impl Claim {
     fn is_fresh(&self, node: &str) -> bool {
-        self.node == node && self.since.elapsed() < ABSENT_FOR
+        self.node == node && clock::since(self.since) < ABSENT_FOR
     }
 }
 
@@ -101,7 +102,7 @@ impl Endpoint {
             return;
         }
         let file = file_at(&self.path);
-        let claim = Claim { node: node.to_owned(), file, since: Instant::now() };
+        let claim = Claim { node: node.to_owned(), file, since: clock::now() };
         self.state.lock().claim = Some(claim);
     }
 
@@ -117,7 +118,7 @@ impl Endpoint {
         let mut state = self.state.lock();
         for who in ["", node] {
             let Some(rest) = state.rests.get(who) else { continue };
-            if Instant::now() < rest.until && file_at(&self.path) == rest.file {
+            if clock::now() < rest.until && file_at(&self.path) == rest.file {
                 return Err(rest.why.clone());
             }
             state.rests.remove(who);
@@ -192,14 +193,14 @@ impl Endpoint {
 
     fn take_idle(&self) -> Option<DataStream> {
         let mut idle = self.idle.lock();
-        idle.retain(|(since, _)| since.elapsed() < IDLE_FOR);
+        idle.retain(|(since, _)| clock::since(*since) < IDLE_FOR);
         Some(idle.pop()?.1)
     }
 
     fn keep(&self, socket: DataStream) {
         let mut idle = self.idle.lock();
         if idle.len() < IDLE_MAX {
-            idle.push((Instant::now(), socket));
+            idle.push((clock::now(), socket));
         }
     }
 
@@ -278,7 +279,7 @@ impl Endpoint {
     }
 
     fn rest(&self, who: &str, time: Duration, why: NotLocal) {
-        let until = Instant::now() + time;
+        let until = clock::now() + time;
         let rest = Rest { until, file: file_at(&self.path), why };
         self.state.lock().rests.insert(who.to_owned(), rest);
     }

@@ -48,6 +48,7 @@ use std::net::{IpAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
 use std::time::Duration;
+use zerohop_system::clock;
 use zerohop_transport::domain;
 use zerohop_transport::login::User;
 use zerohop_transport::net::DataStream;
@@ -242,7 +243,7 @@ impl LocalReads {
             let every = (self.settings.cache_expiry / 4).clamp(EXPIRE_EVERY.0, EXPIRE_EVERY.1);
             runtime.spawn(async move {
                 loop {
-                    tokio::time::sleep(every).await;
+                    clock::sleep(every).await;
                     match cache.upgrade() {
                         Some(cache) => cache.expire(),
                         None => return,

@@ -16,6 +16,7 @@ use std::path::Path;
 use std::sync::Once;
 use std::time::{Duration, Instant};
 use zerohop_proto::hdfs::{GetBlockLocalPathInfoRequestProto, GetBlockLocalPathInfoResponseProto};
+use zerohop_system::clock;
 use zerohop_transport::login::User;
 use zerohop_transport::rpc::{ClientOptions, RpcClient, RpcError};
 use zerohop_wire::{BlockId, JavaException};
@@ -110,7 +111,7 @@ impl Paths {
             rest: None,
         });
         match &node.rest {
-            Some((until, why)) if Instant::now() < *until => Err(why.clone()),
+            Some((until, why)) if clock::now() < *until => Err(why.clone()),
             _ => {
                 node.rest = None;
                 Ok(node.rpc.clone())
@@ -135,7 +136,7 @@ impl Paths {
                 _ => NotLocal::disabled(self.disabled_for, node.failures, &why),
             };
             node.failures = 0;
-            node.rest = Some((Instant::now() + self.disabled_for, why));
+            node.rest = Some((clock::now() + self.disabled_for, why));
         });
         why
     }

@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use zerohop_checksum::SharedBytes;
+use zerohop_system::clock;
 use zerohop_wire::checksum_type::{ChecksumError, DataChecksum};
 use zerohop_wire::meta_header;
 
@@ -90,7 +91,7 @@ impl LocalReplica {
         let sums = Sums::of(&meta, meta_len)?;
         let user = rustix::process::geteuid().as_raw();
         let data = Data::of(data, len, how, user == 0 || user == data_stat.uid());
-        let expires = slot.is_none().then(|| Instant::now().checked_add(how.trusted_for)).flatten();
+        let expires = slot.is_none().then(|| clock::now().checked_add(how.trusted_for)).flatten();
         Ok(Self {
             len,
             checksum,
@@ -121,7 +122,7 @@ impl LocalReplica {
     /// Whether this process still trusts it.
     fn is_kept(&self) -> bool {
         let is_expired =
-            || self.slot.is_none() && self.expires.is_some_and(|end| Instant::now() >= end);
+            || self.slot.is_none() && self.expires.is_some_and(|end| clock::now() >= end);
         !self.is_dropped.load(Ordering::Relaxed) && !is_expired()
     }
 

@@ -14,13 +14,14 @@ use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use zerohop_proto::Checked;
 use zerohop_proto::hdfs::{
     BaseHeaderProto, BlockOpResponseProto, OpRequestShortCircuitAccessProto,
     ReleaseShortCircuitAccessRequestProto, ReleaseShortCircuitAccessResponseProto,
     ShortCircuitFdResponse, ShortCircuitShmRequestProto, ShortCircuitShmResponseProto, Status,
 };
+use zerohop_system::clock;
 use zerohop_transport::net::DataStream;
 use zerohop_transport::shm::Segment;
 use zerohop_wire::slot::{ShmId, SlotId};
@@ -201,9 +202,9 @@ impl<'a> Inbox<'a> {
     /// than a thread that sleeps is woken on another processor. Whoever else wants this processor goes
     /// first, the DataNode among them.
     fn is_there_soon(&self) -> io::Result<bool> {
-        let start = Instant::now();
+        let start = clock::now();
         let mut polled = [PollFd::new(self.socket, PollFlags::IN)];
-        while start.elapsed() < AWAKE {
+        while clock::since(start) < AWAKE {
             match rustix::event::poll(&mut polled, Some(&Timespec::default())) {
                 Ok(0) | Err(Errno::INTR) => std::thread::yield_now(),
                 ready => return Ok(ready.map(|_| true)?),

@@ -4,7 +4,8 @@ use super::below::{UpstreamState, wait_both};
 use super::{Receiver, Sink, find};
 use crate::transfer::conn::invalid;
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use zerohop_system::clock;
 use zerohop_wire::transfer::arrival::Parsed;
 use zerohop_wire::transfer::responder::{Answered, Heard};
 
@@ -17,7 +18,7 @@ impl<S: Sink> Receiver<'_, S> {
         if !self.mode.acks {
             return;
         }
-        let now = Instant::now();
+        let now = clock::now();
         for packet in self.packets.iter().skip(first) {
             self.responder.received(&packet.header, now);
         }
@@ -72,7 +73,7 @@ impl<S: Sink> Receiver<'_, S> {
     /// Relays one ack, if it is there and its packet is written here too.
     fn relay_next(&mut self) -> io::Result<bool> {
         let Some(mirror) = &mut self.mirror else { return Ok(false) };
-        let heard = self.responder.hear(mirror.conn.buffered(), Instant::now()).map_err(invalid)?;
+        let heard = self.responder.hear(mirror.conn.buffered(), clock::now()).map_err(invalid)?;
         let Some((heard, len)) = heard else { return Ok(false) };
         mirror.conn.consume(len);
         match heard {

@@ -7,12 +7,13 @@ use super::{Receiver, Sink, part};
 use std::io;
 use std::ops::Range;
 use std::time::{Duration, Instant};
+use zerohop_system::clock;
 
 impl<S: Sink> Receiver<'_, S> {
     /// Passes received bytes to the node below. Acks of earlier packets are relayed while it takes
     /// its time.
     pub(super) fn forward(&mut self, range: Range<usize>) -> io::Result<()> {
-        let started = Instant::now();
+        let started = clock::now();
         let mut at = range.start;
         while at < range.end {
             let Some(mirror) = self.mirror.as_ref().filter(|_| !self.mirror_failed()) else {
@@ -30,7 +31,7 @@ impl<S: Sink> Receiver<'_, S> {
             }
         }
         if let Some(mirror) = self.mirror.as_ref().filter(|_| !self.mirror_failed()) {
-            mirror.note_latency(started.elapsed());
+            mirror.note_latency(clock::since(started));
         }
         Ok(())
     }
@@ -48,7 +49,7 @@ impl<S: Sink> Receiver<'_, S> {
 
     /// How long the node below may still be silent.
     pub(super) fn mirror_patience(&self) -> Duration {
-        self.responder.silence_left(None, Instant::now())
+        self.responder.silence_left(None, clock::now())
     }
 
     /// Gives the node below up if it is silent for too long; true when that is so.
@@ -64,7 +65,7 @@ impl<S: Sink> Receiver<'_, S> {
         let Some(mirror) = self.mirror.as_ref().filter(|_| !self.mirror_failed()) else {
             return false;
         };
-        if !self.responder.silence_left(sending_since, Instant::now()).is_zero() {
+        if !self.responder.silence_left(sending_since, clock::now()).is_zero() {
             return false;
         }
         let text = format!("it acknowledged nothing for {} ms", mirror.patience.as_millis());
@@ -80,7 +81,7 @@ impl<S: Sink> Receiver<'_, S> {
         mirror.conn.reserve(4096);
         match mirror.conn.fill_ready() {
             Ok(0) => {}
-            Ok(_) => self.responder.downstream_spoke(Instant::now()),
+            Ok(_) => self.responder.downstream_spoke(clock::now()),
             Err(error) => self.mirror_lost(&error),
         }
     }

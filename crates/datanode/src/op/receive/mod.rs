@@ -32,9 +32,10 @@ use crate::store::write::Writable;
 use crate::transfer::conn::{Conn, invalid};
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use zerohop_proto::hdfs::Status;
 use zerohop_replica::{FlushExtent, Packet as ReplicaPacket};
+use zerohop_system::clock;
 use zerohop_wire::DataChecksum;
 use zerohop_wire::transfer::ack::{PipelineAck, UNKNOWN_SEQNO};
 use zerohop_wire::transfer::arrival::{ArrivedPacket, Parsed};
@@ -118,9 +119,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
         let written = target.live.received();
         let mode = Mode { verify: mode.verify || sent != target.live.checksum(), ..mode };
         let responder = match &mirror {
-            Some(mirror) => {
-                Responder::new(written).with_downstream(mirror.patience, Instant::now())
-            }
+            Some(mirror) => Responder::new(written).with_downstream(mirror.patience, clock::now()),
             None => Responder::new(written),
         };
         Self {
