@@ -37,6 +37,7 @@ mod namenode_call;
 mod namenodes;
 mod oev;
 mod oiv;
+mod rest;
 mod running;
 mod settings;
 mod stop;

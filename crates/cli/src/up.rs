@@ -8,6 +8,7 @@ use zerohop_system::clock;
 use clap::Args;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
+use zerohop_client::User;
 use zerohop_client::blocking::FileSystem;
 
 use crate::cluster::{Addresses, Cluster, Plan, names_a_place};
@@ -15,6 +16,7 @@ use crate::daemon;
 use crate::descendants::Descendants;
 use crate::failure::{Failure, Outcome, complain};
 use crate::log;
+use crate::rest::Rest;
 use crate::running::Announcement;
 use crate::say::mention;
 use crate::settings::Settings;
@@ -37,6 +39,10 @@ pub struct Up {
     /// Port of the NameNode's web pages; 0 takes any free one
     #[arg(long, value_name = "PORT", default_value_t = 9870)]
     http_port: u16,
+    /// Port of the REST gateway (WebHDFS, HttpFS, Hoop), by default 14000, or any free one where that is taken; 0 takes any
+    /// free one
+    #[arg(long, value_name = "PORT")]
+    rest_port: Option<u16>,
     /// Address to listen on; 0.0.0.0 for all of this machine. DataNodes then use Hadoop's ports: 9864, 9866 and
     /// 9867, and 10 more for each further one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
@@ -147,15 +153,17 @@ async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome
     }
     let conf_directory = home.path.join("conf");
     let descendants = Descendants::from_now();
-    let begun = cluster.write_client_conf(&conf_directory).and_then(|()| match &options.exec {
-        Some(command) => begin(command, &cluster, &conf_directory).map(Some),
-        None => Ok(None),
+    let begun = cluster.write_client_conf(&conf_directory).and_then(|()| {
+        let rest = cluster.start_rest(options.rest_port)?;
+        let command = options.exec.as_ref();
+        let command = command.map(|command| begin(command, &cluster, &rest, &conf_directory));
+        Ok((rest, command.transpose()?))
     });
     let mut cause = None;
     let mut left = false;
     let result = match begun {
         Err(failure) => Err(failure),
-        Ok(mut command) => {
+        Ok((rest, mut command)) => {
             let mut _announced = None;
             if command.is_none() {
                 make_home_directory(&cluster).await;
@@ -164,7 +172,7 @@ async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome
                         tracing::warn!("other commands do not find this cluster: {error}")
                     })
                     .ok();
-                announce(&cluster, home, &conf_directory, clock::since(start));
+                announce(&cluster, &rest, home, &conf_directory, clock::since(start));
             }
             left = command.is_some();
             tokio::select! {
@@ -220,7 +228,7 @@ async fn make_home_directory(cluster: &Cluster) {
     }
 }
 
-fn announce(cluster: &Cluster, home: &Home, conf: &Path, took: Duration) {
+fn announce(cluster: &Cluster, rest: &Rest, home: &Home, conf: &Path, took: Duration) {
     let count = cluster.datanode_count();
     let nodes = if count == 1 { "1 DataNode".to_owned() } else { format!("{count} DataNodes") };
     let kept = match home.temporary {
@@ -229,9 +237,13 @@ fn announce(cluster: &Cluster, home: &Home, conf: &Path, took: Duration) {
     };
     mention(format_args!("{}  serves after {} ms ({nodes})", cluster.uri(), took.as_millis()));
     mention(format_args!("web   http://{}/", cluster.http_address()));
+    let rest = cluster.rest_address(rest);
+    mention(format_args!("rest  http://{rest}/webhdfs/v1/ (WebHDFS, HttpFS and Hoop)"));
     mention(format_args!("data  {} ({kept})", home.path.display()));
     mention(format_args!("log   {}", home.path.join("zerohop.log").display()));
     mention(format_args!("use   zerohop fs -ls /            (in any terminal of yours)"));
+    let user = User::of_process().name;
+    mention(format_args!("      curl 'http://{rest}/webhdfs/v1/?op=LISTSTATUS&user.name={user}'"));
     mention(format_args!("      export HADOOP_CONF_DIR={}", conf.display()));
     if cluster.is_open() {
         mention(format_args!("      zerohop fs -fs {} -ls /   (on other machines)", cluster.uri()));
@@ -239,11 +251,12 @@ fn announce(cluster: &Cluster, home: &Home, conf: &Path, took: Duration) {
     mention(format_args!("stop  Ctrl-C"));
 }
 
-fn begin(command: &str, cluster: &Cluster, conf: &Path) -> Outcome<Child> {
+fn begin(command: &str, cluster: &Cluster, rest: &Rest, conf: &Path) -> Outcome<Child> {
     Command::new("/bin/sh")
         .args(["-c", command])
         .env("HADOOP_CONF_DIR", conf)
         .env("ZEROHOP_URI", cluster.uri())
+        .env("ZEROHOP_REST", format!("http://{}", cluster.rest_address(rest)))
         .env("PATH", path_with_us())
         .spawn()
         .map_err(|error| Failure::io(format!("cannot run /bin/sh: {error}")))

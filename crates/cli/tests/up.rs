@@ -21,6 +21,17 @@ fn exec(directory: &Path, script: &str) -> (Child, String) {
     (up, pid.trim().to_owned())
 }
 
+/// The gateway acts for whom the caller names.
+#[test]
+fn up_serves_rest_for_every_user() {
+    let script = "zerohop fs -mkdir /d && zerohop fs -chmod 777 /d
+        kind='Content-Type: application/octet-stream'
+        curl -sf --data-binary text -H \"$kind\" \"$ZEROHOP_REST/d/f?op=create&user.name=alice\" > /dev/null
+        curl -sf \"$ZEROHOP_REST/d/f?user.name=bob\"; zerohop fs -stat ' %u' /d/f";
+    let (code, out, err) = run(zerohop(&PORTS).args(["--rest-port", "0", "--exec", script]));
+    assert_eq!((code, out.as_str()), (0, "text alice\n"), "{err}");
+}
+
 /// SIGTERM went to the shell only, and what it had started lived on.
 #[test]
 fn what_exec_started_ends_with_the_cluster() {

@@ -75,6 +75,11 @@ impl Addresses {
         &self.reachable
     }
 
+    /// The address that all servers listen at.
+    pub fn listen(&self) -> IpAddr {
+        self.listen
+    }
+
     /// Where the NameNode listens for RPC.
     pub fn rpc(&self) -> String {
         SocketAddr::new(self.listen, self.port).to_string()

@@ -19,6 +19,7 @@ use zerohop_namenode::{FormatOptions, NameNode};
 use crate::domain_socket;
 use crate::failure::{Failure, Outcome};
 use crate::file_copier;
+use crate::rest::Rest;
 pub use addresses::Addresses;
 pub use plan::{Plan, names_a_place};
 
@@ -180,6 +181,16 @@ impl Cluster {
     /// `host:port` of the NameNode's web server, for clients.
     pub fn http_address(&self) -> String {
         self.reachable_at(self.namenode.http_addr())
+    }
+
+    /// Serves the cluster by REST; at `port`, if one is named.
+    pub fn start_rest(&self, port: Option<u16>) -> Outcome<Rest> {
+        Rest::start(self.client_conf(), self.plan.addresses.listen(), port)
+    }
+
+    /// `host:port` of a gateway, for callers.
+    pub fn rest_address(&self, rest: &Rest) -> String {
+        self.reachable_at(rest.address())
     }
 
     /// Whether other machines can connect.

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use zerohop_client::User;
 use zerohop_conf::Conf;
 
 use super::addresses::Addresses;
@@ -87,6 +88,10 @@ impl Plan {
             // The cluster's own DataNodes need no name of their address in a resolver.
             conf.set("dfs.namenode.datanode.registration.ip-hostname-check", "false");
         }
+        // The REST gateway acts for those who ask it. Who connects to the NameNode himself is believed, too.
+        let login = User::of_process().name;
+        conf.set(&format!("hadoop.proxyuser.{login}.hosts"), "*");
+        conf.set(&format!("hadoop.proxyuser.{login}.users"), "*");
         self.apply(&mut conf);
         conf
     }

@@ -1,0 +1,51 @@
+//! The REST gateway of `up`.
+
+use std::convert::Infallible;
+use std::net::{IpAddr, SocketAddr};
+
+use tokio::task::JoinHandle;
+use zerohop_conf::{Conf, keys};
+use zerohop_gateway::Gateway;
+
+use crate::failure::{Failure, Outcome};
+
+/// A gateway that serves until this is dropped.
+pub struct Rest {
+    address: SocketAddr,
+    task: JoinHandle<Infallible>,
+}
+
+impl Rest {
+    /// Serves the cluster of `conf` at `listen`. Without a port that the command line or the configuration names, Hadoop's, or any
+    /// free one if that is taken: a second cluster starts all the same.
+    pub fn start(mut conf: Conf, listen: IpAddr, port: Option<u16>) -> Outcome<Rest> {
+        let is_chosen = port.is_some() || conf.is_set(keys::HTTPFS_HTTP_PORT.name);
+        conf.set(keys::HTTPFS_HTTP_HOSTNAME.name, listen.to_string());
+        if let Some(port) = port {
+            conf.set(keys::HTTPFS_HTTP_PORT.name, port.to_string());
+        }
+        let gateway = match Gateway::bind(conf.clone()) {
+            Err(_) if !is_chosen => {
+                conf.set(keys::HTTPFS_HTTP_PORT.name, "0");
+                Gateway::bind(conf)
+            }
+            bound => bound,
+        };
+        let gateway = gateway.map_err(|error| {
+            Failure::io(format!("the REST gateway does not start: {error}; --rest-port takes another port, 0 any free one"))
+        })?;
+        let address = gateway.local_addr();
+        Ok(Rest { address, task: tokio::spawn(gateway.serve()?) })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for Rest {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
