@@ -12,7 +12,7 @@ use crate::sources;
 pub const PAGE: &str = "docs/configuration.md";
 
 /// Where code stands, and who runs it; the first that fits counts.
-const READERS: [(&str, &[&str]); 15] = [
+const READERS: [(&str, &[&str]); 16] = [
     ("crates/namenode/", &["NameNode"]),
     ("crates/namespace/", &["NameNode"]),
     ("crates/journal/", &["NameNode"]),
@@ -20,6 +20,7 @@ const READERS: [(&str, &[&str]); 15] = [
     ("crates/replica/", &["DataNode"]),
     ("crates/gateway/", &["gateway"]),
     ("crates/client/", &["client"]),
+    ("crates/cli/src/rest.rs", &["gateway"]),
     ("crates/cli/", &["client"]),
     ("crates/balancer/", &["client"]),
     ("crates/bench/", &["client"]),

@@ -1,7 +1,7 @@
 //! Why an operation is refused: kinds with fields.
 //!
 //! Code in here tells one refusal from another by its kind. The text that people read is made from the fields when it is
-//! shown. Java's exception class is added where a refusal leaves the NameNode ([`java`]).
+//! shown. Java's exception class is added where a refusal leaves the NameNode (`java`).
 
 mod access;
 mod attribute;
