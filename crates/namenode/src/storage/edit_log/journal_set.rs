@@ -69,7 +69,12 @@ impl Member {
     }
 
     fn finalize(&mut self, last: TxId) {
-        if let Some(Err(error)) = self.segment.take().map(|segment| segment.finalize(last)) {
+        let Some(segment) = self.segment.take() else { return };
+        // A directory that was dropped because of its images has got no records since: its segment ends before `last`.
+        if !self.is_used() {
+            return;
+        }
+        if let Err(error) = segment.finalize(last) {
             self.fail(&error);
         }
     }
@@ -173,6 +178,7 @@ mod tests {
     struct Fake {
         name: &'static str,
         appends: Appends,
+        finalized: Option<Sender<TxId>>,
     }
 
     impl EditSource for Fake {
@@ -199,7 +205,7 @@ mod tests {
         }
 
         fn start_segment(&self, _: TxId) -> Result<Box<dyn OpenSegment>, JournalError> {
-            Ok(Box::new(FakeSegment(self.appends.clone())))
+            Ok(Box::new(FakeSegment(self.appends.clone(), self.finalized.clone())))
         }
 
         fn purge(&self, _: TxId, _: Option<RangeInclusive<i64>>) {}
@@ -207,7 +213,8 @@ mod tests {
         fn close(&self) {}
     }
 
-    struct FakeSegment(Appends);
+    /// Finalizing it sends to the second, where there is one.
+    struct FakeSegment(Appends, Option<Sender<TxId>>);
 
     impl OpenSegment for FakeSegment {
         fn append(&mut self, batch: &Batch<'_>) -> Result<Completion, JournalError> {
@@ -225,8 +232,8 @@ mod tests {
             }
         }
 
-        fn finalize(self: Box<Self>, _: TxId) -> Result<(), JournalError> {
-            Ok(())
+        fn finalize(self: Box<Self>, last: TxId) -> Result<(), JournalError> {
+            self.1.map_or(Ok(()), |told| told.send(last).map_err(|_| JournalError::GivenUp))
         }
     }
 
@@ -244,7 +251,11 @@ mod tests {
     }
 
     fn member(name: &'static str, appends: Appends, is_required: bool) -> Member {
-        Member::new(Box::new(Fake { name, appends }), is_required, Arc::<Used>::default())
+        Member::new(
+            Box::new(Fake { name, appends, finalized: None }),
+            is_required,
+            Arc::<Used>::default(),
+        )
     }
 
     fn good() -> (Appends, Receiver<TxId>) {
@@ -305,6 +316,21 @@ mod tests {
         assert!(completers.try_recv().is_err(), "it is not asked again");
         set.finalize(TxId(2)).unwrap();
         set.begin(TxId(3)).unwrap();
+    }
+
+    /// Its segment got the name of a whole one, and the next start found that it ended before that.
+    #[test]
+    fn a_directory_dropped_because_of_its_images_does_not_finalize_a_segment_that_lacks_records() {
+        let ((fast, _batches), (kept, _others)) = (good(), good());
+        let ((told, finalized), usability) = (channel(), Arc::<Used>::default());
+        let journal = Box::new(Fake { name: "dropped", appends: fast, finalized: Some(told) });
+        let dropped = Member::new(journal, false, usability.clone());
+        let mut set = set(vec![dropped, member("kept", kept, false)], 1);
+        set.append(&batch()).unwrap();
+        usability.drop_journal(&JournalError::GivenUp);
+        set.append(&batch()).unwrap();
+        set.finalize(TxId(2)).unwrap();
+        assert!(finalized.try_recv().is_err());
     }
 
     #[test]
