@@ -5,7 +5,7 @@ use crate::operation::Operation;
 use axum::http::Method;
 use zerohop_conf::{Conf, ConfError, keys};
 
-/// What may be done through this gateway, whoever asks.
+/// What may be done through this gateway, for all users alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     /// Everything.

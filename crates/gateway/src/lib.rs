@@ -53,7 +53,7 @@ impl Gateway {
     /// Takes the port that the configuration names.
     ///
     /// # Errors
-    /// If it cannot be had, or the configuration is wrong or promises a protection that is not there.
+    /// If it is taken or not this machine's, or the configuration is wrong or promises a protection that is not there.
     pub fn bind(conf: Conf) -> Result<Self, Error> {
         check_protections(&conf, Role::Gateway)?;
         let access = Access::read(&conf)?;
@@ -132,7 +132,7 @@ impl Call {
                 Ok(in_json(&json!({ "Location": self.location(&["noredirect"], "") })))
             }
             Operation::Open => open::open(&fs, &request, &self.method, &self.headers).await,
-            Operation::Create | Operation::Append => self.upload(&fs, &request, body).await,
+            Operation::Create | Operation::Append => self.upload(fs, request, body).await,
             other => {
                 let answer = match other.method() == Method::GET {
                     true => lookup::answer(&fs, &request).await?,
@@ -147,8 +147,8 @@ impl Call {
     /// to such a URL of this gateway.
     async fn upload(
         &self,
-        fs: &zerohop_client::FileSystem,
-        request: &Request,
+        fs: zerohop_client::FileSystem,
+        request: Request,
         body: Body,
     ) -> Result<Response, Failure> {
         let takes_data = request.is_hoop || request.params.flag("data", false)?;
@@ -162,13 +162,15 @@ impl Call {
             });
         }
         upload::check_content_type(&self.headers)?;
-        match request.operation {
-            Operation::Append => upload::append(fs, request, body).await,
-            _ => {
-                let location = ascii(&(self.base() + self.uri.path()));
-                upload::create(fs, request, &location, body).await
+        let location = ascii(&(self.base() + self.uri.path()));
+        // A task of its own: when the caller disappears this one is dropped, and what was begun has to be put in order.
+        let work = tokio::spawn(async move {
+            match request.operation {
+                Operation::Append => upload::append(&fs, &request, body).await,
+                _ => upload::create(&fs, &request, &location, body).await,
             }
-        }
+        });
+        work.await.map_err(|error| Failure::io(format!("the upload failed: {error}")))?
     }
 
     /// Scheme and authority by which the caller reached the gateway.

@@ -90,7 +90,7 @@ pub(crate) async fn append(
     }
     let mut writer = opened?;
     let written = write_all(&mut writer, body.into_data_stream()).await;
-    // What came is kept: the caller sees the length and goes on from there.
+    // What came is kept: the caller sees the length and can continue there.
     let closed = writer.close().await;
     written?;
     closed?;
@@ -106,7 +106,7 @@ async fn write_all(writer: &mut FileWriter, mut body: BodyDataStream) -> Result<
     Ok(())
 }
 
-/// A name beside a path that nobody uses: lists of files show it while the upload goes on, as they show those of `fs -put`.
+/// An unused name beside a path. Lists of files show it during the upload, as they show the one of `fs -put`.
 fn unfinished_name(path: &str) -> String {
     let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
     format!("{directory}/.{name}.{:016x}._UPLOADING_", zerohop_system::random::u64(..))

@@ -231,12 +231,14 @@ fn curl_reads_ranges_and_the_traps_of_append_and_create_are_gone() {
     let request =
         format!("PUT /webhdfs/v1/log?op=CREATE&{user}&data=true HTTP/1.1\r\nHost: x\r\n{body}");
     std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
-    drop(stream);
-    let settled = || {
+    let is_uploading = |expected| {
         let list = curl(&gateway, &format!("/webhdfs/v1/?op=LISTSTATUS&{user}"), &[]);
-        Ok(!list.contains("_UPLOADING_"))
+        Ok(list.contains("_UPLOADING_") == expected)
     };
-    wait::until("what was not finished is gone", Duration::from_secs(60), settled).unwrap();
+    let limit = Duration::from_secs(60);
+    wait::until("the upload begins", limit, || is_uploading(true)).unwrap();
+    drop(stream);
+    wait::until("what was not finished is gone", limit, || is_uploading(false)).unwrap();
     assert!(curl(&gateway, &format!("/log?{user}"), &[]).ends_with("line 2\n"));
 
     for (path, args, expected) in [
