@@ -14,7 +14,7 @@ use crate::services::lifeline::send_lifelines;
 use crate::settings::Settings;
 use crate::store::Store;
 use crate::transfer::domain_port::DomainPort;
-use crate::transfer::parking::IdleLimits;
+use crate::transfer::idle::IdleLimits;
 use crate::transfer::server::Server;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -111,13 +111,13 @@ impl DataNode {
             start_service(&node, name_service, &mut tasks);
         }
         tasks.spawn(disks::watch(Arc::clone(&node)));
-        for volume in node.store.volumes_in_use() {
+        for volume in node.store.volumes().in_use() {
             verify_volume(&node, &volume);
         }
         scan_directories(&node);
         tracing::info!(
             "DataNode {} serves block data at {}, RPC at {}",
-            node.store.datanode_uuid,
+            node.store.datanode_uuid(),
             addresses.transfer,
             addresses.ipc
         );
@@ -146,7 +146,7 @@ impl DataNode {
 
     /// Its id, the same after a restart on the same volumes.
     pub fn uuid(&self) -> &str {
-        &self.node.store.datanode_uuid
+        self.node.store.datanode_uuid()
     }
 
     fn progress(&self) -> Vec<watch::Receiver<Progress>> {
@@ -200,7 +200,7 @@ impl DataNode {
             }
             node.directory_scanner.stop();
             node.block_scanner.stop();
-            node.store.stop_writers();
+            node.store.pools().stop_writers();
             node.threads.close(clock::now() + STOP_PATIENCE);
         });
         if let Err(error) = stopping.await {
@@ -215,7 +215,7 @@ impl Drop for DataNode {
             server.stop();
             self.node.directory_scanner.stop();
             self.node.block_scanner.stop_without_waiting();
-            self.node.store.stop_writers();
+            self.node.store.pools().stop_writers();
         }
     }
 }

@@ -58,7 +58,7 @@ async fn index(State(Pages { node, .. }): State<Pages>) -> Page {
 }
 
 async fn short_circuit(State(Pages { node, threads }): State<Pages>) -> Result<Page, Unavailable> {
-    let list = move || listing(&node.store.slots, &node.domain_socket, &node.store.cache);
+    let list = move || listing(node.store.slots(), &node.domain_socket, node.store.cache());
     let listing = threads.run(list).await?;
     Ok(Page::json(format!("{listing:#}\n")))
 }

@@ -21,9 +21,9 @@ fn dataset(node: &Node) -> Value {
     };
     let failures = state.failure_summary.unwrap_or_default();
     let roots: Vec<String> =
-        store.volumes().iter().map(|volume| volume.root().display().to_string()).collect();
+        store.volumes().all().iter().map(|volume| volume.root().display().to_string()).collect();
     let pools = node.services().into_iter().filter_map(|service| service.pool_id());
-    let cached: usize = pools.map(|pool| store.cache.blocks(&pool).len()).sum();
+    let cached: usize = pools.map(|pool| store.cache().blocks(&pool).len()).sum();
     json!({
         "name": "Hadoop:service=DataNode,name=FSDatasetState",
         "modelerType": "org.apache.hadoop.hdfs.server.datanode.fsdataset.impl.FsDatasetImpl",
@@ -31,13 +31,13 @@ fn dataset(node: &Node) -> Value {
         "DfsUsed": sum(|report| report.dfs_used),
         "Remaining": sum(|report| report.remaining),
         "StorageInfo": format!("FSDataset{{dirpath='[{}]'}}", roots.join(", ")),
-        "NumBlocks": store.volumes().iter().map(|volume| volume.blocks()).sum::<u64>(),
+        "NumBlocks": store.volumes().all().iter().map(|volume| volume.blocks()).sum::<u64>(),
         "NumFailedVolumes": state.failed_volumes,
         "FailedStorageLocations": failures.failed_storage_locations,
         "LastVolumeFailureDate": failures.last_volume_failure_date,
         "EstimatedCapacityLostTotal": failures.estimated_capacity_lost_total,
-        "CacheUsed": store.cache.used(),
-        "CacheCapacity": store.cache.capacity(),
+        "CacheUsed": store.cache().used(),
+        "CacheCapacity": store.cache().capacity(),
         "NumBlocksCached": cached,
         "LastDirectoryScannerFinishTime": node.directory_scanner.finished_ms(),
     })
@@ -142,7 +142,7 @@ fn links(node: &Node) -> Value {
 
 /// Figures of the volumes in use, by directory of the data.
 fn volumes(node: &Node) -> Value {
-    let in_use = node.store.volumes_in_use();
+    let in_use = node.store.volumes().in_use();
     let one = |volume: &std::sync::Arc<crate::store::volume::DataVolume>| {
         let report = volume.report(None);
         let kind = report.storage.as_ref().map(|storage| storage.storage_type().as_str_name());

@@ -9,7 +9,7 @@ use crate::settings::Settings;
 use crate::short_circuit::SocketState;
 use crate::store::replica::Replica;
 use crate::store::volume::DataVolume;
-use crate::store::{Failure, Opened, ReplicaFiles, Store, Suspicion};
+use crate::store::{Failure, Opened, ReplicaFiles, Store, Suspicion, mark_restart};
 use crate::transfer::threads::Threads;
 use crate::transfer::throttle::Throttle;
 use parking_lot::RwLock;
@@ -49,7 +49,7 @@ pub(crate) struct Addresses {
 /// Why a DataNode ends by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// Somebody asked for it over RPC, perhaps to start it again at once.
+    /// An RPC asked for it, perhaps to start the DataNode again at once.
     Asked {
         /// Writers are told to wait.
         restarts: bool,
@@ -145,7 +145,7 @@ impl Node {
 
     /// The disks that are slower than the others now.
     pub(crate) fn slow_disks(&self) -> Vec<SlowDiskReportProto> {
-        let volumes = self.store.volumes_in_use();
+        let volumes = self.store.volumes().in_use();
         let disks = volumes.iter().map(|volume| (volume.root(), &volume.times));
         slow_disks(disks, &self.settings.disk_stats.limits)
     }
@@ -178,9 +178,8 @@ impl Node {
 
     /// The writer of a replica is told to wait for the restart: it shall find the replica as it left it.
     pub(crate) fn keep_for_restart(&self, pool_id: &str, replica: &Replica) {
-        if let Err(failure) =
-            self.store.mark_restart(pool_id, replica, self.settings.restart_expiry)
-        {
+        let marked = mark_restart(pool_id, replica, self.settings.restart_expiry);
+        if let Err(failure) = marked {
             tracing::warn!("its writer will have to do without blk_{}: {failure}", replica.id);
         }
     }
@@ -192,7 +191,7 @@ impl Node {
         DatanodeIdProto {
             ip_addr: ip.map_or_else(|| "0.0.0.0".to_owned(), |ip| ip.to_string()),
             host_name: self.settings.host_name.clone(),
-            datanode_uuid: self.store.datanode_uuid.clone(),
+            datanode_uuid: self.store.datanode_uuid().to_owned(),
             xfer_port: port(addresses.map(|a| a.transfer)),
             info_port: port(addresses.map(|a| a.http)),
             ipc_port: port(addresses.map(|a| a.ipc)),
@@ -278,7 +277,7 @@ impl Node {
 
     /// Waits until the block's pool is served.
     pub(crate) fn wait_for_pool(&self, block: &ExtendedBlock) -> Result<(), Failure> {
-        if self.store.wait_for_pool(&block.pool, self.settings.pool_ready_timeout) {
+        if self.store.pools().wait_for(&block.pool, self.settings.pool_ready_timeout) {
             return Ok(());
         }
         Err(Failure::io(format!("Not ready to serve the block pool, {}.", block.pool)))
@@ -291,7 +290,7 @@ impl Node {
         block: &ExtendedBlock,
         needed: u64,
     ) -> Result<Opened, Failure> {
-        let opened = self.store.open_replica(block, needed);
+        let opened = self.store.reads().open_replica(block, needed);
         let opened = opened.inspect_err(|failure| self.tell_open_failure(block, failure))?;
         if opened.is_short {
             self.check_damage(block, Suspicion::Short);
@@ -301,7 +300,7 @@ impl Node {
 
     /// Opens a replica's files to be passed to a local reader.
     pub(crate) fn open_files(&self, block: &ExtendedBlock) -> Result<ReplicaFiles, Failure> {
-        let opened = self.store.open_files(block);
+        let opened = self.store.reads().open_files(block);
         opened.inspect_err(|failure| self.tell_open_failure(block, failure))
     }
 
@@ -340,7 +339,7 @@ impl Node {
     ) -> Result<Opened, Failure> {
         match self.open_replica(block, needed) {
             Err(Failure::Unsummed(error, _)) if error.kind() == ErrorKind::NotFound => {
-                self.store.open_unsummed(block)
+                self.store.reads().open_unsummed(block)
             }
             other => other,
         }
@@ -359,9 +358,9 @@ impl Node {
         }
     }
 
-    /// Has the block scanner verify a replica of this node soon: somebody had trouble with it.
+    /// Has the block scanner verify a replica of this node soon: reading it failed.
     pub(crate) fn suspect_replica(&self, block: &ExtendedBlock) {
-        if let Ok(replica) = self.store.replica(block) {
+        if let Ok(replica) = self.store.pools().replica(block) {
             self.block_scanner.suspect(block, &replica.volume);
         }
     }

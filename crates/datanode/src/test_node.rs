@@ -5,8 +5,8 @@ use crate::node::Node;
 use crate::reconfigure::Adjustable;
 use crate::settings::Settings;
 use crate::store::Store;
-use crate::store::replica::Writer;
 use crate::store::write::Placement;
+use crate::store::writer::Writer;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,7 +43,7 @@ impl TestNode {
             ctime: 0,
             software_version: "3.4.3".to_owned(),
         };
-        store.open_pool(&identity).unwrap();
+        store.setup().open_pool(&identity).unwrap();
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let adjustable = Adjustable::read(&conf).unwrap();
         let reconfiguration = Reconfiguration::new(conf);
@@ -73,22 +73,24 @@ impl TestNode {
         let placement =
             Placement { storage_type, checksum: DataChecksum::default(), room: 1 << 20 };
         let stamp = GenerationStamp(0);
-        let target = self.node.store.create_rbw(&block(id, 0), stamp, placement, &writer).unwrap();
+        let target =
+            self.node.store.writes().create_rbw(&block(id, 0), stamp, placement, &writer).unwrap();
         let data: Vec<u8> = (0..len).map(|at| (at % 251) as u8).collect();
         target.live.write(&Packet { offset: 0, data: &data, sums: &[] }).unwrap();
         target.replica.release(&writer);
-        let done = self.node.store.finalize(&target.replica, Durability::PageCache).unwrap();
+        let done =
+            self.node.store.writes().finalize(&target.replica, Durability::PageCache).unwrap();
         ExtendedBlock { pool: POOL.into(), block: done }
     }
 
     /// The data and meta file of a replica.
     pub(crate) fn paths(&self, block: &ExtendedBlock) -> [PathBuf; 2] {
-        self.node.store.paths(block).unwrap().1
+        self.node.store.reads().paths(block).unwrap().1
     }
 
     /// Whether a replica is known.
     pub(crate) fn knows(&self, block: &ExtendedBlock) -> bool {
-        self.node.store.replica(block).is_ok()
+        self.node.store.pools().replica(block).is_ok()
     }
 }
 

@@ -197,7 +197,7 @@ impl Pool {
     pub(crate) fn break_link(&self, block: &Block, path: &Path) -> Result<()> {
         let links = match fs::metadata(path) {
             Ok(found) => found.nlink(),
-            // Whoever opens it says so.
+            // Opening it gives the error.
             Err(_) => return Ok(()),
         };
         if links <= 1 {

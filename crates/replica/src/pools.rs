@@ -1,4 +1,4 @@
-//! The block pools of a volume that nobody serves: which there are, and how one goes.
+//! The block pools of a volume that is not in use: which there are, and how one is removed.
 
 use crate::error::{Error, Result};
 use crate::version::sync_directory;
@@ -26,7 +26,7 @@ pub fn is_pool_empty(root: &Path, id: &str) -> Result<bool> {
     Ok(!has || (is_bare(&current.join("finalized"))? && is_bare(&current.join("rbw"))?))
 }
 
-/// Removes a pool's directory with all that is in it, if it has one on the volume at `root`. Nobody may
+/// Removes a pool's directory with all that is in it, if it has one on the volume at `root`. No DataNode may
 /// have the pool open.
 pub fn delete_pool(root: &Path, id: &str) -> Result<()> {
     // Of the ids that may come from anywhere, those count that are names of directories here.

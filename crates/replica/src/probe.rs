@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub struct Space {
     /// All of it.
     pub capacity: u64,
-    /// What nobody has taken yet.
+    /// Bytes that are free.
     pub free: u64,
     /// What an ordinary user may still take of that.
     pub available: u64,

@@ -87,7 +87,7 @@ impl ClientProtocol {
             .map(|request| ExtendedBlock::from(&request.block));
         match block {
             Ok(block) => on_thread(move || {
-                let length = node.store.visible_len(&block)?;
+                let length = node.store.reads().visible_len(&block)?;
                 Ok(GetReplicaVisibleLengthResponseProto { length })
             }),
             Err(exception) => Reply::exception(exception),
@@ -122,7 +122,7 @@ impl ClientProtocol {
             .map(|request| ExtendedBlock::from(&request.block));
         match block {
             Ok(block) => on_thread(move || {
-                let (block, paths) = node.store.paths(&block)?;
+                let (block, paths) = node.store.reads().paths(&block)?;
                 let [local_path, local_meta_path] = paths.map(|path| path.display().to_string());
                 let block = (&block).into();
                 Ok(GetBlockLocalPathInfoResponseProto { block, local_path, local_meta_path })
@@ -143,7 +143,7 @@ impl ClientProtocol {
             "deleteBlockPool" => self.delete_pool(param),
             "shutdownDatanode" => reply(self.shut_down(user, param)),
             "evictWriters" => {
-                self.node.store.stop_writers();
+                self.node.store.pools().stop_writers();
                 Reply::message(&EvictWritersResponseProto {})
             }
             "getVolumeReport" => Reply::message(&self.volumes()),
@@ -179,7 +179,7 @@ impl ClientProtocol {
     }
 
     fn volumes(&self) -> GetVolumeReportResponseProto {
-        let in_use = self.node.store.volumes_in_use();
+        let in_use = self.node.store.volumes().in_use();
         let info = in_use.iter().map(|volume| DatanodeVolumeInfoProto {
             path: volume.root().display().to_string(),
             storage_type: volume.location.storage_type as i32,
@@ -201,7 +201,7 @@ impl ClientProtocol {
             let wanted = |addr: &str| request.nn_address.as_deref().is_none_or(|nn| nn == addr);
             for link in service.links().iter().filter(|link| wanted(&link.addr)) {
                 if request.incremental {
-                    link.outbox.wake();
+                    link.pending_changes.wake();
                 } else {
                     link.ask_full_report();
                 }
@@ -217,13 +217,13 @@ fn delete_pool(
     request: &DeleteBlockPoolRequestProto,
 ) -> Result<DeleteBlockPoolResponseProto, Failure> {
     let id = &request.block_pool;
-    if node.service(id).is_some() || node.store.pool(id).is_ok() {
+    if node.service(id).is_some() || node.store.pools().get(id).is_ok() {
         return Err(Failure::io(
             "The block pool is still running. First do a refreshNamenodes to shutdown the \
              block pool service",
         ));
     }
-    let used = node.store.volumes_in_use();
+    let used = node.store.volumes().in_use();
     if !request.force {
         for volume in &used {
             if !is_pool_empty(volume.root(), id)? {

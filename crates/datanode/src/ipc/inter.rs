@@ -72,7 +72,7 @@ fn init(
 ) -> Result<InitReplicaRecoveryResponseProto, Failure> {
     let block = ExtendedBlock::from(&request.block.block.b);
     let id = GenerationStamp(request.block.new_gen_stamp as i64);
-    Ok(match node.store.init_recovery(&block, id)? {
+    Ok(match node.store.recovery().init_recovery(&block, id)? {
         Some(RecoveryInfo { block, original }) => InitReplicaRecoveryResponseProto {
             replica_found: true,
             state: Some(state_to_proto(original) as i32),
@@ -89,7 +89,8 @@ fn update(
     let old = ExtendedBlock::from(&request.block);
     let id = GenerationStamp(request.recovery_id as i64);
     let new_id = BlockId(request.new_block_id.unwrap_or(0) as i64);
-    let (replica, block) = node.store.update_recovered(&old, id, new_id, request.new_length)?;
+    let (replica, block) =
+        node.store.recovery().update_recovered(&old, id, new_id, request.new_length)?;
     node.tell_received(&old.pool, &replica, block, None, false);
     let storage_uuid = Some(replica.volume.storage_id());
     Ok(UpdateReplicaUnderRecoveryResponseProto { storage_uuid })

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use zerohop_conf::Conf;
 
-    /// Anybody could stop a writer and cut or restamp a replica.
+    /// Every user could stop a writer and cut or restamp a replica.
     #[test]
     fn only_datanodes_may_recover_replicas() {
         let mut conf = Conf::new();

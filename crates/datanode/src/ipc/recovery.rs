@@ -102,7 +102,7 @@ impl Recovery {
     }
 
     fn is_own(&self, id: &DatanodeIdProto) -> bool {
-        id.datanode_uuid == self.node.store.datanode_uuid
+        id.datanode_uuid == self.node.store.datanode_uuid()
     }
 
     fn client(&self, id: &DatanodeIdProto) -> RpcClient {
@@ -117,7 +117,7 @@ impl Recovery {
     async fn ask(&self, id: &DatanodeIdProto) -> Result<Option<RecoveryInfo>, RemoteException> {
         if self.is_own(id) {
             let (node, block, recovery) = (Arc::clone(&self.node), self.block.clone(), self.id);
-            return blocking(move || node.store.init_recovery(&block, recovery)).await;
+            return blocking(move || node.store.recovery().init_recovery(&block, recovery)).await;
         }
         let request = InitReplicaRecoveryRequestProto { block: self.message.clone() };
         let answer: InitReplicaRecoveryResponseProto =
@@ -139,7 +139,8 @@ impl Recovery {
         if self.is_own(&participant.id) {
             let (node, recovery) = (Arc::clone(&self.node), self.id);
             return blocking(move || {
-                let (replica, block) = node.store.update_recovered(&old, recovery, new_id, len)?;
+                let (replica, block) =
+                    node.store.recovery().update_recovered(&old, recovery, new_id, len)?;
                 node.tell_received(&old.pool, &replica, block, None, false);
                 Ok(replica.volume.storage_id())
             })

@@ -28,7 +28,7 @@ impl BlockChange {
 
 /// Changes that wait to be reported to one NameNode; the latest of a block replaces older ones.
 #[derive(Default)]
-pub(crate) struct Outbox {
+pub(crate) struct PendingChanges {
     waiting: Mutex<Waiting>,
     filled: Notify,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Batch {
     told: Vec<oneshot::Sender<()>>,
 }
 
-impl Outbox {
+impl PendingChanges {
     /// Adds a change. A replica that begins to be received waits for the next report.
     pub(crate) fn add(&self, change: BlockChange) {
         let wakes = change.status != BlockStatus::Receiving;
@@ -144,7 +144,7 @@ impl Batch {
     /// Tells those who wait that it was sent.
     pub(crate) fn tell(self) {
         for told in self.told {
-            let _nobody_waits_any_more = told.send(());
+            let _not_awaited_any_more = told.send(());
         }
     }
 }
@@ -165,15 +165,15 @@ mod tests {
 
     #[test]
     fn the_latest_news_of_a_block_win_also_after_a_failure() {
-        let outbox = Outbox::default();
-        outbox.add(block_change(1, BlockStatus::Receiving));
-        let mut heard = outbox.add_and_tell(block_change(1, BlockStatus::Received));
-        let batch = outbox.take();
+        let pending_changes = PendingChanges::default();
+        pending_changes.add(block_change(1, BlockStatus::Receiving));
+        let mut heard = pending_changes.add_and_tell(block_change(1, BlockStatus::Received));
+        let batch = pending_changes.take();
         assert_eq!(batch.to_proto()[0].blocks.len(), 1);
-        outbox.add(block_change(1, BlockStatus::Deleted));
-        outbox.put_back(batch);
+        pending_changes.add(block_change(1, BlockStatus::Deleted));
+        pending_changes.put_back(batch);
         assert!(heard.try_recv().is_err());
-        let batch = outbox.take();
+        let batch = pending_changes.take();
         assert_eq!(batch.to_proto()[0].blocks[0].status, BlockStatus::Deleted as i32);
         batch.tell();
         assert_eq!(heard.try_recv(), Ok(()));
@@ -185,18 +185,18 @@ mod tests {
             change.block.stamp = GenerationStamp(stamp);
             change
         };
-        let kept = |outbox: &Outbox| {
-            let block = outbox.take().to_proto()[0].blocks[0].clone();
+        let kept = |pending_changes: &PendingChanges| {
+            let block = pending_changes.take().to_proto()[0].blocks[0].clone();
             (block.block.gen_stamp, block.status())
         };
-        let outbox = Outbox::default();
-        outbox.add(of(1002, BlockStatus::Received));
-        outbox.add(of(1001, BlockStatus::Deleted));
-        assert_eq!(kept(&outbox), (1002, BlockStatus::Received));
-        outbox.add(of(1002, BlockStatus::Received));
-        let failed = outbox.take();
-        outbox.add(of(1001, BlockStatus::Deleted));
-        outbox.put_back(failed);
-        assert_eq!(kept(&outbox), (1002, BlockStatus::Received));
+        let pending_changes = PendingChanges::default();
+        pending_changes.add(of(1002, BlockStatus::Received));
+        pending_changes.add(of(1001, BlockStatus::Deleted));
+        assert_eq!(kept(&pending_changes), (1002, BlockStatus::Received));
+        pending_changes.add(of(1002, BlockStatus::Received));
+        let failed = pending_changes.take();
+        pending_changes.add(of(1001, BlockStatus::Deleted));
+        pending_changes.put_back(failed);
+        assert_eq!(kept(&pending_changes), (1002, BlockStatus::Received));
     }
 }

@@ -1,6 +1,6 @@
 //! One NameNode, as all parts of the DataNode reach it.
 
-use super::incremental::Outbox;
+use super::incremental::PendingChanges;
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,7 +38,7 @@ pub(crate) struct Link {
     pub(crate) addr: String,
     /// Its place among the NameNodes of its service.
     pub(crate) index: usize,
-    pub(crate) outbox: Outbox,
+    pub(crate) pending_changes: PendingChanges,
     client: RpcClient,
     registration: RwLock<Option<DatanodeRegistrationProto>>,
     progress: watch::Sender<Progress>,
@@ -83,7 +83,7 @@ impl Link {
             client: RpcClient::new(&addr, PROTOCOL, VERSION, user, options),
             addr,
             index,
-            outbox: Outbox::default(),
+            pending_changes: PendingChanges::default(),
             registration: RwLock::new(None),
             progress: watch::channel(Progress::Connecting).0,
             wake: Notify::new(),
@@ -123,8 +123,8 @@ impl Link {
     /// The NameNode will not have this DataNode.
     pub(crate) fn refused(&self, reason: String) {
         self.progress.send_replace(Progress::Refused(reason));
-        // Nobody sends what waits here any more; who waits for it hears so.
-        drop(self.outbox.take());
+        // What waits here is not sent any more; callers that wait for it are told.
+        drop(self.pending_changes.take());
     }
 
     /// Whether it will never have this DataNode; nothing need be said to it any more.
@@ -159,7 +159,7 @@ impl Link {
         self.wake.notify_one();
     }
 
-    /// The wish for a full report, if somebody has it.
+    /// The request for a full report, if one was made and not fulfilled yet.
     pub(crate) fn full_report_asked(&self) -> Option<ReportWish<'_>> {
         let asked = self.full_report_asked.swap(false, Ordering::AcqRel);
         // Made only where it is one: when it is dropped it is asked for again.
@@ -220,7 +220,6 @@ pub(super) mod tests {
         drop(link.full_report_asked().expect("asked"));
         link.full_report_asked().expect("still asked").fulfill();
         assert!(link.full_report_asked().is_none());
-        // That nobody asked is no wish either.
         assert!(link.full_report_asked().is_none());
     }
 }

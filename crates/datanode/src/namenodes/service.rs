@@ -115,7 +115,7 @@ impl PoolService {
     /// Tells all NameNodes.
     pub(crate) fn tell(&self, change: &BlockChange) {
         for link in self.listeners() {
-            link.outbox.add(change.clone());
+            link.pending_changes.add(change.clone());
         }
     }
 
@@ -131,9 +131,9 @@ impl PoolService {
         let mut heard = None;
         for link in self.listeners() {
             if active.as_ref().is_some_and(|active| Arc::ptr_eq(active, &link)) {
-                heard = Some(link.outbox.add_and_tell(change.clone()));
+                heard = Some(link.pending_changes.add_and_tell(change.clone()));
             } else {
-                link.outbox.add(change.clone());
+                link.pending_changes.add(change.clone());
             }
         }
         if let Some(heard) = heard
@@ -174,8 +174,8 @@ mod tests {
         service.tell(&change);
         links[1].refused("another cluster".to_owned());
         service.tell(&change);
-        assert!(!links[0].outbox.take().is_empty());
-        assert!(links[1].outbox.take().is_empty());
+        assert!(!links[0].pending_changes.take().is_empty());
+        assert!(links[1].pending_changes.take().is_empty());
     }
 
     #[test]

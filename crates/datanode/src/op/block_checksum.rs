@@ -1,6 +1,6 @@
 //! BLOCK_CHECKSUM: a replica's checksums folded into one (`BlockChecksumHelper`).
 
-use super::outcome::{After, OpFailure, unreadable};
+use super::outcome::{AfterOperation, OpFailure, unreadable};
 use crate::node::Node;
 use crate::store::Failure;
 use crate::transfer::conn::Conn;
@@ -22,7 +22,7 @@ pub(super) fn run(
     node: &Arc<Node>,
     conn: &mut Conn,
     message: &OpBlockChecksumProto,
-) -> Result<After, OpFailure> {
+) -> Result<AfterOperation, OpFailure> {
     let block = ExtendedBlock::from(&message.header.block);
     node.wait_for_pool(&block)?;
     let opened = node.open_replica(&block, 0)?;
@@ -54,7 +54,7 @@ pub(super) fn run(
         }),
         ..Default::default()
     })?;
-    Ok(After::Close)
+    Ok(AfterOperation::Close)
 }
 
 /// Calls `take` with the checksums of the first `len` bytes, in order; the checksum of a last

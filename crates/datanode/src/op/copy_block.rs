@@ -1,6 +1,6 @@
 //! COPY_BLOCK: a whole replica for another DataNode that takes it over (balancer, mover).
 
-use super::outcome::{After, OpFailure, answer, not_sent, success_with_checksum};
+use super::outcome::{AfterOperation, OpFailure, answer, not_sent, success_with_checksum};
 use super::read_block::sender;
 use crate::node::Node;
 use crate::transfer::conn::Conn;
@@ -13,7 +13,7 @@ pub(super) fn run(
     node: &Arc<Node>,
     conn: &mut Conn,
     message: &OpCopyBlockProto,
-) -> Result<After, OpFailure> {
+) -> Result<AfterOperation, OpFailure> {
     let block = ExtendedBlock::from(&message.header.block);
     node.wait_for_pool(&block)?;
     let Some(_move) = node.begin_move() else {
@@ -24,7 +24,7 @@ pub(super) fn run(
             node.adjustable().balance_max_moves
         );
         answer(conn, Status::Error, text)?;
-        return Ok(After::Close);
+        return Ok(AfterOperation::Close);
     };
     let opened = node.open_replica(&block, 0)?;
     let sender = sender(node, &block, opened, 0, None, true)?;
@@ -33,5 +33,5 @@ pub(super) fn run(
     // A sign that all is sent: the receiver waits for these two bytes (a Java char).
     conn.write_all(&[0, b'd'])?;
     tracing::info!("copied {block} to {}", conn.peer);
-    Ok(After::Close)
+    Ok(AfterOperation::Close)
 }

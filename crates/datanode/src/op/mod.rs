@@ -15,7 +15,7 @@ mod write_block;
 use crate::node::Node;
 use crate::transfer::conn::{Conn, invalid};
 use crate::transfer::server::Handler;
-use outcome::{After, OpFailure, answer};
+use outcome::{AfterOperation, OpFailure, answer};
 use std::io;
 use std::sync::Arc;
 use zerohop_proto::hdfs::Status;
@@ -31,18 +31,18 @@ impl Handler for Operations {
         wanted(buffered)
     }
 
-    fn serve(&self, conn: &mut Conn, first: bool) -> After {
+    fn serve(&self, conn: &mut Conn, first: bool) -> AfterOperation {
         let request = match read_request(conn, &self.node) {
             Ok(request) => request,
             Err(error) if is_hang_up(&error) => {
                 if first {
                     tracing::debug!("{}: left before an operation", conn.peer);
                 }
-                return After::Close;
+                return AfterOperation::Close;
             }
             Err(error) => {
                 tracing::warn!("{}: connection closed: {error}", conn.peer);
-                return After::Close;
+                return AfterOperation::Close;
             }
         };
         let code = request.code();
@@ -50,11 +50,11 @@ impl Handler for Operations {
             Ok(after) => after,
             Err(OpFailure::Io(error)) if is_hang_up(&error) => {
                 tracing::info!("{}: left during {code}: {error}", conn.peer);
-                After::Close
+                AfterOperation::Close
             }
             Err(failure) => {
                 tracing::warn!("{} from {} failed: {failure}", code, conn.peer);
-                After::Close
+                AfterOperation::Close
             }
         }
     }
@@ -71,7 +71,7 @@ fn read_request(conn: &mut Conn, node: &Node) -> io::Result<Request> {
     Request::decode_message(code, message).map_err(invalid)
 }
 
-fn run(node: &Arc<Node>, conn: &mut Conn, request: Request) -> Result<After, OpFailure> {
+fn run(node: &Arc<Node>, conn: &mut Conn, request: Request) -> Result<AfterOperation, OpFailure> {
     match request {
         Request::WriteBlock(message) => write_block::run(node, conn, *message),
         Request::ReadBlock(message) => read_block::run(node, conn, &message),
@@ -84,12 +84,12 @@ fn run(node: &Arc<Node>, conn: &mut Conn, request: Request) -> Result<After, OpF
         Request::RequestShortCircuitShm(message) => short_circuit::shm(node, conn, &message),
         Request::BlockGroupChecksum(_) => {
             answer(conn, Status::ErrorUnsupported, "erasure-coded files are not supported")?;
-            Ok(After::Close)
+            Ok(AfterOperation::Close)
         }
     }
 }
 
-/// The peer is gone, or keeps silent: nobody's fault that needs a warning.
+/// The peer is gone, or keeps silent, which needs no warning.
 fn is_hang_up(error: &io::Error) -> bool {
     matches!(
         error.kind(),

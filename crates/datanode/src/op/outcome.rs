@@ -10,7 +10,7 @@ use zerohop_proto::hdfs::{BlockOpResponseProto, ReadOpChecksumInfoProto, Status}
 use zerohop_wire::ExtendedBlock;
 use zerohop_wire::transfer::frame;
 
-pub(super) use crate::transfer::server::Next as After;
+pub(super) use crate::transfer::server::AfterOperation;
 
 /// Why an operation ended early; the connection is closed.
 #[derive(Debug)]

@@ -13,9 +13,9 @@ pub(super) fn transfer_name(id: &DatanodeIdProto) -> String {
     format!("{}:{}", id.ip_addr, id.xfer_port)
 }
 
-/// How long a DataNode may be silent that has `behind` nodes to wait for itself.
-pub(super) fn patience(node: &Node, behind: u32) -> Duration {
-    node.settings.socket_timeout + TIMEOUT_EXTENSION * behind
+/// How long a DataNode may be silent that waits for `downstream` others itself.
+pub(super) fn patience(node: &Node, downstream: u32) -> Duration {
+    node.settings.socket_timeout + TIMEOUT_EXTENSION * downstream
 }
 
 /// Connects to the transfer port of another DataNode.

@@ -1,6 +1,6 @@
 //! READ_BLOCK: a range of a replica, in packets.
 
-use super::outcome::{After, OpFailure, answer, not_sent, success_with_checksum};
+use super::outcome::{AfterOperation, OpFailure, answer, not_sent, success_with_checksum};
 use super::send::Sender;
 use crate::node::Node;
 use crate::store::Failure;
@@ -14,7 +14,7 @@ pub(super) fn run(
     node: &Arc<Node>,
     conn: &mut Conn,
     message: &OpReadBlockProto,
-) -> Result<After, OpFailure> {
+) -> Result<AfterOperation, OpFailure> {
     let block = ExtendedBlock::from(&message.header.base_header.block);
     node.wait_for_pool(&block)?;
     let with_sums = message.send_checksums.unwrap_or(true);
@@ -34,7 +34,7 @@ pub(super) fn run(
     if status.status == Status::ErrorChecksum as i32 {
         node.suspect_replica(&block);
     }
-    Ok(After::Keep)
+    Ok(AfterOperation::Keep)
 }
 
 fn open(

@@ -1,14 +1,14 @@
 //! REPLACE_BLOCK: takes a replica over from another DataNode, or from another volume of this one
 //! (balancer, mover).
 
-use super::outcome::{After, OpFailure, answer};
+use super::outcome::{AfterOperation, OpFailure, answer};
 use super::peer::connect;
 use super::receive::{Mode, Receiver, Sink};
 use crate::node::Node;
 use crate::store::Failure;
 use crate::store::choose;
-use crate::store::replica::Writer;
 use crate::store::write::{Placement, Writable};
+use crate::store::writer::Writer;
 use crate::transfer::conn::{Conn, invalid};
 use std::io;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) fn run(
     node: &Arc<Node>,
     conn: &mut Conn,
     message: &OpReplaceBlockProto,
-) -> Result<After, OpFailure> {
+) -> Result<AfterOperation, OpFailure> {
     let block = ExtendedBlock::from(&message.header.block);
     node.wait_for_pool(&block)?;
     let Some(_move) = node.begin_move() else {
@@ -35,7 +35,7 @@ pub(super) fn run(
             node.adjustable().balance_max_moves
         );
         answer(conn, Status::Error, text)?;
-        return Ok(After::Close);
+        return Ok(AfterOperation::Close);
     };
     if let Err(failure) = take_over(node, conn, message, &block) {
         let text = format!("opReplaceBlock {block} received exception {failure}");
@@ -43,7 +43,7 @@ pub(super) fn run(
         return Err(failure);
     }
     answer(conn, Status::Success, "")?;
-    Ok(After::Close)
+    Ok(AfterOperation::Close)
 }
 
 fn take_over(
@@ -52,7 +52,7 @@ fn take_over(
     message: &OpReplaceBlockProto,
     block: &ExtendedBlock,
 ) -> Result<(), OpFailure> {
-    if message.source.id.datanode_uuid == node.store.datanode_uuid {
+    if message.source.id.datanode_uuid == node.store.datanode_uuid() {
         return move_within(node, message, block);
     }
     let mut source = connect(node, &message.source, 1)?;
@@ -76,7 +76,7 @@ fn take_over(
         checksum,
         room: block.block.len,
     };
-    let target = node.store.create_temporary(block, false, placement, &writer)?;
+    let target = node.store.writes().create_temporary(block, false, placement, &writer)?;
     let replica = Arc::clone(&target.replica);
     let sink = Moved { node, block, conn, hint: &message.del_hint, answered: clock::now() };
     let mode = mode(node.settings.socket_timeout);
@@ -84,12 +84,12 @@ fn take_over(
         Receiver::new(&mut source, None, target, checksum, Arc::clone(&writer), sink, mode).run();
     replica.release(&writer);
     if moved.is_err() {
-        node.store.drop_temporary(&block.pool, &replica);
+        node.store.writes().drop_temporary(&block.pool, &replica);
     }
     Ok(moved?)
 }
 
-/// How a replica is received. It is forced to disk, whatever `dfs.datanode.synconclose` says: the source
+/// How a replica is received. It is forced to disk even without `dfs.datanode.synconclose`: the source
 /// is deleted when the NameNode hears of the copy, and may have been on disk.
 const fn mode(timeout: Duration) -> Mode {
     Mode { acks: false, verify: true, sync_on_close: true, timeout }
@@ -101,9 +101,9 @@ fn move_within(
     message: &OpReplaceBlockProto,
     block: &ExtendedBlock,
 ) -> Result<(), OpFailure> {
-    let moved = node.store.move_to_type(block, choose::storage_type(message.storage_type));
+    let moved = node.store.moves().move_to_type(block, choose::storage_type(message.storage_type));
     let moved = moved.inspect_err(|failure| {
-        if let (Failure::Files(error), Ok(replica)) = (failure, node.store.replica(block))
+        if let (Failure::Files(error), Ok(replica)) = (failure, node.store.pools().replica(block))
             && error.kind() == ErrorKind::Corrupt
         {
             node.report_own_bad(block, &replica.volume);
@@ -112,7 +112,7 @@ fn move_within(
     let hint = Some(message.del_hint.clone());
     // The NameNode takes it for moved: it is not told that the old one is gone.
     node.tell_received(&block.pool, &moved.replica, moved.block, hint, false);
-    node.store.clean_up(&block.pool, &moved);
+    node.store.moves().clean_up(&block.pool, &moved);
     tracing::info!("moved {block} to {}", moved.replica.volume);
     Ok(())
 }
@@ -131,6 +131,7 @@ impl Sink for Moved<'_> {
         let block = self
             .node
             .store
+            .writes()
             .finalize(&target.replica, durability)
             .map_err(|failure| io::Error::other(failure.to_string()))?;
         let hint = Some(self.hint.to_owned());

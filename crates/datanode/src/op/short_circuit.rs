@@ -1,7 +1,7 @@
 //! Short-circuit reads: a client of this machine gets the descriptors of a replica's files, and
 //! shared memory in which it is told when to let go of them.
 
-use super::outcome::{After, OpFailure};
+use super::outcome::{AfterOperation, OpFailure};
 use crate::node::Node;
 use crate::short_circuit::BlockKey;
 use crate::store::{Failure, ReplicaFiles};
@@ -46,7 +46,7 @@ impl Drop for SlotGuard<'_> {
         if let Some((slot, peer)) = self.slot.take() {
             tracing::info!("{slot} is free again: its request for descriptors failed");
             // Gone already where the client's connection for the segment was closed first.
-            drop(self.node.store.slots.unregister(slot, peer));
+            drop(self.node.store.slots().unregister(slot, peer));
         }
     }
 }
@@ -56,7 +56,7 @@ pub(super) fn fds(
     node: &Arc<Node>,
     conn: &mut Conn,
     message: &OpRequestShortCircuitAccessProto,
-) -> Result<After, OpFailure> {
+) -> Result<AfterOperation, OpFailure> {
     let block = ExtendedBlock::from(&message.header.block);
     node.wait_for_pool(&block)?;
     let mut guard = SlotGuard { node, slot: None };
@@ -66,7 +66,7 @@ pub(super) fn fds(
             // Before the client knows that it may use the slot for another replica.
             drop(guard);
             refuse(conn, &block, refusal)?;
-            return Ok(After::Keep);
+            return Ok(AfterOperation::Keep);
         }
     };
     conn.write_message(&BlockOpResponseProto {
@@ -91,10 +91,10 @@ pub(super) fn fds(
     }
     guard.slot = None;
     tracing::debug!("{}: got the descriptors of {block}", conn.peer);
-    Ok(After::Keep)
+    Ok(AfterOperation::Keep)
 }
 
-/// Registers the slot, then opens the files: whoever changes the replica in between finds the slot
+/// Registers the slot, then opens the files: a thread that changes the replica in between finds the slot
 /// and makes it invalid.
 fn prepare(
     node: &Node,
@@ -110,13 +110,13 @@ fn prepare(
     };
     if let Some(slot) = message.slot_id.as_ref().map(SlotId::from) {
         let key = BlockKey::from(block);
-        let is_cached = node.store.cache.has(&key);
-        let registered = node.store.slots.register(slot, peer, &key, is_cached);
+        let is_cached = node.store.cache().has(&key);
+        let registered = node.store.slots().register(slot, peer, &key, is_cached);
         registered.map_err(|invalid| Refusal::Error(invalid.0))?;
         guard.slot = Some((slot, peer));
-        if is_cached && !node.store.cache.has(&key) {
+        if is_cached && !node.store.cache().has(&key) {
             // Let go of in between, when this slot was not there yet.
-            node.store.slots.may_unlock(&key);
+            node.store.slots().may_unlock(&key);
         }
     }
     if !node.settings.passes_descriptors {
@@ -152,10 +152,10 @@ pub(super) fn release(
     node: &Node,
     conn: &Conn,
     message: &ReleaseShortCircuitAccessRequestProto,
-) -> Result<After, OpFailure> {
+) -> Result<AfterOperation, OpFailure> {
     let slot = SlotId::from(&message.slot_id);
     let released = match conn.domain_peer() {
-        Some(peer) => node.store.slots.unregister(slot, peer).map_err(|invalid| invalid.0),
+        Some(peer) => node.store.slots().unregister(slot, peer).map_err(|invalid| invalid.0),
         None => Err("slots are given back over the UNIX domain socket".to_owned()),
     };
     let (status, error) = match released {
@@ -163,7 +163,7 @@ pub(super) fn release(
         Err(text) => (Status::ErrorInvalid, Some(text)),
     };
     conn.write_message(&ReleaseShortCircuitAccessResponseProto { status: status as i32, error })?;
-    Ok(After::Keep)
+    Ok(AfterOperation::Keep)
 }
 
 /// REQUEST_SHORT_CIRCUIT_SHM: makes a segment. From now on the connection serves nothing else; its
@@ -172,7 +172,7 @@ pub(super) fn shm(
     node: &Node,
     conn: &Conn,
     message: &ShortCircuitShmRequestProto,
-) -> Result<After, OpFailure> {
+) -> Result<AfterOperation, OpFailure> {
     let refuse = |status: Status, text: String| {
         tracing::info!("{}: no shared memory: {text}", conn.peer);
         conn.write_message(&ShortCircuitShmResponseProto {
@@ -180,7 +180,7 @@ pub(super) fn shm(
             error: Some(text),
             id: None,
         })?;
-        Ok(After::Keep)
+        Ok(AfterOperation::Keep)
     };
     let Some(peer) = conn.domain_peer() else {
         let text = format!(
@@ -189,7 +189,7 @@ pub(super) fn shm(
         );
         return refuse(Status::ErrorInvalid, text);
     };
-    let (lease, fd) = match node.store.slots.create(&message.client_name, peer) {
+    let (segment_guard, fd) = match node.store.slots().create(&message.client_name, peer) {
         Ok(made) => made,
         Err(error) => {
             let text = format!("Failed to create shared file descriptor: {error}");
@@ -199,9 +199,9 @@ pub(super) fn shm(
     conn.write_message(&ShortCircuitShmResponseProto {
         status: Status::Success as i32,
         error: None,
-        id: Some(lease.id().into()),
+        id: Some(segment_guard.id().into()),
     })?;
     conn.send_with_fds(0, &[fd.as_fd()])?;
-    tracing::debug!("{}: {} got segment {}", conn.peer, message.client_name, lease.id());
-    Ok(After::Hold(Box::new(lease)))
+    tracing::debug!("{}: {} got segment {}", conn.peer, message.client_name, segment_guard.id());
+    Ok(AfterOperation::Hold(Box::new(segment_guard)))
 }

@@ -1,6 +1,6 @@
 //! TRANSFER_BLOCK, and the copies a NameNode asks for: a replica goes to other DataNodes.
 
-use super::outcome::{After, OpFailure, answer, not_sent};
+use super::outcome::{AfterOperation, OpFailure, answer, not_sent};
 use super::peer::{connect, transfer_name};
 use super::read_block::sender;
 use super::send::SendError;
@@ -32,7 +32,7 @@ pub(super) fn run(
     node: &Arc<Node>,
     conn: &mut Conn,
     message: &OpTransferBlockProto,
-) -> Result<After, OpFailure> {
+) -> Result<AfterOperation, OpFailure> {
     let block = ExtendedBlock::from(&message.header.base_header.block);
     node.wait_for_pool(&block)?;
     let targets = Targets {
@@ -44,12 +44,12 @@ pub(super) fn run(
     let token = message.header.base_header.token.clone();
     send_to(node, &block, &targets, stage, &message.header.client_name, token)?;
     answer(conn, Status::Success, "")?;
-    Ok(After::Close)
+    Ok(AfterOperation::Close)
 }
 
 /// The block as it is here, with what readers may see of it as length.
 fn stored_block(node: &Node, mut block: ExtendedBlock) -> Result<(ExtendedBlock, Stage), Failure> {
-    let pool = node.store.pool(&block.pool)?;
+    let pool = node.store.pools().get(&block.pool)?;
     let replica = pool
         .get(block.block.id)
         .ok_or_else(|| Failure::io(format!("{block} not found in datanode.")))?;
@@ -62,7 +62,7 @@ fn stored_block(node: &Node, mut block: ExtendedBlock) -> Result<(ExtendedBlock,
         )));
     }
     block.block.stamp = stored.stamp;
-    let stage = match status.state {
+    let stage = match status.state() {
         ReplicaState::Rbw => Stage::TransferRbw,
         ReplicaState::Finalized => Stage::TransferFinalized,
         _ => {

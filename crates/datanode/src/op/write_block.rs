@@ -1,13 +1,14 @@
 //! WRITE_BLOCK: all stages of a pipeline, and copies from other DataNodes.
 
-use super::outcome::{After, OpFailure, answer};
+use super::outcome::{AfterOperation, OpFailure, answer};
 use super::peer::{connect, patience, transfer_name};
-use super::receive::{Mirror, Mode, Receiver, Sink};
+use super::receive::{Downstream, Mode, Receiver, Sink};
 use crate::node::Node;
 use crate::store::Failure;
 use crate::store::choose;
-use crate::store::replica::{Replica, Writer};
+use crate::store::replica::Replica;
 use crate::store::write::{Placement, Writable};
+use crate::store::writer::Writer;
 use crate::transfer::conn::{Conn, invalid};
 use std::io;
 use std::sync::Arc;
@@ -36,7 +37,7 @@ pub(super) fn run(
     node: &Arc<Node>,
     conn: &mut Conn,
     message: OpWriteBlockProto,
-) -> Result<After, OpFailure> {
+) -> Result<AfterOperation, OpFailure> {
     let block = ExtendedBlock::from(&message.header.base_header.block);
     let write = Write {
         node,
@@ -53,7 +54,7 @@ pub(super) fn run(
     } else {
         write.receive(conn)?;
     }
-    Ok(After::Close)
+    Ok(AfterOperation::Close)
 }
 
 impl Write<'_> {
@@ -75,12 +76,13 @@ impl Write<'_> {
         block
     }
 
-    /// Completes the replica here and on the nodes below; no data flows.
+    /// Completes the replica here and on the DataNodes downstream; no data flows.
     fn recover_close(&self, conn: &mut Conn) -> Result<(), OpFailure> {
         let least = self.message.min_bytes_rcvd;
-        let replica = self.node.store.recover_close(&self.block, self.new_stamp(), least)?;
-        let below = self.connect_mirror(conn, None)?;
-        let (status, first_bad) = self.mirror_answer(conn, below)?.1;
+        let replica =
+            self.node.store.writes().recover_close(&self.block, self.new_stamp(), least)?;
+        let downstream = self.connect_downstream(conn, None)?;
+        let (status, first_bad) = self.downstream_answer(conn, downstream)?.1;
         self.confirm(conn, status, first_bad)?;
         self.node.tell_received(&self.block.pool, &replica, replica.block(), None, true);
         Ok(())
@@ -106,7 +108,7 @@ impl Write<'_> {
         }
         replica.release(&control);
         if received.is_err() && (!self.from_client || self.is_transfer()) {
-            self.node.store.drop_temporary(&self.block.pool, &replica);
+            self.node.store.writes().drop_temporary(&self.block.pool, &replica);
         }
         received
     }
@@ -125,26 +127,24 @@ impl Write<'_> {
         target: Writable,
         control: &Arc<Writer>,
     ) -> Result<(), OpFailure> {
-        let below = self.connect_mirror(conn, Some(control))?;
+        let mut downstream = self.connect_downstream(conn, Some(control))?;
         let acks = self.from_client && !self.is_transfer();
-        let mirror = if self.from_client {
-            let (below, (status, first_bad)) = self.mirror_answer(conn, below)?;
+        if self.from_client {
+            let (ready, (status, first_bad)) = self.downstream_answer(conn, downstream)?;
             if acks {
                 self.confirm(conn, status, first_bad)?;
             }
-            below
-        } else {
-            below
-        };
+            downstream = ready;
+        }
         let mode = Mode {
             acks,
-            verify: mirror.is_none() || !self.from_client,
+            verify: downstream.is_none() || !self.from_client,
             sync_on_close: self.node.settings.sync_on_close,
             timeout: self.node.settings.socket_timeout,
         };
         let replica = Arc::clone(&target.replica);
         let sink = WriteSink { write: self, replica };
-        Receiver::new(conn, mirror, target, self.checksum, Arc::clone(control), sink, mode)
+        Receiver::new(conn, downstream, target, self.checksum, Arc::clone(control), sink, mode)
             .run()?;
         if self.is_transfer() {
             answer(conn, Status::Success, "")?;
@@ -153,7 +153,7 @@ impl Write<'_> {
     }
 
     fn open_target(&self, writer: &Arc<Writer>) -> Result<Writable, Failure> {
-        let store = &self.node.store;
+        let writes = self.node.store.writes();
         let placement = Placement {
             storage_type: choose::storage_type(self.message.storage_type),
             checksum: self.checksum,
@@ -163,23 +163,23 @@ impl Write<'_> {
             },
         };
         if !self.from_client {
-            return store.create_temporary(&self.block, false, placement, writer);
+            return writes.create_temporary(&self.block, false, placement, writer);
         }
         let (stamp, least) = (self.new_stamp(), self.message.min_bytes_rcvd);
         let target = match self.stage {
             Stage::PipelineSetupCreate => {
-                store.create_rbw(&self.block, stamp, placement, writer)?
+                writes.create_rbw(&self.block, stamp, placement, writer)?
             }
             Stage::PipelineSetupStreamingRecovery => {
                 let most = self.message.max_bytes_rcvd;
-                return store.recover_rbw(&self.block, stamp, least, most, writer);
+                return writes.recover_rbw(&self.block, stamp, least, most, writer);
             }
-            Stage::PipelineSetupAppend => store.append(&self.block, stamp, least, writer)?,
+            Stage::PipelineSetupAppend => writes.append(&self.block, stamp, least, writer)?,
             Stage::PipelineSetupAppendRecovery => {
-                store.recover_append(&self.block, stamp, least, writer)?
+                writes.recover_append(&self.block, stamp, least, writer)?
             }
             Stage::TransferRbw | Stage::TransferFinalized => {
-                return store.create_temporary(&self.block, true, placement, writer);
+                return writes.create_temporary(&self.block, true, placement, writer);
             }
             Stage::DataStreaming | Stage::PipelineClose | Stage::PipelineCloseRecovery => {
                 return Err(Failure::io(format!(
@@ -194,45 +194,51 @@ impl Write<'_> {
     }
 
     /// Connects to the next node and passes the request on.
-    fn connect_mirror(
+    fn connect_downstream(
         &self,
         conn: &Conn,
         control: Option<&Arc<Writer>>,
-    ) -> Result<Option<Mirror>, OpFailure> {
+    ) -> Result<Option<Downstream>, OpFailure> {
         let Some((target, _)) = self.message.targets.split_first() else { return Ok(None) };
         let name = transfer_name(&target.id);
-        match self.open_mirror(target) {
-            Ok(mirror) => {
+        match self.open_downstream(target) {
+            Ok(opened) => {
                 if let Some(control) = control {
-                    control.add(Arc::clone(mirror.stream()));
+                    control.add(Arc::clone(opened.stream()));
                 }
-                let mirror = Mirror::new(mirror, name, patience(self.node, self.behind()));
+                let patience = patience(self.node, self.downstream_count());
+                let downstream = Downstream::new(opened, name, patience);
                 Ok(Some(match self.message.targets.len() {
-                    1 => mirror.measured(&self.node.peer_latencies),
-                    _ => mirror,
+                    1 => downstream.measured(&self.node.peer_latencies),
+                    _ => downstream,
                 }))
             }
             Err(error) => {
-                self.mirror_failed(conn, &name, error)?;
+                self.downstream_failed(conn, &name, error)?;
                 Ok(None)
             }
         }
     }
 
-    fn open_mirror(&self, target: &DatanodeInfoProto) -> io::Result<Conn> {
-        let mirror = connect(self.node, target, self.behind())?;
+    fn open_downstream(&self, target: &DatanodeInfoProto) -> io::Result<Conn> {
+        let downstream = connect(self.node, target, self.downstream_count())?;
         let request = op::encode(OpCode::WriteBlock, &for_downstream(&self.message));
-        mirror.write_all(&request)?;
-        Ok(mirror)
+        downstream.write_all(&request)?;
+        Ok(downstream)
     }
 
-    /// How many nodes are below this one.
-    fn behind(&self) -> u32 {
+    /// How many DataNodes are downstream of this one.
+    fn downstream_count(&self) -> u32 {
         u32::try_from(self.message.targets.len()).unwrap_or(u32::MAX).min(64)
     }
 
-    /// A client is told which node failed; a copy goes on without the nodes below.
-    fn mirror_failed(&self, conn: &Conn, name: &str, error: io::Error) -> Result<(), OpFailure> {
+    /// A client is told which node failed; a copy goes on without the DataNodes downstream.
+    fn downstream_failed(
+        &self,
+        conn: &Conn,
+        name: &str,
+        error: io::Error,
+    ) -> Result<(), OpFailure> {
         if !self.from_client {
             tracing::info!("{}: goes on without {name}: {error}", self.block);
             return Ok(());
@@ -246,22 +252,24 @@ impl Write<'_> {
         Err(OpFailure::Failed(Failure::io(text)))
     }
 
-    /// Waits until all nodes below are ready.
-    fn mirror_answer(
+    /// Waits until all DataNodes downstream are ready.
+    fn downstream_answer(
         &self,
         conn: &Conn,
-        below: Option<Mirror>,
-    ) -> Result<(Option<Mirror>, (Status, String)), OpFailure> {
-        let Some(mut mirror) = below else { return Ok((None, (Status::Success, String::new()))) };
-        match mirror.conn.read_message::<BlockOpResponseProto>() {
+        downstream: Option<Downstream>,
+    ) -> Result<(Option<Downstream>, (Status, String)), OpFailure> {
+        let Some(mut downstream) = downstream else {
+            return Ok((None, (Status::Success, String::new())));
+        };
+        match downstream.conn.read_message::<BlockOpResponseProto>() {
             Ok(response) => {
                 let status = response.status();
                 let first_bad = response.first_bad_link.unwrap_or_default();
-                Ok((Some(mirror), (status, first_bad)))
+                Ok((Some(downstream), (status, first_bad)))
             }
             Err(error) => {
-                let name = mirror.name.clone();
-                self.mirror_failed(conn, &name, error)?;
+                let name = downstream.name.clone();
+                self.downstream_failed(conn, &name, error)?;
                 Ok((None, (Status::Error, name)))
             }
         }
@@ -285,12 +293,14 @@ impl Sink for WriteSink<'_> {
     fn finalize(&mut self, target: &Writable, sync: bool) -> io::Result<()> {
         let (node, write) = (self.write.node, self.write);
         if write.stage == Stage::TransferRbw && write.from_client {
-            let converted = node.store.convert_temporary_to_rbw(&write.block, &target.replica);
+            let converted =
+                node.store.writes().convert_temporary_to_rbw(&write.block, &target.replica);
             return converted.map_err(|failure| io::Error::other(failure.to_string()));
         }
         let durability = if sync { Durability::Disk } else { Durability::PageCache };
         let block = node
             .store
+            .writes()
             .finalize(&target.replica, durability)
             .map_err(|failure| io::Error::other(failure.to_string()))?;
         tracing::debug!("received {}, {} bytes", write.written_block(), block.len);

@@ -12,7 +12,7 @@ fn reconfigure(test: &TestNode) -> Vec<Change> {
 
 fn volumes(test: &TestNode) -> Vec<String> {
     let name = |path: &std::path::Path| path.file_name().unwrap().to_str().unwrap().to_owned();
-    test.node.store.volumes_in_use().iter().map(|volume| name(volume.root())).collect()
+    test.node.store.volumes().in_use().iter().map(|volume| name(volume.root())).collect()
 }
 
 /// A disk was added or replaced by a restart only.
@@ -41,7 +41,7 @@ fn volumes_come_and_go_while_the_datanode_runs() {
     assert!(test.knows(&block));
     let opened = test.node.open_replica(&block, 0).unwrap();
     opened.reader.verify().unwrap();
-    test.node.store.check_health().unwrap();
+    test.node.store.failures().check().unwrap();
 }
 
 #[test]
@@ -68,8 +68,8 @@ fn a_volume_that_cannot_be_added_is_named_and_the_others_are_in_force() {
 fn a_failed_volume_is_tried_again() {
     let test = TestNode::start(&["a", "b"], &[("dfs.datanode.failed.volumes.tolerated", "1")]);
     fs::remove_dir_all(test.directory("a")).unwrap();
-    let volume = test.node.store.volumes()[0].clone();
-    test.node.store.suspect(&volume);
+    let volume = test.node.store.volumes().all()[0].clone();
+    test.node.store.volume_checks().check(&volume);
     assert_eq!(test.node.store.storage_reports(None).failed_volumes, 1);
     // The list is the same as before.
     assert_eq!(reconfigure(&test)[0].error, None);

@@ -24,7 +24,7 @@ impl Reconfigurable for Node {
 
     /// Failed volumes are tried again although their names have not changed.
     fn is_due(&self, key: &'static str) -> bool {
-        key == DATA_DIR && self.store.failures().0 > 0
+        key == DATA_DIR && self.store.failures().summary().0 > 0
     }
 
     /// Of directories some may be in force, also where there is an error.

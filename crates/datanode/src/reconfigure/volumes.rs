@@ -33,7 +33,7 @@ impl Plan {
             return Err("No directory is specified.".to_owned());
         }
         let (mut unchanged, mut removed, mut retried) = (Vec::new(), Vec::new(), Vec::new());
-        for volume in node.store.volumes().iter() {
+        for volume in node.store.volumes().all().iter() {
             let known = &volume.location;
             let at = added.iter().position(|wanted| wanted.path == known.path);
             match at {
@@ -58,7 +58,7 @@ pub(super) fn change(node: &Arc<Node>, conf: &Conf) -> Changed {
         Ok(plan) => plan,
         Err(error) => {
             let in_force = in_force(
-                &node.store.volumes().iter().map(|v| v.location.clone()).collect::<Vec<_>>(),
+                &node.store.volumes().all().iter().map(|v| v.location.clone()).collect::<Vec<_>>(),
             );
             return Changed { in_force: Some(in_force), result: Err(error) };
         }
@@ -70,7 +70,7 @@ pub(super) fn change(node: &Arc<Node>, conf: &Conf) -> Changed {
     let pools: Vec<_> = node.services().iter().filter_map(|service| service.identity()).collect();
     let mut failures = String::new();
     for location in added {
-        match node.store.add_volume(location.clone(), options, &pools) {
+        match node.store.setup().add_volume(location.clone(), options, &pools) {
             Ok(volume) => {
                 tracing::info!("added volume {location}");
                 verify_volume(node, &volume);
@@ -86,7 +86,7 @@ pub(super) fn change(node: &Arc<Node>, conf: &Conf) -> Changed {
         removed.iter().for_each(|volume| remove(node, volume));
         forget_failures(node, &unchanged);
     }
-    node.store.set_configured_volumes(unchanged.len());
+    node.store.failures().set_configured(unchanged.len());
     for service in node.services() {
         service.links().iter().for_each(|link| link.ask_full_report());
     }
@@ -103,7 +103,7 @@ fn in_force(locations: &[Location]) -> String {
 
 /// Gives up a volume; the NameNodes hear of each replica that went with it.
 fn remove(node: &Arc<Node>, volume: &Arc<DataVolume>) {
-    for (pool, blocks) in node.store.remove_volume(volume) {
+    for (pool, blocks) in node.store.setup().remove_volume(volume) {
         for block in blocks {
             node.tell_deleted(&pool.id, volume, block);
         }
@@ -114,11 +114,11 @@ fn remove(node: &Arc<Node>, volume: &Arc<DataVolume>) {
 
 /// Directories that could not be opened at the start and are not configured any more did not fail.
 fn forget_failures(node: &Node, configured: &[Location]) {
-    let (_, summary) = node.store.failures();
+    let (_, summary) = node.store.failures().summary();
     for directory in summary.unwrap_or_default().failed_storage_locations {
         let path = std::path::Path::new(&directory);
         if configured.iter().all(|location| location.path != path) {
-            node.store.forget_failure(path);
+            node.store.failures().forget(path);
         }
     }
 }

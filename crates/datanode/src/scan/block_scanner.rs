@@ -30,7 +30,7 @@ impl BlockScanner {
         self.settings.is_some()
     }
 
-    /// Makes the scanner of a volume; whoever calls this starts its thread.
+    /// Makes the scanner of a volume; the caller starts its thread.
     pub(super) fn add_volume(
         &self,
         volume: &Arc<DataVolume>,

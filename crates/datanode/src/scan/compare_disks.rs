@@ -56,8 +56,8 @@ impl Run<'_> {
     /// Compares all pools, and resolves the differences.
     fn scan(&self, node: &Arc<Node>) {
         let notifications = AtomicUsize::new(self.settings.notifications_max);
-        for pool_id in node.store.pool_ids() {
-            let Ok(pool) = node.store.pool(&pool_id) else { continue };
+        for pool_id in node.store.pools().ids() {
+            let Ok(pool) = node.store.pools().get(&pool_id) else { continue };
             let Some(on_disk) = self.list(node, &pool_id) else { return };
             let Differences { counts, blocks } = compare(&pool, &on_disk);
             tracing::info!("directory scan of block pool {pool_id}: {counts}");
@@ -82,7 +82,7 @@ impl Run<'_> {
         node: &Arc<Node>,
         pool_id: &str,
     ) -> Option<Vec<(Arc<DataVolume>, Vec<ListedReplica>)>> {
-        let volumes = node.store.volumes_in_use();
+        let volumes = node.store.volumes().in_use();
         let (next, listed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         thread::scope(|scope| {
             for _ in 0..self.settings.threads.min(volumes.len()) {
@@ -120,7 +120,7 @@ impl Run<'_> {
             Ok(found) => Some(found),
             Err(error) => {
                 tracing::warn!("directory scan: {error}");
-                node.store.suspect(volume);
+                node.store.volume_checks().check(volume);
                 None
             }
         }

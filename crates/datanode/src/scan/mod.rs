@@ -1,4 +1,4 @@
-//! Work that finds what nobody asked for: corrupt replicas that nobody reads, and differences between
+//! Background scans: they find corrupt replicas that no client reads, and differences between
 //! the files on the disks and the replicas in memory.
 
 mod block_scanner;

@@ -3,14 +3,13 @@
 
 use super::directory::ScanCounts;
 use crate::node::Node;
-use crate::store::replica::{Files, Replica};
+use crate::store::replica::Replica;
 use crate::store::volume::DataVolume;
 use crate::store::{BlockPool, Reconciled};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use zerohop_replica::{ListedReplica, Place, StoredReplica};
-use zerohop_wire::block_report::ReplicaState;
 use zerohop_wire::{BlockId, ExtendedBlock};
 
 /// What a comparison found.
@@ -80,13 +79,9 @@ pub(super) fn compare(
     Differences { counts, blocks }
 }
 
-/// A replica's files as memory knows them, if it is finalized and nobody works with it now.
+/// A replica's files as memory knows them, if it is finalized and no other thread holds its lock.
 fn finalized(replica: &Replica) -> Option<StoredReplica> {
-    let status = replica.try_lock()?;
-    match &status.files {
-        Files::Stored(stored) if status.state == ReplicaState::Finalized => Some(*stored),
-        _ => None,
-    }
+    replica.try_lock()?.finalized()
 }
 
 fn fits(known: &StoredReplica, found: &ListedReplica) -> bool {
@@ -111,7 +106,7 @@ impl Difference {
             let one_less = |left: usize| left.checked_sub(1);
             notifications.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
         };
-        match node.store.reconcile(pool, self.id, &self.volume) {
+        match node.store.reconciler().reconcile(pool, self.id, &self.volume) {
             Ok(Reconciled::Same) => {}
             Ok(Reconciled::Added(replica)) => {
                 let block = replica.block();

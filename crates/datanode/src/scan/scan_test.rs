@@ -16,7 +16,7 @@ fn figures(test: &TestNode) -> (u64, u64) {
 }
 
 fn start_scanner(test: &TestNode) {
-    let volume = Arc::clone(&test.node.store.volumes()[0]);
+    let volume = Arc::clone(&test.node.store.volumes().all()[0]);
     verify_volume(&test.node, &volume);
 }
 
@@ -71,7 +71,8 @@ fn memory_follows_files_that_somebody_else_changed() {
     let test = TestNode::start(&["disk", "other"], &[]);
     let node = &test.node;
     let [kept, lost, cut, restamped] = [1, 2, 3, 4].map(|id| test.finalized(id, 1000));
-    let used = || node.store.volumes().iter().map(|v| (v.used(), v.blocks())).collect::<Vec<_>>();
+    let used =
+        || node.store.volumes().all().iter().map(|v| (v.used(), v.blocks())).collect::<Vec<_>>();
     let before = used();
     let [kept_data, kept_meta] = test.paths(&kept);
     // A second replica, on the other volume.
@@ -99,8 +100,8 @@ fn memory_follows_files_that_somebody_else_changed() {
     assert!(test.knows(&kept) && kept_data.exists() && !elsewhere.join("blk_1").exists());
     assert!(test.knows(&block(5, 1000)) && !elsewhere.join("blk_6_1001.meta").exists());
     assert!(!test.knows(&lost));
-    assert_eq!(node.store.replica(&cut).unwrap().block().len, 600);
-    let stamp = node.store.replica(&restamped).unwrap().block().stamp;
+    assert_eq!(node.store.pools().replica(&cut).unwrap().block().len, 600);
+    let stamp = node.store.pools().replica(&restamped).unwrap().block().stamp;
     assert_eq!(stamp, GenerationStamp(1007));
     // One replica came and one went; 400 bytes were cut off.
     let sum = |figures: Vec<(u64, u64)>| {

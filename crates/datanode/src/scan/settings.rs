@@ -6,7 +6,7 @@ use zerohop_conf::{Conf, keys};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// How replicas are verified that nobody reads.
+/// How replicas are verified in the background.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BlockScannerSettings {
     /// Bytes a second on each volume.

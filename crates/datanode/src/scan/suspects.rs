@@ -1,4 +1,4 @@
-//! Replicas that are verified first, because somebody had trouble with them.
+//! Replicas that are verified first, because reading them failed.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

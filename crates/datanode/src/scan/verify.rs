@@ -128,7 +128,7 @@ impl Run {
 
     /// Loads the cursors of new block pools.
     fn find_pools(&mut self, node: &Node) {
-        for id in node.store.pool_ids() {
+        for id in node.store.pools().ids() {
             if self.cursors.iter().any(|cursor| cursor.pool_id == id) {
                 continue;
             }
@@ -200,7 +200,7 @@ impl Run {
         age.is_some_and(|age| age < self.settings.period)
     }
 
-    /// Verifies a replica of this volume, of whatever generation stamp.
+    /// Verifies a replica of this volume; its generation stamp does not matter.
     fn verify(&mut self, node: &Arc<Node>, block: &ExtendedBlock) {
         let Some(block) = self.finalized(node, block) else { return };
         let outcome = self.verify_replica(node, &block);
@@ -246,7 +246,7 @@ impl Run {
                 );
                 node.report_own_bad(block, &self.scanner.volume);
                 if error.is_volume_fault() {
-                    node.store.suspect(&self.scanner.volume);
+                    node.store.volume_checks().check(&self.scanner.volume);
                 }
                 Outcome::Failed
             }
@@ -255,12 +255,12 @@ impl Run {
 
     /// The block as it is, if its replica is a finalized one of this volume.
     fn finalized(&self, node: &Node, block: &ExtendedBlock) -> Option<ExtendedBlock> {
-        let replica = node.store.pool(&block.pool).ok()?.get(block.block.id)?;
+        let replica = node.store.pools().get(&block.pool).ok()?.get(block.block.id)?;
         if !Arc::ptr_eq(&replica.volume, &self.scanner.volume) {
             return None;
         }
         let status = replica.lock();
-        let is_finalized = status.state == ReplicaState::Finalized;
+        let is_finalized = status.state() == ReplicaState::Finalized;
         is_finalized.then(|| ExtendedBlock { pool: Arc::clone(&block.pool), block: status.block() })
     }
 

@@ -13,7 +13,7 @@ use zerohop_wire::ExtendedBlock;
 pub(super) struct VolumeScanner {
     pub(super) volume: Arc<DataVolume>,
     shared: Mutex<Shared>,
-    /// Somebody wants something of the thread, or it has ended.
+    /// There is a request for the thread, or it has ended.
     changed: Condvar,
 }
 

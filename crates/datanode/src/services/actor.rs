@@ -190,7 +190,8 @@ impl Actor {
             return Ok(());
         }
         let (node, wanted) = (Arc::clone(&self.node), identity.clone());
-        let opened = tokio::task::spawn_blocking(move || node.store.open_pool(&wanted)).await;
+        let opened =
+            tokio::task::spawn_blocking(move || node.store.setup().open_pool(&wanted)).await;
         match opened {
             Ok(Ok(())) => {
                 self.service.set_identity(identity.clone());
@@ -258,7 +259,7 @@ impl Actor {
             self.link.reported();
         }
         let reported = self.link.has_reported();
-        if reported && self.node.store.cache.capacity() > 0 && now >= schedule.cache_report {
+        if reported && self.node.store.cache().capacity() > 0 && now >= schedule.cache_report {
             schedule.cache_report = now + self.adjustable().cache_report_interval;
             self.send_cache_report().await?;
         }
@@ -291,7 +292,7 @@ impl Actor {
         else {
             return Ok(());
         };
-        let blocks = self.node.store.cache.blocks(&pool_id);
+        let blocks = self.node.store.cache().blocks(&pool_id);
         let block_pool_id = pool_id.to_string();
         let request = CacheReportRequestProto { registration, block_pool_id, blocks };
         let answer: CacheReportResponseProto =
@@ -398,7 +399,7 @@ impl Actor {
     /// Sends incremental block reports as soon as there is something to report.
     async fn send_incremental_reports(&self) {
         loop {
-            self.link.outbox.filled().await;
+            self.link.pending_changes.filled().await;
             let reporting = self.reporting.lock().await;
             let sent = self.send_incremental_report().await;
             drop(reporting);
@@ -408,7 +409,7 @@ impl Actor {
                     self.link.addr
                 );
                 clock::sleep(RETRY_MAX).await;
-                self.link.outbox.wake();
+                self.link.pending_changes.wake();
             }
         }
     }
@@ -419,7 +420,7 @@ impl Actor {
         else {
             return Ok(());
         };
-        let batch = self.link.outbox.take();
+        let batch = self.link.pending_changes.take();
         if batch.is_empty() {
             batch.tell();
             return Ok(());
@@ -437,7 +438,7 @@ impl Actor {
                 Ok(())
             }
             Err(error) => {
-                self.link.outbox.put_back(batch);
+                self.link.pending_changes.put_back(batch);
                 Err(error.into())
             }
         }

@@ -79,12 +79,12 @@ fn block_command(node: &Arc<Node>, service: &Arc<PoolService>, command: BlockCom
 }
 
 fn invalidate(node: &Node, command: &BlockCommandProto) {
-    let pool = match node.store.pool(&command.block_pool_id) {
+    let pool = match node.store.pools().get(&command.block_pool_id) {
         Ok(pool) => pool,
         Err(failure) => return tracing::warn!("cannot delete replicas: {failure}"),
     };
     for block in &command.blocks {
-        match node.store.delete(&pool, Block::from(block)) {
+        match node.store.removal().delete(&pool, Block::from(block)) {
             Ok((deleted, volume)) => {
                 tracing::debug!("deleted {}:{deleted}", pool.id);
                 node.tell_deleted(&pool.id, &volume, deleted);
@@ -96,19 +96,19 @@ fn invalidate(node: &Node, command: &BlockCommandProto) {
 
 /// Locks replicas in memory, or lets them go.
 fn cache(node: &Node, command: &BlockIdCommandProto) {
-    let pool = match node.store.pool(&command.block_pool_id) {
+    let pool = match node.store.pools().get(&command.block_pool_id) {
         Ok(pool) => pool,
         Err(failure) => return tracing::warn!("cannot cache replicas: {failure}"),
     };
     for id in command.block_ids.iter().map(|id| BlockId(*id as i64)) {
         match command.action() {
-            IdAction::Cache => match node.store.cache_block(&pool, id) {
+            IdAction::Cache => match node.store.reads().cache_block(&pool, id) {
                 Ok(()) => tracing::debug!("{}:blk_{id} is locked in memory", pool.id),
                 Err(reason) => {
                     tracing::warn!("Failed to cache {}:blk_{id}: {reason}", pool.id);
                 }
             },
-            IdAction::Uncache => node.store.cache.unlock(&pool.key(id)),
+            IdAction::Uncache => node.store.cache().unlock(&pool.key(id)),
         }
     }
 }
@@ -171,10 +171,10 @@ fn replicate(
 }
 
 fn check_finalized(node: &Node, block: &ExtendedBlock) -> Result<(), Failure> {
-    let replica = node.store.replica(block)?;
+    let replica = node.store.pools().replica(block)?;
     let (state, known) = {
         let status = replica.lock();
-        (status.state, status.block())
+        (status.state(), status.block())
     };
     if state != ReplicaState::Finalized || known.stamp != block.block.stamp {
         return Err(Failure::io(format!("the replica here is {replica}")));

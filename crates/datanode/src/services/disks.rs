@@ -13,21 +13,21 @@ const LOOK_INTERVAL_MIN: Duration = Duration::from_millis(10);
 
 /// Looks after the volumes until too many have failed.
 pub(crate) async fn watch(node: Arc<Node>) {
-    // A hung disk is found soon after its time is over, whatever the time is.
+    // A hung disk is found soon after its timeout, however short that is.
     let interval =
         LOOK_INTERVAL_MAX.min(node.settings.disk_check_timeout / 2).max(LOOK_INTERVAL_MIN);
     loop {
         tokio::select! {
             () = clock::sleep(interval) => node.store.look_at_volumes(),
-            () = node.store.volume_failed() => {}
+            () = node.store.failures().failed() => {}
         }
-        let failures = node.store.untold_failures();
+        let failures = node.store.failures().untold();
         if failures.is_empty() {
             continue;
         }
         let directories: String = failures.iter().map(|f| f.directory.clone() + ";").collect();
         let text = format!("DataNode failed volumes:{directories}");
-        match node.store.check_health() {
+        match node.store.failures().check() {
             Ok(()) => {
                 tell(&node, ErrorCode::DiskError, &text).await;
                 for service in node.services() {

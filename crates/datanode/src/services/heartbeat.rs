@@ -21,8 +21,8 @@ pub(super) fn heartbeat(
         // make one writer too many here.
         xceiver_count: Some(u32::try_from(node.threads.busy() + 1).unwrap_or(u32::MAX)),
         failed_volumes: Some(state.failed_volumes),
-        cache_capacity: Some(node.store.cache.capacity()),
-        cache_used: Some(node.store.cache.used()),
+        cache_capacity: Some(node.store.cache().capacity()),
+        cache_used: Some(node.store.cache().used()),
         volume_failure_summary: state.failure_summary,
         request_full_block_report_lease: Some(wants_lease),
         slow_peers: Vec::new(),

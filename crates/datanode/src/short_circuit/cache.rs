@@ -41,7 +41,7 @@ struct State {
 }
 
 enum Entry {
-    /// It is being verified and locked; false once nobody wants it any more.
+    /// It is being verified and locked; false once it is not wanted any more.
     Coming(bool),
     /// It is in memory.
     Here(Locked),
@@ -87,7 +87,7 @@ impl BlockCache {
         state.blocks.iter().filter_map(here).collect()
     }
 
-    /// Verifies a replica and locks it; whatever is in the way is an error for the log.
+    /// Verifies a replica and locks it; the error says for the log why it cannot.
     pub(crate) fn lock(&self, block: &BlockKey, reader: &ReplicaReader) -> Result<(), String> {
         let bytes = reader.len().next_multiple_of(self.page);
         self.reserve(block, bytes)?;
@@ -258,11 +258,11 @@ mod tests {
     #[test]
     fn memory_stays_until_the_last_anchor_is_gone() {
         let (cache, slots) = cache(Duration::from_millis(1));
-        let (lease, fd) = slots.create("c", PEER).unwrap();
+        let (segment_guard, fd) = slots.create("c", PEER).unwrap();
         let segment = Segment::map(fd).unwrap();
         let slot = segment.slot(0).unwrap();
         slot.claim();
-        slots.register(SlotId { shm: lease.id(), index: 0 }, PEER, &key(1), false).unwrap();
+        slots.register(SlotId { shm: segment_guard.id(), index: 0 }, PEER, &key(1), false).unwrap();
         let (_directory, reader) = crate::store::store_test::sample(100);
         cache.lock(&key(1), &reader).unwrap();
         assert!(slot.add_anchor());

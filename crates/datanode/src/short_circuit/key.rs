@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use zerohop_wire::{BlockId, ExtendedBlock};
 
-/// A block of a pool, whatever its stamp and length.
+/// A block of a pool; its stamp and length do not count.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct BlockKey {
     pub(crate) pool: Arc<str>,

@@ -13,6 +13,6 @@ pub(crate) use cache::{BlockCache, CacheLimits, system_limit};
 pub(crate) use key::BlockKey;
 pub(crate) use listing::listing;
 #[cfg(test)]
-pub(crate) use registry::Lease;
+pub(crate) use registry::SegmentGuard;
 pub(crate) use registry::{Limits, Registry};
 pub(crate) use socket::SocketState;

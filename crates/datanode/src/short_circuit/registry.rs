@@ -1,6 +1,6 @@
 //! Segments and slots, by client and by block (`ShortCircuitRegistry`).
 //!
-//! A segment lives as long as the connection it was asked for on: its [`Lease`] lies with that
+//! A segment lives as long as the connection it was asked for on: its [`SegmentGuard`] lies with that
 //! connection, and the kernel closes the connection when the client dies, however it dies.
 
 use super::key::BlockKey;
@@ -70,27 +70,27 @@ impl fmt::Display for InvalidSlot {
 }
 
 /// A segment's life: it is freed, and all its slots are, when this goes.
-pub(crate) struct Lease {
+pub(crate) struct SegmentGuard {
     registry: Arc<Registry>,
     id: ShmId,
 }
 
-impl Lease {
+impl SegmentGuard {
     /// The segment's name.
     pub(crate) fn id(&self) -> ShmId {
         self.id
     }
 }
 
-impl Drop for Lease {
+impl Drop for SegmentGuard {
     fn drop(&mut self) {
         self.registry.free(self.id);
     }
 }
 
-impl fmt::Debug for Lease {
+impl fmt::Debug for SegmentGuard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Lease({})", self.id)
+        write!(f, "SegmentGuard({})", self.id)
     }
 }
 
@@ -111,7 +111,7 @@ impl Registry {
         self: &Arc<Self>,
         client: &str,
         peer: Peer,
-    ) -> io::Result<(Lease, OwnedFd)> {
+    ) -> io::Result<(SegmentGuard, OwnedFd)> {
         // Before the limits are looked at, so that the lock is not held over system calls.
         let (segment, fd) = Segment::create(&self.directories)?;
         let client: String = client.chars().take(CLIENT_NAME_MAX).collect();
@@ -127,7 +127,7 @@ impl Registry {
         };
         state.segments.insert(id, registered);
         drop(state);
-        Ok((Lease { registry: Arc::clone(self), id }, fd))
+        Ok((SegmentGuard { registry: Arc::clone(self), id }, fd))
     }
 
     fn check_room(&self, state: &State, peer: Peer) -> io::Result<()> {
@@ -161,7 +161,7 @@ impl Registry {
     }
 
     /// Notes that a client holds descriptors of `block` under a slot of its own, which must be
-    /// valid. Whoever revokes the block from now on reaches that slot.
+    /// valid. A revocation of the block from now on reaches that slot.
     pub(crate) fn register(
         &self,
         id: SlotId,

@@ -52,11 +52,11 @@ fn a_revoked_block_is_seen_by_all_its_holders_and_by_nobody_else() {
 #[test]
 fn memory_is_unlocked_when_no_anchor_is_left() {
     let registry = registry();
-    let (lease, fd) = registry.create("one", ONE).unwrap();
+    let (segment_guard, fd) = registry.create("one", ONE).unwrap();
     let segment = Segment::map(fd).unwrap();
     let slot = segment.slot(0).unwrap();
     slot.claim();
-    registry.register(SlotId { shm: lease.id(), index: 0 }, ONE, &key(7), false).unwrap();
+    registry.register(SlotId { shm: segment_guard.id(), index: 0 }, ONE, &key(7), false).unwrap();
     assert!(!slot.add_anchor());
     registry.locked(&key(7));
     assert!(slot.add_anchor());
@@ -70,9 +70,9 @@ fn memory_is_unlocked_when_no_anchor_is_left() {
 #[test]
 fn requests_that_make_no_sense_are_refused_as_java_words_it() {
     let registry = registry();
-    let (lease, fd) = registry.create("one", ONE).unwrap();
+    let (segment_guard, fd) = registry.create("one", ONE).unwrap();
     let segment = Segment::map(fd).unwrap();
-    let shm = lease.id();
+    let shm = segment_guard.id();
     let at = |index| SlotId { shm, index };
     let said = |result: Result<(), InvalidSlot>| result.unwrap_err().0;
     let prefix = format!("RegisteredShm({shm}): ");
@@ -91,7 +91,7 @@ fn requests_that_make_no_sense_are_refused_as_java_words_it() {
     assert_eq!(said(registry.unregister(at(4), ONE)), format!("{prefix}slot 4 does not exist."));
     let unknown = format!("there is no shared memory segment registered with shmId {shm}");
     assert_eq!(said(registry.unregister(at(3), TWO)), unknown, "another user's segment");
-    drop(lease);
+    drop(segment_guard);
     assert_eq!(said(registry.unregister(at(3), ONE)), unknown);
 }
 
@@ -125,10 +125,10 @@ fn segments_are_bounded_for_all_processes_of_a_user() {
 #[test]
 fn the_listing_says_who_holds_what() {
     let registry = registry();
-    let (lease, fd) = registry.create("a \"client\"", ONE).unwrap();
+    let (segment_guard, fd) = registry.create("a \"client\"", ONE).unwrap();
     let segment = Segment::map(fd).unwrap();
     segment.slot(2).unwrap().claim();
-    registry.register(SlotId { shm: lease.id(), index: 2 }, ONE, &key(7), true).unwrap();
+    registry.register(SlotId { shm: segment_guard.id(), index: 2 }, ONE, &key(7), true).unwrap();
     segment.slot(2).unwrap().add_anchor();
     let socket = SocketState::default();
     *socket.path.write() = Some("/run/dn".into());

@@ -1,12 +1,12 @@
 //! What a failed read means for the replica that was read, and for its volume.
 
-use super::replica::Files;
+use super::pool::BlockPool;
+use super::pools::BlockPools;
 use super::volume::DataVolume;
-use super::{BlockPool, Store};
+use super::volume_checks::VolumeChecks;
 use std::sync::Arc;
 use zerohop_replica::{ErrorKind, StoredReplica};
 use zerohop_wire::ExtendedBlock;
-use zerohop_wire::block_report::ReplicaState;
 
 /// Why a replica is thought to be damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,35 +28,29 @@ impl Suspicion {
     }
 }
 
-impl Store {
-    /// Checks the volume of a replica that could not be read, and then the replica. Returns its block as
-    /// it is known here, and its volume, if it is finalized and damaged; not if it has changed since, or
-    /// if the volume failed with all its replicas.
-    pub(crate) fn check_damage(
-        &self,
-        block: &ExtendedBlock,
-        why: Suspicion,
-    ) -> Option<(ExtendedBlock, Arc<DataVolume>)> {
-        let pool = self.pool(&block.pool).ok()?;
-        let replica = pool.get(block.block.id)?;
-        self.suspect(&replica.volume);
-        let stored = |pool: &BlockPool| {
-            let status = replica.lock();
-            match &status.files {
-                Files::Stored(stored) if status.state == ReplicaState::Finalized => {
-                    pool.holds(&replica).then_some(*stored)
-                }
-                _ => None,
-            }
-        };
-        let known = stored(&pool)?;
-        let is_damaged = why == Suspicion::Disk || is_short(&pool, &replica.volume, &known);
-        if !is_damaged || stored(&pool) != Some(known) {
-            return None;
-        }
-        let block = ExtendedBlock { pool: Arc::clone(&pool.id), block: known.block };
-        Some((block, Arc::clone(&replica.volume)))
+/// Checks the volume of a replica that could not be read, and then the replica. Returns its block as
+/// it is known here, and its volume, if it is finalized and damaged; not if it has changed since, or
+/// if the volume failed with all its replicas.
+pub(super) fn check_damage(
+    pools: &BlockPools,
+    checks: VolumeChecks<'_>,
+    block: &ExtendedBlock,
+    why: Suspicion,
+) -> Option<(ExtendedBlock, Arc<DataVolume>)> {
+    let pool = pools.get(&block.pool).ok()?;
+    let replica = pool.get(block.block.id)?;
+    checks.check(&replica.volume);
+    let stored = || {
+        let status = replica.lock();
+        status.finalized().filter(|_| pool.holds(&replica))
+    };
+    let known = stored()?;
+    let is_damaged = why == Suspicion::Disk || is_short(&pool, &replica.volume, &known);
+    if !is_damaged || stored() != Some(known) {
+        return None;
     }
+    let block = ExtendedBlock { pool: Arc::clone(&pool.id), block: known.block };
+    Some((block, Arc::clone(&replica.volume)))
 }
 
 fn is_short(pool: &BlockPool, volume: &DataVolume, known: &StoredReplica) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! A disk or a network file system that hangs does not return from statvfs, open or read, and the
 //! thread that asked cannot be stopped. So each question has a thread of its own, there is one at a
-//! time for each volume, and whoever waits does so for `dfs.datanode.disk.check.timeout` only.
+//! time for each volume, and a caller waits for `dfs.datanode.disk.check.timeout` at most.
 
 use parking_lot::{Condvar, Mutex};
 use std::io;
@@ -109,7 +109,7 @@ impl DiskCheck {
     }
 }
 
-/// EndOnDrop the check under way.
+/// Ends the check under way when it is dropped.
 struct EndOnDrop(Arc<State>);
 
 impl Drop for EndOnDrop {
@@ -125,7 +125,7 @@ mod tests {
     use std::sync::mpsc;
 
     #[test]
-    fn a_check_that_does_not_return_is_overdue_and_keeps_nobody() {
+    fn a_check_that_does_not_return_is_overdue_and_keeps_no_caller_waiting() {
         let check = DiskCheck::new(Duration::from_millis(50));
         assert_eq!(check.run(|| 7), Ok(7));
         assert!(!check.is_overdue());

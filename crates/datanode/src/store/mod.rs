@@ -1,39 +1,58 @@
 //! All replicas of this DataNode: volumes below, an index in memory above.
+//!
+//! Each part owns its state: the volumes with those that failed, the open block pools with their replicas, and the
+//! local readers. What is done with replicas borrows the parts it needs; none of it knows the [`Store`].
 
 pub(crate) mod choose;
 mod damage;
 mod disk_check;
 mod failure;
-mod health;
+mod local_readers;
+mod moves;
 mod on_disks;
 mod open;
-mod out_of_use;
 mod pool;
+mod pools;
 mod reconcile;
 mod recovery;
-mod relocate;
+mod removal;
 pub(crate) mod replica;
 mod report;
+mod restart;
+mod setup;
 mod start;
-mod swap;
+pub(crate) mod status;
 mod upgrade;
 pub(crate) mod volume;
-mod volume_list;
+mod volume_checks;
+mod volume_failures;
+mod volumes;
 pub(crate) mod write;
+pub(crate) mod writer;
 
-use crate::outliers::DiskCall;
-use crate::short_circuit::{BlockCache, BlockKey, Registry};
+use crate::error::Error;
+use crate::settings::Settings;
+use crate::short_circuit::{BlockCache, Registry};
 use choose::VolumeChooser;
-use health::Health;
-use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
-use replica::{Files, Replica, Status};
-use std::collections::HashMap;
+use local_readers::LocalReaders;
+use moves::ReplicaMoves;
+use open::ReplicaReads;
+use parking_lot::Mutex;
+use pools::BlockPools;
+use reconcile::Reconciler;
+use recovery::ReplicaRecovery;
+use removal::ReplicaRemoval;
+use report::StorageState;
+use setup::{SetupState, VolumeSetup};
 use std::sync::Arc;
 use std::time::Duration;
-use volume::DataVolume;
-use volume_list::VolumeList;
-use zerohop_system::clock;
-use zerohop_wire::{Block, ExtendedBlock, GenerationStamp};
+use volume::{DataVolume, Location, VolumeOptions};
+use volume_checks::VolumeChecks;
+use volume_failures::VolumeFailures;
+use volumes::Volumes;
+use write::ReplicaWrites;
+use zerohop_replica::{Pool, UpgradePhase};
+use zerohop_wire::ExtendedBlock;
 
 #[cfg(test)]
 mod start_test;
@@ -49,208 +68,197 @@ pub(crate) use pool::BlockPool;
 pub(crate) use reconcile::Reconciled;
 pub(crate) use recovery::RecoveryInfo;
 pub(crate) use report::StorageBlocks;
+pub(crate) use restart::mark_restart;
 pub(crate) use upgrade::apply_upgrade_phase;
 
-/// All replicas.
+/// The parts, and what borrows them.
 pub(crate) struct Store {
-    /// This DataNode's id.
-    pub(crate) datanode_uuid: String,
-    volumes: VolumeList,
-    /// Held while a pool is opened, and while a volume is added or removed.
-    opening: Mutex<()>,
-    chooser: VolumeChooser,
-    pools: RwLock<HashMap<Arc<str>, Arc<BlockPool>>>,
-    /// Requests that came before their pool was open wait here.
-    pool_opened: (Mutex<()>, Condvar),
-    health: Health,
-    /// Who reads replicas through descriptors of their own, and must hear when they change.
-    pub(crate) slots: Arc<Registry>,
-    /// Replicas locked in memory.
-    pub(crate) cache: Arc<BlockCache>,
-    /// How long a disk may take to answer while a volume is opened.
-    disk_check_timeout: Duration,
+    setup: SetupState,
+    volumes: Volumes,
+    pools: BlockPools,
+    local_readers: LocalReaders,
     /// How long a writer that has to make room may take to leave.
     writer_patience: Duration,
 }
 
+/// The parts.
 impl Store {
-    /// The volumes.
-    pub(crate) fn volumes(&self) -> Arc<[Arc<DataVolume>]> {
-        self.volumes.all()
-    }
-
-    /// The volumes that have not failed.
-    pub(crate) fn volumes_in_use(&self) -> Vec<Arc<DataVolume>> {
-        self.volumes.in_use()
-    }
-
-    /// The ids of the open block pools.
-    pub(crate) fn pool_ids(&self) -> Vec<Arc<str>> {
-        self.pools.read().keys().cloned().collect()
-    }
-
-    fn has_pool(&self, id: &str) -> bool {
-        self.pools.read().contains_key(id)
-    }
-
-    /// Waits until a pool is open; false when it is not in time.
-    pub(crate) fn wait_for_pool(&self, id: &str, patience: Duration) -> bool {
-        if self.has_pool(id) {
-            return true;
-        }
-        let deadline = clock::now() + patience;
-        let mut waiting = self.pool_opened.0.lock();
-        while !self.has_pool(id) {
-            if self.pool_opened.1.wait_until(&mut waiting, deadline).timed_out() {
-                return self.has_pool(id);
-            }
-        }
-        true
-    }
-
-    /// A block pool.
-    pub(crate) fn pool(&self, id: &str) -> Result<Arc<BlockPool>, Failure> {
-        let pool = self.pools.read().get(id).cloned();
-        pool.ok_or_else(|| Failure::io(format!("Not ready to serve the block pool, {id}.")))
-    }
-
-    /// A replica by its block id.
-    pub(crate) fn replica(&self, block: &ExtendedBlock) -> Result<Arc<Replica>, Failure> {
-        let pool = self.pool(&block.pool)?;
-        pool.get(block.block.id).ok_or_else(|| {
-            Failure::not_found(format_args!(
-                "Cannot append to a non-existent replica {}:{}",
-                block.pool, block.block.id
-            ))
+    /// Opens and locks the directories of `dfs.datanode.data.dir`.
+    pub(crate) fn open(settings: &Settings) -> Result<Self, Error> {
+        let locations = settings.data_dirs.iter().map(|text| Location::parse(text));
+        let locations: Vec<Location> = locations.collect::<Result<_, _>>()?;
+        let failures = VolumeFailures::new(settings);
+        let options = VolumeOptions::from_settings(settings);
+        let volumes = start::open_usable(locations, options, &failures)?;
+        failures.check()?;
+        let setup = SetupState {
+            datanode_uuid: start::common_uuid(&volumes)?,
+            disk_check_timeout: settings.disk_check_timeout,
+            opening: Mutex::new(()),
+        };
+        Ok(Self {
+            setup,
+            volumes: Volumes::new(volumes, VolumeChooser::new(settings), failures),
+            pools: BlockPools::default(),
+            local_readers: LocalReaders::new(settings),
+            writer_patience: settings.socket_timeout.min(Duration::from_secs(60)),
         })
     }
 
-    /// Works with the replica of a block under its lock. That is taken again where the replica moved to
-    /// another volume while it was waited for: what is written to the old files would be lost.
-    fn with_current<T>(
+    /// This DataNode's id.
+    pub(crate) fn datanode_uuid(&self) -> &str {
+        &self.setup.datanode_uuid
+    }
+
+    /// The volumes, and those that failed.
+    pub(crate) fn volumes(&self) -> &Volumes {
+        &self.volumes
+    }
+
+    /// The open block pools, with their replicas.
+    pub(crate) fn pools(&self) -> &BlockPools {
+        &self.pools
+    }
+
+    /// The directories of volumes out of use.
+    pub(crate) fn failures(&self) -> &VolumeFailures {
+        self.volumes.failures()
+    }
+
+    /// Who reads replicas through descriptors of their own, and must hear when they change.
+    pub(crate) fn slots(&self) -> &Arc<Registry> {
+        self.local_readers.slots()
+    }
+
+    /// Replicas locked in memory.
+    pub(crate) fn cache(&self) -> &Arc<BlockCache> {
+        self.local_readers.cache()
+    }
+}
+
+/// What borrows the parts.
+impl Store {
+    /// Opens block pools, and adds and removes volumes.
+    pub(crate) fn setup(&self) -> VolumeSetup<'_> {
+        VolumeSetup {
+            state: &self.setup,
+            volumes: &self.volumes,
+            pools: &self.pools,
+            checks: self.volume_checks(),
+        }
+    }
+
+    /// Checks volumes, and takes those out of use that failed.
+    pub(crate) fn volume_checks(&self) -> VolumeChecks<'_> {
+        VolumeChecks {
+            volumes: &self.volumes,
+            pools: &self.pools,
+            local_readers: &self.local_readers,
+        }
+    }
+
+    /// Removes replicas.
+    pub(crate) fn removal(&self) -> ReplicaRemoval<'_> {
+        ReplicaRemoval { checks: self.volume_checks(), local_readers: &self.local_readers }
+    }
+
+    /// Opens replicas for reading.
+    pub(crate) fn reads(&self) -> ReplicaReads<'_> {
+        ReplicaReads {
+            pools: &self.pools,
+            local_readers: &self.local_readers,
+            checks: self.volume_checks(),
+            removal: self.removal(),
+        }
+    }
+
+    /// Creates replicas, writes on them and finalizes them.
+    pub(crate) fn writes(&self) -> ReplicaWrites<'_> {
+        ReplicaWrites {
+            volumes: &self.volumes,
+            pools: &self.pools,
+            local_readers: &self.local_readers,
+            checks: self.volume_checks(),
+            removal: self.removal(),
+            writer_patience: self.writer_patience,
+        }
+    }
+
+    /// Recovers replicas whose writers are gone.
+    pub(crate) fn recovery(&self) -> ReplicaRecovery<'_> {
+        ReplicaRecovery {
+            pools: &self.pools,
+            local_readers: &self.local_readers,
+            removal: self.removal(),
+            writer_patience: self.writer_patience,
+        }
+    }
+
+    /// Moves replicas between volumes.
+    pub(crate) fn moves(&self) -> ReplicaMoves<'_> {
+        ReplicaMoves {
+            volumes: &self.volumes,
+            pools: &self.pools,
+            local_readers: &self.local_readers,
+            checks: self.volume_checks(),
+            reads: self.reads(),
+        }
+    }
+
+    /// Makes replicas in memory follow files that another program has changed.
+    pub(crate) fn reconciler(&self) -> Reconciler<'_> {
+        Reconciler {
+            local_readers: &self.local_readers,
+            checks: self.volume_checks(),
+            removal: self.removal(),
+        }
+    }
+}
+
+/// What concerns all volumes.
+impl Store {
+    /// Starts to look whether all volumes are where they were, and how much space they have; takes those
+    /// out whose disks do not answer. Does not wait for any disk. A look costs a small read, so it can be
+    /// asked often: local readers would not notice a failure for us.
+    pub(crate) fn look_at_volumes(self: &Arc<Self>) {
+        for volume in self.volumes.in_use() {
+            if self.volume_checks().take_out_hung(&volume) {
+                continue;
+            }
+            let store = Arc::downgrade(self);
+            volume.start_look(move |volume, reason| {
+                if let Some(store) = store.upgrade() {
+                    store.volume_checks().take_out(volume, reason);
+                }
+            });
+        }
+    }
+
+    /// Checks the volume of a replica that could not be read, and then the replica. Returns its block as
+    /// it is known here, and its volume, if it is finalized and damaged; not if it has changed since, or
+    /// if the volume failed with all its replicas.
+    pub(crate) fn check_damage(
         &self,
         block: &ExtendedBlock,
-        lock: impl Fn(&Replica) -> Result<MutexGuard<'_, Status>, Failure>,
-        work: impl FnOnce(&Arc<Replica>, MutexGuard<'_, Status>) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        let pool = self.pool(&block.pool)?;
-        loop {
-            let replica = self.replica(block)?;
-            let status = lock(&replica)?;
-            if pool.holds(&replica) {
-                return work(&replica, status);
-            }
-        }
+        why: Suspicion,
+    ) -> Option<(ExtendedBlock, Arc<DataVolume>)> {
+        damage::check_damage(&self.pools, self.volume_checks(), block, why)
     }
 
-    /// Deletes a replica of this block with this stamp; the block as it was, with its volume.
-    pub(crate) fn delete(
-        &self,
-        pool: &BlockPool,
-        block: Block,
-    ) -> Result<(Block, Arc<DataVolume>), Failure> {
-        let Some(replica) = pool.get(block.id) else {
-            return Err(Failure::io(format!(
-                "Failed to delete replica {block}: ReplicaInfo not found."
-            )));
-        };
-        {
-            let status = replica.lock();
-            check_stamp(&status.block(), block.stamp)?;
-            if let Some(writer) = &status.writer {
-                writer.stop();
-            }
-        }
-        // An append or a recovery may have come in between.
-        let known = self.remove_by(Removal::Discard, pool, &replica, Some(block.stamp))?;
-        Ok((known, Arc::clone(&replica.volume)))
+    /// What a heartbeat says to the NameNode of a pool; of all pools together without one. The figures
+    /// are the last measured ones: no disk is asked.
+    pub(crate) fn storage_reports(&self, pool_id: Option<&str>) -> StorageState {
+        report::storage_state(&self.volumes, pool_id)
     }
 
-    /// Tells local readers not to use their descriptors of a block any more. Comes after the change
-    /// that keeps new ones from being opened, so that no reader slips through.
-    pub(super) fn revoke(&self, block: &BlockKey) {
-        self.slots.revoke(block);
-        self.cache.unlock(block);
+    /// The replicas of a pool, by storage, for a full report.
+    pub(crate) fn block_reports(&self, pool_id: &str) -> Vec<StorageBlocks> {
+        report::full_report(&self.volumes, &self.pools, pool_id)
     }
 
-    /// Deletes a replica's files and forgets it, if its stamp is `expected` or it does not matter.
-    fn remove(
-        &self,
-        pool: &BlockPool,
-        replica: &Arc<Replica>,
-        expected: Option<GenerationStamp>,
-    ) -> Result<Block, Failure> {
-        self.remove_by(Removal::Delete, pool, replica, expected)
+    /// From now on deletions in a block pool are as this phase wants them; no disk is asked. Gives the pool's parts on those
+    /// volumes that [`apply_upgrade_phase`] has to bring there.
+    pub(crate) fn enter_upgrade_phase(&self, pool_id: &str, phase: UpgradePhase) -> Vec<Pool> {
+        upgrade::enter_upgrade_phase(&self.volumes, pool_id, phase)
     }
-
-    fn remove_by(
-        &self,
-        removal: Removal,
-        pool: &BlockPool,
-        replica: &Arc<Replica>,
-        expected: Option<GenerationStamp>,
-    ) -> Result<Block, Failure> {
-        let mut status = replica.lock();
-        let block = status.block();
-        if !pool.holds(replica) {
-            return Err(Failure::not_found(format_args!("Replica not found for {block}")));
-        }
-        expected.map_or(Ok(()), |stamp| check_stamp(&block, stamp))?;
-        let reserved = std::mem::take(&mut status.reserved);
-        let files = replica.volume.pool(&pool.id);
-        let delete = || match (&status.files, removal) {
-            (Files::Live(live), Removal::Delete) => live.delete(),
-            (Files::Live(live), Removal::Discard) => live.discard(),
-            (Files::Stored(stored), removal) => files.map_or(Ok(0), |files| match removal {
-                Removal::Delete => files.delete(&stored.block, stored.place),
-                Removal::Discard => files.discard(&stored.block, stored.place),
-            }),
-        };
-        let deleted = replica.volume.times.time(DiskCall::Metadata, delete);
-        // What was counted, also where somebody else has deleted a file.
-        let counted = match &status.files {
-            Files::Stored(stored) => Some(stored.block.len + stored.meta_len),
-            Files::Live(_) => None,
-        };
-        drop(status);
-        pool.forget(replica);
-        self.revoke(&pool.key(replica.id));
-        replica.volume.release(reserved);
-        deleted.inspect_err(|error| self.file_trouble(pool, replica, error))?;
-        if let Some(bytes) = counted {
-            replica.volume.discount(&pool.id, bytes);
-        }
-        Ok(block)
-    }
-
-    /// Tells all writers to say good-bye: this DataNode is about to stop.
-    pub(crate) fn stop_writers(&self) {
-        for pool in self.pools.read().values() {
-            for replica in pool.all() {
-                let writer = replica.lock().writer.clone();
-                if let Some(writer) = writer {
-                    writer.stop_receiving();
-                }
-            }
-        }
-    }
-}
-
-/// What becomes of the files of a replica that is removed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Removal {
-    /// They are deleted: they are of no use to anybody.
-    Delete,
-    /// The NameNode wants them deleted, and a rollback of a rolling upgrade may want them back.
-    Discard,
-}
-
-fn check_stamp(known: &Block, expected: GenerationStamp) -> Result<(), Failure> {
-    if known.stamp == expected {
-        return Ok(());
-    }
-    let asked = Block { stamp: expected, ..*known };
-    Err(Failure::io(format!(
-        "Failed to delete replica {asked}: GenerationStamp not matched, existing replica is {known}"
-    )))
 }

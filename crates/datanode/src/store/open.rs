@@ -1,8 +1,14 @@
 //! Replicas opened for reading, and what a failure to open one means for it.
 
-use super::replica::{Files, Replica};
+use super::Failure;
+use super::local_readers::LocalReaders;
+use super::pool::BlockPool;
+use super::pools::BlockPools;
+use super::removal::ReplicaRemoval;
+use super::replica::Replica;
+use super::status::Files;
 use super::volume::DataVolume;
-use super::{BlockPool, Failure, Store};
+use super::volume_checks::VolumeChecks;
 use crate::outliers::DiskCall;
 use std::fs::File;
 use std::path::PathBuf;
@@ -33,23 +39,32 @@ pub(crate) struct ReplicaFiles {
     pub(crate) meta: File,
 }
 
-impl Store {
+/// Borrows what is needed to open replicas, and what hears of one that cannot be opened.
+#[derive(Clone, Copy)]
+pub(crate) struct ReplicaReads<'a> {
+    pub(super) pools: &'a BlockPools,
+    pub(super) local_readers: &'a LocalReaders,
+    pub(super) checks: VolumeChecks<'a>,
+    pub(super) removal: ReplicaRemoval<'a>,
+}
+
+impl ReplicaReads<'_> {
     /// Opens the files of exactly this replica (the stamp counts) for a local reader. Bytes that a
     /// writer still has in memory are in them then.
     pub(crate) fn open_files(&self, block: &ExtendedBlock) -> Result<ReplicaFiles, Failure> {
-        let pool = self.pool(&block.pool)?;
+        let pool = self.pools.get(&block.pool)?;
         loop {
             let replica = pool
                 .get(block.block.id)
                 .ok_or_else(|| Failure::io(format!("No data exists for block {block}")))?;
-            let opened = self.pass(&pool, &replica, block);
+            let opened = self.open_these_files(&pool, &replica, block);
             if opened.is_ok() || !pool.has_moved(&replica) {
                 return opened;
             }
         }
     }
 
-    fn pass(
+    fn open_these_files(
         &self,
         pool: &BlockPool,
         replica: &Arc<Replica>,
@@ -62,7 +77,7 @@ impl Store {
             return Err(none());
         }
         let files = replica.volume.pool(&pool.id).ok_or_else(none)?;
-        let stored = match &status.files {
+        let stored = match status.files() {
             Files::Stored(stored) => *stored,
             Files::Live(live) => {
                 live.flush()?;
@@ -97,7 +112,7 @@ impl Store {
         block: &ExtendedBlock,
         needed: u64,
     ) -> Result<Opened, Failure> {
-        let pool = self.pool(&block.pool)?;
+        let pool = self.pools.get(&block.pool)?;
         loop {
             let replica = pool
                 .get(block.block.id)
@@ -136,7 +151,7 @@ impl Store {
                 status.text(&replica.volume)
             )));
         };
-        let reader = match &status.files {
+        let reader = match status.files() {
             Files::Live(live) => live.open(),
             Files::Stored(stored) => match replica.volume.pool(&block.pool) {
                 Some(files) => replica
@@ -146,7 +161,7 @@ impl Store {
                 None => return Err(Failure::not_found(format_args!("{block}"))),
             },
         };
-        let stored = match &status.files {
+        let stored = match status.files() {
             Files::Stored(stored) => Some(*stored),
             Files::Live(_) => None,
         };
@@ -167,7 +182,7 @@ impl Store {
         let replica = pool.get(id).ok_or("there is no such replica")?;
         let (block, state) = {
             let status = replica.lock();
-            (status.block(), status.state)
+            (status.block(), status.state())
         };
         if state != ReplicaState::Finalized {
             return Err(format!("it is not finalized, but {state}"));
@@ -175,14 +190,14 @@ impl Store {
         let block = ExtendedBlock { pool: Arc::clone(&pool.id), block };
         let opened = self.open_replica(&block, 0).map_err(|failure| failure.to_string())?;
         let key = pool.key(id);
-        self.cache.lock(&key, &opened.reader)?;
+        self.local_readers.cache().lock(&key, &opened.reader)?;
         // It may have changed, or gone, before the cache knew it.
         let same = pool.get(id).is_some_and(|now| {
             let status = now.lock();
-            status.block().stamp == block.block.stamp && status.state == ReplicaState::Finalized
+            status.block().stamp == block.block.stamp && status.state() == ReplicaState::Finalized
         });
         if !same {
-            self.cache.unlock(&key);
+            self.local_readers.cache().unlock(&key);
             return Err("it changed meanwhile".to_owned());
         }
         Ok(())
@@ -193,7 +208,7 @@ impl Store {
         &self,
         block: &ExtendedBlock,
     ) -> Result<(ExtendedBlock, [PathBuf; 2]), Failure> {
-        let pool = self.pool(&block.pool)?;
+        let pool = self.pools.get(&block.pool)?;
         let replica = pool
             .get(block.block.id)
             .ok_or_else(|| Failure::not_found(format_args!("Replica not found for {block}")))?;
@@ -205,7 +220,7 @@ impl Store {
                 status.text(&replica.volume)
             )));
         }
-        let place = match &status.files {
+        let place = match status.files() {
             Files::Stored(stored) => stored.place,
             Files::Live(live) => live.place(),
         };
@@ -228,7 +243,7 @@ impl Store {
     ) -> Failure {
         // Nothing is found on a volume that is gone; its replicas are not lost one by one.
         if error.kind() == ErrorKind::NotFound {
-            self.suspect(&replica.volume);
+            self.checks.check(&replica.volume);
             if replica.volume.has_failed() {
                 return error.into();
             }
@@ -245,7 +260,7 @@ impl Store {
             }
             Some(_) if error.kind() == ErrorKind::NotFound => self.give_up(pool, replica, error),
             _ => {
-                self.file_trouble(pool, replica, &error);
+                self.removal.file_error(pool, replica, &error);
                 error.into()
             }
         }
@@ -253,10 +268,10 @@ impl Store {
 
     /// Opens the data of a finalized replica without checksums.
     pub(crate) fn open_unsummed(&self, block: &ExtendedBlock) -> Result<Opened, Failure> {
-        let replica = self.replica(block)?;
+        let replica = self.pools.replica(block)?;
         let status = replica.lock();
         let (Files::Stored(stored), Some(files)) =
-            (&status.files, replica.volume.pool(&block.pool))
+            (status.files(), replica.volume.pool(&block.pool))
         else {
             return Err(Failure::not_found(format_args!("{block}")));
         };
@@ -274,7 +289,7 @@ impl Store {
         error: zerohop_replica::Error,
     ) -> Failure {
         tracing::warn!("{error}; the replica is given up");
-        match self.remove(pool, replica, None) {
+        match self.removal.remove(pool, replica, None) {
             Ok(block) => {
                 Failure::Lost(Box::new(error), Box::new((block, Arc::clone(&replica.volume))))
             }
@@ -282,28 +297,13 @@ impl Store {
         }
     }
 
-    pub(super) fn file_trouble(
-        &self,
-        pool: &BlockPool,
-        replica: &Arc<Replica>,
-        error: &zerohop_replica::Error,
-    ) {
-        tracing::warn!("{error}");
-        if error.kind() == ErrorKind::NotFound {
-            pool.forget(replica);
-        }
-        if error.is_volume_fault() {
-            self.suspect(&replica.volume);
-        }
-    }
-
     /// How many bytes of a replica readers may see.
     pub(crate) fn visible_len(&self, block: &ExtendedBlock) -> Result<u64, Failure> {
-        if !self.has_pool(&block.pool) {
+        if !self.pools.is_open(&block.pool) {
             let text = "Datanode not registered. Try again later.";
             return Err(Failure::Refused(JavaException::Retriable.with(text)));
         }
-        let replica = self.replica(block)?;
+        let replica = self.pools.replica(block)?;
         let status = replica.lock();
         if status.block().stamp < block.block.stamp {
             return Err(Failure::io(format!(

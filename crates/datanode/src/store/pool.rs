@@ -11,10 +11,15 @@ use zerohop_wire::BlockId;
 /// The replicas of one block pool.
 pub(crate) struct BlockPool {
     pub(crate) id: Arc<str>,
-    pub(super) replicas: RwLock<HashMap<BlockId, Arc<Replica>>>,
+    replicas: RwLock<HashMap<BlockId, Arc<Replica>>>,
 }
 
 impl BlockPool {
+    /// A pool with these replicas.
+    pub(super) fn new(id: Arc<str>, replicas: HashMap<BlockId, Arc<Replica>>) -> Self {
+        Self { id, replicas: RwLock::new(replicas) }
+    }
+
     /// A block of this pool.
     pub(crate) fn key(&self, id: BlockId) -> BlockKey {
         BlockKey { pool: Arc::clone(&self.id), id }
@@ -40,6 +45,11 @@ impl BlockPool {
             }
             Entry::Occupied(known) => Err(Arc::clone(known.get())),
         }
+    }
+
+    /// Adds a replica, which takes the place of the one of this block.
+    pub(super) fn replace(&self, replica: &Arc<Replica>) {
+        self.replicas.write().insert(replica.id, Arc::clone(replica));
     }
 
     /// Whether this is the replica of its block, neither removed nor moved.

@@ -1,8 +1,13 @@
-//! A replica in memory made to follow its files, which somebody else has changed.
+//! A replica in memory made to follow its files, which another program has changed.
 
-use super::replica::{Files, Replica, Status};
+use super::Failure;
+use super::local_readers::LocalReaders;
+use super::pool::BlockPool;
+use super::removal::{ReplicaRemoval, delete_duplicate};
+use super::replica::Replica;
+use super::status::Status;
 use super::volume::DataVolume;
-use super::{BlockPool, Failure, Store};
+use super::volume_checks::VolumeChecks;
 use std::sync::Arc;
 use zerohop_replica::{ListedReplica, Place, Pool, StoredReplica};
 use zerohop_wire::block_report::ReplicaState;
@@ -20,7 +25,15 @@ pub(crate) enum Reconciled {
     Corrupt(Block),
 }
 
-impl Store {
+/// Borrows what hears of a replica whose files are different or gone.
+#[derive(Clone, Copy)]
+pub(crate) struct Reconciler<'a> {
+    pub(super) local_readers: &'a LocalReaders,
+    pub(super) checks: VolumeChecks<'a>,
+    pub(super) removal: ReplicaRemoval<'a>,
+}
+
+impl Reconciler<'_> {
     /// Makes memory follow the files of a finalized replica in `volume`. A replica that is being written
     /// is left alone.
     pub(crate) fn reconcile(
@@ -71,20 +84,22 @@ impl Store {
         files: &Pool,
     ) -> Result<Reconciled, Failure> {
         let mut status = replica.lock();
-        let Files::Stored(known) = &status.files else { return Ok(Reconciled::Same) };
-        let known = *known;
-        if status.state != ReplicaState::Finalized || !pool.holds(replica) {
+        let Some(known) = status.finalized().filter(|_| pool.holds(replica)) else {
             return Ok(Reconciled::Same);
-        }
+        };
         let found = files.list_one(replica.id)?;
         let Some(mut now) = stored(&found) else {
             drop(status);
             // Nothing is found on a volume that is gone; its replicas are not lost one by one.
-            self.suspect(&replica.volume);
+            self.checks.check(&replica.volume);
             if replica.volume.has_failed() {
                 return Ok(Reconciled::Same);
             }
-            return Ok(Reconciled::Removed(self.remove(pool, replica, Some(known.block.stamp))?));
+            return Ok(Reconciled::Removed(self.removal.remove(
+                pool,
+                replica,
+                Some(known.block.stamp),
+            )?));
         };
         // A meta file of the known stamp counts, also beside a newer one.
         if files.meta_path(&known.block, Place::Finalized).exists() {
@@ -94,11 +109,11 @@ impl Store {
             tracing::warn!("{} in {} is {} on the disk", known.block, replica.volume, now.block);
             replica.volume.discount(&pool.id, known.block.len + known.meta_len);
             replica.volume.count(&pool.id, now.block.len + now.meta_len);
-            status.files = Files::Stored(now);
+            status.set_stored(now);
         }
         drop(status);
         if now.block != known.block {
-            self.revoke(&pool.key(replica.id));
+            self.local_readers.revoke(&pool.key(replica.id));
         }
         let is_corrupt = now.block.len != known.block.len || !found.is_regular;
         Ok(if is_corrupt { Reconciled::Corrupt(known.block) } else { Reconciled::Same })
@@ -115,7 +130,7 @@ impl Store {
     ) -> Result<Reconciled, Failure> {
         // A move holds this lock while both are there.
         let known = match replica.lock() {
-            status if status.state == ReplicaState::Finalized => status.block(),
+            status if status.state() == ReplicaState::Finalized => status.block(),
             _ => return Ok(Reconciled::Same),
         };
         let found = files.list_one(id)?;
@@ -130,10 +145,10 @@ impl Store {
         let second = Replica::new(id, Arc::clone(volume), Status::stored(stored));
         if (stored.block.stamp, stored.block.len) <= (known.stamp, known.len) {
             volume.count(&pool.id, stored.block.len + stored.meta_len);
-            self.drop_twin(&pool.id, replica, &second);
+            delete_duplicate(&pool.id, replica, &second);
             return Ok(Reconciled::Same);
         }
-        self.remove(pool, replica, Some(known.stamp))?;
+        self.removal.remove(pool, replica, Some(known.stamp))?;
         volume.count(&pool.id, stored.block.len + stored.meta_len);
         Ok(match pool.add(&second) {
             Ok(()) => Reconciled::Added(second),

@@ -1,11 +1,18 @@
 //! The replica's side of block recovery (`FsDatasetImpl.initReplicaRecovery` and following).
 
-use super::replica::{Files, Recovery, Replica, Status};
+use super::Failure;
+use super::local_readers::LocalReaders;
+use super::moves;
+use super::pool::BlockPool;
+use super::pools::BlockPools;
+use super::removal::ReplicaRemoval;
+use super::replica::Replica;
+use super::status::{Files, Status};
 use super::write::finish;
-use super::{BlockPool, Failure, Store, relocate};
 use crate::short_circuit::BlockKey;
 use parking_lot::MutexGuard;
 use std::sync::Arc;
+use std::time::Duration;
 use zerohop_replica::{Durability, LiveReplica, Place, Pool};
 use zerohop_wire::block_report::ReplicaState;
 use zerohop_wire::{Block, BlockId, ExtendedBlock, GenerationStamp, JavaException};
@@ -18,7 +25,17 @@ pub(crate) struct RecoveryInfo {
     pub(crate) original: ReplicaState,
 }
 
-impl Store {
+/// Borrows what is needed to recover replicas.
+#[derive(Clone, Copy)]
+pub(crate) struct ReplicaRecovery<'a> {
+    pub(super) pools: &'a BlockPools,
+    pub(super) local_readers: &'a LocalReaders,
+    pub(super) removal: ReplicaRemoval<'a>,
+    /// How long a writer that has to make room may take to leave.
+    pub(super) writer_patience: Duration,
+}
+
+impl ReplicaRecovery<'_> {
     /// Stops the writer and reserves the replica for the recovery; `None` without such a replica. A
     /// copy that is still coming in is none: it makes room, so that it can come again when the
     /// recovery is over.
@@ -27,17 +44,17 @@ impl Store {
         block: &ExtendedBlock,
         id: GenerationStamp,
     ) -> Result<Option<RecoveryInfo>, Failure> {
-        let pool = self.pool(&block.pool)?;
+        let pool = self.pools.get(&block.pool)?;
         let Some(replica) = pool.get(block.block.id) else { return Ok(None) };
         {
             let status = replica.lock();
-            if status.state == ReplicaState::Temporary && status.block().stamp >= id {
+            if status.state() == ReplicaState::Temporary && status.block().stamp >= id {
                 // Of the block as a later recovery left it.
                 return Ok(None);
             }
         }
         let patience = self.writer_patience;
-        let begun = self.with_current(
+        let begun = self.pools.with_current(
             block,
             |replica| Ok(replica.lock_without_writer(patience)?),
             |replica, status| self.begin_recovery(&pool, replica, status, block, id),
@@ -57,10 +74,10 @@ impl Store {
         block: &ExtendedBlock,
         id: GenerationStamp,
     ) -> Result<Option<RecoveryInfo>, Failure> {
-        if status.state == ReplicaState::Temporary {
+        if status.state() == ReplicaState::Temporary {
             let stamp = status.block().stamp;
             drop(status);
-            return match self.remove(pool, replica, Some(stamp)) {
+            return match self.removal.remove(pool, replica, Some(stamp)) {
                 Err(failure) if pool.holds(replica) => Err(failure),
                 // Its writer may have removed it when it was stopped.
                 _ => Ok(None),
@@ -84,21 +101,16 @@ impl Store {
                  {id}, block={block}, replica={text}"
             )));
         }
-        let original = match status.recovery {
-            Some(before) if before.id >= id => {
-                return Err(Failure::Refused(JavaException::RecoveryInProgress.with(format!(
-                    "rur.getRecoveryID() >= recoveryId = {id}, block={block}, rur={text}"
-                ))));
-            }
-            Some(before) => before.original,
-            None => status.state,
-        };
-        if let Files::Live(live) = &status.files {
+        if status.recovery().is_some_and(|before| before.id >= id) {
+            return Err(Failure::Refused(JavaException::RecoveryInProgress.with(format!(
+                "rur.getRecoveryID() >= recoveryId = {id}, block={block}, rur={text}"
+            ))));
+        }
+        if let Files::Live(live) = status.files() {
             live.flush()?;
         }
-        status.state = ReplicaState::Rur;
-        status.recovery = Some(Recovery { id, original });
-        replica.volume.release(std::mem::take(&mut status.reserved));
+        let original = status.begin_recovery(id).original;
+        replica.volume.release(status.take_reserved(u64::MAX));
         Ok(Some(RecoveryInfo { block: known, original }))
     }
 
@@ -111,11 +123,11 @@ impl Store {
         new_id: BlockId,
         new_len: u64,
     ) -> Result<(Arc<Replica>, Block), Failure> {
-        let pool = self.pool(&old.pool)?;
+        let pool = self.pools.get(&old.pool)?;
         if pool.get(old.block.id).is_none() {
             return Err(Failure::not_found(format_args!("Replica not found for {old}")));
         }
-        self.with_current(old, Replica::lock_now, |replica, mut status| {
+        self.pools.with_current(old, Replica::lock_now, |replica, mut status| {
             check_update(replica, &status, old, id, new_len)?;
             let files = replica
                 .volume
@@ -128,9 +140,9 @@ impl Store {
                 return Ok((made, block));
             }
             let live = recovered_files(&files, &mut status, replica, id)?;
-            // The stamp is new and bytes may be cut off: nobody opens the files meanwhile, the
+            // The stamp is new and bytes may be cut off: no reader opens the files meanwhile, the
             // replica is locked.
-            self.revoke(&BlockKey::from(old));
+            self.local_readers.revoke(&BlockKey::from(old));
             live.truncate(new_len)?;
             finish(replica, &mut status, &live, Durability::PageCache)?;
             Ok((Arc::clone(replica), status.block()))
@@ -149,16 +161,16 @@ impl Store {
         if let Some(left) = pool.get(copy.id) {
             self.remove_older(pool, &left, copy)?;
         }
-        let reader = match &status.files {
+        let reader = match status.files() {
             Files::Live(live) => live.open()?,
             Files::Stored(stored) => files.open(&stored.block, stored.place)?,
         };
-        let live = Arc::new(relocate::copy(files, &reader, copy, Place::Rbw)?);
+        let live = Arc::new(moves::copy(files, &reader, copy, Place::Rbw)?);
         let open = Status::open(ReplicaState::Rbw, Arc::clone(&live));
         let made = Replica::new(copy.id, Arc::clone(&replica.volume), open);
         let finished = finish(&made, &mut made.lock(), &live, Durability::PageCache);
         finished.inspect_err(|_| drop(live.delete()))?;
-        pool.replicas.write().insert(copy.id, Arc::clone(&made));
+        pool.replace(&made);
         self.end_untouched(files, replica, status)?;
         Ok(made)
     }
@@ -174,7 +186,7 @@ impl Store {
         if stamp >= copy.stamp {
             return Err(Failure::exists(format!("{copy} cannot be made: stamp {stamp} is there")));
         }
-        self.remove(pool, left, Some(stamp)).map(drop)
+        self.removal.remove(pool, left, Some(stamp)).map(drop)
     }
 
     /// Makes the original of a truncated copy final, with its own stamp.
@@ -184,11 +196,11 @@ impl Store {
         replica: &Arc<Replica>,
         status: &mut MutexGuard<'_, Status>,
     ) -> Result<(), Failure> {
-        if let Files::Stored(stored) = &status.files
+        if let Files::Stored(stored) = status.files()
             && stored.place == Place::Finalized
         {
-            status.state = ReplicaState::Finalized;
-            status.recovery = None;
+            let stored = *stored;
+            status.finalize(stored);
             return Ok(());
         }
         let stamp = status.block().stamp;
@@ -205,7 +217,7 @@ fn check_update(
     new_len: u64,
 ) -> Result<(), Failure> {
     let text = status.text(&replica.volume);
-    let Some(recovery) = status.recovery else {
+    let Some(recovery) = status.recovery() else {
         return Err(Failure::io(format!("replica.getState() != RUR, replica={text}")));
     };
     if recovery.id != id {
@@ -231,7 +243,7 @@ fn recovered_files(
     replica: &Replica,
     stamp: GenerationStamp,
 ) -> Result<Arc<LiveReplica>, Failure> {
-    let live = match &status.files {
+    let live = match status.files() {
         Files::Live(live) => {
             live.restamp(stamp)?;
             return Ok(Arc::clone(live));
@@ -249,6 +261,6 @@ fn recovered_files(
             Arc::new(live)
         }
     };
-    status.files = Files::Live(Arc::clone(&live));
+    status.set_live(Arc::clone(&live));
     Ok(live)
 }

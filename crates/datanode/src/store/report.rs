@@ -1,6 +1,7 @@
 //! What NameNodes are told of the volumes and of all replicas.
 
-use super::Store;
+use super::pools::BlockPools;
+use super::volumes::Volumes;
 use std::sync::Arc;
 use zerohop_proto::hdfs::datanode::VolumeFailureSummaryProto;
 use zerohop_proto::hdfs::{DatanodeStorageProto, StorageReportProto};
@@ -19,40 +20,37 @@ pub(crate) struct StorageBlocks {
     pub(crate) blocks: ReportBuilder,
 }
 
-impl Store {
-    /// What a heartbeat says to the NameNode of a pool; of all pools together without one. The figures
-    /// are the last measured ones: no disk is asked.
-    pub(crate) fn storage_reports(&self, pool_id: Option<&str>) -> StorageState {
-        let reports = self.volumes.in_use().iter().map(|v| v.report(pool_id)).collect();
-        let (failed_volumes, failure_summary) = self.health.summary();
-        StorageState { reports, failed_volumes, failure_summary }
-    }
+/// What a heartbeat says to the NameNode of a pool; of all pools together without one. The figures
+/// are the last measured ones: no disk is asked.
+pub(super) fn storage_state(volumes: &Volumes, pool_id: Option<&str>) -> StorageState {
+    let reports = volumes.in_use().iter().map(|v| v.report(pool_id)).collect();
+    let (failed_volumes, failure_summary) = volumes.failures().summary();
+    StorageState { reports, failed_volumes, failure_summary }
+}
 
-    /// How many volumes failed, and which.
-    pub(crate) fn failures(&self) -> (u32, Option<VolumeFailureSummaryProto>) {
-        self.health.summary()
-    }
-
-    /// The replicas of a pool, by storage, for a full report.
-    pub(crate) fn block_reports(&self, pool_id: &str) -> Vec<StorageBlocks> {
-        let volumes = self.volumes.in_use();
-        let mut builders: Vec<ReportBuilder> =
-            volumes.iter().map(|_| ReportBuilder::default()).collect();
-        if let Ok(pool) = self.pool(pool_id) {
-            for replica in pool.all() {
-                let status = replica.lock();
-                let state = status.original_state();
-                if state == ReplicaState::Temporary {
-                    continue;
-                }
-                let reported = ReportedReplica { block: status.block(), state };
-                let at = volumes.iter().position(|volume| Arc::ptr_eq(volume, &replica.volume));
-                if let Some(builder) = at.and_then(|at| builders.get_mut(at)) {
-                    builder.add(&reported);
-                }
+/// The replicas of a pool, by storage, for a full report.
+pub(super) fn full_report(
+    volumes: &Volumes,
+    pools: &BlockPools,
+    pool_id: &str,
+) -> Vec<StorageBlocks> {
+    let volumes = volumes.in_use();
+    let mut builders: Vec<ReportBuilder> =
+        volumes.iter().map(|_| ReportBuilder::default()).collect();
+    if let Ok(pool) = pools.get(pool_id) {
+        for replica in pool.all() {
+            let status = replica.lock();
+            let state = status.original_state();
+            if state == ReplicaState::Temporary {
+                continue;
+            }
+            let reported = ReportedReplica { block: status.block(), state };
+            let at = volumes.iter().position(|volume| Arc::ptr_eq(volume, &replica.volume));
+            if let Some(builder) = at.and_then(|at| builders.get_mut(at)) {
+                builder.add(&reported);
             }
         }
-        let storages = volumes.iter().map(|volume| volume.storage());
-        storages.zip(builders).map(|(storage, blocks)| StorageBlocks { storage, blocks }).collect()
     }
+    let storages = volumes.iter().map(|volume| volume.storage());
+    storages.zip(builders).map(|(storage, blocks)| StorageBlocks { storage, blocks }).collect()
 }

@@ -17,7 +17,7 @@ fn used_before(directory: &Path) -> (Settings, [PathBuf; 2]) {
     conf.set("dfs.datanode.disk.check.timeout", "300ms");
     conf.set("dfs.datanode.failed.volumes.tolerated", "1");
     let settings = Settings::read(&conf).unwrap();
-    Store::open(&settings).unwrap().open_pool(&identity("CID-1")).unwrap();
+    Store::open(&settings).unwrap().setup().open_pool(&identity("CID-1")).unwrap();
     (settings, paths)
 }
 
@@ -50,11 +50,11 @@ fn a_disk_that_hangs_at_the_start_is_left_out() {
     let (settings, [good, hung]) = used_before(directory.path());
     let _hang = Hang::at(hung.join("current/VERSION"));
     let store = Store::open(&settings).unwrap();
-    assert_eq!(roots(&store.volumes()), [&good]);
-    let (failed, summary) = store.failures();
+    assert_eq!(roots(&store.volumes().all()), [&good]);
+    let (failed, summary) = store.failures().summary();
     assert_eq!((failed, summary.unwrap().failed_storage_locations.len()), (1, 1));
-    store.open_pool(&identity("CID-1")).unwrap();
-    assert!(store.wait_for_pool(&identity("CID-1").pool_id, Duration::ZERO));
+    store.setup().open_pool(&identity("CID-1")).unwrap();
+    assert!(store.pools().wait_for(&identity("CID-1").pool_id, Duration::ZERO));
 }
 
 /// The registration waited for ever for a disk that hung while its replicas were listed.
@@ -65,13 +65,13 @@ fn a_disk_that_hangs_while_it_is_listed_is_taken_out() {
     let pool = identity("CID-1").pool_id;
     let _hang = Hang::at(hung.join("current").join(&*pool).join("current/VERSION"));
     let store = Store::open(&settings).unwrap();
-    assert_eq!(store.volumes_in_use().len(), 2);
-    store.open_pool(&identity("CID-1")).unwrap();
-    assert_eq!(roots(&store.volumes_in_use()), [&good]);
-    assert!(store.untold_failures()[0].reason.contains("no answer within 300 ms"));
+    assert_eq!(store.volumes().in_use().len(), 2);
+    store.setup().open_pool(&identity("CID-1")).unwrap();
+    assert_eq!(roots(&store.volumes().in_use()), [&good]);
+    assert!(store.failures().untold()[0].reason.contains("no answer within 300 ms"));
     // It can be given up although it is locked by the thread that hangs.
-    let all = store.volumes();
+    let all = store.volumes().all();
     let hung = all.iter().find(|volume| volume.has_failed()).unwrap();
-    store.remove_volume(hung);
-    assert_eq!(roots(&store.volumes()), [&good]);
+    store.setup().remove_volume(hung);
+    assert_eq!(roots(&store.volumes().all()), [&good]);
 }

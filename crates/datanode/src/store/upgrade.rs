@@ -1,16 +1,18 @@
 //! Rolling upgrades, as the NameNode of a block pool reports them.
 
-use super::Store;
+use super::volumes::Volumes;
 use zerohop_replica::{Pool, UpgradePhase};
 
-impl Store {
-    /// From now on deletions in a block pool are as this phase wants them; no disk is asked. Gives the pool's parts on those
-    /// volumes that [`apply_upgrade_phase`] has to bring there.
-    pub(crate) fn enter_upgrade_phase(&self, pool_id: &str, phase: UpgradePhase) -> Vec<Pool> {
-        let volumes = self.volumes_in_use();
-        let parts = volumes.iter().filter_map(|volume| volume.pool(pool_id));
-        parts.filter(|part| part.trash().enter(phase)).collect()
-    }
+/// From now on deletions in a block pool are as this phase wants them; no disk is asked. Gives the pool's parts on those
+/// volumes that [`apply_upgrade_phase`] has to bring there.
+pub(super) fn enter_upgrade_phase(
+    volumes: &Volumes,
+    pool_id: &str,
+    phase: UpgradePhase,
+) -> Vec<Pool> {
+    let volumes = volumes.in_use();
+    let parts = volumes.iter().filter_map(|volume| volume.pool(pool_id));
+    parts.filter(|part| part.trash().enter(phase)).collect()
 }
 
 /// Writes or deletes the marker and the trash. Blocks.

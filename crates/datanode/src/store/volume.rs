@@ -1,4 +1,4 @@
-//! A volume: one storage directory with its type, its space and its share of the block pools.
+//! A volume: one storage directory with its type, its space and its slices of the block pools.
 
 use super::disk_check::{DiskCheck, NoAnswer};
 use super::on_disks::Progress;
@@ -93,7 +93,7 @@ struct ReservedSpace {
 }
 
 /// A block pool's part of a volume.
-struct Share {
+struct BlockPoolSlice {
     files: Pool,
     /// Bytes of block and meta files.
     used: AtomicU64,
@@ -112,8 +112,8 @@ pub(crate) struct DataVolume {
     rolls_back: bool,
     /// How long its disk takes.
     pub(crate) times: DiskTimes,
-    pools: RwLock<HashMap<Arc<str>, Share>>,
-    /// The space on its file system when it was last measured: nobody waits for that.
+    pools: RwLock<HashMap<Arc<str>, BlockPoolSlice>>,
+    /// The space on its file system when it was last measured; no request waits for a new measurement.
     measured: Mutex<Measured>,
     /// Bytes of block and meta files.
     used: AtomicU64,
@@ -181,8 +181,8 @@ impl DataVolume {
         self.measured.lock().used += scan.bytes();
         let count = scan.finalized.len() + scan.rbw.len();
         self.blocks.fetch_add(count as u64, Ordering::Relaxed);
-        let share = Share { files: pool, used: AtomicU64::new(scan.bytes()) };
-        self.pools.write().insert(Arc::clone(&identity.pool_id), share);
+        let slice = BlockPoolSlice { files: pool, used: AtomicU64::new(scan.bytes()) };
+        self.pools.write().insert(Arc::clone(&identity.pool_id), slice);
         Ok(scan)
     }
 
@@ -197,7 +197,7 @@ impl DataVolume {
 
     /// A block pool's directories on it.
     pub(crate) fn pool(&self, id: &str) -> Option<Pool> {
-        self.pools.read().get(id).map(|share| share.files.clone())
+        self.pools.read().get(id).map(|slice| slice.files.clone())
     }
 
     /// Replicas of a pool whose writers wait for this start, and until when (ms since 1970).
@@ -357,8 +357,8 @@ impl DataVolume {
     pub(crate) fn count(&self, pool_id: &str, bytes: u64) {
         self.used.fetch_add(bytes, Ordering::Relaxed);
         self.blocks.fetch_add(1, Ordering::Relaxed);
-        if let Some(share) = self.pools.read().get(pool_id) {
-            share.used.fetch_add(bytes, Ordering::Relaxed);
+        if let Some(slice) = self.pools.read().get(pool_id) {
+            slice.used.fetch_add(bytes, Ordering::Relaxed);
         }
     }
 
@@ -366,14 +366,14 @@ impl DataVolume {
     pub(crate) fn discount(&self, pool_id: &str, bytes: u64) {
         subtract(&self.used, bytes);
         subtract(&self.blocks, 1);
-        if let Some(share) = self.pools.read().get(pool_id) {
-            subtract(&share.used, bytes);
+        if let Some(slice) = self.pools.read().get(pool_id) {
+            subtract(&slice.used, bytes);
         }
     }
 
     /// Bytes of a pool's block and meta files.
     fn used_by(&self, pool_id: &str) -> u64 {
-        self.pools.read().get(pool_id).map_or(0, |share| share.used.load(Ordering::Relaxed))
+        self.pools.read().get(pool_id).map_or(0, |slice| slice.used.load(Ordering::Relaxed))
     }
 
     /// What a heartbeat says of it to the NameNode of a pool.

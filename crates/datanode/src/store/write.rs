@@ -2,13 +2,22 @@
 //!
 //! Each entry point sets the writer under the replica's lock, after any former writer has left.
 
-use super::replica::{Files, Replica, Status, Writer};
+use super::Failure;
+use super::local_readers::LocalReaders;
+use super::pool::BlockPool;
+use super::pools::BlockPools;
+use super::removal::ReplicaRemoval;
+use super::replica::Replica;
+use super::status::{Files, Status};
 use super::volume::DataVolume;
-use super::{BlockPool, Failure, Store};
+use super::volume_checks::VolumeChecks;
+use super::volumes::Volumes;
+use super::writer::Writer;
 use crate::outliers::DiskCall;
 use crate::short_circuit::BlockKey;
 use parking_lot::MutexGuard;
 use std::sync::Arc;
+use std::time::Duration;
 use zerohop_proto::hdfs::StorageTypeProto;
 use zerohop_replica::{Durability, LiveReplica, Place};
 use zerohop_wire::block_report::ReplicaState;
@@ -29,7 +38,19 @@ pub(crate) struct Placement {
     pub(crate) room: u64,
 }
 
-impl Store {
+/// Borrows what is needed to write replicas.
+#[derive(Clone, Copy)]
+pub(crate) struct ReplicaWrites<'a> {
+    pub(super) volumes: &'a Volumes,
+    pub(super) pools: &'a BlockPools,
+    pub(super) local_readers: &'a LocalReaders,
+    pub(super) checks: VolumeChecks<'a>,
+    pub(super) removal: ReplicaRemoval<'a>,
+    /// How long a writer that has to make room may take to leave.
+    pub(super) writer_patience: Duration,
+}
+
+impl ReplicaWrites<'_> {
     /// A new replica that a client writes. A stamp other than 0 replaces what an earlier attempt
     /// left behind.
     pub(crate) fn create_rbw(
@@ -39,14 +60,14 @@ impl Store {
         placement: Placement,
         writer: &Arc<Writer>,
     ) -> Result<Writable, Failure> {
-        let pool = self.pool(&block.pool)?;
+        let pool = self.pools.get(&block.pool)?;
         let mut wanted = block.block;
         if let Some(known) = pool.get(wanted.id) {
             if new_stamp.0 == 0 {
                 return Err(already_exists(block, known.state()));
             }
             drop(known.lock_without_writer(self.writer_patience)?);
-            self.remove(&pool, &known, None)?;
+            self.removal.remove(&pool, &known, None)?;
         }
         if new_stamp.0 != 0 {
             wanted.stamp = new_stamp;
@@ -62,18 +83,18 @@ impl Store {
         placement: Placement,
         writer: &Arc<Writer>,
     ) -> Result<Writable, Failure> {
-        let pool = self.pool(&block.pool)?;
+        let pool = self.pools.get(&block.pool)?;
         if let Some(known) = pool.get(block.block.id) {
             let (state, stamp) = {
                 let status = known.lock();
-                (status.state, status.block().stamp)
+                (status.state(), status.block().stamp)
             };
             let unfinished = matches!(state, ReplicaState::Temporary | ReplicaState::Rbw);
             if stamp >= block.block.stamp || (!for_client && !unfinished) {
                 return Err(already_exists(block, state));
             }
             drop(known.lock_without_writer(self.writer_patience)?);
-            self.remove(&pool, &known, Some(stamp))?;
+            self.removal.remove(&pool, &known, Some(stamp))?;
         }
         self.create(&pool, block.block, ReplicaState::Temporary, placement, writer)
     }
@@ -86,8 +107,7 @@ impl Store {
         placement: Placement,
         writer: &Arc<Writer>,
     ) -> Result<Writable, Failure> {
-        let in_use = self.volumes.in_use();
-        let volume = self.chooser.choose(&in_use, placement.storage_type, placement.room)?;
+        let volume = self.volumes.choose(placement.storage_type, placement.room)?;
         let files = volume
             .pool(&pool.id)
             .ok_or_else(|| Failure::io(format!("{volume} does not hold block pool {}", pool.id)))?;
@@ -96,11 +116,11 @@ impl Store {
         let live = volume.times.time(DiskCall::Metadata, create);
         let live = Arc::new(live.inspect_err(|error| {
             if error.is_volume_fault() {
-                self.suspect(&volume);
+                self.checks.check(&volume);
             }
         })?);
-        let mut status = Status::live(state, Arc::clone(&live), Arc::clone(writer));
-        status.reserved = placement.room;
+        let (by, live_too) = (Arc::clone(writer), Arc::clone(&live));
+        let status = Status::written_by(by, state, live_too, placement.room);
         volume.promise(placement.room);
         let replica = Replica::new(block.id, Arc::clone(&volume), status);
         if let Err(known) = pool.add(&replica) {
@@ -128,7 +148,7 @@ impl Store {
                  {block}'s generation stamp"
             )));
         }
-        self.with_current(block, Replica::lock_now, |replica, mut status| {
+        self.pools.with_current(block, Replica::lock_now, |replica, mut status| {
             let known = status.block();
             if known.stamp != block.block.stamp {
                 return Err(Failure::not_found(format_args!(
@@ -136,14 +156,14 @@ impl Store {
                     block.pool
                 )));
             }
-            if status.state != ReplicaState::Finalized {
+            if status.state() != ReplicaState::Finalized {
                 return Err(Failure::not_found(format_args!(
                     "Cannot append to an unfinalized replica {block}"
                 )));
             }
             check_len(&status, &replica.volume, expected_len)?;
             let live = self.reopen(block, replica, &mut status, new_stamp)?;
-            status.writer = Some(Arc::clone(writer));
+            status.set_writer(writer);
             Ok(Writable { replica: Arc::clone(replica), live })
         })
     }
@@ -159,7 +179,7 @@ impl Store {
             .volume
             .pool(&block.pool)
             .ok_or_else(|| Failure::io(format!("{} lost {}", replica.volume, block.pool)))?;
-        let Files::Stored(stored) = &status.files else {
+        let Files::Stored(stored) = status.files() else {
             return Err(Failure::io(format!("{block} is being written")));
         };
         let stored = *stored;
@@ -173,12 +193,11 @@ impl Store {
         };
         let live = Arc::new(live);
         replica.volume.discount(&block.pool, stored.block.len + stored.meta_len);
-        status.state = ReplicaState::Rbw;
-        status.files = Files::Live(Arc::clone(&live));
-        status.reserved = block.block.len.saturating_sub(stored.block.len);
-        replica.volume.promise(status.reserved);
+        let reserved = block.block.len.saturating_sub(stored.block.len);
+        status.reopen(Arc::clone(&live), reserved);
+        replica.volume.promise(reserved);
         // Local readers know the old stamp and checksums.
-        self.revoke(&BlockKey::from(block));
+        self.local_readers.revoke(&BlockKey::from(block));
         Ok(live)
     }
 
@@ -190,7 +209,7 @@ impl Store {
         status: &mut MutexGuard<'_, Status>,
         new_stamp: GenerationStamp,
     ) -> Result<Arc<LiveReplica>, Failure> {
-        let Files::Live(live) = &status.files else {
+        let Files::Live(live) = status.files() else {
             return self.reopen(block, replica, status, new_stamp);
         };
         live.restamp(new_stamp)?;
@@ -206,7 +225,7 @@ impl Store {
         writer: &Arc<Writer>,
     ) -> Result<Writable, Failure> {
         self.recover(block, new_stamp, expected_len, |_, status, _| {
-            status.writer = Some(Arc::clone(writer));
+            status.set_writer(writer);
             Ok(())
         })
     }
@@ -237,7 +256,7 @@ impl Store {
         ) -> Result<(), Failure>,
     ) -> Result<Writable, Failure> {
         let patience = self.writer_patience;
-        self.with_current(
+        self.pools.with_current(
             block,
             |replica| Ok(replica.lock_without_writer(patience)?),
             |replica, mut status| {
@@ -258,10 +277,10 @@ impl Store {
         most: u64,
         writer: &Arc<Writer>,
     ) -> Result<Writable, Failure> {
-        let replica = self.replica(block)?;
+        let replica = self.pools.replica(block)?;
         let mut status = replica.lock_without_writer(self.writer_patience)?;
-        let live = match &status.files {
-            Files::Live(live) if status.state == ReplicaState::Rbw => Arc::clone(live),
+        let live = match status.files() {
+            Files::Live(live) if status.state() == ReplicaState::Rbw => Arc::clone(live),
             _ => {
                 return Err(Failure::not_found(format_args!(
                     "Cannot recover a non-RBW replica {}",
@@ -271,7 +290,7 @@ impl Store {
         };
         check_stamp(&status, block, new_stamp)?;
         // Before bytes are cut off under their maps.
-        self.revoke(&BlockKey::from(block));
+        self.local_readers.revoke(&BlockKey::from(block));
         let (acked, received) = (live.acked(), live.received());
         if acked < least || received > most {
             return Err(Failure::not_found(format_args!(
@@ -284,7 +303,7 @@ impl Store {
             live.truncate(acked)?;
         }
         live.restamp(new_stamp)?;
-        status.writer = Some(Arc::clone(writer));
+        status.set_writer(writer);
         drop(status);
         Ok(Writable { replica, live })
     }
@@ -296,7 +315,7 @@ impl Store {
         replica: &Arc<Replica>,
     ) -> Result<(), Failure> {
         let mut status = replica.lock();
-        let Files::Live(live) = &status.files else {
+        let Files::Live(live) = status.files() else {
             return Err(Failure::exists(format!("{block} is not temporary")));
         };
         if live.received() < block.block.len {
@@ -311,8 +330,7 @@ impl Store {
         // The source sends whole chunks; what goes beyond the block's length the pipeline before
         // did not acknowledge.
         live.set_acked(block.block.len);
-        status.state = ReplicaState::Rbw;
-        status.writer = None;
+        status.convert_to_rbw();
         Ok(())
     }
 
@@ -323,14 +341,14 @@ impl Store {
         durability: Durability,
     ) -> Result<Block, Failure> {
         let mut status = replica.lock();
-        if let Files::Live(live) = &status.files {
+        if let Files::Live(live) = status.files() {
             let live = Arc::clone(live);
             let finished = finish(replica, &mut status, &live, durability);
             if let Err(Failure::Files(error)) = &finished
                 && error.is_volume_fault()
             {
                 drop(status);
-                self.suspect(&replica.volume);
+                self.checks.check(&replica.volume);
                 return Err(Failure::io(error.to_string()));
             }
             finished?;
@@ -343,7 +361,8 @@ impl Store {
         if replica.state() != ReplicaState::Temporary {
             return;
         }
-        let removed = self.pool(pool_id).and_then(|pool| self.remove(&pool, replica, None));
+        let removed =
+            self.pools.get(pool_id).and_then(|pool| self.removal.remove(&pool, replica, None));
         if let Err(error) = removed {
             tracing::warn!("blk_{}: {error}", replica.id);
         }
@@ -359,10 +378,8 @@ pub(super) fn finish(
 ) -> Result<(), Failure> {
     let stored = live.finalize(durability)?;
     replica.volume.count(live.pool().id(), stored.block.len + stored.meta_len);
-    replica.volume.release(std::mem::take(&mut status.reserved));
-    status.state = ReplicaState::Finalized;
-    status.files = Files::Stored(stored);
-    status.recovery = None;
+    replica.volume.release(status.take_reserved(u64::MAX));
+    status.finalize(stored);
     replica.grown();
     Ok(())
 }
@@ -407,14 +424,14 @@ fn check_recoverable(
     new_stamp: GenerationStamp,
     expected_len: u64,
 ) -> Result<(), Failure> {
-    if !matches!(status.state, ReplicaState::Finalized | ReplicaState::Rbw) {
+    if !matches!(status.state(), ReplicaState::Finalized | ReplicaState::Rbw) {
         return Err(Failure::not_found(format_args!(
             "Cannot recover append/close to a replica that's not FINALIZED and not RBW {}",
             status.text(volume)
         )));
     }
     check_stamp(status, block, new_stamp)?;
-    if status.state == ReplicaState::Rbw && status.acked() != status.block().len {
+    if status.state() == ReplicaState::Rbw && status.acked() != status.block().len {
         return Err(Failure::exists(format!(
             "RBW replica {}bytesRcvd({}), bytesOnDisk({}), and bytesAcked({}) are not the same.",
             status.text(volume),

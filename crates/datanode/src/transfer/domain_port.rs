@@ -57,7 +57,7 @@ impl DomainPort {
             (None, validate(path).err().map(|unsafe_path| unsafe_path.to_string()))
         };
         if new.is_some() {
-            tracing::warn!("somebody removed the domain socket {}; it is back", path.display());
+            tracing::warn!("the domain socket {} was removed; it is back", path.display());
         }
         let mut known = self.state.problem.write();
         if *known != problem {

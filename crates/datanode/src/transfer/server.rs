@@ -1,7 +1,7 @@
-//! The transfer port: accepts connections, parks the idle ones, hands the others to threads.
+//! The transfer port: accepts connections, keeps the idle ones without a thread, hands the others to threads.
 //!
-//! A kept-alive connection that waits for its next operation holds no thread: it is parked and one
-//! poller watches all of them. A thread lingers a moment on its connection after an operation, so a
+//! A kept-alive connection that waits for its next operation holds no thread: one poller watches all
+//! of these. A thread lingers a moment on its connection after an operation, so a
 //! client that sends one request after the other pays no hand-over.
 //!
 //! Nor does a request hold a thread before it is all there: the poller's thread gathers the rest of
@@ -9,7 +9,7 @@
 
 use super::conn::Conn;
 use super::domain_port::DomainPort;
-use super::parking::{IdleLimits, Parked, Parking};
+use super::idle::{IdleConn, IdleConns, IdleLimits};
 use super::threads::Threads;
 use parking_lot::Mutex;
 use polling::{Event, Events, PollMode, Poller};
@@ -23,17 +23,17 @@ use zerohop_daemon::log_limiter::LogLimiter;
 use zerohop_system::clock;
 use zerohop_transport::net::Unpaced;
 
-/// How long a thread stays with its connection before it parks it.
+/// How long a thread stays with its connection before it leaves it to the poller.
 const LINGER: Duration = Duration::from_millis(20);
-/// How many threads may linger at once; a connection beyond them is parked at once.
+/// How many threads may linger at once; a connection beyond them is left to the poller at once.
 const LINGERING_MAX: usize = 128;
-/// How often deadlines of parked connections are looked at, while there are any.
+/// How often deadlines of idle connections are looked at, while there are any.
 const TICK: Duration = Duration::from_millis(500);
 const TCP_KEY: usize = 0;
 const DOMAIN_KEY: usize = 1;
 
 /// What becomes of a connection after an operation.
-pub(crate) enum Next {
+pub(crate) enum AfterOperation {
     /// It waits for the next one.
     Keep,
     /// It is closed.
@@ -49,7 +49,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
     fn wanted(&self, buffered: &[u8]) -> usize;
 
     /// Serves one operation, whose request is all there.
-    fn serve(&self, conn: &mut Conn, first: bool) -> Next;
+    fn serve(&self, conn: &mut Conn, first: bool) -> AfterOperation;
 }
 
 /// A listening transfer port.
@@ -60,7 +60,7 @@ pub(crate) struct Server {
 
 struct Shared {
     poller: Poller,
-    parked: Mutex<Parking>,
+    idle: Mutex<IdleConns>,
     threads: Threads,
     handler: Arc<dyn Handler>,
     limits: IdleLimits,
@@ -83,7 +83,7 @@ impl Server {
         let unpaced = Unpaced::listen((&listener).into());
         let shared = Arc::new(Shared {
             poller: Poller::new()?,
-            parked: Mutex::default(),
+            idle: Mutex::default(),
             threads,
             handler,
             limits,
@@ -108,7 +108,7 @@ impl Server {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    /// Stops accepting and closes all parked connections; operations under way go on.
+    /// Stops accepting and closes all idle connections; operations under way go on.
     pub(crate) fn stop(&mut self) {
         self.shared.closing.store(true, Ordering::Release);
         if let Err(error) = self.shared.poller.notify() {
@@ -124,7 +124,7 @@ fn accept_loop(shared: &Arc<Shared>, tcp: &TcpListener, mut domain: Option<Domai
     let mut events = Events::new();
     while !shared.closing.load(Ordering::Acquire) {
         events.clear();
-        let idle = domain.is_none() && shared.parked.lock().is_empty();
+        let idle = domain.is_none() && shared.idle.lock().is_empty();
         if let Err(error) = shared.poller.wait(&mut events, (!idle).then_some(TICK)) {
             if error.kind() != io::ErrorKind::Interrupted {
                 tracing::error!("transfer port: {error}");
@@ -147,10 +147,10 @@ fn accept_loop(shared: &Arc<Shared>, tcp: &TcpListener, mut domain: Option<Domai
     if let Some(domain) = &domain {
         drop(shared.poller.delete(domain.listener()));
     }
-    shared.close_parked();
+    shared.close_idle();
 }
 
-/// Puts the socket file back in its place when somebody took it away.
+/// Puts the socket file back in its place when it was removed.
 fn watch(shared: &Shared, domain: &mut DomainPort) {
     let Some(new) = domain.look() else { return };
     drop(shared.poller.delete(domain.listener()));
@@ -180,7 +180,7 @@ fn accept_all(shared: &Arc<Shared>, accept: impl Fn() -> io::Result<Conn>) {
         match accept() {
             // No thread could linger on it, so it takes none before its request is there.
             Ok(conn) if shared.lingering.load(Ordering::Relaxed) >= LINGERING_MAX => {
-                shared.park(conn, true, None);
+                shared.keep_idle(conn, true, None);
             }
             Ok(conn) => Shared::run(shared, conn, true),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
@@ -214,13 +214,13 @@ impl Shared {
         loop {
             match shared.gather_lingering(&mut conn) {
                 Ok(RequestArrival::Whole) => {}
-                Ok(RequestArrival::Part { begun }) => return shared.park(conn, first, begun),
+                Ok(RequestArrival::Part { begun }) => return shared.keep_idle(conn, first, begun),
                 Err(error) => return tracing::debug!("{}: {error}", conn.peer),
             }
             match shared.handler.serve(&mut conn, first) {
-                Next::Keep if !shared.limits.keep_alive.is_zero() => first = false,
-                Next::Keep | Next::Close => return,
-                Next::Hold(held) => return shared.hold(conn, held),
+                AfterOperation::Keep if !shared.limits.keep_alive.is_zero() => first = false,
+                AfterOperation::Keep | AfterOperation::Close => return,
+                AfterOperation::Hold(held) => return shared.hold(conn, held),
             }
         }
     }
@@ -269,36 +269,36 @@ impl Shared {
         Ok(self.missing(conn) == 0)
     }
 
-    fn park(&self, conn: Conn, first: bool, begun: Option<Instant>) {
+    fn keep_idle(&self, conn: Conn, first: bool, begun: Option<Instant>) {
         let deadline = Some(self.limits.deadline(first, begun));
-        self.keep(Parked { conn, first, begun, deadline, held: None });
+        self.add_idle(IdleConn { conn, first, begun, deadline, held: None });
     }
 
     /// Keeps `held` until the other end closes the connection. (Bytes it should not send end it too.)
     fn hold(&self, conn: Conn, held: Box<dyn Send>) {
         if conn.buffered().is_empty() {
             let held = Some(held);
-            self.keep(Parked { conn, first: false, begun: None, deadline: None, held });
+            self.add_idle(IdleConn { conn, first: false, begun: None, deadline: None, held });
         }
     }
 
-    fn keep(&self, mut conn: Parked) {
+    fn add_idle(&self, mut conn: IdleConn) {
         conn.conn.shrink();
         let socket = Arc::clone(conn.conn.stream());
-        let mut parked = self.parked.lock();
+        let mut idle = self.idle.lock();
         if self.closing.load(Ordering::Acquire) {
             return;
         }
-        let key = parked.new_key();
-        let was_empty = parked.is_empty();
-        if let Some(conn) = parked.insert(key, conn) {
-            return self.too_much(&conn);
+        let key = idle.new_key();
+        let was_empty = idle.is_empty();
+        if let Some(conn) = idle.insert(key, conn) {
+            return self.log_too_large(&conn);
         }
-        // SAFETY: a parked connection leaves the poller before its socket is dropped: whoever takes
-        // it out of the parking deletes it there.
+        // SAFETY: an idle connection leaves the poller before its socket is dropped: the thread that takes
+        // it out of `idle` deletes it there.
         let added = unsafe { self.poller.add(&*socket, Event::readable(key)) };
         if let Err(error) = added {
-            parked.remove(key);
+            idle.remove(key);
             tracing::warn!("cannot keep an idle data connection: {error}");
         } else if was_empty {
             // The poller may wait without a timeout: let it start to watch deadlines.
@@ -306,65 +306,65 @@ impl Shared {
         }
     }
 
-    fn too_much(&self, parked: &Parked) {
+    fn log_too_large(&self, idle_conn: &IdleConn) {
         if self.refused.allow() {
             tracing::warn!(
                 "{}: connection closed: requests that are not whole take too much memory",
-                parked.conn.peer
+                idle_conn.conn.peer
             );
         }
     }
 
-    /// Bytes have arrived on a parked connection, or its end.
+    /// Bytes have arrived on an idle connection, or its end.
     fn resume(shared: &Arc<Self>, key: usize) {
-        let Some(mut parked) = shared.parked.lock().remove(key) else { return };
-        let received = match parked.held {
+        let Some(mut idle_conn) = shared.idle.lock().remove(key) else { return };
+        let received = match idle_conn.held {
             Some(_) => Err(io::ErrorKind::UnexpectedEof.into()),
-            None => shared.receive(&mut parked.conn),
+            None => shared.receive(&mut idle_conn.conn),
         };
         if matches!(received, Ok(false)) {
-            return shared.wait_on(key, parked);
+            return shared.wait_on(key, idle_conn);
         }
-        drop(shared.poller.delete(&**parked.conn.stream()));
+        drop(shared.poller.delete(&**idle_conn.conn.stream()));
         match received {
-            Ok(_) => Self::run(shared, parked.conn, parked.first),
-            Err(error) => tracing::debug!("{}: {error}", parked.conn.peer),
+            Ok(_) => Self::run(shared, idle_conn.conn, idle_conn.first),
+            Err(error) => tracing::debug!("{}: {error}", idle_conn.conn.peer),
         }
     }
 
-    /// Parks a connection again whose request is still not whole.
-    fn wait_on(&self, key: usize, mut parked: Parked) {
-        if parked.begun.is_none() && !parked.conn.buffered().is_empty() {
-            parked.begun = Some(clock::now());
-            parked.deadline = Some(self.limits.deadline(parked.first, parked.begun));
+    /// Keeps a connection idle whose request is still not whole.
+    fn wait_on(&self, key: usize, mut idle_conn: IdleConn) {
+        if idle_conn.begun.is_none() && !idle_conn.conn.buffered().is_empty() {
+            idle_conn.begun = Some(clock::now());
+            idle_conn.deadline = Some(self.limits.deadline(idle_conn.first, idle_conn.begun));
         }
-        let socket = Arc::clone(parked.conn.stream());
-        let refused = self.parked.lock().insert(key, parked);
+        let socket = Arc::clone(idle_conn.conn.stream());
+        let refused = self.idle.lock().insert(key, idle_conn);
         let again = match refused {
             None => self.poller.modify(&*socket, Event::readable(key)),
-            Some(parked) => {
+            Some(idle_conn) => {
                 drop(self.poller.delete(&*socket));
-                return self.too_much(&parked);
+                return self.log_too_large(&idle_conn);
             }
         };
         if let Err(error) = again {
             tracing::warn!("cannot go on with a data connection: {error}");
             drop(self.poller.delete(&*socket));
-            self.parked.lock().remove(key);
+            self.idle.lock().remove(key);
         }
     }
 
     fn close_overdue(&self) {
-        let overdue = self.parked.lock().overdue(clock::now());
-        for parked in overdue {
-            drop(self.poller.delete(&**parked.conn.stream()));
+        let overdue = self.idle.lock().overdue(clock::now());
+        for idle_conn in overdue {
+            drop(self.poller.delete(&**idle_conn.conn.stream()));
         }
     }
 
-    fn close_parked(&self) {
-        let all = self.parked.lock().drain();
-        for parked in all {
-            drop(self.poller.delete(&**parked.conn.stream()));
+    fn close_idle(&self) {
+        let all = self.idle.lock().drain();
+        for idle_conn in all {
+            drop(self.poller.delete(&**idle_conn.conn.stream()));
         }
     }
 }

@@ -15,13 +15,13 @@ impl Handler for Echo {
         }
     }
 
-    fn serve(&self, conn: &mut Conn, _first: bool) -> Next {
+    fn serve(&self, conn: &mut Conn, _first: bool) -> AfterOperation {
         let len = self.wanted(conn.buffered());
         assert!(conn.buffered().len() >= len, "not whole");
         conn.consume(len);
         match conn.write_all(&[7; 2]) {
-            Ok(()) => Next::Keep,
-            Err(_) => Next::Close,
+            Ok(()) => AfterOperation::Keep,
+            Err(_) => AfterOperation::Close,
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::{PoolVersion, Volume};
-use zerohop_wire::{BlockId, GenerationStamp};
+use std::os::unix::fs::FileExt;
+use zerohop_wire::{BlockId, GenerationStamp, meta_header};
 
 fn pool() -> (tempfile::TempDir, Volume, Pool) {
     let directory = tempfile::tempdir().unwrap();
@@ -15,7 +16,7 @@ fn pool() -> (tempfile::TempDir, Volume, Pool) {
 
 /// Sends the bytes from `from` on; as clients do, from the start of its chunk on.
 fn put(live: &LiveReplica, from: u64, len: usize, extent: FlushExtent) -> u64 {
-    let offset = live.checksum.chunk_start(from);
+    let offset = live.files.checksum.chunk_start(from);
     let data: Vec<u8> = (offset..from + len as u64).map(|at| (at % 251) as u8).collect();
     live.write_run(&[Packet { offset, data: &data, sums: &[] }], extent).unwrap()
 }
@@ -25,14 +26,14 @@ fn put(live: &LiveReplica, from: u64, len: usize, extent: FlushExtent) -> u64 {
 fn write_a_part(live: &LiveReplica, written: u64, share: f64) -> Error {
     let part = |bytes: &[u8]| bytes[..(bytes.len() as f64 * share) as usize].to_vec();
     let mut state = live.lock();
-    let offset = live.checksum.chunk_start(state.block.len);
+    let offset = live.files.checksum.chunk_start(state.block.len);
     let packet = Packet { offset, data: &[7; 3000], sums: &[] };
-    let new = live.take(&mut state, &packet).unwrap().unwrap();
-    live.data.write_all_at(&part(&[&state.buffer[..], new].concat()), written).unwrap();
-    let chunk_start = state.sums_from * live.checksum.bytes_per_checksum() as u64;
-    let at = meta_header::sum_offset(live.checksum, chunk_start);
-    live.meta.write_all_at(&part(&state.sums), at).unwrap();
-    live.write_failed(&mut state, written, rustix::io::Errno::NOSPC.into())
+    let new = state.take(live.files.checksum, &packet).unwrap().unwrap();
+    live.files.data.write_all_at(&part(&[&state.buffer[..], new].concat()), written).unwrap();
+    let chunk_start = state.sums_from * live.files.checksum.bytes_per_checksum() as u64;
+    let at = meta_header::sum_offset(live.files.checksum, chunk_start);
+    live.files.meta.write_all_at(&part(&state.sums), at).unwrap();
+    live.files.write_failed(&mut state, written, rustix::io::Errno::NOSPC.into())
 }
 
 /// One write on a full disk made what was acknowledged unreadable, and its block could not be recovered.
@@ -46,7 +47,7 @@ fn a_full_volume_takes_nothing_from_what_was_written_before() {
             let live = pool.create(block, Place::Rbw, DataChecksum::default()).unwrap();
             put(&live, 0, len, FlushExtent::All);
             live.set_acked(len as u64);
-            // It waits in memory, where nobody was told of it.
+            // It waits in memory, where no reader was told of it.
             let written = put(&live, len as u64, 700, FlushExtent::Units);
             assert_eq!(written, len as u64);
             let error = write_a_part(&live, written, share);
@@ -71,7 +72,7 @@ fn after_another_failure_nothing_is_trusted() {
     let block = Block { id: BlockId(1), stamp: GenerationStamp(1001), len: 0 };
     let live = pool.create(block, Place::Rbw, DataChecksum::default()).unwrap();
     put(&live, 0, 1000, FlushExtent::All);
-    let error = live.write_failed(&mut live.lock(), 1000, rustix::io::Errno::IO.into());
+    let error = live.files.write_failed(&mut live.lock(), 1000, rustix::io::Errno::IO.into());
     assert_eq!(error.kind(), ErrorKind::Io);
     assert_eq!(live.open().unwrap_err().kind(), ErrorKind::Poisoned);
 }

@@ -1,6 +1,7 @@
 //! A replica's way between directories and generation stamps, to the finalized ones or away.
 
-use super::{LiveReplica, State};
+use super::LiveReplica;
+use super::state::State;
 use crate::error::Result;
 use crate::pool::{Place, StoredReplica};
 use std::sync::atomic::Ordering;
@@ -38,7 +39,7 @@ impl LiveReplica {
     fn shift(&self, state: &mut State, stamp: GenerationStamp, place: Place) -> Result<()> {
         let block = Block { stamp, ..state.block };
         if (block.stamp, place) != (state.block.stamp, state.place) {
-            self.pool.shift((&state.block, state.place), (&block, place))?;
+            self.files.pool.shift((&state.block, state.place), (&block, place))?;
             (state.block, state.place) = (block, place);
             self.directory_due.store(true, Ordering::Release);
         }
@@ -51,20 +52,20 @@ impl LiveReplica {
             self.sync_files()?;
         }
         let mut state = self.lock();
-        self.flush_locked(&mut state)?;
+        self.files.flush(&mut state)?;
         let stamp = state.block.stamp;
         self.shift(&mut state, stamp, Place::Finalized)?;
         if durability == Durability::Disk {
-            self.pool.sync_directory(state.block.id, Place::Finalized)?;
+            self.files.pool.sync_directory(state.block.id, Place::Finalized)?;
         }
         state.buffer = Vec::new();
-        let meta_len = meta_header::file_len(self.checksum, state.block.len);
+        let meta_len = meta_header::file_len(self.files.checksum, state.block.len);
         Ok(StoredReplica { block: state.block, place: state.place, meta_len })
     }
 
     /// Deletes its files; it takes no more packets then. Returns the bytes freed.
     pub fn delete(&self) -> Result<u64> {
-        self.end(|state| self.pool.delete(&state.block, state.place))
+        self.end(|state| self.files.pool.delete(&state.block, state.place))
     }
 
     /// As [`LiveReplica::delete`], but its files go to the trash while a rolling upgrade is under way.
@@ -73,7 +74,7 @@ impl LiveReplica {
         if let Err(error) = self.flush() {
             tracing::warn!("{error}");
         }
-        self.end(|state| self.pool.discard(&state.block, state.place))
+        self.end(|state| self.files.pool.discard(&state.block, state.place))
     }
 
     fn end(&self, remove: impl FnOnce(&State) -> Result<u64>) -> Result<u64> {

@@ -1,7 +1,9 @@
 //! How a live replica comes to be: made empty, continued after a restart, or taken back to append.
 
+use super::LiveReplica;
+use super::files::{LiveFiles, read_tail};
+use super::state::State;
 use super::synced_chunk::SyncedChunk;
-use super::{LiveReplica, State, read_tail};
 use crate::error::{Error, Result};
 use crate::pool::{Place, Pool};
 use crate::reader::{corrupt, file_len, read_header};
@@ -81,7 +83,7 @@ impl LiveReplica {
         if data_len == block.len {
             replica.check_tail(&meta_path)?;
         } else {
-            replica.cut(&mut replica.lock(), block.len, true)?;
+            replica.files.cut(&mut replica.lock(), block.len, true)?;
         }
         Ok(replica)
     }
@@ -105,19 +107,20 @@ impl LiveReplica {
         let (sync, state) = (SyncHelper::default(), Mutex::new(state));
         // One found on disk may have been made just before the crash.
         let directory_due = AtomicBool::new(true);
-        Self { pool, checksum, data, meta, received, acked, sync, directory_due, state }
+        let files = LiveFiles { pool, checksum, data, meta, received, acked };
+        Self { files, sync, directory_due, state }
     }
 
     /// Compares the sum of the partial chunk at the end with the stored one.
     fn check_tail(&self, meta_path: &Path) -> Result<()> {
         let state = self.lock();
-        let chunk = self.checksum.chunk_start(state.block.len);
-        if chunk == state.block.len || self.checksum.sum_len() == 0 {
+        let chunk = self.files.checksum.chunk_start(state.block.len);
+        if chunk == state.block.len || self.files.checksum.sum_len() == 0 {
             return Ok(());
         }
         let mut stored = [0; 4];
-        let at = meta_header::sum_offset(self.checksum, chunk);
-        let read = self.meta.read_exact_at(&mut stored, at);
+        let at = meta_header::sum_offset(self.files.checksum, chunk);
+        let read = self.files.meta.read_exact_at(&mut stored, at);
         read.map_err(|e| Error::io(format!("replica {}", state.block), "read", meta_path, e))?;
         if u32::from_be_bytes(stored) != state.tail {
             let text = "the checksum of its last chunk does not match".to_owned();

@@ -1,151 +1,266 @@
-//! Acknowledgements: of what is written here, and those that come from below.
+//! Acknowledgements: of what is written here, and those that come from the downstream DataNode.
+//!
+//! A downstream DataNode that owes an acknowledgement and says nothing for its patience is lost, even
+//! if the client goes on sending: the client would else take this node for the silent one.
 
-use super::below::{UpstreamState, wait_both};
-use super::{Receiver, Sink, find};
-use crate::transfer::conn::invalid;
+use super::destination::{Destination, Sink};
+use super::downstream::Downstream;
+use crate::transfer::conn::{Conn, invalid};
+use std::fmt::Display;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use zerohop_proto::hdfs::Status;
 use zerohop_system::clock;
-use zerohop_wire::transfer::arrival::Parsed;
-use zerohop_wire::transfer::responder::{Answered, Heard};
+use zerohop_wire::BlockId;
+use zerohop_wire::transfer::arrival::ArrivedPacket;
+use zerohop_wire::transfer::responder::{Answered, Heard, Responder};
 
-/// How often a writer whose client only listens looks whether it is to stop.
-const STOP_CHECK: Duration = Duration::from_millis(500);
+/// The downstream DataNode, if there is one, and the acknowledgements of a block's packets.
+pub(super) struct Acks {
+    /// For logs.
+    block: BlockId,
+    /// Packets are acknowledged; of a copy between DataNodes they are not, they are only passed on.
+    are_sent: bool,
+    downstream: Option<Downstream>,
+    responder: Responder,
+}
 
-impl<S: Sink> Receiver<'_, S> {
-    /// Remembers the packets from the one at index `first` on as not acknowledged.
-    pub(super) fn note_packets(&mut self, first: usize) {
-        if !self.mode.acks {
+impl Acks {
+    /// For packets that go on at `written`, the end of what is in the replica's file.
+    pub(super) fn new(
+        block: BlockId,
+        are_sent: bool,
+        downstream: Option<Downstream>,
+        written: u64,
+    ) -> Self {
+        let responder = Responder::new(written);
+        let responder = match &downstream {
+            Some(downstream) => responder.with_downstream(downstream.patience, clock::now()),
+            None => responder,
+        };
+        Self { block, are_sent, downstream, responder }
+    }
+
+    /// The first packet is to come.
+    pub(super) fn begin(&mut self) -> io::Result<()> {
+        match &mut self.downstream {
+            Some(downstream) if self.are_sent => downstream.expect_acks(),
+            _ => Ok(()),
+        }
+    }
+
+    /// The downstream DataNode, if it acknowledges packets and is not lost.
+    pub(super) fn answering(&self) -> Option<&Downstream> {
+        self.connected().filter(|_| self.are_sent)
+    }
+
+    /// The downstream DataNode, if it is not lost.
+    fn connected(&self) -> Option<&Downstream> {
+        self.downstream.as_ref().filter(|_| !self.is_downstream_lost())
+    }
+
+    /// Whether the downstream DataNode is lost.
+    pub(super) fn is_downstream_lost(&self) -> bool {
+        self.responder.is_downstream_lost()
+    }
+
+    /// Whether all packets are acknowledged.
+    pub(super) fn is_idle(&self) -> bool {
+        self.responder.is_idle()
+    }
+
+    /// Gives back the receive buffer.
+    pub(super) fn shrink(&mut self) {
+        if let Some(downstream) = &mut self.downstream {
+            downstream.conn.shrink();
+        }
+    }
+
+    /// Remembers packets as not acknowledged.
+    pub(super) fn note(&mut self, packets: &[ArrivedPacket]) {
+        if !self.are_sent {
             return;
         }
         let now = clock::now();
-        for packet in self.packets.iter().skip(first) {
+        for packet in packets {
             self.responder.received(&packet.header, now);
         }
     }
 
-    /// Acknowledges what is written here and below.
-    pub(super) fn acknowledge(&mut self) -> io::Result<()> {
-        if !self.mode.acks {
+    /// Acknowledges what is written, here up to `written` and downstream.
+    pub(super) fn acknowledge(
+        &mut self,
+        written: u64,
+        upstream: &Conn,
+        to: &mut Destination<impl Sink>,
+    ) -> io::Result<()> {
+        if !self.are_sent {
             return Ok(());
         }
-        self.responder.written(self.written);
+        self.responder.written(written);
         while let Some(answered) = self.responder.next_own() {
-            self.answer(&answered)?;
+            self.answer(&answered, to)?;
         }
         if self.responder.has_downstream() {
-            self.relay_buffered()?;
-            self.relay_ready()?;
+            self.relay_buffered(to)?;
+            self.relay_ready(to)?;
         }
-        self.send_acks()
+        self.send(upstream)
     }
 
     /// Acknowledges a packet that all DataNodes from here on have answered for.
-    fn answer(&mut self, answered: &Answered) -> io::Result<()> {
+    fn answer(&mut self, answered: &Answered, to: &mut Destination<impl Sink>) -> io::Result<()> {
         if answered.is_success() {
-            self.target.live.set_acked(answered.end);
+            to.set_acked(answered.end);
         }
         if answered.last {
-            self.finalize()?;
+            to.finalize()?;
         }
         self.responder.acknowledge(answered);
         Ok(())
     }
 
-    /// Takes the acks that have arrived from below.
-    pub(super) fn relay_ready(&mut self) -> io::Result<()> {
-        self.hear_mirror();
-        self.relay_buffered()
-    }
-
-    /// Relays the acks that are there, as far as their packets are written here too.
-    fn relay_buffered(&mut self) -> io::Result<()> {
-        while self.relay_next()? {}
-        Ok(())
-    }
-
-    /// As [`relay_buffered`](Self::relay_buffered), while the newest packets are not noted yet.
-    pub(super) fn relay_older(&mut self) -> io::Result<()> {
-        while !self.responder.is_idle() && self.relay_next()? {}
-        Ok(())
-    }
-
-    /// Relays one ack, if it is there and its packet is written here too.
-    fn relay_next(&mut self) -> io::Result<bool> {
-        let Some(mirror) = &mut self.mirror else { return Ok(false) };
-        let heard = self.responder.hear(mirror.conn.buffered(), clock::now()).map_err(invalid)?;
-        let Some((heard, len)) = heard else { return Ok(false) };
-        mirror.conn.consume(len);
-        match heard {
-            Heard::Answer(answered) => self.answer(&answered)?,
-            Heard::OutOfBand => {}
-            Heard::Unexpected(unexpected) => mirror.log_lost(&self.target.replica, &unexpected),
+    /// Tells the client that this node cannot take a packet.
+    pub(super) fn refuse(&mut self, seqno: i64, status: Status, upstream: &Conn) {
+        if self.are_sent {
+            self.responder.refuse(seqno, status);
+            drop(self.send(upstream));
         }
-        Ok(true)
     }
 
-    pub(super) fn send_acks(&mut self) -> io::Result<()> {
+    /// Sends the acks that are ready.
+    pub(super) fn send(&mut self, upstream: &Conn) -> io::Result<()> {
         if !self.responder.acks().is_empty() {
-            self.conn.write_all(self.responder.acks())?;
+            upstream.write_all(self.responder.acks())?;
             self.responder.acks_sent();
         }
         Ok(())
     }
 
-    pub(super) fn wait_for_ack(&mut self) -> io::Result<()> {
-        let Some(mirror) = self.mirror.as_ref() else {
-            return Err(invalid("the last packet ends beyond what is written"));
-        };
-        let patience = match self.above {
-            UpstreamState::Sends => self.mirror_patience(),
-            // Nothing from above shows that this writer is to stop.
-            UpstreamState::Listens => self.mirror_patience().min(STOP_CHECK),
-        };
-        let (acks, above) = wait_both((self.conn, self.above), &mirror.conn, patience)?;
-        if !acks {
-            self.check_mirror()?;
-        }
-        if above || self.above == UpstreamState::Listens {
-            self.hear_client()?;
-        }
-        if acks { self.relay_ready() } else { self.skip_heartbeats() }
+    /// Takes the acks that have arrived from downstream.
+    pub(super) fn relay_ready(&mut self, to: &mut Destination<impl Sink>) -> io::Result<()> {
+        self.receive();
+        self.relay_buffered(to)
     }
 
-    /// Receives what the client sends after the last packet. One that shut its sending side down is
-    /// still there for the acknowledgements; it left only where the connection failed or is closed on
-    /// both sides.
-    fn hear_client(&mut self) -> io::Result<()> {
-        let left = |why: &str| {
-            let text = format!("the client left before the last ack: {why}");
-            Err(io::Error::new(io::ErrorKind::UnexpectedEof, text))
-        };
-        if self.control.is_stopped() {
-            return left("its writer was stopped");
+    /// Relays the acks that are there, as far as their packets are written here too.
+    fn relay_buffered(&mut self, to: &mut Destination<impl Sink>) -> io::Result<()> {
+        while self.relay_next(to)? {}
+        Ok(())
+    }
+
+    /// As [`relay_buffered`](Self::relay_buffered), while the newest packets are not noted yet.
+    fn relay_older(&mut self, to: &mut Destination<impl Sink>) -> io::Result<()> {
+        while !self.responder.is_idle() && self.relay_next(to)? {}
+        Ok(())
+    }
+
+    /// Relays one ack, if it is there and its packet is written here too.
+    fn relay_next(&mut self, to: &mut Destination<impl Sink>) -> io::Result<bool> {
+        let Some(downstream) = &mut self.downstream else { return Ok(false) };
+        let bytes = downstream.conn.buffered();
+        let heard = self.responder.hear(bytes, clock::now()).map_err(invalid)?;
+        let Some((heard, len)) = heard else { return Ok(false) };
+        downstream.conn.consume(len);
+        match heard {
+            Heard::Answer(answered) => self.answer(&answered, to)?,
+            Heard::OutOfBand => {}
+            Heard::Unexpected(unexpected) => log_lost(self.block, downstream, &unexpected),
         }
-        self.conn.reserve(4096);
-        match self.conn.fill_ready() {
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                self.above = UpstreamState::Listens;
-                if self.conn.has_hung_up()? {
-                    return left("it closed the connection");
+        Ok(true)
+    }
+
+    /// Passes received bytes on to the downstream DataNode. Acks of earlier packets are relayed while it
+    /// takes its time.
+    pub(super) fn forward(
+        &mut self,
+        bytes: &[u8],
+        upstream: &Conn,
+        to: &mut Destination<impl Sink>,
+    ) -> io::Result<()> {
+        let started = clock::now();
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let Some(downstream) = self.connected() else { break };
+            match downstream.conn.write_some(rest) {
+                Ok(0) if !self.are_sent => {
+                    self.lose(&io::Error::new(io::ErrorKind::TimedOut, "it takes nothing"));
                 }
+                Ok(sent) => rest = rest.get(sent..).unwrap_or_default(),
+                Err(error) => self.lose(&error),
             }
-            Err(error) => return left(&error.to_string()),
+            if !rest.is_empty() && !self.is_downstream_lost() {
+                self.wait_to_forward(started, upstream, to)?;
+            }
+        }
+        if let Some(downstream) = self.connected() {
+            downstream.note_latency(clock::since(started));
         }
         Ok(())
     }
 
-    /// After the last packet a client that waits long sends heartbeats; they go below too.
-    fn skip_heartbeats(&mut self) -> io::Result<()> {
-        if let Parsed::Whole(packet) = find(self.conn.buffered(), 0)? {
-            let len = packet.frame.end;
-            self.packets.push(packet);
-            self.forward(0..len)?;
-            self.note_packets(0);
-            self.packets.clear();
-            self.conn.consume(len);
+    fn wait_to_forward(
+        &mut self,
+        started: Instant,
+        upstream: &Conn,
+        to: &mut Destination<impl Sink>,
+    ) -> io::Result<()> {
+        if !self.are_sent {
+            return Ok(());
         }
+        self.receive();
+        self.relay_older(to)?;
+        self.send(upstream)?;
+        self.lose_after_silence(Some(started));
         Ok(())
     }
+
+    /// How long the downstream DataNode may still be silent.
+    pub(super) fn silence_left(&self) -> Duration {
+        self.responder.silence_left(None, clock::now())
+    }
+
+    /// Gives the downstream DataNode up if it is silent for too long; true when that is so.
+    pub(super) fn check_silence(&mut self, upstream: &Conn) -> io::Result<bool> {
+        let is_lost = self.are_sent && self.lose_after_silence(None);
+        if is_lost {
+            self.send(upstream)?;
+        }
+        Ok(is_lost)
+    }
+
+    fn lose_after_silence(&mut self, sending_since: Option<Instant>) -> bool {
+        let Some(downstream) = self.connected() else { return false };
+        if !self.responder.silence_left(sending_since, clock::now()).is_zero() {
+            return false;
+        }
+        let text = format!("it acknowledged nothing for {} ms", downstream.patience.as_millis());
+        self.lose(&io::Error::new(io::ErrorKind::TimedOut, text));
+        true
+    }
+
+    /// Receives what the downstream DataNode has sent.
+    fn receive(&mut self) {
+        if !self.responder.has_downstream() {
+            return;
+        }
+        let Some(downstream) = &mut self.downstream else { return };
+        downstream.conn.reserve(4096);
+        match downstream.conn.fill_ready() {
+            Ok(0) => {}
+            Ok(_) => self.responder.downstream_spoke(clock::now()),
+            Err(error) => self.lose(&error),
+        }
+    }
+
+    fn lose(&mut self, error: &io::Error) {
+        if let Some(downstream) = &self.downstream {
+            log_lost(self.block, downstream, error);
+        }
+        self.responder.downstream_lost();
+    }
+}
+
+fn log_lost(block: BlockId, downstream: &Downstream, why: &dyn Display) {
+    tracing::info!("blk_{block}: the downstream DataNode, {}, is lost: {why}", downstream.name);
 }

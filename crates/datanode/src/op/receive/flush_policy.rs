@@ -107,7 +107,7 @@ impl Pace {
     }
 
     /// Whether others will follow this packet soon: it is long, and as long as those before it. A
-    /// short one may be somebody's hflush.
+    /// short one may be a client's hflush.
     pub(super) fn goes_on(&self, len: u32) -> bool {
         let is_full = self.repeats > 0 && len == self.longest;
         is_full && len >= HELD_PACKET_MIN && self.misses < MISSES_MAX

@@ -1,13 +1,13 @@
 //! The receiving end of a pipeline: packets in, forward, verify, write, acknowledge.
 //!
-//! One thread does all of it. It takes whatever packets have arrived, passes them on with one call,
+//! One thread does all of it. It takes all packets that have arrived, passes them on with one call,
 //! writes them with one call and acknowledges them with one call; in between it relays the acks of
-//! the node below. An acknowledged packet is in this node's page cache, as Apache's last node
+//! the downstream DataNode. An acknowledged packet is in this node's page cache, as Apache's last node
 //! promises it.
 //!
 //! Where long packets follow each other closely, they wait for those behind them, so that the file
 //! is written in large calls (the page cache keeps it in pieces as large as these). A short packet,
-//! which may be somebody's hflush, and one that is to be synced wait for nothing.
+//! which may be a client's hflush, and one that is to be synced wait for nothing.
 //!
 //! ```text
 //! buffer of the connection: | packets, found and checked | part of the next one |
@@ -16,31 +16,35 @@
 //! ```
 
 mod acks;
-mod below;
+mod destination;
+mod downstream;
 mod flush_policy;
-mod forward;
+mod packets;
 #[cfg(test)]
 mod receive_test;
+mod upstream;
 
-pub(crate) use self::below::Mirror;
+pub(crate) use self::destination::Sink;
+pub(crate) use self::downstream::Downstream;
 
-use self::below::{TIMED_OUT, UpstreamState, wait_both};
+use self::acks::Acks;
+use self::destination::Destination;
 use self::flush_policy::{FlushPolicy, Pace};
+use self::packets::{find, part, verify};
+use self::upstream::Upstream;
 use crate::outliers::DiskCall;
-use crate::store::replica::Writer;
 use crate::store::write::Writable;
+use crate::store::writer::Writer;
 use crate::transfer::conn::{Conn, invalid};
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 use zerohop_proto::hdfs::Status;
 use zerohop_replica::{FlushExtent, Packet as ReplicaPacket};
-use zerohop_system::clock;
 use zerohop_wire::DataChecksum;
 use zerohop_wire::transfer::ack::{PipelineAck, UNKNOWN_SEQNO};
 use zerohop_wire::transfer::arrival::{ArrivedPacket, Parsed};
-use zerohop_wire::transfer::packet::PACKET_LEN_MAX;
-use zerohop_wire::transfer::responder::Responder;
 
 /// How long packets wait for the next ones.
 const HOLD_MAX: Duration = Duration::from_millis(1);
@@ -48,22 +52,7 @@ const HOLD_MAX: Duration = Duration::from_millis(1);
 const IDLE_AFTER: Duration = Duration::from_secs(2);
 /// How long a writer has to read why this node goes.
 const FAREWELL_TIME: Duration = Duration::from_secs(1);
-
-/// What the receiver asks of the DataNode around it.
-pub(crate) trait Sink {
-    /// All bytes are written: finalizes the replica and tells the NameNode.
-    fn finalize(&mut self, target: &Writable, sync: bool) -> io::Result<()>;
-    /// Called between packets of a copy that somebody waits for.
-    fn progress(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-    /// A checksum did not fit.
-    fn corrupt(&mut self) {}
-    /// What a writer that was told to stop says to its client.
-    fn farewell(&self) -> Option<Status> {
-        None
-    }
-}
+const TIMED_OUT: &str = "no packet, no ack";
 
 /// How packets are received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,14 +69,11 @@ pub(crate) struct Mode {
 
 /// A run of packets being received.
 pub(crate) struct Receiver<'a, S: Sink> {
-    conn: &'a mut Conn,
-    above: UpstreamState,
-    mirror: Option<Mirror>,
-    target: Writable,
+    upstream: Upstream<'a>,
+    acks: Acks,
+    destination: Destination<S>,
     /// How the sender sums the data.
     sent: DataChecksum,
-    control: Arc<Writer>,
-    sink: S,
     mode: Mode,
     /// Found, passed on and checked, not yet written.
     packets: Vec<ArrivedPacket>,
@@ -100,16 +86,13 @@ pub(crate) struct Receiver<'a, S: Sink> {
     flush_policy: FlushPolicy,
     /// The client has sent nothing for [`IDLE_AFTER`]: the buffers are given back until it does.
     is_idle: bool,
-    responder: Responder,
-    sync_at_end: bool,
-    is_finalized: bool,
 }
 
 impl<'a, S: Sink> Receiver<'a, S> {
     /// Receives into `target` what arrives on `conn`.
     pub(crate) fn new(
         conn: &'a mut Conn,
-        mirror: Option<Mirror>,
+        downstream: Option<Downstream>,
         target: Writable,
         sent: DataChecksum,
         control: Arc<Writer>,
@@ -118,18 +101,11 @@ impl<'a, S: Sink> Receiver<'a, S> {
     ) -> Self {
         let written = target.live.received();
         let mode = Mode { verify: mode.verify || sent != target.live.checksum(), ..mode };
-        let responder = match &mirror {
-            Some(mirror) => Responder::new(written).with_downstream(mirror.patience, clock::now()),
-            None => Responder::new(written),
-        };
         Self {
-            conn,
-            above: UpstreamState::Sends,
-            mirror,
-            target,
+            upstream: Upstream::new(conn, control),
+            acks: Acks::new(target.replica.id, mode.acks, downstream, written),
+            destination: Destination::new(target, sink, mode.sync_on_close),
             sent,
-            control,
-            sink,
             mode,
             packets: Vec::new(),
             scanned: 0,
@@ -138,18 +114,13 @@ impl<'a, S: Sink> Receiver<'a, S> {
             pace: Pace::default(),
             flush_policy: FlushPolicy::new(),
             is_idle: false,
-            responder,
-            sync_at_end: mode.sync_on_close,
-            is_finalized: false,
         }
     }
 
     /// Receives until the last packet is written and acknowledged.
     pub(crate) fn run(mut self) -> io::Result<()> {
-        if let Some(mirror) = self.mirror.as_mut().filter(|_| self.mode.acks) {
-            mirror.expect_acks()?;
-        }
-        self.conn.set_read_timeout(IDLE_AFTER.min(self.mode.timeout))?;
+        self.acks.begin()?;
+        self.upstream.conn.set_read_timeout(IDLE_AFTER.min(self.mode.timeout))?;
         let result = self.receive_all();
         if let Err(error) = &result {
             self.say_farewell(error);
@@ -178,7 +149,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
     fn scan(&mut self) -> io::Result<Option<usize>> {
         let (first, from) = (self.packets.len(), self.scanned);
         let missing = loop {
-            match find(self.conn.buffered(), self.scanned)? {
+            match find(self.upstream.conn.buffered(), self.scanned)? {
                 Parsed::Whole(packet) => {
                     self.check_sequence(&packet)?;
                     self.arrived = self.arrived.max(packet.end());
@@ -196,9 +167,15 @@ impl<'a, S: Sink> Receiver<'a, S> {
         if self.scanned > from {
             self.forward(from..self.scanned)?;
             self.verify_packets(first)?;
-            self.note_packets(first);
+            self.acks.note(self.packets.get(first..).unwrap_or_default());
         }
         Ok(missing)
+    }
+
+    /// Passes received bytes on to the downstream DataNode.
+    fn forward(&mut self, range: Range<usize>) -> io::Result<()> {
+        let conn = &*self.upstream.conn;
+        self.acks.forward(part(conn.buffered(), &range), conn, &mut self.destination)
     }
 
     /// A packet that begins beyond what came is not of this stream, also one without data: its
@@ -211,8 +188,8 @@ impl<'a, S: Sink> Receiver<'a, S> {
         Err(invalid(format!(
             "Received an out-of-sequence packet for blk_{} from {} at offset {}. Expecting packet \
              starting at {}",
-            self.target.replica.id,
-            self.conn.peer,
+            self.destination.target.replica.id,
+            self.upstream.conn.peer,
             packet.start(),
             self.arrived
         )))
@@ -232,7 +209,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
 
     /// Whether something waits that is to be written soon.
     fn holds(&self) -> bool {
-        !self.packets.is_empty() || self.written < self.target.live.received()
+        !self.packets.is_empty() || self.written < self.destination.target.live.received()
     }
 
     /// Waits for packets, of which the next needs `missing` bytes, and relays acks meanwhile.
@@ -242,10 +219,10 @@ impl<'a, S: Sink> Receiver<'a, S> {
         }
         // The rest of a long packet is sure to come: a few wake-ups will do. Of a short one every
         // byte is waited for.
-        let certain = (self.scanned + missing).saturating_sub(self.conn.buffered().len());
-        self.conn.expect(certain)?;
+        let certain = (self.scanned + missing).saturating_sub(self.upstream.conn.buffered().len());
+        self.upstream.conn.expect(certain)?;
         let holds = self.holds();
-        if holds && self.conn.fill_ready()? > 0 {
+        if holds && self.upstream.conn.fill_ready()? > 0 {
             return Ok(());
         }
         let limit = match (holds, self.is_idle) {
@@ -253,18 +230,19 @@ impl<'a, S: Sink> Receiver<'a, S> {
             (false, false) => IDLE_AFTER.min(self.mode.timeout),
             (false, true) => self.mode.timeout.saturating_sub(IDLE_AFTER),
         };
-        let (acks, bytes) = match &self.mirror {
-            Some(mirror) if !self.mirror_failed() && self.mode.acks => {
-                wait_both((self.conn, self.above), &mirror.conn, limit.min(self.mirror_patience()))?
+        let (acks, bytes) = match self.acks.answering() {
+            Some(downstream) => {
+                let limit = limit.min(self.acks.silence_left());
+                self.upstream.wait_with(&downstream.conn, limit)?
             }
-            _ if holds || self.is_idle => (false, self.conn.wait_readable(limit)?),
+            _ if holds || self.is_idle => (false, self.upstream.conn.wait_readable(limit)?),
             _ => (false, true),
         };
         if acks {
-            self.relay_ready()?;
-            self.send_acks()?;
+            self.acks.relay_ready(&mut self.destination)?;
+            self.acks.send(self.upstream.conn)?;
         }
-        let gave_up = !acks && self.check_mirror()?;
+        let gave_up = !acks && self.acks.check_silence(self.upstream.conn)?;
         if bytes {
             self.take_bytes(missing)
         } else if !acks && holds {
@@ -277,10 +255,10 @@ impl<'a, S: Sink> Receiver<'a, S> {
         }
     }
 
-    /// UnitPermit for the packets on their way, of which the next one needs `missing` bytes more.
+    /// Makes room for the packets on their way, of which the next one needs `missing` bytes more.
     fn reserve(&mut self, missing: usize) {
         let is_small = missing < flush_policy::SMALL_BUFFER_LEN && !self.pace.has_long();
-        self.conn.reserve(FlushPolicy::buffer_len(self.scanned + missing, is_small));
+        self.upstream.conn.reserve(FlushPolicy::buffer_len(self.scanned + missing, is_small));
     }
 
     fn take_bytes(&mut self, missing: usize) -> io::Result<()> {
@@ -288,7 +266,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
             self.is_idle = false;
             self.reserve(missing);
         }
-        match self.conn.fill() {
+        match self.upstream.conn.fill() {
             Ok(0) => Err(io::Error::new(
                 io::ErrorKind::UnexpectedEof,
                 "the connection ended within the block",
@@ -306,11 +284,9 @@ impl<'a, S: Sink> Receiver<'a, S> {
         }
         self.is_idle = true;
         self.flush_policy = FlushPolicy::new();
-        self.conn.shrink();
-        if let Some(mirror) = &mut self.mirror {
-            mirror.conn.shrink();
-        }
-        self.target.live.release_memory();
+        self.upstream.conn.shrink();
+        self.acks.shrink();
+        self.destination.target.live.release_memory();
         Ok(())
     }
 
@@ -321,7 +297,9 @@ impl<'a, S: Sink> Receiver<'a, S> {
         }
         let last = self.packets.last().is_some_and(|packet| packet.header.last);
         let sync = self.packets.iter().any(|packet| packet.header.sync);
-        self.sync_at_end |= last && sync;
+        if last && sync {
+            self.destination.sync_at_end();
+        }
         let first = self.packets.first().map(|packet| packet.header.seqno);
         self.write_packets(FlushExtent::All)?;
         if self.written < self.arrived {
@@ -333,13 +311,14 @@ impl<'a, S: Sink> Receiver<'a, S> {
             ));
         }
         if sync && !last {
-            let times = &self.target.replica.volume.times;
-            let synced = times.time(DiskCall::Sync, || self.target.live.sync());
+            let target = &self.destination.target;
+            let times = &target.replica.volume.times;
+            let synced = times.time(DiskCall::Sync, || target.live.sync());
             self.or_refuse(first, synced)?;
         }
-        if last && self.mirror.is_some() && self.mode.acks && !self.mirror_failed() {
-            // The nodes below do the same at this moment.
-            self.finalize()?;
+        if last && self.acks.answering().is_some() {
+            // The DataNodes downstream do the same at this moment.
+            self.destination.finalize()?;
         }
         self.acknowledge()
     }
@@ -350,29 +329,34 @@ impl<'a, S: Sink> Receiver<'a, S> {
         self.acknowledge()
     }
 
+    fn acknowledge(&mut self) -> io::Result<()> {
+        self.acks.acknowledge(self.written, self.upstream.conn, &mut self.destination)
+    }
+
     /// Checks the packets from the one at index `first` on.
     fn verify_packets(&mut self, first: usize) -> io::Result<()> {
         if !self.mode.verify {
             return Ok(());
         }
-        let bytes = self.conn.buffered();
+        let bytes = self.upstream.conn.buffered();
         let mut packets = self.packets.iter().skip(first);
         let bad = packets.find_map(|packet| {
             let failed = verify(self.sent, bytes, packet).err();
             failed.map(|error| (packet.start(), packet.header.seqno, error))
         });
         let Some((start, seqno, error)) = bad else { return Ok(()) };
-        self.sink.corrupt();
+        self.destination.sink.corrupt();
         self.refuse(seqno, Status::ErrorChecksum);
         Err(invalid(format!(
             "Unexpected checksum mismatch while writing blk_{} from {} at offset {start}: {error}",
-            self.target.replica.id, self.conn.peer
+            self.destination.target.replica.id, self.upstream.conn.peer
         )))
     }
 
     fn write_packets(&mut self, extent: FlushExtent) -> io::Result<()> {
-        let bytes = self.conn.buffered();
-        let translate = self.sent != self.target.live.checksum();
+        let bytes = self.upstream.conn.buffered();
+        let target = &self.destination.target;
+        let translate = self.sent != target.live.checksum();
         let packets = self.packets.iter().filter(|packet| !packet.data.is_empty());
         let run: Vec<_> = packets
             .map(|packet| {
@@ -381,16 +365,17 @@ impl<'a, S: Sink> Receiver<'a, S> {
             })
             .collect();
         let first = self.packets.first().map(|packet| packet.header.seqno);
-        let times = &self.target.replica.volume.times;
-        let written = times.time(DiskCall::Write, || self.target.live.write_run(&run, extent));
+        let times = &target.replica.volume.times;
+        let written = times.time(DiskCall::Write, || target.live.write_run(&run, extent));
         let before = self.written;
         self.written = self.or_refuse(first, written)?;
-        self.target.replica.filled(self.written.saturating_sub(before));
-        self.target.replica.grown();
-        self.conn.consume(self.scanned);
+        let replica = &self.destination.target.replica;
+        replica.filled(self.written.saturating_sub(before));
+        replica.grown();
+        self.upstream.conn.consume(self.scanned);
         self.scanned = 0;
         self.packets.clear();
-        self.sink.progress()
+        self.destination.sink.progress()
     }
 
     /// Tells the client that this node cannot take a packet, if that is so.
@@ -406,71 +391,68 @@ impl<'a, S: Sink> Receiver<'a, S> {
     }
 
     fn refuse(&mut self, seqno: i64, status: Status) {
-        if self.mode.acks {
-            self.responder.refuse(seqno, status);
-            drop(self.send_acks());
-        }
-    }
-
-    /// Finalizes the replica, once.
-    fn finalize(&mut self) -> io::Result<()> {
-        if !self.is_finalized {
-            self.sink.finalize(&self.target, self.sync_at_end)?;
-            self.is_finalized = true;
-        }
-        Ok(())
+        self.acks.refuse(seqno, status, self.upstream.conn);
     }
 
     /// The last packet is written: waits for the acks that are still under way, or finalizes.
     fn finish(&mut self) -> io::Result<()> {
         // Only signs of life, its end, or another request may still come from the client.
-        self.conn.expect(0)?;
-        self.conn.set_read_timeout(self.mode.timeout)?;
+        self.upstream.conn.expect(0)?;
+        self.upstream.conn.set_read_timeout(self.mode.timeout)?;
         if !self.mode.acks {
-            return self.finalize();
+            return self.destination.finalize();
         }
-        while !self.responder.is_idle() {
-            if self.mirror_failed() {
+        while !self.acks.is_idle() {
+            if self.acks.is_downstream_lost() {
                 // The client has been told; it recovers the pipeline and hangs up.
-                self.send_acks()?;
-                while self.conn.fill()? > 0 {
-                    let len = self.conn.buffered().len();
-                    self.conn.consume(len);
+                self.acks.send(self.upstream.conn)?;
+                while self.upstream.conn.fill()? > 0 {
+                    let len = self.upstream.conn.buffered().len();
+                    self.upstream.conn.consume(len);
                 }
-                return Err(invalid("the node below was lost before the block's end"));
+                return Err(invalid("the downstream DataNode was lost before the block's end"));
             }
             self.wait_for_ack()?;
-            self.send_acks()?;
+            self.acks.send(self.upstream.conn)?;
+        }
+        Ok(())
+    }
+
+    fn wait_for_ack(&mut self) -> io::Result<()> {
+        let Some(downstream) = self.acks.answering() else {
+            return Err(invalid("the last packet ends beyond what is written"));
+        };
+        let silence_left = self.acks.silence_left();
+        let (acks, sent) = self.upstream.wait_for_ack(&downstream.conn, silence_left)?;
+        if !acks {
+            self.acks.check_silence(self.upstream.conn)?;
+        }
+        if sent {
+            self.upstream.receive_late()?;
+        }
+        if acks { self.acks.relay_ready(&mut self.destination) } else { self.skip_heartbeats() }
+    }
+
+    /// After the last packet a client that waits long sends heartbeats; they go downstream too.
+    fn skip_heartbeats(&mut self) -> io::Result<()> {
+        if let Parsed::Whole(packet) = find(self.upstream.conn.buffered(), 0)? {
+            let len = packet.frame.end;
+            self.forward(0..len)?;
+            self.acks.note(&[packet]);
+            self.upstream.conn.consume(len);
         }
         Ok(())
     }
 
     fn say_farewell(&mut self, error: &io::Error) {
         if self.mode.acks
-            && self.control.is_stopped()
-            && let Some(status) = self.sink.farewell()
+            && self.upstream.is_stopped()
+            && let Some(status) = self.destination.sink.farewell()
         {
-            tracing::debug!("blk_{}: {error}", self.target.replica.id);
-            drop(self.conn.write_all(&PipelineAck::own(UNKNOWN_SEQNO, status).encode()));
+            tracing::debug!("blk_{}: {error}", self.destination.target.replica.id);
+            drop(self.upstream.conn.write_all(&PipelineAck::own(UNKNOWN_SEQNO, status).encode()));
             // A writer that finds its connection closed first would take this node for dead.
-            self.conn.linger(FAREWELL_TIME);
+            self.upstream.conn.linger(FAREWELL_TIME);
         }
     }
-}
-
-/// Looks for a packet at a place of a receive buffer.
-fn find(bytes: &[u8], at: usize) -> io::Result<Parsed<ArrivedPacket>> {
-    ArrivedPacket::find(bytes, at, PACKET_LEN_MAX).map_err(invalid)
-}
-
-fn part<'a>(bytes: &'a [u8], range: &std::ops::Range<usize>) -> &'a [u8] {
-    bytes.get(range.clone()).unwrap_or_default()
-}
-
-/// Checks the sender's checksums of a packet, which may begin within a chunk.
-fn verify(sent: DataChecksum, bytes: &[u8], packet: &ArrivedPacket) -> io::Result<()> {
-    if packet.sums.is_empty() || packet.data.is_empty() {
-        return Ok(());
-    }
-    sent.verify(part(bytes, &packet.data), part(bytes, &packet.sums)).map_err(invalid)
 }

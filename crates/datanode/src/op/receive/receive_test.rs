@@ -1,4 +1,4 @@
-//! A pipeline's receiving end between a client and a node below that are both the test's.
+//! A pipeline's receiving end between a client and a DataNode downstream that are both the test's.
 
 use super::*;
 use crate::store::replica::Replica;
@@ -26,7 +26,7 @@ impl Sink for RecordingSink {
 struct Pipeline {
     client: TcpStream,
     received: Vec<u8>,
-    below: Option<TcpStream>,
+    downstream: Option<TcpStream>,
     finalized: Arc<AtomicBool>,
     replica: Arc<Replica>,
     control: Arc<Writer>,
@@ -44,11 +44,12 @@ fn pair() -> (Conn, TcpStream) {
     (conn, there)
 }
 
-/// `patience`: how long the node below may say nothing.
-fn pipeline(has_below: bool, patience: Duration) -> Pipeline {
+/// `patience`: how long the downstream DataNode may say nothing.
+fn pipeline(has_downstream: bool, patience: Duration) -> Pipeline {
     let (mut conn, client) = pair();
-    let (mirror, below) = has_below.then(pair).unzip();
-    let mirror = mirror.map(|conn| Mirror::new(conn, "below:1".to_owned(), patience));
+    let (conn_downstream, downstream) = has_downstream.then(pair).unzip();
+    let to_downstream =
+        conn_downstream.map(|conn| Downstream::new(conn, "downstream:1".to_owned(), patience));
     let sink = RecordingSink::default();
     let finalized = Arc::clone(&sink.0);
     let control = Writer::new(Arc::clone(conn.stream()));
@@ -59,9 +60,9 @@ fn pipeline(has_below: bool, patience: Duration) -> Pipeline {
         let _kept = store;
         let mode = Mode { acks: true, verify: false, sync_on_close: false, timeout: LONG };
         let sums = target.live.checksum();
-        Receiver::new(&mut conn, mirror, target, sums, writer, sink, mode).run()
+        Receiver::new(&mut conn, to_downstream, target, sums, writer, sink, mode).run()
     });
-    Pipeline { client, received: Vec::new(), below, finalized, replica, control, receiver }
+    Pipeline { client, received: Vec::new(), downstream, finalized, replica, control, receiver }
 }
 
 fn packet(seqno: i64, offset: i64, data_len: u32, last: bool) -> Vec<u8> {
@@ -93,10 +94,12 @@ impl Pipeline {
         }
     }
 
-    /// Lets the node below read all and answer nothing.
-    fn read_below(&mut self) -> JoinHandle<()> {
-        let mut below = self.below.take().unwrap();
-        std::thread::spawn(move || while below.read(&mut [0; 65536]).is_ok_and(|len| len > 0) {})
+    /// Lets the downstream DataNode read all and answer nothing.
+    fn read_downstream(&mut self) -> JoinHandle<()> {
+        let mut downstream = self.downstream.take().unwrap();
+        std::thread::spawn(
+            move || while downstream.read(&mut [0; 65536]).is_ok_and(|len| len > 0) {},
+        )
     }
 
     /// Whether the receiver gives the client up within this time.
@@ -107,7 +110,7 @@ impl Pipeline {
         closed
     }
 
-    fn blames_the_node_below(mut self) {
+    fn blames_the_downstream_node(mut self) {
         assert_eq!(self.ack(), (UNKNOWN_SEQNO, vec![Status::Success, Status::Error]));
         self.client.shutdown(std::net::Shutdown::Both).unwrap();
         assert!(self.receiver.join().unwrap().is_err());
@@ -115,7 +118,7 @@ impl Pipeline {
 }
 
 #[test]
-fn packets_are_acknowledged_from_below_to_above() {
+fn packets_are_acknowledged_from_downstream_to_upstream() {
     let mut pipeline = pipeline(true, LONG);
     for seqno in 0..3 {
         pipeline.send(seqno, seqno * 1024, 1024, false);
@@ -125,16 +128,16 @@ fn packets_are_acknowledged_from_below_to_above() {
         let data_len = if seqno < 3 { 1024 } else { 0 };
         let mut passed_on = packet(seqno, seqno * 1024, data_len, seqno == 3);
         let sent = passed_on.clone();
-        pipeline.below.as_ref().unwrap().read_exact(&mut passed_on).unwrap();
+        pipeline.downstream.as_ref().unwrap().read_exact(&mut passed_on).unwrap();
         assert!(passed_on == sent);
         let ack = PipelineAck::own(seqno, Status::Success).encode();
-        pipeline.below.as_ref().unwrap().write_all(&ack).unwrap();
+        pipeline.downstream.as_ref().unwrap().write_all(&ack).unwrap();
         assert_eq!(pipeline.ack(), (seqno, vec![Status::Success; 2]));
     }
     pipeline.receiver.join().unwrap().unwrap();
     let status = pipeline.replica.lock();
-    assert_eq!((status.block().len, status.reserved), (3072, ROOM - 3072));
-    assert_eq!(pipeline.replica.volume.promised(), status.reserved);
+    assert_eq!((status.block().len, status.reserved()), (3072, ROOM - 3072));
+    assert_eq!(pipeline.replica.volume.promised(), status.reserved());
     drop(status);
     pipeline.replica.expect_no_more();
     assert_eq!(pipeline.replica.volume.promised(), 0);
@@ -144,10 +147,11 @@ fn packets_are_acknowledged_from_below_to_above() {
 /// A thousand writers that had sent long packets, and were silent since, held 2 GiB.
 #[test]
 fn an_idle_writer_holds_no_buffers() {
-    for has_below in [false, true] {
+    for has_downstream in [false, true] {
         let (mut conn, mut client) = pair();
-        let (mirror, below) = has_below.then(pair).unzip();
-        let mirror = mirror.map(|conn| Mirror::new(conn, "below:1".to_owned(), LONG));
+        let (conn_downstream, downstream) = has_downstream.then(pair).unzip();
+        let to_downstream =
+            conn_downstream.map(|conn| Downstream::new(conn, "downstream:1".to_owned(), LONG));
         let control = Writer::new(Arc::clone(conn.stream()));
         let (_kept, target) = new_target(&control);
         let (live, sums) = (Arc::clone(&target.live), target.live.checksum());
@@ -157,19 +161,20 @@ fn an_idle_writer_holds_no_buffers() {
         let sends = std::thread::spawn(move || {
             let sent = packet(0, 0, len, false);
             client.write_all(&sent).unwrap();
-            if let Some(mut below) = below {
-                below.read_exact(&mut vec![0; sent.len()]).unwrap();
+            if let Some(mut downstream) = downstream {
+                downstream.read_exact(&mut vec![0; sent.len()]).unwrap();
                 let ack = PipelineAck::own(0, Status::Success).encode();
-                below.write_all(&ack).unwrap();
-                return (client, Some(below));
+                downstream.write_all(&ack).unwrap();
+                return (client, Some(downstream));
             }
             (client, None)
         });
         let sink = RecordingSink::default();
-        let received = Receiver::new(&mut conn, mirror, target, sums, control, sink, mode).run();
+        let received =
+            Receiver::new(&mut conn, to_downstream, target, sums, control, sink, mode).run();
         assert_eq!(received.unwrap_err().kind(), io::ErrorKind::TimedOut);
         assert_eq!(live.received(), u64::from(len));
-        assert!(conn.buffer_len() <= crate::transfer::conn::SMALL_BUFFER, "{has_below}");
+        assert!(conn.buffer_len() <= crate::transfer::conn::SMALL_BUFFER, "{has_downstream}");
         drop(sends.join());
     }
 }
@@ -189,20 +194,20 @@ fn a_writer_goes_on_after_it_was_idle() {
 }
 
 /// hdfs-native shuts its sending side down after the last packet; it was taken for gone, and the
-/// files of a pipeline with a node below stayed open.
+/// files of a pipeline with a downstream DataNode stayed open.
 #[test]
 fn a_client_that_shut_its_sending_side_down_gets_the_last_acks() {
     let mut pipeline = pipeline(true, LONG);
     pipeline.send(0, 0, 1000, false);
     pipeline.send(1, 1000, 0, true);
     pipeline.client.shutdown(std::net::Shutdown::Write).unwrap();
-    let mut below = pipeline.below.take().unwrap();
+    let mut downstream = pipeline.downstream.take().unwrap();
     let sent = packet(0, 0, 1000, false).len() + packet(1, 1000, 0, true).len();
-    below.read_exact(&mut vec![0; sent]).unwrap();
+    downstream.read_exact(&mut vec![0; sent]).unwrap();
     // Time enough for the end of the stream to be seen.
     assert!(!pipeline.client_is_closed_within(PATIENCE));
     for seqno in 0..2 {
-        below.write_all(&PipelineAck::own(seqno, Status::Success).encode()).unwrap();
+        downstream.write_all(&PipelineAck::own(seqno, Status::Success).encode()).unwrap();
         assert_eq!(pipeline.ack(), (seqno, vec![Status::Success; 2]));
     }
     pipeline.receiver.join().unwrap().unwrap();
@@ -214,7 +219,7 @@ fn a_client_that_shut_its_sending_side_down_gets_the_last_acks() {
 #[test]
 fn a_writer_whose_client_only_listens_can_be_stopped() {
     let mut pipeline = pipeline(true, LONG);
-    let below = pipeline.read_below();
+    let downstream = pipeline.read_downstream();
     pipeline.send(0, 0, 1000, false);
     pipeline.send(1, 1000, 0, true);
     pipeline.client.shutdown(std::net::Shutdown::Write).unwrap();
@@ -222,15 +227,15 @@ fn a_writer_whose_client_only_listens_can_be_stopped() {
     pipeline.control.stop_receiving();
     let error = pipeline.receiver.join().unwrap().unwrap_err();
     assert!(error.to_string().contains("stopped"), "{error}");
-    below.join().unwrap();
+    downstream.join().unwrap();
 }
 
-/// A node below that froze was waited for as long as the client sent heartbeats, and the client took
-/// the healthy node above it for the bad one.
+/// A DataNode downstream that froze was waited for as long as the client sent heartbeats, and the client took
+/// the healthy node upstream of it for the bad one.
 #[test]
-fn a_frozen_node_below_is_blamed_though_the_client_speaks() {
+fn a_frozen_downstream_node_is_blamed_though_the_client_speaks() {
     let mut pipeline = pipeline(true, PATIENCE);
-    pipeline.read_below();
+    pipeline.read_downstream();
     pipeline.send(0, 0, 1000, false);
     let mut client = pipeline.client.try_clone().unwrap();
     let heartbeats = std::thread::spawn(move || {
@@ -239,22 +244,22 @@ fn a_frozen_node_below_is_blamed_though_the_client_speaks() {
             std::thread::sleep(PATIENCE / 10);
         }
     });
-    pipeline.blames_the_node_below();
+    pipeline.blames_the_downstream_node();
     heartbeats.join().unwrap();
 }
 
 #[test]
-fn a_node_below_that_freezes_at_the_end_is_blamed() {
+fn a_downstream_node_that_freezes_at_the_end_is_blamed() {
     let mut pipeline = pipeline(true, PATIENCE);
-    pipeline.read_below();
+    pipeline.read_downstream();
     pipeline.send(0, 0, 1000, false);
     pipeline.send(1, 1000, 0, true);
-    pipeline.blames_the_node_below();
+    pipeline.blames_the_downstream_node();
 }
 
 /// The client sends more than the buffers between the nodes take.
 #[test]
-fn a_node_below_that_takes_no_more_bytes_is_blamed() {
+fn a_downstream_node_that_takes_no_more_bytes_is_blamed() {
     let pipeline = pipeline(true, PATIENCE);
     let mut client = pipeline.client.try_clone().unwrap();
     let sends = std::thread::spawn(move || {
@@ -264,15 +269,15 @@ fn a_node_below_that_takes_no_more_bytes_is_blamed() {
             }
         }
     });
-    pipeline.blames_the_node_below();
+    pipeline.blames_the_downstream_node();
     sends.join().unwrap();
 }
 
 /// An end that lies beyond what came kept a thread busy for ever.
 #[test]
 fn an_end_beyond_what_came_is_refused() {
-    for has_below in [false, true] {
-        let mut pipeline = pipeline(has_below, LONG);
+    for has_downstream in [false, true] {
+        let mut pipeline = pipeline(has_downstream, LONG);
         pipeline.send(0, 0, 1000, false);
         pipeline.send(1, 1001, 0, true);
         let refusal = loop {

@@ -1,9 +1,15 @@
 //! A replica copied within this DataNode: to a volume of another storage type
 //! (`FsDatasetImpl.moveBlockAcrossStorage`), or cut short under another id.
 
-use super::replica::{Files, Replica, Status};
+use super::Failure;
+use super::local_readers::LocalReaders;
+use super::open::ReplicaReads;
+use super::pools::BlockPools;
+use super::replica::Replica;
+use super::status::Status;
 use super::volume::DataVolume;
-use super::{Failure, Store};
+use super::volume_checks::VolumeChecks;
+use super::volumes::Volumes;
 use crate::short_circuit::BlockKey;
 use std::sync::Arc;
 use zerohop_proto::hdfs::StorageTypeProto;
@@ -23,7 +29,17 @@ pub(crate) struct Relocated {
     from: Arc<DataVolume>,
 }
 
-impl Store {
+/// Borrows what is needed to move replicas between the volumes of this DataNode.
+#[derive(Clone, Copy)]
+pub(crate) struct ReplicaMoves<'a> {
+    pub(super) volumes: &'a Volumes,
+    pub(super) pools: &'a BlockPools,
+    pub(super) local_readers: &'a LocalReaders,
+    pub(super) checks: VolumeChecks<'a>,
+    pub(super) reads: ReplicaReads<'a>,
+}
+
+impl ReplicaMoves<'_> {
     /// Copies a finalized replica to a volume of `storage_type`, verifies it on the way and forces it to
     /// disk; from then on it is the one that is served, and local readers of the old one are told off.
     pub(crate) fn move_to_type(
@@ -31,18 +47,18 @@ impl Store {
         block: &ExtendedBlock,
         storage_type: StorageTypeProto,
     ) -> Result<Relocated, Failure> {
-        let replica = self.replica(block)?;
+        let replica = self.pools.replica(block)?;
         let reader = self.open_to_move(block, &replica, storage_type)?;
         let len = reader.len();
-        let volume = self.chooser.choose(&self.volumes.in_use(), storage_type, len)?;
+        let volume = self.volumes.choose(storage_type, len)?;
         volume.promise(len);
         let moved = self.copy_and_switch(block, &replica, &reader, &volume);
         volume.release(len);
         if let Err(Failure::Files(error)) = &moved
             && error.is_volume_fault()
         {
-            self.suspect(&volume);
-            self.suspect(&replica.volume);
+            self.checks.check(&volume);
+            self.checks.check(&replica.volume);
         }
         moved
     }
@@ -57,7 +73,7 @@ impl Store {
             let status = replica.lock();
             (status.clone(), status.text(&replica.volume).to_string())
         };
-        if status.state != ReplicaState::Finalized || status.block().stamp != block.block.stamp {
+        if status.state() != ReplicaState::Finalized || status.block().stamp != block.block.stamp {
             return Err(Failure::not_found(format_args!("Cannot move {block}, which is {text}")));
         }
         let len = status.block().len;
@@ -78,7 +94,7 @@ impl Store {
                 "Replica {text} cannot be moved from storageType : RAM_DISK"
             )));
         }
-        Ok(self.open_replica(block, 0)?.reader)
+        Ok(self.reads.open_replica(block, 0)?.reader)
     }
 
     fn copy_and_switch(
@@ -88,7 +104,7 @@ impl Store {
         reader: &ReplicaReader,
         volume: &Arc<DataVolume>,
     ) -> Result<Relocated, Failure> {
-        let pool = self.pool(&block.pool)?;
+        let pool = self.pools.get(&block.pool)?;
         let files = volume
             .pool(&pool.id)
             .ok_or_else(|| Failure::io(format!("{volume} does not hold block pool {}", pool.id)))?;
@@ -97,7 +113,7 @@ impl Store {
         let synced = copy.sync();
         let status = replica.lock();
         let unchanged = pool.holds(replica)
-            && status.state == ReplicaState::Finalized
+            && status.state() == ReplicaState::Finalized
             && status.block() == *reader.block();
         let switched = match synced {
             Ok(_) if unchanged => copy.finalize(Durability::Disk).map_err(Failure::from),
@@ -107,9 +123,9 @@ impl Store {
         let stored = switched.inspect_err(|_| drop(copy.delete()))?;
         volume.count(&pool.id, stored.block.len + stored.meta_len);
         let moved = Replica::new(stored.block.id, Arc::clone(volume), Status::stored(stored));
-        pool.replicas.write().insert(stored.block.id, Arc::clone(&moved));
+        pool.replace(&moved);
         drop(status);
-        self.revoke(&BlockKey::from(block));
+        self.local_readers.revoke(&BlockKey::from(block));
         Ok(Relocated { replica: moved, block: stored.block, from: Arc::clone(&replica.volume) })
     }
 
@@ -120,28 +136,8 @@ impl Store {
             Ok(freed) => moved.from.discount(pool_id, freed),
             Err(error) => {
                 tracing::warn!("{error}");
-                self.suspect(&moved.from);
+                self.checks.check(&moved.from);
             }
-        }
-    }
-
-    /// Of two replicas of one block the better one serves; the other one's files go, if it cannot be
-    /// of use any more: what a move or a crash left behind.
-    pub(super) fn drop_twin(&self, pool_id: &str, kept: &Replica, other: &Replica) {
-        let (kept_state, kept_block) = {
-            let status = kept.lock();
-            (status.state, status.block())
-        };
-        let status = other.lock();
-        let (block, Files::Stored(stored)) = (status.block(), &status.files) else { return };
-        let useless = kept_state == ReplicaState::Finalized
-            && block.stamp <= kept_block.stamp
-            && block.len <= kept_block.len;
-        let Some(files) = other.volume.pool(pool_id).filter(|_| useless) else { return };
-        tracing::warn!("deletes the second replica of {block} in {}", other.volume);
-        match files.delete(&stored.block, stored.place) {
-            Ok(freed) => other.volume.discount(pool_id, freed),
-            Err(error) => tracing::warn!("{error}"),
         }
     }
 }

@@ -13,7 +13,7 @@ const LARGE_MAX: usize = 16 << 20;
 const FIRST_KEY: usize = 2;
 
 /// A connection without a thread. Dropped, it closes; what it held goes after that.
-pub(crate) struct Parked {
+pub(crate) struct IdleConn {
     pub(crate) conn: Conn,
     pub(crate) first: bool,
     /// When the request began that is not whole yet.
@@ -27,13 +27,13 @@ pub(crate) struct Parked {
 ///
 /// Invariant: `large` is the sum of what the buffers of `conns` have beyond the small size.
 #[derive(Default)]
-pub(crate) struct Parking {
+pub(crate) struct IdleConns {
     last_key: usize,
-    conns: HashMap<usize, Parked>,
+    conns: HashMap<usize, IdleConn>,
     large: usize,
 }
 
-impl Parking {
+impl IdleConns {
     /// A key that no connection has had.
     pub(crate) fn new_key(&mut self) -> usize {
         self.last_key = (self.last_key + 1).max(FIRST_KEY);
@@ -42,35 +42,35 @@ impl Parking {
 
     /// Keeps a connection, or gives it back where the bytes of requests that are not whole take too
     /// much already.
-    pub(crate) fn insert(&mut self, key: usize, parked: Parked) -> Option<Parked> {
-        let large = large(&parked);
+    pub(crate) fn insert(&mut self, key: usize, idle: IdleConn) -> Option<IdleConn> {
+        let large = large(&idle);
         if large > 0 && self.large + large > LARGE_MAX {
-            return Some(parked);
+            return Some(idle);
         }
         self.large += large;
-        self.conns.insert(key, parked);
+        self.conns.insert(key, idle);
         None
     }
 
     /// Takes a connection out.
-    pub(crate) fn remove(&mut self, key: usize) -> Option<Parked> {
-        let parked = self.conns.remove(&key)?;
-        self.large -= large(&parked);
-        Some(parked)
+    pub(crate) fn remove(&mut self, key: usize) -> Option<IdleConn> {
+        let idle = self.conns.remove(&key)?;
+        self.large -= large(&idle);
+        Some(idle)
     }
 
     /// Takes all out whose time is over.
-    pub(crate) fn overdue(&mut self, now: Instant) -> Vec<Parked> {
-        let is_overdue = |parked: &Parked| parked.deadline.is_some_and(|deadline| deadline <= now);
-        let overdue = self.conns.iter().filter(|(_, parked)| is_overdue(parked));
+    pub(crate) fn overdue(&mut self, now: Instant) -> Vec<IdleConn> {
+        let is_overdue = |idle: &IdleConn| idle.deadline.is_some_and(|deadline| deadline <= now);
+        let overdue = self.conns.iter().filter(|(_, idle)| is_overdue(idle));
         let keys: Vec<usize> = overdue.map(|(key, _)| *key).collect();
         keys.into_iter().filter_map(|key| self.remove(key)).collect()
     }
 
     /// Takes all out.
-    pub(crate) fn drain(&mut self) -> Vec<Parked> {
+    pub(crate) fn drain(&mut self) -> Vec<IdleConn> {
         self.large = 0;
-        self.conns.drain().map(|(_, parked)| parked).collect()
+        self.conns.drain().map(|(_, idle)| idle).collect()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -78,8 +78,8 @@ impl Parking {
     }
 }
 
-fn large(parked: &Parked) -> usize {
-    parked.conn.buffer_len().saturating_sub(SMALL_BUFFER)
+fn large(idle: &IdleConn) -> usize {
+    idle.conn.buffer_len().saturating_sub(SMALL_BUFFER)
 }
 
 /// Waiting times of connections without a thread.

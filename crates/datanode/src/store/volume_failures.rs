@@ -1,4 +1,4 @@
-//! The volumes out of use: how many may be, and who was told.
+//! The directories of volumes out of use: how many may fail, and which of them were reported.
 
 use crate::error::Error;
 use crate::settings::Settings;
@@ -20,7 +20,7 @@ pub(crate) struct VolumeFailure {
 }
 
 /// The volumes out of use.
-pub(super) struct Health {
+pub(crate) struct VolumeFailures {
     tolerated: i64,
     state: Mutex<State>,
     /// A volume failed just now.
@@ -36,7 +36,7 @@ struct State {
     told: usize,
 }
 
-impl Health {
+impl VolumeFailures {
     pub(super) fn new(settings: &Settings) -> Self {
         Self {
             tolerated: settings.failed_volumes_tolerated,
@@ -55,12 +55,12 @@ impl Health {
     }
 
     /// So many volumes are configured now.
-    pub(super) fn set_configured(&self, count: usize) {
+    pub(crate) fn set_configured(&self, count: usize) {
         self.state.lock().configured = count;
     }
 
     /// Forgets the failure of a volume that is in use again, or configured no more.
-    pub(super) fn forget(&self, volume: &std::path::Path) {
+    pub(crate) fn forget(&self, volume: &std::path::Path) {
         let mut state = self.state.lock();
         let is_it = |failure: &VolumeFailure| std::path::Path::new(&failure.directory) == volume;
         let told = state.failures.iter().take(state.told).filter(|known| !is_it(known)).count();
@@ -69,7 +69,7 @@ impl Health {
     }
 
     /// Whether so many volumes as have failed may fail; -1 tolerates all but one.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         let state = self.state.lock();
         let failed = state.failures.len();
         let left = state.configured.saturating_sub(failed);
@@ -87,7 +87,7 @@ impl Health {
     }
 
     /// How many failed, and which, as heartbeats say it.
-    pub(super) fn summary(&self) -> (u32, Option<VolumeFailureSummaryProto>) {
+    pub(crate) fn summary(&self) -> (u32, Option<VolumeFailureSummaryProto>) {
         let state = self.state.lock();
         let since = |when: SystemTime| when.duration_since(SystemTime::UNIX_EPOCH).ok();
         let date = state.last.and_then(since).map_or(0, |since| since.as_millis() as u64);
@@ -100,12 +100,12 @@ impl Health {
     }
 
     /// Waits until a volume has failed since the last time this returned.
-    pub(super) async fn failed(&self) {
+    pub(crate) async fn failed(&self) {
         self.failed.notified().await;
     }
 
     /// Failures that this did not return before.
-    pub(super) fn untold(&self) -> Vec<VolumeFailure> {
+    pub(crate) fn untold(&self) -> Vec<VolumeFailure> {
         let mut state = self.state.lock();
         let untold = state.failures.get(state.told..).unwrap_or_default().to_vec();
         state.told = state.failures.len();
