@@ -1,4 +1,4 @@
-//! The audit log: one line an operation, in Hadoop's format. Off unless somebody listens to its target.
+//! The audit log: one line an operation, in Hadoop's format. Off unless its target is enabled.
 
 use crate::call_error::CallError;
 use std::fmt::Write;
@@ -115,7 +115,7 @@ fn text(limits: CallerLimits, origin: &Origin<'_>, allowed: bool, line: Line<'_>
     )
 }
 
-/// As Java's `escapeJava`: nobody's path ends a line or a field. All of it is ASCII.
+/// As Java's `escapeJava`: no path ends a line or a field. All of it is ASCII.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {

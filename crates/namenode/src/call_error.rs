@@ -41,7 +41,7 @@ pub(crate) enum CallError {
     /// The edit log, the directories of images or a thread failed.
     #[error("{0}")]
     Failed(String),
-    /// Whoever decodes the request refuses it.
+    /// The code that decodes the request refuses it.
     #[error("{}", .0.message)]
     Request(RemoteException),
 }

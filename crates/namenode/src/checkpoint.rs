@@ -122,7 +122,7 @@ impl Core {
             && !self.read(|namespace| namespace.blocks().safe_mode().is_on())
     }
 
-    /// Ends the segment of the edit log and begins the next; the end, and what must be synced before anybody hears of it.
+    /// Ends the segment of the edit log and begins the next; the end, and what must be synced before the answer leaves.
     ///
     /// # Errors
     /// The namespace's `Error::SafeMode`.

@@ -157,7 +157,7 @@ impl Core {
         })
     }
 
-    /// Changes; the sync, if any, is what must be synced before anybody hears of it.
+    /// Changes; the sync, if any, is what must be synced before the answer leaves.
     pub(crate) fn write<T>(
         &self,
         change: impl FnOnce(&mut Namespace) -> T,

@@ -43,7 +43,7 @@ pub(crate) struct JsonHosts {
 }
 
 impl JsonHosts {
-    /// Reads a file; names are looked up, which blocks. An empty file names nobody.
+    /// Reads a file; names are looked up, which blocks. An empty file names no host.
     pub(crate) fn read(file: &str) -> io::Result<Self> {
         let text = std::fs::read_to_string(file)
             .map_err(|e| io::Error::new(e.kind(), format!("cannot read {file}: {e}")))?;

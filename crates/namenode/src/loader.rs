@@ -7,7 +7,7 @@ use zerohop_namespace::blocks::Now;
 use zerohop_namespace::{ImageInfo, Namespace};
 use zerohop_wire::TxId;
 
-/// Takes image and edits into a namespace that serves nobody.
+/// Takes image and edits into a namespace that is not served.
 pub(crate) struct CheckpointLoader<'a> {
     pub(crate) namespace: &'a mut Namespace,
     pub(crate) now: Now,

@@ -93,7 +93,7 @@ async fn scan_cache(core: &Core, now: Now) {
     }
 }
 
-/// Files whose writers have been silent beyond the hard limit are recovered; nobody waits for the edits.
+/// Files whose writers have been silent beyond the hard limit are recovered; no caller waits for the edits.
 fn check_leases(core: &Core) {
     let op = OpContext::internal(core.clock.now());
     let is_on = |core: &Core| core.read(|namespace| namespace.blocks().safe_mode().is_on());

@@ -1,7 +1,7 @@
 //! Ends the process where a panic must not be survived.
 //!
 //! A panic in the midst of a change leaves a namespace that no edit describes, and a task that ends leaves its work undone
-//! with nobody to notice. Both end the process: the next start has what the edit log says. A panic in a call that only
+//! unnoticed. Both end the process: the next start has what the edit log says. A panic in a call that only
 //! reads costs that call (see the RPC server).
 
 use std::any::Any;

@@ -1,4 +1,4 @@
-//! What the NameNode promises whatever its disks and its power do; docs/reliability.md explains each.
+//! What the NameNode promises even if its disks or its power fail; docs/reliability.md explains each.
 
 use std::fmt;
 

@@ -54,7 +54,7 @@ pub(crate) fn appended(
     }
 }
 
-/// The bits that Hadoop's `FsPermission` keeps: nobody sees others, and an image would have them for ever.
+/// The bits that Hadoop's `FsPermission` keeps: others are never shown, and an image would keep them for ever.
 pub(crate) fn mode(permission: &FsPermissionProto) -> u16 {
     (permission.perm & 0o1777) as u16
 }

@@ -139,7 +139,7 @@ impl NameStorage {
     }
 
     /// The newest image that is what its MD5 file says; copies in other directories stand in for a bad
-    /// one, older images do not (their edits may be purged, and nobody would notice). One to roll back to is as good as
+    /// one, older images do not (their edits may be purged, which would go unnoticed). One to roll back to is as good as
     /// others: the edits behind it say that a rolling upgrade began.
     fn newest_image(&self) -> Result<(i64, PathBuf), StorageError> {
         let newest = self.newest_of(&[ImageKind::Image, ImageKind::Rollback])?;

@@ -1,12 +1,12 @@
 //! DataNodes do as they are told.
 
 use super::replicas::{NODES, Replica, beat, node_of, report, storage, uuid};
-use super::{Work, World};
+use super::running::{RunningNameNode, Work};
 use zerohop_namespace::BlockSynchronization;
 use zerohop_namespace::blocks::{Command, RecoverCommand, ReplicaEvent};
 use zerohop_wire::{Block, ReplicaState};
 
-impl World<'_> {
+impl RunningNameNode<'_> {
     pub(super) fn report_received(&mut self, uuid: &str, block: Block) {
         report(&mut self.namespace, node_of(uuid), ReplicaEvent::Received(block));
     }

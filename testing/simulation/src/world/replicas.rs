@@ -1,4 +1,4 @@
-//! What DataNodes hold and report, whoever the NameNode is.
+//! What DataNodes hold and report, to any NameNode.
 
 use crate::namenode::{self, WALL_MS};
 use std::collections::BTreeMap;
@@ -111,7 +111,7 @@ pub(super) fn beat(namespace: &mut Namespace, node: usize, now: Now) -> Vec<Comm
 }
 
 /// Tells DataNodes of no block that a file needs to delete it: every closed file keeps as many good
-/// replicas as it had, up to its replication, whatever is deleted.
+/// replicas as it had, up to its replication, after all deletions.
 pub fn check_replicas(namespace: &mut Namespace, replicas: &Replicas) -> Result<(), String> {
     let mut replicas = replicas.clone();
     let mut now = Now { wall_ms: WALL_MS, mono_ms: 1_000_000 };

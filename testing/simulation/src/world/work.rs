@@ -1,8 +1,7 @@
 //! What clients do. What they do next they do after the answer, and that comes when the edit is durable.
 
-use super::Work;
-use super::World;
 use super::replicas::{NODES, Replica};
+use super::running::{RunningNameNode, Work};
 use zerohop_namespace::{
     AddBlockRequest, CreateFlags, CreateRequest, LocatedBlock, RenameOptions, XAttr, XAttrNamespace,
 };
@@ -14,7 +13,7 @@ const PATHS: [&str; 12] = [
 const BLOCK_SIZE: u64 = 1 << 20;
 const CLIENT: &str = "client";
 
-impl World<'_> {
+impl RunningNameNode<'_> {
     fn path(&mut self) -> &'static str {
         PATHS[self.rng.usize(0..PATHS.len())]
     }

@@ -1,6 +1,11 @@
 //! One file: its line, its blocks, what is wrong with it.
 
-use super::Fsck;
+use super::block::replica_info;
+use super::mend::Mender;
+use super::out::Out;
+use super::policies::PolicySummary;
+use super::request::Request;
+use super::result::Totals;
 use crate::service::Outcome;
 use std::fmt::Write;
 use zerohop_namespace::blocks::{BlockCheck, Misplaced};
@@ -16,10 +21,21 @@ fn found(check: &(BlockCheck, Option<Misplaced>)) -> u32 {
     counts.live + counts.decommissioned + counts.decommissioning + counts.maintenance
 }
 
-impl Fsck<'_> {
-    pub(super) fn file(&mut self, path: &str, status: &FileStatus) -> Outcome<()> {
-        let op = self.service.op();
-        let found = self.core.read(|namespace| {
+/// The files checked so far, for one request.
+pub(super) struct FileChecks<'a> {
+    pub(super) request: Request<'a>,
+    pub(super) out: Out,
+    pub(super) totals: Totals,
+    /// Asked for by `-storagepolicies`.
+    pub(super) policies: Option<PolicySummary>,
+    pub(super) mender: Mender,
+}
+
+impl FileChecks<'_> {
+    /// Checks a file, and writes what is to be said of it.
+    pub(super) fn check(&mut self, path: &str, status: &FileStatus) -> Outcome<()> {
+        let op = self.request.service.op();
+        let found = self.request.core.read(|namespace| {
             let (blocks, _) = namespace.block_locations(&op, path, 0, status.len.max(1))?;
             let checks = blocks.blocks.iter().map(|located| {
                 let check = namespace.blocks().lookup().inspect(located.block().id)?;
@@ -37,7 +53,7 @@ impl Fsck<'_> {
             Err(Error::NotFound(_)) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        if blocks.under_construction && !self.options.open_files {
+        if blocks.under_construction && !self.request.options.open_files {
             self.totals.add_open(status.len, blocks.blocks.len() as u64);
             return Ok(());
         }
@@ -55,9 +71,9 @@ impl Fsck<'_> {
             "{path} {len} bytes, replicated: replication={replication}, {} block(s)",
             blocks.blocks.len()
         );
-        if self.options.open_files && blocks.under_construction {
+        if self.request.options.open_files && blocks.under_construction {
             _ = write!(self.out, "{text}, OPENFORWRITE: ");
-        } else if self.options.files {
+        } else if self.request.options.files {
             _ = write!(self.out, "{text}: ");
         } else if self.totals.files.is_multiple_of(100) {
             self.out.push(".");
@@ -95,13 +111,14 @@ impl Fsck<'_> {
                 report.push_str(" MISSING!");
             } else {
                 _ = write!(report, " Live_repl={}", check.0.counts.live);
-                report.push_str(&self.replica_info(&check.0));
+                report.push_str(&replica_info(&self.request, &check.0));
             }
             report.push('\n');
             number += 1;
         }
         let last = open_last.and_then(|block| {
-            let check = self.core.read(|namespace| namespace.blocks().lookup().inspect(block.id));
+            let check =
+                self.request.core.read(|namespace| namespace.blocks().lookup().inspect(block.id));
             Some((block, check?))
         });
         if let Some((block, check)) = last {
@@ -111,22 +128,22 @@ impl Fsck<'_> {
                 "\nUnder Construction Block:\n{number}. {name} len={} Expected_repl={expected}",
                 block.len
             );
-            report.push_str(&self.replica_info(&check));
+            report.push_str(&replica_info(&self.request, &check));
         }
         if file.missing > 0 || file.corrupt > 0 {
-            self.mend(path, status, blocks);
+            self.mender.mend(&self.request, &mut self.out, path, status, blocks);
         }
         self.file_verdict(path, &file);
-        if self.options.files && self.options.blocks {
-            self.line(report);
+        if self.request.options.files && self.request.options.blocks {
+            self.out.line(report);
         }
-        if self.options.replicate {
+        if self.request.options.replicate {
             self.replicate(path, &file.misplaced);
         }
     }
 
-    pub(super) fn name(&self, block: Block) -> String {
-        ExtendedBlock { pool: self.core.identity.pool.clone(), block }.to_string()
+    fn name(&self, block: Block) -> String {
+        ExtendedBlock { pool: self.request.core.identity.pool.clone(), block }.to_string()
     }
 
     fn one_block(
@@ -148,28 +165,28 @@ impl Fsck<'_> {
             file.corrupt_size += block.len;
             let text = format!(
                 "\n{path}: CORRUPT blockpool {} block blk_{}",
-                self.core.identity.pool, block.id
+                self.request.core.identity.pool, block.id
             );
-            self.line(text);
+            self.out.line(text);
         }
         if replicas < target && replicas > 0 {
             file.under_replicated += 1;
-            if !self.options.files {
+            if !self.request.options.files {
                 _ = write!(self.out, "\n{path}: ");
             }
             let found = self.found_replicas(&check.0);
-            self.line(format!(
+            self.out.line(format!(
                 " Under replicated {name}. Target Replicas is {target} but found {found}"
             ));
         }
         if let Some(Misplaced { racks_missing, racks }) = check.1 {
             file.misplaced.push(block.id);
             self.totals.add_misplaced();
-            if !self.options.files {
+            if !self.request.options.files {
                 let start = if file.under_replicated == 0 { "\n" } else { "" };
                 _ = write!(self.out, "{start}{path}: ");
             }
-            self.line(format!(
+            self.out.line(format!(
                 " Replica placement policy is violated for {name}. Block should be additionally replicated on \
                  {racks_missing} more rack(s). Total number of racks in the cluster: {racks}"
             ));
@@ -191,7 +208,7 @@ impl Fsck<'_> {
             "{} live replica(s), {} decommissioned replica(s), {} decommissioning replica(s)",
             counts.live, counts.decommissioned, counts.decommissioning
         );
-        if !self.options.maintenance {
+        if !self.request.options.maintenance {
             return format!("{words}.");
         }
         let (entering, away) = (check.entering_maintenance(), check.in_maintenance());
@@ -205,7 +222,7 @@ impl Fsck<'_> {
         if misplaced.is_empty() {
             return;
         }
-        let (queued, _) = self.core.write(|namespace| {
+        let (queued, _) = self.request.core.write(|namespace| {
             misplaced.iter().filter(|id| namespace.blocks_mut().requeue(**id)).count()
         });
         if queued < misplaced.len() {
@@ -220,8 +237,11 @@ impl Fsck<'_> {
     fn file_verdict(&mut self, path: &str, file: &Damage) {
         let is_damaged = file.missing > 0 || file.corrupt > 0;
         self.totals.corrupt_files += u64::from(is_damaged);
-        let (before, after) =
-            if self.options.files { (" ".to_owned(), "\n") } else { (format!("\n{path}: "), ".") };
+        let (before, after) = if self.request.options.files {
+            (" ".to_owned(), "\n")
+        } else {
+            (format!("\n{path}: "), ".")
+        };
         if file.missing > 0 {
             let Damage { missing, missing_size, .. } = file;
             _ = write!(
@@ -236,12 +256,12 @@ impl Fsck<'_> {
                 "{before}CORRUPT {corrupt} blocks of total size {corrupt_size} B{after}"
             );
         }
-        if self.options.files
+        if self.request.options.files
             && !is_damaged
             && file.under_replicated == 0
             && file.misplaced.is_empty()
         {
-            self.line(" OK");
+            self.out.line(" OK");
         }
     }
 }

@@ -1,11 +1,11 @@
 //! `/fsck`: what `hdfs fsck` prints. Apache's client shows the text as it is and takes its exit code from the last line.
 
-mod asked;
 mod block;
 mod file;
 mod mend;
 mod out;
 mod policies;
+mod request;
 mod result;
 mod walk;
 
@@ -13,17 +13,21 @@ use super::date::java_date;
 use super::pages::Pages;
 use crate::call_error::CallError;
 use crate::core::Core;
-use crate::service::{Caller, ClientService, Outcome};
-use asked::{Options, Remedy};
+use crate::service::Outcome;
 use axum::extract::State;
 use axum::response::Response;
+use block::write_block;
+use file::FileChecks;
+use mend::Mender;
 use out::Out;
 use policies::PolicySummary;
+use request::{Remedy, Request};
 use result::Totals;
 use std::fmt::Write;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use walk::Walk;
 use zerohop_daemon::http::{QueryValues, RemoteAddress, streamed};
 
 pub(super) async fn page(
@@ -44,91 +48,70 @@ pub(super) async fn page(
 }
 
 struct Fsck<'a> {
-    core: &'a Core,
-    /// ClientProtocol for the user who asked.
-    service: ClientService<'a>,
-    path: String,
     block_ids: Option<String>,
     list_corrupt: bool,
     cookie: Option<String>,
-    options: Options,
-    remedy: Remedy,
-    /// Something was not done that was asked for.
-    has_failed: bool,
-    out: Out,
-    totals: Totals,
-    /// Asked for by `-storagepolicies`.
-    policies: Option<PolicySummary>,
+    files: FileChecks<'a>,
 }
 
 impl<'a> Fsck<'a> {
     fn new(core: &'a Arc<Core>, query: &QueryValues, remote: SocketAddr, out: Out) -> Self {
         let has = |name: &str| query.has(name);
-        let user = query.get("user.name").or_else(|| query.get("ugi")).unwrap_or("dr.who");
-        let caller = Caller::of_page(core, user, remote);
         let params = &core.settings.namespace_params;
         Self {
-            core,
-            service: ClientService::new(core, caller),
-            path: query.get("path").unwrap_or("/").to_owned(),
             block_ids: query.get("blockId").map(str::to_owned),
             list_corrupt: has("listcorruptfileblocks"),
             cookie: query.get("startblockafter").map(str::to_owned),
-            remedy: Remedy::asked(has),
-            has_failed: false,
-            options: Options::asked(has),
-            out,
-            totals: Totals::new(params.replication_default, params.replication_min),
-            policies: has("storagepolicies").then(PolicySummary::default),
+            files: FileChecks {
+                request: Request::new(core, query, remote),
+                out,
+                totals: Totals::new(params.replication_default, params.replication_min),
+                policies: has("storagepolicies").then(PolicySummary::default),
+                mender: Mender::new(Remedy::asked(has)),
+            },
         }
+    }
+
+    fn request(&self) -> &Request<'a> {
+        &self.files.request
     }
 
     fn line(&mut self, text: impl AsRef<str>) {
-        self.out.push(text.as_ref());
-        self.out.push("\n");
-    }
-
-    /// To be asked before more work is begun: nobody may be there any more who reads of it.
-    fn go_on(&mut self) -> Outcome<()> {
-        self.out.flush_if_full();
-        if self.out.is_wanted() {
-            return Ok(());
-        }
-        tracing::info!(
-            "Fsck on path {} ends: {} does not listen any more",
-            self.path,
-            self.service.caller().remote()
-        );
-        Err(CallError::failed("the connection was closed"))
+        self.files.out.line(text);
     }
 
     fn run(mut self) {
         self.report();
-        self.out.flush();
+        self.files.out.flush();
     }
 
     fn report(&mut self) {
-        let started = self.core.clock.now();
-        let caller = self.service.caller();
+        let started = self.request().core.clock.now();
+        let caller = self.request().service.caller();
         let (user, remote) = (caller.user().clone(), caller.remote().ip());
         let by = format!("FSCK started by {user} (auth:SIMPLE) from /{remote}");
-        if self.options.progress {
+        if self.request().options.progress {
             self.line(
                 "The fsck switch -showprogress is deprecated and no longer has any effect. Progress is now shown by default.",
             );
         }
         if let Some(ids) = self.block_ids.take() {
-            if let Err(error) = self.service.check_superuser() {
+            if let Err(error) = self.request().service.check_superuser() {
                 return self.failed(started.mono_ms, &error);
             }
             self.line(format!("{by} at {}", java_date(started.wall_ms)));
             // Without any id Hadoop's takes the empty one.
             let ids =
                 if ids.trim().is_empty() { vec![""] } else { ids.split_whitespace().collect() };
-            return ids.into_iter().for_each(|id| self.block(id));
+            let FileChecks { request, out, .. } = &mut self.files;
+            return ids.into_iter().for_each(|id| write_block(request, id, out));
         }
-        self.line(format!("{by} for path {} at {}", self.path, java_date(started.wall_ms)));
-        self.out.flush();
+        self.line(format!(
+            "{by} for path {} at {}",
+            self.files.request.path,
+            java_date(started.wall_ms)
+        ));
+        self.files.out.flush();
         if let Err(error) = self.checked(started.mono_ms) {
             self.failed(started.mono_ms, &error);
         }
@@ -137,11 +120,11 @@ impl<'a> Fsck<'a> {
     fn failed(&mut self, started_ms: u64, error: &CallError) {
         self.ended(started_ms);
         self.line(error.to_string());
-        _ = write!(self.out, "\n\nFsck on path '{}' FAILED", self.path);
+        _ = write!(self.files.out, "\n\nFsck on path '{}' FAILED", self.files.request.path);
     }
 
     fn ended(&mut self, started_ms: u64) {
-        let now = self.core.clock.now();
+        let now = self.request().core.clock.now();
         self.line(format!(
             "FSCK ended at {} in {} milliseconds",
             java_date(now.wall_ms),
@@ -150,45 +133,50 @@ impl<'a> Fsck<'a> {
     }
 
     fn checked(&mut self, started_ms: u64) -> Outcome<()> {
-        let Some(status) = self.service.file_info(&self.path).wait()? else {
-            _ = write!(self.out, "\n\nPath '{}' does not exist", self.path);
+        let Some(status) = self.request().service.file_info(&self.request().path).wait()? else {
+            _ = write!(self.files.out, "\n\nPath '{}' does not exist", self.files.request.path);
             return Ok(());
         };
         if self.list_corrupt {
             return self.corrupt_files();
         }
-        self.walk(&status)?;
+        Walk { files: &mut self.files }.run(&status)?;
         self.summary(started_ms)
     }
 
     fn summary(&mut self, started_ms: u64) -> Outcome<()> {
-        let (nodes, racks) = self.core.read(|namespace| {
+        let (nodes, racks) = self.request().core.read(|namespace| {
             (namespace.blocks().stats().live_nodes, namespace.blocks().datanodes().rack_count())
         });
-        let verdict = if self.totals.is_healthy() { "HEALTHY" } else { "CORRUPT" };
+        let verdict = if self.files.totals.is_healthy() { "HEALTHY" } else { "CORRUPT" };
         self.line(format!("\nStatus: {verdict}"));
         self.line(format!(" Number of data-nodes:\t{nodes}"));
         self.line(format!(" Number of racks:\t\t{racks}"));
-        self.line(format!(" Total dirs:\t\t\t{}", self.totals.dirs));
-        self.line(format!(" Total symlinks:\t\t{}", self.totals.symlinks));
+        self.line(format!(" Total dirs:\t\t\t{}", self.files.totals.dirs));
+        self.line(format!(" Total symlinks:\t\t{}", self.files.totals.symlinks));
         self.line("\nReplicated Blocks:");
-        self.line(self.totals.to_string());
+        self.line(self.files.totals.to_string());
         self.line("\nErasure Coded Block Groups:");
         self.line(result::NO_ERASURE_CODING);
-        if let Some(policies) = self.policies.take() {
-            self.out.push(&policies.to_string());
+        if let Some(policies) = self.files.policies.take() {
+            self.files.out.push(&policies.to_string());
         }
         self.ended(started_ms);
-        if self.has_failed {
+        if self.files.mender.has_failed() {
             return Err(CallError::failed("fsck encountered internal errors!"));
         }
-        _ = write!(self.out, "\n\nThe filesystem under path '{}' is {verdict}", self.path);
+        _ = write!(
+            self.files.out,
+            "\n\nThe filesystem under path '{}' is {verdict}",
+            self.files.request.path
+        );
         Ok(())
     }
 
     fn corrupt_files(&mut self) -> Outcome<()> {
         let cookie = self.cookie.as_deref();
-        let (files, next) = self.service.corrupt_file_blocks(&self.path, cookie).wait()?;
+        let (files, next) =
+            self.request().service.corrupt_file_blocks(&self.files.request.path, cookie).wait()?;
         self.line(format!("Cookie:\t{next}"));
         files.iter().for_each(|file| self.line(file.to_string()));
         let count = match (files.len(), next.as_str()) {
@@ -198,7 +186,7 @@ impl<'a> Fsck<'a> {
         };
         self.line(format!(
             "\n\nThe filesystem under path '{}' has {count} CORRUPT files\n",
-            self.path
+            self.files.request.path
         ));
         Ok(())
     }

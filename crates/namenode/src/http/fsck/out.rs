@@ -1,4 +1,4 @@
-//! A report on its way to who asked: sent in pieces while the rest is made.
+//! A report on its way to the user who asked: sent in pieces while the rest is made.
 
 use bytes::Bytes;
 use futures_core::Stream;
@@ -47,10 +47,15 @@ impl Out {
         self.text.push_str(text);
     }
 
+    pub(super) fn line(&mut self, text: impl AsRef<str>) {
+        self.push(text.as_ref());
+        self.push("\n");
+    }
+
     /// Sends what is there; waits for a reader that is behind. Not for asynchronous tasks.
     pub(super) fn flush(&mut self) {
         if !self.text.is_empty() {
-            // Whoever writes asks `is_wanted` before the next thing it does.
+            // The writer asks `is_wanted` before the next thing it does.
             _ = self.to.blocking_send(Ok(std::mem::take(&mut self.text).into()));
         }
     }
@@ -62,7 +67,7 @@ impl Out {
         }
     }
 
-    /// Whether anybody still reads.
+    /// Whether the report is still read.
     pub(super) fn is_wanted(&self) -> bool {
         !self.to.is_closed()
     }

@@ -1,4 +1,47 @@
-//! What `fsck` is asked for: names in the query, with or without a value.
+//! What `fsck` is asked for, and by whom.
+
+use super::out::Out;
+use crate::call_error::CallError;
+use crate::core::Core;
+use crate::service::{Caller, ClientService, Outcome};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use zerohop_daemon::http::QueryValues;
+
+/// The check of a path for a user.
+pub(super) struct Request<'a> {
+    pub(super) core: &'a Core,
+    /// ClientProtocol for the user who asked.
+    pub(super) service: ClientService<'a>,
+    pub(super) path: String,
+    pub(super) options: Options,
+}
+
+impl<'a> Request<'a> {
+    pub(super) fn new(core: &'a Arc<Core>, query: &QueryValues, remote: SocketAddr) -> Self {
+        let user = query.get("user.name").or_else(|| query.get("ugi")).unwrap_or("dr.who");
+        Self {
+            core,
+            service: ClientService::new(core, Caller::of_page(core, user, remote)),
+            path: query.get("path").unwrap_or("/").to_owned(),
+            options: Options::asked(|name| query.has(name)),
+        }
+    }
+
+    /// An error if the report is not read any more. To be called before more work is begun.
+    pub(super) fn check_wanted(&self, out: &mut Out) -> Outcome<()> {
+        out.flush_if_full();
+        if out.is_wanted() {
+            return Ok(());
+        }
+        tracing::info!(
+            "Fsck on path {} ends: {} does not listen any more",
+            self.path,
+            self.service.caller().remote()
+        );
+        Err(CallError::failed("the connection was closed"))
+    }
+}
 
 /// What is listed besides the path that is checked.
 pub(super) struct Options {

@@ -1,6 +1,6 @@
 //! Everything at and below the path, depth first.
 
-use super::Fsck;
+use super::file::FileChecks;
 use crate::service::Outcome;
 use std::vec;
 use zerohop_namespace::{FileKind, FileStatus};
@@ -17,11 +17,18 @@ struct Level {
     after: Option<Vec<u8>>,
 }
 
-impl Fsck<'_> {
+/// Walks a tree.
+pub(super) struct Walk<'w, 'a> {
+    pub(super) files: &'w mut FileChecks<'a>,
+}
+
+impl Walk<'_, '_> {
+    /// Checks everything at and below the path of the request, whose status is `top`.
+    ///
     /// The directories on the way down are kept in a list and not on the stack: moved into one another they may be deeper
     /// than any stack.
-    pub(super) fn walk(&mut self, top: &FileStatus) -> Outcome<()> {
-        let mut path = self.path.clone();
+    pub(super) fn run(&mut self, top: &FileStatus) -> Outcome<()> {
+        let mut path = self.files.request.path.clone();
         self.visit(&path, top)?;
         if path == "/" {
             path.clear();
@@ -54,24 +61,24 @@ impl Fsck<'_> {
     }
 
     fn visit(&mut self, path: &str, status: &FileStatus) -> Outcome<()> {
-        self.go_on()?;
-        let walked = self.totals.dirs + self.totals.symlinks + self.totals.files;
+        self.files.request.check_wanted(&mut self.files.out)?;
+        let walked = self.files.totals.dirs + self.files.totals.symlinks + self.files.totals.files;
         if walked.is_multiple_of(PATHS_A_LINE) {
-            self.line("");
-            self.out.flush();
+            self.files.out.line("");
+            self.files.out.flush();
         }
         match status.kind {
             FileKind::Directory => {
-                self.totals.dirs += 1;
-                if self.options.files {
-                    self.line(format!("{path} <dir>"));
+                self.files.totals.dirs += 1;
+                if self.files.request.options.files {
+                    self.files.out.line(format!("{path} <dir>"));
                 }
             }
-            FileKind::File => self.file(path, status)?,
+            FileKind::File => self.files.check(path, status)?,
             _ => {
-                self.totals.symlinks += 1;
-                if self.options.files {
-                    self.line(format!("{path} <symlink>"));
+                self.files.totals.symlinks += 1;
+                if self.files.request.options.files {
+                    self.files.out.line(format!("{path} <symlink>"));
                 }
             }
         }
@@ -81,7 +88,7 @@ impl Fsck<'_> {
     /// One page of a directory, so that the lock is held for one page only. None if the directory is gone.
     fn level(&self, path: &str, after: &[u8]) -> Outcome<Option<Level>> {
         let directory = if path.is_empty() { "/" } else { path };
-        let page = self.service.listing(directory, after, false).wait()?;
+        let page = self.files.request.service.listing(directory, after, false).wait()?;
         Ok(page.map(|page| Level {
             path_len: path.len(),
             after: page

@@ -25,7 +25,7 @@ const SKIP_MAX: u32 = 64;
 /// What [`EditLog::start`](super::EditLog::start) is given to be told of the end: called once, from the committer.
 pub(super) type OnFailure = Box<dyn FnOnce(&JournalFailed) + Send>;
 
-/// Fails the log when the committer's thread unwinds: nobody else would ever sync anything, and callers would wait for ever.
+/// Fails the log when the committer's thread unwinds: no other thread syncs, and callers would wait for ever.
 struct FailsOnPanic<'a> {
     shared: &'a Shared,
     on_failure: Option<OnFailure>,
@@ -191,7 +191,7 @@ mod tests {
     use std::sync::{Arc, mpsc};
 
     #[test]
-    fn a_panic_fails_whoever_waits_and_tells_the_namenode() {
+    fn a_panic_fails_all_callers_that_wait_and_tells_the_namenode() {
         let shared = Arc::new(Shared::new(State { last: 1, ..State::before(1) }, 0));
         let sync = PendingSync::new(&shared, 1);
         let (told, failures) = mpsc::channel();
