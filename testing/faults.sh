@@ -32,14 +32,14 @@ half=$(awk "BEGIN { print $minutes * 0.45 }")
 "${CARGO_TARGET_DIR:-target}/fast/zerohop-simulation" --seed "$seed" --minutes "$half" || exit 1
 
 echo "== simulated schedules of the block manager"
-courses=$(awk "BEGIN { n = int($minutes * 200); print (n < 200 ? 200 : n) }")
-ZEROHOP_COURSES="$seed..$((seed + courses))" "$namespace" \
-  every_block_keeps_and_gets_its_replicas_whatever_fails >"$logs/courses.log" 2>&1
+simulated=$(awk "BEGIN { n = int($minutes * 200); print (n < 200 ? 200 : n) }")
+ZEROHOP_SCHEDULES="$seed..$((seed + simulated))" "$namespace" \
+  every_block_keeps_and_gets_its_replicas_whatever_fails >"$logs/simulated.log" 2>&1
 if [ $? != 0 ]; then
-  tail -n 60 "$logs/courses.log"
+  tail -n 60 "$logs/simulated.log"
   exit 1
 fi
-echo "seeds $seed to $((seed + courses - 1)): $courses schedules; no broken promise"
+echo "seeds $seed to $((seed + simulated - 1)): $simulated schedules; no broken promise"
 
 echo "== schedules of faults on real processes"
 # In a mount namespace of its own volumes can be full and read-only; without that they are not.
@@ -78,4 +78,4 @@ while [ "$schedules" = 0 ] || [ "$(date +%s)" -lt "$end" ]; do
   fi
   batches=$((batches + 1))
 done
-echo "faults: seeds $seed to $((seed + schedules - 1)): $schedules schedules on real processes, $courses simulated ones, and the crash points above; no broken promise"
+echo "faults: seeds $seed to $((seed + schedules - 1)): $schedules schedules on real processes, $simulated simulated ones, and the crash points above; no broken promise"

@@ -13,7 +13,7 @@ use zerohop_bench::files::Failure;
 use zerohop_bench::memory;
 use zerohop_bench::process::CpuMeter;
 use zerohop_bench::raw;
-use zerohop_bench::{Watched, median};
+use zerohop_bench::{WatchedProcess, median};
 use zerohop_client::CreateOptions;
 use zerohop_client::blocking::FileSystem;
 use zerohop_conf::Conf;
@@ -27,7 +27,7 @@ fn main() -> Result<(), Failure> {
     };
     let fs = FileSystem::connect(&Conf::from_env()?, Some(uri))?;
     let (rounds, len) = (rounds.parse::<usize>()?, mib.parse::<u64>()? << 20);
-    let watched = [Watched::this("client"), Watched::new("servers", pid.parse()?)];
+    let watched = [WatchedProcess::this("client"), WatchedProcess::new("servers", pid.parse()?)];
     let source = raw::Scratch::create(&std::env::temp_dir(), len)?;
     for n in 0..2 {
         write(&fs, &format!("/in-turn-{n}"), len, 1)?;
@@ -68,7 +68,7 @@ fn measure(
     fs: &FileSystem,
     source: &raw::Scratch,
     what: &str,
-    watched: &[Watched],
+    watched: &[WatchedProcess],
 ) -> Result<Run, Failure> {
     let len = source.len;
     let replicas = if what == "w3" { 3 } else { 1 };
@@ -78,10 +78,12 @@ fn measure(
     let meter = CpuMeter::start(watched);
     let start = Instant::now();
     let moved = match what {
-        "write" => raw::stream(source, raw::Via::Tcp, raw::Sender::Write, 512 << 10, len, 1)
+        "write" => raw::stream(source, raw::SocketKind::Tcp, raw::Sender::Write, 512 << 10, len, 1)
             .map(|_| len)?,
-        "sendfile" => raw::stream(source, raw::Via::Tcp, raw::Sender::Sendfile, 512 << 10, len, 1)
-            .map(|_| len)?,
+        "sendfile" => {
+            raw::stream(source, raw::SocketKind::Tcp, raw::Sender::Sendfile, 512 << 10, len, 1)
+                .map(|_| len)?
+        }
         "file" => raw::Scratch::create(&std::env::temp_dir(), len)?.len,
         "r1" => read(fs, 1)?,
         "r2" => read(fs, 2)?,

@@ -14,7 +14,7 @@ fn main() -> io::Result<()> {
         let runs = raw::read_cached(&source, buffer_len, 5)?;
         report.rows.push(Row::new(format!("read(2), {} KiB", buffer_len / 1024), "MB/s", runs));
     }
-    let (_, tried) = raw::stream_best(&source, raw::Via::Tcp, 2 << 30, 5)?;
+    let (_, tried) = raw::stream_best(&source, raw::SocketKind::Tcp, 2 << 30, 5)?;
     report.rows.extend(tried.iter().map(raw::StreamLimit::row));
     for (request, answer) in [(64, 64), (4096, 64)] {
         let times = raw::round_trip(request, answer, 20_000)?;

@@ -283,7 +283,7 @@ fn latencies(
 fn opens(fs: &FileSystem) -> Result<(), Failure> {
     let mut micros: [Vec<u128>; 5] = Default::default();
     let mut buffer = vec![0; 4096];
-    // A client that forgets replicas as soon as nobody reads them.
+    // A client that closes replicas as soon as their last reader is gone.
     let mut conf = Conf::from_env()?;
     conf.set("dfs.client.read.shortcircuit.streams.cache.size", "0");
     let forgetful = FileSystem::connect(&conf, None)?;

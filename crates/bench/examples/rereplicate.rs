@@ -13,7 +13,7 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use zerohop_bench::raw::{Scratch, Sender, Via, stream};
+use zerohop_bench::raw::{Scratch, Sender, SocketKind, stream};
 use zerohop_client::blocking::FileSystem;
 use zerohop_client::{CreateOptions, DatanodeReportType};
 use zerohop_conf::Conf;
@@ -53,7 +53,8 @@ fn main() -> Result<(), Failure> {
 /// The limits of the machine, measured once more for as many bytes.
 fn raw(directory: &Path, total: u64, speed: f64) -> Result<(), Failure> {
     let source = Scratch::create(directory, 1 << 30)?;
-    let loopback = stream(&source, Via::Tcp, Sender::Sendfile, 512 << 10, total, 3)?.median();
+    let loopback =
+        stream(&source, SocketKind::Tcp, Sender::Sendfile, 512 << 10, total, 3)?.median();
     println!(
         "raw loopback, one stream: {loopback:.0} MB/s; re-replication is {:.2} of it",
         speed / loopback

@@ -1,6 +1,6 @@
 //! The words after `zerohop bench`.
 
-use crate::process::Watched;
+use crate::process::WatchedProcess;
 use crate::suite::{Section, Suite};
 
 /// Help for a terminal.
@@ -31,7 +31,7 @@ pub struct Args {
     replications: Vec<u16>,
     operations: Option<usize>,
     connections: Option<usize>,
-    watched: Vec<Watched>,
+    watched: Vec<WatchedProcess>,
 }
 
 impl Args {
@@ -59,7 +59,7 @@ impl Args {
                 }
                 "--watch" => {
                     let text = value()?;
-                    let process = Watched::parse(&text);
+                    let process = WatchedProcess::parse(&text);
                     args.watched.push(process.ok_or_else(|| format!("{text} is not NAME=PID"))?);
                 }
                 name => {

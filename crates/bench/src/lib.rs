@@ -17,7 +17,7 @@ pub mod report;
 pub mod suite;
 
 pub use measure::{Percentiles, median};
-pub use process::Watched;
+pub use process::WatchedProcess;
 pub use report::{Cost, Limit, Report, Row};
 pub use suite::{Section, Suite};
 

@@ -5,6 +5,7 @@
 //! what was freed in the seconds before it, so a step is timed only after memory was taken and
 //! freed for it: what was freed last is taken first.
 
+use procfs::{Current, Meminfo};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use std::io;
 
@@ -33,7 +34,7 @@ fn warm(bytes: u64) -> io::Result<()> {
         return Ok(());
     }
     let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
-    // SAFETY: a new map at an address of the kernel's choice; nobody else knows it, so that nothing
+    // SAFETY: a new map at an address of the kernel's choice; no other code knows it, so nothing
     // points into it when it is taken away.
     unsafe {
         let start =
@@ -48,10 +49,7 @@ fn warm(bytes: u64) -> io::Result<()> {
 
 /// Bytes of memory that hold nothing (`MemFree`).
 fn free_bytes() -> io::Result<u64> {
-    let all = std::fs::read_to_string("/proc/meminfo")?;
-    let line = all.lines().find_map(|line| line.strip_prefix("MemFree:"));
-    let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-    Ok(kib.ok_or(io::ErrorKind::InvalidData)? << 10)
+    Ok(Meminfo::current().map_err(io::Error::other)?.mem_free)
 }
 
 #[cfg(test)]
@@ -60,9 +58,9 @@ mod tests {
 
     #[test]
     fn memory_is_taken_and_given_back() {
-        let before = crate::Watched::this("test").resident().unwrap();
+        let before = crate::WatchedProcess::this("test").resident().unwrap();
         warm(64 << 20).unwrap();
-        let after = crate::Watched::this("test").resident().unwrap();
+        let after = crate::WatchedProcess::this("test").resident().unwrap();
         assert!(after < before + (32 << 20), "{before} {after}");
         assert!(free_bytes().unwrap() > 0);
         // More than there is: as much as is free.

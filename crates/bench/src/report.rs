@@ -1,6 +1,8 @@
 //! Figures, their limits and their costs: a table for people, JSON for programs.
 
 use crate::measure::{Percentiles, median};
+use comfy_table::{CellAlignment, Table, presets};
+use procfs::{CpuInfo, Current};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -104,25 +106,17 @@ impl Report {
 
 /// Cells under each other; the columns in `right` end where their longest cell ends.
 pub(crate) fn aligned(lines: &[Vec<String>], right: &[usize]) -> String {
-    let columns = lines.first().map_or(0, Vec::len);
-    let width = |column: usize| {
-        let cells = lines.iter().filter_map(|line| line.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = String::new();
-    for line in lines {
-        let cells = line.iter().zip(&widths).enumerate().map(|(i, (cell, width))| {
-            match right.contains(&i) {
-                true => format!("{cell:>width$}"),
-                false => format!("{cell:<width$}"),
-            }
-        });
-        let cells: Vec<String> = cells.collect();
-        text.push_str(cells.join("  ").trim_end());
-        text.push('\n');
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).add_rows(lines);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
     }
-    text
+    for index in right {
+        if let Some(column) = table.column_mut(*index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.trim_fmt() + "\n"
 }
 
 fn line(row: &Row) -> Vec<String> {
@@ -173,10 +167,8 @@ pub(crate) fn number(value: f64) -> String {
 }
 
 fn machine() -> String {
-    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name"));
-    let model =
-        model.and_then(|rest| rest.split_once(':')).map_or("unknown processor", |m| m.1.trim());
+    let cpus = CpuInfo::current().ok();
+    let model = cpus.as_ref().and_then(|cpus| cpus.model_name(0)).unwrap_or("unknown processor");
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let system = rustix::system::uname();
     let release = system.release().to_string_lossy();

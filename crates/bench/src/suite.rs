@@ -1,12 +1,12 @@
 //! All workloads against one cluster, each beside its limit: what `zerohop bench` runs.
 
-use crate::dfsio::matrix::Way;
+use crate::dfsio::matrix::ReadMode;
 use crate::files::{self, Failure, FlushKind, Sequential, SmallFiles};
 use crate::local::{LocalReads, local_reads};
 use crate::measure::{Percentiles, median};
 use crate::metadata::{Load, metadata};
-use crate::process::Watched;
-use crate::raw::{self, Scratch, StreamLimit, Via};
+use crate::process::WatchedProcess;
+use crate::raw::{self, Scratch, SocketKind, StreamLimit};
 use crate::report::{Report, Row};
 use std::path::PathBuf;
 use zerohop_client::blocking::FileSystem;
@@ -68,7 +68,7 @@ pub struct Suite {
     /// `host:port` of its NameNode.
     pub namenode: String,
     /// Processes whose CPU time is of interest.
-    pub watched: Vec<Watched>,
+    pub watched: Vec<WatchedProcess>,
     /// The parts to run.
     pub sections: Vec<Section>,
     /// A directory on the disk the DataNodes write to, for the raw limits.
@@ -107,7 +107,7 @@ impl Suite {
     }
 
     /// Runs all parts; `progress` sees each figure as soon as it is there. The directory on the cluster
-    /// is deleted at the end, whatever happens. Not to be called on a thread of a tokio runtime.
+    /// is deleted at the end, also after a failure. Not to be called on a thread of a tokio runtime.
     pub fn run(&self, progress: &mut dyn FnMut(&Row)) -> Result<Report, Failure> {
         let directory = format!("/zerohop-bench-{}", std::process::id());
         let mut out = Out { report: Report::new(), progress };
@@ -139,14 +139,14 @@ impl Suite {
         let source = Scratch::create(&self.local_directory, self.file_len.min(1 << 30))?;
         let runs = raw::read_cached(&source, 1 << 20, self.runs)?;
         out.add(Row::new("read(2) of a cached file, 1 MiB buffer", "MB/s", runs));
-        let (_, tried) = raw::stream_best(&source, Via::Tcp, self.file_len, self.runs)?;
+        let (_, tried) = raw::stream_best(&source, SocketKind::Tcp, self.file_len, self.runs)?;
         tried.iter().for_each(|limit| out.add(limit.row()));
         Ok(())
     }
 
     fn sequential(&self, directory: &str, out: &mut Out<'_>) -> Result<(), Failure> {
         let source = Scratch::create(&self.local_directory, self.file_len.min(1 << 30))?;
-        let (best, _) = raw::stream_best(&source, Via::Tcp, self.file_len, self.runs)?;
+        let (best, _) = raw::stream_best(&source, SocketKind::Tcp, self.file_len, self.runs)?;
         drop(source);
         let against = |row: Row| row.against(best.name(), best.median());
         out.add(StreamLimit::row(&best));
@@ -155,7 +155,7 @@ impl Suite {
             out.add(against(files::write(&work, &self.watched)?));
         }
         // Beside TCP without HDFS: local reads have a section of their own.
-        let fs = FileSystem::connect(&Way::Tcp.configure(&self.conf), None)?;
+        let fs = FileSystem::connect(&ReadMode::Tcp.configure(&self.conf), None)?;
         for readers in [1, 2] {
             let work = Sequential { fs: fs.clone(), ..self.files(directory, readers, 1) };
             files::write(&Sequential { runs: 1, ..work.clone() }, &[])?;

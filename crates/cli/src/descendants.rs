@@ -84,12 +84,11 @@ fn adopt() {
 /// Those that have not ended, without `others` and what these started.
 fn all(others: &HashSet<Pid>) -> Vec<Pid> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
-    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let pid = entry.file_name().to_str().and_then(|name| name.parse().ok());
-        let Some(pid) = pid else { continue };
-        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-        if let Some(parent) = living_parent(&stat) {
-            children.entry(parent).or_default().push(pid);
+    for process in procfs::process::all_processes().into_iter().flatten().flatten() {
+        let Ok(stat) = process.stat() else { continue };
+        // One that has ended stays there until its parent asks for its exit code.
+        if !matches!(stat.state, 'Z' | 'X') {
+            children.entry(stat.ppid).or_default().push(stat.pid);
         }
     }
     let mut found = Vec::new();
@@ -104,28 +103,11 @@ fn all(others: &HashSet<Pid>) -> Vec<Pid> {
     found
 }
 
-/// The parent of a process by its line of `/proc/PID/stat`, unless the process has ended (it stays
-/// there until somebody asks for its exit code).
-fn living_parent(stat: &str) -> Option<i32> {
-    // The name is in parentheses, and may have any characters, those too.
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-    let state = fields.next()?;
-    let parent = fields.next()?.parse().ok()?;
-    (!matches!(state, "Z" | "X")).then_some(parent)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::io::Read;
     use std::process::{Command, Stdio};
-
-    #[test]
-    fn a_process_is_known_by_its_parent_while_it_lives() {
-        assert_eq!(living_parent("7 (a) b) S 3 7 7 0 -1"), Some(3));
-        assert_eq!(living_parent("7 (x) Z 3 7 7 0 -1"), None);
-        assert_eq!(living_parent(""), None);
-    }
 
     #[test]
     fn children_of_children_are_found() {

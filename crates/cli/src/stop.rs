@@ -3,6 +3,7 @@
 use std::time::Duration;
 use zerohop_system::clock;
 
+use procfs::process::Process;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::failure::Outcome;
@@ -104,9 +105,8 @@ async fn next(signal: &mut Option<Signal>) {
 
 /// As the kernel tells it: a set of bits, the first of which is signal 1.
 fn ignored_signals() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    ignored.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0)
+    let status = Process::myself().and_then(|process| process.status());
+    status.map_or(0, |status| status.sigign)
 }
 
 fn is_in(signals: u64, kind: SignalKind) -> bool {

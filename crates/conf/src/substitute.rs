@@ -1,6 +1,6 @@
 //! `${name}`, `${env.NAME}`, `${env.NAME-default}` and `${env.NAME:-default}` in values.
 
-use std::os::unix::fs::MetadataExt;
+use zerohop_system::users;
 
 /// Most substitutions in one value, as Configuration.MAX_SUBST.
 pub(crate) const DEPTH_MAX: usize = 20;
@@ -72,24 +72,20 @@ fn read_env(name: &str) -> Option<String> {
 /// The Java system properties that configurations use.
 fn system_property(name: &str) -> Option<String> {
     match name {
-        "user.name" => Some(account(0)),
-        "user.home" => Some(account(5)),
+        "user.name" => Some(listed_or(users::user_name(users::real_id()), "USER")),
+        "user.home" => {
+            let home = users::home(users::real_id());
+            Some(listed_or(home.and_then(|home| home.into_os_string().into_string().ok()), "HOME"))
+        }
         "java.io.tmpdir" => Some("/tmp".to_owned()),
         "user.dir" => std::env::current_dir().ok()?.into_os_string().into_string().ok(),
         _ => None,
     }
 }
 
-/// A field of this process's line in /etc/passwd; the environment where there is no such line.
-fn account(field: usize) -> String {
-    let from_passwd = || {
-        let uid = std::fs::metadata("/proc/self").ok()?.uid().to_string();
-        let passwd = std::fs::read_to_string("/etc/passwd").ok()?;
-        let line = passwd.lines().find(|line| line.split(':').nth(2) == Some(&uid))?;
-        line.split(':').nth(field).map(str::to_owned)
-    };
-    let name = if field == 0 { "USER" } else { "HOME" };
-    from_passwd().or_else(|| std::env::var(name).ok()).unwrap_or_else(|| "?".to_owned())
+/// What the machine knows of the user of this process; the environment where it does not know the user.
+fn listed_or(listed: Option<String>, variable: &str) -> String {
+    listed.or_else(|| std::env::var(variable).ok()).unwrap_or_else(|| "?".to_owned())
 }
 
 #[cfg(test)]

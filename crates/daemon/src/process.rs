@@ -13,7 +13,8 @@ pub fn name() -> String {
 
 /// Threads of this process; 0 if the system does not say.
 pub fn threads() -> usize {
-    std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
+    let stat = procfs::process::Process::myself().and_then(|process| process.stat());
+    stat.map_or(0, |stat| usize::try_from(stat.num_threads).unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! What the machine decides and no input does: the time, how long a thread sleeps, and random numbers.
+//! What the machine decides and no input does: the time, how long a thread sleeps, random numbers, and which users there are.
 //!
 //! Everything else in this repository takes these from here. clippy.toml forbids the standard library's and other crates' functions
 //! outside of tests and benchmarks, so that a test may one day replace them in one place.
 
 pub mod clock;
 pub mod random;
+pub mod users;

@@ -1,6 +1,7 @@
 //! Who this process is to a cluster without Kerberos (`UserGroupInformation`).
 
 use std::fmt;
+use zerohop_system::users;
 
 /// A user, or a user acted for by another.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -42,11 +43,8 @@ impl fmt::Display for User {
 
 /// The name of this process's owner; its number where it has none.
 fn owner() -> String {
-    let uid = nix::unistd::geteuid();
-    match nix::unistd::User::from_uid(uid) {
-        Ok(Some(user)) => user.name,
-        _ => uid.to_string(),
-    }
+    let id = users::effective_id();
+    users::user_name(id).unwrap_or_else(|| id.to_string())
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ impl Segment {
     }
 }
 
-/// Memory that nobody can shrink.
+/// Memory that cannot be shrunk.
 fn sealed_memory() -> io::Result<OwnedFd> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let fd = rustix::fs::memfd_create("HadoopShortCircuitShm", flags)?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use zerohop_bench::Watched;
+use zerohop_bench::WatchedProcess;
 use zerohop_client::blocking::FileSystem;
 use zerohop_client::{DatanodeReportType, SafeModeAction};
 use zerohop_conf::Conf;
@@ -86,13 +86,13 @@ impl Cluster {
     }
 
     /// The NameNode's process.
-    pub fn namenode(&self) -> Watched {
-        Watched::new("NameNode", self.namenode.id())
+    pub fn namenode(&self) -> WatchedProcess {
+        WatchedProcess::new("NameNode", self.namenode.id())
     }
 
     /// The DataNodes' processes.
-    pub fn datanodes(&self) -> Vec<Watched> {
-        self.datanodes.iter().map(|node| Watched::new("DataNode", node.id())).collect()
+    pub fn datanodes(&self) -> Vec<WatchedProcess> {
+        self.datanodes.iter().map(|node| WatchedProcess::new("DataNode", node.id())).collect()
     }
 
     /// What a client must have to read locally.

@@ -13,7 +13,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("checksum", &[]),
     ("proto", &[]),
     ("wire", &["proto", "checksum"]),
-    ("conf", &[]),
+    ("conf", &["system"]),
     ("daemon", &["conf", "system"]),
     ("replica", &["wire", "daemon"]),
     ("journal", &["wire"]),

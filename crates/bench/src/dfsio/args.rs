@@ -4,7 +4,7 @@ use super::matrix::MatrixArgs;
 use super::result::Test;
 use super::size::parse_size;
 use super::work::Work;
-use crate::process::Watched;
+use crate::process::WatchedProcess;
 use std::path::PathBuf;
 use zerohop_client::blocking::FileSystem;
 
@@ -51,7 +51,7 @@ pub struct Args {
     /// The cluster was started for this: what a test reads is written first.
     pub is_own_cluster: bool,
     /// Processes whose CPU time is of interest.
-    pub watched: Vec<Watched>,
+    pub watched: Vec<WatchedProcess>,
     /// All the ways to read instead of a test.
     pub matrix: MatrixArgs,
 }
@@ -117,7 +117,7 @@ impl Args {
                 "--own-cluster" => args.is_own_cluster = true,
                 "--watch" => {
                     let text = value()?;
-                    let process = Watched::parse(&text);
+                    let process = WatchedProcess::parse(&text);
                     args.watched.push(process.ok_or_else(|| format!("{text} is not NAME=PID"))?);
                 }
                 "-erasurecodepolicy" => {
@@ -170,7 +170,7 @@ fn above_zero(option: &str, text: &str) -> Result<usize, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::matrix::{Sink, Way};
+    use super::super::matrix::{ReadMode, Sink};
     use super::*;
 
     fn parse(words: &str) -> Result<Args, String> {
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(args.matrix.json, Some(Sink::Output));
         assert_eq!(args.matrix.csv, Some(Sink::File("a.csv".into())));
         assert_eq!(args.matrix.html, Some("dfsio-matrix.html".into()));
-        assert_eq!(args.matrix.ways, [Way::Tcp, Way::Local]);
+        assert_eq!(args.matrix.modes, [ReadMode::Tcp, ReadMode::Local]);
         assert!(!args.matrix.has_table());
         let args = parse("-size 8MB --matrix -nrFiles 1 --html=Page.html").unwrap();
         assert_eq!((args.files, args.size), (1, 8 << 20));

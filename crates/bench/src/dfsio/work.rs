@@ -186,7 +186,7 @@ fn truncate(work: &Work, number: usize) -> Result<(Task, ReadStatistics), Failur
     let start = Instant::now();
     let mut is_closed = work.fs.truncate(&path, work.size)?;
     while !is_closed {
-        // The last block is cut on the DataNodes; nobody tells the client when that is done.
+        // The last block is cut on the DataNodes; the client is not told when that is done.
         std::thread::sleep(TRUNCATE_POLL);
         is_closed = work.fs.is_file_closed(&path)?;
     }

@@ -8,18 +8,18 @@ pub use flush::{FlushKind, flush};
 pub use sequential::{Sequential, read, write};
 pub use small::{SmallFiles, small_files};
 
-use crate::process::{CpuMeter, Watched};
+use crate::process::{CpuMeter, WatchedProcess};
 use crate::report::Row;
 use std::io;
 
-/// Whatever stopped a workload.
+/// The error that stopped a workload.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The watched processes and this one, which is the client.
-fn with_client(watched: &[Watched]) -> Vec<Watched> {
+fn with_client(watched: &[WatchedProcess]) -> Vec<WatchedProcess> {
     let own = std::process::id();
     let others = watched.iter().filter(|process| process.pid != own).cloned();
-    std::iter::once(Watched::this("client")).chain(others).collect()
+    std::iter::once(WatchedProcess::this("client")).chain(others).collect()
 }
 
 /// Runs `work` several times, each time after `prepare`; each run gives its figure and how many units
@@ -28,7 +28,7 @@ fn repeat(
     name: String,
     unit: &'static str,
     (runs, cost_unit): (usize, &'static str),
-    watched: &[Watched],
+    watched: &[WatchedProcess],
     prepare: impl Fn() -> io::Result<()>,
     mut work: impl FnMut(usize) -> Result<(f64, f64), Failure>,
 ) -> Result<Row, Failure> {

@@ -3,7 +3,7 @@
 use super::{Failure, repeat};
 use crate::GB;
 use crate::memory::ready_to_write;
-use crate::process::Watched;
+use crate::process::WatchedProcess;
 use crate::report::Row;
 use std::io::{Read, Write};
 use std::time::Instant;
@@ -30,7 +30,7 @@ pub struct Sequential {
 }
 
 /// Writes the files anew in each run, into memory that is [ready](crate::memory).
-pub fn write(work: &Sequential, watched: &[Watched]) -> Result<Row, Failure> {
+pub fn write(work: &Sequential, watched: &[WatchedProcess]) -> Result<Row, Failure> {
     let name = format!("write, replication {}, {}", work.replication, threads(work, "writer"));
     let buffer: Vec<u8> =
         std::iter::repeat_with(|| fastrand::u8(..)).take(work.buffer_len).collect();
@@ -53,7 +53,7 @@ pub fn write(work: &Sequential, watched: &[Watched]) -> Result<Row, Failure> {
 }
 
 /// Reads the files that [`write()`] left, verified.
-pub fn read(work: &Sequential, watched: &[Watched]) -> Result<Row, Failure> {
+pub fn read(work: &Sequential, watched: &[WatchedProcess]) -> Result<Row, Failure> {
     let name = format!("read, {}", threads(work, "reader"));
     repeat(
         name,

@@ -2,7 +2,7 @@
 
 use super::{Failure, repeat};
 use crate::memory::ready_to_write;
-use crate::process::Watched;
+use crate::process::WatchedProcess;
 use crate::report::Row;
 use std::io::{Read, Write};
 use std::time::Instant;
@@ -31,7 +31,7 @@ pub struct SmallFiles {
 }
 
 /// Files made (create, write, close) a second, then files read (open, read all) a second.
-pub fn small_files(work: &SmallFiles, watched: &[Watched]) -> Result<[Row; 2], Failure> {
+pub fn small_files(work: &SmallFiles, watched: &[WatchedProcess]) -> Result<[Row; 2], Failure> {
     let name = |what: &str| format!("{what} files of {} B, {} threads", work.len, work.threads);
     let bytes = vec![7; work.len];
     let all_len = (work.threads * work.files) as u64 * FOOTPRINT;

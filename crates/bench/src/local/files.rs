@@ -1,6 +1,6 @@
 //! The file that local reads are measured on.
 
-use crate::dfsio::matrix::{FileBlocks, Way, find};
+use crate::dfsio::matrix::{FileBlocks, ReadMode, find};
 use crate::files::Failure;
 use std::path::PathBuf;
 use zerohop_client::CreateOptions;
@@ -41,7 +41,7 @@ pub(super) struct Files {
 impl Files {
     /// Writes it.
     pub(super) fn make(work: &LocalReads) -> Result<Self, Failure> {
-        let mapped = FileSystem::connect(&Way::LocalMapped.configure(&work.conf), None)?;
+        let mapped = FileSystem::connect(&ReadMode::LocalMapped.configure(&work.conf), None)?;
         let path = format!("{}/local", work.directory);
         let mut bytes = vec![0; BUFFER_LEN];
         fastrand::Rng::with_seed(7).fill(&mut bytes);

@@ -1,7 +1,7 @@
 //! Opening a file and reading its first 4 KiB, beside the NameNode's round trip.
 
 use super::files::{BLOCK_LEN, Files};
-use crate::dfsio::matrix::Way;
+use crate::dfsio::matrix::ReadMode;
 use crate::files::Failure;
 use crate::measure::Latencies;
 use crate::report::Row;
@@ -15,8 +15,8 @@ pub(super) fn opens(files: &Files, out: &mut dyn FnMut(Row)) -> Result<(), Failu
     let (mut trips, mut known, mut asked) =
         (Latencies::default(), Latencies::default(), Latencies::default());
     let len = files.work.file_len;
-    // A client that forgets replicas as soon as nobody reads them.
-    let mut conf = Way::LocalMapped.configure(&files.work.conf);
+    // A client that closes replicas as soon as their last reader is gone.
+    let mut conf = ReadMode::LocalMapped.configure(&files.work.conf);
     conf.set("dfs.client.read.shortcircuit.streams.cache.size", "0");
     let forgetful = FileSystem::connect(&conf, None)?;
     forgetful.open(&files.path)?.read_exact_at(0, &mut buffer)?;

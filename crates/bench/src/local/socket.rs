@@ -2,10 +2,10 @@
 
 use super::files::{BUFFER_LEN, Files};
 use super::turns::in_turn;
-use crate::dfsio::matrix::Way;
+use crate::dfsio::matrix::ReadMode;
 use crate::files::Failure;
 use crate::measure::median;
-use crate::raw::{Scratch, StreamLimit, Via, stream, stream_best};
+use crate::raw::{Scratch, SocketKind, StreamLimit, stream, stream_best};
 use crate::report::Row;
 use std::time::Instant;
 use zerohop_client::blocking::FileSystem;
@@ -18,12 +18,12 @@ const RUNS_TO_FIND_THE_BEST: usize = 2;
 pub(super) fn data_traffic(files: &Files, out: &mut dyn FnMut(Row)) -> Result<(), Failure> {
     let len = files.work.file_len;
     let source = Scratch::create(&files.work.local_directory, len)?;
-    let (best, _) = stream_best(&source, Via::Unix, len, RUNS_TO_FIND_THE_BEST)?;
-    let fs = FileSystem::connect(&Way::DomainSocket.configure(&files.work.conf), None)?;
+    let (best, _) = stream_best(&source, SocketKind::Unix, len, RUNS_TO_FIND_THE_BEST)?;
+    let fs = FileSystem::connect(&ReadMode::DomainSocket.configure(&files.work.conf), None)?;
     let ours = |verify| one(&fs, &files.path, OpenOptions::verifying(verify));
     let mut cpu = Vec::new();
     let mut raw = || {
-        let run = stream(&source, Via::Unix, best.sender, best.buffer_len, len, 1)?;
+        let run = stream(&source, SocketKind::Unix, best.sender, best.buffer_len, len, 1)?;
         cpu.push(run.cpu_s_per_gb);
         Ok(run.median())
     };
@@ -32,7 +32,7 @@ pub(super) fn data_traffic(files: &Files, out: &mut dyn FnMut(Row)) -> Result<()
         &mut [&mut raw, &mut || ours(Verify::Full), &mut || ours(Verify::None)],
     )?;
     let [raw, full, none] = <[Vec<f64>; 3]>::try_from(figures).unwrap_or_default();
-    if let Some(missed) = Way::DomainSocket.missed(&fs.read_statistics()) {
+    if let Some(missed) = ReadMode::DomainSocket.missed(&fs.read_statistics()) {
         return Err(missed.into());
     }
     let limit = StreamLimit { mb_per_s: raw, cpu_s_per_gb: median(&cpu), ..best };

@@ -5,7 +5,7 @@ mod call;
 pub use call::Operation;
 
 use crate::measure::{Latencies, median};
-use crate::process::{CpuMeter, Watched};
+use crate::process::{CpuMeter, WatchedProcess};
 use crate::report::Row;
 use call::Worker;
 use std::time::Instant;
@@ -41,7 +41,7 @@ struct Phase {
 }
 
 /// Runs the load: for each kind of operation its rate, times, and CPU time of the watched processes.
-pub async fn metadata(load: &Load, watched: &[Watched]) -> Result<Vec<Row>, RpcError> {
+pub async fn metadata(load: &Load, watched: &[WatchedProcess]) -> Result<Vec<Row>, RpcError> {
     let mut workers = Vec::new();
     for _ in 0..load.connections {
         let client =
@@ -69,7 +69,7 @@ async fn phase(
     load: &Load,
     workers: &mut Vec<Worker>,
     operation: Operation,
-    watched: &[Watched],
+    watched: &[WatchedProcess],
 ) -> Result<Phase, RpcError> {
     let each = load.operations.div_ceil(load.connections.max(1));
     let meter = CpuMeter::start(watched);

@@ -11,7 +11,7 @@ use std::time::Instant;
 const REQUEST_LEN: usize = 180;
 const ANSWER_LEN: usize = 120;
 
-/// What a small call costs that nobody looks at.
+/// What a small call costs without any checks.
 #[derive(Clone, Copy, Debug)]
 pub struct SmallCalls {
     /// Calls over all connections.

@@ -8,7 +8,7 @@ mod stream;
 pub use calls::{SmallCalls, small_calls};
 pub use disk::{append_and_sync, read_cached};
 pub use round_trip::round_trip;
-pub use stream::{Sender, StreamLimit, Via, stream, stream_best};
+pub use stream::{Sender, SocketKind, StreamLimit, stream, stream_best};
 
 use std::fs::{self, File};
 use std::io::{self, Write};

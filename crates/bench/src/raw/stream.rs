@@ -20,9 +20,9 @@ pub enum Sender {
     Write,
 }
 
-/// Through what.
+/// What the bytes go through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Via {
+pub enum SocketKind {
     /// TCP over loopback.
     Tcp,
     /// A Unix domain socket.
@@ -32,8 +32,8 @@ pub enum Via {
 /// What one way of sending reaches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamLimit {
-    /// Through what.
-    pub via: Via,
+    /// What the bytes go through.
+    pub kind: SocketKind,
     /// How it was sent.
     pub sender: Sender,
     /// Bytes of each call, both ends.
@@ -65,18 +65,18 @@ impl StreamLimit {
             Sender::Sendfile => "sendfile to read",
             Sender::Write => "write to read",
         };
-        let via = match self.via {
-            Via::Tcp => "loopback TCP",
-            Via::Unix => "domain socket",
+        let socket = match self.kind {
+            SocketKind::Tcp => "loopback TCP",
+            SocketKind::Unix => "domain socket",
         };
-        format!("{via} {how}, {} KiB", self.buffer_len / 1024)
+        format!("{socket} {how}, {} KiB", self.buffer_len / 1024)
     }
 }
 
 /// Sends `total` bytes `runs` times with one size of buffer.
 pub fn stream(
     source: &Scratch,
-    via: Via,
+    kind: SocketKind,
     sender: Sender,
     buffer_len: usize,
     total: u64,
@@ -85,24 +85,24 @@ pub fn stream(
     let mut mb_per_s = Vec::with_capacity(runs);
     let mut cpu = Vec::with_capacity(runs);
     for _ in 0..runs {
-        let (speed, seconds) = stream_once(source, via, sender, buffer_len, total)?;
+        let (speed, seconds) = stream_once(source, kind, sender, buffer_len, total)?;
         mb_per_s.push(speed);
         cpu.push(seconds / (total as f64 / GB));
     }
-    Ok(StreamLimit { via, sender, buffer_len, mb_per_s, cpu_s_per_gb: median(&cpu) })
+    Ok(StreamLimit { kind, sender, buffer_len, mb_per_s, cpu_s_per_gb: median(&cpu) })
 }
 
 /// The fastest of both ways at several sizes of buffer, with all that were tried.
 pub fn stream_best(
     source: &Scratch,
-    via: Via,
+    kind: SocketKind,
     total: u64,
     runs: usize,
 ) -> io::Result<(StreamLimit, Vec<StreamLimit>)> {
     let mut tried = Vec::new();
     for sender in [Sender::Sendfile, Sender::Write] {
         for buffer_len in [64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20] {
-            tried.push(stream(source, via, sender, buffer_len, total, runs)?);
+            tried.push(stream(source, kind, sender, buffer_len, total, runs)?);
         }
     }
     let faster = |a: &&StreamLimit, b: &&StreamLimit| a.median().total_cmp(&b.median());
@@ -113,12 +113,12 @@ pub fn stream_best(
 /// Megabytes a second and CPU seconds of both threads.
 fn stream_once(
     source: &Scratch,
-    via: Via,
+    kind: SocketKind,
     sender: Sender,
     buffer_len: usize,
     total: u64,
 ) -> io::Result<(f64, f64)> {
-    let (sending, mut receiving) = pair(via)?;
+    let (sending, mut receiving) = pair(kind)?;
     std::thread::scope(|scope| {
         let start = Instant::now();
         let sent = scope.spawn(move || send(source, sending, sender, buffer_len, total));
@@ -131,14 +131,14 @@ fn stream_once(
 }
 
 /// Two connected sockets; both are files to those who only read and write.
-fn pair(via: Via) -> io::Result<(File, File)> {
-    let (one, other): (OwnedFd, OwnedFd) = match via {
-        Via::Tcp => {
+fn pair(kind: SocketKind) -> io::Result<(File, File)> {
+    let (one, other): (OwnedFd, OwnedFd) = match kind {
+        SocketKind::Tcp => {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
             let connected = TcpStream::connect(listener.local_addr()?)?;
             (listener.accept()?.0.into(), connected.into())
         }
-        Via::Unix => {
+        SocketKind::Unix => {
             let (one, other) = UnixStream::pair()?;
             (one.into(), other.into())
         }
@@ -193,13 +193,13 @@ mod tests {
     fn bytes_arrive_every_way() {
         let directory = std::env::temp_dir();
         let source = Scratch::create(&directory, 3 << 20).unwrap();
-        for (via, sender) in [
-            (Via::Tcp, Sender::Sendfile),
-            (Via::Tcp, Sender::Write),
-            (Via::Unix, Sender::Sendfile),
-            (Via::Unix, Sender::Write),
+        for (kind, sender) in [
+            (SocketKind::Tcp, Sender::Sendfile),
+            (SocketKind::Tcp, Sender::Write),
+            (SocketKind::Unix, Sender::Sendfile),
+            (SocketKind::Unix, Sender::Write),
         ] {
-            let limit = stream(&source, via, sender, 64 << 10, 8 << 20, 2).unwrap();
+            let limit = stream(&source, kind, sender, 64 << 10, 8 << 20, 2).unwrap();
             assert!(limit.median() > 1.0 && limit.mb_per_s.len() == 2);
         }
     }

@@ -26,7 +26,7 @@ pub fn measure(args: &Args, conf: Conf, base: String) -> Outcome<i32> {
         runs: asked.runs,
         runs_dropped: asked.runs_dropped,
         time: asked.time,
-        ways: asked.ways.clone(),
+        modes: asked.modes.clone(),
         ops: asked.ops.clone(),
     };
     eprintln!("writing {} files of {} bytes, on the cluster and beside it", plan.files, plan.size);

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use zerohop_bench::dfsio::matrix::{Cell, Matrix, Op, Plan, Rows, Way};
+use zerohop_bench::dfsio::matrix::{Cell, Matrix, Op, Plan, ReadMode, Rows};
 use zerohop_conf::Conf;
 
 use crate::failure::{Failure, Outcome};
@@ -27,20 +27,20 @@ pub fn measure(conf: Conf, home: &Path, size: u64) -> Outcome<Rows> {
         runs: 1,
         runs_dropped: 1,
         time: Duration::ZERO,
-        ways: vec![Way::Tcp, Way::LocalMapped],
+        modes: vec![ReadMode::Tcp, ReadMode::LocalMapped],
         ops: vec![Op::Read],
     };
     let failed = |error| Failure::io(format!("the published rows: {error}"));
-    let cells: Vec<Cell> = plan.ways.iter().flat_map(|way| rows_of(*way)).collect();
+    let cells: Vec<Cell> = plan.modes.iter().flat_map(|mode| rows_of(*mode)).collect();
     let matrix = Matrix::prepare(plan).map_err(failed)?;
     matrix.run_cells(&cells, &mut |_| ()).map_err(failed)
 }
 
-fn rows_of(way: Way) -> impl Iterator<Item = Cell> {
+fn rows_of(mode: ReadMode) -> impl Iterator<Item = Cell> {
     let shapes = [(true, false), (true, true), (false, false), (false, true)];
     shapes.into_iter().map(move |(verified, is_dropped)| Cell {
         op: Op::Read,
-        way,
+        mode,
         verified,
         is_dropped,
         size: BUFFER_LEN,

@@ -1,5 +1,6 @@
 //! What was looked at, what was found, what helps.
 
+use comfy_table::{Table, presets};
 use serde_json::{Value, json};
 
 /// How a check came out.
@@ -143,12 +144,18 @@ impl Report {
     }
 
     pub fn print(&self) {
+        let mut table = Table::new();
+        table.load_style(presets::NOTHING);
         for check in &self.checks {
-            sayln!("{:<8} {:<18} {}", check.verdict.word(), check.name, check.found);
+            table.add_row([check.verdict.word(), check.name, &check.found]);
             if let Some(fix) = &check.fix {
-                sayln!("{:<8} {:<18} fix: {fix}", "", "");
+                table.add_row(["", "", &format!("fix: {fix}")]);
             }
         }
+        for column in table.column_iter_mut() {
+            column.set_padding((0, 1));
+        }
+        sayln!("{}", table.trim_fmt());
         sayln!();
         sayln!("generation in force: {}", self.generation.explained());
         let (faults, warnings) = (self.count(Verdict::Fault), self.count(Verdict::Warning));

@@ -6,6 +6,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use procfs::process::{LimitValue, Process};
 use rustix::fs::{Access, access};
 use zerohop_transport::domain::{self, PATH_LEN_MAX, Peer, Problem};
 
@@ -153,12 +154,14 @@ fn listener(path: &Path, connected: io::Result<Peer>, report: &mut Report) -> bo
 
 /// A DataNode opens two files a replica; where it may open few, it refuses under load.
 fn limit(peer: Peer, report: &mut Report) {
-    let text = std::fs::read_to_string(format!("/proc/{}/limits", peer.pid)).unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("Max open files"));
-    let Some(limit) = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok())
-    else {
-        return report
-            .skipped("datanode-limit", format!("{} does not show its limits", named(peer)));
+    let limits = Process::new(peer.pid).and_then(|process| process.limits());
+    let limit = match limits.map(|limits| limits.max_open_files.soft_limit) {
+        Ok(LimitValue::Value(limit)) => limit,
+        Ok(LimitValue::Unlimited) => u64::MAX,
+        Err(_) => {
+            return report
+                .skipped("datanode-limit", format!("{} does not show its limits", named(peer)));
+        }
     };
     let found = format!("{} may have {limit} files open", named(peer));
     match limit >= LIMIT_MIN {
@@ -173,10 +176,10 @@ fn limit(peer: Peer, report: &mut Report) {
 
 /// A process with its name, as far as it can be seen from here.
 pub fn named(peer: Peer) -> String {
-    let name = std::fs::read_to_string(format!("/proc/{}/comm", peer.pid)).unwrap_or_default();
-    match name.trim() {
-        "" => peer.to_string(),
-        name => format!("{peer} ({name})"),
+    let stat = Process::new(peer.pid).and_then(|process| process.stat());
+    match stat.map(|stat| stat.comm) {
+        Ok(name) if !name.is_empty() => format!("{peer} ({name})"),
+        _ => peer.to_string(),
     }
 }
 

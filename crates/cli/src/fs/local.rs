@@ -1,19 +1,19 @@
 //! The local file system in the role that Hadoop's LocalFileSystem has.
 
-use std::collections::HashMap;
 use std::fs::{File, FileTimes, Metadata, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
-use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use super::crc_file::{is_crc_file, move_crc_file, remove_crc_file};
 use super::local_files::{move_path, user_home};
 use super::location::child;
+use super::names::Names;
 use super::status::{FileKind, FsStatus, QuotaUsage, Status, Summary};
 use super::store::{CreateHow, Input, OpenHow, Output, Store, Times};
 use crate::failure::{Failure, Kind, Outcome};
+use zerohop_system::users;
 
 /// What Hadoop reports as block size of local files unless fs.local.block.size says otherwise.
 const BLOCK_SIZE: i64 = 32 << 20;
@@ -23,19 +23,8 @@ const PAGE: usize = 1000;
 /// The local file system.
 #[derive(Default)]
 pub struct LocalStore {
-    users: OnceLock<HashMap<u32, String>>,
-    groups: OnceLock<HashMap<u32, String>>,
-}
-
-/// The names of /etc/passwd or /etc/group by id.
-fn read_names(path: &str) -> HashMap<u32, String> {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    let entry = |line: &str| {
-        let mut fields = line.split(':');
-        let name = fields.next()?.to_owned();
-        Some((fields.nth(1)?.parse().ok()?, name))
-    };
-    text.lines().filter_map(entry).collect()
+    users: Names,
+    groups: Names,
 }
 
 fn failure(path: &str, error: std::io::Error) -> Failure {
@@ -58,11 +47,6 @@ fn millis(time: SystemTime) -> i64 {
 
 impl LocalStore {
     fn describe(&self, path: &str, metadata: &Metadata) -> Status {
-        let users = self.users.get_or_init(|| read_names("/etc/passwd"));
-        let groups = self.groups.get_or_init(|| read_names("/etc/group"));
-        let name = |names: &HashMap<u32, String>, id: u32| {
-            names.get(&id).cloned().unwrap_or_else(|| id.to_string())
-        };
         let directory = metadata.is_dir();
         Status {
             path: path.to_owned(),
@@ -72,8 +56,8 @@ impl LocalStore {
             block_size: if directory { 0 } else { BLOCK_SIZE },
             modified_ms: metadata.modified().map(millis).unwrap_or(0),
             accessed_ms: metadata.accessed().map(millis).unwrap_or(0),
-            owner: name(users, metadata.uid()),
-            group: name(groups, metadata.gid()),
+            owner: self.users.of(metadata.uid(), users::user_name),
+            group: self.groups.of(metadata.gid(), users::group_name),
             mode: metadata.mode() & 0o1777,
             has_acl: false,
             erasure_policy: String::new(),
@@ -213,15 +197,13 @@ impl Store for LocalStore {
     }
 
     fn set_owner(&self, path: &str, owner: Option<&str>, group: Option<&str>) -> Outcome {
-        let users = self.users.get_or_init(|| read_names("/etc/passwd"));
-        let groups = self.groups.get_or_init(|| read_names("/etc/group"));
-        let id = |names: &HashMap<u32, String>, name: Option<&str>, what: &str| {
+        let id = |look_up: fn(&str) -> Option<u32>, name: Option<&str>, what: &str| {
             let Some(name) = name else { return Ok(None) };
-            let known = names.iter().find(|(_, known)| *known == name).map(|(id, _)| *id);
-            let id = known.or_else(|| name.parse().ok());
+            let id = look_up(name).or_else(|| name.parse().ok());
             id.map(Some).ok_or_else(|| Failure::io(format!("invalid {what}: `{name}'")))
         };
-        let (user, group) = (id(users, owner, "user")?, id(groups, group, "group")?);
+        let user = id(users::user_id, owner, "user")?;
+        let group = id(users::group_id, group, "group")?;
         std::os::unix::fs::chown(path, user, group).map_err(|error| failure(path, error))
     }
 

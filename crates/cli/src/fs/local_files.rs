@@ -4,20 +4,15 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use zerohop_system::users;
 
-/// The home directory of the user of this process, as Java's `user.home` has it: what /etc/passwd says,
+/// The home directory of the user of this process, as Java's `user.home` has it: what the machine knows,
 /// else `HOME`.
 pub fn user_home() -> String {
-    let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let listed = home_of(&passwd, rustix::process::getuid().as_raw());
+    let listed = users::home(users::real_id()).filter(|home| home.is_absolute());
+    let listed = listed.and_then(|home| home.into_os_string().into_string().ok());
     let home = listed.or_else(|| std::env::var("HOME").ok().filter(|home| !home.is_empty()));
     home.unwrap_or_else(|| "/".to_owned())
-}
-
-fn home_of(passwd: &str, uid: u32) -> Option<String> {
-    let mut users = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>());
-    let user = users.find(|fields| fields.get(2).and_then(|id| id.parse().ok()) == Some(uid))?;
-    user.get(5).filter(|home| home.starts_with('/')).map(|home| (*home).to_owned())
 }
 
 /// Renames; what goes to another file system is copied and then removed.
@@ -54,15 +49,6 @@ fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_home_directory_is_that_of_the_user() {
-        let passwd = "root:x:0:0:root:/root:/bin/sh\nann:x:7:8::/home/ann:\nnone:x:9:9:::\n";
-        assert_eq!(home_of(passwd, 0).as_deref(), Some("/root"));
-        assert_eq!(home_of(passwd, 7).as_deref(), Some("/home/ann"));
-        assert_eq!(home_of(passwd, 9), None);
-        assert_eq!(home_of(passwd, 5), None);
-    }
 
     #[test]
     fn a_copied_tree_is_what_it_was() {

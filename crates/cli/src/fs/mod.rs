@@ -34,6 +34,7 @@ mod ls;
 mod make;
 mod modify;
 mod mv;
+mod names;
 mod options;
 mod parts;
 mod pattern;

@@ -49,17 +49,17 @@ impl Listener {
         &self.path
     }
 
-    /// Whether the file at its path is still this socket: somebody may have removed or replaced it.
+    /// Whether the file at its path is still this socket: it may have been removed or replaced.
     pub fn is_in_place(&self) -> bool {
         fs::symlink_metadata(&self.path).is_ok_and(|file| (file.dev(), file.ino()) == self.file)
     }
 
-    /// Makes `accept` return at once when nobody is there, or not.
+    /// Sets whether `accept` returns at once when no connection waits.
     pub fn set_nonblocking(&self, on: bool) -> io::Result<()> {
         self.socket.set_nonblocking(on)
     }
 
-    /// The next connection; it blocks, whatever the listener does.
+    /// The next connection; its own reads and writes block, also where the listener does not.
     pub fn accept(&self) -> io::Result<Socket> {
         let (socket, _) = self.socket.accept()?;
         socket.set_nonblocking(false)?;

@@ -1,4 +1,4 @@
-//! Whether a socket path is safe: could somebody else put another socket in its place?
+//! Whether a socket path is safe: could another user put another socket in its place?
 //!
 //! Hadoop's rules (`DomainSocket.validateSocketPathSecurity0`): every component in front of the last
 //! one is looked at, symbolic links followed. None may be writable for everybody (the sticky bit of
@@ -29,11 +29,11 @@ pub enum Problem {
     WorldWritable,
     /// A group other than root's may write the component.
     GroupWritable,
-    /// It belongs to somebody who is neither root nor the effective user, given here.
+    /// Its owner, given here, is neither root nor the effective user.
     Owner(u32),
 }
 
-/// A socket path that somebody else could change, or that cannot be used at all.
+/// A socket path that another user could change, or that cannot be used at all.
 #[derive(Debug)]
 pub struct UnsafePath {
     /// The path of the socket.

@@ -5,7 +5,6 @@
 //! have the rest looked up elsewhere by [`Groups::load`].
 
 mod cache;
-mod system;
 
 pub use cache::GroupList;
 
@@ -16,11 +15,11 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zerohop_conf::{Conf, keys};
-use zerohop_system::clock;
+use zerohop_system::{clock, users};
 
 type LookUp = dyn Fn(&str) -> Vec<String> + Send + Sync;
 
-/// Looks groups up and remembers them, for so many users at most: anybody can send names. Cheap to clone.
+/// Looks groups up and remembers them, for so many users at most: every peer can send names. Cheap to clone.
 #[derive(Clone)]
 pub struct Groups(Arc<Shared>);
 
@@ -54,7 +53,7 @@ impl Groups {
     /// By the keys `hadoop.user.group.static.mapping.overrides` and `hadoop.security.groups.*`; a value that does not fit
     /// counts as its default.
     pub fn from_conf(conf: &Conf) -> Self {
-        Self::with_look_up(conf, Box::new(system::groups_of))
+        Self::with_look_up(conf, Box::new(users::groups_of))
     }
 
     fn with_look_up(conf: &Conf, look_up: Box<LookUp>) -> Self {
@@ -267,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn callers_of_one_user_share_one_look_up_and_nobody_else_waits_for_it() {
+    fn callers_of_one_user_share_one_look_up_and_no_other_waits_for_it() {
         let mut conf = Conf::new();
         conf.set("hadoop.user.group.static.mapping.overrides", "bob=b");
         let (groups, go, count) = slow(&conf);
@@ -309,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_nobody_has_do_not_fill_the_memory() {
+    fn names_of_no_user_do_not_fill_the_memory() {
         let nobody = |user: &str| if user == "root" { vec!["root".to_owned()] } else { vec![] };
         let groups = Groups::with_look_up(&Conf::new(), Box::new(nobody));
         for number in 0..2 * CACHED_MAX {
@@ -322,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_up_that_panics_leaves_nobody_waiting() {
+    fn a_look_up_that_panics_leaves_no_caller_waiting() {
         let panics = |_: &str| -> Vec<String> { panic!("the library failed") };
         let groups = Groups::with_look_up(&Conf::new(), Box::new(panics));
         for _ in 0..2 {

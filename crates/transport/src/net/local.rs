@@ -67,7 +67,7 @@ fn is_this_machine(to: &SocketAddr) -> bool {
     if to.ip().is_loopback() {
         return true;
     }
-    // A datagram socket is connected without a word to anybody.
+    // Connecting a datagram socket sends nothing.
     let from = Socket::new(Domain::for_address(*to), Type::DGRAM, None)
         .and_then(|probe| probe.connect(&(*to).into()).and_then(|()| probe.local_addr()));
     from.ok().and_then(|addr| addr.as_socket()).is_some_and(|from| from.ip() == to.ip())
@@ -113,7 +113,7 @@ mod tests {
         assert!(same("10.0.0.1", "10.0.0.1") && same("127.0.0.1", "127.0.1.1"));
         assert!(!same("10.0.0.1", "10.0.0.2"));
         assert!(is_this_machine(&"127.0.0.1:9".parse().unwrap()));
-        // An address kept for documentation is nobody's.
+        // An address reserved for documentation belongs to no machine.
         assert!(!is_this_machine(&"192.0.2.1:9".parse().unwrap()));
     }
 }

@@ -40,7 +40,7 @@ pub enum Preamble {
     Http,
     /// A client of another version, or no client at all.
     WrongVersion(u8),
-    /// A way to authenticate that nobody knows.
+    /// An unknown way to authenticate.
     UnknownAuth(u8),
 }
 

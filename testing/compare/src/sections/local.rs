@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use zerohop_bench::dfsio::matrix::{Cell, Matrix, Op, Plan, Row, Way};
+use zerohop_bench::dfsio::matrix::{Cell, Matrix, Op, Plan, ReadMode, Row};
 use zerohop_conf::Conf;
 use zerohop_interop::Outcome;
 
@@ -102,15 +102,17 @@ fn ours(both: &Both) -> Outcome<Vec<Row>> {
         runs: both.args.runs.max(5),
         runs_dropped: 0,
         time: Duration::from_millis(300),
-        ways: vec![Way::LocalMapped, Way::Local],
+        modes: vec![ReadMode::LocalMapped, ReadMode::Local],
         ops: OPS.to_vec(),
     };
-    let cell = |op: Op, way| {
+    let cell = |op: Op, mode| {
         let size = if op.is_sequential() { 1 << 20 } else { LEN };
-        Cell { op, way, verified: true, is_dropped: false, size, threads: 1 }
+        Cell { op, mode, verified: true, is_dropped: false, size, threads: 1 }
     };
-    let cells: Vec<Cell> =
-        OPS.into_iter().flat_map(|op| [cell(op, Way::LocalMapped), cell(op, Way::Local)]).collect();
+    let cells: Vec<Cell> = OPS
+        .into_iter()
+        .flat_map(|op| [cell(op, ReadMode::LocalMapped), cell(op, ReadMode::Local)])
+        .collect();
     let matrix = Matrix::prepare(plan).map_err(|e| e.to_string())?;
     Ok(matrix.run_cells(&cells, &mut |_| {}).map_err(|e| e.to_string())?.rows)
 }

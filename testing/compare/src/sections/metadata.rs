@@ -1,7 +1,7 @@
 //! Our load generator on both NameNodes.
 
 use zerohop_bench::metadata::{Load, metadata};
-use zerohop_bench::{Row, Watched};
+use zerohop_bench::{Row, WatchedProcess};
 use zerohop_interop::{Kind, Outcome};
 
 use crate::both::Both;
@@ -36,7 +36,7 @@ fn measure(both: &Both, kind: Kind) -> Outcome<Vec<Row>> {
         operations: both.args.operations,
         runs: both.args.runs,
     };
-    let watched: [Watched; 1] = [cluster.namenode()];
+    let watched: [WatchedProcess; 1] = [cluster.namenode()];
     // One thread makes more calls than two that wake each other, and leaves a core to the server.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|e| e.to_string())?;

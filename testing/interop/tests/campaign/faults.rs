@@ -20,7 +20,7 @@ use zerohop_interop::{Outcome, tools, wait};
 use crate::link::{Link, State};
 use crate::name_dirs::NameDirs;
 use crate::replicas::{self, Flipped};
-use crate::{Course, DATANODES};
+use crate::{DATANODES, Progress};
 
 /// A kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -136,8 +136,8 @@ impl<'a> Faults<'a> {
         &self.done
     }
 
-    /// Until the course ends, and one at least; then everything runs, and every link is whole.
-    pub fn go_on(&mut self, cluster: &mut Cluster, course: &Course) -> Outcome {
+    /// Until the schedule ends, and one at least; then everything runs, and every link is whole.
+    pub fn go_on(&mut self, cluster: &mut Cluster, progress: &Progress) -> Outcome {
         loop {
             self.pause(1200);
             // Every kind has its turn before one comes again.
@@ -149,9 +149,9 @@ impl<'a> Faults<'a> {
             *self.done.entry(fault).or_default() += 1;
             self.inflict(fault, cluster).map_err(|e| format!("{fault:?}: {e}"))?;
             if fault == KillNameNode {
-                course.is_namenode_killed.store(true, Relaxed);
+                progress.is_namenode_killed.store(true, Relaxed);
             }
-            if !course.goes_on() {
+            if !progress.goes_on() {
                 return Ok(());
             }
         }
@@ -191,7 +191,7 @@ impl<'a> Faults<'a> {
         }
     }
 
-    /// How long something stays as it is belongs to the course.
+    /// How long something stays as it is belongs to the schedule.
     fn pause(&mut self, most_ms: u64) {
         sleep(Duration::from_millis(self.rng.u64(..most_ms)));
     }

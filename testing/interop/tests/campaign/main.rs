@@ -74,9 +74,9 @@ fn lay_links(cluster: &Cluster) -> Outcome<Vec<Link>> {
     datanodes.chain([namenode]).collect()
 }
 
-/// When the work is over: when its time is. The only schedule of a run ends not before it shows
+/// How far a schedule is: its work ends when its time is over. The only schedule of a run ends not before it shows
 /// something: a slow machine gets longer for that.
-struct Course {
+struct Progress {
     begun: Instant,
     time: Duration,
     is_only: bool,
@@ -85,7 +85,7 @@ struct Course {
     is_cut_short: AtomicBool,
 }
 
-impl Course {
+impl Progress {
     fn new(time: Duration, is_only: bool) -> Self {
         Self {
             begun: Instant::now(),
@@ -106,30 +106,30 @@ impl Course {
     }
 }
 
-/// All work until the course ends, and the faults beside them.
+/// All work until the schedule ends, and the faults beside them.
 fn work_under_faults(
     cluster: &mut Cluster,
     actors: &mut [Actor],
     faults: &mut Faults<'_>,
-    course: &Course,
+    progress: &Progress,
 ) -> Outcome {
     std::thread::scope(|scope| {
         let working: Vec<_> = actors
             .iter_mut()
             .map(|actor| {
                 scope.spawn(move || {
-                    while course.goes_on() {
+                    while progress.goes_on() {
                         let before = actor.done;
                         actor.step()?;
-                        course.done.fetch_add(actor.done - before, Relaxed);
+                        progress.done.fetch_add(actor.done - before, Relaxed);
                     }
                     Ok(())
                 })
             })
             .collect();
-        let done = faults.go_on(cluster, course);
+        let done = faults.go_on(cluster, progress);
         if done.is_err() {
-            course.is_cut_short.store(true, Relaxed);
+            progress.is_cut_short.store(true, Relaxed);
         }
         let worked: Vec<Outcome> = working
             .into_iter()
@@ -178,7 +178,7 @@ impl Sum {
 fn schedule(
     cluster: &mut Cluster,
     seed: u64,
-    course: &Course,
+    progress: &Progress,
     targets: &Targets,
     sum: &mut Sum,
 ) -> Outcome {
@@ -190,7 +190,7 @@ fn schedule(
         (0..ACTORS).map(|i| Actor::new(client(&cluster.conf(), of_actor)?, i, seed)).collect();
     let mut actors = actors?;
     let mut faults = Faults::new(seed, targets);
-    let worked = work_under_faults(cluster, &mut actors, &mut faults, course);
+    let worked = work_under_faults(cluster, &mut actors, &mut faults, progress);
     for (fault, count) in faults.counts() {
         *sum.faults.entry(*fault).or_default() += count;
     }
@@ -203,7 +203,7 @@ fn schedule(
         sum.restored_images += 1;
         restore_an_old_image(cluster, targets).map_err(|e| format!("RestoredImage: {e}"))?;
     }
-    if !is_hurt || course.is_only {
+    if !is_hurt || progress.is_only {
         cluster.restart()?;
     }
     wait_for_all(cluster)?;
@@ -251,16 +251,16 @@ fn campaign(datanodes: Kind) {
         for seed in first..first + count {
             let begun = Instant::now();
             println!("seed {seed} begins");
-            let course = Course::new(time, count == 1);
-            let outcome = schedule(cluster, seed, &course, &targets, &mut sum);
+            let progress = Progress::new(time, count == 1);
+            let outcome = schedule(cluster, seed, &progress, &targets, &mut sum);
             outcome.map_err(|e| format!("seed {seed}: {e}"))?;
             println!("seed {seed}: no broken promise ({} s)", begun.elapsed().as_secs());
         }
-        let course = format!("seeds {first} to {}: {}", first + count - 1, sum.text());
-        println!("{course}");
+        let summary = format!("seeds {first} to {}: {}", first + count - 1, sum.text());
+        println!("{summary}");
         let is_killed = sum.faults.contains_key(&Fault::KillNameNode);
         if count == 1 && (sum.done < ENOUGH || !is_killed) {
-            return Err(format!("too little to show anything: {course}"));
+            return Err(format!("too little to show anything: {summary}"));
         }
         Ok(())
     });

@@ -1,7 +1,7 @@
 //! The options that go with `--matrix`.
 
 use super::cell::Op;
-use super::way::Way;
+use super::read_mode::ReadMode;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -37,8 +37,8 @@ pub struct MatrixArgs {
     pub runs: usize,
     /// The same of rows with a dropped one, which take most of the time.
     pub runs_dropped: usize,
-    /// Which ways.
-    pub ways: Vec<Way>,
+    /// How blocks are read.
+    pub modes: Vec<ReadMode>,
     /// Which operations.
     pub ops: Vec<Op>,
     /// Of each random run.
@@ -59,7 +59,7 @@ impl Default for MatrixArgs {
             is_asked: false,
             runs: 5,
             runs_dropped: 3,
-            ways: Way::ALL.to_vec(),
+            modes: ReadMode::ALL.to_vec(),
             ops: Op::ALL.to_vec(),
             time: Duration::from_millis(100),
             local_directory: None,
@@ -93,7 +93,7 @@ impl MatrixArgs {
                 self.runs_dropped = self.runs;
             }
             "--time" => self.time = Duration::from_millis(number(word, &value()?)?),
-            "--paths" => self.ways = list(&value()?, Way::from_name, "path")?,
+            "--paths" => self.modes = list(&value()?, ReadMode::from_name, "path")?,
             "--ops" => self.ops = list(&value()?, Op::from_name, "operation")?,
             _ => return Ok(false),
         }

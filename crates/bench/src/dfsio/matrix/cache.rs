@@ -18,7 +18,7 @@ const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
 /// How the cluster's files leave the page cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Dropper {
+pub enum CacheDropper {
     /// posix_fadvise on each of these block and meta files.
     Files(Vec<PathBuf>),
     /// All of the machine's, by `/proc/sys/vm/drop_caches`.
@@ -27,7 +27,7 @@ pub enum Dropper {
     Impossible(String),
 }
 
-impl Dropper {
+impl CacheDropper {
     /// The gentlest way that works: `files` are the cluster's if they can be opened from here.
     pub fn choose(files: Vec<PathBuf>) -> Self {
         if !files.is_empty() && files.iter().all(|path| File::open(path).is_ok()) {
@@ -72,7 +72,7 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(50);
 /// For a packet to oneself.
 const PACKET_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Drops one file; an error if pages stay, as those do that somebody has mapped. Others may
+/// Drops one file; an error if pages stay, as those do that a process has mapped. Others may
 /// hold a page for a moment, so it is tried several times.
 pub fn drop_file(file: &File) -> io::Result<()> {
     let mut tries = 0..TRIES;
@@ -92,7 +92,7 @@ pub fn drop_file(file: &File) -> io::Result<()> {
             }
             None => {
                 return Err(io::Error::other(format!(
-                    "{left} pages stay in the page cache: somebody has them mapped, or there is no disk below"
+                    "{left} pages stay in the page cache: a process has them mapped, or there is no disk below"
                 )));
             }
         }
@@ -107,7 +107,7 @@ pub fn drop_file(file: &File) -> io::Result<()> {
 /// a packet.
 fn free_sent_buffers() -> io::Result<()> {
     let all = sched_getaffinity(None)?;
-    // On a thread of its own: its processors are nobody else's.
+    // On a thread of its own, since the choice of processors is the thread's.
     let work = || {
         for processor in (0..CpuSet::MAX_CPU).filter(|processor| all.is_set(*processor)) {
             let mut one = CpuSet::new();
@@ -150,7 +150,7 @@ fn cached_pages(file: &File) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::raw::{Scratch, Sender, Via, stream};
+    use crate::raw::{Scratch, Sender, SocketKind, stream};
 
     #[test]
     fn a_file_leaves_the_cache_when_it_is_on_disk() {
@@ -174,14 +174,14 @@ mod tests {
         }
         for _ in 0..4 {
             let len = file.len;
-            stream(&file, Via::Tcp, Sender::Sendfile, 256 << 10, len, 1).unwrap();
+            stream(&file, SocketKind::Tcp, Sender::Sendfile, 256 << 10, len, 1).unwrap();
             drop_file(&file.file).unwrap();
         }
     }
 
     #[test]
     fn files_that_cannot_be_opened_are_not_dropped_by_advice() {
-        let dropper = Dropper::choose(vec!["/nowhere/blk_1".into()]);
-        assert!(!matches!(dropper, Dropper::Files(_)), "{dropper:?}");
+        let dropper = CacheDropper::choose(vec!["/nowhere/blk_1".into()]);
+        assert!(!matches!(dropper, CacheDropper::Files(_)), "{dropper:?}");
     }
 }

@@ -1,6 +1,6 @@
-//! What is measured: an operation, a way, and under which circumstances.
+//! What is measured: an operation, how it reads, and under which circumstances.
 
-use super::way::Way;
+use super::read_mode::ReadMode;
 
 /// What a reader does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,8 +48,8 @@ impl Op {
 pub struct Cell {
     /// What is done.
     pub op: Op,
-    /// Which way.
-    pub way: Way,
+    /// How it is read.
+    pub mode: ReadMode,
     /// Whether checksums are checked.
     pub verified: bool,
     /// Whether the page cache is dropped before each run.
@@ -70,7 +70,7 @@ impl Cell {
 /// What is measured in which circumstances: sequential reads by one and by `readers` threads; random
 /// ones of 4 KiB and 64 KiB by one and by four, from a dropped cache only the smallest; scans and
 /// vectored reads from a warm cache by one. Only what is mapped can be lent.
-pub fn cells(ops: &[Op], ways: &[Way], buffer_len: usize, readers: usize) -> Vec<Cell> {
+pub fn cells(ops: &[Op], modes: &[ReadMode], buffer_len: usize, readers: usize) -> Vec<Cell> {
     let mut shapes = Vec::new();
     for op in ops {
         match op {
@@ -94,9 +94,9 @@ pub fn cells(ops: &[Op], ways: &[Way], buffer_len: usize, readers: usize) -> Vec
     }
     let mut cells = Vec::new();
     for (op, size, threads, is_dropped) in shapes {
-        for way in ways.iter().filter(|way| op != Op::Scan || **way == Way::LocalMapped) {
+        for mode in modes.iter().filter(|mode| op != Op::Scan || **mode == ReadMode::LocalMapped) {
             for verified in [true, false] {
-                cells.push(Cell { op, way: *way, verified, is_dropped, size, threads });
+                cells.push(Cell { op, mode: *mode, verified, is_dropped, size, threads });
             }
         }
     }
@@ -111,17 +111,17 @@ mod tests {
 
     #[test]
     fn the_matrix_is_whole() {
-        let cells = cells(&Op::ALL, &Way::ALL, 1 << 20, 2);
+        let cells = cells(&Op::ALL, &ReadMode::ALL, 1 << 20, 2);
         assert_eq!(cells.len(), (4 + 5 + 1) * 4 * 2 + 2);
         assert!(cells.is_sorted_by_key(|cell| cell.is_dropped));
-        for way in Way::ALL {
+        for mode in ReadMode::ALL {
             for verified in [true, false] {
                 for is_dropped in [false, true] {
                     let found = cells.iter().filter(|cell| {
-                        (cell.way, cell.verified, cell.is_dropped) == (way, verified, is_dropped)
+                        (cell.mode, cell.verified, cell.is_dropped) == (mode, verified, is_dropped)
                     });
                     let ops: Vec<Op> = found.map(|cell| cell.op).collect();
-                    assert!(ops.contains(&Op::Read) && ops.contains(&Op::RandomRead), "{way:?}");
+                    assert!(ops.contains(&Op::Read) && ops.contains(&Op::RandomRead), "{mode:?}");
                 }
             }
         }

@@ -16,18 +16,18 @@ const PLACES: usize = 1 << 14;
 
 /// What readers did together.
 #[derive(Clone, Debug, Default)]
-pub struct Pass {
+pub struct ReadRun {
     /// Seconds from the first start to the last end; the files were open before.
     pub seconds: f64,
     /// What each of them did.
     pub tasks: Vec<Task>,
     /// Their calls.
     pub calls: u64,
-    /// Which way the bytes came.
+    /// How the bytes were read.
     pub read: Vec<ReadStatistics>,
 }
 
-impl Pass {
+impl ReadRun {
     /// Bytes of all readers.
     pub fn bytes(&self) -> u64 {
         self.tasks.iter().map(|task| task.bytes).sum()
@@ -56,13 +56,13 @@ pub struct Amount {
 }
 
 /// Reads as the cell says.
-pub fn pass(source: &dyn Source, cell: &Cell, amount: Amount) -> Result<Pass, Failure> {
+pub fn run_readers(source: &dyn Source, cell: &Cell, amount: Amount) -> Result<ReadRun, Failure> {
     let barrier = Barrier::new(cell.threads);
     let one = |number: usize| -> Result<_, Failure> {
         let opened = source.open(number % amount.files);
         let mut buffer = vec![1; cell.size];
         let places = places(cell, amount, number);
-        // Whoever cannot open its file must not leave the others waiting.
+        // A thread that cannot open its file must not leave the others waiting.
         barrier.wait();
         let mut reader = opened?;
         let start = Instant::now();
@@ -86,13 +86,13 @@ pub fn pass(source: &dyn Source, cell: &Cell, amount: Amount) -> Result<Pass, Fa
     let start = done.iter().map(|(_, _, start, _, _)| *start).min();
     let end = done.iter().map(|(_, _, _, end, _)| *end).max();
     let seconds = start.zip(end).map_or(0.0, |(start, end)| (end - start).as_secs_f64());
-    let mut pass = Pass { seconds, ..Pass::default() };
+    let mut run = ReadRun { seconds, ..ReadRun::default() };
     for (task, calls, _, _, read) in done {
-        pass.tasks.push(task);
-        pass.calls += calls;
-        pass.read.push(read);
+        run.tasks.push(task);
+        run.calls += calls;
+        run.read.push(read);
     }
-    Ok(pass)
+    Ok(run)
 }
 
 fn places(cell: &Cell, amount: Amount, seed: usize) -> Vec<u64> {
@@ -215,7 +215,7 @@ pub fn percentiles(all: &Latencies) -> Option<Percentiles> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dfsio::matrix::Way;
+    use crate::dfsio::matrix::ReadMode;
     use crate::dfsio::matrix::source::Plain;
     use crate::raw::Scratch;
 
@@ -225,23 +225,23 @@ mod tests {
     }
 
     fn cell(op: Op, size: usize, threads: usize) -> Cell {
-        Cell { op, way: Way::Tcp, verified: true, is_dropped: false, size, threads }
+        Cell { op, mode: ReadMode::Tcp, verified: true, is_dropped: false, size, threads }
     }
 
     #[test]
     fn readers_read_each_file_whole() {
         let source = plain(2, 3_000_000);
         let amount = Amount { file_len: 3_000_000, files: 2, time: Duration::ZERO };
-        let pass = pass(&source, &cell(Op::Read, 1 << 20, 2), amount).unwrap();
-        assert_eq!((pass.bytes(), pass.calls), (6_000_000, 6));
-        assert!(pass.seconds > 0.0 && pass.mb_per_s() > 0.0);
+        let run = run_readers(&source, &cell(Op::Read, 1 << 20, 2), amount).unwrap();
+        assert_eq!((run.bytes(), run.calls), (6_000_000, 6));
+        assert!(run.seconds > 0.0 && run.mb_per_s() > 0.0);
     }
 
     #[test]
     fn a_short_file_is_an_error() {
         let source = plain(1, 1000);
         let amount = Amount { file_len: 2000, files: 1, time: Duration::ZERO };
-        let error = pass(&source, &cell(Op::Read, 4096, 1), amount).unwrap_err();
+        let error = run_readers(&source, &cell(Op::Read, 4096, 1), amount).unwrap_err();
         assert!(error.to_string().contains("1000 of 2000"), "{error}");
     }
 
@@ -249,8 +249,8 @@ mod tests {
     fn ranges_count_each() {
         let source = plain(1, 1 << 20);
         let amount = Amount { file_len: 1 << 20, files: 1, time: Duration::from_millis(2) };
-        let pass = pass(&source, &cell(Op::VectoredRead, 4096, 1), amount).unwrap();
-        assert!(pass.calls.is_multiple_of(RANGES as u64) && pass.bytes() == pass.calls * 4096);
+        let run = run_readers(&source, &cell(Op::VectoredRead, 4096, 1), amount).unwrap();
+        assert!(run.calls.is_multiple_of(RANGES as u64) && run.bytes() == run.calls * 4096);
     }
 
     #[test]
@@ -258,8 +258,8 @@ mod tests {
         let source = plain(1, 1 << 20);
         let amount = Amount { file_len: 1 << 20, files: 1, time: Duration::from_millis(2) };
         let cell = cell(Op::RandomRead, 4096, 2);
-        let pass = pass(&source, &cell, amount).unwrap();
-        assert!(pass.calls > 0 && pass.bytes() == pass.calls * 4096);
+        let run = run_readers(&source, &cell, amount).unwrap();
+        assert!(run.calls > 0 && run.bytes() == run.calls * 4096);
         let mut all = Latencies::default();
         latencies(&source, &cell, amount, &mut all).unwrap();
         assert!(percentiles(&all).is_some_and(|times| times.p50_us <= times.p99_us));

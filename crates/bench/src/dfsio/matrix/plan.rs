@@ -1,17 +1,17 @@
 //! The run of the matrix: files made, rows measured, everything removed.
 
-use super::cache::{Dropper, drop_file};
+use super::cache::{CacheDropper, drop_file};
 use super::cell::{Cell, Op, cells};
-use super::drive::{Amount, Pass, latencies, pass, percentiles};
+use super::drive::{Amount, ReadRun, latencies, percentiles, run_readers};
+use super::read_mode::{ReadMode, local_bytes};
 use super::row::{Row, Rows};
 use super::source::{Blocks, Cluster, Plain, Source};
-use super::way::{Way, local_bytes};
 use crate::GB;
 use crate::dfsio::Test;
 use crate::dfsio::result::TestResult;
 use crate::files::Failure;
 use crate::measure::{Latencies, median};
-use crate::process::{CpuMeter, Watched};
+use crate::process::{CpuMeter, WatchedProcess};
 use crate::raw::Scratch;
 use crate::report::Report;
 use std::io::Write;
@@ -27,7 +27,7 @@ const WRITE_LEN: usize = 1 << 20;
 /// What to measure, where.
 #[derive(Clone)]
 pub struct Plan {
-    /// The client's configuration; each way changes it for itself.
+    /// The client's configuration; each mode changes it for itself.
     pub conf: Conf,
     /// The directory of the files on the cluster.
     pub base: String,
@@ -36,7 +36,7 @@ pub struct Plan {
     /// The DataNode's own directories, if they are on this machine.
     pub data_directories: Vec<PathBuf>,
     /// The DataNode's process, or the whole cluster's.
-    pub watched: Vec<Watched>,
+    pub watched: Vec<WatchedProcess>,
     /// Files, and readers of the rows with several.
     pub files: usize,
     /// Bytes of each file.
@@ -49,8 +49,8 @@ pub struct Plan {
     pub runs_dropped: usize,
     /// How long each random run goes on.
     pub time: Duration,
-    /// Which ways.
-    pub ways: Vec<Way>,
+    /// How blocks are read.
+    pub modes: Vec<ReadMode>,
     /// Which operations.
     pub ops: Vec<Op>,
 }
@@ -62,7 +62,7 @@ pub struct Matrix {
     plain: Plain,
     /// The cluster's block files, where they can be opened from here.
     blocks: Option<Blocks>,
-    dropper: Dropper,
+    dropper: CacheDropper,
 }
 
 impl Matrix {
@@ -70,7 +70,7 @@ impl Matrix {
     pub fn prepare(plan: Plan) -> Result<Self, Failure> {
         let mut bytes = vec![0; WRITE_LEN];
         fastrand::Rng::with_seed(11).fill(&mut bytes);
-        let fs = FileSystem::connect(&Way::Tcp.configure(&plan.conf), None)?;
+        let fs = FileSystem::connect(&ReadMode::Tcp.configure(&plan.conf), None)?;
         let name = |number| format!("{}/io_matrix/file_{number}", plan.base);
         let paths: Vec<String> = (0..plan.files).map(name).collect();
         let mut plain = Vec::new();
@@ -79,20 +79,20 @@ impl Matrix {
             plain.push(Scratch::create_of(&plan.local_directory, plan.size, &bytes)?);
         }
         let located = super::cluster_files::find(&fs, &paths, &plan.data_directories)?;
-        let dropper = Dropper::choose(located.iter().flat_map(|file| file.all()).collect());
+        let dropper = CacheDropper::choose(located.iter().flat_map(|file| file.all()).collect());
         dropper.settle()?;
         plain.iter().try_for_each(|file| file.file.sync_all())?;
-        let can_open = matches!(dropper, Dropper::Files(_));
+        let can_open = matches!(dropper, CacheDropper::Files(_));
         let blocks =
             can_open.then(|| Blocks { files: located.iter().map(|f| f.blocks()).collect() });
         Ok(Self { plan, paths, plain: Plain(plain), blocks, dropper })
     }
 
     /// Measures everything; `progress` sees each row as soon as it is there. What was written on the
-    /// cluster is removed, whatever happens.
+    /// cluster is removed, also after a failure.
     pub fn run(self, progress: &mut dyn FnMut(&Row)) -> Result<Rows, Failure> {
         let plan = &self.plan;
-        let cells = cells(&plan.ops, &plan.ways, plan.buffer_len, plan.files);
+        let cells = cells(&plan.ops, &plan.modes, plan.buffer_len, plan.files);
         self.run_cells(&cells, progress)
     }
 
@@ -116,7 +116,7 @@ impl Matrix {
     }
 
     fn cluster(&self, cell: &Cell) -> Result<Cluster, Failure> {
-        let fs = FileSystem::connect(&cell.way.configure(&self.plan.conf), None)?;
+        let fs = FileSystem::connect(&cell.mode.configure(&self.plan.conf), None)?;
         let verify = if cell.verified { Verify::Full } else { Verify::None };
         let options = OpenOptions::verifying(verify);
         Ok(Cluster { fs, paths: self.paths.clone(), options })
@@ -124,10 +124,10 @@ impl Matrix {
 
     /// A row, or one that says why there is none; an error ends the run.
     fn row(&self, cell: &Cell) -> Result<Row, Failure> {
-        if let (true, Dropper::Impossible(why)) = (cell.is_dropped, &self.dropper) {
+        if let (true, CacheDropper::Impossible(why)) = (cell.is_dropped, &self.dropper) {
             return Ok(Row::missing(cell, why));
         }
-        // A short look first: a way that is not there shall not cost the time of its runs.
+        // A short look first: a mode that does not work shall not cost the time of its runs.
         match self.look(cell) {
             Ok(None) => {}
             Ok(Some(missed)) => return Ok(Row::missing(cell, missed)),
@@ -144,7 +144,7 @@ impl Matrix {
         let mut reader = self.cluster(cell)?.open(0)?;
         let len = (cell.size as u64).min(self.plan.size) as usize;
         reader.read_at(0, &mut vec![0; len])?;
-        Ok(cell.way.missed(&reader.statistics()))
+        Ok(cell.mode.missed(&reader.statistics()))
     }
 
     fn limit<'a>(&'a self, cell: &Cell) -> &'a dyn Source {
@@ -164,7 +164,7 @@ impl Matrix {
         let amount = self.amount();
         let limit = self.limit(cell);
         let watched = &self.plan.watched;
-        let own = [Watched::this("client")];
+        let own = [WatchedProcess::this("client")];
         let mut kept = None;
         let mut runs = Runs::default();
         // The first one warms up and does not count; from a dropped cache there is nothing to warm.
@@ -175,7 +175,7 @@ impl Matrix {
                 kept = None;
                 self.drop_caches()?;
             }
-            let raw = pass(limit, cell, amount)?;
+            let raw = run_readers(limit, cell, amount)?;
             if cell.is_dropped {
                 // Both get memory that was freed just now: on a virtual machine that gives free memory
                 // back to its host, taking it again costs more than the disk. And the limit of random
@@ -187,9 +187,9 @@ impl Matrix {
                 None => self.cluster(cell)?,
             };
             let (client, servers) = (CpuMeter::start(&own), CpuMeter::start(watched));
-            let read = pass(&ours, cell, amount)?;
+            let read = run_readers(&ours, cell, amount)?;
             let (client, servers) = (client.stop(), servers.stop());
-            if let Some(missed) = read.read.iter().find_map(|read| cell.way.missed(read)) {
+            if let Some(missed) = read.read.iter().find_map(|read| cell.mode.missed(read)) {
                 return Err(Stopped::Missed(missed));
             }
             if run > 0 {
@@ -216,7 +216,7 @@ impl Matrix {
 
 /// Why a row has no figures.
 enum Stopped {
-    /// Its way was not taken, or its circumstances could not be made.
+    /// It was read in another mode, or its circumstances could not be made.
     Missed(String),
     /// Nothing else can be measured either.
     Failed(Failure),
@@ -247,7 +247,7 @@ struct Runs {
 }
 
 impl Runs {
-    fn add(&mut self, raw: &Pass, read: &Pass, client: f64, servers: Option<f64>) {
+    fn add(&mut self, raw: &ReadRun, read: &ReadRun, client: f64, servers: Option<f64>) {
         self.mb_s.push(read.mb_per_s());
         self.ops_s.push(read.calls_per_s());
         self.limit_mb_s.push(raw.mb_per_s());

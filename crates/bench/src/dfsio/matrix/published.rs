@@ -24,7 +24,7 @@ pub struct Published {
 }
 
 impl Published {
-    /// The way its bytes took.
+    /// How its bytes were read.
     pub fn path(&self) -> &'static str {
         if self.is_local { "local" } else { "tcp" }
     }

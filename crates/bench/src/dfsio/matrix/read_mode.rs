@@ -1,11 +1,11 @@
-//! The ways to a block, each a handful of settings of the client.
+//! How a client reads a block, each mode a handful of its settings.
 
 use zerohop_client::{ReadPath, ReadStatistics};
 use zerohop_conf::Conf;
 
-/// A way from a DataNode on this machine to the reader.
+/// How the bytes get from a DataNode on this machine to the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum ReadMode {
     /// Data transfer over TCP.
     Tcp,
     /// Data transfer over the domain socket.
@@ -16,47 +16,48 @@ pub enum Way {
     LocalMapped,
 }
 
-impl Way {
+impl ReadMode {
     /// All of them.
-    pub const ALL: [Way; 4] = [Way::Tcp, Way::DomainSocket, Way::Local, Way::LocalMapped];
+    pub const ALL: [ReadMode; 4] =
+        [ReadMode::Tcp, ReadMode::DomainSocket, ReadMode::Local, ReadMode::LocalMapped];
 
     /// Its name in every report.
     pub const fn name(self) -> &'static str {
         match self {
-            Way::Tcp => "tcp",
-            Way::DomainSocket => "domain-socket",
-            Way::Local => "local",
-            Way::LocalMapped => "local-mapped",
+            ReadMode::Tcp => "tcp",
+            ReadMode::DomainSocket => "domain-socket",
+            ReadMode::Local => "local",
+            ReadMode::LocalMapped => "local-mapped",
         }
     }
 
     /// The one with this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|way| way.name() == name)
+        Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
 
-    /// Whether bytes that went `path` went this way.
+    /// Whether bytes that went by `path` were read in this mode.
     const fn is(self, path: ReadPath) -> bool {
         match self {
-            Way::Tcp => matches!(path, ReadPath::TcpLocal | ReadPath::TcpRemote),
-            Way::DomainSocket => matches!(path, ReadPath::DomainSocket),
-            Way::Local => matches!(path, ReadPath::Local),
-            Way::LocalMapped => matches!(path, ReadPath::LocalMapped),
+            ReadMode::Tcp => matches!(path, ReadPath::TcpLocal | ReadPath::TcpRemote),
+            ReadMode::DomainSocket => matches!(path, ReadPath::DomainSocket),
+            ReadMode::Local => matches!(path, ReadPath::Local),
+            ReadMode::LocalMapped => matches!(path, ReadPath::LocalMapped),
         }
     }
 
-    /// The client's configuration that leads this way.
+    /// The client's configuration for this mode.
     pub fn configure(self, conf: &Conf) -> Conf {
         let mut conf = conf.clone();
-        let is_local = matches!(self, Way::Local | Way::LocalMapped);
+        let is_local = matches!(self, ReadMode::Local | ReadMode::LocalMapped);
         let mut set = |key: &str, value: bool| conf.set(key, value.to_string());
         set("dfs.client.read.shortcircuit", is_local);
-        set("dfs.client.domain.socket.data.traffic", self == Way::DomainSocket);
-        set("dfs.client.mmap.enabled", self == Way::LocalMapped);
+        set("dfs.client.domain.socket.data.traffic", self == ReadMode::DomainSocket);
+        set("dfs.client.mmap.enabled", self == ReadMode::LocalMapped);
         conf
     }
 
-    /// `None` if all bytes went this way, else which way they went, and why if the client said so.
+    /// `None` if all bytes were read in this mode, else how they were read, and why if the client said so.
     pub fn missed(self, read: &ReadStatistics) -> Option<String> {
         let others: Vec<ReadPath> = ReadPath::ALL
             .into_iter()
@@ -88,26 +89,26 @@ mod tests {
     use zerohop_client::ReadReason;
 
     #[test]
-    fn bytes_of_another_way_are_named() {
+    fn bytes_of_another_mode_are_named() {
         let mut read = ReadStatistics::default();
         let tcp = ReadPath::ALL.iter().position(|path| *path == ReadPath::TcpLocal).unwrap();
         let mapped = ReadPath::ALL.iter().position(|path| *path == ReadPath::LocalMapped).unwrap();
         read.bytes[tcp] = 7;
         read.last = Some((ReadPath::TcpLocal, ReadReason::NotConfigured));
-        assert_eq!(Way::Tcp.missed(&read), None);
-        let missed = Way::Local.missed(&read).unwrap();
+        assert_eq!(ReadMode::Tcp.missed(&read), None);
+        let missed = ReadMode::Local.missed(&read).unwrap();
         assert_eq!(missed, "reads went by tcp-local (not-configured)");
         read.bytes[mapped] = 3;
-        let missed = Way::LocalMapped.missed(&read).unwrap();
+        let missed = ReadMode::LocalMapped.missed(&read).unwrap();
         assert_eq!(missed, "7 of 10 bytes went by tcp-local (not-configured)");
         assert_eq!(local_bytes(&read), 3);
     }
 
     #[test]
     fn names_lead_back() {
-        for way in Way::ALL {
-            assert_eq!(Way::from_name(way.name()), Some(way));
+        for mode in ReadMode::ALL {
+            assert_eq!(ReadMode::from_name(mode.name()), Some(mode));
         }
-        assert_eq!(Way::from_name("carrier-pigeon"), None);
+        assert_eq!(ReadMode::from_name("carrier-pigeon"), None);
     }
 }

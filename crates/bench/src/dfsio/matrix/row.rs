@@ -65,7 +65,7 @@ impl Row {
     pub fn of(cell: &Cell) -> Self {
         Self {
             op: cell.op.name(),
-            path: cell.way.name(),
+            path: cell.mode.name(),
             verified: cell.verified,
             cache: cell.cache(),
             size: cell.size,
@@ -164,13 +164,13 @@ fn line<'a>(cells: impl Iterator<Item = &'a str>) -> String {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use crate::dfsio::matrix::{Op, Way};
+    use crate::dfsio::matrix::{Op, ReadMode};
 
     /// Rows as of a run, one of them without figures.
     pub fn rows() -> Rows {
         let cell = Cell {
             op: Op::Read,
-            way: Way::LocalMapped,
+            mode: ReadMode::LocalMapped,
             verified: true,
             is_dropped: false,
             size: 1 << 20,

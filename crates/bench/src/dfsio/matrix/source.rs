@@ -21,7 +21,7 @@ pub trait Reader: Send {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Failure>;
     /// Fills the buffer from `offset` on.
     fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<(), Failure>;
-    /// Which way its bytes came.
+    /// How its bytes were read.
     fn statistics(&self) -> ReadStatistics;
 
     /// The next bytes where they lie, or copied where that cannot be; how many there are. With `look` each
@@ -38,7 +38,7 @@ pub trait Reader: Send {
 
 /// Files of the cluster.
 pub struct Cluster {
-    /// A client that goes the way to be measured.
+    /// A client that reads in the mode to be measured.
     pub fs: FileSystem,
     /// The files by number.
     pub paths: Vec<String>,
@@ -69,7 +69,7 @@ impl Reader for FileReader {
     fn read_zero_copy(&mut self, buffer: &mut [u8], look: bool) -> Result<usize, Failure> {
         let read = FileReader::read_zero_copy(self, buffer.len())?;
         if look {
-            // SAFETY: the files are the benchmark's own, and nobody writes to them any more.
+            // SAFETY: the files are the benchmark's own, and are not written any more.
             let bytes = unsafe { read.as_slice() };
             black_box(bytes.iter().step_by(64).fold(0, |all, byte| all ^ byte));
         }

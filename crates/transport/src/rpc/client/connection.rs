@@ -48,12 +48,12 @@ struct State {
     /// Bytes that did not fit into the socket.
     unsent: BytesMut,
     calls: HashMap<i32, oneshot::Sender<Answer>>,
-    end: Option<End>,
+    end: Option<CloseReason>,
 }
 
 /// Why there will be no more answers.
 #[derive(Clone, Debug)]
-enum End {
+enum CloseReason {
     Closed,
     Broken(Arc<io::Error>),
     /// The server's last word.
@@ -90,7 +90,7 @@ impl Connection {
     }
 
     pub(super) fn close(&self) {
-        self.finish(End::Closed);
+        self.finish(CloseReason::Closed);
         self.wake.notify_one();
     }
 
@@ -103,7 +103,7 @@ impl Connection {
         }
         let text = format!("nothing was heard for {} ms", limit.as_millis());
         tracing::info!("{}: {text}; connecting again", self.addr);
-        self.finish(End::Broken(Arc::new(io::Error::new(io::ErrorKind::TimedOut, text))));
+        self.finish(CloseReason::Broken(Arc::new(io::Error::new(io::ErrorKind::TimedOut, text))));
         self.wake.notify_one();
     }
 
@@ -132,10 +132,10 @@ impl Connection {
             put_request(&mut state.unsent, id, method, protocol, version, request);
             self.send(&mut state);
         }
-        let _forget = Forget { connection: self, call_id: id.call_id };
+        let _guard = RemoveCallOnDrop { connection: self, call_id: id.call_id };
         match receiver.await {
             Ok(answer) => answer,
-            Err(_) => Err(self.error(&End::Closed)),
+            Err(_) => Err(self.error(&CloseReason::Closed)),
         }
     }
 
@@ -160,7 +160,7 @@ impl Connection {
     }
 
     /// Ends the connection: every call in flight fails for the reason given.
-    fn finish(&self, end: End) {
+    fn finish(&self, end: CloseReason) {
         let calls = {
             let mut state = self.state.lock();
             if state.end.is_some() {
@@ -174,18 +174,22 @@ impl Connection {
         }
     }
 
-    fn error(&self, end: &End) -> RpcError {
+    fn error(&self, end: &CloseReason) -> RpcError {
         let addr = self.addr.clone();
         let io = |kind, text: String| RpcError::Io { addr, source: io::Error::new(kind, text) };
         match end {
-            End::Fatal(exception) => RpcError::Remote(exception.clone()),
-            End::Broken(error) => io(error.kind(), error.to_string()),
-            End::Closed => io(io::ErrorKind::NotConnected, "connection closed".to_owned()),
+            CloseReason::Fatal(exception) => RpcError::Remote(exception.clone()),
+            CloseReason::Broken(error) => io(error.kind(), error.to_string()),
+            CloseReason::Closed => io(io::ErrorKind::NotConnected, "connection closed".to_owned()),
         }
     }
 
     /// Hands the answers in `input` to their callers.
-    fn take_answers(&self, input: &mut BytesMut, length_max: usize) -> io::Result<Option<End>> {
+    fn take_answers(
+        &self,
+        input: &mut BytesMut,
+        length_max: usize,
+    ) -> io::Result<Option<CloseReason>> {
         loop {
             let frame = frame::take(input, length_max)
                 .map_err(|bad| io::Error::new(io::ErrorKind::InvalidData, bad))?;
@@ -193,7 +197,7 @@ impl Connection {
             let header: RpcResponseHeaderProto = decode_delimited(&mut frame)
                 .map_err(|bad| io::Error::new(io::ErrorKind::InvalidData, bad))?;
             if header.status() == RpcStatusProto::Fatal {
-                return Ok(Some(End::Fatal(exception_of(header))));
+                return Ok(Some(CloseReason::Fatal(exception_of(header))));
             }
             let Some(caller) = self.state.lock().calls.remove(&(header.call_id as i32)) else {
                 continue;
@@ -210,12 +214,13 @@ impl Connection {
     }
 }
 
-struct Forget<'a> {
+/// Removes a call that is not waited for any more.
+struct RemoveCallOnDrop<'a> {
     connection: &'a Connection,
     call_id: i32,
 }
 
-impl Drop for Forget<'_> {
+impl Drop for RemoveCallOnDrop<'_> {
     fn drop(&mut self) {
         self.connection.state.lock().calls.remove(&self.call_id);
     }
@@ -225,12 +230,12 @@ impl Drop for Forget<'_> {
 async fn drive(connection: Arc<Connection>, options: ClientOptions) {
     let end = match read_all(&connection, &options).await {
         Ok(end) => end,
-        Err(error) => End::Broken(Arc::new(error)),
+        Err(error) => CloseReason::Broken(Arc::new(error)),
     };
     connection.finish(end);
 }
 
-async fn read_all(connection: &Connection, options: &ClientOptions) -> io::Result<End> {
+async fn read_all(connection: &Connection, options: &ClientOptions) -> io::Result<CloseReason> {
     let mut input = BytesMut::new();
     let mut look = tokio::time::interval(LOOK_INTERVAL);
     let mut heard = clock::now();
@@ -269,7 +274,7 @@ async fn read_all(connection: &Connection, options: &ClientOptions) -> io::Resul
                 let idle = connection.state.lock().calls.is_empty();
                 let silent = clock::since(heard.max(pinged));
                 if idle && clock::since(heard) > options.idle_after && close_if_idle(connection) {
-                    return Ok(End::Closed);
+                    return Ok(CloseReason::Closed);
                 }
                 if !idle && !options.ping_interval.is_zero() && silent > options.ping_interval {
                     connection.ping();
@@ -284,7 +289,7 @@ async fn read_all(connection: &Connection, options: &ClientOptions) -> io::Resul
 fn close_if_idle(connection: &Connection) -> bool {
     let mut state = connection.state.lock();
     if state.calls.is_empty() {
-        state.end = Some(End::Closed);
+        state.end = Some(CloseReason::Closed);
     }
     state.end.is_some()
 }

@@ -32,7 +32,7 @@ impl ClientOptions {
     ///
     /// # Errors
     /// If a value does not fit its key, or promises a protection that clients do not implement:
-    /// whoever makes a client asks for its options, so none talks without it.
+    /// every client is made with options, so none talks without it.
     pub fn from_conf(conf: &Conf) -> Result<Self, ConfError> {
         check_protections(conf, Role::Client)?;
         let pings = conf.get(&keys::IPC_CLIENT_PING)?;

@@ -80,7 +80,7 @@ async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> 
     tokio::time::timeout(limit, work).await.ok()
 }
 
-/// Says why a connection was closed; now and then, as anybody can make many.
+/// Says why a connection was closed; at a limited rate, as every peer can make many.
 fn log_closed(shared: &Shared, remote: SocketAddr, reason: &str) {
     if shared.closed.allow() {
         tracing::warn!(

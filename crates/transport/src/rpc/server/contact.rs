@@ -13,7 +13,7 @@ pub(super) struct Contact {
 /// What a connection has sent so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// Nobody knows yet who is at the other end.
+    /// The peer has not said yet who it is.
     Unknown,
     /// A request whose end has not arrived.
     PartOfRequest,

@@ -39,7 +39,7 @@ impl Names {
 }
 
 impl ProxyUsers {
-    /// The rules of an RPC server in `conf`; without any, nobody may act for anybody.
+    /// The rules of an RPC server in `conf`; without any, no user may act for another.
     pub fn from_conf(conf: &Conf) -> Self {
         Self::below("hadoop.proxyuser.", conf)
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-impl Course {
+impl Schedule {
     pub(super) fn beat(&mut self, node: usize) {
         if !self.nodes[node].is_up {
             return;

@@ -2,7 +2,7 @@
 
 use super::*;
 
-impl Course {
+impl Schedule {
     /// `commitBlockSynchronization`
     pub(super) fn synchronized(&mut self, command: &RecoverCommand, len: u64, done: &[usize]) {
         let id = command.block.id;

@@ -1,7 +1,7 @@
-//! Random courses over simulated DataNodes that do what they are told, as Apache's do: files are
+//! Random schedules over simulated DataNodes that do what they are told, as Apache's do: files are
 //! written, appended to, truncated, deleted while DataNodes and the NameNode are killed, orders and
 //! reports are late or lost. No complete block may lose its last good replica at any time; when all
-//! runs again, every block must get exactly its replicas. `ZEROHOP_COURSES=FIRST..END` asks for others.
+//! runs again, every block must get exactly its replicas. `ZEROHOP_SCHEDULES=FIRST..END` asks for others.
 
 mod datanodes;
 mod files;
@@ -13,23 +13,23 @@ use std::collections::{BTreeMap, VecDeque};
 
 const NODES: usize = 4;
 const STEPS: usize = 400;
-const COURSES: u64 = 200;
+const SCHEDULES: u64 = 200;
 
 #[test]
 fn every_block_keeps_and_gets_its_replicas_whatever_fails() {
-    for seed in courses() {
-        let mut course = Course::new(seed);
+    for seed in schedules() {
+        let mut schedule = Schedule::new(seed);
         for _ in 0..STEPS {
-            course.step();
-            course.check_nothing_is_lost();
+            schedule.step();
+            schedule.check_nothing_is_lost();
         }
-        course.calm_down();
-        course.check_all_is_well();
+        schedule.calm_down();
+        schedule.check_all_is_well();
     }
 }
 
-fn courses() -> std::ops::Range<u64> {
-    let Ok(asked) = std::env::var("ZEROHOP_COURSES") else { return 0..COURSES };
+fn schedules() -> std::ops::Range<u64> {
+    let Ok(asked) = std::env::var("ZEROHOP_SCHEDULES") else { return 0..SCHEDULES };
     let (first, end) = asked.split_once("..").unwrap();
     first.parse().unwrap()..end.parse().unwrap()
 }
@@ -67,7 +67,7 @@ struct File {
     is_closing: bool,
 }
 
-struct Course {
+struct Schedule {
     seed: u64,
     rng: Rng,
     now: Now,
@@ -99,10 +99,10 @@ fn manager(seed: u64) -> BlockManager {
     BlockManager::new(params)
 }
 
-impl Course {
+impl Schedule {
     fn new(seed: u64) -> Self {
         let now = Now { wall_ms: 1_000_000, mono_ms: 1_000 };
-        let mut course = Self {
+        let mut schedule = Self {
             seed,
             rng: Rng::with_seed(seed),
             now,
@@ -114,9 +114,9 @@ impl Course {
             is_calm: false,
             history: Vec::new(),
         };
-        course.blocks.start(now, GenerationStamp(course.stamp));
-        (0..NODES).for_each(|node| course.beat(node));
-        course
+        schedule.blocks.start(now, GenerationStamp(schedule.stamp));
+        (0..NODES).for_each(|node| schedule.beat(node));
+        schedule
     }
 
     fn note(&mut self, what: impl Into<String>) {

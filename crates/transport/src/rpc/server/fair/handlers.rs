@@ -99,7 +99,7 @@ impl CallQueue {
                 return None;
             }
             match state.queue.pop() {
-                // Nobody is there any more to hear the answer.
+                // The connection is closed: the answer is not wanted any more.
                 Some(waiting) if waiting.reply.is_closed() => {}
                 Some(waiting) => return Some(waiting),
                 None => self.arrived.wait(&mut state),
