@@ -240,7 +240,8 @@ impl Core {
 /// Operations read the text that refuses them from the namespace; it changes with time and reports.
 fn refresh_safe_mode(namespace: &mut Namespace) {
     let safe_mode = namespace.blocks().safe_mode();
-    if safe_mode.is_on() || namespace.safe_mode.is_some() {
-        namespace.safe_mode = safe_mode.is_on().then(|| safe_mode.tip());
+    if safe_mode.is_on() || namespace.is_in_safe_mode() {
+        let tip = safe_mode.is_on().then(|| safe_mode.tip());
+        namespace.set_safe_mode(tip);
     }
 }

@@ -86,7 +86,7 @@ async fn scan_cache(core: &Core, now: Now) {
         let is_used = namespace.cache_changes().is_some() || namespace.has_cache_directives();
         is_used
             && !namespace.blocks().safe_mode().is_on()
-            && namespace.continue_cache_scan(now, CACHE_SCAN_MAX)
+            && namespace.cache_scanner().continue_scan(now, CACHE_SCAN_MAX)
     };
     while core.write(scan).0 {
         tokio::task::yield_now().await;
@@ -98,7 +98,7 @@ fn check_leases(core: &Core) {
     let op = OpContext::internal(core.clock.now());
     let is_on = |core: &Core| core.read(|namespace| namespace.blocks().safe_mode().is_on());
     if !is_on(core) {
-        _ = core.write(|namespace| namespace.check_leases(&op, LEASES_MAX));
+        _ = core.write(|namespace| namespace.lease_manager(&op).check_leases(LEASES_MAX));
     }
 }
 

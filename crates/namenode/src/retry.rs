@@ -8,7 +8,8 @@ use hashbrown::HashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use zerohop_journal::op::Append;
-use zerohop_namespace::{FileStatus, LocatedBlock, Namespace};
+use zerohop_namespace::blocks::Now;
+use zerohop_namespace::{FileStatus, LocatedBlock, Namespace, OpContext};
 use zerohop_wire::RpcIds;
 
 /// Most answers forgotten when one is kept: that happens under the namespace's lock. More than one, so that the number of
@@ -129,7 +130,10 @@ impl Remember for (Option<LocatedBlock>, FileStatus) {
 
     fn recall(cached: CachedAnswer, namespace: &Namespace) -> Result<Self, CallError> {
         match cached {
-            CachedAnswer::AppendEdit(op) => Ok(namespace.repeat_append(&op)?),
+            CachedAnswer::AppendEdit(op) => {
+                let ctx = OpContext::internal(Now::default());
+                Ok(namespace.view(&ctx).repeat_append(&op)?)
+            }
             cached => Self::from_cached(cached).ok_or(CallError::CallIdOfAnotherMethod),
         }
     }

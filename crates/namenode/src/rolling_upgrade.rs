@@ -47,7 +47,7 @@ impl Core {
         let (started, sync) = self.write(|namespace| -> Result<RollingUpgrade, CallError> {
             self.check_unchanged_since(ended, namespace.blocks().safe_mode().is_on())?;
             leave_safe_mode(namespace.blocks_mut().safe_mode_mut(), false);
-            Ok(namespace.start_rolling_upgrade(op)?)
+            Ok(namespace.rolling_upgrades(op).start()?)
         });
         let started = started.inspect_err(|_| self.storage.rollback_images().discard())?;
         sync.map_or(Ok(()), |sync| sync.wait()).map_err(CallError::failed)?;
@@ -75,7 +75,7 @@ impl Core {
         if !self.read(|namespace| namespace.rolling_upgrade().is_under_way()) {
             return Ok(None);
         }
-        let (ended, sync) = self.write(|namespace| namespace.finalize_rolling_upgrade(op));
+        let (ended, sync) = self.write(|namespace| namespace.rolling_upgrades(op).finalize());
         let ended = ended?;
         sync.map_or(Ok(()), |sync| sync.wait()).map_err(CallError::failed)?;
         if let Err(error) = self.storage.rollback_images().finalize() {

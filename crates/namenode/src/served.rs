@@ -144,7 +144,7 @@ fn read_batch(
 fn answer(namespace: &Namespace, op: &OpContext, edit: EditOp) -> Option<CachedAnswer> {
     Some(match edit {
         EditOp::Append(op) => CachedAnswer::AppendEdit(Arc::new(op)),
-        EditOp::Add(edit) => namespace.file_info(op, &edit.path).ok()??.to_cached()?,
+        EditOp::Add(edit) => namespace.view(op).file_info(&edit.path).ok()??.to_cached()?,
         EditOp::RenameOld(_) | EditOp::Delete(_) => true.to_cached()?,
         EditOp::AddCacheDirective(op) => op.directive.id.to_cached()?,
         EditOp::ModifyCacheDirective(_)

@@ -187,19 +187,23 @@ fn create(core: &Core, op: &OpContext, path: &str) {
         storage_policy: None,
         ec_policy: None,
     };
-    core.write(|namespace| namespace.create(op, &request)).0.unwrap();
+    core.write(|namespace| namespace.files(op).create(&request)).0.unwrap();
 }
 
 fn work(core: &Core) {
     let op = OpContext::internal(core.clock.now());
     for n in 0..300 {
         let directory = format!("/{}/{n}", n % 7);
-        core.write(|namespace| namespace.mkdirs(&op, &directory, 0o755, None, true)).0.unwrap();
+        core.write(|namespace| namespace.directories(&op).mkdirs(&directory, 0o755, None, true))
+            .0
+            .unwrap();
         create(core, &op, &format!("{directory}/file"));
         match n % 50 {
-            10 => drop(core.write(|namespace| namespace.delete(&op, &format!("/{}", n % 7), true))),
+            10 => drop(core.write(|namespace| {
+                namespace.directories(&op).delete(&format!("/{}", n % 7), true)
+            })),
             20 => core.roll_edits().unwrap().1.wait().unwrap(),
-            30 => drop(core.write(|namespace| namespace.rename(&op, &directory, "/1"))),
+            30 => drop(core.write(|namespace| namespace.directories(&op).rename(&directory, "/1"))),
             _ => {}
         }
     }
@@ -238,7 +242,7 @@ fn follow(core: &Core) {
             let op = OpContext::internal(core.clock.now());
             let mut reads = 0;
             while !ended.load(Ordering::Acquire) {
-                served.read().file_info(&op, "/1").unwrap();
+                served.read().view(&op).file_info("/1").unwrap();
                 reads += 1;
             }
             reads

@@ -65,14 +65,17 @@ fn write(namespace: &mut Namespace, ctx: &OpContext, n: usize) {
         block_size: 128 << 20,
         ..CreateRequest::default()
     };
-    let file = namespace.create(ctx, &request).expect("create").id;
+    let file = namespace.files(ctx).create(&request).expect("create").id;
     let block = AddBlockRequest {
         path: &path,
         client_name: "client",
         file_id: file,
         ..AddBlockRequest::default()
     };
-    let block = Block { len: 1024, ..namespace.add_block(ctx, &block).expect("addBlock").block() };
+    let block = Block {
+        len: 1024,
+        ..namespace.file_writes(ctx).add_block(&block).expect("addBlock").block()
+    };
     let storage = "DS-1".into();
     let received = [ReplicaEvent::Received(block)];
     namespace
@@ -80,7 +83,9 @@ fn write(namespace: &mut Namespace, ctx: &OpContext, n: usize) {
         .block_reports()
         .incremental_report("uuid", (&storage, StorageType::Disk), received)
         .expect("report");
-    assert!(namespace.complete(ctx, &path, file, "client", Some(block)).expect("complete"));
+    assert!(
+        namespace.file_writes(ctx).complete(&path, file, "client", Some(block)).expect("complete")
+    );
     namespace.take_edits();
     namespace.blocks_mut().take_completed();
 }
@@ -109,26 +114,33 @@ fn main() {
     drop(image);
     timed("mkdirs", files / 10, |n| {
         namespace
-            .mkdirs(&ctx, &format!("/dirs/{:03}/{n}", n / 1000), 0o755, None, true)
+            .directories(&ctx)
+            .mkdirs(&format!("/dirs/{:03}/{n}", n / 1000), 0o755, None, true)
             .expect("mkdirs");
         namespace.take_edits();
     });
     timed("open", files / 10, |n| {
-        namespace.block_locations(&ctx, &path(n * 7919 % files), 0, 10).expect("open");
+        namespace.view(&ctx).block_locations(&path(n * 7919 % files), 0, 10).expect("open");
     });
     timed("stat", files / 10, |n| {
-        drop(namespace.file_info(&ctx, &path(n * 7919 % files)).expect("stat"))
+        drop(namespace.view(&ctx).file_info(&path(n * 7919 % files)).expect("stat"))
     });
     timed("rename", files / 10, |n| {
-        namespace.rename(&ctx, &path(n), &format!("/data/0000/renamed-{n}")).expect("rename");
+        namespace
+            .directories(&ctx)
+            .rename(&path(n), &format!("/data/0000/renamed-{n}"))
+            .expect("rename");
         namespace.take_edits();
     });
     timed("delete", files / 10, |n| {
-        namespace.delete(&ctx, &format!("/data/0000/renamed-{n}"), false).expect("delete");
+        namespace
+            .directories(&ctx)
+            .delete(&format!("/data/0000/renamed-{n}"), false)
+            .expect("delete");
         namespace.take_edits();
     });
     let start = Instant::now();
-    namespace.delete(&ctx, "/data", true).expect("delete");
+    namespace.directories(&ctx).delete("/data", true).expect("delete");
     println!("delete all   {:8.2} ms at once", start.elapsed().as_secs_f64() * 1e3);
     let start = Instant::now();
     while namespace.free_deleted(10_000) {}

@@ -1,10 +1,10 @@
 //! Who may do what (`FSPermissionChecker`): owner, group, others, ACL, sticky bit, on every component of a path.
 
+use crate::answers::{AclKind, AclScope};
 use crate::error::{Denied, InodeAccess, NotADirectory, NotFound, PathError, refuse};
-use crate::tree::{Inode, Slot};
-use crate::views::{AclKind, AclScope};
+use crate::tree::{Inode, Slot, Tree};
 use crate::walk::Located;
-use crate::{Namespace, OpContext, Result};
+use crate::{NamespaceParams, OpContext, Result};
 
 /// Read 4, write 2, execute 1 (`FsAction`).
 pub(crate) type Action = u8;
@@ -28,37 +28,40 @@ fn action_name(action: Action) -> &'static str {
         [usize::from(action & 7)]
 }
 
-impl Namespace {
-    pub(crate) fn skips_checks(&self, ctx: &OpContext) -> bool {
-        ctx.superuser || !self.params.permissions_enabled
+/// The caller of an operation, and what its permissions are checked against.
+#[derive(Clone, Copy)]
+pub(crate) struct PermissionChecker<'n> {
+    pub(crate) params: &'n NamespaceParams,
+    pub(crate) tree: &'n Tree,
+    pub(crate) ctx: &'n OpContext,
+}
+
+impl PermissionChecker<'_> {
+    pub(crate) fn skips_checks(self) -> bool {
+        self.ctx.superuser || !self.params.permissions_enabled
     }
 
     /// Refuses all but the superuser.
-    pub(crate) fn check_superuser(&self, ctx: &OpContext, operation: &'static str) -> Result<()> {
-        if ctx.superuser || !self.params.permissions_enabled {
+    pub(crate) fn check_superuser(self, operation: &'static str) -> Result<()> {
+        if self.ctx.superuser || !self.params.permissions_enabled {
             return Ok(());
         }
-        refuse(Denied::Operation { user: ctx.user().clone(), operation })
+        refuse(Denied::Operation { user: self.ctx.user().clone(), operation })
     }
 
     /// Whether the caller can get to where a path points.
-    pub(crate) fn check_traverse(
-        &self,
-        ctx: &OpContext,
-        located: &Located<'_>,
-        follow: bool,
-    ) -> Result<()> {
+    pub(crate) fn check_traverse(self, located: &Located<'_>, follow: bool) -> Result<()> {
         let above = located.nodes.len().min(located.depth - 1);
         for (at, slot) in located.nodes.iter().take(above).enumerate() {
-            let inode = self.state.tree().get(*slot);
+            let inode = self.tree.get(*slot);
             if !inode.is_directory() {
                 return refuse(NotADirectory::Ancestor { path: located.prefix(at + 1).to_owned() });
             }
-            if !self.skips_checks(ctx) {
-                self.check_action(ctx, located, at, EXECUTE)?;
+            if !self.skips_checks() {
+                self.check_action(located, at, EXECUTE)?;
             }
         }
-        match located.last().map(|slot| &self.state.tree().get(slot).body) {
+        match located.last().map(|slot| &self.tree.get(slot).body) {
             Some(crate::tree::Body::Symlink(link)) if follow => {
                 let target = String::from_utf8_lossy(&link.target).into_owned();
                 refuse(PathError::Symlink { target })
@@ -68,8 +71,8 @@ impl Namespace {
     }
 
     /// All checks of `FSDirectory.checkPermission`; nothing for the superuser or with permissions off.
-    pub(crate) fn check(&self, ctx: &OpContext, located: &Located<'_>, check: Check) -> Result<()> {
-        if self.skips_checks(ctx) {
+    pub(crate) fn check(self, located: &Located<'_>, check: Check) -> Result<()> {
+        if self.skips_checks() {
             return Ok(());
         }
         let last = located.depth - 1;
@@ -78,95 +81,76 @@ impl Namespace {
             && located.last().is_some()
             && last > 0
         {
-            self.check_sticky(ctx, located)?;
+            self.check_sticky(located)?;
         }
         if let Some(action) = check.ancestor
             && above > 0
         {
-            self.check_action(ctx, located, above - 1, action)?;
+            self.check_action(located, above - 1, action)?;
         }
         if let Some(action) = check.parent
             && last > 0
         {
-            self.check_action(ctx, located, last - 1, action)?;
+            self.check_action(located, last - 1, action)?;
         }
         match check.access {
-            Some(action) => self.check_action(ctx, located, last, action),
+            Some(action) => self.check_action(located, last, action),
             None => Ok(()),
         }
     }
 
     /// Access to the inode itself.
-    pub(crate) fn check_access_to(
-        &self,
-        ctx: &OpContext,
-        located: &Located<'_>,
-        action: Action,
-    ) -> Result<()> {
-        self.check(ctx, located, Check { access: Some(action), ..Check::default() })
+    pub(crate) fn check_access_to(self, located: &Located<'_>, action: Action) -> Result<()> {
+        self.check(located, Check { access: Some(action), ..Check::default() })
     }
 
-    /// `FSDirectory.checkOwner`: also says when nothing is there. It asks with permissions off too:
-    /// else whoever likes could take a file over before they are turned on again.
-    pub(crate) fn check_owner(&self, ctx: &OpContext, located: &Located<'_>) -> Result<()> {
+    /// `FSDirectory.checkOwner`: also says when nothing is there. Checks with permissions off too:
+    /// otherwise any user could become the owner of a file before permissions are turned on again.
+    pub(crate) fn check_owner(self, located: &Located<'_>) -> Result<()> {
         if located.last().is_none() {
             return refuse(NotFound::Owned { path: located.path.to_string() });
         }
-        if ctx.superuser {
+        if self.ctx.superuser {
             return Ok(());
         }
-        (0..located.depth - 1).try_for_each(|at| self.check_action(ctx, located, at, EXECUTE))?;
-        self.check_owned(ctx, located)
+        (0..located.depth - 1).try_for_each(|at| self.check_action(located, at, EXECUTE))?;
+        self.check_owned(located)
     }
 
-    fn check_owned(&self, ctx: &OpContext, located: &Located<'_>) -> Result<()> {
+    fn check_owned(self, located: &Located<'_>) -> Result<()> {
         match located.last() {
-            Some(slot) if !self.owns(ctx, self.state.tree().get(slot)) => {
-                refuse(Denied::NotOwner {
-                    user: ctx.user().clone(),
-                    path: located.path.to_string(),
-                })
-            }
+            Some(slot) if !self.owns(self.tree.get(slot)) => refuse(Denied::NotOwner {
+                user: self.ctx.user().clone(),
+                path: located.path.to_string(),
+            }),
             _ => Ok(()),
         }
     }
 
-    pub(crate) fn owns(&self, ctx: &OpContext, inode: &Inode) -> bool {
-        **self.state.tree().user(inode.permission) == **ctx.user()
+    pub(crate) fn owns(self, inode: &Inode) -> bool {
+        **self.tree.user(inode.permission) == **self.ctx.user()
     }
 
-    fn check_action(
-        &self,
-        ctx: &OpContext,
-        located: &Located<'_>,
-        at: usize,
-        action: Action,
-    ) -> Result<()> {
+    fn check_action(self, located: &Located<'_>, at: usize, action: Action) -> Result<()> {
         match located.nodes.get(at) {
-            Some(slot) if !self.permits(ctx, *slot, action) => {
-                refuse(self.denial(ctx, *slot, located.prefix(at + 1).to_owned(), action))
+            Some(slot) if !self.permits(*slot, action) => {
+                refuse(self.denial(*slot, located.prefix(at + 1).to_owned(), action))
             }
             _ => Ok(()),
         }
     }
 
-    pub(crate) fn denial(
-        &self,
-        ctx: &OpContext,
-        slot: Slot,
-        path: String,
-        action: Action,
-    ) -> Denied {
+    pub(crate) fn denial(self, slot: Slot, path: String, action: Action) -> Denied {
         Denied::Permission {
-            user: ctx.user().clone(),
+            user: self.ctx.user().clone(),
             access: action_name(action),
             path,
             inode: self.inode_access(slot),
         }
     }
 
-    fn inode_access(&self, slot: Slot) -> InodeAccess {
-        let tree = self.state.tree();
+    fn inode_access(self, slot: Slot) -> InodeAccess {
+        let tree = self.tree;
         let inode = tree.get(slot);
         InodeAccess {
             owner: tree.user(inode.permission).clone(),
@@ -177,20 +161,20 @@ impl Namespace {
     }
 
     /// Whether the caller has an action on an inode: the first class that matches decides.
-    pub(crate) fn permits(&self, ctx: &OpContext, slot: Slot, action: Action) -> bool {
-        let inode = self.state.tree().get(slot);
+    pub(crate) fn permits(self, slot: Slot, action: Action) -> bool {
+        let inode = self.tree.get(slot);
         let mode = inode.permission.mode();
         let class = |shift: u16| (mode >> shift) as u8 & 7;
         let implies = |granted: u8| granted & action == action;
-        if self.owns(ctx, inode) {
+        if self.owns(inode) {
             return implies(class(6));
         }
-        let group = self.state.tree().group(inode.permission);
+        let group = self.tree.group(inode.permission);
         let acl = inode
             .acl()
             .filter(|acl| acl.first().is_some_and(|entry| entry.scope == AclScope::Access));
         let Some(acl) = acl else {
-            return implies(if ctx.in_group(group) { class(3) } else { class(0) });
+            return implies(if self.ctx.in_group(group) { class(3) } else { class(0) });
         };
         // With an ACL the group bits of the mode are its mask.
         let mut matched = false;
@@ -198,8 +182,8 @@ impl Namespace {
             let masked = entry.perm & class(3);
             let name = entry.name.as_deref();
             match entry.kind {
-                AclKind::User if name == Some(&**ctx.user()) => return implies(masked),
-                AclKind::Group if ctx.in_group(name.unwrap_or(group)) => {
+                AclKind::User if name == Some(&**self.ctx.user()) => return implies(masked),
+                AclKind::Group if self.ctx.in_group(name.unwrap_or(group)) => {
                     if implies(masked) {
                         return true;
                     }
@@ -211,26 +195,21 @@ impl Namespace {
         !matched && implies(class(0))
     }
 
-    pub(crate) fn sticky_forbids(&self, ctx: &OpContext, parent: &Inode, child: &Inode) -> bool {
-        parent.permission.is_sticky() && !self.owns(ctx, parent) && !self.owns(ctx, child)
+    pub(crate) fn sticky_forbids(self, parent: &Inode, child: &Inode) -> bool {
+        parent.permission.is_sticky() && !self.owns(parent) && !self.owns(child)
     }
 
-    fn check_sticky(&self, ctx: &OpContext, located: &Located<'_>) -> Result<()> {
+    fn check_sticky(self, located: &Located<'_>) -> Result<()> {
         let (Some(parent), Some(child)) = (located.parent(), located.last()) else { return Ok(()) };
-        if self.sticky_forbids(ctx, self.state.tree().get(parent), self.state.tree().get(child)) {
-            return self.deny_sticky(ctx, (&located.path, child), (located.parent_path(), parent));
+        if self.sticky_forbids(self.tree.get(parent), self.tree.get(child)) {
+            return self.deny_sticky((&located.path, child), (located.parent_path(), parent));
         }
         Ok(())
     }
 
-    pub(crate) fn deny_sticky(
-        &self,
-        ctx: &OpContext,
-        child: (&str, Slot),
-        parent: (&str, Slot),
-    ) -> Result<()> {
+    pub(crate) fn deny_sticky(self, child: (&str, Slot), parent: (&str, Slot)) -> Result<()> {
         refuse(Denied::StickyBit {
-            user: ctx.user().clone(),
+            user: self.ctx.user().clone(),
             path: child.0.to_owned(),
             inode: self.inode_access(child.1),
             parent: parent.0.to_owned(),

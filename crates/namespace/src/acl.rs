@@ -4,9 +4,9 @@
 //! inode keeps owner, mask (or group) and other in its mode, the rest as its [`Acl`] (`AclStorage`).
 
 use crate::Result;
+use crate::answers::{AclEntry, AclKind, AclScope};
 use crate::error::{AclError, AclProblem, refuse};
 use crate::tree::Acl;
-use crate::views::{AclEntry, AclKind, AclScope};
 
 const ENTRIES_MAX: usize = 32;
 const SCOPES: [AclScope; 2] = [AclScope::Access, AclScope::Default];

@@ -1,8 +1,9 @@
 //! Given a namespace, when an edit is committed, then this is its state; and each inode is seen before it changes.
 
+use crate::answers::{AclEntry, AclKind, AclScope, XAttr, XAttrNamespace};
 use crate::blocks::{BlockManager, BlockParams, DatanodeId, Now, ReplicaEvent};
+use crate::equal::Comparison;
 use crate::tree::Slot;
-use crate::views::{AclEntry, AclKind, AclScope, XAttr, XAttrNamespace};
 use crate::{Namespace, NamespaceParams};
 use std::collections::BTreeMap;
 use zerohop_journal::EditOp;
@@ -88,7 +89,7 @@ fn with_files() -> Namespace {
 
 /// What edits say of each inode, without the sums that directories keep.
 fn inodes(namespace: &Namespace) -> BTreeMap<InodeId, String> {
-    let tree = namespace.state.tree();
+    let tree = namespace.state().tree();
     let (mut all, mut at) = (vec![tree.root()], 0);
     while let Some(slot) = all.get(at).copied() {
         let children = |slot: Slot| tree.get(slot).as_directory().map(|it| it.children.iter());
@@ -96,15 +97,15 @@ fn inodes(namespace: &Namespace) -> BTreeMap<InodeId, String> {
         at += 1;
     }
     let shown = |slot: &Slot| {
-        let text = namespace.describe(*slot);
+        let text = Comparison(namespace.state()).describe(*slot);
         text.split(" below ").next().unwrap_or_default().to_owned()
     };
     all.iter().map(|slot| (tree.get(*slot).id, shown(slot))).collect()
 }
 
 fn file_of(namespace: &Namespace, path: &str) -> Vec<(Block, bool)> {
-    let slot = namespace.state.paths().existing_file(path).unwrap();
-    let blocks = namespace.state.stored_blocks(slot);
+    let slot = namespace.state().paths().existing_file(path).unwrap();
+    let blocks = namespace.state().files().stored_blocks(slot);
     blocks.into_iter().map(|it| (it, namespace.blocks().is_complete(it.id))).collect()
 }
 
@@ -186,10 +187,10 @@ fn each_inode_is_seen_before_an_edit_changes_it() {
     let mut namespace = with_files();
     for op in all_edits() {
         let before = inodes(&namespace);
-        drop(namespace.state.take_seen());
+        drop(namespace.state_mut().take_seen());
         let name = op.name();
         commit(&mut namespace, op);
-        let (after, seen) = (inodes(&namespace), namespace.state.take_seen());
+        let (after, seen) = (inodes(&namespace), namespace.state_mut().take_seen());
         assert_ne!(before, after, "{name} changes something");
         let is_changed = |(id, text): &(&InodeId, &String)| after.get(id) != Some(text);
         for (id, _) in before.iter().filter(is_changed) {
@@ -250,7 +251,7 @@ fn a_closed_file_has_complete_blocks_and_no_lease() {
     let done = [(block(1, 1001, 100), true), (block(2, 1002, 30), true)];
     assert_eq!(file_of(&namespace, "/d/f"), done);
     assert_eq!(lens(&namespace, "/d/f"), [100, 30]);
-    assert_eq!(namespace.state.leases().len(), 0);
+    assert_eq!(namespace.state().leases().len(), 0);
     assert_eq!((namespace.ids().inode, namespace.ids().stamp), (OTHER, GenerationStamp(1002)));
 }
 
@@ -272,7 +273,7 @@ fn an_append_opens_the_last_block_unless_it_is_full_or_a_new_one_is_wanted() {
         };
         commit(&mut namespace, op);
         assert_eq!(file_of(&namespace, "/f"), [(block(1, 1001, len), !is_open)]);
-        assert_eq!(namespace.state.leases().holder(FILE).map(|holder| &**holder), Some("other"));
+        assert_eq!(namespace.state().leases().holder(FILE).map(|holder| &**holder), Some("other"));
     }
 }
 

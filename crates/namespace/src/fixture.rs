@@ -22,6 +22,6 @@ pub(crate) fn create(namespace: &mut Namespace, path: &str) {
         block_size: 128 << 20,
         ..CreateRequest::default()
     };
-    let file = namespace.create(&superuser(), &request).unwrap();
-    assert!(namespace.complete(&superuser(), path, file.id, "client", None).unwrap());
+    let file = namespace.files(&superuser()).create(&request).unwrap();
+    assert!(namespace.file_writes(&superuser()).complete(path, file.id, "client", None).unwrap());
 }

@@ -20,12 +20,22 @@ pub(crate) struct LeaseClock {
     namenode: Option<(Arc<str>, u64)>,
     /// Files that could not be released, and when that is tried again.
     postponed: HashMap<InodeId, u64>,
+    /// A call has changed the namespace.
+    is_live: bool,
 }
 
 impl LeaseClock {
     /// Clients can renew their leases from now on.
     pub(crate) fn start(&mut self, now_ms: u64) {
-        *self = Self { started_ms: now_ms, ..Self::default() };
+        *self = Self { started_ms: now_ms, is_live: self.is_live, ..Self::default() };
+    }
+
+    /// As [`LeaseClock::start`], with the first call that changes the namespace: replay is over.
+    pub(crate) fn start_once(&mut self, now_ms: u64) {
+        if !self.is_live {
+            self.is_live = true;
+            self.start(now_ms);
+        }
     }
 
     /// A client has been heard of.
@@ -116,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_that_nobody_could_renew_begins_with_the_start() {
+    fn a_lease_that_could_not_be_renewed_begins_with_the_start() {
         let mut clock = LeaseClock::default();
         clock.start(1000);
         assert!(!clock.is_silent("a", 10, 1010) && clock.is_silent("a", 10, 1011));
@@ -125,7 +135,18 @@ mod tests {
     }
 
     #[test]
-    fn a_file_postponed_comes_again_and_holds_up_nobody() {
+    fn only_the_first_call_starts_the_clock() {
+        let mut clock = LeaseClock::default();
+        clock.start_once(1000);
+        clock.start_once(2000);
+        assert!(clock.is_silent("a", 10, 1011));
+        clock.start(3000);
+        clock.start_once(4000);
+        assert!(!clock.is_silent("a", 10, 3010) && clock.is_silent("a", 10, 3011));
+    }
+
+    #[test]
+    fn a_file_postponed_comes_again_and_delays_no_other() {
         let holder: Arc<str> = "a".into();
         let (mut leases, mut clock) = (Leases::default(), LeaseClock::default());
         for file in 1..=3 {

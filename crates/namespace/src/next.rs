@@ -1,7 +1,8 @@
 //! Numbers never given out before: inode ids, block ids, generation stamps.
 
+use crate::Result;
+use crate::call::Call;
 use crate::error::BlockError;
-use crate::{Namespace, Result};
 use zerohop_journal::op::{AllocateBlockId, SetGenstampV2};
 use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId};
 
@@ -14,7 +15,7 @@ fn not_below(last: i64, reported: i64) -> i64 {
     if (1..=LOST_NUMBERS_MAX).contains(&lost) { reported } else { last }
 }
 
-impl Namespace {
+impl Call<'_> {
     /// The id of the next inode; the edit that adds it uses it up.
     pub(crate) fn next_inode_id(&self) -> InodeId {
         InodeId(self.state.ids().inode.0.wrapping_add(1))

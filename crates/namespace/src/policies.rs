@@ -1,8 +1,8 @@
 //! Storage policies of inodes: stored with files, and with directories as an extended attribute that what is below inherits.
 
+use crate::answers::{XAttr, XAttrNamespace};
 use crate::blocks::policy;
 use crate::tree::{Body, Inode, Slot, Tree};
-use crate::views::{XAttr, XAttrNamespace};
 use bytes::Bytes;
 use zerohop_wire::InodeId;
 

@@ -26,32 +26,32 @@ fn large() -> Namespace {
     for directory in 0..DIRECTORIES {
         (0..FILES).for_each(|file| create(&mut namespace, &format!("/big/{directory:02}/{file}")));
     }
-    namespace.mkdirs(&superuser(), "/q", 0o777, None, true).unwrap();
-    namespace.set_quota(&superuser(), "/q", 1_000_000, 1 << 50, None).unwrap();
+    namespace.directories(&superuser()).mkdirs("/q", 0o777, None, true).unwrap();
+    namespace.quotas(&superuser()).set_quota("/q", 1_000_000, 1 << 50, None).unwrap();
     namespace
 }
 
 /// How many inodes something looks at.
 fn looks<T>(namespace: &mut Namespace, work: impl FnOnce(&mut Namespace) -> T) -> (T, usize) {
-    let before = namespace.state.tree().looks.load(Ordering::Relaxed);
+    let before = namespace.state().tree().looks.load(Ordering::Relaxed);
     let result = work(namespace);
-    (result, namespace.state.tree().looks.load(Ordering::Relaxed) - before)
+    (result, namespace.state().tree().looks.load(Ordering::Relaxed) - before)
 }
 
 #[test]
 fn sums_of_a_subtree_are_not_counted_under_the_lock() {
     let (mut namespace, root) = (large(), superuser());
-    let (summary, steps) = looks(&mut namespace, |it| it.content_summary(&root, "/").unwrap());
+    let (summary, steps) = looks(&mut namespace, |it| it.view(&root).content_summary("/").unwrap());
     assert_eq!((summary.files, summary.directories), (6000, 63));
     assert!(steps < LOOKS_MAX, "content summary: {steps}");
-    let (usage, steps) = looks(&mut namespace, |it| it.quota_usage(&root, "/big").unwrap());
+    let (usage, steps) = looks(&mut namespace, |it| it.view(&root).quota_usage("/big").unwrap());
     assert_eq!(usage.names, 6061);
     assert!(steps < LOOKS_MAX, "quota usage: {steps}");
-    let limit = |it: &mut Namespace| it.set_quota(&root, "/big", 9000, QUOTA_DONT_SET, None);
+    let limit = |it: &mut Namespace| it.quotas(&root).set_quota("/big", 9000, QUOTA_DONT_SET, None);
     let (done, steps) = looks(&mut namespace, limit);
     done.unwrap();
     assert!(steps < LOOKS_MAX, "setQuota: {steps}");
-    let policy = |it: &mut Namespace| it.set_storage_policy(&root, "/big", "COLD");
+    let policy = |it: &mut Namespace| it.storage_policies(&root).set_storage_policy("/big", "COLD");
     let (done, steps) = looks(&mut namespace, policy);
     done.unwrap();
     assert!(steps < LOOKS_MAX, "setStoragePolicy: {steps}");
@@ -61,10 +61,13 @@ fn sums_of_a_subtree_are_not_counted_under_the_lock() {
 #[test]
 fn a_rename_between_quotas_does_not_count_the_subtree_under_the_lock() {
     let (mut namespace, root) = (large(), superuser());
-    let (done, steps) = looks(&mut namespace, |it| it.rename(&root, "/big", "/q").unwrap());
+    let (done, steps) =
+        looks(&mut namespace, |it| it.directories(&root).rename("/big", "/q").unwrap());
     assert!(done && steps < LOOKS_MAX, "rename: {steps}");
-    assert_eq!(namespace.quota_usage(&root, "/q").unwrap().names, 6062);
-    let back = |it: &mut Namespace| it.rename2(&root, "/q/big", "/big", RenameOptions::default());
+    assert_eq!(namespace.view(&root).quota_usage("/q").unwrap().names, 6062);
+    let back = |it: &mut Namespace| {
+        it.directories(&root).rename2("/q/big", "/big", RenameOptions::default())
+    };
     let (done, steps) = looks(&mut namespace, back);
     done.unwrap();
     assert!(steps < LOOKS_MAX, "rename2: {steps}");
@@ -72,14 +75,16 @@ fn a_rename_between_quotas_does_not_count_the_subtree_under_the_lock() {
 }
 
 #[test]
-fn a_deletion_frees_a_slice_under_the_lock_whatever_quotas_are_above() {
+fn a_deletion_frees_a_slice_under_the_lock_also_below_quotas() {
     let (mut namespace, root) = (large(), superuser());
-    assert!(namespace.rename(&root, "/big", "/q").unwrap());
-    let (done, steps) = looks(&mut namespace, |it| it.delete(&root, "/q/big", true).unwrap());
+    assert!(namespace.directories(&root).rename("/big", "/q").unwrap());
+    let (done, steps) =
+        looks(&mut namespace, |it| it.directories(&root).delete("/q/big", true).unwrap());
     assert!(done && steps < 6000, "delete: {steps}");
-    assert_eq!(namespace.quota_usage(&root, "/q").unwrap().names, 1);
+    assert_eq!(namespace.view(&root).quota_usage("/q").unwrap().names, 1);
     // Neither a rename nor a quota above what is being freed waits for that.
-    let (done, steps) = looks(&mut namespace, |it| it.rename(&root, "/q", "/r").unwrap());
+    let (done, steps) =
+        looks(&mut namespace, |it| it.directories(&root).rename("/q", "/r").unwrap());
     assert!(done && steps < LOOKS_MAX, "rename: {steps}");
     let mut slices = 0;
     while namespace.free_deleted(1000) {
@@ -92,10 +97,11 @@ fn a_deletion_frees_a_slice_under_the_lock_whatever_quotas_are_above() {
 #[test]
 fn permissions_below_are_checked_in_slices_and_of_directories_only() {
     let (mut namespace, alice) = (large(), alice());
-    let mut walk = namespace.begin_summary_walk(&alice, "/big").unwrap();
+    let mut walk = namespace.subtrees(&alice).begin_summary_walk("/big").unwrap();
     let mut slices = 0;
     loop {
-        let (more, steps) = looks(&mut namespace, |it| it.walk_on(&alice, &mut walk, 10).unwrap());
+        let (more, steps) =
+            looks(&mut namespace, |it| it.subtrees(&alice).walk_on(&mut walk, 10).unwrap());
         assert!(steps <= 10 * 20, "{steps} in one slice");
         slices += 1;
         if !more {
@@ -103,34 +109,34 @@ fn permissions_below_are_checked_in_slices_and_of_directories_only() {
         }
     }
     assert!((12..20).contains(&slices), "{slices}");
-    assert_eq!(namespace.content_summary_of(&walk).unwrap().files, 6000);
+    assert_eq!(namespace.summaries().content_summary(&walk).unwrap().files, 6000);
 }
 
 #[test]
-fn a_walk_goes_on_whatever_changes_between_its_slices() {
+fn a_walk_goes_on_after_changes_between_its_slices() {
     let (mut namespace, root, alice) = (large(), superuser(), alice());
-    let mut walk = namespace.begin_summary_walk(&alice, "/big").unwrap();
-    assert!(namespace.walk_on(&alice, &mut walk, 20).unwrap());
-    namespace.delete(&root, "/big/55", true).unwrap();
-    namespace.mkdirs(&root, "/elsewhere", 0o755, None, true).unwrap();
-    namespace.rename(&root, "/big/02", "/elsewhere").unwrap();
-    namespace.set_permission(&root, "/elsewhere/02", 0o700).unwrap();
-    while namespace.walk_on(&alice, &mut walk, 20).unwrap() {}
-    assert_eq!(namespace.content_summary_of(&walk).unwrap().files, 5800);
-    let mut walk = namespace.begin_summary_walk(&alice, "/big").unwrap();
-    namespace.set_permission(&root, "/big/30", 0o700).unwrap();
+    let mut walk = namespace.subtrees(&alice).begin_summary_walk("/big").unwrap();
+    assert!(namespace.subtrees(&alice).walk_on(&mut walk, 20).unwrap());
+    namespace.directories(&root).delete("/big/55", true).unwrap();
+    namespace.directories(&root).mkdirs("/elsewhere", 0o755, None, true).unwrap();
+    namespace.directories(&root).rename("/big/02", "/elsewhere").unwrap();
+    namespace.attributes(&root).set_permission("/elsewhere/02", 0o700).unwrap();
+    while namespace.subtrees(&alice).walk_on(&mut walk, 20).unwrap() {}
+    assert_eq!(namespace.summaries().content_summary(&walk).unwrap().files, 5800);
+    let mut walk = namespace.subtrees(&alice).begin_summary_walk("/big").unwrap();
+    namespace.attributes(&root).set_permission("/big/30", 0o700).unwrap();
     let refused = loop {
-        match namespace.walk_on(&alice, &mut walk, 20) {
+        match namespace.subtrees(&alice).walk_on(&mut walk, 20) {
             Ok(more) => assert!(more, "the directory was left out"),
             Err(refused) => break refused,
         }
     };
     assert!(refused.to_string().contains("/big/30"), "{refused}");
-    let mut walk = namespace.begin_quota_walk(&root, "/big").unwrap();
-    namespace.delete(&root, "/big", true).unwrap();
-    assert!(!namespace.walk_on(&root, &mut walk, 1).unwrap());
-    assert!(namespace.quota_usage_of(&walk).is_err());
-    assert!(namespace.state.tree().find(InodeId::ROOT).is_some());
+    let mut walk = namespace.subtrees(&root).begin_quota_walk("/big").unwrap();
+    namespace.directories(&root).delete("/big", true).unwrap();
+    assert!(!namespace.subtrees(&root).walk_on(&mut walk, 1).unwrap());
+    assert!(namespace.summaries().quota_usage(&walk).is_err());
+    assert!(namespace.state().tree().find(InodeId::ROOT).is_some());
 }
 
 /// `/big` as [`large`] makes it, where every directory is the caller's to empty.
@@ -138,10 +144,10 @@ fn large_and_open() -> Namespace {
     let mut namespace = large();
     for directory in 0..DIRECTORIES {
         let path = format!("/big/{directory:02}");
-        namespace.set_permission(&superuser(), &path, 0o777).unwrap();
+        namespace.attributes(&superuser()).set_permission(&path, 0o777).unwrap();
     }
-    namespace.set_permission(&superuser(), "/big", 0o777).unwrap();
-    namespace.set_permission(&superuser(), "/", 0o777).unwrap();
+    namespace.attributes(&superuser()).set_permission("/big", 0o777).unwrap();
+    namespace.attributes(&superuser()).set_permission("/", 0o777).unwrap();
     namespace
 }
 
@@ -155,7 +161,8 @@ fn delete_in_slices(
 ) -> (Result<bool>, Vec<usize>) {
     let (alice, mut check, mut holds) = (alice(), RemovalCheck::default(), Vec::new());
     loop {
-        let attempt = |it: &mut Namespace| it.try_delete(&alice, path, true, &mut check, max);
+        let attempt =
+            |it: &mut Namespace| it.directories(&alice).try_delete(path, true, &mut check, max);
         let (done, steps) = looks(namespace, attempt);
         holds.push(steps);
         match done.transpose() {
@@ -163,7 +170,7 @@ fn delete_in_slices(
             None => between(namespace, holds.len()),
         }
         loop {
-            let slice = |it: &mut Namespace| it.continue_check(&alice, &mut check, max);
+            let slice = |it: &mut Namespace| it.subtrees(&alice).continue_check(&mut check, max);
             let (more, steps) = looks(namespace, slice);
             holds.push(steps);
             assert!(holds.len() < 10_000, "the check does not end");
@@ -188,22 +195,23 @@ fn the_permissions_below_a_deleted_tree_are_checked_in_slices() {
     assert!(*last < 6000, "{last}");
     let mut namespace = large_and_open();
     let (alice, mut check) = (alice(), RemovalCheck::default());
-    namespace.set_permission(&superuser(), "/q", 0o777).unwrap();
+    namespace.attributes(&superuser()).set_permission("/q", 0o777).unwrap();
     let to_trash = RenameOptions { to_trash: true, ..RenameOptions::default() };
     let mut tries = 0;
     loop {
         tries += 1;
-        let attempt =
-            |it: &mut Namespace| it.try_rename2(&alice, "/big", "/q/big", to_trash, &mut check, 10);
+        let attempt = |it: &mut Namespace| {
+            it.directories(&alice).try_rename2("/big", "/q/big", to_trash, &mut check, 10)
+        };
         let (done, steps) = looks(&mut namespace, attempt);
         assert!(steps < LOOKS_MAX, "{steps}");
         if done.unwrap().is_some() {
             break;
         }
-        while namespace.continue_check(&alice, &mut check, 10).unwrap() {}
+        while namespace.subtrees(&alice).continue_check(&mut check, 10).unwrap() {}
     }
     assert_eq!(tries, 2);
-    assert!(namespace.state.paths().walk("/q/big").unwrap().last().is_some());
+    assert!(namespace.state().paths().walk("/q/big").unwrap().last().is_some());
 }
 
 type Change = fn(&mut Namespace);
@@ -212,25 +220,27 @@ type Change = fn(&mut Namespace);
 fn a_permission_that_changes_behind_the_check_of_a_deleted_tree_counts() {
     let root = superuser();
     let changes: [(&str, Change); 5] = [
-        ("mode", |it| it.set_permission(&superuser(), "/big/59", 0o755).unwrap()),
+        ("mode", |it| it.attributes(&superuser()).set_permission("/big/59", 0o755).unwrap()),
         ("owner", |it| {
-            it.set_permission(&superuser(), "/big/58", 0o1777).unwrap();
-            it.set_owner(&superuser(), "/big/58", Some("alice"), None).unwrap();
-            it.set_owner(&superuser(), "/big/58", Some("bob"), None).unwrap();
+            it.attributes(&superuser()).set_permission("/big/58", 0o1777).unwrap();
+            it.attributes(&superuser()).set_owner("/big/58", Some("alice"), None).unwrap();
+            it.attributes(&superuser()).set_owner("/big/58", Some("bob"), None).unwrap();
         }),
         ("created", |it| {
-            it.mkdirs(&superuser(), "/big/59/new", 0o755, None, false).unwrap();
+            it.directories(&superuser()).mkdirs("/big/59/new", 0o755, None, false).unwrap();
             create(it, "/big/59/new/file");
         }),
-        ("moved in", |it| it.rename(&superuser(), "/other", "/big/59").map(drop).unwrap()),
+        ("moved in", |it| {
+            it.directories(&superuser()).rename("/other", "/big/59").map(drop).unwrap()
+        }),
         ("filled", |it| create(it, "/big/zz/file")),
     ];
     for (name, change) in changes {
         let mut namespace = large_and_open();
         create(&mut namespace, "/other/below/file");
-        namespace.set_permission(&root, "/other/below", 0o755).unwrap();
+        namespace.attributes(&root).set_permission("/other/below", 0o755).unwrap();
         // The last in Hadoop's order of directories comes first; an empty one is not asked.
-        namespace.mkdirs(&root, "/big/zz", 0o755, None, false).unwrap();
+        namespace.directories(&root).mkdirs("/big/zz", 0o755, None, false).unwrap();
         let mut holds_before = 0;
         let (done, holds) = delete_in_slices(&mut namespace, "/big", 10, |it, holds| {
             if holds == 10 {
@@ -241,7 +251,7 @@ fn a_permission_that_changes_behind_the_check_of_a_deleted_tree_counts() {
         assert!(holds_before > 0 && holds.len() > holds_before, "{name}: {holds:?}");
         let refused = done.expect_err(name);
         assert!(refused.to_string().starts_with("Permission denied"), "{name}: {refused:?}");
-        assert!(namespace.state.paths().walk("/big/00/1").unwrap().last().is_some(), "{name}");
+        assert!(namespace.state().paths().walk("/big/00/1").unwrap().last().is_some(), "{name}");
     }
 }
 
@@ -250,23 +260,23 @@ fn what_does_no_harm_may_change_behind_the_check_of_a_deleted_tree() {
     let mut namespace = large_and_open();
     let (done, holds) = delete_in_slices(&mut namespace, "/big", 10, |it, holds| {
         let root = superuser();
-        it.mkdirs(&root, &format!("/big/59/new-{holds}"), 0o755, None, false).unwrap();
+        it.directories(&root).mkdirs(&format!("/big/59/new-{holds}"), 0o755, None, false).unwrap();
         create(it, &format!("/big/58/new-{holds}"));
         if holds == 8 {
-            it.rename(&root, "/big/57", "/r").unwrap();
-            it.set_permission(&root, "/r", 0o700).unwrap();
-            it.delete(&root, "/big/56", true).unwrap();
+            it.directories(&root).rename("/big/57", "/r").unwrap();
+            it.attributes(&root).set_permission("/r", 0o700).unwrap();
+            it.directories(&root).delete("/big/56", true).unwrap();
         }
     });
     assert!(done.unwrap(), "{holds:?}");
-    assert!(namespace.state.paths().walk("/r/1").unwrap().last().is_some());
+    assert!(namespace.state().paths().walk("/r/1").unwrap().last().is_some());
     // Something else is at the path.
     let mut namespace = large_and_open();
     let (done, _) = delete_in_slices(&mut namespace, "/big", 10, |it, holds| {
         if holds == 8 {
-            it.rename(&superuser(), "/big", "/r").unwrap();
+            it.directories(&superuser()).rename("/big", "/r").unwrap();
             create(it, "/big/1/2/3");
-            it.set_permission(&superuser(), "/big", 0o755).unwrap();
+            it.attributes(&superuser()).set_permission("/big", 0o755).unwrap();
         }
     });
     let refused = done.unwrap_err();
@@ -279,7 +289,7 @@ fn a_check_that_changes_overtake_is_refused_in_the_end() {
     let mut is_closed = false;
     let (done, holds) = delete_in_slices(&mut namespace, "/big", 10, |it, _| {
         (0..17_000).for_each(|at| {
-            it.set_permission(&superuser(), "/q", 0o700 + at % 8).unwrap();
+            it.attributes(&superuser()).set_permission("/q", 0o700 + at % 8).unwrap();
         });
         it.take_edits();
         is_closed = true;
@@ -296,20 +306,20 @@ fn the_directory_that_refuses_is_the_first_in_hadoop_s_order_with_slices_of_any_
     let root = superuser();
     for path in ["/big/10/a/x", "/big/10/b/y", "/big/10/b/z", "/big/05/c/w", "/big/44/d/v"] {
         create(&mut namespace, &format!("{path}/file"));
-        namespace.set_permission(&root, path, 0o755).unwrap();
+        namespace.attributes(&root).set_permission(path, 0o755).unwrap();
         let above = path.rsplit_once('/').unwrap().0;
-        namespace.set_permission(&root, above, 0o777).unwrap();
+        namespace.attributes(&root).set_permission(above, 0o777).unwrap();
     }
     let sticky = "/big/10";
     let expected =
         ["/big/44/d/v", "/big/10/99", "/big/10/b/z", "/big/10/b/y", "/big/10/a/x", "/big/05/c/w"];
     for (at, refusing) in expected.into_iter().enumerate() {
         if at == 1 {
-            namespace.set_permission(&root, sticky, 0o1777).unwrap();
+            namespace.attributes(&root).set_permission(sticky, 0o1777).unwrap();
             // The first child in name order whose owner is another one.
             (0..FILES).filter(|file| *file != 99).for_each(|file| {
                 let path = format!("{sticky}/{file}");
-                namespace.set_owner(&root, &path, Some("alice"), None).unwrap();
+                namespace.attributes(&root).set_owner(&path, Some("alice"), None).unwrap();
             });
         }
         for max in [1, 2, 7, 50, usize::MAX] {
@@ -317,9 +327,9 @@ fn the_directory_that_refuses_is_the_first_in_hadoop_s_order_with_slices_of_any_
             let refused = done.unwrap_err();
             assert!(refused.to_string().contains(&format!("\"{refusing}\"")), "{max}: {refused:?}");
         }
-        namespace.set_permission(&root, refusing, 0o777).unwrap();
+        namespace.attributes(&root).set_permission(refusing, 0o777).unwrap();
         if at == 1 {
-            namespace.set_permission(&root, sticky, 0o777).unwrap();
+            namespace.attributes(&root).set_permission(sticky, 0o777).unwrap();
         }
     }
     let (done, _) = delete_in_slices(&mut namespace, "/big", 3, |_, _| {});

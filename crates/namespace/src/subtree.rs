@@ -6,12 +6,12 @@
 //! slice it looks again at what changed since the last one, so that it may go on, under one hold of the lock, as soon as
 //! nothing is left to look at.
 
-use crate::access::{ALL, Action, READ_EXECUTE};
+use crate::Result;
+use crate::access::{ALL, Action, PermissionChecker, READ_EXECUTE};
 use crate::error::{NotFound, TryAgain, refuse};
 use crate::resolve::DirOp;
-use crate::tree::{AccessChange, Forgotten, Slot};
+use crate::tree::{AccessChange, Forgotten, Slot, Tree};
 use crate::walk::Located;
-use crate::{Namespace, OpContext, Result};
 use compact_str::CompactString;
 use zerohop_wire::InodeId;
 
@@ -20,7 +20,7 @@ use zerohop_wire::InodeId;
 const ATTEMPTS_MAX: usize = 100;
 const CHANGES_MAX: usize = 100_000;
 
-/// A walk over the directories at and below a path; see [`Namespace::walk_on`].
+/// A walk over the directories at and below a path; see [`Subtrees::walk_on`].
 #[derive(Debug)]
 pub struct SubtreeWalk {
     top: InodeId,
@@ -34,7 +34,7 @@ pub struct SubtreeWalk {
     changes: Option<ChangesSeen>,
 }
 
-/// The check whether a caller may remove a subtree; see [`Namespace::try_delete`].
+/// The check whether a caller may remove a subtree; see `Directories::try_delete`.
 #[derive(Debug, Default)]
 pub struct RemovalCheck {
     walk: Option<SubtreeWalk>,
@@ -76,39 +76,47 @@ impl SubtreeWalk {
         Self { ignore_empty: true, changes, ..Self::new(top, path, ALL) }
     }
 
+    /// The inode that the walk began at.
+    pub(crate) fn top(&self, tree: &Tree) -> Result<Slot> {
+        match tree.find(self.top) {
+            Some(slot) => Ok(slot),
+            None => refuse(NotFound::File { path: self.path.clone() }),
+        }
+    }
+
     /// Looks at up to `max` inodes; true if there are more.
-    fn advance(&mut self, namespace: &Namespace, ctx: &OpContext, max: usize) -> Result<bool> {
+    fn advance(&mut self, access: PermissionChecker<'_>, max: usize) -> Result<bool> {
         let mut left = max;
         while left > 0 {
             left -= 1;
-            if let Some(change) = self.next_change(namespace)? {
-                self.look_again(namespace, ctx, change)?;
+            if let Some(change) = self.next_change(access)? {
+                self.look_again(access, change)?;
                 continue;
             }
             match self.open.pop() {
                 None => return Ok(false),
-                Some(Step::Check(id)) => self.check_directory(namespace, ctx, id, true)?,
-                Some(Step::CheckAlone(id)) => self.check_directory(namespace, ctx, id, false)?,
+                Some(Step::Check(id)) => self.check_directory(access, id, true)?,
+                Some(Step::CheckAlone(id)) => self.check_directory(access, id, false)?,
                 Some(Step::Owners(id, after)) => {
-                    self.check_owners(namespace, ctx, (id, after), &mut left)?;
+                    self.check_owners(access, (id, after), &mut left)?;
                 }
                 Some(Step::Directories(id, end)) => {
-                    self.list_directories(namespace, (id, end), &mut left);
+                    self.list_directories(access, (id, end), &mut left);
                 }
             }
         }
-        Ok(!self.open.is_empty() || self.has_changes(namespace))
+        Ok(!self.open.is_empty() || self.has_changes(access))
     }
 
-    fn has_changes(&self, namespace: &Namespace) -> bool {
-        let end = namespace.state.tree().access_changes().end();
+    fn has_changes(&self, access: PermissionChecker<'_>) -> bool {
+        let end = access.tree.access_changes().end();
         self.changes.as_ref().is_some_and(|seen| seen.next < end)
     }
 
     /// The next change that was not looked at. Where there were too many to keep, the walk begins again.
-    fn next_change(&mut self, namespace: &Namespace) -> Result<Option<AccessChange>> {
+    fn next_change(&mut self, access: PermissionChecker<'_>) -> Result<Option<AccessChange>> {
         let Some(seen) = self.changes.as_mut() else { return Ok(None) };
-        let changes = namespace.state.tree().access_changes();
+        let changes = access.tree.access_changes();
         match changes.get(seen.next) {
             Ok(change) => {
                 seen.next += u64::from(change.is_some());
@@ -129,20 +137,15 @@ impl SubtreeWalk {
     }
 
     /// Looks again at an inode that changed behind or before the walk.
-    fn look_again(
-        &mut self,
-        namespace: &Namespace,
-        ctx: &OpContext,
-        change: AccessChange,
-    ) -> Result<()> {
+    fn look_again(&mut self, access: PermissionChecker<'_>, change: AccessChange) -> Result<()> {
         let (AccessChange::Attached(id) | AccessChange::Permission(id)) = change;
-        let Some(slot) = self.still_below(namespace, id) else { return Ok(()) };
+        let Some(slot) = self.still_below(access, id) else { return Ok(()) };
         self.count_changes(1)?;
         if id != self.top {
-            let parent = namespace.state.tree().get(slot).parent;
-            self.check_owner(namespace, ctx, parent, slot)?;
+            let parent = access.tree.get(slot).parent;
+            self.check_owner(access, parent, slot)?;
             // It was empty, perhaps, when it was looked at.
-            self.check_permission(namespace, ctx, parent)?;
+            self.check_permission(access, parent)?;
         }
         self.open.push(match change {
             AccessChange::Attached(id) => Step::Check(id),
@@ -152,74 +155,66 @@ impl SubtreeWalk {
     }
 
     /// A directory of a walk, if it is still below its top.
-    fn still_below(&self, namespace: &Namespace, id: InodeId) -> Option<Slot> {
-        let tree = namespace.state.tree();
+    fn still_below(&self, access: PermissionChecker<'_>, id: InodeId) -> Option<Slot> {
+        let tree = access.tree;
         let slot = tree.find(id)?;
         tree.ancestors(slot).any(|above| tree.get(above).id == self.top).then_some(slot)
     }
 
     fn check_directory(
         &mut self,
-        namespace: &Namespace,
-        ctx: &OpContext,
+        access: PermissionChecker<'_>,
         id: InodeId,
         goes_below: bool,
     ) -> Result<()> {
-        let Some(slot) = self.still_below(namespace, id) else { return Ok(()) };
-        let inode = namespace.state.tree().get(slot);
+        let Some(slot) = self.still_below(access, id) else { return Ok(()) };
+        let inode = access.tree.get(slot);
         let Some(directory) = inode.as_directory() else { return Ok(()) };
         if directory.children.is_empty() && self.ignore_empty {
             return Ok(());
         }
-        self.check_permission(namespace, ctx, slot)?;
+        self.check_permission(access, slot)?;
         // Most directories hold only files: of these nothing is asked.
         if goes_below && directory.below.directories > 0 {
             self.open.push(Step::Directories(id, None));
         }
-        if !self.ignore_sticky && inode.permission.is_sticky() && !namespace.owns(ctx, inode) {
+        if !self.ignore_sticky && inode.permission.is_sticky() && !access.owns(inode) {
             self.open.push(Step::Owners(id, CompactString::const_new("")));
         }
         Ok(())
     }
 
-    fn check_permission(&self, namespace: &Namespace, ctx: &OpContext, slot: Slot) -> Result<()> {
-        if namespace.permits(ctx, slot, self.action) {
+    fn check_permission(&self, access: PermissionChecker<'_>, slot: Slot) -> Result<()> {
+        if access.permits(slot, self.action) {
             return Ok(());
         }
-        let path = namespace.state.tree().path(slot);
-        refuse(namespace.denial(ctx, slot, path, self.action))
+        let path = access.tree.path(slot);
+        refuse(access.denial(slot, path, self.action))
     }
 
     /// Whether the sticky bit of a directory lets the caller remove a child of it.
-    fn check_owner(
-        &self,
-        namespace: &Namespace,
-        ctx: &OpContext,
-        parent: Slot,
-        child: Slot,
-    ) -> Result<()> {
-        let tree = namespace.state.tree();
-        if self.ignore_sticky || !namespace.sticky_forbids(ctx, tree.get(parent), tree.get(child)) {
+    fn check_owner(&self, access: PermissionChecker<'_>, parent: Slot, child: Slot) -> Result<()> {
+        let tree = access.tree;
+        if self.ignore_sticky || !access.sticky_forbids(tree.get(parent), tree.get(child)) {
             return Ok(());
         }
         let (path, above) = (tree.path(child), tree.path(parent));
-        namespace.deny_sticky(ctx, (&path, child), (&above, parent))
+        access.deny_sticky((&path, child), (&above, parent))
     }
 
     fn check_owners(
         &mut self,
-        namespace: &Namespace,
-        ctx: &OpContext,
+        access: PermissionChecker<'_>,
         (id, after): (InodeId, CompactString),
         left: &mut usize,
     ) -> Result<()> {
-        let Some(slot) = self.still_below(namespace, id) else { return Ok(()) };
-        let tree = namespace.state.tree();
+        let Some(slot) = self.still_below(access, id) else { return Ok(()) };
+        let tree = access.tree;
         let Some(directory) = tree.get(slot).as_directory() else { return Ok(()) };
         let (mut children, _) = tree.children_after(directory, after.as_bytes());
         let mut last = None;
         for child in children.by_ref().take((*left).max(1)) {
-            self.check_owner(namespace, ctx, slot, child)?;
+            self.check_owner(access, slot, child)?;
             (*left, last) = (left.saturating_sub(1), Some(child));
         }
         let has_more = children.next().is_some();
@@ -233,12 +228,12 @@ impl SubtreeWalk {
 
     fn list_directories(
         &mut self,
-        namespace: &Namespace,
+        access: PermissionChecker<'_>,
         (id, end): (InodeId, Option<CompactString>),
         left: &mut usize,
     ) {
-        let Some(slot) = self.still_below(namespace, id) else { return };
-        let tree = namespace.state.tree();
+        let Some(slot) = self.still_below(access, id) else { return };
+        let tree = access.tree;
         let Some(directory) = tree.get(slot).as_directory() else { return };
         let mut children = tree.children_before(directory, end.as_deref().map(str::as_bytes));
         let (mut found, mut last) = (Vec::new(), None);
@@ -261,15 +256,21 @@ fn changes_too_fast<T>(path: &str) -> Result<T> {
     refuse(TryAgain::PermissionsChange { path: path.to_owned() })
 }
 
-impl Namespace {
+/// The subtrees that a caller asks about or removes.
+#[derive(Clone, Copy)]
+pub struct Subtrees<'n> {
+    pub(crate) access: PermissionChecker<'n>,
+}
+
+impl Subtrees<'_> {
     /// Begins the walk of a content summary: what lies in sticky directories must be the caller's only with
     /// `dfs.permissions.ContentSummary.subAccess`.
     ///
     /// # Errors
     /// As Hadoop's `getContentSummary` if the path is not there or cannot be reached.
-    pub fn begin_summary_walk(&self, ctx: &OpContext, path: &str) -> Result<SubtreeWalk> {
-        let mut walk = self.begin_walk(ctx, path, |path| NotFound::File { path })?;
-        walk.ignore_sticky = !self.params().content_summary_sub_access;
+    pub fn begin_summary_walk(self, path: &str) -> Result<SubtreeWalk> {
+        let mut walk = self.begin_walk(path, |path| NotFound::File { path })?;
+        walk.ignore_sticky = !self.access.params.content_summary_sub_access;
         Ok(walk)
     }
 
@@ -277,23 +278,18 @@ impl Namespace {
     ///
     /// # Errors
     /// As Hadoop's `getQuotaUsage` if the path is not there or cannot be reached.
-    pub fn begin_quota_walk(&self, ctx: &OpContext, path: &str) -> Result<SubtreeWalk> {
-        self.begin_walk(ctx, path, |path| NotFound::FileOrDirectory { path })
+    pub fn begin_quota_walk(self, path: &str) -> Result<SubtreeWalk> {
+        self.begin_walk(path, |path| NotFound::FileOrDirectory { path })
     }
 
-    fn begin_walk(
-        &self,
-        ctx: &OpContext,
-        path: &str,
-        absent: fn(String) -> NotFound,
-    ) -> Result<SubtreeWalk> {
-        let located = self.resolve(ctx, path, DirOp::ReadLink)?;
+    fn begin_walk(self, path: &str, absent: fn(String) -> NotFound) -> Result<SubtreeWalk> {
+        let located = self.access.resolve(path, DirOp::ReadLink)?;
         let Some(top) = located.last() else {
             return refuse(absent(located.path.into_owned()));
         };
-        let id = self.state.tree().get(top).id;
+        let id = self.access.tree.get(top).id;
         let mut walk = SubtreeWalk::new(id, located.path.into_owned(), READ_EXECUTE);
-        if self.skips_checks(ctx) {
+        if self.access.skips_checks() {
             walk.open.clear();
         }
         Ok(walk)
@@ -304,55 +300,43 @@ impl Namespace {
     ///
     /// # Errors
     /// `Error::Denied` for the first directory that refuses the caller.
-    pub fn walk_on(&self, ctx: &OpContext, walk: &mut SubtreeWalk, max: usize) -> Result<bool> {
-        walk.advance(self, ctx, max)
+    pub fn walk_on(self, walk: &mut SubtreeWalk, max: usize) -> Result<bool> {
+        walk.advance(self.access, max)
     }
 
-    /// As [`Namespace::walk_on`], between two tries of a removal.
+    /// As [`Subtrees::walk_on`], between two tries of a removal.
     ///
     /// # Errors
     /// `Error::Denied` for the first directory that refuses the caller, in the order in which Hadoop looks at them.
     /// Of those that change during the check, the first that is found.
-    pub fn continue_check(
-        &self,
-        ctx: &OpContext,
-        check: &mut RemovalCheck,
-        max: usize,
-    ) -> Result<bool> {
+    pub fn continue_check(self, check: &mut RemovalCheck, max: usize) -> Result<bool> {
         match &mut check.walk {
-            Some(walk) => walk.advance(self, ctx, max),
+            Some(walk) => walk.advance(self.access, max),
             None => Ok(false),
         }
     }
 
     /// Looks at up to `max` inodes at and below a path that is to be removed; true if none is left, as they are now.
     pub(crate) fn check_removal(
-        &self,
-        ctx: &OpContext,
+        self,
         located: &Located<'_>,
         check: &mut RemovalCheck,
         max: usize,
     ) -> Result<bool> {
-        let Some(top) = located.last().filter(|_| !self.skips_checks(ctx)) else { return Ok(true) };
+        let Some(top) = located.last().filter(|_| !self.access.skips_checks()) else {
+            return Ok(true);
+        };
         check.attempts += 1;
         if check.attempts > ATTEMPTS_MAX {
             return changes_too_fast(&located.path);
         }
-        let (id, end) = (self.state.tree().get(top).id, self.state.tree().access_changes().end());
+        let (id, end) = (self.access.tree.get(top).id, self.access.tree.access_changes().end());
         // Something else may be at the path now.
         let walk = match check.walk.take().filter(|walk| walk.top == id) {
             Some(walk) => walk,
             None => SubtreeWalk::of_removal(id, located.path.clone().into_owned(), end),
         };
         let walk = check.walk.insert(walk);
-        Ok(!walk.advance(self, ctx, max)?)
-    }
-
-    /// The inode that a walk began at.
-    pub(crate) fn top_of(&self, walk: &SubtreeWalk) -> Result<Slot> {
-        match self.state.tree().find(walk.top) {
-            Some(slot) => Ok(slot),
-            None => refuse(NotFound::File { path: walk.path.clone() }),
-        }
+        Ok(!walk.advance(self.access, max)?)
     }
 }

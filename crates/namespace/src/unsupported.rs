@@ -2,8 +2,8 @@
 //! it is refused by name.
 
 use crate::Result;
+use crate::answers::{XAttr, XAttrNamespace};
 use crate::error::{Unsupported, refuse};
-use crate::views::{XAttr, XAttrNamespace};
 
 /// Names of the space `raw` that begin so belong to encryption zones: the zone's keys, and each file's.
 const ENCRYPTION: &str = "hdfs.crypto.";

@@ -7,33 +7,35 @@ use zerohop_namespace::{AclEntry, AclStatus};
 impl ClientService<'_> {
     pub(crate) fn modify_acl_entries(&self, path: &str, entries: &[AclEntry]) -> Answer<()> {
         self.change(Line::path("modifyAclEntries", path), |namespace, op| {
-            namespace.modify_acl_entries(op, path, entries)
+            namespace.acls(op).modify_acl_entries(path, entries)
         })
     }
 
     pub(crate) fn remove_acl_entries(&self, path: &str, entries: &[AclEntry]) -> Answer<()> {
         self.change(Line::path("removeAclEntries", path), |namespace, op| {
-            namespace.remove_acl_entries(op, path, entries)
+            namespace.acls(op).remove_acl_entries(path, entries)
         })
     }
 
     pub(crate) fn remove_default_acl(&self, path: &str) -> Answer<()> {
         self.change(Line::path("removeDefaultAcl", path), |namespace, op| {
-            namespace.remove_default_acl(op, path)
+            namespace.acls(op).remove_default_acl(path)
         })
     }
 
     pub(crate) fn remove_acl(&self, path: &str) -> Answer<()> {
-        self.change(Line::path("removeAcl", path), |namespace, op| namespace.remove_acl(op, path))
+        self.change(Line::path("removeAcl", path), |namespace, op| {
+            namespace.acls(op).remove_acl(path)
+        })
     }
 
     pub(crate) fn set_acl(&self, path: &str, entries: &[AclEntry]) -> Answer<()> {
         self.change(Line::path("setAcl", path), |namespace, op| {
-            namespace.set_acl(op, path, entries)
+            namespace.acls(op).set_acl(path, entries)
         })
     }
 
     pub(crate) fn acl_status(&self, path: &str) -> Answer<AclStatus> {
-        self.read(Line::path("getAclStatus", path), |namespace, op| namespace.acl_status(op, path))
+        self.view(Line::path("getAclStatus", path), |view| view.acl_status(path))
     }
 }

@@ -7,13 +7,13 @@ impl ClientService<'_> {
     /// Sets a file's replication; false for a directory.
     pub(crate) fn set_replication(&self, path: &str, replication: u16) -> Answer<bool> {
         self.change(Line::path("setReplication", path), |namespace, op| {
-            namespace.set_replication(op, path, replication)
+            namespace.attributes(op).set_replication(path, replication)
         })
     }
 
     pub(crate) fn set_permission(&self, path: &str, mode: u16) -> Answer<()> {
         self.change(Line::path("setPermission", path), |namespace, op| {
-            namespace.set_permission(op, path, mode)
+            namespace.attributes(op).set_permission(path, mode)
         })
     }
 
@@ -25,21 +25,19 @@ impl ClientService<'_> {
         group: Option<&str>,
     ) -> Answer<()> {
         self.change(Line::path("setOwner", path), |namespace, op| {
-            namespace.set_owner(op, path, owner, group)
+            namespace.attributes(op).set_owner(path, owner, group)
         })
     }
 
     /// Sets both times, ms since 1970; -1 keeps one of them.
     pub(crate) fn set_times(&self, path: &str, mtime_ms: i64, atime_ms: i64) -> Answer<()> {
         self.change(Line::path("setTimes", path), |namespace, op| {
-            namespace.set_times(op, path, mtime_ms, atime_ms)
+            namespace.attributes(op).set_times(path, mtime_ms, atime_ms)
         })
     }
 
     /// Succeeds if the caller may do `action` (bits of 4 read, 2 write, 1 execute) to the path.
     pub(crate) fn check_access(&self, path: &str, action: u8) -> Answer<()> {
-        self.read(Line::path("checkAccess", path), |namespace, op| {
-            namespace.check_access(op, path, action)
-        })
+        self.view(Line::path("checkAccess", path), |view| view.check_access(path, action))
     }
 }

@@ -48,7 +48,7 @@ impl ClientService<'_> {
                     avoid_local: call.avoid_local,
                     ignore_locality: call.ignore_locality,
                 };
-                namespace.add_block(op, &request)
+                namespace.file_writes(op).add_block(&request)
             },
             |namespace, call, outcome| match outcome {
                 Err(CallError::Namespace(Error::NotReplicatedYet(_))) => {
@@ -67,7 +67,7 @@ impl ClientService<'_> {
         block: Block,
     ) -> Answer<()> {
         self.change(Line::default(), |namespace, op| {
-            namespace.abandon_block(op, path, file, client_name, block)
+            namespace.file_writes(op).abandon_block(path, file, client_name, block)
         })
     }
 
@@ -76,7 +76,7 @@ impl ClientService<'_> {
         &self,
         request: &AdditionalDatanodeRequest<'_>,
     ) -> Answer<LocatedBlock> {
-        self.change(Line::default(), |namespace, op| namespace.additional_datanode(op, request))
+        self.change(Line::default(), |names, op| names.file_writes(op).additional_datanode(request))
     }
 
     /// A new generation stamp for a block whose pipeline is set up again.
@@ -86,14 +86,14 @@ impl ClientService<'_> {
         client_name: &str,
     ) -> Answer<LocatedBlock> {
         self.change(Line::default(), |namespace, op| {
-            namespace.update_block_for_pipeline(op, block, client_name)
+            namespace.file_writes(op).update_block_for_pipeline(block, client_name)
         })
     }
 
     pub(crate) fn update_pipeline(&self, pipeline: &NewPipeline<'_>) -> Answer<()> {
         let NewPipeline { client_name, old, new, storages } = *pipeline;
         self.change_once(Line::default(), |namespace, op| {
-            namespace.update_pipeline(op, client_name, old, new, storages)
+            namespace.file_writes(op).update_pipeline(client_name, old, new, storages)
         })
     }
 
@@ -103,7 +103,7 @@ impl ClientService<'_> {
         outcome: &BlockSynchronization<'_>,
     ) -> Answer<()> {
         self.change(Line::default(), |namespace, op| {
-            namespace.commit_block_synchronization(op, outcome)
+            namespace.block_recoveries(op).commit_block_synchronization(outcome)
         })
     }
 

@@ -16,37 +16,37 @@ impl ClientService<'_> {
     /// Adds a directive; gives its id.
     pub(crate) fn add_cache_directive(&self, request: CacheDirectiveRequest) -> Answer<i64> {
         change_after_scan(self, "addCacheDirective", move |namespace, op| {
-            namespace.add_cache_directive(op, &request)
+            namespace.cache_manager(op).add_cache_directive(&request)
         })
     }
 
     pub(crate) fn modify_cache_directive(&self, request: CacheDirectiveRequest) -> Answer<()> {
         change_after_scan(self, "modifyCacheDirective", move |namespace, op| {
-            namespace.modify_cache_directive(op, &request)
+            namespace.cache_manager(op).modify_cache_directive(&request)
         })
     }
 
     pub(crate) fn remove_cache_directive(&self, id: i64) -> Answer<()> {
         self.change_once(Line::of("removeCacheDirective"), |namespace, op| {
-            namespace.remove_cache_directive(op, id)
+            namespace.cache_manager(op).remove_cache_directive(id)
         })
     }
 
     pub(crate) fn add_cache_pool(&self, pool: CachePool) -> Answer<()> {
         self.change_once(Line::of("addCachePool"), |namespace, op| {
-            namespace.add_cache_pool(op, pool)
+            namespace.cache_manager(op).add_cache_pool(pool)
         })
     }
 
     pub(crate) fn modify_cache_pool(&self, pool: CachePool) -> Answer<()> {
         self.change_once(Line::of("modifyCachePool"), |namespace, op| {
-            namespace.modify_cache_pool(op, pool)
+            namespace.cache_manager(op).modify_cache_pool(pool)
         })
     }
 
     pub(crate) fn remove_cache_pool(&self, name: &str) -> Answer<()> {
         self.change_once(Line::of("removeCachePool"), |namespace, op| {
-            namespace.remove_cache_pool(op, name)
+            namespace.cache_manager(op).remove_cache_pool(name)
         })
     }
 
@@ -57,7 +57,7 @@ impl ClientService<'_> {
         filter: CacheDirectiveFilter,
     ) -> Answer<(Vec<CacheDirectiveEntry>, bool)> {
         read_after_scan(self, "listCacheDirectives", move |namespace, op| {
-            namespace.list_cache_directives(op, after, &filter)
+            namespace.cache_listing(op).directives(after, &filter)
         })
     }
 
@@ -65,7 +65,7 @@ impl ClientService<'_> {
     pub(crate) fn cache_pools(&self, after: &str) -> Answer<(Vec<CachePoolEntry>, bool)> {
         let after = after.to_owned();
         read_after_scan(self, "listCachePools", move |namespace, op| {
-            Ok(namespace.list_cache_pools(op, &after))
+            Ok(namespace.cache_listing(op).pools(&after))
         })
     }
 }
@@ -100,7 +100,8 @@ fn after_scan<R: Send + 'static>(
     Answer::later(async move {
         let now = core.clock.now();
         let scan = |namespace: &mut Namespace| {
-            may_answer(&core) && namespace.scan_cache_changes(changes, now, CACHE_SCAN_MAX)
+            may_answer(&core)
+                && namespace.cache_scanner().scan_changes(changes, now, CACHE_SCAN_MAX)
         };
         while core.write(scan).0 {
             tokio::task::yield_now().await;

@@ -16,7 +16,7 @@ pub(crate) struct CompleteCall {
 impl ClientService<'_> {
     pub(crate) fn create(&self, request: &CreateRequest<'_>) -> Answer<FileStatus> {
         self.change_once(Line::path("create", request.path), |namespace, op| {
-            namespace.create(op, request)
+            namespace.files(op).create(request)
         })
     }
 
@@ -28,21 +28,21 @@ impl ClientService<'_> {
         flags: CreateFlags,
     ) -> Answer<(Option<LocatedBlock>, FileStatus)> {
         self.change_once(Line::path("append", path), |namespace, op| {
-            namespace.append(op, path, client_name, flags)
+            namespace.files(op).append(path, client_name, flags)
         })
     }
 
     /// Truncates a file; false if the last block must be recovered first.
     pub(crate) fn truncate(&self, path: &str, new_len: u64, client_name: &str) -> Answer<bool> {
         self.change_once(Line::path("truncate", path), |namespace, op| {
-            namespace.truncate(op, path, new_len, client_name)
+            namespace.files(op).truncate(path, new_len, client_name)
         })
     }
 
     pub(crate) fn concat(&self, target: &str, sources: &[String]) -> Answer<()> {
         let first = sources.first().map_or("", |source| source);
         self.change_once(Line::paths("concat", first, target), |namespace, op| {
-            namespace.concat(op, target, sources)
+            namespace.files(op).concat(target, sources)
         })
     }
 
@@ -52,7 +52,12 @@ impl ClientService<'_> {
             call,
             |call| Line::path("completeFile", &call.path),
             |namespace, op, call| {
-                namespace.complete(op, &call.path, call.file, &call.client_name, call.last)
+                namespace.file_writes(op).complete(
+                    &call.path,
+                    call.file,
+                    &call.client_name,
+                    call.last,
+                )
             },
             |namespace, call, outcome| match outcome {
                 Ok(false) => namespace.lacking_block(&call.path, call.file),
@@ -70,7 +75,7 @@ impl ClientService<'_> {
         last_block_len: i64,
     ) -> Answer<()> {
         self.change(Line::path("fsync", path), |namespace, op| {
-            namespace.fsync(op, path, file, client_name, last_block_len)
+            namespace.file_writes(op).fsync(path, file, client_name, last_block_len)
         })
     }
 }

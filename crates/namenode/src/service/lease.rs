@@ -7,13 +7,13 @@ use zerohop_wire::InodeId;
 
 impl ClientService<'_> {
     pub(crate) fn renew_lease(&self, client_name: &str) -> Answer<()> {
-        self.change(Line::default(), |namespace, op| namespace.renew_lease(op, client_name))
+        self.change(Line::default(), |names, op| names.lease_manager(op).renew_lease(client_name))
     }
 
     /// Begins the recovery of a file's lease; true if the file is closed already.
     pub(crate) fn recover_lease(&self, path: &str, client_name: &str) -> Answer<bool> {
         self.change(Line::path("recoverLease", path), |namespace, op| {
-            namespace.recover_lease(op, path, client_name)
+            namespace.lease_manager(op).recover_lease(path, client_name)
         })
     }
 
@@ -22,7 +22,7 @@ impl ClientService<'_> {
         let below = if path.is_empty() { "/" } else { path };
         self.read(Line::path("listOpenFiles", path), |namespace, op| {
             self.core.check_superuser(op)?;
-            namespace.list_open_files(op, after, below)
+            namespace.view(op).list_open_files(after, below)
         })
     }
 }

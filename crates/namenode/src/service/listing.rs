@@ -28,18 +28,16 @@ pub(crate) struct BatchedListing {
 
 impl ClientService<'_> {
     pub(crate) fn file_info(&self, path: &str) -> Answer<Option<FileStatus>> {
-        self.read(Line::path("getfileinfo", path), |namespace, op| namespace.file_info(op, path))
+        self.view(Line::path("getfileinfo", path), |view| view.file_info(path))
     }
 
     /// As `file_info`, of a link itself.
     pub(crate) fn file_link_info(&self, path: &str) -> Answer<Option<FileStatus>> {
-        self.read(Line::path("getfileinfo", path), |namespace, op| {
-            namespace.file_link_info(op, path)
-        })
+        self.view(Line::path("getfileinfo", path), |view| view.file_link_info(path))
     }
 
     pub(crate) fn located_file_info(&self, path: &str) -> Answer<Option<FileStatus>> {
-        self.read(Line::path("open", path), |namespace, op| namespace.located_file_info(op, path))
+        self.view(Line::path("open", path), |view| view.located_file_info(path))
     }
 
     /// A page of a directory, from the name after `after`; None if there is no such path.
@@ -49,9 +47,7 @@ impl ClientService<'_> {
         after: &[u8],
         need_location: bool,
     ) -> Answer<Option<DirectoryListing>> {
-        self.read(Line::path("listStatus", path), |namespace, op| {
-            namespace.listing(op, path, after, need_location)
-        })
+        self.view(Line::path("listStatus", path), |view| view.listing(path, after, need_location))
     }
 
     /// Pages of several directories, until about `dfs.ls.limit` entries are collected.
@@ -82,27 +78,25 @@ impl ClientService<'_> {
         len: u64,
     ) -> Answer<LocatedBlocks> {
         let mut due = None;
-        let answer = self.read(Line::path("open", path), |namespace, op| {
-            let (blocks, touch) = namespace.block_locations(op, path, offset, len)?;
+        let answer = self.view(Line::path("open", path), |view| {
+            let (blocks, touch) = view.block_locations(path, offset, len)?;
             due = touch;
             Ok(blocks)
         });
         if let Some(file) = due {
             let op = self.op();
-            let touch = |namespace: &mut Namespace| namespace.touch(&op, file);
+            let touch = |namespace: &mut Namespace| namespace.attributes(&op).touch(file);
             _ = self.core.write_as(OperationCategory::Write, |namespace| Ok(touch(namespace)));
         }
         answer
     }
 
     pub(crate) fn is_file_closed(&self, path: &str) -> Answer<bool> {
-        self.read(Line::path("isFileClosed", path), |namespace, op| {
-            namespace.is_file_closed(op, path)
-        })
+        self.view(Line::path("isFileClosed", path), |view| view.is_file_closed(path))
     }
 
     pub(crate) fn preferred_block_size(&self, path: &str) -> Answer<u64> {
-        self.read(Line::path("", path), |namespace, op| namespace.preferred_block_size(op, path))
+        self.view(Line::path("", path), |view| view.preferred_block_size(path))
     }
 }
 
@@ -120,7 +114,7 @@ fn batched(
             return BatchedListing { pages, next: Some(cursor) };
         }
         let mut next = BatchedCursor { index: cursor.index + 1, ..BatchedCursor::default() };
-        let page = match namespace.listing(op, path, &cursor.after, need_location) {
+        let page = match namespace.view(op).listing(path, &cursor.after, need_location) {
             Ok(Some(page)) => {
                 count += page.entries.len().max(1);
                 if let Some(last) = page.entries.last().filter(|_| page.remaining > 0) {

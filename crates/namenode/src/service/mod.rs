@@ -36,7 +36,7 @@ use crate::core::Core;
 use crate::ha::OperationCategory as Category;
 use crate::retry::Remember;
 use std::sync::Arc;
-use zerohop_namespace::{Namespace, OpContext, Result, SubtreeWalk};
+use zerohop_namespace::{Namespace, OpContext, Result, SubtreeWalk, View};
 use zerohop_system::clock;
 use zerohop_wire::BlockId;
 
@@ -83,6 +83,15 @@ impl<'a> ClientService<'a> {
         read_as(self, Category::Read, line, look)
     }
 
+    /// As `read`, of what the caller may see.
+    fn view<R: 'static>(
+        &self,
+        line: Line<'_>,
+        look: impl FnOnce(View<'_>) -> Result<R>,
+    ) -> Answer<R> {
+        self.read(line, |namespace, op| look(namespace.view(op)))
+    }
+
     /// A change that may be repeated without harm.
     fn change<R: 'static>(
         &self,
@@ -117,7 +126,7 @@ impl<'a> ClientService<'a> {
         let op = self.op();
         let slice_max = self.core.settings.walk_slice;
         let slice = move |namespace: &Namespace, op: &OpContext, walk: &mut SubtreeWalk| {
-            let is_unfinished = namespace.walk_on(op, walk, slice_max)?;
+            let is_unfinished = namespace.subtrees(op).walk_on(walk, slice_max)?;
             if is_unfinished { Ok(None) } else { end(namespace, walk).map(Some) }
         };
         let begun = self.core.read_as(Category::Read, |namespace| {

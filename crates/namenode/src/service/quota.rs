@@ -10,8 +10,8 @@ impl ClientService<'_> {
         self.walk(
             "contentSummary",
             path,
-            |namespace, op| namespace.begin_summary_walk(op, path),
-            |namespace, walk| namespace.content_summary_of(walk),
+            |namespace, op| namespace.subtrees(op).begin_summary_walk(path),
+            |namespace, walk| namespace.summaries().content_summary(walk),
         )
     }
 
@@ -19,8 +19,8 @@ impl ClientService<'_> {
         self.walk(
             "quotaUsage",
             path,
-            |namespace, op| namespace.begin_quota_walk(op, path),
-            |namespace, walk| namespace.quota_usage_of(walk),
+            |namespace, op| namespace.subtrees(op).begin_quota_walk(path),
+            |namespace, walk| namespace.summaries().quota_usage(walk),
         )
     }
 
@@ -33,7 +33,7 @@ impl ClientService<'_> {
         kind: Option<StorageType>,
     ) -> Answer<()> {
         self.change(Line::path(quota_command(names, space), path), |namespace, op| {
-            namespace.set_quota(op, path, names, space, kind)
+            namespace.quotas(op).set_quota(path, names, space, kind)
         })
     }
 }

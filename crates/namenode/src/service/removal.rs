@@ -19,7 +19,7 @@ pub(super) fn delete(service: &ClientService<'_>, path: &str, recursive: bool) -
         path.to_owned(),
         |path| Line::path("delete", path),
         move |namespace, op, path, check, max| {
-            namespace.try_delete(op, path, recursive, check, max)
+            namespace.directories(op).try_delete(path, recursive, check, max)
         },
     )
 }
@@ -36,7 +36,7 @@ pub(super) fn rename2(
         (src.to_owned(), dst.to_owned()),
         |(src, dst)| Line::paths("rename", src, dst),
         move |namespace, op, (src, dst), check, max| {
-            namespace.try_rename2(op, src, dst, options, check, max)
+            namespace.directories(op).try_rename2(src, dst, options, check, max)
         },
     )
 }
@@ -67,7 +67,8 @@ where
     Answer::later(async move {
         let (outcome, sync) = loop {
             clock::sleep(PAUSE).await;
-            let slice = |namespace: &Namespace| namespace.continue_check(&op, &mut check, SLICE);
+            let slice =
+                |namespace: &Namespace| namespace.subtrees(&op).continue_check(&mut check, SLICE);
             match core.read_as(Category::Write, slice) {
                 Ok(true) => continue,
                 Ok(false) => op.now = core.clock.now(),

@@ -29,8 +29,8 @@ impl ClientService<'_> {
         path: &str,
         cookie: Option<&str>,
     ) -> Answer<(Vec<CorruptFile>, String)> {
-        self.read(Line::path("listCorruptFileBlocks", path), |namespace, op| {
-            namespace.list_corrupt_file_blocks(op, path, cookie)
+        self.view(Line::path("listCorruptFileBlocks", path), |view| {
+            view.list_corrupt_file_blocks(path, cookie)
         })
     }
 }

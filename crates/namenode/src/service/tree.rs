@@ -14,14 +14,14 @@ impl ClientService<'_> {
         create_parent: bool,
     ) -> Answer<bool> {
         self.change(Line::path("mkdirs", path), |namespace, op| {
-            namespace.mkdirs(op, path, masked, unmasked, create_parent)
+            namespace.directories(op).mkdirs(path, masked, unmasked, create_parent)
         })
     }
 
     /// `FileSystem.rename`: into an existing directory; false where it cannot be done.
     pub(crate) fn rename(&self, src: &str, dst: &str) -> Answer<bool> {
         self.change_once(Line::paths("rename", src, dst), |namespace, op| {
-            namespace.rename(op, src, dst)
+            namespace.directories(op).rename(src, dst)
         })
     }
 
@@ -37,13 +37,11 @@ impl ClientService<'_> {
 
     pub(crate) fn create_symlink(&self, target: &str, link: &str) -> Answer<()> {
         self.change_once(Line::paths("createSymlink", link, target), |namespace, op| {
-            namespace.create_symlink(op, target, link)
+            namespace.directories(op).create_symlink(target, link)
         })
     }
 
     pub(crate) fn link_target(&self, path: &str) -> Answer<String> {
-        self.read(Line::path("getLinkTarget", path), |namespace, op| {
-            namespace.link_target(op, path)
-        })
+        self.view(Line::path("getLinkTarget", path), |view| view.link_target(path))
     }
 }

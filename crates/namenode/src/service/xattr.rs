@@ -14,25 +14,23 @@ impl ClientService<'_> {
         replace: bool,
     ) -> Answer<()> {
         self.change_once(Line::path("setXAttr", path), |namespace, op| {
-            namespace.set_xattr(op, path, xattr, create, replace)
+            namespace.xattrs(op).set_xattr(path, xattr, create, replace)
         })
     }
 
     /// The attributes of these names; all that the caller may see for an empty list.
     pub(crate) fn xattrs(&self, path: &str, names: &[XAttr]) -> Answer<Vec<XAttr>> {
-        self.read(Line::path("getXAttrs", path), |namespace, op| {
-            namespace.get_xattrs(op, path, names)
-        })
+        self.view(Line::path("getXAttrs", path), |view| view.get_xattrs(path, names))
     }
 
     /// The names of the attributes.
     pub(crate) fn list_xattrs(&self, path: &str) -> Answer<Vec<XAttr>> {
-        self.read(Line::path("listXAttrs", path), |namespace, op| namespace.list_xattrs(op, path))
+        self.view(Line::path("listXAttrs", path), |view| view.list_xattrs(path))
     }
 
     pub(crate) fn remove_xattr(&self, path: &str, xattr: &XAttr) -> Answer<()> {
         self.change_once(Line::path("removeXAttr", path), |namespace, op| {
-            namespace.remove_xattr(op, path, xattr)
+            namespace.xattrs(op).remove_xattr(path, xattr)
         })
     }
 }

@@ -148,7 +148,7 @@ impl<'a> DatanodeAdmin<'a> {
         self.scan_leaving(SLICE);
     }
 
-    /// Whether blocks of DataNodes that leave service are still to be looked at. Before safe mode ends nothing can be said:
+    /// Whether blocks of DataNodes that leave service are still to be looked at. Before safe mode ends the answer is no:
     /// reports are missing.
     pub(super) fn has_leaving_to_scan(&self) -> bool {
         !self.replicas().safe_mode.is_on() && self.leaving.next().is_some()

@@ -33,7 +33,7 @@ pub struct NodeReport {
     pub info: DatanodeInfo,
     /// Whether its heartbeats arrive.
     pub alive: bool,
-    /// The release it said it is.
+    /// The release that it registered with.
     pub software_version: String,
     /// Volumes that failed.
     pub failed_volumes: u32,

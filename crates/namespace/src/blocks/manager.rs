@@ -314,7 +314,7 @@ impl BlockManager {
     }
 
     /// Orders the deletion of replicas that changes since the last call made superfluous. To be called after every change
-    /// that may have done so, before anybody else looks.
+    /// that may have done so, before the lock is released.
     pub fn delete_extra(&mut self, policy_of: PolicyOf<'_>) {
         self.redundancy_monitor().delete_extra(policy_of);
     }

@@ -31,7 +31,7 @@ impl Origin {
     }
 }
 
-/// What a DataNode said of a replica.
+/// A DataNode's report of one replica.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Message {
     Reported(ReportedReplica, Origin),
@@ -46,7 +46,7 @@ impl Message {
         }
     }
 
-    /// Whether both say the same of a replica: a full report repeats what an incremental one said.
+    /// Whether both report the same state of a replica: a full report repeats what an incremental one contained.
     fn repeats(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Reported(one, _), Self::Reported(two, _)) => one == two,
@@ -55,7 +55,7 @@ impl Message {
     }
 }
 
-/// Messages in the order in which they came, and the storage each is about.
+/// Messages in the order in which they came, and the storage of each.
 type Queue = SmallVec<[(StorageIdx, Message); 3]>;
 
 /// The messages that wait. There are none unless the NameNode is a standby.

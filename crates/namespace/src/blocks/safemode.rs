@@ -170,7 +170,7 @@ impl SafeMode {
         self.manual = true;
     }
 
-    /// Whether it is on because there is too little room for edits, whatever else.
+    /// Whether there is too little room for edits, which is one of the reasons for safe mode.
     pub fn is_low_on_resources(&self) -> bool {
         self.low_on_resources
     }

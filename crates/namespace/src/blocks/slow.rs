@@ -99,7 +99,7 @@ impl SlowReports {
         self.limits = limits;
     }
 
-    /// `reporter` says that `node` is slow. Nobody judges itself.
+    /// `reporter` says that `node` is slow. What a DataNode reports of itself does not count.
     pub(super) fn add_peer(
         &mut self,
         reporter: NodeIdx,

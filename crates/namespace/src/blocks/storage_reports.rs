@@ -30,8 +30,8 @@ impl StorageReports {
     }
 
     /// Begins to take in a full report, in place of one that is not finished: of a storage that is known to have replicas of
-    /// these blocks. Returns its number, and the bytes in the future that do not count any more: what the last report said of
-    /// unknown replicas is said again.
+    /// these blocks. Returns its number, and the bytes in the future that do not count any more: the report lists
+    /// its unknown replicas again.
     pub(super) fn begin(&mut self, is_later: bool, known: RoaringBitmap) -> (u64, u64) {
         self.unknown.clear();
         self.deletes_unknown |= is_later;

@@ -1,4 +1,4 @@
-//! Blocks that found no place, for the NameNode's log: the client is told Hadoop's sentence, which names
+//! Blocks that found no place, for the NameNode's log: the client gets Hadoop's message, which names
 //! no reason.
 
 use super::nodes::Nodes;

@@ -1,17 +1,22 @@
 //! The centralized cache: pools, and directives that say which paths shall be in the memory of DataNodes
 //! (`CacheManager`).
 
+mod listing;
 mod ops;
 mod scan;
 #[cfg(test)]
 mod scan_test;
-mod slices;
+mod scanner;
 
+pub use listing::CacheListing;
+pub use ops::CacheManager;
 pub(crate) use scan::CacheScan;
+pub use scanner::CacheScanner;
 
 use crate::Result;
+use crate::access::{Action, PermissionChecker};
+use crate::answers::{CacheDirectiveEntry, CachePoolEntry, CacheStats};
 use crate::error::{CacheError, Error, refuse};
-use crate::views::{CacheDirectiveEntry, CachePoolEntry, CacheStats};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use zerohop_journal::EditOp;
@@ -69,8 +74,8 @@ pub(crate) struct CacheCounts {
 }
 
 impl Pool {
-    /// A new pool; what is not said takes its default.
-    fn of(said: &CachePool) -> Self {
+    /// A new pool; attributes that are not given take their defaults.
+    fn of(given: &CachePool) -> Self {
         let mut pool = Self {
             owner: String::new(),
             group: String::new(),
@@ -80,21 +85,21 @@ impl Pool {
             replication: 1,
             stats: CacheStats::default(),
         };
-        pool.change(said);
+        pool.change(given);
         pool
     }
 
-    fn change(&mut self, said: &CachePool) {
-        if let Some(owner) = &said.owner {
+    fn change(&mut self, given: &CachePool) {
+        if let Some(owner) = &given.owner {
             self.owner.clone_from(owner);
         }
-        if let Some(group) = &said.group {
+        if let Some(group) = &given.group {
             self.group.clone_from(group);
         }
-        self.mode = said.mode.unwrap_or(self.mode);
-        self.limit = said.limit.unwrap_or(self.limit);
-        self.max_expiry_ms = said.max_relative_expiry_ms.unwrap_or(self.max_expiry_ms);
-        self.replication = said.default_replication.unwrap_or(self.replication);
+        self.mode = given.mode.unwrap_or(self.mode);
+        self.limit = given.limit.unwrap_or(self.limit);
+        self.max_expiry_ms = given.max_relative_expiry_ms.unwrap_or(self.max_expiry_ms);
+        self.replication = given.default_replication.unwrap_or(self.replication);
     }
 
     fn info(&self, name: &str) -> CachePool {
@@ -107,6 +112,18 @@ impl Pool {
             max_relative_expiry_ms: Some(self.max_expiry_ms),
             default_replication: Some(self.replication),
         }
+    }
+
+    /// Whether the caller has an action on the pool.
+    fn permits(&self, access: PermissionChecker<'_>, action: Action) -> bool {
+        if access.skips_checks() {
+            return true;
+        }
+        // Not as with files: an owner who is in the group too has what either class allows.
+        let class = |shift: u16| (self.mode >> shift) as u8 & action == action;
+        let (owns, in_group) =
+            (*self.owner == **access.ctx.user(), access.ctx.in_group(&self.group));
+        owns && class(6) || in_group && class(3) || !owns && !in_group && class(0)
     }
 
     fn entry(&self, name: &str) -> CachePoolEntry {
@@ -173,19 +190,19 @@ impl Cache {
         }
     }
 
-    fn put(&mut self, said: &CacheDirective) -> Result<()> {
-        let pool = said.pool.clone().unwrap_or_default();
+    fn put(&mut self, given: &CacheDirective) -> Result<()> {
+        let pool = given.pool.clone().unwrap_or_default();
         self.pool_mut(&pool)?;
         let directive = Directive {
-            path: said.path.clone().unwrap_or_default(),
-            replication: said.replication.unwrap_or(1),
+            path: given.path.clone().unwrap_or_default(),
+            replication: given.replication.unwrap_or(1),
             pool,
-            expiry_ms: said.expiration_ms.unwrap_or(0),
+            expiry_ms: given.expiration_ms.unwrap_or(0),
             change: self.changes,
             stats: CacheStats::default(),
         };
-        self.next_id = self.next_id.max(said.id.saturating_add(1));
-        self.directives.insert(said.id, directive);
+        self.next_id = self.next_id.max(given.id.saturating_add(1));
+        self.directives.insert(given.id, directive);
         Ok(())
     }
 
@@ -203,6 +220,15 @@ impl Cache {
         }
         let found = self.directives.get(&id);
         found.ok_or_else(|| CacheError::NoSuchDirective { id }.into())
+    }
+
+    /// How many changes of pools and directives there were, if no scan has come to its end since the last one.
+    pub(crate) fn unscanned_changes(&self) -> Option<u64> {
+        (self.scanned < self.changes).then_some(self.changes)
+    }
+
+    pub(crate) fn has_directives(&self) -> bool {
+        !self.directives.is_empty()
     }
 
     /// What a whole scan of the paths counted that began after so many changes: no edit carries that. A directive that
@@ -248,13 +274,13 @@ fn unknown_pool(name: &str) -> Error {
     CacheError::UnknownPool { name: name.to_owned() }.into()
 }
 
-/// A directive with what is said of it changed.
-fn merged(said: &CacheDirective, known: CacheDirective) -> CacheDirective {
+/// A directive with the given attributes changed.
+fn merged(given: &CacheDirective, known: CacheDirective) -> CacheDirective {
     CacheDirective {
         id: known.id,
-        path: said.path.clone().or(known.path),
-        replication: said.replication.or(known.replication),
-        pool: said.pool.clone().or(known.pool),
-        expiration_ms: said.expiration_ms.or(known.expiration_ms),
+        path: given.path.clone().or(known.path),
+        replication: given.replication.or(known.replication),
+        pool: given.pool.clone().or(known.pool),
+        expiration_ms: given.expiration_ms.or(known.expiration_ms),
     }
 }

@@ -1,13 +1,14 @@
 //! What clients ask of the centralized cache: each change becomes an edit.
 
 use super::{LIMIT_NONE, NEVER_MS, Pool, merged};
-use crate::access::{Action, READ, WRITE};
+use crate::Result;
+use crate::access::{Action, WRITE};
+use crate::call::Call;
 use crate::error::{CacheError, Denied, refuse};
 use crate::limits::check_text;
-use crate::requests::{CacheDirectiveFilter, CacheDirectiveRequest, CacheExpiry};
-use crate::tree;
-use crate::views::{CacheDirectiveEntry, CachePoolEntry};
-use crate::{Namespace, OpContext, Result};
+use crate::requests::{CacheDirectiveRequest, CacheExpiry};
+use crate::tree::{self, Slot, Tree};
+use crate::walk::Paths;
 use zerohop_journal::EditOp;
 use zerohop_journal::op::{
     AddCacheDirective, AddCachePool, ModifyCacheDirective, ModifyCachePool, RemoveCacheDirective,
@@ -15,85 +16,86 @@ use zerohop_journal::op::{
 };
 use zerohop_journal::types::{CacheDirective, CachePool};
 
-impl Namespace {
+/// Changes of pools and directives (`CacheManager`).
+pub struct CacheManager<'n> {
+    pub(crate) call: Call<'n>,
+}
+
+impl CacheManager<'_> {
     /// Makes a pool; for the superuser.
     ///
     /// # Errors
     /// As Hadoop's `addCachePool`.
-    pub fn add_cache_pool(&mut self, ctx: &OpContext, said: CachePool) -> Result<()> {
-        self.begin(ctx, || format!("Cannot add cache pool {}", said.name))?;
-        check_text("The pool's name", &said.name)?;
-        check_owners(&said)?;
-        self.check_superuser(ctx, "addCachePool")?;
-        validate_pool(&said)?;
-        if self.state.cache().pools.contains_key(&said.name) {
-            return refuse(CacheError::PoolExists { name: said.name });
+    pub fn add_cache_pool(&mut self, given: CachePool) -> Result<()> {
+        self.call.begin(|| format!("Cannot add cache pool {}", given.name))?;
+        check_text("The pool's name", &given.name)?;
+        check_owners(&given)?;
+        self.call.access().check_superuser("addCachePool")?;
+        validate_pool(&given)?;
+        if self.call.state.cache().pools.contains_key(&given.name) {
+            return refuse(CacheError::PoolExists { name: given.name });
         }
-        let group = ctx.groups.first().cloned().unwrap_or_default();
-        let said = CachePool {
-            owner: said.owner.or_else(|| Some(ctx.user().to_string())),
-            group: said.group.or(Some(group)),
-            ..said
+        let group = self.call.ctx.groups.first().cloned().unwrap_or_default();
+        let given = CachePool {
+            owner: given.owner.or_else(|| Some(self.call.ctx.user().to_string())),
+            group: given.group.or(Some(group)),
+            ..given
         };
-        let pool = Pool::of(&said).info(&said.name);
-        self.change_cache(ctx, AddCachePool { pool })
+        let pool = Pool::of(&given).info(&given.name);
+        self.change(AddCachePool { pool })
     }
 
     /// Changes a pool; for the superuser.
     ///
     /// # Errors
     /// As Hadoop's `modifyCachePool`.
-    pub fn modify_cache_pool(&mut self, ctx: &OpContext, said: CachePool) -> Result<()> {
-        self.begin(ctx, || format!("Cannot modify cache pool {}", said.name))?;
-        self.check_superuser(ctx, "modifyCachePool")?;
-        check_owners(&said)?;
-        validate_pool(&said)?;
-        if !self.state.cache().pools.contains_key(&said.name) {
-            return refuse(CacheError::NoSuchPool { name: said.name });
+    pub fn modify_cache_pool(&mut self, given: CachePool) -> Result<()> {
+        self.call.begin(|| format!("Cannot modify cache pool {}", given.name))?;
+        self.call.access().check_superuser("modifyCachePool")?;
+        check_owners(&given)?;
+        validate_pool(&given)?;
+        if !self.call.state.cache().pools.contains_key(&given.name) {
+            return refuse(CacheError::NoSuchPool { name: given.name });
         }
-        self.change_cache(ctx, ModifyCachePool { pool: said })
+        self.change(ModifyCachePool { pool: given })
     }
 
     /// Removes a pool with all its directives; for the superuser.
     ///
     /// # Errors
     /// As Hadoop's `removeCachePool`.
-    pub fn remove_cache_pool(&mut self, ctx: &OpContext, name: &str) -> Result<()> {
-        self.begin(ctx, || format!("Cannot modify cache pool {name}"))?;
-        self.check_superuser(ctx, "removeCachePool")?;
+    pub fn remove_cache_pool(&mut self, name: &str) -> Result<()> {
+        self.call.begin(|| format!("Cannot modify cache pool {name}"))?;
+        self.call.access().check_superuser("removeCachePool")?;
         validate_name(name)?;
-        if !self.state.cache().pools.contains_key(name) {
+        if !self.call.state.cache().pools.contains_key(name) {
             return refuse(CacheError::NoPoolToRemove { name: name.to_owned() });
         }
-        self.change_cache(ctx, RemoveCachePool { name: name.to_owned() })
+        self.change(RemoveCachePool { name: name.to_owned() })
     }
 
     /// Makes a directive; its id.
     ///
     /// # Errors
     /// As Hadoop's `addCacheDirective`.
-    pub fn add_cache_directive(
-        &mut self,
-        ctx: &OpContext,
-        request: &CacheDirectiveRequest,
-    ) -> Result<i64> {
-        self.begin(ctx, || "Cannot add cache directive".to_owned())?;
+    pub fn add_cache_directive(&mut self, request: &CacheDirectiveRequest) -> Result<i64> {
+        self.call.begin(|| "Cannot add cache directive".to_owned())?;
         if request.directive.id != 0 {
             return refuse(CacheError::IdGiven);
         }
         let name = pool_name(&request.directive)?;
-        let pool = self.state.cache().pool(name)?;
-        self.check_pool(ctx, name, pool, WRITE)?;
+        let pool = self.call.state.cache().pool(name)?;
+        self.check_pool(name, pool, WRITE)?;
         let path = valid_path(&request.directive)?.to_owned();
         check_text("The path", &path)?;
         let replication =
             valid_replication(request.directive.replication.unwrap_or(pool.replication))?;
-        let now_ms = self.wall_ms() as i64;
+        let now_ms = self.call.wall_ms() as i64;
         let expiry_ms = expiry(request.expiry, pool.max_expiry_ms, now_ms)?;
         if !request.force {
             self.check_pool_limit(name, &path, replication)?;
         }
-        let id = self.state.cache().next_id;
+        let id = self.call.state.cache().next_id;
         if id >= i64::MAX - 1 {
             return refuse(CacheError::NoIdsLeft);
         }
@@ -104,7 +106,7 @@ impl Namespace {
             pool: Some(name.to_owned()),
             expiration_ms: Some(expiry_ms),
         };
-        self.change_cache(ctx, AddCacheDirective { directive })?;
+        self.change(AddCacheDirective { directive })?;
         Ok(id)
     }
 
@@ -112,136 +114,66 @@ impl Namespace {
     ///
     /// # Errors
     /// As Hadoop's `modifyCacheDirective`.
-    pub fn modify_cache_directive(
-        &mut self,
-        ctx: &OpContext,
-        request: &CacheDirectiveRequest,
-    ) -> Result<()> {
-        self.begin(ctx, || "Cannot add cache directive".to_owned())?;
+    pub fn modify_cache_directive(&mut self, request: &CacheDirectiveRequest) -> Result<()> {
+        self.call.begin(|| "Cannot add cache directive".to_owned())?;
         let id = request.directive.id;
         if id == 0 {
             return refuse(CacheError::IdMissing);
         }
-        let known = self.state.cache().directive(id)?;
-        self.check_pool(ctx, &known.pool, self.state.cache().pool(&known.pool)?, WRITE)?;
+        let known = self.call.state.cache().directive(id)?;
+        self.check_pool(&known.pool, self.call.state.cache().pool(&known.pool)?, WRITE)?;
         let after = merged(&request.directive, known.info(id));
         let path = valid_path(&after)?;
         check_text("The path", path)?;
         let replication = valid_replication(after.replication.unwrap_or(-1))?;
         let name = pool_name(&after)?;
-        let pool = self.state.cache().pool(name)?;
+        let pool = self.call.state.cache().pool(name)?;
         if *name != known.pool {
-            self.check_pool(ctx, name, pool, WRITE)?;
+            self.check_pool(name, pool, WRITE)?;
             if !request.force {
                 self.check_pool_limit(name, path, replication)?;
             }
         }
-        let now_ms = self.wall_ms() as i64;
+        let now_ms = self.call.wall_ms() as i64;
         let wanted =
             request.expiry.or(Some(CacheExpiry { ms: known.expiry_ms, is_relative: false }));
         let expiry_ms = expiry(wanted, pool.max_expiry_ms, now_ms)?;
         let expiration_ms = request.expiry.map(|_| expiry_ms);
         let directive = CacheDirective { expiration_ms, ..request.directive.clone() };
-        self.change_cache(ctx, ModifyCacheDirective { directive })
+        self.change(ModifyCacheDirective { directive })
     }
 
     /// Removes a directive.
     ///
     /// # Errors
     /// As Hadoop's `removeCacheDirective`.
-    pub fn remove_cache_directive(&mut self, ctx: &OpContext, id: i64) -> Result<()> {
-        self.begin(ctx, || "Cannot remove cache directives".to_owned())?;
-        let known = self.state.cache().directive(id)?;
-        self.check_pool(ctx, &known.pool, self.state.cache().pool(&known.pool)?, WRITE)?;
-        self.change_cache(ctx, RemoveCacheDirective { id })
+    pub fn remove_cache_directive(&mut self, id: i64) -> Result<()> {
+        self.call.begin(|| "Cannot remove cache directives".to_owned())?;
+        let known = self.call.state.cache().directive(id)?;
+        self.check_pool(&known.pool, self.call.state.cache().pool(&known.pool)?, WRITE)?;
+        self.change(RemoveCacheDirective { id })
     }
 
-    /// A page of the directives after an id, of pools the caller may read, and whether there are more.
-    ///
-    /// # Errors
-    /// As Hadoop's `listCacheDirectives`.
-    pub fn list_cache_directives(
-        &self,
-        ctx: &OpContext,
-        after: i64,
-        filter: &CacheDirectiveFilter,
-    ) -> Result<(Vec<CacheDirectiveEntry>, bool)> {
-        if let Some(path) = &filter.path {
-            check_path(path)?;
-        }
-        if filter.has_replication {
-            return refuse(CacheError::FilterByReplication);
-        }
-        if let Some(id) = filter.id.filter(|id| !self.state.cache().directives.contains_key(id)) {
-            return refuse(CacheError::FilteredId { id });
-        }
-        let now_ms = ctx.now.wall_ms as i64;
-        let from = filter.id.unwrap_or(after.saturating_add(1));
-        let mut page = Vec::new();
-        for (id, directive) in self.state.cache().directives.range(from..) {
-            if filter.id.is_some_and(|wanted| wanted != *id) {
-                break;
-            }
-            let fits = filter.pool.as_ref().is_none_or(|pool| *pool == directive.pool)
-                && filter.path.as_ref().is_none_or(|path| *path == directive.path);
-            let pool = self.state.cache().pools.get(&directive.pool);
-            if !fits || !pool.is_some_and(|pool| self.may_use(ctx, pool, READ)) {
-                continue;
-            }
-            if page.len() >= self.params.cache_directives_batch {
-                return Ok((page, true));
-            }
-            page.push(directive.entry(*id, now_ms));
-        }
-        Ok((page, false))
+    fn change(&mut self, op: impl Into<EditOp>) -> Result<()> {
+        self.call.commit_call(op).map(drop)
     }
 
-    /// A page of the pools after a name; of those the caller may not read the name only. And whether
-    /// there are more.
-    pub fn list_cache_pools(&self, ctx: &OpContext, after: &str) -> (Vec<CachePoolEntry>, bool) {
-        let mut rest = self.state.cache().pools.iter().filter(|(name, _)| name.as_str() > after);
-        let page = rest.by_ref().take(self.params.cache_pools_batch).map(|(name, pool)| {
-            if self.may_use(ctx, pool, READ) {
-                return pool.entry(name);
-            }
-            CachePoolEntry {
-                info: CachePool { name: name.clone(), ..CachePool::default() },
-                ..CachePoolEntry::default()
-            }
-        });
-        let page: Vec<_> = page.collect();
-        let has_more = rest.next().is_some();
-        (page, has_more)
-    }
-
-    fn change_cache(&mut self, ctx: &OpContext, op: impl Into<EditOp>) -> Result<()> {
-        self.commit_call(ctx, op).map(drop)
-    }
-
-    fn may_use(&self, ctx: &OpContext, pool: &Pool, action: Action) -> bool {
-        if ctx.superuser || !self.params.permissions_enabled {
-            return true;
-        }
-        // Not as with files: an owner who is in the group too has what either class allows.
-        let class = |shift: u16| (pool.mode >> shift) as u8 & action == action;
-        let (owns, in_group) = (*pool.owner == **ctx.user(), ctx.in_group(&pool.group));
-        owns && class(6) || in_group && class(3) || !owns && !in_group && class(0)
-    }
-
-    fn check_pool(&self, ctx: &OpContext, name: &str, pool: &Pool, action: Action) -> Result<()> {
-        if self.may_use(ctx, pool, action) {
+    fn check_pool(&self, name: &str, pool: &Pool, action: Action) -> Result<()> {
+        if pool.permits(self.call.access(), action) {
             return Ok(());
         }
-        refuse(Denied::CachePool { user: ctx.user().clone(), pool: name.to_owned() })
+        refuse(Denied::CachePool { user: self.call.ctx.user().clone(), pool: name.to_owned() })
     }
 
     fn check_pool_limit(&self, name: &str, path: &str, replication: i16) -> Result<()> {
-        let pool = self.state.cache().pool(name)?;
+        let pool = self.call.state.cache().pool(name)?;
         if pool.limit == LIMIT_NONE {
             return Ok(());
         }
-        let bytes: i64 =
-            self.files_at(path).iter().map(|slot| self.state.ledger().file_len(*slot) as i64).sum();
+        let bytes: i64 = files_at(self.call.state.tree(), path)
+            .iter()
+            .map(|slot| self.call.state.ledger().file_len(*slot) as i64)
+            .sum();
         let left = pool.limit.saturating_sub(pool.stats.bytes_needed);
         if bytes.saturating_mul(i64::from(replication)) <= left {
             return Ok(());
@@ -251,46 +183,58 @@ impl Namespace {
     }
 }
 
-fn check_owners(said: &CachePool) -> Result<()> {
-    said.owner.iter().chain(&said.group).try_for_each(|name| check_text("The name", name))
+/// The file at a path, or those in the directory there.
+fn files_at(tree: &Tree, path: &str) -> Vec<Slot> {
+    let Some(slot) = Paths(tree).walk(path).ok().and_then(|located| located.last()) else {
+        return Vec::new();
+    };
+    let is_file = |slot: &Slot| tree.get(*slot).as_file().is_some();
+    match tree.get(slot).as_directory() {
+        Some(directory) => directory.children.iter().filter(is_file).collect(),
+        None => [slot].into_iter().filter(is_file).collect(),
+    }
+}
+
+fn check_owners(given: &CachePool) -> Result<()> {
+    given.owner.iter().chain(&given.group).try_for_each(|name| check_text("The name", name))
 }
 
 fn validate_name(name: &str) -> Result<()> {
     if name.is_empty() { refuse(CacheError::EmptyPoolName) } else { Ok(()) }
 }
 
-fn validate_pool(said: &CachePool) -> Result<()> {
-    if said.limit.is_some_and(|limit| limit < 0) {
+fn validate_pool(given: &CachePool) -> Result<()> {
+    if given.limit.is_some_and(|limit| limit < 0) {
         return refuse(CacheError::NegativeLimit);
     }
-    if said.default_replication.is_some_and(|replication| replication < 0) {
+    if given.default_replication.is_some_and(|replication| replication < 0) {
         return refuse(CacheError::NegativeReplication);
     }
-    match said.max_relative_expiry_ms {
+    match given.max_relative_expiry_ms {
         Some(..0) => return refuse(CacheError::NegativeMaxExpiry),
         Some(ms) if ms > NEVER_MS => return refuse(CacheError::MaxExpiryTooBig),
         _ => {}
     }
-    validate_name(&said.name)
+    validate_name(&given.name)
 }
 
-fn pool_name(said: &CacheDirective) -> Result<&str> {
-    match said.pool.as_deref() {
+fn pool_name(given: &CacheDirective) -> Result<&str> {
+    match given.pool.as_deref() {
         None => refuse(CacheError::PoolMissing),
         Some("") => refuse(CacheError::PoolOfDirectiveEmpty),
         Some(name) => Ok(name),
     }
 }
 
-fn check_path(path: &str) -> Result<()> {
+pub(super) fn check_path(path: &str) -> Result<()> {
     if tree::is_valid_name(path) {
         return Ok(());
     }
     refuse(CacheError::InvalidPath { path: path.to_owned() })
 }
 
-fn valid_path(said: &CacheDirective) -> Result<&str> {
-    let path = said.path.as_deref().ok_or(CacheError::PathMissing)?;
+fn valid_path(given: &CacheDirective) -> Result<&str> {
+    let path = given.path.as_deref().ok_or(CacheError::PathMissing)?;
     check_path(path).map(|()| path)
 }
 

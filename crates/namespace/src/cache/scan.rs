@@ -2,10 +2,10 @@
 //! so that others get the namespace's lock in between. What it found counts when it has come to its end.
 
 use super::CacheCounts;
+use crate::answers::CacheStats;
 use crate::blocks::{BlockState, CachePlan, Now};
 use crate::commit::DurableState;
 use crate::tree::Slot;
-use crate::views::CacheStats;
 use compact_str::CompactString;
 use std::collections::BTreeMap;
 use zerohop_wire::BlockId;

@@ -15,7 +15,7 @@ fn direct(namespace: &mut Namespace, path: &str) -> i64 {
         ..CacheDirective::default()
     };
     let request = CacheDirectiveRequest { directive, ..CacheDirectiveRequest::default() };
-    namespace.add_cache_directive(&superuser(), &request).unwrap()
+    namespace.cache_manager(&superuser()).add_cache_directive(&request).unwrap()
 }
 
 /// Two directories of a hundred files, each with a directive.
@@ -24,7 +24,7 @@ fn namespace() -> (Namespace, [i64; 2]) {
         Namespace::new(NamespaceParams::default(), BlockManager::new(BlockParams::default()));
     namespace.start(NOW);
     let pool = CachePool { name: "pool".to_owned(), ..CachePool::default() };
-    namespace.add_cache_pool(&superuser(), pool).unwrap();
+    namespace.cache_manager(&superuser()).add_cache_pool(pool).unwrap();
     for file in 0..100 {
         create(&mut namespace, &format!("/a/{file:03}"));
         create(&mut namespace, &format!("/b/{file:03}"));
@@ -34,9 +34,11 @@ fn namespace() -> (Namespace, [i64; 2]) {
 }
 
 fn files_needed(namespace: &Namespace) -> (Vec<i64>, i64) {
-    let (list, _) =
-        namespace.list_cache_directives(&superuser(), 0, &CacheDirectiveFilter::default()).unwrap();
-    let (pools, _) = namespace.list_cache_pools(&superuser(), "");
+    let (list, _) = namespace
+        .cache_listing(&superuser())
+        .directives(0, &CacheDirectiveFilter::default())
+        .unwrap();
+    let (pools, _) = namespace.cache_listing(&superuser()).pools("");
     let directives = list.iter().map(|entry| entry.stats.files_needed).collect();
     (directives, pools[0].stats.files_needed)
 }
@@ -44,7 +46,7 @@ fn files_needed(namespace: &Namespace) -> (Vec<i64>, i64) {
 /// Scans with `between` after each slice that is not the last; how many slices there were.
 fn scan(namespace: &mut Namespace, mut between: impl FnMut(&mut Namespace, usize)) -> usize {
     let mut slices = 1;
-    while namespace.continue_cache_scan(NOW, SLICE) {
+    while namespace.cache_scanner().continue_scan(NOW, SLICE) {
         between(namespace, slices);
         slices += 1;
         assert!(slices < 1000, "the scan does not end");
@@ -71,13 +73,13 @@ fn a_file_or_a_directive_that_goes_between_two_slices_of_a_scan_does_no_harm() {
     scan(&mut namespace, |it, slices| match slices {
         // The file that the scan goes on after, and one before it.
         3 => {
-            for file in it.cache_scan.as_ref().map(|scan| scan.file().to_owned()).into_iter() {
-                assert!(it.delete(&superuser(), &format!("/a/{file}"), false).unwrap());
+            for file in it.cache_scan().map(|scan| scan.file().to_owned()).into_iter() {
+                assert!(it.directories(&superuser()).delete(&format!("/a/{file}"), false).unwrap());
             }
-            assert!(it.delete(&superuser(), "/a/099", false).unwrap());
+            assert!(it.directories(&superuser()).delete("/a/099", false).unwrap());
         }
-        5 => it.remove_cache_directive(&superuser(), first).unwrap(),
-        15 => assert!(it.delete(&superuser(), "/b", true).unwrap()),
+        5 => it.cache_manager(&superuser()).remove_cache_directive(first).unwrap(),
+        15 => assert!(it.directories(&superuser()).delete("/b", true).unwrap()),
         _ => {}
     });
     assert_eq!(files_needed(&namespace).0.len(), 1);
@@ -95,12 +97,12 @@ fn a_directive_that_changes_during_a_scan_waits_for_a_whole_one() {
         if slices == 3 {
             let mut request = CacheDirectiveRequest::default();
             (request.directive.id, request.directive.path) = (first, Some("/c".to_owned()));
-            it.modify_cache_directive(&superuser(), &request).unwrap();
+            it.cache_manager(&superuser()).modify_cache_directive(&request).unwrap();
             third = direct(it, "/b");
         }
     });
     assert_eq!((files_needed(&namespace).0, third), (vec![0, 100, 0], 3));
     let changes = namespace.cache_changes().unwrap();
-    while namespace.scan_cache_changes(changes, NOW, SLICE) {}
+    while namespace.cache_scanner().scan_changes(changes, NOW, SLICE) {}
     assert_eq!(files_needed(&namespace), (vec![1, 100, 100], 201));
 }

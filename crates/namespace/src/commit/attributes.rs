@@ -1,97 +1,90 @@
 //! Mode, owner, times, replication, storage policy, ACL, extended attributes and quotas of one inode.
 
+use super::Committed;
+use super::inodes::InodeEdits;
 use super::key::CommitKey;
-use super::{Committed, DurableState};
 use crate::Result;
 use crate::acl::{mode_without, to_stored};
+use crate::answers::XAttr;
 use crate::blocks::StorageType;
 use crate::policies::set_policy;
 use crate::quota::{QUOTA_DONT_SET, QUOTA_RESET, Quota, from_edit_type};
 use crate::tree::{Permission, Slot};
 use crate::unsupported::check_xattrs;
-use crate::views::XAttr;
 use zerohop_journal::op::{
     ClearNsQuota, RemoveXAttr, SetAcl, SetNsQuota, SetOwner, SetPermissions, SetQuota,
     SetQuotaByStorageType, SetReplication, SetStoragePolicy, SetXAttr, Times,
 };
 
-impl DurableState {
+/// Attributes of one inode.
+pub(super) struct AttributeEdits<'s> {
+    pub(super) inodes: InodeEdits<'s>,
+    /// dfs.replication.max
+    pub(super) replication_max: u16,
+}
+
+impl AttributeEdits<'_> {
     /// `OP_SET_PERMISSIONS`
-    pub(super) fn commit_set_permissions(&mut self, op: &SetPermissions) -> Result<Committed> {
-        let slot = self.paths().existing(&op.path)?;
+    pub(super) fn set_permissions(&mut self, op: &SetPermissions) -> Result<Committed> {
+        let slot = self.inodes.paths().existing(&op.path)?;
         self.set_mode(slot, op.mode);
         Ok(Committed::inode(slot))
     }
 
     fn set_mode(&mut self, slot: Slot, mode: u16) {
-        let permission = self.tree.get(slot).permission.with_mode(mode);
-        self.tree.set_permission(slot, permission);
+        let permission = self.inodes.tree.get(slot).permission.with_mode(mode);
+        self.inodes.tree.set_permission(slot, permission);
     }
 
     /// `OP_SET_OWNER`
-    pub(super) fn commit_set_owner(&mut self, op: &SetOwner) -> Result<Committed> {
-        let slot = self.paths().existing(&op.path)?;
-        let old = self.tree.get(slot).permission;
-        let tree = &mut self.tree;
+    pub(super) fn set_owner(&mut self, op: &SetOwner) -> Result<Committed> {
+        let slot = self.inodes.paths().existing(&op.path)?;
+        let old = self.inodes.tree.get(slot).permission;
+        let tree = &mut self.inodes.tree;
         let user = op.user.as_deref().map_or(old.user(), |name| tree.intern(name));
         let group = op.group.as_deref().map_or(old.group(), |name| tree.intern(name));
-        self.tree.set_permission(slot, Permission::new(user, group, old.mode()));
+        self.inodes.tree.set_permission(slot, Permission::new(user, group, old.mode()));
         Ok(Committed::inode(slot))
     }
 
     /// `OP_TIMES`
-    pub(super) fn commit_times(&mut self, op: &Times) -> Result<Committed> {
-        let slot = self.paths().existing(&op.path)?;
-        self.set_inode_times(slot, op.mtime_ms, op.atime_ms);
+    pub(super) fn set_times(&mut self, op: &Times) -> Result<Committed> {
+        let slot = self.inodes.paths().existing(&op.path)?;
+        self.inodes.set_inode_times(slot, op.mtime_ms, op.atime_ms);
         Ok(Committed::inode(slot))
     }
 
-    /// Sets modification and access time; a negative one leaves it as it is.
-    pub(super) fn set_inode_times(&mut self, slot: Slot, mtime_ms: i64, atime_ms: i64) {
-        let inode = self.tree.change(slot);
-        if let Ok(mtime) = u64::try_from(mtime_ms) {
-            inode.set_mtime(mtime);
-        }
-        if let Ok(atime) = u64::try_from(atime_ms) {
-            inode.set_atime(atime);
-        }
-    }
-
     /// `OP_SET_REPLICATION`; nothing for what is not a file.
-    pub(super) fn commit_set_replication(&mut self, op: &SetReplication) -> Result<Committed> {
-        let replication = self.clamp_replication(op.replication);
-        let Some(slot) = self.paths().walk(&op.path)?.last() else {
+    pub(super) fn set_replication(&mut self, op: &SetReplication) -> Result<Committed> {
+        let replication = clamp_replication(op.replication, self.replication_max);
+        let Some(slot) = self.inodes.paths().walk(&op.path)?.last() else {
             return Ok(Committed::default());
         };
-        if self.tree.get(slot).as_file().is_none() {
+        if self.inodes.tree.get(slot).as_file().is_none() {
             return Ok(Committed::default());
         }
-        self.recharge(slot, |state| {
-            if let Some(file) = state.tree.change(slot).as_file_mut() {
+        self.inodes.recharge(slot, |inodes| {
+            if let Some(file) = inodes.tree.change(slot).as_file_mut() {
                 file.set_replication(replication);
                 for block in file.blocks.as_slice() {
-                    state.blocks.edits(CommitKey::new()).set_replication(*block, replication);
+                    inodes.blocks.edits(CommitKey::new()).set_replication(*block, replication);
                 }
             }
         });
         Ok(Committed::inode(slot))
     }
 
-    pub(super) fn clamp_replication(&self, replication: i16) -> u16 {
-        replication.clamp(1, self.replication_max as i16) as u16
-    }
-
     /// `OP_SET_STORAGE_POLICY`. The sums of the directories below stay: they say what inherits its policy.
-    pub(super) fn commit_set_storage_policy(&mut self, op: &SetStoragePolicy) -> Result<Committed> {
-        let slot = self.paths().existing(&op.path)?;
-        self.recharge(slot, |state| set_policy(state.tree.change(slot), op.policy_id));
+    pub(super) fn set_storage_policy(&mut self, op: &SetStoragePolicy) -> Result<Committed> {
+        let slot = self.inodes.paths().existing(&op.path)?;
+        self.inodes.recharge(slot, |inodes| set_policy(inodes.tree.change(slot), op.policy_id));
         Ok(Committed::inode(slot))
     }
 
     /// `OP_SET_ACL`: a logical list; an empty one removes what is there.
-    pub(super) fn commit_set_acl(&mut self, op: &SetAcl) -> Result<Committed> {
-        let slot = self.paths().existing(&op.path)?;
-        let inode = self.tree.get(slot);
+    pub(super) fn set_acl(&mut self, op: &SetAcl) -> Result<Committed> {
+        let slot = self.inodes.paths().existing(&op.path)?;
+        let inode = self.inodes.tree.get(slot);
         let mode = inode.permission.mode();
         let (mode, acl) = match (op.entries.as_slice(), inode.acl()) {
             ([], None) => return Ok(Committed::inode(slot)),
@@ -99,71 +92,74 @@ impl DurableState {
             (entries, _) => to_stored(entries, mode, inode.is_directory(), &op.path)?,
         };
         self.set_mode(slot, mode);
-        self.tree.set_acl(slot, acl);
+        self.inodes.tree.set_acl(slot, acl);
         Ok(Committed::inode(slot))
     }
 
     /// `OP_SET_XATTR`
-    pub(super) fn commit_set_xattrs(&mut self, op: &SetXAttr) -> Result<Committed> {
+    pub(super) fn set_xattrs(&mut self, op: &SetXAttr) -> Result<Committed> {
         check_xattrs(&op.xattrs, &op.path)?;
-        let slot = self.paths().existing(&op.path)?;
-        let new = with_set(self.tree.get(slot).xattrs(), &op.xattrs);
+        let slot = self.inodes.paths().existing(&op.path)?;
+        let new = with_set(self.inodes.tree.get(slot).xattrs(), &op.xattrs);
         Ok(self.replace_xattrs(slot, new))
     }
 
     /// `OP_REMOVE_XATTR`
-    pub(super) fn commit_remove_xattrs(&mut self, op: &RemoveXAttr) -> Result<Committed> {
-        let slot = self.paths().existing(&op.path)?;
-        let new = with_removed(self.tree.get(slot).xattrs(), &op.xattrs);
+    pub(super) fn remove_xattrs(&mut self, op: &RemoveXAttr) -> Result<Committed> {
+        let slot = self.inodes.paths().existing(&op.path)?;
+        let new = with_removed(self.inodes.tree.get(slot).xattrs(), &op.xattrs);
         Ok(self.replace_xattrs(slot, new))
     }
 
     fn replace_xattrs(&mut self, slot: Slot, new: Vec<XAttr>) -> Committed {
         // One of them may be a directory's storage policy.
-        self.recharge(slot, |state| state.tree.change(slot).set_xattrs(new));
+        self.inodes.recharge(slot, |inodes| inodes.tree.change(slot).set_xattrs(new));
         Committed::inode(slot)
     }
 
     /// `OP_SET_NS_QUOTA`
-    pub(super) fn commit_set_ns_quota(&mut self, op: &SetNsQuota) -> Result<Committed> {
-        self.set_quota(&op.path, op.ns_quota, QUOTA_DONT_SET, None)
+    pub(super) fn set_ns_quota(&mut self, op: &SetNsQuota) -> Result<Committed> {
+        self.change_quota(&op.path, op.ns_quota, QUOTA_DONT_SET, None)
     }
 
     /// `OP_CLEAR_NS_QUOTA`
-    pub(super) fn commit_clear_ns_quota(&mut self, op: &ClearNsQuota) -> Result<Committed> {
-        self.set_quota(&op.path, QUOTA_RESET, QUOTA_DONT_SET, None)
+    pub(super) fn clear_ns_quota(&mut self, op: &ClearNsQuota) -> Result<Committed> {
+        self.change_quota(&op.path, QUOTA_RESET, QUOTA_DONT_SET, None)
     }
 
     /// `OP_SET_QUOTA`
-    pub(super) fn commit_set_quota(&mut self, op: &SetQuota) -> Result<Committed> {
-        self.set_quota(&op.path, op.ns_quota, op.ds_quota, None)
+    pub(super) fn set_quota(&mut self, op: &SetQuota) -> Result<Committed> {
+        self.change_quota(&op.path, op.ns_quota, op.ds_quota, None)
     }
 
     /// `OP_SET_QUOTA_BY_STORAGETYPE`
-    pub(super) fn commit_set_type_quota(
-        &mut self,
-        op: &SetQuotaByStorageType,
-    ) -> Result<Committed> {
+    pub(super) fn set_type_quota(&mut self, op: &SetQuotaByStorageType) -> Result<Committed> {
         let kind = from_edit_type(op.storage_type);
-        self.set_quota(&op.path, QUOTA_DONT_SET, op.quota, Some(kind))
+        self.change_quota(&op.path, QUOTA_DONT_SET, op.quota, Some(kind))
     }
 
-    fn set_quota(
+    fn change_quota(
         &mut self,
         path: &str,
         names: i64,
         space: i64,
         kind: Option<StorageType>,
     ) -> Result<Committed> {
-        let slot = self.paths().existing(path)?;
-        let is_root = slot == self.tree.root();
-        let quota = Quota { limit: self.ledger().limit_at(slot).with(names, space, kind, is_root) };
+        let slot = self.inodes.paths().existing(path)?;
+        let is_root = slot == self.inodes.tree.root();
+        let quota =
+            Quota { limit: self.inodes.ledger().limit_at(slot).with(names, space, kind, is_root) };
         let is_kept = quota.is_set() || is_root;
-        if let Some(directory) = self.tree.change(slot).as_directory_mut() {
+        if let Some(directory) = self.inodes.tree.change(slot).as_directory_mut() {
             directory.quota = is_kept.then(|| Box::new(quota));
         }
         Ok(Committed::inode(slot))
     }
+}
+
+/// Replications from other NameNodes are cut to what `dfs.replication.max` allows.
+pub(super) fn clamp_replication(replication: i16, max: u16) -> u16 {
+    replication.clamp(1, max as i16) as u16
 }
 
 fn same_name(a: &XAttr, b: &XAttr) -> bool {

@@ -1,7 +1,8 @@
 //! Blocks of files that are being written: added, changed, taken out.
 
+use super::Committed;
+use super::inodes::InodeEdits;
 use super::ledger::BlocksChange;
-use super::{Committed, DurableState};
 use crate::Result;
 use crate::blocks::{BlockEdits, BlockManager, BlockState};
 use crate::error::{Inconsistent, refuse};
@@ -22,11 +23,16 @@ pub(super) enum LastBlock {
 /// Blocks whose length became final.
 pub(super) type Finished = SmallVec<[BlockId; 2]>;
 
-impl DurableState {
+/// Blocks of files that are being written.
+pub(super) struct FileBlocks<'b, 's> {
+    pub(super) inodes: &'b mut InodeEdits<'s>,
+}
+
+impl FileBlocks<'_, '_> {
     /// `OP_ADD_BLOCK`: the block before the new one is written to no more.
-    pub(super) fn commit_add_block(&mut self, op: &AddBlock) -> Result<Committed> {
-        let slot = self.paths().existing_file(&op.path)?;
-        let last = self.last_stored(slot);
+    pub(super) fn add_block(&mut self, op: &AddBlock) -> Result<Committed> {
+        let slot = self.inodes.paths().existing_file(&op.path)?;
+        let last = self.inodes.files().last_stored(slot);
         if last.map(|last| (last.id, last.stamp)) != op.penultimate.map(|old| (old.id, old.stamp)) {
             let (path, expected) = (op.path.clone(), op.penultimate);
             return refuse(Inconsistent::OtherLastBlock { path, last, expected });
@@ -43,8 +49,8 @@ impl DurableState {
     }
 
     /// `OP_UPDATE_BLOCKS`
-    pub(super) fn commit_update_blocks(&mut self, op: &UpdateBlocks) -> Result<Committed> {
-        let slot = self.paths().existing_file(&op.path)?;
+    pub(super) fn update_blocks(&mut self, op: &UpdateBlocks) -> Result<Committed> {
+        let slot = self.inodes.paths().existing_file(&op.path)?;
         let finished = self.replace_blocks(slot, &op.path, &op.blocks, LastBlock::Open)?;
         Ok(Committed { finished, ..Committed::inode(slot) })
     }
@@ -57,12 +63,12 @@ impl DurableState {
         new: &[Block],
         last: LastBlock,
     ) -> Result<Finished> {
-        let Some(file) = self.tree.get(slot).as_file() else { return Ok(Finished::new()) };
+        let Some(file) = self.inodes.tree.get(slot).as_file() else { return Ok(Finished::new()) };
         let (old, block_size) = (file.blocks.as_slice(), file.block_size());
         let is_open = |at: usize| last == LastBlock::Open && at + 1 == new.len();
         let mut changed: SmallVec<[(usize, Block); 4]> = SmallVec::new();
         for (at, (id, block)) in old.iter().zip(new).enumerate() {
-            let stored = self.blocks.get(*id);
+            let stored = self.inodes.blocks.get(*id);
             let is_last = old.len() == new.len() && at + 1 == new.len();
             let fits = stored.is_some_and(|stored| is_last || stored.block.stamp == block.stamp);
             if *id != block.id || !fits {
@@ -86,20 +92,20 @@ impl DurableState {
         }
         let mut finished = Finished::new();
         let mut change = BlocksChange::default();
-        self.tree.change(slot);
+        self.inodes.tree.change(slot);
         for (at, block) in changed {
             let charge = |blocks: &BlockManager| {
                 blocks.get(block.id).map(|stored| BlocksChange::of(&stored, block_size))
             };
-            let before = charge(&self.blocks).unwrap_or_default();
-            self.block_edits().set_block(block);
-            if !is_open(at) && self.block_edits().set_committed(block.id) {
+            let before = charge(self.inodes.blocks).unwrap_or_default();
+            self.inodes.block_edits().set_block(block);
+            if !is_open(at) && self.inodes.block_edits().set_committed(block.id) {
                 finished.push(block.id);
             }
-            change = change.plus(charge(&self.blocks).unwrap_or_default().less(before));
+            change = change.plus(charge(self.inodes.blocks).unwrap_or_default().less(before));
         }
-        self.charge_blocks(slot, change);
-        new.iter().for_each(|block| self.ids.stamp = self.ids.stamp.max(block.stamp));
+        self.inodes.charge_blocks(slot, change);
+        new.iter().for_each(|block| self.inodes.ids.stamp = self.inodes.ids.stamp.max(block.stamp));
         for (at, block) in new.iter().enumerate().skip(count) {
             self.push_block(slot, *block);
             if !is_open(at) {
@@ -118,7 +124,7 @@ impl DurableState {
         if new + 1 != old {
             return refuse(Inconsistent::SeveralRemoved { path: path.to_owned() });
         }
-        if self.writer(slot).is_none() {
+        if self.inodes.files().writer(slot).is_none() {
             return refuse(Inconsistent::RemovedFromClosed { path: path.to_owned() });
         }
         Ok(())
@@ -126,25 +132,25 @@ impl DurableState {
 
     /// Appends a block that a client is going to write.
     pub(super) fn push_block(&mut self, slot: Slot, block: Block) {
-        let inode = self.tree.change(slot);
+        let inode = self.inodes.tree.change(slot);
         let id = inode.id;
         let Some(file) = inode.as_file_mut() else { return };
         let replication = file.replication();
         file.blocks.push(block.id);
-        self.block_edits().put_under_construction(block, id, replication);
-        self.charge_blocks(slot, self.charge_of_last(slot));
+        self.inodes.block_edits().put_under_construction(block, id, replication);
+        self.inodes.charge_blocks(slot, self.charge_of_last(slot));
     }
 
     /// Takes the last block out of a file and forgets it.
     pub(super) fn pop_last_block(&mut self, slot: Slot) {
         let charged = self.charge_of_last(slot);
-        let Some(last) = self.last_block(slot) else { return };
-        if let Some(file) = self.tree.change(slot).as_file_mut() {
+        let Some(last) = self.inodes.files().last_block(slot) else { return };
+        if let Some(file) = self.inodes.tree.change(slot).as_file_mut() {
             let count = file.blocks.as_slice().len();
             file.blocks.truncate(count.saturating_sub(1));
         }
-        self.block_edits().remove(last);
-        self.charge_blocks(slot, BlocksChange::default().less(charged));
+        self.inodes.block_edits().remove(last);
+        self.inodes.charge_blocks(slot, BlocksChange::default().less(charged));
     }
 
     /// Changes the last block of a file and charges the directories above for the difference.
@@ -154,25 +160,17 @@ impl DurableState {
         change: impl FnOnce(&mut BlockEdits<'_>) -> T,
     ) -> T {
         let before = self.charge_of_last(slot);
-        self.tree.change(slot);
-        let result = change(&mut self.block_edits());
+        self.inodes.tree.change(slot);
+        let result = change(&mut self.inodes.block_edits());
         let after = self.charge_of_last(slot);
-        self.charge_blocks(slot, after.less(before));
+        self.inodes.charge_blocks(slot, after.less(before));
         result
     }
 
     fn charge_of_last(&self, slot: Slot) -> BlocksChange {
-        let stored = self.last_block(slot).and_then(|last| self.blocks.get(last));
-        let block_size = self.block_size(slot);
+        let stored =
+            self.inodes.files().last_block(slot).and_then(|last| self.inodes.blocks.get(last));
+        let block_size = self.inodes.files().block_size(slot);
         stored.map_or(BlocksChange::default(), |stored| BlocksChange::of(&stored, block_size))
-    }
-
-    /// The client has written all of a file's last block, as it says. No edit carries that before the file's next block or
-    /// its end does: after a restart the client says it again.
-    ///
-    /// # Errors
-    /// `Error::Block` when the block is not the one that is being written.
-    pub(crate) fn finish_last_block(&mut self, slot: Slot, written: Block) -> Result<bool> {
-        self.change_last_block(slot, |blocks| blocks.commit(written))
     }
 }

@@ -1,123 +1,84 @@
-//! Directories made, subtrees deleted.
+//! Directories made, inodes moved to another name or directory, subtrees deleted.
 
-use super::{Committed, Deleted, DurableState};
+use super::Committed;
+use super::inodes::InodeEdits;
 use crate::Result;
 use crate::acl;
-use crate::error::{Inconsistent, NotFound, refuse};
-use crate::tree::{Body, Directory, Inode, Permission, Slot};
-use crate::walk::Located;
-use zerohop_journal::op::{Delete, Mkdir};
-use zerohop_journal::types::PermissionStatus;
-use zerohop_wire::InodeId;
+use crate::error::{Inconsistent, refuse};
+use crate::tree::{Body, Directory, Inode, Slot};
+use zerohop_journal::op::{Delete, Mkdir, Rename, RenameOld};
 
-impl DurableState {
+/// Directories made, moved and deleted.
+pub(super) struct DirectoryEdits<'s> {
+    pub(super) inodes: InodeEdits<'s>,
+}
+
+impl DirectoryEdits<'_> {
     /// `OP_MKDIR`
-    pub(super) fn commit_mkdir(&mut self, op: &Mkdir) -> Result<Committed> {
-        let located = self.paths().walk(&op.path)?;
-        let parent = self.parent_of(&located)?;
+    pub(super) fn mkdir(&mut self, op: &Mkdir) -> Result<Committed> {
+        let located = self.inodes.paths().walk(&op.path)?;
+        let parent = self.inodes.parent_of(&located)?;
         let (mode, acl) = match op.acl.as_slice() {
             [] => (op.permissions.mode, None),
             entries => acl::to_stored(entries, op.permissions.mode, true, &op.path)?,
         };
         let body = Body::Directory(Box::new(Directory { acl, ..Directory::default() }));
-        let permission = self.intern(&op.permissions, mode);
+        let permission = self.inodes.intern(&op.permissions, mode);
         let mtime = op.timestamp_ms.max(0) as u64;
         let inode = Inode::new(op.inode_id, permission, body).with_times(mtime, 0);
-        self.insert(parent, inode, located.name(), &op.path).map(Committed::inode)
+        self.inodes.insert(parent, inode, located.name(), &op.path).map(Committed::inode)
     }
 
     /// `OP_DELETE`
-    pub(super) fn commit_delete(&mut self, op: &Delete) -> Result<Committed> {
-        let located = self.paths().walk(&op.path)?;
+    pub(super) fn delete(&mut self, op: &Delete) -> Result<Committed> {
+        let located = self.inodes.paths().walk(&op.path)?;
         let Some(slot) = located.last().filter(|_| !located.is_root()) else {
             return Ok(Committed::default());
         };
-        let deleted = self.take_out(slot, op.timestamp_ms.max(0) as u64);
+        let deleted = self.inodes.take_out(slot, op.timestamp_ms.max(0) as u64);
         Ok(Committed { deleted: Some(deleted), ..Committed::inode(slot) })
     }
 
-    pub(super) fn parent_of(&self, located: &Located<'_>) -> Result<Slot> {
-        match located.parent() {
-            Some(parent) => Ok(parent),
-            None => refuse(NotFound::OfEdit { path: located.parent_path().to_owned() }),
+    /// `OP_RENAME_OLD`; changes nothing where the rename cannot be done, as in Hadoop.
+    pub(super) fn rename_old(&mut self, op: &RenameOld) -> Result<Committed> {
+        let (from, to) = (self.inodes.paths().walk(&op.src)?, self.inodes.paths().walk(&op.dst)?);
+        if from.path == to.path {
+            return Ok(from.last().map_or_else(Committed::default, Committed::inode));
         }
-    }
-
-    pub(super) fn intern(&mut self, status: &PermissionStatus, mode: u16) -> Permission {
-        Permission::new(self.tree.intern(&status.user), self.tree.intern(&status.group), mode)
-    }
-
-    /// Refuses the id of an inode that is there already.
-    pub(super) fn check_is_new(&self, id: InodeId, path: &str) -> Result<()> {
-        if self.tree.find_any(id).is_none() {
-            return Ok(());
+        let to = self.inodes.rename_check().destination(&from, to);
+        let Some((src, parent)) = self.inodes.rename_check().check_old(&from, &to) else {
+            return Ok(Committed::default());
+        };
+        self.inodes.paths().check_new_name(parent, to.name())?;
+        if !self.inodes.tree.get(parent).is_directory() {
+            return refuse(Inconsistent::NotADirectory { path: to.parent_path().to_owned() });
         }
-        refuse(Inconsistent::InodeExists { id, path: path.to_owned() })
+        self.move_inode(src, parent, to.name(), op.timestamp_ms.max(0) as u64);
+        Ok(Committed::inode(src))
     }
 
-    /// Puts a new inode into the tree and charges the directories above for it.
-    pub(super) fn insert(
-        &mut self,
-        parent: Slot,
-        inode: Inode,
-        name: &str,
-        path: &str,
-    ) -> Result<Slot> {
-        let (id, mtime) = (inode.id, inode.mtime());
-        self.check_is_new(id, path)?;
-        let slot = self.tree.add(inode, name);
-        if !self.tree.attach(parent, slot) {
-            self.tree.free(slot);
-            return refuse(Inconsistent::CannotAttach { path: path.to_owned() });
+    /// `OP_RENAME`
+    pub(super) fn rename(&mut self, op: &Rename) -> Result<Committed> {
+        let (from, to) = (self.inodes.paths().walk(&op.src)?, self.inodes.paths().walk(&op.dst)?);
+        let (src, parent) = self.inodes.rename_check().check(&from, &to, op.overwrites())?;
+        self.inodes.paths().check_new_name(parent, to.name())?;
+        let mtime = op.timestamp_ms.max(0) as u64;
+        let deleted = to.last().map(|dst| self.inodes.take_out(dst, mtime));
+        self.move_inode(src, parent, to.name(), mtime);
+        Ok(Committed { deleted, ..Committed::inode(src) })
+    }
+
+    fn move_inode(&mut self, src: Slot, parent: Slot, name: &str, mtime: u64) {
+        let old = self.inodes.tree.get(src).parent;
+        self.inodes.tree.detach(src);
+        self.inodes.tree.rename(src, name);
+        self.inodes.tree.attach(parent, src);
+        if old != parent {
+            let usage = self.inodes.ledger().usage_of(src);
+            self.inodes.charge(old, &usage.negated());
+            self.inodes.charge(parent, &usage);
         }
-        self.ids.inode = self.ids.inode.max(id);
-        self.directory_changed(parent, mtime);
-        let usage = self.ledger().usage_of(slot);
-        self.charge(parent, &usage);
-        Ok(slot)
+        self.inodes.directory_changed(old, mtime);
+        self.inodes.directory_changed(parent, mtime);
     }
-
-    /// A directory's time only moves forward when its list changes.
-    pub(super) fn directory_changed(&mut self, directory: Slot, mtime: u64) {
-        if self.tree.get(directory).mtime() < mtime {
-            self.tree.change(directory).set_mtime(mtime);
-        }
-    }
-
-    /// Takes a subtree out of the tree; its directory's time moves to `mtime`.
-    pub(super) fn take_out(&mut self, top: Slot, mtime: u64) -> Deleted {
-        let parent = self.tree.get(top).parent;
-        // Who is told of the deletion may use what it gave back: that does not wait for the last inode.
-        let usage = self.ledger().usage_of(top);
-        self.charge(parent, &usage.negated());
-        self.tree.detach(top);
-        self.directory_changed(parent, mtime);
-        Deleted { top, usage }
-    }
-
-    /// One step of freeing a deleted subtree: a child that must be freed before `slot`, or the number of inodes and blocks
-    /// freed with it.
-    pub(crate) fn free_deleted(&mut self, slot: Slot) -> Freed {
-        if let Some(child) = self.tree.pop_detached_child(slot) {
-            return Freed::ChildFirst(child);
-        }
-        let inode = self.tree.free(slot);
-        let mut objects = 1;
-        if let Body::File(file) = inode.body {
-            let blocks = file.blocks.as_slice();
-            blocks.iter().for_each(|block| self.block_edits().remove(*block));
-            objects += blocks.len();
-            self.leases.remove(inode.id);
-        }
-        Freed::Objects(objects)
-    }
-}
-
-/// What a step of freeing a deleted subtree did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Freed {
-    /// Nothing: this child of the directory comes first.
-    ChildFirst(Slot),
-    /// So many inodes and blocks are freed.
-    Objects(usize),
 }

@@ -123,6 +123,6 @@ impl ImageLoad<'_> {
 
     /// All inodes are in their directories: sums them up. `slots` names all, a directory before its children.
     pub(crate) fn finish(&mut self, slots: &[Slot]) {
-        self.state.count_usage(slots);
+        self.state.inode_edits().count_usage(slots);
     }
 }

@@ -35,3 +35,12 @@ pub(crate) struct Deleted {
     pub top: Slot,
     pub usage: Usage,
 }
+
+/// What a step of freeing a deleted subtree did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Freed {
+    /// Nothing: this child of the directory comes first.
+    ChildFirst(Slot),
+    /// So many inodes and blocks are freed.
+    Objects(usize),
+}

@@ -7,12 +7,12 @@ use crate::lease::Leases;
 use crate::policies;
 use crate::rename_check::RenameCheck;
 use crate::rolling_upgrade::RollingUpgrade;
-use crate::tree::{File, Slot, Tree, Writer};
+use crate::stored_files::StoredFiles;
+use crate::tree::{Slot, Tree};
 use crate::usage::QuotaLedger;
 use crate::walk::Paths;
 use crate::{Ids, NamespaceParams};
 use zerohop_proto::hdfs::ErasureCodingPolicyProto;
-use zerohop_wire::{Block, BlockId};
 
 /// The durable state of a namespace, and the block manager that keeps its blocks.
 pub(crate) struct DurableState {
@@ -55,6 +55,11 @@ impl DurableState {
     /// What renames are refused for.
     pub(crate) fn rename_check(&self) -> RenameCheck<'_> {
         RenameCheck(&self.tree)
+    }
+
+    /// Files and their blocks.
+    pub(crate) fn files(&self) -> StoredFiles<'_> {
+        StoredFiles { tree: &self.tree, blocks: &self.blocks }
     }
 
     /// What quotas count.
@@ -130,31 +135,6 @@ impl DurableState {
     pub(crate) fn delete_extra(&mut self) {
         let tree = &self.tree;
         self.blocks.delete_extra(&|file| policies::of_file(tree, file));
-    }
-
-    /// Who has a file open.
-    pub(crate) fn writer(&self, slot: Slot) -> Option<&Writer> {
-        self.tree.get(slot).as_file()?.writer()
-    }
-
-    pub(crate) fn block_size(&self, slot: Slot) -> u64 {
-        self.tree.get(slot).as_file().map_or(0, File::block_size)
-    }
-
-    pub(crate) fn last_block(&self, slot: Slot) -> Option<BlockId> {
-        self.tree.get(slot).as_file()?.blocks.last()
-    }
-
-    /// The last block as the block manager has it.
-    pub(crate) fn last_stored(&self, slot: Slot) -> Option<Block> {
-        self.blocks.get(self.last_block(slot)?).map(|stored| stored.block)
-    }
-
-    /// All blocks of a file as the block manager has them.
-    pub(crate) fn stored_blocks(&self, slot: Slot) -> Vec<Block> {
-        let Some(file) = self.tree.get(slot).as_file() else { return Vec::new() };
-        let stored = file.blocks.as_slice().iter().filter_map(|id| self.blocks.get(*id));
-        stored.map(|stored| stored.block).collect()
     }
 
     /// The policy set on an inode itself.

@@ -77,7 +77,7 @@ impl fmt::Display for BlockOrNone<'_> {
     }
 }
 
-/// A request that makes no sense, whatever is there.
+/// A request whose arguments are invalid in any namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 #[allow(missing_docs)]

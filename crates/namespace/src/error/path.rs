@@ -110,7 +110,7 @@ impl NotADirectory {
     }
 }
 
-/// A path that an operation cannot be carried out at, whatever is there.
+/// A path at which an operation is refused, whether an inode is there or not.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 #[allow(missing_docs)]

@@ -1,6 +1,7 @@
 //! Cache pools and directives in an image.
 
-use crate::Namespace;
+use crate::cache::Cache;
+use crate::commit::ImageLoad;
 use std::io;
 use zerohop_journal::JournalError;
 use zerohop_journal::image::{ImageWriter, SectionReader};
@@ -10,30 +11,30 @@ use zerohop_proto::hdfs::{
     CacheDirectiveInfoExpirationProto, CacheDirectiveInfoProto, CachePoolInfoProto,
 };
 
-impl Namespace {
-    /// Writes the section's messages.
-    pub(super) fn save_cache(&self, out: &mut ImageWriter<'_>) -> io::Result<()> {
-        let (next_id, pools, directives) = self.state.cache().save();
-        out.message(&CacheManagerSection {
-            next_directive_id: next_id as u64,
-            num_pools: pools.len() as u32,
-            num_directives: directives.len() as u32,
-        })?;
-        pools.into_iter().try_for_each(|pool| out.message(&pool_message(pool)))?;
-        directives.into_iter().try_for_each(|directive| out.message(&directive_message(directive)))
-    }
+/// Writes the section's messages.
+pub(super) fn save_cache(cache: &Cache, out: &mut ImageWriter<'_>) -> io::Result<()> {
+    let (next_id, pools, directives) = cache.save();
+    out.message(&CacheManagerSection {
+        next_directive_id: next_id as u64,
+        num_pools: pools.len() as u32,
+        num_directives: directives.len() as u32,
+    })?;
+    pools.into_iter().try_for_each(|pool| out.message(&pool_message(pool)))?;
+    directives.into_iter().try_for_each(|directive| out.message(&directive_message(directive)))
+}
 
-    /// Reads the section.
-    pub(super) fn load_cache(&mut self, mut section: SectionReader) -> Result<(), JournalError> {
-        let head: CacheManagerSection = section.expect()?;
-        let pools: Result<Vec<CachePool>, JournalError> =
-            (0..head.num_pools).map(|_| section.expect().map(pool_of)).collect();
-        let directives: Result<Vec<CacheDirective>, JournalError> =
-            (0..head.num_directives).map(|_| section.expect().map(directive_of)).collect();
-        let loaded =
-            self.state.load_image().put_cache(head.next_directive_id as i64, &pools?, &directives?);
-        loaded.map_err(|error| section.bad(error.to_string()))
-    }
+/// Reads the section.
+pub(super) fn load_cache(
+    image: &mut ImageLoad<'_>,
+    mut section: SectionReader,
+) -> Result<(), JournalError> {
+    let head: CacheManagerSection = section.expect()?;
+    let pools: Result<Vec<CachePool>, JournalError> =
+        (0..head.num_pools).map(|_| section.expect().map(pool_of)).collect();
+    let directives: Result<Vec<CacheDirective>, JournalError> =
+        (0..head.num_directives).map(|_| section.expect().map(directive_of)).collect();
+    let loaded = image.put_cache(head.next_directive_id as i64, &pools?, &directives?);
+    loaded.map_err(|error| section.bad(error.to_string()))
 }
 
 fn pool_message(pool: CachePool) -> CachePoolInfoProto {

@@ -1,11 +1,11 @@
 //! From an inode's message to the inode; the namespace is not needed for it, so several threads do it.
 
 use super::names::NameReader;
+use crate::answers::XAttr;
 use crate::error::ADVICE;
 use crate::quota::{Counts, Quota};
 use crate::tree::{Acl, Body, Directory, File, Inode, NO_SLOT, Permission, Symlink, Writer};
 use crate::unsupported::feature_of;
-use crate::views::XAttr;
 use compact_str::CompactString;
 use smallvec::SmallVec;
 use zerohop_proto::hdfs::StorageTypeProto;

@@ -1,10 +1,12 @@
 //! Reading the sections.
 
 use super::ImageInfo;
+use super::cache::load_cache;
 use super::decode::{DecodedInode, decode_inode};
 use super::names::NameReader;
 use super::pipeline::decode_in_order;
-use crate::Namespace;
+use super::slices::all_slots;
+use crate::commit::DurableState;
 use crate::error::ADVICE;
 use crate::rolling_upgrade::RollingUpgrade;
 use crate::tree::{NO_SLOT, Slot};
@@ -19,15 +21,20 @@ use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId, TxId};
 
 type Result<T> = std::result::Result<T, JournalError>;
 
-impl Namespace {
-    /// Fills an empty namespace from an image.
+/// Fills an empty state from an image.
+pub(crate) struct ImageLoader<'s> {
+    pub(crate) state: &'s mut DurableState,
+}
+
+impl ImageLoader<'_> {
+    /// Loads all sections.
     ///
     /// # Errors
     /// `JournalError` for a damaged image or one that uses what is not supported (snapshots, erasure coding,
     /// encryption zones, delegation tokens).
     ///
     /// `now_ms`: since the epoch; tokens that ran out before are dropped.
-    pub fn load_image(&mut self, image: &ImageReader, now_ms: u64) -> Result<ImageInfo> {
+    pub(crate) fn load(&mut self, image: &ImageReader, now_ms: u64) -> Result<ImageInfo> {
         let info = self.load_name_system(required(image, SectionName::NsInfo)?)?;
         let mut names = match image.section(SectionName::StringTable)? {
             Some(section) => load_names(section)?,
@@ -44,11 +51,11 @@ impl Namespace {
         if let Some(section) = image.section(SectionName::InodeDir)? {
             self.load_directories(section)?;
         }
-        let all = self.all_slots();
+        let all = all_slots(self.state.tree());
         self.check_all_attached(image, all.len())?;
         self.state.load_image().finish(&all);
         if let Some(section) = image.section(SectionName::CacheManager)? {
-            self.load_cache(section)?;
+            load_cache(&mut self.state.load_image(), section)?;
         }
         Ok(info)
     }
@@ -180,8 +187,8 @@ fn refuse_snapshots(image: &ImageReader) -> Result<()> {
     Ok(())
 }
 
-/// Tokens that are valid are refused: those who hold one would be. Keys alone, and tokens that ran out, stay in an image
-/// for ever once a cluster has no Kerberos any more, and are of no use to anybody.
+/// Tokens that are valid are refused: their holders could not use them here. Keys alone, and tokens that have expired,
+/// stay in an image for ever once a cluster has no Kerberos any more, and have no use.
 fn refuse_tokens(image: &ImageReader, now_ms: u64) -> Result<()> {
     let Some(mut section) = image.section(SectionName::SecretManager)? else { return Ok(()) };
     let head: SecretManagerSection = section.expect()?;

@@ -11,6 +11,9 @@ mod pipeline;
 mod save;
 mod slices;
 
+pub(crate) use load::ImageLoader;
+pub(crate) use save::ImageSaver;
+
 use zerohop_wire::TxId;
 
 /// What an image says of itself.

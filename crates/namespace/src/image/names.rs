@@ -1,7 +1,7 @@
 //! Names in an image: numbers of a table, with the kind of name in the three highest bits (`SerialNumberManager`).
 
+use crate::answers::{AclEntry, AclKind, AclScope, XAttr, XAttrNamespace};
 use crate::tree::{Permission, StringId};
-use crate::views::{AclEntry, AclKind, AclScope, XAttr, XAttrNamespace};
 use bytes::Bytes;
 use hashbrown::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -56,7 +56,7 @@ pub(super) fn decode_in_order<M: Checked, T: Send>(
     })
 }
 
-/// Deals the batches out in turns; ends early when nobody takes them any more.
+/// Sends the batches to the threads in turn; ends early when the receivers are gone.
 fn read_all(mut section: SectionReader, to_decode: &[SyncSender<Result<Batch>>]) {
     for sender in to_decode.iter().cycle() {
         let batch = section.next_batch(BATCH_LEN).transpose();

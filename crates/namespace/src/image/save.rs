@@ -1,12 +1,13 @@
 //! Writing the sections.
 
 use super::ImageInfo;
+use super::cache::save_cache;
 use super::names::{MASK_BITS, NameTable, NameWriter};
-use super::slices::Slices;
-use crate::Namespace;
+use super::slices::{Slices, all_slots};
+use crate::answers::XAttr;
+use crate::commit::DurableState;
 use crate::quota::QUOTA_TYPES;
 use crate::tree::{Acl, Body, Directory, File, Inode, Slot};
-use crate::views::XAttr;
 use bytes::Bytes;
 use std::io;
 use zerohop_journal::image::{ImageWriter, SectionName, put_message};
@@ -17,12 +18,18 @@ use zerohop_proto::hdfs::fsimage::{
 };
 use zerohop_proto::hdfs::{BlockProto, BlockTypeProto};
 
-impl Namespace {
+/// Saves a namespace.
+#[derive(Clone, Copy)]
+pub(crate) struct ImageSaver<'s> {
+    pub(crate) state: &'s DurableState,
+}
+
+impl ImageSaver<'_> {
     /// Writes all sections of an image; deleted subtrees that are still to be freed are not in it.
     ///
     /// # Errors
-    /// Whatever writing says.
-    pub fn save_image(&self, out: &mut ImageWriter<'_>, info: ImageInfo) -> io::Result<()> {
+    /// As writing to `out` fails.
+    pub(crate) fn save(&self, out: &mut ImageWriter<'_>, info: ImageInfo) -> io::Result<()> {
         let names = NameTable::default();
         out.message(&self.name_system(info))?;
         out.end(SectionName::NsInfo)?;
@@ -30,10 +37,10 @@ impl Namespace {
             out.message(&ErasureCodingSection { policies: self.state.ec_policies().to_vec() })?;
             out.end(SectionName::ErasureCoding)?;
         }
-        let all = self.all_slots();
+        let all = all_slots(self.state.tree());
         let slices = Slices::of(&all, out.format());
         out.message(&INodeSection {
-            last_inode_id: Some(self.ids().inode.0),
+            last_inode_id: Some(self.state.ids().inode.0),
             num_inodes: Some(all.len() as u64),
         })?;
         let mut open = Vec::new();
@@ -60,13 +67,13 @@ impl Namespace {
             num_tokens: Some(0),
         })?;
         out.end(SectionName::SecretManager)?;
-        self.save_cache(out)?;
+        save_cache(self.state.cache(), out)?;
         out.end(SectionName::CacheManager)?;
         save_names(out, names)
     }
 
     fn name_system(&self, info: ImageInfo) -> NameSystemSection {
-        let ids = self.ids();
+        let ids = self.state.ids();
         NameSystemSection {
             namespace_id: Some(info.namespace_id),
             genstamp_v1: Some(ids.legacy_stamp.0 as u64),
@@ -77,20 +84,6 @@ impl Namespace {
             rolling_upgrade_start_time: self.state.rolling_upgrade().for_image(),
             last_allocated_striped_block_id: Some(ids.striped_block.0 as u64),
         }
-    }
-
-    /// All inodes that can be reached, directories before what is in them.
-    pub(super) fn all_slots(&self) -> Vec<Slot> {
-        let mut all = Vec::with_capacity(self.state.tree().len());
-        all.push(self.state.tree().root());
-        let mut at = 0;
-        while let Some(slot) = all.get(at).copied() {
-            if let Some(directory) = self.state.tree().get(slot).as_directory() {
-                all.extend(directory.children.iter());
-            }
-            at += 1;
-        }
-        all
     }
 
     fn inode_message(&self, slot: Slot, names: &mut NameWriter<'_>) -> inode::INode {
@@ -135,7 +128,7 @@ impl Namespace {
         names: &mut NameWriter<'_>,
     ) -> inode::INodeFile {
         let writer = file.writer().map(|writer| {
-            let cut = self.pending_truncate(slot);
+            let cut = self.state.files().pending_truncate(slot);
             inode::FileUnderConstructionFeature {
                 client_name: Some(writer.client_name.to_string()),
                 client_machine: Some(writer.client_machine.to_string()),
@@ -149,7 +142,13 @@ impl Namespace {
             access_time: Some(node.atime()),
             preferred_block_size: Some(file.block_size()),
             permission: Some(permission),
-            blocks: self.state.stored_blocks(slot).into_iter().map(BlockProto::from).collect(),
+            blocks: self
+                .state
+                .files()
+                .stored_blocks(slot)
+                .into_iter()
+                .map(BlockProto::from)
+                .collect(),
             file_uc: writer,
             acl: acl_message(node.acl(), names),
             x_attrs: xattr_message(node.xattrs(), names),
@@ -165,7 +164,7 @@ impl Namespace {
         let mut open = Vec::new();
         for slot in slots {
             put_message(&mut out, &self.inode_message(*slot, &mut names));
-            if self.state.writer(*slot).is_some() {
+            if self.state.files().writer(*slot).is_some() {
                 open.push(*slot);
             }
         }

@@ -1,6 +1,6 @@
 //! A section's inodes in slices that several threads encode, written in their order.
 
-use crate::tree::Slot;
+use crate::tree::{Slot, Tree};
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use zerohop_journal::image::{ImageFormat, ImageWriter, SectionName};
@@ -9,6 +9,20 @@ use zerohop_journal::image::{ImageFormat, ImageWriter, SectionName};
 const SLICE_LEN: u64 = 16 * 1024;
 /// Slices that a thread may be ahead of the one that writes.
 const AHEAD: usize = 1;
+
+/// All inodes that can be reached, directories before what is in them.
+pub(super) fn all_slots(tree: &Tree) -> Vec<Slot> {
+    let mut all = Vec::with_capacity(tree.len());
+    all.push(tree.root());
+    let mut at = 0;
+    while let Some(slot) = all.get(at).copied() {
+        if let Some(directory) = tree.get(slot).as_directory() {
+            all.extend(directory.children.iter());
+        }
+        at += 1;
+    }
+    all
+}
 
 /// The inodes of an image, cut into slices.
 pub(super) struct Slices<'s> {
@@ -88,7 +102,7 @@ impl<'s> Slices<'s> {
     }
 }
 
-/// One thread's slices; it ends early when nobody takes them any more.
+/// Encodes one thread's slices; ends early when the receiver is gone.
 fn encode_all<'s>(
     mut slices: impl Iterator<Item = &'s [Slot]>,
     encode: &(dyn Fn(&[Slot]) -> Encoded + Sync),

@@ -1,16 +1,21 @@
 //! Quotas set and shown.
 
+use crate::Result;
 use crate::blocks::StorageType;
+use crate::call::Call;
 use crate::error::{Denied, Error, QuotaError, refuse};
-use crate::quota::{Counts, QUOTA_DONT_SET, QUOTA_RESET, QUOTA_TYPES, to_edit_type};
+use crate::quota::{Counts, QUOTA_DONT_SET, QUOTA_RESET, to_edit_type};
 use crate::resolve::DirOp;
-use crate::views::TypeQuota;
 use crate::walk::Located;
-use crate::{Namespace, OpContext, Result};
 use zerohop_journal::EditOp;
 use zerohop_journal::op::{SetQuota, SetQuotaByStorageType};
 
-impl Namespace {
+/// Changes of quotas.
+pub struct Quotas<'n> {
+    pub(crate) call: Call<'n>,
+}
+
+impl Quotas<'_> {
     /// Sets limits on a directory: `i64::MAX` leaves one as it is, -1 clears it. With a storage type, `space` is its limit.
     ///
     /// # Errors
@@ -18,37 +23,36 @@ impl Namespace {
     /// `dfs.permissions.allow.owner.set.quota` says so.
     pub fn set_quota(
         &mut self,
-        ctx: &OpContext,
         path: &str,
         names: i64,
         space: i64,
         kind: Option<StorageType>,
     ) -> Result<()> {
-        if !self.params.owner_sets_quota {
-            self.check_superuser(ctx, quota_command(names, space))?;
+        if !self.call.params.owner_sets_quota {
+            self.call.access().check_superuser(quota_command(names, space))?;
         }
-        self.begin(ctx, || format!("Cannot set quota on {path}"))?;
-        let located = self.resolve(ctx, path, DirOp::Write)?;
-        self.check_owner_above(ctx, &located)?;
+        self.call.begin(|| format!("Cannot set quota on {path}"))?;
+        let located = self.call.access().resolve(path, DirOp::Write)?;
+        self.check_owner_above(&located)?;
         self.check_quota_values(names, space, kind)?;
-        let slot = self.directory_at(located.last(), &located.path)?;
-        let is_root = slot == self.state.tree().root();
-        let old = self.state.ledger().limit_at(slot);
+        let slot = self.call.access().directory_at(located.last(), &located.path)?;
+        let is_root = slot == self.call.state.tree().root();
+        let old = self.call.state.ledger().limit_at(slot);
         let new = old.with(names, space, kind, is_root);
         if new != old {
-            self.commit(quota_op(located.path.into_owned(), &new, kind, is_root))?;
+            self.call.commit(quota_op(located.path.into_owned(), &new, kind, is_root))?;
         }
         Ok(())
     }
 
-    /// Where owners may set quotas it is the owner of the directory above: else a quota would bind nobody.
-    fn check_owner_above(&self, ctx: &OpContext, located: &Located<'_>) -> Result<()> {
-        if ctx.superuser || !self.params.permissions_enabled {
+    /// Where owners may set quotas it is the owner of the directory above: otherwise an owner could lift the quota that limits them.
+    fn check_owner_above(&self, located: &Located<'_>) -> Result<()> {
+        if self.call.ctx.superuser || !self.call.params.permissions_enabled {
             return Ok(());
         }
-        let denial = || Denied::NotOwnerAbove { user: ctx.user().clone() }.into();
+        let denial = || Denied::NotOwnerAbove { user: self.call.ctx.user().clone() }.into();
         let above = located.above().ok_or_else(denial)?;
-        self.check_owner(ctx, &above).map_err(|e| match e {
+        self.call.access().check_owner(&above).map_err(|e| match e {
             Error::Denied(_) => denial(),
             other => other,
         })
@@ -58,7 +62,7 @@ impl Namespace {
         if names < QUOTA_RESET || space < QUOTA_RESET {
             return refuse(QuotaError::IllegalValue { names, space });
         }
-        let enabled = self.params.quota_by_type_enabled;
+        let enabled = self.call.params.quota_by_type_enabled;
         if kind.is_some() && (!enabled || names != QUOTA_DONT_SET) {
             return refuse(QuotaError::NotByType { enabled, names });
         }
@@ -80,19 +84,6 @@ fn quota_op(path: String, limit: &Counts, kind: Option<StorageType>, is_root: bo
         }
         .into(),
     }
-}
-
-/// Limit and use of all types, if any of them has a limit or is used (`isTypeQuotaSet`, `isTypeConsumedAvailable`).
-pub(crate) fn type_quotas(limit: &Counts, used: &Counts) -> Vec<TypeQuota> {
-    if limit.types.iter().chain(&used.types).all(|bytes| *bytes <= 0) {
-        return Vec::new();
-    }
-    let of = |kind: StorageType| TypeQuota {
-        kind,
-        quota: limit.types[kind as usize],
-        consumed: used.types[kind as usize],
-    };
-    QUOTA_TYPES.into_iter().map(of).collect()
 }
 
 /// What refusals and the audit log call a change of quotas (`FSNamesystem.getQuotaCommand`).

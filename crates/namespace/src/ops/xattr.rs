@@ -1,18 +1,19 @@
 //! Extended attributes set and shown.
 
-use crate::access::{READ, WRITE};
+use crate::access::WRITE;
+use crate::answers::{XAttr, XAttrNamespace};
+use crate::call::Call;
 use crate::commit::with_set;
 use crate::error::{Denied, LimitError, Unsupported, XAttrError, refuse};
 use crate::resolve::DirOp;
 use crate::unsupported::feature_of;
-use crate::views::{XAttr, XAttrNamespace};
 use crate::walk::{Located, is_reserved_raw};
-use crate::{Namespace, OpContext, Result};
+use crate::{NamespaceParams, OpContext, Result};
 use zerohop_journal::op::{RemoveXAttr, SetXAttr};
 
 const UNREADABLE: &str = "security.hdfs.unreadable.by.superuser";
 
-fn same_name(a: &XAttr, b: &XAttr) -> bool {
+pub(crate) fn same_name(a: &XAttr, b: &XAttr) -> bool {
     a.namespace == b.namespace && a.name == b.name
 }
 
@@ -25,7 +26,7 @@ fn is_unreadable(xattr: &XAttr) -> bool {
 }
 
 /// Whether clients may see and name an attribute (`XAttrPermissionFilter`).
-fn may_use(ctx: &OpContext, xattr: &XAttr, raw: bool) -> bool {
+pub(crate) fn may_use(ctx: &OpContext, xattr: &XAttr, raw: bool) -> bool {
     match xattr.namespace {
         XAttrNamespace::User => true,
         XAttrNamespace::Trusted => ctx.superuser,
@@ -34,7 +35,7 @@ fn may_use(ctx: &OpContext, xattr: &XAttr, raw: bool) -> bool {
     }
 }
 
-fn check_may_use(ctx: &OpContext, xattr: &XAttr, raw: bool) -> Result<()> {
+pub(crate) fn check_may_use(ctx: &OpContext, xattr: &XAttr, raw: bool) -> Result<()> {
     if !may_use(ctx, xattr, raw) {
         return refuse(Denied::XAttr { name: prefixed(xattr) });
     }
@@ -44,117 +45,72 @@ fn check_may_use(ctx: &OpContext, xattr: &XAttr, raw: bool) -> Result<()> {
     Ok(())
 }
 
-impl Namespace {
+/// Changes of extended attributes.
+pub struct XAttrs<'n> {
+    pub(crate) call: Call<'n>,
+}
+
+impl XAttrs<'_> {
     /// Sets an attribute; `create` and `replace` are the flags of `XAttrSetFlag`.
     ///
     /// # Errors
     /// As Hadoop's `setXAttr`.
     pub fn set_xattr(
         &mut self,
-        ctx: &OpContext,
         path: &str,
         xattr: XAttr,
         create: bool,
         replace: bool,
     ) -> Result<()> {
-        self.check_xattrs_enabled()?;
+        check_xattrs_enabled(self.call.params)?;
         self.check_xattr_size(&xattr)?;
-        check_may_use(ctx, &xattr, is_reserved_raw(path))?;
+        check_may_use(self.call.ctx, &xattr, is_reserved_raw(path))?;
         // Below /.reserved/raw copies of encrypted files arrive, which would be read as plain data.
         if let Some(feature) = feature_of(&xattr) {
             return refuse(Unsupported::XAttr { name: prefixed(&xattr), feature });
         }
-        self.begin(ctx, || format!("Cannot set XAttr on {path}"))?;
-        let located = self.resolve(ctx, path, DirOp::Write)?;
-        self.check_xattr_change(ctx, &located, &xattr)?;
-        let slot = self.last_inode(&located)?;
-        let existing = self.state.tree().get(slot).xattrs();
+        self.call.begin(|| format!("Cannot set XAttr on {path}"))?;
+        let located = self.call.access().resolve(path, DirOp::Write)?;
+        self.check_xattr_change(&located, &xattr)?;
+        let slot = self.call.access().last_inode(&located)?;
+        let existing = self.call.state.tree().get(slot).xattrs();
         check_flags(existing.iter().any(|old| same_name(old, &xattr)), &xattr, create, replace)?;
         let new = with_set(existing, std::slice::from_ref(&xattr));
         let visible = new.iter().filter(|xattr| xattr.namespace <= XAttrNamespace::Trusted).count();
-        if visible > self.params.xattrs_per_inode_max {
-            return refuse(LimitError::XAttrs { limit: self.params.xattrs_per_inode_max });
+        if visible > self.call.params.xattrs_per_inode_max {
+            return refuse(LimitError::XAttrs { limit: self.call.params.xattrs_per_inode_max });
         }
-        if is_unreadable(&xattr) && self.state.tree().get(slot).as_file().is_none() {
+        if is_unreadable(&xattr) && self.call.state.tree().get(slot).as_file().is_none() {
             return refuse(XAttrError::OnlyOnFiles { name: UNREADABLE });
         }
         let path = located.path.into_owned();
-        self.commit_call(ctx, SetXAttr { path, xattrs: vec![xattr] }).map(drop)
-    }
-
-    /// Attributes by name; all visible ones with an empty `names`.
-    ///
-    /// # Errors
-    /// As Hadoop's `getXAttrs`; `Error::XAttr` if one is missing.
-    pub fn get_xattrs(&self, ctx: &OpContext, path: &str, names: &[XAttr]) -> Result<Vec<XAttr>> {
-        self.check_xattrs_enabled()?;
-        let raw = is_reserved_raw(path);
-        names.iter().try_for_each(|name| check_may_use(ctx, name, raw))?;
-        let all = self.list_xattrs(ctx, path)?;
-        if names.is_empty() {
-            return Ok(all);
-        }
-        let find = |name: &XAttr| {
-            all.iter()
-                .find(|xattr| same_name(xattr, name))
-                .cloned()
-                .ok_or_else(|| XAttrError::NotFound.into())
-        };
-        names.iter().map(find).collect()
-    }
-
-    /// All attributes the caller may see.
-    ///
-    /// # Errors
-    /// As Hadoop's `listXAttrs`.
-    pub fn list_xattrs(&self, ctx: &OpContext, path: &str) -> Result<Vec<XAttr>> {
-        self.check_xattrs_enabled()?;
-        let raw = is_reserved_raw(path);
-        let located = self.resolve(ctx, path, DirOp::Read)?;
-        self.check_access_to(ctx, &located, READ)?;
-        let slot = self.last_inode(&located)?;
-        Ok(self
-            .state
-            .tree()
-            .get(slot)
-            .xattrs()
-            .iter()
-            .filter(|xattr| may_use(ctx, xattr, raw))
-            .cloned()
-            .collect())
+        self.call.commit_call(SetXAttr { path, xattrs: vec![xattr] }).map(drop)
     }
 
     /// Takes an attribute away.
     ///
     /// # Errors
     /// As Hadoop's `removeXAttr`.
-    pub fn remove_xattr(&mut self, ctx: &OpContext, path: &str, xattr: &XAttr) -> Result<()> {
-        self.check_xattrs_enabled()?;
-        check_may_use(ctx, xattr, is_reserved_raw(path))?;
-        self.begin(ctx, || format!("Cannot remove XAttr entry on {path}"))?;
-        let located = self.resolve(ctx, path, DirOp::Write)?;
-        self.check_xattr_change(ctx, &located, xattr)?;
-        let slot = self.last_inode(&located)?;
+    pub fn remove_xattr(&mut self, path: &str, xattr: &XAttr) -> Result<()> {
+        check_xattrs_enabled(self.call.params)?;
+        check_may_use(self.call.ctx, xattr, is_reserved_raw(path))?;
+        self.call.begin(|| format!("Cannot remove XAttr entry on {path}"))?;
+        let located = self.call.access().resolve(path, DirOp::Write)?;
+        self.check_xattr_change(&located, xattr)?;
+        let slot = self.call.access().last_inode(&located)?;
         if is_unreadable(xattr) {
             return refuse(Denied::XAttrRemoval { name: UNREADABLE });
         }
-        if !self.state.tree().get(slot).xattrs().iter().any(|old| same_name(old, xattr)) {
+        if !self.call.state.tree().get(slot).xattrs().iter().any(|old| same_name(old, xattr)) {
             return refuse(XAttrError::NothingToRemove);
         }
         let path = located.path.into_owned();
-        self.commit_call(ctx, RemoveXAttr { path, xattrs: vec![xattr.clone()] }).map(drop)
-    }
-
-    fn check_xattrs_enabled(&self) -> Result<()> {
-        if self.params.xattrs_enabled {
-            return Ok(());
-        }
-        refuse(XAttrError::Disabled)
+        self.call.commit_call(RemoveXAttr { path, xattrs: vec![xattr.clone()] }).map(drop)
     }
 
     fn check_xattr_size(&self, xattr: &XAttr) -> Result<()> {
         let size = xattr.name.len() + xattr.value.as_ref().map_or(0, |value| value.len());
-        let limit = self.params.xattr_size_max;
+        let limit = self.call.params.xattr_size_max;
         if size > limit {
             return refuse(LimitError::XAttrSize { limit, size });
         }
@@ -162,21 +118,16 @@ impl Namespace {
     }
 
     /// On a sticky directory only its owner may change user attributes.
-    fn check_xattr_change(
-        &self,
-        ctx: &OpContext,
-        located: &Located<'_>,
-        xattr: &XAttr,
-    ) -> Result<()> {
-        if xattr.namespace != XAttrNamespace::User || !self.params.permissions_enabled {
+    fn check_xattr_change(&self, located: &Located<'_>, xattr: &XAttr) -> Result<()> {
+        if xattr.namespace != XAttrNamespace::User || !self.call.params.permissions_enabled {
             return Ok(());
         }
-        let sticky = located.last().map(|slot| self.state.tree().get(slot));
+        let sticky = located.last().map(|slot| self.call.state.tree().get(slot));
         if sticky.is_some_and(|inode| inode.is_directory() && inode.permission.mode() & 0o1000 != 0)
         {
-            return self.check_owner(ctx, located);
+            return self.call.access().check_owner(located);
         }
-        self.check_access_to(ctx, located, WRITE)
+        self.call.access().check_access_to(located, WRITE)
     }
 }
 
@@ -193,4 +144,12 @@ fn check_flags(exists: bool, xattr: &XAttr, create: bool, replace: bool) -> Resu
         return refuse(XAttrError::DoesNotExist { name: name.to_string() });
     }
     Ok(())
+}
+
+/// `dfs.namenode.xattrs.enabled`
+pub(crate) fn check_xattrs_enabled(params: &NamespaceParams) -> Result<()> {
+    if params.xattrs_enabled {
+        return Ok(());
+    }
+    refuse(XAttrError::Disabled)
 }

@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn children_stay_sorted_whatever_the_order_they_came_in() {
+    fn children_stay_sorted_in_any_order_of_insertion() {
         let mut children = Children::default();
         for step in [7u32, 3, 1] {
             for n in 0..2000u32 {

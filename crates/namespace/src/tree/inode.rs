@@ -7,8 +7,8 @@ use super::children::Children;
 use super::names::Name;
 use super::strings::StringId;
 use super::usage::Usage;
+use crate::answers::{AclEntry, XAttr};
 use crate::packed::U48;
-use crate::views::{AclEntry, XAttr};
 use std::sync::Arc;
 use zerohop_wire::{BlockId, InodeId};
 

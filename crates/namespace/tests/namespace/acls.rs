@@ -15,14 +15,14 @@ fn a_named_user_gets_in_until_the_mask_shuts() {
     let root = world.root();
     let bob = world.user("bob", &[]);
     world.mkdirs("/d");
-    world.namespace.set_permission(&root, "/d", 0o700).unwrap();
-    world.namespace.modify_acl_entries(&root, "/d", &[user_acl(Some("bob"), 7)]).unwrap();
+    world.namespace.attributes(&root).set_permission("/d", 0o700).unwrap();
+    world.namespace.acls(&root).modify_acl_entries("/d", &[user_acl(Some("bob"), 7)]).unwrap();
     world.create_as(&bob, "/d/f", false).unwrap();
     assert!(world.stat("/d").unwrap().has_acl);
-    assert_eq!(world.namespace.acl_status(&root, "/d").unwrap().entries.len(), 2);
-    world.namespace.set_permission(&root, "/d", 0o700).unwrap();
+    assert_eq!(world.namespace.view(&root).acl_status("/d").unwrap().entries.len(), 2);
+    world.namespace.attributes(&root).set_permission("/d", 0o700).unwrap();
     assert_eq!(kind(world.create_as(&bob, "/d/g", false)), JavaException::AccessControl);
-    world.namespace.remove_acl(&root, "/d").unwrap();
+    world.namespace.acls(&root).remove_acl("/d").unwrap();
     assert!(!world.stat("/d").unwrap().has_acl);
     world.close("/d/f", None);
     world.check_replay();
@@ -34,16 +34,16 @@ fn default_entries_are_handed_down() {
     let root = world.root();
     world.mkdirs("/d");
     let default = AclEntry { scope: AclScope::Default, ..user_acl(Some("bob"), 7) };
-    world.namespace.modify_acl_entries(&root, "/d", &[default]).unwrap();
-    world.namespace.mkdirs(&root, "/d/sub", 0o755, Some(0o777), true).unwrap();
+    world.namespace.acls(&root).modify_acl_entries("/d", &[default]).unwrap();
+    world.namespace.directories(&root).mkdirs("/d/sub", 0o755, Some(0o777), true).unwrap();
     world.write("/d/sub/f", &[]);
-    let sub = world.namespace.acl_status(&root, "/d/sub").unwrap();
+    let sub = world.namespace.view(&root).acl_status("/d/sub").unwrap();
     let has = |scope| sub.entries.iter().any(|entry| entry.scope == scope && entry.name.is_some());
     assert!(has(AclScope::Access) && has(AclScope::Default));
     assert_eq!(world.stat("/d/sub/f").unwrap().mode, 0o664);
     world.check_replay();
     world.check_image();
-    world.namespace.remove_default_acl(&root, "/d").unwrap();
+    world.namespace.acls(&root).remove_default_acl("/d").unwrap();
     assert!(!world.stat("/d").unwrap().has_acl);
     world.check_replay();
 }
@@ -54,14 +54,14 @@ fn an_invalid_acl_names_the_path() {
     let root = world.root();
     world.write("/f", &[]);
     let default = AclEntry { scope: AclScope::Default, ..user_acl(Some("bob"), 7) };
-    let e = world.namespace.modify_acl_entries(&root, "/f", &[default]).unwrap_err();
+    let e = world.namespace.acls(&root).modify_acl_entries("/f", &[default]).unwrap_err();
     assert_eq!(
         e.to_string(),
         "Invalid ACL: only directories may have a default ACL. Path: /f Path: /f"
     );
     let mask = AclEntry { kind: AclKind::Mask, ..user_acl(Some("x"), 7) };
     assert_eq!(
-        kind(world.namespace.modify_acl_entries(&root, "/f", &[mask])),
+        kind(world.namespace.acls(&root).modify_acl_entries("/f", &[mask])),
         JavaException::AclException
     );
 }
@@ -73,29 +73,32 @@ fn attributes_are_set_listed_and_removed() {
     world.write("/f", &[]);
     world.edits();
     let (a, t) = (xattr(XAttrNamespace::User, "a", "1"), xattr(XAttrNamespace::Trusted, "t", "2"));
-    world.namespace.set_xattr(&root, "/f", a.clone(), true, false).unwrap();
-    world.namespace.set_xattr(&root, "/f", t.clone(), true, true).unwrap();
+    world.namespace.xattrs(&root).set_xattr("/f", a.clone(), true, false).unwrap();
+    world.namespace.xattrs(&root).set_xattr("/f", t.clone(), true, true).unwrap();
     assert_eq!(world.edit_names(), ["OP_SET_XATTR"; 2]);
     assert_eq!(
-        kind(world.namespace.set_xattr(&root, "/f", a.clone(), true, false)),
+        kind(world.namespace.xattrs(&root).set_xattr("/f", a.clone(), true, false)),
         JavaException::Io
     );
     assert_eq!(
-        world.namespace.get_xattrs(&root, "/f", std::slice::from_ref(&a)).unwrap(),
+        world.namespace.view(&root).get_xattrs("/f", std::slice::from_ref(&a)).unwrap(),
         std::slice::from_ref(&a)
     );
-    assert_eq!(world.namespace.list_xattrs(&root, "/f").unwrap().len(), 2);
+    assert_eq!(world.namespace.view(&root).list_xattrs("/f").unwrap().len(), 2);
     let bob = world.user("bob", &[]);
-    assert_eq!(world.namespace.list_xattrs(&bob, "/f").unwrap(), std::slice::from_ref(&a));
-    assert_eq!(kind(world.namespace.get_xattrs(&bob, "/f", &[t])), JavaException::AccessControl);
+    assert_eq!(world.namespace.view(&bob).list_xattrs("/f").unwrap(), std::slice::from_ref(&a));
+    assert_eq!(
+        kind(world.namespace.view(&bob).get_xattrs("/f", &[t])),
+        JavaException::AccessControl
+    );
     let none = xattr(XAttrNamespace::User, "none", "");
     assert_eq!(
-        kind(world.namespace.get_xattrs(&root, "/f", std::slice::from_ref(&none))),
+        kind(world.namespace.view(&root).get_xattrs("/f", std::slice::from_ref(&none))),
         JavaException::XAttrNotFound
     );
     world.check_image();
-    world.namespace.remove_xattr(&root, "/f", &a).unwrap();
-    assert_eq!(kind(world.namespace.remove_xattr(&root, "/f", &none)), JavaException::Io);
+    world.namespace.xattrs(&root).remove_xattr("/f", &a).unwrap();
+    assert_eq!(kind(world.namespace.xattrs(&root).remove_xattr("/f", &none)), JavaException::Io);
     world.check_replay();
 }
 
@@ -106,18 +109,21 @@ fn attributes_have_limits() {
     world.write("/f", &[]);
     let large = xattr(XAttrNamespace::User, "a", &"x".repeat(20_000));
     assert_eq!(
-        kind(world.namespace.set_xattr(&root, "/f", large, true, false)),
+        kind(world.namespace.xattrs(&root).set_xattr("/f", large, true, false)),
         JavaException::HadoopIllegalArgument
     );
     for n in 0..32 {
         let xattr = xattr(XAttrNamespace::User, &format!("n{n}"), "");
-        world.namespace.set_xattr(&root, "/f", xattr, true, false).unwrap();
+        world.namespace.xattrs(&root).set_xattr("/f", xattr, true, false).unwrap();
     }
     let more = xattr(XAttrNamespace::User, "more", "");
-    assert_eq!(kind(world.namespace.set_xattr(&root, "/f", more, true, false)), JavaException::Io);
+    assert_eq!(
+        kind(world.namespace.xattrs(&root).set_xattr("/f", more, true, false)),
+        JavaException::Io
+    );
     let system = xattr(XAttrNamespace::System, "s", "");
     assert_eq!(
-        kind(world.namespace.set_xattr(&root, "/f", system, true, false)),
+        kind(world.namespace.xattrs(&root).set_xattr("/f", system, true, false)),
         JavaException::AccessControl
     );
 }
@@ -130,7 +136,10 @@ fn a_name_that_no_edit_can_carry_is_refused() {
     world.mkdirs("/d");
     let name = "n".repeat(22_000);
     let entry = AclEntry { scope: AclScope::Default, ..user_acl(Some(&name), 7) };
-    assert_eq!(kind(world.namespace.modify_acl_entries(&root, "/d", &[entry])), JavaException::Io);
+    assert_eq!(
+        kind(world.namespace.acls(&root).modify_acl_entries("/d", &[entry])),
+        JavaException::Io
+    );
     assert!(!world.stat("/d").unwrap().has_acl);
     world.mkdirs("/d/below");
     world.check_replay();

@@ -38,8 +38,8 @@ fn world_with(params: NamespaceParams) -> World {
         max_relative_expiry_ms: Some(DAY_MS),
         ..pool("hot")
     };
-    world.namespace.add_cache_pool(&root, hot).unwrap();
-    world.namespace.add_cache_pool(&root, pool("cold")).unwrap();
+    world.namespace.cache_manager(&root).add_cache_pool(hot).unwrap();
+    world.namespace.cache_manager(&root).add_cache_pool(pool("cold")).unwrap();
     for name in ["/d/a", "/d/b", "/d/below/c"] {
         world.write(name, &[1000]);
     }
@@ -50,9 +50,9 @@ fn world_with(params: NamespaceParams) -> World {
 fn stats(world: &mut World, pool: &str) -> CacheStats {
     let root = world.root();
     if world.namespace.cache_changes().is_some() {
-        world.namespace.scan_cache(world.now);
+        world.namespace.cache_scanner().scan(world.now);
     }
-    let (pools, _) = world.namespace.list_cache_pools(&root, "");
+    let (pools, _) = world.namespace.cache_listing(&root).pools("");
     pools.into_iter().find(|entry| entry.info.name == pool).unwrap().stats
 }
 
@@ -62,18 +62,25 @@ fn who_may_use_a_pool() {
     let (alice, bob) = (world.user("alice", &["staff"]), world.user("bob", &["staff"]));
     let carol = world.user("carol", &["guests"]);
     let namespace = &mut world.namespace;
-    assert_eq!(kind(namespace.add_cache_pool(&alice, pool("x"))), JavaException::AccessControl);
-    let id = namespace.add_cache_directive(&alice, &directive("/d/a", "hot")).unwrap();
+    assert_eq!(
+        kind(namespace.cache_manager(&alice).add_cache_pool(pool("x"))),
+        JavaException::AccessControl
+    );
+    let id =
+        namespace.cache_manager(&alice).add_cache_directive(&directive("/d/a", "hot")).unwrap();
     for other in [&bob, &carol] {
-        let refused = namespace.add_cache_directive(other, &directive("/d/a", "hot"));
+        let refused = namespace.cache_manager(other).add_cache_directive(&directive("/d/a", "hot"));
         assert_eq!(kind(refused), JavaException::AccessControl);
-        assert_eq!(kind(namespace.remove_cache_directive(other, id)), JavaException::AccessControl);
+        assert_eq!(
+            kind(namespace.cache_manager(other).remove_cache_directive(id)),
+            JavaException::AccessControl
+        );
     }
     let filter = CacheDirectiveFilter::default();
     let seen = [&alice, &bob, &carol]
-        .map(|user| namespace.list_cache_directives(user, 0, &filter).unwrap().0.len());
+        .map(|user| namespace.cache_listing(user).directives(0, &filter).unwrap().0.len());
     assert_eq!(seen, [1, 1, 0]);
-    let (pools, has_more) = namespace.list_cache_pools(&carol, "cold");
+    let (pools, has_more) = namespace.cache_listing(&carol).pools("cold");
     assert_eq!((pools.len(), pools[0].info.owner.clone(), has_more), (1, None, false));
 }
 
@@ -86,14 +93,14 @@ fn an_owner_of_a_pool_has_what_its_group_may_too() {
     let may = |world: &mut World, user: &str, groups: &[&str]| {
         let user = world.user(user, groups);
         let request = CacheDirectiveRequest { force: true, ..directive("/d/a", "hot") };
-        world.namespace.add_cache_directive(&user, &request).is_ok()
+        world.namespace.cache_manager(&user).add_cache_directive(&request).is_ok()
     };
     for (bits, expected) in [
         (0o020, [true, false, true, false]),
         (0o200, [true, true, false, false]),
         (0o002, [false, false, false, true]),
     ] {
-        world.namespace.modify_cache_pool(&root, mode(bits)).unwrap();
+        world.namespace.cache_manager(&root).modify_cache_pool(mode(bits)).unwrap();
         let found = [("alice", "staff"), ("alice", "x"), ("bob", "staff"), ("bob", "x")]
             .map(|(user, group)| may(&mut world, user, &[group]));
         assert_eq!(found, expected, "{bits:o}");
@@ -111,28 +118,28 @@ fn lists_come_in_pages_of_the_length_configured() {
     let root = world.root();
     let namespace = &mut world.namespace;
     for path in ["/d/a", "/d/b", "/d/below/c"] {
-        namespace.add_cache_directive(&root, &directive(path, "cold")).unwrap();
+        namespace.cache_manager(&root).add_cache_directive(&directive(path, "cold")).unwrap();
     }
     let filter = CacheDirectiveFilter::default();
     let page = |after| {
-        let (page, has_more) = namespace.list_cache_directives(&root, after, &filter).unwrap();
+        let (page, has_more) = namespace.cache_listing(&root).directives(after, &filter).unwrap();
         (page.into_iter().map(|entry| entry.info.id).collect::<Vec<_>>(), has_more)
     };
     assert_eq!(page(0), (vec![1, 2], true));
     assert_eq!(page(2), (vec![3], false));
-    let (pools, has_more) = namespace.list_cache_pools(&root, "");
+    let (pools, has_more) = namespace.cache_listing(&root).pools("");
     assert_eq!((pools.len(), pools[0].info.name.as_str(), has_more), (1, "cold", true));
-    let (pools, has_more) = namespace.list_cache_pools(&root, "cold");
+    let (pools, has_more) = namespace.cache_listing(&root).pools("cold");
     assert_eq!((pools.len(), pools[0].info.name.as_str(), has_more), (1, "hot", false));
 }
 
-/// Pools and directives are kept, but nobody looks at the paths.
+/// Pools and directives are kept, but their paths are not scanned.
 #[test]
 fn nothing_is_counted_where_caching_is_off() {
     let params = NamespaceParams { caching_enabled: false, ..NamespaceParams::default() };
     let mut world = world_with(params);
     let root = world.root();
-    world.namespace.add_cache_directive(&root, &directive("/d", "hot")).unwrap();
+    world.namespace.cache_manager(&root).add_cache_directive(&directive("/d", "hot")).unwrap();
     assert!(world.namespace.cache_changes().is_none() && !world.namespace.has_cache_directives());
     assert_eq!(stats(&mut world, "hot"), CacheStats::default());
 }
@@ -141,7 +148,7 @@ fn nothing_is_counted_where_caching_is_off() {
 fn a_pool_s_limit_counts_what_its_directives_need() {
     let mut world = world();
     let root = world.root();
-    world.namespace.add_cache_directive(&root, &directive("/d", "hot")).unwrap();
+    world.namespace.cache_manager(&root).add_cache_directive(&directive("/d", "hot")).unwrap();
     // The files of the directory, not of those below.
     let two = CacheStats { bytes_needed: 2000, files_needed: 2, ..CacheStats::default() };
     assert_eq!(stats(&mut world, "hot"), two);
@@ -150,12 +157,13 @@ fn a_pool_s_limit_counts_what_its_directives_need() {
         request.directive.replication = Some(2);
         CacheDirectiveRequest { force, ..request }
     };
-    let refused = world.namespace.add_cache_directive(&root, &twice(false)).unwrap_err();
+    let refused =
+        world.namespace.cache_manager(&root).add_cache_directive(&twice(false)).unwrap_err();
     assert_eq!(exception(&refused), JavaException::InvalidRequest);
     let words =
         "size 1000 bytes at replication 2 would exceed pool hot's remaining capacity of 1000";
     assert!(refused.to_string().contains(words), "{refused:?}");
-    world.namespace.add_cache_directive(&root, &twice(true)).unwrap();
+    world.namespace.cache_manager(&root).add_cache_directive(&twice(true)).unwrap();
     assert_eq!(stats(&mut world, "hot").bytes_needed, 4000);
 }
 
@@ -168,16 +176,16 @@ fn directives_end() {
         ..directive("/d/a", "hot")
     };
     for bad in [until(-1, true), until(DAY_MS + 1, true), until(i64::MAX, false)] {
-        let refused = world.namespace.add_cache_directive(&root, &bad);
+        let refused = world.namespace.cache_manager(&root).add_cache_directive(&bad);
         assert_eq!(kind(refused), JavaException::InvalidRequest);
     }
-    world.namespace.add_cache_directive(&root, &until(60_000, true)).unwrap();
+    world.namespace.cache_manager(&root).add_cache_directive(&until(60_000, true)).unwrap();
     assert_eq!(stats(&mut world, "hot").files_needed, 1);
     world.pass_ms(60_000);
     let (root, now) = (world.root(), world.now);
-    world.namespace.scan_cache(now);
+    world.namespace.cache_scanner().scan(now);
     let filter = CacheDirectiveFilter::default();
-    let (list, _) = world.namespace.list_cache_directives(&root, 0, &filter).unwrap();
+    let (list, _) = world.namespace.cache_listing(&root).directives(0, &filter).unwrap();
     assert!(list[0].has_expired && list[0].stats == CacheStats::default());
 }
 
@@ -185,16 +193,21 @@ fn directives_end() {
 fn what_is_asked_for_is_logged_and_in_images() {
     let mut world = world();
     let root = world.root();
-    let first = world.namespace.add_cache_directive(&root, &directive("/d/a", "hot")).unwrap();
-    let second = world.namespace.add_cache_directive(&root, &directive("/d", "cold")).unwrap();
+    let first = world
+        .namespace
+        .cache_manager(&root)
+        .add_cache_directive(&directive("/d/a", "hot"))
+        .unwrap();
+    let second =
+        world.namespace.cache_manager(&root).add_cache_directive(&directive("/d", "cold")).unwrap();
     assert_eq!((first, second), (1, 2));
     let mut change = CacheDirectiveRequest::default();
     (change.directive.id, change.directive.replication) = (first, Some(3));
-    world.namespace.modify_cache_directive(&root, &change).unwrap();
+    world.namespace.cache_manager(&root).modify_cache_directive(&change).unwrap();
     let limit = CachePool { limit: Some(7), ..pool("cold") };
-    world.namespace.modify_cache_pool(&root, limit).unwrap();
-    world.namespace.remove_cache_directive(&root, second).unwrap();
-    world.namespace.remove_cache_pool(&root, "cold").unwrap();
+    world.namespace.cache_manager(&root).modify_cache_pool(limit).unwrap();
+    world.namespace.cache_manager(&root).remove_cache_directive(second).unwrap();
+    world.namespace.cache_manager(&root).remove_cache_pool("cold").unwrap();
     let names = world.edit_names();
     assert_eq!(
         names,
@@ -217,12 +230,22 @@ fn names_and_paths_that_no_edit_can_carry_are_refused() {
     let root = world.root();
     let long = "n".repeat(22_000);
     let owned = CachePool { owner: Some(long.clone()), ..pool("owned") };
-    assert_eq!(kind(world.namespace.add_cache_pool(&root, owned)), JavaException::Io);
+    assert_eq!(kind(world.namespace.cache_manager(&root).add_cache_pool(owned)), JavaException::Io);
     let grouped = CachePool { group: Some(long.clone()), ..pool("cold") };
-    assert_eq!(kind(world.namespace.modify_cache_pool(&root, grouped)), JavaException::Io);
-    let id = world.namespace.add_cache_directive(&root, &directive("/d/a", "cold")).unwrap();
+    assert_eq!(
+        kind(world.namespace.cache_manager(&root).modify_cache_pool(grouped)),
+        JavaException::Io
+    );
+    let id = world
+        .namespace
+        .cache_manager(&root)
+        .add_cache_directive(&directive("/d/a", "cold"))
+        .unwrap();
     let mut moved = directive(&format!("/{long}"), "cold");
     moved.directive.id = id;
-    assert_eq!(kind(world.namespace.modify_cache_directive(&root, &moved)), JavaException::Io);
+    assert_eq!(
+        kind(world.namespace.cache_manager(&root).modify_cache_directive(&moved)),
+        JavaException::Io
+    );
     world.check_replay();
 }

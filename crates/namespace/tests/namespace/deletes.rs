@@ -9,13 +9,13 @@ fn a_tree_goes_with_all_its_blocks() {
     let root = world.root();
     world.write("/d/a/f", &[1, 2]);
     world.write("/d/g", &[3]);
-    let e = world.namespace.delete(&root, "/d", false).unwrap_err();
+    let e = world.namespace.directories(&root).delete("/d", false).unwrap_err();
     assert_eq!(e.to_string(), "`/d is non empty': Directory is not empty");
     assert_eq!(exception(&e), JavaException::PathIsNotEmptyDirectory);
-    assert!(world.namespace.delete(&root, "/d", true).unwrap());
+    assert!(world.namespace.directories(&root).delete("/d", true).unwrap());
     assert_eq!((world.stat("/d").is_none(), world.namespace.blocks().block_count()), (true, 0));
-    assert!(!world.namespace.delete(&root, "/d", true).unwrap());
-    assert!(!world.namespace.delete(&root, "/", true).unwrap());
+    assert!(!world.namespace.directories(&root).delete("/d", true).unwrap());
+    assert!(!world.namespace.directories(&root).delete("/", true).unwrap());
     world.check_replay();
 }
 
@@ -24,19 +24,23 @@ fn a_large_tree_is_freed_in_slices_and_its_quota_with_it() {
     let mut world = World::new();
     let root = world.root();
     world.mkdirs("/q/d");
-    world.namespace.set_quota(&root, "/q", 100_000, i64::MAX, None).unwrap();
+    world.namespace.quotas(&root).set_quota("/q", 100_000, i64::MAX, None).unwrap();
     for n in 0..25_000 {
-        world.namespace.mkdirs(&root, &format!("/q/d/{n}"), 0o755, None, false).unwrap();
+        world
+            .namespace
+            .directories(&root)
+            .mkdirs(&format!("/q/d/{n}"), 0o755, None, false)
+            .unwrap();
     }
-    world.namespace.delete(&root, "/q/d", true).unwrap();
+    world.namespace.directories(&root).delete("/q/d", true).unwrap();
     assert!(world.stat("/q/d").is_none());
     assert!(world.namespace.stats().inodes > 2);
     // A directory above what is being freed may move at once.
     world.mkdirs("/other");
-    world.namespace.rename(&root, "/q", "/other/q").unwrap();
+    world.namespace.directories(&root).rename("/q", "/other/q").unwrap();
     while world.namespace.free_deleted(1000) {}
     assert_eq!(world.namespace.stats().inodes, 3);
-    assert_eq!(world.namespace.quota_usage(&root, "/other/q").unwrap().names, 1);
+    assert_eq!(world.namespace.view(&root).quota_usage("/other/q").unwrap().names, 1);
     world.check_replay();
 }
 
@@ -45,8 +49,8 @@ fn an_open_file_may_be_deleted_and_its_writer_learns_it() {
     let mut world = World::new();
     let root = world.root();
     let file = world.create_as(&root, "/f", false).unwrap();
-    world.namespace.delete(&root, "/f", false).unwrap();
-    let e = world.namespace.complete(&root, "/f", file.id, "client", None).unwrap_err();
+    world.namespace.directories(&root).delete("/f", false).unwrap();
+    let e = world.namespace.file_writes(&root).complete("/f", file.id, "client", None).unwrap_err();
     assert_eq!(exception(&e), JavaException::FileNotFound);
     assert!(e.to_string().starts_with(
         "File does not exist: /f (inode 16386) Holder client does not have any open files."
@@ -58,7 +62,10 @@ fn an_open_file_may_be_deleted_and_its_writer_learns_it() {
 fn reserved_paths_cannot_be_deleted() {
     let mut world = World::new();
     let root = world.root();
-    assert_eq!(kind(world.namespace.delete(&root, "/.reserved", true)), JavaException::InvalidPath);
+    assert_eq!(
+        kind(world.namespace.directories(&root).delete("/.reserved", true)),
+        JavaException::InvalidPath
+    );
 }
 
 /// More than is freed before the answer: a writer who made room has it.
@@ -68,15 +75,19 @@ fn what_a_deletion_gives_back_can_be_used_at_once() {
     let root = world.root();
     world.mkdirs("/q/d");
     for n in 0..25_000 {
-        world.namespace.mkdirs(&root, &format!("/q/d/{n}"), 0o755, None, false).unwrap();
+        world
+            .namespace
+            .directories(&root)
+            .mkdirs(&format!("/q/d/{n}"), 0o755, None, false)
+            .unwrap();
     }
-    world.namespace.set_quota(&root, "/q", 25_003, i64::MAX, None).unwrap();
-    world.namespace.delete(&root, "/q/d", true).unwrap();
+    world.namespace.quotas(&root).set_quota("/q", 25_003, i64::MAX, None).unwrap();
+    world.namespace.directories(&root).delete("/q/d", true).unwrap();
     assert!(world.namespace.stats().inodes > 3, "not all are freed yet");
-    assert_eq!(world.namespace.quota_usage(&root, "/q").unwrap().names, 1);
-    assert_eq!(world.namespace.quota_usage(&root, "/").unwrap().names, 2);
-    world.namespace.mkdirs(&root, "/q/a/b", 0o755, None, true).unwrap();
+    assert_eq!(world.namespace.view(&root).quota_usage("/q").unwrap().names, 1);
+    assert_eq!(world.namespace.view(&root).quota_usage("/").unwrap().names, 2);
+    world.namespace.directories(&root).mkdirs("/q/a/b", 0o755, None, true).unwrap();
     while world.namespace.free_deleted(1000) {}
-    assert_eq!(world.namespace.quota_usage(&root, "/q").unwrap().names, 3);
+    assert_eq!(world.namespace.view(&root).quota_usage("/q").unwrap().names, 3);
     world.check_replay();
 }

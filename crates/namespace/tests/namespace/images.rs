@@ -29,7 +29,7 @@ fn images_of_every_format_hold_the_same() {
         world.create_as(&root, &format!("/d{}/open{n}", n % 5), false).unwrap();
     }
     let entries = [user_acl(Some("ann"), 7)];
-    world.namespace.modify_acl_entries(&root, "/d1", &entries).unwrap();
+    world.namespace.acls(&root).modify_acl_entries("/d1", &entries).unwrap();
     let parts = Some(ImageParts { inodes_min: 10, count: 9 });
     for codec in [None, Some(ImageCodec::Default), Some(ImageCodec::Gzip)] {
         for (threads, parts) in [(1, None), (1, parts), (3, parts), (4, None)] {
@@ -100,8 +100,8 @@ fn absurd_lengths_in_a_log_do_not_panic() {
     let close = op::Close { inode_id: file.id, path: "/f".into(), blocks, ..op::Close::default() };
     world.namespace.apply(TxId(1), &close.into()).unwrap();
     assert_eq!(world.stat("/f").unwrap().len, u64::MAX);
-    world.namespace.block_locations(&root, "/f", 5, 10).unwrap();
-    world.namespace.content_summary(&root, "/").unwrap();
-    world.namespace.set_replication(&root, "/f", 500).unwrap();
-    assert!(world.namespace.delete(&root, "/f", false).unwrap());
+    world.namespace.view(&root).block_locations("/f", 5, 10).unwrap();
+    world.namespace.view(&root).content_summary("/").unwrap();
+    world.namespace.attributes(&root).set_replication("/f", 500).unwrap();
+    assert!(world.namespace.directories(&root).delete("/f", false).unwrap());
 }

@@ -8,7 +8,7 @@ use zerohop_wire::{Block, InodeId, JavaException};
 /// The DataNodes end the recovery of a file's last block with this length.
 pub fn finish_recovery(world: &mut World, path: &str, len: u64) {
     let root = world.root();
-    let (located, _) = world.namespace.block_locations(&root, path, 0, u64::MAX).unwrap();
+    let (located, _) = world.namespace.view(&root).block_locations(path, 0, u64::MAX).unwrap();
     let last = located.last.unwrap();
     let recovery = world.namespace.blocks().lookup().recovery(last.block().id).unwrap();
     let targets: Vec<_> = (last.locations.replicas.iter())
@@ -16,17 +16,15 @@ pub fn finish_recovery(world: &mut World, path: &str, len: u64) {
         .collect();
     world
         .namespace
-        .commit_block_synchronization(
-            &root,
-            &BlockSynchronization {
-                block: last.block(),
-                new_stamp: recovery.stamp.0,
-                new_len: len,
-                close_file: true,
-                delete_block: false,
-                targets: &targets,
-            },
-        )
+        .block_recoveries(&root)
+        .commit_block_synchronization(&BlockSynchronization {
+            block: last.block(),
+            new_stamp: recovery.stamp.0,
+            new_len: len,
+            close_file: true,
+            delete_block: false,
+            targets: &targets,
+        })
         .unwrap();
 }
 
@@ -41,7 +39,7 @@ fn another_client_waits_for_the_soft_limit() {
     let mut world = World::new();
     open_file(&mut world, "/f");
     let root = world.root();
-    let e = world.namespace.append(&root, "/f", "other", CreateFlags::default()).unwrap_err();
+    let e = world.namespace.files(&root).append("/f", "other", CreateFlags::default()).unwrap_err();
     assert_eq!(exception(&e), JavaException::AlreadyBeingCreated);
     assert_eq!(
         e.to_string(),
@@ -49,11 +47,11 @@ fn another_client_waits_for_the_soft_limit() {
     );
     world.pass_ms(60_001);
     let root = world.root();
-    let late = world.namespace.append(&root, "/f", "other", CreateFlags::default());
+    let late = world.namespace.files(&root).append("/f", "other", CreateFlags::default());
     assert_eq!(kind(late), JavaException::RecoveryInProgress);
     finish_recovery(&mut world, "/f", 33);
     assert_eq!(world.stat("/f").unwrap().len, 33);
-    world.namespace.append(&root, "/f", "other", CreateFlags::default()).unwrap();
+    world.namespace.files(&root).append("/f", "other", CreateFlags::default()).unwrap();
     world.check_replay();
 }
 
@@ -63,10 +61,10 @@ fn a_renewed_lease_does_not_run_out() {
     open_file(&mut world, "/f");
     world.pass_ms(50_000);
     let root = world.root();
-    world.namespace.renew_lease(&root, "client").unwrap();
+    world.namespace.lease_manager(&root).renew_lease("client").unwrap();
     world.pass_ms(50_000);
     let root = world.root();
-    let e = world.namespace.append(&root, "/f", "other", CreateFlags::default());
+    let e = world.namespace.files(&root).append("/f", "other", CreateFlags::default());
     assert_eq!(kind(e), JavaException::AlreadyBeingCreated);
 }
 
@@ -76,13 +74,13 @@ fn recover_lease_takes_a_file_from_its_writer() {
     open_file(&mut world, "/f");
     let root = world.root();
     world.edits();
-    assert!(!world.namespace.recover_lease(&root, "/f", "other").unwrap());
+    assert!(!world.namespace.lease_manager(&root).recover_lease("/f", "other").unwrap());
     assert_eq!(world.edit_names(), ["OP_SET_GENSTAMP_V2", "OP_REASSIGN_LEASE"]);
-    assert!(!world.namespace.recover_lease(&root, "/f", "other").unwrap());
+    assert!(!world.namespace.lease_manager(&root).recover_lease("/f", "other").unwrap());
     assert_eq!(world.edit_names(), ["OP_REASSIGN_LEASE"]);
     finish_recovery(&mut world, "/f", 7);
-    assert!(world.namespace.recover_lease(&root, "/f", "other").unwrap());
-    assert!(world.namespace.is_file_closed(&root, "/f").unwrap());
+    assert!(world.namespace.lease_manager(&root).recover_lease("/f", "other").unwrap());
+    assert!(world.namespace.view(&root).is_file_closed("/f").unwrap());
     world.check_replay();
 }
 
@@ -93,8 +91,11 @@ fn a_lease_is_not_recovered_for_a_name_that_no_edit_can_carry() {
     open_file(&mut world, "/f");
     let root = world.root();
     let long = "x".repeat(21_846);
-    assert_eq!(kind(world.namespace.recover_lease(&root, "/f", &long)), JavaException::Io);
-    assert!(!world.namespace.recover_lease(&root, "/f", &long[1..]).unwrap());
+    assert_eq!(
+        kind(world.namespace.lease_manager(&root).recover_lease("/f", &long)),
+        JavaException::Io
+    );
+    assert!(!world.namespace.lease_manager(&root).recover_lease("/f", &long[1..]).unwrap());
     world.check_replay();
 }
 
@@ -103,9 +104,9 @@ fn a_file_without_blocks_is_closed_at_once() {
     let mut world = World::new();
     let root = world.root();
     world.create_as(&root, "/f", false).unwrap();
-    assert!(world.namespace.recover_lease(&root, "/f", "other").unwrap());
+    assert!(world.namespace.lease_manager(&root).recover_lease("/f", "other").unwrap());
     assert_eq!(
-        kind(world.namespace.recover_lease(&root, "/x", "other")),
+        kind(world.namespace.lease_manager(&root).recover_lease("/x", "other")),
         JavaException::FileNotFound
     );
 }
@@ -116,13 +117,13 @@ fn the_namenode_takes_over_after_the_hard_limit() {
     open_file(&mut world, "/f");
     world.pass_ms(20 * 60_000);
     let root = world.root();
-    assert!(!world.namespace.check_leases(&root, 10));
+    assert!(!world.namespace.lease_manager(&root).check_leases(10));
     world.pass_ms(1);
     let root = world.root();
     world.edits();
-    assert!(world.namespace.check_leases(&root, 10));
+    assert!(world.namespace.lease_manager(&root).check_leases(10));
     assert_eq!(world.edit_names(), ["OP_SET_GENSTAMP_V2", "OP_REASSIGN_LEASE"]);
-    let (open, more) = world.namespace.list_open_files(&root, InodeId(0), "/").unwrap();
+    let (open, more) = world.namespace.view(&root).list_open_files(InodeId(0), "/").unwrap();
     assert!(open[0].client_name.starts_with("HDFS_NameNode-") && !more, "{open:?}");
     finish_recovery(&mut world, "/f", 0);
     world.check_replay();
@@ -133,14 +134,15 @@ fn an_answer_with_an_old_recovery_id_is_refused() {
     let mut world = World::new();
     let block = open_file(&mut world, "/f");
     let root = world.root();
-    world.namespace.recover_lease(&root, "/f", "other").unwrap();
+    world.namespace.lease_manager(&root).recover_lease("/f", "other").unwrap();
     let request = BlockSynchronization {
         block,
         new_stamp: block.stamp.0,
         new_len: 1,
         ..BlockSynchronization::default()
     };
-    let e = world.namespace.commit_block_synchronization(&root, &request).unwrap_err();
+    let e =
+        world.namespace.block_recoveries(&root).commit_block_synchronization(&request).unwrap_err();
     assert!(
         e.to_string().starts_with("The recovery id 1001 does not match current recovery id 1002"),
         "{}",
@@ -154,9 +156,10 @@ fn a_recovery_deletes_no_block_with_acknowledged_bytes() {
     let mut world = World::new();
     let root = world.root();
     world.write("/f", &[10]);
-    world.namespace.append(&root, "/f", "client", CreateFlags::default()).unwrap();
-    world.namespace.recover_lease(&root, "/f", "other").unwrap();
-    let block = world.namespace.block_locations(&root, "/f", 0, 1).unwrap().0.blocks[0].block();
+    world.namespace.files(&root).append("/f", "client", CreateFlags::default()).unwrap();
+    world.namespace.lease_manager(&root).recover_lease("/f", "other").unwrap();
+    let block =
+        world.namespace.view(&root).block_locations("/f", 0, 1).unwrap().0.blocks[0].block();
     let recovery = world.namespace.blocks().lookup().recovery(block.id).unwrap();
     let request = BlockSynchronization {
         block,
@@ -165,7 +168,8 @@ fn a_recovery_deletes_no_block_with_acknowledged_bytes() {
         delete_block: true,
         ..BlockSynchronization::default()
     };
-    let e = world.namespace.commit_block_synchronization(&root, &request).unwrap_err();
+    let e =
+        world.namespace.block_recoveries(&root).commit_block_synchronization(&request).unwrap_err();
     assert!(e.to_string().contains("10 bytes of it were acknowledged"), "{e}");
     finish_recovery(&mut world, "/f", 10);
     assert_eq!(world.stat("/f").unwrap().len, 10);
@@ -187,20 +191,22 @@ fn restart_under_truncate(restart: fn(&mut World)) {
     let mut world = World::new();
     let root = world.root();
     world.write("/f", &[10]);
-    assert!(!world.namespace.truncate(&root, "/f", 4, "client").unwrap());
-    let cut = world.namespace.block_locations(&root, "/f", 0, 1).unwrap().0.last.unwrap().block();
+    assert!(!world.namespace.files(&root).truncate("/f", 4, "client").unwrap());
+    let cut =
+        world.namespace.view(&root).block_locations("/f", 0, 1).unwrap().0.last.unwrap().block();
     let asked = world.namespace.blocks().lookup().recovery(cut.id).unwrap().stamp.0;
     world.check_image();
     restart(&mut world);
     let root = world.root();
-    assert!(!world.namespace.check_leases(&root, 10), "no replica is known yet");
+    assert!(!world.namespace.lease_manager(&root).check_leases(10), "no replica is known yet");
     world.report(cut);
     let request =
         BlockSynchronization { block: cut, new_stamp: asked, new_len: 4, ..Default::default() };
-    let late = world.namespace.commit_block_synchronization(&root, &request).unwrap_err();
+    let late =
+        world.namespace.block_recoveries(&root).commit_block_synchronization(&request).unwrap_err();
     assert!(late.to_string().contains("does not match current recovery id 0"), "{late}");
-    assert!(world.namespace.check_leases(&root, 10));
-    assert!(!world.namespace.check_leases(&root, 10), "they are asked once");
+    assert!(world.namespace.lease_manager(&root).check_leases(10));
+    assert!(!world.namespace.lease_manager(&root).check_leases(10), "they are asked once");
     finish_recovery(&mut world, "/f", 4);
     assert_eq!(world.stat("/f").unwrap().len, 4);
     world.check_replay();
@@ -213,20 +219,20 @@ fn open_files_are_listed_in_pages_below_a_path() {
     for path in ["/a/1", "/a/2", "/b/3"] {
         world.create_as(&root, path, false).unwrap();
     }
-    let (open, _) = world.namespace.list_open_files(&root, InodeId(0), "/a").unwrap();
+    let (open, _) = world.namespace.view(&root).list_open_files(InodeId(0), "/a").unwrap();
     assert_eq!(open.iter().map(|file| &*file.path).collect::<Vec<_>>(), ["/a/1", "/a/2"]);
-    let (rest, _) = world.namespace.list_open_files(&root, open[1].id, "/").unwrap();
+    let (rest, _) = world.namespace.view(&root).list_open_files(open[1].id, "/").unwrap();
     assert_eq!(rest.len(), 1);
     let user = world.user("bob", &[]);
     assert_eq!(
-        kind(world.namespace.list_open_files(&user, InodeId(0), "/")),
+        kind(world.namespace.view(&user).list_open_files(InodeId(0), "/")),
         JavaException::AccessControl
     );
 }
 
 fn client_names(world: &World) -> Vec<String> {
     let root = world.root();
-    let (open, _) = world.namespace.list_open_files(&root, InodeId(0), "/").unwrap();
+    let (open, _) = world.namespace.view(&root).list_open_files(InodeId(0), "/").unwrap();
     open.into_iter().map(|file| file.client_name).collect()
 }
 
@@ -237,7 +243,7 @@ fn a_file_taken_over_is_tried_again_however_many_come_after_it() {
     open_file(&mut world, "/first");
     world.pass_ms(20 * 60_000 + 1);
     let root = world.root();
-    world.namespace.check_leases(&root, 10);
+    world.namespace.lease_manager(&root).check_leases(10);
     let taken_by = client_names(&world).remove(0);
     for minute in 0..60 {
         let root = world.root();
@@ -246,28 +252,28 @@ fn a_file_taken_over_is_tried_again_however_many_come_after_it() {
         let flags = CreateFlags { create: true, ..CreateFlags::default() };
         world
             .namespace
-            .create(
-                &root,
-                &CreateRequest {
-                    path: &path,
-                    client_name: &name,
-                    flags,
-                    replication: 1,
-                    block_size: BLOCK_SIZE,
-                    ..CreateRequest::default()
-                },
-            )
+            .files(&root)
+            .create(&CreateRequest {
+                path: &path,
+                client_name: &name,
+                flags,
+                replication: 1,
+                block_size: BLOCK_SIZE,
+                ..CreateRequest::default()
+            })
             .unwrap();
         world
             .namespace
-            .add_block(
-                &root,
-                &AddBlockRequest { path: &path, client_name: &name, ..AddBlockRequest::default() },
-            )
+            .file_writes(&root)
+            .add_block(&AddBlockRequest {
+                path: &path,
+                client_name: &name,
+                ..AddBlockRequest::default()
+            })
             .unwrap();
         world.pass_ms(60_000);
         let root = world.root();
-        world.namespace.check_leases(&root, 10);
+        world.namespace.lease_manager(&root).check_leases(10);
     }
     let first = client_names(&world).remove(0);
     assert!(first.starts_with("HDFS_NameNode-"), "{first}");
@@ -302,12 +308,12 @@ fn files_that_cannot_be_released_hold_up_no_others() {
     open_file(&mut world, "/free");
     world.pass_ms(20 * 60_000 + 1);
     let root = world.root();
-    world.namespace.check_leases(&root, 2);
+    world.namespace.lease_manager(&root).check_leases(2);
     assert!(client_names(&world).iter().all(|name| name == "client"));
-    world.namespace.check_leases(&root, 2);
+    world.namespace.lease_manager(&root).check_leases(2);
     assert!(client_names(&world)[2].starts_with("HDFS_NameNode-"), "{:?}", client_names(&world));
-    assert!(!world.namespace.check_leases(&root, 2), "not at once again");
+    assert!(!world.namespace.lease_manager(&root).check_leases(2), "not at once again");
     world.pass_ms(60_000);
     let root = world.root();
-    assert!(world.namespace.check_leases(&root, 2), "but soon");
+    assert!(world.namespace.lease_manager(&root).check_leases(2), "but soon");
 }

@@ -21,13 +21,13 @@ fn protected_directories_stay_as_long_as_anything_is_in_them() {
     let mut world = protected(false);
     let root = world.root();
     let namespace = &mut world.namespace;
-    let e = namespace.delete(&root, "/p", true).unwrap_err();
+    let e = namespace.directories(&root).delete("/p", true).unwrap_err();
     assert_eq!(e.to_string(), "Cannot delete/rename non-empty protected directory /p");
-    let e = namespace.rename(&root, "/p/q", "/x").unwrap_err();
+    let e = namespace.directories(&root).rename("/p/q", "/x").unwrap_err();
     assert_eq!(e.to_string(), "Cannot delete/rename non-empty protected directory /p/q");
-    assert!(namespace.delete(&root, "/p/q/a", true).unwrap());
-    assert!(namespace.delete(&root, "/p/q", true).unwrap());
-    assert!(namespace.rename(&root, "/p/c", "/c").unwrap());
+    assert!(namespace.directories(&root).delete("/p/q/a", true).unwrap());
+    assert!(namespace.directories(&root).delete("/p/q", true).unwrap());
+    assert!(namespace.directories(&root).rename("/p/c", "/c").unwrap());
 }
 
 #[test]
@@ -38,15 +38,16 @@ fn what_is_below_protected_directories_can_be_protected_as_well() {
     let refusal = |directory: &str| {
         format!("Cannot delete/rename subdirectory under protected subdirectory {directory}")
     };
-    let e = namespace.delete(&root, "/p/q/a", true).unwrap_err();
+    let e = namespace.directories(&root).delete("/p/q/a", true).unwrap_err();
     assert_eq!((exception(&e), e.to_string()), (JavaException::AccessControl, refusal("/p/q")));
-    let e = namespace.rename(&root, "/p/c", "/c").unwrap_err();
+    let e = namespace.directories(&root).rename("/p/c", "/c").unwrap_err();
     assert_eq!(e.to_string(), refusal("/p"));
-    let e = namespace.rename2(&root, "/p/c", "/c", RenameOptions::default()).unwrap_err();
+    let e =
+        namespace.directories(&root).rename2("/p/c", "/c", RenameOptions::default()).unwrap_err();
     assert_eq!(e.to_string(), refusal("/p"));
     // Not what is empty, and not what is beside.
-    assert!(namespace.delete(&root, "/p/c/d", true).unwrap());
-    assert!(namespace.delete(&root, "/px/a", true).unwrap());
+    assert!(namespace.directories(&root).delete("/p/c/d", true).unwrap());
+    assert!(namespace.directories(&root).delete("/px/a", true).unwrap());
 }
 
 #[test]
@@ -59,7 +60,7 @@ fn no_more_inodes_and_blocks_than_configured() {
     let first = world.add_block("/f", None).unwrap();
     // The root, two more and a block: one object is left.
     world.mkdirs("/b");
-    let e = world.namespace.mkdirs(&root, "/c", 0o755, None, true).unwrap_err();
+    let e = world.namespace.directories(&root).mkdirs("/c", 0o755, None, true).unwrap_err();
     assert_eq!(
         (exception(&e), &*e.to_string()),
         (JavaException::Io, "Exceeded the configured number of objects 5 in the filesystem.")

@@ -15,7 +15,8 @@ fn a_large_directory_comes_in_pages() {
     loop {
         let start = seen.last().cloned().unwrap_or_default();
         let start: &String = &start;
-        let page = world.namespace.listing(&root, "/d", start.as_bytes(), false).unwrap().unwrap();
+        let page =
+            world.namespace.view(&root).listing("/d", start.as_bytes(), false).unwrap().unwrap();
         seen.extend(page.entries.iter().map(|entry| entry.name.clone()));
         assert_eq!(page.remaining as usize, 2500 - seen.len());
         if page.remaining == 0 {
@@ -31,10 +32,10 @@ fn a_file_lists_itself_and_nothing_lists_nothing() {
     let mut world = World::new();
     world.write("/f", &[1]);
     let root = world.root();
-    let page = world.namespace.listing(&root, "/f", b"", true).unwrap().unwrap();
+    let page = world.namespace.view(&root).listing("/f", b"", true).unwrap().unwrap();
     assert_eq!(page.entries[0].name, "");
     assert_eq!(page.entries[0].locations.as_ref().unwrap().blocks.len(), 1);
-    assert!(world.namespace.listing(&root, "/x", b"", false).unwrap().is_none());
+    assert!(world.namespace.view(&root).listing("/x", b"", false).unwrap().is_none());
 }
 
 #[test]
@@ -43,7 +44,7 @@ fn locations_cover_the_range_asked() {
     world.write("/f", &[BLOCK_SIZE, BLOCK_SIZE, 10]);
     let root = world.root();
     let offsets = |offset, len| -> Vec<u64> {
-        let (located, _) = world.namespace.block_locations(&root, "/f", offset, len).unwrap();
+        let (located, _) = world.namespace.view(&root).block_locations("/f", offset, len).unwrap();
         located.blocks.iter().map(|block| block.offset / BLOCK_SIZE).collect()
     };
     assert_eq!(offsets(0, u64::MAX), [0, 1, 2]);
@@ -51,11 +52,11 @@ fn locations_cover_the_range_asked() {
     assert_eq!(offsets(BLOCK_SIZE - 1, 2), [0, 1]);
     assert_eq!(offsets(BLOCK_SIZE, 0), [1]);
     assert!(offsets(3 * BLOCK_SIZE, 5).is_empty());
-    let (located, _) = world.namespace.block_locations(&root, "/f", 0, 1).unwrap();
+    let (located, _) = world.namespace.view(&root).block_locations("/f", 0, 1).unwrap();
     assert_eq!((located.file_len, located.last_complete), (2 * BLOCK_SIZE + 10, true));
     assert_eq!(located.last.unwrap().offset, 2 * BLOCK_SIZE);
     assert_eq!(
-        kind(world.namespace.block_locations(&root, "/x", 0, 1)),
+        kind(world.namespace.view(&root).block_locations("/x", 0, 1)),
         JavaException::FileNotFound
     );
 }
@@ -74,7 +75,7 @@ fn inodes_are_reached_by_number() {
     assert_eq!(world.stat(&parent).unwrap().id, world.stat("/d").unwrap().id);
     assert_eq!(world.stat("/.reserved/raw/d/f").unwrap().id, status.id);
     assert_eq!(
-        kind(world.namespace.file_info(&world.root(), "/.reserved/.inodes/1")),
+        kind(world.namespace.view(&world.root()).file_info("/.reserved/.inodes/1")),
         JavaException::FileNotFound
     );
 }
@@ -85,38 +86,41 @@ fn sums_count_files_directories_and_replicas() {
     world.write("/d/a/f", &[100]);
     world.write("/d/g", &[10]);
     let root = world.root();
-    let sum = world.namespace.content_summary(&root, "/d").unwrap();
+    let sum = world.namespace.view(&root).content_summary("/d").unwrap();
     assert_eq!((sum.files, sum.directories, sum.length, sum.space_consumed), (2, 2, 110, 220));
     assert_eq!((sum.quota, sum.space_quota), (-1, -1));
     let bob = world.user("bob", &[]);
-    world.namespace.set_permission(&root, "/d/a", 0o700).unwrap();
-    assert_eq!(kind(world.namespace.content_summary(&bob, "/d")), JavaException::AccessControl);
+    world.namespace.attributes(&root).set_permission("/d/a", 0o700).unwrap();
+    assert_eq!(
+        kind(world.namespace.view(&bob).content_summary("/d")),
+        JavaException::AccessControl
+    );
 }
 
 #[test]
 fn relative_paths_and_links_are_refused() {
     let mut world = World::new();
     let root = world.root();
-    let e = world.namespace.file_info(&root, "a").unwrap_err();
+    let e = world.namespace.view(&root).file_info("a").unwrap_err();
     assert_eq!(e.to_string(), "Absolute path required, but got 'a'");
-    let e = world.namespace.create_symlink(&root, "/a", "/b").unwrap_err();
+    let e = world.namespace.directories(&root).create_symlink("/a", "/b").unwrap_err();
     assert_eq!(
         (exception(&e), &*e.to_string()),
         (JavaException::UnsupportedOperation, "Symlinks not supported")
     );
 }
 
-/// Whoever goes on from an inode that is gone must learn it, or the list would lack what comes after.
+/// A listing that continues after an inode that is gone is refused; otherwise it would lack the entries that follow.
 #[test]
 fn a_listing_goes_on_from_an_inode_that_is_there() {
     let mut world = World::new();
     ["/d/a", "/d/b", "/d/c"].iter().for_each(|path| world.mkdirs(path));
     let root = world.root();
     let after = format!("/.reserved/.inodes/{}", world.stat("/d/b").unwrap().id);
-    let page = world.namespace.listing(&root, "/d", after.as_bytes(), false).unwrap().unwrap();
+    let page = world.namespace.view(&root).listing("/d", after.as_bytes(), false).unwrap().unwrap();
     assert_eq!(page.entries.iter().map(|entry| &*entry.name).collect::<Vec<_>>(), ["c"]);
-    world.namespace.delete(&root, "/d/b", true).unwrap();
-    let e = world.namespace.listing(&root, "/d", after.as_bytes(), false).unwrap_err();
+    world.namespace.directories(&root).delete("/d/b", true).unwrap();
+    let e = world.namespace.view(&root).listing("/d", after.as_bytes(), false).unwrap_err();
     assert_eq!(exception(&e), JavaException::DirectoryListingStartAfterNotFound);
     assert_eq!(e.to_string(), format!("Can't find startAfter {after}"));
 }
@@ -134,7 +138,7 @@ fn corrupt_files_are_counted_below_the_path_only() {
     }
     let root = world.root();
     let page = |path: &str, cookie: Option<&str>| {
-        let listed = world.namespace.list_corrupt_file_blocks(&root, path, cookie);
+        let listed = world.namespace.view(&root).list_corrupt_file_blocks(path, cookie);
         let (files, next) = listed.unwrap();
         (files.into_iter().map(|file| file.path).collect::<Vec<_>>(), next)
     };

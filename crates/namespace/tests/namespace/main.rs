@@ -4,6 +4,7 @@ mod acls;
 mod apache;
 mod attributes;
 mod caching;
+mod concats;
 mod deletes;
 mod images;
 mod leases;

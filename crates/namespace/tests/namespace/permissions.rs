@@ -12,7 +12,11 @@ fn world_with(params: NamespaceParams) -> World {
     let mut world = World::with(params);
     let root = world.root();
     world.mkdirs("/home/alice");
-    world.namespace.set_owner(&root, "/home/alice", Some("alice"), Some("staff")).unwrap();
+    world
+        .namespace
+        .attributes(&root)
+        .set_owner("/home/alice", Some("alice"), Some("staff"))
+        .unwrap();
     world
 }
 
@@ -35,8 +39,8 @@ fn every_directory_on_the_way_must_let_one_pass() {
     let mut world = world_with_home();
     let root = world.root();
     let bob = world.user("bob", &[]);
-    world.namespace.set_permission(&root, "/home", 0o700).unwrap();
-    let e = world.namespace.file_info(&bob, "/home/alice/f").unwrap_err();
+    world.namespace.attributes(&root).set_permission("/home", 0o700).unwrap();
+    let e = world.namespace.view(&bob).file_info("/home/alice/f").unwrap_err();
     assert_eq!(
         e.to_string(),
         "Permission denied: user=bob, access=EXECUTE, inode=\"/home\":root:supergroup:drwx------"
@@ -48,8 +52,8 @@ fn a_file_on_the_way_is_a_wall() {
     let mut world = World::new();
     world.write("/f", &[]);
     // Apache's contract lets a superuser find nothing there.
-    assert!(world.namespace.file_info(&world.root(), "/f/x").unwrap().is_none());
-    let e = world.namespace.file_info(&world.user("bob", &[]), "/f/x").unwrap_err();
+    assert!(world.namespace.view(&world.root()).file_info("/f/x").unwrap().is_none());
+    let e = world.namespace.view(&world.user("bob", &[])).file_info("/f/x").unwrap_err();
     assert_eq!(
         (exception(&e), &*e.to_string()),
         (JavaException::AccessControl, "/f (is not a directory)")
@@ -61,16 +65,16 @@ fn a_sticky_directory_keeps_files_to_their_owners() {
     let mut world = World::new();
     let root = world.root();
     world.mkdirs("/tmp");
-    world.namespace.set_permission(&root, "/tmp", 0o1777).unwrap();
+    world.namespace.attributes(&root).set_permission("/tmp", 0o1777).unwrap();
     let (alice, bob) = (world.user("alice", &[]), world.user("bob", &[]));
     world.create_as(&alice, "/tmp/f", false).unwrap();
-    let e = world.namespace.delete(&bob, "/tmp/f", false).unwrap_err();
+    let e = world.namespace.directories(&bob).delete("/tmp/f", false).unwrap_err();
     assert_eq!(
         e.to_string(),
         "Permission denied by sticky bit: user=bob, path=\"/tmp/f\":alice:supergroup:-rw-r--r--, \
          parent=\"/tmp\":root:supergroup:drwxrwxrwt"
     );
-    assert!(world.namespace.delete(&alice, "/tmp/f", false).unwrap());
+    assert!(world.namespace.directories(&alice).delete("/tmp/f", false).unwrap());
 }
 
 #[test]
@@ -79,30 +83,35 @@ fn deleting_a_tree_needs_all_of_it() {
     let root = world.root();
     let alice = world.user("alice", &["staff"]);
     world.mkdirs("/home/alice/mine/not");
-    world.namespace.set_owner(&root, "/home/alice/mine", Some("alice"), None).unwrap();
+    world.namespace.attributes(&root).set_owner("/home/alice/mine", Some("alice"), None).unwrap();
     world.write("/home/alice/mine/not/f", &[]);
     assert_eq!(
-        kind(world.namespace.delete(&alice, "/home/alice/mine", true)),
+        kind(world.namespace.directories(&alice).delete("/home/alice/mine", true)),
         JavaException::AccessControl
     );
-    world.namespace.delete(&root, "/home/alice/mine/not/f", false).unwrap();
-    assert!(world.namespace.delete(&alice, "/home/alice/mine", true).unwrap());
+    world.namespace.directories(&root).delete("/home/alice/mine/not/f", false).unwrap();
+    assert!(world.namespace.directories(&alice).delete("/home/alice/mine", true).unwrap());
 }
 
 #[test]
 fn owners_change_modes_and_groups_only_the_superuser_owners() {
     let mut world = world_with_home();
     let (alice, bob) = (world.user("alice", &["staff", "dev"]), world.user("bob", &[]));
-    world.namespace.set_permission(&alice, "/home/alice", 0o750).unwrap();
-    world.namespace.set_owner(&alice, "/home/alice", None, Some("dev")).unwrap();
-    let e = world.namespace.set_owner(&alice, "/home/alice", Some("bob"), None).unwrap_err();
+    world.namespace.attributes(&alice).set_permission("/home/alice", 0o750).unwrap();
+    world.namespace.attributes(&alice).set_owner("/home/alice", None, Some("dev")).unwrap();
+    let e =
+        world.namespace.attributes(&alice).set_owner("/home/alice", Some("bob"), None).unwrap_err();
     assert_eq!(
         e.to_string(),
         "User alice is not a super user (non-super user cannot change owner)."
     );
-    let e = world.namespace.set_owner(&alice, "/home/alice", None, Some("wheel")).unwrap_err();
+    let e = world
+        .namespace
+        .attributes(&alice)
+        .set_owner("/home/alice", None, Some("wheel"))
+        .unwrap_err();
     assert_eq!(e.to_string(), "User alice does not belong to wheel");
-    let e = world.namespace.set_permission(&bob, "/home/alice", 0o777).unwrap_err();
+    let e = world.namespace.attributes(&bob).set_permission("/home/alice", 0o777).unwrap_err();
     assert_eq!(e.to_string(), "Permission denied. user=bob is not the owner of inode=/home/alice");
     world.check_replay();
 }
@@ -111,12 +120,12 @@ fn owners_change_modes_and_groups_only_the_superuser_owners() {
 fn check_access_asks_for_one_action() {
     let mut world = world_with_home();
     let bob = world.user("bob", &[]);
-    world.namespace.check_access(&bob, "/home/alice", 5).unwrap();
+    world.namespace.view(&bob).check_access("/home/alice", 5).unwrap();
     assert_eq!(
-        kind(world.namespace.check_access(&bob, "/home/alice", 2)),
+        kind(world.namespace.view(&bob).check_access("/home/alice", 2)),
         JavaException::AccessControl
     );
-    assert_eq!(kind(world.namespace.check_access(&bob, "/x", 4)), JavaException::FileNotFound);
+    assert_eq!(kind(world.namespace.view(&bob).check_access("/x", 4)), JavaException::FileNotFound);
     world.write("/f", &[]);
 }
 
@@ -125,10 +134,10 @@ fn a_sticky_directory_may_be_summed_up() {
     let mut world = World::new();
     let root = world.root();
     world.mkdirs("/tmp");
-    world.namespace.set_permission(&root, "/tmp", 0o1777).unwrap();
+    world.namespace.attributes(&root).set_permission("/tmp", 0o1777).unwrap();
     world.write("/tmp/f", &[5]);
     let bob = world.user("bob", &[]);
-    assert_eq!(world.namespace.content_summary(&bob, "/tmp").unwrap().length, 5);
+    assert_eq!(world.namespace.view(&bob).content_summary("/tmp").unwrap().length, 5);
 }
 
 #[test]
@@ -137,14 +146,14 @@ fn a_sticky_directory_is_summed_up_for_its_owner_alone_where_sub_access_is_asked
     let mut world = world_with(params);
     let root = world.root();
     world.write("/home/alice/f", &[5]);
-    world.namespace.set_permission(&root, "/home/alice", 0o1777).unwrap();
+    world.namespace.attributes(&root).set_permission("/home/alice", 0o1777).unwrap();
     let (alice, bob) = (world.user("alice", &[]), world.user("bob", &[]));
-    assert_eq!(world.namespace.content_summary(&alice, "/home").unwrap().length, 5);
-    let e = world.namespace.content_summary(&bob, "/home").unwrap_err();
+    assert_eq!(world.namespace.view(&alice).content_summary("/home").unwrap().length, 5);
+    let e = world.namespace.view(&bob).content_summary("/home").unwrap_err();
     assert!(e.to_string().starts_with("Permission denied by sticky bit: user=bob"), "{e}");
 }
 
-/// Else anybody could take a file over before permissions are turned on again.
+/// Otherwise any user could become the owner of a file before permissions are turned on again.
 #[test]
 fn with_permissions_off_only_owners_say_who_may_what() {
     let params = NamespaceParams { permissions_enabled: false, ..NamespaceParams::default() };
@@ -152,26 +161,26 @@ fn with_permissions_off_only_owners_say_who_may_what() {
     let root = world.root();
     let (alice, bob) = (world.user("alice", &["staff", "dev"]), world.user("bob", &["staff"]));
     let namespace = &mut world.namespace;
-    namespace.set_permission(&root, "/home/alice", 0o1700).unwrap();
+    namespace.attributes(&root).set_permission("/home/alice", 0o1700).unwrap();
     let entries = [user_acl(Some("bob"), 7)];
     for refused in [
-        namespace.set_permission(&bob, "/home/alice", 0o777),
-        namespace.set_owner(&bob, "/home/alice", Some("bob"), None),
-        namespace.set_owner(&bob, "/home/alice", None, Some("staff")),
-        namespace.modify_acl_entries(&bob, "/home/alice", &entries),
-        namespace.remove_acl(&bob, "/home/alice"),
+        namespace.attributes(&bob).set_permission("/home/alice", 0o777),
+        namespace.attributes(&bob).set_owner("/home/alice", Some("bob"), None),
+        namespace.attributes(&bob).set_owner("/home/alice", None, Some("staff")),
+        namespace.acls(&bob).modify_acl_entries("/home/alice", &entries),
+        namespace.acls(&bob).remove_acl("/home/alice"),
     ] {
         let message = refused.unwrap_err().to_string();
         assert_eq!(message, "Permission denied. user=bob is not the owner of inode=/home/alice");
     }
-    namespace.set_permission(&alice, "/home/alice", 0o1750).unwrap();
-    namespace.set_owner(&alice, "/home/alice", None, Some("dev")).unwrap();
+    namespace.attributes(&alice).set_permission("/home/alice", 0o1750).unwrap();
+    namespace.attributes(&alice).set_owner("/home/alice", None, Some("dev")).unwrap();
     // All else is open to everybody.
     let xattr =
         XAttr { namespace: XAttrNamespace::User, name: "color".into(), value: Some("red".into()) };
-    namespace.set_xattr(&bob, "/home/alice", xattr, true, false).unwrap();
-    namespace.set_permission(&root, "/home", 0o700).unwrap();
-    let e = namespace.set_permission(&alice, "/home/alice", 0o700).unwrap_err();
+    namespace.xattrs(&bob).set_xattr("/home/alice", xattr, true, false).unwrap();
+    namespace.attributes(&root).set_permission("/home", 0o700).unwrap();
+    let e = namespace.attributes(&alice).set_permission("/home/alice", 0o700).unwrap_err();
     assert_eq!(
         e.to_string(),
         "Permission denied: user=alice, access=EXECUTE, inode=\"/home\":root:supergroup:drwx------"

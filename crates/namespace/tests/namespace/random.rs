@@ -78,14 +78,17 @@ fn write(world: &mut World, path: &str, blocks: u8, len: u64) {
         world.received(&located, block);
         previous = Some(block);
     }
-    let _ = world.namespace.complete(&root, path, InodeId::GRANDFATHER, "client", previous);
+    let _ =
+        world.namespace.file_writes(&root).complete(path, InodeId::GRANDFATHER, "client", previous);
 }
 
 fn run(world: &mut World, op: &Op) {
     let root = world.root();
     let at = |index: &usize| PATHS[*index];
     match op {
-        Op::Mkdirs(path) => drop(world.namespace.mkdirs(&root, at(path), 0o755, Some(0o777), true)),
+        Op::Mkdirs(path) => {
+            drop(world.namespace.directories(&root).mkdirs(at(path), 0o755, Some(0o777), true))
+        }
         Op::Write(path, blocks, len) => write(world, at(path), *blocks, *len),
         Op::Open(path, overwrite) => {
             if world.create_as(&root, at(path), *overwrite).is_ok() {
@@ -94,61 +97,81 @@ fn run(world: &mut World, op: &Op) {
         }
         Op::Append(path, new_block) => {
             let flags = CreateFlags { new_block: *new_block, ..CreateFlags::default() };
-            if let Ok((last, _)) = world.namespace.append(&root, at(path), "client", flags) {
+            if let Ok((last, _)) = world.namespace.files(&root).append(at(path), "client", flags) {
                 let last = last.map(|located| located.block());
                 if *new_block {
                     drop(world.add_block(at(path), last));
                 }
             }
         }
-        Op::Truncate(path, len) => drop(world.namespace.truncate(&root, at(path), *len, "client")),
-        Op::Rename(from, to) => drop(world.namespace.rename(&root, at(from), at(to))),
+        Op::Truncate(path, len) => {
+            drop(world.namespace.files(&root).truncate(at(path), *len, "client"))
+        }
+        Op::Rename(from, to) => drop(world.namespace.directories(&root).rename(at(from), at(to))),
         Op::Rename2(from, to, overwrite) => {
             let options = RenameOptions { overwrite: *overwrite, to_trash: false };
-            drop(world.namespace.rename2(&root, at(from), at(to), options));
+            drop(world.namespace.directories(&root).rename2(at(from), at(to), options));
         }
-        Op::Delete(path, recursive) => drop(world.namespace.delete(&root, at(path), *recursive)),
-        Op::Concat(to, from) => drop(world.namespace.concat(&root, at(to), &[at(from).to_owned()])),
-        Op::Mode(path, mode) => drop(world.namespace.set_permission(&root, at(path), *mode)),
+        Op::Delete(path, recursive) => {
+            drop(world.namespace.directories(&root).delete(at(path), *recursive))
+        }
+        Op::Concat(to, from) => {
+            drop(world.namespace.files(&root).concat(at(to), &[at(from).to_owned()]))
+        }
+        Op::Mode(path, mode) => {
+            drop(world.namespace.attributes(&root).set_permission(at(path), *mode))
+        }
         Op::Owner(path, user) => {
             let name = ["root", "alice", "bob"][usize::from(*user)];
-            drop(world.namespace.set_owner(&root, at(path), Some(name), Some("staff")));
+            drop(world.namespace.attributes(&root).set_owner(at(path), Some(name), Some("staff")));
         }
-        Op::Times(path, time) => drop(world.namespace.set_times(&root, at(path), *time, *time)),
+        Op::Times(path, time) => {
+            drop(world.namespace.attributes(&root).set_times(at(path), *time, *time))
+        }
         Op::Replication(path, count) => {
-            drop(world.namespace.set_replication(&root, at(path), *count))
+            drop(world.namespace.attributes(&root).set_replication(at(path), *count))
         }
         Op::Quota(path, names, space) => {
-            drop(world.namespace.set_quota(&root, at(path), *names, *space, None));
+            drop(world.namespace.quotas(&root).set_quota(at(path), *names, *space, None));
         }
         Op::Acl(path, true, perm) => {
-            drop(world.namespace.modify_acl_entries(
-                &root,
-                at(path),
-                &[user_acl(Some("bob"), *perm)],
-            ));
+            drop(
+                world
+                    .namespace
+                    .acls(&root)
+                    .modify_acl_entries(at(path), &[user_acl(Some("bob"), *perm)]),
+            );
         }
-        Op::Acl(path, false, _) => drop(world.namespace.remove_acl(&root, at(path))),
+        Op::Acl(path, false, _) => drop(world.namespace.acls(&root).remove_acl(at(path))),
         Op::XAttr(path, set) => {
             let xattr = XAttr { namespace: XAttrNamespace::User, name: "n".into(), value: None };
             drop(match set {
-                true => world.namespace.set_xattr(&root, at(path), xattr, true, true),
-                false => world.namespace.remove_xattr(&root, at(path), &xattr),
+                true => world.namespace.xattrs(&root).set_xattr(at(path), xattr, true, true),
+                false => world.namespace.xattrs(&root).remove_xattr(at(path), &xattr),
             });
         }
         Op::Policy(path, policy) => {
             let name = ["ONE_SSD", "COLD", "ALL_SSD", "WARM"][usize::from(*policy)];
-            drop(world.namespace.set_storage_policy(&root, at(path), name));
+            drop(world.namespace.storage_policies(&root).set_storage_policy(at(path), name));
         }
-        Op::UnsetPolicy(path) => drop(world.namespace.unset_storage_policy(&root, at(path))),
+        Op::UnsetPolicy(path) => {
+            drop(world.namespace.storage_policies(&root).unset_storage_policy(at(path)))
+        }
         Op::Fsync(path, len) => {
-            drop(world.namespace.fsync(&root, at(path), InodeId::GRANDFATHER, "client", *len));
+            drop(world.namespace.file_writes(&root).fsync(
+                at(path),
+                InodeId::GRANDFATHER,
+                "client",
+                *len,
+            ));
         }
-        Op::Recover(path) => drop(world.namespace.recover_lease(&root, at(path), "other")),
+        Op::Recover(path) => {
+            drop(world.namespace.lease_manager(&root).recover_lease(at(path), "other"))
+        }
         Op::Pass(ms) => {
             world.pass_ms(*ms);
             let root = world.root();
-            world.namespace.check_leases(&root, 10);
+            world.namespace.lease_manager(&root).check_leases(10);
         }
     }
 }

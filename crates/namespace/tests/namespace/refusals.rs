@@ -151,8 +151,8 @@ fn attributes_of_encryption_zones_cannot_be_set() {
     world.mkdirs("/d");
     let root = world.root();
     let path = "/.reserved/raw/d";
-    let refused = world.namespace.set_xattr(&root, path, zone(), true, false);
+    let refused = world.namespace.xattrs(&root).set_xattr(path, zone(), true, false);
     assert_eq!(kind(refused), JavaException::UnsupportedOperation);
     let mine = xattr(XAttrNamespace::Raw, "mine", b"");
-    world.namespace.set_xattr(&root, path, mine, true, false).unwrap();
+    world.namespace.xattrs(&root).set_xattr(path, mine, true, false).unwrap();
 }

@@ -11,10 +11,10 @@ fn a_rename_into_a_directory_keeps_the_name() {
     world.write("/a/f", &[1]);
     world.mkdirs("/b");
     world.edits();
-    assert!(world.namespace.rename(&root, "/a/f", "/b").unwrap());
+    assert!(world.namespace.directories(&root).rename("/a/f", "/b").unwrap());
     assert_eq!(world.edit_names(), ["OP_RENAME_OLD"]);
     assert_eq!((world.names("/a").len(), world.names("/b")), (0, vec!["f".to_owned()]));
-    assert!(world.namespace.rename(&root, "/b", "/").unwrap());
+    assert!(world.namespace.directories(&root).rename("/b", "/").unwrap());
     world.check_replay();
 }
 
@@ -26,9 +26,9 @@ fn a_rename_that_cannot_be_says_false() {
     world.write("/g", &[]);
     world.mkdirs("/d/e");
     for (src, dst) in [("/x", "/y"), ("/f", "/g"), ("/d", "/d/e"), ("/f", "/no/f"), ("/", "/d")] {
-        assert!(!world.namespace.rename(&root, src, dst).unwrap(), "{src} {dst}");
+        assert!(!world.namespace.directories(&root).rename(src, dst).unwrap(), "{src} {dst}");
     }
-    assert!(world.namespace.rename(&root, "/f", "/f").unwrap());
+    assert!(world.namespace.directories(&root).rename("/f", "/f").unwrap());
 }
 
 #[test]
@@ -40,7 +40,11 @@ fn rename2_says_why_not() {
     world.mkdirs("/d/e");
     world.mkdirs("/h");
     let mut rename = |src, dst, overwrite| {
-        kind(world.namespace.rename2(&root, src, dst, RenameOptions { overwrite, to_trash: false }))
+        kind(world.namespace.directories(&root).rename2(
+            src,
+            dst,
+            RenameOptions { overwrite, to_trash: false },
+        ))
     };
     assert_eq!(rename("/x", "/y", false), JavaException::FileNotFound);
     assert_eq!(rename("/f", "/f", true), JavaException::FileAlreadyExists);
@@ -60,7 +64,7 @@ fn overwrite_removes_what_was_there() {
     world.write("/f", &[1]);
     world.write("/g", &[2]);
     let overwrite = RenameOptions { overwrite: true, to_trash: false };
-    world.namespace.rename2(&root, "/f", "/g", overwrite).unwrap();
+    world.namespace.directories(&root).rename2("/f", "/g", overwrite).unwrap();
     assert_eq!((world.names("/"), world.stat("/g").unwrap().len), (vec!["g".to_owned()], 1));
     assert_eq!(world.namespace.blocks().block_count(), 1);
     world.check_replay();
@@ -71,7 +75,7 @@ fn an_open_file_keeps_its_lease_through_a_rename() {
     let mut world = World::new();
     let root = world.root();
     let status = world.create_as(&root, "/a/f", false).unwrap();
-    world.namespace.rename(&root, "/a", "/b").unwrap();
+    world.namespace.directories(&root).rename("/a", "/b").unwrap();
     world.add_block("/b/f", None).unwrap();
     assert_eq!(world.namespace.path_of(status.id).as_deref(), Some("/b/f"));
     world.check_replay();
@@ -93,16 +97,16 @@ fn the_directory_a_rename_goes_into_must_let_one_pass() {
     let root = world.root();
     let eve = world.user("eve", &[]);
     world.mkdirs("/home/eve/d");
-    world.namespace.set_owner(&root, "/home/eve", Some("eve"), None).unwrap();
+    world.namespace.attributes(&root).set_owner("/home/eve", Some("eve"), None).unwrap();
     world.mkdirs("/drop");
-    world.namespace.set_permission(&root, "/drop", 0o722).unwrap();
-    let e = world.namespace.rename(&eve, "/home/eve/d", "/drop").unwrap_err();
+    world.namespace.attributes(&root).set_permission("/drop", 0o722).unwrap();
+    let e = world.namespace.directories(&eve).rename("/home/eve/d", "/drop").unwrap_err();
     assert_eq!(
         e.to_string(),
         "Permission denied: user=eve, access=EXECUTE, inode=\"/drop\":root:supergroup:drwx-w--w-"
     );
-    world.namespace.set_permission(&root, "/drop", 0o733).unwrap();
-    assert!(world.namespace.rename(&eve, "/home/eve/d", "/drop").unwrap());
+    world.namespace.attributes(&root).set_permission("/drop", 0o733).unwrap();
+    assert!(world.namespace.directories(&eve).rename("/home/eve/d", "/drop").unwrap());
 }
 
 /// A directory below `top` whose path has `len` bytes; its number.
@@ -122,13 +126,13 @@ fn a_number_in_a_path_counts_as_what_it_stands_for() {
     let root = world.root();
     let id = deep_directory(&mut world, "/a", 7900);
     let below = |len: usize| format!("/.reserved/.inodes/{id}/{}", "y".repeat(len));
-    world.namespace.mkdirs(&root, &below(90), 0o755, None, true).unwrap();
-    let too_long = world.namespace.mkdirs(&root, &below(150), 0o755, None, true);
+    world.namespace.directories(&root).mkdirs(&below(90), 0o755, None, true).unwrap();
+    let too_long = world.namespace.directories(&root).mkdirs(&below(150), 0o755, None, true);
     assert_eq!(kind(too_long), JavaException::Io);
     assert_eq!(kind(world.create_as(&root, &below(150), false)), JavaException::Io);
     world.mkdirs(&format!("/{}", "z".repeat(150)));
     let into = format!("/.reserved/.inodes/{id}");
-    let moved = world.namespace.rename(&root, &format!("/{}", "z".repeat(150)), &into);
+    let moved = world.namespace.directories(&root).rename(&format!("/{}", "z".repeat(150)), &into);
     assert_eq!(kind(moved), JavaException::Io);
     world.check_replay();
 }
@@ -141,12 +145,14 @@ fn a_file_moved_too_deep_for_a_path_can_still_be_closed() {
     for (top, name) in [("/a", "A"), ("/b", "B"), ("/c", "C")] {
         let id = deep_directory(&mut world, top, 7900);
         let inside = format!("/.reserved/.inodes/{id}/{name}");
-        world.namespace.mkdirs(&root, &inside, 0o755, None, true).unwrap();
+        world.namespace.directories(&root).mkdirs(&inside, 0o755, None, true).unwrap();
     }
     let file = format!("{}/A/f", deepest(&world, "/a"));
     let status = world.create_as(&root, &file, false).unwrap();
-    world.namespace.rename(&root, "/a", &format!("{}/B", deepest(&world, "/b"))).unwrap();
-    world.namespace.rename(&root, "/b", &format!("{}/C", deepest(&world, "/c"))).unwrap();
+    let into = format!("{}/B", deepest(&world, "/b"));
+    world.namespace.directories(&root).rename("/a", &into).unwrap();
+    let into = format!("{}/C", deepest(&world, "/c"));
+    world.namespace.directories(&root).rename("/b", &into).unwrap();
     assert!(world.namespace.path_of(status.id).unwrap().len() > 3 * 7900);
     let request = AddBlockRequest {
         path: "/a",
@@ -154,12 +160,18 @@ fn a_file_moved_too_deep_for_a_path_can_still_be_closed() {
         file_id: status.id,
         ..AddBlockRequest::default()
     };
-    let located = world.namespace.add_block(&root, &request).unwrap();
+    let located = world.namespace.file_writes(&root).add_block(&request).unwrap();
     let block = Block { len: 5, ..located.block() };
     world.received(&located, block);
-    assert!(world.namespace.complete(&root, "/a", status.id, "client", Some(block)).unwrap());
+    assert!(
+        world
+            .namespace
+            .file_writes(&root)
+            .complete("/a", status.id, "client", Some(block))
+            .unwrap()
+    );
     let number = format!("/.reserved/.inodes/{}", status.id);
-    let refused = world.namespace.set_permission(&root, &number, 0o600);
+    let refused = world.namespace.attributes(&root).set_permission(&number, 0o600);
     assert_eq!(kind(refused), JavaException::Io);
     world.check_replay();
 }

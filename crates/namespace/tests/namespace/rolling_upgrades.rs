@@ -11,20 +11,20 @@ fn a_rolling_upgrade_lasts_until_it_is_finalized() {
     let root = world.root();
     world.write("/f", &[10]);
     world.edits();
-    let started = world.namespace.start_rolling_upgrade(&root).unwrap();
+    let started = world.namespace.rolling_upgrades(&root).start().unwrap();
     assert!(started.is_under_way() && started.started_ms() == Some(root.now.wall_ms));
-    assert!(world.namespace.start_rolling_upgrade(&root).is_err());
+    assert!(world.namespace.rolling_upgrades(&root).start().is_err());
     assert_eq!(world.edit_names(), ["OP_ROLLING_UPGRADE_START"]);
     world.check_replay();
     world.check_image();
     assert!(through_image(&world.namespace).rolling_upgrade().is_under_way());
 
-    world.namespace.safe_mode = Some("tip".to_owned());
-    assert_eq!(kind(world.namespace.finalize_rolling_upgrade(&root)), JavaException::SafeMode);
-    world.namespace.safe_mode = None;
-    let ended = world.namespace.finalize_rolling_upgrade(&root).unwrap();
+    world.namespace.set_safe_mode(Some("tip".to_owned()));
+    assert_eq!(kind(world.namespace.rolling_upgrades(&root).finalize()), JavaException::SafeMode);
+    world.namespace.set_safe_mode(None);
+    let ended = world.namespace.rolling_upgrades(&root).finalize().unwrap();
     assert!(!ended.is_under_way() && ended.finalized_ms().is_some());
-    assert_eq!(world.namespace.finalize_rolling_upgrade(&root).unwrap(), ended);
+    assert_eq!(world.namespace.rolling_upgrades(&root).finalize().unwrap(), ended);
     assert_eq!(world.edit_names(), ["OP_ROLLING_UPGRADE_FINALIZE"], "logged once");
     world.check_replay();
     assert!(!through_image(&world.namespace).rolling_upgrade().is_under_way());
@@ -35,7 +35,7 @@ fn a_rolling_upgrade_lasts_until_it_is_finalized() {
 fn an_upgrade_that_cannot_be_rolled_back_is_forgotten() {
     let mut world = World::new();
     let root = world.root();
-    world.namespace.start_rolling_upgrade(&root).unwrap();
+    world.namespace.rolling_upgrades(&root).start().unwrap();
     let mut loaded = through_image(&world.namespace);
     loaded.forget_rolling_upgrade();
     loaded.apply(TxId(9), &RollingUpgradeFinalize { time_ms: 7 }.into()).unwrap();
@@ -48,9 +48,9 @@ fn an_append_during_a_rolling_upgrade_leaves_the_last_block_as_it_was() {
     let mut world = World::new();
     let root = world.root();
     world.write("/f", &[10]);
-    world.namespace.start_rolling_upgrade(&root).unwrap();
+    world.namespace.rolling_upgrades(&root).start().unwrap();
     let (last, status) =
-        world.namespace.append(&root, "/f", "client", CreateFlags::default()).unwrap();
+        world.namespace.files(&root).append("/f", "client", CreateFlags::default()).unwrap();
     assert!(last.is_none() && status.len == 10, "the client continues with a new block");
     let next = world.add_block("/f", None).unwrap();
     assert_eq!(next.offset, 10);
@@ -67,13 +67,13 @@ fn a_truncate_within_a_block_waits_for_the_end_of_the_rolling_upgrade() {
     let mut world = World::new();
     let root = world.root();
     world.write("/f", &[10]);
-    world.namespace.start_rolling_upgrade(&root).unwrap();
+    world.namespace.rolling_upgrades(&root).start().unwrap();
     world.edits();
-    let refused = world.namespace.truncate(&root, "/f", 4, "client");
+    let refused = world.namespace.files(&root).truncate("/f", 4, "client");
     assert_eq!(kind(refused), JavaException::UnsupportedOperation);
     assert_eq!((world.stat("/f").unwrap().len, world.edits().len()), (10, 0));
-    assert!(world.namespace.truncate(&root, "/f", 0, "client").unwrap());
+    assert!(world.namespace.files(&root).truncate("/f", 0, "client").unwrap());
     world.write("/g", &[10]);
-    world.namespace.finalize_rolling_upgrade(&root).unwrap();
-    assert!(!world.namespace.truncate(&root, "/g", 4, "client").unwrap());
+    world.namespace.rolling_upgrades(&root).finalize().unwrap();
+    assert!(!world.namespace.files(&root).truncate("/g", 4, "client").unwrap());
 }

@@ -31,7 +31,7 @@ impl Pair {
 
     fn located_on_standby(&self, path: &str) -> LocatedBlocks {
         let root = self.standby.root();
-        self.standby.namespace.block_locations(&root, path, 0, u64::MAX).unwrap().0
+        self.standby.namespace.view(&root).block_locations(path, 0, u64::MAX).unwrap().0
     }
 
     fn replicas_on_standby(&self, path: &str) -> usize {
@@ -109,11 +109,16 @@ fn a_replica_that_a_new_pipeline_left_out_does_not_count_on_a_standby() {
     let located = pair.create_with_block("/f");
     pair.catch_up();
     let old = located.block();
-    let stamp = pair.active.namespace.update_block_for_pipeline(&root, old, "client").unwrap();
+    let stamp =
+        pair.active.namespace.file_writes(&root).update_block_for_pipeline(old, "client").unwrap();
     let new = Block { len: 0, ..stamp.block() };
     let kept = &located.locations.replicas[0];
     let storages = [(kept.node.id.uuid.clone(), kept.storage_id.to_string())];
-    pair.active.namespace.update_pipeline(&root, "client", old, new, &storages).unwrap();
+    pair.active
+        .namespace
+        .file_writes(&root)
+        .update_pipeline("client", old, new, &storages)
+        .unwrap();
     let block = Block { len: 10, ..new };
     // The standby hears of both replicas before it reads of the new pipeline.
     tell(&mut pair.standby, &located, 1, ReplicaEvent::Receiving(old));
@@ -140,7 +145,7 @@ fn a_standby_orders_no_recovery_for_a_truncate() {
     assert!(pair.active.close("/f", Some(block)));
     pair.catch_up();
     pair.standby.received(&located, block);
-    assert!(!pair.active.namespace.truncate(&root, "/f", 4, "client").unwrap());
+    assert!(!pair.active.namespace.files(&root).truncate("/f", 4, "client").unwrap());
     pair.catch_up();
     let asked =
         |world: &World| world.namespace.blocks().lookup().recovery(block.id).unwrap().is_asked();

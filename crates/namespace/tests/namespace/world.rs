@@ -128,7 +128,7 @@ impl World {
 
     pub fn mkdirs(&mut self, path: &str) {
         let root = self.root();
-        self.namespace.mkdirs(&root, path, 0o755, None, true).unwrap();
+        self.namespace.directories(&root).mkdirs(path, 0o755, None, true).unwrap();
     }
 
     pub fn create_as(
@@ -148,28 +148,25 @@ impl World {
         flags: CreateFlags,
         replication: u16,
     ) -> Result<FileStatus> {
-        self.namespace.create(
-            ctx,
-            &CreateRequest {
-                path,
-                masked: 0o644,
-                unmasked: Some(0o666),
-                client_name: "client",
-                flags,
-                create_parent: true,
-                replication,
-                block_size: BLOCK_SIZE,
-                storage_policy: None,
-                ec_policy: None,
-            },
-        )
+        self.namespace.files(ctx).create(&CreateRequest {
+            path,
+            masked: 0o644,
+            unmasked: Some(0o666),
+            client_name: "client",
+            flags,
+            create_parent: true,
+            replication,
+            block_size: BLOCK_SIZE,
+            storage_policy: None,
+            ec_policy: None,
+        })
     }
 
     pub fn add_block(&mut self, path: &str, previous: Option<Block>) -> Result<LocatedBlock> {
         let root = self.root();
         let request =
             AddBlockRequest { path, client_name: "client", previous, ..AddBlockRequest::default() };
-        self.namespace.add_block(&root, &request)
+        self.namespace.file_writes(&root).add_block(&request)
     }
 
     /// All DataNodes of a block say that they have it whole.
@@ -188,7 +185,7 @@ impl World {
     /// All DataNodes say that a file's blocks are gone.
     pub fn lose(&mut self, path: &str) {
         let root = self.root();
-        let (located, _) = self.namespace.block_locations(&root, path, 0, u64::MAX).unwrap();
+        let (located, _) = self.namespace.view(&root).block_locations(path, 0, u64::MAX).unwrap();
         for block in located.blocks {
             for replica in &block.locations.replicas {
                 let event = [ReplicaEvent::Deleted(block.block())];
@@ -220,15 +217,18 @@ impl World {
 
     pub fn close(&mut self, path: &str, last: Option<Block>) -> bool {
         let root = self.root();
-        self.namespace.complete(&root, path, InodeId::GRANDFATHER, "client", last).unwrap()
+        self.namespace
+            .file_writes(&root)
+            .complete(path, InodeId::GRANDFATHER, "client", last)
+            .unwrap()
     }
 
     pub fn stat(&self, path: &str) -> Option<FileStatus> {
-        self.namespace.file_info(&self.root(), path).unwrap()
+        self.namespace.view(&self.root()).file_info(path).unwrap()
     }
 
     pub fn names(&self, path: &str) -> Vec<String> {
-        let listing = self.namespace.listing(&self.root(), path, b"", false).unwrap().unwrap();
+        let listing = self.namespace.view(&self.root()).listing(path, b"", false).unwrap().unwrap();
         listing.entries.into_iter().map(|entry| entry.name).collect()
     }
 

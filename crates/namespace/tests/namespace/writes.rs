@@ -21,7 +21,7 @@ fn mkdirs_makes_what_is_missing_an_edit_each() {
 fn mkdirs_gives_directories_in_between_write_for_the_owner() {
     let mut world = World::new();
     let root = world.root();
-    world.namespace.mkdirs(&root, "/a/b", 0o444, None, true).unwrap();
+    world.namespace.directories(&root).mkdirs("/a/b", 0o444, None, true).unwrap();
     assert_eq!((world.stat("/a").unwrap().mode, world.stat("/a/b").unwrap().mode), (0o744, 0o444));
 }
 
@@ -30,14 +30,15 @@ fn mkdirs_refuses_files_in_the_way_and_bad_names() {
     let mut world = World::new();
     let root = world.root();
     world.write("/f", &[]);
-    let mut try_path = |path| kind(world.namespace.mkdirs(&root, path, 0o755, None, true));
+    let mut try_path =
+        |path| kind(world.namespace.directories(&root).mkdirs(path, 0o755, None, true));
     assert_eq!(try_path("/f"), JavaException::FileAlreadyExists);
     assert_eq!(try_path("/f/a"), JavaException::ParentNotDirectory);
     assert_eq!(try_path("/a:b"), JavaException::InvalidPath);
     assert_eq!(try_path("/.reserved"), JavaException::HadoopIllegalArgument);
     assert_eq!(try_path("/a/.snapshot"), JavaException::HadoopIllegalArgument);
     assert_eq!(try_path(&format!("/{}", "x".repeat(256))), JavaException::PathComponentTooLong);
-    let e = world.namespace.mkdirs(&root, "/x/y", 0o755, None, false).unwrap_err();
+    let e = world.namespace.directories(&root).mkdirs("/x/y", 0o755, None, false).unwrap_err();
     assert_eq!(e.to_string(), "Parent directory doesn't exist: /x");
 }
 
@@ -104,7 +105,7 @@ fn complete_waits_for_replicas_and_may_be_repeated() {
     assert_eq!(world.namespace.blocks_mut().take_completed(), [block.id]);
     assert!(world.close("/f", Some(block)));
     assert!(world.close("/f", Some(block)));
-    let e = world.namespace.complete(&root, "/f", InodeId::GRANDFATHER, "client", None);
+    let e = world.namespace.file_writes(&root).complete("/f", InodeId::GRANDFATHER, "client", None);
     assert_eq!(kind(e), JavaException::LeaseExpired);
 }
 
@@ -113,7 +114,11 @@ fn only_the_writer_may_go_on() {
     let mut world = World::new();
     let root = world.root();
     world.create_as(&root, "/f", false).unwrap();
-    let e = world.namespace.complete(&root, "/f", InodeId::GRANDFATHER, "other", None).unwrap_err();
+    let e = world
+        .namespace
+        .file_writes(&root)
+        .complete("/f", InodeId::GRANDFATHER, "other", None)
+        .unwrap_err();
     assert_eq!(exception(&e), JavaException::LeaseExpired);
     assert!(
         e.to_string().starts_with("Client (=other) is not the lease owner (=client: /f (inode 0)")
@@ -155,7 +160,7 @@ fn bad_create_parameters_are_refused() {
             block_size,
             ..CreateRequest::default()
         };
-        world.namespace.create(&root, &request)
+        world.namespace.files(&root).create(&request)
     };
     let e = sized(1 << 48).unwrap_err();
     assert_eq!(exception(&e), JavaException::IllegalArgument);
@@ -164,7 +169,7 @@ fn bad_create_parameters_are_refused() {
         "Illagal value: PREFERRED_BLOCK_SIZE = 281474976710656 > MAX = 281474976710655"
     );
     assert_eq!(sized((1 << 48) - 1).unwrap().block_size, (1 << 48) - 1);
-    world.namespace.delete(&root, "/f", false).unwrap();
+    world.namespace.directories(&root).delete("/f", false).unwrap();
     let overwrite = CreateFlags { overwrite: true, ..CreateFlags::default() };
     assert_eq!(kind(world.create_with(&root, "/f", overwrite, 1)), JavaException::FileNotFound);
     assert_eq!(
@@ -180,7 +185,11 @@ fn an_abandoned_block_is_gone() {
     world.create_as(&root, "/f", false).unwrap();
     let block = world.add_block("/f", None).unwrap().block();
     world.edits();
-    world.namespace.abandon_block(&root, "/f", InodeId::GRANDFATHER, "client", block).unwrap();
+    world
+        .namespace
+        .file_writes(&root)
+        .abandon_block("/f", InodeId::GRANDFATHER, "client", block)
+        .unwrap();
     assert_eq!(world.edit_names(), ["OP_UPDATE_BLOCKS"]);
     assert_eq!(world.namespace.blocks().block_count(), 0);
     assert!(world.close("/f", None));
@@ -193,9 +202,9 @@ fn fsync_shows_the_length_so_far() {
     let root = world.root();
     world.create_as(&root, "/f", false).unwrap();
     world.add_block("/f", None).unwrap();
-    world.namespace.fsync(&root, "/f", InodeId::GRANDFATHER, "client", 123).unwrap();
+    world.namespace.file_writes(&root).fsync("/f", InodeId::GRANDFATHER, "client", 123).unwrap();
     assert_eq!(world.stat("/f").unwrap().len, 123);
-    let (located, _) = world.namespace.block_locations(&root, "/f", 0, u64::MAX).unwrap();
+    let (located, _) = world.namespace.view(&root).block_locations("/f", 0, u64::MAX).unwrap();
     assert!(located.under_construction && !located.last_complete);
     assert_eq!((located.file_len, located.blocks.len()), (0, 1));
     world.check_replay();
@@ -208,17 +217,22 @@ fn a_pipeline_gets_a_new_stamp_and_goes_on_with_fewer_nodes() {
     world.create_as(&root, "/f", false).unwrap();
     let located = world.add_block("/f", None).unwrap();
     let old = located.block();
-    let bumped = world.namespace.update_block_for_pipeline(&root, old, "client").unwrap().block();
+    let bumped = world
+        .namespace
+        .file_writes(&root)
+        .update_block_for_pipeline(old, "client")
+        .unwrap()
+        .block();
     assert_eq!(bumped.stamp.0, old.stamp.0 + 1);
     let replica = &located.locations.replicas[0];
     let storages = [(replica.node.id.uuid.clone(), replica.storage_id.to_string())];
     let new = Block { len: 100, ..bumped };
-    world.namespace.update_pipeline(&root, "client", old, new, &storages).unwrap();
+    world.namespace.file_writes(&root).update_pipeline("client", old, new, &storages).unwrap();
     assert_eq!(
-        kind(world.namespace.update_pipeline(&root, "client", new, old, &storages)),
+        kind(world.namespace.file_writes(&root).update_pipeline("client", new, old, &storages)),
         JavaException::Io
     );
-    let e = world.namespace.update_block_for_pipeline(&root, new, "other");
+    let e = world.namespace.file_writes(&root).update_block_for_pipeline(new, "other");
     assert_eq!(kind(e), JavaException::LeaseExpired);
     assert_eq!(world.namespace.blocks().lookup().targets(old.id).len(), 1);
     world.check_replay();
@@ -236,7 +250,7 @@ fn a_pipeline_takes_no_stamp_that_was_not_given_out() {
     let storages = [(replica.node.id.uuid.clone(), replica.storage_id.to_string())];
     let before = world.namespace.ids().stamp;
     let new = Block { stamp: GenerationStamp(i64::MAX), ..old };
-    let refused = world.namespace.update_pipeline(&root, "client", old, new, &storages);
+    let refused = world.namespace.file_writes(&root).update_pipeline("client", old, new, &storages);
     assert_eq!(kind(refused), JavaException::Io);
     assert_eq!(world.namespace.ids().stamp, before);
     world.check_replay();
@@ -261,17 +275,25 @@ fn append_opens_the_last_block_again() {
     world.write("/f", &[10]);
     world.edits();
     let (block, status) =
-        world.namespace.append(&root, "/f", "client", CreateFlags::default()).unwrap();
+        world.namespace.files(&root).append("/f", "client", CreateFlags::default()).unwrap();
     let block = block.unwrap();
     assert_eq!((block.offset, block.block().len, status.len), (0, 10, 10));
     assert!(!block.locations.replicas.is_empty());
     assert_eq!(world.edit_names(), ["OP_APPEND"]);
-    let bumped =
-        world.namespace.update_block_for_pipeline(&root, block.block(), "client").unwrap().block();
+    let bumped = world
+        .namespace
+        .file_writes(&root)
+        .update_block_for_pipeline(block.block(), "client")
+        .unwrap()
+        .block();
     let storages: Vec<_> = (block.locations.replicas.iter())
         .map(|replica| (replica.node.id.uuid.clone(), replica.storage_id.to_string()))
         .collect();
-    world.namespace.update_pipeline(&root, "client", block.block(), bumped, &storages).unwrap();
+    world
+        .namespace
+        .file_writes(&root)
+        .update_pipeline("client", block.block(), bumped, &storages)
+        .unwrap();
     let longer = Block { len: 25, ..bumped };
     world.received(&block, longer);
     assert!(world.close("/f", Some(longer)));
@@ -286,7 +308,7 @@ fn append_with_a_new_block_leaves_the_last_one_alone() {
     let root = world.root();
     world.write("/f", &[10]);
     let flags = CreateFlags { new_block: true, ..CreateFlags::default() };
-    let (last, _) = world.namespace.append(&root, "/f", "client", flags).unwrap();
+    let (last, _) = world.namespace.files(&root).append("/f", "client", flags).unwrap();
     let last = last.unwrap();
     assert!(last.locations.replicas.is_empty());
     let next = world.add_block("/f", Some(last.block())).unwrap();
@@ -304,7 +326,7 @@ fn append_to_what_is_no_file_is_refused() {
     let root = world.root();
     world.mkdirs("/d");
     let mut append =
-        |path| kind(world.namespace.append(&root, path, "client", CreateFlags::default()));
+        |path| kind(world.namespace.files(&root).append(path, "client", CreateFlags::default()));
     assert_eq!(append("/d"), JavaException::FileAlreadyExists);
     assert_eq!(append("/x"), JavaException::FileNotFound);
 }
@@ -314,11 +336,11 @@ fn truncate_at_a_block_boundary_is_done_at_once() {
     let mut world = World::new();
     let root = world.root();
     world.write("/f", &[BLOCK_SIZE, BLOCK_SIZE, 10]);
-    assert!(world.namespace.truncate(&root, "/f", BLOCK_SIZE, "client").unwrap());
+    assert!(world.namespace.files(&root).truncate("/f", BLOCK_SIZE, "client").unwrap());
     assert_eq!(world.stat("/f").unwrap().len, BLOCK_SIZE);
     assert_eq!(world.namespace.blocks().block_count(), 1);
-    assert!(world.namespace.truncate(&root, "/f", BLOCK_SIZE, "client").unwrap());
-    let longer = world.namespace.truncate(&root, "/f", BLOCK_SIZE + 1, "client");
+    assert!(world.namespace.files(&root).truncate("/f", BLOCK_SIZE, "client").unwrap());
+    let longer = world.namespace.files(&root).truncate("/f", BLOCK_SIZE + 1, "client");
     assert_eq!(kind(longer), JavaException::HadoopIllegalArgument);
     world.check_replay();
 }
@@ -329,18 +351,18 @@ fn truncate_within_a_block_waits_for_its_recovery() {
     let root = world.root();
     world.write("/f", &[BLOCK_SIZE, 10]);
     world.edits();
-    assert!(!world.namespace.truncate(&root, "/f", BLOCK_SIZE + 4, "client").unwrap());
+    assert!(!world.namespace.files(&root).truncate("/f", BLOCK_SIZE + 4, "client").unwrap());
     assert_eq!(world.edit_names(), ["OP_SET_GENSTAMP_V2", "OP_TRUNCATE"]);
-    assert!(!world.namespace.truncate(&root, "/f", BLOCK_SIZE + 4, "client").unwrap());
+    assert!(!world.namespace.files(&root).truncate("/f", BLOCK_SIZE + 4, "client").unwrap());
     assert_eq!(
-        kind(world.namespace.truncate(&root, "/f", BLOCK_SIZE + 5, "client")),
+        kind(world.namespace.files(&root).truncate("/f", BLOCK_SIZE + 5, "client")),
         JavaException::AlreadyBeingCreated
     );
-    assert!(!world.namespace.is_file_closed(&root, "/f").unwrap());
+    assert!(!world.namespace.view(&root).is_file_closed("/f").unwrap());
     world.check_replay();
     crate::leases::finish_recovery(&mut world, "/f", 4);
     assert_eq!(world.stat("/f").unwrap().len, BLOCK_SIZE + 4);
-    assert!(world.namespace.is_file_closed(&root, "/f").unwrap());
+    assert!(world.namespace.view(&root).is_file_closed("/f").unwrap());
     world.check_replay();
 }
 
@@ -351,11 +373,11 @@ fn an_fsync_during_a_pending_truncate_does_not_shrink_the_file_below_the_target(
     let mut world = World::new();
     let root = world.root();
     world.write("/f", &[BLOCK_SIZE, 10]);
-    assert!(!world.namespace.truncate(&root, "/f", BLOCK_SIZE + 4, "client").unwrap());
+    assert!(!world.namespace.files(&root).truncate("/f", BLOCK_SIZE + 4, "client").unwrap());
     let before = world.stat("/f").unwrap();
-    world.namespace.fsync(&root, "/f", before.id, "client", 2).unwrap();
+    world.namespace.file_writes(&root).fsync("/f", before.id, "client", 2).unwrap();
     assert_eq!(world.stat("/f").unwrap().len, before.len);
-    assert!(!world.namespace.truncate(&root, "/f", BLOCK_SIZE + 4, "client").unwrap());
+    assert!(!world.namespace.files(&root).truncate("/f", BLOCK_SIZE + 4, "client").unwrap());
     world.check_replay();
     world.check_image();
     crate::leases::finish_recovery(&mut world, "/f", 4);
@@ -368,77 +390,23 @@ fn truncate_to_nothing_drops_all_blocks() {
     let mut world = World::new();
     let root = world.root();
     world.write("/f", &[10]);
-    assert!(world.namespace.truncate(&root, "/f", 0, "client").unwrap());
+    assert!(world.namespace.files(&root).truncate("/f", 0, "client").unwrap());
     assert_eq!((world.stat("/f").unwrap().len, world.namespace.blocks().block_count()), (0, 0));
     world.check_replay();
-}
-
-#[test]
-fn concat_moves_blocks_and_removes_the_sources() {
-    let mut world = World::new();
-    let root = world.root();
-    for (path, len) in [("/d/t", 10), ("/d/a", 20), ("/d/b", 30)] {
-        world.write(path, &[len]);
-    }
-    world.namespace.concat(&root, "/d/t", &["/d/a".into(), "/d/b".into()]).unwrap();
-    assert_eq!(world.stat("/d/t").unwrap().len, 60);
-    assert_eq!(world.names("/d"), ["t"]);
-    world.check_replay();
-    world.check_image();
-}
-
-#[test]
-fn concat_refuses_what_does_not_fit() {
-    let mut world = World::new();
-    let root = world.root();
-    world.write("/d/t", &[1]);
-    world.write("/d/a", &[1]);
-    world.write("/e", &[1]);
-    world.write("/d/empty", &[]);
-    let mut concat = |sources: &[&str]| {
-        let sources: Vec<String> = sources.iter().map(|path| (*path).to_owned()).collect();
-        kind(world.namespace.concat(&root, "/d/t", &sources))
-    };
-    assert_eq!(concat(&["/e"]), JavaException::HadoopIllegalArgument);
-    assert_eq!(concat(&["/d/t"]), JavaException::HadoopIllegalArgument);
-    assert_eq!(concat(&["/d/empty"]), JavaException::HadoopIllegalArgument);
-    assert_eq!(concat(&["/d/a", "/d/a"]), JavaException::HadoopIllegalArgument);
-    assert_eq!(concat(&["/d/x"]), JavaException::FileNotFound);
-    assert_eq!(concat(&[]), JavaException::IllegalArgument);
 }
 
 #[test]
 fn safe_mode_refuses_changes_with_its_tip() {
     let mut world = World::new();
     let root = world.root();
-    world.namespace.safe_mode = Some("The tip.".into());
-    let e = world.namespace.mkdirs(&root, "/a", 0o755, None, true).unwrap_err();
+    world.namespace.set_safe_mode(Some("The tip.".into()));
+    let e = world.namespace.directories(&root).mkdirs("/a", 0o755, None, true).unwrap_err();
     assert_eq!(exception(&e), JavaException::SafeMode);
     assert_eq!(e.to_string(), "Cannot create directory /a. Name node is in safe mode.\nThe tip.");
     assert!(world.stat("/a").is_none());
 }
 
-/// The edit of a concat names all its files: one that could not be read again must not be made.
-#[test]
-fn concat_refuses_more_names_than_an_edit_may_hold() {
-    let params = NamespaceParams { op_size_max: 1024, ..NamespaceParams::default() };
-    let mut world = World::with(params);
-    let root = world.root();
-    let names: Vec<String> = (0..12).map(|n| format!("/d/{}{n}", "n".repeat(90))).collect();
-    for name in &names {
-        world.write(name, &[1]);
-    }
-    world.write("/d/t", &[1]);
-    let e = world.namespace.concat(&root, "/d/t", &names).unwrap_err();
-    assert!(e.to_string().contains("dfs.namenode.max.op.size=1024"), "{e}");
-    for half in names.chunks(6) {
-        world.namespace.concat(&root, "/d/t", half).unwrap();
-    }
-    assert_eq!(world.names("/d"), ["t"]);
-    world.check_replay();
-}
-
-/// What an inode cannot hold is refused, not cut, whatever the configuration allows.
+/// What an inode cannot hold is refused, not cut, even if the configuration allows it.
 #[test]
 fn more_replicas_than_an_inode_can_hold_are_refused() {
     let mut world =
@@ -450,7 +418,7 @@ fn more_replicas_than_an_inode_can_hold_are_refused() {
     assert_eq!(e.to_string(), "Invalid replication value 2048");
     assert_eq!(world.create_with(&root, "/f", create, 2047).unwrap().replication, 2047);
     assert_eq!(
-        kind(world.namespace.set_replication(&root, "/f", 4096)),
+        kind(world.namespace.attributes(&root).set_replication("/f", 4096)),
         JavaException::IllegalArgument
     );
 }

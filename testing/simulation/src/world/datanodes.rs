@@ -81,7 +81,7 @@ impl RunningNameNode<'_> {
             targets: &targets,
         };
         let context = self.context();
-        let _ = self.namespace.commit_block_synchronization(&context, &request);
+        let _ = self.namespace.block_recoveries(&context).commit_block_synchronization(&request);
         for (node, _) in fit {
             let block = Block { id, stamp, len: new_len };
             report(&mut self.namespace, node, ReplicaEvent::Received(block));

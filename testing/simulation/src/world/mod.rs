@@ -89,7 +89,7 @@ pub fn continue_log(
     let mut context = namenode::root();
     context.now = Now { wall_ms: WALL_MS, mono_ms: 1 };
     let path = format!("/after-{last}");
-    namespace.mkdirs(&context, &path, 0o755, None, true).map_err(|e| e.to_string())?;
+    namespace.directories(&context).mkdirs(&path, 0o755, None, true).map_err(|e| e.to_string())?;
     let edits = namespace.take_edits();
     let sync = log.log(edits.iter().map(|edit| (&edit.op, &edit.rpc)));
     sync.wait().map_err(|e| e.to_string())?;

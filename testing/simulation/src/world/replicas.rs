@@ -144,7 +144,8 @@ pub fn check_replicas(namespace: &mut Namespace, replicas: &Replicas) -> Result<
             ));
         }
         let (located, _) = namespace
-            .block_locations(&namenode::root(), &path, 0, u64::MAX >> 1)
+            .view(&namenode::root())
+            .block_locations(&path, 0, u64::MAX >> 1)
             .map_err(|e| e.to_string())?;
         let found = located.blocks.iter().find(|found| found.block().id == block.id);
         let located = found.map_or(0, |found| {
@@ -165,7 +166,7 @@ fn closed_blocks(namespace: &Namespace) -> Result<Vec<(String, Block, usize)>, S
     let mut open = vec!["/".to_owned()];
     while let Some(directory) = open.pop() {
         let listing =
-            namespace.listing(&root, &directory, b"", false).map_err(|e| e.to_string())?;
+            namespace.view(&root).listing(&directory, b"", false).map_err(|e| e.to_string())?;
         for entry in listing.unwrap_or_default().entries {
             let path = format!("{}/{}", directory.trim_end_matches('/'), entry.name);
             if entry.kind == FileKind::Directory {
@@ -173,7 +174,8 @@ fn closed_blocks(namespace: &Namespace) -> Result<Vec<(String, Block, usize)>, S
                 continue;
             }
             let (located, _) = namespace
-                .block_locations(&root, &path, 0, u64::MAX >> 1)
+                .view(&root)
+                .block_locations(&path, 0, u64::MAX >> 1)
                 .map_err(|e| e.to_string())?;
             if !located.under_construction {
                 let replication = usize::from(entry.replication);

@@ -26,39 +26,39 @@ impl RunningNameNode<'_> {
         let yes = self.rng.bool();
         let namespace = &mut self.namespace;
         match self.rng.u8(0..32) {
-            0..4 => drop(namespace.mkdirs(&context, path, 0o755, Some(0o777), true)),
+            0..4 => drop(namespace.directories(&context).mkdirs(path, 0o755, Some(0o777), true)),
             4..10 => self.write(path)?,
             10..13 => self.append(path)?,
-            13..15 => drop(namespace.truncate(&context, path, n, CLIENT)),
-            15..17 => drop(namespace.rename(&context, path, other)),
+            13..15 => drop(namespace.files(&context).truncate(path, n, CLIENT)),
+            15..17 => drop(namespace.directories(&context).rename(path, other)),
             17..19 => {
                 let options = RenameOptions { overwrite: yes, to_trash: false };
-                drop(namespace.rename2(&context, path, other, options));
+                drop(namespace.directories(&context).rename2(path, other, options));
             }
-            19..21 => drop(namespace.delete(&context, path, yes)),
-            21 => drop(namespace.concat(&context, path, &[other.to_owned()])),
-            22 => drop(namespace.set_permission(&context, path, (n % 0o1000) as u16)),
+            19..21 => drop(namespace.directories(&context).delete(path, yes)),
+            21 => drop(namespace.files(&context).concat(path, &[other.to_owned()])),
+            22 => drop(namespace.attributes(&context).set_permission(path, (n % 0o1000) as u16)),
             23 => {
                 let user = if yes { "alice" } else { "bob" };
-                drop(namespace.set_owner(&context, path, Some(user), Some("staff")));
+                drop(namespace.attributes(&context).set_owner(path, Some(user), Some("staff")));
             }
-            24 => drop(namespace.set_times(&context, path, n as i64, n as i64)),
-            25 => drop(namespace.set_replication(&context, path, (n % 3) as u16 + 1)),
-            26 => drop(namespace.set_quota(&context, path, 20, 8 * BLOCK_SIZE as i64, None)),
+            24 => drop(namespace.attributes(&context).set_times(path, n as i64, n as i64)),
+            25 => drop(namespace.attributes(&context).set_replication(path, (n % 3) as u16 + 1)),
+            26 => drop(namespace.quotas(&context).set_quota(path, 20, 8 * BLOCK_SIZE as i64, None)),
             27 => {
                 let value = Some(vec![7; (n % 600) as usize].into());
                 let xattr = XAttr { namespace: XAttrNamespace::User, name: "n".into(), value };
-                drop(namespace.set_xattr(&context, path, xattr, true, true));
+                drop(namespace.xattrs(&context).set_xattr(path, xattr, true, true));
             }
             28 => {
                 let policy = if yes { "HOT" } else { "COLD" };
-                drop(namespace.set_storage_policy(&context, path, policy));
+                drop(namespace.storage_policies(&context).set_storage_policy(path, policy));
             }
-            29 => drop(namespace.recover_lease(&context, path, "other")),
+            29 => drop(namespace.lease_manager(&context).recover_lease(path, "other")),
             _ => {
                 self.pass(n % 100_000);
                 let context = self.context();
-                self.namespace.check_leases(&context, 10);
+                self.namespace.lease_manager(&context).check_leases(10);
             }
         }
         self.log();
@@ -81,7 +81,7 @@ impl RunningNameNode<'_> {
             storage_policy: None,
             ec_policy: None,
         };
-        if self.namespace.create(&self.context(), &request).is_err() {
+        if self.namespace.files(&self.context()).create(&request).is_err() {
             return Ok(());
         }
         self.add_blocks(path, None)
@@ -100,7 +100,10 @@ impl RunningNameNode<'_> {
                 previous,
                 ..AddBlockRequest::default()
             };
-            let Ok(located) = self.namespace.add_block(&self.context(), &request) else { break };
+            let Ok(located) = self.namespace.file_writes(&self.context()).add_block(&request)
+            else {
+                break;
+            };
             self.sync()?;
             let len = if n == count { self.rng.u64(1..BLOCK_SIZE) } else { BLOCK_SIZE };
             previous = Some(self.fill(&located, located.block(), len));
@@ -128,7 +131,7 @@ impl RunningNameNode<'_> {
         if self.rng.u8(0..8) > 0 {
             let context = self.context();
             let id = InodeId::GRANDFATHER;
-            let _ = self.namespace.complete(&context, path, id, CLIENT, last);
+            let _ = self.namespace.file_writes(&context).complete(path, id, CLIENT, last);
         }
         self.log();
         Ok(())
@@ -137,7 +140,8 @@ impl RunningNameNode<'_> {
     /// Goes on with a file: its last block under a new stamp, or a further block.
     fn append(&mut self, path: &str) -> Work {
         let flags = CreateFlags { new_block: self.rng.bool(), ..CreateFlags::default() };
-        let Ok((last, _)) = self.namespace.append(&self.context(), path, CLIENT, flags) else {
+        let Ok((last, _)) = self.namespace.files(&self.context()).append(path, CLIENT, flags)
+        else {
             return Ok(());
         };
         let Some(located) = last.filter(|_| !flags.new_block) else {
@@ -146,7 +150,7 @@ impl RunningNameNode<'_> {
         self.sync()?;
         let old = located.block();
         let context = self.context();
-        let renewed = self.namespace.update_block_for_pipeline(&context, old, CLIENT);
+        let renewed = self.namespace.file_writes(&context).update_block_for_pipeline(old, CLIENT);
         let Ok(renewed) = renewed else { return Ok(()) };
         self.sync()?;
         let new = Block { len: old.len, ..renewed.block() };
@@ -160,7 +164,12 @@ impl RunningNameNode<'_> {
             self.replicas.put(uuid, new.id, replica);
         }
         self.journal.replicas_are(&self.replicas);
-        if self.namespace.update_pipeline(&context, CLIENT, old, new, &storages).is_err() {
+        if self
+            .namespace
+            .file_writes(&context)
+            .update_pipeline(CLIENT, old, new, &storages)
+            .is_err()
+        {
             return Ok(());
         }
         self.sync()?;

@@ -36,7 +36,7 @@ impl FileChecks<'_> {
     pub(super) fn check(&mut self, path: &str, status: &FileStatus) -> Outcome<()> {
         let op = self.request.service.op();
         let found = self.request.core.read(|namespace| {
-            let (blocks, _) = namespace.block_locations(&op, path, 0, status.len.max(1))?;
+            let (blocks, _) = namespace.view(&op).block_locations(path, 0, status.len.max(1))?;
             let checks = blocks.blocks.iter().map(|located| {
                 let check = namespace.blocks().lookup().inspect(located.block().id)?;
                 let replicas = &located.locations.replicas;

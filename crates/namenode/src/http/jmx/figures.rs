@@ -19,7 +19,7 @@ impl Figures {
     pub(super) fn take(core: &Core) -> Self {
         core.read(|namespace| {
             let op = zerohop_namespace::OpContext::internal(core.clock.now());
-            let corrupt = namespace.list_corrupt_file_blocks(&op, "/", None);
+            let corrupt = namespace.view(&op).list_corrupt_file_blocks("/", None);
             let (corrupt, _) = corrupt.unwrap_or_default();
             let safe_mode = namespace.blocks().safe_mode();
             Self {

@@ -57,7 +57,7 @@ fn a_block_is_locked_where_it_is_and_there_is_room() {
 }
 
 #[test]
-fn what_nobody_wants_goes() {
+fn a_cached_replica_that_no_directive_asks_for_is_dropped() {
     let mut cluster = Cluster::new(&["/a", "/a"]);
     cluster.written(1, 2, &[0, 1]);
     cluster.holds(0, &[1, 7]);

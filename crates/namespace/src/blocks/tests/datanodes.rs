@@ -43,7 +43,7 @@ fn of_two_datanodes_with_one_uuid_the_one_registered_last_serves() {
 }
 
 #[test]
-fn names_of_storages_nobody_has_make_no_storages() {
+fn ids_of_unknown_storages_make_no_storages() {
     let cluster = Cluster::new(&["/a"; 1]);
     let names = [("uuid-0", "DS-none"), ("uuid-0", "DS-0"), ("uuid-0", "")];
     let found = cluster.blocks.datanodes().resolve_storages(names).unwrap();

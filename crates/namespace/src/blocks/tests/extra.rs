@@ -41,8 +41,8 @@ fn an_extra_replica_is_deleted() {
     assert_eq!(cluster.blocks.stats().excess, 0);
 }
 
-/// Two replicas, one wanted: the second is being deleted when a client appends. Whatever is decided when the file is
-/// closed, the replica that the client wrote to must stay.
+/// Two replicas, one wanted: the second is being deleted when a client appends. When the file is closed,
+/// the replica that the client wrote to must stay in any case.
 fn append_after_setrep(is_told: bool, goes_on: bool) {
     let mut cluster = Cluster::new(&["/a"; 2]);
     let block = cluster.written(1, 2, &[0, 1]);
@@ -88,7 +88,7 @@ fn an_append_keeps_the_good_replica_when_the_other_is_being_deleted() {
 }
 
 #[test]
-fn an_append_calls_off_deletions_nobody_was_told_of() {
+fn an_append_cancels_deletions_that_no_datanode_knows_of() {
     append_after_setrep(false, true);
     append_after_setrep(false, false);
 }

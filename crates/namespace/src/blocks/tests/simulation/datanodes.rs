@@ -146,7 +146,7 @@ impl Schedule {
             command.new_stamp,
             command.locations.iter().map(index).collect::<Vec<_>>()
         ));
-        // Whoever still wrote is stopped.
+        // A client that still wrote is stopped.
         if let Some(file) = self.files.get_mut(&id).filter(|_| !fit.is_empty()) {
             file.writer = None;
         }

@@ -103,7 +103,7 @@ impl Schedule {
         }
     }
 
-    /// The pipeline goes on without those that died, under a new stamp; false if nobody is left.
+    /// The pipeline goes on without those that died, under a new stamp; false if none is left.
     pub(super) fn mend_pipeline(&mut self, id: BlockId) -> bool {
         let Some(writer) = self.files[&id].writer.clone() else { return false };
         let mut left = writer.clone();

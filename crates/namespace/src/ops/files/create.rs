@@ -1,26 +1,29 @@
 //! Files created.
 
-use super::mkdirs::Modes;
+use super::Files;
 use crate::access::{Check, WRITE};
 use crate::blocks::policy;
 use crate::error::{
     AlreadyExists, ArgumentError, LeaseOperation, LimitError, NotFound, PathError, PolicyError,
-    ReplicationBound, refuse,
+    refuse,
 };
 use crate::limits::{check_path_length, check_text};
+use crate::ops::directory_rules::Modes;
+use crate::ops::replication::verify_replication;
 use crate::quota::Counts;
 use crate::resolve::DirOp;
-use crate::tree::{self, BLOCK_SIZE_MAX, REPLICATION_MAX, Slot};
+use crate::tree::{self, BLOCK_SIZE_MAX, Slot};
+use crate::view::status::status_of;
 use crate::walk::{Located, is_exact_reserved, is_reserved, is_reserved_inodes, is_reserved_raw};
-use crate::{CreateRequest, FileStatus, Namespace, OpContext, Result, acl};
+use crate::{CreateRequest, FileStatus, Result, acl};
 use zerohop_journal::op::{Add, EditOp};
 
-impl Namespace {
+impl Files<'_> {
     /// Creates a file and opens it for writing; with OVERWRITE one that is there is replaced in the same edit.
     ///
     /// # Errors
     /// As Hadoop's `create`.
-    pub fn create(&mut self, ctx: &OpContext, request: &CreateRequest<'_>) -> Result<FileStatus> {
+    pub fn create(&mut self, request: &CreateRequest<'_>) -> Result<FileStatus> {
         let path = request.path;
         check_path_length("create", path)?;
         check_create_path(path)?;
@@ -28,55 +31,56 @@ impl Namespace {
         {
             return refuse(ArgumentError::ReplicateAndErasureCode);
         }
-        self.begin(ctx, || format!("Cannot create file{path}"))?;
-        let located = self.resolve_for_create(ctx, request)?;
+        self.call.begin(|| format!("Cannot create file{path}"))?;
+        let located = self.resolve_for_create(request)?;
         check_path_length("create", &located.path)?;
         check_text("The client's name", request.client_name)?;
-        self.check_create_params(ctx, request)?;
+        self.check_create_params(request)?;
         if let Some(existing) = located.last()
             && !request.flags.overwrite
         {
-            let who = (request.client_name, &*ctx.client_host);
-            self.recover_file_lease(LeaseOperation::Create, existing, &located.path, who)?;
-            let client_host = ctx.client_host.to_string();
+            let who = (request.client_name, &*self.call.ctx.client_host);
+            self.recovery().recover_file_lease(
+                LeaseOperation::Create,
+                existing,
+                &located.path,
+                who,
+            )?;
+            let client_host = self.call.ctx.client_host.to_string();
             return refuse(AlreadyExists::File { path: located.path.into_owned(), client_host });
         }
-        let replaced = located.last().and_then(|slot| self.state.tree().get(slot).as_file());
+        let replaced = located.last().and_then(|slot| self.call.state.tree().get(slot).as_file());
         let freed = replaced.map_or(0, |file| 1 + file.blocks.as_slice().len());
-        self.check_object_limit(freed)?;
-        let slot = self.create_file(ctx, request, &located)?;
-        Ok(self.status_of(slot, String::new(), policy::UNSPECIFIED))
+        self.call.check_object_limit(freed)?;
+        let slot = self.create_file(request, &located)?;
+        Ok(status_of(self.call.state, slot, String::new(), policy::UNSPECIFIED))
     }
 
     /// `FSDirWriteFileOp.resolvePathForStartFile`
-    fn resolve_for_create<'a>(
-        &self,
-        ctx: &OpContext,
-        request: &CreateRequest<'a>,
-    ) -> Result<Located<'a>> {
-        let located = self.resolve(ctx, request.path, DirOp::Create)?;
-        self.check(ctx, &located, Check { ancestor: Some(WRITE), ..Check::default() })?;
+    fn resolve_for_create<'a>(&self, request: &CreateRequest<'a>) -> Result<Located<'a>> {
+        let located = self.call.access().resolve(request.path, DirOp::Create)?;
+        self.call.access().check(&located, Check { ancestor: Some(WRITE), ..Check::default() })?;
         let Some(slot) = located.last() else {
             if !request.create_parent {
-                self.verify_parent(&located)?;
+                self.call.rules().verify_parent(&located)?;
             }
             if !request.flags.create {
                 return refuse(NotFound::Overwritten { path: request.path.to_owned() });
             }
             return Ok(located);
         };
-        if self.state.tree().get(slot).is_directory() {
+        if self.call.state.tree().get(slot).is_directory() {
             return refuse(AlreadyExists::Directory { path: located.path.into_owned() });
         }
-        self.state.paths().file_at(Some(slot), request.path)?;
+        self.call.state.paths().file_at(Some(slot), request.path)?;
         if request.flags.overwrite {
-            self.check_access_to(ctx, &located, WRITE)?;
+            self.call.access().check_access_to(&located, WRITE)?;
         }
         Ok(located)
     }
 
-    fn check_create_params(&self, ctx: &OpContext, request: &CreateRequest<'_>) -> Result<()> {
-        let minimum = self.params.block_size_min;
+    fn check_create_params(&self, request: &CreateRequest<'_>) -> Result<()> {
+        let minimum = self.call.params.block_size_min;
         if request.block_size < minimum {
             return refuse(LimitError::BlockTooSmall { size: request.block_size, minimum });
         }
@@ -84,7 +88,12 @@ impl Namespace {
             let (size, maximum) = (request.block_size, BLOCK_SIZE_MAX);
             return refuse(LimitError::BlockTooLarge { size, maximum });
         }
-        self.verify_replication(request.path, request.replication, Some(&ctx.client_host))?;
+        verify_replication(
+            self.call.params,
+            request.path,
+            request.replication,
+            Some(&self.call.ctx.client_host),
+        )?;
         match request.ec_policy {
             Some(name) if !name.is_empty() && !name.eq_ignore_ascii_case("replication") => {
                 refuse(ArgumentError::ErasureCodingPolicy { name: name.to_owned() })
@@ -93,72 +102,56 @@ impl Namespace {
         }
     }
 
-    /// `BlockManager.verifyReplication`, and what an inode can hold, where `dfs.replication.max` allows more.
-    pub(crate) fn verify_replication(
-        &self,
-        path: &str,
-        replication: u16,
-        client: Option<&str>,
-    ) -> Result<()> {
-        let (minimum, maximum) = (self.params.replication_min, self.params.replication_max);
-        let bound = if replication > maximum {
-            ReplicationBound::Maximum(maximum)
-        } else if replication < minimum {
-            ReplicationBound::Minimum(minimum)
-        } else if replication > REPLICATION_MAX {
-            return refuse(LimitError::ReplicationValue { replication });
-        } else {
-            return Ok(());
-        };
-        let (path, client_host) = (path.to_owned(), client.map(str::to_owned));
-        refuse(LimitError::Replication { replication, bound, path, client_host })
-    }
-
-    fn create_file(
-        &mut self,
-        ctx: &OpContext,
-        request: &CreateRequest<'_>,
-        located: &Located<'_>,
-    ) -> Result<Slot> {
+    fn create_file(&mut self, request: &CreateRequest<'_>, located: &Located<'_>) -> Result<Slot> {
         let policy = self.policy_for_create(request)?;
-        let now = self.wall_ms();
+        let now = self.call.wall_ms();
         let parent = match located.last() {
             Some(existing) => {
-                let parent = self.state.tree().get(existing).parent;
+                let parent = self.call.state.tree().get(existing).parent;
                 // Limits are checked before the old file goes: Hadoop checks after, and loses it when one is hit.
-                self.check_child_limits(parent, located.name(), located.parent_path(), false)?;
+                self.call.rules().check_child_limits(
+                    parent,
+                    located.name(),
+                    located.parent_path(),
+                    false,
+                )?;
                 parent
             }
             None => {
-                let parent = self.create_file_parents(ctx, located)?;
+                let parent = self.new_directories().create_file_parents(located)?;
                 let usage = Counts { names: 1, ..Counts::default() };
-                self.check_insert(parent, located.name(), located.parent_path(), &usage)?;
+                self.call.rules().check_insert(
+                    parent,
+                    located.name(),
+                    located.parent_path(),
+                    &usage,
+                )?;
                 parent
             }
         };
-        let (mode, acl) = self.new_mode(
+        let (mode, acl) = self.call.rules().new_mode(
             parent,
             Modes { masked: request.masked, unmasked: request.unmasked },
             false,
         );
         let op = Box::new(Add {
-            inode_id: self.next_inode_id(),
+            inode_id: self.call.next_inode_id(),
             path: located.path.clone().into_owned(),
             replication: request.replication as i16,
             mtime_ms: now as i64,
             atime_ms: now as i64,
             block_size: request.block_size as i64,
             blocks: Vec::new(),
-            permissions: self.new_permissions(ctx, parent, mode),
+            permissions: self.call.rules().new_permissions(parent, mode),
             acl: acl.as_ref().map(|acl| acl::logical(mode, Some(acl))).unwrap_or_default(),
             xattrs: Vec::new(),
             client_name: request.client_name.to_owned(),
-            client_machine: ctx.client_host.to_string(),
+            client_machine: self.call.ctx.client_host.to_string(),
             overwrite: request.flags.overwrite,
             storage_policy_id: self.policy_at_create(policy, parent, request.flags.lazy_persist),
             ec_policy_id: 0,
         });
-        Ok(self.commit_call(ctx, EditOp::Add(op))?.inode.unwrap_or(parent))
+        Ok(self.call.commit_call(EditOp::Add(op))?.inode.unwrap_or(parent))
     }
 
     fn policy_for_create(&self, request: &CreateRequest<'_>) -> Result<u8> {
@@ -177,8 +170,11 @@ impl Namespace {
         if lazy_persist {
             return LAZY_PERSIST;
         }
-        let effective =
-            if asked == policy::UNSPECIFIED { self.state.effective_policy(parent) } else { asked };
+        let effective = if asked == policy::UNSPECIFIED {
+            self.call.state.effective_policy(parent)
+        } else {
+            asked
+        };
         match policy::StoragePolicy::by_id(effective) {
             Some(policy) if policy.copy_on_create => policy.id,
             _ => asked,

@@ -1,5 +1,7 @@
 //! Files joined to the end of another.
 
+use super::Files;
+use crate::Result;
 use crate::access::{Check, READ, WRITE};
 use crate::error::{ConcatError, LimitError, refuse};
 use crate::limits::check_text;
@@ -7,7 +9,6 @@ use crate::quota::{Counts, space};
 use crate::resolve::DirOp;
 use crate::tree::Slot;
 use crate::walk::{is_reserved_inodes, is_reserved_raw};
-use crate::{Namespace, OpContext, Result};
 use zerohop_journal::op::ConcatDelete;
 
 /// Files that readers of an edit log accept in one `OP_CONCAT_DELETE` (`MAX_CONCAT_SRC`).
@@ -16,30 +17,34 @@ const SOURCES_MAX: usize = 1024 * 1024;
 /// What an `OP_CONCAT_DELETE` takes besides names, bytes, rounded up.
 const EDIT_LEN: usize = 64;
 
-impl Namespace {
+impl Files<'_> {
     /// Moves the blocks of `sources` to the end of `target`; the sources are gone.
     ///
     /// # Errors
     /// As Hadoop's `concat`.
-    pub fn concat(&mut self, ctx: &OpContext, target: &str, sources: &[String]) -> Result<()> {
+    pub fn concat(&mut self, target: &str, sources: &[String]) -> Result<()> {
         check_concat_paths(target, sources)?;
-        self.begin(ctx, || format!("Cannot concat {target}"))?;
+        self.call.begin(|| format!("Cannot concat {target}"))?;
         self.check_concat_edit(target, sources)?;
-        let located = self.resolve(ctx, target, DirOp::Write)?;
-        self.check_access_to(ctx, &located, WRITE)?;
-        let slot = self.state.paths().file_at(located.last(), target)?;
-        if self.state.writer(slot).is_some() {
+        let located = self.call.access().resolve(target, DirOp::Write)?;
+        self.call.access().check_access_to(&located, WRITE)?;
+        let slot = self.call.state.paths().file_at(located.last(), target)?;
+        if self.call.state.files().writer(slot).is_some() {
             return refuse(ConcatError::TargetOpen { path: target.to_owned() });
         }
-        let slots = self.check_sources(ctx, (target, slot), sources)?;
+        let slots = self.check_sources((target, slot), sources)?;
         let delta = self.concat_delta(slot, &slots);
-        self.state.ledger().verify_quota(self.state.tree().get(slot).parent, &delta, None)?;
+        self.call.state.ledger().verify_quota(
+            self.call.state.tree().get(slot).parent,
+            &delta,
+            None,
+        )?;
         let op = ConcatDelete {
             target: target.to_owned(),
             sources: sources.to_vec(),
-            timestamp_ms: self.wall_ms() as i64,
+            timestamp_ms: self.call.wall_ms() as i64,
         };
-        self.commit_call(ctx, op).map(drop)
+        self.call.commit_call(op).map(drop)
     }
 
     /// The edit names all sources: it must be one that can be read again.
@@ -49,31 +54,28 @@ impl Namespace {
         // A letter of four bytes takes six there.
         let len = |path: &str| 2 + path.len() / 2 * 3 + 2;
         let total = EDIT_LEN + len(target) + sources.iter().map(|path| len(path)).sum::<usize>();
-        if total > self.params.op_size_max || sources.len() > SOURCES_MAX {
+        if total > self.call.params.op_size_max || sources.len() > SOURCES_MAX {
             return refuse(LimitError::Concat {
                 files: sources.len(),
                 edit_len: total,
-                edit_len_max: self.params.op_size_max,
+                edit_len_max: self.call.params.op_size_max,
                 files_max: SOURCES_MAX,
             });
         }
         Ok(())
     }
 
-    fn check_sources(
-        &self,
-        ctx: &OpContext,
-        target: (&str, Slot),
-        sources: &[String],
-    ) -> Result<Vec<Slot>> {
+    fn check_sources(&self, target: (&str, Slot), sources: &[String]) -> Result<Vec<Slot>> {
         let mut slots: Vec<Slot> = Vec::with_capacity(sources.len());
         let mut twice = false;
         for source in sources {
-            let located = self.resolve(ctx, source, DirOp::Write)?;
+            let located = self.call.access().resolve(source, DirOp::Write)?;
             let check = Check { access: Some(READ), ..Check::default() };
-            self.check(ctx, &located, check)?;
-            self.check(ctx, &located, Check { parent: Some(WRITE), ..Check::default() })?;
-            let slot = self.state.paths().file_at(located.last(), source)?;
+            self.call.access().check(&located, check)?;
+            self.call
+                .access()
+                .check(&located, Check { parent: Some(WRITE), ..Check::default() })?;
+            let slot = self.call.state.paths().file_at(located.last(), source)?;
             self.check_source(source, slot, target)?;
             twice |= slots.contains(&slot);
             slots.push(slot);
@@ -86,17 +88,19 @@ impl Namespace {
 
     fn check_source(&self, source: &str, slot: Slot, (target, into): (&str, Slot)) -> Result<()> {
         let (path, target) = (|| source.to_owned(), || target.to_owned());
-        if self.state.tree().get(slot).parent != self.state.tree().get(into).parent {
+        if self.call.state.tree().get(slot).parent != self.call.state.tree().get(into).parent {
             return refuse(ConcatError::OtherDirectory { path: path(), target: target() });
         }
         if slot == into {
             return refuse(ConcatError::SourceIsTarget { path: path(), target: target() });
         }
-        if self.state.writer(slot).is_some() || self.state.last_block(slot).is_none() {
+        if self.call.state.files().writer(slot).is_some()
+            || self.call.state.files().last_block(slot).is_none()
+        {
             return refuse(ConcatError::EmptyOrOpen { path: path() });
         }
         let (block_size, target_block_size) =
-            (self.state.block_size(slot), self.state.block_size(into));
+            (self.call.state.files().block_size(slot), self.call.state.files().block_size(into));
         if block_size > target_block_size {
             return refuse(ConcatError::LargerBlocks {
                 path: path(),
@@ -108,14 +112,16 @@ impl Namespace {
     }
 
     fn concat_delta(&self, target: Slot, sources: &[Slot]) -> Counts {
-        let replication =
-            |slot: Slot| self.state.tree().get(slot).as_file().map_or(0, |file| file.replication());
+        let replication = |slot: Slot| {
+            self.call.state.tree().get(slot).as_file().map_or(0, |file| file.replication())
+        };
         let mut delta = Counts::default();
         for source in sources {
-            let bytes = self.state.ledger().file_len(*source) as i64;
-            delta.add(&space(self.state.effective_policy(target), replication(target), bytes));
+            let bytes = self.call.state.ledger().file_len(*source) as i64;
+            delta.add(&space(self.call.state.effective_policy(target), replication(target), bytes));
             delta.add(
-                &space(self.state.effective_policy(*source), replication(*source), bytes).negated(),
+                &space(self.call.state.effective_policy(*source), replication(*source), bytes)
+                    .negated(),
             );
         }
         delta.names = -(sources.len() as i64);

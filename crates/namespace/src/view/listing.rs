@@ -1,15 +1,17 @@
 //! Directories listed, in pages.
 
+use super::View;
+use super::status::{reserved_status, status_of};
 use crate::access::READ_EXECUTE;
 use crate::blocks::policy;
 use crate::error::{PathError, refuse};
 use crate::resolve::DirOp;
 use crate::tree::Slot;
 use crate::walk::{is_exact_reserved, is_reserved};
-use crate::{CorruptFile, DirectoryListing, FileStatus, Namespace, OpContext, Result};
+use crate::{CorruptFile, DirectoryListing, FileStatus, Result};
 use std::borrow::Cow;
 
-impl Namespace {
+impl View<'_> {
     /// The entries of a directory after `start_after` (or the file itself); none if nothing is there.
     ///
     /// A page has at most `dfs.ls.limit` entries, and with locations at most as many replicas.
@@ -18,30 +20,26 @@ impl Namespace {
     /// As Hadoop's `getListing`; `Error::Path` where `start_after` names an inode that is
     /// gone.
     pub fn listing(
-        &self,
-        ctx: &OpContext,
+        self,
         path: &str,
         start_after: &[u8],
         need_location: bool,
     ) -> Result<Option<DirectoryListing>> {
-        let located = self.resolve(ctx, path, DirOp::Read)?;
+        let located = self.access().resolve(path, DirOp::Read)?;
         if is_exact_reserved(&located.path) {
-            let entries =
-                vec![self.reserved_status(".inodes", 0o770), self.reserved_status("raw", 0o770)];
+            let entries = vec![
+                reserved_status(self.params, ".inodes", 0o770),
+                reserved_status(self.params, "raw", 0o770),
+            ];
             return Ok(Some(DirectoryListing { entries, remaining: 0 }));
         }
         let Some(slot) = located.last() else { return Ok(None) };
         let Some(directory) = self.state.tree().get(slot).as_directory() else {
-            let entry = self.entry(
-                ctx,
-                slot,
-                String::new(),
-                self.state.effective_policy(slot),
-                need_location,
-            );
+            let entry =
+                self.entry(slot, String::new(), self.state.effective_policy(slot), need_location);
             return Ok(Some(DirectoryListing { entries: vec![entry], remaining: 0 }));
         };
-        self.check_access_to(ctx, &located, READ_EXECUTE)?;
+        self.access().check_access_to(&located, READ_EXECUTE)?;
         let start = self.start_name(start_after)?;
         let (children, count) = self.state.tree().children_after(directory, &start);
         let inherited = self.state.effective_policy(slot);
@@ -51,7 +49,7 @@ impl Namespace {
             if budget <= 0 {
                 break;
             }
-            let entry = self.child_entry(ctx, child, inherited, need_location);
+            let entry = self.child_entry(child, inherited, need_location);
             let blocks = entry.locations.as_ref().map_or(0, |located| located.blocks.len());
             budget -= blocks as i64 * i64::from(entry.replication);
             entries.push(entry);
@@ -60,38 +58,25 @@ impl Namespace {
         Ok(Some(DirectoryListing { entries, remaining }))
     }
 
-    fn child_entry(
-        &self,
-        ctx: &OpContext,
-        child: Slot,
-        inherited: u8,
-        need_location: bool,
-    ) -> FileStatus {
+    fn child_entry(self, child: Slot, inherited: u8, need_location: bool) -> FileStatus {
         let policy = match self.state.local_policy(child) {
             policy::UNSPECIFIED => inherited,
             local => local,
         };
         let name = self.state.tree().name(child).to_owned();
-        self.entry(ctx, child, name, policy, need_location)
+        self.entry(child, name, policy, need_location)
     }
 
-    fn entry(
-        &self,
-        ctx: &OpContext,
-        slot: Slot,
-        name: String,
-        policy: u8,
-        need_location: bool,
-    ) -> FileStatus {
-        let mut status = self.status_of(slot, name, policy);
+    fn entry(self, slot: Slot, name: String, policy: u8, need_location: bool) -> FileStatus {
+        let mut status = status_of(self.state, slot, name, policy);
         if need_location {
-            status.locations = self.all_locations(ctx, slot);
+            status.locations = self.locator().all_locations(slot);
         }
         status
     }
 
     /// Clients may go on from an inode's number instead of a name.
-    fn start_name<'a>(&self, start_after: &'a [u8]) -> Result<Cow<'a, [u8]>> {
+    fn start_name<'a>(self, start_after: &'a [u8]) -> Result<Cow<'a, [u8]>> {
         let path = std::str::from_utf8(start_after).unwrap_or_default();
         if !is_reserved(path) {
             return Ok(Cow::Borrowed(start_after));
@@ -107,12 +92,11 @@ impl Namespace {
     /// # Errors
     /// `Error::Denied` for all but the superuser.
     pub fn list_corrupt_file_blocks(
-        &self,
-        ctx: &OpContext,
+        self,
         path: &str,
         cookie: Option<&str>,
     ) -> Result<(Vec<CorruptFile>, String)> {
-        self.check_superuser(ctx, "listCorruptFileBlocks")?;
+        self.access().check_superuser("listCorruptFileBlocks")?;
         let from = cookie.and_then(|cookie| cookie.parse().ok()).unwrap_or(0);
         let top = path.trim_end_matches('/');
         let is_below = |found: &str| {
@@ -123,7 +107,15 @@ impl Namespace {
         // A page holds what was asked for: one that is empty is the end, however much is corrupt elsewhere.
         for (place, file, block) in self.state.blocks().lookup().corrupt_blocks(from) {
             next = place.saturating_add(1);
-            let Some(path) = self.path_of(file).filter(|path| is_below(path)) else { continue };
+            let Some(path) = self
+                .state
+                .tree()
+                .find(file)
+                .map(|slot| self.state.tree().path(slot))
+                .filter(|path| is_below(path))
+            else {
+                continue;
+            };
             let Some(stored) = self.state.blocks().get(block) else { continue };
             found.push(CorruptFile { block, replication: stored.replication, path });
             if found.len() >= self.params.corrupt_files_batch {
