@@ -1,7 +1,7 @@
 //! Given a block's replicas and the DataNodes' room, the move that is expected.
 
 use super::*;
-use zerohop_proto::hdfs::StorageTypeProto::{Archive, Disk};
+use zerohop_client::StorageType::{Archive, Disk};
 use zerohop_proto::hdfs::{
     DatanodeIdProto, DatanodeInfoProto, DatanodeStorageProto, DatanodeStorageReportProto,
     ExtendedBlockProto, LocatedBlockProto, StorageReportProto,
@@ -23,7 +23,7 @@ fn places(nodes: &[(&str, &[Room])]) -> Places {
         let volume = |(kind, room): &Room| StorageReportProto {
             remaining: Some(*room),
             storage: Some(DatanodeStorageProto {
-                storage_type: Some((*kind).into()),
+                storage_type: Some(kind.number()),
                 ..Default::default()
             }),
             ..Default::default()
@@ -41,7 +41,7 @@ fn block(replicas: &[Place]) -> LocatedBlock {
     LocatedBlock::from(LocatedBlockProto {
         b: ExtendedBlockProto { num_bytes: Some(10), ..Default::default() },
         locs: replicas.iter().map(|(at, _)| info(*at, "/r")).collect(),
-        storage_types: replicas.iter().map(|(_, kind)| (*kind).into()).collect(),
+        storage_types: replicas.iter().map(|(_, kind)| kind.number()).collect(),
         ..Default::default()
     })
 }

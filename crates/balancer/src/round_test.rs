@@ -35,7 +35,7 @@ fn block(id: i64, on: &[usize]) -> StoredBlock {
     StoredBlock::from(BlockWithLocationsProto {
         block: BlockProto::from(block),
         datanode_uuids: on.iter().map(|node| format!("dn{node}")).collect(),
-        storage_types: on.iter().map(|_| StorageType::Disk.into()).collect(),
+        storage_types: on.iter().map(|_| StorageType::Disk.number()).collect(),
         ..Default::default()
     })
 }

@@ -57,7 +57,7 @@ pub(crate) mod fixture {
 
     /// A policy that wants these types.
     pub(crate) fn policy(types: &[StorageType]) -> StoragePolicy {
-        let storage_types = types.iter().map(|kind| (*kind).into()).collect();
+        let storage_types = types.iter().map(|kind| kind.number()).collect();
         let creation_policy = StorageTypesProto { storage_types };
         BlockStoragePolicyProto { policy_id: 1, creation_policy, ..Default::default() }.into()
     }
@@ -67,7 +67,7 @@ pub(crate) mod fixture {
 mod tests {
     use super::fixture::policy;
     use super::*;
-    use zerohop_proto::hdfs::StorageTypeProto::{Archive, Disk, RamDisk, Ssd};
+    use zerohop_client::StorageType::{Archive, Disk, RamDisk, Ssd};
 
     #[test]
     fn the_last_type_of_a_policy_is_for_all_further_replicas() {

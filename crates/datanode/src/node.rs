@@ -353,7 +353,7 @@ impl Node {
     /// A replica of this node is corrupt.
     pub(crate) fn report_own_bad(&self, block: &ExtendedBlock, volume: &DataVolume) {
         if let Some(info) = self.own_info(&block.pool) {
-            let storage = (volume.storage_id(), volume.location.storage_type as i32);
+            let storage = (volume.storage_id(), volume.location.storage_type.number());
             self.report_bad(block, info, vec![storage]);
         }
     }

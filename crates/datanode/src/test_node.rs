@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zerohop_conf::Conf;
-use zerohop_proto::hdfs::StorageTypeProto;
 use zerohop_replica::{Durability, Packet};
 use zerohop_transport::login::User;
 use zerohop_transport::reconfigure::Reconfiguration;
 use zerohop_transport::rpc::ClientOptions;
+use zerohop_wire::StorageType;
 use zerohop_wire::{Block, BlockId, DataChecksum, ExtendedBlock, GenerationStamp};
 
 pub(crate) const POOL: &str = "BP-1-127.0.0.1-1";
@@ -69,7 +69,7 @@ impl TestNode {
     /// Writes a finalized replica of `len` bytes.
     pub(crate) fn finalized(&self, id: i64, len: usize) -> ExtendedBlock {
         let writer = Writer::new(Arc::new(zerohop_transport::domain::pair().unwrap().0.into()));
-        let storage_type = StorageTypeProto::Disk;
+        let storage_type = StorageType::Disk;
         let placement =
             Placement { storage_type, checksum: DataChecksum::default(), room: 1 << 20 };
         let stamp = GenerationStamp(0);

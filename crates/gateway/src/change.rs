@@ -124,8 +124,8 @@ async fn rename(fs: &FileSystem, request: &Request) -> Result<Option<Value>, Fai
 
 fn acl_entries(params: &Params, with_permission: bool) -> Result<Vec<AclEntry>, Failure> {
     let parts = params.needed("aclspec")?.split(',').filter(|part| !part.is_empty());
-    let entries = parts.map(|part| AclEntry::parse(part, with_permission));
-    Ok(entries.collect::<Result<_, _>>()?)
+    let parse = |part| AclEntry::parse(part, with_permission).map_err(zerohop_client::Error::from);
+    Ok(parts.map(parse).collect::<Result<_, _>>()?)
 }
 
 /// A value as text, `0x` hexadecimal, or `0s` in base 64 (`XAttrCodec.decodeValue`).

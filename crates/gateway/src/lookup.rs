@@ -112,7 +112,7 @@ async fn xattrs(fs: &FileSystem, request: &Request) -> Result<Value, Failure> {
     }
     let mut list = Vec::new();
     for xattr in &all {
-        list.push(json!({ "name": xattr.full_name(), "value": encode(&xattr.value)? }));
+        list.push(json!({ "name": xattr.full_name(), "value": encode(xattr.value.as_deref().unwrap_or_default())? }));
     }
     Ok(json!({ "XAttrs": list }))
 }

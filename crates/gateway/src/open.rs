@@ -74,7 +74,7 @@ pub(crate) async fn open(
 
 /// Changes when the file does.
 fn entity_tag(status: &FileStatus) -> String {
-    format!("\"{:x}-{:x}-{:x}\"", status.file_id, status.len, status.modified_ms)
+    format!("\"{:x}-{:x}-{:x}\"", status.file_id.0, status.len, status.modified_ms)
 }
 
 fn header_text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {

@@ -21,11 +21,11 @@ fn permissions(mode: u16) -> PermissionStatus {
 }
 
 fn acl() -> Vec<AclEntry> {
-    let entry = |scope, kind, name: Option<&str>, perm| AclEntry {
+    let entry = |scope, kind, name: Option<&str>, permission| AclEntry {
         scope,
         kind,
         name: name.map(Into::into),
-        perm,
+        permission,
     };
     vec![
         entry(AclScope::Access, AclKind::User, Some("bob"), 7),
@@ -39,8 +39,8 @@ fn xattr(namespace: XAttrNamespace, name: &str, value: Option<&'static [u8]>) ->
     XAttr { namespace, name: name.into(), value: value.map(bytes::Bytes::from_static) }
 }
 
-fn directive() -> CacheDirective {
-    CacheDirective {
+fn directive() -> CacheDirectiveRecord {
+    CacheDirectiveRecord {
         id: 1,
         path: Some("/cached".to_owned()),
         replication: Some(2),
@@ -50,15 +50,13 @@ fn directive() -> CacheDirective {
 }
 
 fn pool() -> CachePool {
-    CachePool {
-        name: "pool".to_owned(),
-        owner: Some("alice".to_owned()),
-        group: Some("staff".to_owned()),
-        mode: Some(0o755),
-        limit: Some(1 << 40),
-        max_relative_expiry_ms: Some(i64::MAX / 4),
-        default_replication: Some(1),
-    }
+    CachePool::new("pool")
+        .owner("alice".to_owned())
+        .group("staff".to_owned())
+        .mode(0o755)
+        .limit(1 << 40)
+        .max_relative_expiry_ms(i64::MAX / 4)
+        .default_replication(1)
 }
 
 fn token() -> TokenIdentifier {
@@ -176,13 +174,14 @@ pub fn all() -> Vec<EditOp> {
         AddCacheDirective { directive: directive() }.into(),
         RemoveCacheDirective { id: 1 }.into(),
         AddCachePool { pool: pool() }.into(),
-        ModifyCachePool {
-            pool: CachePool { name: s("pool"), limit: Some(1), ..CachePool::default() },
-        }
-        .into(),
+        ModifyCachePool { pool: CachePool::new("pool").limit(1) }.into(),
         RemoveCachePool { name: s("pool") }.into(),
         ModifyCacheDirective {
-            directive: CacheDirective { id: 1, replication: Some(3), ..CacheDirective::default() },
+            directive: CacheDirectiveRecord {
+                id: 1,
+                replication: Some(3),
+                ..CacheDirectiveRecord::default()
+            },
         }
         .into(),
         SetAcl { path: s("/a"), entries: acl() }.into(),

@@ -3,7 +3,10 @@
 use bytes::Bytes;
 use std::sync::Arc;
 
-pub use zerohop_wire::{AclKind, AclScope, RpcIds, XAttrNamespace};
+pub use zerohop_wire::{
+    AclEntry, AclKind, AclScope, CachePool, RpcIds, StorageType, XAttr, XAttrNamespace,
+};
+use zerohop_wire::{CacheDirective, CacheExpiry};
 
 /// Owner, group and mode of an inode.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -16,50 +19,11 @@ pub struct PermissionStatus {
     pub mode: u16,
 }
 
-/// One entry of an access-control list.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct AclEntry {
-    /// Access or default.
-    pub scope: AclScope,
-    /// User, group, mask, other.
-    pub kind: AclKind,
-    /// The user or group; none means the owner, the owning group, the mask, others.
-    pub name: Option<Arc<str>>,
-    /// Read 4, write 2, execute 1.
-    pub perm: u8,
-}
-
-/// An extended attribute.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct XAttr {
-    /// Its namespace.
-    pub namespace: XAttrNamespace,
-    /// Its name, without the namespace's prefix.
-    pub name: Arc<str>,
-    /// Its value; a removal may name an attribute without one.
-    pub value: Option<Bytes>,
-}
-
-/// A storage type, numbered as edits and images count them (`StorageType.ordinal()`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum StorageType {
-    /// `RAM_DISK`
-    RamDisk = 0,
-    /// `SSD`
-    Ssd = 1,
-    /// `DISK`
-    Disk = 2,
-    /// `ARCHIVE`
-    Archive = 3,
-    /// `PROVIDED`
-    Provided = 4,
-    /// `NVDIMM`
-    Nvdimm = 5,
-}
-
-/// What a cache directive says, each part only where it is set.
+/// A cache directive, or what changes of one, as edit logs and images record it. Not a [`CacheDirective`], which requests
+/// and answers carry: here the id is always known, and the expiry is a time, since one that counts from now would be another
+/// at each replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CacheDirective {
+pub struct CacheDirectiveRecord {
     /// The directive's id.
     pub id: i64,
     /// The path to cache.
@@ -70,25 +34,6 @@ pub struct CacheDirective {
     pub pool: Option<String>,
     /// Until when, ms since the epoch.
     pub expiration_ms: Option<i64>,
-}
-
-/// What a cache pool says, each part only where it is set.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CachePool {
-    /// The pool's name.
-    pub name: String,
-    /// Its owner.
-    pub owner: Option<String>,
-    /// Its group.
-    pub group: Option<String>,
-    /// Its mode bits.
-    pub mode: Option<u16>,
-    /// How many bytes it may cache.
-    pub limit: Option<i64>,
-    /// The longest relative expiry, ms.
-    pub max_relative_expiry_ms: Option<i64>,
-    /// Replication where a directive names none.
-    pub default_replication: Option<i16>,
 }
 
 /// An erasure-coding policy without its id (the id is given when it is applied).
@@ -149,13 +94,35 @@ pub struct DelegationKey {
     pub key: Option<Bytes>,
 }
 
-impl StorageType {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 6] =
-        [Self::RamDisk, Self::Ssd, Self::Disk, Self::Archive, Self::Provided, Self::Nvdimm];
+impl CacheDirectiveRecord {
+    /// What a request says, with the id and the expiry that the NameNode found.
+    pub fn of(said: &CacheDirective, id: i64, expiration_ms: Option<i64>) -> Self {
+        Self {
+            id,
+            path: said.path.clone(),
+            replication: said.replication,
+            pool: said.pool.clone(),
+            expiration_ms,
+        }
+    }
+}
 
-    /// From its place in [`Self::ALL`].
-    pub fn from_ordinal(ordinal: i32) -> Option<Self> {
-        Self::ALL.get(usize::try_from(ordinal).ok()?).copied()
+impl From<CacheDirectiveRecord> for CacheDirective {
+    fn from(record: CacheDirectiveRecord) -> Self {
+        let expiry = record.expiration_ms.map(|ms| CacheExpiry { ms, is_relative: false });
+        Self::default()
+            .id(record.id)
+            .path(record.path)
+            .replication(record.replication)
+            .pool(record.pool)
+            .expiry(expiry)
+    }
+}
+
+/// From an image, whose expiries are times.
+impl From<CacheDirective> for CacheDirectiveRecord {
+    fn from(directive: CacheDirective) -> Self {
+        let expiration_ms = directive.expiry.map(|expiry| expiry.ms);
+        Self::of(&directive, directive.id.unwrap_or_default(), expiration_ms)
     }
 }

@@ -69,7 +69,9 @@ fn attributes_and_letters_mean_what_was_set() {
     });
     let add = add.unwrap();
     assert_eq!(add.path, "/acl/child/\u{65e5}\u{672c}-\u{1f600}");
-    assert!(add.acl.iter().any(|entry| entry.name.as_deref() == Some("carol") && entry.perm == 7));
+    assert!(
+        add.acl.iter().any(|entry| entry.name.as_deref() == Some("carol") && entry.permission == 7)
+    );
     let set = ops.iter().find_map(|op| match op {
         EditOp::SetXAttr(set) if set.path == "/acl/child" => Some(&set.xattrs[0]),
         _ => None,

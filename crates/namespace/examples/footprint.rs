@@ -65,7 +65,7 @@ fn write(namespace: &mut Namespace, ctx: &OpContext, n: usize) {
         block_size: 128 << 20,
         ..CreateRequest::default()
     };
-    let file = namespace.files(ctx).create(&request).expect("create").id;
+    let file = namespace.files(ctx).create(&request).expect("create").file_id;
     let block = AddBlockRequest {
         path: &path,
         client_name: "client",

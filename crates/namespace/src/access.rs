@@ -179,7 +179,7 @@ impl PermissionChecker<'_> {
         // With an ACL the group bits of the mode are its mask.
         let mut matched = false;
         for entry in acl.iter().take_while(|entry| entry.scope == AclScope::Access) {
-            let masked = entry.perm & class(3);
+            let masked = entry.permission & class(3);
             let name = entry.name.as_deref();
             match entry.kind {
                 AclKind::User if name == Some(&**self.ctx.user()) => return implies(masked),

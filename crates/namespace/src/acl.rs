@@ -17,8 +17,8 @@ fn key(entry: &AclEntry) -> Key<'_> {
     (entry.scope, entry.kind, entry.name.as_deref())
 }
 
-fn entry(scope: AclScope, kind: AclKind, perm: u8) -> AclEntry {
-    AclEntry { scope, kind, name: None, perm: perm & 7 }
+fn entry(scope: AclScope, kind: AclKind, permission: u8) -> AclEntry {
+    AclEntry { scope, kind, name: None, permission: permission & 7 }
 }
 
 fn bad<T>(problem: AclProblem) -> Result<T> {
@@ -85,7 +85,9 @@ pub(crate) fn to_stored(
     }
     // The entry before other: the mask, or the group where there is no mask.
     let middle = &access[access.len() - 2];
-    let bits = u16::from(owner.perm) << 6 | u16::from(middle.perm) << 3 | u16::from(other.perm);
+    let bits = u16::from(owner.permission) << 6
+        | u16::from(middle.permission) << 3
+        | u16::from(other.permission);
     let mode = mode & 0o1000 | bits;
     let mut stored = Vec::new();
     if access.len() > 3 {
@@ -99,7 +101,7 @@ pub(crate) fn to_stored(
 pub(crate) fn mode_without(mode: u16, acl: &Acl) -> u16 {
     let group =
         access(acl).iter().find(|entry| entry.kind == AclKind::Group && entry.name.is_none());
-    group.map_or(mode, |group| mode & !0o070 | u16::from(group.perm) << 3)
+    group.map_or(mode, |group| mode & !0o070 | u16::from(group.permission) << 3)
 }
 
 /// Mode and ACL a new child takes from its directory's default entries; `mode` is what was asked for.
@@ -123,7 +125,11 @@ pub(crate) fn inherited(
                 AclKind::Other => class(mode, 0),
                 _ => 7,
             };
-            AclEntry { scope: AclScope::Access, perm: default.perm & limit, ..default.clone() }
+            AclEntry {
+                scope: AclScope::Access,
+                permission: default.permission & limit,
+                ..default.clone()
+            }
         })
         .collect();
     if is_directory {
@@ -241,7 +247,7 @@ impl Change {
             if find(AclScope::Default).is_none()
                 && let Some(access) = find(AclScope::Access)
             {
-                let copy = entry(AclScope::Default, kind, access.perm);
+                let copy = entry(AclScope::Default, kind, access.permission);
                 self.entries.push(copy);
             }
         }
@@ -255,7 +261,7 @@ impl Change {
                 continue;
             }
             let masked = |entry: &&AclEntry| entry.kind == AclKind::Group || entry.name.is_some();
-            let union = of_scope().filter(masked).fold(0, |sum, entry| sum | entry.perm);
+            let union = of_scope().filter(masked).fold(0, |sum, entry| sum | entry.permission);
             let needed = of_scope().any(|entry| entry.name.is_some());
             match &self.mask[at] {
                 None if needed && self.mask_dirty[at] => {
@@ -303,8 +309,8 @@ fn validated(mut entries: Vec<AclEntry>) -> Result<Vec<AclEntry>> {
 mod tests {
     use super::*;
 
-    fn named(kind: AclKind, name: &str, perm: u8) -> AclEntry {
-        AclEntry { scope: AclScope::Access, kind, name: Some(name.into()), perm }
+    fn named(kind: AclKind, name: &str, permission: u8) -> AclEntry {
+        AclEntry { scope: AclScope::Access, kind, name: Some(name.into()), permission }
     }
 
     #[test]
@@ -320,11 +326,11 @@ mod tests {
 
     #[test]
     fn a_default_acl_limits_what_children_get() {
-        let default = |kind, name: Option<&str>, perm| AclEntry {
+        let default = |kind, name: Option<&str>, permission| AclEntry {
             scope: AclScope::Default,
             kind,
             name: name.map(Into::into),
-            perm,
+            permission,
         };
         let spec = [default(AclKind::User, Some("bob"), 7), default(AclKind::Other, None, 0)];
         let (_, parent) =

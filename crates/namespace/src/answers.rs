@@ -3,46 +3,11 @@
 pub use crate::blocks::{BlockLocations, StorageType};
 use std::sync::Arc;
 pub use zerohop_journal::types::{AclEntry, AclKind, AclScope, XAttr, XAttrNamespace};
-use zerohop_journal::types::{CacheDirective, CachePool};
 pub use zerohop_wire::FileKind;
-use zerohop_wire::{Block, BlockId, InodeId};
+use zerohop_wire::{Block, BlockId, CacheDirective, CachePool, InodeId};
 
-/// One file or directory as clients see it (`HdfsFileStatusProto`).
-#[derive(Clone, Debug)]
-pub struct FileStatus {
-    /// File, directory or link.
-    pub kind: FileKind,
-    /// The inode's id.
-    pub id: InodeId,
-    /// Its own name; empty where the request named it.
-    pub name: String,
-    /// Length in bytes, 0 for directories.
-    pub len: u64,
-    /// Mode bits (01777).
-    pub mode: u16,
-    /// Owner.
-    pub owner: Arc<str>,
-    /// Group.
-    pub group: Arc<str>,
-    /// Modification time, ms since 1970.
-    pub mtime: u64,
-    /// Access time, ms since 1970, 0 for directories.
-    pub atime: u64,
-    /// Replicas wanted, 0 for directories.
-    pub replication: u16,
-    /// Preferred block size, 0 for directories.
-    pub block_size: u64,
-    /// Storage policy in force, 0 when unspecified.
-    pub storage_policy: u8,
-    /// Children of a directory, 0 for files.
-    pub children: u32,
-    /// Where a link points.
-    pub symlink: Option<Vec<u8>>,
-    /// It has ACL entries beyond the mode.
-    pub has_acl: bool,
-    /// Blocks with locations, where they were asked for (files only).
-    pub locations: Option<LocatedBlocks>,
-}
+/// One file or directory as clients see it; its path is empty where the request named it, and its name in a listing.
+pub type FileStatus = zerohop_wire::FileStatus<LocatedBlocks>;
 
 /// One block of a file with its place in the file.
 #[derive(Clone, Debug)]

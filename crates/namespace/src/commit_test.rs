@@ -125,7 +125,7 @@ fn all_edits() -> Vec<EditOp> {
         scope: AclScope::Access,
         kind,
         name: name.map(Into::into),
-        perm: 6,
+        permission: 6,
     };
     let acl = vec![
         entry(AclKind::User, None),

@@ -23,5 +23,7 @@ pub(crate) fn create(namespace: &mut Namespace, path: &str) {
         ..CreateRequest::default()
     };
     let file = namespace.files(&superuser()).create(&request).unwrap();
-    assert!(namespace.file_writes(&superuser()).complete(path, file.id, "client", None).unwrap());
+    assert!(
+        namespace.file_writes(&superuser()).complete(path, file.file_id, "client", None).unwrap()
+    );
 }

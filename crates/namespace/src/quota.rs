@@ -2,7 +2,6 @@
 
 use crate::blocks::{StorageType, policy};
 use crate::error::{QuotaError, Result, refuse};
-use zerohop_journal::types::StorageType as EditStorageType;
 
 /// The value that leaves a quota as it is (`HdfsConstants.QUOTA_DONT_SET`); the root's name quota at the start.
 pub const QUOTA_DONT_SET: i64 = i64::MAX;
@@ -18,10 +17,10 @@ pub(crate) const QUOTA_TYPES: [StorageType; 5] = [
     StorageType::Nvdimm,
 ];
 
-/// Storage types that Hadoop numbers, those without a quota included.
-pub(crate) const TYPES: usize = 7;
+/// Storage types, those without a quota included.
+pub(crate) const TYPES: usize = StorageType::ALL.len();
 
-/// Names, bytes with replication, and bytes by storage type (indexed by the type's protobuf number).
+/// Names, bytes with replication, and bytes by storage type (indexed by the type's place in Hadoop's order).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub names: i64,
@@ -82,29 +81,6 @@ impl Counts {
 
     pub(crate) fn grows(&self) -> bool {
         self.names > 0 || self.space > 0 || self.types.iter().any(|part| *part > 0)
-    }
-}
-
-/// The edit log's number of a storage type.
-pub(crate) fn to_edit_type(kind: StorageType) -> EditStorageType {
-    match kind {
-        StorageType::RamDisk => EditStorageType::RamDisk,
-        StorageType::Ssd => EditStorageType::Ssd,
-        StorageType::Disk => EditStorageType::Disk,
-        StorageType::Archive => EditStorageType::Archive,
-        StorageType::Provided => EditStorageType::Provided,
-        StorageType::Nvdimm => EditStorageType::Nvdimm,
-    }
-}
-
-pub(crate) fn from_edit_type(kind: EditStorageType) -> StorageType {
-    match kind {
-        EditStorageType::RamDisk => StorageType::RamDisk,
-        EditStorageType::Ssd => StorageType::Ssd,
-        EditStorageType::Disk => StorageType::Disk,
-        EditStorageType::Archive => StorageType::Archive,
-        EditStorageType::Provided => StorageType::Provided,
-        EditStorageType::Nvdimm => StorageType::Nvdimm,
     }
 }
 

@@ -1,7 +1,6 @@
 //! What operations with many parameters take.
 
-use zerohop_journal::types::CacheDirective;
-use zerohop_wire::{Block, InodeId};
+use zerohop_wire::{Block, CacheDirective, InodeId};
 
 /// Flags of `create` and `append` (`CreateFlagProto`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,32 +102,11 @@ pub struct RenameOptions {
     pub to_trash: bool,
 }
 
-/// When a cache directive shall end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CacheExpiry {
-    /// Milliseconds from now, or since the epoch.
-    pub ms: i64,
-    /// From now.
-    pub is_relative: bool,
-}
-
-/// A new cache directive (whose id is 0), or what of one shall change. Its expiration is in `expiry`.
+/// A new cache directive, or what of one shall change.
 #[derive(Clone, Debug, Default)]
 #[allow(missing_docs)]
 pub struct CacheDirectiveRequest {
     pub directive: CacheDirective,
-    pub expiry: Option<CacheExpiry>,
     /// Also beyond the pool's limit.
     pub force: bool,
-}
-
-/// Which cache directives are asked for.
-#[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
-pub struct CacheDirectiveFilter {
-    pub id: Option<i64>,
-    pub path: Option<String>,
-    pub pool: Option<String>,
-    /// Not supported, and refused.
-    pub has_replication: bool,
 }

@@ -3,22 +3,35 @@
 //! Ids are newtypes: swapping a block id and a generation stamp does not compile.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests measure and wait"))]
 
+pub mod acl;
 pub mod block;
 pub mod block_report;
+pub mod caching;
 pub mod caller;
 pub mod checksum_type;
+pub mod erasure;
 pub mod exception;
+pub mod file_status;
 pub mod file_types;
 pub mod ids;
 pub mod meta_header;
+mod setters;
 pub mod slot;
+pub mod storage_type;
 pub mod transfer;
+pub mod xattr;
 
+pub use acl::{AclEntry, InvalidAclEntry};
 pub use block::{Block, ExtendedBlock};
 pub use block_report::{ReplicaState, ReportedReplica};
+pub use caching::{CacheDirective, CacheExpiry, CachePool};
 pub use caller::{CallerIdentity, RpcIds};
 pub use checksum_type::{ChecksumError, ChecksumType, DataChecksum};
+pub use erasure::erasure_policy_name;
 pub use exception::{JavaException, RemoteException};
+pub use file_status::FileStatus;
 pub use file_types::{AclKind, AclScope, FileKind, XAttrNamespace};
 pub use ids::{BlockId, GenerationStamp, InodeId, TxId};
 pub use slot::{ShmId, Slot, SlotId};
+pub use storage_type::StorageType;
+pub use xattr::XAttr;

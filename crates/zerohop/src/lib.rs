@@ -241,7 +241,7 @@ pub use zerohop_client::FileKind;
 /// # Ok(()) }
 /// ```
 ///
-pub use zerohop_client::FileStatus;
+pub use zerohop_client::{FileStatus, InodeId};
 
 /// ```no_run
 /// # async fn example(fs: zerohop::FileSystem) -> zerohop::Result<()> {
@@ -297,13 +297,13 @@ pub use zerohop_client::FileChecksum;
 /// ```no_run
 /// # async fn example(fs: zerohop::FileSystem) -> zerohop::Result<()> {
 /// use zerohop::{AclEntry, AclKind};
-/// let may_read = AclEntry::new(AclKind::User, 0o4).name("bob".to_owned());
+/// let may_read = AclEntry::new(AclKind::User, 0o4).name("bob");
 /// fs.modify_acl("/shared", &[may_read]).await?;
 /// # Ok(()) }
 /// ```
 ///
 pub use zerohop_client::AclEntry;
-pub use zerohop_client::{AclKind, AclStatus};
+pub use zerohop_client::{AclKind, AclScope, AclStatus};
 
 /// ```no_run
 /// # async fn example(fs: zerohop::FileSystem) -> zerohop::Result<()> {

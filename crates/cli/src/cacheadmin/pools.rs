@@ -25,7 +25,7 @@ pub fn add(conf: &Conf, mut words: Arguments) -> Answer {
         .group(group)
         .mode(mode.map(|mode| mode as u16))
         .limit(limit)
-        .max_ttl_ms(max_ttl_ms)
+        .max_relative_expiry_ms(max_ttl_ms)
         .default_replication(default_replication);
     let fs = connect_client(conf)?;
     fs.add_cache_pool(&pool).map_err(|error| failed(&error))?;
@@ -50,7 +50,7 @@ pub fn modify(conf: &Conf, mut words: Arguments) -> Answer {
         .group(group)
         .mode(mode)
         .limit(limit)
-        .max_ttl_ms(max_ttl_ms)
+        .max_relative_expiry_ms(max_ttl_ms)
         .default_replication(default_replication);
     if pool == unchanged {
         return refuse("You must specify at least one attribute to change in the cache pool.");
@@ -144,7 +144,7 @@ pub fn list(conf: &Conf, mut words: Arguments) -> Answer {
 
 /// Who may not read a pool sees its name; for the rest there is what Java prints of nothing.
 fn row(pool: CachePool) -> Vec<String> {
-    let CachePool { name, owner, group, mode, limit, max_ttl_ms, default_replication, .. } = pool;
+    let CachePool { name, owner, group, mode, limit, default_replication, .. } = pool;
     let null = || "null".to_owned();
     vec![
         name,
@@ -155,7 +155,7 @@ fn row(pool: CachePool) -> Vec<String> {
             CachePool::UNLIMITED => "unlimited".to_owned(),
             limit => limit.to_string(),
         }),
-        max_ttl_ms.map(duration).unwrap_or_default(),
+        pool.max_relative_expiry_ms.map(duration).unwrap_or_default(),
         default_replication.map_or_else(null, |count| count.to_string()),
     ]
 }

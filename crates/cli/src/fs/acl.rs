@@ -34,8 +34,7 @@ fn print(shell: &mut Shell, item: &Item) -> Outcome {
     }
     let list = full_list(status.mode, &extended);
     for entry in &list {
-        let mask =
-            list.iter().find(|one| one.kind == AclKind::Mask && one.is_default == entry.is_default);
+        let mask = list.iter().find(|one| one.kind == AclKind::Mask && one.scope == entry.scope);
         let masked = entry.name.is_some() || entry.kind == AclKind::Group;
         let effective = mask.filter(|_| masked).map(|mask| mask.permission & entry.permission);
         match effective.filter(|effective| *effective != entry.permission) {
@@ -83,7 +82,7 @@ pub fn setfacl(shell: &mut Shell, args: Vec<String>) -> Outcome {
 
 /// Below a directory, files take the access entries only.
 fn entries_for(item: &Item, recursive: bool, entries: &[AclEntry]) -> Vec<AclEntry> {
-    let keep = |entry: &&AclEntry| !recursive || item.is_dir() || !entry.is_default;
+    let keep = |entry: &&AclEntry| !recursive || item.is_dir() || !entry.is_default();
     entries.iter().filter(keep).cloned().collect()
 }
 

@@ -28,7 +28,7 @@ pub fn parse(text: &str, with_permission: bool) -> Outcome<AclEntry> {
 pub fn full_list(mode: u32, extended: &[AclEntry]) -> Vec<AclEntry> {
     let bits = |shift: u32| ((mode >> shift) & 7) as u8;
     let (access, default): (Vec<_>, Vec<_>) =
-        extended.iter().cloned().partition(|entry| !entry.is_default);
+        extended.iter().cloned().partition(|entry| !entry.is_default());
     let mut list = vec![AclEntry::new(AclKind::User, bits(6))];
     if access.is_empty() {
         list.push(AclEntry::new(AclKind::Group, bits(3)));

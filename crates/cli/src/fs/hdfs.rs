@@ -6,7 +6,7 @@ use std::sync::Arc;
 use zerohop_client::blocking::{FileReader, FileSystem, FileWriter};
 use zerohop_client::{
     self as client, AclEntry, AppendOptions, CreateOptions, FileStatus, OpenOptions, RenameOptions,
-    Verify, XAttrFlags,
+    Verify, XAttr, XAttrFlags,
 };
 use zerohop_conf::Conf;
 
@@ -42,16 +42,16 @@ fn status(found: FileStatus) -> Status {
         kind: found.kind,
         path: found.path,
         length: signed(found.len),
-        replication: found.replication.try_into().unwrap_or(i32::MAX),
+        replication: found.replication.into(),
         block_size: signed(found.block_size),
         modified_ms: signed(found.modified_ms),
         accessed_ms: signed(found.accessed_ms),
-        owner: found.owner,
-        group: found.group,
+        owner: found.owner.to_string(),
+        group: found.group.to_string(),
         mode: u32::from(found.permission) & 0o1777,
         has_acl: found.has_acl,
         erasure_policy: found.erasure_policy.unwrap_or_default(),
-        id: Some(found.file_id),
+        id: Some(found.file_id.0),
     }
 }
 
@@ -245,7 +245,8 @@ impl Store for HdfsStore {
 
     fn xattrs(&self, path: &str) -> Outcome<Vec<(String, Vec<u8>)>> {
         let found = self.fs.xattrs(path).map_err(client_failure)?;
-        Ok(found.into_iter().map(|one| (one.full_name(), one.value.to_vec())).collect())
+        let value = |one: &XAttr| one.value.as_deref().unwrap_or_default().to_vec();
+        Ok(found.iter().map(|one| (one.full_name(), value(one))).collect())
     }
 
     fn set_xattr(&self, path: &str, name: &str, value: &[u8]) -> Outcome {

@@ -4,7 +4,7 @@ use std::io::{Result, Write};
 
 use zerohop_journal::op::{EditOp, Record};
 use zerohop_journal::types::{
-    AclEntry, AclKind, AclScope, CacheDirective, CachePool, DelegationKey, EcPolicy,
+    AclEntry, AclKind, AclScope, CacheDirectiveRecord, CachePool, DelegationKey, EcPolicy,
     PermissionStatus, RpcIds, TokenIdentifier, XAttr, XAttrNamespace,
 };
 use zerohop_wire::Block;
@@ -302,7 +302,7 @@ fn acl<W: Write>(xml: &mut Xml<W>, entries: &[AclEntry]) -> Result<()> {
             xml.some("NAME", entry.name.as_deref())?;
             let letters = [(4, 'r'), (2, 'w'), (1, 'x')];
             let perm =
-                letters.map(|(bit, letter)| if entry.perm & bit != 0 { letter } else { '-' });
+                letters.map(|(bit, letter)| if entry.permission & bit != 0 { letter } else { '-' });
             xml.value("PERM", perm.iter().collect::<String>())
         })
     })
@@ -346,7 +346,7 @@ fn key<W: Write>(xml: &mut Xml<W>, key: &DelegationKey) -> Result<()> {
     })
 }
 
-fn directive<W: Write>(xml: &mut Xml<W>, directive: &CacheDirective) -> Result<()> {
+fn directive<W: Write>(xml: &mut Xml<W>, directive: &CacheDirectiveRecord) -> Result<()> {
     xml.value("ID", directive.id)?;
     xml.some("PATH", directive.path.as_deref())?;
     xml.some("REPLICATION", directive.replication)?;

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use zerohop_journal::error::JournalError;
 use zerohop_journal::image::{ImageReader, SectionName};
 use zerohop_proto::hdfs::fsimage::{StringTableSection, string_table_section};
+use zerohop_wire::{AclEntry, AclKind, AclScope};
 
 /// Which of the tables in the table (`SerialNumberManager`).
 #[derive(Clone, Copy)]
@@ -54,17 +55,15 @@ impl Names {
 
     /// An entry of an access-control list, as `AclEntry.toString`.
     pub fn acl_entry(&self, bits: u32) -> String {
-        let (id, scope) = (bits >> 6 & 0xff_ffff, bits >> 5 & 1);
-        let of = |kind| Some(id).filter(|id| *id != 0).and_then(|id| self.get(kind, id));
-        let (word, name) = match bits >> 3 & 3 {
-            0 => ("user", of(Kind::User)),
-            1 => ("group", of(Kind::Group)),
-            2 => ("mask", None),
-            _ => ("other", None),
+        let kind = AclKind::from_bits((bits >> 3) as u8);
+        let named = match kind {
+            AclKind::User => Some(Kind::User),
+            AclKind::Group => Some(Kind::Group),
+            AclKind::Mask | AclKind::Other => None,
         };
-        let letters = [(4, 'r'), (2, 'w'), (1, 'x')];
-        let perm = letters.map(|(bit, letter)| if bits & bit != 0 { letter } else { '-' });
-        let default = if scope == 1 { "default:" } else { "" };
-        format!("{default}{word}:{}:{}", name.unwrap_or_default(), perm.iter().collect::<String>())
+        let id = Some(bits >> 6 & 0xff_ffff).filter(|id| *id != 0);
+        let name = named.zip(id).and_then(|(kind, id)| self.get(kind, id));
+        let scope = if bits >> 5 & 1 == 1 { AclScope::Default } else { AclScope::Access };
+        AclEntry { scope, kind, name: name.map(Into::into), permission: bits as u8 & 7 }.to_string()
     }
 }

@@ -17,7 +17,8 @@ use zerohop_proto::hdfs::fsimage::{
     CacheManagerSection, ErasureCodingSection, INodeSection, NameSystemSection,
     SecretManagerSection, SnapshotSection,
 };
-use zerohop_proto::hdfs::{CacheDirectiveInfoProto, CachePoolInfoProto, StorageTypeProto};
+use zerohop_proto::hdfs::{CacheDirectiveInfoProto, CachePoolInfoProto};
+use zerohop_wire::StorageType;
 
 use super::names::{Kind, Names};
 use crate::failure::{Failure, Outcome};
@@ -217,7 +218,7 @@ impl Dump<'_> {
             self.value("dsquota", space as i64)?;
         }
         for entry in directory.type_quotas.iter().flat_map(|quotas| &quotas.quotas) {
-            let kind = StorageTypeProto::try_from(entry.storage_type).unwrap_or_default();
+            let kind = StorageType::from_number(entry.storage_type).unwrap_or_default();
             self.raw("<typeQuota>")?;
             self.value("type", kind.as_str_name())?;
             self.value("quota", entry.quota as i64)?;

@@ -3,6 +3,7 @@
 use super::FileSystem;
 use crate::error::Result;
 use crate::namenode::wire_path;
+use crate::types::xattr::named;
 use crate::types::*;
 use bytes::Bytes;
 
@@ -79,9 +80,9 @@ impl FileSystem {
 
     /// The value of one attribute, by its full name (`user.color`).
     pub async fn xattr(&self, path: &str, name: &str) -> Result<Option<Bytes>> {
-        let name = XAttr::parse(name, Bytes::new())?;
+        let name = named(name)?;
         let found = self.client.namenode.xattrs(&wire_path(path)?, &[name]).await?;
-        Ok(found.into_iter().next().map(|attribute| attribute.value))
+        Ok(found.into_iter().next().map(|attribute| attribute.value.unwrap_or_default()))
     }
 
     /// The full names of all extended attributes that the user may see.
@@ -98,13 +99,14 @@ impl FileSystem {
         value: &[u8],
         flags: XAttrFlags,
     ) -> Result<()> {
-        let attribute = XAttr::parse(name, Bytes::copy_from_slice(value))?;
+        let value = (!value.is_empty()).then(|| Bytes::copy_from_slice(value));
+        let attribute = XAttr { value, ..named(name)? };
         self.client.namenode.set_xattr(&wire_path(path)?, &attribute, flags).await
     }
 
     /// Removes an extended attribute by its full name.
     pub async fn remove_xattr(&self, path: &str, name: &str) -> Result<()> {
-        let name = XAttr::parse(name, Bytes::new())?;
+        let name = named(name)?;
         self.client.namenode.remove_xattr(&wire_path(path)?, &name).await
     }
 }

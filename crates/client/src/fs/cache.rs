@@ -80,5 +80,5 @@ impl FileSystem {
 
 fn checked(directive: &CacheDirective) -> Result<CacheDirective> {
     let path = directive.path.as_deref().map(wire_path).transpose()?;
-    Ok(CacheDirective { path, ..directive.clone() })
+    Ok(directive.clone().path(path))
 }

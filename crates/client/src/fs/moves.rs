@@ -43,7 +43,7 @@ pub struct StoredBlock {
 
 impl From<BlockWithLocationsProto> for StoredBlock {
     fn from(proto: BlockWithLocationsProto) -> Self {
-        let types: Vec<StorageType> = proto.storage_types().collect();
+        let types: Vec<StorageType> = proto.storage_types().map(Into::into).collect();
         let with_type = |(at, uuid)| (uuid, types.get(at).copied().unwrap_or(StorageType::Disk));
         Self {
             block: Block::from(&proto.block),
@@ -131,7 +131,7 @@ impl ReplicaMoves {
             size: wanted.bytes,
             min_block_size: Some(wanted.len_min),
             time_interval: Some(wanted.hot_for.as_millis() as u64),
-            storage_type: Some(wanted.storage_type.into()),
+            storage_type: Some(wanted.storage_type.number()),
         };
         let answer: GetBlocksResponseProto = self.namenode.call("getBlocks", &request).await?;
         Ok(answer.blocks.blocks.into_iter().map(StoredBlock::from).collect())
@@ -152,7 +152,7 @@ impl ReplicaMoves {
             },
             del_hint: wanted.source.uuid().to_owned(),
             source: wanted.proxy.proto().clone(),
-            storage_type: Some(wanted.storage_type.into()),
+            storage_type: Some(wanted.storage_type.number()),
             storage_id: None,
         };
         let request = op::encode(OpCode::ReplaceBlock, &message);

@@ -54,7 +54,7 @@ impl NameNode {
     ) -> Result<()> {
         let request = SetXAttrRequestProto {
             src: src.to_owned(),
-            x_attr: Some(attribute.to_proto()),
+            x_attr: Some(attribute.into()),
             flag: Some(flags.bits()),
         };
         let _: SetXAttrResponseProto = self.call("setXAttr", &request).await?;
@@ -65,7 +65,7 @@ impl NameNode {
     pub(crate) async fn xattrs(&self, src: &str, names: &[XAttr]) -> Result<Vec<XAttr>> {
         let request = GetXAttrsRequestProto {
             src: src.to_owned(),
-            x_attrs: names.iter().map(XAttr::to_proto).collect(),
+            x_attrs: names.iter().map(Into::into).collect(),
         };
         let response: GetXAttrsResponseProto = self.call("getXAttrs", &request).await?;
         Ok(response.x_attrs.into_iter().map(Into::into).collect())
@@ -78,8 +78,7 @@ impl NameNode {
     }
 
     pub(crate) async fn remove_xattr(&self, src: &str, name: &XAttr) -> Result<()> {
-        let request =
-            RemoveXAttrRequestProto { src: src.to_owned(), x_attr: Some(name.to_proto()) };
+        let request = RemoveXAttrRequestProto { src: src.to_owned(), x_attr: Some(name.into()) };
         let _: RemoveXAttrResponseProto = self.call("removeXAttr", &request).await?;
         Ok(())
     }

@@ -31,7 +31,7 @@ impl NameNode {
             path: path.to_owned(),
             namespace_quota: names as u64,
             storagespace_quota: space as u64,
-            storage_type: storage_type.map(Into::into),
+            storage_type: storage_type.map(StorageType::number),
         };
         let _: SetQuotaResponseProto = self.call("setQuota", &request).await?;
         Ok(())

@@ -15,13 +15,13 @@ fn flags(force: bool) -> Option<u32> {
 
 impl NameNode {
     pub(crate) async fn add_cache_pool(&self, pool: &CachePool) -> Result<()> {
-        let request = AddCachePoolRequestProto { info: pool.into() };
+        let request = AddCachePoolRequestProto { info: pool.clone().into() };
         let _: AddCachePoolResponseProto = self.call("addCachePool", &request).await?;
         Ok(())
     }
 
     pub(crate) async fn modify_cache_pool(&self, pool: &CachePool) -> Result<()> {
-        let request = ModifyCachePoolRequestProto { info: pool.into() };
+        let request = ModifyCachePoolRequestProto { info: pool.clone().into() };
         let _: ModifyCachePoolResponseProto = self.call("modifyCachePool", &request).await?;
         Ok(())
     }
@@ -47,8 +47,10 @@ impl NameNode {
         directive: &CacheDirective,
         force: bool,
     ) -> Result<i64> {
-        let request =
-            AddCacheDirectiveRequestProto { info: directive.into(), cache_flags: flags(force) };
+        let request = AddCacheDirectiveRequestProto {
+            info: directive.clone().into(),
+            cache_flags: flags(force),
+        };
         let done: AddCacheDirectiveResponseProto = self.call("addCacheDirective", &request).await?;
         Ok(done.id)
     }
@@ -58,8 +60,10 @@ impl NameNode {
         directive: &CacheDirective,
         force: bool,
     ) -> Result<()> {
-        let request =
-            ModifyCacheDirectiveRequestProto { info: directive.into(), cache_flags: flags(force) };
+        let request = ModifyCacheDirectiveRequestProto {
+            info: directive.clone().into(),
+            cache_flags: flags(force),
+        };
         let _: ModifyCacheDirectiveResponseProto =
             self.call("modifyCacheDirective", &request).await?;
         Ok(())
@@ -78,7 +82,8 @@ impl NameNode {
         after: i64,
         filter: &CacheDirective,
     ) -> Result<(Vec<(CacheDirective, CacheDirectiveStats)>, bool)> {
-        let request = ListCacheDirectivesRequestProto { prev_id: after, filter: filter.into() };
+        let request =
+            ListCacheDirectivesRequestProto { prev_id: after, filter: filter.clone().into() };
         let page: ListCacheDirectivesResponseProto =
             self.call("listCacheDirectives", &request).await?;
         Ok((page.elements.into_iter().map(directive_entry).collect(), page.has_more))

@@ -1,19 +1,13 @@
 //! Where blocks are.
 
-use super::erasure::policy_name;
 use crate::error::{Error, ErrorKind, Result};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use zerohop_proto::common::TokenProto;
 use zerohop_proto::hdfs::datanode_info_proto::AdminState;
-use zerohop_proto::hdfs::{
-    DatanodeInfoProto, LocatedBlockProto, LocatedBlocksProto, StorageTypeProto,
-};
-use zerohop_wire::{Block, ExtendedBlock};
-
-/// What a volume is made of.
-pub type StorageType = StorageTypeProto;
+use zerohop_proto::hdfs::{DatanodeInfoProto, LocatedBlockProto, LocatedBlocksProto};
+use zerohop_wire::{Block, ExtendedBlock, StorageType, erasure_policy_name};
 
 /// A DataNode as the NameNode describes it. Cheap to clone; two with the same uuid are equal.
 #[derive(Clone)]
@@ -155,7 +149,7 @@ impl LocatedBlock {
             locs: self.nodes().map(|node| node.proto().clone()).collect(),
             corrupt: self.is_corrupt,
             block_token: self.token.clone(),
-            storage_types: self.replicas.iter().map(|r| r.storage_type.into()).collect(),
+            storage_types: self.replicas.iter().map(|r| r.storage_type.number()).collect(),
             storage_i_ds: self.replicas.iter().map(|r| r.storage_id.clone()).collect(),
             ..Default::default()
         }
@@ -164,7 +158,7 @@ impl LocatedBlock {
 
 impl From<LocatedBlockProto> for LocatedBlock {
     fn from(proto: LocatedBlockProto) -> Self {
-        let types: Vec<StorageType> = proto.storage_types().collect();
+        let types: Vec<StorageType> = proto.storage_types().map(Into::into).collect();
         let mut ids = proto.storage_i_ds.into_iter();
         let replicas = proto.locs.into_iter().enumerate().map(|(at, node)| Replica {
             node: node.into(),
@@ -238,7 +232,7 @@ impl From<LocatedBlocksProto> for LocatedBlocks {
             is_under_construction: proto.under_construction,
             last_block: proto.last_block.map(Into::into),
             is_last_complete: proto.is_last_block_complete,
-            erasure_policy: proto.ec_policy.as_ref().map(policy_name),
+            erasure_policy: proto.ec_policy.as_ref().map(erasure_policy_name),
             is_encrypted: proto.file_encryption_info.is_some(),
         }
     }

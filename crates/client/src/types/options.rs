@@ -1,6 +1,7 @@
 //! How files are opened, made and renamed.
 
 use zerohop_wire::checksum_type::DataChecksum;
+use zerohop_wire::setters;
 
 /// How often the bytes of a file are compared with their checksums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! What administrators ask.
 
 use super::located::DatanodeInfo;
-use super::located::StorageType;
 use zerohop_proto::hdfs::{
     BlockStoragePolicyProto, DatanodeReportTypeProto, DatanodeStorageReportProto,
     FsServerDefaultsProto, GetFsStatsResponseProto, RollingUpgradeActionProto,
     RollingUpgradeInfoProto, SafeModeActionProto, StorageReportProto, StorageTypesProto,
 };
+use zerohop_wire::StorageType;
 use zerohop_wire::checksum_type::{ChecksumType, DataChecksum};
 
 /// Which DataNodes a report is about.
@@ -112,15 +112,14 @@ pub struct StoragePolicy {
 
 impl From<BlockStoragePolicyProto> for StoragePolicy {
     fn from(proto: BlockStoragePolicyProto) -> Self {
-        let list = |types: Option<StorageTypesProto>| {
-            types.map(|t| t.storage_types().collect()).unwrap_or_default()
-        };
+        let types = |list: StorageTypesProto| list.storage_types().map(Into::into).collect();
+        let optional = |list: Option<StorageTypesProto>| list.map(types).unwrap_or_default();
         Self {
             id: proto.policy_id as u8,
             name: proto.name,
-            creation: proto.creation_policy.storage_types().collect(),
-            creation_fallback: list(proto.creation_fallback_policy),
-            replication_fallback: list(proto.replication_fallback_policy),
+            creation: types(proto.creation_policy),
+            creation_fallback: optional(proto.creation_fallback_policy),
+            replication_fallback: optional(proto.replication_fallback_policy),
         }
     }
 }
@@ -170,7 +169,10 @@ pub struct Volume {
 impl From<StorageReportProto> for Volume {
     fn from(proto: StorageReportProto) -> Self {
         Self {
-            storage_type: proto.storage.as_ref().map_or(StorageType::Disk, |s| s.storage_type()),
+            storage_type: proto
+                .storage
+                .as_ref()
+                .map_or(StorageType::Disk, |storage| storage.storage_type().into()),
             is_failed: proto.failed(),
             capacity: proto.capacity(),
             used: proto.dfs_used(),

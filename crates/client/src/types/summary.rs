@@ -1,7 +1,7 @@
 //! Sums below a path, and quotas.
 
-use super::located::StorageType;
 use zerohop_proto::hdfs::{ContentSummaryProto, QuotaUsageProto, StorageTypeQuotaInfosProto};
+use zerohop_wire::StorageType;
 
 /// Usage against the quota of one storage type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub struct QuotaUsage {
 fn types(proto: Option<StorageTypeQuotaInfosProto>) -> Vec<TypeUsage> {
     let infos = proto.map(|p| p.type_quota_info).unwrap_or_default();
     let usage = infos.into_iter().map(|info| TypeUsage {
-        storage_type: info.r#type(),
+        storage_type: info.r#type().into(),
         quota: info.quota as i64,
         consumed: info.consumed as i64,
     });

@@ -48,7 +48,7 @@ impl Writer {
         let file = Arc::new(WrittenFile {
             client: Arc::clone(client),
             src,
-            file_id: status.file_id,
+            file_id: status.file_id.0,
             favored: options.favored_nodes.clone(),
             block_flags: block_flags(options),
         });
@@ -68,7 +68,7 @@ impl Writer {
         let file = Arc::new(WrittenFile {
             client: Arc::clone(client),
             src,
-            file_id: status.file_id,
+            file_id: status.file_id.0,
             favored: Vec::new(),
             block_flags: Vec::new(),
         });

@@ -2,7 +2,7 @@
 
 use super::packet::Packet;
 use crate::client::Client;
-use crate::types::{Replica, StorageType};
+use crate::types::Replica;
 use std::io::{self, Read, Write};
 use std::time::Instant;
 use zerohop_proto::common::TokenProto;
@@ -157,8 +157,8 @@ fn encode(client: &Client, setup: &Setup<'_>, first: &Replica) -> Vec<u8> {
         latest_generation_stamp: setup.new_stamp,
         requested_checksum: setup.checksum.into(),
         caching_strategy: Some(CachingStrategyProto::default()),
-        storage_type: Some(first.storage_type.into()),
-        target_storage_types: below.iter().map(|r| r.storage_type.into()).collect(),
+        storage_type: Some(first.storage_type.number()),
+        target_storage_types: below.iter().map(|r| r.storage_type.number()).collect(),
         allow_lazy_persist: Some(setup.lazy_persist),
         pinning: Some(setup.pinnings.first().copied().unwrap_or(false)),
         target_pinnings: setup.pinnings.get(1..).unwrap_or_default().to_vec(),
@@ -189,7 +189,7 @@ pub(super) fn transfer(
     let message = OpTransferBlockProto {
         header: header(client, block.clone(), token),
         targets: vec![target.node.proto().clone()],
-        target_storage_types: vec![StorageType::into(target.storage_type)],
+        target_storage_types: vec![target.storage_type.number()],
         target_storage_ids: vec![target.storage_id.clone()],
     };
     (&stream).write_all(&op::encode(OpCode::TransferBlock, &message))?;

@@ -182,7 +182,7 @@ impl ClientProtocol {
         let in_use = self.node.store.volumes().in_use();
         let info = in_use.iter().map(|volume| DatanodeVolumeInfoProto {
             path: volume.root().display().to_string(),
-            storage_type: volume.location.storage_type as i32,
+            storage_type: volume.location.storage_type.number(),
             used_space: volume.used(),
             free_space: volume.available(),
             reserved_space: volume.left_free(),

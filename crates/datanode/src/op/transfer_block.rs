@@ -127,7 +127,7 @@ fn request(
     requested_checksum: zerohop_proto::hdfs::ChecksumProto,
 ) -> OpWriteBlockProto {
     let rest = |ids: &[String]| ids.get(1..).unwrap_or_default().to_vec();
-    let disk = zerohop_proto::hdfs::StorageTypeProto::Disk as i32;
+    let disk = zerohop_wire::StorageType::Disk.number();
     OpWriteBlockProto {
         header: ClientOperationHeaderProto {
             base_header: BaseHeaderProto {

@@ -5,9 +5,9 @@ use crate::outliers::SlowestDisks;
 use crate::settings::{Settings, VolumePolicy};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use zerohop_proto::hdfs::StorageTypeProto;
 use zerohop_system::random;
 use zerohop_wire::RemoteException;
+use zerohop_wire::StorageType;
 
 /// Chooses among the volumes of a DataNode.
 pub(crate) struct VolumeChooser {
@@ -28,7 +28,7 @@ impl VolumeChooser {
     pub(crate) fn choose(
         &self,
         in_use: &[Arc<DataVolume>],
-        storage_type: StorageTypeProto,
+        storage_type: StorageType,
         len: u64,
     ) -> Result<Arc<DataVolume>, RemoteException> {
         let disks = in_use.iter().map(|volume| (volume.root(), &volume.times));
@@ -146,8 +146,8 @@ fn out_of_space(message: String) -> RemoteException {
 }
 
 /// The storage type that a request asks for; an unknown one counts as none, which means DISK.
-pub(crate) fn storage_type(code: Option<i32>) -> StorageTypeProto {
-    code.and_then(|code| StorageTypeProto::try_from(code).ok()).unwrap_or(StorageTypeProto::Disk)
+pub(crate) fn storage_type(code: Option<i32>) -> StorageType {
+    code.and_then(StorageType::from_number).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -12,8 +12,8 @@ use super::volume_checks::VolumeChecks;
 use super::volumes::Volumes;
 use crate::short_circuit::BlockKey;
 use std::sync::Arc;
-use zerohop_proto::hdfs::StorageTypeProto;
 use zerohop_replica::{Durability, LiveReplica, Packet, Place, Pool, ReplicaReader};
+use zerohop_wire::StorageType;
 use zerohop_wire::block_report::ReplicaState;
 use zerohop_wire::{Block, ExtendedBlock};
 
@@ -45,7 +45,7 @@ impl ReplicaMoves<'_> {
     pub(crate) fn move_to_type(
         &self,
         block: &ExtendedBlock,
-        storage_type: StorageTypeProto,
+        storage_type: StorageType,
     ) -> Result<Relocated, Failure> {
         let replica = self.pools.replica(block)?;
         let reader = self.open_to_move(block, &replica, storage_type)?;
@@ -67,7 +67,7 @@ impl ReplicaMoves<'_> {
         &self,
         block: &ExtendedBlock,
         replica: &Arc<Replica>,
-        storage_type: StorageTypeProto,
+        storage_type: StorageType,
     ) -> Result<ReplicaReader, Failure> {
         let (status, text) = {
             let status = replica.lock();
@@ -89,7 +89,7 @@ impl ReplicaMoves<'_> {
                 storage_type.as_str_name()
             )));
         }
-        if replica.volume.location.storage_type == StorageTypeProto::RamDisk {
+        if replica.volume.location.storage_type == StorageType::RamDisk {
             return Err(Failure::io(format!(
                 "Replica {text} cannot be moved from storageType : RAM_DISK"
             )));

@@ -7,10 +7,10 @@ use crate::namenodes::PoolIdentity;
 use crate::settings::Settings;
 use crate::short_circuit::{BlockKey, SegmentGuard};
 use zerohop_conf::Conf;
-use zerohop_proto::hdfs::StorageTypeProto;
 use zerohop_replica::{Durability, Packet, Place};
 use zerohop_transport::domain::Peer;
 use zerohop_transport::shm::Segment;
+use zerohop_wire::StorageType;
 use zerohop_wire::block_report::ReplicaState;
 use zerohop_wire::{Block, BlockId, DataChecksum, GenerationStamp, Slot, SlotId};
 
@@ -53,7 +53,7 @@ pub(super) fn writer() -> Arc<Writer> {
 }
 
 pub(super) fn placement() -> Placement {
-    let (storage_type, checksum) = (StorageTypeProto::Disk, DataChecksum::default());
+    let (storage_type, checksum) = (StorageType::Disk, DataChecksum::default());
     Placement { storage_type, checksum, room: ROOM }
 }
 

@@ -14,15 +14,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use zerohop_proto::hdfs::datanode_storage_proto::StorageState;
-use zerohop_proto::hdfs::{DatanodeStorageProto, StorageReportProto, StorageTypeProto};
+use zerohop_proto::hdfs::{DatanodeStorageProto, StorageReportProto};
 use zerohop_replica::{DirectoryMode, Pool, PoolVersion, Scan, Space, Volume, VolumeProbe};
 use zerohop_wire::BlockId;
+use zerohop_wire::StorageType;
 
 /// A directory of `dfs.datanode.data.dir` with its storage type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Location {
     pub(crate) path: PathBuf,
-    pub(crate) storage_type: StorageTypeProto,
+    pub(crate) storage_type: StorageType,
 }
 
 impl Location {
@@ -33,7 +34,7 @@ impl Location {
             Some((kind, path)) => (kind.to_ascii_uppercase(), path.trim()),
             None => ("DISK".to_owned(), text),
         };
-        let storage_type = StorageTypeProto::from_str_name(&kind).ok_or_else(|| {
+        let storage_type = StorageType::from_str_name(&kind).ok_or_else(|| {
             Error::Config(format!("dfs.datanode.data.dir: {text}: unknown storage type {kind}"))
         })?;
         let path =
@@ -216,7 +217,7 @@ impl DataVolume {
         DatanodeStorageProto {
             storage_uuid: self.storage_id(),
             state: Some(StorageState::Normal as i32),
-            storage_type: Some(self.location.storage_type as i32),
+            storage_type: Some(self.location.storage_type.number()),
         }
     }
 
@@ -481,10 +482,10 @@ mod tests {
     #[test]
     fn locations_are_read_as_hadoop_writes_them() {
         for (text, path, kind) in [
-            ("/d/1", "/d/1", StorageTypeProto::Disk),
-            ("file:///d/1", "/d/1", StorageTypeProto::Disk),
-            ("[SSD]file:///d/2", "/d/2", StorageTypeProto::Ssd),
-            (" [ram_disk] /d/3", "/d/3", StorageTypeProto::RamDisk),
+            ("/d/1", "/d/1", StorageType::Disk),
+            ("file:///d/1", "/d/1", StorageType::Disk),
+            ("[SSD]file:///d/2", "/d/2", StorageType::Ssd),
+            (" [ram_disk] /d/3", "/d/3", StorageType::RamDisk),
         ] {
             let wanted = Location { path: path.into(), storage_type: kind };
             assert_eq!(Location::parse(text).unwrap(), wanted, "{text}");

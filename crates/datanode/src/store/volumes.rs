@@ -5,8 +5,8 @@ use super::volume::DataVolume;
 use super::volume_failures::VolumeFailures;
 use parking_lot::RwLock;
 use std::sync::Arc;
-use zerohop_proto::hdfs::StorageTypeProto;
 use zerohop_wire::RemoteException;
+use zerohop_wire::StorageType;
 
 /// The volumes, in the order in which they were opened. A failed volume stays in the list until it is
 /// removed.
@@ -43,7 +43,7 @@ impl Volumes {
     /// A volume in use of `storage_type` with room for `len` bytes.
     pub(super) fn choose(
         &self,
-        storage_type: StorageTypeProto,
+        storage_type: StorageType,
         len: u64,
     ) -> Result<Arc<DataVolume>, RemoteException> {
         self.chooser.choose(&self.in_use(), storage_type, len)

@@ -8,9 +8,9 @@ use crate::settings::Settings;
 use std::fs;
 use std::path::PathBuf;
 use zerohop_conf::Conf;
-use zerohop_proto::hdfs::StorageTypeProto;
 use zerohop_replica::Durability;
 use zerohop_wire::GenerationStamp;
+use zerohop_wire::StorageType;
 use zerohop_wire::block_report::ReplicaState;
 
 struct Two {
@@ -77,7 +77,7 @@ const LEN: usize = 3_000_001;
 #[test]
 fn a_replica_moves_to_another_volume_under_its_readers() {
     let two = two("0");
-    let archive = StorageTypeProto::Archive;
+    let archive = StorageType::Archive;
     let wanted = block(1, 1001, LEN as u64);
     let open = written(&two.store, 1, LEN);
     assert!(
@@ -90,7 +90,7 @@ fn a_replica_moves_to_another_volume_under_its_readers() {
     let [moved, other] = [1, 2].map(|id| readers.hold(&two.store, id));
     let opened = two.store.reads().open_replica(&wanted, 0).unwrap();
 
-    let same = two.store.moves().move_to_type(&wanted, StorageTypeProto::Disk).map(drop);
+    let same = two.store.moves().move_to_type(&wanted, StorageType::Disk).map(drop);
     assert!(message(same).contains("already exists on storage DISK"));
     let short = two.store.moves().move_to_type(&block(1, 1001, 7), archive).map(drop);
     assert!(message(short).contains("expected length is 7"));
@@ -115,7 +115,7 @@ fn a_replica_moves_to_another_volume_under_its_readers() {
     assert_eq!((after[0].1, after[1].1), (1, 1));
 
     // And back, found again after a restart, and deleted where it is.
-    let back = two.store.moves().move_to_type(&wanted, StorageTypeProto::Disk).unwrap();
+    let back = two.store.moves().move_to_type(&wanted, StorageType::Disk).unwrap();
     two.store.moves().clean_up(&wanted.pool, &back);
     assert_eq!(two.used(), before);
     let pool = two.store.pools().get(&wanted.pool).unwrap();
@@ -132,8 +132,7 @@ fn a_corrupt_replica_does_not_move() {
     let mut bytes = fs::read(&path).unwrap();
     bytes[2_000_000] ^= 1;
     fs::write(&path, bytes).unwrap();
-    let failed =
-        message(two.store.moves().move_to_type(&wanted, StorageTypeProto::Archive).map(drop));
+    let failed = message(two.store.moves().move_to_type(&wanted, StorageType::Archive).map(drop));
     assert!(failed.contains("at offset 1999872"), "{failed}");
     assert_eq!((two.files("disk"), two.files("archive")), (2, 0));
     assert_eq!(two.used()[1], (0, 0));
@@ -145,7 +144,7 @@ fn what_a_move_left_behind_goes_at_the_next_start() {
     let two = two("0");
     two.finalized(1, 5000);
     let wanted = block(1, 1001, 5000);
-    drop(two.store.moves().move_to_type(&wanted, StorageTypeProto::Archive).unwrap());
+    drop(two.store.moves().move_to_type(&wanted, StorageType::Archive).unwrap());
     assert_eq!((two.files("disk"), two.files("archive")), (2, 2));
     let Two { directory, settings, store } = two;
     drop(store);
@@ -281,7 +280,7 @@ fn who_waits_while_a_replica_moves_works_with_the_new_one() {
         &block(1, 1001, 0),
         |replica| {
             if !waited.replace(true) {
-                two.store.moves().move_to_type(&block(1, 1001, 1000), StorageTypeProto::Archive)?;
+                two.store.moves().move_to_type(&block(1, 1001, 1000), StorageType::Archive)?;
             }
             replica.lock_now()
         },
@@ -406,9 +405,9 @@ fn the_slowest_disk_gets_no_new_replicas_while_another_of_its_type_has_room() {
         );
         target.unwrap().replica.volume.root().file_name().unwrap().to_owned()
     };
-    let disks: Vec<_> = (1..=4).map(|id| volume_of(id, StorageTypeProto::Disk)).collect();
+    let disks: Vec<_> = (1..=4).map(|id| volume_of(id, StorageType::Disk)).collect();
     assert_eq!(disks, ["a", "c", "d", "a"]);
-    assert_eq!(volume_of(5, StorageTypeProto::Archive), "e");
+    assert_eq!(volume_of(5, StorageType::Archive), "e");
 }
 
 /// The directories of volumes and the files of blocks could be read by every user of the machine.

@@ -18,8 +18,8 @@ use crate::short_circuit::BlockKey;
 use parking_lot::MutexGuard;
 use std::sync::Arc;
 use std::time::Duration;
-use zerohop_proto::hdfs::StorageTypeProto;
 use zerohop_replica::{Durability, LiveReplica, Place};
+use zerohop_wire::StorageType;
 use zerohop_wire::block_report::ReplicaState;
 use zerohop_wire::{Block, DataChecksum, ExtendedBlock, GenerationStamp};
 
@@ -32,7 +32,7 @@ pub(crate) struct Writable {
 /// Where a new replica shall go.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Placement {
-    pub(crate) storage_type: StorageTypeProto,
+    pub(crate) storage_type: StorageType,
     pub(crate) checksum: DataChecksum,
     /// Space to set aside: the block's size as far as it is known.
     pub(crate) room: u64,

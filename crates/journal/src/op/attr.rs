@@ -17,7 +17,7 @@ pub(super) fn put_acl(entries: &[AclEntry], out: &mut Writer<'_>) {
     for entry in entries {
         let bits = (entry.scope as u8) << ACL_SCOPE_SHIFT
             | (entry.kind as u8) << ACL_TYPE_SHIFT
-            | entry.perm & 7;
+            | entry.permission & 7;
         match &entry.name {
             Some(name) => {
                 out.u8(bits | 1 << ACL_NAME_SHIFT);
@@ -41,7 +41,7 @@ fn get_acl_entry(from: &mut Reader<'_>) -> Result<AclEntry> {
         scope: if bits >> ACL_SCOPE_SHIFT & 1 == 1 { AclScope::Default } else { AclScope::Access },
         kind: AclKind::from_bits(bits >> ACL_TYPE_SHIFT),
         name: if named { Some(from.utf8()?.into()) } else { None },
-        perm: bits & 7,
+        permission: bits & 7,
     })
 }
 
@@ -83,7 +83,7 @@ impl Body for SetAcl {
 
     fn get(from: &mut Reader<'_>) -> Result<Self> {
         let proto: AclEditLogProto = from.proto()?;
-        let entries = proto.entries.iter().map(AclEntry::try_from).collect::<Result<_>>()?;
+        let entries = proto.entries.into_iter().map(acl_entry).collect::<Result<_>>()?;
         Ok(Self { path: proto.src, entries })
     }
 }
@@ -125,57 +125,14 @@ macro_rules! xattr_ops {
 
 xattr_ops! { SetXAttr RemoveXAttr }
 
-impl From<&AclEntry> for AclEntryProto {
-    fn from(entry: &AclEntry) -> Self {
-        Self {
-            r#type: entry.kind as i32,
-            scope: entry.scope as i32,
-            permissions: i32::from(entry.perm & 7),
-            name: entry.name.as_deref().map(str::to_owned),
-        }
-    }
-}
-
-impl TryFrom<&AclEntryProto> for AclEntry {
-    type Error = DecodeError;
-
-    fn try_from(proto: &AclEntryProto) -> Result<Self> {
-        let scope = match proto.scope {
-            0 => AclScope::Access,
-            1 => AclScope::Default,
-            value => return Err(DecodeError::Value { what: "ACL scope", value: value.into() }),
-        };
-        let kind = match proto.r#type {
-            kind @ 0..=3 => AclKind::from_bits(kind as u8),
-            value => return Err(DecodeError::Value { what: "ACL type", value: value.into() }),
-        };
-        let perm = match proto.permissions {
-            perm @ 0..=7 => perm as u8,
-            value => {
-                return Err(DecodeError::Value { what: "ACL permission", value: value.into() });
-            }
-        };
-        let name = proto.name.as_deref().filter(|name| !name.is_empty()).map(Into::into);
-        Ok(Self { scope, kind, name, perm })
-    }
-}
-
-impl From<&XAttr> for XAttrProto {
-    fn from(xattr: &XAttr) -> Self {
-        Self {
-            namespace: xattr.namespace as i32,
-            name: xattr.name.to_string(),
-            value: xattr.value.clone(),
-        }
-    }
-}
-
-impl From<XAttrProto> for XAttr {
-    fn from(proto: XAttrProto) -> Self {
-        Self {
-            namespace: crate::types::XAttrNamespace::from_number(proto.namespace),
-            name: proto.name.into(),
-            value: proto.value,
-        }
-    }
+/// An entry of an edit: numbers that Hadoop does not know are a fault of the log.
+fn acl_entry(proto: AclEntryProto) -> Result<AclEntry> {
+    let check = |what, value: i32, most| match value {
+        value if (0..=most).contains(&value) => Ok(()),
+        value => Err(DecodeError::Value { what, value: value.into() }),
+    };
+    check("ACL scope", proto.scope, 1)?;
+    check("ACL type", proto.r#type, 3)?;
+    check("ACL permission", proto.permissions, 7)?;
+    Ok(proto.into())
 }

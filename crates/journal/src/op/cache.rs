@@ -3,19 +3,19 @@
 use super::field::{Field, Mode, Result, plain_ops};
 use crate::codec::{Reader, Writer};
 use crate::error::DecodeError;
-use crate::types::{CacheDirective, CachePool};
+use crate::types::{CacheDirectiveRecord, CachePool};
 
 plain_ops! {
     /// A cache directive was made.
     rpc AddCacheDirective {
         /// All of it.
-        directive: CacheDirective,
+        directive: CacheDirectiveRecord,
     }
 
     /// A cache directive was changed.
     rpc ModifyCacheDirective {
         /// What changed, and its id.
-        directive: CacheDirective,
+        directive: CacheDirectiveRecord,
     }
 
     /// A cache directive was removed.
@@ -67,7 +67,7 @@ fn get<T: Field>(flags: i32, bit: u32, from: &mut Reader<'_>) -> Result<Option<T
     if flags >> bit & 1 == 1 { T::get(from).map(Some) } else { Ok(None) }
 }
 
-impl Field for CacheDirective {
+impl Field for CacheDirectiveRecord {
     fn put(&self, out: &mut Writer<'_>) {
         out.i64(self.id);
         put_flags(
@@ -121,16 +121,15 @@ impl Field for CachePool {
     }
 
     fn get(from: &mut Reader<'_>) -> Result<Self> {
-        let name = from.utf8()?;
+        let pool = Self::new(from.utf8()?);
         let flags = get_flags(6, from)?;
-        Ok(Self {
-            name,
-            owner: get(flags, 0, from)?,
-            group: get(flags, 1, from)?,
-            mode: get::<Mode>(flags, 2, from)?.map(|mode| mode.0),
-            limit: get(flags, 3, from)?,
-            max_relative_expiry_ms: get(flags, 4, from)?,
-            default_replication: get(flags, 5, from)?,
-        })
+        let pool = pool
+            .owner(get::<String>(flags, 0, from)?)
+            .group(get::<String>(flags, 1, from)?)
+            .mode(get::<Mode>(flags, 2, from)?.map(|mode| mode.0))
+            .limit(get::<i64>(flags, 3, from)?)
+            .max_relative_expiry_ms(get::<i64>(flags, 4, from)?)
+            .default_replication(get::<i16>(flags, 5, from)?);
+        Ok(pool)
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn located_block(located: LocatedBlock, pool: &str) -> LocatedBlockPr
         corrupt: located.locations.corrupt,
         block_token: no_token(),
         is_cached: replicas.iter().map(|replica| replica.is_held).collect(),
-        storage_types: replicas.iter().map(|replica| replica.kind.into()).collect(),
+        storage_types: replicas.iter().map(|replica| replica.kind.number()).collect(),
         storage_i_ds: replicas.iter().map(|replica| replica.storage_id.to_string()).collect(),
         locs: replicas.iter().map(|replica| datanode_info(&replica.node)).collect(),
         block_indices: None,

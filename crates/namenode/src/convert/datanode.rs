@@ -70,7 +70,7 @@ fn admin_state(state: AdminState) -> datanode_info_proto::AdminState {
 
 /// A storage type as a message has it; one that this release does not know counts as DISK.
 pub(crate) fn storage_type(kind: Option<i32>) -> StorageType {
-    kind.and_then(|kind| StorageType::try_from(kind).ok()).unwrap_or(StorageType::Disk)
+    kind.and_then(StorageType::from_number).unwrap_or_default()
 }
 
 /// A DataNode that another one reports as slow: its name, and how slow.
@@ -132,7 +132,7 @@ pub(crate) fn storage_report_proto(report: &StorageReport) -> StorageReportProto
         storage: Some(DatanodeStorageProto {
             storage_uuid: report.id.to_string(),
             state: Some(state.into()),
-            storage_type: Some(report.kind.into()),
+            storage_type: Some(report.kind.number()),
         }),
         non_dfs_used: Some(report.non_dfs_used),
         mount: report.mount.clone(),

@@ -7,13 +7,10 @@ mod datanode;
 mod status;
 mod summary;
 mod upgrade;
-mod xattr;
 
 pub(crate) use acl::{acl_entries, acl_status};
 pub(crate) use block::{located_block, located_blocks};
-pub(crate) use cache::{
-    cache_directive, cache_directive_entry, cache_filter, cache_pool, cache_pool_entry,
-};
+pub(crate) use cache::{cache_directive, cache_directive_entry, cache_pool_entry};
 pub(crate) use datanode::{
     datanode_id, datanode_info, slow_disk, slow_peer, storage_report, storage_report_proto,
     storage_type,
@@ -21,4 +18,3 @@ pub(crate) use datanode::{
 pub(crate) use status::{appended, directory_listing, file_status, mode};
 pub(crate) use summary::{content_summary, quota_usage, storage_policy};
 pub(crate) use upgrade::{rolling_upgrade, rolling_upgrade_status};
-pub(crate) use xattr::{xattr, xattr_proto, xattrs};

@@ -4,32 +4,10 @@ use super::block::{located_block, located_blocks};
 use zerohop_namespace::{DirectoryListing, FileStatus, LocatedBlock};
 use zerohop_proto::hdfs::{
     AppendResponseProto, DirectoryListingProto, FsPermissionProto, HdfsFileStatusProto,
-    hdfs_file_status_proto as proto,
 };
 
 pub(crate) fn file_status(status: FileStatus, pool: &str) -> HdfsFileStatusProto {
-    let kind = proto::FileType::from(status.kind);
-    HdfsFileStatusProto {
-        file_type: kind.into(),
-        path: status.name.into_bytes().into(),
-        length: status.len,
-        permission: FsPermissionProto { perm: status.mode.into() },
-        owner: status.owner.to_string(),
-        group: status.group.to_string(),
-        modification_time: status.mtime,
-        access_time: status.atime,
-        symlink: status.symlink.map(Into::into),
-        block_replication: Some(status.replication.into()),
-        blocksize: Some(status.block_size),
-        locations: status.locations.map(|blocks| located_blocks(blocks, pool)),
-        file_id: Some(status.id.0),
-        children_num: Some(status.children as i32),
-        file_encryption_info: None,
-        storage_policy: Some(status.storage_policy.into()),
-        ec_policy: None,
-        flags: Some(if status.has_acl { proto::Flags::HasAcl as u32 } else { 0 }),
-        namespace: None,
-    }
+    status.into_proto(|blocks| located_blocks(blocks, pool))
 }
 
 pub(crate) fn directory_listing(listing: DirectoryListing, pool: &str) -> DirectoryListingProto {

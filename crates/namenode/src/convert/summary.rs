@@ -37,7 +37,7 @@ pub(crate) fn quota_usage(usage: QuotaUsage) -> QuotaUsageProto {
 
 fn type_quotas(types: &[TypeQuota]) -> StorageTypeQuotaInfosProto {
     let info = |quota: &TypeQuota| StorageTypeQuotaInfoProto {
-        r#type: Some(quota.kind.into()),
+        r#type: Some(quota.kind.number()),
         quota: quota.quota as u64,
         consumed: quota.consumed as u64,
     };
@@ -46,7 +46,7 @@ fn type_quotas(types: &[TypeQuota]) -> StorageTypeQuotaInfosProto {
 
 pub(crate) fn storage_policy(policy: &StoragePolicy) -> BlockStoragePolicyProto {
     let types = |types: &[StorageType]| StorageTypesProto {
-        storage_types: types.iter().map(|kind| (*kind).into()).collect(),
+        storage_types: types.iter().map(|kind| kind.number()).collect(),
     };
     let fallbacks = |kinds: &[StorageType]| (!kinds.is_empty()).then(|| types(kinds));
     BlockStoragePolicyProto {

@@ -75,7 +75,7 @@ fn blocks(call: Call<'_>) -> Reply {
     call.ask(|core, _, q: GetBlocksRequestProto| {
         let uuid = &q.datanode.datanode_uuid;
         let size_min = q.min_block_size.unwrap_or(10 << 20);
-        let kind = q.storage_type.is_some().then(|| q.storage_type());
+        let kind = q.storage_type.is_some().then(|| q.storage_type().into());
         let found = core.read_as(OperationCategory::Read, |namespace| {
             namespace.check_safe_mode(|| "Cannot execute getBlocks".to_owned())?;
             Ok(namespace.blocks().lookup().blocks_of(uuid, q.size, size_min, kind))
@@ -88,7 +88,7 @@ fn blocks(call: Call<'_>) -> Reply {
             block: BlockProto::from(block),
             datanode_uuids: replicas.iter().map(|replica| replica.node.id.uuid.clone()).collect(),
             storage_uuids: replicas.iter().map(|replica| replica.storage_id.to_string()).collect(),
-            storage_types: replicas.iter().map(|replica| replica.kind.into()).collect(),
+            storage_types: replicas.iter().map(|replica| replica.kind.number()).collect(),
             indices: None,
             data_block_num: None,
             cell_size: None,

@@ -6,11 +6,10 @@ use crate::core::Core;
 use crate::ha::OperationCategory as Category;
 use crate::monitor::CACHE_SCAN_MAX;
 use crate::retry::Remember;
-use zerohop_journal::types::CachePool;
 use zerohop_namespace::{
-    CacheDirectiveEntry, CacheDirectiveFilter, CacheDirectiveRequest, CachePoolEntry, Namespace,
-    OpContext, Result,
+    CacheDirectiveEntry, CacheDirectiveRequest, CachePoolEntry, Namespace, OpContext, Result,
 };
+use zerohop_wire::{CacheDirective, CachePool};
 
 impl ClientService<'_> {
     /// Adds a directive; gives its id.
@@ -54,7 +53,7 @@ impl ClientService<'_> {
     pub(crate) fn cache_directives(
         &self,
         after: i64,
-        filter: CacheDirectiveFilter,
+        filter: CacheDirective,
     ) -> Answer<(Vec<CacheDirectiveEntry>, bool)> {
         read_after_scan(self, "listCacheDirectives", move |namespace, op| {
             namespace.cache_listing(op).directives(after, &filter)

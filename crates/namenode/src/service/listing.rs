@@ -118,7 +118,7 @@ fn batched(
             Ok(Some(page)) => {
                 count += page.entries.len().max(1);
                 if let Some(last) = page.entries.last().filter(|_| page.remaining > 0) {
-                    let after = last.name.clone().into_bytes().into();
+                    let after = last.path.clone().into_bytes().into();
                     next = BatchedCursor { index: cursor.index, after };
                 }
                 Ok(page)

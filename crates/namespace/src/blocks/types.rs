@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId};
 
-pub use zerohop_proto::hdfs::StorageTypeProto as StorageType;
+pub use zerohop_wire::StorageType;
 pub use zerohop_wire::{ReplicaState, ReportedReplica};
 
 /// A DataNode in the tables of this process; not stable across restarts.

@@ -6,8 +6,7 @@ use crate::Result;
 use crate::access::{PermissionChecker, READ};
 use crate::answers::{CacheDirectiveEntry, CachePoolEntry};
 use crate::error::{CacheError, refuse};
-use crate::requests::CacheDirectiveFilter;
-use zerohop_journal::types::CachePool;
+use zerohop_wire::{CacheDirective, CachePool};
 
 /// The pools and directives that one caller may see.
 #[derive(Clone, Copy)]
@@ -24,12 +23,12 @@ impl CacheListing<'_> {
     pub fn directives(
         self,
         after: i64,
-        filter: &CacheDirectiveFilter,
+        filter: &CacheDirective,
     ) -> Result<(Vec<CacheDirectiveEntry>, bool)> {
         if let Some(path) = &filter.path {
             check_path(path)?;
         }
-        if filter.has_replication {
+        if filter.replication.is_some() {
             return refuse(CacheError::FilterByReplication);
         }
         if let Some(id) = filter.id.filter(|id| !self.cache.directives.contains_key(id)) {
@@ -64,10 +63,7 @@ impl CacheListing<'_> {
             if pool.permits(self.access, READ) {
                 return pool.entry(name);
             }
-            CachePoolEntry {
-                info: CachePool { name: name.clone(), ..CachePool::default() },
-                ..CachePoolEntry::default()
-            }
+            CachePoolEntry { info: CachePool::new(name), ..CachePoolEntry::default() }
         });
         let page: Vec<_> = page.collect();
         let has_more = rest.next().is_some();

@@ -20,12 +20,9 @@ use crate::error::{CacheError, Error, refuse};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use zerohop_journal::EditOp;
-use zerohop_journal::types::{CacheDirective, CachePool};
+use zerohop_journal::types::CacheDirectiveRecord;
+use zerohop_wire::{CacheExpiry, CachePool};
 
-/// A pool without a limit says this.
-const LIMIT_NONE: i64 = i64::MAX;
-/// The longest relative expiry: never (`Expiration.MAX_RELATIVE_EXPIRY_MS`).
-const NEVER_MS: i64 = i64::MAX / 4;
 const MODE_DEFAULT: u16 = 0o755;
 
 /// All pools and directives.
@@ -80,8 +77,8 @@ impl Pool {
             owner: String::new(),
             group: String::new(),
             mode: MODE_DEFAULT,
-            limit: LIMIT_NONE,
-            max_expiry_ms: NEVER_MS,
+            limit: CachePool::UNLIMITED,
+            max_expiry_ms: CacheExpiry::NEVER_MS,
             replication: 1,
             stats: CacheStats::default(),
         };
@@ -103,15 +100,13 @@ impl Pool {
     }
 
     fn info(&self, name: &str) -> CachePool {
-        CachePool {
-            name: name.to_owned(),
-            owner: Some(self.owner.clone()),
-            group: Some(self.group.clone()),
-            mode: Some(self.mode),
-            limit: Some(self.limit),
-            max_relative_expiry_ms: Some(self.max_expiry_ms),
-            default_replication: Some(self.replication),
-        }
+        CachePool::new(name)
+            .owner(self.owner.clone())
+            .group(self.group.clone())
+            .mode(self.mode)
+            .limit(self.limit)
+            .max_relative_expiry_ms(self.max_expiry_ms)
+            .default_replication(self.replication)
     }
 
     /// Whether the caller has an action on the pool.
@@ -133,8 +128,8 @@ impl Pool {
 }
 
 impl Directive {
-    fn info(&self, id: i64) -> CacheDirective {
-        CacheDirective {
+    fn record(&self, id: i64) -> CacheDirectiveRecord {
+        CacheDirectiveRecord {
             id,
             path: Some(self.path.clone()),
             replication: Some(self.replication),
@@ -149,7 +144,7 @@ impl Directive {
 
     fn entry(&self, id: i64, now_ms: i64) -> CacheDirectiveEntry {
         CacheDirectiveEntry {
-            info: self.info(id),
+            info: self.record(id).into(),
             stats: self.stats,
             has_expired: self.is_expired(now_ms),
         }
@@ -179,7 +174,7 @@ impl Cache {
             }
             EditOp::AddCacheDirective(op) => self.put(&op.directive),
             EditOp::ModifyCacheDirective(op) => {
-                let known = self.directive(op.directive.id)?.info(op.directive.id);
+                let known = self.directive(op.directive.id)?.record(op.directive.id);
                 self.put(&merged(&op.directive, known))
             }
             EditOp::RemoveCacheDirective(op) => {
@@ -190,7 +185,7 @@ impl Cache {
         }
     }
 
-    fn put(&mut self, given: &CacheDirective) -> Result<()> {
+    fn put(&mut self, given: &CacheDirectiveRecord) -> Result<()> {
         let pool = given.pool.clone().unwrap_or_default();
         self.pool_mut(&pool)?;
         let directive = Directive {
@@ -246,9 +241,9 @@ impl Cache {
     }
 
     /// For an image: the next id, all pools, all directives.
-    pub(crate) fn save(&self) -> (i64, Vec<CachePool>, Vec<CacheDirective>) {
+    pub(crate) fn save(&self) -> (i64, Vec<CachePool>, Vec<CacheDirectiveRecord>) {
         let pools = self.pools.iter().map(|(name, pool)| pool.info(name)).collect();
-        let directives = self.directives.iter().map(|(id, known)| known.info(*id)).collect();
+        let directives = self.directives.iter().map(|(id, known)| known.record(*id)).collect();
         (self.next_id, pools, directives)
     }
 
@@ -260,7 +255,7 @@ impl Cache {
         &mut self,
         next_id: i64,
         pools: &[CachePool],
-        directives: &[CacheDirective],
+        directives: &[CacheDirectiveRecord],
     ) -> Result<()> {
         self.changes += 1;
         self.pools.extend(pools.iter().map(|pool| (pool.name.clone(), Pool::of(pool))));
@@ -275,8 +270,8 @@ fn unknown_pool(name: &str) -> Error {
 }
 
 /// A directive with the given attributes changed.
-fn merged(given: &CacheDirective, known: CacheDirective) -> CacheDirective {
-    CacheDirective {
+fn merged(given: &CacheDirectiveRecord, known: CacheDirectiveRecord) -> CacheDirectiveRecord {
+    CacheDirectiveRecord {
         id: known.id,
         path: given.path.clone().or(known.path),
         replication: given.replication.or(known.replication),

@@ -1,12 +1,12 @@
 //! What clients ask of the centralized cache: each change becomes an edit.
 
-use super::{LIMIT_NONE, NEVER_MS, Pool, merged};
+use super::{Pool, merged};
 use crate::Result;
 use crate::access::{Action, WRITE};
 use crate::call::Call;
 use crate::error::{CacheError, Denied, refuse};
 use crate::limits::check_text;
-use crate::requests::{CacheDirectiveRequest, CacheExpiry};
+use crate::requests::CacheDirectiveRequest;
 use crate::tree::{self, Slot, Tree};
 use crate::walk::Paths;
 use zerohop_journal::EditOp;
@@ -14,7 +14,8 @@ use zerohop_journal::op::{
     AddCacheDirective, AddCachePool, ModifyCacheDirective, ModifyCachePool, RemoveCacheDirective,
     RemoveCachePool,
 };
-use zerohop_journal::types::{CacheDirective, CachePool};
+use zerohop_journal::types::CacheDirectiveRecord;
+use zerohop_wire::{CacheExpiry, CachePool};
 
 /// Changes of pools and directives (`CacheManager`).
 pub struct CacheManager<'n> {
@@ -36,11 +37,9 @@ impl CacheManager<'_> {
             return refuse(CacheError::PoolExists { name: given.name });
         }
         let group = self.call.ctx.groups.first().cloned().unwrap_or_default();
-        let given = CachePool {
-            owner: given.owner.or_else(|| Some(self.call.ctx.user().to_string())),
-            group: given.group.or(Some(group)),
-            ..given
-        };
+        let owner = given.owner.clone().unwrap_or_else(|| self.call.ctx.user().to_string());
+        let group = given.group.clone().unwrap_or(group);
+        let given = given.owner(owner).group(group);
         let pool = Pool::of(&given).info(&given.name);
         self.change(AddCachePool { pool })
     }
@@ -80,18 +79,18 @@ impl CacheManager<'_> {
     /// As Hadoop's `addCacheDirective`.
     pub fn add_cache_directive(&mut self, request: &CacheDirectiveRequest) -> Result<i64> {
         self.call.begin(|| "Cannot add cache directive".to_owned())?;
-        if request.directive.id != 0 {
+        let given = &request.directive;
+        if given.id.is_some_and(|id| id != 0) {
             return refuse(CacheError::IdGiven);
         }
-        let name = pool_name(&request.directive)?;
+        let name = pool_name(given.pool.as_deref())?;
         let pool = self.call.state.cache().pool(name)?;
         self.check_pool(name, pool, WRITE)?;
-        let path = valid_path(&request.directive)?.to_owned();
+        let path = valid_path(given.path.as_deref())?.to_owned();
         check_text("The path", &path)?;
-        let replication =
-            valid_replication(request.directive.replication.unwrap_or(pool.replication))?;
+        let replication = valid_replication(given.replication.unwrap_or(pool.replication))?;
         let now_ms = self.call.wall_ms() as i64;
-        let expiry_ms = expiry(request.expiry, pool.max_expiry_ms, now_ms)?;
+        let expiry_ms = expiry(given.expiry, pool.max_expiry_ms, now_ms)?;
         if !request.force {
             self.check_pool_limit(name, &path, replication)?;
         }
@@ -99,7 +98,7 @@ impl CacheManager<'_> {
         if id >= i64::MAX - 1 {
             return refuse(CacheError::NoIdsLeft);
         }
-        let directive = CacheDirective {
+        let directive = CacheDirectiveRecord {
             id,
             path: Some(path),
             replication: Some(replication),
@@ -116,17 +115,18 @@ impl CacheManager<'_> {
     /// As Hadoop's `modifyCacheDirective`.
     pub fn modify_cache_directive(&mut self, request: &CacheDirectiveRequest) -> Result<()> {
         self.call.begin(|| "Cannot add cache directive".to_owned())?;
-        let id = request.directive.id;
+        let given = &request.directive;
+        let id = given.id.unwrap_or_default();
         if id == 0 {
             return refuse(CacheError::IdMissing);
         }
         let known = self.call.state.cache().directive(id)?;
         self.check_pool(&known.pool, self.call.state.cache().pool(&known.pool)?, WRITE)?;
-        let after = merged(&request.directive, known.info(id));
-        let path = valid_path(&after)?;
+        let after = merged(&CacheDirectiveRecord::of(given, id, None), known.record(id));
+        let path = valid_path(after.path.as_deref())?;
         check_text("The path", path)?;
         let replication = valid_replication(after.replication.unwrap_or(-1))?;
-        let name = pool_name(&after)?;
+        let name = pool_name(after.pool.as_deref())?;
         let pool = self.call.state.cache().pool(name)?;
         if *name != known.pool {
             self.check_pool(name, pool, WRITE)?;
@@ -135,11 +135,10 @@ impl CacheManager<'_> {
             }
         }
         let now_ms = self.call.wall_ms() as i64;
-        let wanted =
-            request.expiry.or(Some(CacheExpiry { ms: known.expiry_ms, is_relative: false }));
+        let wanted = given.expiry.or(Some(CacheExpiry { ms: known.expiry_ms, is_relative: false }));
         let expiry_ms = expiry(wanted, pool.max_expiry_ms, now_ms)?;
-        let expiration_ms = request.expiry.map(|_| expiry_ms);
-        let directive = CacheDirective { expiration_ms, ..request.directive.clone() };
+        let expiration_ms = given.expiry.map(|_| expiry_ms);
+        let directive = CacheDirectiveRecord::of(given, id, expiration_ms);
         self.change(ModifyCacheDirective { directive })
     }
 
@@ -167,7 +166,7 @@ impl CacheManager<'_> {
 
     fn check_pool_limit(&self, name: &str, path: &str, replication: i16) -> Result<()> {
         let pool = self.call.state.cache().pool(name)?;
-        if pool.limit == LIMIT_NONE {
+        if pool.limit == CachePool::UNLIMITED {
             return Ok(());
         }
         let bytes: i64 = files_at(self.call.state.tree(), path)
@@ -212,14 +211,14 @@ fn validate_pool(given: &CachePool) -> Result<()> {
     }
     match given.max_relative_expiry_ms {
         Some(..0) => return refuse(CacheError::NegativeMaxExpiry),
-        Some(ms) if ms > NEVER_MS => return refuse(CacheError::MaxExpiryTooBig),
+        Some(ms) if ms > CacheExpiry::NEVER_MS => return refuse(CacheError::MaxExpiryTooBig),
         _ => {}
     }
     validate_name(&given.name)
 }
 
-fn pool_name(given: &CacheDirective) -> Result<&str> {
-    match given.pool.as_deref() {
+fn pool_name(given: Option<&str>) -> Result<&str> {
+    match given {
         None => refuse(CacheError::PoolMissing),
         Some("") => refuse(CacheError::PoolOfDirectiveEmpty),
         Some(name) => Ok(name),
@@ -233,8 +232,8 @@ pub(super) fn check_path(path: &str) -> Result<()> {
     refuse(CacheError::InvalidPath { path: path.to_owned() })
 }
 
-fn valid_path(given: &CacheDirective) -> Result<&str> {
-    let path = given.path.as_deref().ok_or(CacheError::PathMissing)?;
+fn valid_path(given: Option<&str>) -> Result<&str> {
+    let path = given.ok_or(CacheError::PathMissing)?;
     check_path(path).map(|()| path)
 }
 
@@ -255,7 +254,7 @@ fn expiry(wanted: Option<CacheExpiry>, most_ms: i64, now_ms: i64) -> Result<i64>
         true => (wanted.ms, now_ms.saturating_add(wanted.ms)),
         false => (wanted.ms.saturating_sub(now_ms), wanted.ms),
     };
-    if relative_ms > NEVER_MS {
+    if relative_ms > CacheExpiry::NEVER_MS {
         return refuse(CacheError::ExpiryTooFar { ms: wanted.ms });
     }
     if relative_ms > most_ms {

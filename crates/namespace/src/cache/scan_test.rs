@@ -3,17 +3,14 @@
 use super::*;
 use crate::blocks::{BlockManager, BlockParams, Now};
 use crate::fixture::{create, superuser};
-use crate::{CacheDirectiveFilter, CacheDirectiveRequest, Namespace, NamespaceParams};
+use crate::{CacheDirectiveRequest, Namespace, NamespaceParams};
+use zerohop_wire::CacheDirective;
 
 const NOW: Now = Now { wall_ms: 1, mono_ms: 1 };
 const SLICE: usize = 10;
 
 fn direct(namespace: &mut Namespace, path: &str) -> i64 {
-    let directive = CacheDirective {
-        path: Some(path.to_owned()),
-        pool: Some("pool".to_owned()),
-        ..CacheDirective::default()
-    };
+    let directive = CacheDirective::default().path(path.to_owned()).pool("pool".to_owned());
     let request = CacheDirectiveRequest { directive, ..CacheDirectiveRequest::default() };
     namespace.cache_manager(&superuser()).add_cache_directive(&request).unwrap()
 }
@@ -23,7 +20,7 @@ fn namespace() -> (Namespace, [i64; 2]) {
     let mut namespace =
         Namespace::new(NamespaceParams::default(), BlockManager::new(BlockParams::default()));
     namespace.start(NOW);
-    let pool = CachePool { name: "pool".to_owned(), ..CachePool::default() };
+    let pool = CachePool::new("pool");
     namespace.cache_manager(&superuser()).add_cache_pool(pool).unwrap();
     for file in 0..100 {
         create(&mut namespace, &format!("/a/{file:03}"));
@@ -34,10 +31,8 @@ fn namespace() -> (Namespace, [i64; 2]) {
 }
 
 fn files_needed(namespace: &Namespace) -> (Vec<i64>, i64) {
-    let (list, _) = namespace
-        .cache_listing(&superuser())
-        .directives(0, &CacheDirectiveFilter::default())
-        .unwrap();
+    let (list, _) =
+        namespace.cache_listing(&superuser()).directives(0, &CacheDirective::default()).unwrap();
     let (pools, _) = namespace.cache_listing(&superuser()).pools("");
     let directives = list.iter().map(|entry| entry.stats.files_needed).collect();
     (directives, pools[0].stats.files_needed)
@@ -96,7 +91,7 @@ fn a_directive_that_changes_during_a_scan_waits_for_a_whole_one() {
     scan(&mut namespace, |it, slices| {
         if slices == 3 {
             let mut request = CacheDirectiveRequest::default();
-            (request.directive.id, request.directive.path) = (first, Some("/c".to_owned()));
+            (request.directive.id, request.directive.path) = (Some(first), Some("/c".to_owned()));
             it.cache_manager(&superuser()).modify_cache_directive(&request).unwrap();
             third = direct(it, "/b");
         }

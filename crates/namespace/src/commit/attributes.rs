@@ -8,7 +8,7 @@ use crate::acl::{mode_without, to_stored};
 use crate::answers::XAttr;
 use crate::blocks::StorageType;
 use crate::policies::set_policy;
-use crate::quota::{QUOTA_DONT_SET, QUOTA_RESET, Quota, from_edit_type};
+use crate::quota::{QUOTA_DONT_SET, QUOTA_RESET, Quota};
 use crate::tree::{Permission, Slot};
 use crate::unsupported::check_xattrs;
 use zerohop_journal::op::{
@@ -134,8 +134,7 @@ impl AttributeEdits<'_> {
 
     /// `OP_SET_QUOTA_BY_STORAGETYPE`
     pub(super) fn set_type_quota(&mut self, op: &SetQuotaByStorageType) -> Result<Committed> {
-        let kind = from_edit_type(op.storage_type);
-        self.change_quota(&op.path, QUOTA_DONT_SET, op.quota, Some(kind))
+        self.change_quota(&op.path, QUOTA_DONT_SET, op.quota, Some(op.storage_type))
     }
 
     fn change_quota(

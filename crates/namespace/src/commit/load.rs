@@ -5,7 +5,7 @@ use crate::quota::Quota;
 use crate::rolling_upgrade::RollingUpgrade;
 use crate::tree::{File, Inode, Slot, StringId};
 use crate::{Ids, Result};
-use zerohop_journal::types::{CacheDirective, CachePool};
+use zerohop_journal::types::{CacheDirectiveRecord, CachePool};
 use zerohop_proto::hdfs::ErasureCodingPolicyProto;
 use zerohop_wire::{Block, InodeId};
 
@@ -47,7 +47,7 @@ impl ImageLoad<'_> {
         &mut self,
         next_id: i64,
         pools: &[CachePool],
-        directives: &[CacheDirective],
+        directives: &[CacheDirectiveRecord],
     ) -> Result<()> {
         self.state.cache.load(next_id, pools, directives)
     }

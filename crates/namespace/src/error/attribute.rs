@@ -1,9 +1,8 @@
 //! ACLs, extended attributes and storage policies that cannot be set so.
 
-use crate::mode::symbolic;
 use std::fmt;
 use thiserror::Error;
-use zerohop_journal::types::{AclEntry, AclKind, AclScope};
+use zerohop_journal::types::{AclEntry, AclScope};
 
 /// An ACL is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +50,7 @@ pub enum AclProblem {
     MaskRequired,
     #[error("Invalid ACL: multiple entries with same scope, type and name.")]
     Duplicate,
-    #[error("Invalid ACL: this entry type must not have a name: {}.", Entry(entry))]
+    #[error("Invalid ACL: this entry type must not have a name: {entry}.")]
     NameNotAllowed { entry: AclEntry },
 }
 
@@ -59,24 +58,6 @@ fn scope_name(scope: AclScope) -> &'static str {
     match scope {
         AclScope::Access => "access",
         AclScope::Default => "default",
-    }
-}
-
-/// `default:user:name:rwx`
-struct Entry<'a>(&'a AclEntry);
-
-impl fmt::Display for Entry<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let AclEntry { scope, kind, name, perm } = self.0;
-        let scope = if *scope == AclScope::Default { "default:" } else { "" };
-        let kind = match kind {
-            AclKind::User => "user",
-            AclKind::Group => "group",
-            AclKind::Mask => "mask",
-            AclKind::Other => "other",
-        };
-        let perm = &symbolic((*perm).into())[6..];
-        write!(f, "{scope}{kind}:{}:{perm}", name.as_deref().unwrap_or_default())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use thiserror::Error;
-use zerohop_proto::hdfs::StorageTypeProto as StorageType;
+use zerohop_wire::StorageType;
 
 /// A directory's quota would be exceeded, or cannot be set.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -3,14 +3,13 @@
 use super::names::NameReader;
 use crate::answers::XAttr;
 use crate::error::ADVICE;
-use crate::quota::{Counts, Quota};
+use crate::quota::{Counts, Quota, TYPES};
 use crate::tree::{Acl, Body, Directory, File, Inode, NO_SLOT, Permission, Symlink, Writer};
 use crate::unsupported::feature_of;
 use compact_str::CompactString;
 use smallvec::SmallVec;
-use zerohop_proto::hdfs::StorageTypeProto;
 use zerohop_proto::hdfs::fsimage::i_node_section as inode;
-use zerohop_wire::{Block, GenerationStamp, InodeId};
+use zerohop_wire::{Block, GenerationStamp, InodeId, StorageType};
 
 /// What is wrong with a message.
 type Result<T> = std::result::Result<T, String>;
@@ -89,11 +88,11 @@ fn fill_file(
 }
 
 fn load_quota(directory: &inode::INodeDirectory) -> Option<Box<Quota>> {
-    let mut limit = Counts { names: -1, space: -1, types: [-1; 7] };
+    let mut limit = Counts { names: -1, space: -1, types: [-1; TYPES] };
     limit.names = directory.ns_quota.map_or(-1, |quota| quota as i64);
     limit.space = directory.ds_quota.map_or(-1, |quota| quota as i64);
     for entry in directory.type_quotas.iter().flat_map(|feature| &feature.quotas) {
-        if let Ok(kind) = StorageTypeProto::try_from(entry.storage_type) {
+        if let Some(kind) = StorageType::from_number(entry.storage_type) {
             limit.types[kind as usize] = entry.quota as i64;
         }
     }

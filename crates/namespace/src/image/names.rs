@@ -78,7 +78,10 @@ impl<'t> NameWriter<'t> {
             (Some(name), AclKind::Group) => self.id(NameKind::Group, name),
             _ => 0,
         };
-        name << 6 | (entry.scope as u32) << 5 | (entry.kind as u32) << 3 | u32::from(entry.perm & 7)
+        name << 6
+            | (entry.scope as u32) << 5
+            | (entry.kind as u32) << 3
+            | u32::from(entry.permission & 7)
     }
 
     /// `namespace 2 | name 24 | namespace's third bit 1 | reserved 5`
@@ -157,7 +160,7 @@ impl NameReader {
             _ => None,
         };
         let scope = if bits >> 5 & 1 == 1 { AclScope::Default } else { AclScope::Access };
-        AclEntry { scope, kind, name, perm: (bits & 7) as u8 }
+        AclEntry { scope, kind, name, permission: (bits & 7) as u8 }
     }
 
     pub(super) fn xattr(&self, proto: XAttrCompactProto) -> Option<XAttr> {
@@ -181,7 +184,7 @@ mod tests {
             scope: AclScope::Default,
             kind: AclKind::Group,
             name: Some("staff".into()),
-            perm: 5,
+            permission: 5,
         };
         let xattr = XAttr { namespace: XAttrNamespace::Raw, name: "n".into(), value: None };
         let permission = writer.permission(&"u".into(), &"staff".into(), 0o1755);

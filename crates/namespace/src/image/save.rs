@@ -223,7 +223,7 @@ fn directory_message(
     let limits = QUOTA_TYPES.into_iter().filter_map(|kind| {
         let quota = quota.limit.types[kind as usize];
         (quota >= 0).then_some(inode::QuotaByStorageTypeEntryProto {
-            storage_type: kind as i32,
+            storage_type: kind.number(),
             quota: quota as u64,
         })
     });

@@ -4,7 +4,7 @@ use crate::Result;
 use crate::blocks::StorageType;
 use crate::call::Call;
 use crate::error::{Denied, Error, QuotaError, refuse};
-use crate::quota::{Counts, QUOTA_DONT_SET, QUOTA_RESET, to_edit_type};
+use crate::quota::{Counts, QUOTA_DONT_SET, QUOTA_RESET};
 use crate::resolve::DirOp;
 use crate::walk::Located;
 use zerohop_journal::EditOp;
@@ -77,12 +77,10 @@ fn quota_op(path: String, limit: &Counts, kind: Option<StorageType>, is_root: bo
     let names = if is_unlimited { QUOTA_RESET } else { limit.names };
     match kind {
         None => SetQuota { path, ns_quota: names, ds_quota: limit.space }.into(),
-        Some(kind) => SetQuotaByStorageType {
-            path,
-            storage_type: to_edit_type(kind),
-            quota: limit.types[kind as usize],
+        Some(kind) => {
+            SetQuotaByStorageType { path, storage_type: kind, quota: limit.types[kind as usize] }
+                .into()
         }
-        .into(),
     }
 }
 

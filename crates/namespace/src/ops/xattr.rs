@@ -17,12 +17,8 @@ pub(crate) fn same_name(a: &XAttr, b: &XAttr) -> bool {
     a.namespace == b.namespace && a.name == b.name
 }
 
-fn prefixed(xattr: &XAttr) -> String {
-    format!("{}.{}", xattr.namespace.prefix(), xattr.name)
-}
-
 fn is_unreadable(xattr: &XAttr) -> bool {
-    xattr.namespace == XAttrNamespace::Security && prefixed(xattr) == UNREADABLE
+    xattr.namespace == XAttrNamespace::Security && xattr.full_name() == UNREADABLE
 }
 
 /// Whether clients may see and name an attribute (`XAttrPermissionFilter`).
@@ -37,7 +33,7 @@ pub(crate) fn may_use(ctx: &OpContext, xattr: &XAttr, raw: bool) -> bool {
 
 pub(crate) fn check_may_use(ctx: &OpContext, xattr: &XAttr, raw: bool) -> Result<()> {
     if !may_use(ctx, xattr, raw) {
-        return refuse(Denied::XAttr { name: prefixed(xattr) });
+        return refuse(Denied::XAttr { name: xattr.full_name() });
     }
     if is_unreadable(xattr) && xattr.value.is_some() {
         return refuse(Denied::XAttrValue { name: UNREADABLE });
@@ -67,7 +63,7 @@ impl XAttrs<'_> {
         check_may_use(self.call.ctx, &xattr, is_reserved_raw(path))?;
         // Below /.reserved/raw copies of encrypted files arrive, which would be read as plain data.
         if let Some(feature) = feature_of(&xattr) {
-            return refuse(Unsupported::XAttr { name: prefixed(&xattr), feature });
+            return refuse(Unsupported::XAttr { name: xattr.full_name(), feature });
         }
         self.call.begin(|| format!("Cannot set XAttr on {path}"))?;
         let located = self.call.access().resolve(path, DirOp::Write)?;

@@ -2,30 +2,19 @@
 
 use crate::blocks::policy;
 use crate::commit::DurableState;
-use crate::tree::{Body, File, Slot, Tree};
+use crate::tree::{Body, Slot, Tree};
 use crate::{FileKind, FileStatus, NamespaceParams};
 use zerohop_wire::InodeId;
 
 /// `/.reserved` and what is in it have no inodes.
 pub(crate) fn reserved_status(params: &NamespaceParams, name: &str, mode: u16) -> FileStatus {
-    FileStatus {
-        kind: FileKind::Directory,
-        id: InodeId::GRANDFATHER,
-        name: name.to_owned(),
-        len: 0,
-        mode,
-        owner: params.superuser.as_str().into(),
-        group: params.supergroup.as_str().into(),
-        mtime: 0,
-        atime: 0,
-        replication: 0,
-        block_size: 0,
-        storage_policy: policy::UNSPECIFIED,
-        children: 0,
-        symlink: None,
-        has_acl: false,
-        locations: None,
-    }
+    let (owner, group) = (params.superuser.as_str().into(), params.supergroup.as_str().into());
+    let mut status = FileStatus::new(FileKind::Directory, InodeId::GRANDFATHER, owner, group);
+    name.clone_into(&mut status.path);
+    status.permission = mode;
+    status.storage_policy = policy::UNSPECIFIED;
+    status.children = Some(0);
+    status
 }
 
 /// The status of an inode under the name the answer gives it.
@@ -39,27 +28,29 @@ pub(crate) fn status_of(
     let file = inode.as_file();
     let (kind, symlink) = match &inode.body {
         Body::File(_) => (FileKind::File, None),
-        Body::Symlink(link) => (FileKind::Symlink, Some(link.target.clone())),
+        Body::Symlink(link) => {
+            (FileKind::Symlink, Some(String::from_utf8_lossy(&link.target).into_owned()))
+        }
         _ => (FileKind::Directory, None),
     };
-    FileStatus {
-        kind,
-        id: inode.id,
-        name,
-        len: file.map_or(0, |file| state.ledger().len_of(file)),
-        mode: inode.permission.mode(),
-        owner: state.tree().user(inode.permission).clone(),
-        group: state.tree().group(inode.permission).clone(),
-        mtime: inode.mtime(),
-        atime: inode.atime(),
-        replication: file.map_or(0, File::replication),
-        block_size: file.map_or(0, File::block_size),
-        storage_policy,
-        children: inode.as_directory().map_or(0, |directory| directory.children.len() as u32),
-        symlink,
-        has_acl: inode.acl().is_some(),
-        locations: None,
+    let owner = state.tree().user(inode.permission).clone();
+    let group = state.tree().group(inode.permission).clone();
+    let mut status = FileStatus::new(kind, inode.id, owner, group);
+    status.path = name;
+    status.permission = inode.permission.mode();
+    status.modified_ms = inode.mtime();
+    status.accessed_ms = inode.atime();
+    status.storage_policy = storage_policy;
+    status.symlink = symlink;
+    status.has_acl = inode.acl().is_some();
+    let children = inode.as_directory().map_or(0, |directory| directory.children.len() as u32);
+    status.children = Some(children);
+    if let Some(file) = file {
+        status.len = state.ledger().len_of(file);
+        status.replication = file.replication();
+        status.block_size = file.block_size();
     }
+    status
 }
 
 /// Whether a read now has to move a file's access time.

@@ -40,7 +40,7 @@ fn default_entries_are_handed_down() {
     let sub = world.namespace.view(&root).acl_status("/d/sub").unwrap();
     let has = |scope| sub.entries.iter().any(|entry| entry.scope == scope && entry.name.is_some());
     assert!(has(AclScope::Access) && has(AclScope::Default));
-    assert_eq!(world.stat("/d/sub/f").unwrap().mode, 0o664);
+    assert_eq!(world.stat("/d/sub/f").unwrap().permission, 0o664);
     world.check_replay();
     world.check_image();
     world.namespace.acls(&root).remove_default_acl("/d").unwrap();

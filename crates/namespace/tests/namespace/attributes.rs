@@ -13,7 +13,7 @@ fn times_are_set_one_by_one() {
     world.namespace.attributes(&root).set_times("/f", 5, -1).unwrap();
     world.namespace.attributes(&root).set_times("/f", -1, 9).unwrap();
     let status = world.stat("/f").unwrap();
-    assert_eq!((status.mtime, status.atime), (5, 9));
+    assert_eq!((status.modified_ms, status.accessed_ms), (5, 9));
     let e = world.namespace.attributes(&root).set_times("/x", 1, 1).unwrap_err();
     assert_eq!(e.to_string(), "File/Directory /x does not exist.");
     world.check_replay();
@@ -26,13 +26,13 @@ fn access_times_of_directories_are_kept() {
     let mut world = World::new();
     let root = world.root();
     world.mkdirs("/d");
-    assert_eq!(world.stat("/d").unwrap().atime, 0);
+    assert_eq!(world.stat("/d").unwrap().accessed_ms, 0);
     world.namespace.attributes(&root).set_times("/d", -1, 9).unwrap();
-    assert_eq!(world.stat("/d").unwrap().atime, 9);
+    assert_eq!(world.stat("/d").unwrap().accessed_ms, 9);
     world.check_replay();
     world.check_image();
     world.restart_from_image();
-    assert_eq!(world.stat("/d").unwrap().atime, 9);
+    assert_eq!(world.stat("/d").unwrap().accessed_ms, 9);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_read_moves_the_access_time_once_an_hour() {
     world.namespace.attributes(&root).touch(due).unwrap();
     world.namespace.attributes(&root).touch(due).unwrap();
     assert_eq!(world.edit_names(), ["OP_TIMES"]);
-    assert_eq!(world.stat("/f").unwrap().atime, world.now.wall_ms);
+    assert_eq!(world.stat("/f").unwrap().accessed_ms, world.now.wall_ms);
     world.check_replay();
 }
 

@@ -1,24 +1,17 @@
 //! Cache pools and directives.
 
 use crate::world::{World, exception, kind};
-use zerohop_journal::types::{CacheDirective, CachePool};
-use zerohop_namespace::{
-    CacheDirectiveFilter, CacheDirectiveRequest, CacheExpiry, CacheStats, NamespaceParams,
-};
-use zerohop_wire::JavaException;
+use zerohop_namespace::{CacheDirectiveRequest, CacheStats, NamespaceParams};
+use zerohop_wire::{CacheDirective, CacheExpiry, CachePool, JavaException};
 
 const DAY_MS: i64 = 86_400_000;
 
 fn pool(name: &str) -> CachePool {
-    CachePool { name: name.to_owned(), ..CachePool::default() }
+    CachePool::new(name)
 }
 
 fn directive(path: &str, pool: &str) -> CacheDirectiveRequest {
-    let directive = CacheDirective {
-        path: Some(path.to_owned()),
-        pool: Some(pool.to_owned()),
-        ..CacheDirective::default()
-    };
+    let directive = CacheDirective::default().path(path.to_owned()).pool(pool.to_owned());
     CacheDirectiveRequest { directive, ..CacheDirectiveRequest::default() }
 }
 
@@ -30,14 +23,12 @@ fn world() -> World {
 fn world_with(params: NamespaceParams) -> World {
     let mut world = World::with(params);
     let root = world.root();
-    let hot = CachePool {
-        owner: Some("alice".to_owned()),
-        group: Some("staff".to_owned()),
-        mode: Some(0o750),
-        limit: Some(3000),
-        max_relative_expiry_ms: Some(DAY_MS),
-        ..pool("hot")
-    };
+    let hot = pool("hot")
+        .owner("alice".to_owned())
+        .group("staff".to_owned())
+        .mode(0o750)
+        .limit(3000)
+        .max_relative_expiry_ms(DAY_MS);
     world.namespace.cache_manager(&root).add_cache_pool(hot).unwrap();
     world.namespace.cache_manager(&root).add_cache_pool(pool("cold")).unwrap();
     for name in ["/d/a", "/d/b", "/d/below/c"] {
@@ -76,7 +67,7 @@ fn who_may_use_a_pool() {
             JavaException::AccessControl
         );
     }
-    let filter = CacheDirectiveFilter::default();
+    let filter = CacheDirective::default();
     let seen = [&alice, &bob, &carol]
         .map(|user| namespace.cache_listing(user).directives(0, &filter).unwrap().0.len());
     assert_eq!(seen, [1, 1, 0]);
@@ -89,7 +80,7 @@ fn who_may_use_a_pool() {
 fn an_owner_of_a_pool_has_what_its_group_may_too() {
     let mut world = world();
     let root = world.root();
-    let mode = |mode| CachePool { mode: Some(mode), ..pool("hot") };
+    let mode = |mode: u16| pool("hot").mode(mode);
     let may = |world: &mut World, user: &str, groups: &[&str]| {
         let user = world.user(user, groups);
         let request = CacheDirectiveRequest { force: true, ..directive("/d/a", "hot") };
@@ -120,13 +111,13 @@ fn lists_come_in_pages_of_the_length_configured() {
     for path in ["/d/a", "/d/b", "/d/below/c"] {
         namespace.cache_manager(&root).add_cache_directive(&directive(path, "cold")).unwrap();
     }
-    let filter = CacheDirectiveFilter::default();
+    let filter = CacheDirective::default();
     let page = |after| {
         let (page, has_more) = namespace.cache_listing(&root).directives(after, &filter).unwrap();
         (page.into_iter().map(|entry| entry.info.id).collect::<Vec<_>>(), has_more)
     };
-    assert_eq!(page(0), (vec![1, 2], true));
-    assert_eq!(page(2), (vec![3], false));
+    assert_eq!(page(0), (vec![Some(1), Some(2)], true));
+    assert_eq!(page(2), (vec![Some(3)], false));
     let (pools, has_more) = namespace.cache_listing(&root).pools("");
     assert_eq!((pools.len(), pools[0].info.name.as_str(), has_more), (1, "cold", true));
     let (pools, has_more) = namespace.cache_listing(&root).pools("cold");
@@ -171,9 +162,10 @@ fn a_pool_s_limit_counts_what_its_directives_need() {
 fn directives_end() {
     let mut world = world();
     let root = world.root();
-    let until = |ms: i64, is_relative: bool| CacheDirectiveRequest {
-        expiry: Some(CacheExpiry { ms, is_relative }),
-        ..directive("/d/a", "hot")
+    let until = |ms: i64, is_relative: bool| {
+        let mut request = directive("/d/a", "hot");
+        request.directive.expiry = Some(CacheExpiry { ms, is_relative });
+        request
     };
     for bad in [until(-1, true), until(DAY_MS + 1, true), until(i64::MAX, false)] {
         let refused = world.namespace.cache_manager(&root).add_cache_directive(&bad);
@@ -184,7 +176,7 @@ fn directives_end() {
     world.pass_ms(60_000);
     let (root, now) = (world.root(), world.now);
     world.namespace.cache_scanner().scan(now);
-    let filter = CacheDirectiveFilter::default();
+    let filter = CacheDirective::default();
     let (list, _) = world.namespace.cache_listing(&root).directives(0, &filter).unwrap();
     assert!(list[0].has_expired && list[0].stats == CacheStats::default());
 }
@@ -202,9 +194,9 @@ fn what_is_asked_for_is_logged_and_in_images() {
         world.namespace.cache_manager(&root).add_cache_directive(&directive("/d", "cold")).unwrap();
     assert_eq!((first, second), (1, 2));
     let mut change = CacheDirectiveRequest::default();
-    (change.directive.id, change.directive.replication) = (first, Some(3));
+    (change.directive.id, change.directive.replication) = (Some(first), Some(3));
     world.namespace.cache_manager(&root).modify_cache_directive(&change).unwrap();
-    let limit = CachePool { limit: Some(7), ..pool("cold") };
+    let limit = pool("cold").limit(7);
     world.namespace.cache_manager(&root).modify_cache_pool(limit).unwrap();
     world.namespace.cache_manager(&root).remove_cache_directive(second).unwrap();
     world.namespace.cache_manager(&root).remove_cache_pool("cold").unwrap();
@@ -229,9 +221,9 @@ fn names_and_paths_that_no_edit_can_carry_are_refused() {
     let mut world = world();
     let root = world.root();
     let long = "n".repeat(22_000);
-    let owned = CachePool { owner: Some(long.clone()), ..pool("owned") };
+    let owned = pool("owned").owner(long.clone());
     assert_eq!(kind(world.namespace.cache_manager(&root).add_cache_pool(owned)), JavaException::Io);
-    let grouped = CachePool { group: Some(long.clone()), ..pool("cold") };
+    let grouped = pool("cold").group(long.clone());
     assert_eq!(
         kind(world.namespace.cache_manager(&root).modify_cache_pool(grouped)),
         JavaException::Io
@@ -242,7 +234,7 @@ fn names_and_paths_that_no_edit_can_carry_are_refused() {
         .add_cache_directive(&directive("/d/a", "cold"))
         .unwrap();
     let mut moved = directive(&format!("/{long}"), "cold");
-    moved.directive.id = id;
+    moved.directive.id = Some(id);
     assert_eq!(
         kind(world.namespace.cache_manager(&root).modify_cache_directive(&moved)),
         JavaException::Io

@@ -50,7 +50,11 @@ fn an_open_file_may_be_deleted_and_its_writer_learns_it() {
     let root = world.root();
     let file = world.create_as(&root, "/f", false).unwrap();
     world.namespace.directories(&root).delete("/f", false).unwrap();
-    let e = world.namespace.file_writes(&root).complete("/f", file.id, "client", None).unwrap_err();
+    let e = world
+        .namespace
+        .file_writes(&root)
+        .complete("/f", file.file_id, "client", None)
+        .unwrap_err();
     assert_eq!(exception(&e), JavaException::FileNotFound);
     assert!(e.to_string().starts_with(
         "File does not exist: /f (inode 16386) Holder client does not have any open files."

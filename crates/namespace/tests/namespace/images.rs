@@ -97,7 +97,8 @@ fn absurd_lengths_in_a_log_do_not_panic() {
     let block =
         |id, len| zerohop_wire::Block { id: zerohop_wire::BlockId(id), len, ..Default::default() };
     let blocks = vec![block(1, u64::MAX), block(2, u64::MAX), block(3, 1 << 63)];
-    let close = op::Close { inode_id: file.id, path: "/f".into(), blocks, ..op::Close::default() };
+    let close =
+        op::Close { inode_id: file.file_id, path: "/f".into(), blocks, ..op::Close::default() };
     world.namespace.apply(TxId(1), &close.into()).unwrap();
     assert_eq!(world.stat("/f").unwrap().len, u64::MAX);
     world.namespace.view(&root).block_locations("/f", 5, 10).unwrap();

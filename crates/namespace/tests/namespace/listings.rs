@@ -17,7 +17,7 @@ fn a_large_directory_comes_in_pages() {
         let start: &String = &start;
         let page =
             world.namespace.view(&root).listing("/d", start.as_bytes(), false).unwrap().unwrap();
-        seen.extend(page.entries.iter().map(|entry| entry.name.clone()));
+        seen.extend(page.entries.iter().map(|entry| entry.path.clone()));
         assert_eq!(page.remaining as usize, 2500 - seen.len());
         if page.remaining == 0 {
             break;
@@ -33,7 +33,7 @@ fn a_file_lists_itself_and_nothing_lists_nothing() {
     world.write("/f", &[1]);
     let root = world.root();
     let page = world.namespace.view(&root).listing("/f", b"", true).unwrap().unwrap();
-    assert_eq!(page.entries[0].name, "");
+    assert_eq!(page.entries[0].path, "");
     assert_eq!(page.entries[0].locations.as_ref().unwrap().blocks.len(), 1);
     assert!(world.namespace.view(&root).listing("/x", b"", false).unwrap().is_none());
 }
@@ -65,15 +65,15 @@ fn locations_cover_the_range_asked() {
 fn inodes_are_reached_by_number() {
     let mut world = World::new();
     let status = world.write("/d/f", &[1]);
-    let by_number = world.stat(&format!("/.reserved/.inodes/{}", status.id)).unwrap();
-    assert_eq!(by_number.id, status.id);
+    let by_number = world.stat(&format!("/.reserved/.inodes/{}", status.file_id)).unwrap();
+    assert_eq!(by_number.file_id, status.file_id);
     assert_eq!(
-        world.stat(&format!("/.reserved/.inodes/{}", InodeId::ROOT)).unwrap().id,
+        world.stat(&format!("/.reserved/.inodes/{}", InodeId::ROOT)).unwrap().file_id,
         InodeId::ROOT
     );
-    let parent = format!("/.reserved/.inodes/{}/..", status.id);
-    assert_eq!(world.stat(&parent).unwrap().id, world.stat("/d").unwrap().id);
-    assert_eq!(world.stat("/.reserved/raw/d/f").unwrap().id, status.id);
+    let parent = format!("/.reserved/.inodes/{}/..", status.file_id);
+    assert_eq!(world.stat(&parent).unwrap().file_id, world.stat("/d").unwrap().file_id);
+    assert_eq!(world.stat("/.reserved/raw/d/f").unwrap().file_id, status.file_id);
     assert_eq!(
         kind(world.namespace.view(&world.root()).file_info("/.reserved/.inodes/1")),
         JavaException::FileNotFound
@@ -116,9 +116,9 @@ fn a_listing_goes_on_from_an_inode_that_is_there() {
     let mut world = World::new();
     ["/d/a", "/d/b", "/d/c"].iter().for_each(|path| world.mkdirs(path));
     let root = world.root();
-    let after = format!("/.reserved/.inodes/{}", world.stat("/d/b").unwrap().id);
+    let after = format!("/.reserved/.inodes/{}", world.stat("/d/b").unwrap().file_id);
     let page = world.namespace.view(&root).listing("/d", after.as_bytes(), false).unwrap().unwrap();
-    assert_eq!(page.entries.iter().map(|entry| &*entry.name).collect::<Vec<_>>(), ["c"]);
+    assert_eq!(page.entries.iter().map(|entry| &*entry.path).collect::<Vec<_>>(), ["c"]);
     world.namespace.directories(&root).delete("/d/b", true).unwrap();
     let e = world.namespace.view(&root).listing("/d", after.as_bytes(), false).unwrap_err();
     assert_eq!(exception(&e), JavaException::DirectoryListingStartAfterNotFound);

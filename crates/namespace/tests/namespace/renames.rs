@@ -77,7 +77,7 @@ fn an_open_file_keeps_its_lease_through_a_rename() {
     let status = world.create_as(&root, "/a/f", false).unwrap();
     world.namespace.directories(&root).rename("/a", "/b").unwrap();
     world.add_block("/b/f", None).unwrap();
-    assert_eq!(world.namespace.path_of(status.id).as_deref(), Some("/b/f"));
+    assert_eq!(world.namespace.path_of(status.file_id).as_deref(), Some("/b/f"));
     world.check_replay();
 }
 
@@ -117,7 +117,7 @@ fn deep_directory(world: &mut World, top: &str, len: usize) -> u64 {
         path = format!("{path}/{name}");
     }
     world.mkdirs(&path);
-    world.stat(&path).unwrap().id.0
+    world.stat(&path).unwrap().file_id.0
 }
 
 #[test]
@@ -153,11 +153,11 @@ fn a_file_moved_too_deep_for_a_path_can_still_be_closed() {
     world.namespace.directories(&root).rename("/a", &into).unwrap();
     let into = format!("{}/C", deepest(&world, "/c"));
     world.namespace.directories(&root).rename("/b", &into).unwrap();
-    assert!(world.namespace.path_of(status.id).unwrap().len() > 3 * 7900);
+    assert!(world.namespace.path_of(status.file_id).unwrap().len() > 3 * 7900);
     let request = AddBlockRequest {
         path: "/a",
         client_name: "client",
-        file_id: status.id,
+        file_id: status.file_id,
         ..AddBlockRequest::default()
     };
     let located = world.namespace.file_writes(&root).add_block(&request).unwrap();
@@ -167,10 +167,10 @@ fn a_file_moved_too_deep_for_a_path_can_still_be_closed() {
         world
             .namespace
             .file_writes(&root)
-            .complete("/a", status.id, "client", Some(block))
+            .complete("/a", status.file_id, "client", Some(block))
             .unwrap()
     );
-    let number = format!("/.reserved/.inodes/{}", status.id);
+    let number = format!("/.reserved/.inodes/{}", status.file_id);
     let refused = world.namespace.attributes(&root).set_permission(&number, 0o600);
     assert_eq!(kind(refused), JavaException::Io);
     world.check_replay();

@@ -229,7 +229,7 @@ impl World {
 
     pub fn names(&self, path: &str) -> Vec<String> {
         let listing = self.namespace.view(&self.root()).listing(path, b"", false).unwrap().unwrap();
-        listing.entries.into_iter().map(|entry| entry.name).collect()
+        listing.entries.into_iter().map(|entry| entry.path).collect()
     }
 
     /// The edits since the last call; they are kept for replay.
@@ -304,11 +304,11 @@ pub fn through_image_of(namespace: &Namespace, format: ImageFormat) -> Namespace
     loaded
 }
 
-pub fn user_acl(name: Option<&str>, perm: u8) -> zerohop_namespace::AclEntry {
+pub fn user_acl(name: Option<&str>, permission: u8) -> zerohop_namespace::AclEntry {
     zerohop_namespace::AclEntry {
         scope: zerohop_namespace::AclScope::Access,
         kind: zerohop_namespace::AclKind::User,
         name: name.map(Arc::from),
-        perm,
+        permission,
     }
 }

@@ -11,7 +11,7 @@ fn mkdirs_makes_what_is_missing_an_edit_each() {
     let mut world = World::new();
     world.mkdirs("/a/b/c");
     assert_eq!(world.edit_names(), ["OP_MKDIR"; 3]);
-    assert_eq!(world.stat("/a/b").unwrap().mode, 0o755);
+    assert_eq!(world.stat("/a/b").unwrap().permission, 0o755);
     world.mkdirs("/a/b/c");
     assert!(world.edit_names().is_empty());
     world.check_replay();
@@ -22,7 +22,10 @@ fn mkdirs_gives_directories_in_between_write_for_the_owner() {
     let mut world = World::new();
     let root = world.root();
     world.namespace.directories(&root).mkdirs("/a/b", 0o444, None, true).unwrap();
-    assert_eq!((world.stat("/a").unwrap().mode, world.stat("/a/b").unwrap().mode), (0o744, 0o444));
+    assert_eq!(
+        (world.stat("/a").unwrap().permission, world.stat("/a/b").unwrap().permission),
+        (0o744, 0o444)
+    );
 }
 
 #[test]
@@ -133,7 +136,7 @@ fn overwrite_replaces_a_file_in_one_edit() {
     let old = world.write("/f", &[5]);
     world.edits();
     let new = world.create_as(&root, "/f", true).unwrap();
-    assert_ne!(old.id, new.id);
+    assert_ne!(old.file_id, new.file_id);
     assert_eq!(world.edit_names(), ["OP_ADD"]);
     assert_eq!(world.namespace.blocks().block_count(), 0);
     assert_eq!(kind(world.create_as(&root, "/", true)), JavaException::FileAlreadyExists);
@@ -375,7 +378,7 @@ fn an_fsync_during_a_pending_truncate_does_not_shrink_the_file_below_the_target(
     world.write("/f", &[BLOCK_SIZE, 10]);
     assert!(!world.namespace.files(&root).truncate("/f", BLOCK_SIZE + 4, "client").unwrap());
     let before = world.stat("/f").unwrap();
-    world.namespace.file_writes(&root).fsync("/f", before.id, "client", 2).unwrap();
+    world.namespace.file_writes(&root).fsync("/f", before.file_id, "client", 2).unwrap();
     assert_eq!(world.stat("/f").unwrap().len, before.len);
     assert!(!world.namespace.files(&root).truncate("/f", BLOCK_SIZE + 4, "client").unwrap());
     world.check_replay();

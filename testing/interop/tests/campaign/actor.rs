@@ -266,7 +266,7 @@ impl Actor {
         if !self.tell(&what, attempt.map(drop))? {
             wait::until(&format!("status of {path}"), SETTLE, || {
                 let status = self.fs.status(&path).map_err(|e| e.to_string())?;
-                known.replication = u16::try_from(status.replication).unwrap_or(known.replication);
+                known.replication = status.replication;
                 Ok(true)
             })?;
         }

@@ -168,7 +168,7 @@ fn closed_blocks(namespace: &Namespace) -> Result<Vec<(String, Block, usize)>, S
         let listing =
             namespace.view(&root).listing(&directory, b"", false).map_err(|e| e.to_string())?;
         for entry in listing.unwrap_or_default().entries {
-            let path = format!("{}/{}", directory.trim_end_matches('/'), entry.name);
+            let path = format!("{}/{}", directory.trim_end_matches('/'), entry.path);
             if entry.kind == FileKind::Directory {
                 open.push(path);
                 continue;

@@ -77,7 +77,7 @@ impl Mender {
             tracing::warn!("Fsck: {path} is not copied: {target} is there already");
             return Ok(());
         }
-        make_directory(request, &target, status.mode)?;
+        make_directory(request, &target, status.permission)?;
         let runs = runs(blocks);
         let mut runs: Vec<&[Range<u64>]> = runs.iter().map(Vec::as_slice).rev().collect();
         let mut number = 0;

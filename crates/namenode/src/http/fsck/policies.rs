@@ -9,27 +9,14 @@ use zerohop_namespace::blocks::{ReplicaLocation, StorageType};
 #[derive(Default)]
 pub(super) struct PolicySummary {
     blocks: u64,
-    counts: BTreeMap<(u8, Vec<u8>), u64>,
+    counts: BTreeMap<(u8, Vec<StorageType>), u64>,
 }
 
 /// Types in the order of Hadoop's enum, which its lists are sorted by.
-const TYPES: [StorageType; 6] = [
-    StorageType::RamDisk,
-    StorageType::Ssd,
-    StorageType::Disk,
-    StorageType::Archive,
-    StorageType::Provided,
-    StorageType::Nvdimm,
-];
-
-fn rank(kind: StorageType) -> u8 {
-    TYPES.iter().position(|other| *other == kind).unwrap_or(TYPES.len()) as u8
-}
-
-fn sorted(kinds: impl Iterator<Item = StorageType>) -> Vec<u8> {
-    let mut ranks: Vec<u8> = kinds.map(rank).collect();
-    ranks.sort_unstable();
-    ranks
+fn sorted(kinds: impl Iterator<Item = StorageType>) -> Vec<StorageType> {
+    let mut kinds: Vec<StorageType> = kinds.collect();
+    kinds.sort_unstable();
+    kinds
 }
 
 impl PolicySummary {
@@ -52,26 +39,23 @@ impl PolicySummary {
 
 /// The policy that a block with these types would satisfy: its own types, the last one repeated. Hadoop
 /// compares sorted lists, so that more of the last type in the enum's order will do, too.
-fn satisfied(ranks: &[u8]) -> Option<&'static StoragePolicy> {
+fn satisfied(kinds: &[StorageType]) -> Option<&'static StoragePolicy> {
     let mut by_id: Vec<&StoragePolicy> = POLICIES.iter().collect();
     by_id.sort_by_key(|policy| policy.id);
     by_id.into_iter().find(|policy| {
         let wanted = sorted(policy.types.iter().copied());
-        let rest = ranks.strip_prefix(wanted.as_slice());
-        rest.is_some_and(|rest| rest.iter().all(|rank| wanted.last() == Some(rank)))
+        let rest = kinds.strip_prefix(wanted.as_slice());
+        rest.is_some_and(|rest| rest.iter().all(|kind| wanted.last() == Some(kind)))
     })
 }
 
 /// `DISK:2,ARCHIVE:1(WARM)`
-fn described(ranks: &[u8]) -> String {
-    let mut counts: BTreeMap<u8, u32> = BTreeMap::new();
-    ranks.iter().for_each(|rank| *counts.entry(*rank).or_default() += 1);
-    let one = |(rank, count): (u8, u32)| {
-        let name = TYPES.get(usize::from(rank)).map_or("", |kind| kind.as_str_name());
-        format!("{name}:{count}")
-    };
+fn described(kinds: &[StorageType]) -> String {
+    let mut counts: BTreeMap<StorageType, u32> = BTreeMap::new();
+    kinds.iter().for_each(|kind| *counts.entry(*kind).or_default() += 1);
+    let one = |(kind, count): (StorageType, u32)| format!("{}:{count}", kind.as_str_name());
     let list = counts.into_iter().map(one).collect::<Vec<_>>().join(",");
-    match satisfied(ranks) {
+    match satisfied(kinds) {
         Some(policy) => format!("{list}({})", policy.name),
         None => list,
     }
@@ -83,21 +67,21 @@ impl fmt::Display for PolicySummary {
         f.write_str("\nStorage Policy                  # of blocks       % of blocks\n")?;
         let mut counts: Vec<_> = self.counts.iter().collect();
         counts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-        let (good, bad): (Vec<_>, Vec<_>) = counts.into_iter().partition(|((policy, ranks), _)| {
-            satisfied(ranks).is_some_and(|satisfied| satisfied.id == *policy)
+        let (good, bad): (Vec<_>, Vec<_>) = counts.into_iter().partition(|((policy, kinds), _)| {
+            satisfied(kinds).is_some_and(|satisfied| satisfied.id == *policy)
         });
-        for ((_, ranks), count) in good {
-            writeln!(f, "{:<25} {count:>10}  {:>20}", described(ranks), self.share(*count))?;
+        for ((_, kinds), count) in good {
+            writeln!(f, "{:<25} {count:>10}  {:>20}", described(kinds), self.share(*count))?;
         }
         if bad.is_empty() {
             return f.write_str("\nAll blocks satisfy specified storage policy.\n");
         }
         f.write_str("\nBlocks NOT satisfying the specified storage policy:\nStorage Policy                  ")?;
         f.write_str("Specified Storage Policy      # of blocks       % of blocks\n")?;
-        for ((policy, ranks), count) in bad {
+        for ((policy, kinds), count) in bad {
             let name = StoragePolicy::by_id(*policy).map_or("", |policy| policy.name);
             let share = self.share(*count);
-            writeln!(f, "{:<35} {name:<20} {count:>10}  {share:>20}", described(ranks))?;
+            writeln!(f, "{:<35} {name:<20} {count:>10}  {share:>20}", described(kinds))?;
         }
         Ok(())
     }

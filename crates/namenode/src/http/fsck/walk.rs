@@ -41,7 +41,7 @@ impl Walk<'_, '_> {
             path.truncate(level.path_len);
             if let Some(entry) = level.entries.next() {
                 path.push('/');
-                path.push_str(&entry.name);
+                path.push_str(&entry.path);
                 self.visit(&path, &entry)?;
                 if entry.kind == FileKind::Directory {
                     levels.extend(self.level(&path, &[])?);
@@ -95,7 +95,7 @@ impl Walk<'_, '_> {
                 .entries
                 .last()
                 .filter(|_| page.remaining > 0)
-                .map(|last| last.name.clone().into_bytes()),
+                .map(|last| last.path.clone().into_bytes()),
             entries: page.entries.into_iter(),
         }))
     }

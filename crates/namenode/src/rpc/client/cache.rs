@@ -27,7 +27,7 @@ pub(super) const METHODS: &[Method] = &[
 fn add_directive(call: Call<'_>) -> Reply {
     call.serve(|service, q: AddCacheDirectiveRequestProto| {
         service
-            .add_cache_directive(convert::cache_directive(&q.info, q.cache_flags))
+            .add_cache_directive(convert::cache_directive(q.info, q.cache_flags))
             .map(|id| AddCacheDirectiveResponseProto { id })
     })
 }
@@ -35,7 +35,7 @@ fn add_directive(call: Call<'_>) -> Reply {
 fn modify_directive(call: Call<'_>) -> Reply {
     call.serve(|service, q: ModifyCacheDirectiveRequestProto| {
         service
-            .modify_cache_directive(convert::cache_directive(&q.info, q.cache_flags))
+            .modify_cache_directive(convert::cache_directive(q.info, q.cache_flags))
             .map(|()| ModifyCacheDirectiveResponseProto {})
     })
 }
@@ -48,7 +48,7 @@ fn remove_directive(call: Call<'_>) -> Reply {
 
 fn list_directives(call: Call<'_>) -> Reply {
     call.serve(|service, q: ListCacheDirectivesRequestProto| {
-        let page = service.cache_directives(q.prev_id, convert::cache_filter(&q.filter));
+        let page = service.cache_directives(q.prev_id, q.filter.into());
         page.map(|(page, has_more)| ListCacheDirectivesResponseProto {
             elements: page.into_iter().map(convert::cache_directive_entry).collect(),
             has_more,
@@ -58,15 +58,13 @@ fn list_directives(call: Call<'_>) -> Reply {
 
 fn add_pool(call: Call<'_>) -> Reply {
     call.serve(|service, q: AddCachePoolRequestProto| {
-        service.add_cache_pool(convert::cache_pool(&q.info)).map(|()| AddCachePoolResponseProto {})
+        service.add_cache_pool(q.info.into()).map(|()| AddCachePoolResponseProto {})
     })
 }
 
 fn modify_pool(call: Call<'_>) -> Reply {
     call.serve(|service, q: ModifyCachePoolRequestProto| {
-        service
-            .modify_cache_pool(convert::cache_pool(&q.info))
-            .map(|()| ModifyCachePoolResponseProto {})
+        service.modify_cache_pool(q.info.into()).map(|()| ModifyCachePoolResponseProto {})
     })
 }
 

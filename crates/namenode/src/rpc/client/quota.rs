@@ -34,7 +34,7 @@ fn quota_usage(call: Call<'_>) -> Reply {
 
 fn set_quota(call: Call<'_>) -> Reply {
     call.serve(|service, q: SetQuotaRequestProto| {
-        let kind = q.storage_type.and_then(|kind| StorageType::try_from(kind).ok());
+        let kind = q.storage_type.and_then(StorageType::from_number);
         service
             .set_quota(&q.path, q.namespace_quota as i64, q.storagespace_quota as i64, kind)
             .map(|()| SetQuotaResponseProto {})

@@ -1,7 +1,6 @@
 //! Extended attributes.
 
 use crate::call_error::CallError;
-use crate::convert;
 use crate::rpc::answer::{Call, RpcResult};
 use crate::rpc::service::Method;
 use crate::service::Answer;
@@ -19,7 +18,7 @@ pub(super) const METHODS: &[Method] =
 
 fn required(xattr: Option<XAttrProto>) -> RpcResult<XAttr> {
     let missing = || JavaException::HadoopIllegalArgument.with("an extended attribute is required");
-    xattr.map(convert::xattr).ok_or_else(missing)
+    xattr.map(XAttr::from).ok_or_else(missing)
 }
 
 fn set(call: Call<'_>) -> Reply {
@@ -38,8 +37,9 @@ fn set(call: Call<'_>) -> Reply {
 
 fn get(call: Call<'_>) -> Reply {
     call.serve(|service, q: GetXAttrsRequestProto| {
-        service.xattrs(&q.src, &convert::xattrs(q.x_attrs)).map(|found| GetXAttrsResponseProto {
-            x_attrs: found.into_iter().map(convert::xattr_proto).collect(),
+        let names: Vec<XAttr> = q.x_attrs.into_iter().map(XAttr::from).collect();
+        service.xattrs(&q.src, &names).map(|found| GetXAttrsResponseProto {
+            x_attrs: found.iter().map(XAttrProto::from).collect(),
         })
     })
 }
@@ -47,7 +47,7 @@ fn get(call: Call<'_>) -> Reply {
 fn list(call: Call<'_>) -> Reply {
     call.serve(|service, q: ListXAttrsRequestProto| {
         service.list_xattrs(&q.src).map(|found| ListXAttrsResponseProto {
-            x_attrs: found.into_iter().map(convert::xattr_proto).collect(),
+            x_attrs: found.iter().map(XAttrProto::from).collect(),
         })
     })
 }

@@ -77,7 +77,7 @@ fn transfer(transfers: Vec<TransferCommand>, pool: &str) -> BlockCommandProto {
             storage_uuids: targets.iter().map(|target| target.storage_id.to_string()).collect(),
         });
         command.target_storage_types.push(StorageTypesProto {
-            storage_types: targets.iter().map(|target| target.kind.into()).collect(),
+            storage_types: targets.iter().map(|target| target.kind.number()).collect(),
         });
     }
     command

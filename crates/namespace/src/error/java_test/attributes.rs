@@ -12,8 +12,12 @@ fn name() -> String {
 #[test]
 fn acls_that_are_refused() {
     let of = |problem| Error::from(AclError::from(problem));
-    let entry =
-        AclEntry { scope: AclScope::Default, kind: AclKind::Mask, name: Some("x".into()), perm: 5 };
+    let entry = AclEntry {
+        scope: AclScope::Default,
+        kind: AclKind::Mask,
+        name: Some("x".into()),
+        permission: 5,
+    };
     let default_of_file = AclProblem::DefaultOfFile { path: path() };
     let on_path = AclError { reason: AclProblem::Duplicate, path: Some(path()) };
     let too_many = |scope| of(AclProblem::TooManyEntries { scope, count: 33, maximum: 32 });

@@ -2,8 +2,8 @@
 
 use super::{check, path};
 use crate::error::{Error, LimitError, QuotaError, ReplicationBound};
-use zerohop_proto::hdfs::StorageTypeProto as StorageType;
 use zerohop_wire::JavaException;
+use zerohop_wire::StorageType;
 
 #[test]
 fn quotas_that_are_exceeded() {

@@ -113,12 +113,13 @@ fn entry(spec: &str) -> Result<AclEntry, Error> {
         "other" => AclKind::Other,
         _ => return Err(invalid(format!("not an ACL entry: {spec}"))),
     };
-    let name = given(name).map(str::to_owned);
-    Ok(AclEntry::new(kind, bits(permission)?).is_default(rest.is_some()).name(name))
+    let mut entry = AclEntry::new(kind, bits(permission)?);
+    entry.name = given(name).map(Into::into);
+    Ok(if rest.is_some() { entry.default_scope() } else { entry })
 }
 
 fn text(entry: &AclEntry) -> String {
-    let scope = if entry.is_default { "default:" } else { "" };
+    let scope = if entry.is_default() { "default:" } else { "" };
     let kind = match entry.kind {
         AclKind::User => "user",
         AclKind::Group => "group",

@@ -48,8 +48,8 @@ fn status(s: &FileStatus) -> Vec<String> {
         s.replication.to_string(),
         s.block_size.to_string(),
         format!("{:o}", s.permission),
-        s.owner.clone(),
-        s.group.clone(),
+        s.owner.to_string(),
+        s.group.to_string(),
     ]
 }
 

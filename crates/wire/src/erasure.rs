@@ -12,8 +12,8 @@ const SYSTEM: [&str; 6] = [
     "RS-10-4-1024k",
 ];
 
-/// The name of a policy.
-pub(super) fn policy_name(policy: &ErasureCodingPolicyProto) -> String {
+/// The name of an erasure coding policy.
+pub fn erasure_policy_name(policy: &ErasureCodingPolicyProto) -> String {
     let system = || SYSTEM.get(policy.id as usize).map(|name| (*name).to_owned());
     let named = policy.name.clone().or_else(system);
     named.unwrap_or_else(|| format!("number {}", policy.id))
@@ -27,7 +27,7 @@ mod tests {
     fn numbers_have_names() {
         let of = |id, name: Option<&str>| {
             let name = name.map(str::to_owned);
-            policy_name(&ErasureCodingPolicyProto { id, name, ..Default::default() })
+            erasure_policy_name(&ErasureCodingPolicyProto { id, name, ..Default::default() })
         };
         assert_eq!(of(4, None), "XOR-2-1-1024k");
         assert_eq!(of(64, Some("own")), "own");
