@@ -15,6 +15,7 @@ use crate::file_copier;
 use crate::log;
 use crate::settings::Settings;
 use crate::stop::Stop;
+use crate::webhdfs;
 
 pub const NAMENODE_USAGE: &str =
     "Usage: namenode [-regular] | [-format [-clusterid ID] [-force] [-nonInteractive]] | [-rollingUpgrade <rollback|started>]
@@ -46,6 +47,7 @@ pub fn namenode(mut settings: Settings, mut words: Vec<String>) -> i32 {
             serve(async move {
                 let node = NameNode::start_with(conf.clone(), option).await.map_err(not_started)?;
                 file_copier::offer(&node, &conf);
+                webhdfs::serve_namenode(&node, &conf)?;
                 tracing::info!(
                     "NameNode serves RPC on {} and HTTP on {}",
                     node.rpc_addr(),
@@ -183,8 +185,9 @@ pub fn datanode(mut settings: Settings, mut words: Vec<String>) -> i32 {
         let conf = Arc::new(settings.load()?);
         log_warnings(&conf);
         serve(async move {
-            let node =
-                DataNode::start_with(conf, option).await.map_err(|e| Failure::io(e.to_string()))?;
+            let node = DataNode::start_with(conf.clone(), option).await;
+            let node = node.map_err(|e| Failure::io(e.to_string()))?;
+            webhdfs::serve_datanode(&node, &conf)?;
             tracing::info!(
                 "DataNode serves data on {} and RPC on {}",
                 node.data_addr(),

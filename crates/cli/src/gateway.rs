@@ -40,6 +40,7 @@ fn start(settings: &Settings) -> Outcome<i32> {
     let gateway = Gateway::bind(conf).map_err(|error| Failure::io(error.to_string()))?;
     serve(async move {
         tracing::info!("the gateway serves REST on {}", gateway.local_addr());
+        let unfinished = gateway.unfinished();
         let serving = gateway.serve()?;
         let mut stop = Stop::new()?;
         let cause = tokio::select! {
@@ -47,7 +48,7 @@ fn start(settings: &Settings) -> Outcome<i32> {
             never = serving => match never {},
         };
         tracing::info!("stopping on {}", cause.name());
-        end(&mut stop, async {}).await;
+        end(&mut stop, async move { unfinished.finish().await }).await;
         Ok(0)
     })
 }

@@ -47,6 +47,7 @@ mod units;
 mod up;
 mod version;
 mod waiting;
+mod webhdfs;
 mod wording;
 
 fn main() {

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use tokio::task::JoinHandle;
 use zerohop_conf::{Conf, keys};
-use zerohop_gateway::Gateway;
+use zerohop_gateway::{Gateway, Unfinished};
 
 use crate::failure::{Failure, Outcome};
 
@@ -13,6 +13,7 @@ use crate::failure::{Failure, Outcome};
 pub struct Rest {
     address: SocketAddr,
     task: JoinHandle<Infallible>,
+    unfinished: Unfinished,
 }
 
 impl Rest {
@@ -34,8 +35,14 @@ impl Rest {
         let gateway = gateway.map_err(|error| {
             Failure::io(format!("the REST gateway does not start: {error}; --rest-port takes another port, 0 any free one"))
         })?;
-        let address = gateway.local_addr();
-        Ok(Rest { address, task: tokio::spawn(gateway.serve()?) })
+        let (address, unfinished) = (gateway.local_addr(), gateway.unfinished());
+        Ok(Rest { address, task: tokio::spawn(gateway.serve()?), unfinished })
+    }
+
+    /// Serves no longer, and closes the files that it holds open.
+    pub async fn finish(&self) {
+        self.task.abort();
+        self.unfinished.finish().await;
     }
 
     /// Where it listens.

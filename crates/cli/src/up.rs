@@ -161,6 +161,7 @@ async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome
     });
     let mut cause = None;
     let mut left = false;
+    let mut serving = None;
     let result = match begun {
         Err(failure) => Err(failure),
         Ok((rest, mut command)) => {
@@ -174,6 +175,7 @@ async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome
                     .ok();
                 announce(&cluster, &rest, home, &conf_directory, clock::since(start));
             }
+            serving = Some(rest);
             left = command.is_some();
             tokio::select! {
                 code = ended(&mut command) => {
@@ -188,7 +190,8 @@ async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome
             }
         }
     };
-    match stop.unless_again(end(cluster, left.then(|| descendants.clone()), cause)).await {
+    let ending = end(cluster, serving, left.then(|| descendants.clone()), cause);
+    match stop.unless_again(ending).await {
         None => result.map(|code| ClusterEnd { code, at_once: false }),
         Some(signal) => {
             if left {
@@ -201,7 +204,12 @@ async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome
 
 /// Stops the cluster, and before that what the command left running: it may need the cluster to put
 /// its files in order. What a NameNode has lost must not be served for that.
-async fn end(cluster: Cluster, left: Option<Descendants>, cause: Option<Cause>) {
+async fn end(
+    cluster: Cluster,
+    rest: Option<Rest>,
+    left: Option<Descendants>,
+    cause: Option<Cause>,
+) {
     let lost = cluster.is_lost().await;
     let mut cluster = Some(cluster);
     if lost && let Some(cluster) = cluster.take() {
@@ -209,6 +217,9 @@ async fn end(cluster: Cluster, left: Option<Descendants>, cause: Option<Cause>) 
     }
     if let Some(left) = left {
         left.end_all(cause).await;
+    }
+    if let Some(rest) = rest.filter(|_| !lost) {
+        rest.finish().await;
     }
     if let Some(cluster) = cluster {
         cluster.stop().await;

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::lease::Leases;
-use crate::namenode::{self, CLIENT_PROTOCOL, NameNode, Target};
+use crate::namenode::{self, CLIENT_PROTOCOL, LocalNameNode, NameNode, Target};
 use crate::read::{Buffers, DeadNodes, LocalReads, Totals};
 use crate::resolved::Resolved;
 use crate::settings::Settings;
@@ -66,9 +66,31 @@ impl Client {
         user: User,
         runtime: Handle,
     ) -> Result<Arc<Self>> {
-        let settings = Settings::from_conf(conf)?;
         let target = Target::find(conf, uri)?;
         let namenode = namenode::connect(CLIENT_PROTOCOL, conf, &target, &user)?;
+        Self::of(conf, target, namenode, user, runtime)
+    }
+
+    /// A client of a NameNode in this process.
+    pub(crate) fn within(
+        conf: &Conf,
+        uri: Option<&str>,
+        namenode: Arc<dyn LocalNameNode>,
+        user: User,
+        runtime: Handle,
+    ) -> Result<Arc<Self>> {
+        let target = Target::find(conf, uri)?;
+        Self::of(conf, target, namenode::within(namenode, conf)?, user, runtime)
+    }
+
+    fn of(
+        conf: &Conf,
+        target: Target,
+        namenode: NameNode,
+        user: User,
+        runtime: Handle,
+    ) -> Result<Arc<Self>> {
+        let settings = Settings::from_conf(conf)?;
         let rpc_options = ClientOptions::from_conf(conf)?;
         let pool = Pool::new(settings.pool_capacity, settings.pool_expiry);
         let number = random::i32(..);

@@ -59,6 +59,7 @@ pub use fs::{
     BlocksWanted, ByteStream, Entries, FileReader, FileSystem, FileWriter, ListPages, MoveOutcome,
     ReplicaMove, ReplicaMoves, StoredBlock, Walk,
 };
+pub use namenode::{LocalAnswer, LocalNameNode};
 pub use read::{CacheStatistics, RangeCount, ReadPath, ReadReason, ReadStatistics, ZeroCopyRead};
 pub use types::*;
 pub use zerohop_checksum::SharedBytes;

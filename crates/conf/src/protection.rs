@@ -87,7 +87,6 @@ pub const PROTECTIONS: &[Protection] = &[
     row("hadoop.http.authentication.simple.anonymous.allowed", SERVERS, ON, "the web pages can be read without a user name"),
     row("hadoop.http.filter.initializers", SERVERS, Accepts::Words(&["org.apache.hadoop.http.lib.StaticUserWebFilter", "org.apache.hadoop.security.HttpCrossOriginFilterInitializer"]), "filters in front of the web pages are not implemented"),
     row("hadoop.security.instrumentation.requires.admin", SERVERS, OFF, "everybody can read /jmx and /conf"),
-    row("dfs.webhdfs.rest-csrf.enabled", SERVERS, OFF, "the filter against cross-site request forgery is not implemented"),
     row("httpfs.authentication.type", GATEWAY, Accepts::Words(&["simple"]), "callers are not authenticated: they are believed whatever name they send"),
     row("httpfs.ssl.enabled", GATEWAY, OFF, "the gateway speaks HTTP only"),
     // One NameNode of several is active.

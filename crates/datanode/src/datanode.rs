@@ -16,6 +16,7 @@ use crate::store::Store;
 use crate::transfer::domain_port::DomainPort;
 use crate::transfer::idle::IdleLimits;
 use crate::transfer::server::Server;
+use axum::Router;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -142,6 +143,11 @@ impl DataNode {
     /// Where it serves HTTP.
     pub fn http_addr(&self) -> SocketAddr {
         self.addresses.http
+    }
+
+    /// Answers WebHDFS's URLs by `router`.
+    pub fn serve_webhdfs(&self, router: Router) {
+        self.node.webhdfs.mount(router);
     }
 
     /// Its id, the same after a restart on the same volumes.

@@ -1,13 +1,14 @@
-//! The pages of the DataNode: `/shortcircuit`, who reads locally, `/blockScannerReport`, how far the replicas are verified, and
-//! what every daemon has.
+//! The pages of the DataNode: `/shortcircuit`, who reads locally, `/blockScannerReport`, how far the replicas are verified,
+//! what every daemon has, and the place of WebHDFS.
 
 use crate::jmx;
 use crate::node::Node;
 use crate::short_circuit::listing;
 use askama::Template;
 use axum::Router;
-use axum::extract::State;
-use axum::routing::get;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use axum::routing::{any, get};
 use serde_json::Value;
 use std::sync::Arc;
 use zerohop_conf::Conf;
@@ -36,6 +37,7 @@ pub(crate) fn router(node: Arc<Node>, threads: usize) -> Router {
         .route("/", get(index))
         .route("/shortcircuit", get(short_circuit))
         .route("/blockScannerReport", get(block_scanner_report))
+        .route("/webhdfs/{*path}", any(webhdfs))
         .with_state(Pages { node, threads })
         .merge(standard)
 }
@@ -67,4 +69,8 @@ async fn block_scanner_report(
     State(Pages { node, threads }): State<Pages>,
 ) -> Result<Page, Unavailable> {
     threads.run(move || Page::text(node.block_scanner.report())).await
+}
+
+async fn webhdfs(State(Pages { node, .. }): State<Pages>, request: Request) -> Response {
+    node.webhdfs.answer(request).await
 }

@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
+use zerohop_daemon::http::MountPoint;
 use zerohop_proto::common::TokenProto;
 use zerohop_proto::hdfs::datanode::received_deleted_block_info_proto::BlockStatus;
 use zerohop_proto::hdfs::datanode::{DatanodeRegistrationProto, SlowDiskReportProto};
@@ -73,6 +74,8 @@ pub(crate) struct Node {
     pub(crate) deletions: Arc<Deletions>,
     /// The domain socket, for pages.
     pub(crate) domain_socket: Arc<SocketState>,
+    /// WebHDFS's URLs.
+    pub(crate) webhdfs: MountPoint,
     pub(crate) reconfiguration: Reconfiguration,
     adjustable: RwLock<Adjustable>,
     pub(crate) block_scanner: BlockScanner,
@@ -110,6 +113,7 @@ impl Node {
             started: clock::now(),
             deletions: Arc::default(),
             domain_socket: Arc::default(),
+            webhdfs: MountPoint::default(),
             ending: watch::channel(None).0,
             services: RwLock::default(),
             transfers: AtomicU32::new(0),

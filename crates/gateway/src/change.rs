@@ -7,7 +7,7 @@ use crate::request::Request;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use zerohop_client::{AclEntry, FileSystem, RenameOptions, XAttrFlags};
+use zerohop_client::{AclEntry, FileSystem, RenameOptions, StorageType, XAttrFlags};
 
 /// The answer to a PUT, POST or DELETE that is neither CREATE nor APPEND; none is an empty one.
 pub(crate) async fn answer(fs: &FileSystem, request: &Request) -> Result<Option<Value>, Failure> {
@@ -18,6 +18,10 @@ pub(crate) async fn answer(fs: &FileSystem, request: &Request) -> Result<Option<
             fs.mkdirs_with(path, permission, true).await?
         }
         Operation::Rename => return rename(fs, request).await,
+        Operation::CreateSnapshot => {
+            let made = fs.create_snapshot(path, params.text("snapshotname")).await?;
+            return Ok(Some(json!({ "Path": made })));
+        }
         Operation::SetReplication => {
             let wanted = params.number("replication", "a short")?;
             fs.set_replication(path, wanted.unwrap_or(3)).await?
@@ -78,15 +82,28 @@ async fn change(fs: &FileSystem, request: &Request) -> Result<(), Failure> {
         }
         Operation::UnsetStoragePolicy => fs.unset_storage_policy(path).await?,
         Operation::SatisfyStoragePolicy => fs.satisfy_storage_policy(path).await?,
+        Operation::SetQuota => {
+            let names = quota(params, "namespacequota")?;
+            fs.set_quota(path, names, quota(params, "storagespacequota")?).await?;
+        }
+        Operation::SetQuotaByStorageType => {
+            let name = params.needed("storagetype")?;
+            let kind = StorageType::from_str_name(&name.to_ascii_uppercase());
+            let kind = kind.ok_or_else(|| invalid("storagetype", name, "a storage type"))?;
+            if let Some(space) = quota(params, "storagespacequota")? {
+                fs.set_type_quota(path, kind, space).await?;
+            }
+        }
+        Operation::RenewDelegationToken | Operation::CancelDelegationToken => {
+            params.needed("token")?;
+            return Err(Failure::invalid_token());
+        }
         Operation::Concat => {
             let sources: Vec<&str> = params.needed("sources")?.split(',').collect();
             fs.concat(path, &sources).await?;
         }
         Operation::AllowSnapshot => fs.allow_snapshot(path, true).await?,
         Operation::DisallowSnapshot => fs.allow_snapshot(path, false).await?,
-        Operation::CreateSnapshot => {
-            fs.create_snapshot(path, params.text("snapshotname")).await?;
-        }
         Operation::RenameSnapshot => {
             let old = params.needed("oldsnapshotname")?;
             fs.rename_snapshot(path, old, params.needed("snapshotname")?).await?;
@@ -120,6 +137,17 @@ async fn rename(fs: &FileSystem, request: &Request) -> Result<Option<Value>, Fai
     }
     fs.rename2(&request.path, to, wanted).await?;
     Ok(None)
+}
+
+/// A limit; none within for no limit (-1), none at all for "as it is" (the largest number).
+fn quota(params: &Params, name: &str) -> Result<Option<Option<u64>>, Failure> {
+    let text = params.needed(name)?;
+    match text.parse::<i64>() {
+        Ok(i64::MAX) => Ok(None),
+        Ok(-1) => Ok(Some(None)),
+        Ok(limit) if limit >= 0 => Ok(Some(u64::try_from(limit).ok())),
+        _ => Err(invalid(name, text, "a long")),
+    }
 }
 
 fn acl_entries(params: &Params, with_permission: bool) -> Result<Vec<AclEntry>, Failure> {

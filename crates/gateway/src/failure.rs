@@ -11,7 +11,8 @@ use zerohop_wire::RemoteException;
 /// Why a request was refused.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    status: StatusCode,
+    /// None where the class says it.
+    status: Option<StatusCode>,
     /// The Java class of the exception, with its package.
     class: Cow<'static, str>,
     message: String,
@@ -22,74 +23,128 @@ const ILLEGAL: &str = "java.lang.IllegalArgumentException";
 const UNSUPPORTED: &str = "java.lang.UnsupportedOperationException";
 const NOT_FOUND: &str = "java.io.FileNotFoundException";
 
+/// By whose rules exceptions become statuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Statuses {
+    /// `HttpFSExceptionProvider`: what no rule names is an error of the server.
+    HttpFs,
+    /// WebHDFS's `ExceptionHandler`: I/O errors are refusals.
+    WebHdfs,
+}
+
 impl Failure {
-    fn new(status: StatusCode, class: impl Into<Cow<'static, str>>, message: String) -> Self {
-        Self { status, class: class.into(), message }
+    fn new(class: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self { status: None, class: class.into(), message: message.into() }
+    }
+
+    fn with_status(self, status: StatusCode) -> Self {
+        Self { status: Some(status), ..self }
     }
 
     /// The request makes no sense.
     pub(crate) fn illegal(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, ILLEGAL, message.into())
+        Self::new(ILLEGAL, message)
     }
 
     /// The operation is known and not done.
     pub(crate) fn unsupported(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, UNSUPPORTED, message.into())
+        Self::new(UNSUPPORTED, message)
+    }
+
+    /// There is nothing of that name.
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(NOT_FOUND, message)
     }
 
     /// The caller did not say who it is, or may not be whom it says.
     pub(crate) fn unauthorized(message: impl Into<String>) -> Self {
         let class = "org.apache.hadoop.security.authentication.client.AuthenticationException";
-        Self::new(StatusCode::UNAUTHORIZED, class, message.into())
+        Self::new(class, message).with_status(StatusCode::UNAUTHORIZED)
     }
 
     /// The caller may not do this; `refusal` is what a server of Apache's answers.
     pub(crate) fn forbidden(refusal: RemoteException) -> Self {
-        Self::new(StatusCode::FORBIDDEN, refusal.class, refusal.message)
+        Self::new(refusal.class, refusal.message).with_status(StatusCode::FORBIDDEN)
     }
 
     /// This gateway does not do this for anybody.
     pub(crate) fn not_permitted(message: String) -> Self {
         let class = "org.apache.hadoop.security.AccessControlException";
-        Self::new(StatusCode::FORBIDDEN, class, message)
+        Self::new(class, message).with_status(StatusCode::FORBIDDEN)
+    }
+
+    /// A delegation token that nobody gave.
+    pub(crate) fn invalid_token() -> Self {
+        let class = "org.apache.hadoop.security.token.SecretManager$InvalidToken";
+        Self::new(class, "Renewal or cancellation of a token that is not known")
+    }
+
+    /// What the request asks for depends on something that is not so.
+    pub(crate) fn precondition(message: String) -> Self {
+        Self::new(IO, message).with_status(StatusCode::PRECONDITION_FAILED)
     }
 
     /// An I/O error.
     pub(crate) fn io(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, IO, message.into())
+        Self::new(IO, message)
     }
 
     /// A range that the file does not have.
     pub(crate) fn not_satisfiable(len: u64) -> Response {
-        let failure = Self::new(
-            StatusCode::RANGE_NOT_SATISFIABLE,
-            IO,
-            format!("The file has {len} bytes, and the range begins behind them"),
-        );
-        let mut response = failure.into_response();
+        let message = format!("The file has {len} bytes, and the range begins behind them");
+        let failure = Self::new(IO, message).with_status(StatusCode::RANGE_NOT_SATISFIABLE);
+        let mut response = failure.response(Statuses::HttpFs);
         if let Ok(value) = format!("bytes */{len}").parse() {
             response.headers_mut().insert(header::CONTENT_RANGE, value);
         }
         response
+    }
+
+    /// The answer, as servers with these rules give it.
+    pub(crate) fn response(self, statuses: Statuses) -> Response {
+        let name = self.class.rsplit(['.', '$']).next().unwrap_or_default();
+        let body = json!({ "RemoteException": {
+            "message": self.message,
+            "exception": name,
+            "javaClassName": self.class,
+        }});
+        let status = self.status.unwrap_or_else(|| statuses.of_class(&self.class));
+        (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+    }
+}
+
+impl Statuses {
+    fn of_class(self, class: &str) -> StatusCode {
+        match (class, self) {
+            (NOT_FOUND, _) => StatusCode::NOT_FOUND,
+            ("java.lang.SecurityException", Self::HttpFs) => StatusCode::UNAUTHORIZED,
+            ("java.lang.SecurityException", Self::WebHdfs) => StatusCode::FORBIDDEN,
+            (
+                ILLEGAL
+                | UNSUPPORTED
+                | "org.apache.hadoop.HadoopIllegalArgumentException"
+                | "org.apache.hadoop.fs.InvalidPathException",
+                _,
+            ) => StatusCode::BAD_REQUEST,
+            // Another client writes the file; the message names it. HttpFS has 500 for these, too.
+            (
+                "org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException"
+                | "org.apache.hadoop.hdfs.protocol.RecoveryInProgressException",
+                Self::HttpFs,
+            ) => StatusCode::CONFLICT,
+            (_, Self::HttpFs) => StatusCode::INTERNAL_SERVER_ERROR,
+            // No I/O errors, all others are.
+            (class, Self::WebHdfs) if class.starts_with("java.lang.") => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
+            (_, Self::WebHdfs) => StatusCode::FORBIDDEN,
+        }
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
-    }
-}
-
-/// `HttpFSExceptionProvider`: what is no I/O error has a status of its own.
-fn status_of(class: &str) -> StatusCode {
-    match class {
-        NOT_FOUND => StatusCode::NOT_FOUND,
-        "java.lang.SecurityException" => StatusCode::UNAUTHORIZED,
-        ILLEGAL
-        | UNSUPPORTED
-        | "org.apache.hadoop.HadoopIllegalArgumentException"
-        | "org.apache.hadoop.fs.InvalidPathException" => StatusCode::BAD_REQUEST,
-        _ => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
 
@@ -105,19 +160,29 @@ impl From<Error> for Failure {
         // Apache's servers put a stack trace behind the first line.
         let message = error.server_message().map_or_else(|| error.to_string(), str::to_owned);
         let message = message.lines().next().unwrap_or_default().to_owned();
-        Self::new(status_of(&class), class, message)
+        Self::new(class, message)
     }
 }
 
-impl IntoResponse for Failure {
-    fn into_response(self) -> Response {
-        let name = self.class.rsplit(['.', '$']).next().unwrap_or_default();
-        let body = json!({ "RemoteException": {
-            "message": self.message,
-            "exception": name,
-            "javaClassName": self.class,
-        }});
-        let kind = (header::CONTENT_TYPE, "application/json");
-        (self.status, [kind], body.to_string()).into_response()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_are_those_of_the_server_in_question() {
+        let statuses = |failure: fn() -> Failure| {
+            [Statuses::HttpFs, Statuses::WebHdfs]
+                .map(|rules| failure().response(rules).status().as_u16())
+        };
+        assert_eq!(statuses(|| Failure::io("x")), [500, 403]);
+        assert_eq!(statuses(|| Failure::not_found("x")), [404, 404]);
+        assert_eq!(statuses(|| Failure::illegal("x")), [400, 400]);
+        assert_eq!(statuses(|| Failure::unauthorized("x")), [401, 401]);
+
+        assert_eq!(statuses(|| Failure::new("java.lang.NullPointerException", "x")), [500, 500]);
+        assert_eq!(
+            statuses(|| Failure::new("org.apache.hadoop.ipc.StandbyException", "x")),
+            [500, 403]
+        );
     }
 }

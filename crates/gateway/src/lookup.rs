@@ -1,6 +1,7 @@
 //! Operations that change nothing, but for OPEN.
 
 use crate::failure::Failure;
+use crate::glob::glob;
 use crate::locations;
 use crate::operation::Operation;
 use crate::params::invalid;
@@ -21,7 +22,14 @@ pub(crate) async fn answer(fs: &FileSystem, request: &Request) -> Result<Option<
         Operation::GetFileLinkStatus => {
             json!({ "FileStatus": shapes::file_status(&fs.link_status(path).await?, false) })
         }
-        Operation::ListStatus => shapes::file_statuses(&fs.list(path).await?),
+        Operation::ListStatus => {
+            let filter = request.params.text("filter").map(glob).transpose()?;
+            let mut entries = fs.list(path).await?;
+            if let Some(filter) = filter {
+                entries.retain(|entry| filter.is_match(entry.name()));
+            }
+            shapes::file_statuses(&entries)
+        }
         Operation::ListStatusBatch => {
             let after = request.params.text("startafter").unwrap_or_default();
             let mut pages = fs.list_pages(path)?.after(after);
@@ -59,6 +67,9 @@ pub(crate) async fn answer(fs: &FileSystem, request: &Request) -> Result<Option<
             locations::block_locations(&located(fs, request).await?)
         }
         Operation::GetBlockLocations => locations::located_blocks(&located(fs, request).await?),
+        Operation::GetLinkTarget => json!({ "Path": fs.link_target(path).await? }),
+        // Without security there is none to give.
+        Operation::GetDelegationToken => json!({ "Token": null }),
         Operation::GetServerDefaults => shapes::server_defaults(&fs.server_defaults().await?),
         Operation::GetStatus => shapes::fs_status(&fs.fs_stats().await?),
         other => {

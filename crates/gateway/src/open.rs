@@ -24,13 +24,14 @@ pub(crate) async fn open(
     headers: &HeaderMap,
 ) -> Result<Response, Failure> {
     let status = fs.status(&request.path).await?;
-    let tag = entity_tag(&status);
+    let mut reader = fs.open(&request.path).await?;
+    // The NameNode does not know yet how long a file is that is being written.
+    let len = reader.len();
+    let tag = entity_tag(&status, len);
     if header_text(headers, header::IF_NONE_MATCH).is_some_and(|known| known == tag || known == "*")
     {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, value(&tag))]).into_response());
     }
-    let mut reader = fs.open(&request.path).await?;
-    let len = reader.len();
     let params = &request.params;
     let (offset, length) = (params.number("offset", "a long")?, params.number("length", "a long")?);
     let part = if offset.is_some() || length.is_some() {
@@ -73,8 +74,8 @@ pub(crate) async fn open(
 }
 
 /// Changes when the file does.
-fn entity_tag(status: &FileStatus) -> String {
-    format!("\"{:x}-{:x}-{:x}\"", status.file_id.0, status.len, status.modified_ms)
+fn entity_tag(status: &FileStatus, len: u64) -> String {
+    format!("\"{:x}-{len:x}-{:x}\"", status.file_id.0, status.modified_ms)
 }
 
 fn header_text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {

@@ -54,6 +54,7 @@ operations! {
     GetEcPolicy = GET "GETECPOLICY",
     GetEcPolicies = GET "GETECPOLICIES",
     GetEcCodecs = GET "GETECCODECS",
+    GetLinkTarget = GET "GETLINKTARGET",
     GetSnapshotDiff = GET "GETSNAPSHOTDIFF",
     GetSnapshotDiffListing = GET "GETSNAPSHOTDIFFLISTING",
     GetSnapshottableDirectoryList = GET "GETSNAPSHOTTABLEDIRECTORYLIST",
@@ -100,6 +101,11 @@ impl Operation {
     /// By its name, in letters of either case.
     pub(crate) fn find(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|operation| operation.name().eq_ignore_ascii_case(name))
+    }
+
+    /// Whether DataNodes answer it.
+    pub(crate) const fn moves_data(self) -> bool {
+        matches!(self, Self::Open | Self::Create | Self::Append | Self::GetFileChecksum)
     }
 
     /// Whether it is asked for with `method`. Hoop's clients create files with POST.

@@ -27,8 +27,10 @@ impl Params {
 
     /// A text that has to be there.
     pub(crate) fn needed(&self, name: &str) -> Result<&str, Failure> {
-        self.text(name)
-            .ok_or_else(|| Failure::illegal(format!("Required param {name} is null or empty")))
+        self.text(name).ok_or_else(|| {
+            let op = self.text("op").unwrap_or_default().to_ascii_uppercase();
+            Failure::illegal(format!("Required param {name} for op: {op} is null or empty"))
+        })
     }
 
     /// `true` or `false`.
@@ -67,6 +69,13 @@ impl Params {
 /// A value that cannot be read; the words are HttpFS's.
 pub(crate) fn invalid(name: &str, value: &str, kind: &str) -> Failure {
     Failure::illegal(format!("Parameter [{name}], invalid value [{value}], value must be [{kind}]"))
+}
+
+/// A value that does not fit its pattern; the words are WebHDFS's.
+pub(crate) fn not_of_pattern(name: &str, value: &str, pattern: &str) -> Failure {
+    Failure::illegal(format!(
+        "Invalid value for webhdfs parameter \"{name}\": Invalid value: \"{value}\" does not belong to the domain {pattern}"
+    ))
 }
 
 #[cfg(test)]

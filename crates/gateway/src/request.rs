@@ -1,12 +1,11 @@
 //! What a request asks for: WebHDFS's URLs, and Hoop's, which have no prefix.
 
+use crate::call::PREFIX;
 use crate::failure::Failure;
 use crate::operation::Operation;
 use crate::params::Params;
 use axum::http::{Method, Uri};
 use percent_encoding::percent_decode_str;
-
-const PREFIX: &str = "/webhdfs/v1";
 
 /// What a request asks for.
 #[derive(Debug)]
@@ -20,13 +19,11 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    pub(crate) fn read(method: &Method, uri: &Uri) -> Result<Self, Failure> {
+    /// Reads a request to HttpFS's port.
+    pub(crate) fn of_httpfs(method: &Method, uri: &Uri) -> Result<Self, Failure> {
         let params = Params::parse(uri.query().unwrap_or_default());
-        let below = uri.path().strip_prefix(PREFIX);
-        let below = below.filter(|path| path.is_empty() || path.starts_with('/'));
-        let path = percent_decode_str(below.unwrap_or(uri.path())).decode_utf8();
-        let path = path.map_err(|_| Failure::illegal("The path is not UTF-8"))?;
-        let path = if path.is_empty() { "/".to_owned() } else { path.into_owned() };
+        let below = below_prefix(uri);
+        let path = decoded(below.unwrap_or(uri.path()))?;
         let operation = match params.text("op") {
             Some(name) => Operation::find(name).ok_or_else(|| {
                 Failure::illegal(format!(
@@ -46,6 +43,38 @@ impl Request {
         }
         Ok(Self { operation, path, params, is_hoop: below.is_none() })
     }
+
+    /// Reads a request to WebHDFS on the port of a NameNode or DataNode.
+    pub(crate) fn of_webhdfs(method: &Method, uri: &Uri) -> Result<Self, Failure> {
+        let params = Params::parse(uri.query().unwrap_or_default());
+        let Some(below) = below_prefix(uri) else {
+            return Err(Failure::not_found(format!("{} is not served here", uri.path())));
+        };
+        let path = decoded(below)?;
+        let Some(name) = params.text("op") else {
+            return Err(Failure::unsupported("null is not supported"));
+        };
+        let operation = Operation::find(name).filter(|operation| {
+            operation.method() == method || *operation == Operation::Open && method == Method::HEAD
+        });
+        let operation = operation.ok_or_else(|| {
+            Failure::illegal(format!(
+                "Invalid value for webhdfs parameter \"op\": {name} is not a valid {method} operation."
+            ))
+        })?;
+        Ok(Self { operation, path, params, is_hoop: false })
+    }
+}
+
+fn below_prefix(uri: &Uri) -> Option<&str> {
+    let below = uri.path().strip_prefix(PREFIX);
+    below.filter(|path| path.is_empty() || path.starts_with('/'))
+}
+
+fn decoded(path: &str) -> Result<String, Failure> {
+    let path = percent_decode_str(path).decode_utf8();
+    let path = path.map_err(|_| Failure::illegal("The path is not UTF-8"))?;
+    Ok(if path.is_empty() { "/".to_owned() } else { path.into_owned() })
 }
 
 #[cfg(test)]
@@ -53,7 +82,7 @@ mod tests {
     use super::*;
 
     fn read(method: Method, uri: &str) -> Result<Request, Failure> {
-        Request::read(&method, &uri.parse().unwrap())
+        Request::of_httpfs(&method, &uri.parse().unwrap())
     }
 
     #[test]
@@ -85,5 +114,16 @@ mod tests {
         assert!(refused(Method::GET, "/webhdfs/v1/a?op=foo").ends_with("Operation.FOO"));
         assert!(refused(Method::GET, "/webhdfs/v1/a").contains("missing"));
         assert!(refused(Method::PUT, "/a").contains("missing"));
+    }
+
+    #[test]
+    fn webhdfs_names_the_parameter_that_makes_no_sense() {
+        let read = |method, uri: &str| Request::of_webhdfs(&method, &uri.parse().unwrap());
+        let refused = |method, uri| read(method, uri).unwrap_err().to_string();
+        let unknown = refused(Method::PUT, "/webhdfs/v1/a?op=open");
+        assert!(unknown.ends_with("\"op\": open is not a valid PUT operation."), "{unknown}");
+        assert_eq!(refused(Method::GET, "/webhdfs/v1/a"), "null is not supported");
+        assert!(refused(Method::GET, "/webhdfs/v2/a?op=OPEN").contains("not served here"));
+        assert_eq!(read(Method::HEAD, "/webhdfs/v1/a?OP=open").unwrap().operation, Operation::Open);
     }
 }

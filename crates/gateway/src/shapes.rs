@@ -98,11 +98,15 @@ pub(crate) fn quota_usage(usage: &QuotaUsage) -> Value {
     }})
 }
 
-/// A file's checksum.
+/// A file's checksum. Java's servers send the whole buffer of the bytes of an MD5, which has 32 bytes.
 pub(crate) fn file_checksum(checksum: &FileChecksum) -> Value {
+    let mut bytes = checksum.bytes.to_vec();
+    if checksum.algorithm.starts_with("MD5") {
+        bytes.resize(bytes.len().max(32), 0);
+    }
     json!({ "FileChecksum": {
         "algorithm": checksum.algorithm,
-        "bytes": hex::encode(&checksum.bytes),
+        "bytes": hex::encode(bytes),
         "length": checksum.bytes.len(),
     }})
 }
@@ -143,7 +147,7 @@ pub(crate) fn server_defaults(defaults: &ServerDefaults) -> Value {
         "blockSize": defaults.block_size,
         "bytesPerChecksum": defaults.checksum.bytes_per_checksum(),
         "checksumType": defaults.checksum.kind() as u8,
-        "defaultStoragePolicyId": 0,
+        "defaultStoragePolicyId": defaults.storage_policy,
         "encryptDataTransfer": defaults.encrypt_data_transfer,
         "fileBufferSize": defaults.file_buffer_size,
         "keyProviderUri": "",

@@ -1,15 +1,20 @@
-//! CREATE and APPEND: a request's body becomes a file, or the end of one.
+//! CREATE: a request's body becomes a file. And how a file is opened for APPEND.
 
 use crate::failure::Failure;
 use crate::request::Request;
 use axum::body::{Body, BodyDataStream};
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderMap, header};
 use futures_util::StreamExt;
-use serde_json::json;
 use zerohop_client::{
     AppendOptions, CreateOptions, ErrorKind, FileSystem, FileWriter, RenameOptions,
 };
+
+/// What a CREATE means that does not say it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CreateDefaults {
+    /// Whether a file that is there is replaced.
+    pub(crate) overwrite: bool,
+}
 
 /// Refuses what is no upload by HttpFS's rule: a form that a browser was led to send.
 pub(crate) fn check_content_type(headers: &HeaderMap) -> Result<(), Failure> {
@@ -28,15 +33,17 @@ pub(crate) fn check_content_type(headers: &HeaderMap) -> Result<(), Failure> {
 pub(crate) async fn create(
     fs: &FileSystem,
     request: &Request,
-    location: &str,
+    defaults: CreateDefaults,
     body: Body,
-) -> Result<Response, Failure> {
-    let overwrites = request.params.flag("overwrite", true)?;
+) -> Result<(), Failure> {
+    let overwrites =
+        request.params.flag("overwrite", defaults.overwrite)? || has_flag(request, "OVERWRITE");
     let permission = request.params.permission("permission")?.unwrap_or(0o644) & 0o777;
     let options = CreateOptions::default()
         .overwrite(overwrites)
         .create_parent(request.params.flag("createparent", true)?)
         .permission(permission)
+        .lazy_persist(has_flag(request, "LAZY_PERSIST"))
         .replication(request.params.number("replication", "a short")?)
         .block_size(request.params.number("blocksize", "a long")?);
     let path = request.path.as_str();
@@ -63,20 +70,23 @@ pub(crate) async fn create(
         }
         return Err(failure);
     }
-    let headers = [(header::LOCATION, location), (header::CONTENT_TYPE, "application/json")];
-    Ok((StatusCode::CREATED, headers, json!({ "Location": location }).to_string()).into_response())
+    Ok(())
 }
 
-/// Appends the body to a file. With `createflag=CREATE` a file that is missing is made; if another writer makes it in the
-/// same moment, that one is appended to.
-pub(crate) async fn append(
+/// Whether `createflag` has a flag of this name (`CreateFlag`).
+fn has_flag(request: &Request, name: &str) -> bool {
+    let flags = request.params.text("createflag").unwrap_or_default();
+    flags.split(',').any(|flag| flag.trim().eq_ignore_ascii_case(name))
+}
+
+/// Opens a file for writing at its end. With `createflag=CREATE` one that is missing is made; if another writer makes it in
+/// the same moment, that one is opened.
+pub(crate) async fn open_for_append(
     fs: &FileSystem,
     request: &Request,
-    body: Body,
-) -> Result<Response, Failure> {
+) -> Result<FileWriter, Failure> {
     let path = request.path.as_str();
-    let flags = request.params.text("createflag").unwrap_or_default();
-    let creates = flags.split(',').any(|flag| flag.trim().eq_ignore_ascii_case("CREATE"));
+    let creates = has_flag(request, "CREATE");
     let mut opened = fs.append(path, AppendOptions::default()).await;
     if creates && opened.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
         let parent = request.params.flag("createparent", true)?;
@@ -88,13 +98,7 @@ pub(crate) async fn append(
             created => created,
         };
     }
-    let mut writer = opened?;
-    let written = write_all(&mut writer, body.into_data_stream()).await;
-    // What came is kept: the caller sees the length and can continue there.
-    let closed = writer.close().await;
-    written?;
-    closed?;
-    Ok((StatusCode::OK, [(header::CONTENT_TYPE, "application/json")]).into_response())
+    Ok(opened?)
 }
 
 async fn write_all(writer: &mut FileWriter, mut body: BodyDataStream) -> Result<(), Failure> {

@@ -19,7 +19,7 @@ use parking_lot::RwLock;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::watch;
 use zerohop_conf::Conf;
-use zerohop_daemon::http::HandlerThreads;
+use zerohop_daemon::http::{HandlerThreads, MountPoint};
 use zerohop_namespace::error::Denied;
 use zerohop_namespace::{Namespace, OpContext};
 use zerohop_transport::groups::{GroupList, Groups};
@@ -58,6 +58,8 @@ pub(crate) struct Core {
     pub(crate) checkpoints: Checkpoints,
     /// Set once by who starts the NameNode, if at all.
     pub(crate) file_copier: OnceLock<Arc<dyn FileCopier>>,
+    /// WebHDFS's URLs.
+    pub(crate) webhdfs: MountPoint,
     /// Checks of the tree run on these: each holds a thread as long as its reader lets it.
     pub(crate) checks: HandlerThreads,
     pub(crate) served: ServedNamespace,
@@ -87,6 +89,7 @@ impl Core {
             started_ms: clock.now().wall_ms,
             checkpoints,
             file_copier: OnceLock::new(),
+            webhdfs: MountPoint::default(),
             checks: HandlerThreads::new(CHECKS_MAX),
             conf,
             settings,

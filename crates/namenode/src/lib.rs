@@ -46,4 +46,5 @@ mod waiters;
 pub use error::Error;
 pub use file_copier::{CopyError, FileCopier};
 pub use node::{NameNode, StartOption};
+pub use rpc::{DatanodeHttp, LocalCalls};
 pub use storage::FormatOptions;

@@ -16,7 +16,7 @@ use crate::racks::Racks;
 use crate::resolve::resolve_one;
 use crate::resources::{self, Resources};
 use crate::retry::RetryCache;
-use crate::rpc;
+use crate::rpc::{self, LocalCalls};
 use crate::served::{Loader, ServedNamespace};
 use crate::settings::Settings;
 use crate::storage::{
@@ -24,6 +24,7 @@ use crate::storage::{
 };
 use crate::supervise::supervise;
 use crate::transition;
+use axum::Router;
 use parking_lot::Mutex;
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -186,6 +187,16 @@ impl NameNode {
     /// Gives `fsck -move` what copies files; the first one stays.
     pub fn copy_files_with(&self, copier: Arc<dyn FileCopier>) {
         _ = self.core.file_copier.set(copier);
+    }
+
+    /// Answers WebHDFS's URLs by `router`.
+    pub fn serve_webhdfs(&self, router: Router) {
+        self.core.webhdfs.mount(router);
+    }
+
+    /// What another part of this process may ask without a connection.
+    pub fn local_calls(&self) -> LocalCalls {
+        LocalCalls::new(&self.core)
     }
 
     #[cfg(test)]

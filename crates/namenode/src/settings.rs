@@ -193,7 +193,8 @@ fn server_defaults(conf: &Conf) -> Result<FsServerDefaultsProto, Error> {
         trash_interval: Some(conf.get(&keys::FS_TRASH_INTERVAL)?.as_secs() / 60),
         checksum_type: Some(checksum_type.into()),
         key_provider_uri: Some(String::new()),
-        policy_id: Some(0),
+        // HOT, which files have that say nothing.
+        policy_id: Some(7),
         snapshot_trash_root_enabled: Some(false),
     })
 }

@@ -1,4 +1,5 @@
-//! The REST gateway: Apache's shell through its WebHDFS client, beside the same shell over hdfs://, and curl.
+//! REST: Apache's shell through its WebHDFS client, beside the same shell over hdfs://, curl, and WebHDFS of one kind of server
+//! beside the other kind's.
 
 use std::path::Path;
 use std::process::Command;
@@ -70,7 +71,7 @@ struct Gateway {
     _process: Process,
 }
 
-fn gateway(cluster: &Cluster) -> Outcome<Gateway> {
+fn gateway(cluster: &Cluster, settings: &[&str]) -> Outcome<Gateway> {
     let port = ports::free();
     let mut command = Command::new(tools::zerohop()?);
     command.arg("--config").arg(cluster.conf()).arg("gateway");
@@ -80,7 +81,8 @@ fn gateway(cluster: &Cluster) -> Outcome<Gateway> {
         "-D",
         &format!("httpfs.http.port={port}"),
     ]);
-    let log = cluster.directory().join("gateway.log");
+    command.args(settings.iter().flat_map(|setting| ["-D", setting]));
+    let log = cluster.directory().join(format!("gateway-{port}.log"));
     let process = Process::daemon("gateway", command, &log)?;
     let reached = || Ok(std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
     wait::until("the gateway listens", Duration::from_secs(60), reached)
@@ -95,8 +97,8 @@ fn cluster(name: &str, kind: Kind) -> Outcome<Cluster> {
 
 /// What Apache's shell answers to the commands below a directory, without what names that directory.
 fn shell(cluster: &Cluster, root: &str, files: &Path) -> Outcome<Vec<String>> {
-    let scheme = root.split(':').next().unwrap_or_default();
-    let list = cluster.directory().join(format!("{scheme}.commands"));
+    let name = root.rsplit('/').next().unwrap_or_default();
+    let list = cluster.directory().join(format!("{name}.commands"));
     let lines = COMMANDS.lines().filter(|line| !line.is_empty());
     let text: String = lines
         .clone()
@@ -105,7 +107,7 @@ fn shell(cluster: &Cluster, root: &str, files: &Path) -> Outcome<Vec<String>> {
     std::fs::write(&list, text).map_err(|e| e.to_string())?;
     let mut command = Java::get()?.command(512);
     command.arg("zerohop.Shell").arg(cluster.conf()).arg(&list).current_dir(files);
-    let log = cluster.directory().join(format!("{scheme}.out"));
+    let log = cluster.directory().join(format!("{name}.out"));
     let mut process = Process::daemon("the shell", command, &log)?;
     process.finish(LIMIT)?;
     let said = std::fs::read_to_string(&log).map_err(|e| e.to_string())?;
@@ -140,21 +142,176 @@ fn local_files(directory: &Path) -> Outcome<()> {
 }
 
 #[test]
-fn apaches_shell_sees_no_difference_between_the_gateway_and_the_namenode() {
+fn apaches_shell_sees_no_difference_between_rest_and_rpc() {
     let cluster = cluster("rest-shell", Kind::Ours).unwrap();
-    let gateway = gateway(&cluster).unwrap();
+    let gateway = gateway(&cluster, &[]).unwrap();
     let files = cluster.directory().join("files");
     local_files(&files).unwrap();
-    let by_rest =
-        shell(&cluster, &format!("webhdfs://127.0.0.1:{}/rest", gateway.port), &files).unwrap();
     let by_rpc = shell(&cluster, &format!("{}/rpc0", cluster.uri()), &files).unwrap();
-    let differ: Vec<String> = by_rest
+    for (port, name) in [(gateway.port, "rest"), (cluster.site.http_port, "web0")] {
+        let root = format!("webhdfs://127.0.0.1:{port}/{name}");
+        let by_rest = shell(&cluster, &root, &files).unwrap();
+        let differ: Vec<String> = by_rest
+            .iter()
+            .zip(&by_rpc)
+            .filter(|(rest, rpc)| rest != rpc)
+            .map(|(rest, rpc)| format!("by {root}: {rest}\nby RPC:  {rpc}\n"))
+            .collect();
+        assert!(differ.is_empty(), "{}", differ.join("\n"));
+    }
+}
+
+/// What is asked of both NameNodes: the method, the path with its query, and the body if there is one.
+const REQUESTS: &[(&str, &str, &str)] = &[
+    ("PUT", "/w?op=MKDIRS&permission=1777", ""),
+    ("PUT", "/w/f%20%2B%C3%A9?op=CREATE", "0123456789"),
+    ("PUT", "/w/f%20%2B%C3%A9?op=CREATE", "refused: it is there"),
+    ("PUT", "/w/g?op=CREATE&overwrite=true&permission=640&replication=1&blocksize=1048576", "abc"),
+    ("PUT", "/w/g?op=CREATE&overwrite=true", "abcd"),
+    ("PUT", "/w/none/g?op=CREATE&createparent=false", "x"),
+    ("GET", "/w/f%20%2B%C3%A9?op=OPEN", ""),
+    ("GET", "/w/g?op=OPEN&offset=1&length=2", ""),
+    ("GET", "/w/g?op=OPEN&offset=4", ""),
+    ("GET", "/w/g?op=OPEN&offset=2&length=99", ""),
+    ("GET", "/w/none?op=OPEN", ""),
+    ("GET", "/w?op=OPEN", ""),
+    ("POST", "/w/g?op=APPEND", "efg"),
+    ("GET", "/w/g?op=OPEN", ""),
+    ("POST", "/w/none?op=APPEND", "x"),
+    ("GET", "/w/g?op=GETFILECHECKSUM", ""),
+    ("GET", "/w/none?op=GETFILECHECKSUM", ""),
+    ("PUT", "/w/e?op=CREATE", ""),
+    ("GET", "/w/e?op=OPEN", ""),
+    ("POST", "/w/e?op=APPEND", "no longer empty"),
+    ("PUT", "/w/h?op=CREATE&noredirect=true", ""),
+    ("GET", "/w/g?op=OPEN&noredirect=true", ""),
+    ("POST", "/w/g?op=APPEND&noredirect=true", ""),
+    ("GET", "/w/g?op=GETFILECHECKSUM&noredirect=true", ""),
+    ("GET", "/w/g?op=OPEN&noredirect=true&excludedatanodes=127.0.0.1", ""),
+    ("GET", "/w?op=LISTSTATUS", ""),
+    ("GET", "/w?op=LISTSTATUS_BATCH&startAfter=e", ""),
+    ("GET", "/w/g?op=GETFILESTATUS", ""),
+    ("GET", "/w/none?op=GETFILESTATUS", ""),
+    ("GET", "/w/none?op=LISTSTATUS", ""),
+    ("GET", "/w?op=GETCONTENTSUMMARY", ""),
+    ("GET", "/w?op=GETQUOTAUSAGE", ""),
+    ("GET", "/?op=GETHOMEDIRECTORY", ""),
+    ("GET", "/w?op=GETTRASHROOT", ""),
+    ("PUT", "/w/g?op=SETPERMISSION&permission=600", ""),
+    ("PUT", "/w/g?op=SETOWNER&owner=alice&group=staff", ""),
+    ("PUT", "/w/g?op=SETOWNER", ""),
+    ("PUT", "/w/g?op=SETTIMES&modificationtime=1000&accesstime=2000", ""),
+    ("PUT", "/w/g?op=SETREPLICATION&replication=1", ""),
+    ("PUT", "/w/g?op=MODIFYACLENTRIES&aclspec=user:bob:r--", ""),
+    ("GET", "/w/g?op=GETACLSTATUS", ""),
+    ("PUT", "/w/g?op=REMOVEACLENTRIES&aclspec=user:bob", ""),
+    ("PUT", "/w/g?op=REMOVEACLENTRIES&aclspec=user:bob:", ""),
+    ("GET", "/w/g?op=GETACLSTATUS", ""),
+    ("PUT", "/w/g?op=REMOVEACL", ""),
+    ("PUT", "/w/g?op=SETXATTR&xattr.name=user.x&xattr.value=0x4142&flag=CREATE", ""),
+    ("GET", "/w/g?op=GETXATTRS&encoding=text", ""),
+    ("GET", "/w/g?op=GETXATTRS&xattr.name=user.x&encoding=hex", ""),
+    ("GET", "/w/g?op=LISTXATTRS", ""),
+    ("PUT", "/w/g?op=REMOVEXATTR&xattr.name=user.x", ""),
+    ("GET", "/w/g?op=CHECKACCESS&fsaction=rw-", ""),
+    ("GET", "/w?op=GETSTORAGEPOLICY", ""),
+    ("GET", "/w?op=GETALLSTORAGEPOLICY", ""),
+    ("PUT", "/w?op=SETSTORAGEPOLICY&storagepolicy=COLD", ""),
+    ("POST", "/w?op=UNSETSTORAGEPOLICY", ""),
+    ("GET", "/w/g?op=GETFILEBLOCKLOCATIONS", ""),
+    ("GET", "/w?op=GETSERVERDEFAULTS", ""),
+    ("GET", "/?op=GETDELEGATIONTOKEN&renewer=root", ""),
+    ("PUT", "/w/g?op=RENAME&destination=/w/i", ""),
+    ("PUT", "/w/none?op=RENAME&destination=/w/i", ""),
+    ("PUT", "/w/i?op=RENAME&destination=/w/e&renameoptions=OVERWRITE", ""),
+    ("PUT", "/w/none?op=RENAME&destination=/w/j&renameoptions=NONE", ""),
+    ("PUT", "/w?op=RENAME", ""),
+    ("POST", "/w/e?op=TRUNCATE&newlength=7", ""),
+    ("DELETE", "/w?op=DELETE", ""),
+    ("DELETE", "/w/e?op=DELETE", ""),
+    ("DELETE", "/w/none?op=DELETE", ""),
+    ("GET", "/w?op=LISTSTATUS&doas=bob", ""),
+    ("GET", "/w?op=NONE", ""),
+    ("DELETE", "/w?op=DELETE&recursive=true", ""),
+];
+
+/// The answers to [`REQUESTS`] with redirects followed: status, and body as JSON if it is. What changes from time to time is
+/// left out.
+fn web_answers(cluster: &Cluster) -> Vec<String> {
+    let base = format!("http://127.0.0.1:{}/webhdfs/v1", cluster.site.http_port);
+    let volatile = Regex::new(
+        r#"("(?:modificationTime|accessTime|fileId|message)":)("[^"]*?(?:\\n|, status)[^"]*"|[0-9]+)"#,
+    )
+    .unwrap();
+    // Ours passes the caller's own parameters on.
+    let location = Regex::new(r#"(namenoderpcaddress=[^&"]*)[^"]*"#).unwrap();
+    let one = |(method, path, body): &(&str, &str, &str)| {
+        let mut command = Command::new("curl");
+        command.args(["-s", "-L", "--max-time", "60", "-w", "\n%{http_code}", "-X", method]);
+        if matches!(*method, "PUT" | "POST") {
+            command.args(["-H", "Content-Type: application/octet-stream", "--data-binary", body]);
+        }
+        let user = if path.contains("GETHOMEDIRECTORY") { "" } else { "&user.name=root" };
+        let out = command.arg(format!("{base}{path}{user}")).output().unwrap();
+        let said = String::from_utf8_lossy(&out.stdout).into_owned();
+        let (body, code) = said.rsplit_once('\n').unwrap_or_default();
+        let json = serde_json::from_str::<serde_json::Value>(body);
+        let body = json.map_or_else(|_| body.to_owned(), |value| value.to_string());
+        let body = location.replace_all(&body, "$1");
+        format!("{method} {path}: {code} {}", volatile.replace_all(&body, "${1}0"))
+    };
+    REQUESTS.iter().map(one).collect()
+}
+
+/// Apache's NameNode redirects to our DataNode, and ours to Apache's; what a caller sees is the same.
+#[test]
+fn webhdfs_of_one_kind_sends_on_to_the_other() {
+    let settings = site::settings(&[("dfs.replication", "1")]);
+    let (namenode, datanodes) = (Kind::Apache, Kind::Ours);
+    let spec = Spec { name: "rest-mixed", namenode, datanodes, count: 1, settings };
+    let mut cluster = Cluster::start(&spec).unwrap();
+    let apaches = web_answers(&cluster);
+    cluster.stop_all().unwrap();
+    cluster.start_all(Kind::Ours, Kind::Apache).unwrap();
+    let ours = web_answers(&cluster);
+    let differ: Vec<String> = ours
         .iter()
-        .zip(&by_rpc)
-        .filter(|(rest, rpc)| rest != rpc)
-        .map(|(rest, rpc)| format!("by REST: {rest}\nby RPC:  {rpc}\n"))
+        .zip(&apaches)
+        .filter(|(ours, apaches)| ours != apaches)
+        .map(|(ours, apaches)| format!("ours:   {ours}\napache: {apaches}\n"))
         .collect();
     assert!(differ.is_empty(), "{}", differ.join("\n"));
+    // A caller that cannot reach the DataNodes by their names gets other ones, or the data through the NameNode.
+    cluster.stop_namenode().unwrap();
+    let map = "zerohop.webhdfs.redirect.addresses=127.0.0.1=gw.example";
+    let start = |cluster: &mut Cluster, value: &str| {
+        let with = |mut command: Command| {
+            command.args(["-D", value]);
+            Ok(command)
+        };
+        cluster.start_namenode_as(with).unwrap();
+        cluster.wait_serving().unwrap();
+    };
+    start(&mut cluster, map);
+    let base = format!("http://127.0.0.1:{}/webhdfs/v1", cluster.site.http_port);
+    let ask = |args: &[&str], path: &str| {
+        let mut command = Command::new("curl");
+        command.args(["-s", "-i", "--max-time", "60"]).args(args).arg(format!("{base}{path}"));
+        String::from_utf8_lossy(&command.output().unwrap().stdout).replace('\r', "")
+    };
+    let told = ask(&["-X", "PUT"], "/p?op=CREATE&user.name=root");
+    let expected = format!("location: http://gw.example:{}/", cluster.site.info_ports[0]);
+    assert!(told.starts_with("HTTP/1.1 307") && told.contains(&expected), "{told}");
+    cluster.stop_namenode().unwrap();
+    start(&mut cluster, "zerohop.webhdfs.proxy.clients=127.0.0.0/8");
+    let put = ["-L", "-X", "PUT", "--data-binary", "by way of the NameNode"];
+    let made = ask(&put, "/p?op=CREATE&user.name=root");
+    assert!(made.contains("HTTP/1.1 201"), "{made}");
+    let read = ask(&[], "/p?op=OPEN&user.name=root");
+    assert!(
+        read.starts_with("HTTP/1.1 200") && read.ends_with("\n\nby way of the NameNode"),
+        "{read}"
+    );
 }
 
 /// `curl -s -i` with these arguments: the answer with its head.
@@ -169,7 +326,12 @@ fn curl(gateway: &Gateway, path: &str, args: &[&str]) -> String {
 #[test]
 fn curl_reads_ranges_and_the_traps_of_append_and_create_are_gone() {
     let cluster = cluster("rest-curl", Kind::Apache).unwrap();
-    let gateway = gateway(&cluster).unwrap();
+    let secret = cluster.directory().join("secret");
+    std::fs::write(&secret, "of both gateways").unwrap();
+    let secret = format!("httpfs.authentication.signature.secret.file={}", secret.display());
+    let keeps = "zerohop.gateway.append.idle.ms=600000";
+    let start = || gateway(&cluster, &[secret.as_str(), keeps]).unwrap();
+    let (gateway, other) = (start(), start());
     let octets = ["-H", "Content-Type: application/octet-stream"];
     let user = "user.name=root";
     let put = |path: &str, data: &str| {
@@ -223,6 +385,67 @@ fn curl_reads_ranges_and_the_traps_of_append_and_create_are_gone() {
     assert!(refused.starts_with("HTTP/1.1 404"), "{refused}");
     let refused = post(&format!("/log?op=create&overwrite=false&{user}"), "x");
     assert!(refused.contains("FileAlreadyExistsException"), "{refused}");
+
+    // Appends queue on one stream; one that is repeated counts once.
+    let append = |gateway: &Gateway, query: &str, data: &str, headers: &[&str]| {
+        let path = format!("/webhdfs/v1/q?op=APPEND&data=true&{user}{query}");
+        let headers = headers.iter().flat_map(|header| ["-H", header]);
+        let args: Vec<&str> = ["-X", "POST", "--data-binary", data]
+            .into_iter()
+            .chain(octets)
+            .chain(headers)
+            .collect();
+        curl(gateway, &path, &args)
+    };
+    let made = append(&gateway, "&createflag=CREATE", "start\n", &[]);
+    assert!(made.contains("zerohop-append-offset: 0\nzerohop-append-end: 6\n"), "{made}");
+    std::thread::scope(|scope| {
+        for number in 10..26 {
+            let (append, gateway) = (&append, &gateway);
+            scope.spawn(move || {
+                let done = append(gateway, "", &format!("line {number}\n"), &[]);
+                assert!(done.starts_with("HTTP/1.1 200"), "{done}");
+            });
+        }
+    });
+    let all = curl(&gateway, &format!("/q?{user}"), &[]);
+    let mut lines: Vec<&str> = all.lines().filter(|line| line.starts_with("line ")).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    assert_eq!(lines.len(), 16, "{all}");
+    let end = 6 + 16 * 8;
+    for _ in 0..2 {
+        let named = append(&gateway, "", "named\n", &["Idempotency-Key: 1"]);
+        assert!(named.contains(&format!("zerohop-append-offset: {end}\n")), "{named}");
+        let placed = append(&gateway, &format!("&offset={}", end + 6), "placed\n", &[]);
+        assert!(placed.contains(&format!("zerohop-append-end: {}\n", end + 13)), "{placed}");
+    }
+    let longer = append(&gateway, &format!("&offset={}", end + 6), "placed\nand more\n", &[]);
+    assert!(longer.contains(&format!("zerohop-append-end: {}\n", end + 22)), "{longer}");
+    for query in [format!("&offset={}", end + 23), format!("&offset={end}")] {
+        let refused = append(&gateway, &query, "x", &[]);
+        assert!(refused.starts_with("HTTP/1.1 412"), "{refused}");
+    }
+    append(&gateway, "&hsync=true", "!", &[]);
+    // The first gateway holds the lease until somebody asks it for the file's status.
+    let conflict = append(&other, "", "?", &[]);
+    assert!(conflict.starts_with("HTTP/1.1 409") && conflict.contains("DFSClient_"), "{conflict}");
+    let status = curl(&gateway, &format!("/webhdfs/v1/q?op=GETFILESTATUS&{user}"), &[]);
+    assert!(status.contains(&format!("\"length\":{}", end + 23)), "{status}");
+    let free = append(&other, "", "?", &[]);
+    assert!(free.starts_with("HTTP/1.1 200"), "{free}");
+
+    // A cookie names its user at every gateway with the same secret.
+    let cookie = status.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
+    let cookie = format!("Cookie: {}", cookie.split(';').next().unwrap());
+    let home = curl(&other, "/webhdfs/v1/?op=GETHOMEDIRECTORY&user.name=bob", &["-H", &cookie]);
+    assert!(home.ends_with("{\"Path\":\"/user/root\"}"), "{home}");
+    let forged = cookie.replace("u=root", "u=hdfs");
+    let refused = curl(&other, "/webhdfs/v1/?op=GETHOMEDIRECTORY", &["-H", &forged]);
+    assert!(refused.starts_with("HTTP/1.1 401"), "{refused}");
+
+    let some = curl(&gateway, &format!("/webhdfs/v1/?op=LISTSTATUS&filter=l?g&{user}"), &[]);
+    assert!(some.contains("\"log\"") && !some.contains("\"d\""), "{some}");
 
     // A caller that breaks off leaves what was there, and no lease.
     let body =

@@ -12,12 +12,18 @@ use crate::sources;
 pub const PAGE: &str = "docs/configuration.md";
 
 /// Where code stands, and who runs it; the first that fits counts.
-const READERS: [(&str, &[&str]); 16] = [
+const READERS: [(&str, &[&str]); 22] = [
     ("crates/namenode/", &["NameNode"]),
     ("crates/namespace/", &["NameNode"]),
     ("crates/journal/", &["NameNode"]),
     ("crates/datanode/", &["DataNode"]),
     ("crates/replica/", &["DataNode"]),
+    ("crates/gateway/src/namenode.rs", &["NameNode"]),
+    ("crates/gateway/src/redirects.rs", &["NameNode"]),
+    ("crates/gateway/src/datanode.rs", &["DataNode"]),
+    ("crates/gateway/src/csrf.rs", &["NameNode", "DataNode"]),
+    ("crates/gateway/src/callers.rs", &["NameNode", "DataNode", "gateway"]),
+    ("crates/gateway/src/lib.rs", &["NameNode", "DataNode", "gateway"]),
     ("crates/gateway/", &["gateway"]),
     ("crates/client/", &["client"]),
     ("crates/cli/src/rest.rs", &["gateway"]),

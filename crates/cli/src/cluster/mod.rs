@@ -20,6 +20,7 @@ use crate::domain_socket;
 use crate::failure::{Failure, Outcome};
 use crate::file_copier;
 use crate::rest::Rest;
+use crate::webhdfs;
 pub use addresses::Addresses;
 pub use plan::{Plan, names_a_place};
 
@@ -89,6 +90,7 @@ impl Cluster {
         let (rpc, service) = (cluster.namenode.rpc_addr(), cluster.namenode.service_rpc_addr());
         cluster.plan.set_addresses(&mut cluster.conf, rpc, service);
         cluster.turn_local_reads_on();
+        webhdfs::serve_namenode(&cluster.namenode, &cluster.conf)?;
         match cluster.bring_up().await {
             Ok(()) => Ok(cluster),
             Err(failure) => {
@@ -132,7 +134,12 @@ impl Cluster {
         let mut starting = JoinSet::new();
         for index in 0..self.plan.datanodes {
             let conf = self.plan.datanode_conf(&self.conf, index);
-            starting.spawn(async move { DataNode::start(Arc::new(conf)).await });
+            starting.spawn(async move {
+                let conf = Arc::new(conf);
+                let node = DataNode::start(conf.clone()).await.map_err(|e| e.to_string())?;
+                webhdfs::serve_datanode(&node, &conf).map_err(|e| e.to_string())?;
+                Ok::<_, String>(node)
+            });
         }
         let mut result = Ok(());
         while let Some(started) = starting.join_next().await {

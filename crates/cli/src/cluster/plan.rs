@@ -104,9 +104,8 @@ impl Plan {
         for (key, address) in keys.into_iter().zip(self.addresses.datanode(index)) {
             conf.set(key, address);
         }
-        if self.addresses.is_open() {
-            conf.set("dfs.datanode.hostname", self.addresses.reachable());
-        }
+        // WebHDFS sends its callers there.
+        conf.set("dfs.datanode.hostname", self.addresses.reachable());
         let directory = self.directory.join(format!("data{}", index + 1));
         conf.set("dfs.datanode.data.dir", directory.to_string_lossy());
         self.apply(&mut conf);

@@ -17,6 +17,7 @@ pub use writer::FileWriter;
 use crate::builder::Builder;
 use crate::client::Client;
 use crate::error::Result;
+use crate::namenode::LocalNameNode;
 use crate::read::{CacheStatistics, ReadStatistics};
 use crate::runtime;
 use std::sync::Arc;
@@ -37,6 +38,16 @@ impl Builder {
     pub fn build(self) -> Result<FileSystem> {
         let (conf, uri, user) = self.finish()?;
         FileSystem::connect_as(&conf, uri.as_deref(), user)
+    }
+}
+
+impl Builder {
+    /// The file system of a NameNode in this process, for tokio: its calls need no connection. Block data moves as with
+    /// other clients. Must be called within a tokio runtime.
+    pub fn build_within(self, namenode: Arc<dyn LocalNameNode>) -> Result<FileSystem> {
+        let (conf, uri, user) = self.finish()?;
+        let client = Client::within(&conf, uri.as_deref(), namenode, user, Handle::current())?;
+        Ok(FileSystem { client })
     }
 }
 

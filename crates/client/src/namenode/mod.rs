@@ -5,6 +5,7 @@ mod admin;
 mod cache;
 mod calls;
 mod files;
+mod local;
 mod policy;
 mod proxy;
 mod target;
@@ -12,5 +13,6 @@ mod tree;
 
 pub(crate) use calls::wire_path;
 pub(crate) use files::{NewFile, Writing};
-pub(crate) use proxy::{CLIENT_PROTOCOL, NameNode, connect};
+pub use local::{LocalAnswer, LocalNameNode};
+pub(crate) use proxy::{CLIENT_PROTOCOL, NameNode, connect, within};
 pub(crate) use target::Target;

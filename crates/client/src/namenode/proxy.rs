@@ -1,6 +1,7 @@
 //! The NameNodes of a name service as one: a call goes to the active one, is repeated as the policy
 //! says, and keeps its id while it is.
 
+use super::local::{self, LocalNameNode};
 use super::policy::{Decision, Policy, Tries};
 use super::target::Target;
 use crate::error::Result;
@@ -23,6 +24,8 @@ const VERSION: u64 = 1;
 pub(crate) struct NameNode(Arc<Shared>);
 
 struct Shared {
+    /// In this process; then there are no servers.
+    local: Option<Arc<dyn LocalNameNode>>,
     servers: Vec<RpcClient>,
     /// Index of the server that answered last.
     active: AtomicUsize,
@@ -54,9 +57,20 @@ pub(crate) fn connect(
         RpcClient::with_identity(addr, protocol, VERSION, user, options.clone(), identity)
     };
     Ok(NameNode(Arc::new(Shared {
+        local: None,
         servers: addrs.iter().map(connect).collect(),
         active: AtomicUsize::new(0),
         policy: Policy::from_conf(conf, has_failover)?,
+    })))
+}
+
+/// A client of a NameNode in this process.
+pub(crate) fn within(namenode: Arc<dyn LocalNameNode>, conf: &Conf) -> Result<NameNode> {
+    Ok(NameNode(Arc::new(Shared {
+        local: Some(namenode),
+        servers: Vec::new(),
+        active: AtomicUsize::new(0),
+        policy: Policy::from_conf(conf, false)?,
     })))
 }
 
@@ -68,6 +82,9 @@ impl NameNode {
         request: &Q,
     ) -> Result<R> {
         let shared = &*self.0;
+        if let Some(namenode) = &shared.local {
+            return local::call(&**namenode, method, request).await;
+        }
         let mut tries = Tries::default();
         let mut at = shared.active.load(Ordering::Relaxed);
         let mut id = match shared.servers.first() {

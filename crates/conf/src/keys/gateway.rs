@@ -1,4 +1,6 @@
-//! Keys that the REST gateway reads. Hadoop has them in httpfs-site.xml.
+//! Keys of REST: those of the gateway, which Hadoop has in httpfs-site.xml, and those of WebHDFS.
+
+use std::time::Duration;
 
 use crate::key::keys;
 
@@ -9,4 +11,34 @@ keys! {
     HTTPFS_HTTP_PORT: u16 = "httpfs.http.port", "14000", Plain;
     /// What may be done through the gateway: `read-write`, `read-only`, or `write-only`, which still tells what is there.
     HTTPFS_ACCESS_MODE: String = "httpfs.access.mode", "read-write", Plain;
+    /// What the name of a user looks like at the gateway, as a regular expression.
+    HTTPFS_USER_PROVIDER_USER_PATTERN: String = "httpfs.user.provider.user.pattern", "^[A-Za-z_][A-Za-z0-9._-]*[$]?$", Plain;
+    /// How long the gateway keeps a file open after an append, for further ones; 0 closes it before the append is answered.
+    ZEROHOP_GATEWAY_APPEND_IDLE_MS: Duration = "zerohop.gateway.append.idle.ms", "1000", Millis;
+    /// Whether NameNodes and DataNodes serve WebHDFS on their HTTP ports.
+    DFS_WEBHDFS_ENABLED: bool = "dfs.webhdfs.enabled", "true", Plain;
+    /// What the name of a user looks like in requests to WebHDFS, as a regular expression.
+    DFS_WEBHDFS_USER_PROVIDER_USER_PATTERN: String = "dfs.webhdfs.user.provider.user.pattern", "^[A-Za-z_][A-Za-z0-9._-]*[$]?$", Plain;
+    /// Machines whose data goes through the NameNode when they use its WebHDFS: host names, addresses, CIDR ranges, or `*`; all others are redirected to DataNodes.
+    ZEROHOP_WEBHDFS_PROXY_CLIENTS: String = "zerohop.webhdfs.proxy.clients", "", Plain;
+    /// What the NameNode's redirects say in place of a DataNode's host: `dn1=gw.example,dn2:9864=gw.example:19864`.
+    ZEROHOP_WEBHDFS_REDIRECT_ADDRESSES: String = "zerohop.webhdfs.redirect.addresses", "", Plain;
+    /// Whether WebHDFS refuses changes that a browser sends without the header of dfs.webhdfs.rest-csrf.custom-header.
+    DFS_WEBHDFS_REST_CSRF_ENABLED: bool = "dfs.webhdfs.rest-csrf.enabled", "false", Plain;
+    /// The header that pages of another site cannot have a browser send.
+    DFS_WEBHDFS_REST_CSRF_CUSTOM_HEADER: String = "dfs.webhdfs.rest-csrf.custom-header", "X-XSRF-HEADER", Plain;
+    /// The methods that change nothing, and need no header.
+    DFS_WEBHDFS_REST_CSRF_METHODS_TO_IGNORE: Vec<String> = "dfs.webhdfs.rest-csrf.methods-to-ignore", "GET,OPTIONS,HEAD,TRACE", Plain;
+    /// What browsers call themselves, as regular expressions.
+    DFS_WEBHDFS_REST_CSRF_BROWSER_USERAGENTS_REGEX: Vec<String> = "dfs.webhdfs.rest-csrf.browser-useragents-regex", "^Mozilla.*,^Opera.*", Plain;
+    /// The file with the secret that signs the gateway's cookies; without one it is that of hadoop.http.authentication.signature.secret.file.
+    HTTPFS_AUTHENTICATION_SIGNATURE_SECRET_FILE: Option<String> = "httpfs.authentication.signature.secret.file", "", Plain;
+    /// The file with the secret that signs cookies; without one cookies count until the process ends.
+    HADOOP_HTTP_AUTHENTICATION_SIGNATURE_SECRET_FILE: Option<String> = "hadoop.http.authentication.signature.secret.file", "", Plain;
+    /// How long a cookie counts.
+    HADOOP_HTTP_AUTHENTICATION_TOKEN_VALIDITY: Duration = "hadoop.http.authentication.token.validity", "36000", Seconds;
+    /// The domain that browsers send a cookie to; the host that gave it where none is named.
+    HADOOP_HTTP_AUTHENTICATION_COOKIE_DOMAIN: Option<String> = "hadoop.http.authentication.cookie.domain", "", Plain;
+    /// What a list of ACL entries looks like in requests to WebHDFS, as a regular expression.
+    DFS_WEBHDFS_ACL_PROVIDER_PERMISSION_PATTERN: String = "dfs.webhdfs.acl.provider.permission.pattern", "^(default:)?(user|group|mask|other):[[A-Za-z_][A-Za-z0-9._-]]*:([rwx-]{3})?(,(default:)?(user|group|mask|other):[[A-Za-z_][A-Za-z0-9._-]]*:([rwx-]{3})?)*$", Plain;
 }

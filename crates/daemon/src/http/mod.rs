@@ -7,6 +7,7 @@
 mod conf_page;
 mod connection;
 mod jmx;
+mod mount;
 mod options;
 mod page;
 mod query;
@@ -15,6 +16,7 @@ mod standard;
 mod threads;
 
 pub use jmx::bean;
+pub use mount::MountPoint;
 pub use options::HttpOptions;
 pub use page::{Page, streamed};
 pub use query::QueryValues;

@@ -1,4 +1,5 @@
-//! The pages of the NameNode: an overview at `/`, `/fsck`, `/pendingDeletions`, and the beans of `/jmx`.
+//! The pages of the NameNode: an overview at `/`, `/fsck`, `/pendingDeletions`, the beans of `/jmx`, and the place of
+//! WebHDFS.
 
 mod date;
 mod fsck;
@@ -11,9 +12,9 @@ use crate::Error;
 use crate::core::Core;
 use crate::resolve::resolve_one;
 use axum::Router;
-use axum::extract::State;
-use axum::http::StatusCode;
-use axum::routing::get;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use axum::routing::{any, get};
 use pages::Pages;
 use serde_json::Value;
 use std::sync::Arc;
@@ -39,7 +40,7 @@ pub(crate) fn router(core: Arc<Core>, threads: usize) -> Router {
         .route("/dfshealth.html", get(overview))
         .route("/fsck", get(fsck::page))
         .route("/pendingDeletions", get(pending_deletions::page))
-        .route("/webhdfs/{*path}", axum::routing::any(webhdfs))
+        .route("/webhdfs/{*path}", any(webhdfs))
         .with_state(Pages { core, threads })
         .merge(standard)
 }
@@ -58,7 +59,6 @@ async fn overview(State(pages): State<Pages>) -> Result<Page, Unavailable> {
     pages.threads.run(move || overview::page(&pages.core)).await
 }
 
-async fn webhdfs() -> Page {
-    Page::text("WebHDFS is not served by this NameNode yet.\n")
-        .with_status(StatusCode::NOT_IMPLEMENTED)
+async fn webhdfs(State(pages): State<Pages>, request: Request) -> Response {
+    pages.core.webhdfs.answer(request).await
 }

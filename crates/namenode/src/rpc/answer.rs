@@ -26,6 +26,8 @@ pub(crate) struct Call<'a> {
     /// The caller's groups.
     pub(crate) groups: GroupList,
     pub(crate) param: Bytes,
+    /// How the call came, for the audit log.
+    pub(crate) audited_as: &'static str,
 }
 
 /// Opens when the edits of an answer are on disk.
@@ -53,7 +55,7 @@ impl<R: prost::Message + 'static> From<Answer<R>> for Reply {
 
 impl Call<'_> {
     fn caller(&self) -> Caller {
-        Caller::of_rpc(self.core, self.context.clone(), self.groups.clone())
+        Caller::of_call(self.core, self.context.clone(), self.groups.clone(), self.audited_as)
     }
 
     /// The caller as the namespace sees it.
@@ -69,7 +71,7 @@ impl Call<'_> {
         match decode(self.param) {
             Err(error) => Reply::exception(error),
             Ok(request) => {
-                let caller = Caller::of_rpc(self.core, self.context, self.groups);
+                let caller = Caller::of_call(self.core, self.context, self.groups, self.audited_as);
                 call(&ClientService::new(self.core, caller), request).into()
             }
         }

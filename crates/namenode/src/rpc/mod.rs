@@ -4,10 +4,13 @@ mod answer;
 mod client;
 mod datanode;
 mod ha;
+mod local;
 mod namenode;
 mod reconfigure;
 mod refresh;
 mod service;
+
+pub use local::{DatanodeHttp, LocalCalls};
 
 use crate::core::Core;
 use service::serve;

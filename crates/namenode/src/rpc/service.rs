@@ -7,6 +7,9 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use zerohop_transport::rpc::server::{CallContext, Reply, RpcServer, RpcService};
 
+/// As the audit log has it.
+const BY_RPC: &str = "rpc";
+
 /// A function that answers calls of one method.
 pub(super) type Answering = fn(Call<'_>) -> Reply;
 
@@ -43,13 +46,16 @@ impl<P: Protocol> RpcService for Service<P> {
 
     fn call(self: Arc<Self>, context: CallContext, method: &str, param: Bytes) -> Reply {
         if let Some(groups) = self.core.groups.known(context.identity.user()) {
-            return P::call(Call { core: &self.core, context, groups, param }, method);
+            let core = &self.core;
+            return P::call(Call { core, context, groups, param, audited_as: BY_RPC }, method);
         }
         // A look-up may take seconds, and this thread serves other connections.
         let method = method.to_owned();
         Reply::later(async move {
             let groups = self.core.groups.load(context.identity.user()).await;
-            P::call(Call { core: &self.core, context, groups, param }, &method).answer().await
+            let core = &self.core;
+            let call = Call { core, context, groups, param, audited_as: BY_RPC };
+            P::call(call, &method).answer().await
         })
     }
 }

@@ -21,26 +21,36 @@ pub(crate) struct Caller {
     protocol: Option<&'static str>,
 }
 
+/// The context of a call that came by HTTP. Such calls have no ids: a repeated one is a new one.
+pub(crate) fn http_context(identity: CallerIdentity, remote: SocketAddr) -> CallContext {
+    CallContext {
+        identity,
+        ids: RpcIds::NONE,
+        retry_count: -1,
+        remote,
+        host: remote.ip().to_canonical().to_string().into(),
+        caller_context: None,
+        connection_protocol: "".into(),
+    }
+}
+
 impl Caller {
-    /// The caller of an RPC.
-    pub(crate) fn of_rpc(core: &Core, call: CallContext, groups: GroupList) -> Self {
+    /// The caller of an operation that came by `protocol` (`rpc`, `webhdfs`).
+    pub(crate) fn of_call(
+        core: &Core,
+        call: CallContext,
+        groups: GroupList,
+        protocol: &'static str,
+    ) -> Self {
         let is_superuser = core.is_superuser(call.identity.user(), &groups);
-        Self { call, groups, is_superuser, protocol: Some("rpc") }
+        Self { call, groups, is_superuser, protocol: Some(protocol) }
     }
 
     /// The user that a request for one of the NameNode's pages names.
     pub(crate) fn of_page(core: &Core, user: &str, remote: SocketAddr) -> Self {
         let groups = core.groups.of(user);
-        let call = CallContext {
-            identity: CallerIdentity::simple(user, None),
-            ids: RpcIds::NONE,
-            retry_count: -1,
-            remote,
-            host: remote.ip().to_string().into(),
-            caller_context: None,
-            connection_protocol: "".into(),
-        };
-        Self { protocol: None, ..Self::of_rpc(core, call, groups) }
+        let call = http_context(CallerIdentity::simple(user, None), remote);
+        Self { protocol: None, ..Self::of_call(core, call, groups, "") }
     }
 
     pub(crate) fn user(&self) -> &Arc<str> {

@@ -25,7 +25,7 @@ mod xattr;
 pub(crate) use admin::{RollingUpgradeAction, SafeModeAction};
 pub(crate) use answer::{Answer, Outcome, synced};
 pub(crate) use block::{AddBlockCall, NewPipeline};
-pub(crate) use caller::Caller;
+pub(crate) use caller::{Caller, http_context};
 pub(crate) use file::CompleteCall;
 pub(crate) use listing::{BatchedCursor, BatchedListing};
 pub(crate) use metasave::metasave;

@@ -27,17 +27,17 @@ pub struct StoragePolicy {
 pub const UNSPECIFIED: u8 = 0;
 
 /// The policy of files whose ancestors have none.
-pub const DEFAULT: &StoragePolicy = &POLICIES[4];
+pub const DEFAULT: &StoragePolicy = &POLICIES[3];
 
 /// All policies, in the order `getStoragePolicies` answers.
 pub const POLICIES: [StoragePolicy; 8] = [
     policy(1, "PROVIDED", &[Provided, Disk], &[Provided, Disk], &[Provided, Disk], false),
     policy(2, "COLD", &[Archive], &[], &[], false),
     policy(5, "WARM", &[Disk, Archive], &[Disk, Archive], &[Disk, Archive], false),
-    policy(14, "ALL_NVDIMM", &[Nvdimm], &[Disk], &[Disk], false),
     policy(7, "HOT", &[Disk], &[], &[Archive], false),
     policy(10, "ONE_SSD", &[Ssd, Disk], &[Ssd, Disk], &[Ssd, Disk], false),
     policy(12, "ALL_SSD", &[Ssd], &[Disk], &[Disk], false),
+    policy(14, "ALL_NVDIMM", &[Nvdimm], &[Disk], &[Disk], false),
     policy(15, "LAZY_PERSIST", &[RamDisk, Disk], &[Disk], &[Disk], true),
 ];
 

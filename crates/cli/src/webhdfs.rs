@@ -1,0 +1,81 @@
+//! WebHDFS on the HTTP ports of the NameNode and DataNodes of this process.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use zerohop_client::{LocalAnswer, LocalNameNode, User};
+use zerohop_conf::{Conf, ConfError};
+use zerohop_datanode::DataNode;
+use zerohop_gateway::{ChosenDatanode, HostNameNode, webhdfs_of_datanode, webhdfs_of_namenode};
+use zerohop_namenode::{LocalCalls, NameNode};
+use zerohop_wire::CallerIdentity;
+
+/// Serves WebHDFS on the NameNode's HTTP port. DataNodes reach the NameNode at the authority of fs.defaultFS.
+pub fn serve_namenode(node: &NameNode, conf: &Conf) -> Result<(), ConfError> {
+    let host = Arc::new(Host(node.local_calls()));
+    let router = webhdfs_of_namenode(conf.clone(), rpc_address(node, conf), host)?;
+    router.into_iter().for_each(|router| node.serve_webhdfs(router));
+    Ok(())
+}
+
+/// Serves WebHDFS on a DataNode's HTTP port.
+pub fn serve_datanode(node: &DataNode, conf: &Conf) -> Result<(), ConfError> {
+    let router = webhdfs_of_datanode(conf.clone())?;
+    router.into_iter().for_each(|router| node.serve_webhdfs(router));
+    Ok(())
+}
+
+/// A name that means this NameNode on all machines of the cluster, with the port that was taken.
+fn rpc_address(node: &NameNode, conf: &Conf) -> String {
+    let default = conf.default_fs().unwrap_or_default();
+    let authority = default.strip_prefix("hdfs://").and_then(|rest| rest.split('/').next());
+    match authority.filter(|authority| !authority.is_empty()) {
+        Some(authority) => match authority.strip_suffix(":0") {
+            Some(host) => format!("{host}:{}", node.rpc_addr().port()),
+            None => authority.to_owned(),
+        },
+        None => node.rpc_addr().to_string(),
+    }
+}
+
+/// The NameNode as WebHDFS asks it.
+struct Host(LocalCalls);
+
+/// One user's calls.
+struct UserCalls {
+    calls: LocalCalls,
+    identity: CallerIdentity,
+    remote: SocketAddr,
+}
+
+impl LocalNameNode for UserCalls {
+    fn call(&self, method: &'static str, request: Bytes) -> LocalAnswer {
+        let (calls, identity, remote) = (self.calls.clone(), self.identity.clone(), self.remote);
+        Box::pin(async move { calls.call(identity, remote, method, request).await })
+    }
+}
+
+impl HostNameNode for Host {
+    fn calls_of(&self, user: &User, remote: IpAddr) -> Arc<dyn LocalNameNode> {
+        let real = user.real.as_deref().map(Into::into);
+        Arc::new(UserCalls {
+            calls: self.0.clone(),
+            identity: CallerIdentity::simple(user.name.as_str(), real),
+            remote: SocketAddr::new(remote, 0),
+        })
+    }
+
+    fn datanode_for_block(
+        &self,
+        client: IpAddr,
+        block_size: u64,
+        excluded: Vec<String>,
+    ) -> ChosenDatanode {
+        let calls = self.0.clone();
+        Box::pin(async move {
+            let chosen = calls.datanode_for_block(client, block_size, excluded).await?;
+            Some((chosen.host, chosen.port))
+        })
+    }
+}

@@ -1,0 +1,266 @@
+//! APPEND: appends to one file queue on one open stream.
+//!
+//! A stream is opened for the first append and kept for a while, so that the next one costs no lease and no pipeline. An append
+//! is answered when its bytes are flushed to the DataNodes; the NameNode learns the new length when the stream is closed. What
+//! else is asked for a path closes the streams at and below it first.
+
+use crate::append_answers::{AnswerKey, Answers, Appended};
+use crate::body::BodyReader;
+use crate::failure::Failure;
+use crate::request::Request;
+use crate::upload::open_for_append;
+use axum::body::Body;
+use axum::http::HeaderMap;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::Mutex as Queue;
+use zerohop_client::{FileSystem, FileWriter};
+use zerohop_system::clock;
+
+/// Names an append for its repetitions.
+const KEY_HEADER: &str = "idempotency-key";
+
+/// What an append asks for besides its bytes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Terms {
+    /// Where it has to begin.
+    offset: Option<u64>,
+    /// Its name; a second append of that name gets the answer of the first.
+    key: Option<String>,
+    /// Its bytes are on disk before it is answered.
+    is_synced: bool,
+}
+
+impl Terms {
+    /// The parameters `offset` and `hsync`, and the header `Idempotency-Key`.
+    pub(crate) fn read(request: &Request, headers: &HeaderMap) -> Result<Self, Failure> {
+        let key = headers.get(KEY_HEADER).and_then(|key| key.to_str().ok());
+        Ok(Self {
+            offset: request.params.number("offset", "a long")?,
+            key: key.map(str::to_owned).filter(|key| !key.is_empty()),
+            is_synced: request.params.flag("hsync", false)?,
+        })
+    }
+}
+
+/// The files that are being appended to. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Appends(Arc<Shared>);
+
+struct Shared {
+    /// How long a stream without appends stays open; zero closes it before the answer.
+    idle_max: Duration,
+    files: Mutex<HashMap<String, Arc<Queue<Slot>>>>,
+    answers: Mutex<Answers>,
+}
+
+/// A file's stream, while there is one. Who holds its lock appends.
+#[derive(Default)]
+struct Slot(Option<Stream>);
+
+struct Stream {
+    writer: FileWriter,
+    user: String,
+    last_use: Instant,
+}
+
+impl Appends {
+    /// With the time that a stream without appends stays open; zero closes it before the answer.
+    pub(crate) fn new(idle_max: Duration) -> Self {
+        let (files, answers) = (Mutex::default(), Mutex::default());
+        Self(Arc::new(Shared { idle_max, files, answers }))
+    }
+
+    /// Appends a body. An append that fails may have written a beginning of it.
+    pub(crate) async fn append(
+        &self,
+        fs: &FileSystem,
+        request: &Request,
+        terms: Terms,
+        body: Body,
+    ) -> Result<Appended, Failure> {
+        // A caller that is slow to send little holds up no other one.
+        let body = BodyReader::begin(body).await?;
+        let queue = self.0.enter(&request.path);
+        let done = self.append_in_turn(&queue, fs, request, terms, body).await;
+        self.0.leave(&request.path, queue);
+        done
+    }
+
+    async fn append_in_turn(
+        &self,
+        queue: &Arc<Queue<Slot>>,
+        fs: &FileSystem,
+        request: &Request,
+        terms: Terms,
+        body: BodyReader,
+    ) -> Result<Appended, Failure> {
+        let mut slot = queue.lock().await;
+        let user = fs.user().name.as_str();
+        let key = terms.key.as_deref().map(|key| AnswerKey::new(user, &request.path, key));
+        if let Some(known) = key.as_ref().and_then(|key| self.0.answers.lock().get(key)) {
+            return Ok(known);
+        }
+        let is_new = slot.open(fs, request).await?;
+        let Some(stream) = &mut slot.0 else { return Err(Failure::io("the stream is closed")) };
+        let written = stream.append(fs, &request.path, &terms, body).await;
+        let closes = written.is_err() || self.0.idle_max.is_zero();
+        let closed = if closes { slot.close().await } else { Ok(()) };
+        let done = written?;
+        closed?;
+        if !closes && is_new {
+            tokio::spawn(Arc::clone(&self.0).close_when_idle(
+                request.path.clone(),
+                // Counted as the others are, so that the queue is not forgotten.
+                self.0.enter(&request.path),
+            ));
+        }
+        if let Some(key) = key {
+            self.0.answers.lock().put(key, done);
+        }
+        Ok(done)
+    }
+
+    /// Closes the streams at and below a path; waits for the appends that were there before.
+    pub(crate) async fn close_below(&self, path: &str) {
+        let path = path.trim_end_matches('/');
+        let is_below = |file: &str| {
+            file.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        for (file, queue) in self.0.enter_all(is_below) {
+            if let Err(error) = queue.lock().await.close().await {
+                tracing::warn!("{file} was not closed: {error}");
+            }
+            self.0.leave(&file, queue);
+        }
+    }
+}
+
+impl Shared {
+    /// The queue of a file. It is given back to [`leave`](Self::leave).
+    fn enter(&self, path: &str) -> Arc<Queue<Slot>> {
+        Arc::clone(self.files.lock().entry(path.to_owned()).or_default())
+    }
+
+    fn enter_all(&self, wanted: impl Fn(&str) -> bool) -> Vec<(String, Arc<Queue<Slot>>)> {
+        let files = self.files.lock();
+        let found = files.iter().filter(|(file, _)| wanted(file));
+        found.map(|(file, queue)| (file.clone(), Arc::clone(queue))).collect()
+    }
+
+    /// The last one who leaves forgets the queue.
+    fn leave(&self, path: &str, queue: Arc<Queue<Slot>>) {
+        let mut files = self.files.lock();
+        drop(queue);
+        if files.get(path).is_some_and(|queue| Arc::strong_count(queue) == 1) {
+            files.remove(path);
+        }
+    }
+
+    async fn close_when_idle(self: Arc<Self>, path: String, queue: Arc<Queue<Slot>>) {
+        loop {
+            clock::sleep(self.idle_max).await;
+            let mut slot = queue.lock().await;
+            match &slot.0 {
+                Some(stream) if clock::since(stream.last_use) < self.idle_max => {}
+                _ => {
+                    if let Err(error) = slot.close().await {
+                        tracing::warn!("{path} was not closed: {error}");
+                    }
+                    break;
+                }
+            }
+        }
+        self.leave(&path, queue);
+    }
+}
+
+impl Slot {
+    /// Opens the file unless it is open for this user; true if it was opened now.
+    async fn open(&mut self, fs: &FileSystem, request: &Request) -> Result<bool, Failure> {
+        let user = fs.user().name.as_str();
+        if self.0.as_ref().is_some_and(|stream| stream.user == user) {
+            return Ok(false);
+        }
+        self.close().await?;
+        let writer = open_for_append(fs, request).await?;
+        self.0 = Some(Stream { writer, user: user.to_owned(), last_use: clock::now() });
+        Ok(true)
+    }
+
+    async fn close(&mut self) -> Result<(), Failure> {
+        match self.0.take() {
+            Some(mut stream) => Ok(stream.writer.close().await?),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Stream {
+    async fn append(
+        &mut self,
+        fs: &FileSystem,
+        path: &str,
+        terms: &Terms,
+        body: BodyReader,
+    ) -> Result<Appended, Failure> {
+        let done = match terms.offset {
+            None => self.write(self.writer.pos(), body).await?,
+            Some(offset) => {
+                let (at, body) = self.skip_applied(fs, path, offset, body).await?;
+                let done = self.write(at, body).await?;
+                Appended { start: offset, ..done }
+            }
+        };
+        match terms.is_synced {
+            true => self.writer.hsync().await?,
+            false => self.writer.hflush().await?,
+        }
+        self.last_use = clock::now();
+        Ok(done)
+    }
+
+    async fn write(&mut self, start: u64, mut body: BodyReader) -> Result<Appended, Failure> {
+        let mut end = start;
+        while let Some(data) = body.next().await? {
+            end += data.len() as u64;
+            self.writer.write_bytes(data).await?;
+        }
+        Ok(Appended { start, end })
+    }
+
+    /// Passes over what the file holds from `offset` on already: the append is a repetition of one whose answer was lost.
+    async fn skip_applied(
+        &self,
+        fs: &FileSystem,
+        path: &str,
+        offset: u64,
+        mut body: BodyReader,
+    ) -> Result<(u64, BodyReader), Failure> {
+        let len = self.writer.pos();
+        if offset > len {
+            return Err(Failure::precondition(format!(
+                "{path} has {len} bytes, and the append is for offset {offset}"
+            )));
+        }
+        if offset == len {
+            return Ok((len, body));
+        }
+        let (reader, mut at) = (fs.open(path).await?, offset);
+        while at < len {
+            let Some(mut data) = body.next().await? else { break };
+            let count = usize::try_from(len - at).unwrap_or(usize::MAX).min(data.len());
+            let sent = data.split_to(count);
+            if reader.read_bytes_at(at, count).await? != sent {
+                return Err(Failure::precondition(format!(
+                    "{path} has {len} bytes, and others at offset {offset} than the append's"
+                )));
+            }
+            at += count as u64;
+            body.put_back(data);
+        }
+        Ok((at, body))
+    }
+}

@@ -1,0 +1,90 @@
+//! HttpFS's face, Hoop's URLs among it: one address in front of a cluster, and no redirects to others.
+
+use crate::access::Access;
+use crate::appends::Appends;
+use crate::call::Call;
+use crate::callers::Callers;
+use crate::clients::Clients;
+use crate::cookies::{CookieError, Cookies};
+use crate::data::{self, Uploads};
+use crate::face::Face;
+use crate::failure::{Failure, Statuses};
+use crate::operation::Operation;
+use crate::request::Request;
+use crate::upload::CreateDefaults;
+use axum::body::Body;
+use axum::http::header;
+use axum::response::Response;
+use std::net::SocketAddr;
+use zerohop_client::{FileSystem, User};
+use zerohop_conf::{Conf, keys};
+
+/// HttpFS's face. The gateway's own user acts for all others, so that the NameNode's rules of `hadoop.proxyuser.*` have the
+/// last word.
+pub(crate) struct HttpFs {
+    conf: Conf,
+    login: User,
+    callers: Callers,
+    cookies: Cookies,
+    access: Access,
+    clients: Clients<String>,
+    uploads: Uploads,
+}
+
+impl HttpFs {
+    /// With the configuration of the cluster.
+    ///
+    /// # Errors
+    /// If a key is malformed, or the secret of the cookies cannot be read.
+    pub(crate) fn new(mut conf: Conf) -> Result<Self, CookieError> {
+        // Permissions in requests are those that files get.
+        conf.set("fs.permissions.umask-mode", "000");
+        let (callers, access) = (Callers::of_httpfs(&conf)?, Access::read(&conf)?);
+        let cookies = Cookies::from_conf(&conf)?;
+        let uploads = Uploads {
+            appends: Appends::new(conf.get(&keys::ZEROHOP_GATEWAY_APPEND_IDLE_MS)?),
+            create: CreateDefaults { overwrite: true },
+            checks_content_type: true,
+        };
+        let (login, clients) = (User::of_process(), Clients::default());
+        Ok(Self { conf, login, callers, cookies, access, clients, uploads })
+    }
+
+    /// The files that are being appended to.
+    pub(crate) fn appends(&self) -> Appends {
+        self.uploads.appends.clone()
+    }
+
+    fn client(&self, user: User) -> Result<FileSystem, Failure> {
+        self.clients.get(user.name, |name| {
+            let user = match *name == self.login.name {
+                true => self.login.clone(),
+                false => User::proxied(name, self.login.name.clone()),
+            };
+            FileSystem::connect_as(&self.conf, None, user)
+        })
+    }
+}
+
+impl Face for HttpFs {
+    const STATUSES: Statuses = Statuses::HttpFs;
+
+    async fn answer(&self, call: Call, from: SocketAddr, body: Body) -> Result<Response, Failure> {
+        let request = Request::of_httpfs(&call.method, &call.uri)?;
+        self.access.check(request.operation)?;
+        let known = self.cookies.user(&call.headers);
+        let user = self.callers.user(&request.params, from.ip(), known.as_deref()).await?;
+        let cookie = match known {
+            Some(_) => None,
+            None => self.cookies.header(user.real.as_ref().unwrap_or(&user.name)),
+        };
+        let fs = self.client(user)?;
+        // The NameNode shows the length that a file had when it was closed. Readers are told by the DataNodes.
+        if !matches!(request.operation, Operation::Append | Operation::Open) {
+            self.uploads.appends.close_below(&request.path).await;
+        }
+        let mut response = data::answer(&call, fs, request, body, &self.uploads).await?;
+        response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
+        Ok(response)
+    }
+}

@@ -1,0 +1,149 @@
+//! What another part of this process asks of the NameNode: ClientProtocol without a connection, for WebHDFS.
+
+use crate::core::Core;
+use crate::rpc::answer::Call;
+use crate::rpc::client::ClientProtocol;
+use crate::rpc::service::Protocol;
+use crate::service::http_context;
+use bytes::Bytes;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Weak};
+use zerohop_daemon::http::HandlerThreads;
+use zerohop_namespace::Namespace;
+use zerohop_namespace::blocks::{AdminState, DatanodeId, NodeFilter, PlacementRequest};
+use zerohop_transport::rpc::server::Reply;
+use zerohop_wire::{CallerIdentity, JavaException, RemoteException};
+
+/// Calls that are answered at once; more wait. They take the namespace's lock, as pages do.
+const CALLS_MAX: usize = 64;
+
+/// ClientProtocol for callers that came by HTTP. Cheap to clone; clones share their threads.
+#[derive(Clone)]
+pub struct LocalCalls {
+    /// The NameNode keeps who asks by these.
+    core: Weak<Core>,
+    threads: HandlerThreads,
+}
+
+/// Where a DataNode serves HTTP.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatanodeHttp {
+    /// Its host, as it registered.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+}
+
+impl LocalCalls {
+    pub(crate) fn new(core: &Arc<Core>) -> Self {
+        Self { core: Arc::downgrade(core), threads: HandlerThreads::new(CALLS_MAX) }
+    }
+
+    /// Answers a call: `request` and the answer are encoded messages. The audit log names `remote`.
+    ///
+    /// # Errors
+    /// What the NameNode refuses with.
+    pub async fn call(
+        &self,
+        identity: CallerIdentity,
+        remote: SocketAddr,
+        method: &'static str,
+        request: Bytes,
+    ) -> Result<Bytes, RemoteException> {
+        let ends = || JavaException::Retriable.with("The NameNode stops");
+        let core = self.core.upgrade().ok_or_else(ends)?;
+        let groups = match core.groups.known(identity.user()) {
+            Some(groups) => groups,
+            None => core.groups.load(identity.user()).await,
+        };
+        let context = http_context(identity, remote);
+        let reply = self.threads.run(move || {
+            let call = Call { core: &core, context, groups, param: request, audited_as: "webhdfs" };
+            ClientProtocol::call(call, method)
+        });
+        let reply: Reply = reply.await.map_err(|_| {
+            JavaException::Retriable.with("All threads for calls by HTTP are busy; ask again later")
+        })?;
+        reply.answer().await
+    }
+
+    /// A DataNode for a new block that a client at `client` writes: as placement chooses, none of `excluded` (`host` or
+    /// `host:port` of block data). None if there is none.
+    pub async fn datanode_for_block(
+        &self,
+        client: IpAddr,
+        block_size: u64,
+        excluded: Vec<String>,
+    ) -> Option<DatanodeHttp> {
+        let core = self.core.upgrade()?;
+        let choose = move || core.read(|names| choose(names, client, block_size, &excluded));
+        self.threads.run(choose).await.ok().flatten()
+    }
+}
+
+fn choose(
+    namespace: &Namespace,
+    client: IpAddr,
+    block_size: u64,
+    excluded: &[String],
+) -> Option<DatanodeHttp> {
+    let datanodes = namespace.blocks().datanodes();
+    let live = datanodes.reports(NodeFilter::Live);
+    let is_excluded = |id: &DatanodeId| excluded.iter().any(|name| names(name, id));
+    let unwanted = live.iter().map(|report| &report.info.id).filter(|id| is_excluded(id));
+    let unwanted: Vec<String> = unwanted.map(|id| id.uuid.clone()).collect();
+    let targets = namespace.blocks().choose_more_targets(&PlacementRequest {
+        path: "",
+        replicas: 1,
+        client_host: &client.to_canonical().to_string(),
+        block_size,
+        excluded: &unwanted,
+        favored: &[],
+        chosen: &[],
+        unusable: &[],
+        storage_policy: 0,
+        avoid_local: false,
+        ignore_locality: false,
+    });
+    let placed = datanodes.locations(&targets).into_iter().next().map(|found| found.node.id);
+    // A full cluster still reads.
+    let any = || {
+        let in_service = live.iter().filter(|node| node.info.stats.admin == AdminState::Normal);
+        in_service.map(|node| node.info.id.clone()).find(|id| !is_excluded(id))
+    };
+    let id = placed.or_else(any)?;
+    Some(DatanodeHttp { host: id.host.clone(), port: u16::try_from(id.info_port).ok()? })
+}
+
+/// Whether `name`, a host or a host and the port of block data, is this DataNode.
+fn names(name: &str, id: &DatanodeId) -> bool {
+    let (host, port) = match name.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (host, Some(port)),
+        _ => (name, None),
+    };
+    (host == id.host || host == id.ip) && port.is_none_or(|port| port.parse() == Ok(id.xfer_port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_datanode_is_excluded_by_its_host_or_its_address() {
+        let id = DatanodeId {
+            ip: "10.0.0.1".to_owned(),
+            host: "dn1".to_owned(),
+            uuid: "u".to_owned(),
+            xfer_port: 9866,
+            info_port: 9864,
+            info_secure_port: 0,
+            ipc_port: 9867,
+        };
+        for name in ["dn1", "10.0.0.1", "dn1:9866", "10.0.0.1:9866"] {
+            assert!(names(name, &id), "{name}");
+        }
+        for name in ["dn2", "dn1:9867", "dn2:9866", "", "dn1:"] {
+            assert!(!names(name, &id), "{name}");
+        }
+    }
+}
