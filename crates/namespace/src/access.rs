@@ -14,7 +14,7 @@ pub(crate) const EXECUTE: Action = 1;
 pub(crate) const READ_EXECUTE: Action = READ | EXECUTE;
 pub(crate) const ALL: Action = 7;
 
-/// What to check at a path besides that it can be reached.
+/// What to check at a path besides traversal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Check {
     /// On the deepest directory above that exists.
@@ -28,7 +28,7 @@ fn action_name(action: Action) -> &'static str {
         [usize::from(action & 7)]
 }
 
-/// The caller of an operation, and what its permissions are checked against.
+/// Checks the permissions of an operation's caller.
 #[derive(Clone, Copy)]
 pub(crate) struct PermissionChecker<'n> {
     pub(crate) params: &'n NamespaceParams,
@@ -49,7 +49,7 @@ impl PermissionChecker<'_> {
         refuse(Denied::Operation { user: self.ctx.user().clone(), operation })
     }
 
-    /// Whether the caller can get to where a path points.
+    /// Checks whether the caller can traverse a path.
     pub(crate) fn check_traverse(self, located: &Located<'_>, follow: bool) -> Result<()> {
         let above = located.nodes.len().min(located.depth - 1);
         for (at, slot) in located.nodes.iter().take(above).enumerate() {
@@ -104,7 +104,7 @@ impl PermissionChecker<'_> {
         self.check(located, Check { access: Some(action), ..Check::default() })
     }
 
-    /// `FSDirectory.checkOwner`: also says when nothing is there. Checks with permissions off too:
+    /// `FSDirectory.checkOwner`: also refuses a path that does not exist. Checks with permissions off too:
     /// otherwise any user could become the owner of a file before permissions are turned on again.
     pub(crate) fn check_owner(self, located: &Located<'_>) -> Result<()> {
         if located.last().is_none() {

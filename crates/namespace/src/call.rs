@@ -1,4 +1,4 @@
-//! A call that changes the namespace: begun, and its edits committed.
+//! A call that changes the namespace.
 
 use crate::access::PermissionChecker;
 use crate::apply::{self, FREED_AT_ONCE};
@@ -31,7 +31,7 @@ pub(crate) struct Call<'n> {
     pub(crate) deleted: &'n mut DeletedSubtrees,
     /// The edits to be journaled before the answer leaves.
     pub(crate) edits: &'n mut Vec<LoggedEdit>,
-    /// Set while in safe mode: what clients are told to do.
+    /// Set while in safe mode: the text that tells clients how to leave it.
     pub(crate) safe_mode: Option<&'n str>,
 }
 
@@ -48,12 +48,12 @@ impl Call<'_> {
         check_safe_mode(self.safe_mode, what)
     }
 
-    /// What the caller may do, and where paths lead.
+    /// Resolves paths and checks the caller's permissions.
     pub(crate) fn access(&self) -> PermissionChecker<'_> {
         PermissionChecker { params: self.params, tree: self.state.tree(), ctx: self.ctx }
     }
 
-    /// What directories may hold, and what new inodes get.
+    /// The limits of directories, and what new inodes inherit.
     pub(crate) fn rules(&self) -> DirectoryRules<'_> {
         DirectoryRules { params: self.params, state: self.state, ctx: self.ctx }
     }
@@ -62,7 +62,7 @@ impl Call<'_> {
         self.ctx.now.wall_ms
     }
 
-    /// Commits an edit that no call is remembered for, and puts it in the outbox.
+    /// Commits an edit without the ids of the call, and puts it in the outbox: the call may be repeated.
     pub(crate) fn commit(&mut self, op: impl Into<EditOp>) -> Result<Committed> {
         self.commit_for(RpcIds::NONE, op.into())
     }
@@ -101,7 +101,7 @@ impl Call<'_> {
     }
 }
 
-/// Refuses where there is a text that says how safe mode is left; `what` is Hadoop's text of the refusal.
+/// Refuses in safe mode, whose `tip` tells how to leave it; `what` is Hadoop's text of the refusal.
 pub(crate) fn check_safe_mode(tip: Option<&str>, what: impl FnOnce() -> String) -> Result<()> {
     match tip {
         Some(tip) => refuse(SafeMode { refusal: what(), tip: tip.to_owned() }),

@@ -1,4 +1,4 @@
-//! Who asks, from where, and when.
+//! The caller of an operation.
 
 use crate::blocks::Now;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use zerohop_wire::{CallerIdentity, RpcIds};
 /// The caller of one operation; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct OpContext {
-    /// Who calls; its user is the one whose permissions count.
+    /// The caller; the permissions of its user are checked.
     pub identity: CallerIdentity,
     /// The user's groups, primary first.
     pub groups: Arc<[String]>,
@@ -17,7 +17,7 @@ pub struct OpContext {
     pub now: Now,
     /// The caller's address (IP), for block placement, locations' order and messages.
     pub client_host: Arc<str>,
-    /// Which call it is; edits carry it.
+    /// The ids of the call; edits carry them.
     pub rpc: RpcIds,
 }
 
@@ -34,7 +34,7 @@ impl OpContext {
         }
     }
 
-    /// The user whose permissions count.
+    /// The user whose permissions are checked.
     pub fn user(&self) -> &Arc<str> {
         self.identity.user()
     }

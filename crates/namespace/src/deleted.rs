@@ -6,14 +6,14 @@ use crate::tree::Slot;
 /// Subtrees that were taken out of the namespace and are freed in slices.
 #[derive(Default)]
 pub(crate) struct DeletedSubtrees {
-    /// Inodes to free; what is below a directory among them is too.
+    /// Inodes to free, with all inodes below them.
     open: Vec<Slot>,
     /// Inodes and blocks in all that.
     objects: u64,
 }
 
 impl DeletedSubtrees {
-    /// Takes in a subtree.
+    /// Adds a subtree.
     pub(crate) fn add(&mut self, deleted: &Deleted) {
         self.open.push(deleted.top);
         let objects = deleted.usage.names.saturating_add(deleted.usage.blocks);

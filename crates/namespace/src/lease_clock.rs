@@ -1,4 +1,4 @@
-//! When leases were renewed: no edit carries that, it begins anew with each start of a NameNode.
+//! When leases were renewed. No edit carries that: it starts empty with the NameNode.
 
 use crate::blocks::Now;
 use crate::lease::Leases;
@@ -7,18 +7,18 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use zerohop_wire::InodeId;
 
-/// Who holds the leases the NameNode takes over (`HdfsServerConstants.NAMENODE_LEASE_HOLDER`); a number follows it.
+/// The holder of leases that the NameNode recovers (`HdfsServerConstants.NAMENODE_LEASE_HOLDER`); a number follows it.
 const NAMENODE_HOLDER: &str = "HDFS_NameNode";
 
 /// Times of the caller's steady clock, in ms.
 #[derive(Debug, Default)]
 pub(crate) struct LeaseClock {
-    /// Leases that were not renewed since then count as renewed then: no client could renew one before.
+    /// Leases that were not renewed since count as renewed then: no client could renew one before.
     started_ms: u64,
     renewed_ms: HashMap<Arc<str>, u64>,
-    /// Who takes files over at present, and since when.
+    /// The NameNode's present name as a lease holder, and since when it is used.
     namenode: Option<(Arc<str>, u64)>,
-    /// Files that could not be released, and when that is tried again.
+    /// Files whose lease could not be released, and when to try again.
     postponed: HashMap<InodeId, u64>,
     /// A call has changed the namespace.
     is_live: bool,
@@ -38,7 +38,7 @@ impl LeaseClock {
         }
     }
 
-    /// A client has been heard of.
+    /// A client renewed its lease.
     pub(crate) fn renew(&mut self, holder: &Arc<str>, now_ms: u64) {
         self.renewed_ms.insert(holder.clone(), now_ms);
     }
@@ -80,12 +80,12 @@ impl LeaseClock {
             .collect()
     }
 
-    /// Leaves a file out of [`LeaseClock::silent_files`] for a time: others get their turn.
+    /// Leaves a file out of [`LeaseClock::silent_files`] until then, so that other files are tried.
     pub(crate) fn postpone(&mut self, file: InodeId, until_ms: u64) {
         self.postponed.insert(file, until_ms);
     }
 
-    /// Whether a file may be tried again that could not be released.
+    /// Whether a file is not postponed.
     pub(crate) fn is_due(&self, file: InodeId, now_ms: u64) -> bool {
         self.postponed.get(&file).is_none_or(|until_ms| *until_ms <= now_ms)
     }
@@ -96,8 +96,8 @@ impl LeaseClock {
         self.postponed.retain(|file, _| leases.holder(*file).is_some());
     }
 
-    /// Who takes a file over now. Each file given to a holder renews that holder's lease, so that the name changes once it
-    /// is older than `limit_ms`: what the old name holds then runs out and is tried again, however many files come later
+    /// The name under which the NameNode recovers a lease now. Each file given to a holder renews its lease, so the name changes once it
+    /// is older than `limit_ms`: the leases of the old name then expire and are tried again, however many files come later
     /// (`LeaseManager.getInternalLeaseHolder`).
     pub(crate) fn namenode_holder(&mut self, limit_ms: u64, now: Now) -> Arc<str> {
         match &self.namenode {

@@ -35,7 +35,7 @@ pub struct Namespace {
     params: NamespaceParams,
     /// What images and edit logs carry.
     state: DurableState,
-    /// Set while in safe mode: what clients are told to do (`SafeMode::tip`). Every change is refused with it.
+    /// Set while in safe mode: the text with which every change is refused (`SafeMode::tip`).
     safe_mode: Option<String>,
     /// Edits that calls have made since they were last taken.
     edits: Vec<LoggedEdit>,
@@ -67,7 +67,7 @@ impl Namespace {
         &self.params
     }
 
-    /// Other settings from here on; those that were only read at the start stay as they were.
+    /// Changes the settings; those that are only read at the start keep their effect.
     pub fn set_params(&mut self, params: NamespaceParams) {
         self.params = params;
     }
@@ -166,7 +166,7 @@ impl Namespace {
         self.params.caching_enabled && self.state.cache().has_directives()
     }
 
-    /// Full path of an inode; none when it is gone.
+    /// The full path of an inode; none if it was deleted.
     pub fn path_of(&self, id: InodeId) -> Option<String> {
         let tree = self.state.tree();
         tree.find(id).map(|slot| tree.path(slot))
@@ -232,7 +232,7 @@ impl Namespace {
         FileWrites { call: self.call(ctx) }
     }
 
-    /// Takes in the outcome of block recoveries.
+    /// Applies the outcome of block recoveries.
     pub fn block_recoveries<'n>(&'n mut self, ctx: &'n OpContext) -> BlockRecoveries<'n> {
         BlockRecoveries { call: self.call(ctx) }
     }
@@ -374,7 +374,7 @@ impl Namespace {
         self.state.heartbeat(uuid, beat, storages, now)
     }
 
-    /// Replicas that the last changes made superfluous are chosen and ordered to be deleted:
+    /// Chooses replicas that the last changes made superfluous, and orders their deletion:
     /// [`delete_extra`](BlockManager::delete_extra).
     pub fn delete_extra(&mut self) {
         self.state.delete_extra();

@@ -1,4 +1,4 @@
-//! What the configuration says to the namespace.
+//! The configuration of the namespace.
 
 /// Settings of the namespace, with Hadoop's defaults.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! Quotas on names and space: what is counted, and when it is too much.
+//! Quotas on names and space.
 
 use crate::blocks::{StorageType, policy};
 use crate::error::{QuotaError, Result, refuse};
@@ -30,7 +30,7 @@ pub(crate) struct Counts {
 
 impl Counts {
     pub(crate) fn add(&mut self, other: &Counts) {
-        // Wrapping: lengths come from logs and images, and what was added is taken away again.
+        // Wrapping: lengths come from logs and images, and each addition is subtracted again.
         self.names = self.names.wrapping_add(other.names);
         self.space = self.space.wrapping_add(other.space);
         self.types
@@ -107,7 +107,7 @@ impl Quota {
             || self.limit.types.iter().any(|limit| *limit >= 0)
     }
 
-    /// Whether `delta` more than `used` fits; `path` names the directory where it does not.
+    /// Refuses if `used` plus `delta` exceeds a limit; `path` names the directory for the message.
     pub(crate) fn verify(
         &self,
         used: &Counts,

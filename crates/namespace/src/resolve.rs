@@ -1,4 +1,4 @@
-//! The checks on the way from a path to inodes.
+//! Resolves paths and checks that the caller may traverse them.
 
 use crate::Result;
 use crate::access::PermissionChecker;
@@ -57,7 +57,7 @@ impl PermissionChecker<'_> {
         }
     }
 
-    /// The inode of an id if the client sent one, else the path (`resolvePath` with a file id): no traversal check.
+    /// The inode of an id if the client sent one, else of the path (`resolvePath` with a file id): no traversal check.
     pub(crate) fn resolve_file<'a>(self, path: &'a str, id: InodeId) -> Result<Located<'a>> {
         if id == InodeId::GRANDFATHER {
             return self.resolve(path, DirOp::Write);

@@ -1,10 +1,10 @@
 //! Permissions on a whole subtree, checked in slices.
 //!
 //! A summary of a subtree asks whether its caller may read every directory below, a removal whether its caller may empty
-//! them. The namespace's lock is given up between two slices of that walk; if something changes meanwhile, the walk continues by
-//! inode ids, which are looked up anew. A summary lets pass what changes behind the walk. A removal does not: before each
-//! slice it looks again at what changed since the last one, so that it may go on, under one hold of the lock, as soon as
-//! nothing is left to look at.
+//! them. The namespace's lock is released between two slices of that walk; if something changes meanwhile, the walk continues by
+//! inode ids, which are looked up again. A summary ignores changes of what the walk has checked already. A removal does not: before each
+//! slice it checks again what changed since the last one, so that it may proceed, under one hold of the lock, as soon as
+//! nothing is left to check.
 
 use crate::Result;
 use crate::access::{ALL, Action, PermissionChecker, READ_EXECUTE};
@@ -15,8 +15,8 @@ use crate::walk::Located;
 use compact_str::CompactString;
 use zerohop_wire::InodeId;
 
-/// How often a removal is tried, and how many changes in the subtree it bears, until it is refused: it must not go on for
-/// ever where large directories are moved in and out all the time.
+/// How often a removal is tried, and how many changes in the subtree it tolerates, before it is refused: it must end even
+/// if large directories are moved in and out all the time.
 const ATTEMPTS_MAX: usize = 100;
 const CHANGES_MAX: usize = 100_000;
 
@@ -41,7 +41,7 @@ pub struct RemovalCheck {
     attempts: usize,
 }
 
-/// What a walk has still to do.
+/// A step that a walk still has to do.
 #[derive(Debug)]
 enum Step {
     /// Check a directory and all below.
@@ -55,7 +55,7 @@ enum Step {
     Directories(InodeId, Option<CompactString>),
 }
 
-/// How far a walk has looked again at what changed.
+/// How many changes a walk has checked again.
 #[derive(Debug)]
 struct ChangesSeen {
     next: u64,
@@ -113,7 +113,7 @@ impl SubtreeWalk {
         self.changes.as_ref().is_some_and(|seen| seen.next < end)
     }
 
-    /// The next change that was not looked at. Where there were too many to keep, the walk begins again.
+    /// The next change that was not checked. If there were too many to keep, the walk starts again.
     fn next_change(&mut self, access: PermissionChecker<'_>) -> Result<Option<AccessChange>> {
         let Some(seen) = self.changes.as_mut() else { return Ok(None) };
         let changes = access.tree.access_changes();
@@ -136,7 +136,7 @@ impl SubtreeWalk {
         if seen.count < CHANGES_MAX { Ok(()) } else { changes_too_fast(&self.path) }
     }
 
-    /// Looks again at an inode that changed behind or before the walk.
+    /// Checks an inode again that changed during the walk.
     fn look_again(&mut self, access: PermissionChecker<'_>, change: AccessChange) -> Result<()> {
         let (AccessChange::Attached(id) | AccessChange::Permission(id)) = change;
         let Some(slot) = self.still_below(access, id) else { return Ok(()) };
@@ -144,7 +144,7 @@ impl SubtreeWalk {
         if id != self.top {
             let parent = access.tree.get(slot).parent;
             self.check_owner(access, parent, slot)?;
-            // It was empty, perhaps, when it was looked at.
+            // The directory may have been empty when it was checked.
             self.check_permission(access, parent)?;
         }
         self.open.push(match change {
@@ -174,7 +174,7 @@ impl SubtreeWalk {
             return Ok(());
         }
         self.check_permission(access, slot)?;
-        // Most directories hold only files: of these nothing is asked.
+        // Most directories hold only files, which are not checked.
         if goes_below && directory.below.directories > 0 {
             self.open.push(Step::Directories(id, None));
         }
@@ -256,7 +256,7 @@ fn changes_too_fast<T>(path: &str) -> Result<T> {
     refuse(TryAgain::PermissionsChange { path: path.to_owned() })
 }
 
-/// The subtrees that a caller asks about or removes.
+/// Checks of a caller's permissions on whole subtrees.
 #[derive(Clone, Copy)]
 pub struct Subtrees<'n> {
     pub(crate) access: PermissionChecker<'n>,

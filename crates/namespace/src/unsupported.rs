@@ -1,20 +1,20 @@
-//! What an image or a log may tell of and nothing here obeys. Going on without it would lose it, or give wrong data, so
-//! it is refused by name.
+//! Features that an image or edit log may contain but this NameNode does not support. Ignoring them would lose them or
+//! return wrong data, so they are refused by name.
 
 use crate::Result;
 use crate::answers::{XAttr, XAttrNamespace};
 use crate::error::{Unsupported, refuse};
 
-/// Names of the space `raw` that begin so belong to encryption zones: the zone's keys, and each file's.
+/// Prefix of the `raw` attributes of encryption zones: the zone's keys, and each file's.
 const ENCRYPTION: &str = "hdfs.crypto.";
 
-/// The policy of a directory, in the space `system`: new files in it are erasure-coded.
+/// The `system` attribute with the erasure-coding policy of a directory.
 const ERASURE_CODING: &str = "hdfs.erasurecoding.policy";
 
-/// The name that stands for no policy: files in the directory are replicated.
+/// The policy with which files in the directory are replicated.
 const REPLICATION: &[u8] = b"replication";
 
-/// The feature that an attribute turns on for its file or directory, if nothing here obeys it.
+/// The unsupported feature that an attribute turns on for its file or directory.
 pub(crate) fn feature_of(xattr: &XAttr) -> Option<&'static str> {
     match xattr.namespace {
         XAttrNamespace::Raw if xattr.name.starts_with(ENCRYPTION) => Some("encryption zones"),
@@ -30,7 +30,7 @@ fn is_replication(xattr: &XAttr) -> bool {
     xattr.value.as_deref().and_then(|value| value.get(4..)) == Some(REPLICATION)
 }
 
-/// Refuses attributes that turn on what is not supported; `what` has them.
+/// Refuses attributes that turn on unsupported features; `what` names the path or inode with them.
 pub(crate) fn check_xattrs(xattrs: &[XAttr], what: &str) -> Result<()> {
     match xattrs.iter().find_map(feature_of) {
         Some(feature) => refuse(Unsupported::Edit { what: what.to_owned(), feature }),

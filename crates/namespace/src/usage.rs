@@ -1,4 +1,4 @@
-//! What the tree uses of its quotas.
+//! The quota usage of the inode tree.
 //!
 //! Every directory keeps the sum over what is below it ([`Usage`]); each change is added to all directories above it.
 
@@ -8,7 +8,7 @@ use crate::policies;
 use crate::quota::{Counts, Quota, space};
 use crate::tree::{Body, File, Slot, Tree, Usage};
 
-/// What quotas count of inodes, and the limits that are set.
+/// The quota usage of inodes, and the limits that are set.
 #[derive(Clone, Copy)]
 pub(crate) struct QuotaLedger<'s> {
     pub(crate) tree: &'s Tree,
@@ -16,7 +16,7 @@ pub(crate) struct QuotaLedger<'s> {
 }
 
 impl QuotaLedger<'_> {
-    /// A file's length: all its blocks, the one being written with what is known of it.
+    /// A file's length: all its blocks, the last one of an open file with the length known so far.
     pub(crate) fn file_len(self, slot: Slot) -> u64 {
         self.tree.get(slot).as_file().map_or(0, |file| self.len_of(file))
     }
@@ -78,12 +78,12 @@ impl QuotaLedger<'_> {
         }
     }
 
-    /// What quotas count of an inode where it is.
+    /// The quota usage of an inode where it is.
     pub(crate) fn usage_here(self, slot: Slot) -> Counts {
         self.total_of(slot).counts(policies::effective(self.tree, slot))
     }
 
-    /// Whether a directory and all above it have room; directories from `common` up are not asked (both ends of a rename).
+    /// Checks the quotas of a directory and those above it, up to `common`, which is above both ends of a rename.
     pub(crate) fn verify_quota(
         self,
         directory: Slot,
@@ -109,7 +109,7 @@ impl QuotaLedger<'_> {
         space(policies::effective(self.tree, file), replication, bytes)
     }
 
-    /// What quotas would count of an inode if it was in `directory`.
+    /// The quota usage of an inode if it was in `directory`.
     pub(crate) fn usage_in(self, slot: Slot, directory: Slot) -> Counts {
         self.usage_of(slot).counts(policies::effective(self.tree, directory))
     }

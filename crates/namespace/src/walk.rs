@@ -93,7 +93,7 @@ pub(crate) fn is_reserved_inodes(path: &str) -> bool {
     path.starts_with("/.reserved/.inodes")
 }
 
-/// Where paths lead in an inode tree.
+/// Resolves paths in an inode tree.
 #[derive(Clone, Copy)]
 pub(crate) struct Paths<'t>(pub(crate) &'t Tree);
 
@@ -195,8 +195,8 @@ impl Paths<'_> {
         self.file_at(self.walk(path)?.last(), path)
     }
 
-    /// An inode's path for an edit that cannot be refused. Renames may have moved it deeper than a path can say: then its
-    /// number says it.
+    /// An inode's path for an edit that cannot be refused. After renames the path may be too long for an edit: then it names the
+    /// inode number.
     pub(crate) fn edit_path(self, slot: Slot) -> String {
         self.edit_path_of(self.0.path(slot), slot)
     }

@@ -1,4 +1,4 @@
-//! Pools and directives listed, in pages.
+//! Listings of pools and directives, in pages.
 
 use super::Cache;
 use super::ops::check_path;
@@ -55,7 +55,7 @@ impl CacheListing<'_> {
         Ok((page, false))
     }
 
-    /// A page of the pools after a name; of those the caller may not read the name only. And whether
+    /// A page of the pools after a name (only the names of those that the caller may not read), and whether
     /// there are more.
     pub fn pools(self, after: &str) -> (Vec<CachePoolEntry>, bool) {
         let mut rest = self.cache.pools.iter().filter(|(name, _)| name.as_str() > after);

@@ -1,4 +1,4 @@
-//! The centralized cache: pools, and directives that say which paths shall be in the memory of DataNodes
+//! The centralized cache: pools, and directives that name the paths to be cached in the memory of DataNodes
 //! (`CacheManager`).
 
 mod listing;
@@ -30,7 +30,7 @@ pub(crate) struct Cache {
     next_id: i64,
     pools: BTreeMap<String, Pool>,
     directives: BTreeMap<i64, Directive>,
-    /// How many changes there were, and how many of them the last whole scan of the paths knew.
+    /// The number of changes, and how many of them came before the last complete scan of the paths began.
     changes: u64,
     scanned: u64,
 }
@@ -51,7 +51,7 @@ struct Directive {
     pool: String,
     /// Ms since the epoch.
     expiry_ms: i64,
-    /// The change that made it what it is.
+    /// The number of the last change of this directive.
     change: u64,
     stats: CacheStats,
 }
@@ -63,7 +63,7 @@ impl Default for Cache {
     }
 }
 
-/// What a scan of the directives' paths counted; nothing of pools and directives that are not named.
+/// The figures of a scan of the directives' paths, zero for pools and directives without an entry.
 #[derive(Default)]
 pub(crate) struct CacheCounts {
     pools: HashMap<String, CacheStats>,
@@ -114,7 +114,7 @@ impl Pool {
         if access.skips_checks() {
             return true;
         }
-        // Not as with files: an owner who is in the group too has what either class allows.
+        // Unlike for files, an owner who is in the group too has the permissions of both classes.
         let class = |shift: u16| (self.mode >> shift) as u8 & action == action;
         let (owns, in_group) =
             (*self.owner == **access.ctx.user(), access.ctx.in_group(&self.group));
@@ -152,7 +152,7 @@ impl Directive {
 }
 
 impl Cache {
-    /// The change of an edit.
+    /// Applies an edit.
     ///
     /// # Errors
     /// `Error::Cache` when it does not fit what is there.
@@ -217,7 +217,7 @@ impl Cache {
         found.ok_or_else(|| CacheError::NoSuchDirective { id }.into())
     }
 
-    /// How many changes of pools and directives there were, if no scan has come to its end since the last one.
+    /// The number of changes of pools and directives, if no complete scan began after the last one.
     pub(crate) fn unscanned_changes(&self) -> Option<u64> {
         (self.scanned < self.changes).then_some(self.changes)
     }
@@ -226,7 +226,7 @@ impl Cache {
         !self.directives.is_empty()
     }
 
-    /// What a whole scan of the paths counted that began after so many changes: no edit carries that. A directive that
+    /// Sets the figures of a complete scan that began after so many changes: no edit carries them. A directive that
     /// changed meanwhile waits for the next one.
     pub(crate) fn set_stats(&mut self, counted: CacheCounts, changes: u64) {
         self.scanned = changes;
@@ -247,7 +247,7 @@ impl Cache {
         (self.next_id, pools, directives)
     }
 
-    /// What an image says.
+    /// Loads the pools and directives of an image.
     ///
     /// # Errors
     /// `Error::Cache` for a directive without its pool.

@@ -1,4 +1,4 @@
-//! What clients ask of the centralized cache: each change becomes an edit.
+//! Changes of cache pools and directives.
 
 use super::{Pool, merged};
 use crate::Result;
@@ -73,7 +73,7 @@ impl CacheManager<'_> {
         self.change(RemoveCachePool { name: name.to_owned() })
     }
 
-    /// Makes a directive; its id.
+    /// Makes a directive; returns its id.
     ///
     /// # Errors
     /// As Hadoop's `addCacheDirective`.
@@ -244,7 +244,7 @@ fn valid_replication(replication: i16) -> Result<i16> {
     refuse(CacheError::InvalidReplication { replication })
 }
 
-/// The instant a directive ends, ms since the epoch.
+/// When a directive expires, ms since the epoch.
 fn expiry(wanted: Option<CacheExpiry>, most_ms: i64, now_ms: i64) -> Result<i64> {
     let Some(wanted) = wanted else { return Ok(now_ms.saturating_add(most_ms)) };
     if wanted.ms < 0 {

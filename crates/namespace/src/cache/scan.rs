@@ -1,5 +1,5 @@
-//! Which blocks the directives ask for, and how many bytes that is: a scan over the files of all directives, in slices,
-//! so that others get the namespace's lock in between. What it found counts when it has come to its end.
+//! Which blocks the directives cache, and how many bytes that is: a scan over the files of all directives, in slices,
+//! between which the namespace's lock is released. The result takes effect when the scan is complete.
 
 use super::CacheCounts;
 use crate::answers::CacheStats;
@@ -10,7 +10,7 @@ use compact_str::CompactString;
 use std::collections::BTreeMap;
 use zerohop_wire::BlockId;
 
-/// A scan that is under way.
+/// A scan in progress.
 pub(crate) struct CacheScan {
     now_ms: i64,
     /// The changes of pools and directives before it began.
@@ -18,13 +18,13 @@ pub(crate) struct CacheScan {
     /// The directive it is at, and the file of its directory that was counted last.
     at: (i64, CompactString),
     counted: CacheCounts,
-    /// How many DataNodes shall hold a block.
+    /// How many DataNodes have to cache a block.
     wanted: BTreeMap<BlockId, u16>,
-    /// After the last directive: which ones.
+    /// After the last directive: the choice of these DataNodes.
     plan: Option<CachePlan>,
 }
 
-/// What one file of a directive needs, and has.
+/// How many bytes of one file have to be cached, and are.
 #[derive(Clone, Copy)]
 struct FileBytes {
     needed: i64,
@@ -52,7 +52,7 @@ impl CacheScan {
         }
     }
 
-    /// Shows what was counted.
+    /// Publishes the figures.
     pub(super) fn finish(self, state: &mut DurableState) {
         state.set_cache_stats(self.counted, self.changes);
     }

@@ -4,22 +4,22 @@ use super::CacheScan;
 use crate::blocks::Now;
 use crate::commit::DurableState;
 
-/// Scans the directives, and decides which DataNode shall hold what.
+/// Scans the directives, and chooses the DataNodes that have to cache each block.
 pub struct CacheScanner<'n> {
     pub(crate) state: &'n mut DurableState,
-    /// The scan that is under way.
+    /// The scan in progress.
     pub(crate) scan: &'n mut Option<CacheScan>,
 }
 
 impl CacheScanner<'_> {
-    /// Looks at all paths of all directives at once, from the beginning.
+    /// Scans all directives in one go, from the beginning.
     pub fn scan(&mut self, now: Now) {
         *self.scan = None;
         while self.continue_scan(now, usize::MAX) {}
     }
 
     /// One more slice of the scan, the first one if none is under way: up to `max` directives, files and blocks. True if
-    /// there are more; what was counted is shown from the end on.
+    /// there are more. The figures are shown when the scan is complete.
     pub fn continue_scan(&mut self, now: Now, max: usize) -> bool {
         let begun = self.scan.take();
         let mut scan = begun.unwrap_or_else(|| CacheScan::new(self.state, now));
@@ -31,7 +31,7 @@ impl CacheScanner<'_> {
         false
     }
 
-    /// As [`CacheScanner::continue_scan`], until a scan that knew of so many changes has come to its end.
+    /// As [`CacheScanner::continue_scan`], until a scan that began after so many changes is complete.
     pub fn scan_changes(&mut self, changes: u64, now: Now, max: usize) -> bool {
         if self.state.cache().scanned < changes {
             self.continue_scan(now, max);

@@ -16,7 +16,7 @@ use zerohop_journal::op::{
     SetQuotaByStorageType, SetReplication, SetStoragePolicy, SetXAttr, Times,
 };
 
-/// Attributes of one inode.
+/// Applies edits of attributes.
 pub(super) struct AttributeEdits<'s> {
     pub(super) inodes: InodeEdits<'s>,
     /// dfs.replication.max
@@ -156,7 +156,7 @@ impl AttributeEdits<'_> {
     }
 }
 
-/// Replications from other NameNodes are cut to what `dfs.replication.max` allows.
+/// Lowers a replication from another NameNode's edit to what `dfs.replication.max` allows.
 pub(super) fn clamp_replication(replication: i16, max: u16) -> u16 {
     replication.clamp(1, max as i16) as u16
 }
@@ -171,7 +171,7 @@ pub(crate) fn with_set(existing: &[XAttr], set: &[XAttr]) -> Vec<XAttr> {
     set.iter().chain(kept).cloned().collect()
 }
 
-/// A list with attributes taken away.
+/// A list with attributes removed.
 fn with_removed(existing: &[XAttr], removed: &[XAttr]) -> Vec<XAttr> {
     let is_kept = |old: &&XAttr| !removed.iter().any(|gone| same_name(old, gone));
     existing.iter().filter(is_kept).cloned().collect()

@@ -1,4 +1,4 @@
-//! Blocks of files that are being written: added, changed, taken out.
+//! Edits of a file's list of blocks.
 
 use super::Committed;
 use super::inodes::InodeEdits;
@@ -23,7 +23,7 @@ pub(super) enum LastBlock {
 /// Blocks whose length became final.
 pub(super) type Finished = SmallVec<[BlockId; 2]>;
 
-/// Blocks of files that are being written.
+/// Changes the lists of files' blocks.
 pub(super) struct FileBlocks<'b, 's> {
     pub(super) inodes: &'b mut InodeEdits<'s>,
 }

@@ -1,4 +1,4 @@
-//! Directories made, inodes moved to another name or directory, subtrees deleted.
+//! Edits that make directories, rename and delete.
 
 use super::Committed;
 use super::inodes::InodeEdits;
@@ -8,7 +8,7 @@ use crate::error::{Inconsistent, refuse};
 use crate::tree::{Body, Directory, Inode, Slot};
 use zerohop_journal::op::{Delete, Mkdir, Rename, RenameOld};
 
-/// Directories made, moved and deleted.
+/// Applies edits that make directories, rename and delete.
 pub(super) struct DirectoryEdits<'s> {
     pub(super) inodes: InodeEdits<'s>,
 }

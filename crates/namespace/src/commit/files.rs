@@ -1,4 +1,4 @@
-//! Files created, opened again, closed and joined.
+//! Edits that create, append to, close and concatenate files.
 
 use super::Committed;
 use super::attributes::clamp_replication;
@@ -14,7 +14,7 @@ use crate::unsupported::check_xattrs;
 use std::sync::Arc;
 use zerohop_journal::op::{Add, Append, Close, ConcatDelete, ReassignLease};
 
-/// Files made, opened, closed, joined and cut.
+/// Applies edits that create, open, close, concatenate and truncate files.
 pub(super) struct FileEdits<'s> {
     pub(super) inodes: InodeEdits<'s>,
     pub(super) leases: &'s mut Leases,

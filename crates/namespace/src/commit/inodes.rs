@@ -24,12 +24,12 @@ pub(super) struct InodeEdits<'s> {
 }
 
 impl InodeEdits<'_> {
-    /// Where paths lead.
+    /// Resolves paths.
     pub(super) fn paths(&self) -> Paths<'_> {
         Paths(self.tree)
     }
 
-    /// What renames are refused for.
+    /// Checks renames.
     pub(super) fn rename_check(&self) -> RenameCheck<'_> {
         RenameCheck(self.tree)
     }
@@ -39,12 +39,12 @@ impl InodeEdits<'_> {
         StoredFiles { tree: self.tree, blocks: self.blocks }
     }
 
-    /// What quotas count.
+    /// The quota ledger.
     pub(super) fn ledger(&self) -> QuotaLedger<'_> {
         QuotaLedger { tree: self.tree, blocks: self.blocks }
     }
 
-    /// What a commit changes of blocks.
+    /// Changes blocks.
     pub(super) fn block_edits(&mut self) -> BlockEdits<'_> {
         self.blocks.edits(CommitKey::new())
     }
@@ -106,7 +106,7 @@ impl InodeEdits<'_> {
         Permission::new(self.tree.intern(&status.user), self.tree.intern(&status.group), mode)
     }
 
-    /// Refuses the id of an inode that is there already.
+    /// Refuses the id of an inode that exists.
     pub(super) fn check_is_new(&self, id: InodeId, path: &str) -> Result<()> {
         if self.tree.find_any(id).is_none() {
             return Ok(());
@@ -143,7 +143,7 @@ impl InodeEdits<'_> {
         }
     }
 
-    /// Takes a subtree out of the tree; its directory's time moves to `mtime`.
+    /// Removes a subtree from the tree; its directory's modification time becomes `mtime`.
     pub(super) fn take_out(&mut self, top: Slot, mtime: u64) -> Deleted {
         let parent = self.tree.get(top).parent;
         // A client that has the answer may use the quota that the deletion gave back, before the last inode is freed.

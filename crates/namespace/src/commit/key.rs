@@ -1,6 +1,6 @@
-//! What a type asks for in a function that only a commit may call.
+//! The parameter of functions that only a commit may call.
 
-/// Only this module can make one.
+/// Only the files of `commit` can make one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CommitKey(());
 

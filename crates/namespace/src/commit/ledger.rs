@@ -22,7 +22,7 @@ impl BlocksChange {
         Self { blocks: 1, bytes, length }
     }
 
-    // Wrapping: lengths come from logs and images, and what was added is taken away again.
+    // Wrapping: lengths come from logs and images, and each addition is subtracted again.
     pub(super) fn plus(self, other: Self) -> Self {
         Self {
             blocks: self.blocks.wrapping_add(other.blocks),

@@ -1,4 +1,4 @@
-//! What an image holds, put into an empty namespace. An image is where edits begin: nothing of it is an edit.
+//! Fills an empty state from an image. An image is the state that edits begin with: loading it commits none.
 
 use super::DurableState;
 use crate::quota::Quota;
@@ -12,7 +12,7 @@ use zerohop_wire::{Block, InodeId};
 type Loaded = std::result::Result<(), String>;
 
 impl DurableState {
-    /// Puts an image into this state, which must be empty.
+    /// Fills this state, which must be empty, from an image.
     pub(crate) fn load_image(&mut self) -> ImageLoad<'_> {
         ImageLoad { state: self }
     }
@@ -24,7 +24,7 @@ impl DurableState {
     }
 }
 
-/// A state that an image is put into.
+/// A state that is filled from an image.
 pub(crate) struct ImageLoad<'s> {
     state: &'s mut DurableState,
 }
@@ -89,7 +89,7 @@ impl ImageLoad<'_> {
         }
     }
 
-    /// A truncate was under way: DataNodes are asked again as soon as replicas are known.
+    /// Resumes a pending truncate: DataNodes are asked again as soon as replicas are known.
     fn put_truncate(&mut self, last: Block, cut: Block) -> Loaded {
         if cut.len >= last.len {
             let (have, len) = (last.len, cut.len);

@@ -137,7 +137,7 @@ impl DurableState {
             }
             EditOp::RollingUpgradeStart(op) => self.rolling_upgrade.start(op.time_ms)?,
             EditOp::RollingUpgradeFinalize(op) => self.rolling_upgrade.finalize(op.time_ms),
-            // Marks of a segment change nothing.
+            // The beginning and end of a segment change nothing.
             EditOp::StartLogSegment(_) | EditOp::EndLogSegment(_) => {}
             other => return refuse(other),
         }
@@ -150,7 +150,7 @@ impl DurableState {
         *last = id;
     }
 
-    /// Policies are only kept for other readers of our images; one that is not in ours is nothing to enable.
+    /// Policies are only kept for other readers of our images; one that the image did not have is ignored.
     fn set_ec_state(&mut self, name: &str, state: EcState) {
         if let Some(policy) = self.ec_policies.iter_mut().find(|policy| policy.name() == name) {
             policy.state = Some(state as i32);

@@ -1,4 +1,4 @@
-//! What a committed edit tells its caller.
+//! The result of a committed edit.
 
 use crate::tree::{Slot, Usage};
 use smallvec::SmallVec;
@@ -8,11 +8,11 @@ use zerohop_wire::{BlockId, GenerationStamp};
 /// What an edit changed: a call makes its answer from this, and the state that no edit carries follows it.
 #[derive(Debug, Default)]
 pub(crate) struct Committed {
-    /// The inode that the edit made, changed or moved; none where it found nothing to change.
+    /// The inode that the edit made, changed or moved; none if there was nothing to change.
     pub inode: Option<Slot>,
     /// The subtree that is not part of the namespace any more; its inodes are still to be freed.
     pub deleted: Option<Deleted>,
-    /// The client that has the file open from now on: its lease begins anew.
+    /// The client that has the file open from now on, whose lease is renewed.
     pub holder: Option<Arc<str>>,
     /// Blocks that were being written and whose length is final now. They are complete once enough replicas are known.
     pub finished: SmallVec<[BlockId; 2]>,
@@ -29,7 +29,7 @@ impl Committed {
     }
 }
 
-/// A subtree that was taken out of the tree. The directories above it are not charged for it any more.
+/// A subtree that was removed from the tree. The directories above it are no longer charged for it.
 #[derive(Debug)]
 pub(crate) struct Deleted {
     pub top: Slot,
@@ -39,7 +39,7 @@ pub(crate) struct Deleted {
 /// What a step of freeing a deleted subtree did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Freed {
-    /// Nothing: this child of the directory comes first.
+    /// Nothing: this child of the directory must be freed first.
     ChildFirst(Slot),
     /// So many inodes and blocks are freed.
     Objects(usize),

@@ -1,4 +1,4 @@
-//! What images and edit logs carry: fields that only this module's files write.
+//! The state that images and edit logs carry. Only the files of `commit` write its fields.
 
 use super::key::CommitKey;
 use crate::blocks::{BlockEdits, BlockManager, Heartbeat, HeartbeatReply, Now, StorageReport};
@@ -21,10 +21,10 @@ pub(crate) struct DurableState {
     pub(super) leases: Leases,
     pub(super) cache: Cache,
     pub(super) ids: Ids,
-    /// Erasure-coding policies of the image this began with: written into our images, not used here.
+    /// The erasure-coding policies of the loaded image: saved in our images, not used here.
     pub(super) ec_policies: Vec<ErasureCodingPolicyProto>,
     pub(super) rolling_upgrade: RollingUpgrade,
-    /// dfs.replication.max: edits with more are cut to it.
+    /// dfs.replication.max: higher replications in edits are lowered to it.
     pub(super) replication_max: u16,
 }
 
@@ -47,12 +47,12 @@ impl DurableState {
         &self.tree
     }
 
-    /// Where paths lead.
+    /// Resolves paths.
     pub(crate) fn paths(&self) -> Paths<'_> {
         Paths(&self.tree)
     }
 
-    /// What renames are refused for.
+    /// Checks renames.
     pub(crate) fn rename_check(&self) -> RenameCheck<'_> {
         RenameCheck(&self.tree)
     }
@@ -62,7 +62,7 @@ impl DurableState {
         StoredFiles { tree: &self.tree, blocks: &self.blocks }
     }
 
-    /// What quotas count.
+    /// The quota ledger.
     pub(crate) fn ledger(&self) -> QuotaLedger<'_> {
         QuotaLedger { tree: &self.tree, blocks: &self.blocks }
     }
@@ -82,7 +82,7 @@ impl DurableState {
         &mut self.blocks
     }
 
-    /// What a commit changes of blocks.
+    /// Changes blocks.
     pub(super) fn block_edits(&mut self) -> BlockEdits<'_> {
         self.blocks.edits(CommitKey::new())
     }
@@ -95,7 +95,7 @@ impl DurableState {
         &self.cache
     }
 
-    /// How much of the cache directives DataNodes have to hold, and do, as of the directives after so many changes.
+    /// Sets the figures of a scan of the cache directives that began after so many changes.
     pub(crate) fn set_cache_stats(&mut self, counted: CacheCounts, changes: u64) {
         self.cache.set_stats(counted, changes);
     }
@@ -112,13 +112,13 @@ impl DurableState {
         self.rolling_upgrade
     }
 
-    /// Time passes for the block manager, which is told each file's policy.
+    /// Runs the block manager's periodic work, which asks for files' storage policies.
     pub(crate) fn tick(&mut self, now: Now) {
         let tree = &self.tree;
         self.blocks.tick(now, &|file| policies::of_file(tree, file));
     }
 
-    /// Takes in a heartbeat, which is answered by each file's policy.
+    /// Answers a heartbeat; the answer depends on files' storage policies.
     pub(crate) fn heartbeat(
         &mut self,
         uuid: &str,
@@ -131,7 +131,7 @@ impl DurableState {
         self.blocks.heartbeat(uuid, beat, storages, now, &policy_of)
     }
 
-    /// Has replicas deleted that became superfluous.
+    /// Orders the deletion of superfluous replicas.
     pub(crate) fn delete_extra(&mut self) {
         let tree = &self.tree;
         self.blocks.delete_extra(&|file| policies::of_file(tree, file));

@@ -1,4 +1,4 @@
-//! Files cut shorter.
+//! Edits that truncate files.
 
 use super::Committed;
 use super::files::FileEdits;

@@ -1,4 +1,4 @@
-//! From an inode's message to the inode; the namespace is not needed for it, so several threads do it.
+//! Decodes an inode's message. The namespace is not needed for it, so several threads do it.
 
 use super::names::NameReader;
 use crate::answers::XAttr;
@@ -18,7 +18,7 @@ type Result<T> = std::result::Result<T, String>;
 pub(super) struct DecodedInode {
     pub(super) node: Inode,
     pub(super) name: CompactString,
-    /// As the block manager is to know them: most files have one.
+    /// For the block manager; most files have one.
     pub(super) blocks: SmallVec<[Block; 1]>,
     /// Length and stamp that the last block gets from a truncate that is under way.
     pub(super) cut: Option<(u64, GenerationStamp)>,

@@ -129,7 +129,7 @@ impl ImageLoader<'_> {
         Ok(())
     }
 
-    /// Inodes that the root does not reach would be lost, and directories in a circle never end.
+    /// Refuses inodes that are not below the root: they would be lost.
     fn check_all_attached(&self, image: &ImageReader, attached: usize) -> Result<()> {
         let loose = self.state.tree().len() - attached;
         if loose == 0 {
@@ -170,7 +170,7 @@ fn refuse_snapshots(image: &ImageReader) -> Result<()> {
         if head.num_snapshots() > 0 {
             return Err(section.bad(format!("it has snapshots, {ADVICE}")));
         }
-        // A directory without any yet would be one that cannot have them after our next image.
+        // A snapshottable directory without snapshots would not be snapshottable in our next image.
         if let Some(first) = head.snapshottable_dir.first() {
             return Err(section.bad(format!(
                 "it has directories that may have snapshots (dfsadmin -allowSnapshot), the first is inode {first}, {ADVICE}"

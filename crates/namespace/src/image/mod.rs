@@ -1,6 +1,6 @@
-//! The namespace as sections of an fsimage, and back.
+//! Saves the namespace as sections of an fsimage, and loads it.
 //!
-//! Sections of features that are not there (snapshots, tokens) are written empty or left out, as Apache's readers allow;
+//! Sections of unsupported features (snapshots, tokens) are written empty or left out, as Apache's readers allow;
 //! images that use them are refused.
 
 mod cache;
@@ -16,7 +16,7 @@ pub(crate) use save::ImageSaver;
 
 use zerohop_wire::TxId;
 
-/// What an image says of itself.
+/// What an image contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageInfo {
     /// The namespace's id, as in VERSION.

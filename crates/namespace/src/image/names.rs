@@ -28,7 +28,7 @@ struct Numbers {
     counts: [u32; 4],
 }
 
-/// One thread's way to the table: it asks once for each name.
+/// One thread's access to the table, with a cache of the names it has asked for.
 pub(super) struct NameWriter<'t> {
     table: &'t NameTable,
     known: HashMap<(u32, Arc<str>), u32>,
@@ -36,7 +36,7 @@ pub(super) struct NameWriter<'t> {
 
 impl NameTable {
     fn id(&self, kind: NameKind, name: &Arc<str>) -> u32 {
-        // A thread that panicked has left nothing half done.
+        // A thread that panicked has left the table consistent.
         let mut numbers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Numbers { ids, counts } = &mut *numbers;
         let next = &mut counts[kind as usize];
@@ -166,7 +166,7 @@ impl NameReader {
     pub(super) fn xattr(&self, proto: XAttrCompactProto) -> Option<XAttr> {
         let number = proto.name >> 30 | (proto.name >> 5 & 1) << 2;
         let name = self.get(NameKind::XAttr, proto.name >> 6 & 0xff_ffff)?;
-        // Not the message's memory: that is shared with many others.
+        // A copy: the message's memory is shared with many others, and would stay allocated.
         let value = proto.value.as_deref().map(Bytes::copy_from_slice);
         Some(XAttr { namespace: XAttrNamespace::from_number(number as i32), name, value })
     }

@@ -1,4 +1,4 @@
-//! Messages of a section, read by one thread, decoded by several, and taken in their order.
+//! Messages of a section, read by one thread, decoded by several, and passed on in their order.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use zerohop_journal::JournalError;
@@ -7,14 +7,14 @@ use zerohop_proto::Checked;
 
 /// Bytes of messages that a thread decodes at a time.
 const BATCH_LEN: usize = 1 << 20;
-/// Batches that wait for each thread, and decoded ones behind it.
+/// Batches that may wait for each thread, and decoded batches of it that may wait.
 const WAITING: usize = 1;
 
 type Result<T> = std::result::Result<T, JournalError>;
-/// What a message becomes, or what is wrong with it.
+/// Decodes a message, or says what is wrong with it.
 type Decode<'d, M, T> = &'d (dyn Fn(M) -> std::result::Result<T, String> + Sync);
 
-/// Gives `take` what `decode` makes of each batch of messages, in the order of the section.
+/// Passes the decoded messages of each batch to `take`, in the order of the section.
 pub(super) fn decode_in_order<M: Checked, T: Send>(
     mut section: SectionReader,
     threads: usize,
@@ -47,7 +47,7 @@ pub(super) fn decode_in_order<M: Checked, T: Send>(
         }
         let work = move || read_all(section, &to_decode);
         thread().spawn_scoped(scope, work).map_err(|error| errors.bad(error))?;
-        // The first thread without a result at its turn: nothing was left for it.
+        // The first thread without a result in its turn got no batch: the section has ended.
         for results in decoded.iter().cycle() {
             let Ok(result) = results.recv() else { break };
             take(result?).map_err(|reason| errors.bad(reason))?;

@@ -10,7 +10,7 @@ const SLICE_LEN: u64 = 16 * 1024;
 /// Slices that a thread may be ahead of the one that writes.
 const AHEAD: usize = 1;
 
-/// All inodes that can be reached, directories before what is in them.
+/// All inodes below the root, directories before their children.
 pub(super) fn all_slots(tree: &Tree) -> Vec<Slot> {
     let mut all = Vec::with_capacity(tree.len());
     all.push(tree.root());
@@ -48,7 +48,7 @@ impl<'s> Slices<'s> {
         Self { slots, slice_len, part_len, threads: format.threads.clamp(1, count.max(1)) }
     }
 
-    /// Appends what `encode` makes of each slice, and ends the section. The slots that it returns besides go to `found`.
+    /// Encodes and appends each slice, and ends the section. The slots that `encode` returns are added to `found`.
     pub(super) fn save(
         &self,
         out: &mut ImageWriter<'_>,

@@ -1,4 +1,4 @@
-//! ACLs set and shown.
+//! Changes of ACLs.
 
 use crate::acl::{self, logical};
 use crate::answers::AclEntry;
@@ -23,7 +23,7 @@ impl Acls<'_> {
         self.change_acl(path, "Cannot modify ACL entries on ", |old| acl::merged(old, entries))
     }
 
-    /// Takes entries away.
+    /// Removes entries.
     ///
     /// # Errors
     /// As Hadoop's `removeAclEntries`.
@@ -31,7 +31,7 @@ impl Acls<'_> {
         self.change_acl(path, "Cannot remove ACL entries on ", |old| acl::without(old, entries))
     }
 
-    /// Takes the default entries away.
+    /// Removes the default entries.
     ///
     /// # Errors
     /// As Hadoop's `removeDefaultAcl`.
@@ -39,7 +39,7 @@ impl Acls<'_> {
         self.change_acl(path, "Cannot remove default ACL entries on ", acl::without_defaults)
     }
 
-    /// Takes all entries beyond the mode away.
+    /// Removes all entries that the mode does not hold.
     ///
     /// # Errors
     /// As Hadoop's `removeAcl`.
@@ -58,7 +58,7 @@ impl Acls<'_> {
         })
     }
 
-    /// What all of them do: from the old logical list to the new one; an empty one removes the ACL.
+    /// Replaces the logical list of entries by the result of `change`; an empty one removes the ACL.
     fn change_acl(
         &mut self,
         path: &str,
@@ -79,7 +79,7 @@ impl Acls<'_> {
         };
         let inode = self.call.state.tree().get(slot);
         let entries = change(&logical(inode.permission.mode(), inode.acl())).map_err(with_path)?;
-        // Not for this edit: children take default entries over, and theirs carry the names in another form.
+        // This edit could carry them, but children inherit default entries, and their edits encode names differently.
         let mut names = entries.iter().filter_map(|entry| entry.name.as_deref());
         names.try_for_each(|name| check_text("The name", name))?;
         let path = located.path.clone().into_owned();

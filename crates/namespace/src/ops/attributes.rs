@@ -126,7 +126,7 @@ impl Attributes<'_> {
         Ok(())
     }
 
-    /// Sets how many replicas a file's blocks shall have; false for directories and where nothing is.
+    /// Sets the replication of a file; false if the path is a directory or does not exist.
     ///
     /// # Errors
     /// As Hadoop's `setReplication`.

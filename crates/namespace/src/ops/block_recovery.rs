@@ -1,4 +1,4 @@
-//! The end of a block's recovery, as the DataNode that led it reports it.
+//! `commitBlockSynchronization`: the end of a block recovery, as the primary DataNode reports it.
 
 use super::open_file::OpenFiles;
 use crate::blocks::{BlockState, Recovery, Storages};
@@ -8,7 +8,7 @@ use crate::tree::Slot;
 use crate::{BlockSynchronization, Result};
 use zerohop_wire::{Block, GenerationStamp};
 
-/// Takes in the outcome of block recoveries.
+/// Applies the outcome of block recoveries.
 pub struct BlockRecoveries<'n> {
     pub(crate) call: Call<'n>,
 }
@@ -18,7 +18,7 @@ impl<'n> BlockRecoveries<'n> {
         OpenFiles { call: &mut self.call }
     }
 
-    /// A recovery came to its end on the DataNodes.
+    /// Applies the outcome of a recovery that the DataNodes have finished.
     ///
     /// # Errors
     /// As Hadoop's `commitBlockSynchronization`.
@@ -54,7 +54,7 @@ impl<'n> BlockRecoveries<'n> {
             return refuse(BlockError::OtherRecovery { recovery: stamp, current, block });
         }
         if request.delete_block && last.len > 0 {
-            // The DataNodes that were asked have nothing of it, others that are away must.
+            // Bytes were acknowledged, so DataNodes that did not take part in the recovery must have the replica.
             return refuse(BlockError::Acknowledged { block: last });
         }
         self.take_recovered(slot, last, request)

@@ -1,4 +1,4 @@
-//! What a change of a directory's children is checked for, and what new inodes get.
+//! The checks of a directory's new children, and what new inodes inherit.
 
 use crate::acl;
 use crate::commit::DurableState;
@@ -9,7 +9,7 @@ use crate::walk::Located;
 use crate::{NamespaceParams, OpContext, Result};
 use zerohop_journal::types::PermissionStatus;
 
-/// Modes of a new inode: after the client's umask, and before it if the client sent that.
+/// Modes of a new inode: with the client's umask applied, and without it if the client sent that.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Modes {
     pub masked: u16,
@@ -17,7 +17,7 @@ pub(crate) struct Modes {
 }
 
 impl Modes {
-    /// What directories in between get, so that the rest can be made below them (`addImplicitUwx`).
+    /// The modes of missing parents, with which the rest can be made below them (`addImplicitUwx`).
     pub(crate) fn with_owner_write(self) -> Self {
         Self { masked: self.masked & 0o777 | 0o300, ..self }
     }
@@ -111,7 +111,7 @@ impl DirectoryRules<'_> {
         }
     }
 
-    /// Whether a directory takes a child of that name and use.
+    /// Checks whether a directory accepts a child of that name and quota usage.
     pub(crate) fn check_insert(
         self,
         parent: Slot,
@@ -133,7 +133,7 @@ impl DirectoryRules<'_> {
         PermissionStatus { user: self.ctx.user().clone(), group, mode }
     }
 
-    /// Mode and ACL of a new inode after what its directory hands down (`copyINodeDefaultAcl`).
+    /// Mode and ACL of a new inode, with the parent's default ACL applied (`copyINodeDefaultAcl`).
     pub(crate) fn new_mode(
         self,
         parent: Slot,

@@ -1,4 +1,4 @@
-//! Leases renewed and ended.
+//! Renews and ends leases.
 
 use super::lease_recovery::LeaseRecovery;
 use crate::Result;
@@ -20,7 +20,7 @@ impl<'n> LeaseManager<'n> {
         LeaseRecovery { call: &mut self.call }
     }
 
-    /// A client says that it is there; all its open files stay its own.
+    /// Renews the lease of a client on all its open files.
     ///
     /// # Errors
     /// `Error::SafeMode`.
@@ -32,7 +32,7 @@ impl<'n> LeaseManager<'n> {
         Ok(())
     }
 
-    /// Takes a file from its writer; true if it is closed now, false if its last block has to be recovered first.
+    /// Ends the lease on a file; true if the file is closed now, false if its last block has to be recovered first.
     ///
     /// # Errors
     /// As Hadoop's `recoverLease`.
@@ -51,8 +51,8 @@ impl<'n> LeaseManager<'n> {
         self.recovery().release_lease(slot, Some(client_name))
     }
 
-    /// Releases leases past the hard limit (at most `max` files), and goes on with truncates that the last NameNode's
-    /// end cut short; true if any file was touched.
+    /// Releases leases past the hard limit (at most `max` files), and resumes truncates that were pending when the last
+    /// NameNode ended; true if any file was touched.
     pub fn check_leases(&mut self, max: usize) -> bool {
         if self.call.begin(String::new).is_err() {
             return false;
@@ -73,7 +73,7 @@ impl<'n> LeaseManager<'n> {
                 .filter(|slot| self.call.state.files().writer(*slot).is_some())
             {
                 Some(slot) => self.release_expired(slot, Some(&holder)),
-                // It was deleted, and its lease goes as soon as it is freed.
+                // The file was deleted; its lease ends when the inode is freed.
                 None => self.postpone(*file),
             }
         }

@@ -1,4 +1,4 @@
-//! Files taken from a writer that is gone: closed, or their last block recovered first.
+//! Ends the lease of a writer: its file is closed, or its last block is recovered first.
 
 use super::open_file::OpenFiles;
 use crate::Result;
@@ -9,7 +9,7 @@ use crate::tree::Slot;
 use zerohop_journal::op::ReassignLease;
 use zerohop_wire::BlockId;
 
-/// Takes files from their writers for a call.
+/// Ends leases on files for a call.
 pub(crate) struct LeaseRecovery<'c, 'n> {
     pub(crate) call: &'c mut Call<'n>,
 }
@@ -19,7 +19,7 @@ impl<'n> LeaseRecovery<'_, 'n> {
         OpenFiles { call: self.call }
     }
 
-    /// A file that an operation wants to write: closed, or taken from a writer silent past the soft limit.
+    /// Makes sure that an operation may write a file: it must be closed, or its writer's lease past the soft limit.
     ///
     /// # Errors
     /// `Error::LeaseHeld`.
@@ -65,7 +65,7 @@ impl<'n> LeaseRecovery<'_, 'n> {
         conflict(LeaseConflict::Owned { holder, holder_host })
     }
 
-    /// Ends a writer's hold on a file: closes it, or has its last block recovered (`internalReleaseLease`).
+    /// Closes a file, or starts the recovery of its last block (`internalReleaseLease`).
     pub(crate) fn release_lease(&mut self, slot: Slot, new_holder: Option<&str>) -> Result<bool> {
         let blocks: Vec<BlockId> = match self.call.state.tree().get(slot).as_file() {
             Some(file) => file.blocks.as_slice().to_vec(),
@@ -103,7 +103,7 @@ impl<'n> LeaseRecovery<'_, 'n> {
     ) -> Result<bool> {
         let len = self.call.state.blocks().get(last).map_or(0, |stored| stored.block.len);
         if len == 0 && !self.call.state.blocks().lookup().has_targets_or_replicas(last) {
-            // Nothing was ever written of it: no DataNode could recover it.
+            // Nothing was written to it, so no DataNode could recover it.
             let mut blocks = self.call.state.files().stored_blocks(slot);
             blocks.pop();
             self.open_files().finalize_file(slot, blocks)?;

@@ -1,4 +1,4 @@
-//! Directories added: one that a call asks for, and those that are missing above it or above a new file.
+//! New directories: the one that a call asks for, and missing parents.
 
 use super::directory_rules::Modes;
 use crate::Result;
@@ -15,7 +15,7 @@ pub(crate) struct NewDirectories<'c, 'n> {
 }
 
 impl NewDirectories<'_, '_> {
-    /// Directories above the last component, each an edit; the directory the last component belongs in.
+    /// Makes the missing parents of a path, with one edit each. Returns the parent of the last component.
     pub(crate) fn create_missing_parents(
         &mut self,
         located: &Located<'_>,
@@ -28,7 +28,7 @@ impl NewDirectories<'_, '_> {
         Ok(directory)
     }
 
-    /// Directories above a new file: they take the mode of the deepest one that exists.
+    /// Makes the missing parents of a new file, with the mode of the deepest directory that exists.
     pub(crate) fn create_file_parents(&mut self, located: &Located<'_>) -> Result<Slot> {
         let masked = self.call.state.tree().get(located.deepest()).permission.mode();
         self.create_missing_parents(located, Modes { masked, unmasked: None }.with_owner_write())

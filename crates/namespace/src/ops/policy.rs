@@ -1,4 +1,4 @@
-//! Storage policies set.
+//! Changes of storage policies.
 
 use crate::Result;
 use crate::access::WRITE;
@@ -28,7 +28,7 @@ impl StoragePolicies<'_> {
         }
     }
 
-    /// Takes the storage policy of a file or directory away: it inherits again.
+    /// Removes the storage policy of a file or directory, which inherits one again.
     ///
     /// # Errors
     /// As Hadoop's `unsetStoragePolicy`.

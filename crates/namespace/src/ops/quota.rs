@@ -1,4 +1,4 @@
-//! Quotas set and shown.
+//! Changes of quotas.
 
 use crate::Result;
 use crate::blocks::StorageType;
@@ -45,7 +45,7 @@ impl Quotas<'_> {
         Ok(())
     }
 
-    /// Where owners may set quotas it is the owner of the directory above: otherwise an owner could lift the quota that limits them.
+    /// If owners may set quotas, the owner of the parent directory may: otherwise an owner could lift their own quota.
     fn check_owner_above(&self, located: &Located<'_>) -> Result<()> {
         if self.call.ctx.superuser || !self.call.params.permissions_enabled {
             return Ok(());

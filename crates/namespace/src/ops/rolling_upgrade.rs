@@ -1,11 +1,11 @@
-//! Rolling upgrades: prepared and finalized.
+//! Starts and finalizes rolling upgrades.
 
 use crate::call::Call;
 use crate::{Result, RollingUpgrade};
 use zerohop_journal::EditOp;
 use zerohop_journal::op;
 
-/// Rolling upgrades, prepared and finalized.
+/// Starts and finalizes rolling upgrades.
 pub struct RollingUpgrades<'n> {
     pub(crate) call: Call<'n>,
 }

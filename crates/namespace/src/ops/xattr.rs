@@ -1,4 +1,4 @@
-//! Extended attributes set and shown.
+//! Changes of extended attributes.
 
 use crate::access::WRITE;
 use crate::answers::{XAttr, XAttrNamespace};
@@ -61,7 +61,7 @@ impl XAttrs<'_> {
         check_xattrs_enabled(self.call.params)?;
         self.check_xattr_size(&xattr)?;
         check_may_use(self.call.ctx, &xattr, is_reserved_raw(path))?;
-        // Below /.reserved/raw copies of encrypted files arrive, which would be read as plain data.
+        // Copies of encrypted files below /.reserved/raw are refused: they would be read as plain data.
         if let Some(feature) = feature_of(&xattr) {
             return refuse(Unsupported::XAttr { name: xattr.full_name(), feature });
         }
@@ -83,7 +83,7 @@ impl XAttrs<'_> {
         self.call.commit_call(SetXAttr { path, xattrs: vec![xattr] }).map(drop)
     }
 
-    /// Takes an attribute away.
+    /// Removes an attribute.
     ///
     /// # Errors
     /// As Hadoop's `removeXAttr`.

@@ -1,4 +1,4 @@
-//! ACLs, extended attributes and storage policies, to look at.
+//! Reads of ACLs, extended attributes and storage policies.
 
 use super::View;
 use crate::access::READ;
@@ -30,7 +30,7 @@ impl View<'_> {
         })
     }
 
-    /// Attributes by name; all visible ones with an empty `names`.
+    /// Attributes by name; all visible ones if `names` is empty.
     ///
     /// # Errors
     /// As Hadoop's `getXAttrs`; `Error::XAttr` if one is missing.
@@ -72,7 +72,7 @@ impl View<'_> {
             .collect())
     }
 
-    /// The storage policy in force at a path; 0 when none is set above it.
+    /// The storage policy in force at a path; the default policy if neither the path nor a parent has one.
     ///
     /// # Errors
     /// As Hadoop's `getStoragePolicy`.

@@ -1,4 +1,4 @@
-//! Directories listed, in pages.
+//! Listings, in pages.
 
 use super::View;
 use super::status::{reserved_status, status_of};
@@ -12,7 +12,7 @@ use crate::{CorruptFile, DirectoryListing, FileStatus, Result};
 use std::borrow::Cow;
 
 impl View<'_> {
-    /// The entries of a directory after `start_after` (or the file itself); none if nothing is there.
+    /// The entries of a directory after `start_after`, or the file itself; none if the path does not exist.
     ///
     /// A page has at most `dfs.ls.limit` entries, and with locations at most as many replicas.
     ///
@@ -75,7 +75,7 @@ impl View<'_> {
         status
     }
 
-    /// Clients may go on from an inode's number instead of a name.
+    /// Clients may continue after an inode number instead of a name.
     fn start_name<'a>(self, start_after: &'a [u8]) -> Result<Cow<'a, [u8]>> {
         let path = std::str::from_utf8(start_after).unwrap_or_default();
         if !is_reserved(path) {
@@ -104,7 +104,7 @@ impl View<'_> {
         };
         let mut next = from;
         let mut found = Vec::new();
-        // A page holds what was asked for: one that is empty is the end, however much is corrupt elsewhere.
+        // Only blocks below `path` count for the size of a page: an empty page is the end.
         for (place, file, block) in self.state.blocks().lookup().corrupt_blocks(from) {
             next = place.saturating_add(1);
             let Some(path) = self

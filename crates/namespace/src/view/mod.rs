@@ -1,4 +1,4 @@
-//! Questions about paths, which change nothing.
+//! Reads of the namespace.
 
 mod attributes;
 mod listing;
@@ -23,12 +23,12 @@ pub struct View<'n> {
     pub(crate) ctx: &'n OpContext,
     pub(crate) params: &'n NamespaceParams,
     pub(crate) state: &'n DurableState,
-    /// Set while in safe mode: what clients are told to do.
+    /// Set while in safe mode: the text that tells clients how to leave it.
     pub(crate) safe_mode: Option<&'n str>,
 }
 
 impl<'n> View<'n> {
-    /// What the caller may do, and where paths lead.
+    /// Resolves paths and checks the caller's permissions.
     pub(crate) fn access(self) -> PermissionChecker<'n> {
         PermissionChecker { params: self.params, tree: self.state.tree(), ctx: self.ctx }
     }
@@ -37,7 +37,7 @@ impl<'n> View<'n> {
         BlockLocator { state: self.state, client_host: &self.ctx.client_host }
     }
 
-    /// The status of a path; none if nothing is there.
+    /// The status of a path; none if it does not exist.
     ///
     /// # Errors
     /// As Hadoop's `getFileInfo`.

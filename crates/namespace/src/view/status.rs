@@ -53,7 +53,7 @@ pub(crate) fn status_of(
     status
 }
 
-/// Whether a read now has to move a file's access time.
+/// Whether a read now has to update a file's access time.
 pub(crate) fn access_time_due(
     params: &NamespaceParams,
     tree: &Tree,

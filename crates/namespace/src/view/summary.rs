@@ -1,4 +1,4 @@
-//! Content summaries and what quotas count: sums that directories keep.
+//! Content summaries and quota usage, from the sums that directories keep.
 
 use super::View;
 use crate::answers::TypeQuota;

@@ -1,4 +1,4 @@
-//! Deletion: the subtree is gone from the tree at once, its inodes and blocks are freed in slices.
+//! `delete`: the subtree leaves the tree at once, its inodes and blocks are freed in slices.
 
 use super::Directories;
 use crate::access::{Check, WRITE};
@@ -9,7 +9,7 @@ use crate::{RemovalCheck, Result};
 use zerohop_journal::op::Delete;
 
 impl Directories<'_> {
-    /// Deletes a path; false if nothing is there (or it is the root).
+    /// Deletes a path; false if it does not exist or is the root.
     ///
     /// # Errors
     /// As Hadoop's `delete`: not empty without `recursive`, no permission.

@@ -1,4 +1,4 @@
-//! Directories made, and names moved and deleted.
+//! `mkdirs`, `rename`, `delete` and `createSymlink`.
 
 mod delete;
 mod rename;
@@ -13,7 +13,7 @@ use crate::limits::check_path_length;
 use crate::resolve::DirOp;
 use crate::subtree::Subtrees;
 
-/// Changes of which names are in which directory.
+/// Makes directories, renames and deletes.
 pub struct Directories<'n> {
     pub(crate) call: Call<'n>,
 }
@@ -27,7 +27,7 @@ impl<'n> Directories<'n> {
         Subtrees { access: self.call.access() }
     }
 
-    /// Makes a directory and, with `create_parent`, those missing above it; true also if it was there.
+    /// Makes a directory and, with `create_parent`, its missing parents; true also if it exists already.
     ///
     /// # Errors
     /// As Hadoop's `mkdirs`: a file in the way, no permission, a quota, an invalid name.

@@ -1,4 +1,4 @@
-//! Renames, of the old kind and with options.
+//! `rename` and `rename2`.
 
 use super::Directories;
 use crate::access::{Check, WRITE};
@@ -11,7 +11,8 @@ use crate::{RemovalCheck, RenameOptions, Result};
 use zerohop_journal::op::{Rename, RenameOld};
 
 impl Directories<'_> {
-    /// Renames as `FileSystem.rename` does: into a directory that is there, false where it cannot.
+    /// Renames as `FileSystem.rename` does: an existing directory as destination means a name in it. Returns false if the
+    /// rename is not possible.
     ///
     /// # Errors
     /// As Hadoop's `rename`: permissions, quotas, limits.
@@ -25,7 +26,7 @@ impl Directories<'_> {
             self.call.rules().check_protected(&from.path)?;
         }
         self.call.access().check(&from, Check { parent: Some(WRITE), ..Check::default() })?;
-        // The directory it goes into is on the way now.
+        // The destination may be an existing directory now, which has to be traversed.
         self.call.access().check_traverse(&to, false)?;
         self.call.access().check(&to, Check { ancestor: Some(WRITE), ..Check::default() })?;
         check_path_length("rename", &to.path)?;
@@ -46,7 +47,7 @@ impl Directories<'_> {
         Ok(self.call.commit_call(op)?.inode.is_some())
     }
 
-    /// Renames as `FileContext.rename` does: an exception tells why not.
+    /// Renames as `FileContext.rename` does: with an error if the rename is not possible.
     ///
     /// # Errors
     /// As Hadoop's `rename2`.

@@ -1,4 +1,4 @@
-//! Files opened again at their end.
+//! `append`.
 
 use super::Files;
 use crate::access::WRITE;
@@ -20,7 +20,7 @@ use zerohop_journal::op::Append;
 pub(crate) const LAZY_PERSIST: u8 = 15;
 
 impl Files<'_> {
-    /// Opens a file for append; the block to go on with (none if a new one is needed) and the file.
+    /// Opens a file for append. Returns the block to continue (none if a new one is needed) and the file.
     ///
     /// # Errors
     /// As Hadoop's `append`.
@@ -54,7 +54,7 @@ impl Files<'_> {
             path: path.to_owned(),
             client_name: client_name.to_owned(),
             client_machine: self.call.ctx.client_host.to_string(),
-            // What a rolling upgrade may be rolled back to stays as it is: an appended replica has another stamp and length.
+            // During a rolling upgrade complete replicas are not appended to: a rollback needs their old stamp and length.
             new_block: flags.new_block || self.call.state.rolling_upgrade().is_under_way(),
         };
         let reopened = self.call.commit_call(op)?.reopened;
@@ -88,7 +88,7 @@ impl Files<'_> {
         }
     }
 
-    /// A last block that is written again counts as full.
+    /// The quota is charged for a full last block while it is written again.
     fn check_append_quota(&self, slot: Slot) -> Result<()> {
         let Some(last) = self.call.state.files().last_stored(slot) else { return Ok(()) };
         let missing =
@@ -150,7 +150,7 @@ fn append_block(
             locations: BlockLocations { block, replicas, corrupt: false },
         });
     }
-    // With NEW_BLOCK the client wants to know the last block, not where it is.
+    // With NEW_BLOCK the client needs the last block, but not its locations.
     let locations = BlockLocations { block, replicas: Vec::new(), corrupt: false };
     new_block.then_some(LocatedBlock { offset: u64::MAX, locations })
 }

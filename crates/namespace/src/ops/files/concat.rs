@@ -1,4 +1,4 @@
-//! Files joined to the end of another.
+//! `concat`.
 
 use super::Files;
 use crate::Result;
@@ -18,7 +18,7 @@ const SOURCES_MAX: usize = 1024 * 1024;
 const EDIT_LEN: usize = 64;
 
 impl Files<'_> {
-    /// Moves the blocks of `sources` to the end of `target`; the sources are gone.
+    /// Moves the blocks of `sources` to the end of `target`, and removes the sources.
     ///
     /// # Errors
     /// As Hadoop's `concat`.
@@ -47,11 +47,11 @@ impl Files<'_> {
         self.call.commit_call(op).map(drop)
     }
 
-    /// The edit names all sources: it must be one that can be read again.
+    /// Refuses more names than one edit can hold.
     fn check_concat_edit(&self, target: &str, sources: &[String]) -> Result<()> {
         check_text("The path", target)?;
         sources.iter().try_for_each(|source| check_text("The path", source))?;
-        // A letter of four bytes takes six there.
+        // A character of four bytes takes six in an edit.
         let len = |path: &str| 2 + path.len() / 2 * 3 + 2;
         let total = EDIT_LEN + len(target) + sources.iter().map(|path| len(path)).sum::<usize>();
         if total > self.call.params.op_size_max || sources.len() > SOURCES_MAX {

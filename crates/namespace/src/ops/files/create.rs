@@ -1,4 +1,4 @@
-//! Files created.
+//! `create`.
 
 use super::Files;
 use crate::access::{Check, WRITE};
@@ -108,7 +108,7 @@ impl Files<'_> {
         let parent = match located.last() {
             Some(existing) => {
                 let parent = self.call.state.tree().get(existing).parent;
-                // Limits are checked before the old file goes: Hadoop checks after, and loses it when one is hit.
+                // Limits are checked before the old file is deleted. Hadoop checks after, and loses the file if one is exceeded.
                 self.call.rules().check_child_limits(
                     parent,
                     located.name(),
@@ -164,7 +164,7 @@ impl Files<'_> {
         }
     }
 
-    /// Policies that count only at creation are written into the file (`setNewINodeStoragePolicy`).
+    /// The policy that the new file stores: one that only applies at creation is stored in the file (`setNewINodeStoragePolicy`).
     fn policy_at_create(&self, asked: u8, parent: Slot, lazy_persist: bool) -> u8 {
         const LAZY_PERSIST: u8 = 15;
         if lazy_persist {

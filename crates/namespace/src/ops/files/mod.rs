@@ -1,4 +1,4 @@
-//! Files created, opened again, cut and joined.
+//! `create`, `append`, `truncate` and `concat`.
 
 mod append;
 mod concat;
@@ -9,7 +9,7 @@ use super::lease_recovery::LeaseRecovery;
 use super::new_directories::NewDirectories;
 use crate::call::Call;
 
-/// Changes of files as a whole.
+/// Creates, appends to, truncates and concatenates files.
 pub struct Files<'n> {
     pub(crate) call: Call<'n>,
 }

@@ -1,4 +1,4 @@
-//! Files cut shorter.
+//! `truncate`.
 
 use super::Files;
 use super::append::LAZY_PERSIST;
@@ -12,7 +12,7 @@ use zerohop_journal::op::Truncate;
 use zerohop_wire::Block;
 
 impl Files<'_> {
-    /// Cuts a file; true if it is done, false if DataNodes have to cut the last block first.
+    /// Truncates a file; true if it is done, false if DataNodes have to truncate the last block first.
     ///
     /// # Errors
     /// As Hadoop's `truncate`.
@@ -48,7 +48,7 @@ impl Files<'_> {
         self.cut_and_log(slot, path, new_len, client_name)
     }
 
-    /// The length a truncate under way leads to.
+    /// The length that a pending truncate will give the file.
     fn len_being_cut_to(&self, slot: Slot) -> Option<u64> {
         let last = self.call.state.files().last_stored(slot)?;
         let cut = self.call.state.files().pending_truncate(slot)?;
@@ -82,7 +82,7 @@ impl Files<'_> {
             && let Some(last) = kept.last().copied()
         {
             self.check_truncate_in_upgrade(path)?;
-            // The last one that stays counts as full until it is cut; those behind it are free at once.
+            // The last remaining block is charged as a full one until it is truncated; those after it are freed at once.
             let freed = self
                 .call
                 .state
@@ -104,7 +104,7 @@ impl Files<'_> {
         Ok(false)
     }
 
-    /// DataNodes cut replicas in place, and nothing could bring back what they cut when a rolling upgrade is rolled back.
+    /// DataNodes truncate replicas in place: a rollback of a rolling upgrade could not restore them.
     fn check_truncate_in_upgrade(&self, path: &str) -> Result<()> {
         if !self.call.state.rolling_upgrade().is_under_way() {
             return Ok(());

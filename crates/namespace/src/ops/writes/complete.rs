@@ -1,4 +1,4 @@
-//! Files closed, and their length made visible, by their writer.
+//! A writer closes its file, or makes the length written so far visible.
 
 use super::FileWrites;
 use crate::Result;
@@ -11,7 +11,7 @@ use zerohop_wire::{Block, InodeId};
 impl FileWrites<'_> {
     /// Closes a file.
     ///
-    /// False: not yet, blocks miss replicas; ask again (or wait for `BlockManager::take_completed`).
+    /// Returns false while blocks lack replicas: call again, or wait for `BlockManager::take_completed`.
     ///
     /// # Errors
     /// As Hadoop's `complete`.
@@ -54,7 +54,7 @@ impl FileWrites<'_> {
         Ok(true)
     }
 
-    /// A repeated call for a file that was closed with that last block.
+    /// Whether the call repeats one that closed the file with that last block.
     fn was_completed(&self, slot: Option<Slot>, last: Option<Block>) -> bool {
         let closed = |slot: &Slot| {
             self.call.state.tree().get(*slot).as_file().is_some_and(|file| !file.is_open())
@@ -83,7 +83,7 @@ impl FileWrites<'_> {
         let located = self.call.access().resolve_file(path, file_id)?;
         let slot = self.open_files().check_lease(&located, Some(client_name), file_id)?;
         let mut blocks = self.call.state.files().stored_blocks(slot);
-        // A block that is being recovered or cut, or whose client is done with it, has its length from there.
+        // The length of a block under recovery or truncation, or of a committed one, is not the writer's to change.
         let is_written = |stored: StoredBlock| stored.state == BlockState::UnderConstruction;
         if last_block_len > 0
             && let Some(last) = blocks.last_mut()

@@ -1,4 +1,4 @@
-//! Blocks of a file being written: added, abandoned, given a new pipeline.
+//! Blocks of a file being written: allocation, abandonment and new pipelines.
 
 mod complete;
 
@@ -14,7 +14,7 @@ use zerohop_wire::{Block, InodeId};
 /// The offset Hadoop writes where a block's place in the file does not matter (-1).
 const NO_OFFSET: u64 = u64::MAX;
 
-/// What the writer of a file asks for its blocks.
+/// The calls of a file's writer about the file's blocks.
 pub struct FileWrites<'n> {
     pub(crate) call: Call<'n>,
 }
@@ -99,7 +99,7 @@ impl<'n> FileWrites<'n> {
             ..PlacementRequest::default()
         };
         let targets = self.call.state.blocks().choose_more_targets(&placement);
-        // Clients find the new ones by comparing: the old ones are listed too.
+        // Clients find the new DataNodes by comparing with the old ones, so both are listed.
         let all: Vec<StorageIdx> = chosen.iter().chain(&targets).copied().collect();
         let replicas = self.call.state.blocks().datanodes().locations(&all);
         Ok(LocatedBlock {
@@ -108,7 +108,7 @@ impl<'n> FileWrites<'n> {
         })
     }
 
-    /// Takes the last block out again: no DataNode could be reached for it.
+    /// Removes the last block, for which no DataNode could be reached.
     ///
     /// # Errors
     /// As Hadoop's `abandonBlock`.
@@ -130,7 +130,7 @@ impl<'n> FileWrites<'n> {
         Ok(())
     }
 
-    /// A new stamp for the last block: its pipeline is to be set up again. The answer names no DataNodes.
+    /// A new stamp for the last block, whose pipeline is to be set up again. The answer names no DataNodes.
     ///
     /// # Errors
     /// As Hadoop's `updateBlockForPipeline`.
@@ -145,7 +145,7 @@ impl<'n> FileWrites<'n> {
         Ok(LocatedBlock { offset: NO_OFFSET, locations })
     }
 
-    /// The pipeline goes on with other DataNodes, a new stamp and what has been acknowledged.
+    /// Continues a pipeline with other DataNodes, a new stamp and the acknowledged length.
     ///
     /// # Errors
     /// As Hadoop's `updatePipeline`.
@@ -169,7 +169,7 @@ impl<'n> FileWrites<'n> {
             return refuse(BlockError::UpdateTooShort { old, new });
         }
         if new.stamp > self.call.state.ids().stamp {
-            // A client gets its stamps from `updateBlockForPipeline`: others would use the numbers up.
+            // A client must use a stamp of `updateBlockForPipeline`: any other could exhaust the numbers.
             let last = self.call.state.ids().stamp;
             return refuse(BlockError::UpdateOfUnknownStamp { old, new, last });
         }
@@ -213,7 +213,7 @@ impl<'n> FileWrites<'n> {
         Ok(slot)
     }
 
-    /// The last block if the call repeats one that was answered; none if it asks for a new one.
+    /// The last block if the call repeats one that was answered; none if it asks for a new block.
     fn retried_block(
         &self,
         slot: Slot,
@@ -269,7 +269,7 @@ impl<'n> FileWrites<'n> {
         Ok(())
     }
 
-    /// Bytes of the last block's charge that its commit gives back: it was charged as a full one.
+    /// Bytes that committing the last block gives back to the quota, which was charged for a full block.
     fn freed_by_commit(&self, slot: Slot, committed: Option<Block>) -> u64 {
         let Some(committed) = committed else { return 0 };
         match self.call.state.blocks().get(committed.id).map(|stored| stored.state) {
