@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::lease::Leases;
-use crate::namenode::{self, CLIENT_PROTOCOL, LocalNameNode, NameNode, Target};
+use crate::namenode::{self, CLIENT_PROTOCOL, Calls, LocalNameNode, NameNode, Target};
 use crate::read::{Buffers, DeadNodes, LocalReads, Totals};
 use crate::resolved::Resolved;
 use crate::settings::Settings;
@@ -42,6 +42,7 @@ impl fmt::Display for Peer {
 pub(crate) struct Client {
     pub(crate) settings: Settings,
     pub(crate) namenode: NameNode,
+    pub(crate) calls: Calls,
     pub(crate) target: Target,
     pub(crate) user: User,
     /// The name under which leases are held.
@@ -97,6 +98,7 @@ impl Client {
         let name = format!("DFSClient_NONMAPREDUCE_{number}_{}", std::process::id());
         Ok(Arc::new(Self {
             local: LocalReads::new(&settings, name.clone(), &user, &rpc_options),
+            calls: Calls::new(&namenode, settings.umask, name.clone()),
             read_totals: Totals::default(),
             buffers: Arc::default(),
             rpc_options,
@@ -113,7 +115,7 @@ impl Client {
         }))
     }
 
-    /// Waits for an answer on a thread that is none of a runtime's own.
+    /// Waits for an answer; must not be called on a thread of a runtime.
     pub(crate) fn wait<T>(&self, answer: impl Future<Output = T>) -> T {
         self.runtime.block_on(answer)
     }

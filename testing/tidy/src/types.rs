@@ -351,13 +351,22 @@ fn type_name(kind: &Type) -> Option<String> {
     }
 }
 
-/// Whether a method does nothing but pass its arguments on to a field's method, or return a reference to a field.
+/// Whether a method does nothing but pass its arguments on to a field's method, perhaps awaiting it, or return a
+/// reference to a field.
 fn only_delegates(method: &ImplItemFn) -> bool {
     match &method.block.stmts[..] {
-        [syn::Stmt::Expr(Expr::MethodCall(call), _)] => {
+        [syn::Stmt::Expr(Expr::Reference(field), _)] => is_field_of_self(&field.expr),
+        [syn::Stmt::Expr(Expr::Await(awaited), _)] => passes_on(&awaited.base),
+        [syn::Stmt::Expr(expr, _)] => passes_on(expr),
+        _ => false,
+    }
+}
+
+fn passes_on(expr: &Expr) -> bool {
+    match expr {
+        Expr::MethodCall(call) => {
             is_field_of_self(&call.receiver) && call.args.iter().all(is_plain)
         }
-        [syn::Stmt::Expr(Expr::Reference(field), _)] => is_field_of_self(&field.expr),
         _ => false,
     }
 }
@@ -445,11 +454,12 @@ mod tests {
     fn tests_do_not_count_and_methods_that_only_delegate_do_not() {
         let text = "pub struct Face { part: Part }\npub struct Part;\nimpl Face {\n    \
                     fn f(&self, n: u8) -> u8 { self.part.f(n, &self.part) }\n    \
-                    fn g(&self) -> u8 { self.part.g() + 1 }\n    #[cfg(test)]\n    fn h(&self) {}\n}\n\
+                    fn g(&self) -> u8 { self.part.g() + 1 }\n    \
+                    async fn a(&self) -> u8 { self.part.inner.a(1).await }\n    #[cfg(test)]\n    fn h(&self) {}\n}\n\
                     #[cfg(test)]\nimpl Face {\n    fn i(&self) {}\n}";
         let files = [source("lib.rs", text)];
         let types = Types::new(&files);
         let figures: Vec<_> = types.figures().collect();
-        assert_eq!(figures, [("c/src/lib.rs", "Face", Figures { methods: 1, lines: 6 })]);
+        assert_eq!(figures, [("c/src/lib.rs", "Face", Figures { methods: 1, lines: 7 })]);
     }
 }

@@ -1,4 +1,4 @@
-//! The file system's async face.
+//! The file system for tokio.
 
 mod admin;
 mod attributes;
@@ -52,7 +52,7 @@ impl Builder {
 }
 
 impl FileSystem {
-    /// A client with a configuration of its own.
+    /// Builds a client with its own configuration.
     pub fn builder() -> Builder {
         Builder::default()
     }

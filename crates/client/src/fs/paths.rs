@@ -2,37 +2,30 @@
 
 use super::{FileReader, FileSystem, FileWriter};
 use crate::checksum::{FileChecksum, Summed};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::namenode::wire_path;
 use crate::types::*;
 use std::sync::Arc;
 
-fn not_found(path: &str) -> Error {
-    Error::new(ErrorKind::NotFound, format!("File does not exist: {path}"))
-}
-
 impl FileSystem {
     /// What is known of a path.
     pub async fn status(&self, path: &str) -> Result<FileStatus> {
-        let src = wire_path(path)?;
-        self.client.namenode.status(&src).await?.ok_or_else(|| not_found(path))
+        self.client.calls.paths.status(path).await
     }
 
     /// The same with the locations of the file's blocks.
     pub async fn located_status(&self, path: &str) -> Result<FileStatus> {
-        let src = wire_path(path)?;
-        self.client.namenode.located_status(&src).await?.ok_or_else(|| not_found(path))
+        self.client.calls.paths.located_status(path).await
     }
 
     /// What is known of a path; of a symlink itself, where it is one.
     pub async fn link_status(&self, path: &str) -> Result<FileStatus> {
-        let src = wire_path(path)?;
-        self.client.namenode.link_status(&src).await?.ok_or_else(|| not_found(path))
+        self.client.calls.paths.link_status(path).await
     }
 
     /// Whether a path exists.
     pub async fn exists(&self, path: &str) -> Result<bool> {
-        Ok(self.client.namenode.status(&wire_path(path)?).await?.is_some())
+        self.client.calls.paths.exists(path).await
     }
 
     /// Where the blocks of a range of a file are.
@@ -42,9 +35,7 @@ impl FileSystem {
         offset: u64,
         length: u64,
     ) -> Result<LocatedBlocks> {
-        let src = wire_path(path)?;
-        let located = self.client.namenode.block_locations(&src, offset, length).await?;
-        located.ok_or_else(|| not_found(path))
+        self.client.calls.paths.block_locations(path, offset, length).await
     }
 
     /// Opens a file for reading.
@@ -70,7 +61,7 @@ impl FileSystem {
     /// Makes a directory and the missing ones above it, readable by all but for the umask. True also
     /// where it is there already.
     pub async fn mkdirs(&self, path: &str) -> Result<bool> {
-        self.mkdirs_with(path, 0o777, true).await
+        self.client.calls.paths.mkdirs(path, 0o777, true).await
     }
 
     /// The same with permission bits (before the umask); `create_parent` false wants the directory
@@ -81,45 +72,42 @@ impl FileSystem {
         permission: u16,
         create_parent: bool,
     ) -> Result<bool> {
-        let umask = self.client.settings.umask;
-        self.client.namenode.mkdirs(&wire_path(path)?, permission, umask, create_parent).await
+        self.client.calls.paths.mkdirs(path, permission, create_parent).await
     }
 
     /// Deletes a path; false where it does not exist. A directory that is not empty needs `recursive`.
     pub async fn delete(&self, path: &str, recursive: bool) -> Result<bool> {
-        self.client.namenode.delete(&wire_path(path)?, recursive).await
+        self.client.calls.paths.delete(path, recursive).await
     }
 
     /// Renames by the old rules: into `to` where that is a directory; false where it cannot be done.
     pub async fn rename(&self, from: &str, to: &str) -> Result<bool> {
-        self.client.namenode.rename(&wire_path(from)?, &wire_path(to)?).await
+        self.client.calls.paths.rename(from, to).await
     }
 
     /// Renames to exactly `to`; an error says why it cannot be done.
     pub async fn rename2(&self, from: &str, to: &str, options: RenameOptions) -> Result<()> {
-        self.client.namenode.rename2(&wire_path(from)?, &wire_path(to)?, options).await
+        self.client.calls.paths.rename2(from, to, options).await
     }
 
     /// Cuts a file. False means that its last block is being cut and the file is not closed yet.
     pub async fn truncate(&self, path: &str, len: u64) -> Result<bool> {
-        self.client.namenode.truncate(&wire_path(path)?, len, &self.client.name).await
+        self.client.calls.paths.truncate(path, len).await
     }
 
     /// Moves the blocks of `sources` to the end of `target`, and deletes the sources.
     pub async fn concat(&self, target: &str, sources: &[impl AsRef<str>]) -> Result<()> {
-        let sources: Result<Vec<String>> =
-            sources.iter().map(|source| wire_path(source.as_ref())).collect();
-        self.client.namenode.concat(&wire_path(target)?, sources?).await
+        self.client.calls.paths.concat(target, sources).await
     }
 
-    /// Ends the lease of whoever writes a file; true when the file is closed.
+    /// Ends the lease of the client that writes a file; true when the file is closed.
     pub async fn recover_lease(&self, path: &str) -> Result<bool> {
-        self.client.namenode.recover_lease(&wire_path(path)?, &self.client.name).await
+        self.client.calls.paths.recover_lease(path).await
     }
 
-    /// Whether nobody writes a file.
+    /// Whether no client has the file open for writing.
     pub async fn is_file_closed(&self, path: &str) -> Result<bool> {
-        self.client.namenode.is_file_closed(&wire_path(path)?).await
+        self.client.calls.paths.is_file_closed(path).await
     }
 
     /// A file's checksum by `dfs.checksum.combine.mode`; `None` where block data has none.
@@ -141,31 +129,31 @@ impl FileSystem {
         link: &str,
         create_parent: bool,
     ) -> Result<()> {
-        self.client.namenode.create_symlink(target, &wire_path(link)?, create_parent).await
+        self.client.calls.paths.create_symlink(target, link, create_parent).await
     }
 
     /// Where a symlink leads.
     pub async fn link_target(&self, path: &str) -> Result<Option<String>> {
-        self.client.namenode.link_target(&wire_path(path)?).await
+        self.client.calls.paths.link_target(path).await
     }
 
-    /// Makes a snapshot of a directory and tells its path.
+    /// Makes a snapshot of a directory and returns its path.
     pub async fn create_snapshot(&self, path: &str, name: Option<&str>) -> Result<String> {
-        self.client.namenode.create_snapshot(&wire_path(path)?, name).await
+        self.client.calls.snapshots.create(path, name).await
     }
 
     /// Deletes a snapshot.
     pub async fn delete_snapshot(&self, path: &str, name: &str) -> Result<()> {
-        self.client.namenode.delete_snapshot(&wire_path(path)?, name).await
+        self.client.calls.snapshots.delete(path, name).await
     }
 
     /// Renames a snapshot.
     pub async fn rename_snapshot(&self, path: &str, from: &str, to: &str) -> Result<()> {
-        self.client.namenode.rename_snapshot(&wire_path(path)?, from, to).await
+        self.client.calls.snapshots.rename(path, from, to).await
     }
 
     /// Allows or forbids snapshots of a directory.
     pub async fn allow_snapshot(&self, path: &str, allow: bool) -> Result<()> {
-        self.client.namenode.allow_snapshot(&wire_path(path)?, allow).await
+        self.client.calls.snapshots.allow(path, allow).await
     }
 }

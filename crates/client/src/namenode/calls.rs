@@ -1,38 +1,43 @@
-//! What every group of calls needs.
+//! What users of a file system ask of the NameNode, in groups.
 
-use crate::error::{Error, Result};
+use super::acls::Acls;
+use super::admin::Administration;
+use super::attributes::Attributes;
+use super::caching::Caching;
+use super::paths::Paths;
+use super::proxy::NameNode;
+use super::quotas::Quotas;
+use super::snapshots::Snapshots;
+use super::storage_policies::StoragePolicies;
+use super::xattrs::XAttrs;
 
-/// Checks a path before it is sent, as `DFSUtilClient.isValidName` does.
-pub(crate) fn wire_path(path: &str) -> Result<String> {
-    let invalid =
-        || Err(Error::invalid(format!("Pathname {path} from {path} is not a valid DFS filename.")));
-    if !path.starts_with('/') {
-        return invalid();
-    }
-    let mut parts = path.split('/').skip(1).peekable();
-    while let Some(part) = parts.next() {
-        let is_last = parts.peek().is_none();
-        let is_bad =
-            part == "." || part == ".." || part.contains(':') || (part.is_empty() && !is_last);
-        // `/.reserved/.inodes/<id>/..` is how a parent is asked for by id.
-        if is_bad && !(part == ".." && path.starts_with("/.reserved/.inodes/")) {
-            return invalid();
-        }
-    }
-    let trimmed = path.trim_end_matches('/');
-    Ok(if trimmed.is_empty() { "/" } else { trimmed }.to_owned())
+/// The calls of [`FileSystem`](crate::FileSystem), which passes its own on to these. Paths are those of the caller;
+/// they are checked here.
+pub(crate) struct Calls {
+    pub(crate) paths: Paths,
+    pub(crate) attributes: Attributes,
+    pub(crate) acls: Acls,
+    pub(crate) xattrs: XAttrs,
+    pub(crate) snapshots: Snapshots,
+    pub(crate) quotas: Quotas,
+    pub(crate) storage_policies: StoragePolicies,
+    pub(crate) caching: Caching,
+    pub(crate) admin: Administration,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_are_absolute_and_without_dots() {
-        assert_eq!(wire_path("/a/b/").unwrap(), "/a/b");
-        assert_eq!(wire_path("/").unwrap(), "/");
-        for bad in ["", "a", "/a//b", "/a/../b", "/.", "/a:b"] {
-            assert!(wire_path(bad).is_err(), "{bad}");
+impl Calls {
+    pub(crate) fn new(namenode: &NameNode, umask: u16, client_name: String) -> Self {
+        let namenode = || namenode.clone();
+        Self {
+            paths: Paths { namenode: namenode(), umask, client_name },
+            attributes: Attributes(namenode()),
+            acls: Acls(namenode()),
+            xattrs: XAttrs(namenode()),
+            snapshots: Snapshots(namenode()),
+            quotas: Quotas(namenode()),
+            storage_policies: StoragePolicies(namenode()),
+            caching: Caching(namenode()),
+            admin: Administration(namenode()),
         }
     }
 }

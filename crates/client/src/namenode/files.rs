@@ -1,8 +1,11 @@
-//! Calls about files being written and read.
+//! Calls of readers and writers. Their paths were checked when the file was opened.
 
 use super::proxy::NameNode;
 use crate::error::{Error, Result};
-use crate::types::{AppendOptions, CreateOptions, DatanodeInfo, FileStatus, LocatedBlock, Replica};
+use crate::types::{
+    AppendOptions, CreateOptions, DatanodeInfo, FileStatus, LocatedBlock, LocatedBlocks, Replica,
+};
+use bytes::Bytes;
 use zerohop_proto::hdfs::*;
 use zerohop_wire::ExtendedBlock;
 
@@ -15,12 +18,19 @@ pub(crate) struct NewFile<'a> {
     pub(crate) block_size: u64,
 }
 
-/// Names a file and who writes it.
+/// A file, and the client that writes it.
 #[derive(Clone, Copy)]
 pub(crate) struct Writing<'a> {
     pub(crate) src: &'a str,
     pub(crate) file_id: u64,
     pub(crate) client_name: &'a str,
+}
+
+/// A page of a listing.
+pub(crate) struct Listing {
+    pub(crate) entries: Vec<FileStatus>,
+    /// The next page begins after this name; `None` where there is none.
+    pub(crate) next: Option<Bytes>,
 }
 
 impl NameNode {
@@ -56,7 +66,7 @@ impl NameNode {
         Ok(FileStatus::from_proto(status, file.src))
     }
 
-    /// The last block where it is to be filled, and the status.
+    /// The status, and the last block if it is not full.
     pub(crate) async fn append(
         &self,
         src: &str,
@@ -212,27 +222,48 @@ impl NameNode {
         Ok(response.result)
     }
 
-    pub(crate) async fn is_file_closed(&self, src: &str) -> Result<bool> {
-        let request = IsFileClosedRequestProto { src: src.to_owned() };
-        let response: IsFileClosedResponseProto = self.call("isFileClosed", &request).await?;
-        Ok(response.result)
-    }
-
-    pub(crate) async fn truncate(&self, src: &str, len: u64, client_name: &str) -> Result<bool> {
-        let request = TruncateRequestProto {
-            src: src.to_owned(),
-            new_length: len,
-            client_name: client_name.to_owned(),
-        };
-        let response: TruncateResponseProto = self.call("truncate", &request).await?;
-        Ok(response.result)
-    }
-
     pub(crate) async fn report_bad_blocks(&self, blocks: Vec<LocatedBlock>) -> Result<()> {
         let request = ReportBadBlocksRequestProto {
             blocks: blocks.iter().map(LocatedBlock::to_proto).collect(),
         };
         let _: ReportBadBlocksResponseProto = self.call("reportBadBlocks", &request).await?;
         Ok(())
+    }
+
+    pub(crate) async fn status(&self, src: &str) -> Result<Option<FileStatus>> {
+        let request = GetFileInfoRequestProto { src: src.to_owned() };
+        let response: GetFileInfoResponseProto = self.call("getFileInfo", &request).await?;
+        Ok(response.fs.map(|fs| FileStatus::from_proto(fs, src)))
+    }
+
+    /// A page of at most `dfs.ls.limit` names; `None` where the path does not exist.
+    pub(crate) async fn listing(
+        &self,
+        src: &str,
+        start_after: Bytes,
+        need_location: bool,
+    ) -> Result<Option<Listing>> {
+        let request = GetListingRequestProto { src: src.to_owned(), start_after, need_location };
+        let response: GetListingResponseProto = self.call("getListing", &request).await?;
+        Ok(response.dir_list.map(|list| {
+            let last = list.partial_listing.last().map(|entry| entry.path.clone());
+            let entries = list.partial_listing.into_iter();
+            Listing {
+                entries: entries.map(|entry| FileStatus::from_proto(entry, src)).collect(),
+                next: last.filter(|_| list.remaining_entries > 0),
+            }
+        }))
+    }
+
+    pub(crate) async fn block_locations(
+        &self,
+        src: &str,
+        offset: u64,
+        length: u64,
+    ) -> Result<Option<LocatedBlocks>> {
+        let request = GetBlockLocationsRequestProto { src: src.to_owned(), offset, length };
+        let response: GetBlockLocationsResponseProto =
+            self.call("getBlockLocations", &request).await?;
+        Ok(response.locations.map(Into::into))
     }
 }

@@ -2,17 +2,24 @@
 
 mod acls;
 mod admin;
-mod cache;
+mod attributes;
+mod caching;
 mod calls;
 mod files;
 mod local;
+mod paths;
 mod policy;
 mod proxy;
+mod quotas;
+mod snapshots;
+mod storage_policies;
 mod target;
-mod tree;
+mod wire_path;
+mod xattrs;
 
-pub(crate) use calls::wire_path;
+pub(crate) use calls::Calls;
 pub(crate) use files::{NewFile, Writing};
 pub use local::{LocalAnswer, LocalNameNode};
 pub(crate) use proxy::{CLIENT_PROTOCOL, NameNode, connect, within};
 pub(crate) use target::Target;
+pub(crate) use wire_path::wire_path;

@@ -9,7 +9,7 @@ use zerohop_wire::JavaException;
 /// What to do about a failed call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
-    /// Tell the caller.
+    /// Return the error to the caller.
     Fail,
     /// Ask the same NameNode after a wait.
     Retry(Duration),
@@ -26,7 +26,7 @@ pub(super) struct Tries {
     pub(super) failovers: u32,
 }
 
-/// When to ask again, and whom.
+/// Which NameNode is asked again after a failure, and when.
 #[derive(Clone, Debug)]
 pub(super) enum Policy {
     /// One NameNode: the first error is the answer, unless waits are configured.

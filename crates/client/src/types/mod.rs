@@ -7,7 +7,7 @@ mod options;
 mod report;
 mod status;
 mod summary;
-pub(crate) mod xattr;
+mod xattr;
 
 pub use acl::AclStatus;
 pub use cache::{CacheDirectiveStats, CachePoolStats};

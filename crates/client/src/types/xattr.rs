@@ -1,7 +1,4 @@
-//! Extended attributes.
-
-use crate::error::Error;
-use zerohop_wire::XAttr;
+//! How extended attributes are set.
 
 /// Whether a new attribute may be made, an old one replaced. The default allows both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,13 +19,4 @@ impl XAttrFlags {
     pub(crate) fn bits(self) -> u32 {
         u32::from(self.create) | u32::from(self.replace) << 1
     }
-}
-
-/// An attribute without a value, by its full name (`user.color`).
-pub(crate) fn named(full_name: &str) -> Result<XAttr, Error> {
-    XAttr::named(full_name).ok_or_else(|| {
-        Error::invalid(
-            "An XAttr name must be prefixed with user/trusted/security/system/raw, followed by a '.'",
-        )
-    })
 }
