@@ -36,10 +36,13 @@ impl File {
         let Ok(runtime) = runtime::background() else { return };
         let client = Arc::clone(&self.client);
         let with_sums = self.verify_local != Verify::None;
-        runtime.spawn_blocking(move || {
-            if let Ok(opened) = client.local.open(&block, &node) {
-                opened.replica.read_ahead(with_sums);
-            }
+        runtime.spawn(async move {
+            let told = client.local.ask_for_paths(&block, &node).await;
+            tokio::task::spawn_blocking(move || {
+                if let Ok(opened) = client.local.open(&block, &node, told) {
+                    opened.replica.read_ahead(with_sums);
+                }
+            });
         });
     }
 }

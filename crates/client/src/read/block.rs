@@ -89,7 +89,7 @@ impl BlockReader {
         }
     }
 
-    /// Tells the DataNode that it sent corrupt data.
+    /// Reports to the DataNode that it sent corrupt data.
     pub(super) fn complain(&mut self) {
         if let Self::Remote(remote, _) = self {
             remote.complain();
@@ -114,6 +114,9 @@ impl From<OpenError> for NotLocal {
         match error {
             OpenError::NotLocal(why) => why,
             OpenError::Token(text) => Self::new(ReadReason::Token, text),
+            OpenError::NeedsPaths => {
+                Self::new(ReadReason::LocalFailed, "no DataNode was asked for the replica's paths")
+            }
         }
     }
 }

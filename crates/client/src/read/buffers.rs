@@ -12,7 +12,7 @@ use std::sync::{Arc, Weak};
 const LEN_MIN: usize = 4 << 10;
 const LEN_MAX: usize = 1 << 20;
 const SIZES: usize = (LEN_MAX / LEN_MIN).ilog2() as usize + 1;
-/// Of each length so many bytes are kept, in at most so many buffers.
+/// Bytes and buffers that are kept of each length, at most.
 const KEPT_LEN_MAX: usize = 2 << 20;
 const KEPT_MAX: usize = 64;
 

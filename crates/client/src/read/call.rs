@@ -20,7 +20,7 @@ impl File {
         }
     }
 
-    /// Reads at `offset`, as far as the file goes, on connections of its own. Blocks the thread.
+    /// Reads at `offset`, as far as the file goes, with its own connections. Blocks the thread.
     pub(crate) fn read_at(&self, offset: u64, out: &mut [u8]) -> Result<usize> {
         match self.read_open_replica(offset, out) {
             Some(read) => Ok(read),
@@ -60,7 +60,7 @@ impl File {
         if let Ok(Some(mapped)) = read_mapped() {
             return Ok(mapped);
         }
-        // The long way opens the replica, and deals with one that is bad.
+        // This opens the replica, and fails over if it is bad.
         let read = self.read_at_the_long_way(offset, &mut [0], true)?;
         match read_mapped() {
             Ok(Some(mapped)) => Ok(mapped),
@@ -89,22 +89,26 @@ impl File {
                 Step::Done(result) => break result,
                 Step::Needs(need) => need,
             };
-            if let Err(error) = self.client.wait(self.meet(need)) {
+            if let Err(error) = self.client.wait(self.meet(need, &mut attempt)) {
                 break Err(error);
             }
         };
-        let corrupt = attempt.take_corrupt();
+        let corrupt = attempt.tried.take_corrupt();
         if !corrupt.is_empty() {
             self.client.wait(self.report(corrupt));
         }
         (attempt.filled, result)
     }
 
-    /// Asks the NameNode for what a read needs.
-    pub(super) async fn meet(&self, need: Need) -> Result<()> {
+    /// Asks for what a read needs.
+    pub(super) async fn meet(&self, need: Need, attempt: &mut Attempt) -> Result<()> {
         match need {
             Need::Locations(offset) => self.locate(offset).await,
             Need::Token(offset) => self.relocate(offset).await,
+            Need::Paths { block, node } => {
+                attempt.tried.set_told(self.client.local.ask_for_paths(&block, &node).await);
+                Ok(())
+            }
             Need::OtherReplicas { offset, nodes, wait } => {
                 clock::sleep(wait).await;
                 self.dead.remove(nodes.iter());
@@ -114,7 +118,7 @@ impl File {
         }
     }
 
-    /// Tells the NameNode about corrupt replicas.
+    /// Reports corrupt replicas to the NameNode.
     pub(super) async fn report(&self, corrupt: Vec<LocatedBlock>) {
         if let Err(error) = self.client.namenode.report_bad_blocks(corrupt).await {
             tracing::warn!("Corrupt replicas of {} could not be reported: {error}", self.src);

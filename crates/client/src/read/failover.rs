@@ -1,15 +1,14 @@
 //! The one retry loop of reading: next replica, bad replica noted, other locations after a wait.
 //!
-//! Nothing here asks the NameNode: a read that needs it stops with a [`Need`], and continues when that was
+//! Nothing here makes an RPC: a read that needs one stops with a [`Need`], and continues when that was
 //! met ([`call`](super::call)).
 
 use super::ahead;
 use super::block::BlockReader;
 use super::file::File;
-use super::local::LocalError;
-use super::plan::{NotLocal, ReadReason};
+use super::open::CannotOpen;
 use super::remote::ReadError;
-use super::suspects::Suspects;
+use super::tried::Tried;
 use crate::error::{Error, ErrorKind, Result};
 use crate::types::{DatanodeInfo, LocatedBlock, Replica};
 use std::time::Duration;
@@ -46,13 +45,10 @@ impl OpenBlock {
     }
 }
 
-/// How often a local replica that was taken back is asked for again in one read.
-const REOPENS_MAX: u32 = 3;
-
 /// One read under way, beside its cursor: how far it is, and what was tried for it.
 pub(super) struct Attempt {
     asks: Asks,
-    tried: RetryState,
+    pub(super) tried: Tried,
     /// Bytes of the caller's buffer that are filled.
     pub(super) filled: usize,
 }
@@ -69,50 +65,31 @@ pub(super) enum Asks {
 /// The next step of a read.
 pub(super) enum Step {
     Done(Result<()>),
-    /// The NameNode has to be asked first. The face that reads does so, by waiting or by awaiting.
+    /// An RPC has to be made first: a thread waits for its answer, a task awaits it.
     Needs(Need),
 }
 
-/// What a read needs from the NameNode.
+/// What a read needs from the NameNode, or from a DataNode by RPC.
 pub(super) enum Need {
     /// The locations of the block that holds this offset.
     Locations(u64),
     /// A fresh token for the block that holds this offset.
     Token(u64),
+    /// The paths of the files of a block's replica, from its DataNode.
+    Paths { block: Box<LocatedBlock>, node: DatanodeInfo },
     /// Other locations for the block that holds `offset`, after a wait: those on `nodes` could not be read.
     OtherReplicas { offset: u64, nodes: Vec<DatanodeInfo>, wait: Duration },
 }
 
-/// What was tried for one read.
-#[derive(Default)]
-pub(super) struct RetryState {
-    nodes: Vec<DatanodeInfo>,
-    suspects: Suspects,
-    rounds: u32,
-    /// No rounds: the first in which every replica failed is the last.
-    is_impatient: bool,
-    pub(super) token_renewed: bool,
-    /// Local replicas that were dropped in the middle; a few are asked for again.
-    reopened: u32,
-    /// Set when the files of a local replica failed: its DataNode is asked for the bytes.
-    pub(super) without_local: Option<NotLocal>,
-    last_error: Option<String>,
-}
-
 impl Attempt {
     pub(super) fn new(asks: Asks) -> Self {
-        Self { asks, tried: RetryState::default(), filled: 0 }
+        Self { asks, tried: Tried::default(), filled: 0 }
     }
 
     /// Makes the first round in which every replica fails the last one.
     pub(super) fn without_waits(mut self) -> Self {
-        self.tried.is_impatient = true;
+        self.tried = self.tried.without_waits();
         self
-    }
-
-    /// Takes the corrupt replicas that the NameNode is to hear of.
-    pub(super) fn take_corrupt(&mut self) -> Vec<LocatedBlock> {
-        self.tried.suspects.take()
     }
 }
 
@@ -157,7 +134,7 @@ impl File {
 
     /// Reads from the open block. A failure ends in a closed block and a replica that is not tried
     /// again; what was read before it counts.
-    fn read_open(&self, cursor: &mut Cursor, out: &mut [u8], tried: &mut RetryState) -> usize {
+    fn read_open(&self, cursor: &mut Cursor, out: &mut [u8], tried: &mut Tried) -> usize {
         let Some(open) = &mut cursor.open else { return 0 };
         let before = open.reader.pos();
         let result = open.reader.read(out);
@@ -185,7 +162,7 @@ impl File {
             }
         }
         if read > 0 {
-            tried.rounds = 0;
+            tried.note_progress();
         }
         read
     }
@@ -196,7 +173,7 @@ impl File {
         &self,
         cursor: &mut Cursor,
         len: Option<u64>,
-        tried: &mut RetryState,
+        tried: &mut Tried,
     ) -> std::result::Result<(), Stop> {
         if cursor.open.as_ref().is_some_and(|open| open.pos() == cursor.pos) {
             return Ok(());
@@ -212,12 +189,16 @@ impl File {
                     cursor.open = Some(OpenBlock { base: block.offset, block, replica, reader });
                     return Ok(());
                 }
-                Err(ReadError::Token(text)) if !tried.token_renewed => {
+                Err(CannotOpen::NeedsPaths) => {
+                    let (block, node) = (Box::new(block), replica.node);
+                    return Err(Stop::Needs(Need::Paths { block, node }));
+                }
+                Err(CannotOpen::Failed(ReadError::Token(text))) if !tried.is_token_renewed() => {
                     tracing::info!("{text}; asking for a new token");
-                    tried.token_renewed = true;
+                    tried.renew_token();
                     return Err(Stop::Needs(Need::Token(cursor.pos)));
                 }
-                Err(error) => self.give_up(&block, &replica, &error, tried),
+                Err(CannotOpen::Failed(error)) => self.give_up(&block, &replica, &error, tried),
             }
         }
     }
@@ -226,7 +207,7 @@ impl File {
     fn choose(
         &self,
         pos: u64,
-        tried: &mut RetryState,
+        tried: &mut Tried,
     ) -> std::result::Result<(LocatedBlock, Replica), Stop> {
         let Some(block) = self.located_at(pos) else {
             return Err(Stop::Needs(Need::Locations(pos)));
@@ -234,9 +215,8 @@ impl File {
         let is_dead = |node: &DatanodeInfo| {
             self.dead.contains(node) || self.client.unreachable.contains(node)
         };
-        let usable = |node: &DatanodeInfo| {
-            !tried.nodes.contains(node) && (!is_dead(node) || self.is_back(node))
-        };
+        let usable =
+            |node: &DatanodeInfo| !tried.has_failed(node) && (!is_dead(node) || self.is_back(node));
         match block.replicas.iter().find(|replica| usable(&replica.node)).cloned() {
             Some(replica) => Ok((block, replica)),
             None => Err(self.begin_round(&block, pos, tried)),
@@ -256,12 +236,12 @@ impl File {
 
     /// Begins another round over the replicas of a block, after a wait: at random within a window that
     /// grows, so that clients do not come back all at once.
-    fn begin_round(&self, block: &LocatedBlock, offset: u64, tried: &mut RetryState) -> Stop {
+    fn begin_round(&self, block: &LocatedBlock, offset: u64, tried: &mut Tried) -> Stop {
         let settings = &self.client.settings;
-        if tried.is_impatient || tried.rounds >= settings.acquire_failures_max {
+        let Some(rounds) = tried.begin_round(settings.acquire_failures_max) else {
             return Stop::Failed(self.missing(block, tried));
-        }
-        let wait = wait_time(settings.retry_window, tried.rounds, random::f64());
+        };
+        let wait = wait_time(settings.retry_window, rounds, random::f64());
         tracing::warn!(
             target: WAITS,
             wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
@@ -269,20 +249,18 @@ impl File {
              locations after {} ms",
             block.block,
             self.src,
-            tried.last_error.as_deref().unwrap_or("none has it"),
-            tried.rounds + 1,
+            tried.last_error().unwrap_or("none has it"),
+            rounds + 1,
             settings.acquire_failures_max.saturating_add(1),
             wait.as_millis()
         );
-        tried.rounds += 1;
-        tried.nodes.clear();
         let nodes = block.nodes().cloned().collect();
         Stop::Needs(Need::OtherReplicas { offset, nodes, wait })
     }
 
-    fn missing(&self, block: &LocatedBlock, tried: &RetryState) -> Error {
+    fn missing(&self, block: &LocatedBlock, tried: &Tried) -> Error {
         let locations: Vec<String> = block.replicas.iter().map(Replica::to_string).collect();
-        let last = tried.last_error.as_deref().unwrap_or("no DataNode has it");
+        let last = tried.last_error().unwrap_or("no DataNode has it");
         Error::new(
             ErrorKind::Corrupt,
             format!(
@@ -299,21 +277,15 @@ impl File {
     /// that does not fit its checksums, too, because the DataNode may have been appending to it; one
     /// that fails again is read over TCP. What comes that way is certainly the chosen DataNode's:
     /// whose files came over the socket is not, because another one may listen at its path.
-    fn failed(&self, open: OpenBlock, error: ReadError, tried: &mut RetryState) {
+    fn failed(&self, open: OpenBlock, error: ReadError, tried: &mut Tried) {
         let OpenBlock { block, replica, reader, .. } = open;
         let (BlockReader::Local(local), ReadError::Local(cause)) = (&reader, &error) else {
             return self.give_up(&block, &replica, &error, tried);
         };
         self.client.local.forget(&block, &replica.node, &local.replica);
-        let is_first = tried.reopened == 0;
-        tried.reopened += 1;
-        match cause {
-            LocalError::Revoked if tried.reopened <= REOPENS_MAX => return,
-            LocalError::Corrupt(_) if is_first => return,
-            _ => {}
+        if !tried.may_reopen(cause) {
+            tracing::warn!("Reading {} of {} locally failed: {error}", block.block, self.src);
         }
-        tracing::warn!("Reading {} of {} locally failed: {error}", block.block, self.src);
-        tried.without_local = Some(NotLocal::new(ReadReason::LocalFailed, error.to_string()));
     }
 
     fn give_up(
@@ -321,7 +293,7 @@ impl File {
         block: &LocatedBlock,
         replica: &Replica,
         error: &ReadError,
-        tried: &mut RetryState,
+        tried: &mut Tried,
     ) {
         let is_corrupt = matches!(error, ReadError::Corrupt(_));
         if matches!(error, ReadError::Unreachable(_)) {
@@ -334,11 +306,8 @@ impl File {
             replica.node
         );
         self.counters.failed_over(is_corrupt);
-        tried.last_error = Some(error.to_string());
-        tried.nodes.push(replica.node.clone());
-        if is_corrupt {
-            tried.suspects.add(block, replica);
-        } else {
+        tried.note_failure(block, replica, error.to_string(), is_corrupt);
+        if !is_corrupt {
             self.dead.add(&replica.node);
         }
     }

@@ -85,7 +85,7 @@ impl File {
         located.is_under_construction && block.end() >= located.len
     }
 
-    /// Lets replicas of this machine go.
+    /// Drops the replicas of this machine.
     pub(crate) fn let_go(&self) {
         self.known.clear();
     }
@@ -101,7 +101,7 @@ impl File {
 
     /// Asks where the block that holds `offset` is.
     pub(super) async fn locate(&self, offset: u64) -> Result<()> {
-        // With the block in front, where that is known: it tells whether the file is the same.
+        // With the block before it, if that is known: it shows whether the file is still the same.
         let before = offset.checked_sub(1).filter(|before| self.located_at(*before).is_some());
         self.ask(before.unwrap_or(offset), offset).await
     }
@@ -120,7 +120,7 @@ impl File {
         if located.contradicts(&blocks) {
             return Err(self.changed());
         }
-        // Somebody appends to it since it was opened: its last block is not read by its files.
+        // A client appends to it since it was opened: its last block is read from a DataNode, not from its files.
         located.is_under_construction |= is_under_construction;
         located.merge(blocks);
         match located.at(offset) {
@@ -366,8 +366,8 @@ mod tests {
         }
     }
 
-    /// Its last block was found after somebody had begun to append to it: a replica that grows is not
-    /// read by its files.
+    /// Its last block was located after another client had begun to append to it: a replica that grows is not
+    /// read from its files.
     #[test]
     fn a_file_that_is_appended_to_after_it_was_opened_is_known_to_grow() {
         let blocks = vec![located(1, 0, 100), located(2, 100, 100)];
@@ -414,7 +414,7 @@ mod tests {
     #[test]
     fn a_datanode_that_cannot_be_reached_is_avoided_by_all_files() {
         let cluster = Cluster::with_file(&[], vec![located(1, 0, 100)], &[1]);
-        // Nobody listens there any more.
+        // No process listens there any more.
         let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let gone = replica(u32::from(gone.port()));
         cluster.blocks.lock()[0].replicas.insert(0, gone.clone());
@@ -433,7 +433,7 @@ mod tests {
         let cluster =
             Cluster::with_file(&[], vec![located(1, 0, 100), located(2, 100, huge)], &[1]);
         let read = open(&cluster).read_zero_copy(20, usize::MAX).unwrap();
-        // SAFETY: a copy, which nobody changes.
+        // SAFETY: these bytes are a copy that no other code holds.
         assert_eq!(unsafe { read.as_slice() }, bytes_of(1, 20..100));
     }
 }

@@ -23,6 +23,7 @@ mod remote;
 mod stats;
 mod suspects;
 mod task;
+mod tried;
 mod vectored;
 mod visible_len;
 

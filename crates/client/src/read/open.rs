@@ -1,16 +1,29 @@
 //! Opening one range of one replica: its file, a domain socket, TCP, in this order.
 
 use super::block::{BlockReader, LocalBlock, path_of};
-use super::failover::RetryState;
 use super::file::File;
 use super::local::OpenError;
 use super::plan::{self, NotLocal, ReadPath};
 use super::remote::{RangeRequest, ReadError, RemoteBlock};
+use super::tried::Tried;
 use crate::client::Peer;
 use crate::types::{DatanodeInfo, LocatedBlock, Replica, Verify};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use zerohop_transport::net::DataStream;
+
+/// Why a range was not opened.
+pub(super) enum CannotOpen {
+    Failed(ReadError),
+    /// Its DataNode has to be asked for the paths of the replica's files.
+    NeedsPaths,
+}
+
+impl From<ReadError> for CannotOpen {
+    fn from(error: ReadError) -> Self {
+        Self::Failed(error)
+    }
+}
 
 impl File {
     /// From its file where that is possible, from the DataNode otherwise.
@@ -20,16 +33,18 @@ impl File {
         replica: &Replica,
         offset: u64,
         len: u64,
-        tried: &RetryState,
-    ) -> std::result::Result<BlockReader, ReadError> {
+        tried: &mut Tried,
+    ) -> std::result::Result<BlockReader, CannotOpen> {
         let why = match self.open_local(block, &replica.node, offset, len, tried) {
             Ok(local) => return Ok(BlockReader::Local(local)),
-            Err(OpenError::Token(text)) if !tried.token_renewed => {
-                return Err(ReadError::Token(text));
+            Err(OpenError::NeedsPaths) => return Err(CannotOpen::NeedsPaths),
+            Err(OpenError::Token(text)) if !tried.is_token_renewed() => {
+                return Err(ReadError::Token(text).into());
             }
             Err(error) => NotLocal::from(error),
         };
-        let over_domain = self.client.settings.local.data_traffic && tried.without_local.is_none();
+        let over_domain =
+            self.client.settings.local.data_traffic && tried.without_local().is_none();
         let remote = self.connect_and_open(block, replica, offset, len, over_domain)?;
         let reason = why.reason;
         self.counters.opened(remote.path(), why);
@@ -42,17 +57,17 @@ impl File {
         node: &DatanodeInfo,
         offset: u64,
         len: u64,
-        tried: &RetryState,
+        tried: &mut Tried,
     ) -> std::result::Result<LocalBlock, OpenError> {
         let local = &self.client.settings.local;
         plan::plan(local, self.is_being_written(block)).map_err(OpenError::NotLocal)?;
-        if let Some(why) = &tried.without_local {
+        if let Some(why) = tried.without_local() {
             return Err(OpenError::NotLocal(why.clone()));
         }
         let replica = match self.known.at(block.offset + offset) {
             Some(known) => Arc::clone(known.replica()),
             None => {
-                let opened = self.client.local.open(block, node)?;
+                let opened = self.client.local.open(block, node, tried.take_told())?;
                 let (path, note) = (path_of(&opened.replica), self.client.local.note());
                 self.counters.opened_local(path, opened.found, note);
                 self.known.add(block.offset, block.end(), &opened.replica);
@@ -64,8 +79,8 @@ impl File {
         Ok(LocalBlock { replica, pos, end, verify, was_checked: false })
     }
 
-    /// Opens a range on a kept connection, or on a fresh one. Kept ones may have gone stale: their
-    /// failure says nothing about the DataNode.
+    /// Opens a range on a kept connection, or on a fresh one. A kept one may be stale: its failure does not
+    /// mean that the DataNode failed.
     fn connect_and_open(
         &self,
         block: &LocatedBlock,
@@ -156,8 +171,8 @@ fn is_descriptor_limit(error: &std::io::Error) -> bool {
     error.raw_os_error().is_some_and(|raw| limits.iter().any(|limit| limit.raw_os_error() == raw))
 }
 
-/// Whether a connection could not be made for want of something here: that says nothing about the
-/// DataNode.
+/// Whether a connection could not be made because this process lacks something: then the DataNode is not
+/// at fault.
 fn is_of_this_process(error: &std::io::Error) -> bool {
     use std::io::ErrorKind as K;
     is_descriptor_limit(error)

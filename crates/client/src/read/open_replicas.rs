@@ -95,7 +95,7 @@ impl OpenReplica {
 #[derive(Default)]
 pub(super) struct OpenReplicas {
     list: ArcSwap<Vec<OpenReplica>>,
-    /// Held by whoever replaces the list.
+    /// Held by the thread that replaces the list.
     changing: Mutex<()>,
 }
 
@@ -118,13 +118,13 @@ impl OpenReplicas {
         self.list.store(Arc::new(list));
     }
 
-    /// Lets all of them go.
+    /// Drops all of them.
     pub(super) fn clear(&self) {
         let _changing = self.changing.lock();
         self.list.store(Arc::default());
     }
 
-    /// Reads all of `out` from one open replica; `None` leaves it to the long way.
+    /// Reads all of `out` from one open replica; `None` if none holds all of it.
     #[inline]
     pub(super) fn read(
         &self,

@@ -12,7 +12,7 @@ impl Default for OpenedAhead {
 }
 
 impl OpenedAhead {
-    /// Whether the block at `offset` is to be opened: only the first who asks is told so.
+    /// Whether the block at `offset` is to be opened: true for the first caller only.
     pub(super) fn take(&self, offset: u64) -> bool {
         self.0.load(Ordering::Relaxed) != offset && self.0.swap(offset, Ordering::Relaxed) != offset
     }

@@ -68,13 +68,13 @@ macro_rules! reasons {
 }
 
 reasons! {
-    /// It was.
+    /// The replica was read from its file.
     None = "none";
     /// `dfs.client.read.shortcircuit` is off, or there is no `dfs.domain.socket.path`.
     NotConfigured = "not-configured";
-    /// Nobody answers at the socket's path.
+    /// No process answers at the socket's path.
     SocketAbsent = "socket-absent";
-    /// A directory above the socket could be changed by somebody else.
+    /// A directory above the socket could be changed by another user.
     PathUnsafe = "path-unsafe";
     /// Talking over the socket failed.
     SocketFailed = "socket-failed";
@@ -104,7 +104,7 @@ impl ReadReason {
     }
 }
 
-/// Why a replica is not read from its file, with what there is to say about it.
+/// Why a replica is not read from its file, with details.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NotLocal {
     pub(crate) reason: ReadReason,
@@ -116,7 +116,7 @@ impl NotLocal {
         Self { reason, detail: detail.into() }
     }
 
-    /// For what is left alone for a while, after so many failures.
+    /// For a socket or DataNode that is not asked for a while after several failures.
     pub(crate) fn disabled(time: Duration, failures: u32, last: &Self) -> Self {
         let now = clock::wall().duration_since(UNIX_EPOCH).unwrap_or_default();
         let end = now.saturating_add(time).as_secs();
@@ -128,12 +128,12 @@ impl NotLocal {
         Self::new(ReadReason::Disabled, text)
     }
 
-    /// Whether whoever answered has no such replica to give, or was left alone because of that.
+    /// Whether the DataNode that answered refused the replica, or is not asked for a while because it did.
     pub(crate) fn is_refusal(&self) -> bool {
         matches!(self.reason, ReadReason::Refused | ReadReason::Disabled)
     }
 
-    /// Whether it is so whoever might have answered.
+    /// Whether the reason lies in this process, not in the DataNode that answered.
     pub(crate) fn is_of_this_process(&self) -> bool {
         matches!(self.reason, ReadReason::PathUnsafe | ReadReason::DescriptorLimit)
     }
@@ -153,7 +153,7 @@ impl NotLocal {
         Self::new(ReadReason::OtherDatanode, text)
     }
 
-    /// For readers whose request was somebody else's, who failed.
+    /// The error for readers that waited for another thread's request, when that thread failed.
     pub(crate) fn gone() -> Self {
         Self::new(ReadReason::LocalFailed, "the thread that asked for the replica failed")
     }

@@ -164,8 +164,8 @@ impl RemoteBlock {
         self.end
     }
 
-    /// Fills `out` as far as the range goes. `pos` tells how far it came, after an error too: what
-    /// lies before it was checked.
+    /// Fills `out` as far as the range goes. `pos` is how far it came, after an error too: the bytes
+    /// before it were verified.
     pub(super) fn read(&mut self, out: &mut [u8]) -> Result<usize, ReadError> {
         let mut filled = 0;
         while filled < out.len() && self.pos < self.end {
@@ -258,7 +258,7 @@ impl RemoteBlock {
         Ok(())
     }
 
-    /// Lets the socket wake this thread only for many bytes, while so many are certain to follow:
+    /// Has the socket wake this thread for many bytes only, as long as so many are certain to follow:
     /// the rest of the range, without the `taken` bytes of it and those that lie ahead.
     fn expect_more(&mut self, taken: usize) -> io::Result<()> {
         let taken = taken + self.ahead.rest().len();
@@ -301,7 +301,7 @@ impl RemoteBlock {
         Ok(self.ahead.rest())
     }
 
-    /// Takes the empty packet at the end and tells the DataNode that all is well; it then waits for
+    /// Takes the empty packet at the end and reports success to the DataNode; it then waits for
     /// the next request. Failing here loses only the connection.
     fn finish(&mut self) {
         if self.is_finished || self.state.left_in_packet() > 0 {
@@ -316,7 +316,7 @@ impl RemoteBlock {
         self.is_finished = ended && (&self.stream).write_all(&message).is_ok();
     }
 
-    /// Tells the DataNode that it sent corrupt data.
+    /// Reports to the DataNode that it sent corrupt data.
     pub(super) fn complain(&mut self) {
         let status = Status::ErrorChecksum.into();
         let _ = (&self.stream).write_all(&frame::encode(&ClientReadStatusProto { status }));

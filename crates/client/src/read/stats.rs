@@ -27,7 +27,7 @@ pub struct RangeCount {
 }
 
 impl RangeCount {
-    /// A way that nothing has gone yet.
+    /// A path that no read has taken yet.
     pub const fn new(path: ReadPath, reason: ReadReason) -> Self {
         Self { path, reason, bytes: 0, ops: 0 }
     }
@@ -61,7 +61,7 @@ pub struct ReadStatistics {
     pub ranges: Vec<RangeCount>,
     /// The path of the last open and why it was not a local one.
     pub last: Option<(ReadPath, ReadReason)>,
-    /// What there is to say about the last way and reason: what was found, and what to do.
+    /// Details of the last path and reason: what was found, and what to do.
     pub detail: Option<String>,
 }
 
@@ -147,7 +147,7 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// `note`: what there is to say about the way.
+    /// `note`: details about the path.
     pub(super) fn opened_local(&self, path: ReadPath, found: Found, note: &str) {
         self.opens[path.index()].fetch_add(1, Ordering::Relaxed);
         self.found[found as usize].fetch_add(1, Ordering::Relaxed);

@@ -35,7 +35,7 @@ impl Suspects {
         }
     }
 
-    /// Takes what the NameNode is to hear of (`DFSInputStream.reportCheckSumFailure`): a block's only
+    /// Takes the replicas that are reported to the NameNode (`DFSInputStream.reportCheckSumFailure`): a block's only
     /// replica, or some of several. Where all of several are corrupt the fault may be this machine's.
     pub(super) fn take(&mut self) -> Vec<LocatedBlock> {
         let is_certain = |suspect: &Suspect| {

@@ -119,7 +119,7 @@ impl TaskFile {
         let mut start = Some(pos);
         let result = loop {
             if let Some(need) = need.take()
-                && let Err(error) = self.file().meet(need).await
+                && let Err(error) = self.file().meet(need, &mut state.1).await
             {
                 break Err(error);
             }
@@ -140,7 +140,7 @@ impl TaskFile {
             }
         };
         let (cursor, mut attempt, buffer) = state;
-        let corrupt = attempt.take_corrupt();
+        let corrupt = attempt.tried.take_corrupt();
         if !corrupt.is_empty() {
             self.file().report(corrupt).await;
         }

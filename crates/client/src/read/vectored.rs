@@ -28,8 +28,8 @@ fn sorted(count: usize, extent: impl Fn(usize) -> Range<u64>) -> Vec<usize> {
 }
 
 impl File {
-    /// Reads several ranges, each exactly, those of open replicas first. All are tried, whatever
-    /// happens to one; then the first error is returned.
+    /// Reads several ranges, each exactly, those of open replicas first. All are tried even
+    /// if one fails; then the first error is returned.
     pub(crate) fn read_ranges(&self, ranges: Ranges<'_, '_>) -> Result<()> {
         let left = self.read_known_ranges(ranges);
         let len = self.len();

@@ -17,13 +17,13 @@ use zerohop_wire::{ExtendedBlock, JavaException};
 /// What a writer needs before it can continue.
 #[derive(Debug)]
 pub(super) enum Need {
-    /// A new block behind `previous`, on none of the `excluded` DataNodes.
+    /// A new block after `previous`, on none of the `excluded` DataNodes.
     Block { previous: Option<ExtendedBlock>, excluded: Vec<DatanodeInfo> },
     /// The NameNode takes a block back that could not be written to.
     Abandon(ExtendedBlock),
     /// A new generation stamp for the block.
     Stamp(ExtendedBlock),
-    /// The NameNode hears of the pipeline in which `old` has become `new`.
+    /// The NameNode records the pipeline in which `old` has become `new`.
     Update { old: ExtendedBlock, new: ExtendedBlock, nodes: Vec<Replica> },
     /// One more DataNode for the pipeline of `nodes`.
     Replacement { block: ExtendedBlock, nodes: Vec<Replica>, exclude: Vec<DatanodeInfo> },
@@ -75,7 +75,7 @@ impl WrittenFile {
         Ok(None)
     }
 
-    /// The next block. The NameNode may want to hear first that the last one is on enough DataNodes.
+    /// The next block. The NameNode may first wait for reports that enough DataNodes have the last one.
     async fn following_block(
         &self,
         previous: Option<&ExtendedBlock>,

@@ -37,7 +37,7 @@ pub(super) async fn create_file(
     }
 }
 
-/// What the NameNode is told with each new block.
+/// The flags of each request for a new block.
 pub(super) fn block_flags(options: &CreateOptions) -> Vec<AddBlockFlagProto> {
     let mut flags = Vec::new();
     if options.no_local_write {

@@ -1,19 +1,21 @@
 //! Writing a file. In the order of one write:
 //! [`create`] makes the file, [`file`] is what threads and tasks call, [`packet_writer`] puts what they give into
-//! [`packet`]s, [`stream`] sends them down the pipeline
+//! [`packet`]s, [`advance`] decides what comes next: [`stream`] sends packets down the pipeline
 //! and takes the acknowledgements, [`pipeline`] is one connection to the first DataNode,
-//! [`allocate`] gets a block and its pipeline, [`recovery`] goes on when a DataNode fails,
-//! [`replace`] decides whether a failed one is replaced, [`call`] asks the NameNode.
+//! [`allocate`] gets a block and its pipeline, [`recovery`] continues when a DataNode fails,
+//! [`replace`] decides whether a failed one is replaced. [`call`] asks the NameNode.
 //!
 //! There is no thread behind a writer: the caller's own sends a packet and takes the
 //! acknowledgements that have arrived; a task has that done on a thread for blocking calls. A packet is kept until it is
 //! acknowledged.
 
+mod advance;
 mod allocate;
 mod call;
 mod create;
 mod file;
 mod packet;
+mod packet_buffers;
 mod packet_writer;
 mod pipeline;
 mod recovery;

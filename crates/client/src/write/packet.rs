@@ -125,7 +125,7 @@ impl Packet {
         self.buffer
     }
 
-    /// Takes from the front of `input` what fits, and tells how much that is.
+    /// Takes from the front of `input` what fits, and returns how much that is.
     pub(super) fn fill(&mut self, input: &[u8]) -> usize {
         let len = input.len().min(self.capacity - self.data_len);
         let Some(mut rest) = input.get(..len) else { return 0 };

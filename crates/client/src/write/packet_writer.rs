@@ -94,7 +94,7 @@ impl PacketWriter {
         }
     }
 
-    /// Goes on in the last block, with a packet that fills up its last chunk first.
+    /// Continues the last block, first with a packet that fills up its last chunk.
     pub(super) fn continue_block(&mut self, last: LocatedBlock, status: &FileStatus) -> Result<()> {
         if status.len.is_multiple_of(status.block_size) {
             let src = &self.stream.file.src;
@@ -174,7 +174,7 @@ impl PacketWriter {
     fn put_back(&mut self) {
         if let Some(packet) = self.current.take() {
             self.begun = packet.begun_chunk().to_vec();
-            self.stream.put_back(packet);
+            self.stream.buffers.put_back(packet);
         }
     }
 
@@ -187,7 +187,7 @@ impl PacketWriter {
         self.current.insert(packet)
     }
 
-    /// So many bytes were put into the packet: it is queued when it is full, or the block is.
+    /// Counts `len` bytes that were put into the packet, and queues it when it or the block is full.
     fn note_filled(&mut self, len: usize) {
         self.block_pos += len as u64;
         self.pos += len as u64;
@@ -222,7 +222,7 @@ impl PacketWriter {
         let packet_len = if self.has_sent { packet_len } else { packet_len.min(FIRST_PACKET_LEN) };
         let rest = usize::try_from(self.stream.block_size.saturating_sub(offset));
         let capacity = chunks.capacity_at(offset, packet_len).min(rest.unwrap_or(usize::MAX));
-        let mut packet = self.stream.packet(chunks, capacity, offset);
+        let mut packet = self.stream.buffers.packet(chunks, capacity, offset);
         packet.fill(&std::mem::take(&mut self.begun));
         packet
     }
@@ -255,11 +255,11 @@ impl PacketWriter {
     }
 
     fn wait_for_queued(&mut self) -> Result<Option<Need>> {
-        self.stream.advance(Until::Acknowledged(self.stream.last_queued()))
+        self.stream.advance(Until::Acknowledged(self.stream.buffers.last_seqno()))
     }
 
     fn empty_packet(&mut self) -> Packet {
-        self.stream.packet(Chunks::whole(self.checksum), 0, self.block_pos)
+        self.stream.buffers.packet(Chunks::whole(self.checksum), 0, self.block_pos)
     }
 
     /// Sends what is there and waits until every DataNode has it (`hflush`), or has it on disk. Then the list of

@@ -1,7 +1,7 @@
 //! What a file's `hsync` asks of the DataNodes, played by the test.
 
 use super::*;
-use crate::write::stream::tests::stream;
+use crate::write::advance::tests::stream;
 use std::io::{Read, Write as _};
 use std::net::TcpStream;
 use std::thread::JoinHandle;

@@ -89,7 +89,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Sends a packet that only says that this writer is alive.
+    /// Sends a packet without data, which shows that this writer is alive.
     pub(super) fn heartbeat(&mut self) -> io::Result<()> {
         let (bytes, start) = block_write::heartbeat();
         (&self.stream).write_all(bytes.get(start..).unwrap_or_default())?;
@@ -110,7 +110,7 @@ impl Pipeline {
         }
     }
 
-    /// The next bytes of acknowledgements. DataNodes that are busy syncing are told that this writer lives.
+    /// The next bytes of acknowledgements. While DataNodes are busy syncing they get heartbeats.
     pub(super) fn wait_for_acks(&mut self) -> io::Result<&[u8]> {
         let since = clock::now();
         loop {

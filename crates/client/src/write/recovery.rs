@@ -1,4 +1,4 @@
-//! Going on after a DataNode of the pipeline failed: a new generation stamp, a pipeline of those
+//! What follows the failure of a DataNode in the pipeline: a new generation stamp, a pipeline of those
 //! that are left (and perhaps a new one), and the packets that were not acknowledged once more.
 
 use super::call::Need;
@@ -97,7 +97,7 @@ impl Stream {
         }
         // The DataNodes have closed the block while the pipeline was set up.
         if let Some(last) = self.packets.close_recovered() {
-            self.keep_buffer(last);
+            self.buffers.keep(last);
         }
         self.recoveries = 0;
         self.end_block();
@@ -189,7 +189,7 @@ impl Stream {
         Ok((Step::Stamp, None))
     }
 
-    /// Why the copy failed, if it did; an error where no other DataNode is to be asked for.
+    /// Why the copy failed, if it did; an error if no other DataNode may be asked for.
     fn copy_once(
         &mut self,
         block: &ExtendedBlock,

@@ -26,7 +26,7 @@ pub(super) enum NewBlockStep {
     Ask,
     /// The NameNode was asked for a block.
     Connect,
-    /// It was told that the pipeline of its block could not be connected.
+    /// The NameNode was asked to abandon a block whose pipeline could not be connected.
     Abandoned,
 }
 
@@ -48,7 +48,7 @@ pub(super) enum RebuildStep {
     Stamp,
     /// The NameNode was asked for it.
     Connect,
-    /// The pipeline is connected, as one of this block, and the NameNode was told.
+    /// The pipeline is connected for this block, and the NameNode was asked to record it.
     Updated(ExtendedBlock),
 }
 

@@ -1,13 +1,12 @@
 //! A block on its way: packets sent, acknowledged, or sent again after a recovery.
 //!
-//! [`BlockWrite`] knows which packet comes next; here packets and acknowledgements go through the socket. Nothing
-//! here asks the NameNode: a writer that needs it stops with a [`Need`], and continues when that was met
-//! ([`call`](super::call)).
+//! [`BlockWrite`] knows which packet comes next; here packets and acknowledgements go through the socket.
 
-use super::call::{Answer, Need, WrittenFile};
-use super::packet::{Chunks, Packet};
+use super::call::{Answer, WrittenFile};
+use super::packet::Packet;
+use super::packet_buffers::PacketBuffers;
 use super::pipeline::Pipeline;
-use super::set_up::{NewBlock, NewBlockStep, SetUp};
+use super::set_up::SetUp;
 use crate::error::{Error, Result};
 use crate::types::{DatanodeInfo, FileStatus, LocatedBlock, Replica};
 use std::sync::Arc;
@@ -15,13 +14,11 @@ use std::time::Instant;
 use zerohop_proto::common::TokenProto;
 use zerohop_wire::ExtendedBlock;
 use zerohop_wire::checksum_type::DataChecksum;
-use zerohop_wire::transfer::block_write::{BlockWrite, Next, Until, WriteOptions};
+use zerohop_wire::transfer::block_write::{BlockWrite, WriteOptions};
 use zerohop_wire::transfer::pipeline_fault::PipelineFault;
 
 /// Bytes that may be under way where packets are large.
 const IN_FLIGHT_LEN: usize = 5 << 20;
-/// Buffers kept for the next packets.
-const SPARE_MAX: usize = 8;
 
 /// Where a stream is in the life of a block (`BlockConstructionStage`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +41,7 @@ pub(super) struct Stream {
     pub(super) lazy_persist: bool,
     pub(super) stage: Stage,
     pub(super) set_up: Option<SetUp>,
-    /// What the NameNode said to the last need.
+    /// The NameNode's answer to the last need.
     answer: Option<Answer>,
     /// The current block, its length that which is acknowledged; between blocks the last one.
     pub(super) block: Option<ExtendedBlock>,
@@ -52,7 +49,7 @@ pub(super) struct Stream {
     pub(super) nodes: Vec<Replica>,
     pub(super) pipeline: Option<Pipeline>,
     pub(super) packets: BlockWrite<Packet>,
-    next_seqno: i64,
+    pub(super) buffers: PacketBuffers,
     pub(super) is_append: bool,
     pub(super) is_flushed: bool,
     /// The NameNode's list of blocks is to be made durable at the next flush.
@@ -63,9 +60,8 @@ pub(super) struct Stream {
     pub(super) excluded: Vec<(Instant, DatanodeInfo)>,
     pub(super) restart_deadline: Option<Instant>,
     pub(super) recoveries: u32,
-    /// What a heartbeat found while nobody wrote: the next step recovers from it.
+    /// The failure that a heartbeat found between two writes: the next step recovers from it.
     pub(super) fault: Option<PipelineFault>,
-    spare: Vec<Vec<u8>>,
 }
 
 impl Stream {
@@ -90,7 +86,7 @@ impl Stream {
             nodes: Vec::new(),
             pipeline: None,
             packets: BlockWrite::new(options),
-            next_seqno: 0,
+            buffers: PacketBuffers::default(),
             is_append: false,
             is_flushed: false,
             persist_blocks: false,
@@ -99,11 +95,10 @@ impl Stream {
             restart_deadline: None,
             recoveries: 0,
             fault: None,
-            spare: Vec::new(),
         }
     }
 
-    /// Goes on at the end of a block that is there.
+    /// Continues at the end of an existing block.
     pub(super) fn continue_block(&mut self, last: LocatedBlock) {
         self.stage = Stage::Append;
         self.packets.begin_block(last.block.block.len);
@@ -113,41 +108,18 @@ impl Stream {
         self.is_append = true;
     }
 
-    /// A packet for at most `capacity` bytes at `offset` of the block.
-    pub(super) fn packet(&mut self, chunks: Chunks, capacity: usize, offset: u64) -> Packet {
-        let seqno = self.next_seqno;
-        self.next_seqno += 1;
-        let buffer = if capacity == 0 { Vec::new() } else { self.spare.pop().unwrap_or_default() };
-        Packet::new(buffer, chunks, capacity, offset, seqno)
-    }
-
-    /// Takes the packet back that [`packet`](Self::packet) made last, with its number.
-    pub(super) fn put_back(&mut self, packet: Packet) {
-        self.next_seqno = packet.seqno;
-        self.keep_buffer(packet);
-    }
-
-    pub(super) fn keep_buffer(&mut self, packet: Packet) {
-        keep_buffer(&mut self.spare, packet);
-    }
-
-    /// The number of the packet queued last.
-    pub(super) fn last_queued(&self) -> i64 {
-        self.next_seqno - 1
-    }
-
-    /// Queues a packet, which [`advance`](Self::advance) sends.
+    /// Queues a packet, which [`advance`](super::advance) sends.
     pub(super) fn queue(&mut self, mut packet: Packet) {
         packet.seal();
         self.packets.queue(packet);
     }
 
-    /// What the NameNode said to the need that [`advance`](Self::advance) ended with.
+    /// Sets the NameNode's answer to the last need.
     pub(super) fn answered(&mut self, answer: Answer) {
         self.answer = Some(answer);
     }
 
-    /// Takes the answer, which says no more than that all went well.
+    /// Takes an answer without content: only whether the call failed.
     pub(super) fn take_answer(&mut self) -> Result<()> {
         self.answer.take().transpose().map(|_| ())
     }
@@ -158,51 +130,8 @@ impl Stream {
         located.ok_or_else(|| Error::plain("the NameNode was not asked for a block"))
     }
 
-    /// Sends packets and takes acknowledgements until `until` holds or the NameNode has to be asked; recovers the
-    /// pipeline as often as it takes. Packets are in the socket then, not acknowledged. Blocks the thread on block
-    /// data only.
-    pub(super) fn advance(&mut self, until: Until) -> Result<Option<Need>> {
-        loop {
-            while let Some(set_up) = self.set_up.take() {
-                let need = match set_up {
-                    SetUp::Block(new) => self.allocate(new)?,
-                    SetUp::Pipeline(rebuild) => self.rebuild(rebuild)?,
-                };
-                if need.is_some() {
-                    return Ok(need);
-                }
-            }
-            let step = match (self.packets.next(until), self.stage) {
-                (Next::Done, _) => return Ok(None),
-                (Next::EndBlock, _) => {
-                    self.end_block();
-                    Ok(())
-                }
-                (_, Stage::Create) => {
-                    self.set_up = Some(SetUp::Block(NewBlock {
-                        previous: self.block.clone(),
-                        tries_left: self.file.client.settings.block_write_retries as usize,
-                        step: NewBlockStep::Ask,
-                    }));
-                    Ok(())
-                }
-                (_, Stage::Append) => {
-                    self.begin_append()?;
-                    Ok(())
-                }
-                (next, _) => match self.fault.take() {
-                    Some(fault) => Err(fault),
-                    None if next == Next::Send => self.send_next(),
-                    None => self.wait_for_acks(),
-                },
-            };
-            if let Err(fault) = step {
-                self.begin_recovery(fault)?;
-            }
-        }
-    }
-
-    fn send_next(&mut self) -> std::result::Result<(), PipelineFault> {
+    /// Sends the packet that comes next.
+    pub(super) fn send_next(&mut self) -> std::result::Result<(), PipelineFault> {
         let Some(packet) = self.packets.send() else { return Ok(()) };
         if packet.is_last {
             self.stage = Stage::Close;
@@ -233,19 +162,21 @@ impl Stream {
     fn take_ready_acks(&mut self) -> std::result::Result<(), PipelineFault> {
         while let Some(pipeline) = &mut self.pipeline {
             let Some(bytes) = pipeline.ready_acks().map_err(PipelineFault::lost)? else { break };
-            let received = receive(&mut self.packets, &mut self.spare, &mut self.recoveries, bytes);
+            let received =
+                receive(&mut self.packets, &mut self.buffers, &mut self.recoveries, bytes);
             self.note_len();
             received?;
         }
         Ok(())
     }
 
-    fn wait_for_acks(&mut self) -> std::result::Result<(), PipelineFault> {
+    /// Waits for acknowledgements and takes them.
+    pub(super) fn wait_for_acks(&mut self) -> std::result::Result<(), PipelineFault> {
         let Some(pipeline) = &mut self.pipeline else {
             return Err(PipelineFault::lost("no pipeline"));
         };
         let bytes = pipeline.wait_for_acks().map_err(PipelineFault::lost)?;
-        let received = receive(&mut self.packets, &mut self.spare, &mut self.recoveries, bytes);
+        let received = receive(&mut self.packets, &mut self.buffers, &mut self.recoveries, bytes);
         self.note_len();
         received
     }
@@ -258,7 +189,7 @@ impl Stream {
         }
     }
 
-    /// Which DataNode a failed write is to be blamed on: an acknowledgement may say.
+    /// The DataNode that a failed write is blamed on; an acknowledgement may name it.
     fn blame(&mut self, error: std::io::Error) -> PipelineFault {
         match self.take_ready_acks() {
             Err(fault) if fault.explains_lost_connection() => fault,
@@ -266,14 +197,14 @@ impl Stream {
         }
     }
 
-    /// Whether the pipeline has heard nothing of this writer for a while; one that is known to be
-    /// broken need not.
+    /// Whether nothing was sent down the pipeline for a while; one that is known to be broken needs no
+    /// heartbeat.
     pub(super) fn is_quiet(&self) -> bool {
         self.fault.is_none() && self.pipeline.as_ref().is_some_and(Pipeline::is_quiet)
     }
 
-    /// Says that this writer lives, and takes what was answered meanwhile. A failure is kept for the
-    /// next packet: what the DataNodes said of it they say only once.
+    /// Sends a heartbeat, and takes the acknowledgements that have arrived. A failure is kept for the
+    /// next packet, because the DataNodes report it only once.
     pub(super) fn heartbeat(&mut self) {
         let Some(pipeline) = &mut self.pipeline else { return };
         let beaten = match pipeline.heartbeat() {
@@ -298,23 +229,12 @@ impl Stream {
 /// recovery is the first one again, and their buffers are used again.
 fn receive(
     packets: &mut BlockWrite<Packet>,
-    spare: &mut Vec<Vec<u8>>,
+    buffers: &mut PacketBuffers,
     recoveries: &mut u32,
     bytes: &[u8],
 ) -> std::result::Result<(), PipelineFault> {
     packets.receive(bytes, |packet| {
         *recoveries = 0;
-        keep_buffer(spare, packet);
+        buffers.keep(packet);
     })
 }
-
-fn keep_buffer(spare: &mut Vec<Vec<u8>>, packet: Packet) {
-    let buffer = packet.into_buffer();
-    if spare.len() < SPARE_MAX && !buffer.is_empty() {
-        spare.push(buffer);
-    }
-}
-
-#[cfg(test)]
-#[path = "stream_test.rs"]
-pub(super) mod tests;

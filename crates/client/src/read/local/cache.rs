@@ -50,6 +50,7 @@ struct PendingRequest {
 enum Shared {
     NotLocal(NotLocal),
     Token(String),
+    NeedsPaths,
 }
 
 impl From<Shared> for OpenError {
@@ -57,6 +58,7 @@ impl From<Shared> for OpenError {
         match error {
             Shared::NotLocal(why) => Self::NotLocal(why),
             Shared::Token(text) => Self::Token(text),
+            Shared::NeedsPaths => Self::NeedsPaths,
         }
     }
 }
@@ -66,11 +68,12 @@ impl From<OpenError> for Shared {
         match error {
             OpenError::NotLocal(why) => Self::NotLocal(why),
             OpenError::Token(text) => Self::Token(text),
+            OpenError::NeedsPaths => Self::NeedsPaths,
         }
     }
 }
 
-/// How an open replica was come by.
+/// How an open replica was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     /// It was open.
@@ -125,6 +128,17 @@ impl Cache {
     fn shard(&self, key: &Key) -> &Mutex<HashMap<Key, Entry>> {
         let at = self.hasher.hash_one(key) as usize % SHARDS;
         &self.shards[at]
+    }
+
+    /// Whether the replica is open, or another reader is asking for it.
+    pub(super) fn has(&self, key: &Key, stamp: GenerationStamp) -> bool {
+        match self.shard(key).lock().get(key) {
+            Some(Entry::Open { replica, stamp: known, .. }) => {
+                replica.is_current() && *known >= stamp
+            }
+            Some(Entry::Asked(_)) => true,
+            None => false,
+        }
     }
 
     /// The open replica, asked for by `ask` if need be.
@@ -253,7 +267,7 @@ impl PendingRequest {
     }
 }
 
-/// Ends a request, also when asking panics: others must not wait for ever.
+/// Ends a request, also when asking panics: other readers must not wait forever.
 struct RequestGuard<'a> {
     cache: &'a Cache,
     key: &'a Key,

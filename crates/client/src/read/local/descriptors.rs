@@ -4,7 +4,7 @@ use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// So many of a client's mapped replicas keep their block file open. Apache's client keeps two
+/// Mapped replicas of a client that keep their block file open, at most. Apache's client keeps two
 /// descriptors for each of the 256 replicas of its cache.
 const KEPT_MAX: usize = 256;
 

@@ -19,7 +19,7 @@ use zerohop_transport::net::DataStream;
 
 /// Failures one after the other until the socket is left alone for the configured time.
 const FAILURES_MAX: u32 = 3;
-/// How long a socket at which nobody listens is left alone: a DataNode that restarts is found soon.
+/// How long a socket at which no process listens is left alone: a DataNode that restarts is found soon.
 const ABSENT_FOR: Duration = Duration::from_millis(250);
 /// Connections kept for the next request; they close after [`IDLE_FOR`].
 const IDLE_MAX: usize = 4;
@@ -28,7 +28,7 @@ const IDLE_FOR: Duration = Duration::from_secs(3);
 /// How a domain socket is used.
 #[derive(Clone, Copy)]
 pub(super) struct SocketUse {
-    /// For connecting, reading and writing; zero means for ever.
+    /// For connecting, reading and writing; zero means no limit.
     pub(super) timeout: Duration,
     /// `dfs.domain.socket.disable.interval.seconds`.
     pub(super) disabled_for: Duration,
@@ -39,9 +39,11 @@ pub(crate) enum OpenError {
     NotLocal(NotLocal),
     /// The DataNode does not accept the token.
     Token(String),
+    /// Files are opened by their paths, and the DataNode has to be asked for those first.
+    NeedsPaths,
 }
 
-/// One domain socket path with what is known of who listens there.
+/// One domain socket path, with what is known of the process that listens there.
 pub(super) struct Endpoint {
     path: PathBuf,
     how: SocketUse,
@@ -181,7 +183,7 @@ impl Endpoint {
     fn take_slot(&self) -> Result<Option<Slot>, NotLocal> {
         self.slots.take().map_err(|why| match why {
             NoSlot::Failed(error) => self.failed(error),
-            // Counted once, by who asked.
+            // Counted once, by the caller that asked.
             NoSlot::FailedForAnother(error) => self.reason(error),
         })
     }
@@ -300,8 +302,8 @@ fn connect(path: &Path, how: SocketUse) -> io::Result<DataStream> {
     Ok(socket)
 }
 
-/// Whoever could put another socket at `path` could hand out bytes of their own, with checksums that
-/// fit. So no directory above it may be changed by others than root, this user, and the user whose
+/// A user who could put another socket at `path` could serve bytes of their own, with matching
+/// checksums. So no directory above it may be changed by others than root, this user, and the user whose
 /// process answers: that one is the DataNode, if the directories are as Hadoop wants them.
 fn check_path(path: &Path, server: u32) -> io::Result<()> {
     let me = rustix::process::geteuid().as_raw();

@@ -19,7 +19,7 @@ pub(super) struct Parts {
     pub(super) data: File,
     /// Its checksums.
     pub(super) meta: File,
-    /// Where the DataNode says that the replica must not be used any more.
+    /// The slot in which the DataNode revokes the replica.
     pub(super) slot: Option<Slot>,
 }
 
@@ -80,7 +80,7 @@ impl Sums {
 }
 
 impl Data {
-    /// `asks`: the kernel tells this user which of the file's pages it has in its cache.
+    /// `asks`: the kernel shows this user which of the file's pages are in its cache.
     pub(super) fn of(file: File, len: u64, how: &Use, asks: bool) -> Self {
         let Ok(len) = usize::try_from(len) else { return Self::File(file) };
         if !how.map {
@@ -88,7 +88,7 @@ impl Data {
         }
         match Map::new(&file, len) {
             Ok(map) => {
-                // Who is not told what left the cache cannot ask for it again: the kernel must.
+                // Without knowledge of what left the cache this process cannot ask for it again: the kernel must.
                 if asks {
                     map.without_read_ahead();
                 }

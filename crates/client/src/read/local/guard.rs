@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 /// Places in one segment of the table.
 const SEGMENT_LEN: usize = 256;
 
-/// The place of one map in the table that the handler searches; it lives for ever and is used again.
+/// The place of one map in the table that the handler searches; it is never freed, and is used again.
 pub(super) struct GuardedMap {
     start: AtomicUsize,
     /// Bytes; 0 while the place is free or changing. Written last and read first and last, so that
@@ -101,7 +101,7 @@ pub(super) fn unregister(place: &'static GuardedMap) {
     FREE.lock().push(place);
 }
 
-/// Places nobody has used; the caller holds the lock on [`FREE`].
+/// Places that were never used; the caller holds the lock on [`FREE`].
 fn fresh_segment() -> &'static [GuardedMap] {
     static FIRST_IS_USED: AtomicBool = AtomicBool::new(false);
     if !FIRST_IS_USED.swap(true, Ordering::Relaxed) {

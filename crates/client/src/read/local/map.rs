@@ -65,7 +65,7 @@ impl Map {
         match done {
             // A kernel before 5.14: the guard alone.
             Err(rustix::io::Errno::INVAL) => Ok(()),
-            // What the kernel says where a read of the page would raise SIGBUS.
+            // The kernel's error for a page whose read would raise SIGBUS.
             Err(rustix::io::Errno::FAULT) => {
                 Err(io::Error::other("the disk failed, or the file has become shorter"))
             }
@@ -73,7 +73,7 @@ impl Map {
         }
     }
 
-    /// Tells the kernel to read only the pages that are touched: what is read ahead is chosen by
+    /// Advises the kernel to read only the pages that are touched: what is read ahead is chosen by
     /// [`bring_in_large_pieces`](Self::bring_in_large_pieces). A fault would otherwise bring as much as the disk's
     /// read-ahead says (128 KiB, some disks 8 MiB) around one short read.
     pub(super) fn without_read_ahead(&self) {
@@ -102,8 +102,8 @@ impl Map {
         }
     }
 
-    /// Whether all of a range is in the page cache. The kernel says yes for other users' files,
-    /// which it tells nothing about.
+    /// Whether all of a range is in the page cache. For files of other users the kernel says
+    /// yes without looking.
     pub(super) fn is_resident(&self, offset: usize, len: usize) -> bool {
         let Some((at, len)) = self.pages(offset, len) else { return true };
         let mut pages = vec![0u8; len.div_ceil(rustix::param::page_size())];

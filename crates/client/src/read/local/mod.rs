@@ -29,6 +29,7 @@ mod together_test;
 pub use cache::CacheStatistics;
 pub(crate) use cache::Found;
 pub(crate) use endpoint::OpenError;
+pub(crate) use paths::ToldPaths;
 pub(crate) use replica::{LocalError, LocalReplica};
 pub use zero_copy::ZeroCopyRead;
 
@@ -100,17 +101,24 @@ impl LocalReads {
         }
     }
 
-    /// The open replica of `block` on `node`.
+    /// The open replica of `block` on `node`. `told` is the answer of [`ask_for_paths`](Self::ask_for_paths), if that
+    /// was needed.
     pub(crate) fn open(
         &self,
         block: &LocatedBlock,
         node: &DatanodeInfo,
+        told: Option<ToldPaths>,
     ) -> Result<Opened, OpenError> {
         let is_near = self.is_near(node);
         let (key, stamp) = (Key::of(block, node), block.block.block.stamp);
         if let Some(paths) = &self.paths {
+            let told = told.filter(|told| told.is_of(&key));
+            let is_missing = told.is_none() && !self.cache.has(&key, stamp);
+            if is_missing && is_near && paths.may_ask(node) {
+                return Err(OpenError::NeedsPaths);
+            }
             let (replica, found) = self.cache.get(key, stamp, || {
-                self.replica(block, paths.open(block, node, is_near)?, false)
+                self.replica(block, paths.open(block, node, is_near, told)?, false)
             })?;
             self.expire_in_background();
             return Ok(Opened { replica, found });
@@ -127,6 +135,15 @@ impl LocalReads {
             endpoint.claim(node.uuid());
         }
         Ok(Opened { replica, found })
+    }
+
+    /// Asks a DataNode for the paths of a replica's files, where files are opened by their paths.
+    pub(crate) async fn ask_for_paths(
+        &self,
+        block: &LocatedBlock,
+        node: &DatanodeInfo,
+    ) -> Option<ToldPaths> {
+        self.paths.as_ref()?.ask(block, node).await
     }
 
     fn replica(
@@ -147,7 +164,7 @@ impl LocalReads {
         })
     }
 
-    /// What there is to say about the way local replicas are opened.
+    /// A warning about the way in which local replicas are opened, if there is one.
     pub(crate) fn note(&self) -> &'static str {
         if self.paths.is_some() { paths::WARNING } else { "" }
     }

@@ -1,10 +1,10 @@
-//! The legacy way to a replica (HDFS-2246): the DataNode tells where its files lie, this process opens
-//! them. Off by default, and a hole: see [`WARNING`].
+//! The legacy way to a replica (HDFS-2246): the DataNode answers with the paths of its files, and this process opens
+//! them. Off by default and insecure: see [`WARNING`].
 
+use super::cache::Key;
 use super::endpoint::OpenError;
 use super::files::Parts;
 use crate::read::plan::{NotLocal, ReadReason};
-use crate::runtime;
 use crate::settings::LocalSettings;
 use crate::types::{DatanodeInfo, LocatedBlock};
 use parking_lot::Mutex;
@@ -26,11 +26,24 @@ const VERSION: u64 = 1;
 /// Failures one after the other until a DataNode is left alone for the configured time.
 const FAILURES_MAX: u32 = 3;
 
-/// Why nobody should read this way; logged once by each client that does.
+/// Why replicas should not be read this way; logged once by each client that does.
 pub(crate) const WARNING: &str = "dfs.client.use.legacy.blockreader.local is true: block files are \
-     opened by their paths, so that no permission is checked (whoever may open one block file may \
+     opened by their paths, so that no permission is checked (a user who may open one block file may \
      open all of them) and the DataNode cannot take a replica back (HDFS-2246). Remove the key: \
      descriptors over dfs.domain.socket.path (HDFS-347) are as fast, and safe";
+
+/// A DataNode's answer about the files of a replica, or its refusal.
+pub(crate) struct ToldPaths {
+    key: Key,
+    answer: Result<GetBlockLocalPathInfoResponseProto, OpenError>,
+}
+
+impl ToldPaths {
+    /// Whether it is about this replica.
+    pub(super) fn is_of(&self, key: &Key) -> bool {
+        self.key == *key
+    }
+}
 
 /// The DataNodes of this machine that are asked for paths.
 pub(super) struct Paths {
@@ -73,21 +86,33 @@ impl Paths {
         }
     }
 
-    /// Opens the files of a replica. Blocks the thread for one call to the DataNode.
+    /// Whether a DataNode of this machine may be asked: one that fails again and again is left alone for a while.
+    pub(super) fn may_ask(&self, node: &DatanodeInfo) -> bool {
+        self.client_of(&self.addr_of(node)).is_ok()
+    }
+
+    /// Asks a DataNode for the paths of a replica's files; nothing where it is to be left alone.
+    pub(super) async fn ask(&self, block: &LocatedBlock, node: &DatanodeInfo) -> Option<ToldPaths> {
+        let rpc = self.client_of(&self.addr_of(node)).ok()?;
+        Some(ToldPaths { key: Key::of(block, node), answer: ask(&rpc, block).await })
+    }
+
+    /// Opens the files of a replica that the DataNode was [asked](Self::ask) for.
     pub(super) fn open(
         &self,
         block: &LocatedBlock,
         node: &DatanodeInfo,
         is_near: bool,
+        told: Option<ToldPaths>,
     ) -> Result<Parts, OpenError> {
         self.warned.call_once(|| tracing::warn!("{WARNING}"));
         if !is_near {
             return Err(OpenError::NotLocal(NotLocal::other_host(node)));
         }
-        let host = if self.by_host_name { node.host() } else { node.ip() };
-        let addr = format!("{host}:{}", node.ipc_port());
-        let rpc = self.client_of(&addr).map_err(OpenError::NotLocal)?;
-        let opened = ask(&rpc, block).and_then(|answer| {
+        let addr = self.addr_of(node);
+        self.client_of(&addr).map_err(OpenError::NotLocal)?;
+        let told = told.ok_or(OpenError::NeedsPaths)?;
+        let opened = told.answer.and_then(|answer| {
             open(&answer, block.block.block.id).map_err(|error| {
                 let text = format!("the files that {addr} names cannot be opened: {error}");
                 OpenError::NotLocal(NotLocal::new(ReadReason::LocalFailed, text))
@@ -99,8 +124,14 @@ impl Paths {
                 self.change(&addr, |node| node.failures = 0);
                 Ok(parts)
             }
-            token => token,
+            other => other,
         }
+    }
+
+    /// `host:port` of a DataNode's IPC.
+    fn addr_of(&self, node: &DatanodeInfo) -> String {
+        let host = if self.by_host_name { node.host() } else { node.ip() };
+        format!("{host}:{}", node.ipc_port())
     }
 
     fn client_of(&self, addr: &str) -> Result<RpcClient, NotLocal> {
@@ -125,8 +156,8 @@ impl Paths {
         }
     }
 
-    /// Counts a failure. A DataNode that does not tell this user is left alone at once, another after
-    /// some in a row.
+    /// Counts a failure. A DataNode that refuses this user is not asked again for a while; another is
+    /// left alone after several failures in a row.
     fn failed(&self, addr: &str, why: NotLocal) -> NotLocal {
         self.change(addr, |node| {
             node.failures += 1;
@@ -142,7 +173,7 @@ impl Paths {
     }
 }
 
-fn ask(
+async fn ask(
     rpc: &RpcClient,
     block: &LocatedBlock,
 ) -> Result<GetBlockLocalPathInfoResponseProto, OpenError> {
@@ -150,10 +181,7 @@ fn ask(
         block: (&block.block).into(),
         token: block.token.clone(),
     };
-    let runtime = runtime::background().map_err(|error| {
-        OpenError::NotLocal(NotLocal::new(ReadReason::LocalFailed, error.to_string()))
-    })?;
-    let answer = runtime.block_on(rpc.call("getBlockLocalPathInfo", &request));
+    let answer = rpc.call("getBlockLocalPathInfo", &request).await;
     answer.map_err(|error: RpcError| match error.remote_kind() {
         Some(JavaException::InvalidToken) => OpenError::Token(error.to_string()),
         Some(JavaException::AccessControl) => {
@@ -167,8 +195,8 @@ fn ask(
     })
 }
 
-/// Opens what a DataNode names, if it has the names of that block's files: what else this process may
-/// open is nobody's to ask for.
+/// Opens the files that a DataNode names, if their names are those of that block's files: a DataNode must not make this
+/// process open other ones.
 fn open(answer: &GetBlockLocalPathInfoResponseProto, id: BlockId) -> io::Result<Parts> {
     let (data, meta) = (Path::new(&answer.local_path), Path::new(&answer.local_meta_path));
     let name = format!("blk_{id}");

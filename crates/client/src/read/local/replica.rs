@@ -126,7 +126,7 @@ impl LocalReplica {
         !self.is_dropped.load(Ordering::Relaxed) && !is_expired()
     }
 
-    /// Readers that hold it let it go at their next read.
+    /// Readers that hold it drop it at their next read.
     pub(super) fn drop_it(&self) {
         self.is_dropped.store(true, Ordering::Relaxed);
     }
@@ -472,7 +472,7 @@ impl LocalReplica {
     }
 }
 
-/// Lines of 64 bytes that are brought ahead; the processor goes on by itself from there.
+/// Lines of 64 bytes that are prefetched; the processor's own prefetcher continues from there.
 #[cfg(target_arch = "x86_64")]
 const PREFETCH_LINES: usize = 8;
 

@@ -42,7 +42,7 @@ struct State {
     last_failure: Option<Failure>,
 }
 
-/// An error that several are told of.
+/// An error that several callers get.
 struct Failure {
     kind: io::ErrorKind,
     number: Option<i32>,
@@ -66,7 +66,7 @@ impl Failure {
 pub(super) enum NoSlot {
     /// A segment could not be had.
     Failed(io::Error),
-    /// Somebody else's request for a segment failed, which this one waited for.
+    /// This request waited for another thread's request for a segment, which failed.
     FailedForAnother(io::Error),
 }
 
@@ -194,8 +194,8 @@ impl Slots {
             if state.is_loading {
                 let failures = state.failures;
                 self.loaded.wait(&mut state);
-                // All who waited for it share the failure: a DataNode that hangs costs each of them one
-                // time-out, not one for everybody before it.
+                // All callers that waited for it get the failure: a DataNode that hangs costs each of them one
+                // timeout, not one for each caller before it.
                 if state.failures != failures
                     && let Some(failure) = &state.last_failure
                 {
@@ -293,7 +293,7 @@ impl Slots {
         }
     }
 
-    /// Where a slot cannot be given back, its whole segment is: nobody knows what the DataNode holds.
+    /// If a slot cannot be given back, its whole segment is: what the DataNode holds is unknown then.
     fn release(&self, segment: &Arc<Segment>, index: usize, socket: &mut Option<DataStream>) {
         let id = SlotId { shm: segment.id, index: index as i32 };
         let mut released = match socket.take() {
@@ -343,7 +343,7 @@ enum NewSegmentOf {
     Failed,
 }
 
-/// The DataNode says nothing on this connection: anything that can be read is its end.
+/// The DataNode sends nothing on this connection: if anything can be read, the connection has ended.
 async fn wait_for_end(socket: &UnixStream) {
     while socket.readable().await.is_ok() {
         match socket.try_read(&mut [0]) {

@@ -1,4 +1,4 @@
-//! What is said over a DataNode's domain socket to get descriptors: one request and its answer each.
+//! The requests that are sent over a DataNode's domain socket to get descriptors, and their answers.
 //!
 //! ```text
 //! REQUEST_SHORT_CIRCUIT_SHM  client name             -> status, id;  1 byte with 1 descriptor
@@ -199,8 +199,8 @@ impl<'a> Inbox<'a> {
     }
 
     /// Looks for a moment whether bytes come, without sleeping: a DataNode that is awake answers sooner
-    /// than a thread that sleeps is woken on another processor. Whoever else wants this processor goes
-    /// first, the DataNode among them.
+    /// than a thread that sleeps is woken on another processor. Other threads that want this processor run
+    /// first, the DataNode's among them.
     fn is_there_soon(&self) -> io::Result<bool> {
         let start = clock::now();
         let mut polled = [PollFd::new(self.socket, PollFlags::IN)];

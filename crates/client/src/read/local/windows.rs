@@ -24,27 +24,27 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 const WINDOW_LEN: usize = 2 << 20;
 /// Reads of at least this length bring their whole window.
 const LONG_LEN: usize = 64 << 10;
-/// So many short reads of a window bring it, too.
+/// Short reads of a window after which it is brought in as well.
 const TOUCHES_MAX: u8 = 32;
 const READY: u8 = u8::MAX;
-/// One long read of so many looks whether a ready window is still there.
+/// One of so many long reads checks whether a ready window is still in the cache.
 const LOOKS_ONE_OF: usize = 16;
-/// A read by pread(2) that goes on where the last one ended stays so until the page this far ahead is
-/// in the cache: from the map nobody reads ahead, and the disk would idle until the next cold window.
+/// A sequence of reads by pread(2), each of which continues where the last one ended, goes on until the page this far
+/// ahead is in the cache: reads from the map cause no read-ahead, and the disk would idle until the next cold window.
 const AHEAD_LEN: usize = 32 << 20;
-/// So many looks in a row must find their page until not all long reads look any more.
+/// Checks in a row that must find their page before only some long reads check.
 const ALERT_LOOKS: u8 = 64;
 
 /// One byte a window: [`READY`], or how often it was touched.
 pub(super) struct Windows {
     touches: Box<[AtomicU8]>,
-    /// Whether the kernel tells the truth about which pages are in its cache.
+    /// Whether the kernel shows this user which pages are in its cache.
     asks: bool,
     /// Where the last read ended that touched a window which was not ready.
     last_end: AtomicUsize,
     /// Where the last read ended that was a cold one.
     cold_end: AtomicUsize,
-    /// Looks to come of long reads, since a ready window was found to be gone.
+    /// Checks that long reads still make, since a ready window was found to have left the cache.
     alert: AtomicU8,
 }
 
@@ -67,7 +67,7 @@ impl Windows {
         if range.len() < LONG_LEN {
             return false;
         }
-        // First, because it looks at one page: the kernel takes 25 us to tell about each of a MiB.
+        // First, because it looks at one page: looking at all pages of a MiB takes the kernel 25 us.
         let goes_on = self.cold_end.load(Ordering::Relaxed) == range.start && self.asks;
         let ahead = range.end.saturating_add(AHEAD_LEN).min(map.len() - 1);
         let mut windows = range.start / WINDOW_LEN..=(range.end - 1) / WINDOW_LEN;
@@ -268,7 +268,7 @@ mod tests {
         forget(&file, &map);
         assert!(windows.is_cold(&map, &first));
         assert!(!windows.is_cold(&map, &(0..LONG_LEN - 1)), "a short one");
-        // It was read, with a little behind it: the reader goes on as it began, others need not.
+        // It was read, with a little behind it: this reader continues with cold reads, others need not.
         map.populate(0, WINDOW_LEN).unwrap();
         assert!(windows.is_cold(&map, &(LONG_LEN..2 * LONG_LEN)));
         assert!(!windows.is_cold(&map, &first));
@@ -281,7 +281,7 @@ mod tests {
         assert!(windows.is_ready(0));
         forget(&file, &map);
         assert!(windows.is_cold(&map, &first) && windows.is_cold(&map, &first));
-        // Who is not told takes each window once by its file.
+        // A user who cannot see the cache's pages reads each window once from its file.
         let windows = Windows::new(len, false);
         for (range, is_cold) in
             [(0..LONG_LEN, true), (LONG_LEN..WINDOW_LEN, true), (0..WINDOW_LEN, false)]
@@ -306,7 +306,7 @@ mod tests {
             assert!(map.is_resident(at, 10));
             assert!(!map.is_resident(at + PAGE, 10) && !map.is_resident(at - PAGE, 10));
         }
-        // One that goes on where the last ended brings its window, not all of the file.
+        // One that continues where the last ended brings its window, not all of the file.
         windows.prepare(&map, WINDOW_LEN + PAGE + 10..WINDOW_LEN + PAGE + 20).unwrap();
         assert!(windows.is_ready(1) && map.is_resident(WINDOW_LEN, WINDOW_LEN));
         assert!(!map.is_resident(4 * WINDOW_LEN, 1));

@@ -8,7 +8,7 @@ use zerohop_checksum::SharedBytes;
 /// Bytes of a file. Those of a replica of this machine lie in the map of its block file: they were
 /// verified there, and the map stays for as long as this lives. Others were copied.
 ///
-/// Whoever may write the DataNode's disks can change or truncate a block file under its readers, and a
+/// A process that may write the DataNode's disks can change or truncate a block file under its readers, and a
 /// disk error turns a page into zeros. So the bytes are given as [`SharedBytes`], which can be copied;
 /// a slice of them is only as good as the promise that [`as_slice`](Self::as_slice) asks for. Where the
 /// bytes must be those that were verified, read into a buffer: there the copy is verified.
@@ -66,7 +66,7 @@ impl ZeroCopyRead {
     /// The bytes as a slice.
     ///
     /// # Safety
-    /// Nobody writes to the block file or truncates it, and the disk does not fail, while the slice is
+    /// No process writes to the block file or truncates it, and the disk does not fail, while the slice is
     /// used. The DataNode itself does none of this while the read is [anchored](Self::is_anchored), nor
     /// to a block of a closed file until it is appended to or truncated; other processes that may write
     /// its disks are the caller's to know. If a byte changes under the slice the behaviour is undefined:

@@ -4,15 +4,22 @@
 use super::*;
 use crate::client::Client;
 use crate::fixture::replica;
+use crate::types::{DatanodeInfo, FileStatus, LocatedBlock};
+use crate::write::call::WrittenFile;
+use crate::write::packet::Chunks;
+use crate::write::pipeline::Pipeline;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
 use zerohop_conf::Conf;
 use zerohop_proto::hdfs::{BlockOpResponseProto, HdfsFileStatusProto, Status};
 use zerohop_transport::login::User;
+use zerohop_wire::checksum_type::DataChecksum;
 use zerohop_wire::transfer::ack::PipelineAck;
 use zerohop_wire::transfer::packet::HEARTBEAT_SEQNO;
+use zerohop_wire::transfer::pipeline_fault::PipelineFault;
 use zerohop_wire::transfer::{frame, op};
-use zerohop_wire::{Block, BlockId, GenerationStamp};
+use zerohop_wire::{Block, BlockId, ExtendedBlock, GenerationStamp};
 
 /// A stream in the middle of a block, with a NameNode that is not there; and the first DataNode's end.
 pub(in crate::write) fn stream() -> (Stream, TcpStream) {
@@ -40,8 +47,8 @@ pub(in crate::write) fn stream() -> (Stream, TcpStream) {
     (stream, listener.accept().unwrap().0)
 }
 
-/// The mirror dies while the writer is idle: only the answer to a heartbeat says which node it was. The next write must
-/// not blame the first one, whose connection is gone by then.
+/// The downstream DataNode dies while the writer is idle: only the answer to a heartbeat names it. The next write must
+/// not blame the first DataNode, whose connection has ended by then.
 #[test]
 fn what_a_heartbeat_hears_of_the_pipeline_is_not_forgotten() {
     for (status, is_restart) in [(Status::Error, false), (Status::OobRestart, true)] {
@@ -62,7 +69,7 @@ fn what_a_heartbeat_hears_of_the_pipeline_is_not_forgotten() {
             continue;
         }
         let chunks = Chunks::whole(stream.checksum);
-        let mut packet = stream.packet(chunks, 512, 0);
+        let mut packet = stream.buffers.packet(chunks, 512, 0);
         packet.fill(&[7; 100]);
         stream.queue(packet);
         let need = stream.advance(Until::Sent).unwrap();
@@ -72,7 +79,7 @@ fn what_a_heartbeat_hears_of_the_pipeline_is_not_forgotten() {
     }
 }
 
-/// The first DataNode is gone without a word.
+/// The first DataNode closes the connection without an answer.
 #[test]
 fn a_heartbeat_that_cannot_be_sent_blames_the_first_one() {
     let (mut stream, datanode) = stream();
@@ -83,7 +90,7 @@ fn a_heartbeat_that_cannot_be_sent_blames_the_first_one() {
     assert!(matches!(stream.fault, Some(PipelineFault::Failed { index: 0, .. })));
 }
 
-/// A port of this machine at which nobody listens.
+/// A port of this machine at which no process listens.
 fn closed_port() -> u32 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().into()
 }
@@ -115,7 +122,7 @@ fn block(id: i64, ports: &[u32]) -> LocatedBlock {
 }
 
 fn queue_packet(stream: &mut Stream) {
-    let mut packet = stream.packet(Chunks::whole(stream.checksum), 512, 0);
+    let mut packet = stream.buffers.packet(Chunks::whole(stream.checksum), 512, 0);
     packet.fill(&[7; 100]);
     stream.queue(packet);
 }
