@@ -5,12 +5,11 @@ use crate::client::Client;
 use crate::error::{Error, ErrorKind, Result};
 use crate::namenode::{self, NameNode};
 use crate::types::{DatanodeInfo, StorageType};
-use std::io;
-use std::net::SocketAddr;
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 use tokio::time::timeout;
 use zerohop_conf::Conf;
 use zerohop_proto::hdfs::namenode::{
@@ -21,12 +20,14 @@ use zerohop_proto::hdfs::{
     BaseHeaderProto, BlockOpResponseProto, BlockWithLocationsProto, OpReplaceBlockProto, Status,
     VersionRequestProto, VersionResponseProto,
 };
+use zerohop_transport::net::DataStream;
 use zerohop_wire::transfer::frame;
 use zerohop_wire::transfer::op::{self, OpCode};
 use zerohop_wire::{Block, ExtendedBlock};
 
 const PROTOCOL: &str = "org.apache.hadoop.hdfs.server.protocol.NamenodeProtocol";
-/// DataNodes say twice in their socket timeout that a move is under way; so many silent timeouts end it.
+/// A DataNode reports twice in its socket timeout that a move is in progress; after so many timeouts without a report
+/// the move has failed.
 const SILENT_TIMEOUTS: u32 = 5;
 
 /// A block, and where it is.
@@ -71,7 +72,7 @@ pub struct BlocksWanted {
 pub struct ReplicaMove {
     /// The block.
     pub block: Block,
-    /// The DataNode that shall no longer have it.
+    /// The DataNode that loses it.
     pub source: DatanodeInfo,
     /// The DataNode that the bytes are copied from: the source, or one with another replica.
     pub proxy: DatanodeInfo,
@@ -137,12 +138,9 @@ impl ReplicaMoves {
         Ok(answer.blocks.blocks.into_iter().map(StoredBlock::from).collect())
     }
 
-    /// Moves a replica. A call that is given up ends the connection; the DataNodes may finish the move all the same.
+    /// Moves a replica. Dropping the future closes the connection; the DataNodes may finish the move all the same.
     pub async fn move_replica(&self, wanted: &ReplicaMove) -> Result<MoveOutcome> {
-        let (client, target) = (Arc::clone(&self.client), wanted.target.clone());
-        let doing = || format!("move of {} to {}", wanted.block, wanted.target);
-        let lookup = move || client.transfer_addr(&target).map_err(|e| Error::io(target, e));
-        let addr = self.client.on_thread(lookup).await?;
+        let doing = format!("move of {} to {}", wanted.block, wanted.target);
         let block = ExtendedBlock { pool: Arc::clone(&self.pool), block: wanted.block };
         let message = OpReplaceBlockProto {
             header: BaseHeaderProto {
@@ -157,29 +155,35 @@ impl ReplicaMoves {
         };
         let request = op::encode(OpCode::ReplaceBlock, &message);
         let limit = self.client.settings.socket_timeout;
-        let answer = replace(addr, &request, limit).await.map_err(|e| Error::io(doing(), e))?;
+        let (client, target, sending) =
+            (Arc::clone(&self.client), wanted.target.clone(), doing.clone());
+        let send = move || {
+            let send = || {
+                let stream = client.connect(client.transfer_addr(&target)?, limit, limit)?;
+                (&stream).write_all(&request).map(|()| stream)
+            };
+            send().map_err(|error| Error::io(sending, error))
+        };
+        let stream = self.client.on_thread(send).await?;
+        let silent = if limit.is_zero() { Duration::MAX } else { limit };
+        let answer = last_answer(stream, silent.saturating_mul(SILENT_TIMEOUTS)).await;
+        let answer = answer.map_err(|error| Error::io(&doing, error))?;
         match answer.status() {
             Status::Success => Ok(MoveOutcome::Moved),
             Status::ErrorBlockPinned => Ok(MoveOutcome::Pinned),
             status => {
                 let (status, text) = (status.as_str_name(), answer.message());
-                Err(Error::new(ErrorKind::Io, format!("{}: {status}, {text}", doing())))
+                Err(Error::new(ErrorKind::Io, format!("{doing}: {status}, {text}")))
             }
         }
     }
 }
 
-/// Sends the request and waits for the last answer; a socket timeout of zero means no limit.
-async fn replace(
-    addr: SocketAddr,
-    request: &[u8],
-    socket_timeout: Duration,
-) -> io::Result<BlockOpResponseProto> {
-    let limit = if socket_timeout.is_zero() { Duration::MAX } else { socket_timeout };
-    let mut stream = timeout(limit, TcpStream::connect(addr)).await??;
-    rustix::net::sockopt::set_socket_keepalive(&stream, true)?;
-    timeout(limit, stream.write_all(request)).await??;
-    let mut bytes = Vec::new();
+/// Waits for the last answer without a thread. Dropping the future closes the connection.
+async fn last_answer(stream: DataStream, silent: Duration) -> io::Result<BlockOpResponseProto> {
+    // SAFETY: the stream owns its socket: the descriptor stays open, and the same, until the stream is dropped.
+    let stream = unsafe { AsyncFd::register_with_interest(stream, Interest::READABLE)? };
+    let (mut bytes, mut room) = (Vec::new(), [0; 1024]);
     loop {
         let invalid = |e: frame::FrameError| io::Error::new(io::ErrorKind::InvalidData, e);
         match frame::take::<BlockOpResponseProto>(&bytes).map_err(invalid)? {
@@ -187,12 +191,20 @@ async fn replace(
                 bytes.drain(..len);
             }
             Some((answer, _)) => return Ok(answer),
-            None => {
-                let silent = limit.saturating_mul(SILENT_TIMEOUTS);
-                if timeout(silent, stream.read_buf(&mut bytes)).await?? == 0 {
-                    return Err(io::ErrorKind::UnexpectedEof.into());
-                }
-            }
+            None => match timeout(silent, read_some(&stream, &mut room)).await?? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                read => bytes.extend_from_slice(room.get(..read).unwrap_or_default()),
+            },
+        }
+    }
+}
+
+async fn read_some(stream: &AsyncFd<DataStream>, room: &mut [u8]) -> io::Result<usize> {
+    loop {
+        let mut ready = stream.readable().await?;
+        match stream.get_ref().read_ready(room)? {
+            Some(read) => return Ok(read),
+            None => ready.clear_ready(),
         }
     }
 }
@@ -200,30 +212,45 @@ async fn replace(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::net::TcpListener;
+    use std::net::{TcpListener, TcpStream};
 
     fn answer(status: Status) -> Vec<u8> {
         frame::encode(&BlockOpResponseProto { status: status.into(), ..Default::default() })
     }
 
-    /// A DataNode that is slow says so again and again; only then comes the answer.
+    /// The client's stream and the DataNode's end.
+    fn connection() -> (DataStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (stream.into(), listener.accept().unwrap().0)
+    }
+
+    /// A slow DataNode reports again and again that it is in progress, before it sends the answer.
     #[tokio::test]
     async fn answers_that_a_move_is_under_way_are_not_its_end() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let addr = listener.local_addr().unwrap();
-        let datanode = async {
-            let (mut stream, _) = listener.accept().await.unwrap();
-            let mut request = [0; 4];
-            stream.read_exact(&mut request).await.unwrap();
-            let progress = answer(Status::InProgress);
-            let all = [&progress[..], &progress, &answer(Status::ErrorBlockPinned)].concat();
+        let (stream, mut datanode) = connection();
+        let progress = answer(Status::InProgress);
+        let all = [&progress[..], &progress, &answer(Status::ErrorBlockPinned)].concat();
+        let sending = std::thread::spawn(move || {
             for byte in all {
-                stream.write_all(&[byte]).await.unwrap();
+                datanode.write_all(&[byte]).unwrap();
             }
-            request
-        };
-        let (request, ended) = tokio::join!(datanode, replace(addr, b"move", Duration::ZERO));
-        assert_eq!(&request, b"move");
-        assert_eq!(ended.unwrap().status(), Status::ErrorBlockPinned);
+            datanode
+        });
+        let ended = last_answer(stream, Duration::MAX).await.unwrap();
+        assert_eq!(ended.status(), Status::ErrorBlockPinned);
+        drop(sending.join().unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_move_ends_with_its_connection_or_after_silence() {
+        let (stream, datanode) = connection();
+        let silent = last_answer(stream, Duration::from_millis(1)).await.unwrap_err();
+        assert_eq!(silent.kind(), io::ErrorKind::TimedOut);
+        drop(datanode);
+        let (stream, datanode) = connection();
+        drop(datanode);
+        let ended = last_answer(stream, Duration::MAX).await.unwrap_err();
+        assert_eq!(ended.kind(), io::ErrorKind::UnexpectedEof);
     }
 }
