@@ -1,9 +1,9 @@
-//! The file that keeps a second balancer or mover out, Apache's too: it is open for as long as the first one runs.
+//! The file that prevents a second balancer or mover, Apache's included: it is open for as long as the first one runs.
 
 use crate::exit::Error;
 use zerohop_client::{AppendOptions, CreateOptions, FileSystem, FileWriter};
 
-/// The class of the exception by which a NameNode says that somebody writes a file.
+/// The class of the NameNode's exception for a file that another client has open for writing.
 const BEING_WRITTEN: &str = "AlreadyBeingCreatedException";
 
 /// The open file of a balancer or mover.

@@ -1,6 +1,6 @@
-//! Who shows how far the balancer or the mover is.
+//! What the balancer and the mover report while they run.
 
-/// What the balancer tells after each iteration; bytes each, `None` where it failed before they were known.
+/// What the balancer reports after each iteration; bytes each, `None` where it failed before they were known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Iteration {
     /// From 0.
@@ -25,8 +25,8 @@ pub trait Observer: Send + Sync {
     fn message(&self, text: &str);
     /// A line about a problem.
     fn problem(&self, text: &str);
-    /// So many more bytes are to be moved.
+    /// Another `bytes` are to be moved.
     fn planned(&self, bytes: u64);
-    /// So many of them are moved.
+    /// `bytes` of them have been moved.
     fn moved(&self, bytes: u64);
 }

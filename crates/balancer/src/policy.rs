@@ -15,7 +15,7 @@ pub(crate) const MOVABLE: [StorageType; 5] = [
 /// When a cluster counts as balanced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BalancingPolicy {
-    /// When the DataNodes are about equally full, whoever filled them.
+    /// When the DataNodes are about equally full, with data of any block pool.
     #[default]
     Datanode,
     /// When the block pool takes about the same share of what each DataNode has for it.

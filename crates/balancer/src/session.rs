@@ -61,7 +61,7 @@ impl Session {
         Ok(rolling.is_some_and(|upgrade| upgrade.finalized_ms == 0))
     }
 
-    /// Takes note of what an iteration has moved, and tells how many iterations in a row have moved nothing.
+    /// Counts an iteration; returns how many iterations in a row have moved nothing.
     pub(crate) fn count_idle(&mut self, bytes_moved: u64) -> i32 {
         self.idle_iterations = if bytes_moved > 0 { 0 } else { self.idle_iterations + 1 };
         self.idle_iterations

@@ -1,11 +1,11 @@
-//! How a client is made: which file system, whose configuration, which user.
+//! How a client is made: for which file system, with which configuration, as which user.
 
 use crate::error::Result;
 use std::path::PathBuf;
 use zerohop_conf::Conf;
 use zerohop_transport::login::User;
 
-/// Makes a file system's client. What is not said comes from the environment.
+/// Makes a file system's client. What is not set comes from the environment.
 ///
 /// ```no_run
 /// use zerohop_client::FileSystem;

@@ -33,7 +33,7 @@ pub enum ErrorKind {
     Unavailable,
     /// Every replica of a block is missing or corrupt.
     Corrupt,
-    /// The call makes no sense.
+    /// The arguments of the call are not valid.
     Invalid,
     /// The server or this client does not do that.
     Unsupported,
@@ -64,7 +64,7 @@ enum Cause {
 pub struct NoConnection {
     /// `host:port`, as the server was named.
     pub address: String,
-    /// What the system said.
+    /// The system's error.
     pub source: io::Error,
 }
 

@@ -65,7 +65,7 @@ pub(crate) struct Cluster {
     pub(crate) datanode: Arc<DataNode>,
     /// The blocks of the only file.
     pub(crate) blocks: Arc<Mutex<Vec<LocatedBlock>>>,
-    /// Whether somebody appends to it.
+    /// Whether another client appends to it.
     pub(crate) is_appended: Arc<AtomicBool>,
     _namenode: RpcServer,
 }

@@ -1,4 +1,4 @@
-//! Keeps what is being written alive: leases at the NameNode, pipelines at the DataNodes.
+//! Keeps the files that are being written alive: their leases at the NameNode, their pipelines at the DataNodes.
 
 use crate::namenode::NameNode;
 use parking_lot::Mutex;
@@ -10,16 +10,16 @@ use zerohop_system::clock;
 
 /// Half of the soft limit, after which another client may take a file over.
 const RENEW_AFTER: Duration = Duration::from_secs(30);
-/// Time between two looks.
+/// Time between two checks of the open writers.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What is kept alive while a file is open for writing.
 pub(crate) trait Keepable: Send + Sync {
     /// Whether its lease is still needed.
     fn is_open(&self) -> bool;
-    /// Whether its pipeline has heard nothing for a while.
+    /// Whether nothing was sent down its pipeline for a while.
     fn is_quiet(&self) -> bool;
-    /// Tells its pipeline that the writer lives. Blocks the thread.
+    /// Sends a heartbeat down its pipeline. Blocks the thread.
     fn heartbeat(&self);
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Leases {
     state: Mutex<State>,
 }
 
-/// When something is done.
+/// How often writers are checked and leases renewed.
 #[derive(Clone, Copy)]
 struct Pace {
     look_interval: Duration,
@@ -57,7 +57,7 @@ impl Leases {
         Arc::new(Self { namenode, holder, runtime, pace, state: Mutex::default() })
     }
 
-    /// Keeps `writer` alive until it is dropped or says that it is closed.
+    /// Keeps `writer` alive until it is dropped or closed.
     pub(crate) fn keep(self: &Arc<Self>, writer: Weak<dyn Keepable>) {
         let mut state = self.state.lock();
         state.writers.push(writer);
@@ -67,7 +67,7 @@ impl Leases {
         }
     }
 
-    /// The writers that are open; when there are none, nobody looks after them any more.
+    /// The writers that are open; without any, the task that keeps them alive ends.
     fn open(&self) -> Vec<Arc<dyn Keepable>> {
         let mut state = self.state.lock();
         // Each is looked at once: one may be dropped at any moment.
@@ -82,8 +82,8 @@ impl Leases {
     }
 }
 
-/// Pipelines come first: a DataNode gives a silent one up after a minute, and a NameNode that hangs
-/// holds a renewal up for longer.
+/// Pipelines come first: a DataNode ends a silent one after a minute, and a NameNode that hangs
+/// delays a renewal for longer.
 async fn keep_all(leases: Weak<Leases>) {
     let mut renewed = clock::now();
     let mut renewal: Option<JoinHandle<bool>> = None;
@@ -134,7 +134,7 @@ mod tests {
         Pace { look_interval: Duration::from_millis(5), renew_after: Duration::from_millis(10) };
     const PATIENCE: Duration = Duration::from_secs(20);
 
-    /// Says when it was looked at, and when its pipeline was told something.
+    /// Reports each heartbeat.
     struct Writer {
         heartbeats: mpsc::SyncSender<()>,
         /// Taken and dropped while it is looked at.
@@ -190,8 +190,8 @@ mod tests {
         assert_eq!(renewals.load(Ordering::SeqCst), 1, "one at a time");
     }
 
-    /// The writer was open when it was looked at first and gone when it was looked at again: then
-    /// nobody looked after the next ones.
+    /// The writer was open when it was looked at first and dropped when it was looked at again: then
+    /// the next writers were not kept alive.
     #[test]
     fn a_writer_dropped_while_it_is_looked_at_leaves_the_next_one_kept() {
         let cluster = Cluster::answering(|_, _| Reply::later(std::future::pending()));

@@ -41,7 +41,7 @@ impl Resolved {
         Ok(addr)
     }
 
-    /// Nobody answers at `addr`: names that led there are looked up again.
+    /// Has names that led to `addr`, where no process answers, looked up again.
     pub(crate) fn forget(&self, addr: SocketAddr) {
         self.0.lock().retain(|_, (known, _)| *known != addr);
     }

@@ -4,8 +4,8 @@ use crate::error::{Error, Result};
 use std::sync::OnceLock;
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// For callers that have none, and for what goes on in the background; made when first needed and
-/// kept for the life of the process, because clients come and go.
+/// The runtime for callers that have none, and for work in the background. It is made when it is first needed and
+/// kept for the life of the process, because clients are made and dropped often.
 pub(crate) fn background() -> Result<Handle> {
     static RUNTIME: OnceLock<Option<Runtime>> = OnceLock::new();
     let runtime = RUNTIME.get_or_init(|| {

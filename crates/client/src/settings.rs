@@ -74,7 +74,7 @@ pub(crate) struct LocalSettings {
     /// With `_PORT`; empty where none is configured.
     pub(crate) socket_path: String,
     pub(crate) socket_timeout: Duration,
-    /// How long a socket that failed is left alone.
+    /// How long a socket that failed is not used.
     pub(crate) disabled_for: Duration,
     pub(crate) cache_size: usize,
     pub(crate) cache_expiry: Duration,
@@ -114,7 +114,7 @@ impl Settings {
             false => packet_len(PACKET_DATA_OWN, checksum),
         };
         Ok(Self {
-            // None is left to the NameNode, which says what its least is.
+            // `None`: the NameNode decides, and its error names the minimum.
             replication: conf.get_as(
                 &keys::DFS_REPLICATION,
                 "a number from 0 to 32767",
@@ -196,7 +196,7 @@ pub(crate) enum CombineMode {
     Composite,
 }
 
-/// Hadoop's client warns of these two and goes on with the default.
+/// Hadoop's client warns of a wrong value of these two keys and uses the default.
 fn or_default<T>(read: std::result::Result<T, ConfError>, default: T, name: &str) -> T {
     read.unwrap_or_else(|error| {
         tracing::warn!("{error}; using {name}");

@@ -10,7 +10,7 @@ use zerohop_proto::hdfs::AclEntryProto;
 pub struct AclEntry {
     /// Whether it is checked at access, or inherited by children when they are made (`default:`).
     pub scope: AclScope,
-    /// Whom it is about.
+    /// Whose access it is about.
     pub kind: AclKind,
     /// The user's or group's name; `None` for owner, owning group, mask and other.
     pub name: Option<Arc<str>>,

@@ -24,7 +24,7 @@ const STATE_MASK: u64 = 0xf;
 /// The state of a replica on its DataNode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReplicaState {
-    /// Complete; nobody writes to it.
+    /// Complete; no client writes to it.
     Finalized,
     /// Being written.
     Rbw,

@@ -203,7 +203,7 @@ impl DataChecksum {
     }
 
     /// As [`verify`](Self::verify), while copying `source` to `target` of the same length: after `Ok` the
-    /// bytes of `target` match `sums`, whatever happened to `source` meanwhile.
+    /// bytes of `target` match `sums`, even if `source` changed meanwhile.
     pub fn copy_and_verify(
         &self,
         source: SharedBytes<'_>,

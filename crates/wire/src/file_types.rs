@@ -26,7 +26,7 @@ pub enum AclScope {
     Default = 1,
 }
 
-/// Whom an entry of an access control list is about, in the order in which entries are listed.
+/// Whose access an entry of an access control list is about, in the order in which entries are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AclKind {
     /// The owner, or the user named.
@@ -42,7 +42,7 @@ pub enum AclKind {
 /// Who may see and set an extended attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum XAttrNamespace {
-    /// Whoever may read or write the path.
+    /// Users who may read or write the path.
     User = 0,
     /// Superusers.
     Trusted = 1,
@@ -50,7 +50,7 @@ pub enum XAttrNamespace {
     Security = 2,
     /// The system.
     System = 3,
-    /// Whoever reads through `/.reserved/raw`.
+    /// Users who read through `/.reserved/raw`.
     Raw = 4,
 }
 

@@ -109,7 +109,7 @@ pub trait Slot {
     fn load(&self) -> u64;
     /// Writes the word (release).
     fn store(&self, word: u64);
-    /// Writes `new` if the word is `current` (acquire and release); otherwise tells what it is.
+    /// Writes `new` if the word is `current` (acquire and release); otherwise returns what it is.
     fn replace(&self, current: u64, new: u64) -> Result<(), u64>;
     /// A fence between this thread's accesses to the replica and those to the word.
     fn fence(&self, order: Ordering);
@@ -132,7 +132,7 @@ pub trait Slot {
         self.load() & ANCHORABLE != 0
     }
 
-    /// Whether the slot is valid and somebody holds it anchored.
+    /// Whether the slot is valid and a reader holds it anchored.
     fn is_anchored(&self) -> bool {
         let word = self.load();
         word & VALID != 0 && word & ANCHORS != 0

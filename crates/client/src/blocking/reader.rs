@@ -78,8 +78,8 @@ impl FileReader {
 
     /// Reads several ranges, each exactly, in any order; they may overlap. Neighbours are read
     /// together: from replicas of this machine those that share chunks of a checksum, from DataNodes
-    /// those with less than 16 KiB between them, up to 1 MiB. All ranges are tried, whatever happens
-    /// to one; then the first error is returned.
+    /// those with less than 16 KiB between them, up to 1 MiB. All ranges are tried even if
+    /// one fails; then the first error is returned.
     pub fn read_ranges(&self, ranges: &mut [(u64, &mut [u8])]) -> Result<()> {
         self.file.read_ranges(ranges)
     }

@@ -87,7 +87,7 @@ pub struct Entries {
 enum Source {
     Pages(ListPages),
     Asked(Pin<Box<dyn Future<Output = (ListPages, Page)> + Send>>),
-    /// The path makes no sense.
+    /// The path is not valid.
     Refused(Error),
     Ended,
 }
@@ -191,7 +191,7 @@ impl FileSystem {
         Entries::new(self, path)
     }
 
-    /// All files and directories below a path, as a stream: each directory in front of what it holds, in
+    /// All files and directories below a path, as a stream: each directory before its entries, in
     /// order of name. Directories that are deleted meanwhile are left out; symlinks are not followed. The
     /// stream ends after an error.
     pub fn walk(&self, path: &str) -> Walk {

@@ -15,7 +15,7 @@ use zerohop_wire::transfer::ack::PipelineAck;
 use zerohop_wire::transfer::packet::{LENGTHS_LEN, PACKET_LEN_MAX, PacketHeader, PacketLengths};
 use zerohop_wire::transfer::{frame, op};
 
-/// What the cluster was told.
+/// The requests that the cluster got.
 #[derive(Default)]
 struct Told {
     data: Vec<u8>,
@@ -99,7 +99,7 @@ impl World {
     }
 }
 
-/// A cluster, and what it was told.
+/// A cluster, and the requests that it got.
 fn start() -> (Cluster, Arc<World>) {
     let world = Arc::new(World::default());
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -22,7 +22,7 @@ pub struct AclStatus {
     pub is_sticky: bool,
     /// The entries beyond the permission bits; empty where there is no list.
     pub entries: Vec<AclEntry>,
-    /// The permission bits, where the server says them.
+    /// The permission bits, if the server sends them.
     pub permission: Option<u16>,
 }
 

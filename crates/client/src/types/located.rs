@@ -197,7 +197,7 @@ pub struct LocatedBlocks {
 }
 
 impl LocatedBlocks {
-    /// Refuses a file whose bytes this client would hand out as they lie on the DataNodes' disks.
+    /// Refuses a file that this client cannot decode: it would return the bytes as the DataNodes store them.
     pub(crate) fn check_readable(&self, src: &str) -> Result<()> {
         self.check_replicated(src)?;
         match self.is_encrypted {

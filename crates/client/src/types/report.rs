@@ -94,7 +94,7 @@ impl From<FsServerDefaultsProto> for ServerDefaults {
     }
 }
 
-/// Where the replicas of a file are to be.
+/// On which types of storage the replicas of a file belong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoragePolicy {
@@ -215,7 +215,7 @@ pub struct RollingUpgrade {
     pub block_pool: String,
     /// Milliseconds since 1970.
     pub started_ms: u64,
-    /// Milliseconds since 1970; 0 while it goes on.
+    /// Milliseconds since 1970; 0 until it is finalized.
     pub finalized_ms: u64,
     /// Whether the image to go back to was made.
     pub has_rollback_image: bool,

@@ -111,7 +111,7 @@ impl ArrivedPacket {
     }
 }
 
-/// Bytes of the packet that begins with `bytes`, where its lengths tell them already; else `least`.
+/// The length of the packet that begins with `bytes`, if its header has arrived; else `least`.
 fn whole_len(bytes: &[u8], least: usize) -> usize {
     let lengths = bytes.first_chunk::<LENGTHS_LEN>();
     let decoded = lengths.and_then(|bytes| PacketLengths::decode(*bytes, usize::MAX).ok());

@@ -294,7 +294,7 @@ impl BlockRead {
         self.is_last
     }
 
-    /// What the reader tells the DataNode at the end.
+    /// The status that the reader sends to the DataNode at the end.
     pub fn status(&self) -> Status {
         if self.verify { Status::ChecksumOk } else { Status::Success }
     }

@@ -134,7 +134,7 @@ pub fn decode_prefix(prefix: [u8; PREFIX_LEN]) -> Result<OpCode, OpError> {
     }
 }
 
-/// Takes one request from the front of `bytes`, and tells how many bytes it is long; `None` if it
+/// Takes one request from the front of `bytes`, and returns how many bytes it is long; `None` if it
 /// is not all there yet.
 pub fn take(bytes: &[u8]) -> Result<Option<(Request, usize)>, OpError> {
     let Some((prefix, rest)) = bytes.split_first_chunk() else { return Ok(None) };

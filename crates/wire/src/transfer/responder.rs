@@ -146,7 +146,7 @@ impl Responder {
         Some(Answered { ack, end: pending.end, last: pending.last })
     }
 
-    /// Takes one ack from the front of the bytes that have arrived from downstream, and tells how many bytes it is;
+    /// Takes one ack from the front of the bytes that have arrived from downstream, and returns how many bytes it is;
     /// `None` while it is not all there, while its packet is not written here, and after the downstream
     /// DataNode was lost.
     ///
