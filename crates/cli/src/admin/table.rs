@@ -1,4 +1,5 @@
-//! Tables as Apache's administration tools print them (`TableListing`).
+//! Tables as Apache's administration tools print them (`TableListing`), byte for byte: a cell is filled up by its
+//! characters, where comfy-table goes by the columns that they take in a terminal, and ends of lines in a cell stay.
 
 /// Lines of explanations are shorter.
 const LINE_MAX: usize = 80;

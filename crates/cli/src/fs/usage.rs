@@ -8,7 +8,8 @@ use super::shell::Shell;
 use crate::failure::Outcome;
 use crate::units::{percent, size};
 
-/// Rows with aligned columns, two blanks apart; the last column is not padded.
+/// Rows with aligned columns, two blanks apart; the last column is not padded. Written here and not by comfy-table,
+/// because Apache's shell counts a path's characters and not the columns that they take in a terminal.
 struct Table {
     right: &'static [usize],
     rows: Vec<Vec<String>>,

@@ -138,3 +138,36 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zerohop_wire::{BlockId, GenerationStamp};
+
+    fn state(len: u64) -> State {
+        State {
+            block: Block { id: BlockId(1), stamp: GenerationStamp(1001), len },
+            place: Place::Rbw,
+            buffer: Vec::new(),
+            sums: Vec::new(),
+            sums_from: len.div_ceil(512),
+            tail: 0,
+            synced_chunk: SyncedChunk::default(),
+            poison: None,
+        }
+    }
+
+    #[test]
+    fn only_what_is_new_of_a_packet_is_taken() {
+        let (checksum, data) = (DataChecksum::default(), [7; 1024]);
+        let mut state = state(700);
+        let packet = |offset, data| Packet { offset, data, sums: &[] };
+        assert_eq!(state.take(checksum, &packet(512, &data[..188])), Ok(None));
+        assert!(state.take(checksum, &packet(1024, &data)).unwrap_err().contains("at offset 1024"));
+        let within = state.take(checksum, &packet(600, &data));
+        assert!(within.unwrap_err().contains("starts within a chunk"));
+        assert_eq!(state.take(checksum, &packet(512, &data)), Ok(Some(&data[188..])));
+        // The sum of the partial chunk is written anew, from that chunk on.
+        assert_eq!((state.block.len, state.sums_from, state.sums.len()), (1536, 1, 8));
+    }
+}
