@@ -1,6 +1,8 @@
 //! Administration: safe mode, images, edits, upgrades.
 
-use super::{Answer, ClientService, Outcome, audit, change_as, synced};
+use super::answer::{Answer, synced};
+use super::call::{ServiceCall, audit, on_blocking_thread};
+use super::metasave::metasave;
 use crate::audit::Line;
 use crate::call_error::CallError;
 use crate::ha::OperationCategory as Category;
@@ -56,12 +58,17 @@ impl RollingUpgradeAction {
     }
 }
 
-impl ClientService<'_> {
+/// Safe mode, images, edits, upgrades.
+pub(crate) struct Administration<'s> {
+    pub(super) call: &'s ServiceCall<'s>,
+}
+
+impl Administration<'_> {
     /// Whether safe mode is on afterwards. Every caller may ask; changing it is for the superuser.
     pub(crate) fn set_safe_mode(&self, action: SafeModeAction) -> Answer<bool> {
-        change_as(self, Category::Unchecked, Line::of(action.command()), |namespace, op| {
+        self.call.change_as(Category::Unchecked, Line::of(action.command()), |namespace, op| {
             if action != SafeModeAction::Get {
-                self.core.check_superuser(op)?;
+                self.call.core.check_superuser(op)?;
             }
             let safe_mode = namespace.blocks_mut().safe_mode_mut();
             match action {
@@ -80,13 +87,13 @@ impl ClientService<'_> {
     /// Writes an image, unless the last one is younger than `window_s` seconds and fewer than `gap` transactions came since;
     /// true if one was written. Needs safe mode: nothing changes then, so readers are served meanwhile.
     pub(crate) fn save_namespace(&self, window_s: u64, gap: u64) -> Answer<bool> {
-        if let Err(error) = self.check_superuser() {
+        if let Err(error) = self.call.check_superuser() {
             return Answer::Ready(Err(error));
         }
-        if !self.core.read(|namespace| namespace.blocks().safe_mode().is_on()) {
+        if !self.call.core.read(|namespace| namespace.blocks().safe_mode().is_on()) {
             return Answer::Ready(Err(CallError::NeedsSafeMode));
         }
-        let core = self.core.clone();
+        let core = self.call.core.clone();
         Answer::later(async move {
             let save = move || core.save_namespace_if_due(window_s, gap);
             on_blocking_thread(save).await?
@@ -98,12 +105,14 @@ impl ClientService<'_> {
         &self,
         action: RollingUpgradeAction,
     ) -> Answer<Option<RollingUpgradeReport>> {
-        if let Err(error) =
-            self.check_superuser().and_then(|()| Ok(self.core.ha.check(action.category())?))
+        if let Err(error) = self
+            .call
+            .check_superuser()
+            .and_then(|()| Ok(self.call.core.ha.check(action.category())?))
         {
             return Answer::Ready(Err(error));
         }
-        let (core, caller) = (self.core.clone(), self.caller.clone());
+        let (core, caller) = (self.call.core.clone(), self.call.caller.clone());
         Answer::later(async move {
             let (op, for_work) = (caller.op_context(&core), core.clone());
             let work = move || match action {
@@ -119,7 +128,7 @@ impl ClientService<'_> {
 
     /// Ends the edit log's segment; gives the last transaction of the ended one.
     pub(crate) fn roll_edits(&self) -> Answer<TxId> {
-        let rolled = self.check_superuser().and_then(|()| self.core.roll_edits());
+        let rolled = self.call.check_superuser().and_then(|()| self.call.core.roll_edits());
         match rolled {
             Err(error) => Answer::Ready(Err(error)),
             Ok((ended, sync)) => Answer::later(async move {
@@ -131,10 +140,10 @@ impl ClientService<'_> {
 
     /// Reads the host files again. Names in them are looked up, which may take a while.
     pub(crate) fn refresh_nodes(&self) -> Answer<()> {
-        if let Err(error) = self.check_superuser() {
+        if let Err(error) = self.call.check_superuser() {
             return Answer::Ready(Err(error));
         }
-        let core = self.core.clone();
+        let core = self.call.core.clone();
         Answer::later(async move {
             let refresh = move || {
                 core.hosts.refresh()?;
@@ -150,19 +159,17 @@ impl ClientService<'_> {
 
     /// The bandwidth of the balancer's copies on each DataNode, bytes a second.
     pub(crate) fn set_balancer_bandwidth(&self, bytes_per_s: i64) -> Answer<()> {
-        self.change(Line::of("setBalancerBandwidth"), |namespace, op| {
-            self.core.check_superuser(op)?;
+        self.call.change(Line::of("setBalancerBandwidth"), |namespace, op| {
+            self.call.core.check_superuser(op)?;
             let bandwidth =
                 u64::try_from(bytes_per_s).map_err(|_| ArgumentError::NegativeBandwidth)?;
             namespace.blocks_mut().datanode_manager().set_balancer_bandwidth(bandwidth);
             Ok(())
         })
     }
-}
 
-pub(super) async fn on_blocking_thread<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Outcome<T> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(CallError::failed)
+    /// Writes what the NameNode has still to do to the file `name` in its log directory.
+    pub(crate) fn metasave(&self, name: &str) -> Answer<()> {
+        metasave(self.call, name)
+    }
 }

@@ -1,6 +1,7 @@
 //! Blocks of files being written.
 
-use super::{Answer, ClientService};
+use super::answer::Answer;
+use super::call::ServiceCall;
 use crate::audit::Line;
 use crate::call_error::CallError;
 use zerohop_namespace::{
@@ -31,10 +32,15 @@ pub(crate) struct NewPipeline<'a> {
     pub(crate) storages: &'a [(String, String)],
 }
 
-impl ClientService<'_> {
+/// Blocks of files being written.
+pub(crate) struct Blocks<'s> {
+    pub(super) call: &'s ServiceCall<'s>,
+}
+
+impl Blocks<'_> {
     /// The next block of a file. Held while the block before the last has too few reported replicas.
     pub(crate) fn add_block(&self, call: AddBlockCall) -> Answer<LocatedBlock> {
-        self.held(
+        self.call.held(
             call,
             |_| Line::default(),
             |namespace, op, call| {
@@ -66,7 +72,7 @@ impl ClientService<'_> {
         client_name: &str,
         block: Block,
     ) -> Answer<()> {
-        self.change(Line::default(), |namespace, op| {
+        self.call.change(Line::default(), |namespace, op| {
             namespace.file_writes(op).abandon_block(path, file, client_name, block)
         })
     }
@@ -76,7 +82,8 @@ impl ClientService<'_> {
         &self,
         request: &AdditionalDatanodeRequest<'_>,
     ) -> Answer<LocatedBlock> {
-        self.change(Line::default(), |names, op| names.file_writes(op).additional_datanode(request))
+        self.call
+            .change(Line::default(), |names, op| names.file_writes(op).additional_datanode(request))
     }
 
     /// A new generation stamp for a block whose pipeline is set up again.
@@ -85,14 +92,14 @@ impl ClientService<'_> {
         block: Block,
         client_name: &str,
     ) -> Answer<LocatedBlock> {
-        self.change(Line::default(), |namespace, op| {
+        self.call.change(Line::default(), |namespace, op| {
             namespace.file_writes(op).update_block_for_pipeline(block, client_name)
         })
     }
 
     pub(crate) fn update_pipeline(&self, pipeline: &NewPipeline<'_>) -> Answer<()> {
         let NewPipeline { client_name, old, new, storages } = *pipeline;
-        self.change_once(Line::default(), |namespace, op| {
+        self.call.change_once(Line::default(), |namespace, op| {
             namespace.file_writes(op).update_pipeline(client_name, old, new, storages)
         })
     }
@@ -102,7 +109,7 @@ impl ClientService<'_> {
         &self,
         outcome: &BlockSynchronization<'_>,
     ) -> Answer<()> {
-        self.change(Line::default(), |namespace, op| {
+        self.call.change(Line::default(), |namespace, op| {
             namespace.block_recoveries(op).commit_block_synchronization(outcome)
         })
     }
@@ -112,7 +119,7 @@ impl ClientService<'_> {
         &self,
         replicas: impl Iterator<Item = (Block, &'r str, &'r str)>,
     ) -> Answer<()> {
-        self.change(Line::default(), |namespace, _| {
+        self.call.change(Line::default(), |namespace, _| {
             for (block, uuid, storage) in replicas {
                 namespace.blocks_mut().block_reports().bad_replica(block, uuid, storage);
             }

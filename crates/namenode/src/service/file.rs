@@ -1,6 +1,7 @@
 //! Files being written: from create or append to complete.
 
-use super::{Answer, ClientService};
+use super::answer::Answer;
+use super::call::ServiceCall;
 use crate::audit::Line;
 use zerohop_namespace::{CreateFlags, CreateRequest, FileStatus, LocatedBlock};
 use zerohop_wire::{Block, InodeId};
@@ -13,9 +14,14 @@ pub(crate) struct CompleteCall {
     pub(crate) last: Option<Block>,
 }
 
-impl ClientService<'_> {
+/// Files created, written, cut and joined.
+pub(crate) struct Files<'s> {
+    pub(super) call: &'s ServiceCall<'s>,
+}
+
+impl Files<'_> {
     pub(crate) fn create(&self, request: &CreateRequest<'_>) -> Answer<FileStatus> {
-        self.change_once(Line::path("create", request.path), |namespace, op| {
+        self.call.change_once(Line::path("create", request.path), |namespace, op| {
             namespace.files(op).create(request)
         })
     }
@@ -27,28 +33,28 @@ impl ClientService<'_> {
         client_name: &str,
         flags: CreateFlags,
     ) -> Answer<(Option<LocatedBlock>, FileStatus)> {
-        self.change_once(Line::path("append", path), |namespace, op| {
+        self.call.change_once(Line::path("append", path), |namespace, op| {
             namespace.files(op).append(path, client_name, flags)
         })
     }
 
     /// Truncates a file; false if the last block must be recovered first.
     pub(crate) fn truncate(&self, path: &str, new_len: u64, client_name: &str) -> Answer<bool> {
-        self.change_once(Line::path("truncate", path), |namespace, op| {
+        self.call.change_once(Line::path("truncate", path), |namespace, op| {
             namespace.files(op).truncate(path, new_len, client_name)
         })
     }
 
     pub(crate) fn concat(&self, target: &str, sources: &[String]) -> Answer<()> {
         let first = sources.first().map_or("", |source| source);
-        self.change_once(Line::paths("concat", first, target), |namespace, op| {
+        self.call.change_once(Line::paths("concat", first, target), |namespace, op| {
             namespace.files(op).concat(target, sources)
         })
     }
 
     /// Closes a file. Held while replicas of its blocks are not reported yet; false if they were not in time.
     pub(crate) fn complete(&self, call: CompleteCall) -> Answer<bool> {
-        self.held(
+        self.call.held(
             call,
             |call| Line::path("completeFile", &call.path),
             |namespace, op, call| {
@@ -74,7 +80,7 @@ impl ClientService<'_> {
         client_name: &str,
         last_block_len: i64,
     ) -> Answer<()> {
-        self.change(Line::path("fsync", path), |namespace, op| {
+        self.call.change(Line::path("fsync", path), |namespace, op| {
             namespace.file_writes(op).fsync(path, file, client_name, last_block_len)
         })
     }

@@ -1,6 +1,7 @@
 //! Status, listings, locations.
 
-use super::{Answer, ClientService};
+use super::answer::Answer;
+use super::call::ServiceCall;
 use crate::audit::Line;
 use crate::ha::OperationCategory;
 use zerohop_namespace::error::{LimitError, NotFound};
@@ -26,18 +27,23 @@ pub(crate) struct BatchedListing {
     pub(crate) next: Option<BatchedCursor>,
 }
 
-impl ClientService<'_> {
+/// Status, listings and block locations.
+pub(crate) struct Reads<'s> {
+    pub(super) call: &'s ServiceCall<'s>,
+}
+
+impl Reads<'_> {
     pub(crate) fn file_info(&self, path: &str) -> Answer<Option<FileStatus>> {
-        self.view(Line::path("getfileinfo", path), |view| view.file_info(path))
+        self.call.view(Line::path("getfileinfo", path), |view| view.file_info(path))
     }
 
     /// As `file_info`, of a link itself.
     pub(crate) fn file_link_info(&self, path: &str) -> Answer<Option<FileStatus>> {
-        self.view(Line::path("getfileinfo", path), |view| view.file_link_info(path))
+        self.call.view(Line::path("getfileinfo", path), |view| view.file_link_info(path))
     }
 
     pub(crate) fn located_file_info(&self, path: &str) -> Answer<Option<FileStatus>> {
-        self.view(Line::path("open", path), |view| view.located_file_info(path))
+        self.call.view(Line::path("open", path), |view| view.located_file_info(path))
     }
 
     /// A page of a directory, from the name after `after`; None if there is no such path.
@@ -47,7 +53,8 @@ impl ClientService<'_> {
         after: &[u8],
         need_location: bool,
     ) -> Answer<Option<DirectoryListing>> {
-        self.view(Line::path("listStatus", path), |view| view.listing(path, after, need_location))
+        self.call
+            .view(Line::path("listStatus", path), |view| view.listing(path, after, need_location))
     }
 
     /// Pages of several directories, until about `dfs.ls.limit` entries are collected.
@@ -57,11 +64,11 @@ impl ClientService<'_> {
         start: BatchedCursor,
         need_location: bool,
     ) -> Answer<BatchedListing> {
-        let settings = &self.core.settings;
+        let settings = &self.call.core.settings;
         let (entries_max, paths_max) =
             (settings.namespace_params.list_limit, settings.batched_listing_max);
         let line = Line::path("listStatus", paths.first().map_or("", |path| path));
-        self.read(line, |namespace, op| {
+        self.call.read(line, |namespace, op| {
             let count = paths.len();
             if count > paths_max {
                 return Err(LimitError::ListedPaths { count, limit: paths_max }.into());
@@ -78,25 +85,25 @@ impl ClientService<'_> {
         len: u64,
     ) -> Answer<LocatedBlocks> {
         let mut due = None;
-        let answer = self.view(Line::path("open", path), |view| {
+        let answer = self.call.view(Line::path("open", path), |view| {
             let (blocks, touch) = view.block_locations(path, offset, len)?;
             due = touch;
             Ok(blocks)
         });
         if let Some(file) = due {
-            let op = self.op();
+            let op = self.call.op();
             let touch = |namespace: &mut Namespace| namespace.attributes(&op).touch(file);
-            _ = self.core.write_as(OperationCategory::Write, |namespace| Ok(touch(namespace)));
+            _ = self.call.core.write_as(OperationCategory::Write, |namespace| Ok(touch(namespace)));
         }
         answer
     }
 
     pub(crate) fn is_file_closed(&self, path: &str) -> Answer<bool> {
-        self.view(Line::path("isFileClosed", path), |view| view.is_file_closed(path))
+        self.call.view(Line::path("isFileClosed", path), |view| view.is_file_closed(path))
     }
 
     pub(crate) fn preferred_block_size(&self, path: &str) -> Answer<u64> {
-        self.view(Line::path("", path), |view| view.preferred_block_size(path))
+        self.call.view(Line::path("", path), |view| view.preferred_block_size(path))
     }
 }
 

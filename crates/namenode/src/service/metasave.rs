@@ -1,7 +1,7 @@
 //! What the NameNode has still to do, written to a file in its log directory (`metaSave`).
 
-use super::admin::on_blocking_thread;
-use super::{Answer, ClientService, Outcome, audit};
+use super::answer::{Answer, Outcome};
+use super::call::{ServiceCall, audit, on_blocking_thread};
 use crate::audit::Line;
 use crate::call_error::CallError;
 use crate::ha::OperationCategory as Category;
@@ -16,14 +16,13 @@ const LISTED_MAX: usize = 10_000;
 
 /// Writes blocks that lack replicas, copies and deletions that are outstanding, and the DataNodes to the file `name` in the
 /// directory that HADOOP_LOG_DIR names; replaces the file. For the superuser.
-pub(crate) fn metasave(service: &ClientService<'_>, name: &str) -> Answer<()> {
-    let checked =
-        service.check_superuser().and_then(|()| Ok(service.core.ha.check(Category::Read)?));
+pub(super) fn metasave(call: &ServiceCall<'_>, name: &str) -> Answer<()> {
+    let checked = call.check_superuser().and_then(|()| Ok(call.core.ha.check(Category::Read)?));
     let path = match checked.and_then(|()| file_in_log_directory(name)) {
         Ok(path) => path,
         Err(error) => return Answer::Ready(Err(error)),
     };
-    let (core, caller) = (service.core.clone(), service.caller.clone());
+    let (core, caller) = (call.core.clone(), call.caller.clone());
     Answer::later(async move {
         let for_work = core.clone();
         let work = move || {

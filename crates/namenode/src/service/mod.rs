@@ -10,6 +10,7 @@ mod answer;
 mod attribute;
 mod block;
 mod cache;
+mod call;
 mod caller;
 mod file;
 mod lease;
@@ -28,222 +29,119 @@ pub(crate) use block::{AddBlockCall, NewPipeline};
 pub(crate) use caller::{Caller, http_context};
 pub(crate) use file::CompleteCall;
 pub(crate) use listing::{BatchedCursor, BatchedListing};
-pub(crate) use metasave::metasave;
 
-use crate::audit::{self, Line};
-use crate::call_error::CallError;
 use crate::core::Core;
-use crate::ha::OperationCategory as Category;
-use crate::retry::Remember;
+use acl::Acls;
+use admin::Administration;
+use attribute::Attributes;
+use block::Blocks;
+use cache::Caching;
+use call::ServiceCall;
+use file::Files;
+use lease::Leases;
+use listing::Reads;
+use policy::StoragePolicies;
+use quota::Quotas;
+use report::Reports;
 use std::sync::Arc;
-use zerohop_namespace::{Namespace, OpContext, Result, SubtreeWalk, View};
-use zerohop_system::clock;
-use zerohop_wire::BlockId;
+use tree::Directories;
+use xattr::XAttrs;
+use zerohop_namespace::OpContext;
 
-/// ClientProtocol for one caller.
+/// ClientProtocol for one caller, by groups of operations.
 pub(crate) struct ClientService<'a> {
-    core: &'a Arc<Core>,
-    caller: Caller,
+    call: ServiceCall<'a>,
 }
 
 impl<'a> ClientService<'a> {
     pub(crate) fn new(core: &'a Arc<Core>, caller: Caller) -> Self {
-        Self { core, caller }
+        Self { call: ServiceCall::new(core, caller) }
     }
 
     pub(crate) fn caller(&self) -> &Caller {
-        &self.caller
+        &self.call.caller
     }
 
     /// The block pool's id, which stands in every block of an answer.
     pub(crate) fn pool(&self) -> Arc<str> {
-        self.core.identity.pool.clone()
+        self.call.core.identity.pool.clone()
     }
 
     /// The caller as the namespace sees it, now.
     pub(crate) fn op(&self) -> OpContext {
-        self.caller.op_context(self.core)
+        self.call.op()
     }
 
     /// Refuses every caller but the superuser and members of the supergroup.
     pub(crate) fn check_superuser(&self) -> Outcome<()> {
-        Ok(self.core.check_superuser(&self.op())?)
-    }
-
-    fn audit<R>(&self, outcome: &Outcome<R>, line: Line<'_>) {
-        audit(self.core, &self.caller, outcome, line);
-    }
-
-    /// Looks at the namespace; any number of readers at once.
-    fn read<R: 'static>(
-        &self,
-        line: Line<'_>,
-        look: impl FnOnce(&Namespace, &OpContext) -> Result<R>,
-    ) -> Answer<R> {
-        read_as(self, Category::Read, line, look)
-    }
-
-    /// As `read`, of what the caller may see.
-    fn view<R: 'static>(
-        &self,
-        line: Line<'_>,
-        look: impl FnOnce(View<'_>) -> Result<R>,
-    ) -> Answer<R> {
-        self.read(line, |namespace, op| look(namespace.view(op)))
-    }
-
-    /// A change that may be repeated without harm.
-    fn change<R: 'static>(
-        &self,
-        line: Line<'_>,
-        change: impl FnOnce(&mut Namespace, &OpContext) -> Result<R>,
-    ) -> Answer<R> {
-        change_as(self, Category::Write, line, change)
-    }
-
-    /// A change that happens once: the same call sent again gets the first answer.
-    fn change_once<R: Remember + 'static>(
-        &self,
-        line: Line<'_>,
-        change: impl FnOnce(&mut Namespace, &OpContext) -> Result<R>,
-    ) -> Answer<R> {
-        let op = self.op();
-        let key = self.caller.retry_key();
-        let (outcome, sync) = self.core.write_once(key, |namespace| change(namespace, &op));
-        self.audit(&outcome, line);
-        Answer::after(outcome, sync)
-    }
-
-    /// A question about a subtree. The caller's permissions on it are checked in slices, and others get the lock between
-    /// two of them.
-    fn walk<R: Default + 'static>(
-        &self,
-        command: &'static str,
-        path: &str,
-        begin: impl FnOnce(&Namespace, &OpContext) -> Result<SubtreeWalk>,
-        end: impl Fn(&Namespace, &SubtreeWalk) -> Result<R> + Send + 'static,
-    ) -> Answer<R> {
-        let op = self.op();
-        let slice_max = self.core.settings.walk_slice;
-        let slice = move |namespace: &Namespace, op: &OpContext, walk: &mut SubtreeWalk| {
-            let is_unfinished = namespace.subtrees(op).walk_on(walk, slice_max)?;
-            if is_unfinished { Ok(None) } else { end(namespace, walk).map(Some) }
-        };
-        let begun = self.core.read_as(Category::Read, |namespace| {
-            let mut walk = begin(namespace, &op)?;
-            let answer = slice(namespace, &op, &mut walk)?;
-            Ok((walk, answer))
-        });
-        let mut walk = match begun {
-            Ok((walk, None)) => walk,
-            done => {
-                let outcome = done.map(|(_, answer)| answer.unwrap_or_default());
-                let line = Line::path(command, path);
-                self.audit(&outcome, line);
-                return Answer::Ready(outcome);
-            }
-        };
-        let (core, caller, path) = (self.core.clone(), self.caller.clone(), path.to_owned());
-        Answer::later(async move {
-            let outcome = loop {
-                clock::sleep(core.settings.walk_pause).await;
-                let answer = core.read_as(Category::Read, |names| slice(names, &op, &mut walk));
-                if let Some(outcome) = answer.transpose() {
-                    break outcome;
-                }
-            };
-            audit(&core, &caller, &outcome, Line::path(command, &path));
-            outcome
-        })
-    }
-
-    /// A change whose answer depends on a DataNode's report that is on its way. Where `lacks` names a block, the call is
-    /// held until that block is complete and tried again, up to the time in the settings: Apache's client, if it were
-    /// refused, would sleep for 400 ms.
-    fn held<Q, R>(
-        &self,
-        request: Q,
-        line: impl Fn(&Q) -> Line<'_> + Send + 'static,
-        attempt: impl Fn(&mut Namespace, &OpContext, &Q) -> Result<R> + Send + 'static,
-        lacks: impl Fn(&Namespace, &Q, &Outcome<R>) -> Option<BlockId> + Send + 'static,
-    ) -> Answer<R>
-    where
-        Q: Send + 'static,
-        R: Send + 'static,
-    {
-        let mut op = self.op();
-        let attempt = move |core: &Core, op: &OpContext, request: &Q| {
-            core.write(|namespace| {
-                let allowed = core.ha.check(Category::Write);
-                let outcome = allowed
-                    .map_err(CallError::from)
-                    .and_then(|()| Ok(attempt(namespace, op, request)?));
-                let lacking = lacks(namespace, request, &outcome);
-                (outcome, lacking.map(|block| core.waiters.wait_for(block)))
-            })
-        };
-        let ((outcome, wait), sync) = attempt(self.core, &op, &request);
-        let Some(wait) = wait else {
-            self.audit(&outcome, line(&request));
-            let sync = sync.or_else(|| outcome.is_ok().then(|| self.core.log().barrier()));
-            return Answer::after(outcome, sync);
-        };
-        let (core, caller) = (self.core.clone(), self.caller.clone());
-        Answer::later(async move {
-            let end = clock::runtime_now() + core.settings.held_max;
-            let (mut wait, mut sync) = (wait, sync);
-            let outcome = loop {
-                let in_time = wait.woken_before(end).await;
-                op.now = core.clock.now();
-                let ((outcome, next), later) = attempt(&core, &op, &request);
-                // Edits are synced in order: the later sync covers the first.
-                sync = later.or(sync);
-                match next {
-                    Some(next) if in_time => wait = next,
-                    _ => break outcome,
-                }
-            };
-            audit(&core, &caller, &outcome, line(&request));
-            let sync = sync.or_else(|| outcome.is_ok().then(|| core.log().barrier()));
-            if let Some(sync) = sync {
-                synced(sync).await?;
-            }
-            outcome
-        })
+        self.call.check_superuser()
     }
 }
 
-/// Looks at the namespace, where the state allows the category.
-fn read_as<R: 'static>(
-    service: &ClientService<'_>,
-    category: Category,
-    line: Line<'_>,
-    look: impl FnOnce(&Namespace, &OpContext) -> Result<R>,
-) -> Answer<R> {
-    let op = service.op();
-    let outcome = service.core.read_as(category, |namespace| look(namespace, &op));
-    service.audit(&outcome, line);
-    Answer::Ready(outcome)
-}
-
-/// Changes the namespace, where the state allows the category.
-fn change_as<R: 'static>(
-    service: &ClientService<'_>,
-    category: Category,
-    line: Line<'_>,
-    change: impl FnOnce(&mut Namespace, &OpContext) -> Result<R>,
-) -> Answer<R> {
-    let op = service.op();
-    let (outcome, sync) = service.core.write_as(category, |namespace| change(namespace, &op));
-    let sync = sync.or_else(|| outcome.is_ok().then(|| service.core.log().barrier()));
-    service.audit(&outcome, line);
-    Answer::after(outcome, sync)
-}
-
-fn audit<R>(core: &Core, caller: &Caller, outcome: &Outcome<R>, line: Line<'_>) {
-    // Nothing was done here: the NameNode that does it logs it.
-    if matches!(outcome, Err(CallError::NotAllowed(_))) {
-        return;
+/// The groups.
+impl ClientService<'_> {
+    /// Access control lists.
+    pub(crate) fn acls(&self) -> Acls<'_> {
+        Acls { call: &self.call }
     }
-    audit::log(core.adjustable().audited_callers, &caller.origin(), outcome, line);
+
+    /// Safe mode, images, edits, upgrades.
+    pub(crate) fn administration(&self) -> Administration<'_> {
+        Administration { call: &self.call }
+    }
+
+    /// Replication, permission, owner, times, access checks.
+    pub(crate) fn attributes(&self) -> Attributes<'_> {
+        Attributes { call: &self.call }
+    }
+
+    /// Blocks of files being written.
+    pub(crate) fn blocks(&self) -> Blocks<'_> {
+        Blocks { call: &self.call }
+    }
+
+    /// Cache pools and directives.
+    pub(crate) fn caching(&self) -> Caching<'_> {
+        Caching { call: &self.call }
+    }
+
+    /// Files created, written, cut and joined.
+    pub(crate) fn files(&self) -> Files<'_> {
+        Files { call: &self.call }
+    }
+
+    /// Leases of writers.
+    pub(crate) fn leases(&self) -> Leases<'_> {
+        Leases { call: &self.call }
+    }
+
+    /// Status, listings and block locations.
+    pub(crate) fn reads(&self) -> Reads<'_> {
+        Reads { call: &self.call }
+    }
+
+    /// Storage policies.
+    pub(crate) fn storage_policies(&self) -> StoragePolicies<'_> {
+        StoragePolicies { call: &self.call }
+    }
+
+    /// Content summaries and quotas.
+    pub(crate) fn quotas(&self) -> Quotas<'_> {
+        Quotas { call: &self.call }
+    }
+
+    /// Figures of blocks and DataNodes, and corrupt files.
+    pub(crate) fn reports(&self) -> Reports<'_> {
+        Reports { call: &self.call }
+    }
+
+    /// Directories, renames, deletions, links.
+    pub(crate) fn directories(&self) -> Directories<'_> {
+        Directories { call: &self.call }
+    }
+
+    /// Extended attributes.
+    pub(crate) fn xattrs(&self) -> XAttrs<'_> {
+        XAttrs { call: &self.call }
+    }
 }

@@ -1,13 +1,19 @@
 //! Content summaries and quotas.
 
-use super::{Answer, ClientService};
+use super::answer::Answer;
+use super::call::ServiceCall;
 use crate::audit::Line;
 use zerohop_namespace::blocks::StorageType;
 use zerohop_namespace::{ContentSummary, QuotaUsage, quota_command};
 
-impl ClientService<'_> {
+/// Content summaries and quotas.
+pub(crate) struct Quotas<'s> {
+    pub(super) call: &'s ServiceCall<'s>,
+}
+
+impl Quotas<'_> {
     pub(crate) fn content_summary(&self, path: &str) -> Answer<ContentSummary> {
-        self.walk(
+        self.call.walk(
             "contentSummary",
             path,
             |namespace, op| namespace.subtrees(op).begin_summary_walk(path),
@@ -16,7 +22,7 @@ impl ClientService<'_> {
     }
 
     pub(crate) fn quota_usage(&self, path: &str) -> Answer<QuotaUsage> {
-        self.walk(
+        self.call.walk(
             "quotaUsage",
             path,
             |namespace, op| namespace.subtrees(op).begin_quota_walk(path),
@@ -32,7 +38,7 @@ impl ClientService<'_> {
         space: i64,
         kind: Option<StorageType>,
     ) -> Answer<()> {
-        self.change(Line::path(quota_command(names, space), path), |namespace, op| {
+        self.call.change(Line::path(quota_command(names, space), path), |namespace, op| {
             namespace.quotas(op).set_quota(path, names, space, kind)
         })
     }

@@ -1,6 +1,7 @@
 //! Changes that remove a subtree, whose caller's permissions on it are checked in slices.
 
-use super::{Answer, ClientService, audit, synced};
+use super::answer::{Answer, synced};
+use super::call::{ServiceCall, audit};
 use crate::audit::Line;
 use crate::ha::OperationCategory as Category;
 use crate::retry::Remember;
@@ -13,9 +14,9 @@ const SLICE: usize = 1000;
 const PAUSE: Duration = Duration::from_micros(500);
 
 /// Deletes a path; false if it was not there.
-pub(super) fn delete(service: &ClientService<'_>, path: &str, recursive: bool) -> Answer<bool> {
+pub(super) fn delete(call: &ServiceCall<'_>, path: &str, recursive: bool) -> Answer<bool> {
     remove_once(
-        service,
+        call,
         path.to_owned(),
         |path| Line::path("delete", path),
         move |namespace, op, path, check, max| {
@@ -26,13 +27,13 @@ pub(super) fn delete(service: &ClientService<'_>, path: &str, recursive: bool) -
 
 /// `FileContext.rename`, to the trash among others.
 pub(super) fn rename2(
-    service: &ClientService<'_>,
+    call: &ServiceCall<'_>,
     src: &str,
     dst: &str,
     options: RenameOptions,
 ) -> Answer<()> {
     remove_once(
-        service,
+        call,
         (src.to_owned(), dst.to_owned()),
         |(src, dst)| Line::paths("rename", src, dst),
         move |namespace, op, (src, dst), check, max| {
@@ -44,7 +45,7 @@ pub(super) fn rename2(
 /// A removal that happens once: the same call sent again gets the first answer. `attempt` makes the change as soon as its
 /// check has nothing left to look at; until then others get the lock between two slices of the check.
 fn remove_once<Q, R>(
-    service: &ClientService<'_>,
+    call: &ServiceCall<'_>,
     request: Q,
     line: impl Fn(&Q) -> Line<'_> + Send + 'static,
     attempt: impl Fn(&mut Namespace, &OpContext, &Q, &mut RemovalCheck, usize) -> Result<Option<R>>
@@ -55,15 +56,15 @@ where
     Q: Send + 'static,
     R: Remember + Send + 'static,
 {
-    let (mut op, key) = (service.op(), service.caller.retry_key());
+    let (mut op, key) = (call.op(), call.caller.retry_key());
     let mut check = RemovalCheck::default();
     let first = |namespace: &mut Namespace| attempt(namespace, &op, &request, &mut check, SLICE);
-    let (outcome, sync) = service.core.write_once(key, first);
+    let (outcome, sync) = call.core.write_once(key, first);
     if let Some(outcome) = outcome.transpose() {
-        service.audit(&outcome, line(&request));
+        call.audit(&outcome, line(&request));
         return Answer::after(outcome, sync);
     }
-    let (core, caller) = (service.core.clone(), service.caller.clone());
+    let (core, caller) = (call.core.clone(), call.caller.clone());
     Answer::later(async move {
         let (outcome, sync) = loop {
             clock::sleep(PAUSE).await;

@@ -1,14 +1,20 @@
 //! Figures of the file system and of its DataNodes.
 
-use super::{Answer, ClientService, read_as};
+use super::answer::Answer;
+use super::call::ServiceCall;
 use crate::audit::Line;
 use crate::ha::OperationCategory as Category;
 use zerohop_namespace::CorruptFile;
 use zerohop_namespace::blocks::{BlockStats, NodeFilter, NodeReport};
 
-impl ClientService<'_> {
+/// Figures of blocks and DataNodes, and corrupt files.
+pub(crate) struct Reports<'s> {
+    pub(super) call: &'s ServiceCall<'s>,
+}
+
+impl Reports<'_> {
     pub(crate) fn block_stats(&self) -> Answer<BlockStats> {
-        self.read(Line::default(), |namespace, _| Ok(namespace.blocks().stats()))
+        self.call.read(Line::default(), |namespace, _| Ok(namespace.blocks().stats()))
     }
 
     /// DataNodes in some state, for the superuser. `command` is the call's name in the audit log.
@@ -17,8 +23,8 @@ impl ClientService<'_> {
         command: &'static str,
         filter: NodeFilter,
     ) -> Answer<Vec<NodeReport>> {
-        read_as(self, Category::Unchecked, Line::of(command), |namespace, op| {
-            self.core.check_superuser(op)?;
+        self.call.read_as(Category::Unchecked, Line::of(command), |namespace, op| {
+            self.call.core.check_superuser(op)?;
             Ok(namespace.blocks().datanodes().reports(filter))
         })
     }
@@ -29,7 +35,7 @@ impl ClientService<'_> {
         path: &str,
         cookie: Option<&str>,
     ) -> Answer<(Vec<CorruptFile>, String)> {
-        self.view(Line::path("listCorruptFileBlocks", path), |view| {
+        self.call.view(Line::path("listCorruptFileBlocks", path), |view| {
             view.list_corrupt_file_blocks(path, cookie)
         })
     }

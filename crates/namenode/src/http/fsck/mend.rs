@@ -50,7 +50,7 @@ impl Mender {
             self.has_failed = true;
         }
         if self.remedy.deletes && out.is_wanted() {
-            match request.service.delete(path, true).wait() {
+            match request.service.directories().delete(path, true).wait() {
                 Ok(_) => tracing::info!("Fsck: deleted corrupt file {path}"),
                 Err(error) => {
                     tracing::error!("Fsck: error deleting {path}: {error}");
@@ -73,7 +73,7 @@ impl Mender {
         let copier = copier.ok_or_else(|| CallError::failed("this NameNode cannot copy files"))?;
         make_lost_found(request)?;
         let target = format!("{LOST_FOUND}{path}");
-        if request.service.file_info(&target).wait()?.is_some() {
+        if request.service.reads().file_info(&target).wait()?.is_some() {
             tracing::warn!("Fsck: {path} is not copied: {target} is there already");
             return Ok(());
         }
@@ -100,7 +100,7 @@ impl Mender {
 }
 
 fn make_lost_found(request: &Request<'_>) -> Outcome<()> {
-    match request.service.file_info(LOST_FOUND).wait()? {
+    match request.service.reads().file_info(LOST_FOUND).wait()? {
         None => make_directory(request, LOST_FOUND, LOST_FOUND_MODE),
         Some(status) if status.kind == FileKind::Directory => Ok(()),
         Some(_) => Err(CallError::failed("Cannot use /lost+found: a file with this name exists")),
@@ -108,7 +108,7 @@ fn make_lost_found(request: &Request<'_>) -> Outcome<()> {
 }
 
 fn make_directory(request: &Request<'_>, path: &str, mode: u16) -> Outcome<()> {
-    request.service.mkdirs(path, mode, None, true).wait().map(drop)
+    request.service.directories().mkdirs(path, mode, None, true).wait().map(drop)
 }
 
 /// The byte ranges of the blocks that have a replica; where one has none, a run ends.

@@ -133,7 +133,8 @@ impl<'a> Fsck<'a> {
     }
 
     fn checked(&mut self, started_ms: u64) -> Outcome<()> {
-        let Some(status) = self.request().service.file_info(&self.request().path).wait()? else {
+        let Some(status) = self.request().service.reads().file_info(&self.request().path).wait()?
+        else {
             _ = write!(self.files.out, "\n\nPath '{}' does not exist", self.files.request.path);
             return Ok(());
         };
@@ -175,8 +176,12 @@ impl<'a> Fsck<'a> {
 
     fn corrupt_files(&mut self) -> Outcome<()> {
         let cookie = self.cookie.as_deref();
-        let (files, next) =
-            self.request().service.corrupt_file_blocks(&self.files.request.path, cookie).wait()?;
+        let (files, next) = self
+            .request()
+            .service
+            .reports()
+            .corrupt_file_blocks(&self.files.request.path, cookie)
+            .wait()?;
         self.line(format!("Cookie:\t{next}"));
         files.iter().for_each(|file| self.line(file.to_string()));
         let count = match (files.len(), next.as_str()) {

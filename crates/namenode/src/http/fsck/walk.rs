@@ -88,7 +88,7 @@ impl Walk<'_, '_> {
     /// One page of a directory, so that the lock is held for one page only. None if the directory is gone.
     fn level(&self, path: &str, after: &[u8]) -> Outcome<Option<Level>> {
         let directory = if path.is_empty() { "/" } else { path };
-        let page = self.files.request.service.listing(directory, after, false).wait()?;
+        let page = self.files.request.service.reads().listing(directory, after, false).wait()?;
         Ok(page.map(|page| Level {
             path_len: path.len(),
             after: page

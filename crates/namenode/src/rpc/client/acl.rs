@@ -23,6 +23,7 @@ pub(super) const METHODS: &[Method] = &[
 fn modify(call: Call<'_>) -> Reply {
     call.serve(|service, q: ModifyAclEntriesRequestProto| {
         service
+            .acls()
             .modify_acl_entries(&q.src, &convert::acl_entries(q.acl_spec))
             .map(|()| ModifyAclEntriesResponseProto {})
     })
@@ -31,6 +32,7 @@ fn modify(call: Call<'_>) -> Reply {
 fn remove_entries(call: Call<'_>) -> Reply {
     call.serve(|service, q: RemoveAclEntriesRequestProto| {
         service
+            .acls()
             .remove_acl_entries(&q.src, &convert::acl_entries(q.acl_spec))
             .map(|()| RemoveAclEntriesResponseProto {})
     })
@@ -38,25 +40,29 @@ fn remove_entries(call: Call<'_>) -> Reply {
 
 fn remove_default(call: Call<'_>) -> Reply {
     call.serve(|service, q: RemoveDefaultAclRequestProto| {
-        service.remove_default_acl(&q.src).map(|()| RemoveDefaultAclResponseProto {})
+        service.acls().remove_default_acl(&q.src).map(|()| RemoveDefaultAclResponseProto {})
     })
 }
 
 fn remove(call: Call<'_>) -> Reply {
     call.serve(|service, q: RemoveAclRequestProto| {
-        service.remove_acl(&q.src).map(|()| RemoveAclResponseProto {})
+        service.acls().remove_acl(&q.src).map(|()| RemoveAclResponseProto {})
     })
 }
 
 fn set(call: Call<'_>) -> Reply {
     call.serve(|service, q: SetAclRequestProto| {
-        service.set_acl(&q.src, &convert::acl_entries(q.acl_spec)).map(|()| SetAclResponseProto {})
+        service
+            .acls()
+            .set_acl(&q.src, &convert::acl_entries(q.acl_spec))
+            .map(|()| SetAclResponseProto {})
     })
 }
 
 fn status(call: Call<'_>) -> Reply {
     call.serve(|service, q: GetAclStatusRequestProto| {
         service
+            .acls()
             .acl_status(&q.src)
             .map(|status| GetAclStatusResponseProto { result: convert::acl_status(status) })
     })

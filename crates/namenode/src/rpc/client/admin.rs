@@ -4,7 +4,7 @@ use crate::convert;
 use crate::ha::OperationCategory;
 use crate::rpc::answer::Call;
 use crate::rpc::service::Method;
-use crate::service::{self, RollingUpgradeAction, SafeModeAction};
+use crate::service::{RollingUpgradeAction, SafeModeAction};
 use zerohop_proto::hdfs::{
     FinalizeUpgradeRequestProto, FinalizeUpgradeResponseProto, GetCurrentEditLogTxidRequestProto,
     GetCurrentEditLogTxidResponseProto, GetServerDefaultsRequestProto,
@@ -53,19 +53,23 @@ fn set_safe_mode(call: Call<'_>) -> Reply {
             SafeModeActionProto::SafemodeLeave => SafeModeAction::Leave,
             SafeModeActionProto::SafemodeForceExit => SafeModeAction::ForceExit,
         };
-        service.set_safe_mode(action).map(|result| SetSafeModeResponseProto { result })
+        service
+            .administration()
+            .set_safe_mode(action)
+            .map(|result| SetSafeModeResponseProto { result })
     })
 }
 
 fn metasave(call: Call<'_>) -> Reply {
     call.serve(|service, q: MetaSaveRequestProto| {
-        service::metasave(service, &q.filename).map(|()| MetaSaveResponseProto {})
+        service.administration().metasave(&q.filename).map(|()| MetaSaveResponseProto {})
     })
 }
 
 fn save_namespace(call: Call<'_>) -> Reply {
     call.serve(|service, q: SaveNamespaceRequestProto| {
         service
+            .administration()
             .save_namespace(q.time_window.unwrap_or(0), q.tx_gap.unwrap_or(0))
             .map(|saved| SaveNamespaceResponseProto { saved: Some(saved) })
     })
@@ -74,6 +78,7 @@ fn save_namespace(call: Call<'_>) -> Reply {
 fn roll_edits(call: Call<'_>) -> Reply {
     call.serve(|service, _: RollEditsRequestProto| {
         service
+            .administration()
             .roll_edits()
             .map(|ended| RollEditsResponseProto { new_segment_tx_id: ended.0 as u64 + 1 })
     })
@@ -81,7 +86,7 @@ fn roll_edits(call: Call<'_>) -> Reply {
 
 fn refresh_nodes(call: Call<'_>) -> Reply {
     call.serve(|service, _: RefreshNodesRequestProto| {
-        service.refresh_nodes().map(|()| RefreshNodesResponseProto {})
+        service.administration().refresh_nodes().map(|()| RefreshNodesResponseProto {})
     })
 }
 
@@ -107,8 +112,11 @@ fn rolling_upgrade(call: Call<'_>) -> Reply {
             RollingUpgradeActionProto::Start => RollingUpgradeAction::Prepare,
             RollingUpgradeActionProto::Finalize => RollingUpgradeAction::Finalize,
         };
-        service.rolling_upgrade(action).map(move |report| RollingUpgradeResponseProto {
-            rolling_upgrade_info: report.and_then(|report| convert::rolling_upgrade(report, &pool)),
+        service.administration().rolling_upgrade(action).map(move |report| {
+            RollingUpgradeResponseProto {
+                rolling_upgrade_info: report
+                    .and_then(|report| convert::rolling_upgrade(report, &pool)),
+            }
         })
     })
 }
@@ -126,7 +134,10 @@ fn restore_failed_storage(call: Call<'_>) -> Reply {
 
 fn set_balancer_bandwidth(call: Call<'_>) -> Reply {
     call.serve(|service, q: SetBalancerBandwidthRequestProto| {
-        service.set_balancer_bandwidth(q.bandwidth).map(|()| SetBalancerBandwidthResponseProto {})
+        service
+            .administration()
+            .set_balancer_bandwidth(q.bandwidth)
+            .map(|()| SetBalancerBandwidthResponseProto {})
     })
 }
 

@@ -21,6 +21,7 @@ fn set_replication(call: Call<'_>) -> Reply {
     call.serve(|service, q: SetReplicationRequestProto| {
         let replication = q.replication.min(u32::from(u16::MAX)) as u16;
         service
+            .attributes()
             .set_replication(&q.src, replication)
             .map(|result| SetReplicationResponseProto { result })
     })
@@ -29,6 +30,7 @@ fn set_replication(call: Call<'_>) -> Reply {
 fn set_permission(call: Call<'_>) -> Reply {
     call.serve(|service, q: SetPermissionRequestProto| {
         service
+            .attributes()
             .set_permission(&q.src, q.permission.perm as u16)
             .map(|()| SetPermissionResponseProto {})
     })
@@ -37,6 +39,7 @@ fn set_permission(call: Call<'_>) -> Reply {
 fn set_owner(call: Call<'_>) -> Reply {
     call.serve(|service, q: SetOwnerRequestProto| {
         service
+            .attributes()
             .set_owner(&q.src, q.username.as_deref(), q.groupname.as_deref())
             .map(|()| SetOwnerResponseProto {})
     })
@@ -44,12 +47,18 @@ fn set_owner(call: Call<'_>) -> Reply {
 
 fn set_times(call: Call<'_>) -> Reply {
     call.serve(|service, q: SetTimesRequestProto| {
-        service.set_times(&q.src, q.mtime as i64, q.atime as i64).map(|()| SetTimesResponseProto {})
+        service
+            .attributes()
+            .set_times(&q.src, q.mtime as i64, q.atime as i64)
+            .map(|()| SetTimesResponseProto {})
     })
 }
 
 fn check_access(call: Call<'_>) -> Reply {
     call.serve(|service, q: CheckAccessRequestProto| {
-        service.check_access(&q.path, (q.mode & 7) as u8).map(|()| CheckAccessResponseProto {})
+        service
+            .attributes()
+            .check_access(&q.path, (q.mode & 7) as u8)
+            .map(|()| CheckAccessResponseProto {})
     })
 }

@@ -46,7 +46,7 @@ fn add_block(call: Call<'_>) -> Reply {
             excluded: uuids(&q.exclude_nodes),
             favored: q.favored_nodes,
         };
-        service.add_block(request).map(move |located| AddBlockResponseProto {
+        service.blocks().add_block(request).map(move |located| AddBlockResponseProto {
             block: convert::located_block(located, &pool),
         })
     })
@@ -55,6 +55,7 @@ fn add_block(call: Call<'_>) -> Reply {
 fn abandon_block(call: Call<'_>) -> Reply {
     call.serve(|service, q: AbandonBlockRequestProto| {
         service
+            .blocks()
             .abandon_block(&q.src, InodeId(q.file_id.unwrap_or(0)), &q.holder, block(&q.b))
             .map(|()| AbandonBlockResponseProto {})
     })
@@ -74,7 +75,7 @@ fn additional_datanode(call: Call<'_>) -> Reply {
             excluded: &uuids(&q.excludes),
             count: q.num_additional_nodes as usize,
         };
-        service.additional_datanode(&request).map(move |located| {
+        service.blocks().additional_datanode(&request).map(move |located| {
             GetAdditionalDatanodeResponseProto { block: convert::located_block(located, &pool) }
         })
     })
@@ -83,7 +84,7 @@ fn additional_datanode(call: Call<'_>) -> Reply {
 fn update_block_for_pipeline(call: Call<'_>) -> Reply {
     call.serve(|service, q: UpdateBlockForPipelineRequestProto| {
         let pool = service.pool();
-        let located = service.update_block_for_pipeline(block(&q.block), &q.client_name);
+        let located = service.blocks().update_block_for_pipeline(block(&q.block), &q.client_name);
         located.map(move |located| UpdateBlockForPipelineResponseProto {
             block: convert::located_block(located, &pool),
         })
@@ -101,14 +102,17 @@ fn update_pipeline(call: Call<'_>) -> Reply {
             new: block(&q.new_block),
             storages: &storages,
         };
-        service.update_pipeline(&pipeline).map(|()| UpdatePipelineResponseProto {})
+        service.blocks().update_pipeline(&pipeline).map(|()| UpdatePipelineResponseProto {})
     })
 }
 
 /// A method of ClientProtocol and of DatanodeProtocol: both find corrupt replicas.
 pub(crate) fn report_bad_blocks(call: Call<'_>) -> Reply {
     call.serve(|service, q: ReportBadBlocksRequestProto| {
-        service.report_bad_blocks(bad_replicas(&q.blocks)).map(|()| ReportBadBlocksResponseProto {})
+        service
+            .blocks()
+            .report_bad_blocks(bad_replicas(&q.blocks))
+            .map(|()| ReportBadBlocksResponseProto {})
     })
 }
 

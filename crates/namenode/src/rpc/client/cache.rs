@@ -27,6 +27,7 @@ pub(super) const METHODS: &[Method] = &[
 fn add_directive(call: Call<'_>) -> Reply {
     call.serve(|service, q: AddCacheDirectiveRequestProto| {
         service
+            .caching()
             .add_cache_directive(convert::cache_directive(q.info, q.cache_flags))
             .map(|id| AddCacheDirectiveResponseProto { id })
     })
@@ -35,6 +36,7 @@ fn add_directive(call: Call<'_>) -> Reply {
 fn modify_directive(call: Call<'_>) -> Reply {
     call.serve(|service, q: ModifyCacheDirectiveRequestProto| {
         service
+            .caching()
             .modify_cache_directive(convert::cache_directive(q.info, q.cache_flags))
             .map(|()| ModifyCacheDirectiveResponseProto {})
     })
@@ -42,13 +44,16 @@ fn modify_directive(call: Call<'_>) -> Reply {
 
 fn remove_directive(call: Call<'_>) -> Reply {
     call.serve(|service, q: RemoveCacheDirectiveRequestProto| {
-        service.remove_cache_directive(q.id).map(|()| RemoveCacheDirectiveResponseProto {})
+        service
+            .caching()
+            .remove_cache_directive(q.id)
+            .map(|()| RemoveCacheDirectiveResponseProto {})
     })
 }
 
 fn list_directives(call: Call<'_>) -> Reply {
     call.serve(|service, q: ListCacheDirectivesRequestProto| {
-        let page = service.cache_directives(q.prev_id, q.filter.into());
+        let page = service.caching().cache_directives(q.prev_id, q.filter.into());
         page.map(|(page, has_more)| ListCacheDirectivesResponseProto {
             elements: page.into_iter().map(convert::cache_directive_entry).collect(),
             has_more,
@@ -58,25 +63,25 @@ fn list_directives(call: Call<'_>) -> Reply {
 
 fn add_pool(call: Call<'_>) -> Reply {
     call.serve(|service, q: AddCachePoolRequestProto| {
-        service.add_cache_pool(q.info.into()).map(|()| AddCachePoolResponseProto {})
+        service.caching().add_cache_pool(q.info.into()).map(|()| AddCachePoolResponseProto {})
     })
 }
 
 fn modify_pool(call: Call<'_>) -> Reply {
     call.serve(|service, q: ModifyCachePoolRequestProto| {
-        service.modify_cache_pool(q.info.into()).map(|()| ModifyCachePoolResponseProto {})
+        service.caching().modify_cache_pool(q.info.into()).map(|()| ModifyCachePoolResponseProto {})
     })
 }
 
 fn remove_pool(call: Call<'_>) -> Reply {
     call.serve(|service, q: RemoveCachePoolRequestProto| {
-        service.remove_cache_pool(&q.pool_name).map(|()| RemoveCachePoolResponseProto {})
+        service.caching().remove_cache_pool(&q.pool_name).map(|()| RemoveCachePoolResponseProto {})
     })
 }
 
 fn list_pools(call: Call<'_>) -> Reply {
     call.serve(|service, q: ListCachePoolsRequestProto| {
-        let page = service.cache_pools(&q.prev_pool_name);
+        let page = service.caching().cache_pools(&q.prev_pool_name);
         page.map(|(page, has_more)| ListCachePoolsResponseProto {
             entries: page.into_iter().map(convert::cache_pool_entry).collect(),
             has_more,

@@ -37,7 +37,7 @@ fn create(call: Call<'_>) -> Reply {
             storage_policy: q.storage_policy.as_deref().filter(|policy| !policy.is_empty()),
             ec_policy: q.ec_policy_name.as_deref().filter(|policy| !policy.is_empty()),
         };
-        service.create(&request).map(move |status| CreateResponseProto {
+        service.files().create(&request).map(move |status| CreateResponseProto {
             fs: Some(convert::file_status(status, &pool)),
         })
     })
@@ -48,6 +48,7 @@ fn append(call: Call<'_>) -> Reply {
         let pool = service.pool();
         let flags = CreateFlags::from_bits(q.flag.unwrap_or(0));
         service
+            .files()
             .append(&q.src, &q.client_name, flags)
             .map(move |appended| convert::appended(appended, &pool))
     })
@@ -56,6 +57,7 @@ fn append(call: Call<'_>) -> Reply {
 fn truncate(call: Call<'_>) -> Reply {
     call.serve(|service, q: TruncateRequestProto| {
         service
+            .files()
             .truncate(&q.src, q.new_length, &q.client_name)
             .map(|result| TruncateResponseProto { result })
     })
@@ -63,7 +65,7 @@ fn truncate(call: Call<'_>) -> Reply {
 
 fn concat(call: Call<'_>) -> Reply {
     call.serve(|service, q: ConcatRequestProto| {
-        service.concat(&q.trg, &q.srcs).map(|()| ConcatResponseProto {})
+        service.files().concat(&q.trg, &q.srcs).map(|()| ConcatResponseProto {})
     })
 }
 
@@ -75,7 +77,7 @@ fn complete(call: Call<'_>) -> Reply {
             client_name: q.client_name,
             last: q.last.as_ref().map(|last| ExtendedBlock::from(last).block),
         };
-        service.complete(request).map(|result| CompleteResponseProto { result })
+        service.files().complete(request).map(|result| CompleteResponseProto { result })
     })
 }
 
@@ -83,6 +85,7 @@ fn fsync(call: Call<'_>) -> Reply {
     call.serve(|service, q: FsyncRequestProto| {
         let file = InodeId(q.file_id.unwrap_or(0));
         service
+            .files()
             .fsync(&q.src, file, &q.client, q.last_block_length.unwrap_or(-1))
             .map(|()| FsyncResponseProto {})
     })

@@ -16,13 +16,14 @@ pub(super) const METHODS: &[Method] =
 
 fn renew(call: Call<'_>) -> Reply {
     call.serve(|service, q: RenewLeaseRequestProto| {
-        service.renew_lease(&q.client_name).map(|()| RenewLeaseResponseProto {})
+        service.leases().renew_lease(&q.client_name).map(|()| RenewLeaseResponseProto {})
     })
 }
 
 fn recover(call: Call<'_>) -> Reply {
     call.serve(|service, q: RecoverLeaseRequestProto| {
         service
+            .leases()
             .recover_lease(&q.src, &q.client_name)
             .map(|result| RecoverLeaseResponseProto { result })
     })
@@ -30,7 +31,7 @@ fn recover(call: Call<'_>) -> Reply {
 
 fn open_files(call: Call<'_>) -> Reply {
     call.serve(|service, q: ListOpenFilesRequestProto| {
-        let page = service.open_files(InodeId(q.id as u64), q.path());
+        let page = service.leases().open_files(InodeId(q.id as u64), q.path());
         page.map(|(files, has_more)| ListOpenFilesResponseProto {
             entries: files.into_iter().map(open_file).collect(),
             has_more,

@@ -34,7 +34,7 @@ pub(super) const METHODS: &[Method] = &[
 fn file_info(call: Call<'_>) -> Reply {
     call.serve(|service, q: GetFileInfoRequestProto| {
         let pool = service.pool();
-        service.file_info(&q.src).map(move |status| GetFileInfoResponseProto {
+        service.reads().file_info(&q.src).map(move |status| GetFileInfoResponseProto {
             fs: status.map(|status| convert::file_status(status, &pool)),
         })
     })
@@ -43,7 +43,7 @@ fn file_info(call: Call<'_>) -> Reply {
 fn file_link_info(call: Call<'_>) -> Reply {
     call.serve(|service, q: GetFileLinkInfoRequestProto| {
         let pool = service.pool();
-        service.file_link_info(&q.src).map(move |status| GetFileLinkInfoResponseProto {
+        service.reads().file_link_info(&q.src).map(move |status| GetFileLinkInfoResponseProto {
             fs: status.map(|status| convert::file_status(status, &pool)),
         })
     })
@@ -52,8 +52,10 @@ fn file_link_info(call: Call<'_>) -> Reply {
 fn located_file_info(call: Call<'_>) -> Reply {
     call.serve(|service, q: GetLocatedFileInfoRequestProto| {
         let pool = service.pool();
-        service.located_file_info(q.src()).map(move |status| GetLocatedFileInfoResponseProto {
-            fs: status.map(|status| convert::file_status(status, &pool)),
+        service.reads().located_file_info(q.src()).map(move |status| {
+            GetLocatedFileInfoResponseProto {
+                fs: status.map(|status| convert::file_status(status, &pool)),
+            }
         })
     })
 }
@@ -61,7 +63,7 @@ fn located_file_info(call: Call<'_>) -> Reply {
 fn listing(call: Call<'_>) -> Reply {
     call.serve(|service, q: GetListingRequestProto| {
         let pool = service.pool();
-        let page = service.listing(&q.src, &q.start_after, q.need_location);
+        let page = service.reads().listing(&q.src, &q.start_after, q.need_location);
         page.map(move |page| GetListingResponseProto {
             dir_list: page.map(|page| convert::directory_listing(page, &pool)),
         })
@@ -106,7 +108,7 @@ fn batched_listing(call: Call<'_>) -> Reply {
             Ok(start) => start,
             Err(error) => return Answer::Ready(Err(CallError::Request(error))),
         };
-        let found = service.batched_listing(&q.paths, start, q.need_location);
+        let found = service.reads().batched_listing(&q.paths, start, q.need_location);
         found.map(move |BatchedListing { pages, next }| GetBatchedListingResponseProto {
             listings: pages.into_iter().map(|(at, page)| batched_page(at, page, &pool)).collect(),
             has_more: next.is_some(),
@@ -134,7 +136,7 @@ fn batched_page(
 fn block_locations(call: Call<'_>) -> Reply {
     call.serve(|service, q: GetBlockLocationsRequestProto| {
         let pool = service.pool();
-        let blocks = service.block_locations(&q.src, q.offset, q.length);
+        let blocks = service.reads().block_locations(&q.src, q.offset, q.length);
         blocks.map(move |blocks| GetBlockLocationsResponseProto {
             locations: Some(convert::located_blocks(blocks, &pool)),
         })
@@ -143,13 +145,14 @@ fn block_locations(call: Call<'_>) -> Reply {
 
 fn is_file_closed(call: Call<'_>) -> Reply {
     call.serve(|service, q: IsFileClosedRequestProto| {
-        service.is_file_closed(&q.src).map(|result| IsFileClosedResponseProto { result })
+        service.reads().is_file_closed(&q.src).map(|result| IsFileClosedResponseProto { result })
     })
 }
 
 fn preferred_block_size(call: Call<'_>) -> Reply {
     call.serve(|service, q: GetPreferredBlockSizeRequestProto| {
         service
+            .reads()
             .preferred_block_size(&q.filename)
             .map(|bsize| GetPreferredBlockSizeResponseProto { bsize })
     })

@@ -22,6 +22,7 @@ pub(super) const METHODS: &[Method] = &[
 fn set(call: Call<'_>) -> Reply {
     call.serve(|service, q: SetStoragePolicyRequestProto| {
         service
+            .storage_policies()
             .set_storage_policy(&q.src, &q.policy_name)
             .map(|()| SetStoragePolicyResponseProto {})
     })
@@ -29,14 +30,17 @@ fn set(call: Call<'_>) -> Reply {
 
 fn unset(call: Call<'_>) -> Reply {
     call.serve(|service, q: UnsetStoragePolicyRequestProto| {
-        service.unset_storage_policy(&q.src).map(|()| UnsetStoragePolicyResponseProto {})
+        service
+            .storage_policies()
+            .unset_storage_policy(&q.src)
+            .map(|()| UnsetStoragePolicyResponseProto {})
     })
 }
 
 fn get(call: Call<'_>) -> Reply {
     call.serve(|service, q: GetStoragePolicyRequestProto| {
-        service.storage_policy(&q.path).map(|policy| GetStoragePolicyResponseProto {
-            storage_policy: convert::storage_policy(policy),
+        service.storage_policies().storage_policy(&q.path).map(|policy| {
+            GetStoragePolicyResponseProto { storage_policy: convert::storage_policy(policy) }
         })
     })
 }

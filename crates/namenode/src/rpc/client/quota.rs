@@ -18,7 +18,7 @@ pub(super) const METHODS: &[Method] = &[
 
 fn content_summary(call: Call<'_>) -> Reply {
     call.serve(|service, q: GetContentSummaryRequestProto| {
-        service.content_summary(&q.path).map(|summary| GetContentSummaryResponseProto {
+        service.quotas().content_summary(&q.path).map(|summary| GetContentSummaryResponseProto {
             summary: convert::content_summary(summary),
         })
     })
@@ -27,6 +27,7 @@ fn content_summary(call: Call<'_>) -> Reply {
 fn quota_usage(call: Call<'_>) -> Reply {
     call.serve(|service, q: GetQuotaUsageRequestProto| {
         service
+            .quotas()
             .quota_usage(&q.path)
             .map(|usage| GetQuotaUsageResponseProto { usage: convert::quota_usage(usage) })
     })
@@ -36,6 +37,7 @@ fn set_quota(call: Call<'_>) -> Reply {
     call.serve(|service, q: SetQuotaRequestProto| {
         let kind = q.storage_type.and_then(StorageType::from_number);
         service
+            .quotas()
             .set_quota(&q.path, q.namespace_quota as i64, q.storagespace_quota as i64, kind)
             .map(|()| SetQuotaResponseProto {})
     })

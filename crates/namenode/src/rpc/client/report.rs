@@ -29,7 +29,7 @@ pub(super) const METHODS: &[Method] = &[
 
 fn fs_stats(call: Call<'_>) -> Reply {
     call.serve(|service, _: GetFsStatusRequestProto| {
-        service.block_stats().map(|stats| GetFsStatsResponseProto {
+        service.reports().block_stats().map(|stats| GetFsStatsResponseProto {
             capacity: stats.capacity,
             used: stats.dfs_used,
             remaining: stats.remaining,
@@ -45,7 +45,7 @@ fn fs_stats(call: Call<'_>) -> Reply {
 
 fn replicated_block_stats(call: Call<'_>) -> Reply {
     call.serve(|service, _: GetFsReplicatedBlockStatsRequestProto| {
-        service.block_stats().map(|stats| GetFsReplicatedBlockStatsResponseProto {
+        service.reports().block_stats().map(|stats| GetFsReplicatedBlockStatsResponseProto {
             low_redundancy: stats.under_replicated,
             corrupt_blocks: stats.corrupt,
             missing_blocks: stats.missing,
@@ -77,7 +77,7 @@ fn filter(kind: DatanodeReportTypeProto) -> NodeFilter {
 
 fn datanodes(call: Call<'_>) -> Reply {
     call.serve(|service, q: GetDatanodeReportRequestProto| {
-        service.datanodes("datanodeReport", filter(q.r#type())).map(|reports| {
+        service.reports().datanodes("datanodeReport", filter(q.r#type())).map(|reports| {
             let di = reports.iter().map(|node| convert::datanode_info(&node.info)).collect();
             GetDatanodeReportResponseProto { di }
         })
@@ -86,7 +86,7 @@ fn datanodes(call: Call<'_>) -> Reply {
 
 fn datanode_storages(call: Call<'_>) -> Reply {
     call.serve(|service, q: GetDatanodeStorageReportRequestProto| {
-        service.datanodes("getDatanodeStorageReport", filter(q.r#type())).map(|reports| {
+        service.reports().datanodes("getDatanodeStorageReport", filter(q.r#type())).map(|reports| {
             let datanode_storage_reports = reports.iter().map(storage_report).collect();
             GetDatanodeStorageReportResponseProto { datanode_storage_reports }
         })
@@ -103,18 +103,20 @@ fn storage_report(node: &NodeReport) -> DatanodeStorageReportProto {
 /// The DataNodes that others report as slow.
 fn slow_datanodes(call: Call<'_>) -> Reply {
     call.serve(|service, _: GetSlowDatanodeReportRequestProto| {
-        service.datanodes("", NodeFilter::Slow).map(|slow| GetSlowDatanodeReportResponseProto {
-            datanode_info_proto: slow
-                .iter()
-                .map(|node| convert::datanode_info(&node.info))
-                .collect(),
+        service.reports().datanodes("", NodeFilter::Slow).map(|slow| {
+            GetSlowDatanodeReportResponseProto {
+                datanode_info_proto: slow
+                    .iter()
+                    .map(|node| convert::datanode_info(&node.info))
+                    .collect(),
+            }
         })
     })
 }
 
 fn corrupt_file_blocks(call: Call<'_>) -> Reply {
     call.serve(|service, q: ListCorruptFileBlocksRequestProto| {
-        let page = service.corrupt_file_blocks(&q.path, q.cookie.as_deref());
+        let page = service.reports().corrupt_file_blocks(&q.path, q.cookie.as_deref());
         page.map(|(files, cookie)| ListCorruptFileBlocksResponseProto {
             corrupt: CorruptFileBlocksProto {
                 files: files.into_iter().map(|file| file.path).collect(),

@@ -24,6 +24,7 @@ fn mkdirs(call: Call<'_>) -> Reply {
     call.serve(|service, q: MkdirsRequestProto| {
         let unmasked = q.unmasked.as_ref().map(convert::mode);
         service
+            .directories()
             .mkdirs(&q.src, convert::mode(&q.masked), unmasked, q.create_parent)
             .map(|result| MkdirsResponseProto { result })
     })
@@ -31,7 +32,7 @@ fn mkdirs(call: Call<'_>) -> Reply {
 
 fn rename(call: Call<'_>) -> Reply {
     call.serve(|service, q: RenameRequestProto| {
-        service.rename(&q.src, &q.dst).map(|result| RenameResponseProto { result })
+        service.directories().rename(&q.src, &q.dst).map(|result| RenameResponseProto { result })
     })
 }
 
@@ -41,25 +42,32 @@ fn rename2(call: Call<'_>) -> Reply {
             overwrite: q.overwrite_dest,
             to_trash: q.move_to_trash.unwrap_or(false),
         };
-        service.rename2(&q.src, &q.dst, options).map(|()| Rename2ResponseProto {})
+        service.directories().rename2(&q.src, &q.dst, options).map(|()| Rename2ResponseProto {})
     })
 }
 
 fn delete(call: Call<'_>) -> Reply {
     call.serve(|service, q: DeleteRequestProto| {
-        service.delete(&q.src, q.recursive).map(|result| DeleteResponseProto { result })
+        service
+            .directories()
+            .delete(&q.src, q.recursive)
+            .map(|result| DeleteResponseProto { result })
     })
 }
 
 fn create_symlink(call: Call<'_>) -> Reply {
     call.serve(|service, q: CreateSymlinkRequestProto| {
-        service.create_symlink(&q.target, &q.link).map(|()| CreateSymlinkResponseProto {})
+        service
+            .directories()
+            .create_symlink(&q.target, &q.link)
+            .map(|()| CreateSymlinkResponseProto {})
     })
 }
 
 fn link_target(call: Call<'_>) -> Reply {
     call.serve(|service, q: GetLinkTargetRequestProto| {
         service
+            .directories()
             .link_target(&q.path)
             .map(|target| GetLinkTargetResponseProto { target_path: Some(target) })
     })

@@ -28,9 +28,10 @@ fn set(call: Call<'_>) -> Reply {
             (has(XAttrSetFlagProto::XattrCreate), has(XAttrSetFlagProto::XattrReplace));
         match required(q.x_attr) {
             Err(error) => Answer::Ready(Err(CallError::Request(error))),
-            Ok(xattr) => {
-                service.set_xattr(&q.src, xattr, create, replace).map(|()| SetXAttrResponseProto {})
-            }
+            Ok(xattr) => service
+                .xattrs()
+                .set_xattr(&q.src, xattr, create, replace)
+                .map(|()| SetXAttrResponseProto {}),
         }
     })
 }
@@ -38,7 +39,7 @@ fn set(call: Call<'_>) -> Reply {
 fn get(call: Call<'_>) -> Reply {
     call.serve(|service, q: GetXAttrsRequestProto| {
         let names: Vec<XAttr> = q.x_attrs.into_iter().map(XAttr::from).collect();
-        service.xattrs(&q.src, &names).map(|found| GetXAttrsResponseProto {
+        service.xattrs().get_xattrs(&q.src, &names).map(|found| GetXAttrsResponseProto {
             x_attrs: found.iter().map(XAttrProto::from).collect(),
         })
     })
@@ -46,7 +47,7 @@ fn get(call: Call<'_>) -> Reply {
 
 fn list(call: Call<'_>) -> Reply {
     call.serve(|service, q: ListXAttrsRequestProto| {
-        service.list_xattrs(&q.src).map(|found| ListXAttrsResponseProto {
+        service.xattrs().list_xattrs(&q.src).map(|found| ListXAttrsResponseProto {
             x_attrs: found.iter().map(XAttrProto::from).collect(),
         })
     })
@@ -55,6 +56,8 @@ fn list(call: Call<'_>) -> Reply {
 fn remove(call: Call<'_>) -> Reply {
     call.serve(|service, q: RemoveXAttrRequestProto| match required(q.x_attr) {
         Err(error) => Answer::Ready(Err(CallError::Request(error))),
-        Ok(xattr) => service.remove_xattr(&q.src, &xattr).map(|()| RemoveXAttrResponseProto {}),
+        Ok(xattr) => {
+            service.xattrs().remove_xattr(&q.src, &xattr).map(|()| RemoveXAttrResponseProto {})
+        }
     })
 }

@@ -207,7 +207,7 @@ pub(super) fn commit_synchronization(call: Call<'_>) -> Reply {
         let nodes = q.new_taragets.into_iter().map(|node| node.datanode_uuid);
         let names = q.new_target_storages.into_iter().chain(std::iter::repeat(String::new()));
         let targets: Vec<_> = nodes.zip(names).collect();
-        let done = service.commit_block_synchronization(&BlockSynchronization {
+        let done = service.blocks().commit_block_synchronization(&BlockSynchronization {
             block: ExtendedBlock::from(&q.block).block,
             new_stamp: q.new_gen_stamp as i64,
             new_len: q.new_length,
