@@ -1,5 +1,6 @@
 //! `gateway`: REST in front of a cluster, until a signal ends it.
 
+use tokio::sync::oneshot;
 use zerohop_gateway::Gateway;
 
 use crate::daemon::{end, log_warnings, serve};
@@ -40,15 +41,17 @@ fn start(settings: &Settings) -> Outcome<i32> {
     let gateway = Gateway::bind(conf).map_err(|error| Failure::io(error.to_string()))?;
     serve(async move {
         tracing::info!("the gateway serves REST on {}", gateway.local_addr());
-        let unfinished = gateway.unfinished();
-        let serving = gateway.serve()?;
+        let (stopper, stopped) = oneshot::channel::<()>();
+        let stopped = async { _ = stopped.await };
+        let serving = tokio::spawn(gateway.serve(stopped)?);
         let mut stop = Stop::new()?;
-        let cause = tokio::select! {
-            cause = stop.wait() => cause,
-            never = serving => match never {},
+        let cause = stop.wait().await;
+        tracing::info!("stopping on {}, after the requests that are under way", cause.name());
+        let ending = async move {
+            drop(stopper);
+            _ = serving.await;
         };
-        tracing::info!("stopping on {}", cause.name());
-        end(&mut stop, async move { unfinished.finish().await }).await;
+        end(&mut stop, ending).await;
         Ok(0)
     })
 }

@@ -1,19 +1,19 @@
 //! The REST gateway of `up`.
 
-use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use zerohop_conf::{Conf, keys};
-use zerohop_gateway::{Gateway, Unfinished};
+use zerohop_gateway::Gateway;
 
 use crate::failure::{Failure, Outcome};
 
 /// A gateway that serves until this is dropped.
 pub struct Rest {
     address: SocketAddr,
-    task: JoinHandle<Infallible>,
-    unfinished: Unfinished,
+    task: JoinHandle<()>,
+    stopper: Option<oneshot::Sender<()>>,
 }
 
 impl Rest {
@@ -35,14 +35,17 @@ impl Rest {
         let gateway = gateway.map_err(|error| {
             Failure::io(format!("the REST gateway does not start: {error}; --rest-port takes another port, 0 any free one"))
         })?;
-        let (address, unfinished) = (gateway.local_addr(), gateway.unfinished());
-        Ok(Rest { address, task: tokio::spawn(gateway.serve()?), unfinished })
+        let address = gateway.local_addr();
+        let (stopper, stopped) = oneshot::channel::<()>();
+        let task = tokio::spawn(gateway.serve(async { _ = stopped.await })?);
+        Ok(Rest { address, task, stopper: Some(stopper) })
     }
 
-    /// Serves no longer, and closes the files that it holds open.
-    pub async fn finish(&self) {
-        self.task.abort();
-        self.unfinished.finish().await;
+    /// Takes no more requests, answers those that are under way, and closes the files that it holds open.
+    pub async fn finish(mut self) {
+        self.stopper = None;
+        // It ends only by itself, or by a panic that was printed.
+        _ = (&mut self.task).await;
     }
 
     /// Where it listens.

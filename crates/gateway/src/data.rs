@@ -58,6 +58,11 @@ pub(crate) async fn answer(
             if uploads.checks_content_type {
                 upload::check_content_type(&call.headers)?;
             }
+            if call.headers.contains_key(header::IF_MATCH) {
+                // The tag of a file says its length.
+                uploads.appends.close_below(&request.path).await;
+            }
+            open::check_preconditions(&fs, &request.path, &call.headers).await?;
             match request.operation {
                 Operation::Append => {
                     let done = append(fs, request, &call.headers, body, uploads).await?;

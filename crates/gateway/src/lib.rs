@@ -36,12 +36,10 @@ mod upload;
 pub use cookies::CookieError;
 pub use namenode::{ChosenDatanode, HostNameNode};
 
-use appends::Appends;
 use axum::Router;
 use datanode::DataNodeFace;
 use httpfs::HttpFs;
 use namenode::NameNodeFace;
-use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -105,27 +103,21 @@ impl Gateway {
         self.server.local_addr()
     }
 
-    /// What has to be finished after the last request.
-    pub fn unfinished(&self) -> Unfinished {
-        Unfinished(self.face.appends())
-    }
-
-    /// Serves until the future is dropped. Must be called within a tokio runtime.
+    /// Serves until `stop` is ready; then requests that are under way are answered, and files that are open for further appends
+    /// are closed. Must be called within a tokio runtime.
     ///
     /// # Errors
     /// If the runtime cannot watch the port.
-    pub fn serve(self) -> io::Result<impl Future<Output = Infallible> + Send + 'static> {
-        self.server.serve(face::router(self.face))
-    }
-}
-
-/// Files that a gateway holds open for further appends.
-pub struct Unfinished(Appends);
-
-impl Unfinished {
-    /// Closes them.
-    pub async fn finish(&self) {
-        self.0.close_below("/").await;
+    pub fn serve(
+        self,
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> io::Result<impl Future<Output = ()> + Send + 'static> {
+        let appends = self.face.appends();
+        let serving = self.server.serve_until(face::router(self.face), stop)?;
+        Ok(async move {
+            serving.await;
+            appends.close_below("/").await;
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! WebHDFS on the NameNode's port: operations on metadata are answered, those with data are sent on to a DataNode.
 
-use crate::call::{Call, to_location};
+use crate::call::{Call, in_json, to_location};
 use crate::callers::Callers;
 use crate::clients::Clients;
 use crate::csrf::Csrf;
@@ -14,6 +14,7 @@ use crate::request::Request;
 use axum::body::Body;
 use axum::response::Response;
 use regex::Regex;
+use serde_json::{Value, json};
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
@@ -177,6 +178,25 @@ async fn holder(
     Ok(Some((node.host().to_owned(), port)))
 }
 
+/// The answers about features that this NameNode lacks: those of one that has them, where nobody uses them.
+async fn about_absent_feature(
+    fs: &FileSystem,
+    request: &Request,
+) -> Result<Option<Value>, Failure> {
+    Ok(Some(match request.operation {
+        Operation::GetEcPolicy => {
+            fs.status(&request.path).await?;
+            Value::Null
+        }
+        Operation::GetEcPolicies => {
+            json!({ "ErasureCodingPolicies": { "ErasureCodingPolicyInfo": null } })
+        }
+        Operation::GetEcCodecs => json!({ "ErasureCodingCodecs": {} }),
+        Operation::GetSnapshottableDirectoryList => json!({ "SnapshottableDirectoryList": null }),
+        _ => return Ok(None),
+    }))
+}
+
 impl Face for NameNodeFace {
     const STATUSES: Statuses = Statuses::WebHdfs;
 
@@ -192,6 +212,9 @@ impl Face for NameNodeFace {
         }
         let from = from.ip().to_canonical();
         let fs = self.client(self.callers.user(&request.params, from, None).await?, from)?;
+        if let Some(answer) = about_absent_feature(&fs, &request).await? {
+            return Ok(in_json(&answer));
+        }
         match request.operation {
             operation if !operation.moves_data() => data::metadata(&fs, &request).await,
             _ if self.redirects.proxies(from) => {

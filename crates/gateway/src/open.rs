@@ -5,7 +5,7 @@ use crate::request::Request;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use zerohop_client::{FileStatus, FileSystem};
+use zerohop_client::{ErrorKind, FileStatus, FileSystem};
 
 /// What is to be sent of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +71,36 @@ pub(crate) async fn open(
         *response.status_mut() = StatusCode::PARTIAL_CONTENT;
     }
     Ok(response)
+}
+
+/// Refuses a change of a file that is another one than the caller has seen (`If-Match`), or that is there (`If-None-Match: *`).
+/// Another client may change it after this.
+pub(crate) async fn check_preconditions(
+    fs: &FileSystem,
+    path: &str,
+    headers: &HeaderMap,
+) -> Result<(), Failure> {
+    let wanted = header_text(headers, header::IF_MATCH);
+    let unwanted = header_text(headers, header::IF_NONE_MATCH);
+    if wanted.is_none() && unwanted.is_none() {
+        return Ok(());
+    }
+    let tag = match fs.status(path).await {
+        Ok(status) => Some(entity_tag(&status, status.len)),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(error.into()),
+    };
+    let has = |list: &str| {
+        let tag = tag.as_deref();
+        tag.is_some() && list.split(',').any(|one| one.trim() == "*" || Some(one.trim()) == tag)
+    };
+    match wanted.is_none_or(has) && !unwanted.is_some_and(has) {
+        true => Ok(()),
+        false => Err(Failure::precondition(format!(
+            "{path} is another file than the request is for; its tag is {}",
+            tag.as_deref().unwrap_or("none, it does not exist")
+        ))),
+    }
 }
 
 /// Changes when the file does.

@@ -16,10 +16,11 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener as StdListener};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tower_service::Service;
 use zerohop_system::clock;
@@ -63,20 +64,60 @@ impl HttpServer {
         router: Router,
     ) -> io::Result<impl Future<Output = Infallible> + Send + 'static> {
         let listener = TcpListener::from_std(self.listener)?;
-        Ok(accept_all(listener, self.options, router))
+        // Never said: the sender lives as long as the future.
+        let (never, ends) = watch::channel(());
+        Ok(async move {
+            let mut connections = JoinSet::new();
+            let served = accept_all(&listener, &self.options, router, &ends, &mut connections);
+            let infallible = served.await;
+            drop(never);
+            infallible
+        })
+    }
+
+    /// As [`serve`](Self::serve) until `stop` is ready. Then the port is closed, and requests that are under way are answered
+    /// before the future ends.
+    ///
+    /// # Errors
+    /// If the runtime cannot watch the port.
+    pub fn serve_until(
+        self,
+        router: Router,
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> io::Result<impl Future<Output = ()> + Send + 'static> {
+        let listener = TcpListener::from_std(self.listener)?;
+        let (end, ends) = watch::channel(());
+        Ok(async move {
+            let mut connections = JoinSet::new();
+            tokio::select! {
+                never = accept_all(&listener, &self.options, router, &ends, &mut connections) => {
+                    match never {}
+                }
+                () = stop => {}
+            }
+            drop((listener, end));
+            while connections.join_next().await.is_some() {}
+        })
     }
 }
 
-async fn accept_all(listener: TcpListener, options: HttpOptions, router: Router) -> Infallible {
+/// `ends` has no sender any more when connections are to end with the request that is under way.
+async fn accept_all(
+    listener: &TcpListener,
+    options: &HttpOptions,
+    router: Router,
+    ends: &watch::Receiver<()>,
+    connections: &mut JoinSet<()>,
+) -> Infallible {
     let room = Arc::new(Semaphore::new(options.connections_max));
     let refused = LogLimiter::default();
-    let mut connections = JoinSet::new();
     loop {
         // The semaphore is never closed.
         let permit = Arc::clone(&room).acquire_owned().await.ok();
         match listener.accept().await {
             Ok((stream, remote)) => {
-                let served = serve_connection(stream, remote, &options, router.clone());
+                let served =
+                    serve_connection(stream, remote, options, router.clone(), ends.clone());
                 connections.spawn(async move {
                     if let Err(error) = served.await {
                         tracing::debug!("HTTP connection from {remote}: {error}");
@@ -101,6 +142,7 @@ fn serve_connection(
     remote: SocketAddr,
     options: &HttpOptions,
     router: Router,
+    mut ends: watch::Receiver<()>,
 ) -> impl Future<Output = hyper::Result<()>> + Send + use<> {
     // Without it a connection is only slower.
     let _ = stream.set_nodelay(true);
@@ -110,7 +152,7 @@ fn serve_connection(
         request.extensions_mut().insert(RemoteAddress(remote));
         router.clone().call(request)
     });
-    http1::Builder::new()
+    let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         // Also the time that a connection without a request is kept.
         .header_read_timeout(options.idle_max)
@@ -118,7 +160,15 @@ fn serve_connection(
         .half_close(true)
         .max_header_size(options.head_max)
         .max_buf_size(options.head_max)
-        .serve_connection(stream, service)
+        .serve_connection(stream, service);
+    async move {
+        let mut connection = pin!(connection);
+        tokio::select! {
+            done = connection.as_mut() => return done,
+            _ = ends.changed() => connection.as_mut().graceful_shutdown(),
+        }
+        connection.await
+    }
 }
 
 /// The address of the other end of a request's connection.

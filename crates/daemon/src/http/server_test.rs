@@ -110,3 +110,34 @@ async fn silent_connections_make_room_for_others() {
     assert_eq!(rest(&mut silent).await, "");
     tokio::time::timeout(PATIENCE, trickle).await.unwrap().unwrap();
 }
+
+#[tokio::test]
+async fn requests_under_way_are_answered_before_the_server_ends() {
+    let (begun, mut has_begun) = tokio::sync::mpsc::channel::<()>(1);
+    let (go_on, gate) = tokio::sync::watch::channel(false);
+    let handler = async move || {
+        begun.send(()).await.unwrap();
+        gate.clone().wait_for(|open| *open).await.unwrap();
+        Page::text("answered\n")
+    };
+    let address = SocketAddr::from(([127, 0, 0, 1], 0));
+    let server = HttpServer::bind(address, HttpOptions::default()).unwrap();
+    let address = server.local_addr();
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let serving = server.serve_until(Router::new().route("/", get(handler)), async {
+        _ = stopped.await;
+    });
+    let serving = tokio::spawn(serving.unwrap());
+    // Kept for a next request that does not come.
+    let mut idle = TcpStream::connect(address).await.unwrap();
+    let asking = tokio::spawn(answer(address, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
+    tokio::time::timeout(PATIENCE, has_begun.recv()).await.unwrap().unwrap();
+    drop(stop);
+    assert_eq!(rest(&mut idle).await, "");
+    assert!(!serving.is_finished());
+    assert!(TcpStream::connect(address).await.is_err(), "the port is closed");
+    go_on.send(true).unwrap();
+    let page = tokio::time::timeout(PATIENCE, asking).await.unwrap().unwrap();
+    assert!(page.ends_with("answered\n"), "{page}");
+    tokio::time::timeout(PATIENCE, serving).await.unwrap().unwrap();
+}

@@ -32,7 +32,7 @@ async fn pages_answer() {
     assert!(harness.page("/conf").await.contains("<name>dfs.replication</name><value>1</value>"));
     let unknown = harness.page("/conf?name=dfs.replicas").await;
     assert!(unknown.starts_with("HTTP/1.0 404"), "{unknown}");
-    assert!(harness.page("/webhdfs/v1/?op=LISTSTATUS").await.starts_with("HTTP/1.0 501"));
+    assert!(harness.page("/webhdfs/v1/?op=LISTSTATUS").await.starts_with("HTTP/1.0 404"));
     assert!(harness.page("/fsck?path=/none").await.ends_with("Path '/none' does not exist"));
 }
 

@@ -1,11 +1,14 @@
 //! REST: Apache's shell through its WebHDFS client, beside the same shell over hdfs://, curl, and WebHDFS of one kind of server
 //! beside the other kind's.
 
+mod requests;
+
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use regex::Regex;
+use requests::REQUESTS;
 use zerohop_interop::cluster::{Cluster, Spec};
 use zerohop_interop::process::{Process, tail};
 use zerohop_interop::tools::{self, Java};
@@ -161,80 +164,6 @@ fn apaches_shell_sees_no_difference_between_rest_and_rpc() {
     }
 }
 
-/// What is asked of both NameNodes: the method, the path with its query, and the body if there is one.
-const REQUESTS: &[(&str, &str, &str)] = &[
-    ("PUT", "/w?op=MKDIRS&permission=1777", ""),
-    ("PUT", "/w/f%20%2B%C3%A9?op=CREATE", "0123456789"),
-    ("PUT", "/w/f%20%2B%C3%A9?op=CREATE", "refused: it is there"),
-    ("PUT", "/w/g?op=CREATE&overwrite=true&permission=640&replication=1&blocksize=1048576", "abc"),
-    ("PUT", "/w/g?op=CREATE&overwrite=true", "abcd"),
-    ("PUT", "/w/none/g?op=CREATE&createparent=false", "x"),
-    ("GET", "/w/f%20%2B%C3%A9?op=OPEN", ""),
-    ("GET", "/w/g?op=OPEN&offset=1&length=2", ""),
-    ("GET", "/w/g?op=OPEN&offset=4", ""),
-    ("GET", "/w/g?op=OPEN&offset=2&length=99", ""),
-    ("GET", "/w/none?op=OPEN", ""),
-    ("GET", "/w?op=OPEN", ""),
-    ("POST", "/w/g?op=APPEND", "efg"),
-    ("GET", "/w/g?op=OPEN", ""),
-    ("POST", "/w/none?op=APPEND", "x"),
-    ("GET", "/w/g?op=GETFILECHECKSUM", ""),
-    ("GET", "/w/none?op=GETFILECHECKSUM", ""),
-    ("PUT", "/w/e?op=CREATE", ""),
-    ("GET", "/w/e?op=OPEN", ""),
-    ("POST", "/w/e?op=APPEND", "no longer empty"),
-    ("PUT", "/w/h?op=CREATE&noredirect=true", ""),
-    ("GET", "/w/g?op=OPEN&noredirect=true", ""),
-    ("POST", "/w/g?op=APPEND&noredirect=true", ""),
-    ("GET", "/w/g?op=GETFILECHECKSUM&noredirect=true", ""),
-    ("GET", "/w/g?op=OPEN&noredirect=true&excludedatanodes=127.0.0.1", ""),
-    ("GET", "/w?op=LISTSTATUS", ""),
-    ("GET", "/w?op=LISTSTATUS_BATCH&startAfter=e", ""),
-    ("GET", "/w/g?op=GETFILESTATUS", ""),
-    ("GET", "/w/none?op=GETFILESTATUS", ""),
-    ("GET", "/w/none?op=LISTSTATUS", ""),
-    ("GET", "/w?op=GETCONTENTSUMMARY", ""),
-    ("GET", "/w?op=GETQUOTAUSAGE", ""),
-    ("GET", "/?op=GETHOMEDIRECTORY", ""),
-    ("GET", "/w?op=GETTRASHROOT", ""),
-    ("PUT", "/w/g?op=SETPERMISSION&permission=600", ""),
-    ("PUT", "/w/g?op=SETOWNER&owner=alice&group=staff", ""),
-    ("PUT", "/w/g?op=SETOWNER", ""),
-    ("PUT", "/w/g?op=SETTIMES&modificationtime=1000&accesstime=2000", ""),
-    ("PUT", "/w/g?op=SETREPLICATION&replication=1", ""),
-    ("PUT", "/w/g?op=MODIFYACLENTRIES&aclspec=user:bob:r--", ""),
-    ("GET", "/w/g?op=GETACLSTATUS", ""),
-    ("PUT", "/w/g?op=REMOVEACLENTRIES&aclspec=user:bob", ""),
-    ("PUT", "/w/g?op=REMOVEACLENTRIES&aclspec=user:bob:", ""),
-    ("GET", "/w/g?op=GETACLSTATUS", ""),
-    ("PUT", "/w/g?op=REMOVEACL", ""),
-    ("PUT", "/w/g?op=SETXATTR&xattr.name=user.x&xattr.value=0x4142&flag=CREATE", ""),
-    ("GET", "/w/g?op=GETXATTRS&encoding=text", ""),
-    ("GET", "/w/g?op=GETXATTRS&xattr.name=user.x&encoding=hex", ""),
-    ("GET", "/w/g?op=LISTXATTRS", ""),
-    ("PUT", "/w/g?op=REMOVEXATTR&xattr.name=user.x", ""),
-    ("GET", "/w/g?op=CHECKACCESS&fsaction=rw-", ""),
-    ("GET", "/w?op=GETSTORAGEPOLICY", ""),
-    ("GET", "/w?op=GETALLSTORAGEPOLICY", ""),
-    ("PUT", "/w?op=SETSTORAGEPOLICY&storagepolicy=COLD", ""),
-    ("POST", "/w?op=UNSETSTORAGEPOLICY", ""),
-    ("GET", "/w/g?op=GETFILEBLOCKLOCATIONS", ""),
-    ("GET", "/w?op=GETSERVERDEFAULTS", ""),
-    ("GET", "/?op=GETDELEGATIONTOKEN&renewer=root", ""),
-    ("PUT", "/w/g?op=RENAME&destination=/w/i", ""),
-    ("PUT", "/w/none?op=RENAME&destination=/w/i", ""),
-    ("PUT", "/w/i?op=RENAME&destination=/w/e&renameoptions=OVERWRITE", ""),
-    ("PUT", "/w/none?op=RENAME&destination=/w/j&renameoptions=NONE", ""),
-    ("PUT", "/w?op=RENAME", ""),
-    ("POST", "/w/e?op=TRUNCATE&newlength=7", ""),
-    ("DELETE", "/w?op=DELETE", ""),
-    ("DELETE", "/w/e?op=DELETE", ""),
-    ("DELETE", "/w/none?op=DELETE", ""),
-    ("GET", "/w?op=LISTSTATUS&doas=bob", ""),
-    ("GET", "/w?op=NONE", ""),
-    ("DELETE", "/w?op=DELETE&recursive=true", ""),
-];
-
 /// The answers to [`REQUESTS`] with redirects followed: status, and body as JSON if it is. What changes from time to time is
 /// left out.
 fn web_answers(cluster: &Cluster) -> Vec<String> {
@@ -385,6 +314,22 @@ fn curl_reads_ranges_and_the_traps_of_append_and_create_are_gone() {
     assert!(refused.starts_with("HTTP/1.1 404"), "{refused}");
     let refused = post(&format!("/log?op=create&overwrite=false&{user}"), "x");
     assert!(refused.contains("FileAlreadyExistsException"), "{refused}");
+
+    // A change of a file that is another one by now is refused.
+    let tagged = |header: String| {
+        let path = format!("/webhdfs/v1/d/f?op=CREATE&data=true&{user}");
+        curl(
+            &gateway,
+            &path,
+            &[&["-X", "PUT", "--data-binary", "new", "-H", &header], &octets[..]].concat(),
+        )
+    };
+    let stale = tagged("If-Match: \"1-2-3\"".to_owned());
+    assert!(stale.starts_with("HTTP/1.1 412"), "{stale}");
+    let exists = tagged("If-None-Match: *".to_owned());
+    assert!(exists.starts_with("HTTP/1.1 412"), "{exists}");
+    let fresh = tagged(format!("If-Match: {tag}"));
+    assert!(fresh.starts_with("HTTP/1.1 201"), "{fresh}");
 
     // Appends queue on one stream; one that is repeated counts once.
     let append = |gateway: &Gateway, query: &str, data: &str, headers: &[&str]| {
