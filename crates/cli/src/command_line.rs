@@ -9,7 +9,7 @@ use crate::manual::{self, Entry};
 use crate::settings::Settings;
 use crate::{
     balancer, bench, cacheadmin, checknative, daemon, debug, demo, dfsadmin, doctor, ec, fs, fsck,
-    gateway, getconf, groups, mover, oev, oiv, storagepolicies, up, version, wording,
+    gateway, getconf, groups, journalnode, mover, oev, oiv, storagepolicies, up, version, wording,
 };
 
 /// HDFS in one binary: server, client and tools.
@@ -84,6 +84,8 @@ enum Verb {
     Namenode(RawArguments),
     /// Run a DataNode
     Datanode(RawArguments),
+    /// Run a JournalNode, which keeps the edit log that NameNodes share
+    Journalnode(RawArguments),
     /// Serve a cluster by REST (WebHDFS, HttpFS, Hoop)
     Gateway(RawArguments),
     /// Show in a few seconds what this is: a cluster, a gigabyte in and out
@@ -170,6 +172,7 @@ fn own(args: Vec<String>) -> i32 {
         Verb::Distcp(words) => distcp_verb(settings, words.words),
         Verb::Namenode(words) => daemon::namenode(settings, words.words),
         Verb::Datanode(words) => daemon::datanode(settings, words.words),
+        Verb::Journalnode(words) => journalnode::run(settings, words.words),
         Verb::Gateway(words) => gateway::run(settings, words.words),
         Verb::Bench(words) => bench::run(settings, words.words),
         Verb::Hdfs(words) => scripted(HDFS, "hdfs", words.words),
@@ -198,6 +201,7 @@ const OWN: &[(&str, Run)] = &[
     ("doctor", doctor::run),
     ("namenode", daemon::namenode),
     ("datanode", daemon::datanode),
+    ("journalnode", journalnode::run),
     ("gateway", gateway::run),
     ("bench", bench::run),
     ("version", version::run),
@@ -221,6 +225,7 @@ const HDFS: &[(&str, Run)] = &[
     ("oiv", oiv::run),
     ("namenode", daemon::namenode),
     ("datanode", daemon::datanode),
+    ("journalnode", journalnode::run),
     ("httpfs", gateway::run),
     ("version", version::run),
 ];
@@ -327,6 +332,7 @@ fn entries() -> Vec<Entry> {
             "doctor" => of_usage(doctor::USAGE),
             "namenode" => of_usage(daemon::NAMENODE_USAGE),
             "datanode" => of_usage(daemon::DATANODE_USAGE),
+            "journalnode" => of_usage(journalnode::USAGE),
             "gateway" => of_usage(gateway::USAGE),
             "bench" => of_usage(bench::USAGE),
             _ => None,

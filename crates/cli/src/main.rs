@@ -29,6 +29,7 @@ mod gateway;
 mod getconf;
 mod groups;
 mod http;
+mod journalnode;
 mod log;
 mod manual;
 mod mover;

@@ -2,7 +2,7 @@
 //! role that Apache holds to such a promise does not start: running without it is worse than not
 //! running. Everything else that is not implemented is warned of.
 
-use crate::Role::{self, Client, DataNode, Gateway, NameNode};
+use crate::Role::{self, Client, DataNode, Gateway, JournalNode, NameNode};
 
 /// One promise that is not kept, or only for some values.
 #[derive(Debug, Clone, Copy)]
@@ -41,10 +41,10 @@ impl Accepts {
     }
 }
 
-const ALL: &[Role] = &[NameNode, DataNode, Gateway, Client];
-const SERVERS: &[Role] = &[NameNode, DataNode];
+const ALL: &[Role] = &[NameNode, DataNode, JournalNode, Gateway, Client];
+const SERVERS: &[Role] = &[NameNode, DataNode, JournalNode];
 const DATA: &[Role] = &[DataNode, Client];
-const PAGES: &[Role] = &[NameNode, DataNode, Gateway];
+const PAGES: &[Role] = &[NameNode, DataNode, JournalNode, Gateway];
 const GATEWAY: &[Role] = &[Gateway];
 const NAMENODE: &[Role] = &[NameNode];
 const DATANODE: &[Role] = &[DataNode];

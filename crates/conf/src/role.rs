@@ -9,6 +9,8 @@ pub enum Role {
     NameNode,
     /// The DataNode.
     DataNode,
+    /// The JournalNode.
+    JournalNode,
     /// The REST gateway.
     Gateway,
     /// A client of either, the shell and the administration commands among them.
@@ -20,6 +22,7 @@ impl fmt::Display for Role {
         f.write_str(match self {
             Role::NameNode => "NameNode",
             Role::DataNode => "DataNode",
+            Role::JournalNode => "JournalNode",
             Role::Gateway => "gateway",
             Role::Client => "client",
         })

@@ -3,6 +3,7 @@
 use crate::layout::LayoutVersion;
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Bytes that are not the operation they claim to be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -166,6 +167,15 @@ pub enum JournalError {
         /// What does not fit.
         reason: String,
     },
+    /// Too few JournalNodes did what they were asked for: nothing more may be written.
+    #[error("{reason}")]
+    NoQuorum {
+        /// Which, and why.
+        reason: String,
+    },
+    /// Records were not durable in time.
+    #[error("the edits were not durable within {} s", .0.as_secs())]
+    TimedOut(Duration),
     /// A journal was asked to write, and gave up before it knew the end of it.
     #[error("the journal was closed while records were on their way")]
     GivenUp,

@@ -134,7 +134,8 @@ pub fn settings(pairs: &[(&str, &str)]) -> Vec<Setting> {
     pairs.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect()
 }
 
-fn write_conf(directory: &Path, core: &[Setting], hdfs: &[&[Setting]]) -> Outcome {
+/// Writes the site files of a configuration directory.
+pub fn write_conf(directory: &Path, core: &[Setting], hdfs: &[&[Setting]]) -> Outcome {
     fs::create_dir_all(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
     write_xml(&directory.join("core-site.xml"), core)?;
     write_xml(&directory.join("hdfs-site.xml"), &hdfs.concat())?;

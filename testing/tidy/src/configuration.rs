@@ -12,7 +12,7 @@ use crate::sources;
 pub const PAGE: &str = "docs/configuration.md";
 
 /// Where code stands, and who runs it; the first that fits counts.
-const READERS: [(&str, &[&str]); 22] = [
+const READERS: [(&str, &[&str]); 23] = [
     ("crates/namenode/", &["NameNode"]),
     ("crates/namespace/", &["NameNode"]),
     ("crates/journal/", &["NameNode"]),
@@ -24,16 +24,17 @@ const READERS: [(&str, &[&str]); 22] = [
     ("crates/gateway/src/csrf.rs", &["NameNode", "DataNode"]),
     ("crates/gateway/src/callers.rs", &["NameNode", "DataNode", "gateway"]),
     ("crates/gateway/src/lib.rs", &["NameNode", "DataNode", "gateway"]),
+    ("crates/journalnode/", &["JournalNode"]),
     ("crates/gateway/", &["gateway"]),
     ("crates/client/", &["client"]),
     ("crates/cli/src/rest.rs", &["gateway"]),
     ("crates/cli/", &["client"]),
     ("crates/balancer/", &["client"]),
     ("crates/bench/", &["client"]),
-    ("crates/transport/src/rpc/server/", &["NameNode", "DataNode"]),
+    ("crates/transport/src/rpc/server/", &["NameNode", "DataNode", "JournalNode"]),
     ("crates/transport/src/groups", &["NameNode", "DataNode"]),
     ("crates/transport/", &["NameNode", "DataNode", "client"]),
-    ("crates/daemon/", &["NameNode", "DataNode"]),
+    ("crates/daemon/", &["NameNode", "DataNode", "JournalNode"]),
     ("crates/conf/", &["NameNode", "DataNode", "client"]),
 ];
 
@@ -155,7 +156,7 @@ fn implemented(page: &mut String) {
     rows.sort_by_key(|key| key.name);
     for key in rows {
         let who = readers.get(key.name).cloned().unwrap_or_default();
-        let who = ["NameNode", "DataNode", "gateway", "client"]
+        let who = ["NameNode", "DataNode", "JournalNode", "gateway", "client"]
             .into_iter()
             .filter(|role| who.contains(role));
         let who = who.collect::<Vec<_>>().join(", ");

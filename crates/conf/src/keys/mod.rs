@@ -11,6 +11,7 @@ mod client;
 mod core;
 mod datanode;
 mod gateway;
+mod journalnode;
 mod namenode;
 mod others;
 mod status;
@@ -20,12 +21,20 @@ pub use client::*;
 pub use core::*;
 pub use datanode::*;
 pub use gateway::*;
+pub use journalnode::*;
 pub use namenode::*;
 pub use others::other_default;
 pub use status::{OTHER_PROGRAMS, PATTERNS, Status, is_unread, names, status};
 
-const TABLES: [&[KeyInfo]; 6] =
-    [core::TABLE, client::TABLE, namenode::TABLE, datanode::TABLE, balancer::TABLE, gateway::TABLE];
+const TABLES: [&[KeyInfo]; 7] = [
+    core::TABLE,
+    client::TABLE,
+    namenode::TABLE,
+    datanode::TABLE,
+    balancer::TABLE,
+    gateway::TABLE,
+    journalnode::TABLE,
+];
 
 /// All keys, file by file.
 pub fn all() -> impl Iterator<Item = &'static KeyInfo> {

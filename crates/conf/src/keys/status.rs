@@ -64,12 +64,11 @@ const UNLISTED: [&str; 27] = [
 
 /// How names of programs and file systems begin that are no part of zerohop; NameNode, DataNode and
 /// client of Apache read none of them.
-pub const OTHER_PROGRAMS: [(&str, &str); 39] = [
+pub const OTHER_PROGRAMS: [(&str, &str); 38] = [
     ("adl.", "Azure Data Lake"),
     ("dfs.federation.router.", "router"),
     ("dfs.ha.zkfc.", "failover controller"),
     ("dfs.http.client.", "WebHDFS client"),
-    ("dfs.journalnode.", "JournalNode"),
     ("dfs.namenode.backup.", "backup node"),
     ("dfs.namenode.secondary.", "secondary NameNode"),
     ("dfs.secondary.namenode.", "secondary NameNode"),

@@ -3,9 +3,8 @@
 use super::writer::Recovery;
 use crate::error::JournalError;
 use crate::segment::{
-    self, HEADER_LEN, Scan, SegmentFile, SegmentKind, Tail, finalized_name, rename, sync_dir,
+    self, Scan, SegmentFile, SegmentKind, Tail, finalized_name, rename, sync_dir,
 };
-use std::io::Read;
 use std::path::Path;
 use zerohop_wire::TxId;
 
@@ -38,7 +37,7 @@ fn recover_segment(
     }
     let scan = match segment::scan(path, op_size_max) {
         Ok(scan) => scan,
-        Err(JournalError::Header { .. } | JournalError::Newer { .. }) if holds_no_record(path)? => {
+        Err(JournalError::Header { .. } | JournalError::Newer { .. }) if segment::holds_no_record(path)? => {
             tracing::warn!(
                 "moving aside {}: there is only padding, probably the disk was full",
                 path.display()
@@ -123,26 +122,6 @@ fn finish(file: &SegmentFile, last: TxId, scan: &Scan, len: u64) -> Result<(), J
         ));
     }
     rename(path, &to)
-}
-
-/// Whether a segment holds nothing behind its header but what fills it in advance: then nothing that was acknowledged can
-/// be in it, whatever the header says. Of a file that was just made, a power cut may keep some pages and leave zeros for
-/// the others, and keep a part of the header.
-fn holds_no_record(path: &Path) -> Result<bool, JournalError> {
-    let mut file = std::fs::File::open(path).map_err(JournalError::io("open", path))?;
-    let mut piece = vec![0; 256 * 1024];
-    let mut header_len = usize::try_from(HEADER_LEN).unwrap_or_default();
-    loop {
-        let len = file.read(&mut piece).map_err(JournalError::io("read", path))?;
-        if len == 0 {
-            return Ok(true);
-        }
-        let records = piece.get(header_len.min(len)..len).unwrap_or_default();
-        if records.iter().any(|byte| !matches!(byte, 0 | 0xff)) {
-            return Ok(false);
-        }
-        header_len = header_len.saturating_sub(len);
-    }
 }
 
 fn move_aside(path: &Path) -> Result<(), JournalError> {

@@ -20,5 +20,5 @@ mod writer;
 pub use format::HEADER_LEN;
 pub use name::{SegmentFile, SegmentKind, finalized_name, in_progress_name, list, parse_name};
 pub use reader::SegmentReader;
-pub use scan::{Scan, Tail, last_record_behind, scan};
+pub use scan::{Scan, Tail, holds_no_record, last_record_behind, scan};
 pub use writer::{SegmentWriter, rename, sync_dir};

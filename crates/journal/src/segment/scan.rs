@@ -1,10 +1,12 @@
 //! How much of a segment is good.
 
+use super::format::HEADER_LEN;
 use super::reader::{Found, SegmentReader};
 use crate::error::{DecodeError, JournalError};
 use crate::layout::LayoutVersion;
 use crate::op;
 use std::fs::File;
+use std::io::Read;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use zerohop_wire::TxId;
@@ -66,6 +68,29 @@ pub fn scan(path: &Path, op_size_max: usize) -> Result<Scan, JournalError> {
             valid_len: reader.offset(),
             tail,
         });
+    }
+}
+
+/// Whether a segment holds nothing behind its header but what fills it in advance: then nothing that was acknowledged can
+/// be in it, whatever the header says. Of a file that was just made, a power cut may keep some pages and leave zeros for
+/// the others, and keep a part of the header.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn holds_no_record(path: &Path) -> Result<bool, JournalError> {
+    let mut file = std::fs::File::open(path).map_err(JournalError::io("open", path))?;
+    let mut piece = vec![0; 256 * 1024];
+    let mut header_len = usize::try_from(HEADER_LEN).unwrap_or_default();
+    loop {
+        let len = file.read(&mut piece).map_err(JournalError::io("read", path))?;
+        if len == 0 {
+            return Ok(true);
+        }
+        let records = piece.get(header_len.min(len)..len).unwrap_or_default();
+        if records.iter().any(|byte| !matches!(byte, 0 | 0xff)) {
+            return Ok(false);
+        }
+        header_len = header_len.saturating_sub(len);
     }
 }
 

@@ -7,13 +7,15 @@ import java.util.Arrays;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hdfs.HdfsConfiguration;
+import org.apache.hadoop.hdfs.qjournal.server.JournalNode;
 import org.apache.hadoop.hdfs.server.datanode.DataNode;
 import org.apache.hadoop.hdfs.server.namenode.NameNode;
+import org.apache.hadoop.hdfs.server.namenode.ha.BootstrapStandby;
 import org.apache.hadoop.security.UserGroupInformation;
 
 /**
- * Runs one of Apache's daemons from a configuration directory: {@code Daemon namenode|datanode|format DIR}, with a
- * daemon's start options behind.
+ * Runs one of Apache's daemons from a configuration directory: {@code Daemon namenode|datanode|journalnode|format|bootstrapStandby DIR},
+ * with a daemon's start options behind.
  * The directory is an argument and not on the class path, because a class path with a directory in it
  * cannot use an archive of loaded classes, and that archive halves the start-up time.
  * The process ends when its standard input does, so it cannot outlive the harness.
@@ -49,6 +51,14 @@ public final class Daemon {
       case "format":
         NameNode.format(conf);
         System.exit(0);
+        break;
+      case "bootstrapStandby":
+        System.exit(BootstrapStandby.run(new String[] {"-nonInteractive"}, conf));
+        break;
+      case "journalnode":
+        JournalNode journalNode = new JournalNode();
+        journalNode.setConf(conf);
+        journalNode.start();
         break;
       case "namenode":
         NameNode.createNameNode(options, conf);

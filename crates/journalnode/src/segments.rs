@@ -1,0 +1,154 @@
+//! The segments of a journal's directory.
+
+use crate::error::{Error, Result};
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+use zerohop_journal::JournalError;
+use zerohop_journal::segment::{
+    self, Scan, SegmentFile, SegmentKind, finalized_name, in_progress_name,
+};
+use zerohop_wire::TxId;
+
+/// The segments in a directory `current`.
+#[derive(Clone, Debug)]
+pub(crate) struct Segments {
+    current: PathBuf,
+    op_size_max: usize,
+}
+
+/// How far a segment goes (`SegmentStateProto`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SegmentState {
+    pub(crate) first: TxId,
+    pub(crate) last: TxId,
+    pub(crate) in_progress: bool,
+}
+
+impl SegmentState {
+    pub(crate) fn contains(&self, txid: u64) -> bool {
+        i64::try_from(txid).is_ok_and(|txid| (self.first.0..=self.last.0).contains(&txid))
+    }
+}
+
+impl Segments {
+    pub(crate) fn new(current: PathBuf, op_size_max: usize) -> Self {
+        Self { current, op_size_max }
+    }
+
+    /// All segments, by first transaction.
+    pub(crate) fn list(&self) -> Result<Vec<SegmentFile>> {
+        Ok(segment::list(&self.current)?)
+    }
+
+    /// The segment that begins with a transaction.
+    pub(crate) fn find(&self, first: TxId) -> Result<Option<SegmentFile>> {
+        let mut found = self.list()?.into_iter().filter(|file| file.first == first);
+        let segment = found.next();
+        if let Some(other) = found.next() {
+            let reason = "it begins with the same transaction as another segment".to_owned();
+            return Err(JournalError::Inconsistent { path: other.path, reason }.into());
+        }
+        Ok(segment)
+    }
+
+    /// The last transaction of a segment; none if it holds no record.
+    pub(crate) fn last_of(&self, file: &SegmentFile) -> Result<Option<TxId>> {
+        match file.kind {
+            SegmentKind::Finalized(last) => Ok(Some(last)),
+            SegmentKind::InProgress => Ok(self.scan(&file.path)?.and_then(|scan| scan.last)),
+        }
+    }
+
+    /// The state of the segment that begins with a transaction. One without a record is moved aside: none, then.
+    pub(crate) fn state(&self, first: TxId) -> Result<Option<SegmentState>> {
+        let Some(file) = self.find(first)? else { return Ok(None) };
+        match self.last_of(&file)? {
+            Some(last) => {
+                let in_progress = file.kind == SegmentKind::InProgress;
+                Ok(Some(SegmentState { first, last, in_progress }))
+            }
+            None => {
+                move_aside(&file.path)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// The last segment that holds a record, and its last transaction. Segments behind it are moved aside.
+    pub(crate) fn latest(&self) -> Result<Option<(TxId, TxId)>> {
+        for file in self.list()?.iter().rev() {
+            if let Some(last) = self.last_of(file)? {
+                return Ok(Some((file.first, last)));
+            }
+            move_aside(&file.path)?;
+        }
+        Ok(None)
+    }
+
+    /// Gives a segment in progress its final name; everything in it is durable then. A record that a crash cut, and the
+    /// padding, are removed.
+    pub(crate) fn finalize(&self, first: TxId, last: TxId) -> Result<()> {
+        let path = self.current.join(in_progress_name(first));
+        let file = OpenOptions::new().write(true).open(&path);
+        let file = file.map_err(JournalError::io("open", &path))?;
+        if let Some(scan) = self.scan(&path)? {
+            file.set_len(scan.valid_len).map_err(JournalError::io("truncate", &path))?;
+        }
+        file.sync_all().map_err(JournalError::io("sync", &path))?;
+        Ok(segment::rename(&path, &self.current.join(finalized_name(first, last)))?)
+    }
+
+    /// Removes finalized segments that end before a transaction.
+    pub(crate) fn purge(&self, before: TxId) -> Result<()> {
+        for file in self.list()? {
+            if matches!(file.kind, SegmentKind::Finalized(last) if last < before)
+                && let Err(error) = std::fs::remove_file(&file.path)
+            {
+                tracing::warn!("cannot remove {}: {error}", file.path.display());
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes segments that begin with a transaction or behind it out of use, as a rollback of the NameNode wishes.
+    pub(crate) fn discard_from(&self, first: TxId) -> Result<()> {
+        for file in self.list()? {
+            let reaches = match file.kind {
+                SegmentKind::Finalized(last) => last >= first,
+                SegmentKind::InProgress => true,
+            };
+            if file.first >= first {
+                let mut to = file.path.clone().into_os_string();
+                to.push(".trash");
+                segment::rename(&file.path, Path::new(&to))?;
+            } else if reaches && file.kind != SegmentKind::InProgress {
+                return Err(Error::BadRequest(format!(
+                    "cannot discard transactions from {first} on: {} begins before",
+                    file.path.display()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks a segment's records; none if it holds none, not even a header perhaps.
+    pub(crate) fn scan(&self, path: &Path) -> Result<Option<Scan>> {
+        match segment::scan(path, self.op_size_max) {
+            Ok(scan) if scan.last.is_none() => Ok(None),
+            Ok(scan) => Ok(Some(scan)),
+            Err(JournalError::Header { .. } | JournalError::Newer { .. })
+                if segment::holds_no_record(path)? =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn move_aside(path: &Path) -> Result<()> {
+    tracing::warn!("{} holds no transaction: it is moved aside", path.display());
+    let mut to = path.as_os_str().to_owned();
+    to.push(".empty");
+    Ok(segment::rename(path, Path::new(&to))?)
+}

@@ -1,0 +1,120 @@
+//! What a JournalNode reads of its configuration.
+
+use crate::error::{Error, Result};
+use crate::journal::JournalOptions;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use zerohop_conf::{Conf, ConfError, keys};
+
+/// Settings of a JournalNode.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// Where the journals are (`dfs.journalnode.edits.dir`).
+    directory: PathBuf,
+    /// Other places, by name service (`dfs.journalnode.edits.dir.<name service>`).
+    directories: BTreeMap<String, PathBuf>,
+    pub(crate) journal: JournalOptions,
+    /// How often the JournalNodes compare their segments; none: they do not (`dfs.journalnode.enable.sync`,
+    /// `dfs.journalnode.sync.interval`).
+    pub(crate) sync_interval: Option<Duration>,
+    /// The JournalNodes of each name service, and of all where the key names none
+    /// (`dfs.namenode.shared.edits.dir`).
+    shared_edits: BTreeMap<Option<String>, String>,
+    /// See [`HttpSource::timeout`](crate::download::HttpSource).
+    pub(crate) transfer_timeout: Duration,
+}
+
+impl Settings {
+    pub(crate) fn from_conf(conf: &Conf) -> std::result::Result<Self, ConfError> {
+        let cached = conf.get(&keys::DFS_HA_TAIL_EDITS_IN_PROGRESS)?;
+        let capacity = conf.get(&keys::DFS_JOURNALNODE_EDIT_CACHE_SIZE_BYTES)?;
+        let capacity = capacity.map_or(CACHE_CAPACITY, |bytes| bytes as usize);
+        let mut directories = BTreeMap::new();
+        let mut shared_edits = BTreeMap::new();
+        let services = conf.get(&keys::DFS_NAMESERVICES)?;
+        let edits = keys::DFS_JOURNALNODE_EDITS_DIR.name;
+        let shared = keys::DFS_NAMENODE_SHARED_EDITS_DIR.name;
+        for service in services {
+            if let Some(directory) = conf.get_checked(&format!("{edits}.{service}"))? {
+                directories.insert(service.clone(), PathBuf::from(directory.trim()));
+            }
+            let of_service = conf.get_checked(&format!("{shared}.{service}"))?;
+            let of_namenodes = conf
+                .get_raw(&format!("dfs.ha.namenodes.{service}"))
+                .unwrap_or_default();
+            let of_namenode = of_namenodes
+                .split(',')
+                .find_map(|id| conf.get_raw(&format!("{shared}.{service}.{}", id.trim())));
+            if let Some(uri) = of_service.or(of_namenode) {
+                shared_edits.insert(Some(service), uri);
+            }
+        }
+        if let Some(uri) = conf.get(&keys::DFS_NAMENODE_SHARED_EDITS_DIR)? {
+            shared_edits.insert(None, uri);
+        }
+        let interval = conf.get(&keys::DFS_JOURNALNODE_SYNC_INTERVAL)?;
+        let enabled = conf.get(&keys::DFS_JOURNALNODE_ENABLE_SYNC)?;
+        Ok(Self {
+            directory: PathBuf::from(conf.get(&keys::DFS_JOURNALNODE_EDITS_DIR)?.trim()),
+            directories,
+            journal: JournalOptions {
+                mode: mode(conf)?,
+                op_size_max: conf.get(&keys::DFS_NAMENODE_MAX_OP_SIZE)?.max(0) as usize,
+                cache_capacity: cached.then_some(capacity),
+            },
+            sync_interval: Some(interval).filter(|interval| enabled && !interval.is_zero()),
+            shared_edits,
+            transfer_timeout: conf.get(&keys::DFS_EDIT_LOG_TRANSFER_TIMEOUT)?,
+        })
+    }
+
+    /// The directories in which journals are.
+    pub(crate) fn directories(&self) -> impl Iterator<Item = (Option<&str>, &Path)> {
+        let named = self.directories.iter().map(|(service, path)| (Some(service.as_str()), &**path));
+        std::iter::once((None, &*self.directory)).chain(named)
+    }
+
+    /// Where the journal of a name service is.
+    pub(crate) fn root(&self, journal: &str, service: Option<&str>) -> PathBuf {
+        let named = service.and_then(|service| self.directories.get(service));
+        named.unwrap_or(&self.directory).join(journal)
+    }
+
+    /// All JournalNodes of a journal, as `host:port`.
+    pub(crate) fn journal_nodes(&self, journal: &str) -> Vec<String> {
+        let of_journal = |uri: &&String| {
+            uri.trim().rsplit_once('/').is_some_and(|(_, id)| id == journal)
+        };
+        let Some(uri) = self.shared_edits.values().find(of_journal) else { return Vec::new() };
+        let hosts = uri.trim().trim_start_matches("qjournal://");
+        let hosts = hosts.rsplit_once('/').map_or(hosts, |(hosts, _)| hosts);
+        let with_port = |host: &str| match host.contains(':') {
+            true => host.to_owned(),
+            false => format!("{host}:{DEFAULT_PORT}"),
+        };
+        hosts.split([';', ',']).filter(|host| !host.is_empty()).map(with_port).collect()
+    }
+}
+
+/// Bytes of edits in memory where the configuration names no number.
+const CACHE_CAPACITY: usize = 16 << 20;
+
+/// The permissions, which are octal digits.
+fn mode(conf: &Conf) -> std::result::Result<u32, ConfError> {
+    let key = &keys::DFS_JOURNALNODE_EDITS_DIR_PERM;
+    let digits = conf.get(key)?;
+    u32::from_str_radix(digits.trim(), 8)
+        .ok()
+        .filter(|mode| *mode <= 0o777)
+        .ok_or_else(|| conf.misfit(key.name, "three octal digits"))
+}
+
+/// The port of JournalNodes whose address names none.
+const DEFAULT_PORT: u16 = 8485;
+
+/// That a journal's id names a directory and nothing else (`QuorumJournalManager.checkJournalId`).
+pub(crate) fn check_journal_id(id: &str) -> Result<()> {
+    let is_good = !id.is_empty() && !id.contains(['/', '\0']) && !id.starts_with('.');
+    is_good.then_some(()).ok_or_else(|| Error::BadJournalId(id.to_owned()))
+}

@@ -1,0 +1,162 @@
+//! A journal's directory.
+//!
+//! ```text
+//! <dfs.journalnode.edits.dir>/<journal id>/
+//!   in_use.lock
+//!   current/
+//!     VERSION
+//!     last-promised-epoch, last-writer-epoch   decimal digits and a newline
+//!     committed-txid                           8 bytes, most significant first; empty at first
+//!     edits_<first>-<last>, edits_inprogress_<first>
+//!     edits_inprogress_<first>.epoch=<epoch>   a segment fetched for a recovery that is not accepted yet
+//!     paxos/<first>                            what was accepted in a recovery of the segment
+//!   edits.sync/                                finalized segments being fetched
+//! ```
+//! Source: `JNStorage`.
+
+mod number;
+mod upgrade;
+mod version;
+
+pub(crate) use number::{CommittedTxid, PersistentNumber};
+pub use version::StorageInfo;
+
+use crate::error::{Error, Result};
+use std::fs::{DirBuilder, Permissions};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use zerohop_daemon::storage::{self, DirectoryLock, FileError};
+use zerohop_journal::segment::in_progress_name;
+use zerohop_wire::TxId;
+
+/// A journal's directory, locked.
+#[derive(Debug)]
+pub(crate) struct JournalStorage {
+    root: PathBuf,
+    mode: u32,
+    /// None until the journal is formatted.
+    info: Option<StorageInfo>,
+    _lock: DirectoryLock,
+}
+
+impl JournalStorage {
+    /// Locks a journal's directory, which is made with the permissions `mode` if it is missing, and completes an upgrade or
+    /// rollback that was interrupted.
+    pub(crate) fn open(root: &Path, mode: u32) -> Result<Self> {
+        make_directory(root, mode)?;
+        let lock = DirectoryLock::acquire(root)?;
+        upgrade::complete_interrupted(root)?;
+        let info = StorageInfo::read(&root.join("current"))?;
+        Ok(Self { root: root.to_owned(), mode, info, _lock: lock })
+    }
+
+    /// The name space; none until the journal is formatted.
+    pub(crate) fn info(&self) -> Option<&StorageInfo> {
+        self.info.as_ref()
+    }
+
+    pub(crate) fn current(&self) -> PathBuf {
+        self.root.join("current")
+    }
+
+    /// Empties the directory for a name space. What it holds is only destroyed by `force`.
+    pub(crate) fn format(&mut self, info: StorageInfo, force: bool) -> Result<()> {
+        let current = self.current();
+        let occupied = std::fs::read_dir(&current).is_ok_and(|mut files| files.next().is_some());
+        if occupied && !force {
+            return Err(Error::NotEmpty(self.root.clone()));
+        }
+        self.info = None;
+        remove_directory(&current)?;
+        make_directory(&current, self.mode)?;
+        make_directory(&self.paxos_directory(), self.mode)?;
+        info.write(&current)?;
+        storage::sync_directory(&self.root)?;
+        self.info = Some(info);
+        Ok(())
+    }
+
+    /// Where what was accepted for a segment is kept.
+    pub(crate) fn paxos_file(&self, first: TxId) -> PathBuf {
+        self.paxos_directory().join(first.0.to_string())
+    }
+
+    pub(crate) fn paxos_directory(&self) -> PathBuf {
+        self.current().join("paxos")
+    }
+
+    pub(crate) fn in_progress(&self, first: TxId) -> PathBuf {
+        self.current().join(in_progress_name(first))
+    }
+
+    /// Where a segment is fetched to by the recovery of an epoch.
+    pub(crate) fn fetched_by(&self, first: TxId, epoch: u64) -> PathBuf {
+        self.current().join(format!("{}.epoch={epoch}", in_progress_name(first)))
+    }
+
+    /// Removes what was accepted for segments before a transaction.
+    pub(crate) fn purge_paxos(&self, before: TxId) {
+        let Ok(entries) = std::fs::read_dir(self.paxos_directory()) else { return };
+        for entry in entries.flatten() {
+            let first = entry.file_name().to_str().and_then(|name| name.parse::<i64>().ok());
+            if first.is_some_and(|first| first < before.0)
+                && let Err(error) = std::fs::remove_file(entry.path())
+            {
+                tracing::warn!("cannot remove {}: {error}", entry.path().display());
+            }
+        }
+    }
+
+    /// Moves `current` aside and makes a new one with links to its segments.
+    pub(crate) fn begin_upgrade(&self) -> Result<()> {
+        upgrade::begin(&self.root, self.mode)
+    }
+
+    /// Ends what [`Self::begin_upgrade`] began: the directory has another creation time and layout now.
+    pub(crate) fn complete_upgrade(&mut self, c_time_ms: i64, layout: i32) -> Result<()> {
+        let Some(info) = &mut self.info else { return Ok(()) };
+        info.c_time_ms = c_time_ms;
+        info.layout = layout;
+        info.write(&self.root.join("current"))?;
+        make_directory(&self.paxos_directory(), self.mode)?;
+        upgrade::complete(&self.root)
+    }
+
+    /// Removes what an upgrade kept.
+    pub(crate) fn finalize_upgrade(&self) -> Result<()> {
+        upgrade::finalize(&self.root)
+    }
+
+    /// The name space before the upgrade; none if nothing of that time was kept.
+    pub(crate) fn before_upgrade(&self) -> Result<Option<StorageInfo>> {
+        StorageInfo::read(&upgrade::previous(&self.root))
+    }
+
+    /// Brings back what an upgrade kept.
+    pub(crate) fn roll_back(&mut self) -> Result<()> {
+        upgrade::roll_back(&self.root)?;
+        self.info = StorageInfo::read(&self.current())?;
+        Ok(())
+    }
+}
+
+/// Makes a directory if it is missing, with exactly these permissions.
+fn make_directory(path: &Path, mode: u32) -> Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    DirBuilder::new().recursive(true).mode(mode).create(path).map_err(FileError::new("create", path))?;
+    let permissions = Permissions::from_mode(mode);
+    std::fs::set_permissions(path, permissions)
+        .map_err(FileError::new("set the permissions of", path))?;
+    Ok(())
+}
+
+fn remove_directory(path: &Path) -> Result<()> {
+    match std::fs::remove_dir_all(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(FileError::new("remove", path)(error).into())
+        }
+        _ => Ok(()),
+    }
+}

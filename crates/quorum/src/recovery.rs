@@ -1,0 +1,88 @@
+//! Which JournalNode's copy of a segment is the one to recover (`SegmentRecoveryComparator`).
+
+use crate::journal_node::{Prepared, SegmentState};
+
+/// The answer whose segment is to be recovered: the number of its JournalNode and the segment; none if nobody has it.
+///
+/// 1. A segment before none. 2. A finalized one before one in progress: it was decided before. 3. The one of the later writer, or
+/// of the later recovery that it was accepted in. 4. The longer one.
+///
+/// # Errors
+/// If two finalized copies differ: that must not happen.
+pub(crate) fn choose(answers: &[(usize, Prepared)]) -> Result<Option<(usize, SegmentState)>, String> {
+    let rank = |prepared: &Prepared, state: &SegmentState| {
+        let epoch = prepared.last_writer.max(prepared.accepted_in.unwrap_or(0));
+        // Among finalized copies no epoch counts: all are the same.
+        (!state.in_progress, if state.in_progress { epoch } else { 0 }, state.last)
+    };
+    let mut best: Option<(usize, &Prepared, SegmentState)> = None;
+    for (node, prepared) in answers {
+        let Some(state) = prepared.state else { continue };
+        if let Some((_, _, other)) = best
+            && !other.in_progress
+            && !state.in_progress
+            && other.last != state.last
+        {
+            return Err(format!(
+                "finalized segments that begin with {} end with {} and with {}",
+                state.first, other.last, state.last
+            ));
+        }
+        if best.is_none_or(|(_, known, other)| rank(prepared, &state) > rank(known, &other)) {
+            best = Some((*node, prepared, state));
+        }
+    }
+    let committed = answers.iter().filter_map(|(_, prepared)| prepared.committed).max();
+    let Some((node, _, state)) = best else { return Ok(None) };
+    match committed.and_then(|txid| i64::try_from(txid).ok()) {
+        Some(committed) if committed >= state.first.0 && committed > state.last.0 => Err(format!(
+            "the best copy of segment {} ends with {}, but {committed} is committed",
+            state.first, state.last
+        )),
+        _ => Ok(Some((node, state))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zerohop_wire::TxId;
+
+    fn answer(state: Option<(i64, bool)>, last_writer: u64, accepted_in: Option<u64>) -> Prepared {
+        let state = state.map(|(last, in_progress)| SegmentState {
+            first: TxId(1),
+            last: TxId(last),
+            in_progress,
+        });
+        Prepared { state, accepted_in, last_writer, committed: None }
+    }
+
+    fn chosen(answers: &[Prepared]) -> Option<(usize, i64)> {
+        let numbered: Vec<_> = answers.iter().cloned().enumerate().collect();
+        choose(&numbered).unwrap().map(|(node, state)| (node, state.last.0))
+    }
+
+    #[test]
+    fn the_copy_of_the_latest_decision_is_chosen() {
+        let none = answer(None, 5, None);
+        assert_eq!(chosen(&[none.clone(), none.clone()]), None);
+        let short = answer(Some((3, true)), 1, None);
+        assert_eq!(chosen(&[none, short.clone()]), Some((1, 3)));
+        let long = answer(Some((7, true)), 1, None);
+        assert_eq!(chosen(&[short.clone(), long.clone()]), Some((1, 7)));
+        let newer = answer(Some((2, true)), 2, None);
+        assert_eq!(chosen(&[long.clone(), newer.clone()]), Some((1, 2)), "the later writer");
+        let accepted = answer(Some((4, true)), 1, Some(3));
+        assert_eq!(chosen(&[newer, accepted.clone()]), Some((1, 4)), "an accepted recovery");
+        let finalized = answer(Some((3, false)), 1, None);
+        assert_eq!(chosen(&[accepted, long, finalized.clone(), finalized]), Some((2, 3)));
+    }
+
+    #[test]
+    fn copies_that_cannot_be_are_refused() {
+        let finalized = [(0, answer(Some((3, false)), 1, None)), (1, answer(Some((4, false)), 1, None))];
+        choose(&finalized).unwrap_err();
+        let committed = Prepared { committed: Some(9), ..answer(Some((5, true)), 1, None) };
+        choose(&[(0, committed)]).unwrap_err();
+    }
+}

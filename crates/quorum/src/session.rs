@@ -1,0 +1,199 @@
+//! A writer's calls to one JournalNode, in order.
+//!
+//! Each JournalNode has a thread of its own and a queue before it: one that is slow holds up nobody else. Batches that wait in the
+//! queue leave together in one call. A call leaves when the one before is answered: JournalNodes carry out calls of one connection
+//! on several threads, and refuse those that overtake others.
+
+use crate::journal_node::{JournalNode, Refusal};
+use bytes::{Bytes, BytesMut};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use zerohop_proto::hdfs::qjournal::RequestInfoProto;
+use zerohop_wire::TxId;
+
+/// Bytes of batches that leave in one call.
+const BYTES_TOGETHER_MAX: usize = 4 << 20;
+
+/// What all sessions of a writer share.
+#[derive(Debug, Default)]
+pub(crate) struct WriterState {
+    /// The epoch that a majority promised; 0: none yet.
+    pub(crate) epoch: AtomicU64,
+    /// The last transaction that a majority has; 0: unknown.
+    pub(crate) committed: AtomicI64,
+}
+
+impl WriterState {
+    pub(crate) fn commit(&self, last: TxId) {
+        self.committed.fetch_max(last.0, Ordering::AcqRel);
+    }
+}
+
+/// Whatever is done with one JournalNode, on its thread.
+pub(crate) struct Session {
+    pub(crate) node: JournalNode,
+    writer: Arc<WriterState>,
+    /// Serial number of the last call of `epoch`.
+    serial: u64,
+    epoch: u64,
+    /// The segment that is written there; none: it missed something, and takes part again with the next segment.
+    segment: Option<TxId>,
+}
+
+/// Records on their way to one JournalNode.
+pub(crate) struct Write {
+    pub(crate) segment: TxId,
+    pub(crate) first: TxId,
+    pub(crate) count: u32,
+    pub(crate) records: Bytes,
+    /// Is told how it ended.
+    pub(crate) told: Box<dyn FnOnce(Result<(), Refusal>) + Send>,
+}
+
+type Call = Box<dyn FnOnce(&mut Session) + Send>;
+
+enum Job {
+    Write(Write),
+    Call(Call),
+}
+
+/// The queue before a JournalNode.
+pub(crate) struct Queue {
+    name: String,
+    jobs: Sender<Job>,
+    /// Bytes of records that wait or are on their way.
+    queued: Arc<AtomicUsize>,
+}
+
+impl Queue {
+    /// Starts the thread, which ends when the queue is dropped and the last call is answered.
+    pub(crate) fn start(node: JournalNode, writer: Arc<WriterState>) -> std::io::Result<Self> {
+        let name = node.name().to_owned();
+        let (jobs, waiting) = channel();
+        let queued = Arc::new(AtomicUsize::new(0));
+        let sent = Arc::clone(&queued);
+        let session = Session { node, writer, serial: 0, epoch: 0, segment: None };
+        let thread = std::thread::Builder::new().name("journal-node".to_owned());
+        thread.spawn(move || serve(session, &waiting, &sent))?;
+        Ok(Self { name, jobs, queued })
+    }
+
+    /// `host:port`
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn call(&self, call: impl FnOnce(&mut Session) + Send + 'static) {
+        // A thread that has ended drops the call, and with it the sender that somebody waits for.
+        let _ = self.jobs.send(Job::Call(Box::new(call)));
+    }
+
+    /// Queues records if at most `limit` bytes wait then; else the session is given up until the next segment.
+    pub(crate) fn write(&self, write: Write, limit: usize) {
+        let waiting = self.queued.fetch_add(write.records.len(), Ordering::AcqRel);
+        if waiting > 0 && waiting + write.records.len() > limit {
+            self.queued.fetch_sub(write.records.len(), Ordering::AcqRel);
+            let reason = format!("{waiting} bytes of edits wait for it already: it is too far behind");
+            let node = self.name.clone();
+            self.call(|session| session.segment = None);
+            return (write.told)(Err(Refusal { node, reason }));
+        }
+        let _ = self.jobs.send(Job::Write(write));
+    }
+}
+
+impl Session {
+    /// The head of the next call.
+    pub(crate) fn request(&mut self) -> RequestInfoProto {
+        let epoch = self.writer.epoch.load(Ordering::Acquire);
+        if epoch != self.epoch {
+            (self.epoch, self.serial) = (epoch, 0);
+        }
+        let committed = self.writer.committed.load(Ordering::Acquire);
+        let committed = u64::try_from(committed).ok().filter(|txid| *txid > 0);
+        let request = self.node.request(epoch, self.serial, committed);
+        self.serial += 1;
+        request
+    }
+
+    pub(crate) fn start_segment(&mut self, first: TxId, layout: i32) -> Result<(), Refusal> {
+        self.segment = None;
+        let request = self.request();
+        self.node.start_segment(request, first, layout)?;
+        self.segment = Some(first);
+        Ok(())
+    }
+
+    pub(crate) fn finalize(&mut self, first: TxId, last: TxId) -> Result<(), Refusal> {
+        self.segment = None;
+        let request = self.request();
+        self.node.finalize(request, first, last)
+    }
+
+    fn write(&mut self, segment: TxId, first: TxId, count: u32, records: Bytes) -> Result<(), Refusal> {
+        if self.segment != Some(segment) {
+            return Err(self.node.refusal("it missed a part of the segment, and takes part again with the next one"));
+        }
+        let request = self.request();
+        let written = self.node.write(request, segment, first, count, records);
+        if written.is_err() {
+            // It may have some of them or all.
+            self.segment = None;
+        }
+        written
+    }
+}
+
+fn serve(mut session: Session, waiting: &Receiver<Job>, queued: &AtomicUsize) {
+    let mut next = waiting.recv().ok();
+    while let Some(job) = next.take() {
+        match job {
+            Job::Call(call) => call(&mut session),
+            Job::Write(write) => {
+                let (writes, other) = together(write, waiting);
+                next = other;
+                let bytes: usize = writes.iter().map(|write| write.records.len()).sum();
+                send(&mut session, writes);
+                queued.fetch_sub(bytes, Ordering::AcqRel);
+            }
+        }
+        next = next.or_else(|| waiting.recv().ok());
+    }
+}
+
+/// A write and those that wait behind it and continue it; and the job that ended the row.
+fn together(write: Write, waiting: &Receiver<Job>) -> (Vec<Write>, Option<Job>) {
+    let mut bytes = write.records.len();
+    let mut next = write.first.0 + i64::from(write.count);
+    let segment = write.segment;
+    let mut writes = vec![write];
+    while bytes < BYTES_TOGETHER_MAX {
+        match waiting.try_recv() {
+            Ok(Job::Write(write)) if write.segment == segment && write.first.0 == next => {
+                bytes += write.records.len();
+                next += i64::from(write.count);
+                writes.push(write);
+            }
+            Ok(other) => return (writes, Some(other)),
+            Err(_) => break,
+        }
+    }
+    (writes, None)
+}
+
+fn send(session: &mut Session, writes: Vec<Write>) {
+    let Some(head) = writes.first() else { return };
+    let (segment, first) = (head.segment, head.first);
+    let count = writes.iter().map(|write| write.count).sum();
+    let records = match &writes[..] {
+        [one] => one.records.clone(),
+        many => {
+            let mut all = BytesMut::with_capacity(many.iter().map(|write| write.records.len()).sum());
+            many.iter().for_each(|write| all.extend_from_slice(&write.records));
+            all.freeze()
+        }
+    };
+    let outcome = session.write(segment, first, count, records);
+    writes.into_iter().for_each(|write| (write.told)(outcome.clone()));
+}

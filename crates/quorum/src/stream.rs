@@ -1,0 +1,90 @@
+//! The edits of a segment that a JournalNode has.
+
+use std::fs::File;
+use std::io;
+use std::time::Duration;
+use tempfile::NamedTempFile;
+use zerohop_journal::JournalError;
+use zerohop_journal::log::EditStream;
+use zerohop_journal::op::Record;
+use zerohop_journal::segment::SegmentReader;
+use zerohop_wire::TxId;
+
+/// A segment by HTTP. It is fetched whole, when the first edit is asked for, and its file has no name once it is open.
+pub(crate) struct RemoteSegment {
+    url: String,
+    first: TxId,
+    /// The last transaction that may be read.
+    last: TxId,
+    in_progress: bool,
+    op_size_max: usize,
+    patience: Duration,
+    reader: Option<SegmentReader>,
+}
+
+impl RemoteSegment {
+    pub(crate) fn new(
+        url: String,
+        first: TxId,
+        last: TxId,
+        in_progress: bool,
+        op_size_max: usize,
+        patience: Duration,
+    ) -> Self {
+        Self { url, first, last, in_progress, op_size_max, patience, reader: None }
+    }
+
+    fn fetch(&self) -> Result<SegmentReader, JournalError> {
+        let failed =
+            |reason: String| JournalError::NoQuorum { reason: format!("{}: {reason}", self.url) };
+        let agent = ureq::Agent::config_builder()
+            .timeout_connect(Some(self.patience))
+            .timeout_recv_response(Some(self.patience))
+            .timeout_recv_body(Some(self.patience * 10))
+            .max_redirects(0)
+            .build()
+            .new_agent();
+        let mut response = agent.get(&self.url).call().map_err(|error| failed(error.to_string()))?;
+        let promised = response.body().content_length();
+        let to = NamedTempFile::new().map_err(|error| failed(error.to_string()))?;
+        let mut file: &File = to.as_file();
+        let length = io::copy(&mut response.body_mut().as_reader(), &mut file)
+            .map_err(|error| failed(error.to_string()))?;
+        if promised.is_some_and(|promised| promised != length) {
+            return Err(failed(format!("it ended after {length} bytes of {promised:?}")));
+        }
+        let mut reader = SegmentReader::open(to.path(), self.op_size_max)?;
+        // Behind the last transaction may be half a record.
+        reader.set_in_progress(self.in_progress);
+        Ok(reader)
+    }
+}
+
+impl EditStream for RemoteSegment {
+    fn name(&self) -> String {
+        self.url.clone()
+    }
+
+    fn first(&self) -> TxId {
+        self.first
+    }
+
+    /// Also of a segment in progress: this copy of it does not grow.
+    fn last(&self) -> Option<TxId> {
+        Some(self.last)
+    }
+
+    fn is_in_progress(&self) -> bool {
+        self.in_progress
+    }
+
+    fn next(&mut self) -> Result<Option<Record>, JournalError> {
+        if self.reader.is_none() {
+            self.reader = Some(self.fetch()?);
+        }
+        match &mut self.reader {
+            Some(reader) if reader.last() < Some(self.last) => reader.next(),
+            _ => Ok(None),
+        }
+    }
+}
