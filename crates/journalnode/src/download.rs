@@ -25,8 +25,7 @@ pub(crate) struct HttpSource {
 impl Source for HttpSource {
     fn fetch(&self, to: &Path) -> Result<()> {
         tracing::info!("fetching {} to {}", self.url, to.display());
-        let failed =
-            |reason: String| Error::Download { url: self.url.clone(), reason };
+        let failed = |reason: String| Error::Download { url: self.url.clone(), reason };
         let agent = ureq::Agent::config_builder()
             .timeout_connect(Some(self.timeout))
             .timeout_recv_response(Some(self.timeout))
@@ -34,7 +33,8 @@ impl Source for HttpSource {
             .max_redirects(0)
             .build()
             .new_agent();
-        let mut response = agent.get(&self.url).call().map_err(|error| failed(error.to_string()))?;
+        let mut response =
+            agent.get(&self.url).call().map_err(|error| failed(error.to_string()))?;
         let promised = response.body().content_length();
         let mut file = File::create(to).map_err(FileError::new("create", to))?;
         let length = io::copy(&mut response.body_mut().as_reader(), &mut file)

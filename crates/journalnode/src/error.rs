@@ -13,7 +13,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     /// No NameNode has formatted the journal.
-    #[error("Journal {journal} not formatted; `namenode -format' or `namenode -initializeSharedEdits' formats it")]
+    #[error(
+        "Journal {journal} not formatted; `namenode -format' or `namenode -initializeSharedEdits' formats it"
+    )]
     NotFormatted {
         /// The journal's id.
         journal: String,
@@ -22,7 +24,9 @@ pub enum Error {
     #[error("bad journal id: {0:?}")]
     BadJournalId(String),
     /// The call belongs to a writer that another has taken over from.
-    #[error("IPC's epoch {epoch} is less than the last promised epoch {promised} ; journal id: {journal}")]
+    #[error(
+        "IPC's epoch {epoch} is less than the last promised epoch {promised} ; journal id: {journal}"
+    )]
     Fenced {
         /// The caller's epoch.
         epoch: u64,
@@ -42,7 +46,9 @@ pub enum Error {
         journal: String,
     },
     /// The caller has not begun a segment in its epoch.
-    #[error("IPC's epoch {epoch} is not the current writer epoch  {writer} ; journal id: {journal}")]
+    #[error(
+        "IPC's epoch {epoch} is not the current writer epoch  {writer} ; journal id: {journal}"
+    )]
     NotTheWriter {
         /// The caller's epoch.
         epoch: u64,
@@ -68,7 +74,9 @@ pub enum Error {
     #[error("Directory {} is in an inconsistent state: Can't format the storage directory because the current directory is not empty.", .0.display())]
     NotEmpty(PathBuf),
     /// Transactions are asked for that this journal has not seen.
-    #[error("Highest txn ID available in the journal is {highest}, but requested txns starting at {since}.")]
+    #[error(
+        "Highest txn ID available in the journal is {highest}, but requested txns starting at {since}."
+    )]
     TooNew {
         /// The last transaction here.
         highest: u64,

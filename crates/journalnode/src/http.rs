@@ -139,10 +139,7 @@ fn find(
 }
 
 /// That a request is for the name space that the journal belongs to: `layout:namespace:time:cluster`.
-fn check_namespace(
-    journal: &OpenJournal,
-    theirs: Option<&str>,
-) -> std::result::Result<(), Page> {
+fn check_namespace(journal: &OpenJournal, theirs: Option<&str>) -> std::result::Result<(), Page> {
     let (Some(theirs), Some(own)) = (theirs, journal.figures().info) else { return Ok(()) };
     let mut words = theirs.splitn(4, ':').skip(1);
     let (namespace, cluster) = (words.next().unwrap_or_default(), words.nth(1).unwrap_or_default());

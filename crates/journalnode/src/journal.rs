@@ -282,7 +282,8 @@ impl Journal {
         }
         self.highest = last;
         // A majority has it on disk already: this journal is catching up.
-        let is_committed = self.epochs()?.committed.get().is_some_and(|committed| last <= committed);
+        let is_committed =
+            self.epochs()?.committed.get().is_some_and(|committed| last <= committed);
         self.status.count_batch(write.records.len() as u64, u64::from(write.count), is_committed);
         Ok(!is_committed)
     }
@@ -339,12 +340,7 @@ impl Journal {
     }
 
     /// Ends a segment with a transaction.
-    pub(crate) fn finalize(
-        &mut self,
-        request: RequestInfo,
-        first: TxId,
-        last: TxId,
-    ) -> Result<()> {
+    pub(crate) fn finalize(&mut self, request: RequestInfo, first: TxId, last: TxId) -> Result<()> {
         self.check(request)?;
         let id = self.id.clone();
         let mut needs_validation = true;
@@ -367,7 +363,8 @@ impl Journal {
         };
         match file.kind {
             SegmentKind::InProgress => {
-                let found = if needs_validation { self.segments.last_of(&file)? } else { Some(last) };
+                let found =
+                    if needs_validation { self.segments.last_of(&file)? } else { Some(last) };
                 if found != Some(last) {
                     return Err(Error::OutOfSync(format!(
                         "Trying to finalize in-progress log segment {first} to end at txid {last} but log {} on disk only \
@@ -409,7 +406,9 @@ impl Journal {
             }
             let last = match &self.open {
                 // What was not synced yet is not offered.
-                Some(open) if in_progress && open.first == file.first => Some(TxId(open.next.0 - 1)),
+                Some(open) if in_progress && open.first == file.first => {
+                    Some(TxId(open.next.0 - 1))
+                }
                 _ => self.segments.last_of(&file)?,
             };
             if let Some(last) = last.filter(|last| *last >= since && *last >= file.first) {
@@ -529,7 +528,9 @@ impl Journal {
     fn check_replaceable(&self, here: Option<SegmentState>, new: SegmentState) -> Result<()> {
         let Some(here) = here else { return Ok(()) };
         let committed = self.epochs()?.committed.get();
-        if let Some(committed) = committed.filter(|txid| here.contains(*txid) && !new.contains(*txid)) {
+        if let Some(committed) =
+            committed.filter(|txid| here.contains(*txid) && !new.contains(*txid))
+        {
             return Err(Error::WouldLose(format!(
                 "Cannot replace segment {}-{} with new segment {}-{}: would discard already-committed txn {committed} ; \
                  journal id: {}",

@@ -30,7 +30,13 @@ fn formatted(root: &Path) -> Journal {
     journal
 }
 
-fn write(journal: &mut Journal, writer: &mut Caller, segment: i64, first: i64, last: i64) -> Result<()> {
+fn write(
+    journal: &mut Journal,
+    writer: &mut Caller,
+    segment: i64,
+    first: i64,
+    last: i64,
+) -> Result<()> {
     journal.write(&[writer.write(segment, first, last)]).remove(0)
 }
 
@@ -141,18 +147,28 @@ fn a_writer_that_missed_a_new_segment_waits_for_the_next_one() {
     journal.start_segment(writer.request(), TxId(6), LAYOUT).unwrap();
     write(&mut journal, &mut writer, 6, 6, 7).unwrap();
     let last = |state: &SegmentState| (state.first.0, state.last.0);
-    let known: Vec<_> = journal.manifest(TxId(0), true).unwrap().segments.iter().map(last).collect();
+    let known: Vec<_> =
+        journal.manifest(TxId(0), true).unwrap().segments.iter().map(last).collect();
     assert_eq!(known, [(1, 3), (6, 7)]);
 }
 
 #[test]
 fn a_segment_ends_where_its_writer_says_or_not_at_all() {
     let (_directory, mut journal, mut writer) = written_to(3);
-    assert!(matches!(journal.finalize(writer.request(), TxId(1), TxId(4)), Err(Error::OutOfSync(_))));
-    assert!(matches!(journal.finalize(writer.request(), TxId(9), TxId(9)), Err(Error::OutOfSync(_))));
+    assert!(matches!(
+        journal.finalize(writer.request(), TxId(1), TxId(4)),
+        Err(Error::OutOfSync(_))
+    ));
+    assert!(matches!(
+        journal.finalize(writer.request(), TxId(9), TxId(9)),
+        Err(Error::OutOfSync(_))
+    ));
     journal.finalize(writer.request(), TxId(1), TxId(3)).unwrap();
     journal.finalize(writer.request(), TxId(1), TxId(3)).unwrap();
-    assert!(matches!(journal.finalize(writer.request(), TxId(1), TxId(2)), Err(Error::BadRequest(_))));
+    assert!(matches!(
+        journal.finalize(writer.request(), TxId(1), TxId(2)),
+        Err(Error::BadRequest(_))
+    ));
     assert!(matches!(
         journal.start_segment(writer.request(), TxId(1), LAYOUT),
         Err(Error::WouldLose(_))
@@ -233,7 +249,8 @@ fn a_fetched_segment_that_is_not_what_was_decided_is_refused() {
     let garbage = Other(b"garbage".to_vec());
     journal.accept_recovery(second.request(), state(1, 6, true), &garbage).unwrap_err();
     let left = std::fs::read_dir(directory.path().join("current")).unwrap();
-    let names: Vec<_> = left.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let names: Vec<_> =
+        left.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     assert!(!names.iter().any(|name| name.contains("epoch=")), "{names:?}");
     assert_eq!(
         journal.prepare_recovery(second.request(), TxId(1)).unwrap().state,
@@ -251,7 +268,8 @@ fn a_crash_between_accepting_and_replacing_is_made_good() {
     // As it was when the decision was written down and the segment not put in place yet.
     let current = directory.path().join("current");
     let in_place = current.join("edits_inprogress_0000000000000000001");
-    std::fs::rename(&in_place, current.join("edits_inprogress_0000000000000000001.epoch=2")).unwrap();
+    std::fs::rename(&in_place, current.join("edits_inprogress_0000000000000000001.epoch=2"))
+        .unwrap();
     std::fs::write(&in_place, &Other::with(1, 3).0).unwrap();
     let mut journal = open(directory.path());
     let prepared = journal.prepare_recovery(second.request(), TxId(1)).unwrap();

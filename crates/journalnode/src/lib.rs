@@ -156,7 +156,11 @@ impl JournalNode {
     }
 }
 
-fn address(conf: &Conf, key: &Key<String>, host: &Key<Option<String>>) -> Result<SocketAddr, Error> {
+fn address(
+    conf: &Conf,
+    key: &Key<String>,
+    host: &Key<Option<String>>,
+) -> Result<SocketAddr, Error> {
     let mut address = conf.get(key)?;
     if let Some(host) = conf.get(host)?.filter(|host| !host.is_empty())
         && let Some((_, port)) = address.rsplit_once(':')

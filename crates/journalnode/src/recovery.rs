@@ -99,7 +99,9 @@ mod tests {
         let accepted = Accepted { state, epoch: 3 };
         accepted.write(&path).unwrap();
         let content = std::fs::read(&path).unwrap();
-        assert!(content.starts_with(b"\x0a\x0a\x06\x08\x0b\x10\x14\x18\x01\x10\x03\nsegmentState {\n"));
+        assert!(
+            content.starts_with(b"\x0a\x0a\x06\x08\x0b\x10\x14\x18\x01\x10\x03\nsegmentState {\n")
+        );
         assert_eq!(Accepted::read(&path, TxId(11)).unwrap(), Some(accepted));
         let error = Accepted::read(&path, TxId(12)).unwrap_err().to_string();
         assert!(error.ends_with("it speaks of segment 11"), "{error}");

@@ -11,9 +11,7 @@ use prost::Message;
 use std::sync::Arc;
 use zerohop_proto::Checked;
 use zerohop_proto::hdfs::qjournal::*;
-use zerohop_proto::hdfs::{
-    RemoteEditLogManifestProto, RemoteEditLogProto, StorageInfoProto,
-};
+use zerohop_proto::hdfs::{RemoteEditLogManifestProto, RemoteEditLogProto, StorageInfoProto};
 use zerohop_transport::rpc::server::{
     CallContext, Reply, RpcService, decode_param, no_such_method,
 };
@@ -80,11 +78,13 @@ impl RpcService for QJournalProtocol {
                 journal.check((&call.req_info).into())?;
                 Ok(HeartbeatResponseProto {})
             }),
-            "startLogSegment" => calls.ordered(param, |journal, call: StartLogSegmentRequestProto| {
-                let layout = call.layout_version.unwrap_or(LAYOUT_UNSAID);
-                journal.start_segment((&call.req_info).into(), txid(call.txid), layout)?;
-                Ok(StartLogSegmentResponseProto {})
-            }),
+            "startLogSegment" => {
+                calls.ordered(param, |journal, call: StartLogSegmentRequestProto| {
+                    let layout = call.layout_version.unwrap_or(LAYOUT_UNSAID);
+                    journal.start_segment((&call.req_info).into(), txid(call.txid), layout)?;
+                    Ok(StartLogSegmentResponseProto {})
+                })
+            }
             "finalizeLogSegment" => {
                 calls.ordered(param, |journal, call: FinalizeLogSegmentRequestProto| {
                     let (first, last) = (txid(call.start_tx_id), txid(call.end_tx_id));
@@ -114,11 +114,13 @@ impl RpcService for QJournalProtocol {
             }),
             "format" => calls.format(param),
             "getEditLogManifest" => calls.manifest(param),
-            "getJournaledEdits" => calls.ordered(param, |journal, call: GetJournaledEditsRequestProto| {
-                let (count, edits) = journal.edits(call.since_tx_id, call.max_txns.into())?;
-                let edit_log = (count > 0).then_some(edits);
-                Ok(GetJournaledEditsResponseProto { txn_count: count as u32, edit_log })
-            }),
+            "getJournaledEdits" => {
+                calls.ordered(param, |journal, call: GetJournaledEditsRequestProto| {
+                    let (count, edits) = journal.edits(call.since_tx_id, call.max_txns.into())?;
+                    let edit_log = (count > 0).then_some(edits);
+                    Ok(GetJournaledEditsResponseProto { txn_count: count as u32, edit_log })
+                })
+            }
             "getJournalCTime" => calls.ordered(param, |journal, _: GetJournalCTimeRequestProto| {
                 Ok(GetJournalCTimeResponseProto { result_c_time: journal.c_time()? })
             }),
@@ -143,10 +145,12 @@ impl RpcService for QJournalProtocol {
                 journal.roll_back()?;
                 Ok(DoRollbackResponseProto {})
             }),
-            "discardSegments" => calls.ordered(param, |journal, call: DiscardSegmentsRequestProto| {
-                journal.discard_from(txid(call.start_tx_id))?;
-                Ok(DiscardSegmentsResponseProto {})
-            }),
+            "discardSegments" => {
+                calls.ordered(param, |journal, call: DiscardSegmentsRequestProto| {
+                    journal.discard_from(txid(call.start_tx_id))?;
+                    Ok(DiscardSegmentsResponseProto {})
+                })
+            }
             _ => Reply::exception(no_such_method(NAMENODES, method)),
         }
     }
@@ -229,7 +233,8 @@ impl Calls {
             Err(error) => return Reply::exception(error.to_exception()),
         };
         later(journal.worker.run(move |journal| {
-            journal.format((&request.ns_info.storage_info).into(), request.force.unwrap_or(false))?;
+            journal
+                .format((&request.ns_info.storage_info).into(), request.force.unwrap_or(false))?;
             Ok(FormatResponseProto {})
         }))
     }

@@ -40,9 +40,8 @@ impl Settings {
                 directories.insert(service.clone(), PathBuf::from(directory.trim()));
             }
             let of_service = conf.get_checked(&format!("{shared}.{service}"))?;
-            let of_namenodes = conf
-                .get_raw(&format!("dfs.ha.namenodes.{service}"))
-                .unwrap_or_default();
+            let of_namenodes =
+                conf.get_raw(&format!("dfs.ha.namenodes.{service}")).unwrap_or_default();
             let of_namenode = of_namenodes
                 .split(',')
                 .find_map(|id| conf.get_raw(&format!("{shared}.{service}.{}", id.trim())));
@@ -71,7 +70,8 @@ impl Settings {
 
     /// The directories in which journals are.
     pub(crate) fn directories(&self) -> impl Iterator<Item = (Option<&str>, &Path)> {
-        let named = self.directories.iter().map(|(service, path)| (Some(service.as_str()), &**path));
+        let named =
+            self.directories.iter().map(|(service, path)| (Some(service.as_str()), &**path));
         std::iter::once((None, &*self.directory)).chain(named)
     }
 
@@ -83,9 +83,8 @@ impl Settings {
 
     /// All JournalNodes of a journal, as `host:port`.
     pub(crate) fn journal_nodes(&self, journal: &str) -> Vec<String> {
-        let of_journal = |uri: &&String| {
-            uri.trim().rsplit_once('/').is_some_and(|(_, id)| id == journal)
-        };
+        let of_journal =
+            |uri: &&String| uri.trim().rsplit_once('/').is_some_and(|(_, id)| id == journal);
         let Some(uri) = self.shared_edits.values().find(of_journal) else { return Vec::new() };
         let hosts = uri.trim().trim_start_matches("qjournal://");
         let hosts = hosts.rsplit_once('/').map_or(hosts, |(hosts, _)| hosts);

@@ -35,7 +35,11 @@ pub(crate) struct Syncer {
 }
 
 impl Syncer {
-    pub(crate) fn new(journals: Arc<Journals>, own: SocketAddr, mut options: ClientOptions) -> Self {
+    pub(crate) fn new(
+        journals: Arc<Journals>,
+        own: SocketAddr,
+        mut options: ClientOptions,
+    ) -> Self {
         // One that is down is asked again in its next turn.
         (options.connect_retries, options.connect_retries_on_timeouts) = (0, 0);
         Self { journals, own, options, turn: 0 }
@@ -58,7 +62,10 @@ impl Syncer {
                         journal.id
                     ),
                     Err(error) => {
-                        tracing::warn!("journal {}: not compared with {other}: {error}", journal.id);
+                        tracing::warn!(
+                            "journal {}: not compared with {other}: {error}",
+                            journal.id
+                        );
                     }
                 }
             }
@@ -75,18 +82,15 @@ impl Syncer {
 
     async fn sync_with(&self, journal: &Arc<OpenJournal>, other: &str) -> Result<usize> {
         let user = User::of_process();
-        let client =
-            RpcClient::new(other, JOURNAL_NODES, VERSION, &user, self.options.clone());
+        let client = RpcClient::new(other, JOURNAL_NODES, VERSION, &user, self.options.clone());
         let request = GetEditLogManifestRequestProto {
             jid: JournalIdProto { identifier: journal.id.clone() },
             since_tx_id: 0,
             in_progress_ok: Some(false),
             name_service_id: None,
         };
-        let failed = |error: RpcError| Error::Download {
-            url: other.to_owned(),
-            reason: error.to_string(),
-        };
+        let failed =
+            |error: RpcError| Error::Download { url: other.to_owned(), reason: error.to_string() };
         let theirs: GetEditLogManifestResponseProto =
             client.call("getEditLogManifestFromJournal", &request).await.map_err(failed)?;
         let ours = journal.worker.run(|journal| journal.manifest(TxId(0), false)).await?;
@@ -139,7 +143,8 @@ impl Syncer {
         });
         download.await.map_err(|_| Error::Stopping)??;
         let file = to.clone();
-        let added = journal.worker.run(move |journal| journal.add_fetched(&file, first, last)).await;
+        let added =
+            journal.worker.run(move |journal| journal.add_fetched(&file, first, last)).await;
         if matches!(added, Ok(true)) {
             journal.worker.status().count_fetched();
         } else {
@@ -159,6 +164,7 @@ fn is_own(node: &str, own: SocketAddr) -> bool {
     addresses.into_iter().any(|address| {
         address.port() == own.port()
             && (address.ip() == own.ip()
-                || own.ip().is_unspecified() && std::net::UdpSocket::bind((address.ip(), 0)).is_ok())
+                || own.ip().is_unspecified()
+                    && std::net::UdpSocket::bind((address.ip(), 0)).is_ok())
     })
 }

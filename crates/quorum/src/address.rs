@@ -16,7 +16,9 @@ pub struct QuorumAddress {
 
 /// Why a text names no quorum.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}' names no JournalNodes: {reason}; write qjournal://HOST1:8485;HOST2:8485;HOST3:8485/NAMESERVICE")]
+#[error(
+    "`{text}' names no JournalNodes: {reason}; write qjournal://HOST1:8485;HOST2:8485;HOST3:8485/NAMESERVICE"
+)]
 pub struct BadAddress {
     text: String,
     reason: &'static str,
@@ -35,7 +37,8 @@ impl FromStr for QuorumAddress {
         }
         let mut nodes: Vec<String> = Vec::new();
         for host in hosts.split([';', ',']).map(str::trim).filter(|host| !host.is_empty()) {
-            let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+            let has_port =
+                host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
             let node = if has_port { host.to_owned() } else { format!("{host}:{DEFAULT_PORT}") };
             if nodes.contains(&node) {
                 return Err(bad("a JournalNode is named twice"));
@@ -80,7 +83,14 @@ mod tests {
         let address: QuorumAddress = "qjournal://a:1;b;c:3/ns".parse().unwrap();
         assert_eq!(address.nodes, ["a:1", "b:8485", "c:3"]);
         assert_eq!(address.journal, "ns");
-        for bad in ["file:///x", "qjournal://a", "qjournal:///ns", "qjournal://a;a:8485/ns", "qjournal://a/", "qjournal://a/.x"] {
+        for bad in [
+            "file:///x",
+            "qjournal://a",
+            "qjournal:///ns",
+            "qjournal://a;a:8485/ns",
+            "qjournal://a/",
+            "qjournal://a/.x",
+        ] {
             bad.parse::<QuorumAddress>().unwrap_err();
         }
     }

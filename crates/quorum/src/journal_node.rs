@@ -91,7 +91,12 @@ impl JournalNode {
     }
 
     /// The request's head for a writer's call.
-    pub(crate) fn request(&self, epoch: u64, serial: u64, committed: Option<u64>) -> RequestInfoProto {
+    pub(crate) fn request(
+        &self,
+        epoch: u64,
+        serial: u64,
+        committed: Option<u64>,
+    ) -> RequestInfoProto {
         RequestInfoProto {
             journal_id: self.journal.clone(),
             epoch,
@@ -102,8 +107,7 @@ impl JournalNode {
     }
 
     pub(crate) fn is_formatted(&self) -> Result<bool> {
-        let request =
-            IsFormattedRequestProto { jid: self.journal.clone(), name_service_id: None };
+        let request = IsFormattedRequestProto { jid: self.journal.clone(), name_service_id: None };
         let answer: IsFormattedResponseProto = self.call("isFormatted", &request)?;
         Ok(answer.is_formatted)
     }

@@ -75,7 +75,12 @@ struct Counts {
 
 impl Tally {
     pub(crate) fn new(nodes: usize, completer: Completer) -> Self {
-        Self(Mutex::new(Counts { nodes, done: 0, refusals: Vec::new(), completer: Some(completer) }))
+        Self(Mutex::new(Counts {
+            nodes,
+            done: 0,
+            refusals: Vec::new(),
+            completer: Some(completer),
+        }))
     }
 
     /// One JournalNode has answered; `on_majority` runs before the batch counts as durable.

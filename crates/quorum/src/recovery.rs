@@ -9,7 +9,9 @@ use crate::journal_node::{Prepared, SegmentState};
 ///
 /// # Errors
 /// If two finalized copies differ: that must not happen.
-pub(crate) fn choose(answers: &[(usize, Prepared)]) -> Result<Option<(usize, SegmentState)>, String> {
+pub(crate) fn choose(
+    answers: &[(usize, Prepared)],
+) -> Result<Option<(usize, SegmentState)>, String> {
     let rank = |prepared: &Prepared, state: &SegmentState| {
         let epoch = prepared.last_writer.max(prepared.accepted_in.unwrap_or(0));
         // Among finalized copies no epoch counts: all are the same.
@@ -80,7 +82,8 @@ mod tests {
 
     #[test]
     fn copies_that_cannot_be_are_refused() {
-        let finalized = [(0, answer(Some((3, false)), 1, None)), (1, answer(Some((4, false)), 1, None))];
+        let finalized =
+            [(0, answer(Some((3, false)), 1, None)), (1, answer(Some((4, false)), 1, None))];
         choose(&finalized).unwrap_err();
         let committed = Prepared { committed: Some(9), ..answer(Some((5, true)), 1, None) };
         choose(&[(0, committed)]).unwrap_err();

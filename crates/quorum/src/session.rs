@@ -94,7 +94,8 @@ impl Queue {
         let waiting = self.queued.fetch_add(write.records.len(), Ordering::AcqRel);
         if waiting > 0 && waiting + write.records.len() > limit {
             self.queued.fetch_sub(write.records.len(), Ordering::AcqRel);
-            let reason = format!("{waiting} bytes of edits wait for it already: it is too far behind");
+            let reason =
+                format!("{waiting} bytes of edits wait for it already: it is too far behind");
             let node = self.name.clone();
             self.call(|session| session.segment = None);
             return (write.told)(Err(Refusal { node, reason }));
@@ -131,9 +132,17 @@ impl Session {
         self.node.finalize(request, first, last)
     }
 
-    fn write(&mut self, segment: TxId, first: TxId, count: u32, records: Bytes) -> Result<(), Refusal> {
+    fn write(
+        &mut self,
+        segment: TxId,
+        first: TxId,
+        count: u32,
+        records: Bytes,
+    ) -> Result<(), Refusal> {
         if self.segment != Some(segment) {
-            return Err(self.node.refusal("it missed a part of the segment, and takes part again with the next one"));
+            return Err(self.node.refusal(
+                "it missed a part of the segment, and takes part again with the next one",
+            ));
         }
         let request = self.request();
         let written = self.node.write(request, segment, first, count, records);
@@ -189,7 +198,8 @@ fn send(session: &mut Session, writes: Vec<Write>) {
     let records = match &writes[..] {
         [one] => one.records.clone(),
         many => {
-            let mut all = BytesMut::with_capacity(many.iter().map(|write| write.records.len()).sum());
+            let mut all =
+                BytesMut::with_capacity(many.iter().map(|write| write.records.len()).sum());
             many.iter().for_each(|write| all.extend_from_slice(&write.records));
             all.freeze()
         }

@@ -44,7 +44,8 @@ impl RemoteSegment {
             .max_redirects(0)
             .build()
             .new_agent();
-        let mut response = agent.get(&self.url).call().map_err(|error| failed(error.to_string()))?;
+        let mut response =
+            agent.get(&self.url).call().map_err(|error| failed(error.to_string()))?;
         let promised = response.body().content_length();
         let to = NamedTempFile::new().map_err(|error| failed(error.to_string()))?;
         let mut file: &File = to.as_file();

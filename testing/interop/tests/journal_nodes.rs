@@ -92,7 +92,8 @@ impl Pair {
             hdfs.push(named("http-address", format!("127.0.0.1:{}", ports::free())));
             hdfs.push(named("name.dir", format!("file://{}", at(&format!("nn{i}/data")))));
         }
-        let write = |name: &str, own: &[Setting]| write_conf(&self.conf(name), &core, &[&hdfs, own]);
+        let write =
+            |name: &str, own: &[Setting]| write_conf(&self.conf(name), &core, &[&hdfs, own]);
         for i in 0..2 {
             write(&format!("nn{i}"), &settings(&[("dfs.ha.namenode.id", &format!("nn{i}"))]))?;
         }
@@ -129,7 +130,8 @@ impl Pair {
             }
         };
         // Apache's wants the directory to be there.
-        std::fs::create_dir_all(self.directory.join(&name).join("data")).map_err(|e| e.to_string())?;
+        std::fs::create_dir_all(self.directory.join(&name).join("data"))
+            .map_err(|e| e.to_string())?;
         self.journal_nodes[i] = Some(Process::daemon(&name, command, &self.log(&name))?);
         self.wait_port(self.journal_ports[i], &name)
     }
@@ -278,7 +280,10 @@ fn every_journal_node_has_the_same(pair: &Pair) -> Outcome {
         let all: Vec<_> = (0..3).map(|i| pair.segments(i)).collect();
         match all.iter().all(|segments| *segments == all[0]) && all[0].len() > 5 {
             true => Ok(true),
-            false => Err(format!("{:?}", all.iter().map(|s| s.keys().collect::<Vec<_>>()).collect::<Vec<_>>())),
+            false => Err(format!(
+                "{:?}",
+                all.iter().map(|s| s.keys().collect::<Vec<_>>()).collect::<Vec<_>>()
+            )),
         }
     })
 }

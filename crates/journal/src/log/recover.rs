@@ -37,7 +37,9 @@ fn recover_segment(
     }
     let scan = match segment::scan(path, op_size_max) {
         Ok(scan) => scan,
-        Err(JournalError::Header { .. } | JournalError::Newer { .. }) if segment::holds_no_record(path)? => {
+        Err(JournalError::Header { .. } | JournalError::Newer { .. })
+            if segment::holds_no_record(path)? =>
+        {
             tracing::warn!(
                 "moving aside {}: there is only padding, probably the disk was full",
                 path.display()

@@ -145,7 +145,11 @@ fn make_directory(path: &Path, mode: u32) -> Result<()> {
     if path.is_dir() {
         return Ok(());
     }
-    DirBuilder::new().recursive(true).mode(mode).create(path).map_err(FileError::new("create", path))?;
+    DirBuilder::new()
+        .recursive(true)
+        .mode(mode)
+        .create(path)
+        .map_err(FileError::new("create", path))?;
     let permissions = Permissions::from_mode(mode);
     std::fs::set_permissions(path, permissions)
         .map_err(FileError::new("set the permissions of", path))?;

@@ -54,7 +54,8 @@ pub(crate) struct CommittedTxid {
 impl CommittedTxid {
     /// Opens the file, and makes it if there is none.
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let file = file.map_err(FileError::new("open", path))?;
         let mut bytes = [0; 8];
         let value = match file.read_exact_at(&mut bytes, 0) {
