@@ -18,9 +18,8 @@ pub(crate) struct Settings {
     /// How often the JournalNodes compare their segments; none: they do not (`dfs.journalnode.enable.sync`,
     /// `dfs.journalnode.sync.interval`).
     pub(crate) sync_interval: Option<Duration>,
-    /// The JournalNodes of each name service, and of all where the key names none
-    /// (`dfs.namenode.shared.edits.dir`).
-    shared_edits: BTreeMap<Option<String>, String>,
+    /// `qjournal://HOSTS/JOURNAL` of all journals (`dfs.namenode.shared.edits.dir`).
+    shared_edits: Vec<String>,
     /// See [`HttpSource::timeout`](crate::download::HttpSource).
     pub(crate) transfer_timeout: Duration,
 }
@@ -30,32 +29,27 @@ impl Settings {
         let cached = conf.get(&keys::DFS_HA_TAIL_EDITS_IN_PROGRESS)?;
         let capacity = conf.get(&keys::DFS_JOURNALNODE_EDIT_CACHE_SIZE_BYTES)?;
         let capacity = capacity.map_or(CACHE_CAPACITY, |bytes| bytes as usize);
+        let directory = PathBuf::from(conf.get(&keys::DFS_JOURNALNODE_EDITS_DIR)?.trim());
         let mut directories = BTreeMap::new();
-        let mut shared_edits = BTreeMap::new();
-        let services = conf.get(&keys::DFS_NAMESERVICES)?;
-        let edits = keys::DFS_JOURNALNODE_EDITS_DIR.name;
-        let shared = keys::DFS_NAMENODE_SHARED_EDITS_DIR.name;
-        for service in services {
-            if let Some(directory) = conf.get_checked(&format!("{edits}.{service}"))? {
-                directories.insert(service.clone(), PathBuf::from(directory.trim()));
-            }
-            let of_service = conf.get_checked(&format!("{shared}.{service}"))?;
+        let mut shared_edits = Vec::from_iter(conf.get(&keys::DFS_NAMENODE_SHARED_EDITS_DIR)?);
+        for service in conf.get(&keys::DFS_NAMESERVICES)? {
+            let own = conf.specialize(Some(&service), None);
+            // The NameNodes of a name service share their edits: where each names them, all say the same.
+            let namenodes = own.get_raw(&format!("dfs.ha.namenodes.{service}")).unwrap_or_default();
             let of_namenodes =
-                conf.get_raw(&format!("dfs.ha.namenodes.{service}")).unwrap_or_default();
-            let of_namenode = of_namenodes
-                .split(',')
-                .find_map(|id| conf.get_raw(&format!("{shared}.{service}.{}", id.trim())));
-            if let Some(uri) = of_service.or(of_namenode) {
-                shared_edits.insert(Some(service), uri);
+                namenodes.split(',').map(|id| conf.specialize(Some(&service), Some(id.trim())));
+            for conf in std::iter::once(own.clone()).chain(of_namenodes) {
+                shared_edits.extend(conf.get(&keys::DFS_NAMENODE_SHARED_EDITS_DIR)?);
             }
-        }
-        if let Some(uri) = conf.get(&keys::DFS_NAMENODE_SHARED_EDITS_DIR)? {
-            shared_edits.insert(None, uri);
+            let of_service = PathBuf::from(own.get(&keys::DFS_JOURNALNODE_EDITS_DIR)?.trim());
+            if of_service != directory {
+                directories.insert(service, of_service);
+            }
         }
         let interval = conf.get(&keys::DFS_JOURNALNODE_SYNC_INTERVAL)?;
         let enabled = conf.get(&keys::DFS_JOURNALNODE_ENABLE_SYNC)?;
         Ok(Self {
-            directory: PathBuf::from(conf.get(&keys::DFS_JOURNALNODE_EDITS_DIR)?.trim()),
+            directory,
             directories,
             journal: JournalOptions {
                 mode: mode(conf)?,
@@ -85,7 +79,7 @@ impl Settings {
     pub(crate) fn journal_nodes(&self, journal: &str) -> Vec<String> {
         let of_journal =
             |uri: &&String| uri.trim().rsplit_once('/').is_some_and(|(_, id)| id == journal);
-        let Some(uri) = self.shared_edits.values().find(of_journal) else { return Vec::new() };
+        let Some(uri) = self.shared_edits.iter().find(of_journal) else { return Vec::new() };
         let hosts = uri.trim().trim_start_matches("qjournal://");
         let hosts = hosts.rsplit_once('/').map_or(hosts, |(hosts, _)| hosts);
         let with_port = |host: &str| match host.contains(':') {

@@ -4,8 +4,10 @@ use crate::journal_node::{Prepared, SegmentState};
 
 /// The answer whose segment is to be recovered: the number of its JournalNode and the segment; none if nobody has it.
 ///
-/// 1. A segment before none. 2. A finalized one before one in progress: it was decided before. 3. The one of the later writer, or
-/// of the later recovery that it was accepted in. 4. The longer one.
+/// 1. A segment comes before none.
+/// 2. A finalized one comes before one in progress: it was decided before.
+/// 3. The later writer's comes first, or that of the later recovery in which it was accepted.
+/// 4. The longer one comes first.
 ///
 /// # Errors
 /// If two finalized copies differ: that must not happen.
