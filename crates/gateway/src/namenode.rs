@@ -19,7 +19,7 @@ use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
-use zerohop_client::{DatanodeInfo, ErrorKind, FileSystem, LocalNameNode, User};
+use zerohop_client::{DatanodeInfo, ErrorKind, FileStatus, FileSystem, LocalNameNode, User};
 use zerohop_conf::{Conf, ConfError, keys};
 
 /// A DataNode's host and HTTP port, or none.
@@ -135,6 +135,18 @@ impl NameNodeFace {
     }
 }
 
+/// What is known of a path; where there is none, an error in the operation's own words.
+async fn status_or(
+    fs: &FileSystem,
+    path: &str,
+    missing: impl FnOnce() -> String,
+) -> Result<FileStatus, Failure> {
+    fs.status(path).await.map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Failure::not_found(missing()),
+        _ => error.into(),
+    })
+}
+
 /// A DataNode that holds the block at which the operation begins; none for an empty file.
 async fn holder(
     request: &Request,
@@ -142,10 +154,7 @@ async fn holder(
     excluded: &[String],
 ) -> Result<Option<(String, u16)>, Failure> {
     let path = request.path.as_str();
-    let status = fs.status(path).await.map_err(|error| match error.kind() {
-        ErrorKind::NotFound => Failure::not_found(format!("File {path} not found.")),
-        _ => error.into(),
-    })?;
+    let status = status_or(fs, path, || format!("File {path} not found.")).await?;
     let mut offset = status.len.saturating_sub(1);
     if request.operation == Operation::Open {
         offset = request.params.number("offset", "a long")?.unwrap_or(0);
@@ -185,7 +194,8 @@ async fn about_absent_feature(
 ) -> Result<Option<Value>, Failure> {
     Ok(Some(match request.operation {
         Operation::GetEcPolicy => {
-            fs.status(&request.path).await?;
+            let path = &request.path;
+            status_or(fs, path, || format!("Path not found: {path}")).await?;
             Value::Null
         }
         Operation::GetEcPolicies => {
