@@ -1,6 +1,7 @@
 //! Records and journals for tests.
 
-use crate::journal::{Journal, JournalOptions, RequestInfo, Write};
+use crate::calls::{JournalOptions, RequestInfo, Write};
+use crate::journal::Journal;
 use crate::storage::StorageInfo;
 use bytes::Bytes;
 use std::path::Path;

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::jmx;
 use crate::journals::{Journals, OpenJournal};
+use crate::shown::Shown;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
@@ -11,7 +12,6 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use serde_json::Value;
 use std::fs::File;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio_util::io::ReaderStream;
 use zerohop_conf::Conf;
@@ -22,14 +22,6 @@ use zerohop_journal::segment::{self, SegmentFile, SegmentKind};
 const FILE_NAME: HeaderName = HeaderName::from_static("x-image-edits-name");
 /// Bytes read from a segment at once.
 const PIECE_LEN: usize = 256 << 10;
-
-/// What the pages show.
-pub(crate) struct Shown {
-    pub(crate) conf: Arc<Conf>,
-    pub(crate) journals: Arc<Journals>,
-    pub(crate) rpc: SocketAddr,
-    pub(crate) started_ms: u64,
-}
 
 #[derive(Clone)]
 struct Pages {

@@ -1,7 +1,7 @@
 //! `/jmx`: the beans that people's scripts read, under Hadoop's names (`JournalNodeMXBean`, `JournalMetrics`).
 
-use crate::http::Shown;
 use crate::journals::OpenJournal;
+use crate::shown::Shown;
 use serde_json::{Map, Value, json};
 use zerohop_daemon::http::bean;
 

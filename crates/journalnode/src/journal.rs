@@ -8,70 +8,22 @@
 //! ```
 //! Source: `Journal`, HDFS-3077 (quorum-based protocol).
 
+use crate::accepted::Accepted;
 use crate::cache::EditsCache;
+use crate::calls::{JournalOptions, Manifest, Prepared, RequestInfo, Write};
 use crate::download::Source;
+use crate::epochs::Epochs;
 use crate::error::{Error, Result};
-use crate::recovery::Accepted;
+use crate::recovery::SegmentRecovery;
 use crate::segments::{SegmentState, Segments};
 use crate::status::JournalStatus;
-use crate::storage::{CommittedTxid, JournalStorage, PersistentNumber, StorageInfo};
+use crate::storage::{JournalStorage, StorageInfo};
 use bytes::Bytes;
 use std::path::Path;
 use std::sync::Arc;
 use zerohop_journal::layout::LayoutVersion;
-use zerohop_journal::segment::{self, SegmentKind, SegmentWriter, finalized_name};
+use zerohop_journal::segment::{self, SegmentKind, SegmentWriter};
 use zerohop_wire::TxId;
-
-/// What a journal is given at its start.
-#[derive(Clone, Debug)]
-pub(crate) struct JournalOptions {
-    /// Permissions of the directory (`dfs.journalnode.edits.dir.perm`).
-    pub(crate) mode: u32,
-    /// Larger records are taken for damage.
-    pub(crate) op_size_max: usize,
-    /// Bytes of edits kept in memory for those who follow; none: nothing is kept.
-    pub(crate) cache_capacity: Option<usize>,
-}
-
-/// Who sends a call, and which one it is (`RequestInfoProto`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RequestInfo {
-    pub(crate) epoch: u64,
-    /// Rises with each call of an epoch.
-    pub(crate) serial: u64,
-    /// The last transaction that a majority has.
-    pub(crate) committed: Option<u64>,
-}
-
-/// Records to write (`JournalRequestProto`).
-#[derive(Clone, Debug)]
-pub(crate) struct Write {
-    pub(crate) request: RequestInfo,
-    /// The first transaction of the segment.
-    pub(crate) segment: TxId,
-    /// The first record's transaction.
-    pub(crate) first: TxId,
-    /// How many records there are. None: only what is committed is told.
-    pub(crate) count: u32,
-    pub(crate) records: Bytes,
-}
-
-/// What a journal knows of a segment that is to be recovered (`PrepareRecoveryResponseProto`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Prepared {
-    pub(crate) state: Option<SegmentState>,
-    /// The epoch of an earlier recovery that was accepted here and not completed.
-    pub(crate) accepted_in: Option<u64>,
-    pub(crate) last_writer: u64,
-    pub(crate) committed: Option<u64>,
-}
-
-/// A list of segments (`RemoteEditLogManifestProto`).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Manifest {
-    pub(crate) segments: Vec<SegmentState>,
-    pub(crate) committed: Option<u64>,
-}
 
 /// One journal. One thread at a time has it: calls must be carried out in the order in which they arrive.
 #[derive(Debug)]
@@ -86,18 +38,6 @@ pub(crate) struct Journal {
     highest: u64,
     cache: Option<EditsCache>,
     status: Arc<JournalStatus>,
-}
-
-/// What a formatted journal must not forget.
-#[derive(Debug)]
-struct Epochs {
-    /// No writer with a lower epoch is served.
-    promised: PersistentNumber,
-    /// The last writer that began a segment here: tells segments apart that begin alike, after a crash at the very beginning.
-    writer: PersistentNumber,
-    committed: CommittedTxid,
-    /// The serial number of the promised writer's last call.
-    serial: Option<u64>,
 }
 
 /// A segment being written.
@@ -171,8 +111,7 @@ impl Journal {
 
     /// Promises a writer to serve none before it. The answer is the first transaction of the last segment.
     pub(crate) fn new_epoch(&mut self, info: &StorageInfo, epoch: u64) -> Result<Option<TxId>> {
-        self.epochs()?;
-        self.check_namespace(info)?;
+        self.storage.check_namespace(info)?;
         let promised = self.promised()?;
         if epoch <= promised {
             return Err(Error::EpochNotNew { epoch, promised, journal: self.id.clone() });
@@ -181,25 +120,6 @@ impl Journal {
         self.open = None;
         self.report();
         Ok(self.segments.latest()?.map(|(first, _)| first))
-    }
-
-    fn check_namespace(&self, info: &StorageInfo) -> Result<()> {
-        let own = self.own_info()?;
-        let directory = self.storage.current();
-        let directory = directory.parent().unwrap_or(&directory).display();
-        if info.namespace_id != own.namespace_id {
-            return Err(Error::OtherNamespace(format!(
-                "Incompatible namespaceID for journal {directory}: NameNode has nsId {} but storage has nsId {}",
-                info.namespace_id, own.namespace_id
-            )));
-        }
-        if info.cluster_id != own.cluster_id {
-            return Err(Error::OtherNamespace(format!(
-                "Incompatible clusterID for journal {directory}: NameNode has clusterId '{}' but storage has clusterId '{}'",
-                info.cluster_id, own.cluster_id
-            )));
-        }
-        Ok(())
     }
 
     /// That a call comes from the promised writer, or one after it, and in order.
@@ -446,23 +366,7 @@ impl Journal {
     ) -> Result<Prepared> {
         self.check(request)?;
         self.open = None;
-        let accepted = Accepted::read(&self.storage.paxos_file(first), first)?;
-        if let Some(accepted) = &accepted {
-            self.complete_accepted(accepted)?;
-        }
-        let state = self.segments.state(first)?;
-        let is_finalized = state.is_some_and(|state| !state.in_progress);
-        let accepted = accepted.filter(|_| !is_finalized);
-        if let Some(accepted) = &accepted
-            && state.map(|state| state.last) != Some(accepted.state.last)
-        {
-            return Err(Error::WouldLose(format!(
-                "segment {first} was accepted up to transaction {} and ends with {:?} here ; journal id: {}",
-                accepted.state.last,
-                state.map(|state| state.last.0),
-                self.id
-            )));
-        }
+        let (accepted, state) = self.recovery()?.prepare(first)?;
         let epochs = self.epochs()?;
         Ok(Prepared {
             state: accepted.map(|accepted| accepted.state).or(state),
@@ -472,19 +376,7 @@ impl Journal {
         })
     }
 
-    /// Puts a segment in place that a recovery had fetched and accepted before a crash (HDFS-3955).
-    fn complete_accepted(&self, accepted: &Accepted) -> Result<()> {
-        let fetched = self.storage.fetched_by(accepted.state.first, accepted.epoch);
-        if fetched.exists() {
-            segment::rename(&fetched, &self.storage.in_progress(accepted.state.first))?;
-        }
-        Ok(())
-    }
-
     /// Accepts the state of a segment that a recovery decided, and fetches the segment from `source` where it differs here.
-    ///
-    /// What was accepted is written down after the segment was fetched and before it replaces what is here: a crash in between
-    /// leaves either nothing, or enough for [`Self::prepare_recovery`] to go on.
     pub(crate) fn accept_recovery(
         &mut self,
         request: RequestInfo,
@@ -493,76 +385,20 @@ impl Journal {
     ) -> Result<()> {
         self.check(request)?;
         self.open = None;
-        if state.first.0 <= 0 || state.last < state.first {
-            return Err(Error::BadRequest(format!(
-                "bad recovery state for segment {}: it ends with {} ; journal id: {}",
-                state.first, state.last, self.id
-            )));
-        }
-        let paxos_file = self.storage.paxos_file(state.first);
-        if let Some(old) = Accepted::read(&paxos_file, state.first)?
-            && old.epoch > request.epoch
-        {
-            return Err(Error::WouldLose(format!(
-                "Bad paxos transition, out-of-order epochs: {} after {} ; journal id: {}",
-                request.epoch, old.epoch, self.id
-            )));
-        }
-        let here = self.segments.state(state.first)?;
-        let differs = here.is_none_or(|here| here.last != state.last);
-        if differs {
-            self.check_replaceable(here, state)?;
-            self.fetch(request.epoch, state, source)?;
-        }
-        Accepted { state, epoch: request.epoch }.write(&paxos_file)?;
-        if differs {
-            let fetched = self.storage.fetched_by(state.first, request.epoch);
-            segment::rename(&fetched, &self.storage.in_progress(state.first))?;
-            self.set_highest_after(here, state);
+        if let Some(replaced) = self.recovery()?.accept(request.epoch, state, source)? {
+            self.set_highest_after(replaced.before, state);
         }
         self.report();
         Ok(())
     }
 
-    /// That putting a segment in another's place loses nothing that a majority has.
-    fn check_replaceable(&self, here: Option<SegmentState>, new: SegmentState) -> Result<()> {
-        let Some(here) = here else { return Ok(()) };
-        let committed = self.epochs()?.committed.get();
-        if let Some(committed) =
-            committed.filter(|txid| here.contains(*txid) && !new.contains(*txid))
-        {
-            return Err(Error::WouldLose(format!(
-                "Cannot replace segment {}-{} with new segment {}-{}: would discard already-committed txn {committed} ; \
-                 journal id: {}",
-                here.first, here.last, new.first, new.last, self.id
-            )));
-        }
-        if !here.in_progress {
-            return Err(Error::WouldLose(format!(
-                "Should never be asked to synchronize a different log on top of an already-finalized segment ; journal id: {}",
-                self.id
-            )));
-        }
-        Ok(())
-    }
-
-    fn fetch(&self, epoch: u64, state: SegmentState, source: &dyn Source) -> Result<()> {
-        let to = self.storage.fetched_by(state.first, epoch);
-        let fetched = source.fetch(&to).and_then(|()| self.segments.scan(&to));
-        let result = fetched.and_then(|scan| match scan {
-            Some(scan) if (scan.first, scan.last) == (Some(state.first), Some(state.last)) => Ok(()),
-            scan => Err(Error::OutOfSync(format!(
-                "the segment {} that was fetched ends with transaction {:?} in place of {} ; journal id: {}",
-                state.first,
-                scan.and_then(|scan| scan.last).map(|last| last.0),
-                state.last,
-                self.id
-            ))),
-        });
-        if result.is_err() {
-            let _ = std::fs::remove_file(&to);
-        }
-        result
+    fn recovery(&self) -> Result<SegmentRecovery<'_>> {
+        Ok(SegmentRecovery {
+            journal: &self.id,
+            storage: &self.storage,
+            segments: &self.segments,
+            committed: self.epochs()?.committed.get(),
+        })
     }
 
     fn set_highest_after(&mut self, replaced: Option<SegmentState>, new: SegmentState) {
@@ -587,29 +423,8 @@ impl Journal {
         if committed.is_none_or(|committed| last.0 as u64 > committed) {
             return Ok(false);
         }
-        let mut left = None;
-        for file in self.segments.list()?.into_iter().filter(|file| file.first <= last) {
-            let is_open = self.open.as_ref().is_some_and(|open| open.first == file.first);
-            if is_open {
-                return Ok(false);
-            }
-            if file.kind == SegmentKind::InProgress && file.first == first {
-                left = Some(file.path);
-            } else if self.segments.last_of(&file)?.is_some_and(|end| end >= first) {
-                return Ok(false);
-            }
-        }
-        let scan = self.segments.scan(fetched)?;
-        if scan.is_none_or(|scan| (scan.first, scan.last) != (Some(first), Some(last))) {
-            return Ok(false);
-        }
-        segment::rename(fetched, &self.storage.current().join(finalized_name(first, last)))?;
-        if let Some(left) = left {
-            let mut to = left.clone().into_os_string();
-            to.push(".stale");
-            segment::rename(&left, Path::new(&to))?;
-        }
-        Ok(true)
+        let open = self.open.as_ref().map(|open| open.first);
+        self.segments.add_fetched(fetched, first, last, open)
     }
 
     /// When the name space was last upgraded, ms since the epoch.
@@ -642,18 +457,8 @@ impl Journal {
         before: &StorageInfo,
         target_layout: i32,
     ) -> Result<bool> {
-        let Some(kept) = self.storage.before_upgrade()? else {
-            // Nothing was upgraded here: what is there is what the NameNode goes back to.
-            let own = self.own_info()?;
-            return Ok(own.layout == before.layout && own.c_time_ms == before.c_time_ms);
-        };
-        if kept.layout < target_layout {
-            return Err(Error::BadRequest(format!(
-                "Cannot rollback to storage version {}, its cTime is {} and the newest layout version is {target_layout}",
-                kept.layout, now.c_time_ms
-            )));
-        }
-        Ok(true)
+        self.own_info()?;
+        self.storage.can_roll_back(now, before, target_layout)
     }
 
     /// Brings back what an upgrade kept.
@@ -687,50 +492,5 @@ impl Journal {
 
     fn not_formatted(&self) -> Error {
         Error::NotFormatted { journal: self.id.clone() }
-    }
-}
-
-impl Epochs {
-    fn open(current: &Path) -> Result<Self> {
-        Ok(Self {
-            promised: PersistentNumber::open(current.join("last-promised-epoch"))?,
-            writer: PersistentNumber::open(current.join("last-writer-epoch"))?,
-            committed: CommittedTxid::open(&current.join("committed-txid"))?,
-            serial: None,
-        })
-    }
-
-    /// The new writer counts its calls from the beginning.
-    fn promise(&mut self, epoch: u64) -> Result<()> {
-        self.promised.set(epoch)?;
-        self.serial = None;
-        Ok(())
-    }
-
-    fn check(&mut self, request: RequestInfo, journal: &str) -> Result<()> {
-        let promised = self.promised.get();
-        if request.epoch < promised {
-            let (epoch, journal) = (request.epoch, journal.to_owned());
-            return Err(Error::Fenced { epoch, promised, journal });
-        }
-        if request.epoch > promised {
-            // A majority has promised it that epoch, so the writer before is fenced here too.
-            self.promise(request.epoch)?;
-        }
-        if let Some(serial) = self.serial.filter(|serial| request.serial <= *serial) {
-            return Err(Error::OutOfSync(format!(
-                "IPC serial {} was not higher than prior highest IPC serial {serial} ; journal id: {journal}",
-                request.serial
-            )));
-        }
-        self.serial = Some(request.serial);
-        let Some(committed) = request.committed else { return Ok(()) };
-        match self.committed.get() {
-            Some(known) if committed < known => Err(Error::BadRequest(format!(
-                "Client trying to move committed txid backward from {known} to {committed} ; journal id: {journal}"
-            ))),
-            Some(known) if committed == known => Ok(()),
-            _ => self.committed.set(committed),
-        }
     }
 }

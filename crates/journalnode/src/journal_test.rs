@@ -182,7 +182,7 @@ fn a_segment_ends_where_its_writer_says_or_not_at_all() {
 #[test]
 fn what_is_committed_is_told_and_never_goes_back() {
     let (directory, mut journal, mut writer) = written_to(3);
-    let told = |writer: &mut Caller, txid| crate::journal::RequestInfo {
+    let told = |writer: &mut Caller, txid| crate::calls::RequestInfo {
         committed: Some(txid),
         ..writer.request()
     };
@@ -279,7 +279,7 @@ fn a_crash_between_accepting_and_replacing_is_made_good() {
 #[test]
 fn a_recovery_never_takes_back_what_is_committed_or_finalized() {
     let (_directory, mut journal, mut writer) = written_to(5);
-    let request = crate::journal::RequestInfo { committed: Some(5), ..writer.request() };
+    let request = crate::calls::RequestInfo { committed: Some(5), ..writer.request() };
     journal.check(request).unwrap();
     journal.new_epoch(&info(), 2).unwrap();
     let mut second = Caller::new(2);
@@ -312,7 +312,7 @@ fn a_missing_segment_is_only_added_when_it_is_committed_and_whole() {
         journal.add_fetched(&fetched, TxId(first), TxId(last)).unwrap()
     };
     assert!(!add(&mut journal, 4, 6), "nobody said that 6 is committed");
-    let request = crate::journal::RequestInfo { committed: Some(6), ..writer.request() };
+    let request = crate::calls::RequestInfo { committed: Some(6), ..writer.request() };
     journal.check(request).unwrap();
     assert!(!add(&mut journal, 3, 6), "3 is here already");
     assert!(add(&mut journal, 4, 6));
@@ -334,7 +334,7 @@ fn what_a_crash_left_of_a_segment_kept_the_whole_one_out() {
     let mut writer = Caller::new(2);
     journal.start_segment(writer.request(), TxId(9), LAYOUT).unwrap();
     write(&mut journal, &mut writer, 9, 9, 9).unwrap();
-    let request = crate::journal::RequestInfo { committed: Some(9), ..writer.request() };
+    let request = crate::calls::RequestInfo { committed: Some(9), ..writer.request() };
     journal.check(request).unwrap();
     let fetched = directory.path().join("fetched");
     for (first, last) in [(6, 8), (1, 5)] {

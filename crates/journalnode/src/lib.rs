@@ -9,8 +9,11 @@
 //! ```
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests measure and wait"))]
 
+mod accepted;
 mod cache;
+mod calls;
 mod download;
+mod epochs;
 mod error;
 #[cfg(test)]
 mod fixture;
@@ -25,6 +28,7 @@ mod recovery;
 mod rpc;
 mod segments;
 mod settings;
+mod shown;
 mod status;
 mod storage;
 mod sync;

@@ -1,9 +1,10 @@
 //! A JournalNode as its owner sees it: start, addresses, stop.
 
-use crate::http::{self, Shown};
+use crate::http;
 use crate::journals::Journals;
 use crate::rpc::{Calls, HttpAddress, InterQJournalProtocol, QJournalProtocol};
 use crate::settings::Settings;
+use crate::shown::Shown;
 use crate::sync::Syncer;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};

@@ -1,113 +1,138 @@
-//! What a journal has accepted in the recovery of a segment.
-//!
-//! The file holds a delimited `PersistedRecoveryPaxosData`, a newline, and the same for people to read
-//! (`Journal.persistPaxosData`).
+//! The recovery of a segment that its writer left in progress, as one JournalNode takes part in it.
 
+use crate::accepted::Accepted;
+use crate::download::Source;
 use crate::error::{Error, Result};
-use crate::segments::SegmentState;
-use bytes::Bytes;
-use prost::Message;
-use std::io::ErrorKind;
-use std::path::Path;
-use zerohop_daemon::storage::{self, FileError};
-use zerohop_proto::hdfs::qjournal::{PersistedRecoveryPaxosData, SegmentStateProto};
+use crate::segments::{SegmentState, Segments};
+use crate::storage::JournalStorage;
+use zerohop_journal::segment;
 use zerohop_wire::TxId;
 
-/// A segment's state, as a writer's recovery decided it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Accepted {
-    pub(crate) state: SegmentState,
-    /// The epoch of the writer that recovered the segment.
-    pub(crate) epoch: u64,
+/// The parts of a journal that a recovery needs.
+pub(crate) struct SegmentRecovery<'a> {
+    /// The journal's id.
+    pub(crate) journal: &'a str,
+    pub(crate) storage: &'a JournalStorage,
+    pub(crate) segments: &'a Segments,
+    /// The last transaction that a majority has, as far as it is known here.
+    pub(crate) committed: Option<u64>,
 }
 
-impl Accepted {
-    /// What was accepted for a segment; none if nothing was.
-    pub(crate) fn read(path: &Path, first: TxId) -> Result<Option<Self>> {
-        let content = match std::fs::read(path) {
-            Ok(content) => content,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(FileError::new("read", path)(error).into()),
-        };
-        let unreadable = |reason: String| Error::Unreadable { path: path.to_owned(), reason };
-        let data: PersistedRecoveryPaxosData =
-            zerohop_proto::decode_delimited(&mut Bytes::from(content))
-                .map_err(|error| unreadable(error.to_string()))?;
-        let accepted = Self { state: (&data.segment_state).into(), epoch: data.accepted_in_epoch };
-        match accepted.state.first == first {
-            true => Ok(Some(accepted)),
-            false => Err(unreadable(format!("it speaks of segment {}", accepted.state.first))),
-        }
-    }
-
-    /// Durable when this returns.
-    pub(crate) fn write(&self, path: &Path) -> Result<()> {
-        let segment_state = SegmentStateProto::from(self.state);
-        let data = PersistedRecoveryPaxosData { segment_state, accepted_in_epoch: self.epoch };
-        let mut content = data.encode_length_delimited_to_vec();
-        let SegmentState { first, last, in_progress } = self.state;
-        let text = format!(
-            "\nsegmentState {{\n  startTxId: {first}\n  endTxId: {last}\n  isInProgress: {in_progress}\n}}\n\
-             acceptedInEpoch: {}\n\n",
-            self.epoch
-        );
-        content.extend_from_slice(text.as_bytes());
-        Ok(storage::replace(path, &content)?)
-    }
-
-    /// Forgets what was accepted.
-    pub(crate) fn remove(path: &Path) -> Result<()> {
-        match std::fs::remove_file(path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(FileError::new("remove", path)(error).into())
-            }
-            _ => Ok(()),
-        }
-    }
+/// A segment was replaced by one that was fetched.
+pub(crate) struct Replaced {
+    /// What was here; none if there was nothing.
+    pub(crate) before: Option<SegmentState>,
 }
 
-impl From<&SegmentStateProto> for SegmentState {
-    fn from(state: &SegmentStateProto) -> Self {
-        Self {
-            first: TxId(state.start_tx_id as i64),
-            last: TxId(state.end_tx_id as i64),
-            in_progress: state.is_in_progress,
+impl SegmentRecovery<'_> {
+    /// What was accepted for the segment in an earlier recovery that was not completed, and what is here of it.
+    pub(crate) fn prepare(&self, first: TxId) -> Result<(Option<Accepted>, Option<SegmentState>)> {
+        let accepted = Accepted::read(&self.storage.paxos_file(first), first)?;
+        if let Some(accepted) = &accepted {
+            self.complete_accepted(accepted)?;
         }
-    }
-}
-
-impl From<SegmentState> for SegmentStateProto {
-    fn from(state: SegmentState) -> Self {
-        Self {
-            start_tx_id: state.first.0 as u64,
-            end_tx_id: state.last.0 as u64,
-            is_in_progress: state.in_progress,
+        let state = self.segments.state(first)?;
+        let is_finalized = state.is_some_and(|state| !state.in_progress);
+        let accepted = accepted.filter(|_| !is_finalized);
+        if let Some(accepted) = &accepted
+            && state.map(|state| state.last) != Some(accepted.state.last)
+        {
+            return Err(Error::WouldLose(format!(
+                "segment {first} was accepted up to transaction {} and ends with {:?} here ; journal id: {}",
+                accepted.state.last,
+                state.map(|state| state.last.0),
+                self.journal
+            )));
         }
+        Ok((accepted, state))
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    /// Puts a segment in place that a recovery had fetched and accepted before a crash (HDFS-3955).
+    fn complete_accepted(&self, accepted: &Accepted) -> Result<()> {
+        let fetched = self.storage.fetched_by(accepted.state.first, accepted.epoch);
+        if fetched.exists() {
+            segment::rename(&fetched, &self.storage.in_progress(accepted.state.first))?;
+        }
+        Ok(())
+    }
 
-    #[test]
-    fn what_was_accepted_is_kept_as_apache_keeps_it() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("11");
-        assert_eq!(Accepted::read(&path, TxId(11)).unwrap(), None);
-        let state = SegmentState { first: TxId(11), last: TxId(20), in_progress: true };
-        let accepted = Accepted { state, epoch: 3 };
-        accepted.write(&path).unwrap();
-        let content = std::fs::read(&path).unwrap();
-        assert!(
-            content.starts_with(b"\x0a\x0a\x06\x08\x0b\x10\x14\x18\x01\x10\x03\nsegmentState {\n")
-        );
-        assert_eq!(Accepted::read(&path, TxId(11)).unwrap(), Some(accepted));
-        let error = Accepted::read(&path, TxId(12)).unwrap_err().to_string();
-        assert!(error.ends_with("it speaks of segment 11"), "{error}");
-        std::fs::write(&path, b"\x0a\x0a").unwrap();
-        Accepted::read(&path, TxId(11)).unwrap_err();
-        Accepted::remove(&path).unwrap();
-        Accepted::remove(&path).unwrap();
+    /// Accepts the state that a recovery of `epoch` decided; the segment is fetched from `source` where it differs here.
+    ///
+    /// What was accepted is written down after the segment was fetched and before it replaces what is here: a crash in between
+    /// leaves either nothing, or enough for [`Self::prepare`] to go on.
+    pub(crate) fn accept(
+        &self,
+        epoch: u64,
+        state: SegmentState,
+        source: &dyn Source,
+    ) -> Result<Option<Replaced>> {
+        if state.first.0 <= 0 || state.last < state.first {
+            return Err(Error::BadRequest(format!(
+                "bad recovery state for segment {}: it ends with {} ; journal id: {}",
+                state.first, state.last, self.journal
+            )));
+        }
+        let paxos_file = self.storage.paxos_file(state.first);
+        if let Some(old) = Accepted::read(&paxos_file, state.first)?
+            && old.epoch > epoch
+        {
+            return Err(Error::WouldLose(format!(
+                "Bad paxos transition, out-of-order epochs: {} after {} ; journal id: {}",
+                epoch, old.epoch, self.journal
+            )));
+        }
+        let here = self.segments.state(state.first)?;
+        let differs = here.is_none_or(|here| here.last != state.last);
+        if differs {
+            self.check_replaceable(here, state)?;
+            self.fetch(epoch, state, source)?;
+        }
+        Accepted { state, epoch }.write(&paxos_file)?;
+        if !differs {
+            return Ok(None);
+        }
+        let fetched = self.storage.fetched_by(state.first, epoch);
+        segment::rename(&fetched, &self.storage.in_progress(state.first))?;
+        Ok(Some(Replaced { before: here }))
+    }
+
+    /// That putting a segment in another's place loses nothing that a majority has.
+    fn check_replaceable(&self, here: Option<SegmentState>, new: SegmentState) -> Result<()> {
+        let Some(here) = here else { return Ok(()) };
+        if let Some(committed) =
+            self.committed.filter(|txid| here.contains(*txid) && !new.contains(*txid))
+        {
+            return Err(Error::WouldLose(format!(
+                "Cannot replace segment {}-{} with new segment {}-{}: would discard already-committed txn {committed} ; \
+                 journal id: {}",
+                here.first, here.last, new.first, new.last, self.journal
+            )));
+        }
+        if !here.in_progress {
+            return Err(Error::WouldLose(format!(
+                "Should never be asked to synchronize a different log on top of an already-finalized segment ; journal id: {}",
+                self.journal
+            )));
+        }
+        Ok(())
+    }
+
+    fn fetch(&self, epoch: u64, state: SegmentState, source: &dyn Source) -> Result<()> {
+        let to = self.storage.fetched_by(state.first, epoch);
+        let fetched = source.fetch(&to).and_then(|()| self.segments.scan(&to));
+        let result = fetched.and_then(|scan| match scan {
+            Some(scan) if (scan.first, scan.last) == (Some(state.first), Some(state.last)) => Ok(()),
+            scan => Err(Error::OutOfSync(format!(
+                "the segment {} that was fetched ends with transaction {:?} in place of {} ; journal id: {}",
+                state.first,
+                scan.and_then(|scan| scan.last).map(|last| last.0),
+                state.last,
+                self.journal
+            ))),
+        });
+        if result.is_err() {
+            let _ = std::fs::remove_file(&to);
+        }
+        result
     }
 }

@@ -1,8 +1,9 @@
 //! `QJournalProtocol`, which NameNodes speak, and `InterQJournalProtocol`, which other JournalNodes speak.
 
+use crate::calls::{Manifest, RequestInfo, Write};
 use crate::download::HttpSource;
 use crate::error::{Error, Result};
-use crate::journal::{Journal, Manifest, RequestInfo, Write};
+use crate::journal::Journal;
 use crate::journals::{Journals, OpenJournal};
 use crate::segments::SegmentState;
 use crate::storage::StorageInfo;

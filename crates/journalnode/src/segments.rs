@@ -131,6 +131,39 @@ impl Segments {
         Ok(())
     }
 
+    /// Takes a finalized segment that was fetched into use, if nothing of it is here but what a crash left of the same segment.
+    /// `open` is the segment being written.
+    pub(crate) fn add_fetched(
+        &self,
+        fetched: &Path,
+        first: TxId,
+        last: TxId,
+        open: Option<TxId>,
+    ) -> Result<bool> {
+        let mut left = None;
+        for file in self.list()?.into_iter().filter(|file| file.first <= last) {
+            if open == Some(file.first) {
+                return Ok(false);
+            }
+            if file.kind == SegmentKind::InProgress && file.first == first {
+                left = Some(file.path);
+            } else if self.last_of(&file)?.is_some_and(|end| end >= first) {
+                return Ok(false);
+            }
+        }
+        let scan = self.scan(fetched)?;
+        if scan.is_none_or(|scan| (scan.first, scan.last) != (Some(first), Some(last))) {
+            return Ok(false);
+        }
+        segment::rename(fetched, &self.current.join(finalized_name(first, last)))?;
+        if let Some(left) = left {
+            let mut to = left.clone().into_os_string();
+            to.push(".stale");
+            segment::rename(&left, Path::new(&to))?;
+        }
+        Ok(true)
+    }
+
     /// Checks a segment's records; none if it holds none, not even a header perhaps.
     pub(crate) fn scan(&self, path: &Path) -> Result<Option<Scan>> {
         match segment::scan(path, self.op_size_max) {

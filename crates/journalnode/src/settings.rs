@@ -1,7 +1,7 @@
 //! What a JournalNode reads of its configuration.
 
+use crate::calls::JournalOptions;
 use crate::error::{Error, Result};
-use crate::journal::JournalOptions;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -3,8 +3,9 @@
 //! Calls are carried out in the order in which they arrive: writers number them. Batches that wait are written together, with
 //! one sync for all.
 
+use crate::calls::Write;
 use crate::error::{Error, Result};
-use crate::journal::{Journal, Write};
+use crate::journal::Journal;
 use crate::status::JournalStatus;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};

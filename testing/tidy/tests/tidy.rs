@@ -8,7 +8,7 @@ use zerohop_tidy::types::Types;
 use zerohop_tidy::{Source, arrows, crates, root, section, sources};
 
 /// Which crates a crate may name. What it may name, it may name what that one may name, too.
-const ARROWS: [(&str, &[&str]); 18] = [
+const ARROWS: [(&str, &[&str]); 20] = [
     ("system", &[]),
     ("checksum", &[]),
     ("proto", &[]),
@@ -23,17 +23,19 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("datanode", &["transport", "replica"]),
     ("namenode", &["namespace", "transport"]),
     ("zerohop", &["client"]),
+    ("journalnode", &["journal", "transport"]),
+    ("quorum", &["journal", "transport"]),
     ("gateway", &["client"]),
     ("bench", &["client"]),
     ("balancer", &["client"]),
-    ("cli", &["client", "datanode", "namenode", "gateway", "bench", "balancer"]),
+    ("cli", &["client", "datanode", "namenode", "journalnode", "gateway", "bench", "balancer"]),
 ];
 
 /// No line of these may know of tokio: they are bytes and events in, bytes and commands out.
 const WITHOUT_RUNTIME: [&str; 6] = ["checksum", "proto", "wire", "replica", "namespace", "journal"];
 
 /// Only these serve pages, and build the HTTP server of `daemon`.
-const WITH_HTTP_SERVER: [&str; 3] = ["datanode", "namenode", "gateway"];
+const WITH_HTTP_SERVER: [&str; 4] = ["datanode", "namenode", "journalnode", "gateway"];
 
 /// Files may grow to this many lines; larger ones are in `sizes.txt` with a ceiling of their own.
 const LINES_MAX: usize = 500;

@@ -14,6 +14,7 @@
 //! ```
 //! Source: `JNStorage`.
 
+mod directory;
 mod number;
 mod upgrade;
 mod version;
@@ -22,10 +23,9 @@ pub(crate) use number::{CommittedTxid, PersistentNumber};
 pub use version::StorageInfo;
 
 use crate::error::{Error, Result};
-use std::fs::{DirBuilder, Permissions};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use directory::{make_directory, remove_directory};
 use std::path::{Path, PathBuf};
-use zerohop_daemon::storage::{self, DirectoryLock, FileError};
+use zerohop_daemon::storage::{self, DirectoryLock};
 use zerohop_journal::segment::in_progress_name;
 use zerohop_wire::TxId;
 
@@ -127,9 +127,43 @@ impl JournalStorage {
         upgrade::finalize(&self.root)
     }
 
-    /// The name space before the upgrade; none if nothing of that time was kept.
-    pub(crate) fn before_upgrade(&self) -> Result<Option<StorageInfo>> {
-        StorageInfo::read(&upgrade::previous(&self.root))
+    /// Whether an upgrade to `now` can be rolled back to `before`, whose layout must be one that the NameNode reads.
+    pub(crate) fn can_roll_back(
+        &self,
+        now: &StorageInfo,
+        before: &StorageInfo,
+        target_layout: i32,
+    ) -> Result<bool> {
+        match StorageInfo::read(&upgrade::previous(&self.root))? {
+            Some(kept) if kept.layout < target_layout => Err(Error::BadRequest(format!(
+                "Cannot rollback to storage version {}, its cTime is {} and the newest layout version is {target_layout}",
+                kept.layout, now.c_time_ms
+            ))),
+            Some(_) => Ok(true),
+            // Nothing was upgraded here: what is there is what the NameNode goes back to.
+            None => Ok(self.info.as_ref().is_some_and(|own| {
+                (own.layout, own.c_time_ms) == (before.layout, before.c_time_ms)
+            })),
+        }
+    }
+
+    /// That a NameNode belongs to the name space that the journal was formatted for.
+    pub(crate) fn check_namespace(&self, theirs: &StorageInfo) -> Result<()> {
+        let Some(own) = &self.info else { return Ok(()) };
+        let directory = self.root.display();
+        if theirs.namespace_id != own.namespace_id {
+            return Err(Error::OtherNamespace(format!(
+                "Incompatible namespaceID for journal {directory}: NameNode has nsId {} but storage has nsId {}",
+                theirs.namespace_id, own.namespace_id
+            )));
+        }
+        if theirs.cluster_id != own.cluster_id {
+            return Err(Error::OtherNamespace(format!(
+                "Incompatible clusterID for journal {directory}: NameNode has clusterId '{}' but storage has clusterId '{}'",
+                theirs.cluster_id, own.cluster_id
+            )));
+        }
+        Ok(())
     }
 
     /// Brings back what an upgrade kept.
@@ -137,30 +171,5 @@ impl JournalStorage {
         upgrade::roll_back(&self.root)?;
         self.info = StorageInfo::read(&self.current())?;
         Ok(())
-    }
-}
-
-/// Makes a directory if it is missing, with exactly these permissions.
-fn make_directory(path: &Path, mode: u32) -> Result<()> {
-    if path.is_dir() {
-        return Ok(());
-    }
-    DirBuilder::new()
-        .recursive(true)
-        .mode(mode)
-        .create(path)
-        .map_err(FileError::new("create", path))?;
-    let permissions = Permissions::from_mode(mode);
-    std::fs::set_permissions(path, permissions)
-        .map_err(FileError::new("set the permissions of", path))?;
-    Ok(())
-}
-
-fn remove_directory(path: &Path) -> Result<()> {
-    match std::fs::remove_dir_all(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(FileError::new("remove", path)(error).into())
-        }
-        _ => Ok(()),
     }
 }

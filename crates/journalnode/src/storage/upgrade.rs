@@ -8,7 +8,7 @@
 //! ```
 //! Source: `NNUpgradeUtil`, `Storage.StorageDirectory.analyzeStorage`.
 
-use super::{make_directory, remove_directory};
+use super::directory::{make_directory, remove_directory};
 use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
 use zerohop_daemon::storage::{self, FileError};

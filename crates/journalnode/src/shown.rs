@@ -1,0 +1,14 @@
+//! What the pages show.
+
+use crate::journals::Journals;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use zerohop_conf::Conf;
+
+/// What the pages show.
+pub(crate) struct Shown {
+    pub(crate) conf: Arc<Conf>,
+    pub(crate) journals: Arc<Journals>,
+    pub(crate) rpc: SocketAddr,
+    pub(crate) started_ms: u64,
+}
