@@ -99,12 +99,6 @@ impl Journals {
         id: &str,
         root: &Path,
     ) -> Result<Arc<OpenJournal>> {
-        if !root.is_absolute() {
-            return Err(Error::BadRequest(format!(
-                "Journal dir '{}' should be an absolute path (dfs.journalnode.edits.dir)",
-                root.display()
-            )));
-        }
         tracing::info!("opening the journal {id} in {}", root.display());
         let status = Arc::default();
         let journal = Journal::open(id, root, &self.settings.journal, Arc::clone(&status))?;

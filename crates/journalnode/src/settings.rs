@@ -29,7 +29,7 @@ impl Settings {
         let cached = conf.get(&keys::DFS_HA_TAIL_EDITS_IN_PROGRESS)?;
         let capacity = conf.get(&keys::DFS_JOURNALNODE_EDIT_CACHE_SIZE_BYTES)?;
         let capacity = capacity.map_or(CACHE_CAPACITY, |bytes| bytes as usize);
-        let directory = PathBuf::from(conf.get(&keys::DFS_JOURNALNODE_EDITS_DIR)?.trim());
+        let directory = absolute(conf, conf)?;
         let mut directories = BTreeMap::new();
         let mut shared_edits = Vec::from_iter(conf.get(&keys::DFS_NAMENODE_SHARED_EDITS_DIR)?);
         for service in conf.get(&keys::DFS_NAMESERVICES)? {
@@ -41,7 +41,7 @@ impl Settings {
             for conf in std::iter::once(own.clone()).chain(of_namenodes) {
                 shared_edits.extend(conf.get(&keys::DFS_NAMENODE_SHARED_EDITS_DIR)?);
             }
-            let of_service = PathBuf::from(own.get(&keys::DFS_JOURNALNODE_EDITS_DIR)?.trim());
+            let of_service = absolute(&own, conf)?;
             if of_service != directory {
                 directories.insert(service, of_service);
             }
@@ -93,6 +93,16 @@ impl Settings {
 /// Bytes of edits in memory where the configuration names no number.
 const CACHE_CAPACITY: usize = 16 << 20;
 
+/// The directory of the journals; `all` is the configuration that says where the key stands.
+fn absolute(conf: &Conf, all: &Conf) -> std::result::Result<PathBuf, ConfError> {
+    let key = &keys::DFS_JOURNALNODE_EDITS_DIR;
+    let directory = PathBuf::from(conf.get(key)?.trim());
+    match directory.is_absolute() {
+        true => Ok(directory),
+        false => Err(all.misfit(key.name, "an absolute path")),
+    }
+}
+
 /// The permissions, which are octal digits.
 fn mode(conf: &Conf) -> std::result::Result<u32, ConfError> {
     let key = &keys::DFS_JOURNALNODE_EDITS_DIR_PERM;
@@ -110,4 +120,32 @@ const DEFAULT_PORT: u16 = 8485;
 pub(crate) fn check_journal_id(id: &str) -> Result<()> {
     let is_good = !id.is_empty() && !id.contains(['/', '\0']) && !id.starts_with('.');
     is_good.then_some(()).ok_or_else(|| Error::BadJournalId(id.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_journal_has_its_directory_and_its_journal_nodes() {
+        let mut conf = Conf::new();
+        conf.set("dfs.journalnode.edits.dir", "/a");
+        conf.set("dfs.nameservices", "x,y");
+        conf.set("dfs.journalnode.edits.dir.y", "/b");
+        conf.set("dfs.ha.namenodes.x", "n1,n2");
+        conf.set("dfs.namenode.shared.edits.dir.x.n1", "qjournal://h1:1;h2/x");
+        conf.set("dfs.namenode.shared.edits.dir.y", "qjournal://h3:3/y");
+        let settings = Settings::from_conf(&conf).unwrap();
+        assert_eq!(settings.root("x", Some("x")), Path::new("/a/x"));
+        assert_eq!(settings.root("y", Some("y")), Path::new("/b/y"));
+        assert_eq!(settings.journal_nodes("x"), ["h1:1", "h2:8485"]);
+        assert_eq!(settings.journal_nodes("y"), ["h3:3"]);
+        assert_eq!(settings.journal_nodes("z"), Vec::<String>::new());
+        conf.set("dfs.journalnode.edits.dir", "a");
+        let error = Settings::from_conf(&conf).unwrap_err().to_string();
+        assert!(
+            error.contains("dfs.journalnode.edits.dir") && error.contains("an absolute path"),
+            "{error}"
+        );
+    }
 }
