@@ -347,6 +347,25 @@ fn what_a_crash_left_of_a_segment_kept_the_whole_one_out() {
     assert_eq!(journal.manifest(TxId(0), false).unwrap().segments, whole);
 }
 
+/// As docs/ha.md says for a disk that was lost.
+#[test]
+fn a_directory_with_nothing_but_version_takes_part_again() {
+    let (other, _journal, _) = written_to(3);
+    let directory = tempfile::tempdir().unwrap();
+    let current = directory.path().join("current");
+    std::fs::create_dir(&current).unwrap();
+    std::fs::copy(other.path().join("current/VERSION"), current.join("VERSION")).unwrap();
+    let mut journal = open(directory.path());
+    assert_eq!(journal.new_epoch(&info(), 2).unwrap(), None);
+    let mut writer = Caller::new(2);
+    let prepared = journal.prepare_recovery(writer.request(), TxId(1)).unwrap();
+    assert_eq!(prepared.state, None);
+    journal.accept_recovery(writer.request(), state(1, 3, true), &Other::with(1, 3)).unwrap();
+    journal.finalize(writer.request(), TxId(1), TxId(3)).unwrap();
+    journal.start_segment(writer.request(), TxId(4), LAYOUT).unwrap();
+    write(&mut journal, &mut writer, 4, 4, 4).unwrap();
+}
+
 #[test]
 fn an_upgrade_can_be_rolled_back_until_it_is_finalized() {
     let (directory, mut journal, mut writer) = written_to(3);

@@ -47,7 +47,12 @@ impl JournalStorage {
         let lock = DirectoryLock::acquire(root)?;
         upgrade::complete_interrupted(root)?;
         let info = StorageInfo::read(&root.join("current"))?;
-        Ok(Self { root: root.to_owned(), mode, info, _lock: lock })
+        let storage = Self { root: root.to_owned(), mode, info, _lock: lock };
+        if storage.info.is_some() {
+            // After a disk was lost, VERSION alone is copied from another JournalNode.
+            make_directory(&storage.paxos_directory(), mode)?;
+        }
+        Ok(storage)
     }
 
     /// The name space; none until the journal is formatted.
