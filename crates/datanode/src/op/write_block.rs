@@ -319,7 +319,7 @@ impl Sink for WriteSink<'_> {
         tracing::debug!("{}: a checksum did not fit", self.replica.id);
     }
 
-    fn farewell(&self) -> Option<Status> {
+    fn status_on_failure(&self) -> Option<Status> {
         let (node, write) = (self.write.node, self.write);
         if !node.is_restarting() {
             return None;

@@ -32,7 +32,7 @@ impl Completion {
         Self::pending_for(None)
     }
 
-    /// Of records that count as lost if they are not durable within `patience` after somebody begins to wait.
+    /// Of records that count as lost if they are not durable within `patience` of the call of [`Self::wait`].
     pub fn pending_within(patience: Duration) -> (Completer, Self) {
         Self::pending_for(Some(patience))
     }

@@ -15,7 +15,7 @@ pub(crate) trait Sink {
     /// A checksum did not fit.
     fn corrupt(&mut self) {}
     /// What a writer that was told to stop says to its client.
-    fn farewell(&self) -> Option<Status> {
+    fn status_on_failure(&self) -> Option<Status> {
         None
     }
 }

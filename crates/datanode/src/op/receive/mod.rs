@@ -51,7 +51,7 @@ const HOLD_MAX: Duration = Duration::from_millis(1);
 /// A writer that sends nothing for so long waits without its buffers: there may be thousands.
 const IDLE_AFTER: Duration = Duration::from_secs(2);
 /// How long a writer has to read why this node goes.
-const FAREWELL_TIME: Duration = Duration::from_secs(1);
+const LAST_STATUS_LINGER: Duration = Duration::from_secs(1);
 const TIMED_OUT: &str = "no packet, no ack";
 
 /// How packets are received.
@@ -123,7 +123,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
         self.upstream.conn.set_read_timeout(IDLE_AFTER.min(self.mode.timeout))?;
         let result = self.receive_all();
         if let Err(error) = &result {
-            self.say_farewell(error);
+            self.send_last_status(error);
         }
         result
     }
@@ -444,15 +444,15 @@ impl<'a, S: Sink> Receiver<'a, S> {
         Ok(())
     }
 
-    fn say_farewell(&mut self, error: &io::Error) {
+    fn send_last_status(&mut self, error: &io::Error) {
         if self.mode.acks
             && self.upstream.is_stopped()
-            && let Some(status) = self.destination.sink.farewell()
+            && let Some(status) = self.destination.sink.status_on_failure()
         {
             tracing::debug!("blk_{}: {error}", self.destination.target.replica.id);
             drop(self.upstream.conn.write_all(&PipelineAck::own(UNKNOWN_SEQNO, status).encode()));
             // A writer that finds its connection closed first would take this node for dead.
-            self.upstream.conn.linger(FAREWELL_TIME);
+            self.upstream.conn.linger(LAST_STATUS_LINGER);
         }
     }
 }
