@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use zerohop_daemon::storage::{FileError, LockError};
 use zerohop_journal::JournalError;
+use zerohop_quorum::DownloadError;
+use zerohop_transport::rpc::RpcError;
 use zerohop_wire::{JavaException, RemoteException};
 
 /// The result of what a JournalNode does.
@@ -95,13 +97,11 @@ pub enum Error {
         reason: String,
     },
     /// Another JournalNode did not give a segment.
-    #[error("{url}: {reason}")]
-    Download {
-        /// What was fetched.
-        url: String,
-        /// Why it did not come.
-        reason: String,
-    },
+    #[error(transparent)]
+    Download(DownloadError),
+    /// Another JournalNode did not tell which segments it has.
+    #[error(transparent)]
+    Compare(RpcError),
     /// The journal's thread has ended.
     #[error("the JournalNode is stopping")]
     Stopping,

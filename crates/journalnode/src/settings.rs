@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use zerohop_conf::{Conf, ConfError, keys};
+use zerohop_quorum::QuorumAddress;
 
 /// Settings of a JournalNode.
 #[derive(Clone, Debug)]
@@ -19,7 +20,7 @@ pub(crate) struct Settings {
     /// `dfs.journalnode.sync.interval`).
     pub(crate) sync_interval: Option<Duration>,
     /// `qjournal://HOSTS/JOURNAL` of all journals (`dfs.namenode.shared.edits.dir`).
-    shared_edits: Vec<String>,
+    shared_edits: Vec<QuorumAddress>,
     /// See [`HttpSource::timeout`](crate::download::HttpSource).
     pub(crate) transfer_timeout: Duration,
 }
@@ -57,7 +58,8 @@ impl Settings {
                 cache_capacity: cached.then_some(capacity),
             },
             sync_interval: Some(interval).filter(|interval| enabled && !interval.is_zero()),
-            shared_edits,
+            // A file system that is shared by other means has no JournalNodes.
+            shared_edits: shared_edits.iter().filter_map(|uri| uri.trim().parse().ok()).collect(),
             transfer_timeout: conf.get(&keys::DFS_EDIT_LOG_TRANSFER_TIMEOUT)?,
         })
     }
@@ -77,16 +79,8 @@ impl Settings {
 
     /// All JournalNodes of a journal, as `host:port`.
     pub(crate) fn journal_nodes(&self, journal: &str) -> Vec<String> {
-        let of_journal =
-            |uri: &&String| uri.trim().rsplit_once('/').is_some_and(|(_, id)| id == journal);
-        let Some(uri) = self.shared_edits.iter().find(of_journal) else { return Vec::new() };
-        let hosts = uri.trim().trim_start_matches("qjournal://");
-        let hosts = hosts.rsplit_once('/').map_or(hosts, |(hosts, _)| hosts);
-        let with_port = |host: &str| match host.contains(':') {
-            true => host.to_owned(),
-            false => format!("{host}:{DEFAULT_PORT}"),
-        };
-        hosts.split([';', ',']).filter(|host| !host.is_empty()).map(with_port).collect()
+        let of_journal = self.shared_edits.iter().find(|address| address.journal == journal);
+        of_journal.map(|address| address.nodes.clone()).unwrap_or_default()
     }
 }
 
@@ -112,9 +106,6 @@ fn mode(conf: &Conf) -> std::result::Result<u32, ConfError> {
         .filter(|mode| *mode <= 0o777)
         .ok_or_else(|| conf.misfit(key.name, "three octal digits"))
 }
-
-/// The port of JournalNodes whose address names none.
-const DEFAULT_PORT: u16 = 8485;
 
 /// That a journal's id names a directory and nothing else (`QuorumJournalManager.checkJournalId`).
 pub(crate) fn check_journal_id(id: &str) -> Result<()> {

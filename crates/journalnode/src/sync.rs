@@ -17,9 +17,10 @@ use zerohop_journal::segment::finalized_name;
 use zerohop_proto::hdfs::qjournal::{
     GetEditLogManifestRequestProto, GetEditLogManifestResponseProto, JournalIdProto,
 };
+use zerohop_quorum::segment_url;
 use zerohop_system::clock;
 use zerohop_transport::login::User;
-use zerohop_transport::rpc::{ClientOptions, RpcClient, RpcError};
+use zerohop_transport::rpc::{ClientOptions, RpcClient};
 use zerohop_wire::TxId;
 
 /// Segments being fetched lie here, beside `current`.
@@ -89,10 +90,8 @@ impl Syncer {
             in_progress_ok: Some(false),
             name_service_id: None,
         };
-        let failed =
-            |error: RpcError| Error::Download { url: other.to_owned(), reason: error.to_string() };
         let theirs: GetEditLogManifestResponseProto =
-            client.call("getEditLogManifestFromJournal", &request).await.map_err(failed)?;
+            client.call("getEditLogManifestFromJournal", &request).await.map_err(Error::Compare)?;
         let ours = journal.worker.run(|journal| journal.manifest(TxId(0), false)).await?;
         let ours: BTreeSet<i64> = ours.segments.iter().map(|state| state.first.0).collect();
         let host = other.rsplit_once(':').map_or(other, |(host, _)| host);
@@ -101,27 +100,19 @@ impl Syncer {
             .as_deref()
             .and_then(|url| url.rsplit_once(':')?.1.trim_end_matches('/').parse().ok())
             .unwrap_or(theirs.http_port);
+        let base = format!("http://{host}:{port}");
+        let info = journal.figures().info;
+        let namespace = info.map(|info| info.to_colon_separated()).unwrap_or_default();
         let mut fetched = 0;
         for log in &theirs.manifest.logs {
             let (first, last) = (TxId(log.start_tx_id as i64), TxId(log.end_tx_id as i64));
             let is_whole = !log.is_in_progress.unwrap_or(false) && first.0 > 0 && last >= first;
             if is_whole && !ours.contains(&first.0) {
-                let url = self.url(journal, &format!("{host}:{port}"), first);
+                let url = segment_url(&base, &journal.id, &namespace, first, false);
                 fetched += usize::from(self.fetch(journal, url, first, last).await?);
             }
         }
         Ok(fetched)
-    }
-
-    fn url(&self, journal: &OpenJournal, address: &str, first: TxId) -> String {
-        let info = journal.figures().info.map(|info| info.to_colon_separated());
-        let query = form_urlencoded::Serializer::new(String::new())
-            .append_pair("jid", &journal.id)
-            .append_pair("segmentTxId", &first.to_string())
-            .append_pair("storageInfo", &info.unwrap_or_default())
-            .append_pair("inProgressOk", "false")
-            .finish();
-        format!("http://{address}/getJournal?{query}")
     }
 
     /// Fetches one segment; false if it is of no use here after all.

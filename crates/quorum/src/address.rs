@@ -69,7 +69,7 @@ pub struct NamespaceInfo {
 
 impl NamespaceInfo {
     /// As `/getJournal` is asked with (`StorageInfo.toColonSeparatedString`).
-    pub(crate) fn to_colon_separated(&self) -> String {
+    pub fn to_colon_separated(&self) -> String {
         format!("{}:{}:{}:{}", self.layout, self.namespace_id, self.c_time_ms, self.cluster_id)
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct Refusal {
     pub(crate) reason: String,
 }
 
-/// A segment as a JournalNode tells of it.
+/// The extent of a segment on a JournalNode (`SegmentStateProto`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SegmentState {
     pub(crate) first: TxId,

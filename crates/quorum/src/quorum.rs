@@ -1,6 +1,7 @@
 //! The journal: what a writer asks all JournalNodes, and what a majority answers (`QuorumJournalManager`).
 
 use crate::address::{NamespaceInfo, QuorumAddress};
+use crate::download::segment_url;
 use crate::journal_node::{JournalNode, Manifest, Refusal, SegmentState};
 use crate::majority::{NoMajority, Tally, wait_for_majority};
 use crate::recovery::choose;
@@ -191,13 +192,8 @@ impl Shared {
     }
 
     fn segment_url(&self, base: &str, first: TxId) -> String {
-        let query = form_urlencoded::Serializer::new(String::new())
-            .append_pair("jid", &self.address.journal)
-            .append_pair("segmentTxId", &first.to_string())
-            .append_pair("storageInfo", &self.info.to_colon_separated())
-            .append_pair("inProgressOk", "true")
-            .finish();
-        format!("{base}/getJournal?{query}")
+        let namespace = self.info.to_colon_separated();
+        segment_url(base, &self.address.journal, &namespace, first, true)
     }
 
     /// All copies of segments by their first transaction, and up to where they may be read.

@@ -2,7 +2,7 @@
 
 use crate::journal_node::{Prepared, SegmentState};
 
-/// The answer whose segment is to be recovered: the number of its JournalNode and the segment; none if nobody has it.
+/// The answer whose segment is to be recovered: the number of its JournalNode and the segment; none if no JournalNode has it.
 ///
 /// 1. A segment comes before none.
 /// 2. A finalized one comes before one in progress: it was decided before.

@@ -1,6 +1,6 @@
 //! A writer's calls to one JournalNode, in order.
 //!
-//! Each JournalNode has a thread of its own and a queue before it: one that is slow holds up nobody else. Batches that wait in the
+//! Each JournalNode has a thread of its own and a queue before it: a slow one does not delay the others. Batches that wait in the
 //! queue leave together in one call. A call leaves when the one before is answered: JournalNodes carry out calls of one connection
 //! on several threads, and refuse those that overtake others.
 
@@ -30,7 +30,7 @@ impl WriterState {
     }
 }
 
-/// Whatever is done with one JournalNode, on its thread.
+/// The calls to one JournalNode, made on its thread.
 pub(crate) struct Session {
     pub(crate) node: JournalNode,
     writer: Arc<WriterState>,
@@ -85,7 +85,7 @@ impl Queue {
     }
 
     pub(crate) fn call(&self, call: impl FnOnce(&mut Session) + Send + 'static) {
-        // A thread that has ended drops the call, and with it the sender that somebody waits for.
+        // A thread that has ended drops the call, and with it the sender of the answer that is waited for.
         let _ = self.jobs.send(Job::Call(Box::new(call)));
     }
 

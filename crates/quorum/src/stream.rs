@@ -1,7 +1,6 @@
 //! The edits of a segment that a JournalNode has.
 
-use std::fs::File;
-use std::io;
+use crate::download::fetch_segment;
 use std::time::Duration;
 use tempfile::NamedTempFile;
 use zerohop_journal::JournalError;
@@ -36,24 +35,10 @@ impl RemoteSegment {
 
     fn fetch(&self) -> Result<SegmentReader, JournalError> {
         let failed =
-            |reason: String| JournalError::NoQuorum { reason: format!("{}: {reason}", self.url) };
-        let agent = ureq::Agent::config_builder()
-            .timeout_connect(Some(self.patience))
-            .timeout_recv_response(Some(self.patience))
-            .timeout_recv_body(Some(self.patience * 10))
-            .max_redirects(0)
-            .build()
-            .new_agent();
-        let mut response =
-            agent.get(&self.url).call().map_err(|error| failed(error.to_string()))?;
-        let promised = response.body().content_length();
-        let to = NamedTempFile::new().map_err(|error| failed(error.to_string()))?;
-        let mut file: &File = to.as_file();
-        let length = io::copy(&mut response.body_mut().as_reader(), &mut file)
-            .map_err(|error| failed(error.to_string()))?;
-        if promised.is_some_and(|promised| promised != length) {
-            return Err(failed(format!("it ended after {length} bytes of {promised:?}")));
-        }
+            |error: &dyn std::fmt::Display| JournalError::NoQuorum { reason: error.to_string() };
+        let mut to = NamedTempFile::new().map_err(|error| failed(&error))?;
+        fetch_segment(&self.url, to.as_file_mut(), self.patience)
+            .map_err(|error| failed(&error))?;
         let mut reader = SegmentReader::open(to.path(), self.op_size_max)?;
         // Behind the last transaction may be half a record.
         reader.set_in_progress(self.in_progress);

@@ -1,6 +1,5 @@
 //! Three JournalNodes of ours on loopback, and writers that come and go.
 
-use super::{NamespaceInfo, QuorumAddress, QuorumJournal, QuorumOptions};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +11,7 @@ use zerohop_journal::layout::LayoutVersion;
 use zerohop_journal::log::{Batch, EditCursor, Journal, OpenSegment};
 use zerohop_journal::op::{self, EditOp, SetGenstampV2};
 use zerohop_journalnode::JournalNode;
+use zerohop_quorum::{NamespaceInfo, QuorumAddress, QuorumJournal, QuorumOptions};
 use zerohop_transport::rpc::ClientOptions;
 use zerohop_wire::{GenerationStamp, RpcIds, TxId};
 
