@@ -96,6 +96,7 @@ exceptions! {
     ReplicaNotFound = "org.apache.hadoop.hdfs.server.datanode.ReplicaNotFoundException",
     ReplicaAlreadyExists = "org.apache.hadoop.hdfs.server.datanode.ReplicaAlreadyExistsException",
     ServiceFailed = "org.apache.hadoop.ha.ServiceFailedException",
+    HealthCheckFailed = "org.apache.hadoop.ha.HealthCheckFailedException",
     Standby = "org.apache.hadoop.ipc.StandbyException",
     Retriable = "org.apache.hadoop.ipc.RetriableException",
     RetryStartFile = "org.apache.hadoop.hdfs.server.namenode.RetryStartFileException",
