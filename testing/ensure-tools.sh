@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Installs what the interop tests need and this machine lacks, and says so: a JDK and Maven through
-# apt, Apache Hadoop's jars through Maven (into ~/.m2), one native library out of a jar, hdfs-native
-# from PyPI in an environment of its own.
-# Leaves target/interop/classpath.txt, target/interop/native/libhadoop.so and target/interop/python.
-# Quick when all is there.
+# apt, Apache Hadoop's jars through Maven (into ~/.m2), one native library out of a jar, other people's
+# clients of HDFS and of REST from PyPI and npm.
+# Leaves target/interop/classpath.txt, target/interop/native/libhadoop.so, target/interop/python and
+# target/interop/node. Quick when all is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out="$(realpath -m "${CARGO_TARGET_DIR:-target}")/interop"
@@ -30,12 +30,21 @@ class_path_is_good() {
   while IFS= read -r -d: jar; do [ -s "$jar" ] || return 1; done <"$out/classpath.txt"
 }
 
-hdfs_native=0.14.0
-hdfs_native_is_good() {
+# Packages of PyPI. Of hdfs and docopt there are only sources.
+python_packages="hdfs-native==0.14.0 hdfs==2.7.3 fsspec==2026.9.0 requests==2.34.2 schemathesis==4.32.5"
+python_is_good() {
   "$out/python/bin/python" -c "
 from importlib.metadata import version
-import hdfs_native
-raise SystemExit(version('hdfs-native') != '$hdfs_native')" 2>/dev/null
+import sys
+for wanted in sys.argv[1:]:
+    name, number = wanted.split('==')
+    if version(name) != number:
+        raise SystemExit(1)" $python_packages 2>/dev/null
+}
+
+node_webhdfs=1.2.0
+node_is_good() {
+  [ "$(node -p "require('$out/node/node_modules/webhdfs/package.json').version" 2>/dev/null)" = "$node_webhdfs" ]
 }
 
 missing=()
@@ -43,9 +52,13 @@ command -v javac >/dev/null || missing+=(openjdk-17-jdk-headless)
 if ! class_path_is_good || [ ! -s "$out/native/libhadoop.so" ]; then
   command -v mvn >/dev/null || missing+=(maven)
 fi
-if ! hdfs_native_is_good; then
+if ! python_is_good; then
   # Debian's python3 cannot make an environment without this package.
   python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+fi
+if ! node_is_good; then
+  command -v node >/dev/null || missing+=(nodejs)
+  command -v npm >/dev/null || missing+=(npm)
 fi
 [ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
 
@@ -77,10 +90,18 @@ if [ ! -s "$out/native/libhadoop.so" ]; then
   rm -r "$out/native/nativelib" "$out/tmp"
 fi
 
-if ! hdfs_native_is_good; then
-  say "installing hdfs-native $hdfs_native from PyPI into target/interop/python"
+if ! python_is_good; then
+  say "installing $python_packages from PyPI into target/interop/python"
   rm -rf "$out/python"
   { python3 -m venv "$out/python" &&
-    "$out/python/bin/pip" install -q --only-binary :all: "hdfs-native==$hdfs_native"; } >"$out/pip.log" 2>&1 ||
+    "$out/python/bin/pip" install -q --only-binary :all: --no-binary hdfs,docopt $python_packages; } >"$out/pip.log" 2>&1 ||
     { tail -5 "$out/pip.log"; exit 1; }
+fi
+
+if ! node_is_good; then
+  say "installing webhdfs $node_webhdfs from npm into target/interop/node"
+  rm -rf "$out/node"
+  mkdir -p "$out/node"
+  npm install --prefix "$out/node" --no-audit --no-fund --ignore-scripts "webhdfs@$node_webhdfs" >"$out/npm.log" 2>&1 ||
+    { tail -5 "$out/npm.log"; exit 1; }
 fi

@@ -121,7 +121,7 @@ async fn change(fs: &FileSystem, request: &Request) -> Result<(), Failure> {
 
 /// With `renameoptions` an error says why it was not done; without, the answer is false.
 async fn rename(fs: &FileSystem, request: &Request) -> Result<Option<Value>, Failure> {
-    let to = request.params.needed("destination")?;
+    let to = without_address(request.params.needed("destination")?);
     let Some(options) = request.params.text("renameoptions") else {
         let done = fs.rename(&request.path, to).await?;
         return Ok(Some(json!({ "boolean": done })));
@@ -137,6 +137,16 @@ async fn rename(fs: &FileSystem, request: &Request) -> Result<Option<Value>, Fai
     }
     fs.rename2(&request.path, to, wanted).await?;
     Ok(None)
+}
+
+/// The path of `webhdfs://host:port/path`, which HttpFS's own client names the new place by.
+fn without_address(path: &str) -> &str {
+    let rest =
+        path.split_once("://").filter(|(scheme, _)| matches!(*scheme, "webhdfs" | "swebhdfs"));
+    match rest.and_then(|(_, rest)| rest.find('/').and_then(|at| rest.get(at..))) {
+        Some(path) => path,
+        None => path,
+    }
 }
 
 /// A limit; none within for no limit (-1), none at all for "as it is" (the largest number).
@@ -189,6 +199,19 @@ fn xattr_flags(params: &Params) -> Result<XAttrFlags, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_address_of_a_new_place_was_taken_for_a_part_of_its_path() {
+        for (text, path) in [
+            ("webhdfs://gw:14000/a/b", "/a/b"),
+            ("swebhdfs://gw/a b", "/a b"),
+            ("/a/webhdfs://x/b", "/a/webhdfs://x/b"),
+            ("hdfs://nn/a", "hdfs://nn/a"),
+            ("webhdfs://gw", "webhdfs://gw"),
+        ] {
+            assert_eq!(without_address(text), path, "{text}");
+        }
+    }
 
     #[test]
     fn values_of_attributes_are_text_hexadecimal_or_base_64() {

@@ -79,6 +79,12 @@ impl Failure {
         Self::new(class, "Renewal or cancellation of a token that is not known")
     }
 
+    /// A path lacks one of the attributes that the request names.
+    pub(crate) fn no_such_xattr() -> Self {
+        let class = "org.apache.hadoop.hdfs.protocol.XAttrNotFoundException";
+        Self::new(class, "At least one of the attributes provided was not found.")
+    }
+
     /// What the request asks for depends on something that is not so.
     pub(crate) fn precondition(message: String) -> Self {
         Self::new(IO, message).with_status(StatusCode::PRECONDITION_FAILED)

@@ -10,10 +10,11 @@ use crate::data::{self, Uploads};
 use crate::face::Face;
 use crate::failure::{Failure, Statuses};
 use crate::operation::Operation;
+use crate::params::Params;
 use crate::request::Request;
 use crate::upload::CreateDefaults;
 use axum::body::Body;
-use axum::http::header;
+use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::response::Response;
 use std::net::SocketAddr;
 use zerohop_client::{FileSystem, User};
@@ -55,6 +56,31 @@ impl HttpFs {
         self.uploads.appends.clone()
     }
 
+    /// What HttpFS's own client sends first, to be known by a cookie from then on.
+    async fn options(
+        &self,
+        call: &Call,
+        from: SocketAddr,
+        known: Option<String>,
+    ) -> Result<Response, Failure> {
+        let params = Params::parse(call.uri.query().unwrap_or_default());
+        let user = self.callers.user(&params, from.ip(), known.as_deref()).await?;
+        let mut response = Response::new(Body::empty());
+        let allowed = HeaderValue::from_static("DELETE,GET,HEAD,OPTIONS,POST,PUT");
+        response.headers_mut().insert(header::ALLOW, allowed);
+        response.headers_mut().extend(self.cookie(known.as_deref(), &user));
+        Ok(response)
+    }
+
+    /// The cookie of a caller that has shown none.
+    fn cookie(&self, known: Option<&str>, user: &User) -> Option<(HeaderName, HeaderValue)> {
+        if known.is_some() {
+            return None;
+        }
+        let cookie = self.cookies.header(user.real.as_ref().unwrap_or(&user.name));
+        cookie.map(|cookie| (header::SET_COOKIE, cookie))
+    }
+
     fn client(&self, user: User) -> Result<FileSystem, Failure> {
         self.clients.get(user.name, |name| {
             let user = match *name == self.login.name {
@@ -70,21 +96,21 @@ impl Face for HttpFs {
     const STATUSES: Statuses = Statuses::HttpFs;
 
     async fn answer(&self, call: Call, from: SocketAddr, body: Body) -> Result<Response, Failure> {
+        let known = self.cookies.user(&call.headers);
+        if call.method == Method::OPTIONS {
+            return self.options(&call, from, known).await;
+        }
         let request = Request::of_httpfs(&call.method, &call.uri)?;
         self.access.check(request.operation)?;
-        let known = self.cookies.user(&call.headers);
         let user = self.callers.user(&request.params, from.ip(), known.as_deref()).await?;
-        let cookie = match known {
-            Some(_) => None,
-            None => self.cookies.header(user.real.as_ref().unwrap_or(&user.name)),
-        };
+        let cookie = self.cookie(known.as_deref(), &user);
         let fs = self.client(user)?;
         // The NameNode shows the length that a file had when it was closed. Readers are told by the DataNodes.
         if !matches!(request.operation, Operation::Append | Operation::Open) {
             self.uploads.appends.close_below(&request.path).await;
         }
         let mut response = data::answer(&call, fs, request, body, &self.uploads).await?;
-        response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
+        response.headers_mut().extend(cookie);
         Ok(response)
     }
 }

@@ -31,6 +31,7 @@ mod params;
 mod redirects;
 mod request;
 mod shapes;
+mod trash;
 mod upload;
 
 pub use cookies::CookieError;

@@ -7,6 +7,7 @@ use crate::operation::Operation;
 use crate::params::invalid;
 use crate::request::Request;
 use crate::shapes;
+use crate::trash;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -17,10 +18,10 @@ pub(crate) async fn answer(fs: &FileSystem, request: &Request) -> Result<Option<
     let path = request.path.as_str();
     Ok(Some(match request.operation {
         Operation::GetFileStatus => {
-            json!({ "FileStatus": shapes::file_status(&fs.status(path).await?, false) })
+            json!({ "FileStatus": shapes::file_status(&fs.status(path).await?, None) })
         }
         Operation::GetFileLinkStatus => {
-            json!({ "FileStatus": shapes::file_status(&fs.link_status(path).await?, false) })
+            json!({ "FileStatus": shapes::file_status(&fs.link_status(path).await?, None) })
         }
         Operation::ListStatus => {
             let filter = request.params.text("filter").map(glob).transpose()?;
@@ -28,13 +29,13 @@ pub(crate) async fn answer(fs: &FileSystem, request: &Request) -> Result<Option<
             if let Some(filter) = filter {
                 entries.retain(|entry| filter.is_match(entry.name()));
             }
-            shapes::file_statuses(&entries)
+            shapes::file_statuses(path, &entries)
         }
         Operation::ListStatusBatch => {
             let after = request.params.text("startafter").unwrap_or_default();
             let mut pages = fs.list_pages(path)?.after(after);
             let entries = pages.next().await?.unwrap_or_default();
-            shapes::directory_listing(&entries, usize::from(pages.has_more()))
+            shapes::directory_listing(path, &entries, usize::from(pages.has_more()))
         }
         Operation::GetContentSummary => shapes::content_summary(&fs.content_summary(path).await?),
         Operation::GetQuotaUsage => shapes::quota_usage(&fs.quota_usage(path).await?),
@@ -44,6 +45,9 @@ pub(crate) async fn answer(fs: &FileSystem, request: &Request) -> Result<Option<
         },
         Operation::GetHomeDirectory => json!({ "Path": fs.home() }),
         Operation::GetTrashRoot => json!({ "Path": format!("{}/.Trash", fs.home()) }),
+        Operation::GetTrashRoots => {
+            trash::roots(fs, request.params.flag("allusers", false)?).await?
+        }
         Operation::GetAclStatus => shapes::acl_status(&fs.acl_status(path).await?),
         Operation::GetXAttrs => xattrs(fs, request).await?,
         Operation::ListXAttrs => {
@@ -103,14 +107,13 @@ fn action(text: &str) -> Result<u8, Failure> {
 }
 
 async fn xattrs(fs: &FileSystem, request: &Request) -> Result<Value, Failure> {
-    let encoding = request.params.text("encoding").unwrap_or("HEX").to_ascii_uppercase();
-    let encode = |value: &[u8]| -> Result<String, Failure> {
-        Ok(match encoding.as_str() {
-            "TEXT" => format!("\"{}\"", String::from_utf8_lossy(value)),
-            "HEX" => format!("0x{}", hex::encode(value)),
-            "BASE64" => format!("0s{}", STANDARD.encode(value)),
-            other => return Err(invalid("encoding", other, "TEXT, HEX, BASE64")),
-        })
+    let name = request.params.text("encoding").unwrap_or("HEX");
+    // Refused where there is nothing to encode, too.
+    let encode: fn(&[u8]) -> String = match name.to_ascii_uppercase().as_str() {
+        "TEXT" => |value| format!("\"{}\"", String::from_utf8_lossy(value)),
+        "HEX" => |value| format!("0x{}", hex::encode(value)),
+        "BASE64" => |value| format!("0s{}", STANDARD.encode(value)),
+        _ => return Err(invalid("encoding", name, "TEXT, HEX, BASE64")),
     };
     let wanted: Vec<&str> =
         request.params.values("xattr.name").filter(|name| !name.is_empty()).collect();
@@ -118,12 +121,12 @@ async fn xattrs(fs: &FileSystem, request: &Request) -> Result<Value, Failure> {
     if !wanted.is_empty() {
         all.retain(|xattr| wanted.contains(&xattr.full_name().as_str()));
         if all.len() < wanted.len() {
-            return Err(Failure::io("At least one of the attributes provided was not found."));
+            return Err(Failure::no_such_xattr());
         }
     }
     let mut list = Vec::new();
     for xattr in &all {
-        list.push(json!({ "name": xattr.full_name(), "value": encode(xattr.value.as_deref().unwrap_or_default())? }));
+        list.push(json!({ "name": xattr.full_name(), "value": encode(xattr.value.as_deref().unwrap_or_default()) }));
     }
     Ok(json!({ "XAttrs": list }))
 }

@@ -158,6 +158,8 @@ async fn holder(
     let mut offset = status.len.saturating_sub(1);
     if request.operation == Operation::Open {
         offset = request.params.number("offset", "a long")?.unwrap_or(0);
+        // The DataNode needs it.
+        request.params.number::<u64>("length", "a long")?;
         if offset >= status.len && status.len > 0 {
             return Err(Failure::io(format!(
                 "Offset={offset} out of the range [0, {}); OPEN, path={path}",

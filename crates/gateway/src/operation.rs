@@ -41,6 +41,7 @@ operations! {
     GetFileChecksum = GET "GETFILECHECKSUM",
     GetHomeDirectory = GET "GETHOMEDIRECTORY",
     GetTrashRoot = GET "GETTRASHROOT",
+    GetTrashRoots = GET "GETTRASHROOTS",
     GetAclStatus = GET "GETACLSTATUS",
     GetXAttrs = GET "GETXATTRS",
     ListXAttrs = GET "LISTXATTRS",

@@ -6,13 +6,15 @@ use zerohop_client::{
     ServerDefaults, StoragePolicy, StorageType, TypeUsage,
 };
 
-/// A path's status, without the name that lists put around it. In a list it has its name as `pathSuffix`.
-pub(crate) fn file_status(status: &FileStatus, in_list: bool) -> Value {
+/// A path's status, without the name that lists put around it. In the list of a directory it has its name as `pathSuffix`.
+pub(crate) fn file_status(status: &FileStatus, listed: Option<&str>) -> Value {
     let kind = match status.kind {
         FileKind::Directory => "DIRECTORY",
         FileKind::Symlink => "SYMLINK",
         _ => "FILE",
     };
+    // The list of a file is the file itself.
+    let is_entry = listed.is_some_and(|path| path.trim_end_matches('/') != status.path);
     let mut value = json!({
         "accessTime": status.accessed_ms,
         "blockSize": status.block_size,
@@ -22,7 +24,7 @@ pub(crate) fn file_status(status: &FileStatus, in_list: bool) -> Value {
         "length": status.len,
         "modificationTime": status.modified_ms,
         "owner": &*status.owner,
-        "pathSuffix": if in_list { status.name() } else { "" },
+        "pathSuffix": if is_entry { status.name() } else { "" },
         "permission": format!("{:o}", status.permission & 0o1777),
         "replication": status.replication,
         "storagePolicy": status.storage_policy,
@@ -45,16 +47,16 @@ pub(crate) fn file_status(status: &FileStatus, in_list: bool) -> Value {
     value
 }
 
-/// A directory's list.
-pub(crate) fn file_statuses(entries: &[FileStatus]) -> Value {
-    let list: Vec<Value> = entries.iter().map(|entry| file_status(entry, true)).collect();
+/// The list of a path.
+pub(crate) fn file_statuses(path: &str, entries: &[FileStatus]) -> Value {
+    let list: Vec<Value> = entries.iter().map(|entry| file_status(entry, Some(path))).collect();
     json!({ "FileStatuses": { "FileStatus": list } })
 }
 
 /// A part of a directory's list.
-pub(crate) fn directory_listing(entries: &[FileStatus], remaining: usize) -> Value {
+pub(crate) fn directory_listing(path: &str, entries: &[FileStatus], remaining: usize) -> Value {
     let listing = json!({
-        "partialListing": file_statuses(entries),
+        "partialListing": file_statuses(path, entries),
         "remainingEntries": remaining,
     });
     json!({ "DirectoryListing": listing })

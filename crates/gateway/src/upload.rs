@@ -6,7 +6,7 @@ use axum::body::{Body, BodyDataStream};
 use axum::http::{HeaderMap, header};
 use futures_util::StreamExt;
 use zerohop_client::{
-    AppendOptions, CreateOptions, ErrorKind, FileSystem, FileWriter, RenameOptions,
+    AppendOptions, CreateOptions, ErrorKind, FileKind, FileSystem, FileWriter, RenameOptions,
 };
 
 /// What a CREATE means that does not say it.
@@ -36,8 +36,9 @@ pub(crate) async fn create(
     defaults: CreateDefaults,
     body: Body,
 ) -> Result<(), Failure> {
-    let overwrites =
-        request.params.flag("overwrite", defaults.overwrite)? || has_flag(request, "OVERWRITE");
+    // Who names flags means these.
+    let default = defaults.overwrite && request.params.text("createflag").is_none();
+    let overwrites = request.params.flag("overwrite", default)? || has_flag(request, "OVERWRITE");
     let permission = request.params.permission("permission")?.unwrap_or(0o644) & 0o777;
     let options = CreateOptions::default()
         .overwrite(overwrites)
@@ -47,7 +48,7 @@ pub(crate) async fn create(
         .replication(request.params.number("replication", "a short")?)
         .block_size(request.params.number("blocksize", "a long")?);
     let path = request.path.as_str();
-    let replaces = overwrites && fs.exists(path).await?;
+    let replaces = overwrites && is_file(fs, path).await?;
     let unfinished = if replaces { unfinished_name(path) } else { path.to_owned() };
     let mut writer = fs.create(&unfinished, options).await?;
     let written = write_all(&mut writer, body.into_data_stream()).await;
@@ -71,6 +72,15 @@ pub(crate) async fn create(
         return Err(failure);
     }
     Ok(())
+}
+
+/// Whether a path is there and no directory; the NameNode says what a directory is refused with.
+async fn is_file(fs: &FileSystem, path: &str) -> Result<bool, Failure> {
+    match fs.status(path).await {
+        Ok(status) => Ok(status.kind != FileKind::Directory),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Whether `createflag` has a flag of this name (`CreateFlag`).

@@ -66,7 +66,7 @@ exceptions! {
     PathIsNotEmptyDirectory = "org.apache.hadoop.fs.PathIsNotEmptyDirectoryException",
     PathIsNotDirectory = "org.apache.hadoop.fs.PathIsNotDirectoryException",
     InvalidPath = "org.apache.hadoop.fs.InvalidPathException",
-    XAttrNotFound = "org.apache.hadoop.fs.XAttrNotFoundException",
+    XAttrNotFound = "org.apache.hadoop.hdfs.protocol.XAttrNotFoundException",
     HadoopIllegalArgument = "org.apache.hadoop.HadoopIllegalArgumentException",
     AccessControl = "org.apache.hadoop.security.AccessControlException",
     Authorization = "org.apache.hadoop.security.authorize.AuthorizationException",

@@ -1,5 +1,6 @@
 //! Apache's FileSystem contract tests over a cluster, through Apache's own client.
 
+use std::ffi::OsStr;
 use std::time::Duration;
 
 use crate::cluster::{Cluster, Spec};
@@ -37,7 +38,7 @@ const LIMIT: Duration = Duration::from_secs(600);
 
 /// One contract test's outcome.
 pub struct Case {
-    /// `Class#method[parameters]`.
+    /// `Class#method[parameters]`, behind the property `zerohop.door`.
     pub name: String,
     /// `pass`, `fail` or `skip`.
     pub verdict: String,
@@ -52,6 +53,12 @@ pub fn run(kind: Kind, classes: &[&str]) -> Outcome<Vec<Case>> {
     let settings = site::settings(&[("dfs.blocksize", "1024"), ("dfs.replication", "1")]);
     let spec = Spec { name: &name, namenode: kind, datanodes: kind, count: 2, settings };
     let mut cluster = Cluster::start(&spec)?;
+    run_over(&mut cluster, classes)
+}
+
+/// Runs contract tests over a cluster in one JVM. `KEY=VALUE` among the classes sets a system property for those behind
+/// it.
+pub fn run_over(cluster: &mut Cluster, classes: &[impl AsRef<OsStr>]) -> Outcome<Vec<Case>> {
     cluster.keep_logs = true;
     let mut java = Java::get()?.command(1024);
     java.arg("-Dhadoop.root.logger=ERROR,console")

@@ -10,6 +10,7 @@ pub mod content;
 pub mod contract;
 pub mod driver;
 pub mod harm;
+pub mod http;
 pub mod java;
 pub mod oracle;
 pub mod ports;

@@ -6,8 +6,9 @@ import org.junit.runner.notification.Failure;
 import org.junit.runner.notification.RunListener;
 
 /**
- * Runs classes of {@link Contracts} in one JVM: {@code ContractRunner NAME...}. A line a test on
- * standard output: {@code pass|fail|skip}, class and method, reason; tab-separated.
+ * Runs classes of {@link Contracts} in one JVM: {@code ContractRunner NAME...}; {@code KEY=VALUE} sets a system
+ * property for those behind it. A line a test on standard output: {@code pass|fail|skip}, the property
+ * {@code zerohop.door}, class and method, reason; tab-separated.
  */
 public final class ContractRunner extends RunListener {
   private String verdict;
@@ -17,6 +18,11 @@ public final class ContractRunner extends RunListener {
     JUnitCore core = new JUnitCore();
     core.addListener(new ContractRunner());
     for (String name : names) {
+      int equals = name.indexOf('=');
+      if (equals >= 0) {
+        System.setProperty(name.substring(0, equals), name.substring(equals + 1));
+        continue;
+      }
       core.run(Class.forName("zerohop.Contracts$" + name));
     }
     System.exit(0);
@@ -63,7 +69,7 @@ public final class ContractRunner extends RunListener {
     for (int i = 0; i < Math.min(lines.length, 12); i++) {
       brief.append(i == 0 ? "" : "\n").append(lines[i]);
     }
-    System.out.println(verdict + "\t" + name + "#" + test.getMethodName() + "\t" + Text.escape(brief.toString()));
+    System.out.println(verdict + "\t" + System.getProperty("zerohop.door", "") + name + "#" + test.getMethodName() + "\t" + Text.escape(brief.toString()));
     System.out.flush();
   }
 }
