@@ -95,13 +95,13 @@ impl Args {
     }
 }
 
-fn count<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+pub(crate) fn count<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     let wrong = || format!("{text} is not a number above 0");
     let number: u64 = text.parse().ok().filter(|number| *number > 0).ok_or_else(wrong)?;
     T::try_from(number).map_err(|_| wrong())
 }
 
-fn bytes(text: &str) -> Result<u64, String> {
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let lower = text.to_ascii_lowercase();
     let (digits, shift) = match lower.as_bytes() {
         [.., b'k'] => (&lower[..lower.len() - 1], 10),

@@ -14,6 +14,7 @@ pub mod metadata;
 pub mod process;
 pub mod raw;
 pub mod report;
+pub mod rest;
 pub mod suite;
 
 pub use measure::{Percentiles, median};

@@ -43,6 +43,8 @@ pub struct Row {
     pub limit: Option<Limit>,
     /// CPU time of each process.
     pub costs: Vec<Cost>,
+    /// Operations that failed, where they are counted.
+    pub failures: Option<u64>,
 }
 
 impl Row {
@@ -67,6 +69,11 @@ impl Row {
     pub fn cost(mut self, name: impl Into<String>, value: f64, unit: &'static str) -> Self {
         self.costs.push(Cost { name: name.into(), value, unit });
         self
+    }
+
+    /// With the number of operations that failed.
+    pub fn failed(self, failures: u64) -> Self {
+        Self { failures: Some(failures), ..self }
     }
 
     /// The figure as a part of its limit.
@@ -148,11 +155,20 @@ fn spread(row: &Row) -> String {
     let mut text = String::new();
     if let Some(latency) = row.latency {
         // Writing to a string does not fail.
-        let _ = write!(text, "p99 {}", number(latency.p99_us));
+        let _ = match row.unit {
+            "us" => write!(text, "p99 {}", number(latency.p99_us)),
+            _ => {
+                let (p50, p99) = (number(latency.p50_us), number(latency.p99_us));
+                write!(text, "p50 {p50} us, p99 {p99} us")
+            }
+        };
     } else if row.runs.len() > 1 {
         let least = row.runs.iter().copied().fold(f64::INFINITY, f64::min);
         let most = row.runs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let _ = write!(text, "{} to {}", number(least), number(most));
+    }
+    if let Some(failures) = row.failures {
+        let _ = write!(text, ", {failures} failed");
     }
     text
 }

@@ -6,9 +6,9 @@ use crate::section::Section;
 pub const USAGE: &str = "\
 testing/compare/run.sh [OPTIONS] [SECTION...]
   Starts Apache Hadoop and ours, gives both the same work in turn, prints one table of medians.
-  Sections: io, local, flush, small, metadata, nnbench, shell, copy; all of them if none is named.
+  Sections: io, local, flush, small, metadata, nnbench, shell, copy, rest; all of them if none is named.
     --size BYTES        bytes of each long file (suffixes k, m, g); 1g
-    --copy-size BYTES   bytes of the file that is put, got and copied; 2g
+    --copy-size BYTES   bytes of the file that is put, got and copied, by REST too; 2g
     --runs N            runs that count, after those that warm up; 3
     --files N           small files of a run on Apache; 400 (ours: four times as many)
     --operations N      metadata operations of each kind in a run; 8000

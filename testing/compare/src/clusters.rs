@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use zerohop_bench::WatchedProcess;
 use zerohop_client::blocking::FileSystem;
-use zerohop_client::{DatanodeReportType, SafeModeAction};
+use zerohop_client::{DatanodeReportType, SafeModeAction, User};
 use zerohop_conf::Conf;
 use zerohop_interop::process::{Process, tail};
 use zerohop_interop::site::{Site, settings};
@@ -36,7 +36,14 @@ impl Cluster {
         let _ = std::fs::remove_dir_all(&directory);
         std::fs::create_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
         let site = Site::new(&directory, DATANODES);
-        site.write(&settings(&SETTINGS))?;
+        let mut own = settings(&SETTINGS);
+        // HttpFS acts for its callers.
+        let user = User::of_process().name;
+        own.extend(
+            ["hosts", "groups"]
+                .map(|what| (format!("hadoop.proxyuser.{user}.{what}"), "*".to_owned())),
+        );
+        site.write(&own)?;
         let log = site.log("format");
         let status = Process::daemon("format", daemon(kind, "format", &site.conf())?, &log)?
             .finish(LIMIT)?;

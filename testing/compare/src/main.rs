@@ -5,6 +5,7 @@
 mod args;
 mod both;
 mod clusters;
+mod httpfs;
 mod load;
 mod section;
 mod sections;

@@ -19,11 +19,13 @@ pub enum Section {
     Shell,
     /// put, get and cp.
     Copy,
+    /// HttpFS and WebHDFS.
+    Rest,
 }
 
 impl Section {
     /// All parts, in the order they run.
-    pub const ALL: [Section; 8] = [
+    pub const ALL: [Section; 9] = [
         Section::Io,
         Section::Local,
         Section::Flush,
@@ -32,6 +34,7 @@ impl Section {
         Section::Nnbench,
         Section::Shell,
         Section::Copy,
+        Section::Rest,
     ];
 
     /// Its name on the command line.
@@ -45,6 +48,7 @@ impl Section {
             Section::Nnbench => "nnbench",
             Section::Shell => "shell",
             Section::Copy => "copy",
+            Section::Rest => "rest",
         }
     }
 }

@@ -143,7 +143,8 @@ pub fn write_conf(directory: &Path, core: &[Setting], hdfs: &[&[Setting]]) -> Ou
     fs::write(&log4j, LOG4J).map_err(|e| format!("{}: {e}", log4j.display()))
 }
 
-fn write_xml(path: &Path, settings: &[Setting]) -> Outcome {
+/// Writes one file of settings.
+pub fn write_xml(path: &Path, settings: &[Setting]) -> Outcome {
     let mut text = String::from("<?xml version=\"1.0\"?>\n<configuration>\n");
     for (name, value) in settings {
         text += &format!("  <property><name>{name}</name><value>{value}</value></property>\n");

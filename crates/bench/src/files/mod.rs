@@ -24,7 +24,7 @@ fn with_client(watched: &[WatchedProcess]) -> Vec<WatchedProcess> {
 
 /// Runs `work` several times, each time after `prepare`; each run gives its figure and how many units
 /// its CPU time is for.
-fn repeat(
+pub(crate) fn repeat(
     name: String,
     unit: &'static str,
     (runs, cost_unit): (usize, &'static str),

@@ -46,6 +46,11 @@ impl Scratch {
         Ok(Self { path, file, len })
     }
 
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Opens it once more, at its start.
     pub fn reopen(&self) -> io::Result<File> {
         File::open(&self.path)

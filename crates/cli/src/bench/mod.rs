@@ -4,27 +4,36 @@ mod cluster;
 mod dfsio;
 mod directories;
 mod matrix;
+mod output;
+mod rest;
 
+use zerohop_bench::Row;
 use zerohop_bench::args::Args;
 pub use zerohop_bench::args::USAGE;
 use zerohop_bench::suite::Suite;
-use zerohop_bench::{Report, Row};
 use zerohop_conf::Conf;
 
 use crate::failure::{EXIT_USAGE, Failure, Outcome, complain};
 use crate::fs::connect_client;
 use crate::namenodes;
 use crate::settings::Settings;
+use output::{print, progress};
 
-const DFSIO: &str = "\n  zerohop bench dfsio [OPTIONS]  runs TestDFSIO's tests; zerohop bench dfsio --help explains them";
+const OTHERS: &str = "
+  zerohop bench dfsio [OPTIONS]  runs TestDFSIO's tests; zerohop bench dfsio --help explains them
+  zerohop bench rest [OPTIONS]   measures REST; zerohop bench rest --help explains it";
 
 pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
     if words.first().is_some_and(|word| word == "dfsio") {
         words.remove(0);
         return dfsio::run(settings, words);
     }
+    if words.first().is_some_and(|word| word == "rest") {
+        words.remove(0);
+        return rest::run(settings, words);
+    }
     if words.iter().any(|word| matches!(word.as_str(), "-h" | "--help" | "-help")) {
-        sayln!("{USAGE}\n{DFSIO}");
+        sayln!("{USAGE}\n{OTHERS}");
         return 0;
     }
     let args = match Args::parse(&words) {
@@ -57,16 +66,4 @@ fn suite(conf: &Conf) -> Outcome<Suite> {
     let mut suite = Suite::new(conf.clone(), connect_client(conf)?, address, local);
     suite.data_directories = directories::data_directories(conf, home.as_deref());
     Ok(suite)
-}
-
-fn progress(row: &Row) -> String {
-    format!("{}: {:.1} {}", row.name, row.value, row.unit)
-}
-
-fn print(report: &Report, as_json: bool) -> Outcome<i32> {
-    match as_json {
-        true => sayln!("{}", report.to_json().map_err(|error| Failure::io(error.to_string()))?),
-        false => say!("{}", report.to_table()),
-    }
-    Ok(0)
 }

@@ -5,6 +5,7 @@ mod data;
 mod local;
 mod metadata;
 mod nnbench;
+mod rest;
 mod shell;
 
 use zerohop_interop::Outcome;
@@ -24,5 +25,6 @@ pub fn run(section: Section, both: &Both, add: &mut dyn FnMut(Pair)) -> Outcome 
         Section::Nnbench => nnbench::run(both, add),
         Section::Shell => shell::run(both, add),
         Section::Copy => copy::run(both, add),
+        Section::Rest => rest::run(both, add),
     }
 }
