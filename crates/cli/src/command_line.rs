@@ -9,7 +9,8 @@ use crate::manual::{self, Entry};
 use crate::settings::Settings;
 use crate::{
     balancer, bench, cacheadmin, checknative, daemon, debug, demo, dfsadmin, doctor, ec, fs, fsck,
-    gateway, getconf, groups, journalnode, mover, oev, oiv, storagepolicies, up, version, wording,
+    gateway, getconf, groups, haadmin, journalnode, mover, oev, oiv, storagepolicies, up, version,
+    wording, zkfc,
 };
 
 /// HDFS in one binary: server, client and tools.
@@ -86,6 +87,10 @@ enum Verb {
     Datanode(RawArguments),
     /// Run a JournalNode, which keeps the edit log that NameNodes share
     Journalnode(RawArguments),
+    /// Run a failover controller beside a NameNode, or make its place in ZooKeeper (-formatZK)
+    Zkfc(RawArguments),
+    /// Which NameNode is active, and failover: -getAllServiceState, -failover (zerohop haadmin -help)
+    Haadmin(RawArguments),
     /// Serve a cluster by REST (WebHDFS, HttpFS, Hoop)
     Gateway(RawArguments),
     /// Show in a few seconds what this is: a cluster, a gigabyte in and out
@@ -173,6 +178,8 @@ fn own(args: Vec<String>) -> i32 {
         Verb::Namenode(words) => daemon::namenode(settings, words.words),
         Verb::Datanode(words) => daemon::datanode(settings, words.words),
         Verb::Journalnode(words) => journalnode::run(settings, words.words),
+        Verb::Zkfc(words) => zkfc::run(settings, words.words),
+        Verb::Haadmin(words) => haadmin::run(settings, words.words),
         Verb::Gateway(words) => gateway::run(settings, words.words),
         Verb::Bench(words) => bench::run(settings, words.words),
         Verb::Hdfs(words) => scripted(HDFS, "hdfs", words.words),
@@ -202,6 +209,8 @@ const OWN: &[(&str, Run)] = &[
     ("namenode", daemon::namenode),
     ("datanode", daemon::datanode),
     ("journalnode", journalnode::run),
+    ("zkfc", zkfc::run),
+    ("haadmin", haadmin::run),
     ("gateway", gateway::run),
     ("bench", bench::run),
     ("version", version::run),
@@ -226,6 +235,8 @@ const HDFS: &[(&str, Run)] = &[
     ("namenode", daemon::namenode),
     ("datanode", daemon::datanode),
     ("journalnode", journalnode::run),
+    ("zkfc", zkfc::run),
+    ("haadmin", haadmin::run),
     ("httpfs", gateway::run),
     ("version", version::run),
 ];
@@ -320,6 +331,8 @@ fn entries() -> Vec<Entry> {
             "cacheadmin" => of_commands(cacheadmin::TOOL.entries()),
             "storagepolicies" => of_commands(storagepolicies::TOOL.entries()),
             "ec" => of_commands(ec::TOOL.entries()),
+            "haadmin" => of_commands(haadmin::entries()),
+            "zkfc" => of_usage(zkfc::USAGE),
             "debug" => of_commands(debug::entries()),
             "fsck" => of_usage(fsck::USAGE),
             "getconf" => of_usage(getconf::USAGE),

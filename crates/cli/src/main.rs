@@ -13,6 +13,7 @@ mod cacheadmin;
 mod checknative;
 mod cluster;
 mod command_line;
+mod confirm;
 mod daemon;
 mod debug;
 mod demo;
@@ -28,6 +29,7 @@ mod fsck;
 mod gateway;
 mod getconf;
 mod groups;
+mod haadmin;
 mod http;
 mod journalnode;
 mod log;
@@ -50,6 +52,7 @@ mod version;
 mod waiting;
 mod webhdfs;
 mod wording;
+mod zkfc;
 
 fn main() {
     let mut args = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());

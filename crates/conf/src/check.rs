@@ -167,7 +167,6 @@ mod tests {
             ("dfs.block.access.token.enable", "true", &ALL[..2]),
             ("dfs.http.policy", "HTTPS_ONLY", &ALL[..2]),
             ("dfs.namenode.shared.edits.dir", "qjournal://a:1/b", &ALL[..1]),
-            ("dfs.ha.automatic-failover.enabled", "true", &ALL[..1]),
             (
                 "hadoop.security.group.mapping",
                 "org.apache.hadoop.security.LdapGroupsMapping",

@@ -2,7 +2,7 @@
 //! role that Apache holds to such a promise does not start: running without it is worse than not
 //! running. Everything else that is not implemented is warned of.
 
-use crate::Role::{self, Client, DataNode, Gateway, JournalNode, NameNode};
+use crate::Role::{self, Client, DataNode, FailoverController, Gateway, JournalNode, NameNode};
 
 /// One promise that is not kept, or only for some values.
 #[derive(Debug, Clone, Copy)]
@@ -41,13 +41,15 @@ impl Accepts {
     }
 }
 
-const ALL: &[Role] = &[NameNode, DataNode, JournalNode, Gateway, Client];
+const ALL: &[Role] = &[NameNode, DataNode, JournalNode, FailoverController, Gateway, Client];
 const SERVERS: &[Role] = &[NameNode, DataNode, JournalNode];
+const RPC_SERVERS: &[Role] = &[NameNode, DataNode, JournalNode, FailoverController];
 const DATA: &[Role] = &[DataNode, Client];
 const PAGES: &[Role] = &[NameNode, DataNode, JournalNode, Gateway];
 const GATEWAY: &[Role] = &[Gateway];
 const NAMENODE: &[Role] = &[NameNode];
 const DATANODE: &[Role] = &[DataNode];
+const FAILOVER: &[Role] = &[FailoverController];
 
 const OFF: Accepts = Accepts::Words(&["false"]);
 const ON: Accepts = Accepts::Words(&["true"]);
@@ -66,9 +68,9 @@ const fn row(
 pub const PROTECTIONS: &[Protection] = &[
     // Who somebody is, and what he may do.
     row("hadoop.security.authentication", ALL, Accepts::Words(&["simple"]), "Kerberos is not implemented: users would be believed whatever name they send"),
-    row("hadoop.security.authorization", SERVERS, OFF, "service-level authorization (hadoop-policy.xml) is not implemented"),
-    row("hadoop.security.group.mapping", SERVERS, Accepts::Words(&["org.apache.hadoop.security.JniBasedUnixGroupsMappingWithFallback", "org.apache.hadoop.security.JniBasedUnixGroupsMapping", "org.apache.hadoop.security.ShellBasedUnixGroupsMapping"]), "groups are only looked up in the operating system"),
-    row("hadoop.security.impersonation.provider.class", SERVERS, Accepts::Words(&["org.apache.hadoop.security.authorize.DefaultImpersonationProvider"]), "only the default rules of hadoop.proxyuser.* are implemented"),
+    row("hadoop.security.authorization", RPC_SERVERS, OFF, "service-level authorization (hadoop-policy.xml) is not implemented"),
+    row("hadoop.security.group.mapping", RPC_SERVERS, Accepts::Words(&["org.apache.hadoop.security.JniBasedUnixGroupsMappingWithFallback", "org.apache.hadoop.security.JniBasedUnixGroupsMapping", "org.apache.hadoop.security.ShellBasedUnixGroupsMapping"]), "groups are only looked up in the operating system"),
+    row("hadoop.security.impersonation.provider.class", RPC_SERVERS, Accepts::Words(&["org.apache.hadoop.security.authorize.DefaultImpersonationProvider"]), "only the default rules of hadoop.proxyuser.* are implemented"),
     row("hadoop.security.key.provider.path", NAMENODE, Accepts::Nothing, "encryption zones are not implemented: files would be kept as plain text"),
     row("dfs.namenode.inode.attributes.provider.class", NAMENODE, Accepts::Nothing, "external authorizers (INodeAttributeProvider) are not implemented"),
     // What others on the network can read or change.
@@ -92,8 +94,8 @@ pub const PROTECTIONS: &[Protection] = &[
     // One NameNode of several is active.
     row("dfs.ha.namenodes", NAMENODE, Accepts::One, "high availability is not implemented: this NameNode would be active whatever the other one does"),
     row("dfs.namenode.shared.edits.dir", NAMENODE, Accepts::Nothing, "shared edits are not implemented: the other NameNode would not see this one's edits"),
-    row("dfs.ha.automatic-failover.enabled", NAMENODE, OFF, "failover is not implemented"),
-    row("dfs.ha.fencing.methods", NAMENODE, Accepts::Nothing, "failover is not implemented, and nobody fences this NameNode"),
+    row("dfs.ha.zkfc.client.ssl.enabled", FAILOVER, OFF, "ZooKeeper is asked without TLS"),
+    row("hadoop.zk.ssl.enabled", FAILOVER, OFF, "ZooKeeper is asked without TLS"),
     row("dfs.ha.nn.not-become-active-in-safemode", NAMENODE, OFF, "failover is not implemented"),
     // Which DataNodes may join, and where replicas go.
     row("dfs.namenode.hosts.provider.classname", NAMENODE, Accepts::Words(&["org.apache.hadoop.hdfs.server.blockmanagement.HostFileManager", "org.apache.hadoop.hdfs.server.blockmanagement.CombinedHostFileManager"]), "host files of other classes are not read"),

@@ -11,6 +11,8 @@ pub enum Role {
     DataNode,
     /// The JournalNode.
     JournalNode,
+    /// The failover controller beside a NameNode.
+    FailoverController,
     /// The REST gateway.
     Gateway,
     /// A client of either, the shell and the administration commands among them.
@@ -23,6 +25,7 @@ impl fmt::Display for Role {
             Role::NameNode => "NameNode",
             Role::DataNode => "DataNode",
             Role::JournalNode => "JournalNode",
+            Role::FailoverController => "failover controller",
             Role::Gateway => "gateway",
             Role::Client => "client",
         })

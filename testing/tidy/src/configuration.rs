@@ -12,7 +12,7 @@ use crate::sources;
 pub const PAGE: &str = "docs/configuration.md";
 
 /// Where code stands, and who runs it; the first that fits counts.
-const READERS: [(&str, &[&str]); 23] = [
+const READERS: [(&str, &[&str]); 24] = [
     ("crates/namenode/", &["NameNode"]),
     ("crates/namespace/", &["NameNode"]),
     ("crates/journal/", &["NameNode"]),
@@ -25,6 +25,7 @@ const READERS: [(&str, &[&str]); 23] = [
     ("crates/gateway/src/callers.rs", &["NameNode", "DataNode", "gateway"]),
     ("crates/gateway/src/lib.rs", &["NameNode", "DataNode", "gateway"]),
     ("crates/journalnode/", &["JournalNode"]),
+    ("crates/failover/", &["failover controller", "client"]),
     ("crates/gateway/", &["gateway"]),
     ("crates/client/", &["client"]),
     ("crates/cli/src/rest.rs", &["gateway"]),

@@ -10,6 +10,7 @@ mod balancer;
 mod client;
 mod core;
 mod datanode;
+mod failover;
 mod gateway;
 mod journalnode;
 mod namenode;
@@ -20,13 +21,14 @@ pub use balancer::*;
 pub use client::*;
 pub use core::*;
 pub use datanode::*;
+pub use failover::*;
 pub use gateway::*;
 pub use journalnode::*;
 pub use namenode::*;
 pub use others::other_default;
 pub use status::{OTHER_PROGRAMS, PATTERNS, Status, is_unread, names, status};
 
-const TABLES: [&[KeyInfo]; 7] = [
+const TABLES: [&[KeyInfo]; 8] = [
     core::TABLE,
     client::TABLE,
     namenode::TABLE,
@@ -34,6 +36,7 @@ const TABLES: [&[KeyInfo]; 7] = [
     balancer::TABLE,
     gateway::TABLE,
     journalnode::TABLE,
+    failover::TABLE,
 ];
 
 /// All keys, file by file.

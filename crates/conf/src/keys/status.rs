@@ -64,10 +64,9 @@ const UNLISTED: [&str; 27] = [
 
 /// How names of programs and file systems begin that are no part of zerohop; NameNode, DataNode and
 /// client of Apache read none of them.
-pub const OTHER_PROGRAMS: [(&str, &str); 38] = [
+pub const OTHER_PROGRAMS: [(&str, &str); 36] = [
     ("adl.", "Azure Data Lake"),
     ("dfs.federation.router.", "router"),
-    ("dfs.ha.zkfc.", "failover controller"),
     ("dfs.http.client.", "WebHDFS client"),
     ("dfs.namenode.backup.", "backup node"),
     ("dfs.namenode.secondary.", "secondary NameNode"),
@@ -86,7 +85,6 @@ pub const OTHER_PROGRAMS: [(&str, &str); 38] = [
     ("fs.viewfs.", "ViewFs"),
     ("fs.wasb", "Azure storage"),
     ("ftp.", "FTP"),
-    ("ha.", "failover controller"),
     ("hadoop.fuse.", "FUSE"),
     ("hadoop.kms.", "key management server"),
     ("hadoop.registry.", "YARN"),
