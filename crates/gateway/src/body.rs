@@ -5,6 +5,8 @@ use axum::body::{Body, BodyDataStream};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use std::collections::VecDeque;
+use std::error::Error;
+use std::io;
 
 /// So many bytes are read before others have to wait for the rest.
 const AHEAD_MAX: usize = 1 << 20;
@@ -17,12 +19,17 @@ pub(crate) struct BodyReader {
 }
 
 impl BodyReader {
+    /// A body of which nothing is read ahead.
+    pub(crate) fn of(body: Body) -> Self {
+        Self { ahead: VecDeque::new(), rest: Some(body.into_data_stream()) }
+    }
+
     /// Reads a beginning of the body, all of it if it is short.
     ///
     /// # Errors
     /// If the body breaks off in it.
     pub(crate) async fn begin(body: Body) -> Result<Self, Failure> {
-        let mut reader = Self { ahead: VecDeque::new(), rest: Some(body.into_data_stream()) };
+        let mut reader = Self::of(body);
         let mut len = 0;
         while len < AHEAD_MAX
             && let Some(data) = reader.receive().await?
@@ -57,13 +64,26 @@ impl BodyReader {
             Some(Ok(data)) => Ok(Some(data)),
             Some(Err(error)) => {
                 self.rest = None;
-                Err(Failure::io(format!("The request's body broke off: {error}")))
+                Err(broken(&error))
             }
             None => {
                 self.rest = None;
                 Ok(None)
             }
         }
+    }
+}
+
+/// Why a body broke off.
+fn broken(error: &axum::Error) -> Failure {
+    let text = format!("The request's body broke off: {error}");
+    let mut causes = std::iter::successors(error.source(), |cause| (*cause).source());
+    let is_late = |cause: &(dyn Error + 'static)| {
+        cause.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::TimedOut)
+    };
+    match causes.any(is_late) {
+        true => Failure::timeout(text),
+        false => Failure::io(text),
     }
 }
 

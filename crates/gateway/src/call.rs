@@ -1,5 +1,6 @@
 //! A request's head, and the URLs that answers send its caller to.
 
+use crate::exchange::Exchange;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::{CONTROLS, utf8_percent_encode};
@@ -16,6 +17,7 @@ pub(crate) struct Call {
     pub(crate) method: Method,
     pub(crate) uri: Uri,
     pub(crate) headers: HeaderMap,
+    pub(crate) exchange: Exchange,
 }
 
 impl Call {
@@ -89,7 +91,8 @@ mod tests {
         headers.insert(header::HOST, "gw.example:14000".parse().unwrap());
         let uri =
             "/webhdfs/v1/a%20b\u{e9}?OP=CREATE&noRedirect=true&data=false&&user.name=u%2B&doAs=v";
-        Call { method: Method::PUT, uri: uri.parse().unwrap(), headers }
+        let (method, exchange) = (Method::PUT, Exchange::default());
+        Call { method, uri: uri.parse().unwrap(), headers, exchange }
     }
 
     #[test]

@@ -59,6 +59,7 @@ impl Csrf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exchange::Exchange;
     use axum::http::HeaderMap;
 
     #[test]
@@ -71,7 +72,8 @@ mod tests {
             let mut headers = HeaderMap::new();
             headers.insert(header::USER_AGENT, agent.parse().unwrap());
             header.map(|name| headers.insert(name, "".parse().unwrap()));
-            let call = Call { method, uri: "/webhdfs/v1/".parse().unwrap(), headers };
+            let (uri, exchange) = ("/webhdfs/v1/".parse().unwrap(), Exchange::default());
+            let call = Call { method, uri, headers, exchange };
             csrf.refusal(&call).is_none()
         };
         assert!(!passes(Method::PUT, "Mozilla/5.0", None));

@@ -49,7 +49,7 @@ pub(crate) async fn answer(
     let in_body = request.params.flag("noredirect", false)?;
     match request.operation {
         Operation::Open if in_body => Ok(to_location(call.second_step_here(""), true)),
-        Operation::Open => open::open(&fs, &request, &call.method, &call.headers).await,
+        Operation::Open => open::open(&fs, &request, call).await,
         Operation::Create | Operation::Append => {
             // Hoop's clients send data at once.
             if in_body || !(request.is_hoop || request.params.flag("data", false)?) {

@@ -76,7 +76,7 @@ impl Face for DataNodeFace {
             self.client(&request, self.callers.user(&request.params, from.ip(), None).await?)?;
         match operation {
             Operation::Open => {
-                let mut response = open::open(&fs, &request, &call.method, &call.headers).await?;
+                let mut response = open::open(&fs, &request, &call).await?;
                 response.headers_mut().extend([ANY_ORIGIN]);
                 Ok(response)
             }

@@ -1,6 +1,7 @@
 //! What the ports have in common: a request comes in, is answered, and is logged.
 
 use crate::call::Call;
+use crate::exchange::{Exchange, RequestHead};
 use crate::failure::{Failure, Statuses};
 use axum::Router;
 use axum::body::Body;
@@ -38,12 +39,17 @@ async fn handle<F: Face>(
     request: Request<Body>,
 ) -> Response {
     let begun = clock::now();
-    let (parts, body) = request.into_parts();
-    let (method, uri) = (parts.method.clone(), parts.uri.clone());
-    let call = Call { method: parts.method, uri: parts.uri, headers: parts.headers };
+    let (mut parts, body) = request.into_parts();
+    let exchange = Exchange::new(parts.extensions.remove());
+    let body = exchange.count_received(body);
+    let head = RequestHead { begun, remote, method: parts.method.clone(), uri: parts.uri.clone() };
+    let call = Call {
+        method: parts.method,
+        uri: parts.uri,
+        headers: parts.headers,
+        exchange: exchange.clone(),
+    };
     let answer = face.answer(call, remote, body).await;
     let response = answer.unwrap_or_else(|failure| failure.response(F::STATUSES));
-    let (status, ms) = (response.status().as_u16(), clock::since(begun).as_millis());
-    tracing::info!(target: "requests", "{remote} {method} {uri} {status} {ms} ms");
-    response
+    exchange.log_when_sent(head, response)
 }

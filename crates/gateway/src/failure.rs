@@ -90,6 +90,17 @@ impl Failure {
         Self::new(IO, message).with_status(StatusCode::PRECONDITION_FAILED)
     }
 
+    /// The caller did not send its request's body in time.
+    pub(crate) fn timeout(message: String) -> Self {
+        Self::new("java.net.SocketTimeoutException", message)
+            .with_status(StatusCode::REQUEST_TIMEOUT)
+    }
+
+    /// The caller asks too often.
+    pub(crate) fn too_many(message: String) -> Self {
+        Self::new(IO, message).with_status(StatusCode::TOO_MANY_REQUESTS)
+    }
+
     /// An I/O error.
     pub(crate) fn io(message: impl Into<String>) -> Self {
         Self::new(IO, message)

@@ -11,6 +11,7 @@ use crate::face::Face;
 use crate::failure::{Failure, Statuses};
 use crate::operation::Operation;
 use crate::params::Params;
+use crate::rates::RequestRates;
 use crate::request::Request;
 use crate::upload::CreateDefaults;
 use axum::body::Body;
@@ -28,6 +29,7 @@ pub(crate) struct HttpFs {
     callers: Callers,
     cookies: Cookies,
     access: Access,
+    rates: RequestRates,
     clients: Clients<String>,
     uploads: Uploads,
 }
@@ -41,14 +43,14 @@ impl HttpFs {
         // Permissions in requests are those that files get.
         conf.set("fs.permissions.umask-mode", "000");
         let (callers, access) = (Callers::of_httpfs(&conf)?, Access::read(&conf)?);
-        let cookies = Cookies::from_conf(&conf)?;
+        let (cookies, rates) = (Cookies::from_conf(&conf)?, RequestRates::from_conf(&conf)?);
         let uploads = Uploads {
             appends: Appends::new(conf.get(&keys::ZEROHOP_GATEWAY_APPEND_IDLE_MS)?),
             create: CreateDefaults { overwrite: true },
             checks_content_type: true,
         };
         let (login, clients) = (User::of_process(), Clients::default());
-        Ok(Self { conf, login, callers, cookies, access, clients, uploads })
+        Ok(Self { conf, login, callers, cookies, access, rates, clients, uploads })
     }
 
     /// The files that are being appended to.
@@ -103,6 +105,10 @@ impl Face for HttpFs {
         let request = Request::of_httpfs(&call.method, &call.uri)?;
         self.access.check(request.operation)?;
         let user = self.callers.user(&request.params, from.ip(), known.as_deref()).await?;
+        let caller = user.real.as_ref().unwrap_or(&user.name);
+        if let Some(refusal) = self.rates.refusal(from.ip(), caller) {
+            return Ok(refusal);
+        }
         let cookie = self.cookie(known.as_deref(), &user);
         let fs = self.client(user)?;
         // The NameNode shows the length that a file had when it was closed. Readers are told by the DataNodes.

@@ -18,8 +18,10 @@ mod cookies;
 mod csrf;
 mod data;
 mod datanode;
+mod exchange;
 mod face;
 mod failure;
+mod file_body;
 mod glob;
 mod httpfs;
 mod locations;
@@ -28,6 +30,7 @@ mod namenode;
 mod open;
 mod operation;
 mod params;
+mod rates;
 mod redirects;
 mod request;
 mod shapes;
@@ -46,7 +49,7 @@ use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use zerohop_conf::{Conf, ConfError, Role, check_protections, keys};
-use zerohop_daemon::http::{HttpOptions, HttpServer};
+use zerohop_daemon::http::{HttpOptions, HttpServer, MinimumRate};
 
 /// WebHDFS for the port of a NameNode in this process, which DataNodes reach at `rpc_address` (`host:port`, or a name service).
 /// None where `dfs.webhdfs.enabled` is false.
@@ -88,7 +91,7 @@ impl Gateway {
     /// If it is taken or not this machine's, or the configuration is wrong or promises a protection that is not there.
     pub fn bind(conf: Conf) -> Result<Self, Error> {
         check_protections(&conf, Role::Gateway)?;
-        let options = HttpOptions::from_conf(&conf)?;
+        let options = http_options(&conf)?;
         let (host, port) =
             (conf.get(&keys::HTTPFS_HTTP_HOSTNAME)?, conf.get(&keys::HTTPFS_HTTP_PORT)?);
         let face = HttpFs::new(conf)?;
@@ -120,6 +123,20 @@ impl Gateway {
             appends.close_below("/").await;
         })
     }
+}
+
+/// The limits of the gateway's port.
+fn http_options(conf: &Conf) -> Result<HttpOptions, ConfError> {
+    Ok(HttpOptions {
+        connections_max: conf.get(&keys::ZEROHOP_GATEWAY_CONNECTIONS_MAX)?.max(1),
+        connections_per_address_max: conf
+            .get(&keys::ZEROHOP_GATEWAY_CONNECTIONS_PER_ADDRESS_MAX)?,
+        rate_min: MinimumRate {
+            bytes_per_s: conf.get(&keys::ZEROHOP_GATEWAY_RATE_MIN)?,
+            grace: conf.get(&keys::ZEROHOP_GATEWAY_RATE_GRACE_MS)?,
+        },
+        ..HttpOptions::from_conf(conf)?
+    })
 }
 
 /// Why a gateway does not start.

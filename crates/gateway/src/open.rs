@@ -1,11 +1,13 @@
 //! OPEN: a file's bytes, or a range of them.
 
+use crate::call::Call;
 use crate::failure::Failure;
+use crate::file_body::body_of;
 use crate::request::Request;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use zerohop_client::{ErrorKind, FileStatus, FileSystem};
+use zerohop_client::{ErrorKind, FileReader, FileSystem};
 
 /// What is to be sent of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,14 +22,13 @@ struct Part {
 pub(crate) async fn open(
     fs: &FileSystem,
     request: &Request,
-    method: &Method,
-    headers: &HeaderMap,
+    call: &Call,
 ) -> Result<Response, Failure> {
-    let status = fs.status(&request.path).await?;
+    let headers = &call.headers;
     let mut reader = fs.open(&request.path).await?;
     // The NameNode does not know yet how long a file is that is being written.
     let len = reader.len();
-    let tag = entity_tag(&status, len);
+    let tag = entity_tag(&reader);
     if header_text(headers, header::IF_NONE_MATCH).is_some_and(|known| known == tag || known == "*")
     {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, value(&tag))]).into_response());
@@ -55,9 +56,9 @@ pub(crate) async fn open(
     };
     reader.seek_to(part.start)?;
     let size = part.end - part.start;
-    let body = match *method == Method::HEAD {
+    let body = match call.method == Method::HEAD {
         true => Body::empty(),
-        false => Body::from_stream(reader.into_stream_of(size)),
+        false => body_of(reader, size, &call.exchange).await?,
     };
     let mut response = Response::new(body);
     let mut set = |name, text: &str| drop(response.headers_mut().insert(name, value(text)));
@@ -85,27 +86,37 @@ pub(crate) async fn check_preconditions(
     if wanted.is_none() && unwanted.is_none() {
         return Ok(());
     }
-    let tag = match fs.status(path).await {
-        Ok(status) => Some(entity_tag(&status, status.len)),
-        Err(error) if error.kind() == ErrorKind::NotFound => None,
-        Err(error) => return Err(error.into()),
+    let exists = fs.exists(path).await?;
+    let names_tags = |list: &str| list.split(',').any(|one| one.trim() != "*");
+    let tag = match exists && [wanted, unwanted].into_iter().flatten().any(names_tags) {
+        true => match fs.open(path).await {
+            Ok(reader) => Some(entity_tag(&reader)),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(error.into()),
+        },
+        false => None,
     };
     let has = |list: &str| {
-        let tag = tag.as_deref();
-        tag.is_some() && list.split(',').any(|one| one.trim() == "*" || Some(one.trim()) == tag)
+        let is_it = |one: &str| one == "*" && exists || Some(one) == tag.as_deref();
+        list.split(',').any(|one| is_it(one.trim()))
     };
     match wanted.is_none_or(has) && !unwanted.is_some_and(has) {
         true => Ok(()),
         false => Err(Failure::precondition(format!(
-            "{path} is another file than the request is for; its tag is {}",
-            tag.as_deref().unwrap_or("none, it does not exist")
+            "{path} is another file than the request is for; {}",
+            match tag {
+                Some(tag) => format!("its tag is {tag}"),
+                None if exists => "it exists".to_owned(),
+                None => "it does not exist".to_owned(),
+            }
         ))),
     }
 }
 
-/// Changes when the file does.
-fn entity_tag(status: &FileStatus, len: u64) -> String {
-    format!("\"{:x}-{len:x}-{:x}\"", status.file_id.0, status.modified_ms)
+/// Changes when the file's bytes do: every change ends in another last block, another generation stamp of it, or another length.
+fn entity_tag(reader: &FileReader) -> String {
+    let last = reader.last_block().unwrap_or_default();
+    format!("\"{:x}-{:x}-{:x}\"", last.id.0, last.stamp.0, reader.len())
 }
 
 fn header_text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {

@@ -1,10 +1,11 @@
 //! CREATE: a request's body becomes a file. And how a file is opened for APPEND.
 
+use crate::body::BodyReader;
 use crate::failure::Failure;
 use crate::request::Request;
-use axum::body::{Body, BodyDataStream};
+use axum::body::Body;
 use axum::http::{HeaderMap, header};
-use futures_util::StreamExt;
+use futures_util::future::join;
 use zerohop_client::{
     AppendOptions, CreateOptions, ErrorKind, FileKind, FileSystem, FileWriter, RenameOptions,
 };
@@ -51,7 +52,7 @@ pub(crate) async fn create(
     let replaces = overwrites && is_file(fs, path).await?;
     let unfinished = if replaces { unfinished_name(path) } else { path.to_owned() };
     let mut writer = fs.create(&unfinished, options).await?;
-    let written = write_all(&mut writer, body.into_data_stream()).await;
+    let written = write_all(&mut writer, body).await;
     let finished = match written {
         Ok(()) => writer.close().await.map_err(Failure::from),
         Err(failure) => Err(failure),
@@ -111,11 +112,14 @@ pub(crate) async fn open_for_append(
     Ok(opened?)
 }
 
-async fn write_all(writer: &mut FileWriter, mut body: BodyDataStream) -> Result<(), Failure> {
-    while let Some(data) = body.next().await {
-        let data =
-            data.map_err(|error| Failure::io(format!("The request's body broke off: {error}")))?;
-        writer.write_bytes(data).await?;
+/// Writes the body to its end; the next piece of it is read while one is written.
+async fn write_all(writer: &mut FileWriter, body: Body) -> Result<(), Failure> {
+    let mut body = BodyReader::of(body);
+    let mut next = body.next().await?;
+    while let Some(data) = next {
+        let (written, received) = join(writer.write_bytes(data), body.next()).await;
+        written?;
+        next = received?;
     }
     Ok(())
 }

@@ -3,7 +3,8 @@
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::read::{
-    Buffer, Cursor, Fetched, File, INLINE_MAX, ReadStatistics, TaskFile, borrowed, parts,
+    Buffer, Cursor, Fetched, File, INLINE_MAX, ReadStatistics, TaskFile, ZeroCopyRead, borrowed,
+    parts,
 };
 use crate::types::OpenOptions;
 use bytes::{Buf, Bytes};
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncSeek, ReadBuf};
 use tokio::task::coop;
+use zerohop_wire::Block;
 
 /// Bytes that are read at once for callers who take fewer at a time.
 const PIECE_LEN: usize = INLINE_MAX;
@@ -94,6 +96,11 @@ impl FileReader {
         self.len() == 0
     }
 
+    /// The file's last block, none of an empty file; with the length it changes whenever the file's bytes do.
+    pub fn last_block(&self) -> Option<Block> {
+        self.file.file().last_block()
+    }
+
     /// Whether another client was writing the file when the NameNode was asked.
     pub fn is_under_construction(&self) -> bool {
         self.file.file().is_under_construction()
@@ -136,6 +143,19 @@ impl FileReader {
     /// says why. Empty at the end.
     pub async fn read_bytes(&mut self, len: usize) -> Result<Bytes> {
         poll_fn(|cx| self.poll_bytes(cx, len)).await
+    }
+
+    /// Reads on, all of `len` bytes, where they lie in the map of a replica of this machine, verified there. `None`, and the
+    /// position stays, where no open replica has all of them in memory, or the file ends before:
+    /// [`read_bytes`](Self::read_bytes) then reads on, and opens the replica.
+    pub async fn read_zero_copy(&mut self, len: usize) -> Option<ZeroCopyRead> {
+        if !self.ahead.is_empty() || len == 0 || self.clip(self.pos, len) != len {
+            return None;
+        }
+        let read = self.file.zero_copy_at(self.pos, len).await?;
+        self.pos += len as u64;
+        *self.pending.get_mut() = None;
+        Some(read)
     }
 
     /// Reads at `offset`, independent of the sequential position; short only at the end.

@@ -12,6 +12,7 @@ use parking_lot::RwLock;
 use std::sync::Arc;
 use zerohop_system::clock;
 use zerohop_transport::waits::WAITS;
+use zerohop_wire::Block;
 
 /// Blocks whose locations are asked at once, where no prefetch size is configured.
 const PREFETCH_BLOCKS: u64 = 10;
@@ -39,6 +40,8 @@ struct Located {
     /// OpenReplica blocks by offset.
     blocks: Vec<LocatedBlock>,
     is_under_construction: bool,
+    /// The file's last block, known or not.
+    last: Option<Block>,
 }
 
 impl File {
@@ -69,6 +72,11 @@ impl File {
     /// Readable bytes, as of the last time the NameNode was asked.
     pub(crate) fn len(&self) -> u64 {
         self.located.read().len
+    }
+
+    /// The last block; none of an empty file.
+    pub(crate) fn last_block(&self) -> Option<Block> {
+        self.located.read().last
     }
 
     pub(crate) fn path(&self) -> &str {
@@ -118,7 +126,7 @@ impl File {
         let blocks = with_last(fresh, offset);
         let mut located = self.located.write();
         if located.contradicts(&blocks) {
-            return Err(self.changed());
+            return Err(changed(&self.src));
         }
         // A client appends to it since it was opened: its last block is read from a DataNode, not from its files.
         located.is_under_construction |= is_under_construction;
@@ -138,16 +146,10 @@ impl File {
         let len = fresh.len;
         let mut located = self.located.write();
         if located.contradicts(&fresh.blocks) {
-            return Err(self.changed());
+            return Err(changed(&self.src));
         }
         *located = fresh;
         Ok(len)
-    }
-
-    /// Another file has taken the path (`DFSInputStream.fetchAndCheckLocatedBlocks`): its bytes must
-    /// not be taken for those of the file that was opened.
-    fn changed(&self) -> Error {
-        Error::plain(format!("Blocklist for {} has changed! Open the file again.", self.src))
     }
 }
 
@@ -196,6 +198,12 @@ impl Located {
             }
         }
     }
+}
+
+/// Another file has taken the path (`DFSInputStream.fetchAndCheckLocatedBlocks`): its bytes must not be taken for those of the
+/// file that was opened.
+fn changed(src: &str) -> Error {
+    Error::plain(format!("Blocklist for {src} has changed! Open the file again."))
 }
 
 async fn fetch(client: &Client, src: &str, offset: u64) -> Result<LocatedBlocks> {
@@ -247,8 +255,10 @@ async fn fetch_with_len(client: &Client, src: &str) -> Result<Located> {
 }
 
 async fn with_visible_len(client: &Client, answer: LocatedBlocks) -> Result<Option<Located>> {
+    let last = answer.last_block.as_ref().or(answer.blocks.last());
     let mut located = Located {
         len: answer.file_len,
+        last: last.map(|last| last.block.block),
         blocks: answer.blocks,
         is_under_construction: answer.is_under_construction,
     };
@@ -273,7 +283,7 @@ mod tests {
     fn known(blocks: &[(i64, u64, u64)]) -> Located {
         let blocks: Vec<_> = blocks.iter().map(|(id, at, len)| located(*id, *at, *len)).collect();
         let len = blocks.last().map_or(0, LocatedBlock::end);
-        Located { len, blocks, is_under_construction: false }
+        Located { len, blocks, is_under_construction: false, last: None }
     }
 
     #[test]

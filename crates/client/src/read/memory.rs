@@ -1,9 +1,12 @@
 //! Reads that wait for nothing, for tasks: the bytes are in this machine's memory and their replica is
 //! open. All others are left to [`task`](super::task).
 
+use super::block::path_of;
 use super::file::File;
-use super::local::ZeroCopyRead;
+use super::local::{Found, ZeroCopyRead};
+use super::plan;
 use crate::error::Result;
+use crate::types::DatanodeInfo;
 use bytes::Bytes;
 use std::sync::Arc;
 
@@ -64,17 +67,67 @@ impl TaskFile {
 
     /// How many bytes at `offset` a task may read itself: 0, or `len` as far as the block goes.
     fn in_memory(&self, offset: u64, len: usize) -> usize {
-        if len <= INLINE_MAX { self.file().known.in_memory(offset, len) } else { 0 }
+        if len > INLINE_MAX {
+            return 0;
+        }
+        let file = self.file();
+        if !file.known.has_all(offset, 1) {
+            self.take_open_replica(offset);
+        }
+        file.known.in_memory(offset, len)
+    }
+
+    /// Takes the replica that holds `offset` from those that this client has open, if it is one of this machine. Waits for
+    /// nothing.
+    fn take_open_replica(&self, offset: u64) {
+        let file = self.file();
+        let Some(block) = file.located_at(offset) else { return };
+        let local = &file.client.settings.local;
+        if plan::plan(local, file.is_being_written(&block)).is_err() {
+            return;
+        }
+        let is_dead = |node: &DatanodeInfo| {
+            file.dead.contains(node) || file.client.unreachable.contains(node)
+        };
+        let mut nodes = block.nodes().filter(|node| !is_dead(node));
+        let Some(replica) = nodes.find_map(|node| file.client.local.find_open(&block, node)) else {
+            return;
+        };
+        let (path, note) = (path_of(&replica), file.client.local.note());
+        file.counters.opened_local(path, Found::Open, note);
+        file.known.add(block.offset, block.end(), &replica);
+    }
+
+    /// All of `len` bytes at `offset` where they lie in the map of an open replica, verified there. `None` where no replica
+    /// is open that has them, or they have to come from the disk.
+    pub(crate) async fn zero_copy_at(&self, offset: u64, len: usize) -> Option<ZeroCopyRead> {
+        // A task whose reads never wait lets others run now and then.
+        tokio::task::coop::consume_budget().await;
+        if self.in_memory(offset, len) == len {
+            return mapped(self.file(), offset, len);
+        }
+        if !self.file().known.has_all(offset, len) {
+            return None;
+        }
+        let file = Arc::clone(self.file());
+        let on_thread = move || {
+            let is_cold = file.known.is_cold(offset, len);
+            Ok(if is_cold { None } else { mapped(&file, offset, len) })
+        };
+        self.file().client.on_thread(on_thread).await.ok()?
     }
 }
 
 /// All of `len` bytes at `offset` where they lie, verified there, if their replica is open and mapped.
-fn mapped_bytes(file: &File, offset: u64, len: usize) -> Option<Bytes> {
+fn mapped(file: &File, offset: u64, len: usize) -> Option<ZeroCopyRead> {
     if !file.known.has_all(offset, len) {
         return None;
     }
-    let read = file.known.read_zero_copy(&file.counters, offset, len, file.verify_local).ok()??;
-    Some(Bytes::from_owner(MappedBytes(read)))
+    file.known.read_zero_copy(&file.counters, offset, len, file.verify_local).ok()?
+}
+
+fn mapped_bytes(file: &File, offset: u64, len: usize) -> Option<Bytes> {
+    Some(Bytes::from_owner(MappedBytes(mapped(file, offset, len)?)))
 }
 
 /// Bytes of a mapped replica. The map lives as long as they do; what the DataNode has locked in memory
@@ -143,6 +196,21 @@ mod tests {
             (long, short),
             (files.bytes[100..].to_vec().into(), files.bytes[200..250].to_vec().into())
         );
+    }
+
+    #[tokio::test]
+    async fn a_read_without_a_copy_is_one_of_an_open_replica() {
+        let opened = || open(OpenOptions::default());
+        let (cluster, file, files) = tokio::task::spawn_blocking(opened).await.unwrap();
+        let read = file.zero_copy_at(LEN as u64 - 600_000, 600_000).await.expect("on a thread");
+        assert_eq!(read.file().unwrap().unwrap().1, LEN as u64 - 600_000);
+        let mut copy = vec![0; 600_000];
+        read.bytes().copy_to(&mut copy);
+        assert!(copy == files.bytes[LEN - 600_000..]);
+        assert!(file.zero_copy_at(LEN as u64 - 10, 11).await.is_none(), "beyond the block");
+        file.file().let_go();
+        assert!(file.zero_copy_at(0, 10).await.is_none(), "no replica is open");
+        tokio::task::spawn_blocking(|| drop((file, cluster))).await.unwrap();
     }
 
     /// Reads from memory never wait: other tasks of the thread would not run.

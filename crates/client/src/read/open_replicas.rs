@@ -191,6 +191,13 @@ impl OpenReplicas {
         if known.replica.is_in_memory(offset - known.base, len) { len } else { 0 }
     }
 
+    /// Whether a read of `len` bytes at `offset` is better made from the block file than from its map, because they have to
+    /// come from the disk.
+    pub(super) fn is_cold(&self, offset: u64, len: usize) -> bool {
+        let list = self.list.load();
+        find(&list, offset).is_some_and(|known| known.replica.is_cold(offset - known.base, len))
+    }
+
     /// Whether one open replica has all of `len` bytes from `offset`.
     pub(super) fn has_all(&self, offset: u64, len: usize) -> bool {
         find(&self.list.load(), offset).is_some_and(|known| offset + len as u64 <= known.end)

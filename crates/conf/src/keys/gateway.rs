@@ -15,6 +15,16 @@ keys! {
     HTTPFS_USER_PROVIDER_USER_PATTERN: String = "httpfs.user.provider.user.pattern", "^[A-Za-z_][A-Za-z0-9._-]*[$]?$", Plain;
     /// How long the gateway keeps a file open after an append, for further ones; 0 closes it before the append is answered.
     ZEROHOP_GATEWAY_APPEND_IDLE_MS: Duration = "zerohop.gateway.append.idle.ms", "1000", Millis;
+    /// Connections to the gateway at once; more wait until one ends.
+    ZEROHOP_GATEWAY_CONNECTIONS_MAX: usize = "zerohop.gateway.connections.max", "2048", Plain;
+    /// Connections to the gateway at once from one address; more are closed. 0 means that there is no limit.
+    ZEROHOP_GATEWAY_CONNECTIONS_PER_ADDRESS_MAX: usize = "zerohop.gateway.connections.per.address.max", "1024", Plain;
+    /// Requests a second that the gateway takes of one user at one address; more are answered with status 429. 0 means that there is no limit.
+    ZEROHOP_GATEWAY_REQUESTS_PER_SECOND: u32 = "zerohop.gateway.requests.per.second", "0", Plain;
+    /// Bytes a second that a caller of the gateway has to send of a body or take of an answer; the connection of a slower one is closed. 0 means that there is no minimum.
+    ZEROHOP_GATEWAY_RATE_MIN: u64 = "zerohop.gateway.rate.min", "1k", Bytes;
+    /// How long the gateway waits for a caller's bytes before it compares their rate with zerohop.gateway.rate.min, and then each time again.
+    ZEROHOP_GATEWAY_RATE_GRACE_MS: Duration = "zerohop.gateway.rate.grace.ms", "30000", Millis;
     /// Whether NameNodes and DataNodes serve WebHDFS on their HTTP ports.
     DFS_WEBHDFS_ENABLED: bool = "dfs.webhdfs.enabled", "true", Plain;
     /// What the name of a user looks like in requests to WebHDFS, as a regular expression.

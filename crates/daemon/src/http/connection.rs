@@ -1,5 +1,6 @@
-//! A connection that may not be silent for ever.
+//! A connection that may not be silent for ever, and whose peer may not take what it asked for too slowly.
 
+use super::slow_peer::{MinimumRate, SlowPeer};
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
@@ -9,10 +10,22 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 use zerohop_system::clock;
 
-/// Fails a read or write that waits while nothing has moved, in either direction, for the limit.
+/// A connection that knows what of its bytes the peer has not taken.
+pub(super) trait Unacknowledged {
+    /// Bytes that were written and lie in the socket still.
+    fn unacknowledged(&self) -> u64;
+}
+
+/// Fails a read or write that waits while nothing has moved, in either direction, for the limit; and a write whose peer takes
+/// fewer bytes than the minimum.
 pub(super) struct IdleLimited<S> {
     stream: S,
     idle_max: Duration,
+    reader: SlowPeer,
+    /// Bytes that were given to the socket.
+    written: u64,
+    /// Those of them that the peer had taken when the silence was looked at last.
+    taken: u64,
     /// When bytes last moved, or when the current wait began after a time without reads and writes.
     last_move: Instant,
     timer: Pin<Box<Sleep>>,
@@ -21,10 +34,18 @@ pub(super) struct IdleLimited<S> {
 }
 
 impl<S> IdleLimited<S> {
-    pub(super) fn new(stream: S, idle_max: Duration) -> Self {
-        let timer = Box::pin(clock::sleep(idle_max));
-        let last_move = clock::runtime_now();
-        Self { stream, idle_max, last_move, timer, is_reading: false, is_writing: false }
+    pub(super) fn new(stream: S, idle_max: Duration, rate_min: MinimumRate) -> Self {
+        Self {
+            stream,
+            idle_max,
+            reader: SlowPeer::new(rate_min),
+            written: 0,
+            taken: 0,
+            last_move: clock::runtime_now(),
+            timer: Box::pin(clock::sleep(idle_max)),
+            is_reading: false,
+            is_writing: false,
+        }
     }
 
     /// A wait begins.
@@ -39,7 +60,9 @@ impl<S> IdleLimited<S> {
     fn moved(&mut self) {
         self.last_move = clock::runtime_now();
     }
+}
 
+impl<S: Unacknowledged> IdleLimited<S> {
     /// Ready when nothing has moved for the limit.
     fn poll_silence(&mut self, context: &mut Context<'_>) -> Poll<io::Error> {
         loop {
@@ -48,14 +71,18 @@ impl<S> IdleLimited<S> {
                 self.timer.as_mut().reset(until);
             }
             ready!(self.timer.as_mut().poll(context));
-            if clock::runtime_now() >= until {
+            // The socket takes more only when a good part of it is free: a slow peer moves bytes out of it long before.
+            let taken = self.written.saturating_sub(self.stream.unacknowledged());
+            if std::mem::replace(&mut self.taken, taken) < taken && self.is_writing {
+                self.moved();
+            } else if clock::runtime_now() >= until {
                 return Poll::Ready(io::ErrorKind::TimedOut.into());
             }
         }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for IdleLimited<S> {
+impl<S: AsyncRead + Unacknowledged + Unpin> AsyncRead for IdleLimited<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -71,24 +98,30 @@ impl<S: AsyncRead + Unpin> AsyncRead for IdleLimited<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> IdleLimited<S> {
+impl<S: AsyncWrite + Unacknowledged + Unpin> IdleLimited<S> {
     fn written(
         &mut self,
         polled: Poll<io::Result<usize>>,
         context: &mut Context<'_>,
     ) -> Poll<io::Result<usize>> {
-        if polled.is_ready() {
+        if let Poll::Ready(result) = &polled {
+            self.written += *result.as_ref().unwrap_or(&0) as u64;
             self.is_writing = false;
+            self.reader.stop_waiting();
             self.moved();
             return polled;
         }
         // A peer that takes nothing: nothing might be read from it meanwhile, which would show its silence.
         self.wait(|this| &mut this.is_writing);
+        let taken = || self.written.saturating_sub(self.stream.unacknowledged());
+        if self.reader.poll_too_slow(context, taken).is_ready() {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
         self.poll_silence(context).map(Err)
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for IdleLimited<S> {
+impl<S: AsyncWrite + Unacknowledged + Unpin> AsyncWrite for IdleLimited<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -123,14 +156,20 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for IdleLimited<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+
+    impl Unacknowledged for DuplexStream {
+        fn unacknowledged(&self) -> u64 {
+            0
+        }
+    }
 
     const LIMIT: Duration = Duration::from_secs(60);
 
     #[tokio::test(start_paused = true)]
     async fn silence_is_limited_and_a_slow_peer_is_not() {
         let (ours, mut theirs) = duplex(16);
-        let mut limited = IdleLimited::new(ours, LIMIT);
+        let mut limited = IdleLimited::new(ours, LIMIT, MinimumRate::NONE);
         tokio::spawn(async move {
             for _ in 0..5 {
                 tokio::time::sleep(LIMIT - Duration::from_secs(1)).await;
@@ -152,7 +191,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_pause_of_our_own_counted_as_the_peers_silence() {
         let (ours, mut theirs) = duplex(4);
-        let mut limited = IdleLimited::new(ours, LIMIT);
+        let mut limited = IdleLimited::new(ours, LIMIT, MinimumRate::NONE);
         tokio::time::sleep(2 * LIMIT).await;
         tokio::spawn(async move {
             tokio::time::sleep(LIMIT / 2).await;
@@ -161,7 +200,7 @@ mod tests {
         });
         limited.write_all(b"more than fits").await.unwrap();
         let (ours, _silent) = duplex(4);
-        let mut limited = IdleLimited::new(ours, LIMIT);
+        let mut limited = IdleLimited::new(ours, LIMIT, MinimumRate::NONE);
         let error = limited.write_all(b"more than fits").await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut, "a peer that takes nothing");
     }

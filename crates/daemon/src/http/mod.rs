@@ -1,26 +1,32 @@
 //! The HTTP server of every daemon, and the pages that every daemon has.
 //!
-//! [`HttpServer`] takes a port and serves a [`axum::Router`] on it. It limits what strangers can use up: connections, the size
-//! of a request's head, and the time that a connection may be silent. Handlers that wait for locks or disks run on
+//! [`HttpServer`] takes a port and serves a [`axum::Router`] on it. It limits what strangers can use up: connections, in all
+//! and of one address, the size of a request's head, the time that a connection may be silent, and how slow it may be. Handlers that wait for locks or disks run on
 //! [`HandlerThreads`]; each pool of them has a bound of its own, so that a page that takes long does not hold up the others.
 
+mod address_limits;
 mod conf_page;
 mod connection;
+mod file_sender;
 mod jmx;
 mod mount;
 mod options;
 mod page;
 mod query;
+mod request_body;
 mod server;
+mod slow_peer;
 mod standard;
 mod threads;
 
+pub use file_sender::{BytesInFile, FileSender};
 pub use jmx::bean;
 pub use mount::MountPoint;
 pub use options::HttpOptions;
 pub use page::{Page, streamed};
 pub use query::QueryValues;
 pub use server::{HttpServer, RemoteAddress};
+pub use slow_peer::MinimumRate;
 pub use standard::{StandardPages, standard_pages};
 pub use threads::{HandlerPermit, HandlerThreads, Unavailable};
 

@@ -1,5 +1,6 @@
 //! The limits of an HTTP server.
 
+use super::slow_peer::MinimumRate;
 use std::time::Duration;
 use zerohop_conf::{Conf, ConfError, keys};
 
@@ -14,6 +15,10 @@ const HANDLER_THREADS_MAX: usize = 256;
 pub struct HttpOptions {
     /// Connections at once; more wait in the socket.
     pub connections_max: usize,
+    /// Connections at once from one address; more are closed at once. 0 means that there is no limit.
+    pub connections_per_address_max: usize,
+    /// A connection whose peer sends a request's body, or takes an answer, more slowly is closed.
+    pub rate_min: MinimumRate,
     /// Bytes of a request line and its headers; larger ones are answered with status 431.
     pub head_max: usize,
     /// A connection on which nothing moves for so long is closed, and so is one that takes longer to send a request's
@@ -27,6 +32,8 @@ impl Default for HttpOptions {
     fn default() -> Self {
         Self {
             connections_max: 2048,
+            connections_per_address_max: 0,
+            rate_min: MinimumRate::NONE,
             head_max: 64 << 10,
             idle_max: Duration::from_secs(60),
             handler_threads: HANDLER_THREADS_DEFAULT,

@@ -1,10 +1,12 @@
 //! The port and its connections.
 
+use super::address_limits::AddressLimits;
 use super::connection::IdleLimited;
+use super::file_sender::{FileSender, SendfileStream};
 use super::options::HttpOptions;
+use super::request_body::limited;
 use crate::log_limiter::LogLimiter;
 use axum::Router;
-use axum::body::Body;
 use axum::extract::FromRequestParts;
 use axum::http::Request;
 use axum::http::request::Parts;
@@ -25,6 +27,9 @@ use tokio::task::JoinSet;
 use tower_service::Service;
 use zerohop_system::clock;
 
+/// Bytes that one read takes of a request's body at most, and that wait in memory for a slow reader before the body is asked for
+/// more.
+const BUFFER_LEN: usize = 256 << 10;
 /// Wait before accepting again where the system could not give a connection, most likely for want of descriptors: the listener
 /// stays ready, and would be asked without end.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
@@ -110,19 +115,29 @@ async fn accept_all(
     connections: &mut JoinSet<()>,
 ) -> Infallible {
     let room = Arc::new(Semaphore::new(options.connections_max));
-    let refused = LogLimiter::default();
+    let addresses = AddressLimits::new(options.connections_per_address_max);
+    let (refused, too_many) = (LogLimiter::default(), LogLimiter::default());
     loop {
         // The semaphore is never closed.
         let permit = Arc::clone(&room).acquire_owned().await.ok();
         match listener.accept().await {
             Ok((stream, remote)) => {
+                let Some(address_permit) = addresses.enter(remote.ip()) else {
+                    if too_many.allow() {
+                        let max = options.connections_per_address_max;
+                        tracing::warn!(
+                            "HTTP server: {remote} has {max} connections; others are closed"
+                        );
+                    }
+                    continue;
+                };
                 let served =
                     serve_connection(stream, remote, options, router.clone(), ends.clone());
                 connections.spawn(async move {
                     if let Err(error) = served.await {
                         tracing::debug!("HTTP connection from {remote}: {error}");
                     }
-                    drop(permit);
+                    drop((permit, address_permit));
                 });
             }
             Err(error) => {
@@ -146,10 +161,14 @@ fn serve_connection(
 ) -> impl Future<Output = hyper::Result<()>> + Send + use<> {
     // Without it a connection is only slower.
     let _ = stream.set_nodelay(true);
-    let stream = TokioIo::new(IdleLimited::new(stream, options.idle_max));
+    let files = FileSender::default();
+    let stream = SendfileStream::new(stream, files.clone());
+    let stream = TokioIo::new(IdleLimited::new(stream, options.idle_max, options.rate_min));
+    let rate_min = options.rate_min;
     let service = service_fn(move |request: Request<Incoming>| {
-        let mut request = request.map(Body::new);
+        let mut request = request.map(|body| limited(body, rate_min));
         request.extensions_mut().insert(RemoteAddress(remote));
+        request.extensions_mut().insert(files.clone());
         router.clone().call(request)
     });
     let connection = http1::Builder::new()
@@ -159,7 +178,7 @@ fn serve_connection(
         // A client that has sent its request and closed its sending side still waits for the answer.
         .half_close(true)
         .max_header_size(options.head_max)
-        .max_buf_size(options.head_max)
+        .max_buf_size(options.head_max.max(BUFFER_LEN))
         .serve_connection(stream, service);
     async move {
         let mut connection = pin!(connection);

@@ -1,7 +1,8 @@
 //! The server over real sockets: what strangers may do, and what clients are promised.
 
-use super::{HttpOptions, HttpServer, Page, RemoteAddress};
+use super::{HttpOptions, HttpServer, MinimumRate, Page, RemoteAddress};
 use axum::Router;
+use axum::body::Bytes;
 use axum::routing::get;
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -109,6 +110,68 @@ async fn silent_connections_make_room_for_others() {
     assert!(answer(address, request).await.ends_with("hello\n"), "after one of them was closed");
     assert_eq!(rest(&mut silent).await, "");
     tokio::time::timeout(PATIENCE, trickle).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn an_address_has_so_many_connections_and_no_more() {
+    let options = HttpOptions { connections_per_address_max: 2, ..HttpOptions::default() };
+    let (address, _server) = start(options);
+    let mut kept = Vec::new();
+    for _ in 0..2 {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+        let mut page = Vec::new();
+        while !page.ends_with(b"hello\n") {
+            assert_ne!(stream.read_buf(&mut page).await.unwrap(), 0, "closed");
+        }
+        kept.push(stream);
+    }
+    let request = b"GET / HTTP/1.0\r\n\r\n";
+    assert_eq!(answer(address, request).await, "");
+    kept.pop();
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    while !answer(address, request).await.ends_with("hello\n") {
+        assert!(tokio::time::Instant::now() < deadline, "one was closed");
+    }
+}
+
+/// The idle time begins anew with every byte, so that one connection could be held for ever by a byte a minute.
+#[tokio::test]
+async fn peers_that_send_or_take_too_little_are_cut() {
+    let grace = Duration::from_millis(500);
+    let rate_min = MinimumRate { bytes_per_s: 1000, grace };
+    let options = HttpOptions { rate_min, ..HttpOptions::default() };
+    let server = HttpServer::bind(SocketAddr::from(([127, 0, 0, 1], 0)), options).unwrap();
+    let address = server.local_addr();
+    let huge = async || vec![7; 64 << 20];
+    let length = async |body: Bytes| body.len().to_string();
+    let router = Router::new().route("/", get(huge).put(length));
+    let _server = tokio::spawn(server.serve(router).unwrap());
+
+    let mut sends = TcpStream::connect(address).await.unwrap();
+    sends.write_all(b"PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n").await.unwrap();
+    let (mut receiving, mut sending) = sends.into_split();
+    let trickle = tokio::spawn(async move {
+        while sending.write_all(b"x").await.is_ok() {
+            tokio::time::sleep(grace / 10).await;
+        }
+    });
+    let mut refused = Vec::new();
+    let read = tokio::time::timeout(PATIENCE, receiving.read_to_end(&mut refused)).await;
+    read.expect("it is cut").ok();
+    assert!(!refused.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&refused));
+    tokio::time::timeout(PATIENCE, trickle).await.unwrap().unwrap();
+
+    let mut takes = TcpStream::connect(address).await.unwrap();
+    takes.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+    tokio::time::sleep(4 * grace).await;
+    let mut taken = Vec::new();
+    let read = tokio::time::timeout(PATIENCE, takes.read_to_end(&mut taken)).await;
+    let read = read.expect("it is cut");
+    assert!(read.is_err() || taken.len() < 64 << 20, "all of it came");
+
+    let request = b"PUT / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 3\r\n\r\nabc";
+    assert!(answer(address, request).await.ends_with("\r\n\r\n3"), "others are served");
 }
 
 #[tokio::test]

@@ -130,6 +130,20 @@ impl Cache {
         &self.shards[at]
     }
 
+    /// The replica, if it is open.
+    pub(super) fn find_open(&self, key: &Key, stamp: GenerationStamp) -> Option<Arc<LocalReplica>> {
+        let mut shard = self.shard(key).lock();
+        let Some(Entry::Open { replica, stamp: known, used }) = shard.get_mut(key) else {
+            return None;
+        };
+        if *known < stamp || !replica.is_current() {
+            return None;
+        }
+        *used = clock::now();
+        self.hits.fetch_add(1, Ordering::Relaxed);
+        Some(Arc::clone(replica))
+    }
+
     /// Whether the replica is open, or another reader is asking for it.
     pub(super) fn has(&self, key: &Key, stamp: GenerationStamp) -> bool {
         match self.shard(key).lock().get(key) {

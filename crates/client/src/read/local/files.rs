@@ -55,6 +55,16 @@ impl Mapped {
         let file = self.file.as_ref()?;
         self.windows.is_cold(&self.map, range).then(|| file.file())
     }
+
+    /// Whether a range is to be read from the file, because it has to come from the disk.
+    pub(super) fn is_cold(&self, range: &Range<usize>) -> bool {
+        self.file_for(range).is_some()
+    }
+
+    /// The block file, where it is open beside its map.
+    pub(super) fn file(&self) -> Option<&File> {
+        self.file.as_ref().map(KeptFile::file)
+    }
 }
 
 /// The checksums, without the header of their file.

@@ -101,6 +101,15 @@ impl LocalReads {
         }
     }
 
+    /// The replica of `block` on `node`, if a reader of this client has it open: nothing is waited for.
+    pub(crate) fn find_open(
+        &self,
+        block: &LocatedBlock,
+        node: &DatanodeInfo,
+    ) -> Option<Arc<LocalReplica>> {
+        self.cache.find_open(&Key::of(block, node), block.block.block.stamp)
+    }
+
     /// The open replica of `block` on `node`. `told` is the answer of [`ask_for_paths`](Self::ask_for_paths), if that
     /// was needed.
     pub(crate) fn open(

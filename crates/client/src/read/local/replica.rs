@@ -56,7 +56,7 @@ pub(crate) struct LocalReplica {
     /// Bytes that may be read: those that the checksums cover.
     len: u64,
     checksum: DataChecksum,
-    data: Data,
+    pub(super) data: Data,
     sums: Sums,
     verified: OnceLock<VerifiedChunks>,
     is_dropped: AtomicBool,
@@ -143,6 +143,12 @@ impl LocalReplica {
             return false;
         };
         self.is_anchorable() || mapped.windows.is_in_memory(&mapped.map, &range)
+    }
+
+    /// Whether a range is better read from the file, because it has to come from the disk.
+    pub(crate) fn is_cold(&self, offset: u64, len: usize) -> bool {
+        let Ok(range) = self.range(offset, len) else { return false };
+        matches!(&self.data, Data::Mapped(mapped) if mapped.is_cold(&range))
     }
 
     /// Holds the replica in the DataNode's memory, where it is locked there; false where it is not.
@@ -425,7 +431,7 @@ impl LocalReplica {
     }
 
     /// The range of all chunks that a range touches.
-    fn whole_chunks(&self, range: &Range<usize>) -> Range<usize> {
+    pub(super) fn whole_chunks(&self, range: &Range<usize>) -> Range<usize> {
         let chunk_len = self.checksum.bytes_per_checksum();
         let start = range.start - range.start % chunk_len;
         let end = range.end.next_multiple_of(chunk_len).min(self.len as usize);
@@ -433,7 +439,7 @@ impl LocalReplica {
     }
 
     /// Checks data that begins at the chunk boundary `offset`.
-    fn check(&self, data: SharedBytes<'_>, offset: usize) -> Result<(), LocalError> {
+    pub(super) fn check(&self, data: SharedBytes<'_>, offset: usize) -> Result<(), LocalError> {
         let sums = self.sums_of(offset, data.len())?;
         self.checksum.verify_shared(data, sums).map_err(|error| self.corrupt(offset, error))
     }

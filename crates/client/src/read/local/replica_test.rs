@@ -3,6 +3,7 @@
 use super::files::{Parts, Use};
 use super::once::VerifiedChunks;
 use super::replica::{LocalError, LocalReplica};
+use super::zero_copy::ZeroCopyRead;
 use crate::read::open_replicas::OpenReplicas;
 use crate::read::stats::Counters;
 use crate::types::Verify;
@@ -141,6 +142,22 @@ fn files_that_are_no_replica_are_refused() {
     let files = good();
     files.data.set_len(2999).unwrap();
     assert!(error(&files).unwrap().contains("3000 bytes are wanted"), "short data");
+}
+
+/// Bytes that wait for a slow peer: their block may have been deleted meanwhile, which leaves them as they are, or truncated and
+/// appended to.
+#[test]
+fn bytes_of_a_replica_that_was_taken_back_are_sent_from_its_file_only_if_they_are_the_same() {
+    let files = Files::new(3 << 20, DataChecksum::default());
+    let replica = Arc::new(files.open(MAPPED).unwrap());
+    let read = ZeroCopyRead::mapped(&replica, 1000, 5000, Verify::Full).unwrap().unwrap();
+    let sent = |read: &ZeroCopyRead| read.file().map(|file| file.map(|(_, offset)| offset));
+    assert_eq!(sent(&read).unwrap(), Some(1000));
+    replica.drop_it();
+    assert_eq!(sent(&read).unwrap(), Some(1000));
+    files.data.write_all_at(&[files.bytes[3000] ^ 1], 3000).unwrap();
+    assert_eq!(sent(&read).unwrap_err().kind(), std::io::ErrorKind::InvalidData);
+    assert_eq!(sent(&ZeroCopyRead::copied(vec![1])).unwrap(), None);
 }
 
 #[test]

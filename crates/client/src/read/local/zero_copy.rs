@@ -1,7 +1,10 @@
 //! Zero-copy reads: bytes of a mapped replica where they lie.
 
+use super::files::Data;
 use super::replica::{LocalError, LocalReplica};
 use crate::types::Verify;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use zerohop_checksum::SharedBytes;
 
@@ -82,6 +85,23 @@ impl ZeroCopyRead {
         matches!(self.0, Bytes::Mapped { .. })
     }
 
+    /// The block file in which the bytes lie, and their offset in it, for sendfile(2); `None` for a copy, and where the file
+    /// is not open beside its map.
+    ///
+    /// If the DataNode has taken the replica back since, or it was trusted for a time that is over, the bytes are compared
+    /// with their checksums once more: a block that was deleted or moved is still there for who has it open.
+    ///
+    /// # Errors
+    /// If the bytes are not those any more that were verified.
+    pub fn file(&self) -> io::Result<Option<(BorrowedFd<'_>, u64)>> {
+        let Bytes::Mapped { replica, offset, len, .. } = &self.0 else { return Ok(None) };
+        if replica.is_poisoned() || !replica.is_current() {
+            verify_again(replica, *offset, *len)?;
+        }
+        let Data::Mapped(mapped) = &replica.data else { return Ok(None) };
+        Ok(mapped.file().map(|file| (file.as_fd(), *offset)))
+    }
+
     /// Whether the DataNode keeps the block locked in memory for as long as this lives.
     pub fn is_anchored(&self) -> bool {
         matches!(self.0, Bytes::Mapped { is_anchored: true, .. })
@@ -95,6 +115,20 @@ impl ZeroCopyRead {
             Bytes::Copied(_) => true,
         }
     }
+}
+
+/// Compares bytes that were verified before with their checksums, whoever has the replica now.
+fn verify_again(replica: &LocalReplica, offset: u64, len: usize) -> io::Result<()> {
+    let start = usize::try_from(offset).unwrap_or(usize::MAX);
+    let whole = replica.whole_chunks(&(start..start.saturating_add(len)));
+    let data = replica.mapped_bytes(whole.start as u64, whole.len());
+    let checked = replica.check(data, whole.start);
+    if replica.is_poisoned() {
+        return Err(io::Error::other(
+            "the disk failed under the map, or the file has become shorter",
+        ));
+    }
+    checked.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))
 }
 
 impl Drop for ZeroCopyRead {
