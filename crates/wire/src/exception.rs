@@ -98,6 +98,7 @@ exceptions! {
     ServiceFailed = "org.apache.hadoop.ha.ServiceFailedException",
     HealthCheckFailed = "org.apache.hadoop.ha.HealthCheckFailedException",
     Standby = "org.apache.hadoop.ipc.StandbyException",
+    ObserverRetryOnActive = "org.apache.hadoop.ipc.ObserverRetryOnActiveException",
     Retriable = "org.apache.hadoop.ipc.RetriableException",
     RetryStartFile = "org.apache.hadoop.hdfs.server.namenode.RetryStartFileException",
     JournalNotFormatted = "org.apache.hadoop.hdfs.qjournal.protocol.JournalNotFormattedException",

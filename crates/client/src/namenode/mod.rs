@@ -7,10 +7,15 @@ mod caching;
 mod calls;
 mod files;
 mod local;
+mod observers;
 mod paths;
 mod policy;
+mod provider;
 mod proxy;
+#[cfg(test)]
+mod proxy_test;
 mod quotas;
+mod servers;
 mod snapshots;
 mod storage_policies;
 mod target;

@@ -2,14 +2,20 @@
 //! says, and keeps its id while it is.
 
 use super::local::{self, LocalNameNode};
+use super::observers::{Observers, Read, is_read};
 use super::policy::{Decision, Policy, Tries};
+use super::provider::Provider;
+use super::servers::Servers;
 use super::target::Target;
 use crate::error::Result;
+use bytes::Bytes;
 use prost::Message;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::sync::OnceCell;
 use zerohop_conf::{Conf, keys};
 use zerohop_proto::Checked;
+use zerohop_proto::hdfs::MsyncRequestProto;
 use zerohop_system::{clock, random};
 use zerohop_transport::login::User;
 use zerohop_transport::rpc::{ClientIdentity, ClientOptions, RpcClient, RpcError};
@@ -26,10 +32,13 @@ pub(crate) struct NameNode(Arc<Shared>);
 struct Shared {
     /// In this process; then there are no servers.
     local: Option<Arc<dyn LocalNameNode>>,
-    servers: Vec<RpcClient>,
-    /// Index of the server that answered last.
-    active: AtomicUsize,
+    servers: Servers,
     policy: Policy,
+    provider: Provider,
+    /// Filled when the active one has been looked for, where that is done before the first call.
+    looked: OnceCell<()>,
+    /// Who answers reads, where they need not go to the active one.
+    observers: Option<Observers>,
 }
 
 /// A client of one protocol of the NameNodes.
@@ -51,16 +60,29 @@ pub(crate) fn connect(
     if has_failover && conf.get(&keys::DFS_CLIENT_FAILOVER_RANDOM_ORDER)? {
         random::shuffle(&mut addrs);
     }
-    let identity = Arc::new(ClientIdentity::random());
+    let (mut provider, mut observers) = (Provider::Configured, None);
+    if has_failover {
+        let nameservice = target.uri.trim_start_matches("hdfs://");
+        provider = Provider::from_conf(conf, nameservice)?;
+        if provider == Provider::ObserverRead && protocol == CLIENT_PROTOCOL {
+            observers = Some(Observers::from_conf(conf, nameservice)?);
+        }
+    }
+    let identity = Arc::new(match observers {
+        Some(_) => ClientIdentity::aligned(),
+        None => ClientIdentity::random(),
+    });
     let connect = |addr: &String| {
         let identity = Arc::clone(&identity);
         RpcClient::with_identity(addr, protocol, VERSION, user, options.clone(), identity)
     };
     Ok(NameNode(Arc::new(Shared {
         local: None,
-        servers: addrs.iter().map(connect).collect(),
-        active: AtomicUsize::new(0),
+        servers: Servers::new(addrs.iter().map(connect).collect()),
         policy: Policy::from_conf(conf, has_failover)?,
+        provider,
+        looked: OnceCell::new(),
+        observers,
     })))
 }
 
@@ -68,14 +90,16 @@ pub(crate) fn connect(
 pub(crate) fn within(namenode: Arc<dyn LocalNameNode>, conf: &Conf) -> Result<NameNode> {
     Ok(NameNode(Arc::new(Shared {
         local: Some(namenode),
-        servers: Vec::new(),
-        active: AtomicUsize::new(0),
+        servers: Servers::new(Vec::new()),
         policy: Policy::from_conf(conf, false)?,
+        provider: Provider::Configured,
+        looked: OnceCell::new(),
+        observers: None,
     })))
 }
 
 impl NameNode {
-    /// Calls the active NameNode; the error is the last one, where several were tried.
+    /// Calls the active NameNode, or for a read an observer; the error is the last one, where several were tried.
     pub(crate) async fn call<Q: Message, R: Checked>(
         &self,
         method: &'static str,
@@ -85,21 +109,94 @@ impl NameNode {
         if let Some(namenode) = &shared.local {
             return local::call(&**namenode, method, request).await;
         }
+        let request = request.encode_to_vec();
+        let answer = match &shared.observers {
+            Some(observers) => shared.call_observers(observers, method, &request).await?,
+            None => shared.call_active(method, &request).await?,
+        };
+        let decoded = zerohop_proto::decode(answer).map_err(|problem| RpcError::Protocol {
+            addr: shared.address(shared.servers.active()),
+            reason: problem.to_string(),
+        });
+        Ok(decoded?)
+    }
+}
+
+impl Shared {
+    fn address(&self, at: usize) -> String {
+        self.servers.get(at).map(|server| server.addr().to_owned()).unwrap_or_default()
+    }
+
+    /// Asks an observer where one may answer, and the active NameNode otherwise.
+    async fn call_observers(
+        &self,
+        observers: &Observers,
+        method: &'static str,
+        request: &[u8],
+    ) -> Result<Bytes> {
+        if is_read(method) && observers.may_exist() {
+            if observers.must_sync() {
+                self.call_active("msync", &MsyncRequestProto {}.encode_to_vec()).await?;
+                observers.synced();
+            }
+            if let Some(server) = self.servers.get(0)
+                && let Read::Answered(answer) =
+                    observers.read(&self.servers, &server.next_call(), method, request).await
+            {
+                return Ok(answer?);
+            }
+        }
+        let answer = self.call_active(method, request).await?;
+        observers.synced();
+        Ok(answer)
+    }
+
+    /// Calls the active NameNode until the policy gives up.
+    async fn call_active(&self, method: &'static str, request: &[u8]) -> Result<Bytes> {
+        let servers = &self.servers;
+        if self.provider == Provider::Hedging {
+            self.looked
+                .get_or_init(|| async {
+                    servers.find_active(None).await;
+                })
+                .await;
+        }
         let mut tries = Tries::default();
-        let mut at = shared.active.load(Ordering::Relaxed);
-        let mut id = match shared.servers.first() {
+        let mut at = servers.active();
+        let mut id = match servers.get(at) {
             Some(server) => server.next_call(),
             None => return Err(crate::error::Error::invalid("no NameNode is configured")),
         };
         loop {
-            let Some(server) = shared.servers.get(at % shared.servers.len()) else {
+            let Some(server) = servers.get(at) else {
                 return Err(crate::error::Error::invalid("no NameNode is configured"));
             };
-            let error = match server.call_with_id(&id, method, request).await {
-                Ok(answer) => return Ok(answer),
-                Err(error) => error,
+            let answer = server.call_raw(&id, method, request);
+            let error = if servers.len() == 1 {
+                match answer.await {
+                    Ok(answer) => return Ok(answer),
+                    Err(error) => error,
+                }
+            } else {
+                tokio::select! {
+                    biased;
+                    answer = answer => match answer {
+                        Ok(answer) => return Ok(answer),
+                        Err(error) => error,
+                    },
+                    // The same call: if it was carried out, the new active one knows its answer.
+                    other = servers.until_replaced(at) => {
+                        tracing::warn!(
+                            "{method}: {} does not answer, and {} is active now", server.addr(), self.address(other)
+                        );
+                        (at, id) = (other, id.again());
+                        tries.failovers += 1;
+                        tries.retries += 1;
+                        continue;
+                    }
+                }
             };
-            match shared.policy.decide(&error, tries, random::f64()) {
+            match self.policy.decide(&error, tries, random::f64()) {
                 Decision::Fail => return Err(error.into()),
                 Decision::Retry(wait) => {
                     note(method, server.addr(), &error, tries.retries, wait);
@@ -107,8 +204,7 @@ impl NameNode {
                 }
                 Decision::FailOver(wait) => {
                     note(method, server.addr(), &error, tries.retries, wait);
-                    clock::sleep(wait).await;
-                    at = shared.fail_over(at);
+                    at = self.next(at, wait).await;
                     tries.failovers += 1;
                 }
             }
@@ -116,15 +212,20 @@ impl NameNode {
             id = id.again();
         }
     }
-}
 
-impl Shared {
-    /// The server after `failed`, unless another call has moved on already.
-    fn fail_over(&self, failed: usize) -> usize {
-        let next = (failed + 1) % self.servers.len().max(1);
-        match self.active.compare_exchange(failed, next, Ordering::Relaxed, Ordering::Relaxed) {
-            Ok(_) => next,
-            Err(current) => current,
+    /// The NameNode to ask after `failed`: the next one after a wait, or sooner the one that says that it is active.
+    async fn next(&self, failed: usize, wait: Duration) -> usize {
+        if self.provider == Provider::Hedging
+            && let Some(found) = self.servers.find_active(None).await
+        {
+            return found;
+        }
+        if wait.is_zero() {
+            return self.servers.fail_over(failed);
+        }
+        tokio::select! {
+            () = clock::sleep(wait) => self.servers.fail_over(failed),
+            found = self.servers.until_one_is_active() => found,
         }
     }
 }

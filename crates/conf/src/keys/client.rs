@@ -29,10 +29,14 @@ keys! {
     DFS_HA_NAMENODES: Vec<String> = "dfs.ha.namenodes", "", Plain;
     /// Id of this NameNode, where it cannot be found out.
     DFS_HA_NAMENODE_ID: Option<String> = "dfs.ha.namenode.id", "", Plain;
-    /// Class that picks the active NameNode; the name service is appended to the key.
+    /// Class that picks the NameNode: ConfiguredFailoverProxyProvider, RequestHedgingProxyProvider, ObserverReadProxyProvider; the name service is appended to the key.
     DFS_CLIENT_FAILOVER_PROXY_PROVIDER: Option<String> = "dfs.client.failover.proxy.provider", "", Plain;
     /// Whether the NameNodes are tried in random order.
     DFS_CLIENT_FAILOVER_RANDOM_ORDER: bool = "dfs.client.failover.random.order", "true", Plain;
+    /// Age of what observers serve after which the active NameNode is asked how far they must be: 0 before each read, -1 never.
+    DFS_CLIENT_FAILOVER_OBSERVER_AUTO_MSYNC_PERIOD: i64 = "dfs.client.failover.observer.auto-msync-period", "-1", Plain;
+    /// Wait before observers are looked for again where none was found.
+    DFS_CLIENT_FAILOVER_OBSERVER_PROBE_RETRY_PERIOD: Duration = "dfs.client.failover.observer.probe.retry.period", "600000", Millis;
     /// Times a call fails over before it is given up.
     DFS_CLIENT_FAILOVER_MAX_ATTEMPTS: i32 = "dfs.client.failover.max.attempts", "15", Plain;
     /// First wait between two fail-overs.

@@ -1,7 +1,8 @@
 //! Who calls and which call it is: what a server's retry cache goes by.
 
 use bytes::Bytes;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, AtomicI64, Ordering};
 
 /// A client's id and the counter of its calls. Several [`RpcClient`](super::RpcClient)s may share
 /// one, so that a call repeated at another server is still the same call.
@@ -9,6 +10,31 @@ use std::sync::atomic::{AtomicI32, Ordering};
 pub struct ClientIdentity {
     id: Bytes,
     next_call: AtomicI32,
+    seen: Option<Arc<SeenState>>,
+}
+
+/// The newest state of the name space that answers came from, by its last transaction. Requests carry it, so that a server that
+/// is behind, an observer, answers when it has caught up (`ClientGSIContext`).
+#[derive(Debug)]
+pub struct SeenState(AtomicI64);
+
+impl Default for SeenState {
+    /// Nothing seen: `Long.MIN_VALUE` in Java.
+    fn default() -> Self {
+        Self(AtomicI64::new(i64::MIN))
+    }
+}
+
+impl SeenState {
+    /// The last transaction.
+    pub fn last(&self) -> i64 {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// An answer came from a state with this last transaction.
+    pub(crate) fn saw(&self, last: i64) {
+        self.0.fetch_max(last, Ordering::AcqRel);
+    }
 }
 
 /// Names one call of one client, however often it is sent.
@@ -26,7 +52,17 @@ impl ClientIdentity {
     /// A fresh random id.
     pub fn random() -> Self {
         let id = Bytes::copy_from_slice(uuid::Uuid::new_v4().as_bytes());
-        Self { id, next_call: AtomicI32::new(0) }
+        Self { id, next_call: AtomicI32::new(0), seen: None }
+    }
+
+    /// A fresh random id whose calls say which state of the name space the client has seen.
+    pub fn aligned() -> Self {
+        Self { seen: Some(Arc::default()), ..Self::random() }
+    }
+
+    /// The state that was seen, where calls say it.
+    pub fn seen(&self) -> Option<&Arc<SeenState>> {
+        self.seen.as_ref()
     }
 
     /// The 16 bytes.

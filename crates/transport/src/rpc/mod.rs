@@ -12,7 +12,7 @@ pub mod server;
 
 pub use client::{ClientOptions, RpcClient};
 pub use error::RpcError;
-pub use ids::{CallId, ClientIdentity};
+pub use ids::{CallId, ClientIdentity, SeenState};
 pub use server::{CallContext, Reply, RpcServer, RpcService, ServerOptions};
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::options::ClientOptions;
 use crate::login::User;
 use crate::rpc::error::RpcError;
-use crate::rpc::ids::CallId;
+use crate::rpc::ids::{CallId, ClientIdentity, SeenState};
 use crate::rpc::{frame, preamble, special_call};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use parking_lot::Mutex;
@@ -36,6 +36,8 @@ pub(super) struct Connection {
     addr: String,
     stream: TcpStream,
     state: Mutex<State>,
+    /// What calls say was seen, and answers add to.
+    seen: Option<Arc<SeenState>>,
     opened: Instant,
     /// Milliseconds from `opened` until the last bytes came.
     heard_ms: AtomicU64,
@@ -67,16 +69,17 @@ impl Connection {
         addr: &str,
         protocol: &str,
         user: &User,
-        client_id: Bytes,
+        identity: &ClientIdentity,
         options: &ClientOptions,
     ) -> Arc<Self> {
         let mut unsent = BytesMut::new();
-        put_context(&mut unsent, protocol, user, client_id);
+        put_context(&mut unsent, protocol, user, identity.id().clone());
         let state = Mutex::new(State { unsent, ..State::default() });
         let connection = Arc::new(Self {
             addr: addr.to_owned(),
             stream,
             state,
+            seen: identity.seen().cloned(),
             opened: clock::now(),
             heard_ms: AtomicU64::new(0),
             wake: Notify::new(),
@@ -129,7 +132,8 @@ impl Connection {
                 return Err(self.error(end));
             }
             state.calls.insert(id.call_id, sender);
-            put_request(&mut state.unsent, id, method, protocol, version, request);
+            let seen = self.seen.as_ref().map(|seen| seen.last());
+            put_request(&mut state.unsent, id, seen, method, protocol, version, request);
             self.send(&mut state);
         }
         let _guard = RemoveCallOnDrop { connection: self, call_id: id.call_id };
@@ -198,6 +202,11 @@ impl Connection {
                 .map_err(|bad| io::Error::new(io::ErrorKind::InvalidData, bad))?;
             if header.status() == RpcStatusProto::Fatal {
                 return Ok(Some(CloseReason::Fatal(exception_of(header))));
+            }
+            if let Some(seen) = &self.seen
+                && let Some(last) = header.state_id
+            {
+                seen.saw(last);
             }
             let Some(caller) = self.state.lock().calls.remove(&(header.call_id as i32)) else {
                 continue;
@@ -340,12 +349,14 @@ pub(super) fn put_context(out: &mut BytesMut, protocol: &str, user: &User, clien
 pub(super) fn put_request(
     out: &mut BytesMut,
     id: &CallId,
+    seen: Option<i64>,
     method: &str,
     protocol: &str,
     version: u64,
     request: &[u8],
 ) {
-    let header = request_header(id.call_id, id.client_id.clone(), id.retry_count);
+    let mut header = request_header(id.call_id, id.client_id.clone(), id.retry_count);
+    header.state_id = seen;
     let method = RequestHeaderProto {
         method_name: method.to_owned(),
         declaring_class_protocol_name: protocol.to_owned(),
@@ -385,8 +396,9 @@ mod tests {
         let peer = socket2::Socket::from(listener.accept().unwrap().0);
         let options = ClientOptions::default();
         let user = User::new("somebody");
-        let id = CallId { client_id: Bytes::from_static(&[7; 16]), call_id: 1, retry_count: 0 };
-        let open = Connection::open(stream, "", "p", &user, id.client_id.clone(), &options);
+        let identity = ClientIdentity::random();
+        let id = identity.next_call();
+        let open = Connection::open(stream, "", "p", &user, &identity, &options);
         // The task waits for input now; what it hears of next is the reset, if it looks.
         tokio::task::yield_now().await;
         open.stream.writable().await.unwrap();

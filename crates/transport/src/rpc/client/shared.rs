@@ -95,7 +95,7 @@ impl Shared {
             &self.addr,
             self.protocol,
             &self.user,
-            self.identity.id().clone(),
+            &self.identity,
             &self.options,
         );
         *self.current.lock() = Some(Arc::clone(&connection));
