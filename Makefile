@@ -23,9 +23,10 @@ fuzz: ## Feeds every decoder of outside bytes with random input for MINUTES=5 fr
 check: ## Looks at format, lints and the tree's own rules; changes nothing.
 	@testing/check.sh
 
-fix: ## Formats, applies the lints' suggestions, writes docs/configuration.md.
+fix: ## Formats, applies the lints' suggestions, writes docs/configuration.md and docs/rest-openapi.json.
 	@cargo fmt --all
 	@cargo run -q -p zerohop-tidy --bin configuration-page
+	@cargo run -q -p zerohop-gateway --example openapi >docs/rest-openapi.json
 	@cargo clippy --workspace --all-targets --fix --allow-dirty --allow-staged
 
 bench: ## Measures our own stack beside the machine's raw limits.

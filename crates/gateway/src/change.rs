@@ -15,7 +15,10 @@ pub(crate) async fn answer(fs: &FileSystem, request: &Request) -> Result<Option<
     let done = match request.operation {
         Operation::Mkdirs => {
             let permission = params.permission("permission")?.unwrap_or(0o755);
-            fs.mkdirs_with(path, permission, true).await?
+            match params.permission("unmaskedpermission")? {
+                None => fs.mkdirs_with(path, permission, true).await?,
+                Some(unmasked) => fs.mkdirs_masked(path, permission, unmasked, true).await?,
+            }
         }
         Operation::Rename => return rename(fs, request).await,
         Operation::CreateSnapshot => {
@@ -82,6 +85,14 @@ async fn change(fs: &FileSystem, request: &Request) -> Result<(), Failure> {
         }
         Operation::UnsetStoragePolicy => fs.unset_storage_policy(path).await?,
         Operation::SatisfyStoragePolicy => fs.satisfy_storage_policy(path).await?,
+        Operation::SetEcPolicy => {
+            fs.set_erasure_coding_policy(path, Some(params.needed("ecpolicy")?)).await?;
+        }
+        Operation::UnsetEcPolicy => fs.unset_erasure_coding_policy(path).await?,
+        Operation::EnableEcPolicy | Operation::DisableEcPolicy => {
+            let enable = request.operation == Operation::EnableEcPolicy;
+            fs.enable_erasure_coding_policy(params.needed("ecpolicy")?, enable).await?;
+        }
         Operation::SetQuota => {
             let names = quota(params, "namespacequota")?;
             fs.set_quota(path, names, quota(params, "storagespacequota")?).await?;

@@ -85,7 +85,12 @@ pub(crate) async fn metadata(fs: &FileSystem, request: &Request) -> Result<Respo
         true => lookup::answer(fs, request).await?,
         false => change::answer(fs, request).await?,
     };
-    Ok(answer.map_or_else(|| StatusCode::OK.into_response(), |value| in_json(&value)))
+    Ok(answer.map_or_else(done, |value| in_json(&value)))
+}
+
+/// The answer of an operation that answers nothing.
+fn done() -> Response {
+    (StatusCode::OK, [(header::CONTENT_TYPE, "application/octet-stream")]).into_response()
 }
 
 /// Does a CREATE.

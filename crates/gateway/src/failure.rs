@@ -1,6 +1,6 @@
 //! What a request is refused with: a status, and a `RemoteException` as Java's servers write it.
 
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use std::borrow::Cow;
@@ -22,6 +22,9 @@ const IO: &str = "java.io.IOException";
 const ILLEGAL: &str = "java.lang.IllegalArgumentException";
 const UNSUPPORTED: &str = "java.lang.UnsupportedOperationException";
 const NOT_FOUND: &str = "java.io.FileNotFoundException";
+
+/// What is asked for with other methods is refused.
+pub(crate) const METHODS: &str = "DELETE,GET,HEAD,OPTIONS,POST,PUT";
 
 /// By whose rules exceptions become statuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +52,12 @@ impl Failure {
     /// The operation is known and not done.
     pub(crate) fn unsupported(message: impl Into<String>) -> Self {
         Self::new(UNSUPPORTED, message)
+    }
+
+    /// No operation is asked for with this method.
+    pub(crate) fn method_not_allowed(method: &Method) -> Self {
+        let message = format!("No operation is asked for with {method}");
+        Self::new(UNSUPPORTED, message).with_status(StatusCode::METHOD_NOT_ALLOWED)
     }
 
     /// There is nothing of that name.
@@ -126,7 +135,12 @@ impl Failure {
             "javaClassName": self.class,
         }});
         let status = self.status.unwrap_or_else(|| statuses.of_class(&self.class));
-        (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+        let kind = [(header::CONTENT_TYPE, "application/json")];
+        let mut response = (status, kind, body.to_string()).into_response();
+        if status == StatusCode::METHOD_NOT_ALLOWED {
+            response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(METHODS));
+        }
+        response
     }
 }
 

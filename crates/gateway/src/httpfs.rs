@@ -7,8 +7,9 @@ use crate::callers::Callers;
 use crate::clients::Clients;
 use crate::cookies::{CookieError, Cookies};
 use crate::data::{self, Uploads};
+use crate::description;
 use crate::face::Face;
-use crate::failure::{Failure, Statuses};
+use crate::failure::{Failure, METHODS, Statuses};
 use crate::operation::Operation;
 use crate::params::Params;
 use crate::rates::RequestRates;
@@ -68,7 +69,7 @@ impl HttpFs {
         let params = Params::parse(call.uri.query().unwrap_or_default());
         let user = self.callers.user(&params, from.ip(), known.as_deref()).await?;
         let mut response = Response::new(Body::empty());
-        let allowed = HeaderValue::from_static("DELETE,GET,HEAD,OPTIONS,POST,PUT");
+        let allowed = HeaderValue::from_static(METHODS);
         response.headers_mut().insert(header::ALLOW, allowed);
         response.headers_mut().extend(self.cookie(known.as_deref(), &user));
         Ok(response)
@@ -101,6 +102,9 @@ impl Face for HttpFs {
         let known = self.cookies.user(&call.headers);
         if call.method == Method::OPTIONS {
             return self.options(&call, from, known).await;
+        }
+        if description::is_asked_for(&call.method, &call.uri) {
+            return Ok(description::response());
         }
         let request = Request::of_httpfs(&call.method, &call.uri)?;
         self.access.check(request.operation)?;

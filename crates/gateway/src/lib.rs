@@ -18,6 +18,7 @@ mod cookies;
 mod csrf;
 mod data;
 mod datanode;
+mod description;
 mod exchange;
 mod face;
 mod failure;
@@ -38,6 +39,7 @@ mod trash;
 mod upload;
 
 pub use cookies::CookieError;
+pub use description::openapi;
 pub use namenode::{ChosenDatanode, HostNameNode};
 
 use axum::Router;

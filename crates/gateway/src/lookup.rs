@@ -10,7 +10,7 @@ use crate::shapes;
 use crate::trash;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use zerohop_client::{FileSystem, LocatedBlocks, XAttr};
 
 /// The answer to a GET that is no OPEN; none is an empty one.
@@ -71,6 +71,15 @@ pub(crate) async fn answer(fs: &FileSystem, request: &Request) -> Result<Option<
             locations::block_locations(&located(fs, request).await?)
         }
         Operation::GetBlockLocations => locations::located_blocks(&located(fs, request).await?),
+        Operation::GetEcPolicy => {
+            fs.erasure_coding_policy(path).await?.as_ref().map_or(Value::Null, shapes::ec_policy)
+        }
+        Operation::GetEcPolicies => shapes::ec_policies(&fs.erasure_coding_policies().await?),
+        Operation::GetEcCodecs => {
+            let codecs = fs.erasure_coding_codecs().await?.into_iter();
+            let codecs: Map<String, Value> = codecs.map(|(name, all)| (name, all.into())).collect();
+            json!({ "ErasureCodingCodecs": codecs })
+        }
         Operation::GetLinkTarget => json!({ "Path": fs.link_target(path).await? }),
         // Without security there is none to give.
         Operation::GetDelegationToken => json!({ "Token": null }),

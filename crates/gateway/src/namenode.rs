@@ -200,10 +200,6 @@ async fn about_absent_feature(
             status_or(fs, path, || format!("Path not found: {path}")).await?;
             Value::Null
         }
-        Operation::GetEcPolicies => {
-            json!({ "ErasureCodingPolicies": { "ErasureCodingPolicyInfo": null } })
-        }
-        Operation::GetEcCodecs => json!({ "ErasureCodingCodecs": {} }),
         Operation::GetSnapshottableDirectoryList => json!({ "SnapshottableDirectoryList": null }),
         _ => return Ok(None),
     }))

@@ -3,7 +3,7 @@
 use axum::http::Method;
 
 macro_rules! operations {
-    ($($operation:ident = $method:ident $name:literal,)*) => {
+    ($($operation:ident = $method:ident $name:literal [$($parameter:literal),*],)*) => {
         /// An operation of the WebHDFS specification.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Operation {
@@ -11,12 +11,20 @@ macro_rules! operations {
         }
 
         impl Operation {
-            const ALL: &[Self] = &[$(Self::$operation,)*];
+            /// All of them.
+            pub(crate) const ALL: &[Self] = &[$(Self::$operation,)*];
 
             /// Its name, as the parameter `op` has it.
             pub(crate) const fn name(self) -> &'static str {
                 match self {
                     $(Self::$operation => $name,)*
+                }
+            }
+
+            /// The parameters that it has besides those of every request, and those that the second step of two has.
+            pub(crate) const fn parameters(self) -> &'static [&'static str] {
+                match self {
+                    $(Self::$operation => &[$($parameter),*],)*
                 }
             }
 
@@ -31,71 +39,71 @@ macro_rules! operations {
 }
 
 operations! {
-    Open = GET "OPEN",
-    GetFileStatus = GET "GETFILESTATUS",
-    GetFileLinkStatus = GET "GETFILELINKSTATUS",
-    ListStatus = GET "LISTSTATUS",
-    ListStatusBatch = GET "LISTSTATUS_BATCH",
-    GetContentSummary = GET "GETCONTENTSUMMARY",
-    GetQuotaUsage = GET "GETQUOTAUSAGE",
-    GetFileChecksum = GET "GETFILECHECKSUM",
-    GetHomeDirectory = GET "GETHOMEDIRECTORY",
-    GetTrashRoot = GET "GETTRASHROOT",
-    GetTrashRoots = GET "GETTRASHROOTS",
-    GetAclStatus = GET "GETACLSTATUS",
-    GetXAttrs = GET "GETXATTRS",
-    ListXAttrs = GET "LISTXATTRS",
-    CheckAccess = GET "CHECKACCESS",
-    GetAllStoragePolicy = GET "GETALLSTORAGEPOLICY",
-    GetStoragePolicy = GET "GETSTORAGEPOLICY",
-    GetFileBlockLocations = GET "GETFILEBLOCKLOCATIONS",
-    GetBlockLocations = GET "GET_BLOCK_LOCATIONS",
-    GetServerDefaults = GET "GETSERVERDEFAULTS",
-    GetStatus = GET "GETSTATUS",
-    GetEcPolicy = GET "GETECPOLICY",
-    GetEcPolicies = GET "GETECPOLICIES",
-    GetEcCodecs = GET "GETECCODECS",
-    GetLinkTarget = GET "GETLINKTARGET",
-    GetSnapshotDiff = GET "GETSNAPSHOTDIFF",
-    GetSnapshotDiffListing = GET "GETSNAPSHOTDIFFLISTING",
-    GetSnapshottableDirectoryList = GET "GETSNAPSHOTTABLEDIRECTORYLIST",
-    GetSnapshotList = GET "GETSNAPSHOTLIST",
-    GetDelegationToken = GET "GETDELEGATIONTOKEN",
-    Create = PUT "CREATE",
-    Mkdirs = PUT "MKDIRS",
-    CreateSymlink = PUT "CREATESYMLINK",
-    Rename = PUT "RENAME",
-    SetReplication = PUT "SETREPLICATION",
-    SetOwner = PUT "SETOWNER",
-    SetPermission = PUT "SETPERMISSION",
-    SetTimes = PUT "SETTIMES",
-    ModifyAclEntries = PUT "MODIFYACLENTRIES",
-    RemoveAclEntries = PUT "REMOVEACLENTRIES",
-    RemoveDefaultAcl = PUT "REMOVEDEFAULTACL",
-    RemoveAcl = PUT "REMOVEACL",
-    SetAcl = PUT "SETACL",
-    SetXAttr = PUT "SETXATTR",
-    RemoveXAttr = PUT "REMOVEXATTR",
-    SetStoragePolicy = PUT "SETSTORAGEPOLICY",
-    SatisfyStoragePolicy = PUT "SATISFYSTORAGEPOLICY",
-    SetQuota = PUT "SETQUOTA",
-    SetQuotaByStorageType = PUT "SETQUOTABYSTORAGETYPE",
-    AllowSnapshot = PUT "ALLOWSNAPSHOT",
-    DisallowSnapshot = PUT "DISALLOWSNAPSHOT",
-    CreateSnapshot = PUT "CREATESNAPSHOT",
-    RenameSnapshot = PUT "RENAMESNAPSHOT",
-    EnableEcPolicy = PUT "ENABLEECPOLICY",
-    DisableEcPolicy = PUT "DISABLEECPOLICY",
-    SetEcPolicy = PUT "SETECPOLICY",
-    RenewDelegationToken = PUT "RENEWDELEGATIONTOKEN",
-    CancelDelegationToken = PUT "CANCELDELEGATIONTOKEN",
-    Append = POST "APPEND",
-    Concat = POST "CONCAT",
-    Truncate = POST "TRUNCATE",
-    UnsetStoragePolicy = POST "UNSETSTORAGEPOLICY",
-    UnsetEcPolicy = POST "UNSETECPOLICY",
-    Delete = DELETE "DELETE",
-    DeleteSnapshot = DELETE "DELETESNAPSHOT",
+    Open = GET "OPEN" ["offset", "length", "noredirect", "excludedatanodes"],
+    GetFileStatus = GET "GETFILESTATUS" [],
+    GetFileLinkStatus = GET "GETFILELINKSTATUS" [],
+    ListStatus = GET "LISTSTATUS" ["filter"],
+    ListStatusBatch = GET "LISTSTATUS_BATCH" ["startafter"],
+    GetContentSummary = GET "GETCONTENTSUMMARY" [],
+    GetQuotaUsage = GET "GETQUOTAUSAGE" [],
+    GetFileChecksum = GET "GETFILECHECKSUM" ["noredirect", "excludedatanodes"],
+    GetHomeDirectory = GET "GETHOMEDIRECTORY" [],
+    GetTrashRoot = GET "GETTRASHROOT" [],
+    GetTrashRoots = GET "GETTRASHROOTS" ["allusers"],
+    GetAclStatus = GET "GETACLSTATUS" [],
+    GetXAttrs = GET "GETXATTRS" ["xattr.name", "encoding"],
+    ListXAttrs = GET "LISTXATTRS" [],
+    CheckAccess = GET "CHECKACCESS" ["fsaction"],
+    GetAllStoragePolicy = GET "GETALLSTORAGEPOLICY" [],
+    GetStoragePolicy = GET "GETSTORAGEPOLICY" [],
+    GetFileBlockLocations = GET "GETFILEBLOCKLOCATIONS" ["offset", "length"],
+    GetBlockLocations = GET "GET_BLOCK_LOCATIONS" ["offset", "length"],
+    GetServerDefaults = GET "GETSERVERDEFAULTS" [],
+    GetStatus = GET "GETSTATUS" [],
+    GetEcPolicy = GET "GETECPOLICY" [],
+    GetEcPolicies = GET "GETECPOLICIES" [],
+    GetEcCodecs = GET "GETECCODECS" [],
+    GetLinkTarget = GET "GETLINKTARGET" [],
+    GetSnapshotDiff = GET "GETSNAPSHOTDIFF" [],
+    GetSnapshotDiffListing = GET "GETSNAPSHOTDIFFLISTING" [],
+    GetSnapshottableDirectoryList = GET "GETSNAPSHOTTABLEDIRECTORYLIST" [],
+    GetSnapshotList = GET "GETSNAPSHOTLIST" [],
+    GetDelegationToken = GET "GETDELEGATIONTOKEN" [],
+    Create = PUT "CREATE" ["data", "noredirect", "overwrite", "createparent", "createflag", "permission", "unmaskedpermission", "replication", "blocksize", "excludedatanodes"],
+    Mkdirs = PUT "MKDIRS" ["permission", "unmaskedpermission"],
+    CreateSymlink = PUT "CREATESYMLINK" ["destination", "createparent"],
+    Rename = PUT "RENAME" ["destination", "renameoptions"],
+    SetReplication = PUT "SETREPLICATION" ["replication"],
+    SetOwner = PUT "SETOWNER" ["owner", "group"],
+    SetPermission = PUT "SETPERMISSION" ["permission"],
+    SetTimes = PUT "SETTIMES" ["modificationtime", "accesstime"],
+    ModifyAclEntries = PUT "MODIFYACLENTRIES" ["aclspec"],
+    RemoveAclEntries = PUT "REMOVEACLENTRIES" ["aclspec"],
+    RemoveDefaultAcl = PUT "REMOVEDEFAULTACL" [],
+    RemoveAcl = PUT "REMOVEACL" [],
+    SetAcl = PUT "SETACL" ["aclspec"],
+    SetXAttr = PUT "SETXATTR" ["xattr.name", "xattr.value", "flag"],
+    RemoveXAttr = PUT "REMOVEXATTR" ["xattr.name"],
+    SetStoragePolicy = PUT "SETSTORAGEPOLICY" ["storagepolicy"],
+    SatisfyStoragePolicy = PUT "SATISFYSTORAGEPOLICY" [],
+    SetQuota = PUT "SETQUOTA" ["namespacequota", "storagespacequota"],
+    SetQuotaByStorageType = PUT "SETQUOTABYSTORAGETYPE" ["storagetype", "storagespacequota"],
+    AllowSnapshot = PUT "ALLOWSNAPSHOT" [],
+    DisallowSnapshot = PUT "DISALLOWSNAPSHOT" [],
+    CreateSnapshot = PUT "CREATESNAPSHOT" ["snapshotname"],
+    RenameSnapshot = PUT "RENAMESNAPSHOT" ["oldsnapshotname", "snapshotname"],
+    EnableEcPolicy = PUT "ENABLEECPOLICY" ["ecpolicy"],
+    DisableEcPolicy = PUT "DISABLEECPOLICY" ["ecpolicy"],
+    SetEcPolicy = PUT "SETECPOLICY" ["ecpolicy"],
+    RenewDelegationToken = PUT "RENEWDELEGATIONTOKEN" ["token"],
+    CancelDelegationToken = PUT "CANCELDELEGATIONTOKEN" ["token"],
+    Append = POST "APPEND" ["data", "noredirect", "offset", "hsync", "createparent", "createflag", "permission", "unmaskedpermission", "excludedatanodes"],
+    Concat = POST "CONCAT" ["sources"],
+    Truncate = POST "TRUNCATE" ["newlength"],
+    UnsetStoragePolicy = POST "UNSETSTORAGEPOLICY" [],
+    UnsetEcPolicy = POST "UNSETECPOLICY" [],
+    Delete = DELETE "DELETE" ["recursive"],
+    DeleteSnapshot = DELETE "DELETESNAPSHOT" ["snapshotname"],
 }
 
 impl Operation {

@@ -21,6 +21,7 @@ pub(crate) struct Request {
 impl Request {
     /// Reads a request to HttpFS's port.
     pub(crate) fn of_httpfs(method: &Method, uri: &Uri) -> Result<Self, Failure> {
+        check_method(method)?;
         let params = Params::parse(uri.query().unwrap_or_default());
         let below = below_prefix(uri);
         let path = decoded(below.unwrap_or(uri.path()))?;
@@ -46,6 +47,7 @@ impl Request {
 
     /// Reads a request to WebHDFS on the port of a NameNode or DataNode.
     pub(crate) fn of_webhdfs(method: &Method, uri: &Uri) -> Result<Self, Failure> {
+        check_method(method)?;
         let params = Params::parse(uri.query().unwrap_or_default());
         let Some(below) = below_prefix(uri) else {
             return Err(Failure::not_found(format!("{} is not served here", uri.path())));
@@ -64,6 +66,11 @@ impl Request {
         })?;
         Ok(Self { operation, path, params, is_hoop: false })
     }
+}
+
+fn check_method(method: &Method) -> Result<(), Failure> {
+    let is_known = Operation::ALL.iter().any(|operation| operation.takes(method));
+    if is_known { Ok(()) } else { Err(Failure::method_not_allowed(method)) }
 }
 
 fn below_prefix(uri: &Uri) -> Option<&str> {
@@ -113,6 +120,10 @@ mod tests {
         );
         assert!(refused(Method::GET, "/webhdfs/v1/a?op=foo").ends_with("Operation.FOO"));
         assert!(refused(Method::GET, "/webhdfs/v1/a").contains("missing"));
+        assert_eq!(
+            refused(Method::PATCH, "/webhdfs/v1/a?op=OPEN"),
+            "No operation is asked for with PATCH"
+        );
         assert!(refused(Method::PUT, "/a").contains("missing"));
     }
 

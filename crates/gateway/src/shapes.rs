@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 use zerohop_client::{
-    AclEntry, AclStatus, ContentSummary, FileChecksum, FileKind, FileStatus, FsStats, QuotaUsage,
-    ServerDefaults, StoragePolicy, StorageType, TypeUsage,
+    AclEntry, AclStatus, ContentSummary, ErasureCodingPolicy, FileChecksum, FileKind, FileStatus,
+    FsStats, QuotaUsage, ServerDefaults, StoragePolicy, StorageType, TypeUsage,
 };
 
 /// A path's status, without the name that lists put around it. In the list of a directory it has its name as `pathSuffix`.
@@ -45,6 +45,37 @@ pub(crate) fn file_status(status: &FileStatus, listed: Option<&str>) -> Value {
     ];
     flags.into_iter().filter(|(_, is_set)| *is_set).for_each(|(name, _)| set(name, true.into()));
     value
+}
+
+/// An erasure coding policy, with what Java's servers compute of it.
+pub(crate) fn ec_policy(policy: &ErasureCodingPolicy) -> Value {
+    let options: Map<String, Value> =
+        policy.options.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect();
+    json!({
+        "cellSize": policy.cell_size,
+        "codecName": policy.codec,
+        "id": policy.id,
+        "name": policy.name,
+        "numDataUnits": policy.data_units,
+        "numParityUnits": policy.parity_units,
+        "replicationPolicy": policy.id == 0,
+        "schema": {
+            "codecName": policy.codec,
+            "extraOptions": options,
+            "numDataUnits": policy.data_units,
+            "numParityUnits": policy.parity_units,
+        },
+        // Those of others begin at 64.
+        "systemPolicy": policy.id < 64,
+    })
+}
+
+/// All erasure coding policies and their states.
+pub(crate) fn ec_policies(policies: &[ErasureCodingPolicy]) -> Value {
+    let one = |policy: &ErasureCodingPolicy| json!({ "policy": ec_policy(policy), "state": policy.state.as_str_name() });
+    let all: Vec<Value> = policies.iter().map(one).collect();
+    let all = Some(all).filter(|all| !all.is_empty());
+    json!({ "ErasureCodingPolicies": { "ErasureCodingPolicyInfo": all } })
 }
 
 /// The list of a path.

@@ -45,6 +45,7 @@ pub(crate) async fn create(
         .overwrite(overwrites)
         .create_parent(request.params.flag("createparent", true)?)
         .permission(permission)
+        .unmasked_permission(unmasked_permission(request)?)
         .lazy_persist(has_flag(request, "LAZY_PERSIST"))
         .replication(request.params.number("replication", "a short")?)
         .block_size(request.params.number("blocksize", "a long")?);
@@ -84,6 +85,11 @@ async fn is_file(fs: &FileSystem, path: &str) -> Result<bool, Failure> {
     }
 }
 
+/// The bits to which the default ACL of the directory above applies, where the request says others than `permission`.
+fn unmasked_permission(request: &Request) -> Result<Option<u16>, Failure> {
+    Ok(request.params.permission("unmaskedpermission")?.map(|bits| bits & 0o777))
+}
+
 /// Whether `createflag` has a flag of this name (`CreateFlag`).
 fn has_flag(request: &Request, name: &str) -> bool {
     let flags = request.params.text("createflag").unwrap_or_default();
@@ -100,8 +106,11 @@ pub(crate) async fn open_for_append(
     let creates = has_flag(request, "CREATE");
     let mut opened = fs.append(path, AppendOptions::default()).await;
     if creates && opened.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
-        let parent = request.params.flag("createparent", true)?;
-        let options = CreateOptions::default().create_parent(parent).permission(0o644u16);
+        let permission = request.params.permission("permission")?.unwrap_or(0o644) & 0o777;
+        let options = CreateOptions::default()
+            .create_parent(request.params.flag("createparent", true)?)
+            .permission(permission)
+            .unmasked_permission(unmasked_permission(request)?);
         opened = match fs.create(path, options).await {
             Err(error) if error.kind() == ErrorKind::Exists => {
                 fs.append(path, AppendOptions::default()).await

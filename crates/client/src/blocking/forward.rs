@@ -28,6 +28,7 @@ forward! {
     block_locations(path: &str, offset: u64, length: u64) -> LocatedBlocks;
     mkdirs(path: &str) -> bool;
     mkdirs_with(path: &str, permission: u16, create_parent: bool) -> bool;
+    mkdirs_masked(path: &str, masked: u16, unmasked: u16, create_parent: bool) -> bool;
     delete(path: &str, recursive: bool) -> bool;
     rename(from: &str, to: &str) -> bool;
     rename2(from: &str, to: &str, options: RenameOptions) -> ();
@@ -84,6 +85,12 @@ forward! {
     satisfy_storage_policy(path: &str) -> ();
     storage_policy(path: &str) -> StoragePolicy;
     storage_policies() -> Vec<StoragePolicy>;
+    erasure_coding_policy(path: &str) -> Option<ErasureCodingPolicy>;
+    set_erasure_coding_policy(path: &str, policy: Option<&str>) -> ();
+    unset_erasure_coding_policy(path: &str) -> ();
+    erasure_coding_policies() -> Vec<ErasureCodingPolicy>;
+    erasure_coding_codecs() -> Vec<(String, String)>;
+    enable_erasure_coding_policy(policy: &str, enable: bool) -> ();
     add_cache_pool(pool: &CachePool) -> ();
     modify_cache_pool(pool: &CachePool) -> ();
     remove_cache_pool(name: &str) -> ();

@@ -3,6 +3,7 @@
 mod admin;
 mod attributes;
 mod cache;
+mod erasure_coding;
 mod list;
 mod moves;
 mod paths;

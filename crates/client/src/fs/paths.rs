@@ -75,6 +75,18 @@ impl FileSystem {
         self.client.calls.paths.mkdirs(path, permission, create_parent).await
     }
 
+    /// The same without the umask: `masked` are the directory's bits, `unmasked` those to which the default ACL of the
+    /// directory above applies.
+    pub async fn mkdirs_masked(
+        &self,
+        path: &str,
+        masked: u16,
+        unmasked: u16,
+        create_parent: bool,
+    ) -> Result<bool> {
+        self.client.calls.paths.mkdirs_masked(path, masked, unmasked, create_parent).await
+    }
+
     /// Deletes a path; false where it does not exist. A directory that is not empty needs `recursive`.
     pub async fn delete(&self, path: &str, recursive: bool) -> Result<bool> {
         self.client.calls.paths.delete(path, recursive).await

@@ -4,6 +4,7 @@ use super::acls::Acls;
 use super::admin::Administration;
 use super::attributes::Attributes;
 use super::caching::Caching;
+use super::erasure_coding::ErasureCoding;
 use super::paths::Paths;
 use super::proxy::NameNode;
 use super::quotas::Quotas;
@@ -21,6 +22,7 @@ pub(crate) struct Calls {
     pub(crate) snapshots: Snapshots,
     pub(crate) quotas: Quotas,
     pub(crate) storage_policies: StoragePolicies,
+    pub(crate) erasure_coding: ErasureCoding,
     pub(crate) caching: Caching,
     pub(crate) admin: Administration,
 }
@@ -36,6 +38,7 @@ impl Calls {
             snapshots: Snapshots(namenode()),
             quotas: Quotas(namenode()),
             storage_policies: StoragePolicies(namenode()),
+            erasure_coding: ErasureCoding(namenode()),
             caching: Caching(namenode()),
             admin: Administration(namenode()),
         }

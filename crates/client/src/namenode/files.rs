@@ -48,16 +48,20 @@ impl NameNode {
         add(options.overwrite, CreateFlagProto::Overwrite);
         add(options.lazy_persist, CreateFlagProto::LazyPersist);
         add(options.should_replicate, CreateFlagProto::ShouldReplicate);
+        let (masked, unmasked) = match options.unmasked_permission {
+            None => (options.permission & !file.umask, options.permission),
+            Some(unmasked) => (options.permission, unmasked),
+        };
         let request = CreateRequestProto {
             src: file.src.to_owned(),
-            masked: FsPermissionProto { perm: u32::from(options.permission & !file.umask) },
+            masked: FsPermissionProto { perm: u32::from(masked) },
             client_name: file.client_name.to_owned(),
             create_flag: flags,
             create_parent: options.create_parent,
             replication: u32::from(file.replication),
             block_size: file.block_size,
             crypto_protocol_version: Vec::new(),
-            unmasked: Some(FsPermissionProto { perm: u32::from(options.permission) }),
+            unmasked: Some(FsPermissionProto { perm: u32::from(unmasked) }),
             ec_policy_name: options.erasure_policy.clone(),
             storage_policy: options.storage_policy.clone(),
         };

@@ -5,6 +5,7 @@ mod admin;
 mod attributes;
 mod caching;
 mod calls;
+mod erasure_coding;
 mod files;
 mod local;
 mod observers;

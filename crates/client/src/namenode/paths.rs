@@ -64,11 +64,22 @@ impl Paths {
         permission: u16,
         create_parent: bool,
     ) -> Result<bool> {
+        self.mkdirs_masked(path, permission & !self.umask, permission, create_parent).await
+    }
+
+    /// `unmasked` are the bits to which the default ACL of the directory above applies.
+    pub(crate) async fn mkdirs_masked(
+        &self,
+        path: &str,
+        masked: u16,
+        unmasked: u16,
+        create_parent: bool,
+    ) -> Result<bool> {
         let request = MkdirsRequestProto {
             src: wire_path(path)?,
-            masked: FsPermissionProto { perm: u32::from(permission & !self.umask) },
+            masked: FsPermissionProto { perm: u32::from(masked) },
             create_parent,
-            unmasked: Some(FsPermissionProto { perm: u32::from(permission) }),
+            unmasked: Some(FsPermissionProto { perm: u32::from(unmasked) }),
         };
         let response: MkdirsResponseProto = self.namenode.call("mkdirs", &request).await?;
         Ok(response.result)

@@ -2,6 +2,7 @@
 
 mod acl;
 pub(crate) mod cache;
+mod erasure;
 mod located;
 mod options;
 mod report;
@@ -11,6 +12,7 @@ mod xattr;
 
 pub use acl::AclStatus;
 pub use cache::{CacheDirectiveStats, CachePoolStats};
+pub use erasure::{ErasureCodingPolicy, ErasureCodingPolicyState};
 pub(crate) use located::with_len;
 pub use located::{DatanodeInfo, LocatedBlock, LocatedBlocks, Replica};
 pub use options::{AppendOptions, CreateOptions, OpenOptions, RenameOptions, SyncOptions, Verify};

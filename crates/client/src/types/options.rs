@@ -62,6 +62,9 @@ pub struct CreateOptions {
     pub block_size: Option<u64>,
     /// Permission bits before the umask.
     pub permission: u16,
+    /// The bits to which the default ACL of the directory above applies, where they are not those of `permission`, which
+    /// then count as they are.
+    pub unmasked_permission: Option<u16>,
     /// How block data is summed.
     pub checksum: Option<DataChecksum>,
     /// Memory first, one replica, written to disk later.
@@ -90,6 +93,7 @@ impl Default for CreateOptions {
             replication: None,
             block_size: None,
             permission: 0o666,
+            unmasked_permission: None,
             checksum: None,
             lazy_persist: false,
             sync_block: false,
@@ -147,6 +151,7 @@ setters!(CreateOptions {
     replication: Option<u16>,
     block_size: Option<u64>,
     permission: u16,
+    unmasked_permission: Option<u16>,
     checksum: Option<DataChecksum>,
     lazy_persist: bool,
     sync_block: bool,

@@ -1,0 +1,5 @@
+//! Prints docs/rest-openapi.json.
+
+fn main() {
+    print!("{}", zerohop_gateway::openapi());
+}
