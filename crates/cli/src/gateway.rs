@@ -40,7 +40,8 @@ fn start(settings: &Settings) -> Outcome<i32> {
     log_warnings(&conf);
     let gateway = Gateway::bind(conf).map_err(|error| Failure::io(error.to_string()))?;
     serve(async move {
-        tracing::info!("the gateway serves REST on {}", gateway.local_addr());
+        let by = if gateway.scheme() == "https" { ", by TLS" } else { "" };
+        tracing::info!("the gateway serves REST on {}{by}", gateway.local_addr());
         let (stopper, stopped) = oneshot::channel::<()>();
         let stopped = async { _ = stopped.await };
         let serving = tokio::spawn(gateway.serve(stopped)?);

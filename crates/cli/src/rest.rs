@@ -12,6 +12,7 @@ use crate::failure::{Failure, Outcome};
 /// A gateway that serves until this is dropped.
 pub struct Rest {
     address: SocketAddr,
+    scheme: &'static str,
     task: JoinHandle<()>,
     stopper: Option<oneshot::Sender<()>>,
 }
@@ -35,10 +36,10 @@ impl Rest {
         let gateway = gateway.map_err(|error| {
             Failure::io(format!("the REST gateway does not start: {error}; --rest-port takes another port, 0 any free one"))
         })?;
-        let address = gateway.local_addr();
+        let (address, scheme) = (gateway.local_addr(), gateway.scheme());
         let (stopper, stopped) = oneshot::channel::<()>();
         let task = tokio::spawn(gateway.serve(async { _ = stopped.await })?);
-        Ok(Rest { address, task, stopper: Some(stopper) })
+        Ok(Rest { address, scheme, task, stopper: Some(stopper) })
     }
 
     /// Takes no more requests, answers those that are under way, and closes the files that it holds open.
@@ -46,6 +47,11 @@ impl Rest {
         self.stopper = None;
         // It ends only by itself, or by a panic that was printed.
         _ = (&mut self.task).await;
+    }
+
+    /// `https` or `http`.
+    pub fn scheme(&self) -> &'static str {
+        self.scheme
     }
 
     /// Where it listens.

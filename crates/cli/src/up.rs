@@ -248,13 +248,13 @@ fn announce(cluster: &Cluster, rest: &Rest, home: &Home, conf: &Path, took: Dura
     };
     mention(format_args!("{}  serves after {} ms ({nodes})", cluster.uri(), took.as_millis()));
     mention(format_args!("web   http://{}/", cluster.http_address()));
-    let rest = cluster.rest_address(rest);
-    mention(format_args!("rest  http://{rest}/webhdfs/v1/ (WebHDFS, HttpFS and Hoop)"));
+    let rest = cluster.rest_url(rest);
+    mention(format_args!("rest  {rest}/webhdfs/v1/ (WebHDFS, HttpFS and Hoop)"));
     mention(format_args!("data  {} ({kept})", home.path.display()));
     mention(format_args!("log   {}", home.path.join("zerohop.log").display()));
     mention(format_args!("use   zerohop fs -ls /            (in any terminal of yours)"));
     let user = User::of_process().name;
-    mention(format_args!("      curl 'http://{rest}/webhdfs/v1/?op=LISTSTATUS&user.name={user}'"));
+    mention(format_args!("      curl '{rest}/webhdfs/v1/?op=LISTSTATUS&user.name={user}'"));
     mention(format_args!("      export HADOOP_CONF_DIR={}", conf.display()));
     if cluster.is_open() {
         mention(format_args!("      zerohop fs -fs {} -ls /   (on other machines)", cluster.uri()));
@@ -267,7 +267,7 @@ fn begin(command: &str, cluster: &Cluster, rest: &Rest, conf: &Path) -> Outcome<
         .args(["-c", command])
         .env("HADOOP_CONF_DIR", conf)
         .env("ZEROHOP_URI", cluster.uri())
-        .env("ZEROHOP_REST", format!("http://{}", cluster.rest_address(rest)))
+        .env("ZEROHOP_REST", cluster.rest_url(rest))
         .env("PATH", path_with_us())
         .spawn()
         .map_err(|error| Failure::io(format!("cannot run /bin/sh: {error}")))

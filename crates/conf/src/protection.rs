@@ -90,7 +90,6 @@ pub const PROTECTIONS: &[Protection] = &[
     row("hadoop.http.filter.initializers", SERVERS, Accepts::Words(&["org.apache.hadoop.http.lib.StaticUserWebFilter", "org.apache.hadoop.security.HttpCrossOriginFilterInitializer"]), "filters in front of the web pages are not implemented"),
     row("hadoop.security.instrumentation.requires.admin", SERVERS, OFF, "everybody can read /jmx and /conf"),
     row("httpfs.authentication.type", GATEWAY, Accepts::Words(&["simple"]), "callers are not authenticated: they are believed whatever name they send"),
-    row("httpfs.ssl.enabled", GATEWAY, OFF, "the gateway speaks HTTP only"),
     // One NameNode of several is active.
     row("dfs.ha.namenodes", NAMENODE, Accepts::One, "high availability is not implemented: this NameNode would be active whatever the other one does"),
     row("dfs.namenode.shared.edits.dir", NAMENODE, Accepts::Nothing, "shared edits are not implemented: the other NameNode would not see this one's edits"),

@@ -1,6 +1,7 @@
 //! A request's head, and the URLs that answers send its caller to.
 
 use crate::exchange::Exchange;
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::{CONTROLS, utf8_percent_encode};
@@ -45,7 +46,9 @@ impl Call {
     /// Scheme and authority by which the caller reached this server.
     fn base(&self) -> String {
         let host = self.headers.get(header::HOST).and_then(|host| host.to_str().ok());
-        format!("http://{}", host.unwrap_or("localhost"))
+        // HTTP/2 has it in the URL.
+        let host = host.or(self.uri.authority().map(Authority::as_str));
+        format!("{}://{}", self.exchange.scheme(), host.unwrap_or("localhost"))
     }
 
     /// Apache's DataNodes know parameters by their names in small letters only.

@@ -23,6 +23,8 @@ pub(crate) struct Cookies {
     signer: Hmac<Sha256>,
     validity: Duration,
     domain: Option<String>,
+    /// Whether browsers send it by HTTPS only.
+    is_secure: bool,
 }
 
 /// Why cookies cannot be signed.
@@ -68,6 +70,7 @@ impl Cookies {
             signer: signer(&secret),
             validity: conf.get(&keys::HADOOP_HTTP_AUTHENTICATION_TOKEN_VALIDITY)?,
             domain: conf.get(&keys::HADOOP_HTTP_AUTHENTICATION_COOKIE_DOMAIN)?,
+            is_secure: conf.get(&keys::HTTPFS_SSL_ENABLED)?,
         })
     }
 
@@ -88,7 +91,8 @@ impl Cookies {
         let value = self.signed(user, now_ms().saturating_add(validity_ms));
         let domain = self.domain.as_ref().map(|domain| format!("; Domain={domain}"));
         let domain = domain.unwrap_or_default();
-        HeaderValue::from_str(&format!("{NAME}=\"{value}\"; Path=/{domain}; HttpOnly")).ok()
+        let secure = if self.is_secure { "; Secure" } else { "" };
+        HeaderValue::from_str(&format!("{NAME}=\"{value}\"; Path=/{domain}{secure}; HttpOnly")).ok()
     }
 
     fn signed(&self, user: &str, expires_ms: u64) -> String {
@@ -142,6 +146,7 @@ mod tests {
             signer: signer(secret.as_bytes()),
             validity: Duration::from_secs(36_000),
             domain: None,
+            is_secure: false,
         }
     }
 

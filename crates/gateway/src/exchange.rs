@@ -1,7 +1,7 @@
 //! One request with its answer, as the log tells it: how long it took, the bytes in both directions, and which way a file was read.
 
 use axum::body::{Body, HttpBody};
-use axum::http::{Method, StatusCode, Uri};
+use axum::http::{Extensions, Method, StatusCode, Uri};
 use axum::response::Response;
 use bytes::{Buf, Bytes};
 use http_body::{Frame, SizeHint};
@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Instant;
 use zerohop_client::ReadPath;
-use zerohop_daemon::http::FileSender;
+use zerohop_daemon::http::{Encrypted, FileSender};
 use zerohop_system::clock;
 
 /// What is known of a request while it is answered. Clones share it.
@@ -23,15 +23,23 @@ pub(crate) struct Exchange(Arc<Facts>);
 #[derive(Default)]
 struct Facts {
     files: Option<FileSender>,
+    is_encrypted: bool,
     received: AtomicU64,
     sent: AtomicU64,
     read_path: OnceLock<ReadPath>,
 }
 
 impl Exchange {
-    /// Begins one on a connection that can send files, or on another one.
-    pub(crate) fn new(files: Option<FileSender>) -> Self {
-        Self(Arc::new(Facts { files, ..Facts::default() }))
+    /// Begins one on the connection that has put these extensions into the request.
+    pub(crate) fn begin(connection: &mut Extensions) -> Self {
+        let files = connection.remove::<FileSender>();
+        let is_encrypted = connection.get::<Encrypted>().is_some();
+        Self(Arc::new(Facts { files, is_encrypted, ..Facts::default() }))
+    }
+
+    /// The scheme of the request's URL.
+    pub(crate) fn scheme(&self) -> &'static str {
+        if self.0.is_encrypted { "https" } else { "http" }
     }
 
     /// What sends files on the request's connection.

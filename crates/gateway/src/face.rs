@@ -40,7 +40,7 @@ async fn handle<F: Face>(
 ) -> Response {
     let begun = clock::now();
     let (mut parts, body) = request.into_parts();
-    let exchange = Exchange::new(parts.extensions.remove());
+    let exchange = Exchange::begin(&mut parts.extensions);
     let body = exchange.count_received(body);
     let head = RequestHead { begun, remote, method: parts.method.clone(), uri: parts.uri.clone() };
     let call = Call {

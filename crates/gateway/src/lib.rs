@@ -12,6 +12,7 @@ mod appends;
 mod body;
 mod call;
 mod callers;
+mod certificate;
 mod change;
 mod clients;
 mod cookies;
@@ -38,6 +39,7 @@ mod shapes;
 mod trash;
 mod upload;
 
+pub use certificate::CertificateError;
 pub use cookies::CookieError;
 pub use description::openapi;
 pub use namenode::{ChosenDatanode, HostNameNode};
@@ -84,6 +86,7 @@ pub fn webhdfs_of_datanode(conf: Conf) -> Result<Option<Router>, ConfError> {
 pub struct Gateway {
     server: HttpServer,
     face: HttpFs,
+    scheme: &'static str,
 }
 
 impl Gateway {
@@ -96,17 +99,27 @@ impl Gateway {
         let options = http_options(&conf)?;
         let (host, port) =
             (conf.get(&keys::HTTPFS_HTTP_HOSTNAME)?, conf.get(&keys::HTTPFS_HTTP_PORT)?);
+        let tls = certificate::certificate(&conf)?;
         let face = HttpFs::new(conf)?;
         let not_taken = |source| Error::Address { address: format!("{host}:{port}"), source };
         let mut addresses = (host.as_str(), port).to_socket_addrs().map_err(not_taken)?;
         let address = addresses.next().ok_or_else(|| not_taken(io::ErrorKind::NotFound.into()))?;
-        let server = HttpServer::bind(address, options).map_err(not_taken)?;
-        Ok(Self { server, face })
+        let mut server = HttpServer::bind(address, options).map_err(not_taken)?;
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        if let Some(tls) = tls {
+            server = server.with_tls(tls);
+        }
+        Ok(Self { server, face, scheme })
     }
 
     /// The address, with the port that was taken.
     pub fn local_addr(&self) -> SocketAddr {
         self.server.local_addr()
+    }
+
+    /// `https` or `http`.
+    pub fn scheme(&self) -> &'static str {
+        self.scheme
     }
 
     /// Serves until `stop` is ready; then requests that are under way are answered, and files that are open for further appends
@@ -148,6 +161,9 @@ pub enum Error {
     /// The configuration.
     #[error(transparent)]
     Conf(#[from] ConfError),
+    /// The certificate.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
     /// The cookies.
     #[error(transparent)]
     Cookies(#[from] CookieError),

@@ -196,8 +196,8 @@ impl Cluster {
     }
 
     /// `host:port` of a gateway, for callers.
-    pub fn rest_address(&self, rest: &Rest) -> String {
-        self.reachable_at(rest.address())
+    pub fn rest_url(&self, rest: &Rest) -> String {
+        format!("{}://{}", rest.scheme(), self.reachable_at(rest.address()))
     }
 
     /// Whether other machines can connect.

@@ -15,6 +15,12 @@ keys! {
     HTTPFS_USER_PROVIDER_USER_PATTERN: String = "httpfs.user.provider.user.pattern", "^[A-Za-z_][A-Za-z0-9._-]*[$]?$", Plain;
     /// How long the gateway keeps a file open after an append, for further ones; 0 closes it before the append is answered.
     ZEROHOP_GATEWAY_APPEND_IDLE_MS: Duration = "zerohop.gateway.append.idle.ms", "1000", Millis;
+    /// Whether the gateway speaks HTTPS, with the certificate of zerohop.gateway.tls.certificate.
+    HTTPFS_SSL_ENABLED: bool = "httpfs.ssl.enabled", "false", Plain;
+    /// The file in PEM format with the gateway's certificate and behind it those of its issuers. It is read again when it has changed.
+    ZEROHOP_GATEWAY_TLS_CERTIFICATE: Option<String> = "zerohop.gateway.tls.certificate", "", Plain;
+    /// The file in PEM format with the private key of the gateway's certificate, without a password.
+    ZEROHOP_GATEWAY_TLS_KEY: Option<String> = "zerohop.gateway.tls.key", "", Plain;
     /// Connections to the gateway at once; more wait until one ends.
     ZEROHOP_GATEWAY_CONNECTIONS_MAX: usize = "zerohop.gateway.connections.max", "2048", Plain;
     /// Connections to the gateway at once from one address; more are closed. 0 means that there is no limit.

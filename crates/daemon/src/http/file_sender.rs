@@ -122,8 +122,14 @@ impl Unacknowledged for SendfileStream {
     }
 }
 
+impl Unacknowledged for TcpStream {
+    fn unacknowledged(&self) -> u64 {
+        socket_queue_len(self)
+    }
+}
+
 /// Bytes in a socket that its peer has not acknowledged.
-pub(super) fn socket_queue_len(stream: &TcpStream) -> u64 {
+fn socket_queue_len(stream: &TcpStream) -> u64 {
     const QUEUE_LEN: rustix::ioctl::Opcode = libc::TIOCOUTQ as rustix::ioctl::Opcode;
     // SAFETY: TIOCOUTQ of a socket writes one int.
     let asked = unsafe {

@@ -13,11 +13,14 @@ mod mount;
 mod options;
 mod page;
 mod query;
+mod remote_address;
 mod request_body;
+mod serve_connection;
 mod server;
 mod slow_peer;
 mod standard;
 mod threads;
+mod tls;
 
 pub use file_sender::{BytesInFile, FileSender};
 pub use jmx::bean;
@@ -25,10 +28,15 @@ pub use mount::MountPoint;
 pub use options::HttpOptions;
 pub use page::{Page, streamed};
 pub use query::QueryValues;
-pub use server::{HttpServer, RemoteAddress};
+pub use remote_address::RemoteAddress;
+pub use serve_connection::Encrypted;
+pub use server::HttpServer;
 pub use slow_peer::MinimumRate;
 pub use standard::{StandardPages, standard_pages};
 pub use threads::{HandlerPermit, HandlerThreads, Unavailable};
+pub use tls::{Tls, TlsError};
 
 #[cfg(test)]
 mod server_test;
+#[cfg(test)]
+mod tls_test;

@@ -1,0 +1,113 @@
+//! The server with TLS, over real sockets.
+
+use super::tls::tests::{SECOND, of_first, replace};
+use super::{Encrypted, HttpOptions, HttpServer, Page, RemoteAddress};
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::routing::any;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+/// Answers with what it was asked, and whether by TLS; sends bodies back.
+async fn echo(RemoteAddress(remote): RemoteAddress, request: Request) -> axum::response::Response {
+    use axum::response::IntoResponse;
+    let (parts, body) = request.into_parts();
+    if parts.method == "PUT" {
+        return body.into_response();
+    }
+    let encrypted = parts.extensions.get::<Encrypted>().is_some();
+    let address = remote.ip();
+    Page::text(format!("{:?} {encrypted} {address}\n", parts.version)).into_response()
+}
+
+fn start(directory: &Path) -> SocketAddr {
+    let address = SocketAddr::from(([127, 0, 0, 1], 0));
+    let server = HttpServer::bind(address, HttpOptions::default()).unwrap();
+    let server = server.with_tls(of_first(directory));
+    let address = server.local_addr();
+    tokio::spawn(server.serve(Router::new().fallback(any(echo))).unwrap());
+    address
+}
+
+/// Connects as a client that trusts the certificate in `directory`.
+async fn connect(
+    directory: &Path,
+    address: SocketAddr,
+    protocol: &[u8],
+) -> std::io::Result<TlsStream<TcpStream>> {
+    let mut roots = RootCertStore::empty();
+    let trusted = CertificateDer::from_pem_file(directory.join("certificate.pem")).unwrap();
+    roots.add(trusted).unwrap();
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap();
+    let mut config = config.with_root_certificates(roots).with_no_client_auth();
+    config.alpn_protocols = vec![protocol.to_vec()];
+    let stream = TcpStream::connect(address).await.unwrap();
+    let name = ServerName::try_from("localhost").unwrap();
+    TlsConnector::from(Arc::new(config)).connect(name, stream).await
+}
+
+async fn get_by_http_1(stream: &mut TlsStream<TcpStream>) -> String {
+    let request = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    stream.write_all(request).await.unwrap();
+    let mut page = Vec::new();
+    let read = tokio::time::timeout(Duration::from_secs(60), stream.read_to_end(&mut page));
+    read.await.unwrap().unwrap();
+    String::from_utf8(page).unwrap()
+}
+
+#[tokio::test]
+async fn http_1_and_http_2_are_spoken_by_tls_and_plain_text_is_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let address = start(directory.path());
+    let mut http_1 = connect(directory.path(), address, b"http/1.1").await.unwrap();
+    let page = get_by_http_1(&mut http_1).await;
+    assert!(page.ends_with("HTTP/1.1 true 127.0.0.1\n"), "{page}");
+
+    let http_2 = connect(directory.path(), address, b"h2").await.unwrap();
+    let handshake =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(http_2));
+    let (mut requests, connection) = handshake.await.unwrap();
+    tokio::spawn(connection);
+    let request = |method, body| {
+        let uri = "https://localhost/";
+        hyper::Request::builder().method(method).uri(uri).body(body).unwrap()
+    };
+    let page = requests.send_request(request("GET", Body::empty())).await.unwrap();
+    let page = to_bytes(Body::new(page.into_body()), 1000).await.unwrap();
+    assert_eq!(page, "HTTP/2.0 true 127.0.0.1\n");
+    let long: Vec<u8> = (0..9_000_000u32).map(|at| (at % 251) as u8).collect();
+    let echoed = requests.send_request(request("PUT", Body::from(long.clone()))).await.unwrap();
+    assert!(to_bytes(Body::new(echoed.into_body()), 10 << 20).await.unwrap() == long);
+
+    let mut plain = TcpStream::connect(address).await.unwrap();
+    plain.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+    let mut answer = Vec::new();
+    _ = plain.read_to_end(&mut answer).await;
+    assert!(!answer.starts_with(b"HTTP"), "an alert at most");
+}
+
+#[tokio::test]
+async fn a_renewed_certificate_is_that_of_the_next_connection() {
+    let directory = tempfile::tempdir().unwrap();
+    let address = start(directory.path());
+    let mut before = connect(directory.path(), address, b"http/1.1").await.unwrap();
+    replace(directory.path(), SECOND);
+    let mut after = connect(directory.path(), address, b"http/1.1").await.unwrap();
+    for stream in [&mut before, &mut after] {
+        assert!(get_by_http_1(stream).await.contains("200 OK"));
+    }
+}
