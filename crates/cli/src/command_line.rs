@@ -9,8 +9,8 @@ use crate::manual::{self, Entry};
 use crate::settings::Settings;
 use crate::{
     balancer, bench, cacheadmin, checknative, daemon, debug, demo, dfsadmin, doctor, ec, fs, fsck,
-    gateway, getconf, groups, haadmin, journalnode, mover, oev, oiv, storagepolicies, up, version,
-    wording, zkfc,
+    gateway, getconf, groups, ha, haadmin, journalnode, mover, oev, oiv, storagepolicies, up,
+    version, wording, zkfc,
 };
 
 /// HDFS in one binary: server, client and tools.
@@ -91,6 +91,8 @@ enum Verb {
     Zkfc(RawArguments),
     /// Which NameNode is active, and failover: -getAllServiceState, -failover (zerohop haadmin -help)
     Haadmin(RawArguments),
+    /// Write the configuration of a highly available cluster, a directory for each host
+    InitHa(ha::init::InitHa),
     /// Serve a cluster by REST (WebHDFS, HttpFS, Hoop)
     Gateway(RawArguments),
     /// Show in a few seconds what this is: a cluster, a gigabyte in and out
@@ -153,6 +155,7 @@ fn own(args: Vec<String>) -> i32 {
     }
     match cli.verb {
         Verb::Up(options) => up::run(settings, options),
+        Verb::InitHa(options) => ha::init::run(options),
         Verb::Demo(options) => demo::run(settings, options),
         Verb::Version => version::run(settings, Vec::new()),
         Verb::Completions { shell } => manual::complete(shell, &entries()),

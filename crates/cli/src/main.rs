@@ -29,6 +29,7 @@ mod fsck;
 mod gateway;
 mod getconf;
 mod groups;
+mod ha;
 mod haadmin;
 mod http;
 mod journalnode;

@@ -1,0 +1,327 @@
+//! `init-ha`: a configuration directory for each host of a highly available cluster, with systemd units.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use zerohop_conf::site_xml;
+
+use super::pair::{NameNodeAt, Pair};
+use super::units::Daemon;
+use crate::failure::{Failure, Outcome, complain};
+
+/// Options of `init-ha`.
+#[derive(Args, Clone)]
+pub struct InitHa {
+    /// Hosts of the NameNodes: two, or more
+    #[arg(long, value_name = "HOST,HOST", value_delimiter = ',', required = true)]
+    namenodes: Vec<String>,
+    /// Hosts of the JournalNodes: one, three or five
+    #[arg(long, value_name = "HOST,...", value_delimiter = ',', required = true)]
+    journalnodes: Vec<String>,
+    /// Hosts of the DataNodes
+    #[arg(long, value_name = "HOST,...", value_delimiter = ',', required = true)]
+    datanodes: Vec<String>,
+    /// ZooKeeper servers, with :PORT where it is not 2181; without them failover is by hand (zerohop haadmin -failover)
+    #[arg(long, value_name = "HOST,...", value_delimiter = ',')]
+    zookeeper: Vec<String>,
+    /// Name of the file system: clients say hdfs://NAME/
+    #[arg(long, value_name = "NAME", default_value = "hdfs")]
+    nameservice: String,
+    /// Where the directories are written, one for each host
+    #[arg(long, value_name = "DIR", default_value = "hdfs-ha")]
+    output: PathBuf,
+    /// Directory on the hosts below which edits, names and blocks lie
+    #[arg(long, value_name = "DIR", default_value = "/var/lib/hdfs")]
+    data: String,
+    /// Directory on the hosts for the configuration
+    #[arg(long, value_name = "DIR", default_value = "/etc/zerohop")]
+    conf: String,
+    /// The program on the hosts
+    #[arg(long, value_name = "FILE", default_value = "/usr/local/bin/zerohop")]
+    binary: String,
+    /// The user of the daemons
+    #[arg(long, value_name = "USER", default_value = "hdfs")]
+    user: String,
+    /// Write over what is there
+    #[arg(long)]
+    force: bool,
+}
+
+pub fn run(options: InitHa) -> i32 {
+    match write_all(&options) {
+        Ok(()) => {
+            sayln!("{}", steps(&options));
+            0
+        }
+        Err(failure) => complain("init-ha", &failure),
+    }
+}
+
+/// Ssh ends a NameNode that hangs. Where it cannot, the JournalNodes let no two write, and the failover goes on.
+const FENCING: &str = "sshfence\nshell(/bin/true)";
+
+impl InitHa {
+    fn check(&self) -> Outcome {
+        let lists = [
+            ("--namenodes", &self.namenodes),
+            ("--journalnodes", &self.journalnodes),
+            ("--datanodes", &self.datanodes),
+            ("--zookeeper", &self.zookeeper),
+        ];
+        for (option, hosts) in lists {
+            for (at, host) in hosts.iter().enumerate() {
+                let is_name = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
+                if host.is_empty() || !host.chars().all(is_name) {
+                    return Err(Failure::usage(format!("{option}: `{host}' is no host name")));
+                }
+                if hosts[..at].contains(host) {
+                    return Err(Failure::usage(format!("{option}: {host} is named twice")));
+                }
+            }
+        }
+        if self.namenodes.len() < 2 {
+            return Err(Failure::usage(
+                "--namenodes: one NameNode has nobody to take over; name two hosts",
+            ));
+        }
+        let count = self.journalnodes.len();
+        if count.is_multiple_of(2) {
+            return Err(Failure::usage(format!(
+                "--journalnodes: {count} JournalNodes survive the loss of no more than {} do; name {} or {}",
+                count - 1,
+                count - 1,
+                count + 1
+            )));
+        }
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        if self.nameservice.is_empty() || !self.nameservice.chars().all(is_name) {
+            return Err(Failure::usage(format!(
+                "--nameservice: `{}' may only have letters, digits and hyphens",
+                self.nameservice
+            )));
+        }
+        Ok(())
+    }
+
+    fn pair(&self) -> Pair {
+        let namenode = |(at, host): (usize, &String)| NameNodeAt {
+            id: format!("nn{}", at + 1),
+            rpc: format!("{host}:8020"),
+            http: format!("{host}:9870"),
+            controller_port: None,
+        };
+        Pair {
+            nameservice: self.nameservice.clone(),
+            namenodes: self.namenodes.iter().enumerate().map(namenode).collect(),
+            journal_nodes: self.journalnodes.iter().map(|host| format!("{host}:8485")).collect(),
+            zookeeper: self.zookeeper.iter().map(|host| with_port(host, 2181)).collect(),
+            fencing: FENCING.to_owned(),
+        }
+    }
+
+    /// The daemons of each host.
+    fn hosts(&self) -> BTreeMap<&str, Vec<Daemon>> {
+        let controllers: &[String] = if self.zookeeper.is_empty() { &[] } else { &self.namenodes };
+        let mut hosts: BTreeMap<&str, Vec<Daemon>> = BTreeMap::new();
+        for (names, daemon) in [
+            (self.journalnodes.as_slice(), Daemon::JournalNode),
+            (&self.namenodes, Daemon::NameNode),
+            (controllers, Daemon::Controller),
+            (&self.datanodes, Daemon::DataNode),
+        ] {
+            for host in names {
+                hosts.entry(host).or_default().push(daemon);
+            }
+        }
+        hosts
+    }
+
+    /// What a host adds to the settings that all share.
+    fn own_settings(&self, daemons: &[Daemon]) -> Vec<(String, String)> {
+        let mut own = Vec::new();
+        let mut set = |name: &str, value: String| own.push((name.to_owned(), value));
+        for daemon in daemons {
+            match daemon {
+                Daemon::JournalNode => {
+                    set("dfs.journalnode.edits.dir", format!("{}/journal", self.data));
+                }
+                Daemon::NameNode => {
+                    set("dfs.namenode.name.dir", format!("file://{}/name", self.data));
+                }
+                Daemon::DataNode => {
+                    set("dfs.datanode.data.dir", format!("file://{}/data", self.data));
+                }
+                Daemon::Controller => {}
+            }
+        }
+        own
+    }
+}
+
+fn with_port(host: &str, port: u16) -> String {
+    let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    if has_port { host.to_owned() } else { format!("{host}:{port}") }
+}
+
+fn write_all(options: &InitHa) -> Outcome {
+    options.check()?;
+    let shared = options.pair().settings();
+    let replication = options.datanodes.len().min(3).to_string();
+    let shared: Vec<(String, String)> =
+        shared.into_iter().chain([("dfs.replication".to_owned(), replication)]).collect();
+    let taken = options.output.read_dir().is_ok_and(|mut entries| entries.next().is_some());
+    if taken && !options.force {
+        return Err(Failure::io(format!(
+            "{} is not empty; name another directory with --output, or give --force",
+            options.output.display()
+        )));
+    }
+    for (host, daemons) in options.hosts() {
+        let directory = options.output.join(host);
+        write_site(&directory, &shared, &options.own_settings(&daemons))?;
+        for daemon in daemons {
+            let unit = daemon.unit(&options.binary, &options.conf, &options.user);
+            write(&directory.join(daemon.unit_name()), &unit)?;
+        }
+    }
+    write_site(&options.output.join("client"), &shared, &[])
+}
+
+fn write_site(directory: &Path, shared: &[(String, String)], own: &[(String, String)]) -> Outcome {
+    std::fs::create_dir_all(directory)
+        .map_err(|error| Failure::io(format!("cannot make {}: {error}", directory.display())))?;
+    let site = |of_core: bool| {
+        let all = shared.iter().chain(own).map(|(name, value)| (name.as_str(), value.as_str()));
+        site_xml(all.filter(|(name, _)| name.starts_with("dfs.") != of_core))
+    };
+    write(&directory.join("core-site.xml"), &site(true))?;
+    write(&directory.join("hdfs-site.xml"), &site(false))
+}
+
+fn write(path: &Path, text: &str) -> Outcome {
+    std::fs::write(path, text)
+        .map_err(|error| Failure::io(format!("cannot write {}: {error}", path.display())))
+}
+
+/// What is to be done with the directories, in order.
+fn steps(options: &InitHa) -> String {
+    let (conf, output) = (&options.conf, options.output.display());
+    let first = &options.namenodes[0];
+    let others = options.namenodes[1..].join(" and ");
+    let mut steps = vec![
+        format!(
+            "copy {output}/HOST to {conf} of each host, its zerohop-*.service to /etc/systemd/system, and {} there; \
+             user {} must own {}; {output}/client is for clients",
+            options.binary, options.user, options.data
+        ),
+        format!(
+            "on {}: systemctl enable --now zerohop-journalnode",
+            options.journalnodes.join(", ")
+        ),
+        format!(
+            "on {first}, as {}: zerohop namenode -format --config {conf}; then systemctl enable --now zerohop-namenode",
+            options.user
+        ),
+        format!(
+            "on {others}, as {}: zerohop namenode -bootstrapStandby --config {conf}; then systemctl enable --now zerohop-namenode",
+            options.user
+        ),
+    ];
+    match options.zookeeper.is_empty() {
+        true => steps.push("anywhere: zerohop haadmin -transitionToActive nn1".to_owned()),
+        false => steps.push(format!(
+            "on {first}, as {}: zerohop zkfc -formatZK --config {conf}; then on all NameNodes: systemctl enable --now zerohop-zkfc",
+            options.user
+        )),
+    }
+    steps.push(format!(
+        "on {}: systemctl enable --now zerohop-datanode",
+        options.datanodes.join(", ")
+    ));
+    steps.push(format!(
+        "anywhere: zerohop haadmin -getAllServiceState --config {output}/client; zerohop fs -ls / --config {output}/client"
+    ));
+    let steps: String =
+        steps.iter().enumerate().map(|(at, step)| format!("\n{}. {step}", at + 1)).collect();
+    format!("{} hosts are in {output}. Now:{steps}", options.hosts().len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use zerohop_conf::{Conf, NameNodeId, keys};
+    use zerohop_failover::Target;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: InitHa,
+    }
+
+    fn options(output: &Path, words: &[&str]) -> InitHa {
+        let output = output.display().to_string();
+        let mut line = vec!["init-ha", "--output", &output];
+        line.extend(words);
+        Line::try_parse_from(line).map(|line| line.options).unwrap()
+    }
+
+    const PUBLISHED: [&str; 8] =
+        ["--namenodes", "a,b", "--journalnodes", "c", "--datanodes", "d,e,f", "--zookeeper", "z"];
+
+    #[test]
+    fn each_host_gets_its_daemons_and_all_the_same_cluster() {
+        let output = tempfile::tempdir().unwrap();
+        let options = options(output.path(), &PUBLISHED);
+        write_all(&options).unwrap();
+        let has = |path: &str| output.path().join(path).exists();
+        assert!(has("a/zerohop-namenode.service") && has("b/zerohop-zkfc.service"));
+        assert!(has("c/zerohop-journalnode.service") && has("f/zerohop-datanode.service"));
+        assert!(!has("c/zerohop-namenode.service") && !has("z"));
+        for host in ["a", "c", "d", "client"] {
+            let conf = Conf::load(output.path().join(host)).unwrap();
+            assert_eq!(conf.default_fs().unwrap(), "hdfs://hdfs");
+            let ids = NameNodeId::of_pairs(&conf).unwrap();
+            let target = Target::new(&conf, ids[1].clone()).unwrap();
+            assert_eq!(target.address(), "b:8020");
+            assert!(target.is_automatic().unwrap());
+            assert_eq!(conf.get(&keys::HA_ZOOKEEPER_QUORUM).unwrap(), ["z:2181"]);
+        }
+        let unit = std::fs::read_to_string(output.path().join("a/zerohop-zkfc.service")).unwrap();
+        assert!(unit.contains("ExecStart=/usr/local/bin/zerohop zkfc --config /etc/zerohop\n"));
+        // Nothing that is there is lost unasked.
+        let error = write_all(&options).unwrap_err().text;
+        assert!(error.contains("--force"), "{error}");
+        let steps = steps(&options);
+        assert!(steps.contains("-formatZK") && steps.contains("-bootstrapStandby"), "{steps}");
+    }
+
+    #[test]
+    fn one_host_may_have_several_daemons() {
+        let output = tempfile::tempdir().unwrap();
+        let words = ["--namenodes", "a,b", "--journalnodes", "a,b,c", "--datanodes", "a,c"];
+        write_all(&options(output.path(), &words)).unwrap();
+        let conf = Conf::load(output.path().join("a")).unwrap();
+        assert_eq!(conf.get_raw("dfs.journalnode.edits.dir").unwrap(), "/var/lib/hdfs/journal");
+        assert_eq!(conf.get_raw("dfs.datanode.data.dir").unwrap(), "file:///var/lib/hdfs/data");
+        assert_eq!(conf.get_raw("dfs.ha.automatic-failover.enabled").as_deref(), Some("false"));
+    }
+
+    #[test]
+    fn what_would_not_work_is_refused_with_the_option() {
+        let output = tempfile::tempdir().unwrap();
+        let rest = ["--datanodes", "d"];
+        for (words, option) in [
+            (["--namenodes", "a", "--journalnodes", "c"], "--namenodes"),
+            (["--namenodes", "a,a", "--journalnodes", "c"], "--namenodes"),
+            (["--namenodes", "a,b", "--journalnodes", "c,d"], "--journalnodes"),
+            (["--namenodes", "a,b/..", "--journalnodes", "c"], "--namenodes"),
+        ] {
+            let words: Vec<&str> = words.into_iter().chain(rest).collect();
+            let error = write_all(&options(output.path(), &words)).unwrap_err().text;
+            assert!(error.starts_with(option), "{error}");
+        }
+        assert!(output.path().read_dir().unwrap().next().is_none());
+    }
+}
