@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
-use zerohop_conf::Conf;
+use zerohop_conf::{Conf, keys};
 use zerohop_system::random;
 use zerohop_transport::login::User;
 use zerohop_transport::net::{self, ConnectOptions, DataStream, Pool};
@@ -95,7 +95,8 @@ impl Client {
         let rpc_options = ClientOptions::from_conf(conf)?;
         let pool = Pool::new(settings.pool_capacity, settings.pool_expiry);
         let number = random::i32(..);
-        let name = format!("DFSClient_NONMAPREDUCE_{number}_{}", std::process::id());
+        let task = conf.get(&keys::MAPREDUCE_TASK_ATTEMPT_ID)?;
+        let name = format!("DFSClient_{task}_{number}_{}", std::process::id());
         Ok(Arc::new(Self {
             local: LocalReads::new(&settings, name.clone(), &user, &rpc_options),
             calls: Calls::new(&namenode, settings.umask, name.clone()),

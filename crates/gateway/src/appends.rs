@@ -7,6 +7,7 @@
 use crate::append_answers::{AnswerKey, Answers, Appended};
 use crate::body::BodyReader;
 use crate::failure::Failure;
+use crate::leftovers;
 use crate::request::Request;
 use crate::upload::open_for_append;
 use axum::body::Body;
@@ -62,7 +63,8 @@ struct Slot(Option<Stream>);
 
 struct Stream {
     writer: FileWriter,
-    user: String,
+    /// The client of the user who opened it.
+    fs: FileSystem,
     last_use: Instant,
 }
 
@@ -180,19 +182,24 @@ impl Shared {
 impl Slot {
     /// Opens the file unless it is open for this user; true if it was opened now.
     async fn open(&mut self, fs: &FileSystem, request: &Request) -> Result<bool, Failure> {
-        let user = fs.user().name.as_str();
-        if self.0.as_ref().is_some_and(|stream| stream.user == user) {
+        if self.0.as_ref().is_some_and(|stream| stream.fs.user().name == fs.user().name) {
             return Ok(false);
         }
         self.close().await?;
         let writer = open_for_append(fs, request).await?;
-        self.0 = Some(Stream { writer, user: user.to_owned(), last_use: clock::now() });
+        self.0 = Some(Stream { writer, fs: fs.clone(), last_use: clock::now() });
         Ok(true)
     }
 
     async fn close(&mut self) -> Result<(), Failure> {
         match self.0.take() {
-            Some(mut stream) => Ok(stream.writer.close().await?),
+            Some(mut stream) => {
+                let closed = stream.writer.close().await;
+                if closed.is_err() {
+                    leftovers::close(stream.fs, stream.writer.path().to_owned());
+                }
+                Ok(closed?)
+            }
             None => Ok(()),
         }
     }

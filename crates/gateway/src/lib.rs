@@ -26,6 +26,7 @@ mod failure;
 mod file_body;
 mod glob;
 mod httpfs;
+mod leftovers;
 mod locations;
 mod lookup;
 mod namenode;
@@ -36,6 +37,7 @@ mod rates;
 mod redirects;
 mod request;
 mod shapes;
+mod takeover;
 mod trash;
 mod upload;
 
@@ -54,6 +56,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use zerohop_conf::{Conf, ConfError, Role, check_protections, keys};
 use zerohop_daemon::http::{HttpOptions, HttpServer, MinimumRate};
+use zerohop_daemon::process;
 
 /// WebHDFS for the port of a NameNode in this process, which DataNodes reach at `rpc_address` (`host:port`, or a name service).
 /// None where `dfs.webhdfs.enabled` is false.
@@ -94,12 +97,13 @@ impl Gateway {
     ///
     /// # Errors
     /// If it is taken or not this machine's, or the configuration is wrong or promises a protection that is not there.
-    pub fn bind(conf: Conf) -> Result<Self, Error> {
+    pub fn bind(mut conf: Conf) -> Result<Self, Error> {
         check_protections(&conf, Role::Gateway)?;
         let options = http_options(&conf)?;
         let (host, port) =
             (conf.get(&keys::HTTPFS_HTTP_HOSTNAME)?, conf.get(&keys::HTTPFS_HTTP_PORT)?);
         let tls = certificate::certificate(&conf)?;
+        takeover::name_clients(&mut conf, &process::host_name(), port);
         let face = HttpFs::new(conf)?;
         let not_taken = |source| Error::Address { address: format!("{host}:{port}"), source };
         let mut addresses = (host.as_str(), port).to_socket_addrs().map_err(not_taken)?;

@@ -2,13 +2,16 @@
 
 use crate::body::BodyReader;
 use crate::failure::Failure;
+use crate::leftovers;
 use crate::request::Request;
+use crate::takeover;
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use futures_util::future::join;
 use zerohop_client::{
     AppendOptions, CreateOptions, ErrorKind, FileKind, FileSystem, FileWriter, RenameOptions,
 };
+use zerohop_system::clock;
 
 /// What a CREATE means that does not say it.
 #[derive(Clone, Copy, Debug)]
@@ -66,10 +69,11 @@ pub(crate) async fn create(
         finished => finished,
     };
     if let Err(failure) = finished {
+        let file_id = writer.file_id();
         drop(writer);
-        // This also ends the lease. What cannot be deleted now is closed when the lease is over.
-        if let Err(error) = fs.delete(&unfinished, false).await {
-            tracing::warn!("{unfinished} was not written to its end and is left: {error}");
+        // This also ends the lease.
+        if fs.delete(&unfinished, false).await.is_err() {
+            leftovers::delete(fs.clone(), unfinished, file_id);
         }
         return Err(failure);
     }
@@ -97,28 +101,46 @@ fn has_flag(request: &Request, name: &str) -> bool {
 }
 
 /// Opens a file for writing at its end. With `createflag=CREATE` one that is missing is made; if another writer makes it in
-/// the same moment, that one is opened.
+/// the same moment, that one is opened. One that is being closed for a writer that is gone is waited for.
 pub(crate) async fn open_for_append(
     fs: &FileSystem,
     request: &Request,
 ) -> Result<FileWriter, Failure> {
+    let begun = clock::now();
+    loop {
+        match open_for_append_once(fs, request).await? {
+            Ok(writer) => return Ok(writer),
+            Err(error) => {
+                let is_late = clock::since(begun) > takeover::RECOVERY_MAX;
+                if is_late || !takeover::waits_for_close(fs, &request.path, &error).await? {
+                    return Err(error.into());
+                }
+            }
+        }
+    }
+}
+
+async fn open_for_append_once(
+    fs: &FileSystem,
+    request: &Request,
+) -> Result<zerohop_client::Result<FileWriter>, Failure> {
     let path = request.path.as_str();
     let creates = has_flag(request, "CREATE");
-    let mut opened = fs.append(path, AppendOptions::default()).await;
-    if creates && opened.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
-        let permission = request.params.permission("permission")?.unwrap_or(0o644) & 0o777;
-        let options = CreateOptions::default()
-            .create_parent(request.params.flag("createparent", true)?)
-            .permission(permission)
-            .unmasked_permission(unmasked_permission(request)?);
-        opened = match fs.create(path, options).await {
-            Err(error) if error.kind() == ErrorKind::Exists => {
-                fs.append(path, AppendOptions::default()).await
-            }
-            created => created,
-        };
+    let opened = fs.append(path, AppendOptions::default()).await;
+    if !creates || !opened.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+        return Ok(opened);
     }
-    Ok(opened?)
+    let permission = request.params.permission("permission")?.unwrap_or(0o644) & 0o777;
+    let options = CreateOptions::default()
+        .create_parent(request.params.flag("createparent", true)?)
+        .permission(permission)
+        .unmasked_permission(unmasked_permission(request)?);
+    Ok(match fs.create(path, options).await {
+        Err(error) if error.kind() == ErrorKind::Exists => {
+            fs.append(path, AppendOptions::default()).await
+        }
+        created => created,
+    })
 }
 
 /// Writes the body to its end; the next piece of it is read while one is written.

@@ -75,8 +75,12 @@ impl Connection {
         request += "\r\n";
         let mut request = request.into_bytes();
         request.extend_from_slice(body);
-        self.send(&request)?;
-        self.answer(method == "HEAD")
+        // A server that refuses a body may answer before it has read it.
+        let sent = self.send(&request);
+        match (self.answer(method == "HEAD"), sent) {
+            (Err(_), Err(error)) => Err(error),
+            (answer, _) => answer,
+        }
     }
 
     /// Sends the head of a request with a chunked body, for which [`send_chunk`](Self::send_chunk) is there.

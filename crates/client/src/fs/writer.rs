@@ -80,6 +80,11 @@ impl FileWriter {
         self.inner.path()
     }
 
+    /// The file's inode.
+    pub fn file_id(&self) -> u64 {
+        self.inner.file_id()
+    }
+
     /// Bytes of the file with those written so far.
     pub fn pos(&self) -> u64 {
         self.pos

@@ -87,6 +87,8 @@ keys! {
     DFS_CLIENT_WRITE_MAX_PACKETS_IN_FLIGHT: i32 = "dfs.client.write.max-packets-in-flight", "80", Plain;
     /// How long a writer avoids a DataNode that failed.
     DFS_CLIENT_WRITE_EXCLUDE_NODES_CACHE_EXPIRY_INTERVAL_MILLIS: Duration = "dfs.client.write.exclude.nodes.cache.expiry.interval.millis", "600000", Millis;
+    /// Names the task that a client works for, as a part of the client's name.
+    MAPREDUCE_TASK_ATTEMPT_ID: String = "mapreduce.task.attempt.id", "NONMAPREDUCE", Plain;
     /// Whether a failed close asks for lease recovery.
     DFS_CLIENT_WRITE_RECOVER_LEASE_ON_CLOSE_EXCEPTION: bool = "dfs.client.write.recover.lease.on.close.exception", "false", Plain;
     /// Reports of a slow node in a row after which a writer replaces it.

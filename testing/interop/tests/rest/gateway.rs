@@ -36,6 +36,11 @@ impl Gateway {
             .map_err(|error| format!("{error}\n{}", tail(&self.log, 20)))
     }
 
+    /// SIGKILL.
+    pub fn kill(&mut self) {
+        self.process = None;
+    }
+
     /// A connection to it.
     pub fn connect(&self) -> Outcome<Connection> {
         Connection::open(self.port).at("the gateway's port")

@@ -1,6 +1,7 @@
 //! REST: other people's clients, faults, and what strangers send, with Apache as the judge.
 
 mod curl;
+mod faults;
 mod gateway;
 mod java;
 mod mixed;

@@ -1,0 +1,102 @@
+//! Files that a gateway which was killed had open for appends.
+//!
+//! The lease of such a file belongs to a client that is gone. Others may have it a minute after the last renewal. A gateway that was
+//! started again on the same port of the same machine knows that client by its name, and need not wait.
+
+use crate::failure::Failure;
+use std::time::Duration;
+use zerohop_client::{Error, FileSystem};
+use zerohop_conf::Conf;
+use zerohop_system::clock;
+
+/// How long an append waits for a file to be closed whose writer is gone.
+pub(crate) const RECOVERY_MAX: Duration = Duration::from_secs(30);
+const ASK_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Has the clients of this gateway named after its machine and port.
+pub(crate) fn name_clients(conf: &mut Conf, host: &str, port: u16) {
+    // Any free port may be another one the next time.
+    if port != 0 {
+        conf.set("mapreduce.task.attempt.id", format!("gateway-{host}-{port}"));
+    }
+}
+
+/// Waits a moment for a file that a gateway before this one was writing, or that is being closed for a writer that is gone. True
+/// if it may be free then; false if another client writes it.
+pub(crate) async fn waits_for_close(
+    fs: &FileSystem,
+    path: &str,
+    error: &Error,
+) -> Result<bool, Failure> {
+    let class = error.java_class().unwrap_or_default();
+    if class.ends_with(".AlreadyBeingCreatedException") {
+        if !is_of_gateway_before(error.server_message().unwrap_or_default()) {
+            return Ok(false);
+        }
+        tracing::info!(
+            "{path} was being written when the gateway before this one ended; closing it"
+        );
+        if fs.recover_lease(path).await? {
+            return Ok(true);
+        }
+    } else if !class.ends_with(".RecoveryInProgressException") {
+        return Ok(false);
+    }
+    clock::sleep(ASK_INTERVAL).await;
+    Ok(true)
+}
+
+/// Whether a NameNode's refusal names as the holder of the lease another client of a gateway with the port, on the machine, that the
+/// client which asked has: "... for CLIENT on ADDRESS because this file lease is currently owned by HOLDER on ADDRESS".
+fn is_of_gateway_before(message: &str) -> bool {
+    let line = message.lines().next().unwrap_or_default();
+    let Some((asked, held)) = line.split_once(" because this file lease is currently owned by ")
+    else {
+        return false;
+    };
+    let asked = asked.rsplit_once(" for ").and_then(|(_, client)| client.split_once(" on "));
+    let (Some((client, address)), Some((holder, holder_address))) =
+        (asked, held.split_once(" on "))
+    else {
+        return false;
+    };
+    // Behind the task's name there are a random number and the process's id.
+    let task = |name: &str| -> Option<String> {
+        let name = name.strip_prefix("DFSClient_gateway-")?;
+        Some(name.rsplitn(3, '_').nth(2)?.to_owned())
+    };
+    client != holder
+        && address.trim() == holder_address.trim()
+        && task(client).is_some_and(|gateway| Some(gateway) == task(holder))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(client: &str, holder: &str) -> String {
+        format!(
+            "Failed to APPEND_FILE /a for b on c for {client} because this file lease is currently owned by {holder}"
+        )
+    }
+
+    #[test]
+    fn only_the_lease_of_a_gateway_that_had_this_port_is_taken() {
+        let own = "DFSClient_gateway-h_1-14000_-12_77 on 10.0.0.1";
+        for (holder, expected) in [
+            ("DFSClient_gateway-h_1-14000_99_12 on 10.0.0.1", true),
+            // This one itself.
+            (own, false),
+            ("DFSClient_gateway-h_1-14000_99_12 on 10.0.0.2", false),
+            ("DFSClient_gateway-h_1-14001_99_12 on 10.0.0.1", false),
+            ("DFSClient_NONMAPREDUCE_99_12 on 10.0.0.1", false),
+            ("DFSClient_gateway- on 10.0.0.1", false),
+            ("", false),
+        ] {
+            assert_eq!(is_of_gateway_before(&refusal(own, holder)), expected, "{holder}");
+        }
+        let other = "DFSClient_NONMAPREDUCE_1_2 on 10.0.0.1";
+        assert!(!is_of_gateway_before(&refusal(other, "DFSClient_NONMAPREDUCE_3_4 on 10.0.0.1")));
+        assert!(!is_of_gateway_before("something else"));
+    }
+}

@@ -1,0 +1,429 @@
+//! Faults: callers, DataNodes, NameNodes and gateways that go away in the middle of a request, disks that are full, and quotas.
+//!
+//! The tests share a cluster of three DataNodes. Each has it for itself, and leaves what it stopped running again.
+
+use std::io::ErrorKind;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use zerohop_client::blocking::FileSystem;
+use zerohop_interop::cluster::{Cluster, Spec};
+use zerohop_interop::harm::{Explain, SmallDisks, blocks, check, client, nodes, put, shape};
+use zerohop_interop::http::{Answer, Connection};
+use zerohop_interop::process::Process;
+use zerohop_interop::{Kind, Outcome, content, site, wait};
+
+use crate::gateway::{Gateway, gateway};
+
+const BLOCK: u64 = 4 << 20;
+const LIMIT: Duration = Duration::from_secs(120);
+const OCTETS: (&str, &str) = ("Content-Type", "application/octet-stream");
+
+/// What the tests share.
+struct Shared {
+    cluster: Cluster,
+    gateway: Gateway,
+    fs: FileSystem,
+}
+
+impl Shared {
+    fn start() -> Outcome<Self> {
+        let settings = site::settings(&[("dfs.blocksize", "4194304"), ("dfs.replication", "2")]);
+        let (namenode, datanodes) = (Kind::Ours, Kind::Ours);
+        let spec = Spec { name: "rest-faults", namenode, datanodes, count: 3, settings };
+        let cluster = Cluster::start(&spec)?;
+        // A reader gives up when all DataNodes are gone, and not after a minute.
+        let gateway = gateway(&cluster, &["dfs.client.retry.window.base=200"])?;
+        let fs = client(&cluster.conf(), &[])?;
+        Ok(Self { cluster, gateway, fs })
+    }
+
+    /// All runs.
+    fn restore(&mut self, killed: &[usize]) -> Outcome {
+        for i in killed {
+            self.cluster.start_datanode(*i)?;
+        }
+        self.cluster.wait_serving()
+    }
+
+    /// The status of a path.
+    fn status(&self, path: &str) -> Outcome<u16> {
+        let target = format!("/webhdfs/v1{path}?op=GETFILESTATUS&user.name=root");
+        Ok(self.gateway.ask("GET", &target, &[], b"")?.status)
+    }
+
+    /// Begins an upload of unknown length.
+    fn begin(&self, method: &str, path: &str, query: &str) -> Outcome<Connection> {
+        let mut connection = self.gateway.connect()?;
+        let target = format!("/webhdfs/v1{path}?{query}&data=true&user.name=root");
+        connection.begin(method, &target, &[OCTETS]).at(path)?;
+        Ok(connection)
+    }
+}
+
+/// Runs a test; its cluster's logs stay when it fails.
+fn with_shared(test: impl FnOnce(&mut Shared) -> Outcome) {
+    static SHARED: Mutex<Weak<Mutex<Shared>>> = Mutex::new(Weak::new());
+    let shared = {
+        let mut running = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        running.upgrade().unwrap_or_else(|| {
+            let started = Arc::new(Mutex::new(Shared::start().unwrap()));
+            *running = Arc::downgrade(&started);
+            started
+        })
+    };
+    let mut shared: MutexGuard<'_, Shared> = shared.lock().unwrap_or_else(PoisonError::into_inner);
+    let done = test(&mut shared);
+    if let Err(failure) = done {
+        shared.cluster.keep_logs = true;
+        panic!("{failure}\n{}\n{}", shared.gateway.log(), shared.cluster.logs());
+    }
+}
+
+/// Sends the bytes from `from` to `to` of the stream of `seed`, in chunks.
+fn send(connection: &mut Connection, seed: u64, from: u64, to: u64) -> Outcome {
+    let mut at = from;
+    while at < to {
+        let mut piece = vec![0; (to - at).min(1 << 16) as usize];
+        content::fill(seed, at, &mut piece);
+        connection.send_chunk(&piece).at("sending")?;
+        at += piece.len() as u64;
+    }
+    Ok(())
+}
+
+/// Ends an upload.
+fn end(connection: &mut Connection) -> Outcome<Answer> {
+    connection.send_chunk(b"").at("ending")?;
+    connection.answer(false).at("the answer")
+}
+
+fn is(answer: &Answer, status: u16) -> Outcome {
+    match answer.status == status {
+        true => Ok(()),
+        false => Err(format!("not {status}: {} {}", answer.status, answer.text())),
+    }
+}
+
+/// Whether bytes are those of the stream of `seed` from its beginning.
+fn is_beginning(bytes: &[u8], seed: u64) -> bool {
+    let mut expected = vec![0; bytes.len()];
+    content::fill(seed, 0, &mut expected);
+    bytes == expected
+}
+
+#[test]
+fn a_caller_that_disappears_in_mid_upload_leaves_no_half_file_and_no_lease() {
+    with_shared(|shared| {
+        // A new file, and one in place of another. More than a block was sent.
+        put(&shared.fs, "/gone/old", 1, 1000, shape(2, BLOCK))?;
+        for path in ["/gone/new", "/gone/old"] {
+            let mut upload = shared.begin("PUT", path, "op=CREATE&overwrite=true")?;
+            send(&mut upload, 2, 0, BLOCK + 100_000)?;
+            let list = |fs: &FileSystem| fs.list("/gone").at("a list");
+            wait::until("the upload has a block", LIMIT, || {
+                Ok(list(&shared.fs)?.iter().any(|file| {
+                    !matches!(file.path.as_str(), "/gone/old")
+                        && blocks(&shared.fs, &file.path).is_ok_and(|b| !b.is_empty())
+                }))
+            })?;
+            check(&shared.fs, "/gone/old", 1, 1000)?;
+            drop(upload);
+            wait::until("nothing of it is left", LIMIT, || Ok(list(&shared.fs)?.len() == 1))?;
+            check(&shared.fs, "/gone/old", 1, 1000)?;
+        }
+        // Nobody holds the paths: another client takes them at once.
+        put(&shared.fs, "/gone/new", 3, 1000, shape(2, BLOCK).overwrite(false))?;
+        put(&shared.fs, "/gone/old", 3, 1000, shape(2, BLOCK))?;
+        check(&shared.fs, "/gone/old", 3, 1000)
+    });
+}
+
+#[test]
+fn a_datanode_killed_during_an_upload_leaves_the_pipeline() {
+    with_shared(|shared| {
+        let (path, len) = ("/killed/upload", 2 * BLOCK + 100_000);
+        let mut upload = shared.begin("PUT", path, "op=CREATE")?;
+        send(&mut upload, 4, 0, BLOCK / 2)?;
+        wait::until("the block has a pipeline", LIMIT, || {
+            Ok(nodes(&shared.cluster, &shared.fs, path).is_ok_and(|nodes| nodes.len() == 2))
+        })?;
+        let victim = nodes(&shared.cluster, &shared.fs, path)?[0];
+        shared.cluster.kill_datanode(victim);
+        send(&mut upload, 4, BLOCK / 2, len)?;
+        is(&end(&mut upload)?, 201)?;
+        check(&shared.fs, path, 4, len)?;
+        shared.restore(&[victim])
+    });
+}
+
+#[test]
+fn a_datanode_killed_during_a_download_is_replaced_and_without_any_the_answer_is_short() {
+    with_shared(|shared| {
+        let (path, len) = ("/killed/download", 8 * BLOCK);
+        put(&shared.fs, path, 5, len, shape(2, BLOCK))?;
+        let target = format!("/webhdfs/v1{path}?op=OPEN&user.name=root");
+        let begin = |shared: &Shared| -> Outcome<(Connection, Answer)> {
+            let mut connection = shared.gateway.connect()?;
+            let request = format!("GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            connection.send(request.as_bytes()).at("asking")?;
+            let mut answer = connection.answer_head().at("the head")?;
+            is(&answer, 200)?;
+            if !connection.take(BLOCK / 4, &mut answer.body) {
+                return Err("the beginning did not come".to_owned());
+            }
+            Ok((connection, answer))
+        };
+        // Each of them holds some of the blocks, and the gateway reads from some of those.
+        for victim in 0..3 {
+            let (mut connection, mut answer) = begin(shared)?;
+            shared.cluster.kill_datanode(victim);
+            let is_whole = connection.take(len - BLOCK / 4, &mut answer.body);
+            if !is_whole || !is_beginning(&answer.body, 5) {
+                return Err(format!("without DataNode {victim}: {} bytes", answer.body.len()));
+            }
+            shared.restore(&[victim])?;
+        }
+        let (mut connection, mut answer) = begin(shared)?;
+        (0..3).for_each(|i| shared.cluster.kill_datanode(i));
+        let is_whole = connection.take(len - BLOCK / 4, &mut answer.body);
+        let is_short = !is_whole && connection.is_closed() && is_beginning(&answer.body, 5);
+        shared.restore(&[0, 1, 2])?;
+        match is_short {
+            true => Ok(()),
+            false => Err(format!("{} bytes without a DataNode", answer.body.len())),
+        }
+    });
+}
+
+#[test]
+fn a_namenode_that_is_restarted_is_waited_for() {
+    with_shared(|shared| {
+        let (path, log) = ("/restarted/upload", "/restarted/log");
+        let mut upload = shared.begin("PUT", path, "op=CREATE")?;
+        send(&mut upload, 6, 0, BLOCK / 2)?;
+        let append = |shared: &Shared, line: &str, offset: usize| {
+            let query =
+                format!("op=APPEND&createflag=CREATE&offset={offset}&data=true&user.name=root");
+            let target = format!("/webhdfs/v1{log}?{query}");
+            shared.gateway.ask("POST", &target, &[OCTETS], line.as_bytes())
+        };
+        is(&append(shared, "before\n", 0)?, 200)?;
+        shared.cluster.kill_namenode();
+        shared.cluster.start_namenode()?;
+        // Sent while the NameNode starts.
+        let status = shared.status("/restarted")?;
+        shared.cluster.wait_serving()?;
+        wait::until("the log is appended to again", LIMIT, || {
+            let answer = append(shared, "after\n", 7)?;
+            if answer.status == 200 { Ok(true) } else { Err(answer.text()) }
+        })?;
+        send(&mut upload, 6, BLOCK / 2, 2 * BLOCK)?;
+        is(&end(&mut upload)?, 201)?;
+        check(&shared.fs, path, 6, 2 * BLOCK)?;
+        let read = shared.gateway.ask("GET", &format!("{log}?user.name=root"), &[], b"")?;
+        match (status, read.text().as_str()) {
+            (200, "before\nafter\n") => Ok(()),
+            found => Err(format!("{found:?}")),
+        }
+    });
+}
+
+#[test]
+fn a_quota_refuses_an_upload_and_leaves_what_was_there() {
+    with_shared(|shared| {
+        let ask = |shared: &Shared, method: &str, target: &str, body: &[u8]| {
+            shared.gateway.ask(
+                method,
+                &format!("/webhdfs/v1{target}&user.name=root"),
+                &[OCTETS],
+                body,
+            )
+        };
+        let create = "?op=CREATE&data=true&replication=1&blocksize=1048576";
+        is(&ask(shared, "PUT", &format!("/quota/old{create}"), b"as it was")?, 201)?;
+        let limit = "?op=SETQUOTA&namespacequota=4&storagespacequota=4194304";
+        is(&ask(shared, "PUT", &format!("/quota{limit}"), b"")?, 200)?;
+        let large = vec![7; 6 << 20];
+        for (path, kind) in
+            [("/quota/old", "DSQuotaExceededException"), ("/quota/new", "DSQuotaExceededException")]
+        {
+            let answer = ask(shared, "PUT", &format!("{path}{create}"), &large)?;
+            is(&answer, 500)?;
+            if !answer.text().contains(kind) {
+                return Err(answer.text());
+            }
+        }
+        let grown = ask(shared, "POST", "/quota/old?op=APPEND&data=true", &large)?;
+        is(&grown, 500)?;
+        wait::until("what was not finished is gone", LIMIT, || {
+            Ok(shared.fs.list("/quota").at("a list")?.len() == 1)
+        })?;
+        // The append may have written a beginning of its body, which takes the room.
+        let more = "?op=SETQUOTA&namespacequota=4&storagespacequota=-1";
+        is(&ask(shared, "PUT", &format!("/quota{more}"), b"")?, 200)?;
+        for name in ["a", "b"] {
+            is(&ask(shared, "PUT", &format!("/quota/{name}{create}"), b"x")?, 201)?;
+        }
+        let answer = ask(shared, "PUT", &format!("/quota/c{create}"), b"x")?;
+        is(&answer, 500)?;
+        if !answer.text().contains("NSQuotaExceededException") {
+            return Err(answer.text());
+        }
+        let read = ask(shared, "GET", "/quota/old?op=OPEN", b"")?;
+        let rest = read.body.strip_prefix(b"as it was").ok_or("the old bytes are gone")?;
+        match read.is_whole && rest.iter().all(|byte| *byte == 7) && rest.len() < large.len() {
+            true => Ok(()),
+            false => Err(format!("{} bytes", read.body.len())),
+        }
+    });
+}
+
+#[test]
+fn two_gateways_append_to_one_path_in_turns() {
+    const LINES: usize = 8;
+    with_shared(|shared| {
+        let brief = "zerohop.gateway.append.idle.ms=50";
+        let gateways = [gateway(&shared.cluster, &[brief])?, gateway(&shared.cluster, &[brief])?];
+        let write = |number: usize| -> Outcome {
+            let mut connection = gateways[number].connect()?;
+            for line in 0..LINES {
+                let body = format!("{number} {line}\n");
+                let target =
+                    "/webhdfs/v1/turns/log?op=APPEND&createflag=CREATE&data=true&user.name=root";
+                wait::until("the other one is done", LIMIT, || {
+                    let answer =
+                        connection.ask("POST", target, &[OCTETS], body.as_bytes()).at(target)?;
+                    match answer.status {
+                        200 => Ok(true),
+                        // Nothing of it was written.
+                        409 => Ok(false),
+                        _ => Err(answer.text()),
+                    }
+                })?;
+            }
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| write(1));
+            write(0).and(other.join().unwrap())
+        })?;
+        let read = shared.gateway.ask("GET", "/turns/log?user.name=root", &[], b"")?.text();
+        for number in 0..2 {
+            let prefix = format!("{number} ");
+            let lines: Vec<_> = read.lines().filter(|line| line.starts_with(&prefix)).collect();
+            let expected: Vec<_> = (0..LINES).map(|line| format!("{number} {line}")).collect();
+            if lines != expected {
+                return Err(format!("{read:?}"));
+            }
+        }
+        match read.lines().count() == 2 * LINES {
+            true => Ok(()),
+            false => Err(format!("{read:?}")),
+        }
+    });
+}
+
+#[test]
+fn a_gateway_killed_in_an_append_session_loses_and_doubles_nothing() {
+    with_shared(|shared| {
+        let mut gateway = gateway(&shared.cluster, &["zerohop.gateway.append.idle.ms=600000"])?;
+        let mut expected = Vec::new();
+        let mut connection = gateway.connect()?;
+        for number in 0..120u64 {
+            let mut piece = vec![0; 1 + (number as usize * 7919) % 30_000];
+            content::fill(number, 0, &mut piece);
+            let query = format!(
+                "op=APPEND&createflag=CREATE&offset={}&data=true&user.name=root",
+                expected.len()
+            );
+            let target = format!("/webhdfs/v1/session/log?{query}");
+            // In the middle of a body, behind a body whose answer nobody reads, and between two appends.
+            if number % 40 == 20 {
+                let mut cut = gateway.connect()?;
+                cut.begin("POST", &target, &[OCTETS]).at("a body")?;
+                cut.send_chunk(&piece[..piece.len() / 2]).at("half of it")?;
+                gateway.kill();
+                gateway.start()?;
+            } else if number % 40 == 30 {
+                let head = format!(
+                    "Content-Type: application/octet-stream\r\nContent-Length: {}\r\n",
+                    piece.len()
+                );
+                let request = format!("POST {target} HTTP/1.1\r\nHost: localhost\r\n{head}\r\n");
+                connection.send(&[request.as_bytes(), &piece].concat()).at("all of it")?;
+                gateway.kill();
+                gateway.start()?;
+            } else if number % 40 == 39 {
+                gateway.kill();
+                gateway.start()?;
+            }
+            wait::until("the append is answered", LIMIT, || {
+                let answer = match connection.ask("POST", &target, &[OCTETS], &piece) {
+                    Ok(answer) => answer,
+                    Err(error) if error.kind() != ErrorKind::WouldBlock => {
+                        connection = gateway.connect()?;
+                        return Err(error.to_string());
+                    }
+                    Err(error) => return Err(error.to_string()),
+                };
+                match answer.status {
+                    200 => Ok(true),
+                    _ => Err(answer.text()),
+                }
+            })
+            .map_err(|error| format!("{error}\n{}", gateway.log()))?;
+            expected.extend_from_slice(&piece);
+        }
+        let read = gateway.ask("GET", "/session/log?user.name=root", &[], b"")?;
+        match read.is_whole && read.body == expected {
+            true => Ok(()),
+            false => Err(format!("{} bytes of {}", read.body.len(), expected.len())),
+        }
+    });
+}
+
+#[test]
+fn a_full_disk_refuses_an_upload_and_leaves_what_was_there() {
+    let settings = site::settings(&[("dfs.blocksize", "1048576"), ("dfs.replication", "1")]);
+    let (namenode, datanodes) = (Kind::Ours, Kind::Ours);
+    let spec = Spec { name: "rest-full", namenode, datanodes, count: 1, settings };
+    let mut cluster = Cluster::start(&spec).unwrap();
+    cluster.keep_logs = true;
+    cluster.stop_datanode(0).unwrap();
+    let directory = cluster.directory().canonicalize().unwrap().join("dn0");
+    let volumes = [directory.join("disk0"), directory.join("disk1")];
+    let sized: Vec<_> = volumes.iter().map(|volume| (volume.as_path(), "10m")).collect();
+    let Some(disks) = SmallDisks::mount(&sized, &cluster.site.log("disks")).unwrap() else {
+        return;
+    };
+    let command = disks.zerohop(&cluster.site.datanode_conf(0), &["datanode"]).unwrap();
+    let _small = Process::daemon("DataNode 0", command, &cluster.site.log("dn0")).unwrap();
+    let gateway = gateway(&cluster, &[]).unwrap();
+    let ask = |method: &str, target: &str, body: &[u8]| {
+        gateway
+            .ask(method, &format!("/webhdfs/v1{target}&user.name=root"), &[OCTETS], body)
+            .unwrap()
+    };
+    wait::until("a first file", LIMIT, || {
+        let answer = ask("PUT", "/full/old?op=CREATE&data=true", b"as it was");
+        if answer.status == 201 { Ok(true) } else { Err(answer.text()) }
+    })
+    .unwrap();
+    let large = vec![7; 40 << 20];
+    for path in ["/full/old", "/full/new"] {
+        let answer = ask("PUT", &format!("{path}?op=CREATE&data=true"), &large);
+        assert_eq!(answer.status, 500, "{path}: {}", answer.text());
+        assert!(answer.text().contains("{\"RemoteException\":{"), "{}", answer.text());
+        let list = ask("GET", "/full?op=LISTSTATUS", b"").text();
+        assert_eq!(list.matches("pathSuffix").count(), 1, "{list}");
+        assert_eq!(ask("GET", "/full/old?op=OPEN", b"").text(), "as it was");
+    }
+    // What was not finished takes no room.
+    wait::until("there is room again", LIMIT, || {
+        let answer = ask("PUT", "/full/new?op=CREATE&data=true", &large[..4 << 20]);
+        if answer.status == 201 { Ok(true) } else { Err(answer.text()) }
+    })
+    .unwrap();
+    cluster.keep_logs = false;
+}
