@@ -1,5 +1,6 @@
 //! REST: other people's clients, faults, and what strangers send, with Apache as the judge.
 
+mod collector;
 mod curl;
 mod faults;
 mod gateway;
