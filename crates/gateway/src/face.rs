@@ -1,6 +1,7 @@
 //! What the ports have in common: a request comes in, is answered, and is logged.
 
 use crate::call::Call;
+use crate::drained;
 use crate::exchange::{Exchange, RequestHead};
 use crate::failure::{Failure, Statuses};
 use axum::Router;
@@ -41,7 +42,7 @@ async fn handle<F: Face>(
     let begun = clock::now();
     let (mut parts, body) = request.into_parts();
     let exchange = Exchange::begin(&mut parts.extensions);
-    let body = exchange.count_received(body);
+    let body = drained::read_when_dropped(exchange.count_received(body), &parts.headers);
     let head = RequestHead { begun, remote, method: parts.method.clone(), uri: parts.uri.clone() };
     let call = Call {
         method: parts.method,

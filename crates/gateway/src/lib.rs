@@ -20,6 +20,7 @@ mod csrf;
 mod data;
 mod datanode;
 mod description;
+mod drained;
 mod exchange;
 mod face;
 mod failure;

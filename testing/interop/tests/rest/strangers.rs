@@ -345,6 +345,19 @@ fn bodies_that_are_slow_or_of_a_wrong_length_leave_nothing() {
     // Who promises nothing sends nothing.
     let (answer, _) = raw(port, (head("X: y") + "").as_bytes()).unwrap();
     assert_eq!(answer.map(|answer| answer.status), Some(201));
+    // Who sends all before it reads is told why it was refused, and may go on.
+    let mut connection = Connection::open(port).unwrap();
+    let large = vec![b'x'; 16 << 20];
+    let refused = "/webhdfs/v1/none/f?op=CREATE&data=true&createparent=false&user.name=root";
+    let bytes = format!(
+        "PUT {refused} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\nContent-Length: {}\r\n\r\n",
+        large.len()
+    );
+    connection.send(bytes.as_bytes()).and_then(|()| connection.send(&large)).unwrap();
+    assert_eq!(connection.answer(false).unwrap().status, 404);
+    let kept =
+        connection.ask("GET", "/webhdfs/v1/?op=GETFILESTATUS&user.name=root", &[], b"").unwrap();
+    assert_eq!(kept.status, 200);
     // A head that is too large, in one header, in many, and in the path.
     for bytes in [
         format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(200_000)),
