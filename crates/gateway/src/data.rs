@@ -66,7 +66,7 @@ pub(crate) async fn answer(
             match request.operation {
                 Operation::Append => {
                     let done = append(fs, request, &call.headers, body, uploads).await?;
-                    let kind = (header::CONTENT_TYPE, "application/json".to_owned());
+                    let kind = (header::CONTENT_TYPE, "application/octet-stream".to_owned());
                     Ok((StatusCode::OK, [kind], shown(done)).into_response())
                 }
                 _ => {

@@ -1,13 +1,13 @@
-//! Other people's clients in Python and JavaScript, by the gateway and by the NameNode's port.
+//! Other people's clients in Python and JavaScript, by the gateway and by the NameNode's port; and schemathesis.
 
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use zerohop_interop::process::{Process, tail};
-use zerohop_interop::tools;
+use zerohop_interop::{Kind, tools};
 
-use crate::gateway::Shared;
+use crate::gateway::{Shared, cluster, gateway};
 
 const LIMIT: Duration = Duration::from_secs(180);
 
@@ -59,4 +59,19 @@ fn node_webhdfs_streams_in_both_directions() {
         command.arg(tools::out().join("node/node_modules")).arg(port.to_string()).arg(directory);
         command
     });
+}
+
+/// By a cluster of its own: what is there is changed and deleted.
+#[test]
+fn schemathesis_gets_no_answer_that_the_openapi_document_does_not_describe() {
+    let cluster = cluster("rest-schema", Kind::Ours).unwrap();
+    let gateway = gateway(&cluster, &[]).unwrap();
+    let mut command = python("rest_schema.py");
+    command.arg(format!("http://127.0.0.1:{}", gateway.port)).arg("2");
+    let log = cluster.site.log("schemathesis");
+    let mut script = Process::daemon("schemathesis", command, &log).unwrap();
+    let status = script.finish(LIMIT).unwrap();
+    let said = std::fs::read_to_string(&log).unwrap();
+    let is_done = status.success() && said.lines().any(|line| line == "done");
+    assert!(is_done, "{status}\n{}\n{}", tail(&log, 60), gateway.log());
 }
