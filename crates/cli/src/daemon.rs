@@ -1,14 +1,12 @@
 //! `namenode` and `datanode`: one daemon in this process, until a signal ends it.
 
 use std::io::{BufRead, Write};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use zerohop_conf::{Conf, ineffective_keys, keys, unknown_keys};
 use zerohop_datanode::{DataNode, StartOption as DataNodeStart};
-use zerohop_namenode::storage::StorageConfig;
-use zerohop_namenode::{FormatOptions, NameNode, StartOption};
+use zerohop_namenode::{BootstrapError, BootstrapStandby, FormatOptions, NameNode, StartOption};
 
 use crate::failure::{Failure, Outcome, complain};
 use crate::file_copier;
@@ -19,6 +17,9 @@ use crate::webhdfs;
 
 pub const NAMENODE_USAGE: &str =
     "Usage: namenode [-regular] | [-format [-clusterid ID] [-force] [-nonInteractive]] | [-rollingUpgrade <rollback|started>]
+\t| [-initializeSharedEdits [-force] [-nonInteractive]] | [-bootstrapStandby [-force] [-nonInteractive] [-skipSharedEditsCheck]]
+\t-initializeSharedEdits formats the JournalNodes of dfs.namenode.shared.edits.dir and copies the edits there.
+\t-bootstrapStandby makes this NameNode a standby of another one that runs.
 \tThe configuration comes from --config DIR or HADOOP_CONF_DIR, single values from -D KEY=VALUE.";
 pub const DATANODE_USAGE: &str = "Usage: datanode [-regular] | [-rollback]
 \t-rollback brings back the replicas that were deleted since a rolling upgrade was prepared.
@@ -28,7 +29,16 @@ pub const DATANODE_USAGE: &str = "Usage: datanode [-regular] | [-rollback]
 enum Start {
     Run(StartOption),
     Format { options: FormatOptions, ask: bool },
+    InitializeSharedEdits { force: bool, ask: bool },
+    BootstrapStandby(Bootstrap),
     Help,
+}
+
+/// How a standby is made.
+struct Bootstrap {
+    force: bool,
+    ask: bool,
+    checks_edits: bool,
 }
 
 pub fn namenode(mut settings: Settings, mut words: Vec<String>) -> i32 {
@@ -41,6 +51,10 @@ pub fn namenode(mut settings: Settings, mut words: Vec<String>) -> i32 {
             Ok(0)
         }
         Start::Format { options, ask } => format(&settings.load()?, options, ask),
+        Start::InitializeSharedEdits { force, ask } => {
+            initialize_shared_edits(&settings.load()?, force, ask)
+        }
+        Start::BootstrapStandby(how) => bootstrap_standby(&settings.load()?, &how),
         Start::Run(option) => {
             let conf = Arc::new(settings.load()?);
             log_warnings(&conf);
@@ -79,14 +93,18 @@ fn not_started(error: impl std::fmt::Display) -> Failure {
 
 fn namenode_start(words: &[String]) -> Outcome<Start> {
     let mut options = FormatOptions::default();
-    let (mut format, mut ask) = (false, true);
+    let (mut ask, mut checks_edits) = (true, true);
+    let mut verb = None;
     let mut option = StartOption::Regular;
     let mut words = words.iter();
     while let Some(word) = words.next() {
         // Apache's options have one dash; ours take two as well.
         match word.trim_start_matches('-').to_ascii_lowercase().as_str() {
             "regular" => {}
-            "format" => format = true,
+            "format" => verb = Some(Verb::Format),
+            "initializesharededits" => verb = Some(Verb::InitializeSharedEdits),
+            "bootstrapstandby" => verb = Some(Verb::BootstrapStandby),
+            "skipsharededitscheck" => checks_edits = false,
             "force" => options.force = true,
             "noninteractive" => ask = false,
             "clusterid" => {
@@ -105,7 +123,22 @@ fn namenode_start(words: &[String]) -> Outcome<Start> {
             }
         }
     }
-    Ok(if format { Start::Format { options, ask } } else { Start::Run(option) })
+    let force = options.force;
+    Ok(match verb {
+        None => Start::Run(option),
+        Some(Verb::Format) => Start::Format { options, ask },
+        Some(Verb::InitializeSharedEdits) => Start::InitializeSharedEdits { force, ask },
+        Some(Verb::BootstrapStandby) => {
+            Start::BootstrapStandby(Bootstrap { force, ask, checks_edits })
+        }
+    })
+}
+
+/// What is done in place of running.
+enum Verb {
+    Format,
+    InitializeSharedEdits,
+    BootstrapStandby,
 }
 
 /// The word behind `-rollingUpgrade` (`RollingUpgradeStartupOption`).
@@ -123,54 +156,92 @@ fn rolling_upgrade(word: Option<&String>) -> Outcome<StartOption> {
     }
 }
 
-/// Formats the name directories; directories that hold data are emptied only after a yes or with -force.
+/// Formats the name directories and the shared edits; what holds data is emptied only after a yes or with -force.
 fn format(conf: &Conf, mut options: FormatOptions, ask: bool) -> Outcome<i32> {
     log::to_stderr();
-    if !conf.get(&keys::DFS_NAMENODE_SUPPORT_ALLOW_FORMAT)? {
-        return Err(Failure::io(
-            "dfs.namenode.support.allow.format is false, so nothing is formatted",
-        ));
-    }
+    check_format_allowed(conf)?;
     // What must not be formatted again is refused below, with or without a yes.
     if !options.force && !conf.get(&keys::DFS_REFORMAT_DISABLED)? {
-        for directory in directories_with_data(conf)? {
-            if !ask {
-                eprintln!(
-                    "Running in non-interactive mode, and data appears to exist in {}. Not formatting.",
-                    directory.display()
-                );
-                return Ok(1);
-            }
-            if !agreed(&directory)? {
-                eprintln!("Format aborted in {}", directory.display());
-                return Ok(1);
-            }
-            options.force = true;
+        let data = NameNode::data_before_format(conf).map_err(|e| Failure::io(e.to_string()))?;
+        if !may_format(&data, options.force, ask)? {
+            return Ok(1);
         }
+        options.force = !data.is_empty();
     }
     NameNode::format(conf, options).map_err(|error| Failure::io(error.to_string()))?;
     Ok(0)
 }
 
-fn directories_with_data(conf: &Conf) -> Outcome<Vec<PathBuf>> {
-    let config = StorageConfig::from_conf(conf).map_err(|e| Failure::io(e.to_string()))?;
-    let mut found = Vec::new();
-    for path in config.image_dirs.into_iter().chain(config.edits_dirs) {
-        let occupied = std::fs::read_dir(path.join("current"))
-            .is_ok_and(|mut entries| entries.next().is_some());
-        if occupied && !found.contains(&path) {
-            found.push(path);
+fn check_format_allowed(conf: &Conf) -> Outcome {
+    match conf.get(&keys::DFS_NAMENODE_SUPPORT_ALLOW_FORMAT)? {
+        true => Ok(()),
+        false => {
+            Err(Failure::io("dfs.namenode.support.allow.format is false, so nothing is formatted"))
         }
     }
-    Ok(found)
 }
 
-fn agreed(directory: &std::path::Path) -> Outcome<bool> {
-    eprint!("Re-format filesystem in Storage Directory {} ? (Y or N) ", directory.display());
+/// Asks for each place that holds data, unless `force` or a lack of anybody to `ask` decides.
+fn may_format(data: &[String], force: bool, ask: bool) -> Outcome<bool> {
+    for place in data {
+        if force {
+            eprintln!("Data exists in {place}. Formatting anyway.");
+        } else if !ask {
+            eprintln!(
+                "Running in non-interactive mode, and data appears to exist in {place}. Not formatting."
+            );
+            return Ok(false);
+        } else if !agreed(place)? {
+            eprintln!("Format aborted in {place}");
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn agreed(place: &str) -> Outcome<bool> {
+    eprint!("Re-format filesystem in {place} ? (Y or N) ");
     std::io::stderr().flush()?;
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Copies the edits of a NameNode that was alone to the JournalNodes.
+fn initialize_shared_edits(conf: &Conf, force: bool, ask: bool) -> Outcome<i32> {
+    log::to_stderr();
+    let failed = |error: zerohop_namenode::Error| Failure::io(error.to_string());
+    let data = NameNode::shared_edits_with_data(conf).map_err(failed)?;
+    if !may_format(data.as_slice(), force, ask)? {
+        return Ok(1);
+    }
+    let last = NameNode::initialize_shared_edits(conf).map_err(failed)?;
+    tracing::info!("The shared edits go up to transaction {last}");
+    Ok(0)
+}
+
+/// Makes this NameNode a standby of another one that runs.
+fn bootstrap_standby(conf: &Conf, how: &Bootstrap) -> Outcome<i32> {
+    log::to_stderr();
+    check_format_allowed(conf)?;
+    let refused = |error: BootstrapError| {
+        tracing::error!("{error}");
+        Ok(error.exit_code())
+    };
+    let found = match serve(async { Ok(BootstrapStandby::find(conf).await) })? {
+        Ok(found) => found,
+        Err(error) => return refused(error),
+    };
+    sayln!("{found}");
+    let data = found.data_before_format().map_err(|error| Failure::io(error.to_string()))?;
+    if !may_format(&data, how.force, how.ask)? {
+        // Apache's code for it.
+        return Ok(5);
+    }
+    match found.run(how.checks_edits) {
+        Ok(()) => Ok(0),
+        Err(error) => refused(error),
+    }
 }
 
 pub fn datanode(mut settings: Settings, mut words: Vec<String>) -> i32 {
@@ -257,7 +328,7 @@ pub async fn end(stop: &mut Stop, ending: impl Future<Output = ()> + Send + 'sta
 }
 
 /// Runs a daemon on a runtime of its own.
-pub fn serve(work: impl Future<Output = Outcome<i32>>) -> Outcome<i32> {
+pub fn serve<T>(work: impl Future<Output = Outcome<T>>) -> Outcome<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let result = runtime.block_on(work);
     runtime.shutdown_timeout(Duration::from_secs(2));

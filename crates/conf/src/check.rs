@@ -166,7 +166,7 @@ mod tests {
             ("dfs.data.transfer.protection", "integrity", &ALL[..]),
             ("dfs.block.access.token.enable", "true", &ALL[..2]),
             ("dfs.http.policy", "HTTPS_ONLY", &ALL[..2]),
-            ("dfs.namenode.shared.edits.dir", "qjournal://a:1/b", &ALL[..1]),
+            ("dfs.namenode.inode.attributes.provider.class", "x", &ALL[..1]),
             (
                 "hadoop.security.group.mapping",
                 "org.apache.hadoop.security.LdapGroupsMapping",
@@ -215,23 +215,18 @@ mod tests {
         assert!(text.starts_with("dfs.encrypt.data.transfer: `true'"), "{text}");
     }
 
-    /// A DataNode or client beside a pair of Apache's keeps working; a NameNode of the pair does not
-    /// start, but one beside somebody else's pair does.
+    /// What is said of another name service in the same files does not bind this one.
     #[test]
-    fn a_pair_of_namenodes_is_refused_by_its_namenodes_only() {
-        let mut pair = conf(&[
-            ("dfs.nameservices", "pair,mine"),
-            ("dfs.ha.namenodes.pair", "a,b"),
-            ("dfs.ha.namenodes.mine", "only"),
-            ("dfs.namenode.shared.edits.dir.pair.a", "/shared"),
+    fn a_promise_for_another_name_service_is_not_refused() {
+        let mut both = conf(&[
+            ("dfs.nameservices", "theirs,mine"),
+            ("dfs.namenode.inode.attributes.provider.class.theirs.a", "x"),
         ]);
-        let both = ["dfs.ha.namenodes.pair", "dfs.namenode.shared.edits.dir.pair.a"];
-        assert_eq!(refused(&pair, Role::NameNode), both);
-        assert!(
-            refused(&pair, Role::DataNode).is_empty() && refused(&pair, Role::Client).is_empty()
-        );
-        pair.set("dfs.nameservice.id", "mine");
-        assert!(refused(&pair, Role::NameNode).is_empty());
+        let refused_key = "dfs.namenode.inode.attributes.provider.class.theirs.a";
+        assert_eq!(refused(&both, Role::NameNode), [refused_key]);
+        assert!(refused(&both, Role::DataNode).is_empty());
+        both.set("dfs.nameservice.id", "mine");
+        assert!(refused(&both, Role::NameNode).is_empty());
     }
 
     /// About 90 keys were accepted, and nothing obeyed them.

@@ -24,8 +24,6 @@ pub enum Accepts {
     Words(&'static [&'static str]),
     /// None: the key must not be set.
     Nothing,
-    /// A list of one at most.
-    One,
 }
 
 impl Accepts {
@@ -36,7 +34,6 @@ impl Accepts {
                 words.all(|word| known.iter().any(|known| known.eq_ignore_ascii_case(word)))
             }
             Accepts::Nothing => words.next().is_none(),
-            Accepts::One => words.nth(1).is_none(),
         }
     }
 }
@@ -90,12 +87,10 @@ pub const PROTECTIONS: &[Protection] = &[
     row("hadoop.http.filter.initializers", SERVERS, Accepts::Words(&["org.apache.hadoop.http.lib.StaticUserWebFilter", "org.apache.hadoop.security.HttpCrossOriginFilterInitializer"]), "filters in front of the web pages are not implemented"),
     row("hadoop.security.instrumentation.requires.admin", SERVERS, OFF, "everybody can read /jmx and /conf"),
     row("httpfs.authentication.type", GATEWAY, Accepts::Words(&["simple"]), "callers are not authenticated: they are believed whatever name they send"),
-    // One NameNode of several is active.
-    row("dfs.ha.namenodes", NAMENODE, Accepts::One, "high availability is not implemented: this NameNode would be active whatever the other one does"),
-    row("dfs.namenode.shared.edits.dir", NAMENODE, Accepts::Nothing, "shared edits are not implemented: the other NameNode would not see this one's edits"),
+    row("httpfs.ssl.enabled", GATEWAY, OFF, "the gateway speaks HTTP only"),
+    // What the failover controller asks ZooKeeper for.
     row("dfs.ha.zkfc.client.ssl.enabled", FAILOVER, OFF, "ZooKeeper is asked without TLS"),
     row("hadoop.zk.ssl.enabled", FAILOVER, OFF, "ZooKeeper is asked without TLS"),
-    row("dfs.ha.nn.not-become-active-in-safemode", NAMENODE, OFF, "failover is not implemented"),
     // Which DataNodes may join, and where replicas go.
     row("dfs.namenode.hosts.provider.classname", NAMENODE, Accepts::Words(&["org.apache.hadoop.hdfs.server.blockmanagement.HostFileManager", "org.apache.hadoop.hdfs.server.blockmanagement.CombinedHostFileManager"]), "host files of other classes are not read"),
     row("dfs.namenode.reject-unresolved-dn-topology-mapping", NAMENODE, OFF, "DataNodes whose rack is not known are not refused"),

@@ -33,7 +33,6 @@ impl Refusal {
     pub(crate) fn new(row: &Protection, key: &str, value: &str, origin: Source) -> Self {
         let advice = match row.accepts {
             Accepts::Nothing => "remove the key".to_owned(),
-            Accepts::One => "leave one".to_owned(),
             Accepts::Words(words) => format!("set it to {}", words.join(" or ")),
         };
         Refusal { key: key.to_owned(), value: value.to_owned(), origin, lacks: row.lacks, advice }

@@ -63,7 +63,8 @@ impl Nodes {
             layout: LayoutVersion::CURRENT.0,
         };
         let options = QuorumOptions { write: Duration::from_secs(60), ..QuorumOptions::default() };
-        let client = ClientOptions::default();
+        // One that is down is not waited for.
+        let client = ClientOptions { connect_retries: 0, ..ClientOptions::default() };
         QuorumJournal::new(address, info, options, &client, self.runtime.handle()).unwrap()
     }
 

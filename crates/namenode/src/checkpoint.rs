@@ -57,7 +57,7 @@ pub(crate) async fn run(core: Arc<Core>) -> Infallible {
             continue;
         }
         let begun = clock::now();
-        match in_background(core.clone()).await {
+        match in_background(core.clone(), Core::save_checkpoint).await {
             Ok(txid) => tracing::info!(
                 "Saved an image of transaction {txid} in {} ms",
                 clock::since(begun).as_millis()
@@ -91,19 +91,22 @@ pub(crate) async fn roll_long_segments(core: Arc<Core>) -> Infallible {
 }
 
 /// The first one comes after an interval: a start has other things to do, and has saved an image if that was due.
-fn ticks(interval: Duration) -> Interval {
+pub(crate) fn ticks(interval: Duration) -> Interval {
     let mut ticks = tokio::time::interval_at(clock::runtime_now() + interval, interval);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     ticks
 }
 
 /// A thread of its own, which gives way to those that serve.
-async fn in_background(core: Arc<Core>) -> Result<TxId, CallError> {
+pub(crate) async fn in_background<T: Send + 'static>(
+    core: Arc<Core>,
+    work: impl FnOnce(&Core) -> Result<T, CallError> + Send + 'static,
+) -> Result<T, CallError> {
     let (done, result) = oneshot::channel();
     let work = move || {
         // Threads that it starts inherit this. Without it, it is only less polite.
         _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 19);
-        _ = done.send(core.save_checkpoint());
+        _ = done.send(work(&core));
     };
     let thread = std::thread::Builder::new().name("checkpoint".to_owned()).spawn(work);
     thread.map_err(|error| CallError::Failed(format!("cannot start a thread: {error}")))?;
@@ -166,17 +169,45 @@ impl Core {
     pub(crate) fn save_from_disk(&self, kind: ImageKind) -> Result<TxId, CallError> {
         let (ended, sync) = self.log().roll();
         sync.wait().map_err(CallError::failed)?;
-        let blocks = BlockManager::new(self.settings.block_params.clone());
-        let mut namespace = Namespace::new(self.settings.namespace_params.clone(), blocks);
-        let mut loader = CheckpointLoader {
-            namespace: &mut namespace,
-            now: self.clock.now(),
-            has_rollback_image: self.storage.rollback_images().exist(),
-        };
+        let mut namespace = self.namespace_for_checkpoint();
+        let mut loader = self.checkpoint_loader(&mut namespace);
         self.storage.load_until(ended.0, &mut loader).map_err(CallError::failed)?;
         while namespace.free_deleted(FREED_MAX) {}
         self.save(kind, ended, &namespace).map_err(CallError::failed)?;
         Ok(ended)
+    }
+
+    /// Saves the image of the newest one with all finished segments behind it; none if there are none. Blocks; the
+    /// namespace's lock is free, and nothing is written to the edit log.
+    pub(crate) fn save_from_finished_segments(
+        &self,
+    ) -> Result<Option<(ImageKind, TxId)>, CallError> {
+        let _one_at_a_time = self.checkpoints.saving.lock();
+        let mut namespace = self.namespace_for_checkpoint();
+        let mut loader = self.checkpoint_loader(&mut namespace);
+        let loaded = self.storage.load_finished(&mut loader).map_err(CallError::failed)?;
+        if loaded.last_txid <= loaded.image_txid {
+            return Ok(None);
+        }
+        while namespace.free_deleted(FREED_MAX) {}
+        // The first image behind the begin of a rolling upgrade is the one that it can be rolled back to.
+        let kind = match namespace.rolling_upgrade().is_under_way() {
+            true if !self.storage.rollback_images().exist() => ImageKind::Rollback,
+            _ => ImageKind::Checkpoint,
+        };
+        let last = TxId(loaded.last_txid);
+        self.save(kind, last, &namespace).map_err(CallError::failed)?;
+        Ok(Some((kind, last)))
+    }
+
+    fn namespace_for_checkpoint(&self) -> Namespace {
+        let blocks = BlockManager::new(self.settings.block_params.clone());
+        Namespace::new(self.settings.namespace_params.clone(), blocks)
+    }
+
+    fn checkpoint_loader<'a>(&self, namespace: &'a mut Namespace) -> CheckpointLoader<'a> {
+        let has_rollback_image = self.storage.rollback_images().exist();
+        CheckpointLoader { namespace, now: self.clock.now(), has_rollback_image }
     }
 
     /// Saves the live namespace. Changes wait for that long: it is for a NameNode in safe mode whose disks have lost

@@ -1,10 +1,14 @@
 //! What is known of checkpoints: the newest image, and when the next is due.
 
 use crate::Error;
+use crate::image_uploads::Refusal;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 use zerohop_conf::{Conf, keys};
+
+/// Images come a little early or late: clocks differ, and to send one takes time.
+const UPLOAD_AGE_MIN: f64 = 0.75;
 
 /// When images are saved and segments end by themselves.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +41,16 @@ impl Schedule {
             segment_max: ((f64::from(multiplier) * edits_max as f64) as i64).max(2),
             roll_check_interval: time(&keys::DFS_NAMENODE_EDIT_LOG_AUTOROLL_CHECK_INTERVAL_MS)?,
         })
+    }
+
+    /// How long a NameNode that refused an image gets none.
+    pub(crate) fn quiet_after_refusal(&self, multiplier: f64) -> Duration {
+        Duration::try_from_secs_f64(self.period.as_secs_f64() * multiplier).unwrap_or_default()
+    }
+
+    /// How old the last image must be for another NameNode's to be taken, in seconds.
+    fn upload_age_min_s(&self) -> u64 {
+        (self.period.as_secs_f64() * UPLOAD_AGE_MIN).round() as u64
     }
 
     /// Whether `edits` transactions behind an image of this age ask for another one.
@@ -72,6 +86,24 @@ impl Checkpoints {
         self.written_ms.load(Ordering::Relaxed)
     }
 
+    /// Refuses an image of another NameNode that brings too little: the last one is younger than three quarters of the period,
+    /// and fewer transactions came since than ask for a checkpoint (`ImageServlet`).
+    ///
+    /// # Errors
+    /// Apache's words for it.
+    pub(crate) fn check_not_too_early(&self, txid: i64, now_ms: u64) -> Result<(), Refusal> {
+        let age_s = now_ms.saturating_sub(self.last_written_ms()) / 1000;
+        let (age_min_s, edits_min) = (self.schedule.upload_age_min_s(), self.schedule.edits_max);
+        let edits = txid - self.last_txid();
+        if age_s >= age_min_s || edits >= edits_min {
+            return Ok(());
+        }
+        Err(Refusal(format!(
+            "Rejecting a fsimage due to small time delta and txnid delta. Time since previous checkpoint is {age_s} expecting \
+             at least {age_min_s} txnid delta since previous checkpoint is {edits} expecting at least {edits_min}"
+        )))
+    }
+
     pub(crate) fn note(&self, txid: i64, now_ms: u64) {
         self.txid.store(txid, Ordering::Relaxed);
         self.written_ms.store(now_ms, Ordering::Relaxed);
@@ -81,6 +113,22 @@ impl Checkpoints {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_image_that_brings_too_little_is_refused() {
+        let mut conf = Conf::new();
+        conf.set("dfs.namenode.checkpoint.txns", "100");
+        conf.set("dfs.namenode.checkpoint.period", "10");
+        let checkpoints = Checkpoints::from_conf(&conf, (1000, 50_000)).unwrap();
+        checkpoints.check_not_too_early(1001, 58_000).unwrap();
+        checkpoints.check_not_too_early(1100, 50_000).unwrap();
+        let refusal = checkpoints.check_not_too_early(1099, 57_999).unwrap_err();
+        assert_eq!(
+            refusal.0,
+            "Rejecting a fsimage due to small time delta and txnid delta. Time since previous checkpoint is 7 expecting at \
+             least 8 txnid delta since previous checkpoint is 99 expecting at least 100"
+        );
+    }
 
     #[test]
     fn an_image_is_due_by_edits_or_by_age() {

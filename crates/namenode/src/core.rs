@@ -1,17 +1,20 @@
 //! What the services share: the namespace behind its lock, the edit log, and who is who.
 
-use crate::active_jobs::ActiveJobs;
 use crate::call_error::CallError;
 use crate::checkpoints::Checkpoints;
 use crate::clock::Clock;
 use crate::file_copier::FileCopier;
+use crate::following::Following;
 use crate::ha::{HaStatus, OperationCategory};
 use crate::hosts::Hosts;
 use crate::identity::Identity;
+use crate::image_uploads::ImageUploads;
+use crate::name_service::NameService;
 use crate::racks::Racks;
 use crate::retry::{CallKey, Remember};
 use crate::served::ServedNamespace;
 use crate::settings::{Adjustable, Settings};
+use crate::state_jobs::StateJobs;
 use crate::storage::{EditLog, NameStorage, PendingSync};
 use crate::supervise::abort_on_panic;
 use crate::waiters::Waiters;
@@ -28,6 +31,9 @@ use zerohop_wire::TxId;
 
 /// Checks of the tree (`fsck`) at once; more wait. The threads that they run on are needed for other things.
 const CHECKS_MAX: usize = 16;
+
+/// Transfers of images and segments at once; more wait.
+const TRANSFERS_MAX: usize = 8;
 
 /// What a panic under the write lock is reported with.
 const CHANGING: &str = "changing the namespace";
@@ -50,18 +56,26 @@ pub(crate) struct Core {
     /// Is told when the edit log has failed.
     pub(crate) log_failed: watch::Sender<Option<String>>,
     pub(crate) ha: HaStatus,
-    pub(crate) active_jobs: ActiveJobs,
+    /// The others of its name service.
+    pub(crate) service: NameService,
+    /// How it follows another NameNode while it is a standby.
+    pub(crate) following: Following,
+    pub(crate) state_jobs: StateJobs,
     /// Held during a change from active to standby or back.
     pub(crate) transition: tokio::sync::Mutex<()>,
     /// Started at, for pages; milliseconds since 1970.
     pub(crate) started_ms: u64,
     pub(crate) checkpoints: Checkpoints,
+    /// Images that standbys are sending.
+    pub(crate) image_uploads: ImageUploads,
     /// Set once by who starts the NameNode, if at all.
     pub(crate) file_copier: OnceLock<Arc<dyn FileCopier>>,
     /// WebHDFS's URLs.
     pub(crate) webhdfs: MountPoint,
     /// Checks of the tree run on these: each holds a thread as long as its reader lets it.
     pub(crate) checks: HandlerThreads,
+    /// Images and segments go to other NameNodes, and come from them, on these.
+    pub(crate) transfers: HandlerThreads,
     pub(crate) served: ServedNamespace,
 }
 
@@ -74,6 +88,7 @@ impl Core {
         storage: Arc<NameStorage>,
         (log, log_failed): (EditLog, watch::Sender<Option<String>>),
         ha: HaStatus,
+        (service, following): (NameService, Following),
         served: ServedNamespace,
         clock: Clock,
         checkpoints: Checkpoints,
@@ -88,9 +103,11 @@ impl Core {
             hosts,
             started_ms: clock.now().wall_ms,
             checkpoints,
+            image_uploads: ImageUploads::default(),
             file_copier: OnceLock::new(),
             webhdfs: MountPoint::default(),
             checks: HandlerThreads::new(CHECKS_MAX),
+            transfers: HandlerThreads::new(TRANSFERS_MAX),
             conf,
             settings,
             clock,
@@ -100,7 +117,9 @@ impl Core {
             log: RwLock::new(Arc::new(log)),
             log_failed,
             ha,
-            active_jobs: ActiveJobs::default(),
+            following,
+            service,
+            state_jobs: StateJobs::default(),
             transition: tokio::sync::Mutex::default(),
             served,
         }

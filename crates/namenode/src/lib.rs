@@ -6,8 +6,8 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests measure and wait"))]
 #![recursion_limit = "256"] // the metric beans are long JSON literals
 
-mod active_jobs;
 pub mod audit;
+mod bootstrap;
 mod call_error;
 mod checkpoint;
 mod checkpoints;
@@ -16,15 +16,23 @@ mod convert;
 mod core;
 mod error;
 mod file_copier;
+mod following;
+mod format;
 mod ha;
 mod hosts;
 mod hosts_json;
 mod http;
 mod identity;
+mod image_client;
+mod image_uploads;
+mod initialize_shared_edits;
+mod load;
 mod loader;
 mod message;
 mod monitor;
+mod name_service;
 mod node;
+mod other_namenode;
 mod racks;
 mod reconfigure;
 mod resolve;
@@ -36,15 +44,21 @@ mod safe_mode;
 mod served;
 mod service;
 mod settings;
+mod standby;
+mod start;
+mod state_jobs;
 pub mod storage;
 mod supervise;
+mod throttle;
 mod transition;
 #[cfg(test)]
 mod transition_test;
 mod waiters;
 
+pub use bootstrap::{BootstrapError, BootstrapStandby};
 pub use error::Error;
 pub use file_copier::{CopyError, FileCopier};
-pub use node::{NameNode, StartOption};
+pub use node::NameNode;
 pub use rpc::{DatanodeHttp, LocalCalls};
+pub use start::StartOption;
 pub use storage::FormatOptions;

@@ -1,27 +1,19 @@
 //! A NameNode from format to stop.
 
 use crate::Error;
-use crate::checkpoint;
-use crate::checkpoints::Checkpoints;
-use crate::clock::Clock;
 use crate::core::Core;
 use crate::file_copier::FileCopier;
-use crate::ha::{HaState, HaStatus};
-use crate::hosts::Hosts;
+use crate::ha::HaState;
 use crate::http;
-use crate::identity::Identity;
-use crate::loader::image_info;
+use crate::load::load;
 use crate::monitor;
-use crate::racks::Racks;
+use crate::name_service::NameService;
 use crate::resolve::resolve_one;
 use crate::resources::{self, Resources};
-use crate::retry::RetryCache;
 use crate::rpc::{self, LocalCalls};
-use crate::served::{Loader, ServedNamespace};
 use crate::settings::Settings;
-use crate::storage::{
-    EditLog, FormatOptions, NameStorage, StorageConfig, StorageError, StorageInfo,
-};
+use crate::start::{Membership, StartOption};
+use crate::storage::StorageError;
 use crate::supervise::supervise;
 use crate::transition;
 use axum::Router;
@@ -31,26 +23,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use zerohop_conf::{Conf, Role, check_protections, keys};
+use zerohop_conf::{Conf, Role, check_protections};
 use zerohop_daemon::http::HttpOptions;
-use zerohop_journal::layout::LayoutVersion;
-use zerohop_namespace::Namespace;
-use zerohop_namespace::blocks::BlockManager;
 use zerohop_transport::rpc::server::{RpcServer, ServerOptions};
-use zerohop_wire::TxId;
-
-/// How a NameNode is started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StartOption {
-    /// From what is in the name directories.
-    #[default]
-    Regular,
-    /// The same, in a rolling upgrade that a NameNode of an older layout prepared (`-rollingUpgrade started`).
-    RollingUpgradeStarted,
-    /// From the image that was saved when the rolling upgrade was prepared; everything since is given up
-    /// (`-rollingUpgrade rollback`).
-    RollingUpgradeRollback,
-}
 
 /// A running NameNode.
 pub struct NameNode {
@@ -65,35 +40,6 @@ pub struct NameNode {
 }
 
 impl NameNode {
-    /// Makes the configured name directories anew: ids, and the image of an empty namespace.
-    ///
-    /// # Errors
-    /// If a directory holds data and `options.force` is not set, or cannot be written.
-    pub fn format(conf: &Conf, options: FormatOptions) -> Result<(), Error> {
-        check_protections(conf, Role::NameNode)?;
-        let settings = Settings::from_conf_for_format(conf)?;
-        let namespace = Namespace::new(settings.1, BlockManager::new(settings.0));
-        let storage = StorageConfig::from_conf(conf)?;
-        if conf.get(&keys::DFS_REFORMAT_DISABLED)?
-            && let Some(path) = NameStorage::dirs_with_data(&storage).first()
-        {
-            return Err(Error::Invalid(format!(
-                "NameNode format aborted as reformat is disabled for this cluster: {} holds data, and \
-                 dfs.reformat.disabled is true",
-                path.display()
-            )));
-        }
-        let info = NameStorage::format(storage, options, |info, image| {
-            namespace.save_image(image, image_info(info, TxId(0)))
-        })?;
-        tracing::info!(
-            "Formatted: cluster id {}, block pool {}",
-            info.cluster_id,
-            info.block_pool_id
-        );
-        Ok(())
-    }
-
     /// Loads the name directories and serves. Runs inside the caller's tokio runtime.
     ///
     /// # Errors
@@ -107,17 +53,21 @@ impl NameNode {
     /// # Errors
     /// Also if there is no rolling upgrade that the option could mean.
     pub async fn start_with(conf: Arc<Conf>, option: StartOption) -> Result<Self, Error> {
-        // The keys of name services with several NameNodes are refused.
-        Self::start_as(conf, option, false).await
+        check_protections(&conf, Role::NameNode)?;
+        let service = NameService::of(&conf)?;
+        let conf = Arc::new(service.specialized(&conf));
+        service.check_shared_edits(&conf)?;
+        let is_enabled = service.is_ha_enabled();
+        let state = if is_enabled { HaState::Standby } else { HaState::Active };
+        Self::start_as(conf, option, Membership { service, state, is_enabled }).await
     }
 
-    /// `is_ha_enabled`: whether it may become a standby.
+    /// As `membership` says; `conf` is that of this NameNode.
     pub(crate) async fn start_as(
         conf: Arc<Conf>,
         option: StartOption,
-        is_ha_enabled: bool,
+        membership: Membership,
     ) -> Result<Self, Error> {
-        check_protections(&conf, Role::NameNode)?;
         let mut settings = Settings::from_conf(&conf)?;
         // Ports first: a taken one shows before minutes of loading.
         let mut options =
@@ -151,7 +101,7 @@ impl NameNode {
         let (failed, failure) = watch::channel(None);
         let core = tokio::task::spawn_blocking({
             let conf = conf.clone();
-            move || load(conf, settings, option, (is_ha_enabled, failed))
+            move || load(conf, settings, option, (membership, failed))
         });
         let core = Arc::new(core.await.map_err(|e| Error::Invalid(e.to_string()))??);
         let resources = Resources::from_conf(&core.conf, core.storage.config())?;
@@ -244,7 +194,7 @@ impl NameNode {
 
     /// Stops serving, finishes the edit log's segment, frees the directories.
     pub async fn stop(&self) {
-        self.core.active_jobs.stop().await;
+        self.core.state_jobs.stop().await;
         let tasks = std::mem::take(&mut *self.tasks.lock());
         tasks.iter().for_each(JoinHandle::abort);
         // The HTTP port is free when its task has ended.
@@ -266,96 +216,8 @@ impl NameNode {
 
 impl Drop for NameNode {
     fn drop(&mut self) {
-        self.core.active_jobs.abort();
+        self.core.state_jobs.abort();
         self.tasks.lock().iter().for_each(JoinHandle::abort);
-    }
-}
-
-fn load(
-    conf: Arc<Conf>,
-    settings: Settings,
-    option: StartOption,
-    (is_ha_enabled, failed): (bool, watch::Sender<Option<String>>),
-) -> Result<Core, Error> {
-    let clock = Clock::start();
-    let racks = Racks::from_conf(&conf)?;
-    let hosts = Hosts::from_conf(&conf).map_err(|e| Error::Invalid(e.to_string()))?;
-    let accepts_older_layout = option == StartOption::RollingUpgradeStarted;
-    let config = StorageConfig { accepts_older_layout, ..StorageConfig::from_conf(&conf)? };
-    let storage = Arc::new(NameStorage::open(config)?);
-    let blocks = BlockManager::new(settings.block_params.clone());
-    let namespace = Namespace::new(settings.namespace_params.clone(), blocks);
-    let retries = RetryCache::new(settings.retry_expiry.as_millis() as u64);
-    let served = ServedNamespace::new(namespace, retries, clock);
-    let has_rollback_image = storage.rollback_images().exist();
-    let mut loader = Loader { served: &served, has_rollback_image };
-    let rolls_back = option == StartOption::RollingUpgradeRollback;
-    let report = match rolls_back {
-        true => storage.rollback_images().load(&mut loader)?,
-        false => storage.load(&mut loader)?,
-    };
-    tracing::info!(
-        "Loaded image {} and {} edits up to {}",
-        report.image.display(),
-        report.edits,
-        report.last_txid
-    );
-    let info = storage.info().clone();
-    if rolls_back {
-        served.write().forget_rolling_upgrade();
-        storage.rollback_images().roll_back(report.last_txid)?;
-        tracing::info!("rolled back to transaction {}", report.last_txid);
-    } else if !served.read().rolling_upgrade().is_under_way() {
-        check_layout(&info)?;
-        // A crash kept the prepare, or the finalize, of a rolling upgrade from its end.
-        storage.rollback_images().finalize()?;
-    }
-    let mut image = (report.image_txid, report.image_written_ms);
-    if report.needs_save || checkpoint::is_due_at_start(&conf, &report, clock.now().wall_ms)? {
-        let saved = storage.save_image(report.last_txid, |image| {
-            served.read().save_image(image, image_info(&info, TxId(report.last_txid)))
-        });
-        match saved {
-            Ok(()) => image = (report.last_txid, clock.now().wall_ms),
-            // Edits of this layout must not follow an image of another.
-            Err(error) if info.layout != LayoutVersion::CURRENT => return Err(error.into()),
-            // The images and edits that are there were enough for this start.
-            Err(error) => tracing::error!("no image was saved, the one before stays: {error}"),
-        }
-    }
-    let checkpoints = Checkpoints::from_conf(&conf, image)?;
-    let log =
-        EditLog::start(storage.clone(), report.last_txid + 1, transition::report_failure(&failed))?;
-    served.write().start(clock.now());
-    if rolls_back {
-        served.write().blocks_mut().safe_mode_mut().expect_newer_blocks();
-    }
-    let identity = Identity {
-        namespace_id: info.namespace_id,
-        cluster_id: info.cluster_id.clone(),
-        ctime: info.c_time_ms as u64,
-        pool: info.block_pool_id.as_str().into(),
-    };
-    Ok(Core::new(
-        conf,
-        settings,
-        identity,
-        storage,
-        (log, failed),
-        HaStatus::new(HaState::Active, is_ha_enabled),
-        served,
-        clock,
-        checkpoints,
-        racks,
-        hosts,
-    ))
-}
-
-/// Outside a rolling upgrade nothing would be left of the older layout to go back to.
-fn check_layout(info: &StorageInfo) -> Result<(), StorageError> {
-    match info.layout {
-        LayoutVersion::CURRENT => Ok(()),
-        found => Err(StorageError::NoRollingUpgrade { found }),
     }
 }
 

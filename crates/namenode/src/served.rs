@@ -179,6 +179,10 @@ impl Replay for Loader<'_> {
         self.served.apply_one(&mut self.served.write(), record)
     }
 
+    fn last_txid(&self) -> i64 {
+        self.served.applied().0
+    }
+
     fn edits(&mut self, edits: &mut EditCursor<'_>, until: TxId) -> Result<(), StorageError> {
         self.served.catch_up(edits, until)
     }

@@ -6,6 +6,7 @@ use crate::core::Core;
 use crate::ha::HaState;
 use crate::monitor;
 use crate::service::Outcome;
+use crate::standby;
 use crate::storage::{EditLog, JournalFailed, StorageError};
 use crate::supervise::supervise;
 use std::sync::Arc;
@@ -24,13 +25,19 @@ pub(crate) fn report_failure(
     }
 }
 
-/// Starts what an active NameNode does by itself.
+/// Starts what a NameNode does by itself in its state.
 pub(crate) fn start_jobs(core: &Arc<Core>) {
-    core.active_jobs.add([
+    if !core.ha.is_active() {
+        return standby::start_jobs(core);
+    }
+    core.state_jobs.add([
         supervise("watching leases and the cache", monitor::watch_leases_and_cache(core.clone())),
-        supervise("making checkpoints", checkpoint::run(core.clone())),
         supervise("rolling the edit log", checkpoint::roll_long_segments(core.clone())),
     ]);
+    // Where there are standbys, they make them.
+    if !core.service.is_ha_enabled() {
+        core.state_jobs.add([supervise("making checkpoints", checkpoint::run(core.clone()))]);
+    }
 }
 
 /// Ends the edit log; from here on clients are sent to another NameNode.
@@ -43,7 +50,7 @@ pub(crate) async fn to_standby(core: Arc<Core>) -> Outcome<()> {
         return Ok(());
     }
     tracing::info!("Stopping services started for active state");
-    core.active_jobs.stop().await;
+    core.state_jobs.stop().await;
     on_blocking_thread(&core, |core| {
         let log = core.log();
         core.write(|namespace| {
@@ -56,7 +63,9 @@ pub(crate) async fn to_standby(core: Arc<Core>) -> Outcome<()> {
         core.served.set_applied(log.last_txid());
         Ok(())
     })
-    .await
+    .await?;
+    start_jobs(&core);
+    Ok(())
 }
 
 /// Finalizes what the active one before left in progress, applies what is left of its edits, and begins to write.
@@ -70,7 +79,10 @@ pub(crate) async fn to_active(core: Arc<Core>) -> Outcome<()> {
         return Ok(());
     }
     tracing::info!("Starting services required for active state");
-    on_blocking_thread(&core, |core| {
+    core.state_jobs.stop().await;
+    let taken_over = on_blocking_thread(&core, |core| {
+        // A look for edits that has begun goes on to its end.
+        let _alone = core.following.alone();
         let log = take_over_edits(core).map_err(|error| failed(&error))?;
         core.write(|namespace| {
             core.set_log(log);
@@ -79,16 +91,17 @@ pub(crate) async fn to_active(core: Arc<Core>) -> Outcome<()> {
         });
         Ok(())
     })
-    .await?;
+    .await;
+    // Also where it stays a standby.
     start_jobs(&core);
-    Ok(())
+    taken_over
 }
 
 fn take_over_edits(core: &Core) -> Result<EditLog, StorageError> {
     let reached = core.storage.recover_unfinalized_segments()?;
     let mut edits = EditCursor::new(&*core.storage, TxId(core.served.applied().0 + 1), false);
     core.served.catch_up(&mut edits, TxId(i64::MAX))?;
-    core.storage.check_complete(reached, edits.next_txid())?;
+    core.storage.history().check_complete(reached, edits.next_txid())?;
     EditLog::start(core.storage.clone(), edits.next_txid().0, report_failure(&core.log_failed))
 }
 

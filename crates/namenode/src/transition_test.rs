@@ -4,8 +4,10 @@ use crate::clock::Clock;
 use crate::core::Core;
 use crate::ha::HaState;
 use crate::loader::load_image;
+use crate::name_service::NameService;
 use crate::retry::RetryCache;
 use crate::served::ServedNamespace;
+use crate::start::Membership;
 use crate::storage::EditLog;
 use crate::{FormatOptions, NameNode, StartOption};
 use std::path::Path;
@@ -42,7 +44,12 @@ async fn start(directory: &Path) -> NameNode {
     conf.set("dfs.namenode.http-address", "127.0.0.1:0");
     conf.set("dfs.namenode.safemode.extension", "0");
     NameNode::format(&conf, FormatOptions::default()).unwrap();
-    NameNode::start_as(Arc::new(conf), StartOption::Regular, true).await.unwrap()
+    NameNode::start_as(Arc::new(conf), StartOption::Regular, membership()).await.unwrap()
+}
+
+/// It can become a standby, though it names no other NameNode.
+fn membership() -> Membership {
+    Membership { service: NameService::default(), state: HaState::Active, is_enabled: true }
 }
 
 /// Calls as the superuser.
@@ -111,11 +118,11 @@ async fn a_standby_refuses_clients_and_goes_on_with_anothers_edits_when_it_becom
     let core = node.core().clone();
     let _: MkdirsResponseProto = call(&node, CLIENT, "mkdirs", mkdirs("/ours")).await.unwrap();
     assert_eq!(status(&node).await, HaServiceStateProto::Active);
-    assert_ne!(core.active_jobs.count(), 0);
+    assert_ne!(core.state_jobs.count(), 0);
 
     to_standby(&node).await;
     to_standby(&node).await;
-    assert_eq!((status(&node).await, core.active_jobs.count()), (HaServiceStateProto::Standby, 0));
+    assert_eq!((status(&node).await, core.state_jobs.count()), (HaServiceStateProto::Standby, 2));
     let read = refusal(
         call::<GetFileInfoResponseProto>(&node, CLIENT, "getFileInfo", info("/ours")).await,
     );
@@ -148,14 +155,14 @@ async fn a_standby_refuses_clients_and_goes_on_with_anothers_edits_when_it_becom
         (status(&node).await, core.ha.state()),
         (HaServiceStateProto::Active, HaState::Active)
     );
-    assert_ne!(core.active_jobs.count(), 0);
+    assert_ne!(core.state_jobs.count(), 0);
     assert!(exists(&node, "/ours").await && exists(&node, "/theirs").await);
     assert!(core.last_txid() > TxId(before.0 + 2), "{} after {before}", core.last_txid());
     let _: MkdirsResponseProto = call(&node, CLIENT, "mkdirs", mkdirs("/again")).await.unwrap();
     node.stop().await;
 
     let conf = node.core().conf.clone();
-    let restarted = NameNode::start_as(conf, StartOption::Regular, true).await.unwrap();
+    let restarted = NameNode::start_as(conf, StartOption::Regular, membership()).await.unwrap();
     for path in ["/ours", "/theirs", "/again"] {
         assert!(exists(&restarted, path).await, "{path}");
     }

@@ -241,6 +241,29 @@ impl JournalNode {
         Ok(())
     }
 
+    /// At most `count_max` edits from `since` on, out of its memory: how many, and their bytes behind a segment's header.
+    pub(crate) fn recent_edits(&self, since: TxId, count_max: u32) -> Result<(u32, Bytes)> {
+        let request = GetJournaledEditsRequestProto {
+            jid: self.journal.clone(),
+            since_tx_id: since.0 as u64,
+            max_txns: count_max,
+            name_service_id: None,
+        };
+        let answer: GetJournaledEditsResponseProto = self.call("getJournaledEdits", &request)?;
+        Ok((answer.txn_count, answer.edit_log.unwrap_or_default()))
+    }
+
+    /// Removes the segments from `first` on.
+    pub(crate) fn discard_segments(&self, first: TxId) -> Result<()> {
+        let request = DiscardSegmentsRequestProto {
+            jid: self.journal.clone(),
+            start_tx_id: first.0 as u64,
+            name_service_id: None,
+        };
+        let _: DiscardSegmentsResponseProto = self.call("discardSegments", &request)?;
+        Ok(())
+    }
+
     pub(crate) fn manifest(&self, since: TxId, in_progress_too: bool) -> Result<Manifest> {
         let request = GetEditLogManifestRequestProto {
             jid: self.journal.clone(),

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! quorum (asks all, waits for a majority) -> session (a queue and a thread for each JournalNode) -> journal_node (its calls)
-//!   recovery: which copy of a segment counts        stream: segments by HTTP
+//!   recovery: which copy of a segment counts        stream: segments by HTTP        recent: edits out of memory
 //! ```
 //! A batch is durable when a majority has synced it. A JournalNode that fails or falls behind is left out until the next segment.
 
@@ -10,11 +10,14 @@ mod address;
 mod download;
 mod journal_node;
 mod majority;
+mod options;
 mod quorum;
+mod recent;
 mod recovery;
 mod session;
 mod stream;
 
 pub use address::{BadAddress, NamespaceInfo, QuorumAddress};
 pub use download::{DownloadError, fetch_segment, segment_url};
-pub use quorum::{QuorumJournal, QuorumOptions};
+pub use options::QuorumOptions;
+pub use quorum::QuorumJournal;

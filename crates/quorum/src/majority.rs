@@ -88,10 +88,7 @@ impl Tally {
         let mut counts = self.0.lock();
         match answer {
             Ok(()) => counts.done += 1,
-            Err(refusal) => {
-                tracing::warn!("edits were not written: {refusal}");
-                counts.refusals.push(refusal);
-            }
+            Err(refusal) => counts.refusals.push(refusal),
         }
         let needed = majority_of(counts.nodes);
         if counts.done >= needed {

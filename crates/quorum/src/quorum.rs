@@ -3,7 +3,9 @@
 use crate::address::{NamespaceInfo, QuorumAddress};
 use crate::download::segment_url;
 use crate::journal_node::{JournalNode, Manifest, Refusal, SegmentState};
-use crate::majority::{NoMajority, Tally, wait_for_majority};
+use crate::majority::{NoMajority, Tally, majority_of, wait_for_majority};
+use crate::options::QuorumOptions;
+use crate::recent::{self, RecentEdits};
 use crate::recovery::choose;
 use crate::session::{Queue, Session, Write, WriterState};
 use crate::stream::RemoteSegment;
@@ -11,7 +13,6 @@ use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -19,39 +20,10 @@ use zerohop_journal::JournalError;
 use zerohop_journal::log::{
     Batch, Completion, EditSource, EditStream, Journal, OpenSegment, Recovery, Selection,
 };
+use zerohop_system::clock;
 use zerohop_transport::login::User;
 use zerohop_transport::rpc::{ClientOptions, RpcClient};
 use zerohop_wire::TxId;
-
-/// How patient a writer is, and how much may wait for a slow JournalNode.
-#[derive(Clone, Debug)]
-pub struct QuorumOptions {
-    /// For a segment to begin (`dfs.qjournal.start-segment.timeout.ms`).
-    pub start_segment: Duration,
-    /// For records to be on a majority's disks (`dfs.qjournal.write-txns.timeout.ms`).
-    pub write: Duration,
-    /// For the other calls that a majority must answer, a recovery's among them (`dfs.qjournal.new-epoch.timeout.ms` and others).
-    pub others: Duration,
-    /// For lists of segments (`dfs.qjournal.select-input-streams.timeout.ms`), and for one to be fetched to begin.
-    pub read: Duration,
-    /// Bytes of records that may wait for one JournalNode (`dfs.qjournal.queued-edits.limit.mb`).
-    pub queued_max: usize,
-    /// Larger records are taken for damage.
-    pub op_size_max: usize,
-}
-
-impl Default for QuorumOptions {
-    fn default() -> Self {
-        Self {
-            start_segment: Duration::from_secs(20),
-            write: Duration::from_secs(20),
-            others: Duration::from_secs(120),
-            read: Duration::from_secs(20),
-            queued_max: 10 << 20,
-            op_size_max: 50 << 20,
-        }
-    }
-}
 
 /// A journal that a majority of JournalNodes keeps.
 pub struct QuorumJournal {
@@ -67,7 +39,8 @@ struct Shared {
 }
 
 impl QuorumJournal {
-    /// A journal at an address. Nothing is asked yet. Calls run on `runtime`, and those of this type block: they must not be made
+    /// A journal at an address. Nothing is asked yet. While a JournalNode cannot be reached, connecting is tried again as
+    /// `client_options` say, and edits wait in its queue: one that is back before that ends has missed nothing. Calls run on `runtime`, and those of this type block: they must not be made
     /// on one of its threads.
     ///
     /// # Errors
@@ -79,9 +52,6 @@ impl QuorumJournal {
         client_options: &ClientOptions,
         runtime: &Handle,
     ) -> std::io::Result<Self> {
-        let mut client_options = client_options.clone();
-        // A call is not repeated behind the writer's back, and one JournalNode that is down must not take time.
-        (client_options.connect_retries, client_options.connect_retries_on_timeouts) = (0, 0);
         let user = User::of_process();
         let writer = Arc::<WriterState>::default();
         let start = |node: &String| {
@@ -101,7 +71,7 @@ impl QuorumJournal {
 
     /// The epoch that a majority has promised; 0 before the recovery.
     pub fn epoch(&self) -> u64 {
-        self.shared.writer.epoch.load(Ordering::Acquire)
+        self.shared.writer.epoch()
     }
 }
 
@@ -125,6 +95,43 @@ impl Shared {
         wait_for_majority(what, self.queues.len(), &answers, patience)
     }
 
+    /// As [`Self::ask`], for a question: a JournalNode that has not been asked when the majority has answered is not asked any
+    /// more. Else questions would gather before one that hangs.
+    fn question<T: Send + 'static>(
+        &self,
+        what: &'static str,
+        patience: Duration,
+        question: impl Fn(&mut Session) -> Result<T, Refusal> + Clone + Send + 'static,
+    ) -> Result<Vec<(usize, T)>, NoMajority> {
+        let is_open = Arc::new(());
+        let asked = Arc::downgrade(&is_open);
+        self.ask(what, patience, move |session| match asked.upgrade() {
+            Some(_) => question(session),
+            None => Err(session.node.refusal("it was not asked: the others had answered")),
+        })
+    }
+
+    /// Asks all, and waits for all of them.
+    fn ask_all<T: Send + 'static>(
+        &self,
+        what: &'static str,
+        call: impl Fn(&mut Session) -> Result<T, Refusal> + Clone + Send + 'static,
+    ) -> Result<Vec<T>, JournalError> {
+        let (sender, answers) = channel();
+        for queue in &self.queues {
+            let (sender, call) = (sender.clone(), call.clone());
+            queue.call(move |session| _ = sender.send(call(session)));
+        }
+        let deadline = clock::now() + self.options.format;
+        let answer = |_| {
+            let rest = deadline.saturating_duration_since(clock::now());
+            let answer = answers.recv_timeout(rest);
+            let answer = answer.map_err(|_| self.failed(format!("{what}: no answer in time")))?;
+            answer.map_err(|error| self.failed(format!("{what}: {error}")))
+        };
+        self.queues.iter().map(answer).collect()
+    }
+
     fn failed(&self, error: impl std::fmt::Display) -> JournalError {
         JournalError::NoQuorum { reason: format!("{}: {error}", self.name()) }
     }
@@ -135,24 +142,25 @@ impl Shared {
 
     /// Has a majority promise an epoch above all others; the first transaction of the last segment that one of them has.
     fn new_epoch(&self) -> Result<Option<TxId>, JournalError> {
-        let others = self.options.others;
-        let states = self.ask("getJournalState", others, |session| session.node.state());
+        let patience = self.options.state;
+        let states = self.ask("getJournalState", patience, |session| session.node.state());
         let states = states.map_err(|error| self.failed(error))?;
         let promised = states.iter().map(|(_, state)| state.promised).max().unwrap_or(0);
         let (epoch, info) = (promised + 1, self.info.clone());
         let promises = self
-            .ask("newEpoch", others, move |session| session.node.new_epoch(&info, epoch))
+            .ask("newEpoch", self.options.new_epoch, move |session| {
+                session.node.new_epoch(&info, epoch)
+            })
             .map_err(|error| self.failed(error))?;
         tracing::info!("{}: epoch {epoch} is promised", self.name());
-        self.writer.epoch.store(epoch, Ordering::Release);
+        self.writer.begin(epoch);
         Ok(promises.into_iter().filter_map(|(_, last)| last).max())
     }
 
     /// Makes a majority agree on a segment that a writer left, and finalizes it; its last transaction, 0 where there is none.
     fn recover(&self, first: TxId) -> Result<TxId, JournalError> {
-        let others = self.options.others;
         let prepared = self
-            .ask("prepareRecovery", others, move |session| {
+            .ask("prepareRecovery", self.options.prepare_recovery, move |session| {
                 let request = session.request();
                 session.node.prepare_recovery(request, first)
             })
@@ -166,16 +174,16 @@ impl Shared {
             state.last
         );
         let url = self.url_of(node, first)?;
-        self.ask("acceptRecovery", others, move |session| {
+        self.ask("acceptRecovery", self.options.accept_recovery, move |session| {
             let request = session.request();
             session.node.accept_recovery(request, state, &url)
         })
         .map_err(|error| self.failed(error))?;
-        self.ask("finalizeLogSegment", others, move |session| {
+        self.ask("finalizeLogSegment", self.options.finalize, move |session| {
             session.finalize(state.first, state.last)
         })
         .map_err(|error| self.failed(error))?;
-        self.writer.commit(state.last);
+        self.writer.commit(self.writer.epoch(), state.last);
         Ok(state.last)
     }
 
@@ -185,7 +193,7 @@ impl Shared {
         if let Some(queue) = self.queues.get(node) {
             queue.call(move |session| _ = sender.send(session.node.state()));
         }
-        let state = answer.recv_timeout(self.options.others);
+        let state = answer.recv_timeout(self.options.state);
         let state = state.map_err(|_| self.failed("getJournalState: no answer in time"))?;
         let state = state.map_err(|error| self.failed(error))?;
         Ok(self.segment_url(&state.url, first))
@@ -215,7 +223,7 @@ impl Shared {
                 }
             }
         }
-        let patience = self.options.read;
+        let patience = self.options.fetch;
         let op_size_max = self.options.op_size_max;
         let streams = found.into_iter().flat_map(|((first, in_progress, last), urls)| {
             urls.into_iter().map(move |url| -> Box<dyn EditStream> {
@@ -223,6 +231,24 @@ impl Shared {
             })
         });
         streams.collect()
+    }
+}
+
+impl Shared {
+    /// The edits from `from` on that a majority has in memory; none if there are none yet.
+    fn recent_edits(
+        &self,
+        from: TxId,
+        count_max: u32,
+    ) -> Result<Option<RecentEdits>, JournalError> {
+        let answers = self
+            .question("getJournaledEdits", self.options.read, move |session| {
+                session.node.recent_edits(from, count_max)
+            })
+            .map_err(|error| self.failed(error))?;
+        let answers = answers.into_iter().map(|(_, answer)| answer).collect();
+        let majority = majority_of(self.queues.len());
+        recent::common(&self.name(), from, answers, majority, self.options.op_size_max)
     }
 }
 
@@ -234,8 +260,19 @@ impl EditSource for QuorumJournal {
     fn streams(&self, selection: Selection) -> Result<Vec<Box<dyn EditStream>>, JournalError> {
         let shared = &self.shared;
         let (from, in_progress) = (selection.from, selection.in_progress);
+        if let Some(count_max) = shared.options.recent_max.filter(|_| in_progress) {
+            match shared.recent_edits(from, count_max) {
+                Ok(found) => {
+                    return Ok(found.into_iter().map(|edits| Box::new(edits) as _).collect());
+                }
+                // Too old for the JournalNodes' memory, or they keep none.
+                Err(error) => {
+                    tracing::debug!("edits from {from} on are read from segments: {error}")
+                }
+            }
+        }
         let manifests = shared
-            .ask("getEditLogManifest", shared.options.read, move |session| {
+            .question("getEditLogManifest", shared.options.read, move |session| {
                 session.node.manifest(from, in_progress)
             })
             .map_err(|error| shared.failed(error))?;
@@ -243,29 +280,45 @@ impl EditSource for QuorumJournal {
     }
 }
 
-impl Journal for QuorumJournal {
-    fn has_data(&self) -> Result<bool, JournalError> {
+impl QuorumJournal {
+    /// Whether a segment holds this transaction, be it finalized or not, and committed or not yet.
+    ///
+    /// # Errors
+    /// If no majority answers.
+    pub fn holds(&self, txid: TxId) -> Result<bool, JournalError> {
         let shared = &self.shared;
-        let formatted = shared
-            .ask("isFormatted", shared.options.others, |session| session.node.is_formatted())
+        let manifests = shared
+            .question("getEditLogManifest", shared.options.read, move |session| {
+                session.node.manifest(txid, true)
+            })
             .map_err(|error| shared.failed(error))?;
-        Ok(formatted.into_iter().any(|(_, is_formatted)| is_formatted))
+        let mut segments = manifests.iter().flat_map(|(_, manifest)| &manifest.segments);
+        Ok(segments.any(|segment| segment.first <= txid && txid <= segment.last))
+    }
+
+    /// Removes all segments that begin with `first` or later: what they changed is given up. All JournalNodes must be there.
+    ///
+    /// # Errors
+    /// If one of them does not do it.
+    pub fn discard_segments(&self, first: TxId) -> Result<(), JournalError> {
+        self.shared
+            .ask_all("discardSegments", move |session| session.node.discard_segments(first))
+            .map(drop)
+    }
+}
+
+impl Journal for QuorumJournal {
+    /// Every JournalNode is asked: one with data is enough.
+    fn has_data(&self) -> Result<bool, JournalError> {
+        let formatted =
+            self.shared.ask_all("isFormatted", |session| session.node.is_formatted())?;
+        Ok(formatted.contains(&true))
     }
 
     /// All of them must be there: one that is not would stay without the journal.
     fn format(&self) -> Result<(), JournalError> {
-        let shared = &self.shared;
-        let (sender, answers) = channel();
-        for queue in &shared.queues {
-            let (sender, info) = (sender.clone(), shared.info.clone());
-            queue.call(move |session| _ = sender.send(session.node.format(&info)));
-        }
-        for _ in &shared.queues {
-            let answer = answers.recv_timeout(shared.options.others);
-            let answer = answer.map_err(|_| shared.failed("format: no answer in time"))?;
-            answer.map_err(|error| shared.failed(error))?;
-        }
-        Ok(())
+        let info = self.shared.info.clone();
+        self.shared.ask_all("format", move |session| session.node.format(&info)).map(drop)
     }
 
     fn recover_unfinalized_segments(&self) -> Recovery {
@@ -322,15 +375,17 @@ impl OpenSegment for QuorumSegment {
         let records = Bytes::copy_from_slice(batch.records);
         let last = TxId(batch.first.0 + i64::from(batch.count) - 1);
         let (completer, completion) = Completion::pending_within(shared.options.write);
+        let epoch = shared.writer.epoch();
         let tally = Arc::new(Tally::new(shared.queues.len(), completer));
         for queue in &shared.queues {
             let (tally, writer) = (Arc::clone(&tally), Arc::clone(&shared.writer));
             let write = Write {
+                epoch,
                 segment: self.first,
                 first: batch.first,
                 count: batch.count,
                 records: records.clone(),
-                told: Box::new(move |answer| tally.count(answer, || writer.commit(last))),
+                told: Box::new(move |answer| tally.count(answer, || writer.commit(epoch, last))),
             };
             queue.write(write, shared.options.queued_max);
         }
@@ -340,7 +395,7 @@ impl OpenSegment for QuorumSegment {
     fn finalize(self: Box<Self>, last: TxId) -> Result<(), JournalError> {
         let (shared, first) = (&self.shared, self.first);
         shared
-            .ask("finalizeLogSegment", shared.options.others, move |session| {
+            .ask("finalizeLogSegment", shared.options.finalize, move |session| {
                 session.finalize(first, last)
             })
             .map(drop)

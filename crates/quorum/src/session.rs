@@ -6,8 +6,9 @@
 
 use crate::journal_node::{JournalNode, Refusal};
 use bytes::{Bytes, BytesMut};
+use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use zerohop_proto::hdfs::qjournal::RequestInfoProto;
 use zerohop_wire::TxId;
@@ -17,16 +18,35 @@ const BYTES_TOGETHER_MAX: usize = 4 << 20;
 
 /// What all sessions of a writer share.
 #[derive(Debug, Default)]
-pub(crate) struct WriterState {
+pub(crate) struct WriterState(Mutex<Term>);
+
+/// The time from one promise of a majority to the next.
+#[derive(Clone, Copy, Debug, Default)]
+struct Term {
     /// The epoch that a majority promised; 0: none yet.
-    pub(crate) epoch: AtomicU64,
-    /// The last transaction that a majority has; 0: unknown.
-    pub(crate) committed: AtomicI64,
+    epoch: u64,
+    /// The last transaction that a majority has, as far as this term knows.
+    committed: Option<TxId>,
 }
 
 impl WriterState {
-    pub(crate) fn commit(&self, last: TxId) {
-        self.committed.fetch_max(last.0, Ordering::AcqRel);
+    /// The epoch that a majority promised; 0: none yet.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.0.lock().epoch
+    }
+
+    /// A majority has promised an epoch. What was committed before may be less than another writer has committed since, and
+    /// is forgotten: JournalNodes refuse a writer that goes back.
+    pub(crate) fn begin(&self, epoch: u64) {
+        *self.0.lock() = Term { epoch, committed: None };
+    }
+
+    /// A majority has everything up to `last`, which was written in `epoch`.
+    pub(crate) fn commit(&self, epoch: u64, last: TxId) {
+        let mut term = self.0.lock();
+        if term.epoch == epoch {
+            term.committed = term.committed.max(Some(last));
+        }
     }
 }
 
@@ -43,6 +63,8 @@ pub(crate) struct Session {
 
 /// Records on their way to one JournalNode.
 pub(crate) struct Write {
+    /// The writer's epoch when they were queued.
+    pub(crate) epoch: u64,
     pub(crate) segment: TxId,
     pub(crate) first: TxId,
     pub(crate) count: u32,
@@ -97,22 +119,30 @@ impl Queue {
             let reason =
                 format!("{waiting} bytes of edits wait for it already: it is too far behind");
             let node = self.name.clone();
-            self.call(|session| session.segment = None);
-            return (write.told)(Err(Refusal { node, reason }));
+            let refusal = Refusal { node, reason };
+            let reason = refusal.clone();
+            self.call(move |session| session.leave(&reason));
+            return (write.told)(Err(refusal));
         }
         let _ = self.jobs.send(Job::Write(write));
     }
 }
 
 impl Session {
+    /// Nothing more of the segment goes there.
+    fn leave(&mut self, reason: &Refusal) {
+        if self.segment.take().is_some() {
+            tracing::warn!("edits go to the other JournalNodes until the next segment: {reason}");
+        }
+    }
+
     /// The head of the next call.
     pub(crate) fn request(&mut self) -> RequestInfoProto {
-        let epoch = self.writer.epoch.load(Ordering::Acquire);
+        let Term { epoch, committed } = *self.writer.0.lock();
         if epoch != self.epoch {
             (self.epoch, self.serial) = (epoch, 0);
         }
-        let committed = self.writer.committed.load(Ordering::Acquire);
-        let committed = u64::try_from(committed).ok().filter(|txid| *txid > 0);
+        let committed = committed.and_then(|txid| u64::try_from(txid.0).ok());
         let request = self.node.request(epoch, self.serial, committed);
         self.serial += 1;
         request
@@ -134,21 +164,22 @@ impl Session {
 
     fn write(
         &mut self,
-        segment: TxId,
+        (epoch, segment): (u64, TxId),
         first: TxId,
         count: u32,
         records: Bytes,
     ) -> Result<(), Refusal> {
-        if self.segment != Some(segment) {
+        // What an earlier term of this writer left in the queue must not be sent in the name of the new one.
+        if self.segment != Some(segment) || self.writer.epoch() != epoch {
             return Err(self.node.refusal(
                 "it missed a part of the segment, and takes part again with the next one",
             ));
         }
         let request = self.request();
         let written = self.node.write(request, segment, first, count, records);
-        if written.is_err() {
+        if let Err(refusal) = &written {
             // It may have some of them or all.
-            self.segment = None;
+            self.leave(refusal);
         }
         written
     }
@@ -175,11 +206,13 @@ fn serve(mut session: Session, waiting: &Receiver<Job>, queued: &AtomicUsize) {
 fn together(write: Write, waiting: &Receiver<Job>) -> (Vec<Write>, Option<Job>) {
     let mut bytes = write.records.len();
     let mut next = write.first.0 + i64::from(write.count);
-    let segment = write.segment;
+    let (epoch, segment) = (write.epoch, write.segment);
     let mut writes = vec![write];
     while bytes < BYTES_TOGETHER_MAX {
         match waiting.try_recv() {
-            Ok(Job::Write(write)) if write.segment == segment && write.first.0 == next => {
+            Ok(Job::Write(write))
+                if (write.epoch, write.segment, write.first.0) == (epoch, segment, next) =>
+            {
                 bytes += write.records.len();
                 next += i64::from(write.count);
                 writes.push(write);
@@ -193,7 +226,7 @@ fn together(write: Write, waiting: &Receiver<Job>) -> (Vec<Write>, Option<Job>) 
 
 fn send(session: &mut Session, writes: Vec<Write>) {
     let Some(head) = writes.first() else { return };
-    let (segment, first) = (head.segment, head.first);
+    let (term, first) = ((head.epoch, head.segment), head.first);
     let count = writes.iter().map(|write| write.count).sum();
     let records = match &writes[..] {
         [one] => one.records.clone(),
@@ -204,6 +237,6 @@ fn send(session: &mut Session, writes: Vec<Write>) {
             all.freeze()
         }
     };
-    let outcome = session.write(segment, first, count, records);
+    let outcome = session.write(term, first, count, records);
     writes.into_iter().for_each(|write| (write.told)(outcome.clone()));
 }

@@ -1,4 +1,4 @@
-//! Two NameNodes of Apache's that share their edits through JournalNodes of ours, or of both kinds.
+//! Two NameNodes that share their edits through JournalNodes; each of them is Apache's or ours.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -15,10 +15,17 @@ use zerohop_interop::{Kind, Outcome, ports, wait};
 /// How long a daemon may take on a busy machine.
 const LIMIT: Duration = Duration::from_secs(180);
 
+/// Whose each process is.
+#[derive(Clone, Copy)]
+struct Kinds {
+    namenodes: [Kind; 2],
+    journal_nodes: [Kind; 3],
+}
+
 /// A name service `ns` with the NameNodes `nn0` and `nn1` and the JournalNodes `jn0`, `jn1` and `jn2`.
 struct Pair {
     directory: PathBuf,
-    kinds: [Kind; 3],
+    kinds: Kinds,
     rpc_ports: [u16; 2],
     journal_ports: [u16; 3],
     journal_http: [u16; 3],
@@ -29,7 +36,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn start(name: &str, kinds: [Kind; 3]) -> Outcome<Self> {
+    fn start(name: &str, kinds: Kinds) -> Outcome<Self> {
         let directory = tools::clusters().join(name);
         let _ = std::fs::remove_dir_all(&directory);
         std::fs::create_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
@@ -115,19 +122,21 @@ impl Pair {
         Ok(command)
     }
 
+    fn ours(&self, name: &str, words: &[&str]) -> Outcome<Command> {
+        let mut command = Command::new(tools::zerohop()?);
+        command.arg("--config").arg(self.conf(name)).args(words);
+        Ok(command)
+    }
+
     fn log(&self, name: &str) -> PathBuf {
         self.directory.join(name).join("log")
     }
 
     fn start_journal_node(&mut self, i: usize) -> Outcome {
         let name = format!("jn{i}");
-        let command = match self.kinds[i] {
+        let command = match self.kinds.journal_nodes[i] {
             Kind::Apache => self.apache("journalnode", &name)?,
-            Kind::Ours => {
-                let mut command = Command::new(tools::zerohop()?);
-                command.arg("--config").arg(self.conf(&name)).arg("journalnode");
-                command
-            }
+            Kind::Ours => self.ours(&name, &["journalnode"])?,
         };
         // Apache's wants the directory to be there.
         std::fs::create_dir_all(self.directory.join(&name).join("data"))
@@ -138,7 +147,10 @@ impl Pair {
 
     fn start_namenode(&mut self, i: usize) -> Outcome {
         let name = format!("nn{i}");
-        let command = self.apache("namenode", &name)?;
+        let command = match self.kinds.namenodes[i] {
+            Kind::Apache => self.apache("namenode", &name)?,
+            Kind::Ours => self.ours(&name, &["namenode"])?,
+        };
         self.namenodes[i] = Some(Process::daemon(&name, command, &self.log(&name))?);
         self.wait_port(self.rpc_ports[i], &name)
     }
@@ -153,7 +165,13 @@ impl Pair {
     fn once(&self, role: &str, i: usize) -> Outcome {
         let name = format!("nn{i}");
         let log = self.directory.join(&name).join(role);
-        let mut process = Process::daemon(role, self.apache(role, &name)?, &log)?;
+        let command = match self.kinds.namenodes[i] {
+            Kind::Apache => self.apache(role, &name)?,
+            Kind::Ours => {
+                self.ours(&name, &["namenode", &format!("-{role}"), "-nonInteractive"])?
+            }
+        };
+        let mut process = Process::daemon(role, command, &log)?;
         match process.finish(LIMIT)?.success() {
             true => Ok(()),
             false => Err(format!("{role} failed\n{}", tail(&log, 40))),
@@ -267,7 +285,10 @@ fn histories(pair: &mut Pair) -> Outcome {
         return Err(format!("{late}: {made}"));
     }
     let ends = pair.namenodes[active].as_mut().ok_or("no NameNode")?;
-    ends.finish(LIMIT)?;
+    let status = ends.finish(LIMIT)?;
+    if status.code() != Some(1) {
+        return Err(format!("the fenced NameNode ended with {status}"));
+    }
     pair.make(20)?;
     match pair.listed()? == pair.expected(20) {
         true => Ok(()),
@@ -288,7 +309,8 @@ fn every_journal_node_has_the_same(pair: &Pair) -> Outcome {
     })
 }
 
-fn run(name: &str, kinds: [Kind; 3]) {
+fn run(name: &str, namenodes: [Kind; 2], journal_nodes: [Kind; 3]) {
+    let kinds = Kinds { namenodes, journal_nodes };
     let mut pair = Pair::start(name, kinds).unwrap();
     let outcome = histories(&mut pair).and_then(|()| every_journal_node_has_the_same(&pair));
     outcome.unwrap_or_else(|error| panic!("{error}\n{}", pair.logs()));
@@ -296,10 +318,33 @@ fn run(name: &str, kinds: [Kind; 3]) {
 
 #[test]
 fn apaches_namenodes_fail_over_on_our_journal_nodes() {
-    run("journal-nodes-ours", [Kind::Ours; 3]);
+    run("journal-nodes-ours", [Kind::Apache; 2], [Kind::Ours; 3]);
 }
 
 #[test]
 fn apaches_namenodes_fail_over_on_journal_nodes_of_both_kinds() {
-    run("journal-nodes-mixed", [Kind::Ours, Kind::Apache, Kind::Ours]);
+    run("journal-nodes-mixed", [Kind::Apache; 2], [Kind::Ours, Kind::Apache, Kind::Ours]);
+}
+
+#[test]
+fn our_namenodes_fail_over_on_apaches_journal_nodes() {
+    run("namenodes-ours", [Kind::Ours; 2], [Kind::Apache; 3]);
+}
+
+#[test]
+fn apaches_standby_of_our_namenode_takes_over_and_gives_back() {
+    run(
+        "namenodes-ours-apache",
+        [Kind::Ours, Kind::Apache],
+        [Kind::Ours, Kind::Apache, Kind::Ours],
+    );
+}
+
+#[test]
+fn our_standby_of_apaches_namenode_takes_over_and_gives_back() {
+    run(
+        "namenodes-apache-ours",
+        [Kind::Apache, Kind::Ours],
+        [Kind::Apache, Kind::Ours, Kind::Apache],
+    );
 }

@@ -136,7 +136,6 @@ fn refused(page: &mut String) {
                 words.iter().map(|word| code_of(word)).collect::<Vec<_>>().join(", ")
             }
             Accepts::Nothing => "none".to_owned(),
-            Accepts::One => "a list of one".to_owned(),
         };
         let _ = writeln!(
             page,

@@ -21,7 +21,7 @@ const ARROWS: [(&str, &[&str]); 21] = [
     ("transport", &["wire", "daemon"]),
     ("client", &["transport", "replica"]),
     ("datanode", &["transport", "replica"]),
-    ("namenode", &["namespace", "transport"]),
+    ("namenode", &["namespace", "quorum"]),
     ("zerohop", &["client"]),
     ("quorum", &["journal", "transport"]),
     ("journalnode", &["quorum"]),

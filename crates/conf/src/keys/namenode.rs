@@ -277,6 +277,48 @@ keys! {
     DFS_NAMENODE_DELEGATION_TOKEN_RENEW_INTERVAL: Duration = "dfs.namenode.delegation.token.renew-interval", "86400000", Millis;
     /// Whether tokens are issued without security too; for tests.
     DFS_NAMENODE_DELEGATION_TOKEN_ALWAYS_USE: bool = "dfs.namenode.delegation.token.always-use", "false", Plain;
+    /// Whether a standby saves images and sends them to the other NameNodes.
+    DFS_HA_STANDBY_CHECKPOINTS: bool = "dfs.ha.standby.checkpoints", "true", Plain;
+    /// Time after which a standby has the active NameNode end its segment of the edit log; negative: never.
+    DFS_HA_LOG_ROLL_PERIOD: String = "dfs.ha.log-roll.period", "120", Plain;
+    /// Time between two looks of a standby for new edits.
+    DFS_HA_TAIL_EDITS_PERIOD: Duration = "dfs.ha.tail-edits.period", "60", Seconds;
+    /// Longest time between two such looks, which doubles while there are no edits; 0: it stays.
+    DFS_HA_TAIL_EDITS_PERIOD_BACKOFF_MAX: Duration = "dfs.ha.tail-edits.period.backoff-max", "0", Seconds;
+    /// Longest wait for the active NameNode to end its segment.
+    DFS_HA_TAIL_EDITS_ROLLEDITS_TIMEOUT: Duration = "dfs.ha.tail-edits.rolledits.timeout", "60", Seconds;
+    /// Rounds over all other NameNodes in search of the active one.
+    DFS_HA_TAIL_EDITS_NAMENODE_RETRIES: i32 = "dfs.ha.tail-edits.namenode-retries", "3", Plain;
+    /// Most edits that a standby asks JournalNodes' memory for at a time.
+    DFS_HA_TAIL_EDITS_QJM_RPC_MAX_TXNS: u32 = "dfs.ha.tail-edits.qjm.rpc.max-txns", "5000", Plain;
+    /// Whether a NameNode refuses to become active while it is in safe mode.
+    DFS_HA_NN_NOT_BECOME_ACTIVE_IN_SAFEMODE: bool = "dfs.ha.nn.not-become-active-in-safemode", "false", Plain;
+    /// Limit of an image's transfer to a new standby; 0 means none.
+    DFS_IMAGE_TRANSFER_BOOTSTRAP_STANDBY_BANDWIDTHPERSEC: u64 = "dfs.image.transfer-bootstrap-standby.bandwidthPerSec", "0", Bytes;
+    /// Bytes in one piece of an image that is sent.
+    DFS_IMAGE_TRANSFER_CHUNKSIZE: usize = "dfs.image.transfer.chunksize", "65536", Bytes;
+    /// A standby whose image was refused sends the next one after this many times the period of checkpoints.
+    DFS_NAMENODE_CHECKPOINT_CHECK_QUIET_MULTIPLIER: f64 = "dfs.namenode.checkpoint.check.quiet-multiplier", "1.5", Plain;
+    /// Longest wait for a majority of JournalNodes to begin a segment.
+    DFS_QJOURNAL_START_SEGMENT_TIMEOUT_MS: Duration = "dfs.qjournal.start-segment.timeout.ms", "20000", Millis;
+    /// Longest wait for a majority of JournalNodes to write edits; then the NameNode ends.
+    DFS_QJOURNAL_WRITE_TXNS_TIMEOUT_MS: Duration = "dfs.qjournal.write-txns.timeout.ms", "20000", Millis;
+    /// Longest wait for a majority of JournalNodes to tell their epochs.
+    DFS_QJOURNAL_GET_JOURNAL_STATE_TIMEOUT_MS: Duration = "dfs.qjournal.get-journal-state.timeout.ms", "120000", Millis;
+    /// Longest wait for a majority of JournalNodes to promise an epoch.
+    DFS_QJOURNAL_NEW_EPOCH_TIMEOUT_MS: Duration = "dfs.qjournal.new-epoch.timeout.ms", "120000", Millis;
+    /// Longest wait for a majority of JournalNodes to tell what they have of a segment that is recovered.
+    DFS_QJOURNAL_PREPARE_RECOVERY_TIMEOUT_MS: Duration = "dfs.qjournal.prepare-recovery.timeout.ms", "120000", Millis;
+    /// Longest wait for a majority of JournalNodes to take over a recovered segment.
+    DFS_QJOURNAL_ACCEPT_RECOVERY_TIMEOUT_MS: Duration = "dfs.qjournal.accept-recovery.timeout.ms", "120000", Millis;
+    /// Longest wait for a majority of JournalNodes to end a segment.
+    DFS_QJOURNAL_FINALIZE_SEGMENT_TIMEOUT_MS: Duration = "dfs.qjournal.finalize-segment.timeout.ms", "120000", Millis;
+    /// Longest wait for JournalNodes' lists of segments, and for edits out of their memory.
+    DFS_QJOURNAL_SELECT_INPUT_STREAMS_TIMEOUT_MS: Duration = "dfs.qjournal.select-input-streams.timeout.ms", "20000", Millis;
+    /// Longest wait for a segment of a JournalNode to begin to arrive.
+    DFS_QJOURNAL_HTTP_READ_TIMEOUT_MS: Duration = "dfs.qjournal.http.read.timeout.ms", "60000", Millis;
+    /// Megabytes of edits that may wait for one JournalNode; beyond them it is left out until the next segment.
+    DFS_QJOURNAL_QUEUED_EDITS_LIMIT_MB: usize = "dfs.qjournal.queued-edits.limit.mb", "10", Plain;
     /// Whether fail-over is done by ZooKeeper.
     DFS_HA_AUTOMATIC_FAILOVER_ENABLED: bool = "dfs.ha.automatic-failover.enabled", "false", Plain;
     /// Users and groups that may see the protected web pages.

@@ -29,6 +29,20 @@ impl DirectoryJournal {
         Self { current, op_size_max }
     }
 
+    /// Renames the segments in progress, so that they count no more: they end with `.stale` then.
+    ///
+    /// # Errors
+    /// If one cannot be renamed.
+    pub fn set_aside_unfinalized_segments(&self) -> Result<(), JournalError> {
+        let segments = self.segments()?.into_iter();
+        for file in segments.filter(|file| file.kind == SegmentKind::InProgress) {
+            let mut to = file.path.as_os_str().to_owned();
+            to.push(".stale");
+            std::fs::rename(&file.path, to).map_err(JournalError::io("rename", file.path))?;
+        }
+        sync_dir(&self.current)
+    }
+
     /// All segments, by first transaction.
     ///
     /// # Errors

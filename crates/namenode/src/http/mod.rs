@@ -1,8 +1,10 @@
-//! The pages of the NameNode: an overview at `/`, `/fsck`, `/pendingDeletions`, the beans of `/jmx`, and the place of
-//! WebHDFS.
+//! The pages of the NameNode: an overview at `/`, `/fsck`, `/pendingDeletions`, the beans of `/jmx`, `/isActive`, the place of
+//! WebHDFS, and `/imagetransfer` for other NameNodes.
 
+mod body;
 mod date;
 mod fsck;
+mod image_transfer;
 mod jmx;
 mod overview;
 mod pages;
@@ -13,6 +15,7 @@ use crate::core::Core;
 use crate::resolve::resolve_one;
 use axum::Router;
 use axum::extract::{Request, State};
+use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{any, get};
 use pages::Pages;
@@ -39,7 +42,9 @@ pub(crate) fn router(core: Arc<Core>, threads: usize) -> Router {
         .route("/", get(overview))
         .route("/dfshealth.html", get(overview))
         .route("/fsck", get(fsck::page))
+        .route("/isActive", get(is_active))
         .route("/pendingDeletions", get(pending_deletions::page))
+        .route("/imagetransfer", get(image_transfer::send).put(image_transfer::receive))
         .route("/webhdfs/{*path}", any(webhdfs))
         .with_state(Pages { core, threads })
         .merge(standard)
@@ -57,6 +62,14 @@ impl StandardPages for Core {
 
 async fn overview(State(pages): State<Pages>) -> Result<Page, Unavailable> {
     pages.threads.run(move || overview::page(&pages.core)).await
+}
+
+/// For load balancers (`IsNameNodeActiveServlet`).
+async fn is_active(State(pages): State<Pages>) -> Page {
+    match pages.core.ha.is_active() {
+        true => Page::text("I am Active!"),
+        false => Page::text("I am not Active!").with_status(StatusCode::METHOD_NOT_ALLOWED),
+    }
 }
 
 async fn webhdfs(State(pages): State<Pages>, request: Request) -> Response {

@@ -9,11 +9,13 @@ use crate::message::{decode, encode};
 use crate::transition::{to_active, to_standby};
 use bytes::Bytes;
 use std::sync::Arc;
+use zerohop_conf::keys;
 use zerohop_namespace::OpContext;
 use zerohop_proto::Checked;
 use zerohop_proto::common::{
-    GetServiceStatusRequestProto, GetServiceStatusResponseProto, MonitorHealthRequestProto,
-    MonitorHealthResponseProto, TransitionToActiveRequestProto, TransitionToActiveResponseProto,
+    GetServiceStatusRequestProto, GetServiceStatusResponseProto, HaRequestSource,
+    HaStateChangeRequestInfoProto, MonitorHealthRequestProto, MonitorHealthResponseProto,
+    TransitionToActiveRequestProto, TransitionToActiveResponseProto,
     TransitionToObserverRequestProto, TransitionToObserverResponseProto,
     TransitionToStandbyRequestProto, TransitionToStandbyResponseProto,
 };
@@ -32,11 +34,15 @@ impl Protocol for HaService {
             }
             "monitorHealth" => call.ask(|core, op, _: MonitorHealthRequestProto| {
                 core.check_superuser(op)?;
+                check_health(core)?;
                 Ok(MonitorHealthResponseProto {})
             }),
             "transitionToActive" => change(
                 call,
-                |_: TransitionToActiveRequestProto| {},
+                |core, request: TransitionToActiveRequestProto, host| {
+                    check_source(core, &request.req_info, host)?;
+                    check_safe_mode(core)
+                },
                 |core| async {
                     to_active(core).await?;
                     Ok(encode(&TransitionToActiveResponseProto {}))
@@ -44,7 +50,9 @@ impl Protocol for HaService {
             ),
             "transitionToStandby" => change(
                 call,
-                |_: TransitionToStandbyRequestProto| {},
+                |core, request: TransitionToStandbyRequestProto, host| {
+                    check_source(core, &request.req_info, host)
+                },
                 |core| async {
                     to_standby(core).await?;
                     Ok(encode(&TransitionToStandbyResponseProto {}))
@@ -76,7 +84,7 @@ fn status(core: &Core) -> GetServiceStatusResponseProto {
 
 fn change<Q: Checked, F>(
     call: Call<'_>,
-    decoded: impl FnOnce(Q),
+    check: impl FnOnce(&Core, Q, &str) -> RpcResult<()>,
     transition: impl FnOnce(Arc<Core>) -> F,
 ) -> Reply
 where
@@ -85,13 +93,62 @@ where
     let (core, op) = (call.core.clone(), call.op_context());
     let allowed = || -> RpcResult<()> {
         core.check_superuser(&op)?;
-        decoded(decode(call.param)?);
-        Ok(core.ha.check_enabled().map_err(CallError::from)?)
+        core.ha.check_enabled().map_err(CallError::from)?;
+        check(&core, decode(call.param)?, &call.context.host)
     };
     match allowed() {
         Ok(()) => Reply::later(transition(core)),
         Err(error) => Reply::exception(error),
     }
+}
+
+/// With automatic failover only the failover controller, or a user who insists, changes the state; without it only users do.
+fn check_source(core: &Core, request: &HaStateChangeRequestInfoProto, host: &str) -> RpcResult<()> {
+    let is_automatic = core.conf.get(&keys::DFS_HA_AUTOMATIC_FAILOVER_ENABLED);
+    let is_automatic = is_automatic.map_err(CallError::failed)?;
+    let denied = |reason: String| Err(JavaException::AccessControl.with(reason));
+    match (request.req_source(), is_automatic) {
+        (HaRequestSource::RequestByUser, true) => denied(
+            "Manual HA control for this NameNode is disallowed, because automatic HA is enabled."
+                .to_owned(),
+        ),
+        (HaRequestSource::RequestByZkfc, false) => denied(format!(
+            "Request from ZK failover controller at {host} denied since automatic HA is not enabled"
+        )),
+        (HaRequestSource::RequestByUserForced, true) => {
+            tracing::warn!(
+                "Allowing manual HA control from {host} even though automatic HA is enabled, because the user specified the \
+                 force flag"
+            );
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether safe mode keeps this NameNode from being one that others may rely on.
+fn is_kept_by_safe_mode(core: &Core) -> RpcResult<bool> {
+    let counts = core.conf.get(&keys::DFS_HA_NN_NOT_BECOME_ACTIVE_IN_SAFEMODE);
+    Ok(counts.map_err(CallError::failed)?
+        && core.read(|namespace| namespace.blocks().safe_mode().is_on()))
+}
+
+fn check_safe_mode(core: &Core) -> RpcResult<()> {
+    match is_kept_by_safe_mode(core)? {
+        true => Err(JavaException::ServiceFailed.with("NameNode still not leave safemode")),
+        false => Ok(()),
+    }
+}
+
+/// What a failover controller goes by.
+fn check_health(core: &Core) -> RpcResult<()> {
+    let is_low = core.read(|namespace| namespace.blocks().safe_mode().is_low_on_resources());
+    let reason = match (is_low, is_kept_by_safe_mode(core)?) {
+        (true, _) => "The NameNode has no resources available",
+        (false, true) => "The NameNode is configured to report UNHEALTHY to ZKFC in Safemode.",
+        (false, false) => return Ok(()),
+    };
+    Err(JavaException::HealthCheckFailed.with(reason))
 }
 
 /// There are no observers yet.

@@ -8,9 +8,10 @@ use crate::message::encode;
 use crate::service::synced;
 use zerohop_proto::hdfs::namenode::{
     GetBlockKeysRequestProto, GetBlockKeysResponseProto, GetBlocksRequestProto,
-    GetBlocksResponseProto, GetTransactionIdRequestProto, GetTransactionIdResponseProto,
-    IsRollingUpgradeRequestProto, IsRollingUpgradeResponseProto, IsUpgradeFinalizedRequestProto,
-    IsUpgradeFinalizedResponseProto, RollEditLogResponseProto,
+    GetBlocksResponseProto, GetMostRecentCheckpointTxIdRequestProto,
+    GetMostRecentCheckpointTxIdResponseProto, GetTransactionIdRequestProto,
+    GetTransactionIdResponseProto, IsRollingUpgradeRequestProto, IsRollingUpgradeResponseProto,
+    IsUpgradeFinalizedRequestProto, IsUpgradeFinalizedResponseProto, RollEditLogResponseProto,
 };
 use zerohop_proto::hdfs::{
     BlockProto, BlockWithLocationsProto, BlocksWithLocationsProto, CheckpointSignatureProto,
@@ -44,8 +45,13 @@ impl Protocol for NamenodeProtocol {
                 let upgrade = core.read(|namespace| namespace.rolling_upgrade());
                 Ok(IsRollingUpgradeResponseProto { is_rolling_upgrade: upgrade.is_under_way() })
             }),
-            "getMostRecentCheckpointTxId"
-            | "errorReport"
+            "getMostRecentCheckpointTxId" => {
+                call.ask(|core, _, _: GetMostRecentCheckpointTxIdRequestProto| {
+                    let tx_id = core.checkpoints.last_txid() as u64;
+                    Ok(GetMostRecentCheckpointTxIdResponseProto { tx_id })
+                })
+            }
+            "errorReport"
             | "registerSubordinateNamenode"
             | "startCheckpoint"
             | "endCheckpoint"

@@ -1,6 +1,7 @@
 //! The settings of the directories.
 
 use super::error::StorageError;
+use super::shared_edits::SharedEditsConfig;
 use percent_encoding::percent_decode_str;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -19,6 +20,8 @@ pub struct StorageConfig {
     pub edits_dirs_required: Vec<PathBuf>,
     /// `dfs.namenode.edits.dir.minimum`
     pub edits_dirs_min: usize,
+    /// `dfs.namenode.shared.edits.dir`: with it, edits are read from there alone, and the directories' are copies.
+    pub shared_edits: Option<SharedEditsConfig>,
     /// `dfs.namenode.resource.checked.volumes`
     pub checked_dirs: Vec<PathBuf>,
     /// `dfs.namenode.num.checkpoints.retained`
@@ -45,6 +48,7 @@ impl StorageConfig {
             image_dirs: dirs,
             edits_dirs_required: Vec::new(),
             edits_dirs_min: 1,
+            shared_edits: None,
             checked_dirs: Vec::new(),
             checkpoints_retained: 2,
             extra_edits_retained: 1_000_000,
@@ -82,6 +86,7 @@ impl StorageConfig {
             edits_dirs,
             edits_dirs_required: required,
             edits_dirs_min: at_least(conf, &keys::DFS_NAMENODE_EDITS_DIR_MINIMUM, 0)?,
+            shared_edits: SharedEditsConfig::from_conf(conf).map_err(bad)?,
             checked_dirs: directories(
                 conf.get(&keys::DFS_NAMENODE_RESOURCE_CHECKED_VOLUMES).map_err(bad)?,
             )?,

@@ -14,7 +14,7 @@ pub(super) const NEW_PREFIX: &str = "fsimage.ckpt_";
 
 /// What an image is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ImageKind {
+pub enum ImageKind {
     /// To start from.
     Image,
     /// To roll back to, should a rolling upgrade fail.

@@ -1,7 +1,7 @@
 //! What can go wrong with the directories; each is one line that says what to do.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use zerohop_daemon::storage::{FileError, LockError};
 use zerohop_journal::JournalError;
 use zerohop_journal::error::advice;
@@ -138,6 +138,16 @@ pub enum StorageError {
         /// Why.
         source: ReplayError,
     },
+    /// The journal that other NameNodes go on from.
+    #[error("{what} failed for required journal ({journal}): {reason}")]
+    SharedJournal {
+        /// `flush`, or what else was done.
+        what: &'static str,
+        /// Its address.
+        journal: String,
+        /// What the JournalNodes said.
+        reason: String,
+    },
     /// Every directory failed.
     #[error("no storage directory is left for {what}: {reason}")]
     NoneLeft {
@@ -156,6 +166,11 @@ impl StorageError {
         let path = path.into();
         move |source| Self::Io { verb, path, source }
     }
+}
+
+/// A directory or file that does not fit the others.
+pub(super) fn inconsistent(path: &Path, reason: String) -> StorageError {
+    StorageError::Inconsistent { path: path.to_owned(), reason }
 }
 
 impl From<FileError> for StorageError {

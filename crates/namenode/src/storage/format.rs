@@ -4,12 +4,14 @@ use super::NameStorage;
 use super::StorageConfig;
 use super::error::StorageError;
 use super::open::{configured, open_dir};
+use super::shared_edits::SharedEdits;
 use super::version::StorageInfo;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zerohop_daemon::storage::DirectoryLock;
 use zerohop_journal::image::ImageWriter;
+use zerohop_journal::log::{EditSource, Journal};
 
 /// How to format.
 #[derive(Clone, Debug, Default)]
@@ -20,13 +22,35 @@ pub struct FormatOptions {
     pub force: bool,
 }
 
-impl NameStorage {
+/// What formatting would destroy.
+impl StorageConfig {
     /// The configured directories that hold anything, for a question before formatting.
-    pub fn dirs_with_data(config: &StorageConfig) -> Vec<PathBuf> {
-        let dirs = configured(config).into_iter().map(|(root, ..)| root);
+    pub fn dirs_with_data(&self) -> Vec<PathBuf> {
+        let dirs = configured(self).into_iter().map(|(root, ..)| root);
         dirs.filter(|root| holds_data(root)).collect()
     }
 
+    /// The configured directories with anything in `current`.
+    pub fn occupied_dirs(&self) -> Vec<PathBuf> {
+        let dirs = configured(self).into_iter().map(|(root, ..)| root);
+        let has_entries = |root: &PathBuf| {
+            std::fs::read_dir(root.join("current")).is_ok_and(|mut it| it.next().is_some())
+        };
+        dirs.filter(has_entries).collect()
+    }
+
+    /// The shared journal if it holds anything, for a question before formatting.
+    ///
+    /// # Errors
+    /// If one of its JournalNodes does not answer: it would stay without the journal.
+    pub fn shared_edits_with_data(&self) -> Result<Option<String>, StorageError> {
+        let Some(shared) = &self.shared_edits else { return Ok(None) };
+        let shared = SharedEdits::open(shared, &StorageInfo::generate(None))?;
+        Ok(shared.has_data()?.then(|| shared.name()))
+    }
+}
+
+impl NameStorage {
     /// Makes every directory anew: ids, VERSION, seen_txid, and the image that `write_image` writes,
     /// which is to be that of an empty namespace at transaction 0.
     pub fn format(
@@ -42,18 +66,20 @@ impl NameStorage {
                 return Err(StorageError::io("read", root)(e));
             }
         }
-        if let Some(path) = Self::dirs_with_data(&config).into_iter().next()
+        if let Some(path) = config.dirs_with_data().into_iter().next()
             && !options.force
         {
             return Err(StorageError::HoldsData { path });
         }
-        let info = StorageInfo::generate(options.cluster_id);
-        let mut dirs = Vec::new();
-        for (root, images, edits) in configured(&config) {
-            clear(&root, config.dir_mode)?;
-            dirs.push(Arc::new(open_dir(root, images, edits)?.0));
+        if let Some(name) = config.shared_edits_with_data()?.filter(|_| !options.force) {
+            return Err(StorageError::HoldsData { path: name.into() });
         }
-        let storage = Self { config, info: info.clone(), dirs, saving: Arc::default() };
+        let storage = Self::create(config, StorageInfo::generate(options.cluster_id))?;
+        if let Some(shared) = &storage.shared {
+            shared.format()?;
+            tracing::info!("{} has been successfully formatted", shared.name());
+        }
+        let info = storage.info.clone();
         storage.save_image(0, |image| write_image(&info, image))?;
         for dir in &storage.dirs {
             dir.write_seen_txid(0)?;
@@ -63,6 +89,21 @@ impl NameStorage {
             );
         }
         Ok(info)
+    }
+
+    /// Empties the directories and opens them, with these ids. There is no image in them yet.
+    ///
+    /// # Errors
+    /// If one of them cannot be emptied, or is in use.
+    pub fn create(config: StorageConfig, info: StorageInfo) -> Result<Self, StorageError> {
+        let mut dirs = Vec::new();
+        for (root, images, edits) in configured(&config) {
+            clear(&root, config.dir_mode)?;
+            dirs.push(Arc::new(open_dir(root, images, edits)?.0));
+        }
+        let shared = config.shared_edits.as_ref();
+        let shared = shared.map(|config| SharedEdits::open(config, &info)).transpose()?;
+        Ok(Self { config, info, dirs, saving: Arc::default(), shared })
     }
 }
 

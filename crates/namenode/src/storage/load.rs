@@ -11,7 +11,6 @@ use zerohop_journal::JournalError;
 use zerohop_journal::image::{self, ImageReader};
 use zerohop_journal::log::{EditCursor, EditSource, EditStream, Journal, Selection};
 use zerohop_journal::op::Record;
-use zerohop_journal::segment::{SegmentFile, SegmentKind};
 use zerohop_wire::TxId;
 
 /// What images and edits are loaded into.
@@ -20,6 +19,11 @@ pub trait Replay {
     fn image(&mut self, image: &ImageReader) -> Result<(), ReplayError>;
     /// Applies the next edit.
     fn edit(&mut self, record: Record) -> Result<(), ReplayError>;
+
+    /// The last edit that was applied, as far as that is asked for: after edits could not be read to their end.
+    fn last_txid(&self) -> i64 {
+        0
+    }
 
     /// Applies the edits from where the cursor is up to `until`, or as many as there are.
     ///
@@ -57,19 +61,37 @@ pub struct LoadReport {
 }
 
 impl NameStorage {
-    /// Finishes segments that a crash left behind, then loads the newest image and all edits.
+    /// Finishes segments that a crash left behind, then loads the newest image and all edits. Where edits are shared, segments
+    /// are left as they are, for another NameNode may be writing, and what is finished of them is loaded; it may be nothing
+    /// where the JournalNodes are not there yet.
     ///
     /// # Errors
     /// Also if the edits end before any of the directories went, those included that cannot be used: a
     /// directory that was left behind does not stand in for one that is damaged.
     pub fn load(&self, replay: &mut dyn Replay) -> Result<LoadReport, StorageError> {
-        let known = self.known_txid();
+        if self.shared.is_some() {
+            return self.load_shared(replay);
+        }
+        let known = self.history().known_txid();
         let recovered = self.recover_unfinalized_segments()?.0;
         let (image_txid, path) = self.newest_image()?;
-        self.check_one_history(image_txid)?;
+        self.history().check_one_history(image_txid)?;
         self.replay_image(&path, replay)?;
         let last_txid = self.replay_edits(image_txid, i64::MAX, replay)?;
-        self.check_complete(TxId(known.max(recovered)), TxId(last_txid + 1))?;
+        self.history().check_complete(TxId(known.max(recovered)), TxId(last_txid + 1))?;
+        self.report(image_txid, path, last_txid)
+    }
+
+    fn load_shared(&self, replay: &mut dyn Replay) -> Result<LoadReport, StorageError> {
+        let (image_txid, path) = self.newest_image()?;
+        self.replay_image(&path, replay)?;
+        let last_txid = match self.replay_edits(image_txid, i64::MAX, replay) {
+            Err(StorageError::Journal(error)) => {
+                tracing::warn!("the edits behind image {image_txid} are read later: {error}");
+                replay.last_txid().max(image_txid)
+            }
+            replayed => replayed?,
+        };
         self.report(image_txid, path, last_txid)
     }
 
@@ -98,31 +120,20 @@ impl NameStorage {
         let (image_txid, path) = self.newest_image()?;
         self.replay_image(&path, replay)?;
         match self.replay_edits(image_txid, txid, replay)? {
-            last if last < txid => Err(self.gap(txid, last + 1)),
+            last if last < txid => Err(self.history().gap(txid, last + 1)),
             _ => Ok(()),
         }
     }
 
-    /// The last transaction of which any directory knows, segments in progress left out. To be asked
-    /// while no directory has been dropped: one that is not used any more is still a witness.
-    fn known_txid(&self) -> i64 {
-        let seen = self.dirs.iter().map(|dir| {
-            dir.read_seen_txid().unwrap_or_else(|e| {
-                tracing::warn!("{e}");
-                0
-            })
-        });
-        let saved = self.image_dirs().flat_map(|dir| images(&dir.current(), ImageKind::Image));
-        let finished = self.finalized().into_iter().map(|(_, last)| last);
-        seen.chain(saved.map(|(txid, _)| txid)).chain(finished).max().unwrap_or(0)
-    }
-
-    /// That edits which are known to exist, up to `until`, end before `next`.
+    /// Loads the newest image and all finished segments behind it, while the edit log goes on.
     ///
     /// # Errors
-    /// Names the first one that is missing.
-    pub fn check_complete(&self, until: TxId, next: TxId) -> Result<(), StorageError> {
-        if next <= until { Err(self.gap(until.0, next.0)) } else { Ok(()) }
+    /// If they cannot be read, or one between them is missing.
+    pub fn load_finished(&self, replay: &mut dyn Replay) -> Result<LoadReport, StorageError> {
+        let (image_txid, path) = self.newest_image()?;
+        self.replay_image(&path, replay)?;
+        let last_txid = self.replay_edits(image_txid, i64::MAX, replay)?;
+        self.report(image_txid, path, last_txid)
     }
 
     /// Whether a directory that is to hold images has none: its first one failed.
@@ -130,18 +141,10 @@ impl NameStorage {
         self.image_dirs().any(|dir| images(&dir.current(), ImageKind::Image).is_empty())
     }
 
-    /// Edits from `missing` to `until` are not there; names the directories that might have them.
-    fn gap(&self, until: i64, missing: i64) -> StorageError {
-        let dropped = self.dirs.iter().filter_map(|dir| {
-            dir.failure().map(|reason| format!("; {} is not used: {reason}", dir.root().display()))
-        });
-        StorageError::Gap { until, missing, dropped: dropped.collect() }
-    }
-
     /// The newest image that is what its MD5 file says; copies in other directories stand in for a bad
     /// one, older images do not (their edits may be purged, which would go unnoticed). One to roll back to is as good as
     /// others: the edits behind it say that a rolling upgrade began.
-    fn newest_image(&self) -> Result<(i64, PathBuf), StorageError> {
+    pub(super) fn newest_image(&self) -> Result<(i64, PathBuf), StorageError> {
         let newest = self.newest_of(&[ImageKind::Image, ImageKind::Rollback])?;
         newest.ok_or_else(|| StorageError::NoImage { path: self.first_root() })
     }
@@ -187,13 +190,24 @@ impl NameStorage {
         replay.image(&image).map_err(refused)
     }
 
-    /// Finalizes what a crash left in progress, and returns the last transaction that is in any of it. A directory whose
-    /// segment is damaged is dropped if another one is whole; what is left of its records says how far the other one must
+    /// Finalizes what a crash left in progress, and returns the last transaction that is in any of it. Where edits are shared,
+    /// no earlier writer may add to them from then on, and what is damaged in a directory is set aside: it is a copy. Else a
+    /// directory whose segment is damaged is dropped if another one is whole; what is left of its records says how far the other one must
     /// go.
     ///
     /// # Errors
     /// If no directory is left.
     pub fn recover_unfinalized_segments(&self) -> Result<TxId, StorageError> {
+        if let Some(shared) = &self.shared {
+            let recovery = shared.recover_unfinalized_segments();
+            recovery.outcome.map_err(|error| StorageError::SharedJournal {
+                what: "recoverUnfinalizedSegments",
+                journal: shared.name(),
+                reason: error.to_string(),
+            })?;
+            self.recover_copies();
+            return Ok(recovery.reached);
+        }
         let mut reached = TxId(0);
         let mut first_error = None;
         for dir in self.edits_dirs() {
@@ -210,6 +224,18 @@ impl NameStorage {
         }
     }
 
+    fn recover_copies(&self) {
+        for dir in self.edits_dirs() {
+            let journal = dir.journal(self.config.op_size_max);
+            if let Err(error) = journal.recover_unfinalized_segments().outcome {
+                tracing::warn!("set aside, for it is a copy of the shared edits: {error}");
+                if let Err(error) = journal.set_aside_unfinalized_segments() {
+                    dir.fail(&error);
+                }
+            }
+        }
+    }
+
     /// Applies the edits behind the image, up to `until` or, with [`i64::MAX`], all; the last one.
     fn replay_edits(
         &self,
@@ -221,67 +247,22 @@ impl NameStorage {
         replay.edits(&mut edits, TxId(until))?;
         let next = edits.next_txid().0;
         if until == i64::MAX {
-            self.check_no_later_segment(next)?;
+            self.history().check_no_later_segment(next)?;
         }
         Ok(next - 1)
     }
-
-    fn check_no_later_segment(&self, next: i64) -> Result<(), StorageError> {
-        match self.finalized().iter().map(|(_, last)| *last).max() {
-            Some(last) if last >= next => Err(self.gap(last, next)),
-            _ => Ok(()),
-        }
-    }
-
-    /// That no segment begins within another one. Then two directories went different ways from some
-    /// transaction on, and one way's edits must not follow the other's.
-    fn check_one_history(&self, image_txid: i64) -> Result<(), StorageError> {
-        let mut all = self.finalized();
-        all.retain(|(_, last)| *last > image_txid);
-        all.sort_by_key(|(file, last)| (file.first, *last));
-        let mut longest: Option<(SegmentFile, i64)> = None;
-        for (file, last) in all {
-            match &longest {
-                Some((other, until)) if other.first < file.first && file.first.0 <= *until => {
-                    let reason = format!(
-                        "there appears to be an out-of-order edit in the edit log: it begins with \
-                         transaction {}, but {} goes on to {until}. Two directories were written apart \
-                         from each other; move the segments of the one that was not in use last \
-                         elsewhere",
-                        file.first,
-                        other.path.display()
-                    );
-                    return Err(inconsistent(&file.path, reason));
-                }
-                Some((_, until)) if *until >= last => {}
-                _ => longest = Some((file, last)),
-            }
-        }
-        Ok(())
-    }
-
-    fn finalized(&self) -> Vec<(SegmentFile, i64)> {
-        let mut found = Vec::new();
-        for dir in self.edits_dirs() {
-            match dir.journal(self.config.op_size_max).segments() {
-                Ok(files) => found.extend(files.into_iter().filter_map(|file| match file.kind {
-                    SegmentKind::Finalized(last) => Some((file, last.0)),
-                    SegmentKind::InProgress => None,
-                })),
-                Err(e) => dir.fail(&e),
-            }
-        }
-        found
-    }
 }
 
-/// The edits of all directories; one that cannot be listed is dropped.
+/// The edits of all directories, of which one that cannot be listed is dropped; or the shared edits.
 impl EditSource for NameStorage {
     fn name(&self) -> String {
         "the edit log".to_owned()
     }
 
     fn streams(&self, selection: Selection) -> Result<Vec<Box<dyn EditStream>>, JournalError> {
+        if let Some(shared) = &self.shared {
+            return shared.streams(selection);
+        }
         let mut all = Vec::new();
         for dir in self.edits_dirs() {
             match dir.journal(self.config.op_size_max).streams(selection) {
@@ -298,8 +279,4 @@ fn written_ms(path: &Path) -> Result<u64, StorageError> {
     let mtime = std::fs::metadata(path).and_then(|metadata| metadata.modified());
     let mtime = mtime.map_err(StorageError::io("stat", path))?;
     Ok(mtime.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64)
-}
-
-pub(super) fn inconsistent(path: &Path, reason: String) -> StorageError {
-    StorageError::Inconsistent { path: path.to_owned(), reason }
 }

@@ -14,30 +14,41 @@
 //! The life of a directory: [`NameStorage::format`] once; [`NameStorage::open`], which locks;
 //! [`NameStorage::load`], newest image and then every later edit; [`EditLog::start`];
 //! [`NameStorage::save_image`] at a transaction that [`EditLog::roll`] gave.
+//! Where the edits are shared with another NameNode, the shared journal is the one that counts: it is written first, and
+//! edits are read from it alone.
 //! A directory whose edits fail is dropped with one log line while others remain. One that gets no image
 //! keeps its edits, and is tried again with the next image.
 
 mod config;
+mod copy_edits;
 mod dir;
 mod edit_log;
 mod error;
 mod format;
+mod history;
 mod load;
 mod open;
+mod receive;
 mod rollback;
 mod save;
 mod saving;
+mod shared_edits;
 mod version;
 
 pub use config::StorageConfig;
-pub use dir::NameDir;
+pub use copy_edits::copy_edits_to_shared;
+pub use dir::{ImageKind, NameDir};
 pub use edit_log::{EditLog, EditLogStats, JournalFailed, PendingSync};
 pub use error::{ReplayError, StorageError};
 pub use format::FormatOptions;
+pub use history::EditHistory;
 pub use load::{LoadReport, Replay};
+pub use receive::{ReceivedImage, Transfers};
 pub use rollback::RollbackImages;
+pub use shared_edits::SharedEditsConfig;
 pub use version::StorageInfo;
 
+use shared_edits::SharedEdits;
 use std::sync::Arc;
 use zerohop_journal::log::{DirectoryJournal, Journal};
 
@@ -48,6 +59,8 @@ pub struct NameStorage {
     info: StorageInfo,
     dirs: Vec<Arc<NameDir>>,
     saving: Arc<saving::Saving>,
+    /// Holds all edits where there is one.
+    shared: Option<Arc<SharedEdits>>,
 }
 
 impl NameStorage {
@@ -66,6 +79,20 @@ impl NameStorage {
         StorageError::NoneLeft { what, reason: reason.unwrap_or("none is configured").to_owned() }
     }
 
+    /// Identifies the namespace to other NameNodes (`StorageInfo.toColonSeparatedString`).
+    pub fn colon_separated_info(&self) -> String {
+        let info = &self.info;
+        format!("{}:{}:{}:{}", info.layout, info.namespace_id, info.c_time_ms, info.cluster_id)
+    }
+
+    /// Notes in every directory that edits up to `txid` exist.
+    ///
+    /// # Errors
+    /// If one of them cannot be written.
+    pub fn note_seen_txid(&self, txid: i64) -> Result<(), StorageError> {
+        self.dirs.iter().try_for_each(|dir| dir.write_seen_txid(txid))
+    }
+
     /// All directories, failed ones included.
     pub fn dirs(&self) -> &[Arc<NameDir>] {
         &self.dirs
@@ -75,6 +102,7 @@ impl NameStorage {
     pub fn unlock(&self) {
         self.saving.end();
         self.journals().for_each(|journal| journal.close());
+        self.shared.iter().for_each(|journal| journal.close());
         self.dirs.iter().for_each(|dir| dir.unlock());
     }
 

@@ -3,6 +3,7 @@
 use super::dir::{NEW_PREFIX, NameDir};
 use super::error::StorageError;
 use super::save::remove_unfinished;
+use super::shared_edits::SharedEdits;
 use super::version::StorageInfo;
 use super::{NameStorage, StorageConfig};
 use std::path::{Path, PathBuf};
@@ -42,7 +43,9 @@ impl NameStorage {
             }
         }
         dirs.iter().filter(|dir| dir.holds_images()).for_each(|dir| remove_unfinished(dir));
-        Ok(Self { config, info, dirs, saving: Arc::default() })
+        let shared = config.shared_edits.as_ref();
+        let shared = shared.map(|config| SharedEdits::open(config, &info)).transpose()?;
+        Ok(Self { config, info, dirs, saving: Arc::default(), shared })
     }
 }
 

@@ -7,8 +7,8 @@
 
 use super::NameStorage;
 use super::dir::{ImageKind, NameDir};
-use super::error::StorageError;
-use super::load::{LoadReport, Replay, inconsistent};
+use super::error::{StorageError, inconsistent};
+use super::load::{LoadReport, Replay};
 use super::save::{images, remove, remove_image};
 use std::path::Path;
 use zerohop_journal::image;
@@ -37,6 +37,11 @@ impl RollbackImages<'_> {
     /// # Errors
     /// If there is none, or it is damaged.
     pub fn load(&self, replay: &mut dyn Replay) -> Result<LoadReport, StorageError> {
+        if self.storage.shared.is_some() {
+            let reason = "a rolling upgrade is not rolled back by this NameNode where edits are shared \
+                          (dfs.namenode.shared.edits.dir): roll back with Apache's NameNode, `-rollingUpgrade rollback`";
+            return Err(StorageError::Config(reason.to_owned()));
+        }
         let Some((txid, path)) = self.storage.newest_of(&[ImageKind::Rollback])? else {
             return Err(StorageError::NoRollbackImage { path: self.storage.first_root() });
         };

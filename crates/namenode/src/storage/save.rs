@@ -79,7 +79,11 @@ impl NameStorage {
         }
     }
 
-    fn publish_all(&self, mut copies: Copies, digest: &[u8; 16]) -> Result<(), StorageError> {
+    pub(super) fn publish_all(
+        &self,
+        mut copies: Copies,
+        digest: &[u8; 16],
+    ) -> Result<(), StorageError> {
         let (kind, txid) = (copies.kind, copies.txid);
         copies.each(|dir, file| publish(dir, file, (kind, txid), digest));
         if copies.files.is_empty() {
@@ -93,7 +97,7 @@ impl NameStorage {
     }
 
     /// The first directory's failure; without one what made the image failed.
-    fn why_no_image(&self, mut copies: Copies, made: Option<io::Error>) -> StorageError {
+    pub(super) fn why_no_image(&self, mut copies: Copies, made: Option<io::Error>) -> StorageError {
         let failure = copies.failure.take();
         let path = copies.files.first().map(|(dir, _)| dir.image_new_path(copies.txid));
         copies.discard();
@@ -137,6 +141,9 @@ impl NameStorage {
         for journal in self.journals() {
             journal.purge(TxId(from), of_rollback.clone());
         }
+        if let Some(shared) = &self.shared {
+            shared.purge(TxId(from), of_rollback);
+        }
     }
 
     /// The last of the newest `checkpoints_retained` images, over all directories.
@@ -171,7 +178,7 @@ impl NameStorage {
 
 /// The same bytes into every directory; a copy that fails is deleted, and the directory waits for the next
 /// image.
-struct Copies {
+pub(super) struct Copies {
     kind: ImageKind,
     txid: i64,
     files: Vec<(Arc<NameDir>, File)>,
@@ -181,7 +188,7 @@ struct Copies {
 }
 
 impl Copies {
-    fn create(storage: &NameStorage, kind: ImageKind, txid: i64) -> Self {
+    pub(super) fn create(storage: &NameStorage, kind: ImageKind, txid: i64) -> Self {
         let saving = Arc::clone(&storage.saving);
         let mut copies = Self { kind, txid, files: Vec::new(), failure: None, saving };
         for dir in storage.image_dirs() {
@@ -215,7 +222,7 @@ impl Copies {
         self.failure.get_or_insert(error);
     }
 
-    fn discard(self) {
+    pub(super) fn discard(self) {
         for (dir, _) in self.files {
             remove(&dir.image_new_path(self.txid));
         }

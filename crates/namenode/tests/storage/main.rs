@@ -189,7 +189,7 @@ fn a_directory_that_apache_wrote() {
 fn formatting_destroys_nothing_by_accident() {
     let directories = Directories::formatted(1);
     let config = || directories.config.clone();
-    assert_eq!(NameStorage::dirs_with_data(&config()), directories.config.image_dirs);
+    assert_eq!(config().dirs_with_data(), directories.config.image_dirs);
     let write = |_: &StorageInfo, image: &mut ImageWriter<'_>| image_of(0)(image);
     refused(NameStorage::format(config(), FormatOptions::default(), write), "format with -force");
     let open = directories.open().unwrap();

@@ -288,6 +288,16 @@ impl Nodes {
         }
     }
 
+    /// Another NameNode was active until now: what it ordered is not known here.
+    pub(super) fn make_storages_stale(&mut self) {
+        self.storages.iter_mut().for_each(|storage| storage.reports.make_stale());
+    }
+
+    /// Whether replicas on a storage may be gone, or going, that are listed there.
+    pub(super) fn is_stale(&self, storage: StorageIdx) -> bool {
+        self.storage(storage).is_some_and(|known| known.reports.is_stale())
+    }
+
     /// Has a replica deleted with one of the next heartbeats.
     pub(super) fn invalidate(&mut self, storage: StorageIdx, block: Block) {
         if self.is_standby {

@@ -161,6 +161,11 @@ impl RedundancyMonitor<'_> {
         if stored.state != BlockState::Complete || live.len() <= expected {
             return;
         }
+        // One of them may be going already, by an order of the NameNode that was active before. The blocks of a storage are
+        // looked at again when it has reported (HDFS-16420).
+        if live.iter().any(|storage| nodes.is_stale(*storage)) {
+            return;
+        }
         let policy = StoragePolicy::by_id(policy_of(stored.file)).unwrap_or(DEFAULT);
         for extra in choice.choose(live, expected, policy, arrival) {
             redundancy.excess.mark(slot, extra, now_ms);

@@ -134,10 +134,13 @@ impl BlockReports<'_> {
     }
 
     fn end_full_report(&mut self, report: &FullReport) -> ReportOutcome {
-        let StoredReplicas { nodes, now, .. } = &mut self.blocks.replicas;
+        let StoredReplicas { nodes, now, walks, .. } = &mut self.blocks.replicas;
         let mut outcome = ReportOutcome { deletions: report.deletions, ..ReportOutcome::default() };
         if let Some(known) = nodes.storage_mut(report.storage) {
-            known.reports.end();
+            if known.reports.end() {
+                // Deletions of replicas that were too many have waited for it.
+                walks.recheck(report.storage);
+            }
             outcome.unknown = known.reports.unknown().totals();
         }
         if let Some(known) = nodes.node_mut(report.node) {

@@ -6,6 +6,19 @@ use super::unknown::UnknownReplicas;
 use roaring::RoaringBitmap;
 use zerohop_wire::Block;
 
+/// Whether the replicas of a storage are known as they are: not after a failover, for the NameNode that was active before may
+/// have ordered deletions that this one does not know of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Staleness {
+    #[default]
+    Fresh,
+    /// Nothing was heard of its DataNode since the failover.
+    Stale,
+    /// Its DataNode has heard of the failover: it carries out no orders of the other NameNode any more, and what it reports
+    /// from now on stays so.
+    Heard,
+}
+
 /// What a storage has reported since its DataNode registered.
 #[derive(Debug, Default)]
 pub(super) struct StorageReports {
@@ -19,6 +32,9 @@ pub(super) struct StorageReports {
     unknown: UnknownReplicas,
     /// A full report followed the first one: unknown replicas are deleted from then on.
     deletes_unknown: bool,
+    staleness: Staleness,
+    /// The full report that is being taken in was begun when its DataNode had heard of the failover.
+    ends_staleness: bool,
     /// Bytes of reported blocks that are newer than the namespace, while safe mode of the start lasts.
     future_bytes: u64,
 }
@@ -36,6 +52,7 @@ impl StorageReports {
         self.unknown.clear();
         self.deletes_unknown |= is_later;
         self.begun += 1;
+        self.ends_staleness = self.staleness == Staleness::Heard;
         self.ongoing = Some(OngoingReport::new(self.begun, known));
         (self.begun, std::mem::take(&mut self.future_bytes))
     }
@@ -53,10 +70,32 @@ impl StorageReports {
         self.ongoing.iter_mut().for_each(|report| report.listed(slot));
     }
 
-    /// The report is taken in.
-    pub(super) fn end(&mut self) {
+    /// The report is taken in; true if the storage was stale until now.
+    pub(super) fn end(&mut self) -> bool {
         self.ongoing = None;
         self.taken += 1;
+        let was_stale = std::mem::take(&mut self.ends_staleness);
+        if was_stale {
+            self.staleness = Staleness::Fresh;
+        }
+        was_stale
+    }
+
+    /// This NameNode became the active one.
+    pub(super) fn make_stale(&mut self) {
+        (self.staleness, self.ends_staleness) = (Staleness::Stale, false);
+    }
+
+    /// Its DataNode has sent a heartbeat, which was answered.
+    pub(super) fn heard(&mut self) {
+        if self.staleness == Staleness::Stale {
+            self.staleness = Staleness::Heard;
+        }
+    }
+
+    /// Whether replicas may be gone, or going, that are listed here.
+    pub(super) fn is_stale(&self) -> bool {
+        self.staleness != Staleness::Fresh
     }
 
     /// The report that is being taken in does not count any more: its DataNode is dead.
@@ -125,6 +164,21 @@ mod tests {
         assert_eq!(reports.begin(true, RoaringBitmap::new()), (2, 30));
         assert_eq!(reports.unknown().totals().replicas, 0);
         assert!(reports.deletes_unknown());
+    }
+
+    #[test]
+    fn a_stale_storage_is_fresh_after_a_report_that_was_begun_behind_a_heartbeat() {
+        let mut reports = StorageReports::default();
+        assert!(!reports.is_stale());
+        reports.make_stale();
+        reports.begin(false, RoaringBitmap::new());
+        reports.heard();
+        assert!(!reports.end() && reports.is_stale(), "it was begun before");
+        reports.begin(false, RoaringBitmap::new());
+        assert!(reports.end() && !reports.is_stale());
+        reports.heard();
+        reports.begin(false, RoaringBitmap::new());
+        assert!(!reports.end());
     }
 
     #[test]

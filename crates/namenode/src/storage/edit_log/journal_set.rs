@@ -17,11 +17,23 @@ pub(super) struct JournalSet {
 
 /// A journal of the set.
 pub(super) struct Member {
-    journal: Box<dyn Journal>,
-    is_required: bool,
+    journal: Arc<dyn Journal>,
+    role: Role,
     usability: Arc<dyn Usability>,
     /// Its copy of the segment being written.
     segment: Option<Box<dyn OpenSegment>>,
+}
+
+/// What the log is without a journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It has failed, and so has every other journal: this one is written first, and others are copies of it that never have
+    /// more. Other NameNodes go on from it.
+    Shared,
+    /// It has failed.
+    Required,
+    /// It goes on if enough others are left.
+    Redundant,
 }
 
 /// Whether a journal is used: a directory of edits may be dropped because of its images, too.
@@ -34,12 +46,8 @@ pub(super) trait Usability: Send + Sync {
 }
 
 impl Member {
-    pub fn new(
-        journal: Box<dyn Journal>,
-        is_required: bool,
-        usability: Arc<dyn Usability>,
-    ) -> Self {
-        Self { journal, is_required, usability, segment: None }
+    pub fn new(journal: Arc<dyn Journal>, role: Role, usability: Arc<dyn Usability>) -> Self {
+        Self { journal, role, usability, segment: None }
     }
 
     fn is_used(&self) -> bool {
@@ -81,28 +89,38 @@ impl Member {
 }
 
 impl JournalSet {
-    pub fn new(members: Vec<Member>, minimum: usize) -> Self {
+    pub fn new(mut members: Vec<Member>, minimum: usize) -> Self {
+        members.sort_by_key(|member| member.role != Role::Shared);
         Self { members, minimum }
+    }
+
+    /// The shared journals, and their copies or what else there is.
+    fn by_order(&mut self) -> [&mut [Member]; 2] {
+        let shared = self.members.iter().take_while(|member| member.role == Role::Shared).count();
+        let (shared, others) = self.members.split_at_mut(shared);
+        [shared, others]
     }
 
     /// Begins a segment in every journal that has not failed.
     pub fn begin(&mut self, first: TxId) -> Result<(), StorageError> {
-        self.members.iter_mut().filter(|member| member.is_used()).for_each(|it| it.begin(first));
+        for member in self.members.iter_mut().filter(|member| member.is_used()) {
+            member.begin(first);
+            if member.role == Role::Shared && !member.is_writing() {
+                return Err(lost(member, "starting log segment"));
+            }
+        }
         self.check()
     }
 
-    /// Writes records and makes them durable in every journal: in the slowest one's time, not in the sum of all.
+    /// Writes records and makes them durable in every journal: in the slowest one's time, not in the sum of all. Only the
+    /// shared journal comes before the others.
     pub fn append(&mut self, batch: &Batch<'_>) -> Result<(), StorageError> {
-        let writing = self.members.iter_mut().filter(|member| member.is_writing());
-        let mut writing: Vec<(&mut Member, Option<Completion>)> =
-            writing.map(|member| (member, None)).collect();
-        let helpers = writing.len().saturating_sub(1);
-        side_by_side(&mut writing, helpers, |(member, completion)| {
-            *completion = member.append(batch);
-        });
-        for (member, completion) in writing {
-            if let Some(Err(error)) = completion.map(Completion::wait) {
-                member.fail(&error);
+        for members in self.by_order() {
+            append_to_all(members, batch);
+            if let Some(lost_one) =
+                members.iter().find(|it| it.role == Role::Shared && !it.is_writing())
+            {
+                return Err(lost(lost_one, "flush"));
             }
         }
         self.check()
@@ -110,18 +128,24 @@ impl JournalSet {
 
     /// Finalizes the segment in every journal.
     pub fn finalize(&mut self, last: TxId) -> Result<(), StorageError> {
-        self.members.iter_mut().for_each(|member| member.finalize(last));
+        for member in &mut self.members {
+            member.finalize(last);
+            if member.role == Role::Shared && !member.is_used() {
+                return Err(lost(member, "finalize log segment"));
+            }
+        }
         if self.members.iter().any(Member::is_used) { Ok(()) } else { Err(self.none_left()) }
     }
 
     /// That the required journals, and enough of all, write the segment.
     pub fn check(&self) -> Result<(), StorageError> {
-        let is_lost = |member: &&Member| member.is_required && !member.is_writing();
+        let is_lost = |member: &&Member| member.role != Role::Redundant && !member.is_writing();
         if let Some(lost) = self.members.iter().find(is_lost) {
             let message = format!("required edits directory {} failed", lost.journal.name());
             return Err(StorageError::Config(message));
         }
-        let writing = self.members.iter().filter(|member| member.is_writing()).count();
+        let local = self.members.iter().filter(|member| member.role != Role::Shared);
+        let writing = local.filter(|member| member.is_writing()).count();
         if writing < self.minimum.max(1) { Err(self.none_left()) } else { Ok(()) }
     }
 
@@ -129,6 +153,28 @@ impl JournalSet {
         let reason = self.members.iter().find_map(|member| member.usability.failure());
         let reason = reason.unwrap_or_else(|| "none is configured".to_owned());
         StorageError::NoneLeft { what: "edits", reason }
+    }
+}
+
+/// The journal that others go on from has failed.
+fn lost(member: &Member, what: &'static str) -> StorageError {
+    let reason = member.usability.failure().unwrap_or_else(|| "no segment was begun".to_owned());
+    StorageError::SharedJournal { what, journal: member.journal.name(), reason }
+}
+
+/// Writes records and makes them durable in every one of these journals.
+fn append_to_all(members: &mut [Member], batch: &Batch<'_>) {
+    let writing = members.iter_mut().filter(|member| member.is_writing());
+    let mut writing: Vec<(&mut Member, Option<Completion>)> =
+        writing.map(|member| (member, None)).collect();
+    let helpers = writing.len().saturating_sub(1);
+    side_by_side(&mut writing, helpers, |(member, completion)| {
+        *completion = member.append(batch);
+    });
+    for (member, completion) in writing {
+        if let Some(Err(error)) = completion.map(Completion::wait) {
+            member.fail(&error);
+        }
     }
 }
 
@@ -251,11 +297,8 @@ mod tests {
     }
 
     fn member(name: &'static str, appends: Appends, is_required: bool) -> Member {
-        Member::new(
-            Box::new(Fake { name, appends, finalized: None }),
-            is_required,
-            Arc::<Used>::default(),
-        )
+        let role = if is_required { Role::Required } else { Role::Redundant };
+        Member::new(Arc::new(Fake { name, appends, finalized: None }), role, Arc::<Used>::default())
     }
 
     fn good() -> (Appends, Receiver<TxId>) {
@@ -323,8 +366,8 @@ mod tests {
     fn a_directory_dropped_because_of_its_images_does_not_finalize_a_segment_that_lacks_records() {
         let ((fast, _batches), (kept, _others)) = (good(), good());
         let ((told, finalized), usability) = (channel(), Arc::<Used>::default());
-        let journal = Box::new(Fake { name: "dropped", appends: fast, finalized: Some(told) });
-        let dropped = Member::new(journal, false, usability.clone());
+        let journal = Arc::new(Fake { name: "dropped", appends: fast, finalized: Some(told) });
+        let dropped = Member::new(journal, Role::Redundant, usability.clone());
         let mut set = set(vec![dropped, member("kept", kept, false)], 1);
         set.append(&batch()).unwrap();
         usability.drop_journal(&JournalError::GivenUp);
@@ -346,6 +389,34 @@ mod tests {
         assert_eq!(failing(1, true).unwrap_err(), "required edits directory /a failed");
         let error = failing(2, false).unwrap_err();
         assert!(error.contains("while records were on their way"), "{error}");
+    }
+
+    fn shared(appends: Appends) -> Member {
+        let journal = Arc::new(Fake { name: "shared", appends, finalized: None });
+        Member::new(journal, Role::Shared, Arc::<Used>::default())
+    }
+
+    /// Else a directory could hold an edit that no other NameNode will ever see.
+    #[test]
+    fn a_copy_never_has_more_than_the_shared_journal() {
+        let (told, completers) = channel();
+        let (copy, batches) = good();
+        let mut set = set(vec![member("copy", copy, false), shared(Appends::Later(told))], 1);
+        std::thread::scope(|scope| {
+            let appending = scope.spawn(|| set.append(&batch()));
+            let completer = completers.recv().unwrap();
+            assert!(batches.try_recv().is_err());
+            completer.complete(Ok(()));
+            assert_eq!(batches.recv().unwrap(), TxId(1));
+            appending.join().unwrap().unwrap();
+        });
+        std::thread::scope(|scope| {
+            let appending = scope.spawn(|| set.append(&batch()));
+            drop(completers.recv().unwrap());
+            let error = appending.join().unwrap().unwrap_err().to_string();
+            assert!(error.starts_with("flush failed for required journal (shared): "), "{error}");
+        });
+        assert!(batches.try_recv().is_err(), "nothing is written behind a failure");
     }
 
     #[test]

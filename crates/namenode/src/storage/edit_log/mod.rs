@@ -81,6 +81,12 @@ impl EditLog {
         Ok(Self { shared, committer: Mutex::new(Some(committer)) })
     }
 
+    /// That of a NameNode that has not written yet, behind transaction `last`: nothing can be logged.
+    pub fn closed(last: i64) -> Self {
+        let state = State { closed: true, ..State::before(last + 1) };
+        Self { shared: Arc::new(Shared::new(state, last)), committer: Mutex::new(None) }
+    }
+
     /// Gives each operation the next transaction id and puts it into the batch that is written
     /// next; memory only. Callers hold the namespace's lock, so that ids follow the order in which
     /// the operations were applied. No operations: a sync that is done.

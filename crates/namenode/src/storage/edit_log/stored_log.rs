@@ -1,9 +1,9 @@
 //! The journals, and the directories that remember which edits exist.
 
-use super::journal_set::{JournalSet, Member, Usability};
+use super::journal_set::{JournalSet, Member, Role, Usability};
 use crate::storage::dir::NameDir;
 use crate::storage::{NameStorage, StorageError};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use zerohop_journal::JournalError;
 use zerohop_journal::log::Batch;
 use zerohop_wire::TxId;
@@ -26,23 +26,46 @@ impl Usability for NameDir {
     }
 }
 
+/// Whether the shared journal can be written: not by a log that it once failed.
+#[derive(Default)]
+struct SharedUsability(OnceLock<String>);
+
+impl Usability for SharedUsability {
+    fn drop_journal(&self, reason: &JournalError) {
+        // The first reason stays.
+        _ = self.0.set(reason.to_string());
+    }
+
+    fn failure(&self) -> Option<String> {
+        self.0.get().cloned()
+    }
+}
+
 impl StoredLog {
+    /// Nothing is written yet.
     pub fn new(storage: Arc<NameStorage>) -> Self {
         let config = storage.config();
         let member = |dir: &Arc<NameDir>| {
             let is_required = config.edits_dirs_required.iter().any(|root| root == dir.root());
+            let role = if is_required { Role::Required } else { Role::Redundant };
             let usability: Arc<dyn Usability> = dir.clone();
-            Member::new(Box::new(dir.journal(config.op_size_max)), is_required, usability)
+            Member::new(Arc::new(dir.journal(config.op_size_max)), role, usability)
         };
         // Those that have failed, too: a required one may be among them.
         let edits = storage.dirs().iter().filter(|dir| dir.holds_edits());
-        let journals = JournalSet::new(edits.map(member).collect(), config.edits_dirs_min);
+        let mut members: Vec<Member> = edits.map(member).collect();
+        if let Some(shared) = &storage.shared {
+            let usability = Arc::<SharedUsability>::default();
+            members.push(Member::new(shared.clone(), Role::Shared, usability));
+        }
+        let journals = JournalSet::new(members, config.edits_dirs_min);
         let in_use = storage.edits_dirs().count();
         Self { storage, journals, in_use }
     }
 
     /// Begins a segment.
     pub fn begin(&mut self, first: i64) -> Result<(), StorageError> {
+        self.storage.shared.iter().for_each(|shared| shared.set_writer(true));
         self.journals.begin(TxId(first))
     }
 
@@ -72,6 +95,12 @@ impl StoredLog {
         }
         self.in_use = self.storage.edits_dirs().count();
         self.journals.check()
+    }
+}
+
+impl Drop for StoredLog {
+    fn drop(&mut self) {
+        self.storage.shared.iter().for_each(|shared| shared.set_writer(false));
     }
 }
 

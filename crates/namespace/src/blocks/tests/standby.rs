@@ -122,3 +122,33 @@ fn a_standby_orders_nothing_and_an_active_one_decides_about_what_waited() {
     let [Command::Invalidate(blocks)] = commands.as_slice() else { panic!("{commands:?}") };
     assert!(blocks.contains(&orphan) && blocks.contains(&newer), "{blocks:?}");
 }
+
+fn told_to_delete(cluster: &mut Cluster, count: usize) -> Vec<usize> {
+    let is_told = |index: &usize| {
+        let commands = cluster.beat(*index);
+        commands.iter().any(|command| matches!(command, Command::Invalidate(_)))
+    };
+    (0..count).filter(is_told).collect()
+}
+
+/// The NameNode that was active before had chosen another replica than this one chose, and both were deleted (HDFS-16420).
+#[test]
+fn a_new_active_namenode_deletes_no_extra_replica_before_all_their_storages_have_reported() {
+    let mut cluster = Cluster::new(&["/a", "/a", "/b", "/b"]);
+    let block = cluster.written(1, 3, &[0, 1, 2]);
+    cluster.blocks.become_standby(&ids(2, 1002));
+    cluster.blocks.become_active();
+    cluster.received(3, block);
+    cluster.settle();
+    assert_eq!(told_to_delete(&mut cluster, 4), Vec::<usize>::new());
+    for index in 0..3 {
+        cluster.full_report(index, vec![finalized(block)]);
+        while cluster.blocks.continue_walks() {}
+        cluster.settle();
+        assert_eq!(told_to_delete(&mut cluster, 4), Vec::<usize>::new(), "{index}");
+    }
+    cluster.full_report(3, vec![finalized(block)]);
+    while cluster.blocks.continue_walks() {}
+    cluster.settle();
+    assert_eq!(told_to_delete(&mut cluster, 4).len(), 1);
+}

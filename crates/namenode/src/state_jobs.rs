@@ -1,16 +1,16 @@
-//! What only the active NameNode does by itself.
+//! What a NameNode does by itself in its state: other things as the active one than as a standby.
 
 use parking_lot::Mutex;
 use std::convert::Infallible;
 use tokio::task::JoinHandle;
 
-/// The tasks of an active NameNode; none while it is a standby.
+/// The tasks of the state.
 #[derive(Default)]
-pub(crate) struct ActiveJobs {
+pub(crate) struct StateJobs {
     tasks: Mutex<Vec<JoinHandle<Infallible>>>,
 }
 
-impl ActiveJobs {
+impl StateJobs {
     /// Takes over tasks that have begun.
     pub(crate) fn add(&self, tasks: impl IntoIterator<Item = JoinHandle<Infallible>>) {
         self.tasks.lock().extend(tasks);
@@ -45,7 +45,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_job_is_gone_when_it_was_stopped() {
-        let jobs = ActiveJobs::default();
+        let jobs = StateJobs::default();
         let (held, kept) = (Arc::new(()), Arc::new(()));
         let job = Arc::clone(&held);
         jobs.add([tokio::spawn(async move {

@@ -1,0 +1,234 @@
+//! `/imagetransfer`: images and segments for other NameNodes, and images from them (`ImageServlet`).
+//!
+//! ```text
+//! GET ?getimage=1&txid=N|latest[&imageFile=KIND]&storageInfo=L:N:T:C[&bootstrapstandby=true]    an image
+//! GET ?getedit=1&startTxId=N&endTxId=N&storageInfo=...                                          a finalized segment
+//! PUT ?txid=N&imageFile=KIND&File-Length=N&storageInfo=...                                      takes an image
+//! ```
+
+use super::body::{BodyReader, file_body};
+use super::pages::Pages;
+use crate::core::Core;
+use crate::ha::HaState;
+use crate::image_uploads::Refusal;
+use crate::storage::{ImageKind, ReceivedImage, StorageError};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use zerohop_conf::keys;
+use zerohop_daemon::http::{Page, QueryValues};
+use zerohop_journal::image;
+
+/// The MD5 of what is sent, in hexadecimal digits.
+const DIGEST: HeaderName = HeaderName::from_static("x-md5-digest");
+/// The name of the file that is sent.
+const FILE_NAME: HeaderName = HeaderName::from_static("x-image-edits-name");
+
+/// What is sent.
+struct Sent {
+    file: File,
+    path: PathBuf,
+    len: u64,
+    digest: Option<[u8; 16]>,
+    bytes_per_s: u64,
+}
+
+/// An answer that sends nothing.
+struct Failure(StatusCode, String);
+
+impl Failure {
+    /// As Java's servlet answers whatever goes wrong: the file is gone.
+    fn gone(reason: impl std::fmt::Display) -> Self {
+        Self(StatusCode::GONE, reason.to_string())
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        Page::text(format!("{}\n", self.1)).with_status(self.0).into_response()
+    }
+}
+
+pub(super) async fn send(
+    State(Pages { core, threads }): State<Pages>,
+    query: QueryValues,
+) -> Response {
+    let transfers = core.transfers.clone();
+    let found = threads.run(move || find(&core, &query)).await;
+    let sent = match found {
+        Ok(Ok(sent)) => sent,
+        Ok(Err(failure)) => return failure.into_response(),
+        Err(unavailable) => return unavailable.into_response(),
+    };
+    let thread = transfers.turn().await;
+    let name = file_name(&sent.path);
+    let mut headers = HeaderMap::new();
+    let mut put = |name: HeaderName, value: String| {
+        // Digits and names that were made here.
+        if let Ok(value) = value.parse() {
+            headers.insert(name, value);
+        }
+    };
+    put(header::CONTENT_TYPE, "application/octet-stream".to_owned());
+    put(header::CONTENT_LENGTH, sent.len.to_string());
+    put(header::CONTENT_DISPOSITION, format!("attachment; filename={name}"));
+    put(FILE_NAME, name);
+    if let Some(digest) = sent.digest {
+        put(DIGEST, hex::encode(digest));
+    }
+    (headers, file_body(sent.file, sent.len, sent.bytes_per_s, thread)).into_response()
+}
+
+fn find(core: &Core, query: &QueryValues) -> Result<Sent, Failure> {
+    check_namespace(core, query.get("storageInfo"))?;
+    let number = |name: &str| {
+        let value = query.get(name).and_then(|value| value.parse::<i64>().ok());
+        value.ok_or_else(|| Failure::gone(format!("GetImage failed. {name} is no number")))
+    };
+    let storage = core.storage.transfers();
+    let path = match (query.has("getimage"), query.has("getedit")) {
+        (true, false) if query.get("txid") == Some("latest") => storage
+            .newest_image_file()
+            .ok_or_else(|| Failure::gone("GetImage failed. Could not find image"))?,
+        (true, false) => {
+            let txid = number("txid")?;
+            storage.image_file(txid).ok_or_else(|| {
+                Failure::gone(format!("GetImage failed. Could not find image with txid {txid}"))
+            })?
+        }
+        (false, true) => {
+            let (first, last) = (number("startTxId")?, number("endTxId")?);
+            storage.finalized_segment_file(first, last).ok_or_else(|| {
+                Failure::gone(format!(
+                    "GetImage failed. No edits file for txid {first}-{last} found"
+                ))
+            })?
+        }
+        _ => return Err(Failure::gone("GetImage failed. Illegal parameters to TransferFsImage")),
+    };
+    let is_bootstrap =
+        query.get("bootstrapstandby").is_some_and(|it| it.eq_ignore_ascii_case("true"));
+    let key = match is_bootstrap {
+        true => &keys::DFS_IMAGE_TRANSFER_BOOTSTRAP_STANDBY_BANDWIDTHPERSEC,
+        false => &keys::DFS_IMAGE_TRANSFER_BANDWIDTHPERSEC,
+    };
+    let bytes_per_s = core.conf.get(key).map_err(Failure::gone)?;
+    let file = File::open(&path).map_err(|e| Failure::gone(format!("{}: {e}", path.display())))?;
+    let len = file.metadata().map_err(Failure::gone)?.len();
+    let digest = image::read_md5(&path).map_err(Failure::gone)?;
+    Ok(Sent { file, path, len, digest, bytes_per_s })
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// That the other NameNode has the same namespace. Who does not say may ask all the same, as at Apache's.
+fn check_namespace(core: &Core, theirs: Option<&str>) -> Result<(), Failure> {
+    let ours = core.storage.colon_separated_info();
+    match theirs {
+        Some(theirs) if theirs != ours => Err(Failure(
+            StatusCode::FORBIDDEN,
+            format!("This namenode has storage info {ours} but the secondary expected {theirs}"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// What a sender says of its image.
+struct Announced {
+    kind: ImageKind,
+    txid: i64,
+    len: u64,
+    digest: Option<[u8; 16]>,
+}
+
+pub(super) async fn receive(
+    State(Pages { core, .. }): State<Pages>,
+    query: QueryValues,
+    request: Request,
+) -> Response {
+    let digest = request.headers().get(DIGEST).and_then(|value| value.to_str().ok());
+    let digest = digest.map(str::to_owned);
+    let announced = match announced(&core, &query, digest) {
+        Ok(announced) => announced,
+        Err(failure) => return failure.into_response(),
+    };
+    let (mut reader, feed) = BodyReader::of(request.into_body());
+    let thread = core.transfers.turn().await;
+    let taken = thread.run(move || take(&core, &announced, &mut reader));
+    feed.await;
+    match taken.await {
+        Ok(Ok(())) => StatusCode::OK.into_response(),
+        Ok(Err(failure)) => failure.into_response(),
+        Err(error) => Failure::gone(format!("PutImage failed. {error}")).into_response(),
+    }
+}
+
+fn announced(
+    core: &Arc<Core>,
+    query: &QueryValues,
+    digest: Option<String>,
+) -> Result<Announced, Failure> {
+    let illegal = || Failure::gone("PutImage failed. Illegal parameters to TransferFsImage");
+    let number = |name: &str| query.get(name).and_then(|value| value.parse::<i64>().ok());
+    let txid = number("txid").filter(|txid| *txid >= 0).ok_or_else(illegal)?;
+    let len = number("File-Length").and_then(|len| u64::try_from(len).ok());
+    let len = len.filter(|len| *len > 0).ok_or_else(illegal)?;
+    let kind = match query.get("imageFile") {
+        None | Some("IMAGE") => ImageKind::Image,
+        Some("IMAGE_ROLLBACK") => ImageKind::Rollback,
+        Some(_) => return Err(illegal()),
+    };
+    let theirs = query.get("storageInfo").filter(|info| !info.is_empty());
+    check_namespace(core, Some(theirs.ok_or_else(illegal)?))?;
+    let digest = match digest {
+        None => None,
+        Some(digits) => {
+            let mut digest = [0; 16];
+            hex::decode_to_slice(digits, &mut digest).map_err(|_| illegal())?;
+            Some(digest)
+        }
+    };
+    Ok(Announced { kind, txid, len, digest })
+}
+
+fn take(core: &Core, announced: &Announced, from: &mut BodyReader) -> Result<(), Failure> {
+    let Announced { kind, txid, len, digest } = *announced;
+    if core.ha.state() != HaState::Active {
+        let state = core.ha.state().name().to_uppercase();
+        return Err(Failure(
+            StatusCode::EXPECTATION_FAILED,
+            format!(
+                "Nameode {} is currently not in a state which can accept uploads of new fsimages. State: {state}",
+                core.settings.rpc_bind
+            ),
+        ));
+    }
+    let refused = |Refusal(reason)| Failure(StatusCode::CONFLICT, reason);
+    let _upload = core.image_uploads.begin(txid).map_err(refused)?;
+    if kind == ImageKind::Image {
+        core.checkpoints.check_not_too_early(txid, core.clock.now().wall_ms).map_err(refused)?;
+    }
+    if core.storage.transfers().image_file_of(kind, txid).is_some() {
+        return Err(Failure(
+            StatusCode::CONFLICT,
+            format!(
+                "Either current namenode has checkpointed or another checkpointer already uploaded an checkpoint for txid {txid}"
+            ),
+        ));
+    }
+    let bytes_per_s = core.conf.get(&keys::DFS_IMAGE_TRANSFER_BANDWIDTHPERSEC);
+    from.throttle(bytes_per_s.map_err(Failure::gone)?);
+    let received =
+        core.storage.transfers().receive_image(ReceivedImage { kind, txid, from, len, digest });
+    received.map_err(|error: StorageError| Failure::gone(format!("PutImage failed. {error}")))?;
+    if kind == ImageKind::Image {
+        core.checkpoints.note(txid, core.clock.now().wall_ms);
+    }
+    tracing::info!("Took in the image of transaction {txid}, {len} bytes, from another NameNode");
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! The journal that the NameNodes of a name service share.
+
+use super::error::StorageError;
+use super::version::StorageInfo;
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::runtime::Runtime;
+use zerohop_conf::{Conf, ConfError, keys};
+use zerohop_journal::JournalError;
+use zerohop_journal::log::{EditSource, EditStream, Journal, Recovery, Selection};
+use zerohop_quorum::{NamespaceInfo, QuorumAddress, QuorumJournal, QuorumOptions};
+use zerohop_transport::rpc::ClientOptions;
+use zerohop_wire::TxId;
+
+/// Where the shared journal is (`dfs.namenode.shared.edits.dir`), and how patient its writer is (`dfs.qjournal.*`).
+#[derive(Clone, Debug)]
+pub struct SharedEditsConfig {
+    /// The JournalNodes.
+    pub address: QuorumAddress,
+    /// Times and limits.
+    pub options: QuorumOptions,
+    /// Times and limits of connections.
+    pub client: ClientOptions,
+}
+
+impl SharedEditsConfig {
+    /// From the configuration; none if nothing is shared.
+    pub(super) fn from_conf(conf: &Conf) -> Result<Option<Self>, ConfError> {
+        let key = &keys::DFS_NAMENODE_SHARED_EDITS_DIR;
+        let Some(text) = conf.get(key)?.filter(|text| !text.trim().is_empty()) else {
+            return Ok(None);
+        };
+        let Ok(address) = text.trim().parse() else {
+            return Err(
+                conf.misfit(key.name, "qjournal://HOST1:8485;HOST2:8485;HOST3:8485/NAMESERVICE")
+            );
+        };
+        let recent_max = conf.get(&keys::DFS_HA_TAIL_EDITS_QJM_RPC_MAX_TXNS)?.max(1);
+        let options = QuorumOptions {
+            start_segment: conf.get(&keys::DFS_QJOURNAL_START_SEGMENT_TIMEOUT_MS)?,
+            write: conf.get(&keys::DFS_QJOURNAL_WRITE_TXNS_TIMEOUT_MS)?,
+            state: conf.get(&keys::DFS_QJOURNAL_GET_JOURNAL_STATE_TIMEOUT_MS)?,
+            new_epoch: conf.get(&keys::DFS_QJOURNAL_NEW_EPOCH_TIMEOUT_MS)?,
+            prepare_recovery: conf.get(&keys::DFS_QJOURNAL_PREPARE_RECOVERY_TIMEOUT_MS)?,
+            accept_recovery: conf.get(&keys::DFS_QJOURNAL_ACCEPT_RECOVERY_TIMEOUT_MS)?,
+            finalize: conf.get(&keys::DFS_QJOURNAL_FINALIZE_SEGMENT_TIMEOUT_MS)?,
+            read: conf.get(&keys::DFS_QJOURNAL_SELECT_INPUT_STREAMS_TIMEOUT_MS)?,
+            fetch: conf.get(&keys::DFS_QJOURNAL_HTTP_READ_TIMEOUT_MS)?,
+            recent_max: conf.get(&keys::DFS_HA_TAIL_EDITS_IN_PROGRESS)?.then_some(recent_max),
+            queued_max: conf
+                .get(&keys::DFS_QJOURNAL_QUEUED_EDITS_LIMIT_MB)?
+                .saturating_mul(1 << 20),
+            op_size_max: conf.get(&keys::DFS_NAMENODE_MAX_OP_SIZE)?.max(1024) as usize,
+            ..QuorumOptions::default()
+        };
+        Ok(Some(Self { address, options, client: ClientOptions::from_conf(conf)? }))
+    }
+}
+
+/// The shared journal. Its calls run on a thread of their own: those that serve do not delay edits.
+pub(super) struct SharedEdits {
+    journal: QuorumJournal,
+    /// Whether this NameNode is the one that writes.
+    is_writer: AtomicBool,
+    runtime: Option<Runtime>,
+}
+
+impl SharedEdits {
+    /// Nothing is asked yet.
+    pub(super) fn open(
+        config: &SharedEditsConfig,
+        info: &StorageInfo,
+    ) -> Result<Arc<Self>, StorageError> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("shared-edits")
+            .enable_all()
+            .build()
+            .map_err(StorageError::io("start threads for", "the shared edits"))?;
+        let namespace = NamespaceInfo {
+            namespace_id: info.namespace_id,
+            cluster_id: info.cluster_id.clone(),
+            block_pool_id: info.block_pool_id.clone(),
+            c_time_ms: info.c_time_ms,
+            layout: info.layout.0,
+        };
+        let SharedEditsConfig { address, options, client } = config.clone();
+        let journal = QuorumJournal::new(address, namespace, options, &client, runtime.handle())
+            .map_err(StorageError::io("start threads for", "the shared edits"))?;
+        Ok(Arc::new(Self { journal, is_writer: AtomicBool::new(false), runtime: Some(runtime) }))
+    }
+
+    /// Whether the JournalNodes have this transaction.
+    pub(super) fn holds(&self, txid: TxId) -> Result<bool, JournalError> {
+        self.journal.holds(txid)
+    }
+
+    /// Whether this NameNode writes, which only one of them may.
+    pub(super) fn set_writer(&self, is_writer: bool) {
+        self.is_writer.store(is_writer, Ordering::Release);
+    }
+}
+
+impl Drop for SharedEdits {
+    fn drop(&mut self) {
+        // A runtime must not be waited for within another one.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl fmt::Debug for SharedEdits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SharedEdits").field(&self.name()).finish()
+    }
+}
+
+impl EditSource for SharedEdits {
+    fn name(&self) -> String {
+        self.journal.name()
+    }
+
+    fn streams(&self, selection: Selection) -> Result<Vec<Box<dyn EditStream>>, JournalError> {
+        self.journal.streams(selection)
+    }
+}
+
+impl Journal for SharedEdits {
+    fn has_data(&self) -> Result<bool, JournalError> {
+        self.journal.has_data()
+    }
+
+    fn format(&self) -> Result<(), JournalError> {
+        self.journal.format()
+    }
+
+    fn recover_unfinalized_segments(&self) -> Recovery {
+        self.journal.recover_unfinalized_segments()
+    }
+
+    fn start_segment(
+        &self,
+        first: TxId,
+    ) -> Result<Box<dyn zerohop_journal::log::OpenSegment>, JournalError> {
+        self.journal.start_segment(first)
+    }
+
+    /// Segments are not this NameNode's to remove while another one writes.
+    fn purge(&self, before: TxId, kept: Option<RangeInclusive<i64>>) {
+        if self.is_writer.load(Ordering::Acquire) {
+            self.journal.purge(before, kept);
+        }
+    }
+
+    fn close(&self) {
+        self.journal.close();
+    }
+}
