@@ -87,7 +87,6 @@ pub const PROTECTIONS: &[Protection] = &[
     row("hadoop.http.filter.initializers", SERVERS, Accepts::Words(&["org.apache.hadoop.http.lib.StaticUserWebFilter", "org.apache.hadoop.security.HttpCrossOriginFilterInitializer"]), "filters in front of the web pages are not implemented"),
     row("hadoop.security.instrumentation.requires.admin", SERVERS, OFF, "everybody can read /jmx and /conf"),
     row("httpfs.authentication.type", GATEWAY, Accepts::Words(&["simple"]), "callers are not authenticated: they are believed whatever name they send"),
-    row("httpfs.ssl.enabled", GATEWAY, OFF, "the gateway speaks HTTP only"),
     // What the failover controller asks ZooKeeper for.
     row("dfs.ha.zkfc.client.ssl.enabled", FAILOVER, OFF, "ZooKeeper is asked without TLS"),
     row("hadoop.zk.ssl.enabled", FAILOVER, OFF, "ZooKeeper is asked without TLS"),

@@ -77,8 +77,7 @@ impl Cluster {
         let current = self.directory.path().join(format!("nn{i}/current"));
         let names = std::fs::read_dir(current).unwrap().map(|entry| entry.unwrap().file_name());
         let txid = |name: String| name.strip_prefix("fsimage_")?.parse().ok();
-        let mut found: Vec<i64> =
-            names.filter_map(|name| txid(name.into_string().ok()?)).collect();
+        let mut found: Vec<i64> = names.filter_map(|name| txid(name.into_string().ok()?)).collect();
         found.sort_unstable();
         found
     }

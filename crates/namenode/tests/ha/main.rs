@@ -229,7 +229,8 @@ async fn a_standby_makes_the_images_of_both() {
     let newest = *cluster.images(0).last().unwrap();
     assert!(newest > 0 && cluster.images(1).contains(&newest));
     let file = |i: usize| {
-        std::fs::read(cluster.directory().join(format!("nn{i}/current/fsimage_{newest:019}"))).unwrap()
+        std::fs::read(cluster.directory().join(format!("nn{i}/current/fsimage_{newest:019}")))
+            .unwrap()
     };
     assert_eq!(file(0), file(1));
     cluster.stop().await;

@@ -391,7 +391,6 @@ impl BlockManager {
     /// This NameNode has all edits, and orders copies and deletions from here on.
     pub(crate) fn become_active(&mut self) {
         self.nodes.set_standby(false);
-        self.nodes.make_storages_stale();
         let blocks = self.pending_messages.blocks();
         self.block_reports().take_pending_messages(&blocks);
         self.redundancy.rounds.expect_work(self.now.mono_ms);

@@ -280,17 +280,15 @@ impl Nodes {
         self.is_standby
     }
 
-    /// Whether another NameNode orders copies and deletions from here on; then what is queued is forgotten.
+    /// Whether another NameNode orders copies and deletions from here on; then what is queued is forgotten. If not, one did
+    /// until now: what it ordered is not known here.
     pub(super) fn set_standby(&mut self, is_standby: bool) {
         self.is_standby = is_standby;
         if is_standby {
             self.nodes.iter_mut().for_each(|node| node.orders.clear());
+        } else {
+            self.storages.iter_mut().for_each(|storage| storage.reports.make_stale());
         }
-    }
-
-    /// Another NameNode was active until now: what it ordered is not known here.
-    pub(super) fn make_storages_stale(&mut self) {
-        self.storages.iter_mut().for_each(|storage| storage.reports.make_stale());
     }
 
     /// Whether replicas on a storage may be gone, or going, that are listed there.
