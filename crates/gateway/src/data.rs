@@ -50,32 +50,44 @@ pub(crate) async fn answer(
     match request.operation {
         Operation::Open if in_body => Ok(to_location(call.second_step_here(""), true)),
         Operation::Open => open::open(&fs, &request, call).await,
+        // Boxed: the futures of all others would make that of an OPEN many times as large, and it is moved and allocated with each.
         Operation::Create | Operation::Append => {
             // Hoop's clients send data at once.
             if in_body || !(request.is_hoop || request.params.flag("data", false)?) {
                 return Ok(to_location(call.second_step_here("data=true"), in_body));
             }
-            if uploads.checks_content_type {
-                upload::check_content_type(&call.headers)?;
-            }
-            if call.headers.contains_key(header::IF_MATCH) {
-                // The tag of a file says its length.
-                uploads.appends.close_below(&request.path).await;
-            }
-            open::check_preconditions(&fs, &request.path, &call.headers).await?;
-            match request.operation {
-                Operation::Append => {
-                    let done = append(fs, request, &call.headers, body, uploads).await?;
-                    let kind = (header::CONTENT_TYPE, "application/octet-stream".to_owned());
-                    Ok((StatusCode::OK, [kind], shown(done)).into_response())
-                }
-                _ => {
-                    create(fs, request, body, uploads).await?;
-                    Ok(created(call.url()))
-                }
-            }
+            Box::pin(take_data(call, fs, request, body, uploads)).await
         }
-        _ => metadata(&fs, &request).await,
+        _ => Box::pin(metadata(&fs, &request)).await,
+    }
+}
+
+/// Answers a CREATE or an APPEND whose data is in the request.
+async fn take_data(
+    call: &Call,
+    fs: FileSystem,
+    request: Request,
+    body: Body,
+    uploads: &Uploads,
+) -> Result<Response, Failure> {
+    if uploads.checks_content_type {
+        upload::check_content_type(&call.headers)?;
+    }
+    if call.headers.contains_key(header::IF_MATCH) {
+        // The tag of a file says its length.
+        uploads.appends.close_below(&request.path).await;
+    }
+    open::check_preconditions(&fs, &request.path, &call.headers).await?;
+    match request.operation {
+        Operation::Append => {
+            let done = append(fs, request, &call.headers, body, uploads).await?;
+            let kind = (header::CONTENT_TYPE, "application/octet-stream".to_owned());
+            Ok((StatusCode::OK, [kind], shown(done)).into_response())
+        }
+        _ => {
+            create(fs, request, body, uploads).await?;
+            Ok(created(call.url()))
+        }
     }
 }
 

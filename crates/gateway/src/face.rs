@@ -54,3 +54,20 @@ async fn handle<F: Face>(
     let response = answer.unwrap_or_else(|failure| failure.response(F::STATUSES));
     exchange.log_when_sent(head, response)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::httpfs::HttpFs;
+    use zerohop_conf::Conf;
+
+    /// It is allocated and moved a few times with each request: that of an OPEN had room for all of an upload.
+    #[test]
+    fn the_future_of_a_request_is_small() {
+        let face = Arc::new(HttpFs::new(Conf::new()).unwrap());
+        let remote = RemoteAddress(SocketAddr::from(([127, 0, 0, 1], 1)));
+        let request = Request::builder().uri("/a").body(Body::empty()).unwrap();
+        let answer = handle(State(face), remote, request);
+        assert!(size_of_val(&answer) < 5 << 10, "{} bytes", size_of_val(&answer));
+    }
+}
