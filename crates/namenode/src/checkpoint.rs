@@ -151,6 +151,11 @@ impl Core {
         if !self.read(|namespace| namespace.blocks().safe_mode().is_on()) {
             return Err(CallError::NeedsSafeMode);
         }
+        if !self.ha.is_active() {
+            // What the active one has not finished yet comes with the next image.
+            self.save_from_finished_segments()?;
+            return Ok(true);
+        }
         if let Err(error) = self.save_checkpoint() {
             // The operator may be after just that: an image in place of what the disk has no more.
             tracing::warn!("the image is made from memory, for: {error}");

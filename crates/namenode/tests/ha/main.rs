@@ -3,12 +3,16 @@
 
 mod cluster;
 
-use cluster::{Cluster, LIMIT, NAMENODE, blocking};
+use cluster::{CLIENT, Cluster, LIMIT, NAMENODE, blocking};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zerohop_namenode::{BootstrapStandby, FormatOptions, NameNode};
 use zerohop_proto::common::HaServiceStateProto::{Active, Standby};
 use zerohop_proto::hdfs::namenode::{RollEditLogRequestProto, RollEditLogResponseProto};
+use zerohop_proto::hdfs::{
+    SafeModeActionProto, SaveNamespaceRequestProto, SaveNamespaceResponseProto,
+    SetSafeModeRequestProto, SetSafeModeResponseProto,
+};
 
 async fn wait_until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     let until = Instant::now() + LIMIT;
@@ -260,5 +264,25 @@ async fn the_edits_of_a_namenode_that_was_alone_go_to_the_journal_nodes() {
     cluster.activate(0).await.unwrap();
     assert!(cluster.exists(0, "/a").await && cluster.exists(0, "/b").await);
     cluster.mkdirs(0, "/c").await.unwrap();
+    cluster.stop().await;
+}
+
+/// It has no edit log of its own to end a segment of.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_standby_saves_the_namespace_when_it_is_told_to() {
+    let cluster = Cluster::start(&[]).await;
+    cluster.activate(0).await.unwrap();
+    cluster.mkdirs(0, "/a").await.unwrap();
+    cluster.to_standby(0).await;
+    cluster.wait_for_same().await;
+    let action = SafeModeActionProto::SafemodeEnter.into();
+    let request = SetSafeModeRequestProto { action, checked: Some(false) };
+    let _: SetSafeModeResponseProto =
+        cluster.call(1, CLIENT, "setSafeMode", request).await.unwrap();
+    let request = SaveNamespaceRequestProto { time_window: Some(0), tx_gap: Some(0) };
+    let saved: SaveNamespaceResponseProto =
+        cluster.call(1, CLIENT, "saveNamespace", request).await.unwrap();
+    assert_eq!(saved.saved, Some(true));
+    assert_eq!(cluster.images(1), [0, 3]);
     cluster.stop().await;
 }
