@@ -30,6 +30,11 @@ impl Descendants {
         Self { before: all(&HashSet::new()).into_iter().collect() }
     }
 
+    /// All that runs below this process.
+    pub fn everything() -> Self {
+        Self { before: HashSet::new() }
+    }
+
     /// Asks all of them to end, and makes those that do not. `cause`: the signal that ended us, if one did.
     pub async fn end_all(self, cause: Option<Cause>) {
         adopt();

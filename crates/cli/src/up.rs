@@ -15,6 +15,7 @@ use crate::cluster::{Addresses, Cluster, Plan, names_a_place};
 use crate::daemon;
 use crate::descendants::Descendants;
 use crate::failure::{Failure, Outcome, complain};
+use crate::ha::up::{HaCluster, HaPlan};
 use crate::log;
 use crate::rest::Rest;
 use crate::running::Announcement;
@@ -43,13 +44,20 @@ pub struct Up {
     /// free one
     #[arg(long, value_name = "PORT")]
     rest_port: Option<u16>,
+    /// Two NameNodes, three JournalNodes and the DataNodes as processes of their own on this machine, for failover; the second
+    /// NameNode has the next ports
+    #[arg(long)]
+    ha: bool,
+    /// ZooKeeper servers for automatic failover with --ha, as HOST:PORT,HOST:PORT; without them failover is by hand
+    #[arg(long, value_name = "HOST:PORT,...", value_delimiter = ',', requires = "ha")]
+    zookeeper: Vec<String>,
     /// Address to listen on; 0.0.0.0 for all of this machine. DataNodes then use Hadoop's ports: 9864, 9866 and
     /// 9867, and 10 more for each further one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", conflicts_with = "ha")]
     bind: String,
     /// Address or name by which other machines reach this one; by default that of --bind, or one of this
     /// machine's
-    #[arg(long, value_name = "HOST")]
+    #[arg(long, value_name = "HOST", conflicts_with = "ha")]
     advertise: Option<String>,
     /// Run this command by sh when the cluster serves, HADOOP_CONF_DIR set; then stop with its exit code
     #[arg(long, value_name = "COMMAND")]
@@ -100,7 +108,12 @@ fn work(settings: &Settings, options: &Up) -> Outcome<i32> {
         values: values(settings)?,
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let code = runtime.block_on(serve(plan, options, &home, start));
+    let code = runtime.block_on(async {
+        match options.ha {
+            true => serve_ha(ha_plan(plan, options), options, &home, start).await,
+            false => serve(plan, options, &home, start).await,
+        }
+    });
     // Blocked threads of a broken disk must not keep the process.
     match code {
         Ok(ClusterEnd { at_once: true, .. }) => runtime.shutdown_background(),
@@ -156,7 +169,8 @@ async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome
     let begun = cluster.write_client_conf(&conf_directory).and_then(|()| {
         let rest = cluster.start_rest(options.rest_port)?;
         let command = options.exec.as_ref();
-        let command = command.map(|command| begin(command, &cluster, &rest, &conf_directory));
+        let (uri, url) = (cluster.uri(), cluster.rest_url(&rest));
+        let command = command.map(|command| begin(command, &uri, &url, &conf_directory));
         Ok((rest, command.transpose()?))
     });
     let mut cause = None;
@@ -197,6 +211,72 @@ async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome
             if left {
                 descendants.kill_all();
             }
+            Ok(ClusterEnd { code: signal.exit_code(), at_once: true })
+        }
+    }
+}
+
+fn ha_plan(plan: Plan, options: &Up) -> HaPlan {
+    HaPlan {
+        directory: plan.directory,
+        datanodes: plan.datanodes,
+        port: options.port,
+        http_port: options.http_port,
+        zookeeper: options.zookeeper.clone(),
+        values: plan.values,
+    }
+}
+
+/// As [`serve`], with processes that may end and be started again while the cluster runs.
+async fn serve_ha(plan: HaPlan, options: &Up, home: &Home, start: Instant) -> Outcome<ClusterEnd> {
+    let mut stop = Stop::new()?;
+    let mut cluster = tokio::select! {
+        started = HaCluster::start(plan) => started?,
+        signal = stop.wait() => return Ok(ClusterEnd { code: signal.exit_code(), at_once: false }),
+    };
+    let conf = cluster.client_directory();
+    let rest = Rest::start(cluster.client_conf(), cluster.listen(), options.rest_port)?;
+    let rest_url = format!("{}://{}", rest.scheme(), rest.address());
+    let descendants = Descendants::from_now();
+    let command = options.exec.as_deref();
+    let mut command = command.map(|text| begin(text, "hdfs://ha", &rest_url, &conf)).transpose()?;
+    let mut _announced = None;
+    if command.is_none() {
+        _announced = Announcement::make(&conf).ok();
+        mention(format_args!("serves after {} ms", clock::since(start).as_millis()));
+        for line in cluster.lines().await {
+            mention(format_args!("{line}"));
+        }
+        mention(format_args!("rest  {rest_url}/webhdfs/v1/"));
+        mention(format_args!("data  {}", home.path.display()));
+        mention(format_args!("use   zerohop fs -ls /            (in any terminal of yours)"));
+        mention(format_args!("stop  Ctrl-C"));
+    }
+    let mut cause = None;
+    let has_command = command.is_some();
+    let code = loop {
+        tokio::select! {
+            code = ended(&mut command) => break code?,
+            signal = stop.wait() => {
+                cause = Some(signal);
+                break if has_command { signal.exit_code() } else { 0 };
+            }
+            // That is what such a cluster is for.
+            line = cluster.ended() => mention(format_args!("{line}")),
+        }
+    };
+    let left = (has_command && cause.is_some()).then(|| descendants.clone());
+    let ending = async move {
+        if let Some(left) = left {
+            left.end_all(cause).await;
+        }
+        rest.finish().await;
+        cluster.stop().await;
+    };
+    match stop.unless_again(ending).await {
+        None => Ok(ClusterEnd { code, at_once: false }),
+        Some(signal) => {
+            Descendants::everything().kill_all();
             Ok(ClusterEnd { code: signal.exit_code(), at_once: true })
         }
     }
@@ -262,12 +342,12 @@ fn announce(cluster: &Cluster, rest: &Rest, home: &Home, conf: &Path, took: Dura
     mention(format_args!("stop  Ctrl-C"));
 }
 
-fn begin(command: &str, cluster: &Cluster, rest: &Rest, conf: &Path) -> Outcome<Child> {
+fn begin(command: &str, uri: &str, rest_url: &str, conf: &Path) -> Outcome<Child> {
     Command::new("/bin/sh")
         .args(["-c", command])
         .env("HADOOP_CONF_DIR", conf)
-        .env("ZEROHOP_URI", cluster.uri())
-        .env("ZEROHOP_REST", cluster.rest_url(rest))
+        .env("ZEROHOP_URI", uri)
+        .env("ZEROHOP_REST", rest_url)
         .env("PATH", path_with_us())
         .spawn()
         .map_err(|error| Failure::io(format!("cannot run /bin/sh: {error}")))

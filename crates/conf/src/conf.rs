@@ -306,7 +306,7 @@ impl Conf {
     }
 
     /// The names that were set with their values before substitution, in order of name.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
         self.entries.iter().map(|(name, entry)| (name.as_str(), entry.value.as_str()))
     }
 

@@ -1,12 +1,12 @@
 //! `init-ha`: a configuration directory for each host of a highly available cluster, with systemd units.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use zerohop_conf::site_xml;
 
 use super::pair::{NameNodeAt, Pair};
+use super::site::{write, write_site};
 use super::units::Daemon;
 use crate::failure::{Failure, Outcome, complain};
 
@@ -179,29 +179,18 @@ fn write_all(options: &InitHa) -> Outcome {
     }
     for (host, daemons) in options.hosts() {
         let directory = options.output.join(host);
-        write_site(&directory, &shared, &options.own_settings(&daemons))?;
+        let own = options.own_settings(&daemons);
+        write_site(&directory, pairs(&shared).chain(pairs(&own)))?;
         for daemon in daemons {
             let unit = daemon.unit(&options.binary, &options.conf, &options.user);
             write(&directory.join(daemon.unit_name()), &unit)?;
         }
     }
-    write_site(&options.output.join("client"), &shared, &[])
+    write_site(&options.output.join("client"), pairs(&shared))
 }
 
-fn write_site(directory: &Path, shared: &[(String, String)], own: &[(String, String)]) -> Outcome {
-    std::fs::create_dir_all(directory)
-        .map_err(|error| Failure::io(format!("cannot make {}: {error}", directory.display())))?;
-    let site = |of_core: bool| {
-        let all = shared.iter().chain(own).map(|(name, value)| (name.as_str(), value.as_str()));
-        site_xml(all.filter(|(name, _)| name.starts_with("dfs.") != of_core))
-    };
-    write(&directory.join("core-site.xml"), &site(true))?;
-    write(&directory.join("hdfs-site.xml"), &site(false))
-}
-
-fn write(path: &Path, text: &str) -> Outcome {
-    std::fs::write(path, text)
-        .map_err(|error| Failure::io(format!("cannot write {}: {error}", path.display())))
+fn pairs(settings: &[(String, String)]) -> impl Iterator<Item = (&str, &str)> + Clone {
+    settings.iter().map(|(name, value)| (name.as_str(), value.as_str()))
 }
 
 /// What is to be done with the directories, in order.
@@ -251,6 +240,7 @@ fn steps(options: &InitHa) -> String {
 mod tests {
     use super::*;
     use clap::Parser;
+    use std::path::Path;
     use zerohop_conf::{Conf, NameNodeId, keys};
     use zerohop_failover::Target;
 

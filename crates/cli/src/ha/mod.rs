@@ -1,5 +1,8 @@
 //! Clusters with two NameNodes: their configuration, and what sets them up.
 
+mod children;
 pub mod init;
 mod pair;
+mod site;
 mod units;
+pub mod up;
