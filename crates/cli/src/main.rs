@@ -56,6 +56,7 @@ mod wording;
 mod zkfc;
 
 fn main() {
+    ha::children::end_with_parent();
     let mut args = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());
     let called = args.next().unwrap_or_default();
     let code = command_line::run(&called, args.collect());

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, getppid, kill_process, set_parent_process_death_signal};
 use tokio::process::{Child, Command};
 use zerohop_system::clock;
 
@@ -13,6 +13,20 @@ use crate::failure::{Failure, Outcome};
 
 /// How long a daemon may take to end in order before it is killed.
 const GRACE: Duration = Duration::from_secs(20);
+
+/// The environment variable that makes a daemon end with the process whose id it holds.
+const ENDS_WITH: &str = "ZEROHOP_ENDS_WITH";
+
+/// Called first of all: a daemon of a cluster that was killed does not outlive it.
+pub fn end_with_parent() {
+    let Ok(parent) = std::env::var(ENDS_WITH) else { return };
+    // A system without it: the daemon outlives a cluster that is killed, and nothing else.
+    let _ = set_parent_process_death_signal(Some(Signal::TERM));
+    let is_alive = getppid().is_some_and(|pid| pid.as_raw_nonzero().get().to_string() == parent);
+    if !is_alive {
+        std::process::exit(1);
+    }
+}
 
 /// A running daemon.
 pub struct Daemon {
@@ -58,6 +72,7 @@ impl Children {
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
         // A group of its own: Ctrl-C is for this process, which ends them in order.
         command.process_group(0).kill_on_drop(true);
+        command.env(ENDS_WITH, std::process::id().to_string());
         Ok(command)
     }
 

@@ -1,6 +1,6 @@
 //! Clusters with two NameNodes: their configuration, and what sets them up.
 
-mod children;
+pub mod children;
 pub mod init;
 mod pair;
 mod site;

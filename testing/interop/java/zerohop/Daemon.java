@@ -11,10 +11,11 @@ import org.apache.hadoop.hdfs.qjournal.server.JournalNode;
 import org.apache.hadoop.hdfs.server.datanode.DataNode;
 import org.apache.hadoop.hdfs.server.namenode.NameNode;
 import org.apache.hadoop.hdfs.server.namenode.ha.BootstrapStandby;
+import org.apache.hadoop.hdfs.tools.DFSZKFailoverController;
 import org.apache.hadoop.security.UserGroupInformation;
 
 /**
- * Runs one of Apache's daemons from a configuration directory: {@code Daemon namenode|datanode|journalnode|format|bootstrapStandby DIR},
+ * Runs one of Apache's daemons from a configuration directory: {@code Daemon namenode|datanode|journalnode|zkfc|format|bootstrapStandby DIR},
  * with a daemon's start options behind.
  * The directory is an argument and not on the class path, because a class path with a directory in it
  * cannot use an archive of loaded classes, and that archive halves the start-up time.
@@ -41,6 +42,24 @@ public final class Daemon {
     return node;
   }
 
+  /** A failover controller, as its main function starts it. */
+  static int zkfc(Configuration conf) throws Exception {
+    // The process ends with its standard input, as all of these do.
+    Thread ends = new Thread(() -> {
+      try {
+        while (System.in.read() >= 0) {
+          // Nothing is asked of it this way.
+        }
+      } catch (java.io.IOException e) {
+        // Then it ends, too.
+      }
+      System.exit(0);
+    });
+    ends.setDaemon(true);
+    ends.start();
+    return DFSZKFailoverController.create(conf).run(new String[0]);
+  }
+
   public static void main(String[] args) throws Exception {
     // What is read anew while a daemon runs (the host files' names) is looked for on the class path.
     URL[] directory = {new File(args[1]).toURI().toURL()};
@@ -54,6 +73,9 @@ public final class Daemon {
         break;
       case "bootstrapStandby":
         System.exit(BootstrapStandby.run(new String[] {"-nonInteractive"}, conf));
+        break;
+      case "zkfc":
+        System.exit(zkfc(conf));
         break;
       case "journalnode":
         JournalNode journalNode = new JournalNode();
