@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::operation::Operation;
 use crate::request::Request;
 use crate::upload::{self, CreateDefaults};
-use crate::{change, lookup, open};
+use crate::{archive, change, lookup, open, recursive};
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -57,6 +57,12 @@ pub(crate) async fn answer(
                 return Ok(to_location(call.second_step_here("data=true"), in_body));
             }
             Box::pin(take_data(call, fs, request, body, uploads)).await
+        }
+        Operation::ListStatusRecursive => Box::pin(recursive::list(&fs, &request)).await,
+        Operation::GetArchive => Box::pin(archive::get(&fs, &request)).await,
+        Operation::PutArchive => {
+            let (headers, defaults) = (call.headers.clone(), uploads.create);
+            Box::pin(to_its_end(archive::put(fs, request, headers, defaults, body))).await
         }
         _ => Box::pin(metadata(&fs, &request)).await,
     }

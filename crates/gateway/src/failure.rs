@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::fmt;
 use zerohop_client::{Error, ErrorKind};
@@ -63,6 +63,12 @@ impl Failure {
     /// There is nothing of that name.
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self::new(NOT_FOUND, message)
+    }
+
+    /// Something is at the path already, and is not to be replaced.
+    pub(crate) fn exists(path: &str) -> Self {
+        let class = "org.apache.hadoop.fs.FileAlreadyExistsException";
+        Self::new(class, format!("{path} already exists"))
     }
 
     /// The caller did not say who it is, or may not be whom it says.
@@ -126,14 +132,15 @@ impl Failure {
         response
     }
 
+    /// The exception, as Java's servers write it.
+    pub(crate) fn exception(&self) -> Value {
+        let name = self.class.rsplit(['.', '$']).next().unwrap_or_default();
+        json!({ "message": self.message, "exception": name, "javaClassName": self.class })
+    }
+
     /// The answer, as servers with these rules give it.
     pub(crate) fn response(self, statuses: Statuses) -> Response {
-        let name = self.class.rsplit(['.', '$']).next().unwrap_or_default();
-        let body = json!({ "RemoteException": {
-            "message": self.message,
-            "exception": name,
-            "javaClassName": self.class,
-        }});
+        let body = json!({ "RemoteException": self.exception() });
         let status = self.status.unwrap_or_else(|| statuses.of_class(&self.class));
         let kind = [(header::CONTENT_TYPE, "application/json")];
         let mut response = (status, kind, body.to_string()).into_response();

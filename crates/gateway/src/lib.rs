@@ -9,6 +9,7 @@
 mod access;
 mod append_answers;
 mod appends;
+mod archive;
 mod body;
 mod call;
 mod callers;
@@ -35,6 +36,7 @@ mod open;
 mod operation;
 mod params;
 mod rates;
+mod recursive;
 mod redirects;
 mod request;
 mod shapes;

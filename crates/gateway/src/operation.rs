@@ -44,6 +44,8 @@ operations! {
     GetFileLinkStatus = GET "GETFILELINKSTATUS" [],
     ListStatus = GET "LISTSTATUS" ["filter"],
     ListStatusBatch = GET "LISTSTATUS_BATCH" ["startafter"],
+    ListStatusRecursive = GET "LISTSTATUS_RECURSIVE" [],
+    GetArchive = GET "GETARCHIVE" ["file"],
     GetContentSummary = GET "GETCONTENTSUMMARY" [],
     GetQuotaUsage = GET "GETQUOTAUSAGE" [],
     GetFileChecksum = GET "GETFILECHECKSUM" ["noredirect", "excludedatanodes"],
@@ -70,6 +72,7 @@ operations! {
     GetSnapshotList = GET "GETSNAPSHOTLIST" [],
     GetDelegationToken = GET "GETDELEGATIONTOKEN" [],
     Create = PUT "CREATE" ["data", "noredirect", "overwrite", "createparent", "createflag", "permission", "unmaskedpermission", "replication", "blocksize", "excludedatanodes"],
+    PutArchive = PUT "PUTARCHIVE" ["overwrite", "createparent", "createflag", "permission", "unmaskedpermission", "replication", "blocksize"],
     Mkdirs = PUT "MKDIRS" ["permission", "unmaskedpermission"],
     CreateSymlink = PUT "CREATESYMLINK" ["destination", "createparent"],
     Rename = PUT "RENAME" ["destination", "renameoptions"],
@@ -112,6 +115,11 @@ impl Operation {
         Self::ALL.iter().copied().find(|operation| operation.name().eq_ignore_ascii_case(name))
     }
 
+    /// Whether it is the gateway's own, which WebHDFS does not have.
+    pub(crate) const fn is_of_gateway(self) -> bool {
+        matches!(self, Self::ListStatusRecursive | Self::GetArchive | Self::PutArchive)
+    }
+
     /// Whether DataNodes answer it.
     pub(crate) const fn moves_data(self) -> bool {
         matches!(self, Self::Open | Self::Create | Self::Append | Self::GetFileChecksum)
@@ -122,6 +130,7 @@ impl Operation {
         self.method() == method
             || self == Self::Create && method == Method::POST
             || self == Self::Append && method == Method::PUT
+            || self == Self::PutArchive && method == Method::POST
             || self == Self::Open && method == Method::HEAD
     }
 }

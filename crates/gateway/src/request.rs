@@ -57,7 +57,8 @@ impl Request {
             return Err(Failure::unsupported("null is not supported"));
         };
         let operation = Operation::find(name).filter(|operation| {
-            operation.method() == method || *operation == Operation::Open && method == Method::HEAD
+            let reads_head = *operation == Operation::Open && method == Method::HEAD;
+            !operation.is_of_gateway() && (operation.method() == method || reads_head)
         });
         let operation = operation.ok_or_else(|| {
             Failure::illegal(format!(

@@ -7,6 +7,7 @@ use crate::request::Request;
 use crate::takeover;
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
+use bytes::Bytes;
 use futures_util::future::join;
 use zerohop_client::{
     AppendOptions, CreateOptions, ErrorKind, FileKind, FileSystem, FileWriter, RenameOptions,
@@ -40,44 +41,98 @@ pub(crate) async fn create(
     defaults: CreateDefaults,
     body: Body,
 ) -> Result<(), Failure> {
+    let (path, options) = (request.path.as_str(), create_options(request, defaults)?);
+    let replaces = options.overwrite && is_file(fs, path).await?;
+    let unfinished = if replaces { unfinished_name(path) } else { path.to_owned() };
+    let mut file = NewFile::begin_at(fs, unfinished, path, options).await?;
+    let written = write_all(&mut file.writer, body).await;
+    file.end(written).await.map(drop)
+}
+
+fn create_options(request: &Request, defaults: CreateDefaults) -> Result<CreateOptions, Failure> {
     // Who names flags means these.
     let default = defaults.overwrite && request.params.text("createflag").is_none();
     let overwrites = request.params.flag("overwrite", default)? || has_flag(request, "OVERWRITE");
     let permission = request.params.permission("permission")?.unwrap_or(0o644) & 0o777;
-    let options = CreateOptions::default()
+    Ok(CreateOptions::default()
         .overwrite(overwrites)
         .create_parent(request.params.flag("createparent", true)?)
         .permission(permission)
         .unmasked_permission(unmasked_permission(request)?)
         .lazy_persist(has_flag(request, "LAZY_PERSIST"))
         .replication(request.params.number("replication", "a short")?)
-        .block_size(request.params.number("blocksize", "a long")?);
-    let path = request.path.as_str();
-    let replaces = overwrites && is_file(fs, path).await?;
-    let unfinished = if replaces { unfinished_name(path) } else { path.to_owned() };
-    let mut writer = fs.create(&unfinished, options).await?;
-    let written = write_all(&mut writer, body).await;
-    let finished = match written {
-        Ok(()) => writer.close().await.map_err(Failure::from),
-        Err(failure) => Err(failure),
-    };
-    let finished = match finished {
-        Ok(()) if replaces => {
-            let options = RenameOptions::default().overwrite(true);
-            fs.rename2(&unfinished, path, options).await.map_err(Failure::from)
+        .block_size(request.params.number("blocksize", "a long")?))
+}
+
+/// A file that is written under another name than it gets at its end, or under its own if nothing is there.
+pub(crate) struct NewFile {
+    fs: FileSystem,
+    writer: FileWriter,
+    unfinished: String,
+    path: String,
+    overwrites: bool,
+}
+
+impl NewFile {
+    /// Begins a file that nobody sees by its name before it is whole.
+    ///
+    /// # Errors
+    /// If something is there that is not to be replaced, or the file cannot be made.
+    pub(crate) async fn begin(
+        fs: &FileSystem,
+        request: &Request,
+        defaults: CreateDefaults,
+        path: &str,
+    ) -> Result<Self, Failure> {
+        let options = create_options(request, defaults)?;
+        if !options.overwrite && fs.exists(path).await? {
+            return Err(Failure::exists(path));
         }
-        finished => finished,
-    };
-    if let Err(failure) = finished {
+        Self::begin_at(fs, unfinished_name(path), path, options).await
+    }
+
+    async fn begin_at(
+        fs: &FileSystem,
+        unfinished: String,
+        path: &str,
+        options: CreateOptions,
+    ) -> Result<Self, Failure> {
+        let overwrites = options.overwrite;
+        let writer = fs.create(&unfinished, options).await?;
+        Ok(Self { fs: fs.clone(), writer, unfinished, path: path.to_owned(), overwrites })
+    }
+
+    /// Writes a piece.
+    pub(crate) async fn write(&mut self, data: Bytes) -> Result<(), Failure> {
+        Ok(self.writer.write_bytes(data).await?)
+    }
+
+    /// Closes the file and gives it its name if all of it was `written`; else deletes it. Returns its length.
+    pub(crate) async fn end(mut self, written: Result<(), Failure>) -> Result<u64, Failure> {
+        let len = self.writer.pos();
+        let finished = match written {
+            Ok(()) => self.finish().await,
+            Err(failure) => Err(failure),
+        };
+        let Self { fs, writer, unfinished, .. } = self;
+        let Err(failure) = finished else { return Ok(len) };
         let file_id = writer.file_id();
         drop(writer);
         // This also ends the lease.
         if fs.delete(&unfinished, false).await.is_err() {
-            leftovers::delete(fs.clone(), unfinished, file_id);
+            leftovers::delete(fs, unfinished, file_id);
         }
-        return Err(failure);
+        Err(failure)
     }
-    Ok(())
+
+    async fn finish(&mut self) -> Result<(), Failure> {
+        self.writer.close().await?;
+        if self.unfinished != self.path {
+            let options = RenameOptions::default().overwrite(self.overwrites);
+            self.fs.rename2(&self.unfinished, &self.path, options).await?;
+        }
+        Ok(())
+    }
 }
 
 /// Whether a path is there and no directory; the NameNode says what a directory is refused with.

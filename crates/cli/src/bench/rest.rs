@@ -109,9 +109,10 @@ impl Gateway {
         let begun = clock::now();
         loop {
             let said = std::fs::read_to_string(log)?;
-            let address = said.lines().find_map(|line| line.split(SERVES).nth(1));
+            let rest = said.lines().find_map(|line| line.split(SERVES).nth(1));
+            let address = rest.and_then(|rest| rest.split_whitespace().next());
             if let Some(address) = address.filter(|_| said.ends_with('\n')) {
-                return Ok(address.trim().to_owned());
+                return Ok(address.to_owned());
             }
             if self.child.try_wait()?.is_some() || clock::since(begun) > START_MAX {
                 return Err(Failure::io(format!("the gateway does not start:\n{said}")));

@@ -16,6 +16,12 @@ pub(super) const fn about(operation: Operation) -> (&'static str, Option<&'stati
         }
         O::ListStatus => ("A directory's entries.", Some("FileStatuses")),
         O::ListStatusBatch => ("A part of a directory's entries.", Some("DirectoryListing")),
+        O::ListStatusRecursive => {
+            ("All that lies below a path, a FileStatus a line.", Some("PathStatus"))
+        }
+        O::GetArchive => {
+            ("What lies below a path, or of that what file names, as a tar archive.", None)
+        }
         O::GetContentSummary => ("Sums of all that lies below a path.", Some("ContentSummary")),
         O::GetQuotaUsage => {
             ("A directory's quotas, and what counts against them.", Some("QuotaUsage"))
@@ -54,6 +60,10 @@ pub(super) const fn about(operation: Operation) -> (&'static str, Option<&'stati
         O::GetSnapshotList => ("Not implemented.", None),
         O::GetDelegationToken => ("A delegation token; null without security.", Some("Token")),
         O::Create => ("Makes a file of the body.", Some("Location")),
+        O::PutArchive => (
+            "Makes the files of a tar archive or a form below a path, each whole or not at all.",
+            Some("Files"),
+        ),
         O::Mkdirs => ("Makes a directory and the missing ones above it.", Some("boolean")),
         O::CreateSymlink => ("Makes a symbolic link.", None),
         O::Rename => (
@@ -111,6 +121,7 @@ pub(super) fn schemas() -> Value {
             "storagePolicy": number(), "type": { "enum": ["FILE", "DIRECTORY", "SYMLINK"] },
         },
     });
+    let path_status = status.clone();
     let statuses = json!({
         "type": "object",
         "required": ["FileStatus"],
@@ -131,6 +142,12 @@ pub(super) fn schemas() -> Value {
         "required": ["exception", "javaClassName", "message"],
         "properties": { "exception": text(), "javaClassName": text(), "message": text() },
     });
+    let file = json!({
+        "type": "object",
+        "required": ["name"],
+        "properties": { "name": text(), "length": number(), "RemoteException": exception.clone() },
+    });
+    let files = list(file);
     let all = [
         ("AclStatus", object()),
         ("BlockLocations", object()),
@@ -143,6 +160,7 @@ pub(super) fn schemas() -> Value {
         ("FileChecksum", maybe("object")),
         ("FileStatus", status),
         ("FileStatuses", statuses),
+        ("Files", files),
         ("FsServerDefaults", object()),
         ("FsStatus", object()),
         ("LocatedBlocks", object()),
@@ -160,6 +178,9 @@ pub(super) fn schemas() -> Value {
     let mut schemas: serde_json::Map<String, Value> =
         all.into_iter().map(|(name, inner)| (name.to_owned(), of(name, inner))).collect();
     schemas.insert("ErasureCodingPolicy".to_owned(), maybe("object"));
+    let mut line = path_status.clone();
+    line["properties"]["path"] = text();
+    schemas.insert("PathStatus".to_owned(), line);
     schemas.into()
 }
 

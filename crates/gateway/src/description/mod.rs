@@ -115,7 +115,9 @@ fn is_taken(operation: Operation, urls: &Urls, method: &Method) -> bool {
     match urls.is_hoop {
         true => operation.takes(method),
         false => {
-            operation.method() == method || operation == Operation::Open && method == Method::HEAD
+            operation.method() == method
+                || operation == Operation::Open && method == Method::HEAD
+                || operation == Operation::PutArchive && method == Method::POST
         }
     }
 }
@@ -155,11 +157,25 @@ fn of_method(urls: &Urls, method: &Method, operations: &[Operation]) -> Value {
         "x-operations": each.collect::<Map<String, Value>>(),
     });
     if has_data {
-        let content = json!({ "application/octet-stream": { "schema": { "type": "string", "format": "binary" } } });
-        entry["requestBody"] =
-            json!({ "description": "The data of CREATE and APPEND.", "content": content });
+        let mut content = binary(OCTETS);
+        if operations.contains(&Operation::PutArchive) {
+            content.extend(binary(TAR));
+            content.extend(binary("multipart/form-data"));
+        }
+        let what = "The data of CREATE and APPEND, or the archive of PUTARCHIVE.";
+        entry["requestBody"] = json!({ "description": what, "content": content });
     }
     entry
+}
+
+const OCTETS: &str = "application/octet-stream";
+const TAR: &str = "application/x-tar";
+const LINES: &str = "application/x-ndjson";
+
+/// Content that is no JSON object.
+fn binary(kind: &str) -> Map<String, Value> {
+    let schema = json!({ "schema": { "type": "string", "format": "binary" } });
+    [(kind.to_owned(), schema)].into_iter().collect()
 }
 
 fn headers(has_open: bool, has_data: bool) -> Vec<Value> {
@@ -190,7 +206,7 @@ fn responses(method: &Method, operations: &[Operation], has_open: bool, has_data
         let all: Vec<Value> = names.iter().map(|name| refer(name)).collect();
         json!({ "application/json": { "schema": { "anyOf": all } } })
     };
-    let octets = || json!({ "application/octet-stream": { "schema": { "type": "string", "format": "binary" } } });
+    let octets = || Value::from(binary(OCTETS));
     let mut all = Map::new();
     let mut add = |status: &str, what: &str, content: Option<Value>| {
         let mut response = json!({ "description": what });
@@ -200,16 +216,26 @@ fn responses(method: &Method, operations: &[Operation], has_open: bool, has_data
         all.insert(status.to_owned(), response);
     };
     // What answers nothing, and the data of a file, are octet streams. Where the data is to be sent is told in JSON.
-    let mut done = octets();
+    let mut done = binary(OCTETS);
     if (has_open || has_data) && !names.contains(&"Location") {
         names.push("Location");
     }
-    if let (Some(done), Some(answers)) = (done.as_object_mut(), json_of(&names).as_object())
-        && !names.is_empty()
+    names.retain(|name| *name != "PathStatus");
+    if !names.is_empty()
+        && let Some(answers) = json_of(&names).as_object()
     {
         done.extend(answers.clone());
     }
-    add("200", "It was done.", Some(done));
+    if operations.contains(&Operation::GetArchive) {
+        done.extend(binary(TAR));
+    }
+    if operations.contains(&Operation::ListStatusRecursive) {
+        done.extend(binary(LINES));
+    }
+    add("200", "It was done.", Some(done.into()));
+    if operations.contains(&Operation::PutArchive) {
+        add("207", "Some files of the archive were not made.", Some(json_of(&["Files"])));
+    }
     if has_open {
         add("206", "The range of the file.", Some(octets()));
         add("304", "The file is the one that the caller has.", None);
@@ -278,6 +304,7 @@ mod tests {
         let known = Operation::ALL.iter().map(|one| of(one, one.method().as_str()));
         let mut known: BTreeSet<_> = known.collect();
         known.insert(of(&Operation::Open, "HEAD"));
+        known.insert(of(&Operation::PutArchive, "POST"));
         assert_eq!(described(WEBHDFS.path), known);
         known.insert(of(&Operation::Create, "POST"));
         known.insert(of(&Operation::Append, "PUT"));

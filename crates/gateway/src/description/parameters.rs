@@ -45,6 +45,7 @@ const PARAMETERS: &[Parameter] = &[
         Kind::Text,
         "DataNodes that a redirect must not name, with commas between them.",
     ),
+    Parameter("file", Kind::Text, "A name below the path; may be there several times."),
     Parameter("filter", Kind::Text, "A pattern of names, such as *.log."),
     Parameter("startafter", Kind::Text, "The name after which the list begins."),
     Parameter("allusers", Kind::Flag, "Those of all users."),
@@ -124,13 +125,15 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// What read the parameters of operations.
-    const READERS: [&str; 7] = [
+    const READERS: [&str; 9] = [
         include_str!("../appends.rs"),
+        include_str!("../archive/pack.rs"),
         include_str!("../change.rs"),
         include_str!("../data.rs"),
         include_str!("../lookup.rs"),
         include_str!("../namenode.rs"),
         include_str!("../open.rs"),
+        include_str!("../trash.rs"),
         include_str!("../upload.rs"),
     ];
 
