@@ -1,10 +1,11 @@
 //! What a request is refused with: a status, and a `RemoteException` as Java's servers write it.
 
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::fmt;
+use std::time::Duration;
 use zerohop_client::{Error, ErrorKind};
 use zerohop_wire::RemoteException;
 
@@ -16,6 +17,16 @@ pub(crate) struct Failure {
     /// The Java class of the exception, with its package.
     class: Cow<'static, str>,
     message: String,
+    lease: Option<Lease>,
+}
+
+/// Who writes the file that a request wants to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Lease {
+    /// The name of the client.
+    pub(crate) holder: String,
+    /// Since the file was changed last: the client has not had it for longer without writing.
+    pub(crate) age_max: Duration,
 }
 
 const IO: &str = "java.io.IOException";
@@ -25,6 +36,10 @@ const NOT_FOUND: &str = "java.io.FileNotFoundException";
 
 /// What is asked for with other methods is refused.
 pub(crate) const METHODS: &str = "DELETE,GET,HEAD,OPTIONS,POST,PUT";
+
+/// Who writes the file, and for how many seconds at most.
+const LEASE_HOLDER: HeaderName = HeaderName::from_static("zerohop-lease-holder");
+const LEASE_AGE_MAX: HeaderName = HeaderName::from_static("zerohop-lease-age-max");
 
 /// By whose rules exceptions become statuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,11 +52,16 @@ pub(crate) enum Statuses {
 
 impl Failure {
     fn new(class: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
-        Self { status: None, class: class.into(), message: message.into() }
+        Self { status: None, class: class.into(), message: message.into(), lease: None }
     }
 
     fn with_status(self, status: StatusCode) -> Self {
         Self { status: Some(status), ..self }
+    }
+
+    /// The same, with the client that is in the way.
+    pub(crate) fn with_lease(self, lease: Lease) -> Self {
+        Self { lease: Some(lease), ..self }
     }
 
     /// The request makes no sense.
@@ -147,6 +167,14 @@ impl Failure {
         if status == StatusCode::METHOD_NOT_ALLOWED {
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(METHODS));
         }
+        if let Some(lease) = self.lease {
+            let age = lease.age_max.as_secs().to_string();
+            for (name, value) in [(LEASE_HOLDER, lease.holder), (LEASE_AGE_MAX, age)] {
+                if let Ok(value) = HeaderValue::from_str(&value) {
+                    response.headers_mut().insert(name, value);
+                }
+            }
+        }
         response
     }
 }
@@ -205,6 +233,16 @@ impl From<Error> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_conflict_names_the_holder_and_how_long_it_may_have_had_the_file() {
+        let class = "org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException";
+        let lease = Lease { holder: "DFSClient_a".to_owned(), age_max: Duration::from_secs(7) };
+        let response = Failure::new(class, "x").with_lease(lease).response(Statuses::HttpFs);
+        assert_eq!(response.status(), StatusCode::CONFLICT);
+        assert_eq!(response.headers()["zerohop-lease-holder"], "DFSClient_a");
+        assert_eq!(response.headers()["zerohop-lease-age-max"], "7");
+    }
 
     #[test]
     fn statuses_are_those_of_the_server_in_question() {

@@ -182,7 +182,12 @@ async fn holder(
         node.admin_state().as_str_name() != "DECOMMISSIONED"
             && !excluded.iter().any(|name| names.contains(name))
     };
-    let node = block.nodes().find(is_good);
+    let mut good = block.nodes().filter(is_good);
+    // Appends to one file queue in one DataNode's gateway: two of them would refuse each other's for the lease.
+    let node = match request.operation {
+        Operation::Append => good.min_by_key(|node| node.proto().id.datanode_uuid.clone()),
+        _ => good.next(),
+    };
     let node = node.ok_or_else(|| Failure::io("No active nodes contain this block"))?;
     let port = u16::try_from(node.proto().id.info_port);
     let port = port.map_err(|_| Failure::io("a DataNode's HTTP port makes no sense"))?;

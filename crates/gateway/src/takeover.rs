@@ -3,8 +3,8 @@
 //! The lease of such a file belongs to a client that is gone. Others may have it a minute after the last renewal. A gateway that was
 //! started again on the same port of the same machine knows that client by its name, and need not wait.
 
-use crate::failure::Failure;
-use std::time::Duration;
+use crate::failure::{Failure, Lease};
+use std::time::{Duration, UNIX_EPOCH};
 use zerohop_client::{Error, FileSystem};
 use zerohop_conf::Conf;
 use zerohop_system::clock;
@@ -46,12 +46,26 @@ pub(crate) async fn waits_for_close(
     Ok(true)
 }
 
+/// Who writes the file that an append was refused for; none if the refusal has another reason.
+pub(crate) async fn lease_in_the_way(fs: &FileSystem, path: &str, error: &Error) -> Option<Lease> {
+    let line = error.server_message()?.lines().next()?;
+    let (_, held) = line.split_once(OWNED_BY)?;
+    let holder = held.split_once(" on ").map_or(held, |(holder, _)| holder);
+    let changed_ms = fs.status(path).await.ok()?.modified_ms;
+    let now_ms = clock::wall().duration_since(UNIX_EPOCH).ok()?.as_millis();
+    let age_ms = now_ms.saturating_sub(u128::from(changed_ms));
+    let age_max = Duration::from_millis(u64::try_from(age_ms).unwrap_or(u64::MAX));
+    Some(Lease { holder: holder.trim().to_owned(), age_max })
+}
+
+/// How a NameNode's refusal names the holder of a lease.
+const OWNED_BY: &str = " because this file lease is currently owned by ";
+
 /// Whether a NameNode's refusal names as the holder of the lease another client of a gateway with the port, on the machine, that the
 /// client which asked has: "... for CLIENT on ADDRESS because this file lease is currently owned by HOLDER on ADDRESS".
 fn is_of_gateway_before(message: &str) -> bool {
     let line = message.lines().next().unwrap_or_default();
-    let Some((asked, held)) = line.split_once(" because this file lease is currently owned by ")
-    else {
+    let Some((asked, held)) = line.split_once(OWNED_BY) else {
         return false;
     };
     let asked = asked.rsplit_once(" for ").and_then(|(_, client)| client.split_once(" on "));

@@ -168,7 +168,12 @@ pub(crate) async fn open_for_append(
             Err(error) => {
                 let is_late = clock::since(begun) > takeover::RECOVERY_MAX;
                 if is_late || !takeover::waits_for_close(fs, &request.path, &error).await? {
-                    return Err(error.into());
+                    let lease = takeover::lease_in_the_way(fs, &request.path, &error).await;
+                    let failure = Failure::from(error);
+                    return Err(match lease {
+                        Some(lease) => failure.with_lease(lease),
+                        None => failure,
+                    });
                 }
             }
         }

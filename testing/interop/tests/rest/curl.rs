@@ -130,6 +130,8 @@ fn curl_reads_ranges_and_the_traps_of_append_and_create_are_gone() {
     // The first gateway holds the lease until somebody asks it for the file's status.
     let conflict = append(&other, "", "?", &[]);
     assert!(conflict.starts_with("HTTP/1.1 409") && conflict.contains("DFSClient_"), "{conflict}");
+    assert!(conflict.contains("zerohop-lease-holder: DFSClient_"), "{conflict}");
+    assert!(conflict.contains("zerohop-lease-age-max: "), "{conflict}");
     let status = curl(&gateway, &format!("/webhdfs/v1/q?op=GETFILESTATUS&{user}"), &[]);
     assert!(status.contains(&format!("\"length\":{}", end + 23)), "{status}");
     let free = append(&other, "", "?", &[]);
