@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use zerohop_conf::{Conf, ineffective_keys, keys, unknown_keys};
 use zerohop_datanode::{DataNode, StartOption as DataNodeStart};
+use zerohop_failover::Controller;
 use zerohop_namenode::{BootstrapError, BootstrapStandby, FormatOptions, NameNode, StartOption};
 
 use crate::failure::{Failure, Outcome, complain};
@@ -16,10 +17,11 @@ use crate::stop::Stop;
 use crate::webhdfs;
 
 pub const NAMENODE_USAGE: &str =
-    "Usage: namenode [-regular] | [-format [-clusterid ID] [-force] [-nonInteractive]] | [-rollingUpgrade <rollback|started>]
+    "Usage: namenode [-regular] [--zkfc] | [-format [-clusterid ID] [-force] [-nonInteractive]] | [-rollingUpgrade <rollback|started>]
 \t| [-initializeSharedEdits [-force] [-nonInteractive]] | [-bootstrapStandby [-force] [-nonInteractive] [-skipSharedEditsCheck]]
 \t-initializeSharedEdits formats the JournalNodes of dfs.namenode.shared.edits.dir and copies the edits there.
 \t-bootstrapStandby makes this NameNode a standby of another one that runs.
+\t--zkfc runs the failover controller in this process, for machines with little memory.
 \tThe configuration comes from --config DIR or HADOOP_CONF_DIR, single values from -D KEY=VALUE.";
 pub const DATANODE_USAGE: &str = "Usage: datanode [-regular] | [-rollback]
 \t-rollback brings back the replicas that were deleted since a rolling upgrade was prepared.
@@ -27,7 +29,7 @@ pub const DATANODE_USAGE: &str = "Usage: datanode [-regular] | [-rollback]
 
 /// What to do with a NameNode.
 enum Start {
-    Run(StartOption),
+    Run { option: StartOption, has_controller: bool },
     Format { options: FormatOptions, ask: bool },
     InitializeSharedEdits { force: bool, ask: bool },
     BootstrapStandby(Bootstrap),
@@ -55,7 +57,7 @@ pub fn namenode(mut settings: Settings, mut words: Vec<String>) -> i32 {
             initialize_shared_edits(&settings.load()?, force, ask)
         }
         Start::BootstrapStandby(how) => bootstrap_standby(&settings.load()?, &how),
-        Start::Run(option) => {
+        Start::Run { option, has_controller } => {
             let conf = Arc::new(settings.load()?);
             log_warnings(&conf);
             serve(async move {
@@ -67,6 +69,10 @@ pub fn namenode(mut settings: Settings, mut words: Vec<String>) -> i32 {
                     node.rpc_addr(),
                     node.http_addr()
                 );
+                let controller = match has_controller {
+                    true => Some(Controller::start(conf).await.map_err(Failure::of)?),
+                    false => None,
+                };
                 let mut stop = Stop::new()?;
                 let cause = tokio::select! {
                     cause = stop.wait() => cause,
@@ -74,7 +80,14 @@ pub fn namenode(mut settings: Settings, mut words: Vec<String>) -> i32 {
                     reason = node.failed() => return Err(Failure::io(reason)),
                 };
                 tracing::info!("stopping on {}", cause.name());
-                end(&mut stop, async move { node.stop().await }).await;
+                let stopped = async move {
+                    // The other NameNode takes over before this one is gone.
+                    if let Some(controller) = controller {
+                        controller.stop().await;
+                    }
+                    node.stop().await;
+                };
+                end(&mut stop, stopped).await;
                 Ok(0)
             })
         }
@@ -96,6 +109,7 @@ fn namenode_start(words: &[String]) -> Outcome<Start> {
     let (mut ask, mut checks_edits) = (true, true);
     let mut verb = None;
     let mut option = StartOption::Regular;
+    let mut has_controller = false;
     let mut words = words.iter();
     while let Some(word) = words.next() {
         // Apache's options have one dash; ours take two as well.
@@ -107,6 +121,7 @@ fn namenode_start(words: &[String]) -> Outcome<Start> {
             "skipsharededitscheck" => checks_edits = false,
             "force" => options.force = true,
             "noninteractive" => ask = false,
+            "zkfc" => has_controller = true,
             "clusterid" => {
                 let id = words.next().filter(|id| !id.starts_with('-'));
                 let id = id.ok_or_else(|| {
@@ -125,7 +140,7 @@ fn namenode_start(words: &[String]) -> Outcome<Start> {
     }
     let force = options.force;
     Ok(match verb {
-        None => Start::Run(option),
+        None => Start::Run { option, has_controller },
         Some(Verb::Format) => Start::Format { options, ask },
         Some(Verb::InitializeSharedEdits) => Start::InitializeSharedEdits { force, ask },
         Some(Verb::BootstrapStandby) => {

@@ -56,6 +56,8 @@ pub(crate) struct Decisions {
     barred_until: Option<Instant>,
     /// How often in a row the NameNode was not what it should be.
     mismatches: u32,
+    /// When it became what it should be: what was seen of it before says nothing.
+    role_since: Instant,
     view: watch::Sender<View>,
 }
 
@@ -78,6 +80,7 @@ impl Decisions {
             won: None,
             barred_until: None,
             mismatches: 0,
+            role_since: clock::runtime_now(),
             view,
         }
     }
@@ -131,7 +134,9 @@ impl Decisions {
             self.view.send_modify(|view| view.health = observation.health);
             self.take_part_if_well().await;
         }
-        if let Some(state) = observation.state {
+        if let Some(state) = observation.state
+            && observation.at > self.role_since
+        {
             self.compare(state).await;
         }
     }
@@ -200,11 +205,12 @@ impl Decisions {
         {
             session.remove_own_record().await;
         }
-        self.mismatches = 0;
         self.set_role(role);
     }
 
-    fn set_role(&self, role: ServiceState) {
+    fn set_role(&mut self, role: ServiceState) {
+        self.mismatches = 0;
+        self.role_since = clock::runtime_now();
         self.view.send_modify(|view| view.role = role);
     }
 
@@ -237,7 +243,6 @@ impl Decisions {
                 self.set_role(ServiceState::Standby);
             }
         }
-        self.mismatches = 0;
     }
 
     /// The one that was active before must not write any more before this one does.
@@ -340,6 +345,29 @@ mod tests {
         let error = target_of(&conf, &data).unwrap_err();
         assert!(error.starts_with("Mismatched address stored in ZK"), "{error}");
         assert!(target_of(&conf, b"\xff").unwrap_err().starts_with("Invalid data"));
+    }
+
+    /// While an old active was fenced, the looks at a NameNode queued; those that still saw a standby took the lock from it again.
+    #[tokio::test]
+    async fn what_was_seen_before_a_change_says_nothing() {
+        let mut conf = pair(1, 2);
+        conf.set("ha.zookeeper.quorum", "127.0.0.1:1");
+        let zookeeper = ZooKeeperOptions::from_conf(&conf, "ns").unwrap();
+        let data = data_of(&target("nn1"), 3).into();
+        let conf = Arc::new(conf);
+        let mut decisions = Decisions::new(conf, target("nn1"), Arc::new(zookeeper), data);
+        let standby =
+            |at| Observation { health: Health::Healthy, state: Some(ServiceState::Standby), at };
+        let before = clock::runtime_now();
+        decisions.set_role(ServiceState::Active);
+        for _ in 0..3 {
+            decisions.observe(standby(before)).await;
+        }
+        assert_eq!(decisions.view.borrow().role, ServiceState::Active);
+        for _ in 0..2 {
+            decisions.observe(standby(clock::runtime_now() + Duration::from_millis(1))).await;
+        }
+        assert_eq!(decisions.view.borrow().role, ServiceState::Initializing);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use zerohop_conf::{Conf, ConfError, keys};
 use zerohop_system::clock;
 use zerohop_transport::rpc::RpcError;
@@ -30,6 +31,8 @@ pub(crate) struct Observation {
     pub(crate) health: Health,
     /// What it says it is.
     pub(crate) state: Option<ServiceState>,
+    /// When it was asked: what it says may be older than what became of it meanwhile.
+    pub(crate) at: Instant,
 }
 
 /// Asks one NameNode again and again.
@@ -77,15 +80,16 @@ impl HealthMonitor {
     }
 
     async fn look(&self) -> Observation {
+        let at = clock::runtime_now();
         match self.ask().await {
-            Ok(status) => Observation { health: Health::Healthy, state: Some(status.state) },
+            Ok(status) => Observation { health: Health::Healthy, state: Some(status.state), at },
             Err(error) if is_unhealthy(&error) => {
                 tracing::warn!("the NameNode at {} is not well: {error}", self.address);
-                Observation { health: Health::Unhealthy, state: None }
+                Observation { health: Health::Unhealthy, state: None, at }
             }
             Err(error) => {
                 tracing::warn!("the NameNode at {} does not respond: {error}", self.address);
-                Observation { health: Health::NotResponding, state: None }
+                Observation { health: Health::NotResponding, state: None, at }
             }
         }
     }
@@ -125,14 +129,15 @@ mod tests {
         let target = Target::find(&conf, None, "nn1").unwrap();
         let (sender, mut observations) = mpsc::channel(1);
         tokio::spawn(HealthMonitor::new(&conf, &target).unwrap().run(sender));
-        let well = Observation { health: Health::Healthy, state: Some(ServiceState::Standby) };
-        assert_eq!(next(&mut observations).await, well);
+        let seen = |one: Observation| (one.health, one.state);
+        let well = (Health::Healthy, Some(ServiceState::Standby));
+        assert_eq!(seen(next(&mut observations).await), well);
         namenode.be_well(false);
         while next(&mut observations).await.health != Health::Unhealthy {}
         namenode.be_well(true);
         namenode.become_active();
-        let active = Observation { state: Some(ServiceState::Active), ..well };
-        while next(&mut observations).await != active {}
+        let active = (Health::Healthy, Some(ServiceState::Active));
+        while seen(next(&mut observations).await) != active {}
         drop(namenode);
         while next(&mut observations).await.health != Health::NotResponding {}
     }

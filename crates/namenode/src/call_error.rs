@@ -1,6 +1,7 @@
 //! Why a call is refused or fails: kinds with fields. Java's exceptions are made of them where answers leave this NameNode.
 
 use crate::ha::{NotAllowed, NotEnabled};
+use crate::storage::JournalFailed;
 use std::fmt::Display;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -38,7 +39,10 @@ pub(crate) enum CallError {
     NoLogDirectory,
     #[error("cannot write {}: {source}", path.display())]
     Write { path: PathBuf, source: std::io::Error },
-    /// The edit log, the directories of images or a thread failed.
+    /// Nobody knows whether the edits of the call are in the log.
+    #[error(transparent)]
+    NotLogged(#[from] JournalFailed),
+    /// The directories of images or a thread failed.
     #[error("{0}")]
     Failed(String),
     /// The code that decodes the request refuses it.
@@ -64,8 +68,11 @@ impl From<CallError> for RemoteException {
             CallError::Namespace(error) => return error.into(),
             CallError::Request(exception) => return exception,
             CallError::NotAllowed(_) => JavaException::Standby,
+            // The one that took this one's place knows whether the call was carried out, and answers it.
+            CallError::NotLogged(ref failed) if failed.is_shared() => JavaException::Standby,
             CallError::HaNotEnabled(_) | CallError::Transition(_) => JavaException::ServiceFailed,
-            CallError::NeedsSafeMode
+            CallError::NotLogged(_)
+            | CallError::NeedsSafeMode
             | CallError::SafeModeLeft
             | CallError::CallIdOfAnotherMethod
             | CallError::NotAFileName { .. }

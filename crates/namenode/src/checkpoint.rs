@@ -173,7 +173,7 @@ impl Core {
     /// caller saves no other image meanwhile.
     pub(crate) fn save_from_disk(&self, kind: ImageKind) -> Result<TxId, CallError> {
         let (ended, sync) = self.log().roll();
-        sync.wait().map_err(CallError::failed)?;
+        sync.wait()?;
         let mut namespace = self.namespace_for_checkpoint();
         let mut loader = self.checkpoint_loader(&mut namespace);
         self.storage.load_until(ended.0, &mut loader).map_err(CallError::failed)?;
@@ -224,7 +224,7 @@ impl Core {
                 return Err(CallError::NeedsSafeMode);
             }
             let (ended, sync) = self.log().roll();
-            sync.wait().map_err(CallError::failed)?;
+            sync.wait()?;
             self.save(ImageKind::Checkpoint, ended, namespace).map_err(CallError::failed)
         })
     }

@@ -24,7 +24,7 @@ use tokio::sync::watch;
 use zerohop_conf::Conf;
 use zerohop_daemon::http::{HandlerThreads, MountPoint};
 use zerohop_namespace::error::Denied;
-use zerohop_namespace::{Namespace, OpContext};
+use zerohop_namespace::{Namespace, OpContext, SafeModeNotice};
 use zerohop_transport::groups::{GroupList, Groups};
 use zerohop_transport::reconfigure::Reconfiguration;
 use zerohop_wire::TxId;
@@ -193,12 +193,12 @@ impl Core {
         namespace: &mut Namespace,
         change: impl FnOnce(&mut Namespace) -> T,
     ) -> (T, Option<PendingSync>) {
-        refresh_safe_mode(namespace);
+        self.refresh_safe_mode(namespace);
         let result = change(namespace);
         if self.ha.is_active() {
             namespace.delete_extra();
         }
-        refresh_safe_mode(namespace);
+        self.refresh_safe_mode(namespace);
         let edits = namespace.take_edits();
         let edits = (!edits.is_empty()).then(|| edits.iter().map(|edit| (&edit.op, &edit.rpc)));
         let sync = edits.map(|edits| self.log.read().log(edits));
@@ -232,7 +232,7 @@ impl Core {
         }
         let key = key.filter(|_| self.settings.retry_cache);
         if let Some(cached) = key.and_then(|key| self.served.retries().get(key)) {
-            refresh_safe_mode(namespace);
+            self.refresh_safe_mode(namespace);
             return (R::recall(cached, namespace), Some(self.log.read().barrier()));
         }
         let (result, sync) = self.write_locked(namespace, change);
@@ -250,20 +250,22 @@ impl Core {
         *user == *params.superuser || groups.contains(&params.supergroup)
     }
 
+    /// Operations read what refuses them from the namespace; it changes with time and reports.
+    fn refresh_safe_mode(&self, namespace: &mut Namespace) {
+        let safe_mode = namespace.blocks().safe_mode();
+        if safe_mode.is_on() || namespace.is_in_safe_mode() {
+            let is_passing = self.ha.is_enabled() && safe_mode.is_starting();
+            let notice =
+                safe_mode.is_on().then(|| SafeModeNotice { tip: safe_mode.tip(), is_passing });
+            namespace.set_safe_mode(notice);
+        }
+    }
+
     /// Refuses everybody but the superuser and the supergroup.
     pub(crate) fn check_superuser(&self, op: &OpContext) -> zerohop_namespace::Result<()> {
         if op.superuser || !self.settings.namespace_params.permissions_enabled {
             return Ok(());
         }
         Err(Denied::NotSuperuser { user: op.user().clone() }.into())
-    }
-}
-
-/// Operations read the text that refuses them from the namespace; it changes with time and reports.
-fn refresh_safe_mode(namespace: &mut Namespace) {
-    let safe_mode = namespace.blocks().safe_mode();
-    if safe_mode.is_on() || namespace.is_in_safe_mode() {
-        let tip = safe_mode.is_on().then(|| safe_mode.tip());
-        namespace.set_safe_mode(tip);
     }
 }

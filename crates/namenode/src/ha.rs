@@ -105,6 +105,11 @@ impl HaStatus {
         Self { state: AtomicU8::new(state as u8), changed_ms: AtomicU64::new(0), is_enabled }
     }
 
+    /// Whether the name service has several NameNodes.
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.is_enabled
+    }
+
     /// Refuses transitions where there is no other NameNode.
     ///
     /// # Errors

@@ -50,7 +50,7 @@ impl Core {
             Ok(namespace.rolling_upgrades(op).start()?)
         });
         let started = started.inspect_err(|_| self.storage.rollback_images().discard())?;
-        sync.map_or(Ok(()), |sync| sync.wait()).map_err(CallError::failed)?;
+        sync.map_or(Ok(()), |sync| sync.wait())?;
         tracing::info!("a rolling upgrade begins: it can be rolled back to transaction {ended}");
         Ok(self.describe_rolling_upgrade(started))
     }
@@ -77,7 +77,7 @@ impl Core {
         }
         let (ended, sync) = self.write(|namespace| namespace.rolling_upgrades(op).finalize());
         let ended = ended?;
-        sync.map_or(Ok(()), |sync| sync.wait()).map_err(CallError::failed)?;
+        sync.map_or(Ok(()), |sync| sync.wait())?;
         if let Err(error) = self.storage.rollback_images().finalize() {
             // The next start tries again.
             tracing::warn!("an image to roll back to is left over: {error}");

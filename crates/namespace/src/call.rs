@@ -4,10 +4,11 @@ use crate::access::PermissionChecker;
 use crate::apply::{self, FREED_AT_ONCE};
 use crate::commit::{Committed, DurableState};
 use crate::deleted::DeletedSubtrees;
-use crate::error::{LimitError, SafeMode, refuse};
+use crate::error::{LimitError, refuse};
 use crate::lease_clock::LeaseClock;
 use crate::limits::check_text;
 use crate::ops::directory_rules::DirectoryRules;
+use crate::safe_mode_notice::SafeModeNotice;
 use crate::{NamespaceParams, OpContext, Result};
 use zerohop_journal::EditOp;
 use zerohop_journal::types::RpcIds;
@@ -31,8 +32,8 @@ pub(crate) struct Call<'n> {
     pub(crate) deleted: &'n mut DeletedSubtrees,
     /// The edits to be journaled before the answer leaves.
     pub(crate) edits: &'n mut Vec<LoggedEdit>,
-    /// Set while in safe mode: the text that tells clients how to leave it.
-    pub(crate) safe_mode: Option<&'n str>,
+    /// Set while in safe mode.
+    pub(crate) safe_mode: Option<&'n SafeModeNotice>,
 }
 
 impl Call<'_> {
@@ -101,10 +102,10 @@ impl Call<'_> {
     }
 }
 
-/// Refuses in safe mode, whose `tip` tells how to leave it; `what` is Hadoop's text of the refusal.
-pub(crate) fn check_safe_mode(tip: Option<&str>, what: impl FnOnce() -> String) -> Result<()> {
-    match tip {
-        Some(tip) => refuse(SafeMode { refusal: what(), tip: tip.to_owned() }),
-        None => Ok(()),
-    }
+/// Refuses in safe mode; `what` is Hadoop's text of the refusal.
+pub(crate) fn check_safe_mode(
+    safe_mode: Option<&SafeModeNotice>,
+    what: impl FnOnce() -> String,
+) -> Result<()> {
+    safe_mode.map_or(Ok(()), |notice| Err(notice.refuse(what())))
 }

@@ -42,6 +42,7 @@ mod rename_check;
 mod requests;
 mod resolve;
 mod rolling_upgrade;
+mod safe_mode_notice;
 #[cfg(test)]
 mod slices_test;
 mod stored_files;
@@ -76,6 +77,7 @@ pub use params::NamespaceParams;
 pub use quota::{QUOTA_DONT_SET, QUOTA_RESET};
 pub use requests::*;
 pub use rolling_upgrade::RollingUpgrade;
+pub use safe_mode_notice::SafeModeNotice;
 pub use subtree::{RemovalCheck, SubtreeWalk, Subtrees};
 pub use view::View;
 pub use view::summary::Summaries;

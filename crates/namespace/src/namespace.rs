@@ -21,6 +21,7 @@ use crate::ops::quota::Quotas;
 use crate::ops::rolling_upgrade::RollingUpgrades;
 use crate::ops::writes::FileWrites;
 use crate::ops::xattr::XAttrs;
+use crate::safe_mode_notice::SafeModeNotice;
 use crate::subtree::Subtrees;
 use crate::view::View;
 use crate::view::summary::Summaries;
@@ -36,7 +37,7 @@ pub struct Namespace {
     /// What images and edit logs carry.
     state: DurableState,
     /// Set while in safe mode: the text with which every change is refused (`SafeMode::tip`).
-    safe_mode: Option<String>,
+    safe_mode: Option<SafeModeNotice>,
     /// Edits that calls have made since they were last taken.
     edits: Vec<LoggedEdit>,
     /// Subtrees that were deleted and whose inodes are still to be freed.
@@ -92,17 +93,17 @@ impl Namespace {
         self.safe_mode.is_some()
     }
 
-    /// Enters safe mode, with the text that tells clients what to do (`SafeMode::tip`), or leaves it.
-    pub fn set_safe_mode(&mut self, tip: Option<String>) {
-        self.safe_mode = tip;
+    /// Enters safe mode, with what clients are told, or leaves it.
+    pub fn set_safe_mode(&mut self, notice: Option<SafeModeNotice>) {
+        self.safe_mode = notice;
     }
 
     /// Refuses in safe mode. `what` is Hadoop's text for that (`FSNamesystem.checkNameNodeSafeMode`).
     ///
     /// # Errors
-    /// `Error::SafeMode`.
+    /// `Error::SafeMode`, or `Error::TryAgain` if it ends by itself.
     pub fn check_safe_mode(&self, what: impl FnOnce() -> String) -> Result<()> {
-        check_safe_mode(self.safe_mode.as_deref(), what)
+        check_safe_mode(self.safe_mode.as_ref(), what)
     }
 
     /// Edits made since the last call, in order; to be journaled before the answer leaves.
@@ -133,7 +134,7 @@ impl Namespace {
     /// The namespace as a caller may see it.
     pub fn view<'n>(&'n self, ctx: &'n OpContext) -> View<'n> {
         let (params, state) = (&self.params, &self.state);
-        View { ctx, params, state, safe_mode: self.safe_mode.as_deref() }
+        View { ctx, params, state, safe_mode: self.safe_mode.as_ref() }
     }
 
     fn access<'n>(&'n self, ctx: &'n OpContext) -> PermissionChecker<'n> {
@@ -218,7 +219,7 @@ impl Namespace {
             lease_clock: &mut self.lease_clock,
             deleted: &mut self.deleted,
             edits: &mut self.edits,
-            safe_mode: self.safe_mode.as_deref(),
+            safe_mode: self.safe_mode.as_ref(),
         }
     }
 

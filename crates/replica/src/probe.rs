@@ -48,7 +48,8 @@ impl VolumeProbe {
     pub fn look(&self) -> Result<()> {
         let path = self.root.join("current/VERSION");
         let found = VolumeVersion::read(&path)?;
-        if found == self.version {
+        // A volume that was not formatted when this was made may be just now.
+        if self.version.is_none() || found == self.version {
             return Ok(());
         }
         let text = match found {
@@ -68,5 +69,27 @@ impl VolumeProbe {
         let probe = current.join(".disk-check");
         fs::write(&probe, b"probe").map_err(io("write to"))?;
         fs::remove_file(&probe).map_err(io("delete from"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Volume;
+
+    /// The disk was looked at while the DataNode formatted it, and then taken for another one.
+    #[test]
+    fn a_volume_that_is_formatted_meanwhile_is_the_same() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut volume = Volume::open(directory.path()).unwrap();
+        let (before, _) = (volume.probe(), volume.claim("CID-1", "uuid-1").unwrap());
+        before.look().unwrap();
+        let known = volume.probe();
+        known.look().unwrap();
+        let path = directory.path().join("current/VERSION");
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, text.replace("DS-", "DS-x")).unwrap();
+        assert!(known.look().unwrap_err().to_string().contains("it is another volume now"));
+        std::fs::remove_file(&path).unwrap();
+        assert!(known.look().unwrap_err().to_string().contains("it is gone"));
     }
 }

@@ -116,9 +116,9 @@ impl Pair {
     }
 
     /// Starts a NameNode again that was killed.
-    fn start_namenode(&mut self, id: &str) -> Outcome {
+    fn start_namenode(&mut self, id: &str, options: &[&str]) -> Outcome {
         let mut command = Command::new(tools::zerohop()?);
-        command.args(["namenode", "--config"]).arg(self.conf().join(id));
+        command.arg("namenode").args(options).arg("--config").arg(self.conf().join(id));
         let process = Process::daemon(id, command, &self.directory.join(format!("{id}.log")))?;
         self.pids.push((id.to_owned(), i32::try_from(process.id()).map_err(|e| e.to_string())?));
         self.started.push(process);
@@ -178,7 +178,7 @@ fn history(pair: &mut Pair) -> Outcome {
     pair.signal(other(first), libc::SIGKILL)?;
     pair.write(2)?;
     pair.until_active(first)?;
-    pair.start_namenode(other(first))?;
+    pair.start_namenode(other(first), &[])?;
     pair.signal(first, libc::SIGSTOP)?;
     pair.write(3)?;
     pair.until_active(other(first))?;
@@ -225,7 +225,14 @@ fn with_apaches_controller(pair: &mut Pair) -> Outcome {
     pair.signal(ours, libc::SIGKILL)?;
     pair.write(3)?;
     pair.until_active(apaches)?;
-    pair.all_are_there(4)
+    // And the same with the controller in the NameNode's process.
+    pair.signal(&format!("zkfc-{ours}"), libc::SIGKILL)?;
+    pair.start_namenode(ours, &["--zkfc"])?;
+    let moved = || pair.ours(&["haadmin", "-failover", apaches, ours]).map(|_| true);
+    wait::until("the NameNode's own controller takes over", LIMIT, moved)?;
+    pair.until_active(ours)?;
+    pair.write(4)?;
+    pair.all_are_there(5)
 }
 
 #[test]

@@ -36,7 +36,7 @@ struct Synced(PendingSync);
 impl Gate for Synced {
     fn poll_open(&mut self, context: &mut Context<'_>) -> Poll<RpcResult<()>> {
         let synced = Pin::new(&mut self.0).poll(context);
-        synced.map_err(|error| CallError::failed(error).into())
+        synced.map_err(|error| CallError::from(error).into())
     }
 }
 

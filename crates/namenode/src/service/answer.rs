@@ -66,7 +66,7 @@ impl<R: 'static> Answer<R> {
         match self {
             Self::Ready(outcome) => outcome,
             Self::AfterSync(outcome, sync) => {
-                sync.wait().map_err(CallError::failed)?;
+                sync.wait()?;
                 outcome
             }
             Self::Later(future) => tokio::runtime::Handle::current().block_on(future),
@@ -79,5 +79,5 @@ impl<R: 'static> Answer<R> {
 /// # Errors
 /// A failure if they could not be written.
 pub(crate) async fn synced(sync: PendingSync) -> Outcome<()> {
-    sync.synced().await.map_err(CallError::failed)
+    Ok(sync.synced().await?)
 }

@@ -74,6 +74,11 @@ impl NameStorage {
         &self.config
     }
 
+    /// Whether other NameNodes have the edits, too.
+    pub fn has_shared_edits(&self) -> bool {
+        self.shared.is_some()
+    }
+
     fn none_left(&self, what: &'static str) -> StorageError {
         let reason = self.dirs.iter().find_map(|dir| dir.failure());
         StorageError::NoneLeft { what, reason: reason.unwrap_or("none is configured").to_owned() }

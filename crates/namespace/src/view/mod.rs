@@ -8,8 +8,9 @@ pub(crate) mod summary;
 
 use crate::access::{Action, PermissionChecker, READ};
 use crate::commit::DurableState;
-use crate::error::{Denied, Error, NotFound, PathError, SafeMode, refuse};
+use crate::error::{Denied, Error, NotFound, PathError, refuse};
 use crate::resolve::DirOp;
+use crate::safe_mode_notice::SafeModeNotice;
 use crate::tree::{Body, Slot};
 use crate::walk::{Located, is_exact_reserved};
 use crate::{FileStatus, LocatedBlocks, NamespaceParams, OpContext, OpenFile, Result};
@@ -23,8 +24,8 @@ pub struct View<'n> {
     pub(crate) ctx: &'n OpContext,
     pub(crate) params: &'n NamespaceParams,
     pub(crate) state: &'n DurableState,
-    /// Set while in safe mode: the text that tells clients how to leave it.
-    pub(crate) safe_mode: Option<&'n str>,
+    /// Set while in safe mode.
+    pub(crate) safe_mode: Option<&'n SafeModeNotice>,
 }
 
 impl<'n> View<'n> {
@@ -130,11 +131,10 @@ impl<'n> View<'n> {
         let slot = self.state.paths().file_at(located.last(), &located.path)?;
         self.check_readable(&located, slot)?;
         let blocks = self.locator().locate_range(slot, offset, len);
-        if let Some(tip) = self.safe_mode
+        if let Some(notice) = self.safe_mode
             && blocks.blocks.iter().any(|block| block.locations.replicas.is_empty())
         {
-            let (refusal, tip) = (format!("Zero blocklocations for {path}"), tip.to_owned());
-            return refuse(SafeMode { refusal, tip });
+            return Err(notice.refuse(format!("Zero blocklocations for {path}")));
         }
         let due = self.safe_mode.is_none()
             && access_time_due(self.params, self.state.tree(), slot, self.ctx.now.wall_ms);

@@ -2,7 +2,7 @@
 
 use crate::world::{World, kind, through_image};
 use zerohop_journal::op::RollingUpgradeFinalize;
-use zerohop_namespace::CreateFlags;
+use zerohop_namespace::{CreateFlags, SafeModeNotice};
 use zerohop_wire::{Block, JavaException, TxId};
 
 #[test]
@@ -19,7 +19,9 @@ fn a_rolling_upgrade_lasts_until_it_is_finalized() {
     world.check_image();
     assert!(through_image(&world.namespace).rolling_upgrade().is_under_way());
 
-    world.namespace.set_safe_mode(Some("tip".to_owned()));
+    world
+        .namespace
+        .set_safe_mode(Some(SafeModeNotice { tip: "tip".to_owned(), is_passing: false }));
     assert_eq!(kind(world.namespace.rolling_upgrades(&root).finalize()), JavaException::SafeMode);
     world.namespace.set_safe_mode(None);
     let ended = world.namespace.rolling_upgrades(&root).finalize().unwrap();

@@ -3,7 +3,7 @@
 use crate::world::{BLOCK_SIZE, World, exception, kind};
 use zerohop_journal::EditOp;
 use zerohop_journal::op::SetGenstampV2;
-use zerohop_namespace::{CreateFlags, CreateRequest, NamespaceParams};
+use zerohop_namespace::{CreateFlags, CreateRequest, NamespaceParams, SafeModeNotice};
 use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId, JavaException, TxId};
 
 #[test]
@@ -402,7 +402,11 @@ fn truncate_to_nothing_drops_all_blocks() {
 fn safe_mode_refuses_changes_with_its_tip() {
     let mut world = World::new();
     let root = world.root();
-    world.namespace.set_safe_mode(Some("The tip.".into()));
+    let notice = |is_passing| Some(SafeModeNotice { tip: "The tip.".to_owned(), is_passing });
+    world.namespace.set_safe_mode(notice(true));
+    let e = world.namespace.directories(&root).mkdirs("/a", 0o755, None, true).unwrap_err();
+    assert_eq!(exception(&e), JavaException::Retriable);
+    world.namespace.set_safe_mode(notice(false));
     let e = world.namespace.directories(&root).mkdirs("/a", 0o755, None, true).unwrap_err();
     assert_eq!(exception(&e), JavaException::SafeMode);
     assert_eq!(e.to_string(), "Cannot create directory /a. Name node is in safe mode.\nThe tip.");

@@ -167,16 +167,16 @@ fn wake(shared: &Shared, synced: i64, wakers: &mut Vec<Waker>) {
 }
 
 fn fail(shared: &Shared, error: &dyn fmt::Display, on_failure: OnFailure) {
-    let failure = JournalFailed::new(error);
-    tracing::error!("{failure}");
-    let waiters = {
+    let (failure, waiters) = {
         let mut state = shared.state.lock();
+        let failure = JournalFailed::new(error, state.is_shared);
         state.failure = Some(failure.clone());
         shared.failed.store(true, Ordering::Release);
         state.closed = true;
         state.pending = shared::Batch::default();
-        std::mem::take(&mut state.waiters)
+        (failure, std::mem::take(&mut state.waiters))
     };
+    tracing::error!("{failure}");
     on_failure(&failure);
     for (_, waker) in waiters {
         waker.wake();

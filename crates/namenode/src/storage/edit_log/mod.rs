@@ -64,9 +64,10 @@ impl EditLog {
         next_txid: i64,
         on_failure: impl FnOnce(&JournalFailed) + Send + 'static,
     ) -> Result<Self, StorageError> {
+        let is_shared = storage.has_shared_edits();
         let mut journals = StoredLog::new(storage);
         journals.begin(next_txid)?;
-        let mut state = State::before(next_txid);
+        let mut state = State { is_shared, ..State::before(next_txid) };
         state.push(&StartLogSegment {}.into(), &RpcIds::NONE);
         let first = std::mem::take(&mut state.pending);
         journals.write(&Batch { first: TxId(next_txid), count: 1, records: &first.bytes })?;

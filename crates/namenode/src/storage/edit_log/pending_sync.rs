@@ -98,7 +98,7 @@ impl PendingSync {
             return Poll::Ready(Err(failure.clone()));
         }
         if state.closed && self.txid > state.last {
-            return Poll::Ready(Err(JournalFailed::new(&"it is closed")));
+            return Poll::Ready(Err(JournalFailed::new(&"it is closed", state.is_shared)));
         }
         if !known {
             state.waiters.push((self.txid, waker.clone()));

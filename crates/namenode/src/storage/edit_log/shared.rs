@@ -40,6 +40,8 @@ pub(super) struct State {
     pub(super) wakeup_due_on: Option<ThreadMark>,
     pub(super) closed: bool,
     pub(super) failure: Option<JournalFailed>,
+    /// Whether other NameNodes have the log, too.
+    pub(super) is_shared: bool,
 }
 
 /// Records encoded and not yet written.
@@ -58,17 +60,26 @@ pub(super) struct Batch {
 /// The edit log cannot be written any more: the change may or may not survive, no reply may say
 /// that it did, and the process must stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JournalFailed(Arc<str>);
+pub struct JournalFailed {
+    text: Arc<str>,
+    is_shared: bool,
+}
 
 impl JournalFailed {
-    pub(super) fn new(error: &dyn fmt::Display) -> Self {
-        Self(format!("the edit log failed, the NameNode must stop: {error}").into())
+    pub(super) fn new(error: &dyn fmt::Display, is_shared: bool) -> Self {
+        let text = format!("the edit log failed, the NameNode must stop: {error}").into();
+        Self { text, is_shared }
+    }
+
+    /// Whether another NameNode has the log, and may be asked in place of this one.
+    pub fn is_shared(&self) -> bool {
+        self.is_shared
     }
 }
 
 impl fmt::Display for JournalFailed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
@@ -88,6 +99,7 @@ impl State {
             wakeup_due_on: None,
             closed: false,
             failure: None,
+            is_shared: false,
         }
     }
 
