@@ -1,4 +1,4 @@
-//! Questions that somebody must answer before something is done.
+//! Questions that must be answered before something is done.
 
 use std::io::BufRead;
 

@@ -23,7 +23,7 @@ pub const USAGE: &str = "Usage: zkfc [ -formatZK [-force] [-nonInteractive] ]
 Exit codes: 2 not formatted; 3 -formatZK is needed first; 4 no fencing method; 5 failover is not automatic;
 6 no ZooKeeper server answers.";
 
-/// What Apache's controller ends with if somebody said no.
+/// What Apache's controller ends with if the answer was no.
 const DENIED: i32 = 2;
 
 enum Start {

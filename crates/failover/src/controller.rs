@@ -141,7 +141,7 @@ impl Decisions {
         }
     }
 
-    /// A NameNode that somebody else made active or standby must not keep the lock, or wait for it, for what it is not.
+    /// A NameNode that another one made active or standby must not keep the lock, or wait for it, for what it is not.
     async fn compare(&mut self, state: ServiceState) {
         let role = self.view.borrow().role;
         if role == ServiceState::Initializing {

@@ -166,7 +166,7 @@ impl Session {
         Ok(())
     }
 
-    /// Removes this candidate's record, after it became standby in order: nobody needs to fence it. If that fails it is fenced.
+    /// Removes this candidate's record, after it became standby in order: then it need not be fenced. If that fails it is.
     pub(crate) async fn remove_own_record(&self) {
         let remove = async {
             let Some(record) = self.record().await? else { return Ok(()) };
@@ -186,7 +186,7 @@ impl Session {
     }
 }
 
-/// The data of whoever has the lock; none if nobody has.
+/// The data of the candidate that has the lock, if there is one.
 pub(crate) async fn holder(options: &ZooKeeperOptions) -> Result<Option<Vec<u8>>, ZooKeeperError> {
     let client = options.connect().await?;
     let path = format!("{}/ActiveStandbyElectorLock", options.znode());

@@ -24,7 +24,7 @@ pub(crate) fn pair(one: u16, two: u16) -> Conf {
     conf
 }
 
-/// A NameNode that nobody runs.
+/// A NameNode that does not run.
 pub(crate) fn target(namenode: &str) -> Target {
     Target::find(&pair(1, 2), None, namenode).unwrap()
 }

@@ -59,7 +59,7 @@ impl HealthMonitor {
         Ok(Self { address, service, interval, after_failure })
     }
 
-    /// Reports each look, until nobody listens.
+    /// Reports each look until the receiver is dropped.
     pub(crate) async fn run(self, observations: mpsc::Sender<Observation>) {
         // Where the server ended the last connection and was well, it does not keep silent ones.
         let mut keeps_silent_ones = true;

@@ -1,4 +1,4 @@
-//! The stacks of a NameNode that is not well, for whoever looks for the reason later.
+//! The stacks of a NameNode that is not well, in the log.
 
 use crate::controller::View;
 use crate::health::Health;
@@ -32,7 +32,7 @@ pub(crate) async fn log_when_not_well(target: Target, mut view: watch::Receiver<
         let fetched = tokio::task::spawn_blocking(move || fetch(&url, timeout)).await;
         match fetched {
             Ok(Ok(text)) => tracing::info!("the stacks of {target}:\n{text}"),
-            Ok(Err(error)) => tracing::warn!("the stacks of {target} cannot be had: {error}"),
+            Ok(Err(error)) => tracing::warn!("the stacks of {target} cannot be fetched: {error}"),
             Err(_) => return,
         }
         if view.wait_for(|view| !is_ill(view)).await.is_err() {

@@ -1,5 +1,6 @@
 //! Commands of a shell as whole processes.
 
+use crate::process::children_cpu_s;
 use std::ffi::OsString;
 use std::io;
 use std::process::{Command, Stdio};
@@ -35,18 +36,6 @@ impl Shell {
             }
         }
     }
-}
-
-/// CPU seconds of children that have ended.
-fn children_cpu_s() -> f64 {
-    // SAFETY: an all-zero rusage is valid, and getrusage only writes into it.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
-        usage
-    };
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
 #[cfg(test)]

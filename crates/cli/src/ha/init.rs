@@ -82,7 +82,7 @@ impl InitHa {
         }
         if self.namenodes.len() < 2 {
             return Err(Failure::usage(
-                "--namenodes: one NameNode has nobody to take over; name two hosts",
+                "--namenodes: one NameNode has no other to take over; name two hosts",
             ));
         }
         let count = self.journalnodes.len();

@@ -259,7 +259,7 @@ impl Call<'_> {
         })
     }
 
-    /// By hand only where no failover controllers decide, or if somebody insists.
+    /// By hand only where no failover controllers decide, or with --forcemanual.
     fn check_manual(&self, target: &Target) -> Answer {
         if !target.is_automatic()? {
             return Ok(());

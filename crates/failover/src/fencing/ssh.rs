@@ -23,7 +23,7 @@ pub(super) struct Ssh {
 enum Step {
     /// It is not there any more.
     Down,
-    /// It is still there, or nobody knows.
+    /// It is still there, or that is not known.
     Unknown,
     /// Whether anything listens must be looked at.
     Look,
@@ -68,7 +68,7 @@ impl Ssh {
                 match looked {
                     Some(Step::Down) => true,
                     _ => {
-                        tracing::warn!("{target} cannot be killed by ssh, or nobody can tell");
+                        tracing::warn!("{target} was not killed by ssh, or that is not known");
                         false
                     }
                 }

@@ -3,6 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use zerohop_bench::process::children_cpu_s;
 use zerohop_interop::{Kind, Outcome, tools};
 
 use crate::both::Both;
@@ -28,26 +29,14 @@ pub fn shell(cluster: &Cluster) -> Outcome<Command> {
 /// Runs a command to its end; wall and CPU seconds of the process.
 pub fn timed(mut command: Command) -> Outcome<(f64, f64)> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let before = children_cpu();
+    let before = children_cpu_s();
     let start = Instant::now();
     let output = command.output().map_err(|e| e.to_string())?;
     let took = start.elapsed().as_secs_f64();
     match output.status.success() {
-        true => Ok((took, children_cpu() - before)),
+        true => Ok((took, children_cpu_s() - before)),
         false => Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr))),
     }
-}
-
-/// CPU seconds of children that have ended.
-fn children_cpu() -> f64 {
-    // SAFETY: an all-zero rusage is valid, and getrusage only writes into it.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
-        usage
-    };
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
 /// `fs -ls /`
