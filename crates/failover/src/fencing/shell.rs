@@ -114,10 +114,17 @@ mod tests {
 
     #[tokio::test]
     async fn a_command_that_leaves_a_process_behind_ends_with_itself() {
-        let shell: Shell = "sleep 3600 & exit 0".parse().unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let pid_file = dir.path().join("pid");
+        let command = format!("sleep 3600 & echo $! >{}; exit 0", pid_file.display());
+        let shell: Shell = command.parse().unwrap();
         let namenode = target("nn1");
         let ran = shell.run(&namenode, Part::Source);
         let limit = std::time::Duration::from_secs(60);
-        assert!(tokio::time::timeout(limit, ran).await.unwrap());
+        let ran = tokio::time::timeout(limit, ran).await;
+        let pid = std::fs::read_to_string(pid_file).unwrap();
+        let kill = std::process::Command::new("kill").args(["-KILL", pid.trim()]).status();
+        assert!(kill.unwrap().success());
+        assert!(ran.unwrap());
     }
 }
