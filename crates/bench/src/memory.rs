@@ -58,9 +58,9 @@ mod tests {
 
     #[test]
     fn memory_is_taken_and_given_back() {
-        let before = crate::WatchedProcess::this("test").resident().unwrap();
+        let before = crate::WatchedProcess::this("test").own_memory().unwrap();
         warm(64 << 20).unwrap();
-        let after = crate::WatchedProcess::this("test").resident().unwrap();
+        let after = crate::WatchedProcess::this("test").own_memory().unwrap();
         assert!(after < before + (32 << 20), "{before} {after}");
         assert!(free_bytes().unwrap() > 0);
         // More than there is: as much as is free.

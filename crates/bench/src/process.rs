@@ -39,10 +39,12 @@ impl WatchedProcess {
         Ok(cpu_ticks_s(&stat))
     }
 
-    /// Resident bytes.
-    pub fn resident(&self) -> io::Result<u64> {
-        let statm = self.process().and_then(|process| process.statm()).map_err(io::Error::other)?;
-        Ok(statm.resident * procfs::page_size())
+    /// Resident bytes of its own (`RssAnon`): the pages of block files that a process maps are the page cache's, which
+    /// the kernel takes back when it needs them.
+    pub fn own_memory(&self) -> io::Result<u64> {
+        let status = self.process().and_then(|process| process.status());
+        let kib = status.map_err(io::Error::other)?.rssanon;
+        Ok(kib.ok_or_else(|| io::Error::other("the kernel does not count RssAnon"))? << 10)
     }
 
     fn process(&self) -> ProcResult<Process> {
@@ -110,7 +112,7 @@ mod tests {
     #[test]
     fn this_process_can_be_watched() {
         let this = WatchedProcess::this("bench");
-        assert!(this.resident().unwrap() > 100_000);
+        assert!(this.own_memory().unwrap() > 100_000);
         assert!(this.cpu_s().is_ok());
         let before = cpu_clock_s(this.pid).unwrap();
         let ticks = cpu_ticks_s(&Process::myself().unwrap().stat().unwrap());

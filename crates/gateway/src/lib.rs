@@ -40,6 +40,7 @@ mod recursive;
 mod redirects;
 mod request;
 mod shapes;
+mod snapshots;
 mod takeover;
 mod trash;
 mod upload;

@@ -7,6 +7,7 @@ use crate::operation::Operation;
 use crate::params::invalid;
 use crate::request::Request;
 use crate::shapes;
+use crate::snapshots;
 use crate::trash;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -85,10 +86,14 @@ pub(crate) async fn answer(fs: &FileSystem, request: &Request) -> Result<Option<
         Operation::GetDelegationToken => json!({ "Token": null }),
         Operation::GetServerDefaults => shapes::server_defaults(&fs.server_defaults().await?),
         Operation::GetStatus => shapes::fs_status(&fs.fs_stats().await?),
-        other => {
-            let name = other.name();
-            return Err(Failure::unsupported(format!("{name} is not implemented by this server")));
-        }
+        other => match snapshots::answer(fs, request).await? {
+            Some(answer) => answer,
+            None => {
+                let name = other.name();
+                let why = format!("{name} is not implemented by this server");
+                return Err(Failure::unsupported(why));
+            }
+        },
     }))
 }
 

@@ -36,7 +36,8 @@ pub(crate) fn file_status(status: &FileStatus, listed: Option<&str>) -> Value {
     }
     if let Some(policy) = &status.erasure_policy {
         set("ecBit", true.into());
-        set("ecPolicy", policy.as_str().into());
+        set("ecPolicy", policy.name.as_str().into());
+        set("ecPolicyObj", ec_policy_of_status(policy));
     }
     let flags = [
         ("aclBit", status.has_acl),
@@ -47,10 +48,25 @@ pub(crate) fn file_status(status: &FileStatus, listed: Option<&str>) -> Value {
     value
 }
 
+/// What a client makes the erasure coding policy of a status of.
+fn ec_policy_of_status(policy: &ErasureCodingPolicy) -> Value {
+    json!({
+        "cellSize": policy.cell_size,
+        "codecName": policy.codec,
+        "extraOptions": ec_options(policy),
+        "id": policy.id,
+        "name": policy.name,
+        "numDataUnits": policy.data_units,
+        "numParityUnits": policy.parity_units,
+    })
+}
+
+fn ec_options(policy: &ErasureCodingPolicy) -> Map<String, Value> {
+    policy.options.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect()
+}
+
 /// An erasure coding policy, with what Java's servers compute of it.
 pub(crate) fn ec_policy(policy: &ErasureCodingPolicy) -> Value {
-    let options: Map<String, Value> =
-        policy.options.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect();
     json!({
         "cellSize": policy.cell_size,
         "codecName": policy.codec,
@@ -61,7 +77,7 @@ pub(crate) fn ec_policy(policy: &ErasureCodingPolicy) -> Value {
         "replicationPolicy": policy.id == 0,
         "schema": {
             "codecName": policy.codec,
-            "extraOptions": options,
+            "extraOptions": ec_options(policy),
             "numDataUnits": policy.data_units,
             "numParityUnits": policy.parity_units,
         },

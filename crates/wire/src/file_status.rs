@@ -1,6 +1,6 @@
 //! What is known of a path.
 
-use crate::erasure::erasure_policy_name;
+use crate::erasure::ErasureCodingPolicy;
 use crate::file_types::FileKind;
 use crate::ids::InodeId;
 use std::sync::Arc;
@@ -41,8 +41,8 @@ pub struct FileStatus<L> {
     pub children: Option<u32>,
     /// Id of the storage policy in force; 0 means none.
     pub storage_policy: u8,
-    /// Name of the erasure coding policy, where there is one.
-    pub erasure_policy: Option<String>,
+    /// The erasure coding policy, where there is one.
+    pub erasure_policy: Option<Box<ErasureCodingPolicy>>,
     /// It has an access control list.
     pub has_acl: bool,
     /// It is encrypted.
@@ -120,7 +120,7 @@ impl<L> FileStatus<L> {
                 .map(|link| String::from_utf8_lossy(&link).into_owned()),
             owner: proto.owner.into(),
             group: proto.group.into(),
-            erasure_policy: proto.ec_policy.as_ref().map(erasure_policy_name),
+            erasure_policy: proto.ec_policy.map(|policy| Box::new(policy.into())),
             has_acl: has(Flags::HasAcl),
             is_encrypted: has(Flags::HasCrypt),
             is_snapshot_enabled: has(Flags::SnapshotEnabled),

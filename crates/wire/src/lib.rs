@@ -27,7 +27,7 @@ pub use block_report::{ReplicaState, ReportedReplica};
 pub use caching::{CacheDirective, CacheExpiry, CachePool};
 pub use caller::{CallerIdentity, RpcIds};
 pub use checksum_type::{ChecksumError, ChecksumType, DataChecksum};
-pub use erasure::erasure_policy_name;
+pub use erasure::{ErasureCodingPolicy, ErasureCodingPolicyState, erasure_policy_name};
 pub use exception::{JavaException, RemoteException};
 pub use file_status::FileStatus;
 pub use file_types::{AclKind, AclScope, FileKind, XAttrNamespace};

@@ -23,8 +23,8 @@ struct Seen {
 pub(super) fn run(plan: &RestPlan, add: &mut dyn FnMut(Row)) -> Result<(), Failure> {
     let path = plan.path("page");
     plan.service.client(SHORT).create(&path, Upload::Bytes(&[b'z'; LEN]))?;
-    let resident = || plan.gateway().and_then(|gateway| gateway.resident().ok());
-    let before = resident();
+    let own_memory = || plan.gateway().and_then(|gateway| gateway.own_memory().ok());
+    let before = own_memory();
     let (mut all, mut p99, mut memory) = (Seen::default(), Vec::new(), Vec::new());
     for _ in 0..plan.runs {
         let mut clients = Vec::with_capacity(plan.connections);
@@ -33,7 +33,7 @@ pub(super) fn run(plan: &RestPlan, add: &mut dyn FnMut(Row)) -> Result<(), Failu
             all.failures += u64::from(client.read(&path, &mut |_| Ok(())).is_err());
             clients.push(client);
         }
-        let (seen, most) = read_now_and_then(plan, &path, &mut clients, &resident)?;
+        let (seen, most) = read_now_and_then(plan, &path, &mut clients, &own_memory)?;
         p99.push(seen.latencies.percentiles().p99_us);
         memory.extend(most.map(megabytes));
         all.latencies.merge(&seen.latencies);
@@ -43,9 +43,9 @@ pub(super) fn run(plan: &RestPlan, add: &mut dyn FnMut(Row)) -> Result<(), Failu
     let row = Row::new(format!("{name}, p99"), "us", p99).failed(all.failures);
     add(Row { latency: Some(all.latencies.percentiles()), ..row });
     if let Some(before) = before {
-        add(Row::new("resident memory before", "MB", vec![megabytes(before)]));
+        add(Row::new("memory of its own before", "MB", vec![megabytes(before)]));
         let name =
-            format!("resident memory, {} connections, {} active", plan.connections, plan.active);
+            format!("memory of its own, {} connections, {} active", plan.connections, plan.active);
         add(Row::new(name, "MB", memory));
     }
     Ok(())
@@ -60,10 +60,10 @@ fn read_now_and_then(
     plan: &RestPlan,
     path: &str,
     clients: &mut [Client<'_>],
-    resident: &dyn Fn() -> Option<u64>,
+    own_memory: &dyn Fn() -> Option<u64>,
 ) -> Result<(Seen, Option<u64>), Failure> {
     let active = plan.active.min(clients.len()).max(1);
-    let (start, mut most) = (Instant::now(), resident());
+    let (start, mut most) = (Instant::now(), own_memory());
     let seen: Vec<Seen> = std::thread::scope(|scope| {
         let begin = |(number, client)| {
             // They do not all send at the same moment.
@@ -73,7 +73,7 @@ fn read_now_and_then(
         let running: Vec<_> = clients.iter_mut().take(active).enumerate().map(begin).collect();
         while start.elapsed() < plan.time {
             std::thread::sleep(INTERVAL);
-            most = most.max(resident());
+            most = most.max(own_memory());
         }
         running
             .into_iter()

@@ -50,7 +50,7 @@ fn status(found: FileStatus) -> Status {
         group: found.group.to_string(),
         mode: u32::from(found.permission) & 0o1777,
         has_acl: found.has_acl,
-        erasure_policy: found.erasure_policy.unwrap_or_default(),
+        erasure_policy: found.erasure_policy.map(|policy| policy.name).unwrap_or_default(),
         id: Some(found.file_id.0),
     }
 }

@@ -42,6 +42,10 @@ forward! {
     delete_snapshot(path: &str, name: &str) -> ();
     rename_snapshot(path: &str, from: &str, to: &str) -> ();
     allow_snapshot(path: &str, allow: bool) -> ();
+    snapshottable_directories() -> Option<Vec<SnapshottableDirectory>>;
+    snapshots(path: &str) -> Option<Vec<Snapshot>>;
+    snapshot_diff(path: &str, from: &str, to: &str) -> SnapshotDiff;
+    snapshot_diff_page(path: &str, from: &str, to: &str, start: SnapshotDiffCursor) -> SnapshotDiffPage;
     set_permission(path: &str, permission: u16) -> ();
     set_owner(path: &str, owner: Option<&str>, group: Option<&str>) -> ();
     set_times(path: &str, modified_ms: Option<u64>, accessed_ms: Option<u64>) -> ();

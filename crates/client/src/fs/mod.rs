@@ -8,6 +8,7 @@ mod list;
 mod moves;
 mod paths;
 mod reader;
+mod snapshots;
 mod writer;
 
 pub use list::{Entries, ListPages, Walk};

@@ -148,24 +148,4 @@ impl FileSystem {
     pub async fn link_target(&self, path: &str) -> Result<Option<String>> {
         self.client.calls.paths.link_target(path).await
     }
-
-    /// Makes a snapshot of a directory and returns its path.
-    pub async fn create_snapshot(&self, path: &str, name: Option<&str>) -> Result<String> {
-        self.client.calls.snapshots.create(path, name).await
-    }
-
-    /// Deletes a snapshot.
-    pub async fn delete_snapshot(&self, path: &str, name: &str) -> Result<()> {
-        self.client.calls.snapshots.delete(path, name).await
-    }
-
-    /// Renames a snapshot.
-    pub async fn rename_snapshot(&self, path: &str, from: &str, to: &str) -> Result<()> {
-        self.client.calls.snapshots.rename(path, from, to).await
-    }
-
-    /// Allows or forbids snapshots of a directory.
-    pub async fn allow_snapshot(&self, path: &str, allow: bool) -> Result<()> {
-        self.client.calls.snapshots.allow(path, allow).await
-    }
 }

@@ -51,13 +51,14 @@ pub(super) const fn about(operation: Operation) -> (&'static str, Option<&'stati
             ("All codecs of erasure coding, and their coders.", Some("ErasureCodingCodecs"))
         }
         O::GetLinkTarget => ("Where a symbolic link leads.", Some("Path")),
-        O::GetSnapshotDiff => ("Not implemented.", None),
-        O::GetSnapshotDiffListing => ("Not implemented.", None),
-        O::GetSnapshottableDirectoryList => (
-            "The directories that may have snapshots, on the NameNode's port.",
-            Some("SnapshottableDirectoryList"),
-        ),
-        O::GetSnapshotList => ("Not implemented.", None),
+        O::GetSnapshotDiff => ("What differs between two snapshots.", Some("SnapshotDiffReport")),
+        O::GetSnapshotDiffListing => {
+            ("A page of what differs between two snapshots.", Some("SnapshotDiffReportListing"))
+        }
+        O::GetSnapshottableDirectoryList => {
+            ("The directories that may have snapshots.", Some("SnapshottableDirectoryList"))
+        }
+        O::GetSnapshotList => ("The snapshots of a directory.", Some("SnapshotList")),
         O::GetDelegationToken => ("A delegation token; null without security.", Some("Token")),
         O::Create => ("Makes a file of the body.", Some("Location")),
         O::PutArchive => (
@@ -169,6 +170,9 @@ pub(super) fn schemas() -> Value {
         ("Paths", json!({ "type": ["array", "null"], "items": object() })),
         ("QuotaUsage", object()),
         ("RemoteException", exception),
+        ("SnapshotDiffReport", object()),
+        ("SnapshotDiffReportListing", object()),
+        ("SnapshotList", maybe("array")),
         ("SnapshottableDirectoryList", maybe("array")),
         ("Token", maybe("object")),
         ("XAttrNames", text()),

@@ -96,6 +96,8 @@ const PARAMETERS: &[Parameter] = &[
     Parameter("storagetype", Kind::Text, "A type of storage, such as SSD."),
     Parameter("snapshotname", Kind::Text, "A snapshot."),
     Parameter("oldsnapshotname", Kind::Text, "A snapshot."),
+    Parameter("snapshotdiffstartpath", Kind::Text, "Where a page of differences begins."),
+    Parameter("snapshotdiffindex", Kind::Number, "How many entries of that path were told."),
     Parameter("ecpolicy", Kind::Text, "The name of an erasure coding policy."),
     Parameter("token", Kind::Text, "A delegation token."),
     Parameter("sources", Kind::Text, "Absolute paths with commas between them."),
@@ -125,7 +127,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// What read the parameters of operations.
-    const READERS: [&str; 9] = [
+    const READERS: [&str; 10] = [
         include_str!("../appends.rs"),
         include_str!("../archive/pack.rs"),
         include_str!("../change.rs"),
@@ -133,6 +135,7 @@ mod tests {
         include_str!("../lookup.rs"),
         include_str!("../namenode.rs"),
         include_str!("../open.rs"),
+        include_str!("../snapshots.rs"),
         include_str!("../trash.rs"),
         include_str!("../upload.rs"),
     ];

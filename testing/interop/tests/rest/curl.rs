@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use zerohop_interop::{Kind, wait};
 
+use crate::features;
 use crate::gateway::{Gateway, cluster, curl, gateway};
 
 /// On Apache's cluster: ours is covered above.
@@ -24,6 +25,7 @@ fn curl_reads_ranges_and_the_traps_of_append_and_create_are_gone() {
     let post = |path: &str, data: &str| {
         curl(&gateway, path, &[&["-X", "POST", "--data-binary", data], &octets[..]].concat())
     };
+    features::are_passed_on(&gateway, cluster.site.http_port);
     // In two steps, as WebHDFS has it.
     let told = curl(&gateway, &format!("/webhdfs/v1/d/f?op=CREATE&{user}"), &["-X", "PUT"]);
     assert!(told.starts_with("HTTP/1.1 307") && told.contains("&data=true\n"), "{told}");

@@ -3,6 +3,7 @@
 mod collector;
 mod curl;
 mod faults;
+mod features;
 mod gateway;
 mod java;
 mod mixed;
