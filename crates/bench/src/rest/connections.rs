@@ -4,6 +4,7 @@ use super::plan::RestPlan;
 use super::service::{Client, SHORT, Upload};
 use crate::files::Failure;
 use crate::measure::Latencies;
+use crate::memory::ready_to_write;
 use crate::report::Row;
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,8 @@ struct Seen {
 
 /// The memory of the server, and how long a read of 4 KiB takes.
 pub(super) fn run(plan: &RestPlan, add: &mut dyn FnMut(Row)) -> Result<(), Failure> {
+    // What the steps before have written would reach the disk while answers are timed.
+    ready_to_write(LEN as u64, 1)?;
     let path = plan.path("page");
     plan.service.client(SHORT).create(&path, Upload::Bytes(&[b'z'; LEN]))?;
     let own_memory = || plan.gateway().and_then(|gateway| gateway.own_memory().ok());
