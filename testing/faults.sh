@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The fault campaign: from SEED on, for MINUTES. Half of the time goes to crashes of a simulated
-# NameNode at every point of its writes, and to a simulated block manager with its DataNodes; the other
-# half to schedules of faults on real processes. Says what was tried; fails at the first broken promise
+# NameNode at every point of its writes, to a simulated block manager with its DataNodes, and to histories
+# of writers to JournalNodes whose calls fail; the other half to schedules of faults on real processes. Says what was tried; fails at the first broken promise
 # and names its seed, with which the same schedule comes first again. docs/reliability.md lists the
 # promises.
 set -u
@@ -26,9 +26,10 @@ program() {
 cargo build -q --profile fast -p zerohop-cli -p zerohop-simulation || exit 1
 campaign=$(program -p zerohop-interop --test campaign) || exit 1
 namespace=$(program -p zerohop-namespace --lib) || exit 1
+journal_nodes=$(program -p zerohop-journalnode --test quorum) || exit 1
 
 echo "== crash histories"
-half=$(awk "BEGIN { print $minutes * 0.45 }")
+half=$(awk "BEGIN { print $minutes * 0.4 }")
 "${CARGO_TARGET_DIR:-target}/fast/zerohop-simulation" --seed "$seed" --minutes "$half" || exit 1
 
 echo "== simulated schedules of the block manager"
@@ -40,6 +41,14 @@ if [ $? != 0 ]; then
   exit 1
 fi
 echo "seeds $seed to $((seed + simulated - 1)): $simulated schedules; no broken promise"
+
+echo "== histories of writers to JournalNodes"
+histories=$(awk "BEGIN { n = int($minutes * 100); print (n < 200 ? 200 : n) }")
+if ! ZEROHOP_HISTORIES="$seed..$((seed + histories))" "$journal_nodes" histories >"$logs/histories.log" 2>&1; then
+  grep -v WARN "$logs/histories.log" | tail -n 60
+  exit 1
+fi
+echo "each call of a history failed once; seeds $seed to $((seed + histories - 1)): $histories histories; no broken promise"
 
 echo "== schedules of faults on real processes"
 # In a mount namespace of its own volumes can be full and read-only; without that they are not.
@@ -78,4 +87,4 @@ while [ "$schedules" = 0 ] || [ "$(date +%s)" -lt "$end" ]; do
   fi
   batches=$((batches + 1))
 done
-echo "faults: seeds $seed to $((seed + schedules - 1)): $schedules schedules on real processes, $simulated simulated ones, and the crash points above; no broken promise"
+echo "faults: seeds $seed to $((seed + schedules - 1)): $schedules schedules on real processes, $simulated simulated ones, $histories histories of writers, and the crash points above; no broken promise"

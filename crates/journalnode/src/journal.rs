@@ -118,6 +118,8 @@ impl Journal {
         }
         self.epochs_mut()?.promise(epoch)?;
         self.open = None;
+        // What the writer before has sent may be replaced by the recovery.
+        self.clear_cache();
         self.report();
         Ok(self.segments.latest()?.map(|(first, _)| first))
     }
@@ -230,7 +232,7 @@ impl Journal {
                 open.writer.path().display()
             );
         }
-        self.check_not_overwritten(first)?;
+        self.recovery()?.check_not_overwritten(first)?;
         self.epochs_mut()?.writer.set(request.epoch)?;
         // A writer only begins a segment when no recovery of it was decided.
         Accepted::remove(&self.storage.paxos_file(first))?;
@@ -241,22 +243,6 @@ impl Journal {
         self.open = Some(OpenSegment { first, next: first, layout, writer });
         self.report();
         Ok(())
-    }
-
-    /// A crash at the beginning of a segment may have left its first record. Anything more was perhaps accepted.
-    fn check_not_overwritten(&self, first: TxId) -> Result<()> {
-        let Some(file) = self.segments.find(first)? else { return Ok(()) };
-        let refuse = |reason: &str| {
-            let path = file.path.display();
-            Err(Error::WouldLose(format!("{path}: {reason} ; journal id: {}", self.id)))
-        };
-        match file.kind {
-            SegmentKind::Finalized(_) => refuse("Already have a finalized segment"),
-            SegmentKind::InProgress => match self.segments.last_of(&file)? {
-                Some(last) if last != first => refuse("seems to contain valid transactions"),
-                _ => Ok(()),
-            },
-        }
     }
 
     /// Ends a segment with a transaction.
@@ -283,6 +269,13 @@ impl Journal {
         };
         match file.kind {
             SegmentKind::InProgress => {
+                if needs_validation {
+                    self.recovery()?.check_decided(
+                        request.epoch,
+                        self.epochs()?.writer.get(),
+                        first,
+                    )?;
+                }
                 let found =
                     if needs_validation { self.segments.last_of(&file)? } else { Some(last) };
                 if found != Some(last) {
@@ -317,7 +310,10 @@ impl Journal {
 
     /// Segments that hold a transaction from `since` on.
     pub(crate) fn manifest(&self, since: TxId, in_progress_too: bool) -> Result<Manifest> {
-        let committed = self.epochs()?.committed.get();
+        let epochs = self.epochs()?;
+        let committed = epochs.committed.get();
+        // What a replaced writer left is undecided until it is recovered.
+        let in_progress_too = in_progress_too && epochs.writer.get() == epochs.promised.get();
         let mut segments = Vec::new();
         for file in self.segments.list()? {
             let in_progress = file.kind == SegmentKind::InProgress;

@@ -285,9 +285,25 @@ fn a_recovery_never_takes_back_what_is_committed_or_finalized() {
     let mut second = Caller::new(2);
     let shorter = journal.accept_recovery(second.request(), state(1, 4, true), &Other::with(1, 4));
     assert!(matches!(shorter, Err(Error::WouldLose(_))), "{shorter:?}");
+    journal.accept_recovery(second.request(), state(1, 5, true), &NoSource).unwrap();
     journal.finalize(second.request(), TxId(1), TxId(5)).unwrap();
     let longer = journal.accept_recovery(second.request(), state(1, 6, true), &Other::with(1, 6));
     assert!(matches!(longer, Err(Error::WouldLose(_))), "{longer:?}");
+}
+
+/// The next writer had not seen it, and had begun the segment anew on the others: as long as this one, and different.
+#[test]
+fn what_a_replaced_writer_left_is_neither_finalized_nor_read_without_a_recovery() {
+    let (_directory, mut journal, _) = written_to(3);
+    journal.new_epoch(&info(), 2).unwrap();
+    let mut second = Caller::new(2);
+    let finalized = journal.finalize(second.request(), TxId(1), TxId(3));
+    assert!(matches!(finalized, Err(Error::OutOfSync(_))), "{finalized:?}");
+    assert_eq!(journal.manifest(TxId(0), true).unwrap().segments, []);
+    assert!(journal.edits(1, 10).is_err(), "not out of memory either");
+    journal.prepare_recovery(second.request(), TxId(1)).unwrap();
+    journal.accept_recovery(second.request(), state(1, 3, true), &NoSource).unwrap();
+    journal.finalize(second.request(), TxId(1), TxId(3)).unwrap();
 }
 
 #[test]

@@ -15,7 +15,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Journals {
     settings: Settings,
-    open: Mutex<BTreeMap<String, Arc<OpenJournal>>>,
+    /// None when the JournalNode has stopped.
+    open: Mutex<Option<BTreeMap<String, Arc<OpenJournal>>>>,
 }
 
 /// A journal that is served.
@@ -39,7 +40,7 @@ impl OpenJournal {
 
 impl Journals {
     pub(crate) fn new(settings: Settings) -> Self {
-        Self { settings, open: Mutex::default() }
+        Self { settings, open: Mutex::new(Some(BTreeMap::new())) }
     }
 
     pub(crate) fn settings(&self) -> &Settings {
@@ -66,13 +67,20 @@ impl Journals {
 
     /// The journals that are open.
     pub(crate) fn all(&self) -> Vec<Arc<OpenJournal>> {
-        self.open.lock().values().cloned().collect()
+        self.open.lock().iter().flat_map(|open| open.values().cloned()).collect()
+    }
+
+    /// Closes all, which ends their threads and unlocks their directories. None is opened any more.
+    pub(crate) fn close(&self) {
+        let open = self.open.lock().take();
+        drop(open);
     }
 
     /// A journal that is formatted, or was once.
     pub(crate) fn get(&self, id: &str, service: Option<&str>) -> Result<Arc<OpenJournal>> {
         check_journal_id(id)?;
         let mut open = self.open.lock();
+        let open = open.as_mut().ok_or(Error::Stopping)?;
         if let Some(journal) = open.get(id) {
             return Ok(Arc::clone(journal));
         }
@@ -80,16 +88,17 @@ impl Journals {
         if !root.join("current").is_dir() && !root.join("previous.tmp").is_dir() {
             return Err(Error::NotFormatted { journal: id.to_owned() });
         }
-        self.start(&mut open, id, &root)
+        self.start(open, id, &root)
     }
 
     /// A journal that is about to be formatted.
     pub(crate) fn get_or_make(&self, id: &str, service: Option<&str>) -> Result<Arc<OpenJournal>> {
         check_journal_id(id)?;
         let mut open = self.open.lock();
+        let open = open.as_mut().ok_or(Error::Stopping)?;
         match open.get(id) {
             Some(journal) => Ok(Arc::clone(journal)),
-            None => self.start(&mut open, id, &self.settings.root(id, service)),
+            None => self.start(open, id, &self.settings.root(id, service)),
         }
     }
 

@@ -123,7 +123,7 @@ impl JournalNode {
         self.rpc.stop().await;
         self.tasks.shutdown().await;
         let journals = self.journals;
-        let ended = tokio::task::spawn_blocking(move || drop(journals));
+        let ended = tokio::task::spawn_blocking(move || journals.close());
         let _ = ended.await;
     }
 }

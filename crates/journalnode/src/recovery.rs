@@ -5,7 +5,7 @@ use crate::download::Source;
 use crate::error::{Error, Result};
 use crate::segments::{SegmentState, Segments};
 use crate::storage::JournalStorage;
-use zerohop_journal::segment;
+use zerohop_journal::segment::{self, SegmentKind};
 use zerohop_wire::TxId;
 
 /// The parts of a journal that a recovery needs.
@@ -54,6 +54,36 @@ impl SegmentRecovery<'_> {
             segment::rename(&fetched, &self.storage.in_progress(accepted.state.first))?;
         }
         Ok(())
+    }
+
+    /// That a segment in progress is that of the writer of `epoch`, or the one whose recovery it had accepted here. One that an
+    /// earlier `writer` left may have as many transactions, and others.
+    pub(crate) fn check_decided(&self, epoch: u64, writer: u64, first: TxId) -> Result<()> {
+        let accepted = Accepted::read(&self.storage.paxos_file(first), first)?;
+        if writer == epoch || accepted.is_some_and(|accepted| accepted.epoch == epoch) {
+            return Ok(());
+        }
+        Err(Error::OutOfSync(format!(
+            "Trying to finalize in-progress log segment {first}, which the writer of epoch {writer} left, and no recovery of epoch \
+             {epoch} was accepted ; journal id: {}",
+            self.journal
+        )))
+    }
+
+    /// A crash at the beginning of a segment may have left its first record. Anything more was perhaps accepted.
+    pub(crate) fn check_not_overwritten(&self, first: TxId) -> Result<()> {
+        let Some(file) = self.segments.find(first)? else { return Ok(()) };
+        let refuse = |reason: &str| {
+            let path = file.path.display();
+            Err(Error::WouldLose(format!("{path}: {reason} ; journal id: {}", self.journal)))
+        };
+        match file.kind {
+            SegmentKind::Finalized(_) => refuse("Already have a finalized segment"),
+            SegmentKind::InProgress => match self.segments.last_of(&file)? {
+                Some(last) if last != first => refuse("seems to contain valid transactions"),
+                _ => Ok(()),
+            },
+        }
     }
 
     /// Accepts the state that a recovery of `epoch` decided; the segment is fetched from `source` where it differs here.

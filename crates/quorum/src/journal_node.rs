@@ -1,18 +1,14 @@
 //! One JournalNode, as a NameNode asks it.
 
 use crate::address::NamespaceInfo;
+use crate::connection::Connection;
 use bytes::Bytes;
 use prost::Message;
-use tokio::runtime::Handle;
+use std::sync::Arc;
 use zerohop_proto::Checked;
 use zerohop_proto::hdfs::qjournal::*;
 use zerohop_proto::hdfs::{NamespaceInfoProto, StorageInfoProto};
-use zerohop_transport::rpc::RpcClient;
 use zerohop_wire::TxId;
-
-/// The protocol's name and version.
-pub(crate) const PROTOCOL: &str = "org.apache.hadoop.hdfs.qjournal.protocol.QJournalProtocol";
-pub(crate) const VERSION: u64 = 1;
 
 /// Why a JournalNode did not do what it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,24 +51,23 @@ pub(crate) struct Manifest {
     pub(crate) url: String,
 }
 
-/// A connection to one JournalNode. Its calls block.
+/// The calls to one JournalNode. They block.
 #[derive(Clone)]
 pub(crate) struct JournalNode {
-    client: RpcClient,
-    runtime: Handle,
+    connection: Arc<dyn Connection>,
     journal: JournalIdProto,
 }
 
 type Result<T> = std::result::Result<T, Refusal>;
 
 impl JournalNode {
-    pub(crate) fn new(client: RpcClient, runtime: Handle, journal: &str) -> Self {
-        Self { client, runtime, journal: JournalIdProto { identifier: journal.to_owned() } }
+    pub(crate) fn new(connection: Arc<dyn Connection>, journal: &str) -> Self {
+        Self { connection, journal: JournalIdProto { identifier: journal.to_owned() } }
     }
 
     /// `host:port`
     pub(crate) fn name(&self) -> &str {
-        self.client.addr()
+        self.connection.address()
     }
 
     pub(crate) fn refusal(&self, reason: impl Into<String>) -> Refusal {
@@ -80,14 +75,9 @@ impl JournalNode {
     }
 
     fn call<Q: Message, A: Checked>(&self, method: &'static str, request: &Q) -> Result<A> {
-        let answer = self.runtime.block_on(self.client.call(method, request));
-        answer.map_err(|error| {
-            let reason = match error.remote() {
-                Some(exception) => exception.to_string(),
-                None => error.to_string(),
-            };
-            self.refusal(reason)
-        })
+        let answer = self.connection.call(method, &request.encode_to_vec());
+        let answer = answer.map_err(|reason| self.refusal(reason))?;
+        zerohop_proto::decode(answer).map_err(|problem| self.refusal(problem.to_string()))
     }
 
     /// The request's head for a writer's call.

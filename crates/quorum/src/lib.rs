@@ -1,12 +1,13 @@
 //! A journal that a majority of JournalNodes keeps: Apache's or ours (`QuorumJournalManager`).
 //!
 //! ```text
-//! quorum (asks all, waits for a majority) -> session (a queue and a thread for each JournalNode) -> journal_node (its calls)
+//! quorum (asks all, waits for a majority) -> session (a queue and a thread for each JournalNode) -> journal_node (its calls) -> connection
 //!   recovery: which copy of a segment counts        stream: segments by HTTP        recent: edits out of memory
 //! ```
 //! A batch is durable when a majority has synced it. A JournalNode that fails or falls behind is left out until the next segment.
 
 mod address;
+mod connection;
 mod download;
 mod journal_node;
 mod majority;
@@ -18,6 +19,7 @@ mod session;
 mod stream;
 
 pub use address::{BadAddress, NamespaceInfo, QuorumAddress};
+pub use connection::{Connection, RpcConnection};
 pub use download::{DownloadError, fetch_segment, segment_url};
 pub use options::QuorumOptions;
 pub use quorum::QuorumJournal;

@@ -1,6 +1,7 @@
 //! The journal: what a writer asks all JournalNodes, and what a majority answers (`QuorumJournalManager`).
 
 use crate::address::{NamespaceInfo, QuorumAddress};
+use crate::connection::{Connection, RpcConnection};
 use crate::download::segment_url;
 use crate::journal_node::{JournalNode, Manifest, Refusal, SegmentState};
 use crate::majority::{NoMajority, Tally, majority_of, wait_for_majority};
@@ -21,8 +22,7 @@ use zerohop_journal::log::{
     Batch, Completion, EditSource, EditStream, Journal, OpenSegment, Recovery, Selection,
 };
 use zerohop_system::clock;
-use zerohop_transport::login::User;
-use zerohop_transport::rpc::{ClientOptions, RpcClient};
+use zerohop_transport::rpc::ClientOptions;
 use zerohop_wire::TxId;
 
 /// A journal that a majority of JournalNodes keeps.
@@ -52,20 +52,29 @@ impl QuorumJournal {
         client_options: &ClientOptions,
         runtime: &Handle,
     ) -> std::io::Result<Self> {
-        let user = User::of_process();
+        let connect = |node: &String| -> Arc<dyn Connection> {
+            Arc::new(RpcConnection::new(node, client_options.clone(), runtime))
+        };
+        let connections = address.nodes.iter().map(connect).collect();
+        Self::over(address, info, options, connections)
+    }
+
+    /// The same over connections that are there, one for each JournalNode of the address.
+    ///
+    /// # Errors
+    /// If threads cannot be started.
+    pub fn over(
+        address: QuorumAddress,
+        info: NamespaceInfo,
+        options: QuorumOptions,
+        connections: Vec<Arc<dyn Connection>>,
+    ) -> std::io::Result<Self> {
         let writer = Arc::<WriterState>::default();
-        let start = |node: &String| {
-            let client = RpcClient::new(
-                node,
-                crate::journal_node::PROTOCOL,
-                crate::journal_node::VERSION,
-                &user,
-                client_options.clone(),
-            );
-            let node = JournalNode::new(client, runtime.clone(), &address.journal);
+        let start = |connection| {
+            let node = JournalNode::new(connection, &address.journal);
             Queue::start(node, Arc::clone(&writer))
         };
-        let queues = address.nodes.iter().map(start).collect::<std::io::Result<Vec<_>>>()?;
+        let queues = connections.into_iter().map(start).collect::<std::io::Result<Vec<_>>>()?;
         Ok(Self { shared: Arc::new(Shared { address, info, options, queues, writer }) })
     }
 
@@ -143,9 +152,9 @@ impl Shared {
     /// Has a majority promise an epoch above all others; the first transaction of the last segment that one of them has.
     fn new_epoch(&self) -> Result<Option<TxId>, JournalError> {
         let patience = self.options.state;
-        let states = self.ask("getJournalState", patience, |session| session.node.state());
+        let states = self.ask("getJournalState", patience, Session::promised);
         let states = states.map_err(|error| self.failed(error))?;
-        let promised = states.iter().map(|(_, state)| state.promised).max().unwrap_or(0);
+        let promised = states.into_iter().map(|(_, promised)| promised).max().unwrap_or(0);
         let (epoch, info) = (promised + 1, self.info.clone());
         let promises = self
             .ask("newEpoch", self.options.new_epoch, move |session| {
@@ -161,12 +170,12 @@ impl Shared {
     fn recover(&self, first: TxId) -> Result<TxId, JournalError> {
         let prepared = self
             .ask("prepareRecovery", self.options.prepare_recovery, move |session| {
-                let request = session.request();
-                session.node.prepare_recovery(request, first)
+                session.prepare_recovery(first)
             })
             .map_err(|error| self.failed(error))?;
         let chosen = choose(&prepared).map_err(|reason| self.failed(reason))?;
-        let Some((node, state)) = chosen else { return Ok(TxId(first.0 - 1)) };
+        let Some(chosen) = chosen else { return Ok(TxId(first.0 - 1)) };
+        let (node, state) = (chosen.node, chosen.state);
         let source = self.queues.get(node).map_or("", Queue::name).to_owned();
         tracing::info!(
             "{}: segment {first} is recovered up to {} from {source}",
@@ -175,8 +184,7 @@ impl Shared {
         );
         let url = self.url_of(node, first)?;
         self.ask("acceptRecovery", self.options.accept_recovery, move |session| {
-            let request = session.request();
-            session.node.accept_recovery(request, state, &url)
+            session.accept_recovery(&chosen, &url)
         })
         .map_err(|error| self.failed(error))?;
         self.ask("finalizeLogSegment", self.options.finalize, move |session| {
@@ -191,12 +199,12 @@ impl Shared {
     fn url_of(&self, node: usize, first: TxId) -> Result<String, JournalError> {
         let (sender, answer) = channel();
         if let Some(queue) = self.queues.get(node) {
-            queue.call(move |session| _ = sender.send(session.node.state()));
+            queue.call(move |session| _ = sender.send(session.url()));
         }
-        let state = answer.recv_timeout(self.options.state);
-        let state = state.map_err(|_| self.failed("getJournalState: no answer in time"))?;
-        let state = state.map_err(|error| self.failed(error))?;
-        Ok(self.segment_url(&state.url, first))
+        let url = answer.recv_timeout(self.options.state);
+        let url = url.map_err(|_| self.failed("getJournalState: no answer in time"))?;
+        let url = url.map_err(|error| self.failed(error))?;
+        Ok(self.segment_url(&url, first))
     }
 
     fn segment_url(&self, base: &str, first: TxId) -> String {
@@ -210,12 +218,13 @@ impl Shared {
         manifests: Vec<(usize, Manifest)>,
         selection: Selection,
     ) -> Vec<Box<dyn EditStream>> {
-        let committed = manifests.iter().filter_map(|(_, manifest)| manifest.committed).max();
-        let committed = TxId(committed.and_then(|txid| i64::try_from(txid).ok()).unwrap_or(0));
         let mut found: BTreeMap<(TxId, bool, TxId), Vec<String>> = BTreeMap::new();
         for (_, manifest) in &manifests {
+            // What a majority does not have yet may be taken back by a recovery. Each JournalNode speaks for its own copy: one that
+            // missed a recovery has other transactions behind those that it knows to be committed.
+            let committed = manifest.committed.and_then(|txid| i64::try_from(txid).ok());
+            let committed = TxId(committed.unwrap_or(0));
             for SegmentState { first, last, in_progress } in &manifest.segments {
-                // What a majority does not have yet may be taken back by a recovery.
                 let last = if *in_progress { (*last).min(committed) } else { *last };
                 if last >= selection.from && last >= *first {
                     let url = self.segment_url(&manifest.url, *first);
@@ -223,6 +232,13 @@ impl Shared {
                 }
             }
         }
+        // Where a copy is finalized, that is what was decided.
+        let is_finalized = |first: TxId| {
+            found.range((first, false, TxId(0))..(first, true, TxId(0))).next().is_some()
+        };
+        let decided: Vec<TxId> =
+            found.keys().map(|key| key.0).filter(|first| is_finalized(*first)).collect();
+        found.retain(|(first, in_progress, _), _| !in_progress || !decided.contains(first));
         let patience = self.options.fetch;
         let op_size_max = self.options.op_size_max;
         let streams = found.into_iter().flat_map(|((first, in_progress, last), urls)| {

@@ -26,7 +26,8 @@ pub(crate) struct RecentEdits {
 /// The edits from `first` on that `majority` of the JournalNodes have; none if there are none yet.
 ///
 /// # Errors
-/// If the answer that goes far enough has no header, or one of a layout that is not known.
+/// If JournalNodes have different edits: one has those of a writer that was replaced. If the answer that goes far enough has no
+/// header, or one of a layout that is not known.
 pub(crate) fn common(
     journal: &str,
     first: TxId,
@@ -41,11 +42,15 @@ pub(crate) fn common(
     if count == 0 {
         return Ok(None);
     }
+    let agreeing = answers.iter().filter(|(_, bytes)| bytes.starts_with(&rest)).count();
     let name = format!("{journal}, edits from {first} on in the memory of JournalNodes");
     let bad = |reason: &str| JournalError::Inconsistent {
         path: name.clone().into(),
         reason: reason.to_owned(),
     };
+    if agreeing < majority {
+        return Err(bad("JournalNodes have different ones"));
+    }
     let (Ok(layout), Ok(flags)) = (rest.try_get_i32(), rest.try_get_i32()) else {
         return Err(bad("there is no header"));
     };
@@ -121,6 +126,19 @@ mod tests {
         assert_eq!(read(5, &[0, 4, 2]), [5, 6]);
         assert_eq!(read(5, &[3, 3]), [5, 6, 7]);
         assert!(read(5, &[0, 9]).is_empty() && read(5, &[0, 0, 9]).is_empty());
+    }
+
+    #[test]
+    fn edits_that_only_a_minority_has_are_no_edits_whatever_their_number() {
+        // Of a writer that was replaced: transaction 5 is another one.
+        let mut other = answer(5, 3);
+        let mut bytes = other.1.to_vec();
+        let end = bytes.len() - 1;
+        bytes[9..end].reverse();
+        other.1 = bytes.into();
+        let common = |answers| common("ns", TxId(5), answers, 2, OP_SIZE_MAX);
+        assert!(common(vec![other.clone(), answer(5, 4)]).is_err());
+        assert!(common(vec![other, answer(5, 4), answer(5, 3)]).is_ok());
     }
 
     #[test]

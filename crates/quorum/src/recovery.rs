@@ -2,7 +2,31 @@
 
 use crate::journal_node::{Prepared, SegmentState};
 
-/// The answer whose segment is to be recovered: the number of its JournalNode and the segment; none if no JournalNode has it.
+/// The copy of a segment that is recovered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Chosen {
+    /// The number of the JournalNode that has it.
+    pub(crate) node: usize,
+    pub(crate) state: SegmentState,
+    /// The epoch of the writer, or of the recovery in which it was accepted.
+    epoch: u64,
+}
+
+impl Chosen {
+    /// Whether a JournalNode has a copy that looks the same and may hold other transactions: those of an earlier writer, whose
+    /// successor did not see them and began the segment anew elsewhere.
+    pub(crate) fn may_differ_from(&self, prepared: &Prepared) -> bool {
+        let looks_same = |state: SegmentState| state.in_progress && state.last == self.state.last;
+        prepared.state.is_some_and(looks_same) && epoch(prepared) < self.epoch
+    }
+}
+
+/// When a copy was written, or accepted.
+fn epoch(prepared: &Prepared) -> u64 {
+    prepared.last_writer.max(prepared.accepted_in.unwrap_or(0))
+}
+
+/// The copy of a segment that is to be recovered; none if no JournalNode has the segment.
 ///
 /// 1. A segment comes before none.
 /// 2. A finalized one comes before one in progress: it was decided before.
@@ -11,13 +35,10 @@ use crate::journal_node::{Prepared, SegmentState};
 ///
 /// # Errors
 /// If two finalized copies differ: that must not happen.
-pub(crate) fn choose(
-    answers: &[(usize, Prepared)],
-) -> Result<Option<(usize, SegmentState)>, String> {
+pub(crate) fn choose(answers: &[(usize, Prepared)]) -> Result<Option<Chosen>, String> {
     let rank = |prepared: &Prepared, state: &SegmentState| {
-        let epoch = prepared.last_writer.max(prepared.accepted_in.unwrap_or(0));
         // Among finalized copies no epoch counts: all are the same.
-        (!state.in_progress, if state.in_progress { epoch } else { 0 }, state.last)
+        (!state.in_progress, if state.in_progress { epoch(prepared) } else { 0 }, state.last)
     };
     let mut best: Option<(usize, &Prepared, SegmentState)> = None;
     for (node, prepared) in answers {
@@ -37,13 +58,13 @@ pub(crate) fn choose(
         }
     }
     let committed = answers.iter().filter_map(|(_, prepared)| prepared.committed).max();
-    let Some((node, _, state)) = best else { return Ok(None) };
+    let Some((node, prepared, state)) = best else { return Ok(None) };
     match committed.and_then(|txid| i64::try_from(txid).ok()) {
         Some(committed) if committed >= state.first.0 && committed > state.last.0 => Err(format!(
             "the best copy of segment {} ends with {}, but {committed} is committed",
             state.first, state.last
         )),
-        _ => Ok(Some((node, state))),
+        _ => Ok(Some(Chosen { node, state, epoch: epoch(prepared) })),
     }
 }
 
@@ -63,7 +84,7 @@ mod tests {
 
     fn chosen(answers: &[Prepared]) -> Option<(usize, i64)> {
         let numbered: Vec<_> = answers.iter().cloned().enumerate().collect();
-        choose(&numbered).unwrap().map(|(node, state)| (node, state.last.0))
+        choose(&numbered).unwrap().map(|chosen| (chosen.node, chosen.state.last.0))
     }
 
     #[test]
@@ -89,5 +110,15 @@ mod tests {
         choose(&finalized).unwrap_err();
         let committed = Prepared { committed: Some(9), ..answer(Some((5, true)), 1, None) };
         choose(&[(0, committed)]).unwrap_err();
+    }
+
+    #[test]
+    fn a_copy_of_the_same_length_by_an_earlier_writer_may_differ() {
+        let chosen = choose(&[(0, answer(Some((4, false)), 3, None))]).unwrap().unwrap();
+        assert!(chosen.may_differ_from(&answer(Some((4, true)), 2, None)));
+        assert!(!chosen.may_differ_from(&answer(Some((4, true)), 3, None)), "the same writer");
+        assert!(!chosen.may_differ_from(&answer(Some((4, true)), 2, Some(3))), "accepted since");
+        assert!(!chosen.may_differ_from(&answer(Some((5, true)), 2, None)), "it is fetched anyway");
+        assert!(!chosen.may_differ_from(&answer(None, 2, None)));
     }
 }

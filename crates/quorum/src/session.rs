@@ -4,7 +4,8 @@
 //! queue leave together in one call. A call leaves when the one before is answered: JournalNodes carry out calls of one connection
 //! on several threads, and refuse those that overtake others.
 
-use crate::journal_node::{JournalNode, Refusal};
+use crate::journal_node::{JournalNode, Prepared, Refusal};
+use crate::recovery::Chosen;
 use bytes::{Bytes, BytesMut};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -59,6 +60,12 @@ pub(crate) struct Session {
     epoch: u64,
     /// The segment that is written there; none: it missed something, and takes part again with the next segment.
     segment: Option<TxId>,
+    /// Where its segments can be fetched, as it said last.
+    url: Option<String>,
+    /// What it has of the segment that is recovered.
+    prepared: Option<Prepared>,
+    /// The segment whose recovery it has accepted.
+    accepted: Option<TxId>,
 }
 
 /// Records on their way to one JournalNode.
@@ -95,7 +102,16 @@ impl Queue {
         let (jobs, waiting) = channel();
         let queued = Arc::new(AtomicUsize::new(0));
         let sent = Arc::clone(&queued);
-        let session = Session { node, writer, serial: 0, epoch: 0, segment: None };
+        let session = Session {
+            node,
+            writer,
+            serial: 0,
+            epoch: 0,
+            segment: None,
+            url: None,
+            prepared: None,
+            accepted: None,
+        };
         let thread = std::thread::Builder::new().name("journal-node".to_owned());
         thread.spawn(move || serve(session, &waiting, &sent))?;
         Ok(Self { name, jobs, queued })
@@ -148,6 +164,22 @@ impl Session {
         request
     }
 
+    /// What it promised.
+    pub(crate) fn promised(&mut self) -> Result<u64, Refusal> {
+        let state = self.node.state()?;
+        self.url = Some(state.url);
+        Ok(state.promised)
+    }
+
+    /// Where its segments can be fetched. It is asked only if it has not said so yet: a recovery must not depend on one more
+    /// answer of a single JournalNode.
+    pub(crate) fn url(&mut self) -> Result<String, Refusal> {
+        match &self.url {
+            Some(url) => Ok(url.clone()),
+            None => Ok(self.node.state()?.url),
+        }
+    }
+
     pub(crate) fn start_segment(&mut self, first: TxId, layout: i32) -> Result<(), Refusal> {
         self.segment = None;
         let request = self.request();
@@ -156,10 +188,41 @@ impl Session {
         Ok(())
     }
 
+    /// Ends the segment that was written or recovered there. A JournalNode that missed a part of it must not end it: it may have
+    /// as many transactions of a writer that was replaced.
     pub(crate) fn finalize(&mut self, first: TxId, last: TxId) -> Result<(), Refusal> {
-        self.segment = None;
+        let segment = self.segment.take();
+        if segment != Some(first) && self.accepted != Some(first) {
+            return Err(self.node.refusal("it missed a part of the segment"));
+        }
         let request = self.request();
         self.node.finalize(request, first, last)
+    }
+
+    /// Asks what is there of a segment, which nobody writes any more.
+    pub(crate) fn prepare_recovery(&mut self, first: TxId) -> Result<Prepared, Refusal> {
+        (self.segment, self.prepared, self.accepted) = (None, None, None);
+        let request = self.request();
+        let prepared = self.node.prepare_recovery(request, first)?;
+        self.prepared = Some(prepared.clone());
+        Ok(prepared)
+    }
+
+    /// Has the chosen copy of a segment accepted. A JournalNode keeps a copy of the same length as its own, so one that may be of
+    /// another writer is taken out of its use before.
+    pub(crate) fn accept_recovery(&mut self, chosen: &Chosen, url: &str) -> Result<(), Refusal> {
+        let Some(prepared) = self.prepared.take() else {
+            return Err(self.node.refusal("it is not known what it has of the segment"));
+        };
+        let state = chosen.state;
+        if chosen.may_differ_from(&prepared) {
+            tracing::warn!("{}: its segment {} is another writer's", self.node.name(), state.first);
+            self.node.discard_segments(state.first)?;
+        }
+        let request = self.request();
+        self.node.accept_recovery(request, state, url)?;
+        self.accepted = Some(state.first);
+        Ok(())
     }
 
     fn write(

@@ -1,0 +1,174 @@
+//! Connections whose calls fail where a plan says so: before or after they were carried out.
+
+use bytes::Bytes;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use zerohop_quorum::{Connection, RpcConnection};
+
+/// What happens to a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It does not arrive.
+    Lost,
+    /// It is carried out, and its answer does not arrive.
+    AnswerLost,
+    /// It fails, and is carried out when another writer has taken over.
+    Late,
+    /// The JournalNode is started anew before it arrives: what it had in memory is gone.
+    Restart,
+    /// This call and all later ones of the same writer do not arrive.
+    Away,
+}
+
+impl Fault {
+    /// Those that hit one call.
+    pub const SINGLE: [Self; 4] = [Self::Lost, Self::AnswerLost, Self::Late, Self::Restart];
+    pub const ALL: [Self; 5] =
+        [Self::Lost, Self::AnswerLost, Self::Late, Self::Restart, Self::Away];
+}
+
+/// A fault of one call: the `call`-th to the JournalNode `node`, of all writers together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Planned {
+    pub node: usize,
+    pub call: usize,
+    pub fault: Fault,
+}
+
+/// A call that is carried out later.
+struct Late {
+    node: usize,
+    method: &'static str,
+    request: Vec<u8>,
+}
+
+/// What all connections of a history share.
+pub struct Plan {
+    planned: Vec<Planned>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Calls to each JournalNode so far.
+    calls: [usize; 3],
+    /// The writer whose calls do not arrive at each JournalNode any more.
+    away: [Option<usize>; 3],
+    late: Vec<Late>,
+    /// Faults that happened, for messages.
+    happened: Vec<String>,
+}
+
+impl Plan {
+    pub fn new(planned: &[Planned]) -> Arc<Self> {
+        Arc::new(Self { planned: planned.to_vec(), state: Mutex::default() })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many calls each JournalNode got.
+    pub fn calls(&self) -> [usize; 3] {
+        self.state().calls
+    }
+
+    /// The faults that happened.
+    pub fn happened(&self) -> Vec<String> {
+        self.state().happened.clone()
+    }
+
+    /// What happens to the next call of a writer to a JournalNode.
+    fn next(&self, writer: usize, node: usize, method: &'static str) -> Option<Fault> {
+        let mut state = self.state();
+        let call = state.calls[node];
+        state.calls[node] += 1;
+        let planned = self.planned.iter().find(|one| (one.node, one.call) == (node, call));
+        let fault = planned.map(|one| one.fault);
+        if let Some(fault) = fault {
+            state.happened.push(format!("{fault:?}: {method} of writer {writer} to {node}"));
+        }
+        match fault {
+            Some(Fault::Away) => state.away[node] = Some(writer),
+            None if state.away[node] == Some(writer) => return Some(Fault::Lost),
+            _ => {}
+        }
+        fault
+    }
+
+    /// Carries out the calls that are late.
+    pub fn deliver(&self, links: &[Link]) {
+        let late = std::mem::take(&mut self.state().late);
+        for Late { node, method, request } in late {
+            // Nobody waits for the answer.
+            let _ = links[node].rpc.call(method, &request);
+        }
+    }
+}
+
+/// A JournalNode as all writers of a history reach it.
+#[derive(Clone)]
+pub struct Link {
+    pub rpc: Arc<RpcConnection>,
+    /// Starts the JournalNode anew.
+    pub restart: Arc<dyn Fn() + Send + Sync>,
+}
+
+/// A writer's connection to one JournalNode.
+pub struct Faulty {
+    pub plan: Arc<Plan>,
+    pub link: Link,
+    pub writer: usize,
+    pub node: usize,
+}
+
+impl Connection for Faulty {
+    fn address(&self) -> &str {
+        self.link.rpc.address()
+    }
+
+    fn call(&self, method: &'static str, request: &[u8]) -> Result<Bytes, String> {
+        // With this one the history waits for all queues: see `History::settle`.
+        if method == "isFormatted" {
+            return self.link.rpc.call(method, request);
+        }
+        let fault = self.plan.next(self.writer, self.node, method);
+        let failed = |why: &str| Err(format!("{why} ({method})"));
+        match fault {
+            None => self.link.rpc.call(method, request),
+            Some(Fault::Lost | Fault::Away) => failed("it was not sent"),
+            Some(Fault::AnswerLost) => {
+                let _ = self.link.rpc.call(method, request);
+                failed("there is no answer")
+            }
+            Some(Fault::Late) => {
+                let late = Late { node: self.node, method, request: request.to_vec() };
+                self.plan.state().late.push(late);
+                failed("it is late")
+            }
+            Some(Fault::Restart) => {
+                self.link.rpc.disconnect();
+                (self.link.restart)();
+                self.link.rpc.call(method, request)
+            }
+        }
+    }
+}
+
+/// A reader's connection: to a JournalNode that is left out nothing arrives.
+pub struct Reader {
+    pub link: Link,
+    pub is_left_out: bool,
+}
+
+impl Connection for Reader {
+    fn address(&self) -> &str {
+        self.link.rpc.address()
+    }
+
+    fn call(&self, method: &'static str, request: &[u8]) -> Result<Bytes, String> {
+        match self.is_left_out {
+            true => Err("it is left out".to_owned()),
+            false => self.link.rpc.call(method, request),
+        }
+    }
+}

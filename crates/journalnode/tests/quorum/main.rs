@@ -1,0 +1,8 @@
+//! JournalNodes of ours on loopback, and writers that come and go.
+#![allow(clippy::disallowed_methods, reason = "tests measure and wait")]
+
+mod connection;
+mod histories;
+mod history;
+mod nodes;
+mod writers;
