@@ -17,10 +17,11 @@ use crate::stop::Stop;
 use crate::webhdfs;
 
 pub const NAMENODE_USAGE: &str =
-    "Usage: namenode [-regular] [--zkfc] | [-format [-clusterid ID] [-force] [-nonInteractive]] | [-rollingUpgrade <rollback|started>]
+    "Usage: namenode [-regular | -observer] [--zkfc] | [-format [-clusterid ID] [-force] [-nonInteractive]] | [-rollingUpgrade <rollback|started>]
 \t| [-initializeSharedEdits [-force] [-nonInteractive]] | [-bootstrapStandby [-force] [-nonInteractive] [-skipSharedEditsCheck]]
 \t-initializeSharedEdits formats the JournalNodes of dfs.namenode.shared.edits.dir and copies the edits there.
 \t-bootstrapStandby makes this NameNode a standby of another one that runs.
+\t-observer starts as an observer: it follows the edits and answers reads.
 \t--zkfc runs the failover controller in this process, for machines with little memory.
 \tThe configuration comes from --config DIR or HADOOP_CONF_DIR, single values from -D KEY=VALUE.";
 pub const DATANODE_USAGE: &str = "Usage: datanode [-regular] | [-rollback]
@@ -115,6 +116,7 @@ fn namenode_start(words: &[String]) -> Outcome<Start> {
         // Apache's options have one dash; ours take two as well.
         match word.trim_start_matches('-').to_ascii_lowercase().as_str() {
             "regular" => {}
+            "observer" => option = StartOption::Observer,
             "format" => verb = Some(Verb::Format),
             "initializesharededits" => verb = Some(Verb::InitializeSharedEdits),
             "bootstrapstandby" => verb = Some(Verb::BootstrapStandby),

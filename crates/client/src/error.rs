@@ -211,9 +211,13 @@ fn kind_of(exception: &RemoteException) -> ErrorKind {
         Some(J::NSQuotaExceeded | J::DSQuotaExceeded | J::QuotaByStorageTypeExceeded) => {
             ErrorKind::Quota
         }
-        Some(J::SafeMode | J::Standby | J::Retriable | J::NotReplicatedYet) => {
-            ErrorKind::Unavailable
-        }
+        Some(
+            J::SafeMode
+            | J::Standby
+            | J::ObserverRetryOnActive
+            | J::Retriable
+            | J::NotReplicatedYet,
+        ) => ErrorKind::Unavailable,
         Some(
             J::IllegalArgument
             | J::IllegalState

@@ -19,7 +19,19 @@ pub(crate) enum CallError {
     NotAllowed(#[from] NotAllowed),
     #[error(transparent)]
     HaNotEnabled(#[from] NotEnabled),
-    /// From active to standby or back.
+    /// An observer knows of a block by its edit, and of no replica of it yet.
+    #[error("Zero blocklocations for {path}")]
+    NoLocationsYet { path: String },
+    /// The caller does not know of observers. The words are Hadoop's.
+    #[error(
+        "Observer Node received request without stateId. This mostly likely is because client is not configured with \
+         ObserverReadProxyProvider"
+    )]
+    NoStateId,
+    /// An observer lacks edits that the caller has seen.
+    #[error("Observer Node is too far behind: serverStateId = {ours} clientStateId = {seen}")]
+    TooFarBehind { ours: i64, seen: i64 },
+    /// From one state to another.
     #[error("{0}")]
     Transition(String),
     /// The words are Hadoop's.
@@ -67,7 +79,12 @@ impl From<CallError> for RemoteException {
         let exception = match error {
             CallError::Namespace(error) => return error.into(),
             CallError::Request(exception) => return exception,
-            CallError::NotAllowed(_) => JavaException::Standby,
+            CallError::NotAllowed(refused) if refused.is_for_active() => {
+                JavaException::ObserverRetryOnActive
+            }
+            CallError::NotAllowed(_) | CallError::NoStateId => JavaException::Standby,
+            CallError::TooFarBehind { .. } => JavaException::Retriable,
+            CallError::NoLocationsYet { .. } => JavaException::ObserverRetryOnActive,
             // The one that took this one's place knows whether the call was carried out, and answers it.
             CallError::NotLogged(ref failed) if failed.is_shared() => JavaException::Standby,
             CallError::HaNotEnabled(_) | CallError::Transition(_) => JavaException::ServiceFailed,
@@ -96,7 +113,9 @@ mod tests {
         let path = "/f".to_owned();
         let write = std::io::Error::other("disk full");
         let text = "extended attribute";
-        let cases: [(CallError, JavaException, &str); 10] = [
+        let write_at_observer =
+            NotAllowed { category: OperationCategory::Write, state: HaState::Observer };
+        let cases: [(CallError, JavaException, &str); 12] = [
             (
                 NamespaceError::from(NotFound::File { path }).into(),
                 JavaException::FileNotFound,
@@ -106,6 +125,16 @@ mod tests {
                 NotAllowed { category, state }.into(),
                 JavaException::Standby,
                 "Operation category READ is not supported in state standby. Visit https://s.apache.org/sbnn-error",
+            ),
+            (
+                write_at_observer.into(),
+                JavaException::ObserverRetryOnActive,
+                "Operation category WRITE is not supported in state observer. Visit https://s.apache.org/sbnn-error",
+            ),
+            (
+                CallError::NoLocationsYet { path: "/f".to_owned() },
+                JavaException::ObserverRetryOnActive,
+                "Zero blocklocations for /f",
             ),
             (NotEnabled.into(), JavaException::ServiceFailed, "HA for namenode is not enabled"),
             (CallError::Transition("x".to_owned()), JavaException::ServiceFailed, "x"),

@@ -5,7 +5,7 @@ use crate::checkpoints::Checkpoints;
 use crate::clock::Clock;
 use crate::file_copier::FileCopier;
 use crate::following::Following;
-use crate::ha::{HaStatus, OperationCategory};
+use crate::ha::{HaState, HaStatus, OperationCategory};
 use crate::hosts::Hosts;
 use crate::identity::Identity;
 use crate::image_uploads::ImageUploads;
@@ -254,7 +254,8 @@ impl Core {
     fn refresh_safe_mode(&self, namespace: &mut Namespace) {
         let safe_mode = namespace.blocks().safe_mode();
         if safe_mode.is_on() || namespace.is_in_safe_mode() {
-            let is_passing = self.ha.is_enabled() && safe_mode.is_starting();
+            let is_observer = self.ha.state() == HaState::Observer;
+            let is_passing = self.ha.is_enabled() && (safe_mode.is_starting() || is_observer);
             let notice =
                 safe_mode.is_on().then(|| SafeModeNotice { tip: safe_mode.tip(), is_passing });
             namespace.set_safe_mode(notice);

@@ -1,4 +1,4 @@
-//! Whether this NameNode is the active one or a standby, and what it answers in that state.
+//! Whether this NameNode is the active one, a standby or an observer, and what it answers in that state.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -14,6 +14,8 @@ pub(crate) enum HaState {
     Active,
     /// It follows the active one's edits.
     Standby,
+    /// It follows them too, answers reads, and never becomes active without having been a standby.
+    Observer,
 }
 
 impl HaState {
@@ -22,6 +24,7 @@ impl HaState {
         match self {
             Self::Active => "active",
             Self::Standby => "standby",
+            Self::Observer => "observer",
         }
     }
 
@@ -30,6 +33,7 @@ impl HaState {
         match self {
             Self::Active => HaServiceStateProto::Active,
             Self::Standby => HaServiceStateProto::Standby,
+            Self::Observer => HaServiceStateProto::Observer,
         }
     }
 
@@ -38,6 +42,7 @@ impl HaState {
         match self {
             Self::Active => nnha_status_heartbeat_proto::State::Active,
             Self::Standby => nnha_status_heartbeat_proto::State::Standby,
+            Self::Observer => nnha_status_heartbeat_proto::State::Observer,
         }
     }
 
@@ -46,6 +51,9 @@ impl HaState {
         match self {
             Self::Active => true,
             Self::Standby => category == OperationCategory::Unchecked,
+            Self::Observer => {
+                matches!(category, OperationCategory::Unchecked | OperationCategory::Read)
+            }
         }
     }
 }
@@ -85,6 +93,13 @@ pub(crate) struct NotAllowed {
     pub(crate) state: HaState,
 }
 
+impl NotAllowed {
+    /// Whether the active NameNode is to be asked, and no other one before it.
+    pub(crate) fn is_for_active(&self) -> bool {
+        (self.state, self.category) == (HaState::Observer, OperationCategory::Write)
+    }
+}
+
 /// There is no other NameNode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("HA for namenode is not enabled")]
@@ -98,11 +113,19 @@ pub(crate) struct HaStatus {
     changed_ms: AtomicU64,
     /// Whether the name service has several NameNodes.
     is_enabled: bool,
+    /// Whether a standby answers reads, of what it has followed so far (`dfs.ha.allow.stale.reads`).
+    standby_reads: bool,
 }
 
 impl HaStatus {
     pub(crate) fn new(state: HaState, is_enabled: bool) -> Self {
-        Self { state: AtomicU8::new(state as u8), changed_ms: AtomicU64::new(0), is_enabled }
+        let (state, changed_ms) = (AtomicU8::new(state as u8), AtomicU64::new(0));
+        Self { state, changed_ms, is_enabled, standby_reads: false }
+    }
+
+    /// The same, where a standby answers reads or does not.
+    pub(crate) fn with_standby_reads(self, standby_reads: bool) -> Self {
+        Self { standby_reads, ..self }
     }
 
     /// Whether the name service has several NameNodes.
@@ -121,6 +144,7 @@ impl HaStatus {
     pub(crate) fn state(&self) -> HaState {
         match self.state.load(Ordering::Acquire) {
             state if state == HaState::Active as u8 => HaState::Active,
+            state if state == HaState::Observer as u8 => HaState::Observer,
             _ => HaState::Standby,
         }
     }
@@ -147,10 +171,17 @@ impl HaStatus {
     /// [`NotAllowed`], upon which clients turn to the next NameNode.
     pub(crate) fn check(&self, category: OperationCategory) -> Result<(), NotAllowed> {
         let state = self.state();
-        if state.allows(category) {
+        let is_stale_read = self.standby_reads && category == OperationCategory::Read;
+        if state.allows(category) || is_stale_read {
             return Ok(());
         }
         Err(NotAllowed { category, state })
+    }
+
+    /// Whether reads are answered of what another NameNode's edits have made.
+    pub(crate) fn serves_followed_reads(&self) -> bool {
+        let state = self.state();
+        state == HaState::Observer || (state == HaState::Standby && self.standby_reads)
     }
 }
 
@@ -175,5 +206,19 @@ mod tests {
             status.check(Read).unwrap_err().to_string(),
             "Operation category READ is not supported in state standby. Visit https://s.apache.org/sbnn-error"
         );
+        let status = status.with_standby_reads(true);
+        status.check(Read).unwrap();
+        assert!(!status.check(Write).unwrap_err().is_for_active());
+    }
+
+    #[test]
+    fn an_observer_reads_and_has_the_active_one_asked_for_changes() {
+        use OperationCategory::{Journal, Read, Unchecked, Write};
+        let status = HaStatus::new(HaState::Observer, true);
+        for category in [Unchecked, Read] {
+            status.check(category).unwrap();
+        }
+        assert!(status.check(Write).unwrap_err().is_for_active());
+        assert!(!status.check(Journal).unwrap_err().is_for_active());
     }
 }

@@ -46,6 +46,7 @@ mod service;
 mod settings;
 mod standby;
 mod start;
+mod state_ids;
 mod state_jobs;
 pub mod storage;
 mod supervise;

@@ -19,7 +19,7 @@ use crate::storage::{EditLog, NameStorage, StorageConfig, StorageError, StorageI
 use crate::transition;
 use std::sync::Arc;
 use tokio::sync::watch;
-use zerohop_conf::Conf;
+use zerohop_conf::{Conf, keys};
 use zerohop_journal::layout::LayoutVersion;
 use zerohop_namespace::Namespace;
 use zerohop_namespace::blocks::BlockManager;
@@ -99,6 +99,7 @@ pub(crate) fn load(
     if rolls_back {
         served.write().blocks_mut().safe_mode_mut().expect_newer_blocks();
     }
+    let standby_reads = conf.get(&keys::DFS_HA_ALLOW_STALE_READS)?;
     let identity = Identity {
         namespace_id: info.namespace_id,
         cluster_id: info.cluster_id.clone(),
@@ -111,7 +112,7 @@ pub(crate) fn load(
         identity,
         storage,
         (log, failed),
-        HaStatus::new(membership.state, membership.is_enabled),
+        HaStatus::new(membership.state, membership.is_enabled).with_standby_reads(standby_reads),
         (membership.service, following),
         served,
         clock,

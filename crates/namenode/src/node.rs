@@ -13,6 +13,7 @@ use crate::resources::{self, Resources};
 use crate::rpc::{self, LocalCalls};
 use crate::settings::Settings;
 use crate::start::{Membership, StartOption};
+use crate::state_ids::StateIds;
 use crate::storage::StorageError;
 use crate::supervise::supervise;
 use crate::transition;
@@ -23,7 +24,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use zerohop_conf::{Conf, Role, check_protections};
+use zerohop_conf::{Conf, Role, check_protections, keys};
 use zerohop_daemon::http::HttpOptions;
 use zerohop_transport::rpc::server::{RpcServer, ServerOptions};
 
@@ -58,7 +59,13 @@ impl NameNode {
         let conf = Arc::new(service.specialized(&conf));
         service.check_shared_edits(&conf)?;
         let is_enabled = service.is_ha_enabled();
-        let state = if is_enabled { HaState::Standby } else { HaState::Active };
+        let is_observer =
+            option == StartOption::Observer || conf.get(&keys::DFS_NAMENODE_OBSERVER_ENABLED)?;
+        let state = match (is_enabled, is_observer) {
+            (false, _) => HaState::Active,
+            (true, false) => HaState::Standby,
+            (true, true) => HaState::Observer,
+        };
         Self::start_as(conf, option, Membership { service, state, is_enabled }).await
     }
 
@@ -104,6 +111,7 @@ impl NameNode {
             move || load(conf, settings, option, (membership, failed))
         });
         let core = Arc::new(core.await.map_err(|e| Error::Invalid(e.to_string()))??);
+        StateIds::serve(&rpc, &core)?;
         let resources = Resources::from_conf(&core.conf, core.storage.config())?;
         for server in [Some(&rpc), service_rpc.as_ref()].into_iter().flatten() {
             rpc::register(server, &core);

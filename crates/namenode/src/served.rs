@@ -8,6 +8,8 @@ use crate::supervise::abort_on_panic;
 use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 use zerohop_journal::EditOp;
 use zerohop_journal::image::ImageReader;
 use zerohop_journal::log::EditCursor;
@@ -29,13 +31,15 @@ pub(crate) struct ServedNamespace {
     retries: Mutex<RetryCache>,
     /// The last transaction that was loaded or applied. Edits that calls make are not counted.
     applied: AtomicI64,
+    /// Wakes those who wait for edits to be applied.
+    advanced: Notify,
     clock: Clock,
 }
 
 impl ServedNamespace {
     pub(crate) fn new(namespace: Namespace, retries: RetryCache, clock: Clock) -> Self {
         let (namespace, retries) = (RwLock::new(namespace), Mutex::new(retries));
-        Self { namespace, retries, applied: AtomicI64::new(0), clock }
+        Self { namespace, retries, applied: AtomicI64::new(0), advanced: Notify::new(), clock }
     }
 
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, Namespace> {
@@ -58,6 +62,17 @@ impl ServedNamespace {
     /// Everything up to a transaction is in the namespace: an image was loaded, or calls made these edits.
     pub(crate) fn set_applied(&self, txid: TxId) {
         self.applied.store(txid.0, Ordering::Release);
+    }
+
+    /// Waits until more edits have been applied, or something else has happened that those who wait must know. What happens
+    /// between [`Notified::enable`] and the wait is not missed.
+    pub(crate) fn advanced(&self) -> Notified<'_> {
+        self.advanced.notified()
+    }
+
+    /// Wakes those who wait for edits.
+    pub(crate) fn wake(&self) {
+        self.advanced.notify_waiters();
     }
 
     /// Applies edits that another NameNode, or this one before its start, has written: those from where `edits` is up to
@@ -99,6 +114,7 @@ impl ServedNamespace {
         let mut namespace = self.namespace.write();
         abort_on_panic("applying edits", || apply(&mut namespace))?;
         drop(namespace);
+        self.wake();
         while self.namespace.write().free_deleted(FREED_MAX) {}
         Ok(())
     }

@@ -9,6 +9,8 @@ pub enum StartOption {
     /// From what is in the name directories.
     #[default]
     Regular,
+    /// The same, as an observer (`-observer`).
+    Observer,
     /// The same, in a rolling upgrade that a NameNode of an older layout prepared (`-rollingUpgrade started`).
     RollingUpgradeStarted,
     /// From the image that was saved when the rolling upgrade was prepared; everything since is given up

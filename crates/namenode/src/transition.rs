@@ -1,4 +1,4 @@
-//! From active to standby and back.
+//! From active to standby and back, and from standby to observer and back.
 
 use crate::call_error::CallError;
 use crate::checkpoint;
@@ -46,12 +46,50 @@ pub(crate) fn start_jobs(core: &Arc<Core>) {
 /// [`CallError::Transition`] if the edit log cannot be finished: the process must end then.
 pub(crate) async fn to_standby(core: Arc<Core>) -> Outcome<()> {
     let _one_at_a_time = core.transition.lock().await;
-    if !core.ha.is_active() {
-        return Ok(());
+    match core.ha.state() {
+        HaState::Active => end_edit_log(&core).await,
+        HaState::Standby => Ok(()),
+        HaState::Observer => {
+            follow_as(&core, HaState::Standby).await;
+            Ok(())
+        }
     }
+}
+
+/// A standby answers reads from here on.
+///
+/// # Errors
+/// [`CallError::Transition`] for the active NameNode, which must become a standby first.
+pub(crate) async fn to_observer(core: Arc<Core>) -> Outcome<()> {
+    let _one_at_a_time = core.transition.lock().await;
+    match core.ha.state() {
+        HaState::Active => Err(forbidden(HaState::Active, HaState::Observer)),
+        HaState::Observer => Ok(()),
+        HaState::Standby => {
+            follow_as(&core, HaState::Observer).await;
+            Ok(())
+        }
+    }
+}
+
+fn forbidden(from: HaState, to: HaState) -> CallError {
+    CallError::Transition(format!("Cannot transition from '{}' to '{}'", from.name(), to.name()))
+}
+
+/// From standby to observer or back: the same edits are followed on.
+async fn follow_as(core: &Arc<Core>, state: HaState) {
+    tracing::info!("Stopping services started for {} state", core.ha.state().name());
+    core.state_jobs.stop().await;
+    core.write(|_| core.ha.set(state, core.clock.now().wall_ms));
+    // Calls that wait for edits are carried out, or refused by the new state.
+    core.served.wake();
+    start_jobs(core);
+}
+
+async fn end_edit_log(core: &Arc<Core>) -> Outcome<()> {
     tracing::info!("Stopping services started for active state");
     core.state_jobs.stop().await;
-    on_blocking_thread(&core, |core| {
+    on_blocking_thread(core, |core| {
         let log = core.log();
         core.write(|namespace| {
             core.served.set_applied(log.last_txid());
@@ -64,19 +102,21 @@ pub(crate) async fn to_standby(core: Arc<Core>) -> Outcome<()> {
         Ok(())
     })
     .await?;
-    start_jobs(&core);
+    start_jobs(core);
     Ok(())
 }
 
 /// Finalizes what the active one before left in progress, applies what is left of its edits, and begins to write.
 ///
 /// # Errors
-/// [`CallError::Transition`] if the edits cannot be read to their end, or a new segment not be begun. The NameNode stays a
-/// standby then.
+/// [`CallError::Transition`] if the edits cannot be read to their end, or a new segment not be begun, and for an observer. The
+/// NameNode stays what it is then.
 pub(crate) async fn to_active(core: Arc<Core>) -> Outcome<()> {
     let _one_at_a_time = core.transition.lock().await;
-    if core.ha.is_active() {
-        return Ok(());
+    match core.ha.state() {
+        HaState::Active => return Ok(()),
+        HaState::Observer => return Err(forbidden(HaState::Observer, HaState::Active)),
+        HaState::Standby => {}
     }
     tracing::info!("Starting services required for active state");
     core.state_jobs.stop().await;
@@ -92,6 +132,7 @@ pub(crate) async fn to_active(core: Arc<Core>) -> Outcome<()> {
         Ok(())
     })
     .await;
+    core.served.wake();
     // Also where it stays a standby.
     start_jobs(&core);
     taken_over

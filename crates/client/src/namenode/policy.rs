@@ -85,7 +85,7 @@ fn reaction(error: &RpcError) -> Reaction {
     match error {
         RpcError::Connect { .. } | RpcError::Io { .. } | RpcError::Timeout { .. } => Reaction::Next,
         RpcError::Remote(exception) => match exception.kind() {
-            Some(JavaException::Standby) => Reaction::Next,
+            Some(JavaException::Standby | JavaException::ObserverRetryOnActive) => Reaction::Next,
             Some(JavaException::Retriable) => Reaction::Same,
             _ => Reaction::Give,
         },

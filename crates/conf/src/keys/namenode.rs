@@ -293,6 +293,12 @@ keys! {
     DFS_HA_TAIL_EDITS_QJM_RPC_MAX_TXNS: u32 = "dfs.ha.tail-edits.qjm.rpc.max-txns", "5000", Plain;
     /// Whether a NameNode refuses to become active while it is in safe mode.
     DFS_HA_NN_NOT_BECOME_ACTIVE_IN_SAFEMODE: bool = "dfs.ha.nn.not-become-active-in-safemode", "false", Plain;
+    /// Whether a NameNode of several starts as an observer.
+    DFS_NAMENODE_OBSERVER_ENABLED: bool = "dfs.namenode.observer.enabled", "false", Plain;
+    /// Whether answers say which state they come from, and an observer has reads wait for what their clients have seen.
+    DFS_NAMENODE_STATE_CONTEXT_ENABLED: bool = "dfs.namenode.state.context.enabled", "false", Plain;
+    /// Whether a standby answers reads, of what it has followed so far.
+    DFS_HA_ALLOW_STALE_READS: bool = "dfs.ha.allow.stale.reads", "false", Plain;
     /// Limit of an image's transfer to a new standby; 0 means none.
     DFS_IMAGE_TRANSFER_BOOTSTRAP_STANDBY_BANDWIDTHPERSEC: u64 = "dfs.image.transfer-bootstrap-standby.bandwidthPerSec", "0", Bytes;
     /// Bytes in one piece of an image that is sent.

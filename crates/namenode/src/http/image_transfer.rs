@@ -198,7 +198,7 @@ fn announced(
 
 fn take(core: &Core, announced: &Announced, from: &mut BodyReader) -> Result<(), Failure> {
     let Announced { kind, txid, len, digest } = *announced;
-    if core.ha.state() != HaState::Active {
+    if core.ha.state() == HaState::Standby {
         let state = core.ha.state().name().to_uppercase();
         return Err(Failure(
             StatusCode::EXPECTATION_FAILED,

@@ -6,11 +6,10 @@ use crate::call_error::CallError;
 use crate::core::Core;
 use crate::ha::HaState;
 use crate::message::{decode, encode};
-use crate::transition::{to_active, to_standby};
+use crate::transition::{to_active, to_observer, to_standby};
 use bytes::Bytes;
 use std::sync::Arc;
 use zerohop_conf::keys;
-use zerohop_namespace::OpContext;
 use zerohop_proto::Checked;
 use zerohop_proto::common::{
     GetServiceStatusRequestProto, GetServiceStatusResponseProto, HaRequestSource,
@@ -41,7 +40,12 @@ impl Protocol for HaService {
                 call,
                 |core, request: TransitionToActiveRequestProto, host| {
                     check_source(core, &request.req_info, host)?;
-                    check_safe_mode(core)
+                    // What an observer is told does not depend on its safe mode.
+                    if core.ha.state() == HaState::Observer {
+                        Ok(())
+                    } else {
+                        check_safe_mode(core)
+                    }
                 },
                 |core| async {
                     to_active(core).await?;
@@ -51,6 +55,7 @@ impl Protocol for HaService {
             "transitionToStandby" => change(
                 call,
                 |core, request: TransitionToStandbyRequestProto, host| {
+                    check_not_observer(core, &request.req_info, host)?;
                     check_source(core, &request.req_info, host)
                 },
                 |core| async {
@@ -58,10 +63,17 @@ impl Protocol for HaService {
                     Ok(encode(&TransitionToStandbyResponseProto {}))
                 },
             ),
-            "transitionToObserver" => call
-                .ask::<TransitionToObserverRequestProto, TransitionToObserverResponseProto>(
-                    refuse_transition,
-                ),
+            "transitionToObserver" => change(
+                call,
+                |core, request: TransitionToObserverRequestProto, host| {
+                    check_source(core, &request.req_info, host)?;
+                    check_safe_mode(core)
+                },
+                |core| async {
+                    to_observer(core).await?;
+                    Ok(encode(&TransitionToObserverResponseProto {}))
+                },
+            ),
             other => Reply::exception(no_such_method(Self::NAME, other)),
         }
     }
@@ -74,11 +86,15 @@ fn status(core: &Core) -> GetServiceStatusResponseProto {
         let safe_mode = namespace.blocks().safe_mode();
         safe_mode.is_on().then(|| safe_mode.tip())
     });
-    let tip = safe_mode_tip.filter(|_| state == HaState::Standby);
+    let not_ready_reason = match state {
+        HaState::Active => None,
+        HaState::Standby => safe_mode_tip.map(|tip| format!("The NameNode is in safemode. {tip}")),
+        HaState::Observer => Some("State is observer".to_owned()),
+    };
     GetServiceStatusResponseProto {
         state: state.service_state().into(),
-        ready_to_become_active: Some(tip.is_none()),
-        not_ready_reason: tip.map(|tip| format!("The NameNode is in safemode. {tip}")),
+        ready_to_become_active: Some(not_ready_reason.is_none()),
+        not_ready_reason,
     }
 }
 
@@ -126,6 +142,22 @@ fn check_source(core: &Core, request: &HaStateChangeRequestInfoProto, host: &str
     }
 }
 
+/// A failover controller that had this NameNode take part in an election must not take it out of the state that somebody has put
+/// it into since (HDFS-14961).
+fn check_not_observer(
+    core: &Core,
+    request: &HaStateChangeRequestInfoProto,
+    host: &str,
+) -> RpcResult<()> {
+    let is_controllers = request.req_source() == HaRequestSource::RequestByZkfc;
+    match is_controllers && core.ha.state() == HaState::Observer {
+        true => Err(JavaException::AccessControl.with(format!(
+            "Request from ZK failover controller at {host} denied since the namenode is in Observer state."
+        ))),
+        false => Ok(()),
+    }
+}
+
 /// Whether safe mode keeps this NameNode from being one that others may rely on.
 fn is_kept_by_safe_mode(core: &Core) -> RpcResult<bool> {
     let counts = core.conf.get(&keys::DFS_HA_NN_NOT_BECOME_ACTIVE_IN_SAFEMODE);
@@ -149,11 +181,4 @@ fn check_health(core: &Core) -> RpcResult<()> {
         (false, false) => return Ok(()),
     };
     Err(JavaException::HealthCheckFailed.with(reason))
-}
-
-/// There are no observers yet.
-fn refuse_transition<Q, R>(core: &Core, op: &OpContext, _: Q) -> RpcResult<R> {
-    core.check_superuser(op)?;
-    core.ha.check_enabled().map_err(CallError::from)?;
-    Err(JavaException::ServiceFailed.with("this NameNode cannot become an observer"))
 }

@@ -5,7 +5,7 @@ use super::caller::Caller;
 use crate::audit::{self, Line};
 use crate::call_error::CallError;
 use crate::core::Core;
-use crate::ha::OperationCategory as Category;
+use crate::ha::{HaState, OperationCategory as Category};
 use crate::retry::Remember;
 use std::sync::Arc;
 use zerohop_namespace::{Namespace, OpContext, Result, SubtreeWalk, View};
@@ -53,6 +53,31 @@ impl<'a> ServiceCall<'a> {
         look: impl FnOnce(View<'_>) -> Result<R>,
     ) -> Answer<R> {
         self.read(line, |namespace, op| look(namespace.view(op)))
+    }
+
+    /// As `view`, of blocks' locations: an observer sends its caller to the active NameNode where it knows of no replica yet.
+    /// `lacks` names the path of what has such a block.
+    pub(super) fn view_located<R: 'static>(
+        &self,
+        line: Line<'_>,
+        look: impl FnOnce(View<'_>) -> Result<R>,
+        lacks: impl FnOnce(&R) -> Option<String>,
+    ) -> Answer<R> {
+        let op = self.op();
+        let outcome = self.core.read_as(Category::Read, |namespace| {
+            let found = look(namespace.view(&op))?;
+            let lacking = match self.core.ha.state() {
+                HaState::Observer => lacks(&found),
+                HaState::Active | HaState::Standby => None,
+            };
+            Ok((found, lacking))
+        });
+        let outcome = outcome.and_then(|(found, lacking)| match lacking {
+            None => Ok(found),
+            Some(path) => Err(CallError::NoLocationsYet { path }),
+        });
+        self.audit(&outcome, line);
+        Answer::Ready(outcome)
     }
 
     /// A change that may be repeated without harm.
@@ -205,7 +230,7 @@ impl<'a> ServiceCall<'a> {
 
 pub(super) fn audit<R>(core: &Core, caller: &Caller, outcome: &Outcome<R>, line: Line<'_>) {
     // Nothing was done here: the NameNode that does it logs it.
-    if matches!(outcome, Err(CallError::NotAllowed(_))) {
+    if matches!(outcome, Err(CallError::NotAllowed(_) | CallError::NoLocationsYet { .. })) {
         return;
     }
     audit::log(core.adjustable().audited_callers, &caller.origin(), outcome, line);

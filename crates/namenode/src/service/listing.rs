@@ -5,9 +5,7 @@ use super::call::ServiceCall;
 use crate::audit::Line;
 use crate::ha::OperationCategory;
 use zerohop_namespace::error::{LimitError, NotFound};
-use zerohop_namespace::{
-    DirectoryListing, FileStatus, LocatedBlocks, Namespace, OpContext, Result,
-};
+use zerohop_namespace::{DirectoryListing, FileStatus, LocatedBlocks, Namespace, Result, View};
 
 /// Where a batched listing continues.
 #[derive(Default)]
@@ -43,7 +41,12 @@ impl Reads<'_> {
     }
 
     pub(crate) fn located_file_info(&self, path: &str) -> Answer<Option<FileStatus>> {
-        self.call.view(Line::path("open", path), |view| view.located_file_info(path))
+        let line = Line::path("open", path);
+        self.call.view_located(
+            line,
+            |view| view.located_file_info(path),
+            |status| status.as_ref().filter(|status| lacks_replicas(status)).map(|_| path.into()),
+        )
     }
 
     /// A page of a directory, from the name after `after`; None if there is no such path.
@@ -53,8 +56,12 @@ impl Reads<'_> {
         after: &[u8],
         need_location: bool,
     ) -> Answer<Option<DirectoryListing>> {
-        self.call
-            .view(Line::path("listStatus", path), |view| view.listing(path, after, need_location))
+        let line = Line::path("listStatus", path);
+        self.call.view_located(
+            line,
+            |view| view.listing(path, after, need_location),
+            |page| page.as_ref().and_then(first_lacking),
+        )
     }
 
     /// Pages of several directories, until about `dfs.ls.limit` entries are collected.
@@ -68,16 +75,20 @@ impl Reads<'_> {
         let (entries_max, paths_max) =
             (settings.namespace_params.list_limit, settings.batched_listing_max);
         let line = Line::path("listStatus", paths.first().map_or("", |path| path));
-        self.call.read(line, |namespace, op| {
+        let list = |view: View<'_>| {
             let count = paths.len();
             if count > paths_max {
                 return Err(LimitError::ListedPaths { count, limit: paths_max }.into());
             }
-            Ok(batched(namespace, op, paths, start, need_location, entries_max))
+            Ok(batched(view, paths, start, need_location, entries_max))
+        };
+        self.call.view_located(line, list, |found: &BatchedListing| {
+            found.pages.iter().flat_map(|(_, page)| page).find_map(first_lacking)
         })
     }
 
-    /// The blocks in a range of a file. An access time that is due is an edit of its own, which this answer does not wait for.
+    /// The blocks in a range of a file. An access time that is due is an edit of its own, which this answer does not wait for;
+    /// where none can be made, the active NameNode is to be asked.
     pub(crate) fn block_locations(
         &self,
         path: &str,
@@ -85,12 +96,18 @@ impl Reads<'_> {
         len: u64,
     ) -> Answer<LocatedBlocks> {
         let mut due = None;
-        let answer = self.call.view(Line::path("open", path), |view| {
+        let look = |view: View<'_>| {
             let (blocks, touch) = view.block_locations(path, offset, len)?;
             due = touch;
             Ok(blocks)
+        };
+        let answer = self.call.view_located(Line::path("open", path), look, |blocks| {
+            has_unknown(blocks).then(|| path.to_owned())
         });
-        if let Some(file) = due {
+        if let (Some(file), Answer::Ready(Ok(_))) = (due, &answer) {
+            if let Err(refused) = self.call.core.ha.check(OperationCategory::Write) {
+                return Answer::Ready(Err(refused.into()));
+            }
             let op = self.call.op();
             let touch = |namespace: &mut Namespace| namespace.attributes(&op).touch(file);
             _ = self.call.core.write_as(OperationCategory::Write, |namespace| Ok(touch(namespace)));
@@ -107,9 +124,22 @@ impl Reads<'_> {
     }
 }
 
+/// Whether one of the blocks has no replica that is known.
+fn has_unknown(blocks: &LocatedBlocks) -> bool {
+    blocks.blocks.iter().any(|block| block.locations.replicas.is_empty())
+}
+
+fn lacks_replicas(status: &FileStatus) -> bool {
+    status.locations.as_ref().is_some_and(has_unknown)
+}
+
+/// The first file of a page with a block that has no replica.
+fn first_lacking(page: &DirectoryListing) -> Option<String> {
+    page.entries.iter().find(|entry| lacks_replicas(entry)).map(|entry| entry.path.clone())
+}
+
 fn batched(
-    namespace: &Namespace,
-    op: &OpContext,
+    view: View<'_>,
     paths: &[String],
     start: BatchedCursor,
     need_location: bool,
@@ -121,7 +151,7 @@ fn batched(
             return BatchedListing { pages, next: Some(cursor) };
         }
         let mut next = BatchedCursor { index: cursor.index + 1, ..BatchedCursor::default() };
-        let page = match namespace.view(op).listing(path, &cursor.after, need_location) {
+        let page = match view.listing(path, &cursor.after, need_location) {
             Ok(Some(page)) => {
                 count += page.entries.len().max(1);
                 if let Some(last) = page.entries.last().filter(|_| page.remaining > 0) {

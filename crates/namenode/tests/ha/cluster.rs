@@ -12,7 +12,7 @@ use zerohop_proto::Checked;
 use zerohop_proto::common::*;
 use zerohop_proto::hdfs::*;
 use zerohop_transport::login::User;
-use zerohop_transport::rpc::{ClientOptions, RpcClient, RpcError};
+use zerohop_transport::rpc::{ClientIdentity, ClientOptions, RpcClient, RpcError};
 
 pub const CLIENT: &str = "org.apache.hadoop.hdfs.protocol.ClientProtocol";
 pub const NAMENODE: &str = "org.apache.hadoop.hdfs.server.protocol.NamenodeProtocol";
@@ -201,6 +201,21 @@ impl Cluster {
         let request = TransitionToStandbyRequestProto { req_info: source() };
         let _: TransitionToStandbyResponseProto =
             self.call(i, HA, "transitionToStandby", request).await.unwrap();
+    }
+
+    pub async fn to_observer(
+        &self,
+        i: usize,
+    ) -> Result<TransitionToObserverResponseProto, RpcError> {
+        let request = TransitionToObserverRequestProto { req_info: source() };
+        self.call(i, HA, "transitionToObserver", request).await
+    }
+
+    /// A client of one NameNode; those with one identity know what any of them has seen.
+    pub fn client(&self, i: usize, identity: &Arc<ClientIdentity>) -> RpcClient {
+        let address = format!("127.0.0.1:{}", self.ports[i][0]);
+        let (user, options) = (User::of_process(), ClientOptions::default());
+        RpcClient::with_identity(address, CLIENT, 1, &user, options, identity.clone())
     }
 
     pub async fn state(&self, i: usize) -> HaServiceStateProto {

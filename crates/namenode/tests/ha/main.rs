@@ -2,6 +2,9 @@
 #![allow(clippy::disallowed_methods, reason = "tests measure and wait")]
 
 mod cluster;
+#[path = "../services/datanode.rs"]
+mod datanode;
+mod observer;
 
 use cluster::{CLIENT, Cluster, LIMIT, NAMENODE, blocking};
 use std::sync::Arc;

@@ -21,7 +21,7 @@ fn add_block(path: &str, previous: &ExtendedBlockProto) -> AddBlockRequestProto 
 async fn complete_is_held_until_the_report_that_is_on_its_way() {
     let harness = patient().await;
     let client = harness.superuser();
-    let datanode = FakeDatanode::join(&harness).await;
+    let datanode = join(&harness).await;
     let block = written_block(&client, "/f").await;
     let waiting = tokio::spawn({
         let (client, q) = (client.clone(), complete("/f", &block));
@@ -38,7 +38,7 @@ async fn complete_is_held_until_the_report_that_is_on_its_way() {
 async fn complete_without_a_report_says_no_in_the_end() {
     let harness = Harness::start().await;
     let client = harness.superuser();
-    let _datanode = FakeDatanode::join(&harness).await;
+    let _datanode = join(&harness).await;
     let block = written_block(&client, "/f").await;
     let answer: CompleteResponseProto = call(&client, "complete", complete("/f", &block)).await;
     assert!(!answer.result);
@@ -48,7 +48,7 @@ async fn complete_without_a_report_says_no_in_the_end() {
 async fn the_next_block_waits_for_the_report_of_the_one_before() {
     let harness = patient().await;
     let client = harness.superuser();
-    let datanode = FakeDatanode::join(&harness).await;
+    let datanode = join(&harness).await;
     let block = written_block(&client, "/f").await;
     let q = add_block("/f", &block);
     let (next, ()) = tokio::join!(
@@ -73,7 +73,7 @@ async fn two_blocks(
 async fn the_block_that_lacks_replicas_is_waited_for() {
     let harness = patient().await;
     let client = harness.superuser();
-    let datanode = FakeDatanode::join(&harness).await;
+    let datanode = join(&harness).await;
     let [first, second] = two_blocks(&client, "/f").await;
     let waiting = tokio::spawn({
         let (client, q) = (client.clone(), add_block("/f", &second));
@@ -88,7 +88,7 @@ async fn the_block_that_lacks_replicas_is_waited_for() {
 async fn complete_waits_for_one_block_after_the_other() {
     let harness = patient().await;
     let client = harness.superuser();
-    let datanode = FakeDatanode::join(&harness).await;
+    let datanode = join(&harness).await;
     let [first, second] = two_blocks(&client, "/f").await;
     let waiting = tokio::spawn({
         let (client, q) = (client.clone(), complete("/f", &second));

@@ -30,7 +30,7 @@ async fn a_datanode_goes_into_maintenance_and_comes_back() {
         ("dfs.namenode.maintenance.replication.min", "0"),
     ];
     let harness = Harness::with(&settings).await;
-    let (client, datanode) = (harness.superuser(), FakeDatanode::join(&harness).await);
+    let (client, datanode) = (harness.superuser(), join(&harness).await);
     let block = finished_file(&client, &datanode, "/f").await;
     datanode.full_report(&[block]).await;
     for (wanted, expected) in [

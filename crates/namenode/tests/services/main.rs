@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "this is a test")]
 
 mod checkpoints;
+mod datanode;
 mod harness;
 mod held;
 mod hosts;
@@ -72,7 +73,7 @@ async fn a_call_sent_again_after_a_restart_gets_its_first_answer() {
 async fn an_append_sent_again_after_a_restart_happens_once() {
     let mut harness = Harness::start().await;
     let client = harness.superuser();
-    let datanode = FakeDatanode::join(&harness).await;
+    let datanode = join(&harness).await;
     let block = finished_file(&client, &datanode, "/f").await;
     let q = AppendRequestProto { src: "/f".into(), client_name: "test".into(), flag: None };
     let id = client.next_call();
@@ -82,7 +83,7 @@ async fn an_append_sent_again_after_a_restart_happens_once() {
     let client = harness.superuser();
     let again = client.call_with_id::<_, AppendResponseProto>(&id, "append", &q).await;
     assert_eq!(kind(again.unwrap_err()), Some(JavaException::Retriable));
-    let datanode = FakeDatanode::join(&harness).await;
+    let datanode = join(&harness).await;
     datanode.received(&block, 10).await;
     let again: AppendResponseProto = client.call_with_id(&id, "append", &q).await.unwrap();
     let (again_block, first_block) = (again.block.unwrap(), first.block.unwrap());
@@ -112,7 +113,7 @@ async fn others_may_not_do_what_the_superuser_may() {
 async fn the_log_is_not_rolled_and_no_blocks_are_given_out_in_safe_mode() {
     let harness = Harness::start().await;
     let client = harness.superuser();
-    let datanode = FakeDatanode::join(&harness).await;
+    let datanode = join(&harness).await;
     let balancer = harness.client_of(NAMENODE);
     let q = GetBlocksRequestProto {
         datanode: DatanodeIdProto { ..datanode.registration.datanode_id.clone() },
@@ -166,7 +167,7 @@ async fn what_is_not_there_answers_by_name() {
 async fn a_deleted_files_blocks_are_deleted_with_the_next_heartbeat() {
     let harness = Harness::start().await;
     let client = harness.superuser();
-    let datanode = FakeDatanode::join(&harness).await;
+    let datanode = join(&harness).await;
     let block = finished_file(&client, &datanode, "/f").await;
     assert!(
         harness.page("/fsck?path=%2F").await.ends_with("The filesystem under path '/' is HEALTHY")
@@ -185,7 +186,7 @@ async fn a_deleted_files_blocks_are_deleted_with_the_next_heartbeat() {
 async fn nothing_is_deleted_for_an_edit_that_is_not_on_disk() {
     let harness = Harness::start().await;
     let client = harness.superuser();
-    let datanode = FakeDatanode::join(&harness).await;
+    let datanode = join(&harness).await;
     finished_file(&client, &datanode, "/f").await;
     harness.lose_the_log().await;
     assert!(datanode.beat().await.cmds.is_empty());
@@ -201,7 +202,7 @@ async fn nothing_is_deleted_for_an_edit_that_is_not_on_disk() {
 async fn what_another_call_did_is_confirmed_only_when_it_is_on_disk() {
     let harness = Harness::start().await;
     let client = harness.superuser();
-    let datanode = FakeDatanode::join(&harness).await;
+    let datanode = join(&harness).await;
     let block = written_block(&client, "/f").await;
     datanode.received(&block, 10).await;
     harness.lose_the_log().await;
@@ -218,7 +219,7 @@ async fn what_another_call_did_is_confirmed_only_when_it_is_on_disk() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_datanode_of_another_cluster_is_refused() {
     let harness = Harness::start().await;
-    let datanode = FakeDatanode::join(&harness).await;
+    let datanode = join(&harness).await;
     let mut registration = datanode.registration.clone();
     registration.storage_info.cluster_id = "CID-other".into();
     let q = dn::RegisterDatanodeRequestProto { registration };

@@ -61,7 +61,7 @@ async fn a_check_is_sent_while_it_is_made() {
     let (go_on, told) = mpsc::channel();
     harness.node.copy_files_with(Arc::new(SlowCopy { begun, go_on: Mutex::new(told) }));
     let client = harness.superuser();
-    let datanode = FakeDatanode::join(&harness).await;
+    let datanode = join(&harness).await;
     let first = finished_file(&client, &datanode, "/f").await;
     let q = AppendRequestProto { src: "/f".into(), client_name: "test".into(), flag: Some(0x20) };
     let _: AppendResponseProto = call(&client, "append", q).await;

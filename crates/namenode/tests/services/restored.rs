@@ -46,13 +46,13 @@ async fn an_older_name_directory_has_nothing_deleted_on_first_reports() {
         ];
         let mut harness = Harness::with(&settings).await;
         let older = harness.directory.path().join("older");
-        let (client, datanode) = (harness.superuser(), FakeDatanode::join(&harness).await);
+        let (client, datanode) = (harness.superuser(), join(&harness).await);
         let mut replicas = Vec::new();
         if !is_empty {
             replicas.push(finished_file(&client, &datanode, "/old").await);
         }
         harness.restart_after(|name| copy(name, &older)).await;
-        let (client, datanode) = (harness.superuser(), FakeDatanode::join(&harness).await);
+        let (client, datanode) = (harness.superuser(), join(&harness).await);
         datanode.full_report(&replicas).await;
         assert!(leave_safe_mode(&client, false).await);
         let newer = finished_file(&client, &datanode, "/new").await;
@@ -63,7 +63,7 @@ async fn an_older_name_directory_has_nothing_deleted_on_first_reports() {
             std::fs::rename(&older, name).unwrap();
         };
         harness.restart_after(put_back).await;
-        let (client, datanode) = (harness.superuser(), FakeDatanode::join(&harness).await);
+        let (client, datanode) = (harness.superuser(), join(&harness).await);
         assert!(status(&client, "/new").await.is_none());
         datanode.full_report(&replicas).await;
         assert_eq!(leave_safe_mode(&client, false).await, is_empty, "newer blocks take force");
@@ -93,9 +93,9 @@ async fn an_older_name_directory_has_nothing_deleted_on_first_reports() {
 async fn of_two_datanodes_with_one_uuid_the_first_is_refused_when_the_second_registers() {
     let harness = Harness::start().await;
     let client = harness.superuser();
-    let first = FakeDatanode::join_at(&harness, 9866).await;
+    let first = join_at(&harness, 9866).await;
     let block = finished_file(&client, &first, "/f").await;
-    let second = FakeDatanode::join_at(&harness, 9999).await;
+    let second = join_at(&harness, 9999).await;
     let refused = first.try_beat().await.map(drop).unwrap_err();
     assert_eq!(kind(refused), Some(JavaException::UnregisteredNode));
     let q = dn::BlockReportRequestProto {

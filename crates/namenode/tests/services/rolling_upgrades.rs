@@ -110,7 +110,7 @@ async fn a_rolling_upgrade_is_rolled_back_to_its_prepare() {
 async fn a_rolling_upgrade_is_finalized() {
     let mut harness = Harness::start().await;
     let client = harness.superuser();
-    let datanode = FakeDatanode::join(&harness).await;
+    let datanode = join(&harness).await;
     assert_eq!(datanode.beat().await.rolling_upgrade_status_v2, None);
     prepare(&client).await;
     let _: MkdirsResponseProto = call(&client, "mkdirs", mkdirs("/during")).await;

@@ -20,9 +20,12 @@ import org.apache.hadoop.util.ToolRunner;
  * spaces between its words; the answer is a line that begins with {@code ok} or {@code failed}.
  *
  * <p>{@code admin WORDS...} runs haadmin, {@code mkdirs PREFIX COUNT} makes PREFIX0, PREFIX1, ..., {@code list DIR} lists
- * names in order.
+ * names in order. {@code observe PREFIX COUNT} makes directories as a client that reads from observers, and looks at each;
+ * {@code observed DIR} lists names with the client that {@code observe} has made.
  */
 public final class Pair {
+  private static FileSystem observing;
+
   private Pair() {}
 
   private static String admin(Configuration conf, String[] words) throws Exception {
@@ -43,10 +46,36 @@ public final class Pair {
     return code == 0 ? "ok " + text : "failed " + code + " " + text;
   }
 
+  private static String names(FileSystem fs, String directory) throws Exception {
+    TreeSet<String> names = new TreeSet<>();
+    for (FileStatus status : fs.listStatus(new Path(directory))) {
+      names.add(status.getPath().getName());
+    }
+    List<String> sorted = new ArrayList<>(names);
+    return "ok " + String.join(" ", sorted);
+  }
+
   private static String answer(Configuration conf, String[] words) throws Exception {
     String[] rest = java.util.Arrays.copyOfRange(words, 1, words.length);
     if (words[0].equals("admin")) {
       return admin(conf, rest);
+    }
+    if (words[0].equals("observe")) {
+      Configuration own = new Configuration(conf);
+      own.set(
+          "dfs.client.failover.proxy.provider.ns",
+          "org.apache.hadoop.hdfs.server.namenode.ha.ObserverReadProxyProvider");
+      observing = FileSystem.newInstance(new Path(words[1]).toUri(), own);
+      for (int i = 0; i < Integer.parseInt(words[2]); i++) {
+        Path path = new Path(words[1] + i);
+        if (!observing.mkdirs(path) || !observing.exists(path)) {
+          return "failed " + path;
+        }
+      }
+      return "ok";
+    }
+    if (words[0].equals("observed")) {
+      return names(observing, words[1]);
     }
     try (FileSystem fs = FileSystem.newInstance(new Path(words[1]).toUri(), conf)) {
       switch (words[0]) {
@@ -58,12 +87,7 @@ public final class Pair {
           }
           return "ok";
         case "list":
-          TreeSet<String> names = new TreeSet<>();
-          for (FileStatus status : fs.listStatus(new Path(words[1]))) {
-            names.add(status.getPath().getName());
-          }
-          List<String> sorted = new ArrayList<>(names);
-          return "ok " + String.join(" ", sorted);
+          return names(fs, words[1]);
         default:
           throw new IllegalArgumentException(words[0]);
       }

@@ -1,14 +1,14 @@
 //! One connection's task.
 
+use super::alignment::Admission;
 use super::contact::{Contact, Progress};
 use super::dispatch::Services;
-use super::fair::{Place, QueuedCall};
+use super::fair::Place;
 use super::handshake::{Handshake, Step};
-use super::panic::caught;
 use super::request;
 use super::response::{self, Answered, Failure};
 use super::service::{CallContext, CallerContext, Reply};
-use super::shared::Shared;
+use super::shared::{Call, Shared};
 use super::waiting::Waiting;
 use crate::rpc::frame;
 use crate::rpc::preamble::{self, Preamble};
@@ -292,6 +292,7 @@ impl Connection {
             );
             self.closing = true;
         }
+        let call = Answered { state_id: self.shared.last_seen(), ..call };
         response::put_failure(&mut self.output, call, failure);
     }
 
@@ -372,14 +373,17 @@ impl Connection {
         };
         let reply = match self.services.find(&method) {
             Ok(service) => {
-                let service = Arc::clone(service);
-                match &self.shared.queue {
-                    Some(queue) => {
-                        let method = method.method().to_owned();
-                        Reply::Later(queue.push(QueuedCall { service, context, method, param }))
+                let call = Call { service: Arc::clone(service), context, param };
+                match self.shared.admit(&method, header.state_id) {
+                    Admission::Now => self.shared.carry_out(call, &method),
+                    Admission::Refused(exception) => Reply::exception(exception),
+                    Admission::Later(wait) => {
+                        let shared = Arc::clone(&self.shared);
+                        Reply::later(async move {
+                            wait.await?;
+                            shared.carry_out(call, &method).answer().await
+                        })
                     }
-                    None => caught(|| service.call(context, method.method(), param))
-                        .unwrap_or_else(Reply::exception),
                 }
             }
             Err(exception) => Reply::Now(Err(exception)),
@@ -412,6 +416,7 @@ impl Connection {
     }
 
     fn answer(&mut self, call: Answered, result: Result<Bytes, RemoteException>) {
+        let call = Answered { state_id: self.shared.last_seen(), ..call };
         let before = self.output.len();
         response::put_result(&mut self.output, call, result);
         let length = self.output.len() - before;

@@ -1,5 +1,6 @@
 //! The port and the connections it has taken.
 
+use super::alignment::StateAlignment;
 use super::connection;
 use super::fair::{CallQueue, Handlers};
 use super::options::ServerOptions;
@@ -10,8 +11,8 @@ use parking_lot::Mutex;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, TcpListener as StdListener};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
@@ -53,6 +54,7 @@ impl RpcServer {
             waiting: AtomicUsize::new(0),
             connections: AtomicUsize::new(0),
             closed: LogLimiter::default(),
+            alignment: OnceLock::new(),
         });
         let listener = Mutex::new(Some(listener));
         Ok(Self {
@@ -69,6 +71,11 @@ impl RpcServer {
     pub fn register(&self, service: Arc<dyn RpcService>) {
         let mut services = self.shared.services.lock();
         Arc::make_mut(&mut services).insert(service);
+    }
+
+    /// Has answers say which state they come from, and calls wait for states that their clients have seen; the first one stays.
+    pub fn align(&self, alignment: Arc<dyn StateAlignment>) {
+        _ = self.shared.alignment.set(alignment);
     }
 
     /// Where this server listens.

@@ -4,6 +4,7 @@
 //! one wake-up in one write. Only calls that must wait ([`Reply::Later`]) outlive the wake-up; they
 //! wait inside the same task, so an answer costs no task switch.
 
+mod alignment;
 mod connection;
 mod contact;
 mod dispatch;
@@ -20,6 +21,7 @@ mod service;
 mod shared;
 mod waiting;
 
+pub use alignment::{Admission, AdmissionWait, StateAlignment};
 pub use fair::FairOptions;
 pub use impersonation::ProxyUsers;
 pub use listener::RpcServer;

@@ -13,12 +13,14 @@ pub(super) struct Answered {
     pub(super) call_id: i32,
     pub(super) client_id: Bytes,
     pub(super) retry_count: i32,
+    /// The last transaction of the state that the answer comes from.
+    pub(super) state_id: Option<i64>,
 }
 
 impl Answered {
     /// What could not be read far enough to know.
     pub(super) fn unknown() -> Self {
-        Self { call_id: -1, client_id: Bytes::new(), retry_count: -1 }
+        Self { call_id: -1, client_id: Bytes::new(), retry_count: -1, state_id: None }
     }
 
     fn header(self, status: RpcStatusProto) -> RpcResponseHeaderProto {
@@ -28,6 +30,7 @@ impl Answered {
             server_ipc_version_num: Some(preamble::VERSION.into()),
             client_id: Some(self.client_id),
             retry_count: Some(self.retry_count),
+            state_id: self.state_id,
             ..Default::default()
         }
     }

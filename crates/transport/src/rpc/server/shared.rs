@@ -1,11 +1,16 @@
 //! What all connections of a server share.
 
+use super::alignment::{Admission, StateAlignment};
 use super::dispatch::Services;
-use super::fair::CallQueue;
+use super::fair::{CallQueue, QueuedCall};
 use super::options::ServerOptions;
+use super::panic::caught;
+use super::request::MethodHeader;
+use super::service::{CallContext, Reply, RpcService};
+use bytes::Bytes;
 use parking_lot::Mutex;
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, OnceLock};
 use zerohop_daemon::log_limiter::LogLimiter;
 
 /// What all connections of a server share.
@@ -19,4 +24,41 @@ pub(super) struct Shared {
     pub(super) closed: LogLimiter,
     /// Calls that wait for a handler, where calls are scheduled.
     pub(super) queue: Option<Arc<CallQueue>>,
+    /// Where answers say which state they come from.
+    pub(super) alignment: OnceLock<Arc<dyn StateAlignment>>,
+}
+
+impl Shared {
+    /// The last transaction of the state that answers come from, where they say it.
+    pub(super) fn last_seen(&self) -> Option<i64> {
+        self.alignment.get().map(|alignment| alignment.last_seen())
+    }
+
+    /// Whether a call may be carried out, whose client has seen the transaction `seen`.
+    pub(super) fn admit(&self, method: &MethodHeader, seen: Option<i64>) -> Admission {
+        match self.alignment.get() {
+            Some(it) => Arc::clone(it).admit(method.protocol(), method.method(), seen),
+            None => Admission::Now,
+        }
+    }
+
+    /// Has a service answer a call, here or by a handler.
+    pub(super) fn carry_out(&self, call: Call, method: &MethodHeader) -> Reply {
+        let Call { service, context, param } = call;
+        match &self.queue {
+            Some(queue) => {
+                let method = method.method().to_owned();
+                Reply::Later(queue.push(QueuedCall { service, context, method, param }))
+            }
+            None => caught(|| service.call(context, method.method(), param))
+                .unwrap_or_else(Reply::exception),
+        }
+    }
+}
+
+/// A call that has found its service.
+pub(super) struct Call {
+    pub(super) service: Arc<dyn RpcService>,
+    pub(super) context: CallContext,
+    pub(super) param: Bytes,
 }
