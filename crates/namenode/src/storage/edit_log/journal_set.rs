@@ -1,97 +1,36 @@
 //! The same records into every journal.
 
+use super::copies::Copies;
+use super::member::{Member, Role, append_to_all};
 use crate::storage::StorageError;
-use parking_lot::Mutex;
-use std::sync::Arc;
-use zerohop_journal::JournalError;
-use zerohop_journal::log::{Batch, Completion, Journal, OpenSegment};
+use zerohop_journal::log::Batch;
 use zerohop_wire::TxId;
 
 /// All journals the log is written to. One that fails is dropped for the process's life, and the log fails when too few are
 /// left or a required one is gone.
 pub(super) struct JournalSet {
+    /// Those that an answer waits for.
     members: Vec<Member>,
+    /// Those that are written behind the shared one.
+    copies: Option<Copies>,
     /// `dfs.namenode.edits.dir.minimum`
     minimum: usize,
-}
-
-/// A journal of the set.
-pub(super) struct Member {
-    journal: Arc<dyn Journal>,
-    role: Role,
-    usability: Arc<dyn Usability>,
-    /// Its copy of the segment being written.
-    segment: Option<Box<dyn OpenSegment>>,
-}
-
-/// What the log is without a journal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    /// It has failed, and so has every other journal: this one is written first, and others are copies of it that never have
-    /// more. Other NameNodes go on from it.
-    Shared,
-    /// It has failed.
-    Required,
-    /// It goes on if enough others are left.
-    Redundant,
-}
-
-/// Whether a journal is used: a directory of edits may be dropped because of its images, too.
-pub(super) trait Usability: Send + Sync {
-    /// The journal is not used any more.
-    fn drop_journal(&self, reason: &JournalError);
-
-    /// Why it is not used any more; none while it is.
-    fn failure(&self) -> Option<String>;
-}
-
-impl Member {
-    pub fn new(journal: Arc<dyn Journal>, role: Role, usability: Arc<dyn Usability>) -> Self {
-        Self { journal, role, usability, segment: None }
-    }
-
-    fn is_used(&self) -> bool {
-        self.usability.failure().is_none()
-    }
-
-    fn is_writing(&self) -> bool {
-        self.segment.is_some() && self.is_used()
-    }
-
-    fn fail(&mut self, error: &JournalError) {
-        self.segment = None;
-        self.usability.drop_journal(error);
-    }
-
-    fn begin(&mut self, first: TxId) {
-        match self.journal.start_segment(first) {
-            Ok(segment) => self.segment = Some(segment),
-            Err(error) => self.fail(&error),
-        }
-    }
-
-    /// Gives the records to the journal; what it returns may have to be waited for.
-    fn append(&mut self, batch: &Batch<'_>) -> Option<Completion> {
-        let appended = self.segment.as_mut()?.append(batch);
-        appended.inspect_err(|error| self.fail(error)).ok()
-    }
-
-    fn finalize(&mut self, last: TxId) {
-        let Some(segment) = self.segment.take() else { return };
-        // A directory that was dropped because of its images has got no records since: its segment ends before `last`.
-        if !self.is_used() {
-            return;
-        }
-        if let Err(error) = segment.finalize(last) {
-            self.fail(&error);
-        }
-    }
 }
 
 impl JournalSet {
     pub fn new(mut members: Vec<Member>, minimum: usize) -> Self {
         members.sort_by_key(|member| member.role != Role::Shared);
-        Self { members, minimum }
+        let mut copies = None;
+        if members.iter().any(|member| member.role == Role::Shared) {
+            let behind;
+            (behind, members) = members.into_iter().partition(|it| it.role == Role::Redundant);
+            // Out of threads: answers wait for them.
+            match Copies::start(behind) {
+                Ok(started) => copies = Some(started),
+                Err(behind) => members.extend(behind),
+            }
+        }
+        Self { members, copies, minimum }
     }
 
     /// The shared journals, and their copies or what else there is.
@@ -109,11 +48,14 @@ impl JournalSet {
                 return Err(lost(member, "starting log segment"));
             }
         }
+        if let Some(copies) = &self.copies {
+            copies.begin(first);
+        }
         self.check()
     }
 
-    /// Writes records and makes them durable in every journal: in the slowest one's time, not in the sum of all. Only the
-    /// shared journal comes before the others.
+    /// Writes records and makes them durable in every journal that an answer waits for: in the slowest one's time, not in the sum
+    /// of all. Only the shared journal comes before the others; copies of it are written behind it.
     pub fn append(&mut self, batch: &Batch<'_>) -> Result<(), StorageError> {
         for members in self.by_order() {
             append_to_all(members, batch);
@@ -122,6 +64,9 @@ impl JournalSet {
             {
                 return Err(lost(lost_one, "flush"));
             }
+        }
+        if let Some(copies) = &self.copies {
+            copies.append(batch);
         }
         self.check()
     }
@@ -134,6 +79,9 @@ impl JournalSet {
                 return Err(lost(member, "finalize log segment"));
             }
         }
+        if let Some(copies) = &self.copies {
+            copies.finalize(last);
+        }
         if self.members.iter().any(Member::is_used) { Ok(()) } else { Err(self.none_left()) }
     }
 
@@ -145,12 +93,14 @@ impl JournalSet {
             return Err(StorageError::Config(message));
         }
         let local = self.members.iter().filter(|member| member.role != Role::Shared);
-        let writing = local.filter(|member| member.is_writing()).count();
+        let writing = local.filter(|member| member.is_writing()).count()
+            + self.copies.as_ref().map_or(0, Copies::used);
         if writing < self.minimum.max(1) { Err(self.none_left()) } else { Ok(()) }
     }
 
     fn none_left(&self) -> StorageError {
         let reason = self.members.iter().find_map(|member| member.usability.failure());
+        let reason = reason.or_else(|| self.copies.as_ref()?.failure());
         let reason = reason.unwrap_or_else(|| "none is configured".to_owned());
         StorageError::NoneLeft { what: "edits", reason }
     }
@@ -162,54 +112,17 @@ fn lost(member: &Member, what: &'static str) -> StorageError {
     StorageError::SharedJournal { what, journal: member.journal.name(), reason }
 }
 
-/// Writes records and makes them durable in every one of these journals.
-fn append_to_all(members: &mut [Member], batch: &Batch<'_>) {
-    let writing = members.iter_mut().filter(|member| member.is_writing());
-    let mut writing: Vec<(&mut Member, Option<Completion>)> =
-        writing.map(|member| (member, None)).collect();
-    let helpers = writing.len().saturating_sub(1);
-    side_by_side(&mut writing, helpers, |(member, completion)| {
-        *completion = member.append(batch);
-    });
-    for (member, completion) in writing {
-        if let Some(Err(error)) = completion.map(Completion::wait) {
-            member.fail(&error);
-        }
-    }
-}
-
-/// Does `work` for each item, on `helpers` threads beside this one, or on as many as can be started.
-fn side_by_side<T: Send>(items: &mut [T], helpers: usize, work: impl Fn(&mut T) + Sync) {
-    if helpers == 0 {
-        return items.iter_mut().for_each(work);
-    }
-    let rest = Mutex::new(items.iter_mut());
-    let next = || rest.lock().next();
-    let take_part = || {
-        while let Some(item) = next() {
-            work(item);
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..helpers {
-            let helper = std::thread::Builder::new().name("edit-log".to_owned());
-            // Out of threads: the rest is done here.
-            if helper.spawn_scoped(scope, take_part).is_err() {
-                break;
-            }
-        }
-        take_part();
-    });
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::member::Usability;
     use super::*;
     use std::ops::RangeInclusive;
-    use std::sync::OnceLock;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::mpsc::{Receiver, Sender, channel};
+    use std::sync::{Arc, OnceLock};
+    use zerohop_journal::JournalError;
     use zerohop_journal::log::{Completer, EditSource, EditStream, Recovery, Selection};
+    use zerohop_journal::log::{Completion, Journal, OpenSegment};
 
     /// What a journal of a test does with records.
     #[derive(Clone)]
@@ -419,12 +332,60 @@ mod tests {
         assert!(batches.try_recv().is_err(), "nothing is written behind a failure");
     }
 
+    /// The sync of a directory came on top of that of the majority.
     #[test]
-    fn every_item_has_its_turn_with_and_without_helpers() {
-        for helpers in 0..4 {
-            let mut items = [0, 10, 20];
-            side_by_side(&mut items, helpers, |item| *item += 1);
-            assert_eq!(items, [1, 11, 21], "{helpers} helpers");
-        }
+    fn an_answer_does_not_wait_for_copies_of_the_shared_journal_and_the_end_of_a_segment_does() {
+        let (quick, _batches) = good();
+        let (told, completers) = channel();
+        let (finalized_at, finalized) = channel();
+        let journal = Arc::new(Fake {
+            name: "copy",
+            appends: Appends::Later(told),
+            finalized: Some(finalized_at),
+        });
+        let copy = Member::new(journal, Role::Redundant, Arc::<Used>::default());
+        let mut set = set(vec![copy, shared(quick)], 1);
+        set.append(&batch()).unwrap();
+        let first = completers.recv().unwrap();
+        // It is not durable in the copy, and more come.
+        set.append(&Batch { first: TxId(2), ..batch() }).unwrap();
+        std::thread::scope(|scope| {
+            let ending = scope.spawn(|| set.finalize(TxId(2)));
+            assert!(finalized.try_recv().is_err());
+            first.complete(Ok(()));
+            completers.recv().unwrap().complete(Ok(()));
+            assert_eq!(finalized.recv().unwrap(), TxId(2));
+            ending.join().unwrap().unwrap();
+        });
+    }
+
+    #[test]
+    fn an_answer_waits_for_a_required_directory_beside_the_shared_journal() {
+        let ((quick, _batches), (told, completers)) = (good(), channel());
+        let mut set = set(vec![shared(quick), member("required", Appends::Later(told), true)], 1);
+        let ended = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let appending = scope.spawn(|| {
+                set.append(&batch()).unwrap();
+                ended.store(true, Ordering::Release);
+            });
+            let completer = completers.recv().unwrap();
+            assert!(!ended.load(Ordering::Acquire));
+            completer.complete(Ok(()));
+            appending.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn the_log_ends_when_too_few_copies_are_left() {
+        let (quick, _batches) = good();
+        let mut set = set(vec![member("copy", Appends::Fail, false), shared(quick)], 1);
+        // The failure is seen with the next batch at the latest, and with the end of a segment.
+        let ended = set.append(&batch()).and_then(|()| {
+            set.finalize(TxId(1)).unwrap();
+            set.begin(TxId(2))
+        });
+        let error = ended.unwrap_err().to_string();
+        assert!(error.contains("while records were on their way"), "{error}");
     }
 }

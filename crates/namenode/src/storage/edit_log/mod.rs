@@ -9,7 +9,9 @@
 //! operation waits for its own sync only. A reply may leave when its sync is done, not before.
 
 mod commit;
+mod copies;
 mod journal_set;
+mod member;
 mod pending_sync;
 mod shared;
 mod stored_log;

@@ -1,6 +1,7 @@
 //! The journals, and the directories that remember which edits exist.
 
-use super::journal_set::{JournalSet, Member, Role, Usability};
+use super::journal_set::JournalSet;
+use super::member::{Member, Role, Usability};
 use crate::storage::dir::NameDir;
 use crate::storage::{NameStorage, StorageError};
 use std::sync::{Arc, OnceLock};
