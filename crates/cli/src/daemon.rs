@@ -12,6 +12,7 @@ use zerohop_namenode::{BootstrapError, BootstrapStandby, FormatOptions, NameNode
 use crate::failure::{Failure, Outcome, complain};
 use crate::file_copier;
 use crate::log;
+use crate::recovery;
 use crate::settings::Settings;
 use crate::stop::Stop;
 use crate::webhdfs;
@@ -19,9 +20,11 @@ use crate::webhdfs;
 pub const NAMENODE_USAGE: &str =
     "Usage: namenode [-regular | -observer] [--zkfc] | [-format [-clusterid ID] [-force] [-nonInteractive]] | [-rollingUpgrade <rollback|started>]
 \t| [-initializeSharedEdits [-force] [-nonInteractive]] | [-bootstrapStandby [-force] [-nonInteractive] [-skipSharedEditsCheck]]
+\t| [-recover [-force]]
 \t-initializeSharedEdits formats the JournalNodes of dfs.namenode.shared.edits.dir and copies the edits there.
 \t-bootstrapStandby makes this NameNode a standby of another one that runs.
 \t-observer starts as an observer: it follows the edits and answers reads.
+\t-recover saves an image of what can be read of damaged edits; it asks what to do about each damage, unless -force takes the first choice.
 \t--zkfc runs the failover controller in this process, for machines with little memory.
 \tThe configuration comes from --config DIR or HADOOP_CONF_DIR, single values from -D KEY=VALUE.";
 pub const DATANODE_USAGE: &str = "Usage: datanode [-regular] | [-rollback]
@@ -34,6 +37,7 @@ enum Start {
     Format { options: FormatOptions, ask: bool },
     InitializeSharedEdits { force: bool, ask: bool },
     BootstrapStandby(Bootstrap),
+    Recover { force: bool },
     Help,
 }
 
@@ -58,6 +62,7 @@ pub fn namenode(mut settings: Settings, mut words: Vec<String>) -> i32 {
             initialize_shared_edits(&settings.load()?, force, ask)
         }
         Start::BootstrapStandby(how) => bootstrap_standby(&settings.load()?, &how),
+        Start::Recover { force } => recovery::run(&settings.load()?, force),
         Start::Run { option, has_controller } => {
             let conf = Arc::new(settings.load()?);
             log_warnings(&conf);
@@ -120,6 +125,7 @@ fn namenode_start(words: &[String]) -> Outcome<Start> {
             "format" => verb = Some(Verb::Format),
             "initializesharededits" => verb = Some(Verb::InitializeSharedEdits),
             "bootstrapstandby" => verb = Some(Verb::BootstrapStandby),
+            "recover" => verb = Some(Verb::Recover),
             "skipsharededitscheck" => checks_edits = false,
             "force" => options.force = true,
             "noninteractive" => ask = false,
@@ -145,6 +151,7 @@ fn namenode_start(words: &[String]) -> Outcome<Start> {
         None => Start::Run { option, has_controller },
         Some(Verb::Format) => Start::Format { options, ask },
         Some(Verb::InitializeSharedEdits) => Start::InitializeSharedEdits { force, ask },
+        Some(Verb::Recover) => Start::Recover { force },
         Some(Verb::BootstrapStandby) => {
             Start::BootstrapStandby(Bootstrap { force, ask, checks_edits })
         }
@@ -156,6 +163,7 @@ enum Verb {
     Format,
     InitializeSharedEdits,
     BootstrapStandby,
+    Recover,
 }
 
 /// The word behind `-rollingUpgrade` (`RollingUpgradeStartupOption`).

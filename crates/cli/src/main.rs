@@ -41,6 +41,7 @@ mod namenode_call;
 mod namenodes;
 mod oev;
 mod oiv;
+mod recovery;
 mod rest;
 mod running;
 mod settings;

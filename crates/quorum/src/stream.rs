@@ -73,4 +73,8 @@ impl EditStream for RemoteSegment {
             _ => Ok(None),
         }
     }
+
+    fn resync(&mut self) -> Result<bool, JournalError> {
+        self.reader.as_mut().map_or(Ok(false), SegmentReader::resync)
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::completion::Completion;
 use super::purge::purge;
-use super::recover::recover;
+use super::recover::{finalize_damaged, recover};
 use super::source::{EditSource, EditStream, Selection};
 use super::stream::SegmentStream;
 use super::writer::{Batch, Journal, OpenSegment, Recovery};
@@ -41,6 +41,15 @@ impl DirectoryJournal {
             std::fs::rename(&file.path, to).map_err(JournalError::io("rename", file.path))?;
         }
         sync_dir(&self.current)
+    }
+
+    /// Finishes segments that are left in progress because they are damaged: each up to its last whole record, which need not
+    /// follow on the ones before.
+    ///
+    /// # Errors
+    /// If one cannot be renamed.
+    pub fn finalize_damaged_segments(&self) -> Result<(), JournalError> {
+        finalize_damaged(&self.current, self.op_size_max)
     }
 
     /// All segments, by first transaction.

@@ -66,6 +66,31 @@ fn recover_segment(
     }
 }
 
+/// Gives damaged segments that a crash left in progress the names of finished ones, as far as whole records go; those without a
+/// record are moved aside.
+pub(super) fn finalize_damaged(current: &Path, op_size_max: usize) -> Result<(), JournalError> {
+    for file in segment::list(current)? {
+        if file.kind != SegmentKind::InProgress {
+            continue;
+        }
+        let last = match segment::scan(&file.path, op_size_max) {
+            Ok(scan) => scan.last.unwrap_or(TxId(file.first.0 - 1)),
+            Err(error) => last_of_damaged(&file, &error, op_size_max),
+        };
+        if last < file.first {
+            move_aside(&file.path)?;
+            continue;
+        }
+        let to = file.path.with_file_name(finalized_name(file.first, last));
+        tracing::warn!(
+            "{} is damaged, and counts as finished up to transaction {last}",
+            file.path.display()
+        );
+        rename(&file.path, &to)?;
+    }
+    Ok(())
+}
+
 /// The last transaction of a segment that cannot be read through, as far as the file can be read.
 fn last_of_damaged(file: &SegmentFile, error: &JournalError, op_size_max: usize) -> TxId {
     let before = file.first.0 - 1;

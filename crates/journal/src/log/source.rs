@@ -51,4 +51,13 @@ pub trait EditStream: Send {
     /// # Errors
     /// If the segment is damaged or cannot be read; there is no next edit then.
     fn next(&mut self) -> Result<Option<Record>, JournalError>;
+
+    /// After an error: moves to the first edit behind the damage that can be read, whatever its transaction is. False if there
+    /// is none.
+    ///
+    /// # Errors
+    /// If the segment cannot be read at all.
+    fn resync(&mut self) -> Result<bool, JournalError> {
+        Ok(false)
+    }
 }

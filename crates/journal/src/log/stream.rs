@@ -93,6 +93,10 @@ impl EditStream for SegmentStream {
             read => Ok(read),
         }
     }
+
+    fn resync(&mut self) -> Result<bool, JournalError> {
+        self.reader()?.map_or(Ok(false), SegmentReader::resync)
+    }
 }
 
 fn is_not_found(error: &JournalError) -> bool {

@@ -110,6 +110,32 @@ impl SegmentReader {
         Ok(found)
     }
 
+    /// Moves to the first record that can be read from here on, whatever its transaction is; false if there is none.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn resync(&mut self) -> Result<bool, JournalError> {
+        let (layout, size_max) = (self.layout, self.size_max);
+        self.last = None;
+        self.at_eof = false;
+        loop {
+            self.fill(OP_SIZE_MIN)?;
+            match self.buffer.get(self.start) {
+                None => return Ok(false),
+                // Padding, or what was overwritten by it.
+                Some(&OP_INVALID) => {}
+                Some(_) => {
+                    let found = self.find(|bytes| op::decode(bytes, layout, size_max))?;
+                    if matches!(found, Found::Record(..)) {
+                        return Ok(true);
+                    }
+                }
+            }
+            self.start += 1;
+            self.offset += 1;
+        }
+    }
+
     /// The last record's transaction.
     pub fn last(&self) -> Option<TxId> {
         self.last
@@ -238,5 +264,46 @@ fn read_header(file: &mut File, path: &Path) -> Result<LayoutVersion, JournalErr
         [0, 0, 0, 0] => Ok(layout),
         [_, _, _, _] => Err(bad("it has feature flags this build does not know".to_owned())),
         _ => Err(bad("it ends within the layout flags".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::op::{EditOp, EndLogSegment, StartLogSegment};
+    use crate::segment::SegmentWriter;
+    use crate::types::RpcIds;
+
+    #[test]
+    fn reading_goes_on_behind_a_damaged_part() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("edits");
+        let mut writer = SegmentWriter::create(&path, LayoutVersion::CURRENT).unwrap();
+        let mut ends = Vec::new();
+        for txid in 1..=5 {
+            let op: EditOp =
+                if txid == 1 { StartLogSegment {}.into() } else { EndLogSegment {}.into() };
+            let mut record = Vec::new();
+            op::encode(&op, TxId(txid), &RpcIds::NONE, LayoutVersion::CURRENT, &mut record);
+            writer.append(&record).unwrap();
+            ends.push(writer.len());
+        }
+        writer.sync().unwrap();
+        drop(writer);
+        let mut bytes = std::fs::read(&path).unwrap();
+        // Padding and something else where two records were.
+        let (from, to) = (ends[1] as usize, ends[3] as usize);
+        bytes[from..to].fill(OP_INVALID);
+        bytes[to - 1] = 7;
+        std::fs::write(&path, &bytes).unwrap();
+        let mut reader = SegmentReader::open(&path, 1 << 20).unwrap();
+        for txid in 1..=2 {
+            assert_eq!(reader.next().unwrap().unwrap().txid, TxId(txid));
+        }
+        reader.next().unwrap_err();
+        assert!(reader.resync().unwrap());
+        assert_eq!(reader.next().unwrap().unwrap().txid, TxId(5));
+        assert!(reader.next().unwrap().is_none());
+        assert!(!reader.resync().unwrap());
     }
 }

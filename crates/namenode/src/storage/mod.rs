@@ -30,6 +30,7 @@ mod load;
 mod open;
 mod receive;
 mod rollback;
+mod salvage;
 mod save;
 mod saving;
 mod shared_edits;
@@ -45,6 +46,7 @@ pub use history::EditHistory;
 pub use load::{LoadReport, Replay};
 pub use receive::{ReceivedImage, Transfers};
 pub use rollback::RollbackImages;
+pub use salvage::{RecoveryChoice, RecoveryQuestions};
 pub use shared_edits::SharedEditsConfig;
 pub use version::StorageInfo;
 

@@ -1,6 +1,7 @@
 //! The NameNode's directories through their life: formatted, loaded, written, damaged, lost.
 
 mod apart;
+mod damaged;
 mod empty;
 mod full;
 mod rollback;
