@@ -31,7 +31,7 @@ class_path_is_good() {
 }
 
 # Packages of PyPI. Of hdfs and docopt there are only sources.
-python_packages="hdfs-native==0.14.0 hdfs==2.7.3 fsspec==2026.9.0 requests==2.34.2 schemathesis==4.32.5"
+python_packages="hdfs-native==0.14.0 hdfs==2.7.3 fsspec==2026.9.0 requests==2.34.2 schemathesis==4.32.5 pyarrow==26.0.1"
 python_is_good() {
   "$out/python/bin/python" -c "
 from importlib.metadata import version
@@ -48,6 +48,7 @@ node_is_good() {
 }
 
 missing=()
+command -v valgrind >/dev/null || missing+=(valgrind)
 command -v javac >/dev/null || missing+=(openjdk-17-jdk-headless)
 if ! class_path_is_good || [ ! -s "$out/native/libhadoop.so" ]; then
   command -v mvn >/dev/null || missing+=(maven)

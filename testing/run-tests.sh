@@ -81,7 +81,7 @@ echo "== tools"
 testing/ensure-tools.sh || { echo "tools: the interop tests cannot run without them"; failed=$((failed + 1)); }
 echo "== tests (logs in $logs)"
 # The simulation brings failing-disk, with which the campaign lets disks fail.
-part build 2400 cargo build --profile fast -p zerohop-cli -p zerohop-simulation
+part build 2400 cargo build --profile fast -p zerohop-cli -p zerohop-simulation -p zerohop-libhdfs
 # Gigabytes of build results on their way to the disk would hold up every fsync of the tests.
 part unit-build 2400 cargo test -q --workspace --exclude zerohop-interop --no-run && sync
 part unit 2400 cargo test --workspace --exclude zerohop-interop --no-fail-fast

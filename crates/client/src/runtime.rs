@@ -1,20 +1,33 @@
 //! The runtime of this crate's own.
 
 use crate::error::{Error, Result};
-use std::sync::OnceLock;
+use parking_lot::Mutex;
 use tokio::runtime::{Builder, Handle, Runtime};
 
+/// A process and its runtime.
+struct Made {
+    process: u32,
+    runtime: Runtime,
+}
+
 /// The runtime for callers that have none, and for work in the background. It is made when it is first needed and
-/// kept for the life of the process, because clients are made and dropped often.
+/// kept for the life of the process, because clients are made and dropped often. A child made by fork() has none of its
+/// parent's threads, so it gets a runtime of its own.
 pub(crate) fn background() -> Result<Handle> {
-    static RUNTIME: OnceLock<Option<Runtime>> = OnceLock::new();
-    let runtime = RUNTIME.get_or_init(|| {
-        let mut builder = Builder::new_multi_thread();
-        let made = builder.worker_threads(1).thread_name("zerohop-rpc").enable_all().build();
-        made.map_err(|error| tracing::error!("no thread for RPC: {error}")).ok()
-    });
-    match runtime {
-        Some(runtime) => Ok(runtime.handle().clone()),
-        None => Err(Error::plain("no thread for RPC could be started")),
+    static MADE: Mutex<Option<Made>> = Mutex::new(None);
+    let mut made = MADE.lock();
+    let process = std::process::id();
+    if let Some(made) = made.as_ref()
+        && made.process == process
+    {
+        return Ok(made.runtime.handle().clone());
     }
+    let mut builder = Builder::new_multi_thread();
+    let runtime = builder.worker_threads(1).thread_name("zerohop-rpc").enable_all().build();
+    let runtime = runtime
+        .map_err(|error| Error::plain(format!("no thread for RPC could be started: {error}")))?;
+    let handle = runtime.handle().clone();
+    // The parent's would wait for threads that are not there.
+    std::mem::forget(made.replace(Made { process, runtime }));
+    Ok(handle)
 }

@@ -114,13 +114,20 @@ fn fresh_segment() -> &'static [GuardedMap] {
     &fresh.places
 }
 
+/// Bytes of a page. rustix reads what the kernel told this process, and follows an address in it that valgrind has taken away.
+pub(super) fn page_len() -> usize {
+    // SAFETY: it only asks.
+    let len = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(len).unwrap_or(4096)
+}
+
 fn install() -> io::Result<()> {
     static DONE: Mutex<bool> = Mutex::new(false);
     let mut done = DONE.lock();
     if *done {
         return Ok(());
     }
-    PAGE_LEN.store(rustix::param::page_size(), Ordering::Relaxed);
+    PAGE_LEN.store(page_len(), Ordering::Relaxed);
     let mut before = MaybeUninit::<libc::sigaction>::zeroed();
     // SAFETY: a null action only asks; `before` has room for the answer.
     if unsafe { libc::sigaction(libc::SIGBUS, std::ptr::null(), before.as_mut_ptr()) } != 0 {

@@ -1,6 +1,6 @@
 //! A file's bytes mapped for reading, guarded against faults.
 
-use super::guard::{self, GuardedMap};
+use super::guard::{self, GuardedMap, page_len};
 use rustix::mm::{Advice, MapFlags, MremapFlags, ProtFlags};
 use std::ffi::c_void;
 use std::io;
@@ -106,7 +106,7 @@ impl Map {
     /// yes without looking.
     pub(super) fn is_resident(&self, offset: usize, len: usize) -> bool {
         let Some((at, len)) = self.pages(offset, len) else { return true };
-        let mut pages = vec![0u8; len.div_ceil(rustix::param::page_size())];
+        let mut pages = vec![0u8; len.div_ceil(page_len())];
         // SAFETY: the range lies in the map and `pages` has a byte for each of its pages.
         let asked = unsafe { libc::mincore(at, len, pages.as_mut_ptr()) };
         asked == 0 && pages.iter().all(|page| page & 1 == 1)
@@ -115,7 +115,7 @@ impl Map {
     /// Start and length of the whole pages around a range, as far as the map goes.
     fn pages(&self, offset: usize, len: usize) -> Option<(*mut c_void, usize)> {
         let end = offset.saturating_add(len).min(self.len);
-        let start = offset & !(rustix::param::page_size() - 1);
+        let start = offset & !(page_len() - 1);
         let len = end.checked_sub(start).filter(|len| *len > 0)?;
         Some((self.start.as_ptr().wrapping_add(start).cast(), len))
     }

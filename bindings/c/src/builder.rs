@@ -1,0 +1,356 @@
+//! How a file system is connected.
+
+use crate::configuration::of_environment;
+use crate::failure::{Failure, Result, run};
+use crate::handles::{Handles, hdfsFS};
+use crate::hdfs_store::HdfsStore;
+use crate::local_store::LocalStore;
+use crate::store::{Connected, FILE_SYSTEMS, Store};
+use crate::{fork, tPort, text};
+use parking_lot::Mutex;
+use std::ffi::{c_char, c_int};
+use std::ptr::null_mut;
+use std::sync::{Arc, Weak};
+use zerohop::FileSystem;
+
+/// What a builder's pointer points to; never looked into.
+pub struct hdfsBuilder {
+    _private: [u8; 0],
+}
+
+/// What was set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Wanted {
+    /// None is this machine's own file system.
+    name_node: Option<String>,
+    port: tPort,
+    user: Option<String>,
+    settings: Vec<(String, String)>,
+    is_new: bool,
+}
+
+static BUILDERS: Handles<Mutex<Wanted>> = Handles::new("builder");
+
+/// Whether a scheme is written in front.
+fn has_scheme(name: &str) -> bool {
+    name.contains("://")
+}
+
+impl Wanted {
+    /// The URI: none is fs.defaultFS.
+    fn uri(&self) -> Result<Option<String>> {
+        let name = self.name_node.as_deref().unwrap_or_default();
+        let given = match name {
+            "default" | "" => None,
+            name if has_scheme(name) => Some(name.trim_end_matches('/').to_owned()),
+            name => Some(format!("hdfs://{name}")),
+        };
+        match (given, self.port) {
+            (None, 0) => Ok(None),
+            (None, port) => {
+                Err(Failure::invalid(format!("port {port} has no NameNode to go with")))
+            }
+            (Some(uri), 0) => Ok(Some(uri)),
+            (Some(uri), port) => {
+                let authority = uri.split_once("://").map_or("", |(_, authority)| authority);
+                // An address of IPv6 has brackets.
+                let behind = authority.rsplit_once(']').map_or(authority, |(_, behind)| behind);
+                match behind.contains(':') {
+                    true => {
+                        Err(Failure::invalid(format!("{uri} has a port, and port {port} is set")))
+                    }
+                    false => Ok(Some(format!("{uri}:{port}"))),
+                }
+            }
+        }
+    }
+
+    fn is_local(&self) -> bool {
+        let name = self.name_node.as_deref();
+        name.is_none_or(|name| name.starts_with("file:"))
+    }
+
+    fn connect(&self) -> Result<Arc<dyn Store>> {
+        if self.is_local() {
+            return Ok(Arc::new(LocalStore));
+        }
+        let mut conf = of_environment()?;
+        for (key, value) in &self.settings {
+            conf.set(key, value.as_str());
+        }
+        let mut builder = FileSystem::builder().conf(conf.clone());
+        if let Some(uri) = self.uri()? {
+            builder = builder.name_node(uri);
+        } else if conf.default_fs()?.starts_with("file:") {
+            return Ok(Arc::new(LocalStore));
+        }
+        if let Some(user) = &self.user {
+            builder = builder.user(user.as_str());
+        }
+        Ok(Arc::new(HdfsStore::new(builder.build_blocking()?, conf)))
+    }
+}
+
+/// Clients that are shared: those of a process, by what was asked for.
+struct Shared {
+    forks: u32,
+    known: Vec<(Wanted, Weak<dyn Store>)>,
+}
+
+/// The client that others use, or a new one. Unlike Java's, one that is disconnected stays for those who share it.
+fn shared(wanted: &Wanted) -> Result<Arc<dyn Store>> {
+    static SHARED: Mutex<Shared> = Mutex::new(Shared { forks: 0, known: Vec::new() });
+    if wanted.is_new {
+        return wanted.connect();
+    }
+    // A child that was made while another thread held the lock goes without.
+    let Some(mut shared) = SHARED.try_lock_for(std::time::Duration::from_secs(10)) else {
+        return wanted.connect();
+    };
+    let forks = fork::count();
+    if shared.forks != forks {
+        shared.forks = forks;
+        shared.known.clear();
+    }
+    shared.known.retain(|(_, store)| store.strong_count() > 0);
+    let found = shared.known.iter().find(|(known, _)| known == wanted);
+    if let Some(store) = found.and_then(|(_, store)| store.upgrade()) {
+        return Ok(store);
+    }
+    let store = wanted.connect()?;
+    shared.known.push((wanted.clone(), Arc::downgrade(&store)));
+    Ok(store)
+}
+
+fn connect(wanted: &Wanted) -> Result<hdfsFS> {
+    Ok(FILE_SYSTEMS.add(Connected::new(shared(wanted)?)))
+}
+
+/// A builder; hdfsBuilderConnect() frees it.
+#[unsafe(no_mangle)]
+pub extern "C" fn hdfsNewBuilder() -> *mut hdfsBuilder {
+    run(null_mut(), || Ok(BUILDERS.add(Mutex::new(Wanted::default()))))
+}
+
+fn set(bld: *mut hdfsBuilder, change: impl FnOnce(&mut Wanted) -> Result<()>) -> c_int {
+    run(libc::EINVAL, || {
+        change(&mut BUILDERS.get(bld)?.lock())?;
+        Ok(0)
+    })
+}
+
+/// Asks for a client of its own, which is not shared with others.
+#[unsafe(no_mangle)]
+pub extern "C" fn hdfsBuilderSetForceNewInstance(bld: *mut hdfsBuilder) {
+    set(bld, |wanted| {
+        wanted.is_new = true;
+        Ok(())
+    });
+}
+
+/// Names the NameNode: a host, `host:port`, a name service, or a URI; `default` is fs.defaultFS, NULL this machine's own
+/// file system.
+///
+/// # Safety
+/// `nn` is NULL or a C string. It is copied.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hdfsBuilderSetNameNode(bld: *mut hdfsBuilder, nn: *const c_char) {
+    set(bld, |wanted| {
+        // SAFETY: as the caller promises.
+        wanted.name_node = unsafe { text::optional(nn, "nn") }?.map(str::to_owned);
+        Ok(())
+    });
+}
+
+/// Sets the NameNode's port; 0 is the default one.
+#[unsafe(no_mangle)]
+pub extern "C" fn hdfsBuilderSetNameNodePort(bld: *mut hdfsBuilder, port: tPort) {
+    set(bld, |wanted| {
+        wanted.port = port;
+        Ok(())
+    });
+}
+
+/// Names the user; NULL is the process's, or HADOOP_USER_NAME.
+///
+/// # Safety
+/// `userName` is NULL or a C string. It is copied.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hdfsBuilderSetUserName(bld: *mut hdfsBuilder, userName: *const c_char) {
+    set(bld, |wanted| {
+        // SAFETY: as the caller promises.
+        wanted.user = unsafe { text::optional(userName, "userName") }?.map(str::to_owned);
+        Ok(())
+    });
+}
+
+/// Names the Kerberos ticket cache (`hadoop.security.kerberos.ticket.cache.path`).
+///
+/// # Safety
+/// `kerbTicketCachePath` is NULL or a C string. It is copied.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hdfsBuilderSetKerbTicketCachePath(
+    bld: *mut hdfsBuilder,
+    kerbTicketCachePath: *const c_char,
+) {
+    set(bld, |wanted| {
+        // SAFETY: as the caller promises.
+        let path = unsafe { text::optional(kerbTicketCachePath, "kerbTicketCachePath") }?;
+        let key = "hadoop.security.kerberos.ticket.cache.path".to_owned();
+        wanted.settings.extend(path.map(|path| (key, path.to_owned())));
+        Ok(())
+    });
+}
+
+/// Sets a key of the configuration; NULL sets nothing. 0, or the number of the error.
+///
+/// # Safety
+/// `key` and `val` are NULL or C strings. They are copied.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hdfsBuilderConfSetStr(
+    bld: *mut hdfsBuilder,
+    key: *const c_char,
+    val: *const c_char,
+) -> c_int {
+    set(bld, |wanted| {
+        // SAFETY: as the caller promises.
+        let (key, val) = unsafe { (text::needed(key, "key")?, text::optional(val, "val")?) };
+        wanted.settings.extend(val.map(|val| (key.to_owned(), val.to_owned())));
+        Ok(())
+    })
+}
+
+/// Frees a builder that was not connected.
+#[unsafe(no_mangle)]
+pub extern "C" fn hdfsFreeBuilder(bld: *mut hdfsBuilder) {
+    if !bld.is_null() {
+        run((), || BUILDERS.take(bld).map(drop));
+    }
+}
+
+/// Connects as a builder says, and frees it. NULL on an error.
+#[unsafe(no_mangle)]
+pub extern "C" fn hdfsBuilderConnect(bld: *mut hdfsBuilder) -> hdfsFS {
+    run(null_mut(), || {
+        let wanted = BUILDERS.take(bld)?.lock().clone();
+        connect(&wanted)
+    })
+}
+
+/// # Safety
+/// `nn` and `user` are NULL or C strings.
+unsafe fn connect_to(nn: *const c_char, port: tPort, user: *const c_char, is_new: bool) -> hdfsFS {
+    run(null_mut(), || {
+        // SAFETY: as the caller promises.
+        let (nn, user) = unsafe { (text::optional(nn, "nn")?, text::optional(user, "user")?) };
+        connect(&Wanted {
+            name_node: nn.map(str::to_owned),
+            port,
+            user: user.map(str::to_owned),
+            settings: Vec::new(),
+            is_new,
+        })
+    })
+}
+
+/// Connects as a user; see hdfsBuilderSetNameNode() and hdfsBuilderSetUserName(). NULL on an error.
+///
+/// # Safety
+/// `nn` and `user` are NULL or C strings.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hdfsConnectAsUser(
+    nn: *const c_char,
+    port: tPort,
+    user: *const c_char,
+) -> hdfsFS {
+    // SAFETY: as the caller promises.
+    unsafe { connect_to(nn, port, user, false) }
+}
+
+/// Connects as the user of the process. NULL on an error.
+///
+/// # Safety
+/// `nn` is NULL or a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hdfsConnect(nn: *const c_char, port: tPort) -> hdfsFS {
+    // SAFETY: as the caller promises.
+    unsafe { connect_to(nn, port, std::ptr::null(), false) }
+}
+
+/// hdfsConnectAsUser() with a client of its own.
+///
+/// # Safety
+/// `nn` and `user` are NULL or C strings.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hdfsConnectAsUserNewInstance(
+    nn: *const c_char,
+    port: tPort,
+    user: *const c_char,
+) -> hdfsFS {
+    // SAFETY: as the caller promises.
+    unsafe { connect_to(nn, port, user, true) }
+}
+
+/// hdfsConnect() with a client of its own.
+///
+/// # Safety
+/// `nn` is NULL or a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hdfsConnectNewInstance(nn: *const c_char, port: tPort) -> hdfsFS {
+    // SAFETY: as the caller promises.
+    unsafe { connect_to(nn, port, std::ptr::null(), true) }
+}
+
+/// Closes a file system's handle. Files that were opened with it stay open. 0, or -1 with errno.
+#[unsafe(no_mangle)]
+pub extern "C" fn hdfsDisconnect(fs: hdfsFS) -> c_int {
+    run(-1, || {
+        FILE_SYSTEMS.take(fs)?;
+        Ok(0)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_port_is_said_once() {
+        let uri = |name: &str, port| {
+            Wanted { name_node: Some(name.to_owned()), port, ..Wanted::default() }.uri()
+        };
+        assert_eq!(uri("default", 0).unwrap(), None);
+        assert_eq!(uri("nn", 0).unwrap().as_deref(), Some("hdfs://nn"));
+        assert_eq!(uri("nn", 8020).unwrap().as_deref(), Some("hdfs://nn:8020"));
+        assert_eq!(uri("hdfs://nn:8020/", 0).unwrap().as_deref(), Some("hdfs://nn:8020"));
+        assert_eq!(uri("hdfs://[::1]", 1).unwrap().as_deref(), Some("hdfs://[::1]:1"));
+        assert!(uri("nn:8020", 8020).is_err() && uri("default", 1).is_err());
+    }
+
+    #[test]
+    fn clients_are_shared_and_a_handle_is_closed_once() {
+        let wanted = Wanted { name_node: Some("nn".to_owned()), ..Wanted::default() };
+        let (one, two) = (connect(&wanted).unwrap(), connect(&wanted).unwrap());
+        let store = |fs| Arc::as_ptr(&FILE_SYSTEMS.get(fs).unwrap().store).cast::<u8>();
+        assert_eq!(store(one), store(two));
+        let own = connect(&Wanted { is_new: true, ..wanted }).unwrap();
+        assert_ne!(store(one), store(own));
+        assert_eq!(
+            (hdfsDisconnect(one), hdfsDisconnect(one), hdfsDisconnect(null_mut())),
+            (0, -1, -1)
+        );
+        assert_eq!(store(two), store(two));
+        assert_eq!((hdfsDisconnect(two), hdfsDisconnect(own)), (0, 0));
+    }
+
+    #[test]
+    fn a_builder_is_freed_once() {
+        let builder = hdfsNewBuilder();
+        hdfsBuilderSetNameNodePort(builder, 1);
+        hdfsFreeBuilder(builder);
+        hdfsFreeBuilder(builder);
+        assert!(hdfsBuilderConnect(builder).is_null());
+        // SAFETY: NULL is allowed.
+        unsafe { hdfsBuilderSetNameNode(null_mut(), std::ptr::null()) };
+    }
+}
