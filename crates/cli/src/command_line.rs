@@ -9,8 +9,8 @@ use crate::manual::{self, Entry};
 use crate::settings::Settings;
 use crate::{
     balancer, bench, cacheadmin, checknative, daemon, debug, demo, dfsadmin, doctor, ec, fs, fsck,
-    gateway, getconf, groups, ha, haadmin, journalnode, mover, oev, oiv, storagepolicies, up,
-    version, wording, zkfc,
+    gateway, getconf, groups, ha, haadmin, journalnode, mover, observe, oev, oiv, storagepolicies,
+    up, version, wording, zkfc,
 };
 
 /// HDFS in one binary: server, client and tools.
@@ -95,6 +95,10 @@ enum Verb {
     InitHa(ha::init::InitHa),
     /// Serve a cluster by REST (WebHDFS, HttpFS, Hoop)
     Gateway(RawArguments),
+    /// Flame graph of a running process: what it computes, or with --wait what it waits for
+    Profile(observe::profile::Profile),
+    /// Heat map of how long the disks of a DataNode take, over time
+    Heatmap(observe::heatmap::Heatmap),
     /// Show in a few seconds what this is: a cluster, a gigabyte in and out
     Demo(demo::Demo),
     /// Measure our own stack
@@ -157,6 +161,8 @@ fn own(args: Vec<String>) -> i32 {
         Verb::Up(options) => up::run(settings, options),
         Verb::InitHa(options) => ha::init::run(options),
         Verb::Demo(options) => demo::run(settings, options),
+        Verb::Heatmap(options) => observe::heatmap::run(&options),
+        Verb::Profile(options) => observe::profile::run(&options),
         Verb::Version => version::run(settings, Vec::new()),
         Verb::Completions { shell } => manual::complete(shell, &entries()),
         Verb::Man { verb, directory } => {

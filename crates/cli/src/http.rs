@@ -1,4 +1,4 @@
-//! A GET to a NameNode's web server, read line by line. No HTTP library: those limit how long a whole body
+//! A GET to a daemon's web server, read line by line. No HTTP library: those limit how long a whole body
 //! takes, and Hadoop's read time-out is for each read of an fsck that may run for hours; and the answer of an
 //! RPC port, which is no HTTP, is to be recognised.
 
@@ -15,16 +15,30 @@ const LINE_MAX: u64 = 64 << 10;
 const RPC_PORT: &str = "this is an RPC port, and the web port is needed \
     (dfs.namenode.http-address, 9870 by default)";
 
-/// Fetches `path` from `host:port`; the body as it arrives. HTTP/1.0 keeps the body free of chunks.
+/// What may be wrong where a NameNode does not answer.
+const NAMENODE_HINT: &str = "is the NameNode running, and dfs.namenode.http-address its address?";
+
+/// Fetches `path` from a NameNode's `host:port`; the body as it arrives.
 pub fn get(
     address: &str,
     path: &str,
     connect: Duration,
     read: Duration,
 ) -> Outcome<impl BufRead + use<>> {
+    get_from(address, path, (connect, read), NAMENODE_HINT)
+}
+
+/// Fetches `path` from `host:port`; the body as it arrives. The times are for connecting and for each read; `hint` is said
+/// where nothing answers. HTTP/1.0 keeps the body free of chunks.
+pub fn get_from(
+    address: &str,
+    path: &str,
+    (connect, read): (Duration, Duration),
+    hint: &str,
+) -> Outcome<impl BufRead + use<>> {
     let failed = |problem: String| Failure::io(format!("http://{address}{path}: {problem}"));
     let addresses = address.to_socket_addrs().map_err(|error| failed(error.to_string()))?;
-    let mut stream = first_connection(addresses, connect).map_err(failed)?;
+    let mut stream = first_connection(addresses, connect, hint).map_err(failed)?;
     stream.set_read_timeout(Some(read).filter(|limit| !limit.is_zero()))?;
     // In one piece: a server that does not like its beginning closes the connection.
     let request = format!("GET {path} HTTP/1.0\r\nHost: {address}\r\nConnection: close\r\n\r\n");
@@ -50,16 +64,13 @@ pub fn get(
 fn first_connection(
     addresses: impl Iterator<Item = SocketAddr>,
     limit: Duration,
+    hint: &str,
 ) -> Result<TcpStream, String> {
     let mut problem = "unknown host".to_owned();
     for address in addresses {
         match TcpStream::connect_timeout(&address, limit) {
             Ok(stream) => return Ok(stream),
-            Err(error) => {
-                problem = format!(
-                    "{error}; is the NameNode running, and dfs.namenode.http-address its address?"
-                );
-            }
+            Err(error) => problem = format!("{error}; {hint}"),
         }
     }
     Err(problem)
@@ -87,10 +98,13 @@ mod tests {
         let open = TcpListener::bind("127.0.0.1:0").unwrap();
         let limit = Duration::from_secs(5);
         let both = [closed, open.local_addr().unwrap()];
-        let stream = first_connection(both.into_iter(), limit).unwrap();
+        let stream = first_connection(both.into_iter(), limit, NAMENODE_HINT).unwrap();
         assert_eq!(stream.peer_addr().unwrap(), both[1]);
-        let none = first_connection([closed].into_iter(), limit).unwrap_err();
+        let none = first_connection([closed].into_iter(), limit, NAMENODE_HINT).unwrap_err();
         assert!(none.contains("is the NameNode running"), "{none}");
-        assert_eq!(first_connection([].into_iter(), limit).unwrap_err(), "unknown host");
+        assert_eq!(
+            first_connection([].into_iter(), limit, NAMENODE_HINT).unwrap_err(),
+            "unknown host"
+        );
     }
 }

@@ -39,6 +39,7 @@ mod mover;
 mod moves;
 mod namenode_call;
 mod namenodes;
+mod observe;
 mod oev;
 mod oiv;
 mod recovery;

@@ -51,6 +51,9 @@ pub use description::openapi;
 pub use namenode::{ChosenDatanode, HostNameNode};
 
 use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use axum::response::Response;
 use datanode::DataNodeFace;
 use httpfs::HttpFs;
 use namenode::NameNodeFace;
@@ -58,8 +61,9 @@ use std::future::Future;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
+use tower_service::Service;
 use zerohop_conf::{Conf, ConfError, Role, check_protections, keys};
-use zerohop_daemon::http::{HttpOptions, HttpServer, MinimumRate};
+use zerohop_daemon::http::{HttpOptions, HttpServer, MinimumRate, QueryValues, profile_page};
 use zerohop_daemon::process;
 
 /// WebHDFS for the port of a NameNode in this process, which DataNodes reach at `rpc_address` (`host:port`, or a name service).
@@ -93,6 +97,7 @@ pub fn webhdfs_of_datanode(conf: Conf) -> Result<Option<Router>, ConfError> {
 pub struct Gateway {
     server: HttpServer,
     face: HttpFs,
+    conf: Arc<Conf>,
     scheme: &'static str,
 }
 
@@ -108,7 +113,7 @@ impl Gateway {
             (conf.get(&keys::HTTPFS_HTTP_HOSTNAME)?, conf.get(&keys::HTTPFS_HTTP_PORT)?);
         let tls = certificate::certificate(&conf)?;
         takeover::name_clients(&mut conf, &process::host_name(), port);
-        let face = HttpFs::new(conf)?;
+        let face = HttpFs::new(conf.clone())?;
         let not_taken = |source| Error::Address { address: format!("{host}:{port}"), source };
         let mut addresses = (host.as_str(), port).to_socket_addrs().map_err(not_taken)?;
         let address = addresses.next().ok_or_else(|| not_taken(io::ErrorKind::NotFound.into()))?;
@@ -117,7 +122,7 @@ impl Gateway {
         if let Some(tls) = tls {
             server = server.with_tls(tls);
         }
-        Ok(Self { server, face, scheme })
+        Ok(Self { server, face, conf: Arc::new(conf), scheme })
     }
 
     /// The address, with the port that was taken.
@@ -140,12 +145,28 @@ impl Gateway {
         stop: impl Future<Output = ()> + Send + 'static,
     ) -> io::Result<impl Future<Output = ()> + Send + 'static> {
         let appends = self.face.appends();
-        let serving = self.server.serve_until(face::router(self.face), stop)?;
+        let router = with_profile(face::router(self.face), self.conf);
+        let serving = self.server.serve_until(router, stop)?;
         Ok(async move {
             serving.await;
             appends.close_below("/").await;
         })
     }
+}
+
+/// `/profile` beside the files. A file of that name is reached with an operation (`?op=`), or below `/webhdfs/v1`.
+fn with_profile(files: Router, conf: Arc<Conf>) -> Router {
+    let profile = profile_page(move || Arc::clone(&conf));
+    let answer = async move |request: Request<Body>| -> Response {
+        let is_profile = request.uri().path() == "/profile"
+            && !QueryValues::parse(request.uri().query().unwrap_or_default()).has("op");
+        let mut router = if is_profile { profile } else { files };
+        match router.call(request).await {
+            Ok(response) => response,
+            Err(never) => match never {},
+        }
+    };
+    Router::new().fallback(answer)
 }
 
 /// The limits of the gateway's port.

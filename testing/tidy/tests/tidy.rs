@@ -8,13 +8,14 @@ use zerohop_tidy::types::Types;
 use zerohop_tidy::{Source, arrows, crates, root, section, sources};
 
 /// Which crates a crate may name. What it may name, it may name what that one may name, too.
-const ARROWS: [(&str, &[&str]); 21] = [
+const ARROWS: [(&str, &[&str]); 22] = [
     ("system", &[]),
     ("checksum", &[]),
     ("proto", &[]),
     ("wire", &["proto", "checksum"]),
     ("conf", &["system"]),
-    ("daemon", &["conf", "system"]),
+    ("profile", &["system"]),
+    ("daemon", &["conf", "system", "profile"]),
     ("replica", &["wire", "daemon"]),
     ("journal", &["wire"]),
     ("namespace", &["journal"]),

@@ -5,6 +5,7 @@ mod dfsio;
 mod directories;
 mod matrix;
 mod output;
+mod profile_cost;
 mod rest;
 
 use zerohop_bench::Row;
@@ -21,12 +22,16 @@ use output::{print, progress};
 
 const OTHERS: &str = "
   zerohop bench dfsio [OPTIONS]  runs TestDFSIO's tests; zerohop bench dfsio --help explains them
-  zerohop bench rest [OPTIONS]   measures REST; zerohop bench rest --help explains it";
+  zerohop bench rest [OPTIONS]   measures REST; zerohop bench rest --help explains it
+  zerohop bench profile-cost     measures what a running profile costs; --help explains it";
 
 pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
     if words.first().is_some_and(|word| word == "dfsio") {
         words.remove(0);
         return dfsio::run(settings, words);
+    }
+    if words.first().is_some_and(|word| word == "profile-cost") {
+        return profile_cost::run(&settings, words.get(1..).unwrap_or_default());
     }
     if words.first().is_some_and(|word| word == "rest") {
         words.remove(0);

@@ -7,7 +7,7 @@
 use super::connection::Unacknowledged;
 use bytes::Bytes;
 use parking_lot::Mutex;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::fd::BorrowedFd;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -117,7 +117,8 @@ impl SendfileStream {
         loop {
             ready!(self.stream.poll_write_ready(context))?;
             match send() {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
                 sent => return Poll::Ready(sent),
             }
         }

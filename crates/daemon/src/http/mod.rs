@@ -5,13 +5,16 @@
 //! [`HandlerThreads`]; each pool of them has a bound of its own, so that a page that takes long does not hold up the others.
 
 mod address_limits;
+mod admin;
 mod conf_page;
 mod connection;
 mod file_sender;
+mod heat_page;
 mod jmx;
 mod mount;
 mod options;
 mod page;
+mod profile_page;
 mod query;
 mod remote_address;
 mod request_body;
@@ -23,10 +26,12 @@ mod threads;
 mod tls;
 
 pub use file_sender::{BytesInFile, FileSender};
+pub use heat_page::{HeatMaps, heat_page};
 pub use jmx::bean;
 pub use mount::MountPoint;
 pub use options::HttpOptions;
 pub use page::{Page, streamed};
+pub use profile_page::profile_page;
 pub use query::QueryValues;
 pub use remote_address::RemoteAddress;
 pub use serve_connection::Encrypted;

@@ -1,6 +1,7 @@
-//! The pages that every daemon has: `/jmx`, `/conf` and `/logLevel`.
+//! The pages that every daemon has: `/jmx`, `/conf`, `/logLevel` and `/profile`.
 
 use super::page::Page;
+use super::profile_page::profile_page;
 use super::threads::HandlerThreads;
 use super::{conf_page, jmx};
 use axum::Router;
@@ -23,6 +24,7 @@ pub trait StandardPages: Send + Sync + 'static {
 /// The routes of these pages; their handlers run on `threads`.
 pub fn standard_pages(daemon: Arc<impl StandardPages>, threads: &HandlerThreads) -> Router {
     let of_conf = Arc::clone(&daemon);
+    let of_profile = Arc::clone(&daemon);
     let jmx_threads = threads.clone();
     let conf_threads = threads.clone();
     let jmx_page = async move |RawQuery(query): RawQuery| {
@@ -41,6 +43,7 @@ pub fn standard_pages(daemon: Arc<impl StandardPages>, threads: &HandlerThreads)
         .route("/jmx", get(jmx_page))
         .route("/conf", get(conf_page))
         .route("/logLevel", get(log_level))
+        .merge(profile_page(move || of_profile.conf()))
 }
 
 async fn log_level() -> Page {

@@ -16,6 +16,7 @@ use crate::node::Node;
 use crate::transfer::conn::{Conn, invalid};
 use crate::transfer::server::Handler;
 use outcome::{AfterOperation, OpFailure, answer};
+use std::ffi::CStr;
 use std::io;
 use std::sync::Arc;
 use zerohop_proto::hdfs::Status;
@@ -46,6 +47,7 @@ impl Handler for Operations {
             }
         };
         let code = request.code();
+        let _role = ThreadRole::of(&request);
         match run(&self.node, conn, request) {
             Ok(after) => after,
             Err(OpFailure::Io(error)) if is_hang_up(&error) => {
@@ -69,6 +71,37 @@ fn read_request(conn: &mut Conn, node: &Node) -> io::Result<Request> {
     conn.consume(PREFIX_LEN);
     let message = conn.read_delimited()?;
     Request::decode_message(code, message).map_err(invalid)
+}
+
+/// Names the thread after the operation that it serves, for pictures of what the process does (`zerohop profile`).
+struct ThreadRole;
+
+impl ThreadRole {
+    fn of(request: &Request) -> Self {
+        set_name(match request {
+            Request::WriteBlock(_) => c"block receiver",
+            Request::ReadBlock(_) => c"block sender",
+            Request::ReplaceBlock(_) | Request::CopyBlock(_) | Request::TransferBlock(_) => {
+                c"block transfer"
+            }
+            Request::BlockChecksum(_) | Request::BlockGroupChecksum(_) => c"block checksum",
+            Request::RequestShortCircuitFds(_)
+            | Request::ReleaseShortCircuitFds(_)
+            | Request::RequestShortCircuitShm(_) => c"short-circuit",
+        });
+        Self
+    }
+}
+
+impl Drop for ThreadRole {
+    fn drop(&mut self) {
+        set_name(c"transfer");
+    }
+}
+
+fn set_name(name: &CStr) {
+    // A thread without a name works as well.
+    _ = rustix::thread::set_name(name);
 }
 
 fn run(node: &Arc<Node>, conn: &mut Conn, request: Request) -> Result<AfterOperation, OpFailure> {

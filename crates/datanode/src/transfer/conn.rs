@@ -167,11 +167,16 @@ impl Conn {
             self.reserve((self.end - self.start + 1).max(SMALL_BUFFER));
         }
         let free = self.buffer.get_mut(self.end..).unwrap_or_default();
+        let (begun, limit) = (clock::now(), self.read_timeout.filter(|limit| !limit.is_zero()));
         let got = loop {
             match (&*self.stream).read(free) {
                 // A receive with a timeout is not restarted, not even when the process was only
-                // stopped and goes on (signal(7)).
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // stopped and goes on (signal(7)). Signals that keep coming, as those of a profile, do not make it longer.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                    if limit.is_some_and(|limit| clock::since(begun) >= limit) {
+                        return Err(io::ErrorKind::WouldBlock.into());
+                    }
+                }
                 done => break done?,
             }
         };

@@ -13,6 +13,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::time::Duration;
 use zerohop_proto::Checked;
+use zerohop_system::clock;
 use zerohop_wire::transfer::frame;
 
 /// A connection of the data-transfer protocol, over TCP or a Unix domain socket: client and DataNode move block data over
@@ -122,9 +123,12 @@ impl DataStream {
 
     fn poll(&self, events: PollFlags, timeout: Duration) -> io::Result<bool> {
         let mut fds = [PollFd::new(&self.socket, events)];
-        let timeout = Timespec::try_from(timeout).unwrap_or(Timespec { tv_sec: 60, tv_nsec: 0 });
+        let begun = clock::now();
         loop {
-            match poll(&mut fds, Some(&timeout)) {
+            // Signals, as those of a profile, must not make it longer.
+            let left = timeout.saturating_sub(clock::since(begun));
+            let left = Timespec::try_from(left).unwrap_or(Timespec { tv_sec: 60, tv_nsec: 0 });
+            match poll(&mut fds, Some(&left)) {
                 Ok(ready) => return Ok(ready > 0),
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),

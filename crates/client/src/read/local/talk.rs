@@ -186,11 +186,14 @@ impl<'a> Inbox<'a> {
         if self.is_there_soon()? {
             return Ok(());
         }
-        let patience = self.socket.read_timeout()?.map(Timespec::try_from);
-        let patience = patience.transpose().map_err(bad)?;
+        let patience = self.socket.read_timeout()?;
+        let begun = clock::now();
         let mut polled = [PollFd::new(self.socket, PollFlags::IN)];
         loop {
-            match rustix::event::poll(&mut polled, patience.as_ref()) {
+            // Signals must not make it longer.
+            let left = patience.map(|patience| patience.saturating_sub(clock::since(begun)));
+            let left = left.map(Timespec::try_from).transpose().map_err(bad)?;
+            match rustix::event::poll(&mut polled, left.as_ref()) {
                 Err(Errno::INTR) => {}
                 Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
                 ready => return Ok(ready.map(drop)?),

@@ -6,6 +6,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
+use zerohop_system::clock;
 
 /// How often a writer whose client only listens looks whether it is to stop.
 const STOP_CHECK: Duration = Duration::from_millis(500);
@@ -53,9 +54,12 @@ impl<'a> Upstream<'a> {
             PollFd::new(&**downstream.stream(), PollFlags::IN),
             PollFd::new(&**self.conn.stream(), of_upstream),
         ];
-        let limit = Timespec::try_from(timeout).unwrap_or(Timespec { tv_sec: 60, tv_nsec: 0 });
+        let begun = clock::now();
         loop {
-            match poll(&mut fds, Some(&limit)) {
+            // Signals, as those of a profile, must not make it longer.
+            let left = timeout.saturating_sub(clock::since(begun));
+            let left = Timespec::try_from(left).unwrap_or(Timespec { tv_sec: 60, tv_nsec: 0 });
+            match poll(&mut fds, Some(&left)) {
                 Ok(_) => {
                     let [downstream, upstream] = &fds;
                     let has_event = |fd: &PollFd<'_>| !fd.revents().is_empty();

@@ -109,7 +109,7 @@ fn side_by_side<T: Send>(items: &mut [T], helpers: usize, work: impl Fn(&mut T) 
     };
     std::thread::scope(|scope| {
         for _ in 0..helpers {
-            let helper = std::thread::Builder::new().name("edit-log".to_owned());
+            let helper = std::thread::Builder::new().name("edit-log writer".to_owned());
             // Out of threads: the rest is done here.
             if helper.spawn_scoped(scope, take_part).is_err() {
                 break;

@@ -78,7 +78,7 @@ impl EditLog {
         let on_failure: OnFailure = Box::new(on_failure);
         let for_thread = Arc::clone(&shared);
         let committer = std::thread::Builder::new()
-            .name("edit-log".to_owned())
+            .name("edit-log syncer".to_owned())
             .spawn(move || commit::run(&for_thread, journals, on_failure))
             .map_err(StorageError::io("start a thread for", "the edit log"))?;
         Ok(Self { shared, committer: Mutex::new(Some(committer)) })

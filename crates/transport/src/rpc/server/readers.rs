@@ -38,12 +38,13 @@ impl Readers {
         for _ in 0..count {
             let (sender, receiver) = unbounded_channel();
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            let thread =
-                std::thread::Builder::new().name(format!("ipc-{name}")).spawn(move || {
+            let thread = std::thread::Builder::new().name(format!("RPC reader {name}")).spawn(
+                move || {
                     runtime.block_on(take_connections(receiver));
                     // A call that went to a blocking thread may still be at work there.
                     runtime.shutdown_background();
-                })?;
+                },
+            )?;
             readers.to.push(sender);
             readers.threads.lock().push(thread);
         }

@@ -138,7 +138,7 @@ impl Handlers {
         let mut handlers = Self { queue: Arc::clone(queue), threads: Vec::with_capacity(count) };
         for _ in 0..count.max(1) {
             let (queue, runtime) = (Arc::clone(queue), tokio::runtime::Handle::current());
-            let thread = std::thread::Builder::new().name(format!("handler-{name}"));
+            let thread = std::thread::Builder::new().name(format!("RPC handler {name}"));
             handlers.threads.push(thread.spawn(move || {
                 let _entered = runtime.enter();
                 queue.serve();

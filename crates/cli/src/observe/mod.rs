@@ -1,0 +1,7 @@
+//! Pictures of running processes: their flame graphs and heat maps.
+
+pub mod heatmap;
+mod output;
+pub mod profile;
+mod sockets;
+pub mod target;

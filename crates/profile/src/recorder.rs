@@ -1,0 +1,169 @@
+//! One recording at a time: the process has one signal handler.
+
+use crate::handler::Sampling;
+use crate::options::{Clock, Options};
+use crate::recording::Recording;
+use crate::symbols::KnownNames;
+use crate::tally::Tally;
+use crate::tasks::{self, Tid, threads};
+use crate::timers::ThreadTimers;
+use crate::waits;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::io;
+use std::time::{Duration, Instant, SystemTime};
+use zerohop_system::clock;
+
+/// How often new threads are looked for.
+const THREADS_INTERVAL: Duration = Duration::from_millis(50);
+/// Of the time, so much may go into looking at threads one after the other.
+const LOOKING_SHARE: u32 = 10;
+
+static RUNNING: Mutex<Option<Busy>> = Mutex::new(None);
+static KNOWN: Mutex<Option<KnownNames>> = Mutex::new(None);
+
+/// Somebody else is recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Busy {
+    /// Who it is.
+    pub who: String,
+    /// When that recording ends; finding its names takes a moment longer.
+    pub until: SystemTime,
+}
+
+/// The right to make the one recording; it ends with this.
+#[derive(Debug)]
+pub struct Turn {
+    options: Options,
+}
+
+impl Turn {
+    /// Takes the turn for `who`.
+    ///
+    /// # Errors
+    /// If somebody else is recording.
+    pub fn take(who: &str, options: Options) -> Result<Self, Busy> {
+        let mut running = RUNNING.lock();
+        if let Some(busy) = &*running {
+            return Err(busy.clone());
+        }
+        let until = clock::wall() + options.duration;
+        *running = Some(Busy { who: who.to_owned(), until });
+        Ok(Self { options })
+    }
+
+    /// Records, until the time is over or `is_given_up` says so. The calling thread is not in the picture.
+    ///
+    /// # Errors
+    /// If the system does not let this process look at itself.
+    pub fn record(self, is_given_up: impl Fn() -> bool) -> io::Result<Recording> {
+        let sampling = Sampling::start()?;
+        let mut recorded = Recorded::new(self.options, &sampling);
+        match self.options.clock {
+            Clock::Cpu => recorded.by_timers(is_given_up)?,
+            Clock::Wall => recorded.by_looking(is_given_up)?,
+        }
+        recorded.finish()
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        *RUNNING.lock() = None;
+    }
+}
+
+struct Recorded<'a> {
+    options: Options,
+    sampling: &'a Sampling,
+    begun: Instant,
+    tally: Tally,
+    refused: u64,
+    hz: f64,
+}
+
+impl<'a> Recorded<'a> {
+    fn new(options: Options, sampling: &'a Sampling) -> Self {
+        let begun = clock::now();
+        let hz = options.hz.into();
+        Self { options, sampling, begun, tally: Tally::default(), refused: 0, hz }
+    }
+
+    fn interval(&self) -> Duration {
+        Duration::from_secs(1) / self.options.hz.max(1)
+    }
+
+    /// None when the time is over.
+    fn left(&self) -> Option<Duration> {
+        self.options.duration.checked_sub(clock::since(self.begun)).filter(|left| !left.is_zero())
+    }
+
+    fn by_timers(&mut self, is_given_up: impl Fn() -> bool) -> io::Result<()> {
+        let mut timers = ThreadTimers::new(self.interval());
+        while let Some(left) = self.left().filter(|_| !is_given_up()) {
+            timers.cover(&threads()?, tasks::own());
+            clock::sleep_thread(left.min(THREADS_INTERVAL));
+            self.sampling.samples().drain(|sample| self.tally.add(sample, |_| 1));
+        }
+        self.refused = timers.refused();
+        drop(timers);
+        self.sampling.samples().drain(|sample| self.tally.add(sample, |_| 1));
+        Ok(())
+    }
+
+    fn by_looking(&mut self, is_given_up: impl Fn() -> bool) -> io::Result<()> {
+        // Threads that have not taken the sample they were asked for, and for how many rounds: nothing interrupts one that
+        // waits for a disk.
+        let mut late: HashMap<Tid, u64> = HashMap::new();
+        let mut rounds = 0u32;
+        while let Some(left) = self.left().filter(|_| !is_given_up()) {
+            let round_begun = clock::now();
+            self.look_at_all(&mut late)?;
+            rounds += 1;
+            let took = clock::since(round_begun);
+            let pause = self.interval().saturating_sub(took).max(took * (LOOKING_SHARE - 1));
+            clock::sleep_thread(pause.min(left));
+            self.sampling.samples().drain(|sample| {
+                self.tally.add(sample, |tid| late.remove(&tid).unwrap_or(1));
+            });
+        }
+        self.hz = f64::from(rounds) / clock::since(self.begun).as_secs_f64().max(0.001);
+        Ok(())
+    }
+
+    fn look_at_all(&mut self, late: &mut HashMap<Tid, u64>) -> io::Result<()> {
+        let all = threads()?;
+        late.retain(|tid, _| all.contains(tid));
+        let own = tasks::own();
+        for tid in all.into_iter().filter(|tid| *tid != own) {
+            if let Some(rounds) = late.get_mut(&tid) {
+                *rounds += 1;
+                continue;
+            }
+            let Some(wait) = waits::look(tid) else { continue };
+            let tag = self.tally.tag(wait);
+            match waits::interrupt(tid, tag) {
+                true => _ = late.insert(tid, 1),
+                false => self.refused += 1,
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> io::Result<Recording> {
+        let dropped = self.sampling.samples().take_dropped() + self.tally.dropped();
+        let mut known = KNOWN.lock();
+        let stacks = self.tally.named(known.get_or_insert_default());
+        let path = std::env::current_exe().unwrap_or_default();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Recording {
+            options: self.options,
+            hz: self.hz,
+            process: format!("{name} (process {})", std::process::id()),
+            has_kernel: self.options.clock == Clock::Wall,
+            dropped,
+            refused: self.refused,
+            stacks,
+        })
+    }
+}

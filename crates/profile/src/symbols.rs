@@ -1,0 +1,151 @@
+//! Names for addresses, found after the recording: functions that were inlined among them.
+
+use crate::modules::{Module, modules};
+use addr2line::Loader;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Addresses whose names are kept.
+const CACHED_MAX: usize = 100_000;
+
+/// A function on a stack.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Function {
+    /// Its name, without what is no part of the source.
+    pub name: Arc<str>,
+    /// The source file, where that is known.
+    pub file: Arc<str>,
+    /// The line; 0 where that is not known.
+    pub line: u32,
+    /// It is a part of the kernel.
+    pub is_kernel: bool,
+}
+
+impl Function {
+    /// A function of which the name is known only.
+    pub(crate) fn named(name: impl Into<Arc<str>>) -> Self {
+        Self { name: name.into(), file: "".into(), line: 0, is_kernel: false }
+    }
+}
+
+/// Names of addresses that were looked up before. What lies at an address does not change as long as the process lives.
+#[derive(Default)]
+pub(crate) struct KnownNames(HashMap<usize, Arc<[Function]>>);
+
+/// A loaded file with its names.
+struct NamedModule {
+    module: Module,
+    /// None for a file that cannot be read.
+    loader: Option<Loader>,
+}
+
+/// Looks addresses up.
+pub(crate) struct Symbols<'a> {
+    known: &'a mut KnownNames,
+    modules: Vec<Module>,
+    loaded: HashMap<usize, NamedModule>,
+}
+
+impl<'a> Symbols<'a> {
+    pub(crate) fn new(known: &'a mut KnownNames) -> Self {
+        if known.0.len() > CACHED_MAX {
+            known.0.clear();
+        }
+        Self { known, modules: modules(), loaded: HashMap::new() }
+    }
+
+    /// The functions at an address, the innermost first; several where they were inlined.
+    pub(crate) fn functions(&mut self, address: usize) -> Arc<[Function]> {
+        if let Some(found) = self.known.0.get(&address) {
+            return Arc::clone(found);
+        }
+        let found: Arc<[Function]> = self.look_up(address).into();
+        self.known.0.insert(address, Arc::clone(&found));
+        found
+    }
+
+    fn look_up(&mut self, address: usize) -> Vec<Function> {
+        let is_in = |module: &Module| module.code.iter().any(|code| code.contains(&address));
+        let Some(index) = self.modules.iter().position(is_in) else {
+            return vec![Function::named("[unknown]")];
+        };
+        let Some(module) = self.modules.get(index) else { return Vec::new() };
+        let named = self.loaded.entry(index).or_insert_with(|| NamedModule {
+            loader: Loader::new(&module.path).ok(),
+            module: module.clone(),
+        });
+        named.functions(address)
+    }
+}
+
+impl NamedModule {
+    fn functions(&self, address: usize) -> Vec<Function> {
+        let in_file = address.wrapping_sub(self.module.bias) as u64;
+        let Some(loader) = &self.loader else { return vec![self.unnamed()] };
+        let mut functions = Vec::new();
+        if let Ok(mut frames) = loader.find_frames(in_file) {
+            while let Ok(Some(frame)) = frames.next() {
+                let Some(name) = frame.function.as_ref().and_then(|name| name.raw_name().ok())
+                else {
+                    continue;
+                };
+                let place = frame.location.as_ref();
+                functions.push(Function {
+                    name: clean(&name).into(),
+                    file: place.and_then(|place| place.file).unwrap_or_default().into(),
+                    line: place.and_then(|place| place.line).unwrap_or_default(),
+                    is_kernel: false,
+                });
+            }
+        }
+        if functions.is_empty() {
+            let symbol = loader.find_symbol(in_file);
+            functions
+                .push(symbol.map_or_else(|| self.unnamed(), |name| Function::named(clean(name))));
+        }
+        functions
+    }
+
+    fn unnamed(&self) -> Function {
+        let name = self.module.path.file_name().unwrap_or_default().to_string_lossy();
+        Function::named(format!("[{name}]"))
+    }
+}
+
+/// A name as people write it. Versions of symbols are left out.
+fn clean(name: &str) -> String {
+    let demangled = format!("{:#}", rustc_demangle::demangle(name));
+    let end = demangled.find("@@").unwrap_or(demangled.len());
+    demangled.get(..end).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_function_has_a_name_a_file_and_a_line() {
+        let mut known = KnownNames::default();
+        let here = this_function_has_a_name_a_file_and_a_line as fn() as usize;
+        for _ in 0..2 {
+            let found = Symbols::new(&mut known).functions(here + 1);
+            let [.., function] = &found[..] else { panic!("{found:?}") };
+            assert!(
+                function.name.ends_with("this_function_has_a_name_a_file_and_a_line"),
+                "{found:?}"
+            );
+            assert!(function.file.ends_with("symbols.rs") && function.line > 100, "{found:?}");
+        }
+        assert_eq!(known.0.len(), 1);
+    }
+
+    #[test]
+    fn what_has_no_name_is_shown_as_such() {
+        let mut known = KnownNames::default();
+        let mut symbols = Symbols::new(&mut known);
+        assert_eq!(&*symbols.functions(0x10)[0].name, "[unknown]");
+        let getpid = libc::getpid as unsafe extern "C" fn() -> libc::pid_t as usize;
+        let found = symbols.functions(getpid);
+        assert!(found[0].name.contains("getpid") || found[0].name.starts_with('['), "{found:?}");
+    }
+}

@@ -1,0 +1,125 @@
+//! Samples that are alike are counted together while a recording runs; names are looked up at its end.
+
+use crate::handler::HEAD_LEN;
+use crate::symbols::{Function, KnownNames, Symbols};
+use crate::tasks::{Tid, role};
+use crate::waits::Wait;
+use std::collections::HashMap;
+
+/// Different stacks that are kept; more are counted as dropped.
+const STACKS_MAX: usize = 200_000;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    thread_name: [u64; 2],
+    wait: u64,
+    addresses: Vec<u64>,
+}
+
+/// How often each stack was found.
+#[derive(Default)]
+pub(crate) struct Tally {
+    counts: HashMap<Key, u64>,
+    dropped: u64,
+    /// What threads waited for; a sample's tag is the place here, counted from 1.
+    waits: Vec<Wait>,
+    wait_tags: HashMap<Wait, u64>,
+}
+
+impl Tally {
+    /// The tag for samples of threads that wait like this.
+    pub(crate) fn tag(&mut self, wait: Wait) -> u64 {
+        if let Some(tag) = self.wait_tags.get(&wait) {
+            return *tag;
+        }
+        self.waits.push(wait.clone());
+        let tag = self.waits.len() as u64;
+        self.wait_tags.insert(wait, tag);
+        tag
+    }
+
+    /// Counts a sample as `weight(thread)` many.
+    pub(crate) fn add(&mut self, sample: &[u64], mut weight: impl FnMut(Tid) -> u64) {
+        let Some(([thread, wait, name @ ..], addresses)) = sample.split_at_checked(HEAD_LEN) else {
+            return;
+        };
+        let weight = weight(*thread as Tid);
+        let mut thread_name = [0; 2];
+        thread_name.iter_mut().zip(name).for_each(|(to, from)| *to = *from);
+        let key = Key { thread_name, wait: *wait, addresses: addresses.to_vec() };
+        let is_full = self.counts.len() >= STACKS_MAX;
+        match self.counts.get_mut(&key) {
+            Some(count) => *count += weight,
+            None if is_full => self.dropped += weight,
+            None => _ = self.counts.insert(key, weight),
+        }
+    }
+
+    /// Samples that were one stack too many.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// The stacks with names, the outermost function first, behind the role of the thread.
+    pub(crate) fn named(self, known: &mut KnownNames) -> HashMap<Vec<Function>, u64> {
+        let mut symbols = Symbols::new(known);
+        let mut stacks = HashMap::new();
+        for (key, count) in self.counts {
+            let wait = key.wait.checked_sub(1).and_then(|index| self.waits.get(index as usize));
+            let mut stack = named_wait(wait);
+            for (depth, address) in key.addresses.iter().enumerate() {
+                // A return address is behind the call.
+                let address = *address as usize - usize::from(depth > 0).min(*address as usize);
+                stack.extend(symbols.functions(address).iter().cloned());
+            }
+            stack.push(Function::named(role(&thread_name(&key.thread_name))));
+            stack.reverse();
+            *stacks.entry(stack).or_default() += count;
+        }
+        stacks
+    }
+}
+
+fn named_wait(wait: Option<&Wait>) -> Vec<Function> {
+    let Some(wait) = wait else { return Vec::new() };
+    let mut frames = vec![Function::named(wait.state)];
+    let kernel = wait.kernel.iter();
+    frames.extend(kernel.map(|name| Function { is_kernel: true, ..Function::named(name.clone()) }));
+    frames
+}
+
+/// The name that `PR_GET_NAME` wrote.
+fn thread_name(words: &[u64; 2]) -> String {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    let name = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(name).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_that_are_alike_are_counted_together() {
+        let mut tally = Tally::default();
+        let waits = Wait { state: "[waiting]", kernel: vec!["do_wait".into()] };
+        let tag = tally.tag(waits.clone());
+        assert_eq!(tally.tag(waits), tag);
+        let name = u64::from_ne_bytes(*b"reader-7");
+        tally.add(&[7, tag, name, 0, 0x10], |_| 1);
+        tally.add(&[8, tag, name, 0, 0x10], |thread| thread as u64);
+        tally.add(&[8, 0, name, 0], |_| 1);
+        tally.add(&[], |_| 1);
+        let named = tally.named(&mut KnownNames::default());
+        let mut lines: Vec<(String, u64)> = named
+            .iter()
+            .map(|(stack, count)| {
+                let names: Vec<&str> = stack.iter().map(|function| &*function.name).collect();
+                (names.join(";"), *count)
+            })
+            .collect();
+        lines.sort();
+        let waits = "reader;[unknown];do_wait;[waiting]".to_owned();
+        assert_eq!(lines, [("reader".to_owned(), 1), (waits, 9)]);
+    }
+}
