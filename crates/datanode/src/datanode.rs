@@ -24,7 +24,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use zerohop_conf::{Conf, Role, check_protections};
-use zerohop_daemon::http::{HttpOptions, HttpServer};
+use zerohop_daemon::http::{HeatMaps, HttpOptions, HttpServer};
 use zerohop_system::clock;
 use zerohop_transport::domain::effective_path;
 use zerohop_transport::login::User;
@@ -143,6 +143,11 @@ impl DataNode {
     /// Where it serves HTTP.
     pub fn http_addr(&self) -> SocketAddr {
         self.addresses.http
+    }
+
+    /// Makes the heat maps of its volumes, for the pages of another daemon in this process.
+    pub fn heat_maps(&self) -> HeatMaps {
+        http::heat_source(&self.node)
     }
 
     /// Answers WebHDFS's URLs by `router`.

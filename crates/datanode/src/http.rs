@@ -1,6 +1,7 @@
-//! The pages of the DataNode: `/shortcircuit`, who reads locally, `/blockScannerReport`, how far the replicas are verified,
+//! The pages of the DataNode: `/shortcircuit`, who reads locally, `/heatmap` and `/slow`, how long disks take, `/blockScannerReport`, how far the replicas are verified,
 //! what every daemon has, and the place of WebHDFS.
 
+use crate::disk_pages;
 use crate::jmx;
 use crate::node::Node;
 use crate::short_circuit::listing;
@@ -12,7 +13,9 @@ use axum::routing::{any, get};
 use serde_json::Value;
 use std::sync::Arc;
 use zerohop_conf::Conf;
-use zerohop_daemon::http::{HandlerThreads, Page, StandardPages, Unavailable, standard_pages};
+use zerohop_daemon::http::{
+    HandlerThreads, HeatMaps, Page, StandardPages, Unavailable, heat_page, standard_pages,
+};
 
 #[derive(Template)]
 #[template(path = "index.html")]
@@ -33,13 +36,29 @@ pub(crate) fn router(node: Arc<Node>, threads: usize) -> Router {
     // A disk that hangs keeps the threads of who asks for the beans; the other pages have their own.
     let standard = standard_pages(Arc::clone(&node), &HandlerThreads::new(threads));
     let threads = HandlerThreads::new(threads);
+    let of_conf = Arc::clone(&node);
+    let name = format!("DataNode {}", node.settings.host_name);
+    let heat = heat_page(
+        name,
+        heat_source(&node),
+        move || of_conf.reconfiguration.conf(),
+        threads.clone(),
+    );
     Router::new()
         .route("/", get(index))
         .route("/shortcircuit", get(short_circuit))
         .route("/blockScannerReport", get(block_scanner_report))
+        .route("/slow", get(slow))
         .route("/webhdfs/{*path}", any(webhdfs))
         .with_state(Pages { node, threads })
+        .merge(heat)
         .merge(standard)
+}
+
+/// Makes the maps of this DataNode's volumes.
+pub(crate) fn heat_source(node: &Arc<Node>) -> HeatMaps {
+    let node = Arc::clone(node);
+    Arc::new(move |seconds| disk_pages::heat_maps(&node.store.volumes().all(), seconds))
 }
 
 impl StandardPages for Node {
@@ -69,6 +88,10 @@ async fn block_scanner_report(
     State(Pages { node, threads }): State<Pages>,
 ) -> Result<Page, Unavailable> {
     threads.run(move || Page::text(node.block_scanner.report())).await
+}
+
+async fn slow(State(Pages { node, threads }): State<Pages>) -> Result<Page, Unavailable> {
+    threads.run(move || Page::json(format!("{:#}\n", disk_pages::slow(&node)))).await
 }
 
 async fn webhdfs(State(Pages { node, .. }): State<Pages>, request: Request) -> Response {

@@ -6,6 +6,7 @@
 
 mod datanode;
 mod deletions;
+mod disk_pages;
 mod error;
 mod http;
 mod ipc;

@@ -213,6 +213,7 @@ fn disk_stats(conf: &Conf) -> Result<DiskSettings, Error> {
     let low_threshold = conf.get(&keys::DFS_DATANODE_SLOWDISK_LOW_THRESHOLD_MS)?;
     Ok(DiskSettings {
         sampling_percent: percent.clamp(0, 100).unsigned_abs(),
+        keeps_history: conf.get(&keys::ZEROHOP_DATANODE_HEATMAP_ENABLED)?,
         limits: OutlierLimits {
             resources_min: disks_min,
             low_threshold_ms: low_threshold.as_secs_f64() * 1000.0,

@@ -72,6 +72,8 @@ pub(crate) struct Core {
     pub(crate) file_copier: OnceLock<Arc<dyn FileCopier>>,
     /// WebHDFS's URLs.
     pub(crate) webhdfs: MountPoint,
+    /// The heat maps of DataNodes in this process.
+    pub(crate) heatmap: MountPoint,
     /// Checks of the tree run on these: each holds a thread as long as its reader lets it.
     pub(crate) checks: HandlerThreads,
     /// Images and segments go to other NameNodes, and come from them, on these.
@@ -106,6 +108,7 @@ impl Core {
             image_uploads: ImageUploads::default(),
             file_copier: OnceLock::new(),
             webhdfs: MountPoint::default(),
+            heatmap: MountPoint::default(),
             checks: HandlerThreads::new(CHECKS_MAX),
             transfers: HandlerThreads::new(TRANSFERS_MAX),
             conf,

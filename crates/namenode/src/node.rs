@@ -25,8 +25,11 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use zerohop_conf::{Conf, Role, check_protections, keys};
-use zerohop_daemon::http::HttpOptions;
+use zerohop_daemon::http::{HandlerThreads, HeatMaps, HttpOptions, heat_page};
 use zerohop_transport::rpc::server::{RpcServer, ServerOptions};
+
+/// Heat maps that are drawn at once.
+const HEATMAPS_MAX: usize = 4;
 
 /// A running NameNode.
 pub struct NameNode {
@@ -145,6 +148,14 @@ impl NameNode {
     /// Gives `fsck -move` what copies files; the first one stays.
     pub fn copy_files_with(&self, copier: Arc<dyn FileCopier>) {
         _ = self.core.file_copier.set(copier);
+    }
+
+    /// Answers `/heatmap` by `maps`, those of DataNodes in this process.
+    pub fn serve_heatmap(&self, maps: HeatMaps) {
+        let (core, threads) = (Arc::clone(&self.core), HandlerThreads::new(HEATMAPS_MAX));
+        let name = "all DataNodes of this process".to_owned();
+        let router = heat_page(name, maps, move || core.reconfiguration.conf(), threads);
+        self.core.heatmap.mount(router);
     }
 
     /// Answers WebHDFS's URLs by `router`.

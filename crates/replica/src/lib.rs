@@ -16,6 +16,7 @@
 
 mod discard;
 mod error;
+mod io;
 mod lazy_persist;
 mod listing;
 mod live;
@@ -35,6 +36,7 @@ mod volume;
 mod write_at;
 
 pub use error::{Error, ErrorKind, Result};
+pub use io::{IoCall, IoObserver, IoTimer};
 pub use listing::ListedReplica;
 pub use live::{Durability, FlushExtent, LiveReplica, Packet, WRITE_UNIT};
 pub use mode::DirectoryMode;

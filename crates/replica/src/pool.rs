@@ -1,6 +1,7 @@
 //! One block pool on one volume: its directories, and the moves of replicas between them.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::io::{IoCall, IoTimer};
 use crate::mode::DirectoryMode;
 use crate::names::{block_directory, block_file_name, meta_file_name};
 use crate::trash::Trash;
@@ -53,6 +54,7 @@ struct Directories {
     rbw: PathBuf,
     tmp: PathBuf,
     mode: DirectoryMode,
+    io: IoTimer,
     trash: Trash,
 }
 
@@ -65,6 +67,7 @@ impl Pool {
     pub(crate) fn on_volume(
         volume_current: &Path,
         mode: DirectoryMode,
+        io: IoTimer,
         expected: &PoolVersion,
     ) -> Result<Self> {
         check_pool_id(volume_current, &expected.pool_id)?;
@@ -76,6 +79,7 @@ impl Pool {
             rbw: current.join("rbw"),
             tmp: root.join("tmp"),
             mode,
+            io,
             trash: Trash::new(root, mode),
         }));
         mode.create(&current)?;
@@ -107,6 +111,11 @@ impl Pool {
             gone(fs::remove_file(&path), &path)?;
         }
         Ok(())
+    }
+
+    /// What times calls to the disk.
+    pub(crate) fn io(&self) -> &IoTimer {
+        &self.0.io
     }
 
     /// Where deleted replicas are kept during a rolling upgrade.
@@ -162,7 +171,7 @@ impl Pool {
     pub fn delete(&self, block: &Block, place: Place) -> Result<u64> {
         let freed = [self.data_path(block.id, place), self.meta_path(block, place)]
             .into_iter()
-            .map(|path| remove(&path, block))
+            .map(|path| self.io().time(IoCall::Metadata, || remove(&path, block)))
             .sum::<Result<u64>>()?;
         Ok(freed)
     }
@@ -170,6 +179,10 @@ impl Pool {
     /// Moves both files from one place (and stamp) to another; the meta file first, as Apache does.
     /// Either both moves happen or none.
     pub(crate) fn shift(&self, from: (&Block, Place), to: (&Block, Place)) -> Result<()> {
+        self.io().time(IoCall::Metadata, || self.shift_files(from, to))
+    }
+
+    fn shift_files(&self, from: (&Block, Place), to: (&Block, Place)) -> Result<()> {
         let (block, place) = to;
         let (old_meta, new_meta) = (self.meta_path(from.0, from.1), self.meta_path(block, place));
         match rename(&old_meta, &new_meta, block) {
@@ -217,6 +230,8 @@ impl Pool {
     /// Makes moves of this block into a directory survive a power cut.
     pub(crate) fn sync_directory(&self, id: BlockId, place: Place) -> Result<()> {
         let directory = self.directory(id, place);
+        let sync_directory =
+            |directory: &Path| self.io().time(IoCall::Sync, || sync_directory(directory));
         sync_directory(&directory)?;
         if place != Place::Finalized {
             return Ok(());

@@ -1,6 +1,7 @@
 //! A replica opened for reading: data, checksums, and how much of it may be read.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::io::{IoCall, IoTimer};
 use crate::pool::{Place, Pool};
 use std::fs::File;
 use std::io;
@@ -20,6 +21,7 @@ pub struct ReplicaReader {
     checksum: DataChecksum,
     /// The sum of the partial chunk at the end, which a writer may overwrite in the file.
     tail: Option<[u8; 4]>,
+    io: IoTimer,
 }
 
 impl Pool {
@@ -39,31 +41,34 @@ impl ReplicaReader {
     /// file's length.
     fn open(pool: &Pool, block: &Block, place: Place) -> Result<Self> {
         let path = pool.data_path(block.id, place);
+        let io = pool.io().clone();
         let open = |path: &Path| {
-            File::open(path).map_err(|e| Error::io(format!("replica {block}"), "open", path, e))
+            let opened = io.time(IoCall::Metadata, || File::open(path));
+            opened.map_err(|e| Error::io(format!("replica {block}"), "open", path, e))
         };
         let data = open(&path)?;
         let meta_path = pool.meta_path(block, place);
         let meta = open(&meta_path)?;
-        let checksum = read_header(block, &meta, &meta_path)?;
+        let checksum = io.time(IoCall::Read, || read_header(block, &meta, &meta_path))?;
         let len = file_len(block, &data, &path)?;
         let covered = meta_header::covered_len(checksum, file_len(block, &meta, &meta_path)?);
         if covered < len {
             let text = format!("its checksums cover {covered} of {len} bytes");
             return Err(corrupt(block, &meta_path, text));
         }
-        Ok(Self { block: Block { len, ..*block }, path, data, meta, checksum, tail: None })
+        Ok(Self { block: Block { len, ..*block }, path, data, meta, checksum, tail: None, io })
     }
 
     /// Opens the data file alone, for a replica whose meta file is lost: there are no checksums.
     fn open_unsummed(pool: &Pool, block: &Block, place: Place) -> Result<Self> {
         let path = pool.data_path(block.id, place);
         let failed = |e| Error::io(format!("replica {block}"), "open", &path, e);
-        let data = File::open(&path).map_err(failed)?;
+        let io = pool.io().clone();
+        let data = io.time(IoCall::Metadata, || File::open(&path)).map_err(failed)?;
         let meta = data.try_clone().map_err(failed)?;
         let checksum = DataChecksum::new(ChecksumType::Null, 512).unwrap_or_default();
         let len = file_len(block, &data, &path)?;
-        Ok(Self { block: Block { len, ..*block }, path, data, meta, checksum, tail: None })
+        Ok(Self { block: Block { len, ..*block }, path, data, meta, checksum, tail: None, io })
     }
 
     pub(crate) fn of_live(
@@ -72,9 +77,10 @@ impl ReplicaReader {
         files: (File, File),
         checksum: DataChecksum,
         tail: Option<[u8; 4]>,
+        io: IoTimer,
     ) -> Self {
         let (data, meta) = files;
-        Self { block, path, data, meta, checksum, tail }
+        Self { block, path, data, meta, checksum, tail, io }
     }
 
     /// The block, with the length that may be read.
@@ -135,7 +141,14 @@ impl ReplicaReader {
     /// Reads data into all of `target`.
     pub fn read_at(&self, offset: u64, target: &mut [u8]) -> Result<()> {
         self.check_range(offset, target.len())?;
-        self.data.read_exact_at(target, offset).map_err(|e| self.read_error(&self.path, e))
+        let read = self.io.time(IoCall::Read, || self.data.read_exact_at(target, offset));
+        read.map_err(|e| self.read_error(&self.path, e))
+    }
+
+    /// Reads a byte of the data that is about to be sent without a copy (sendfile): the time that the disk takes is seen here,
+    /// without the time that the receiver takes.
+    pub fn touch(&self, offset: u64) -> Result<()> {
+        self.read_at(offset, &mut [0])
     }
 
     /// Reads the sums of `data_len` bytes from `offset`, which is a chunk boundary; `sums` has

@@ -1,6 +1,7 @@
 //! One storage directory of a DataNode.
 
 use crate::error::Result;
+use crate::io::IoTimer;
 use crate::mode::DirectoryMode;
 use crate::pool::Pool;
 use crate::pools::pools;
@@ -16,6 +17,7 @@ pub struct Volume {
     root: PathBuf,
     mode: DirectoryMode,
     version: Option<VolumeVersion>,
+    io: IoTimer,
     _lock: DirectoryLock,
 }
 
@@ -32,7 +34,13 @@ impl Volume {
         let lock = DirectoryLock::acquire(root)?;
         mode.apply(root)?;
         let version = VolumeVersion::read(&root.join("current/VERSION"))?;
-        Ok(Self { root: root.to_owned(), mode, version, _lock: lock })
+        let io = IoTimer::default();
+        Ok(Self { root: root.to_owned(), mode, version, io, _lock: lock })
+    }
+
+    /// Has its calls to the disk timed.
+    pub fn with_io(self, io: IoTimer) -> Self {
+        Self { io, ..self }
     }
 
     /// Its directory.
@@ -111,7 +119,7 @@ impl Volume {
 
     /// Opens a block pool, or makes it.
     pub fn open_pool(&self, expected: &PoolVersion) -> Result<Pool> {
-        Pool::on_volume(&self.root.join("current"), self.mode, expected)
+        Pool::on_volume(&self.root.join("current"), self.mode, self.io.clone(), expected)
     }
 
     /// What its disk can be asked without the volume.

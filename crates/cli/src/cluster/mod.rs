@@ -122,6 +122,9 @@ impl Cluster {
 
     async fn bring_up(&mut self) -> Outcome {
         self.start_datanodes().await?;
+        let of_each: Vec<_> = self.datanodes.iter().map(DataNode::heat_maps).collect();
+        let all = move |seconds| of_each.iter().flat_map(|maps| maps(seconds)).collect();
+        self.namenode.serve_heatmap(Arc::new(all));
         tokio::select! {
             biased;
             failure = self.failure() => Err(failure),

@@ -135,6 +135,8 @@ keys! {
     DFS_DATANODE_CACHE_REVOCATION_POLLING_MS: Duration = "dfs.datanode.cache.revocation.polling.ms", "500", Millis;
     /// Directories where shared-memory files may be made.
     DFS_DATANODE_SHARED_FILE_DESCRIPTOR_PATHS: Vec<String> = "dfs.datanode.shared.file.descriptor.paths", "/dev/shm,/tmp", Plain;
+    /// Whether the DataNode keeps the latencies of its calls to each volume's disk for an hour: what /heatmap and /slow show.
+    ZEROHOP_DATANODE_HEATMAP_ENABLED: bool = "zerohop.datanode.heatmap.enabled", "true", Plain;
     /// Shared memory segments for short-circuit reads that one process may have (ours, not Hadoop's).
     ZEROHOP_DATANODE_SHORTCIRCUIT_SEGMENTS_MAX_PER_PROCESS: i32 = "zerohop.datanode.shortcircuit.segments.max.per.process", "64", Plain;
     /// Shared memory segments for short-circuit reads that the processes of one user may have together (ours, not Hadoop's).

@@ -13,6 +13,8 @@ use zerohop_wire::transfer::packet::PacketHeader;
 /// Data of a packet that is sent by sendfile. Readers verify a packet in one go before they hand
 /// it on, so it should fit a processor's second-level cache.
 const PACKET_DATA: usize = 256 << 10;
+/// Of data that is sent by sendfile, a byte is read so often, which is timed: four packets.
+const TOUCHED_EVERY: u64 = 4 * PACKET_DATA as u64;
 /// Up to so much data goes out with its header in one call, copied.
 const COPIED_DATA: usize = 64 << 10;
 /// Checksums that are read from the meta file at a time.
@@ -188,6 +190,11 @@ impl Sender {
             self.read(|reader| reader.read_at(offset, room))?;
             return Ok(conn.write_all(out)?);
         }
+        if (offset - self.start).is_multiple_of(TOUCHED_EVERY)
+            && self.open.volume.times.history().is_some()
+        {
+            self.open.reader.touch(offset)?;
+        }
         conn.stream().write_more(out)?;
         let data = self.open.reader.data();
         conn.stream().send_file(data, offset, data_len).map_err(|error| match error {
@@ -219,7 +226,7 @@ impl Sender {
         self.read(|reader| reader.read_sums(offset, data_len, room))
     }
 
-    /// Times a read. What sendfile moves is not timed: its time is the client's too.
+    /// Times a read for reports to the NameNode. What sendfile moves is not timed: its time is the client's too.
     fn read<T>(&self, read: impl FnOnce(&ReplicaReader) -> T) -> T {
         self.open.volume.times.time(DiskCall::Read, || read(&self.open.reader))
     }

@@ -1,11 +1,14 @@
 //! Disks that are slower than the others of this DataNode: measured here, reported to the NameNode (`DataNodeDiskMetrics`).
 
 use super::detector::OutlierLimits;
+use super::history::DiskHistory;
 use super::means::RollingMean;
 use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zerohop_proto::hdfs::datanode::SlowDiskReportProto;
+use zerohop_replica::{IoObserver, IoTimer};
 use zerohop_system::{clock, random};
 
 /// Means are of the last half hour, the time between two reports by default.
@@ -31,8 +34,10 @@ impl DiskCall {
 /// How disks are timed and compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct DiskSettings {
-    /// Of a hundred reads, writes and syncs, so many are timed; 0 times nothing at all.
+    /// Of a hundred reads, writes and syncs, so many are timed for reports to the NameNode; 0 times nothing at all.
     pub(crate) sampling_percent: u32,
+    /// The latencies of all calls of the last hour are kept.
+    pub(crate) keeps_history: bool,
     pub(crate) limits: OutlierLimits,
     /// So many of the slowest disks get no new replicas.
     pub(crate) excluded_max: usize,
@@ -43,14 +48,33 @@ pub(crate) struct DiskSettings {
 /// How long the calls to the disk of one volume take.
 pub(crate) struct DiskTimes {
     sampling_percent: u32,
+    /// Of all calls, for people; nothing is compared with it that goes to the NameNode. None: it is off.
+    history: Option<Arc<DiskHistory>>,
     started: Instant,
     means: Mutex<[RollingMean; DiskCall::COUNT]>,
 }
 
 impl DiskTimes {
-    /// With the share of calls that are timed.
-    pub(crate) fn new(sampling_percent: u32) -> Self {
-        Self { sampling_percent, started: clock::now(), means: Mutex::default() }
+    /// As the settings say.
+    pub(crate) fn new(settings: &DiskSettings) -> Self {
+        Self {
+            sampling_percent: settings.sampling_percent,
+            history: settings.keeps_history.then(Arc::default),
+            started: clock::now(),
+            means: Mutex::default(),
+        }
+    }
+
+    /// The last hour, where it is kept.
+    pub(crate) fn history(&self) -> Option<&DiskHistory> {
+        self.history.as_deref()
+    }
+
+    /// What times the calls on replicas.
+    pub(crate) fn io_timer(&self) -> IoTimer {
+        let observer =
+            self.history.as_ref().map(|history| Arc::clone(history) as Arc<dyn IoObserver>);
+        observer.map_or_else(IoTimer::default, IoTimer::new)
     }
 
     /// Does `work`, which calls the disk, and notes how long it takes.
@@ -180,12 +204,22 @@ fn largest_ms(report: &SlowDiskReportProto) -> f64 {
 mod tests {
     use super::*;
 
+    fn times(sampling_percent: u32) -> DiskTimes {
+        DiskTimes::new(&DiskSettings {
+            sampling_percent,
+            keeps_history: true,
+            limits: LIMITS,
+            excluded_max: 0,
+            interval: Duration::ZERO,
+        })
+    }
+
     const LIMITS: OutlierLimits = OutlierLimits { resources_min: 3, low_threshold_ms: 20.0 };
 
     #[test]
     fn the_slowest_disk_is_reported_with_what_it_is_slow_in() {
         let disks: Vec<(String, DiskTimes)> =
-            (0..4).map(|n| (format!("/d{n}"), DiskTimes::new(100))).collect();
+            (0..4).map(|n| (format!("/d{n}"), times(100))).collect();
         for (path, times) in &disks {
             let is_slow = path == "/d2";
             for _ in 0..3 {
@@ -210,7 +244,7 @@ mod tests {
     /// The fifth is slow in reading, the sixth slower still in writing.
     fn two_of_six_are_slow() -> Vec<(String, DiskTimes)> {
         let disks: Vec<(String, DiskTimes)> =
-            (0..6).map(|n| (format!("/d{n}"), DiskTimes::new(100))).collect();
+            (0..6).map(|n| (format!("/d{n}"), times(100))).collect();
         for (n, (_, times)) in disks.iter().enumerate() {
             times.note(DiskCall::Read, Duration::from_millis(if n == 4 { 100 } else { 5 }));
             times.note(DiskCall::Write, Duration::from_millis(if n == 5 { 300 } else { 5 }));
@@ -224,6 +258,7 @@ mod tests {
         let all = disks.iter().map(|(path, times)| (Path::new(path), times));
         let settings = |excluded_max, interval| DiskSettings {
             sampling_percent: 100,
+            keeps_history: true,
             limits: LIMITS,
             excluded_max,
             interval,
@@ -244,13 +279,13 @@ mod tests {
     #[test]
     fn calls_are_timed_as_often_as_asked_for() {
         for (percent, timed) in [(0, false), (100, true)] {
-            let times = DiskTimes::new(percent);
+            let times = times(percent);
             for call in [DiskCall::Read, DiskCall::Write, DiskCall::Sync, DiskCall::Metadata] {
                 assert_eq!(times.time(call, || 7), 7);
                 assert_eq!(times.mean_ms(call).is_some(), timed, "{call:?} at {percent} %");
             }
         }
-        let times = DiskTimes::new(50);
+        let times = times(50);
         (0..1000).for_each(|_| times.time(DiskCall::Write, || ()));
         let enough =
             |samples| times.means.lock()[DiskCall::Write as usize].mean(samples, 0, WINDOWS);

@@ -3,6 +3,7 @@
 
 mod detector;
 mod disks;
+mod history;
 mod means;
 
 pub(crate) use detector::OutlierLimits;

@@ -4,7 +4,7 @@ use super::disk_check::{DiskCheck, NoAnswer};
 use super::on_disks::Progress;
 use crate::error::Error;
 use crate::namenodes::PoolIdentity;
-use crate::outliers::DiskTimes;
+use crate::outliers::{DiskSettings, DiskTimes};
 use crate::settings::Settings;
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
@@ -62,7 +62,7 @@ pub(crate) struct VolumeOptions {
     mode: DirectoryMode,
     check_timeout: Duration,
     rolls_back: bool,
-    disk_sampling_percent: u32,
+    disk_stats: DiskSettings,
 }
 
 impl VolumeOptions {
@@ -76,7 +76,7 @@ impl VolumeOptions {
             mode: settings.data_dir_mode,
             check_timeout: settings.disk_check_timeout,
             rolls_back: settings.rolls_back,
-            disk_sampling_percent: settings.disk_stats.sampling_percent,
+            disk_stats: settings.disk_stats,
         }
     }
 
@@ -130,7 +130,9 @@ impl DataVolume {
         location: Location,
         options: VolumeOptions,
     ) -> Result<Self, zerohop_replica::Error> {
+        let times = DiskTimes::new(&options.disk_stats);
         let volume = Volume::open_with_mode(&location.path, options.mode)?;
+        let volume = volume.with_io(times.io_timer());
         let probe = volume.probe();
         let space = probe.space()?;
         Ok(Self {
@@ -140,7 +142,7 @@ impl DataVolume {
             disk_check: DiskCheck::new(options.check_timeout),
             reserve: options.reserve,
             rolls_back: options.rolls_back,
-            times: DiskTimes::new(options.disk_sampling_percent),
+            times,
             pools: RwLock::default(),
             measured: Mutex::new(Measured { space, used: 0 }),
             used: AtomicU64::new(0),

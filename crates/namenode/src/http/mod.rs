@@ -45,6 +45,7 @@ pub(crate) fn router(core: Arc<Core>, threads: usize) -> Router {
         .route("/isActive", get(is_active))
         .route("/pendingDeletions", get(pending_deletions::page))
         .route("/imagetransfer", get(image_transfer::send).put(image_transfer::receive))
+        .route("/heatmap", any(heatmap))
         .route("/webhdfs/{*path}", any(webhdfs))
         .with_state(Pages { core, threads })
         .merge(standard)
@@ -70,6 +71,10 @@ async fn is_active(State(pages): State<Pages>) -> Page {
         true => Page::text("I am Active!"),
         false => Page::text("I am not Active!").with_status(StatusCode::METHOD_NOT_ALLOWED),
     }
+}
+
+async fn heatmap(State(pages): State<Pages>, request: Request) -> Response {
+    pages.core.heatmap.answer(request).await
 }
 
 async fn webhdfs(State(pages): State<Pages>, request: Request) -> Response {

@@ -2,6 +2,7 @@
 
 use super::state::State;
 use crate::error::{Error, ErrorKind, Result};
+use crate::io::IoCall;
 use crate::pool::Pool;
 use crate::write_at::write_runs_at;
 use std::fs::File;
@@ -45,14 +46,16 @@ impl LiveFiles {
         let at = state.block.len - rest_len - len as u64;
         let runs = std::iter::once(state.buffer.as_slice()).chain(pieces.iter().copied());
         let is_synced_chunk = state.synced_chunk.is_overwritten_by(self.checksum, state.sums_from);
-        let written = write_runs_at(&self.data, runs, at).and_then(|()| {
-            if is_synced_chunk {
-                self.data.sync_data()?;
-            }
-            let chunk_start = state.sums_from * self.checksum.bytes_per_checksum() as u64;
-            let at = meta_header::sum_offset(self.checksum, chunk_start);
-            self.meta.write_all_at(&state.sums, at)
-        });
+        let io = self.pool.io();
+        let written =
+            io.time(IoCall::Write, || write_runs_at(&self.data, runs, at)).and_then(|()| {
+                if is_synced_chunk {
+                    io.time(IoCall::Sync, || self.data.sync_data())?;
+                }
+                let chunk_start = state.sums_from * self.checksum.bytes_per_checksum() as u64;
+                let at = meta_header::sum_offset(self.checksum, chunk_start);
+                io.time(IoCall::Write, || self.meta.write_all_at(&state.sums, at))
+            });
         if let Err(e) = written {
             return Err(self.write_failed(state, at, e));
         }
@@ -124,9 +127,9 @@ impl LiveFiles {
                 let at = meta_header::sum_offset(self.checksum, chunk);
                 self.meta.write_all_at(&tail.to_be_bytes(), at)?;
                 // In this order after a power cut, too.
-                self.meta.sync_data()?;
+                self.pool.io().time(IoCall::Sync, || self.meta.sync_data())?;
             }
-            self.data.set_len(len)
+            self.pool.io().time(IoCall::Metadata, || self.data.set_len(len))
         });
         if let Err(e) = cut {
             return Err(self.poison(state, "truncate", e));

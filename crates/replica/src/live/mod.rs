@@ -24,6 +24,7 @@ pub use state::Packet;
 pub use write::{FlushExtent, WRITE_UNIT};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::io::IoCall;
 use crate::pool::{Place, Pool};
 use crate::reader::ReplicaReader;
 use crate::sync::SyncHelper;
@@ -116,7 +117,9 @@ impl LiveReplica {
             len
         };
         // Not under the lock: readers and the next packets need not wait for the disk.
-        let synced = self.sync.sync_both(&self.files.data, &self.files.meta);
+        let io = self.files.pool.io();
+        let synced =
+            io.time(IoCall::Sync, || self.sync.sync_both(&self.files.data, &self.files.meta));
         synced.map_err(|e| self.files.poison(&mut self.lock(), "sync", e))?;
         Ok(len)
     }
@@ -138,7 +141,8 @@ impl LiveReplica {
             self.files.data.try_clone().and_then(|data| Ok((data, self.files.meta.try_clone()?)));
         let files =
             files.map_err(|e| Error::io(format!("replica {block}"), "open again", &path, e))?;
-        Ok(ReplicaReader::of_live(block, path, files, self.files.checksum, tail))
+        let io = self.files.pool.io().clone();
+        Ok(ReplicaReader::of_live(block, path, files, self.files.checksum, tail, io))
     }
 
     /// Cuts it to `len` bytes, which may not be more than it has; the last chunk is summed anew.

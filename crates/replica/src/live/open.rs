@@ -5,6 +5,7 @@ use super::files::{LiveFiles, read_tail};
 use super::state::State;
 use super::synced_chunk::SyncedChunk;
 use crate::error::{Error, Result};
+use crate::io::IoCall;
 use crate::pool::{Place, Pool};
 use crate::reader::{corrupt, file_len, read_header};
 use crate::sync::SyncHelper;
@@ -44,10 +45,15 @@ impl LiveReplica {
     fn create(pool: Pool, block: Block, place: Place, checksum: DataChecksum) -> Result<Self> {
         let block = Block { len: 0, ..block };
         let data_path = pool.data_path(block.id, place);
-        let data = create_file(&block, &data_path, pool.file_mode())?;
+        let create = |path| {
+            let create = || create_file(&block, path, pool.file_mode());
+            pool.io().time(IoCall::Metadata, create)
+        };
+        let data = create(&data_path)?;
         let meta_path = pool.meta_path(&block, place);
-        let meta = create_file(&block, &meta_path, pool.file_mode()).and_then(|meta| {
-            let written = meta.write_all_at(&meta_header::encode(checksum), 0);
+        let meta = create(&meta_path).and_then(|meta| {
+            let header = meta_header::encode(checksum);
+            let written = pool.io().time(IoCall::Write, || meta.write_all_at(&header, 0));
             written.map_err(|e| Error::io(format!("replica {block}"), "write", &meta_path, e))?;
             Ok(meta)
         });
