@@ -8,9 +8,9 @@ use crate::failure::complain;
 use crate::manual::{self, Entry};
 use crate::settings::Settings;
 use crate::{
-    balancer, bench, cacheadmin, checknative, daemon, debug, demo, dfsadmin, doctor, ec, fs, fsck,
-    gateway, getconf, groups, ha, haadmin, journalnode, mover, observe, oev, oiv, storagepolicies,
-    up, version, wording, zkfc,
+    balancer, bench, cacheadmin, checknative, codec, daemon, debug, demo, dfsadmin, doctor, ec, fs,
+    fsck, gateway, getconf, groups, ha, haadmin, journalnode, mover, observe, oev, oiv,
+    storagepolicies, up, version, wording, zkfc,
 };
 
 /// HDFS in one binary: server, client and tools.
@@ -79,6 +79,10 @@ enum Verb {
     Oiv(RawArguments),
     /// Show an edit log as XML or counts, with nothing running
     Oev(RawArguments),
+    /// Compress and decompress as Hadoop's codecs do: codec compress|decompress FILE (codec --help)
+    Codec(RawArguments),
+    /// Say which native libraries are there: all is built in
+    Checknative(RawArguments),
     /// Copy trees between file systems by threads of this machine
     Distcp(RawArguments),
     /// Run a NameNode, or format one (-format)
@@ -183,6 +187,8 @@ fn own(args: Vec<String>) -> i32 {
         Verb::Debug(words) => debug::run(settings, words.words),
         Verb::Oiv(words) => oiv::run(settings, words.words),
         Verb::Oev(words) => oev::run(settings, words.words),
+        Verb::Codec(words) => codec::run(settings, words.words),
+        Verb::Checknative(words) => checknative::run(settings, words.words),
         Verb::Distcp(words) => distcp_verb(settings, words.words),
         Verb::Namenode(words) => daemon::namenode(settings, words.words),
         Verb::Datanode(words) => daemon::datanode(settings, words.words),
@@ -213,6 +219,8 @@ const OWN: &[(&str, Run)] = &[
     ("debug", debug::run),
     ("oev", oev::run),
     ("oiv", oiv::run),
+    ("codec", codec::run),
+    ("checknative", checknative::run),
     ("distcp", distcp_verb),
     ("doctor", doctor::run),
     ("namenode", daemon::namenode),
@@ -351,6 +359,8 @@ fn entries() -> Vec<Entry> {
             "oiv" => of_usage(oiv::USAGE),
             "oev" => of_usage(oev::USAGE),
             "distcp" => of_usage(fs::distcp::USAGE),
+            "codec" => of_usage(codec::USAGE),
+            "checknative" => of_usage(checknative::USAGE),
             "doctor" => of_usage(doctor::USAGE),
             "namenode" => of_usage(daemon::NAMENODE_USAGE),
             "datanode" => of_usage(daemon::DATANODE_USAGE),

@@ -12,6 +12,8 @@ mod bench;
 mod cacheadmin;
 mod checknative;
 mod cluster;
+mod codec;
+mod codecs;
 mod command_line;
 mod confirm;
 mod daemon;

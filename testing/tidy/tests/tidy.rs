@@ -11,6 +11,7 @@ use zerohop_tidy::{Source, arrows, crates, root, section, sources};
 const ARROWS: [(&str, &[&str]); 22] = [
     ("system", &[]),
     ("checksum", &[]),
+    ("codec", &[]),
     ("proto", &[]),
     ("wire", &["proto", "checksum"]),
     ("conf", &["system"]),
@@ -28,12 +29,13 @@ const ARROWS: [(&str, &[&str]); 22] = [
     ("journalnode", &["quorum"]),
     ("failover", &["transport"]),
     ("gateway", &["client"]),
-    ("bench", &["client"]),
+    ("bench", &["client", "codec"]),
     ("balancer", &["client"]),
     (
         "cli",
         &[
             "client",
+            "codec",
             "datanode",
             "namenode",
             "journalnode",
@@ -46,7 +48,8 @@ const ARROWS: [(&str, &[&str]); 22] = [
 ];
 
 /// No line of these may know of tokio: they are bytes and events in, bytes and commands out.
-const WITHOUT_RUNTIME: [&str; 6] = ["checksum", "proto", "wire", "replica", "namespace", "journal"];
+const WITHOUT_RUNTIME: [&str; 7] =
+    ["checksum", "codec", "proto", "wire", "replica", "namespace", "journal"];
 
 /// Only these serve pages, and build the HTTP server of `daemon`.
 const WITH_HTTP_SERVER: [&str; 4] = ["datanode", "namenode", "journalnode", "gateway"];

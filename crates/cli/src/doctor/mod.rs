@@ -9,6 +9,7 @@ mod ask;
 mod client;
 mod datanode;
 mod legacy;
+mod native;
 mod read;
 mod report;
 mod socket;
@@ -64,6 +65,7 @@ pub fn run(mut settings: Settings, mut words: Vec<String>) -> i32 {
 
 fn examine(conf: &Conf, path: Option<&str>, report: &mut Report) -> Outcome {
     client::examine(conf, report)?;
+    native::examine(report);
     let configured = conf.get(&keys::DFS_DOMAIN_SOCKET_PATH)?.trim().to_owned();
     let legacy = conf.get(&keys::DFS_CLIENT_USE_LEGACY_BLOCKREADER_LOCAL)?;
     if configured.is_empty() && !legacy {

@@ -2,8 +2,8 @@
 
 use super::shell::Shell;
 use super::{
-    acl, append, checksum, copy_commands, count, display, find as find_command, ls, make, modify,
-    mv, permissions, remove, snapshot, stat, tail, test, text, usage, xattr,
+    acl, append, checksum, copy_commands, count, display, find as find_command, ls, lzo_index,
+    make, modify, mv, permissions, remove, snapshot, stat, tail, test, text, usage, xattr,
 };
 use crate::failure::{Failure, Outcome};
 use crate::manual::Entry;
@@ -120,6 +120,8 @@ static COMMANDS: &[Command] = &[
     with_json(command("ls", "[-C] [-d] [-h] [-q] [-R] [-t] [-S] [-r] [-u] [-e] [<path> ...]", ls::run,
         "Lists files and directories: permissions, replication, owner, group, size, modification time, path.\n-C: paths only\n-d: directories themselves, not what is in them\n-h: sizes for people\n-q: ? for what cannot be printed\n-R: everything below\n-t: by time, newest first\n-S: by size, largest first\n-r: in reverse\n-u: access time instead of modification time\n-e: with the erasure coding policy\n--json: for programs")),
     old("lsr", "ls -R", ls::run_recursive),
+    command("lzoindex", "[-f] <path> ...", lzo_index::run,
+        "Makes the index of .lzo files, in directories of all below, by which jobs split them: FILE.lzo.index.\n-f: also where there is one"),
     command("mkdir", "[-p] <path> ...", make::mkdir, "Makes directories.\n-p: with all above; no error where one exists"),
     command("moveFromLocal", "[-f] [-p] [-l] [-d] <localsrc> ... <dst>", copy_commands::move_from_local,
         "Copies local files into the file system and deletes them."),
@@ -143,8 +145,8 @@ static COMMANDS: &[Command] = &[
         "Prints the last kilobyte of a file.\n-f: and what is appended to it\n-s: milliseconds between two looks"),
     command("test", "-[defswrz] <path>", test::run,
         "Answers by exit code: 0 for yes.\n-d: a directory\n-e: exists\n-f: a file\n-s: not empty\n-w: may be written\n-r: may be read\n-z: empty"),
-    command("text", "[-ignoreCrc] <src> ...", text::run,
-        "Prints files in plain: gzip, bzip2, zstd, deflate, Snappy and LZ4 are unpacked, SequenceFiles become lines."),
+    command("text", "[-ignoreCrc] [-range <start>-<end>] <src> ...", text::run,
+        "Prints files in plain: gzip, bzip2, zstd, deflate, Snappy, LZ4 and LZO are unpacked, SequenceFiles and Avro become lines; of ORC and Parquet what their footers say.\n-ignoreCrc: does not verify checksums\n-range: the lines that a job reads of this range of a .lzo file, by its index"),
     command("touch", "[-a] [-m] [-t TIMESTAMP (yyyyMMdd:HHmmss) ] [-c] <path> ...", make::touch,
         "Sets times to now, and makes files that are missing.\n-a: access time only\n-m: modification time only\n-t: this time\n-c: makes no files"),
     command("touchz", "<path> ...", make::touchz, "Makes empty files; an error where a file is not empty."),

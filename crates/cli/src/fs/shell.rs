@@ -297,3 +297,14 @@ impl Shell {
         self.line(value.to_string())
     }
 }
+
+/// What is printed, for those that write to any output.
+impl Write for Shell {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

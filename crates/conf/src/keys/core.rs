@@ -29,6 +29,14 @@ keys! {
     FS_FILE_CHECKSUM_VERIFY: bool = "fs.file.checksum.verify", "true", Plain;
     /// Buffer of a copy between streams.
     IO_FILE_BUFFER_SIZE: i32 = "io.file.buffer.size", "4096", Bytes;
+    /// Classes of codecs beside those that are built in; the extension of a file chooses one.
+    IO_COMPRESSION_CODECS: Vec<String> = "io.compression.codecs", "", Plain;
+    /// Extension of files that PassthroughCodec leaves as they are.
+    IO_COMPRESS_PASSTHROUGH_EXTENSION: String = "io.compress.passthrough.extension", ".passthrough", Plain;
+    /// Level of Zstandard.
+    IO_COMPRESSION_CODEC_ZSTD_LEVEL: i32 = "io.compression.codec.zstd.level", "3", Plain;
+    /// Block size of the Hadoop framing of LZO.
+    IO_COMPRESSION_CODEC_LZO_BUFFERSIZE: i32 = "io.compression.codec.lzo.buffersize", "65536", Bytes;
     /// Block size of the Hadoop framing of Snappy.
     IO_COMPRESSION_CODEC_SNAPPY_BUFFERSIZE: i32 = "io.compression.codec.snappy.buffersize", "262144", Bytes;
     /// Block size of the Hadoop framing of LZ4.

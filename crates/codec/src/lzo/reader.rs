@@ -1,0 +1,179 @@
+//! Reads lzop files. Behind the header:
+//!
+//! ```text
+//! block: plain length u32 | packed length u32 | checksums of the plain bytes: [adler32] [crc32]
+//!        | where the packed length is less: checksums of the packed bytes: [adler32] [crc32] | bytes
+//! a plain length of 0 ends the file; another file may follow
+//! ```
+
+use std::io::{self, BufRead, Read};
+
+use super::header::{self, Checksums};
+use super::{FORMAT, lzo1x};
+use crate::damage::damaged;
+use crate::source::Source;
+
+/// lzop makes no larger blocks, and takes none.
+const BLOCK_MAX: u32 = 64 << 20;
+
+/// The plain bytes of an lzop file.
+pub struct LzopReader<R> {
+    source: Source<R>,
+    /// `None`: the next thing is a header, or the end.
+    checksums: Option<Checksums>,
+    packed: Vec<u8>,
+    plain: Vec<u8>,
+    /// `used <= ready <= plain.len()`: the bytes between the two were not handed out yet.
+    used: usize,
+    ready: usize,
+    /// Where the block begins whose bytes are in `plain`.
+    block: u64,
+}
+
+impl<R: BufRead> LzopReader<R> {
+    /// Reads the header.
+    pub fn new(input: R) -> io::Result<Self> {
+        let mut source = Source::new(input);
+        let checksums = header::read(&mut source)?;
+        Ok(LzopReader::at(source, checksums))
+    }
+
+    /// Goes on in the middle of a file, at a block.
+    pub(super) fn at(source: Source<R>, checksums: Option<Checksums>) -> Self {
+        let (packed, plain) = Default::default();
+        LzopReader { source, checksums, packed, plain, used: 0, ready: 0, block: 0 }
+    }
+
+    /// The offset in the file of the block that the next byte is from; known after a read.
+    pub fn block_offset(&self) -> u64 {
+        self.block
+    }
+
+    /// Bytes that are unpacked and not yet read. Unpacks the next block if there are none; at the end none are left.
+    pub(super) fn unpacked(&mut self) -> io::Result<&[u8]> {
+        while self.used == self.ready {
+            if !self.next_block()? {
+                return Ok(&[]);
+            }
+        }
+        Ok(&self.plain[self.used..self.ready])
+    }
+
+    pub(super) fn skip(&mut self, count: usize) {
+        self.used += count;
+    }
+
+    /// Unpacks the next block; false at the end.
+    fn next_block(&mut self) -> io::Result<bool> {
+        let Some(checksums) = self.checksums else {
+            self.checksums = header::read(&mut self.source)?;
+            return Ok(self.checksums.is_some());
+        };
+        let at = self.source.offset();
+        let plain_length = self.source.u32(FORMAT)?;
+        if plain_length == 0 {
+            self.checksums = None;
+            return Ok(true);
+        }
+        let packed_length = self.source.u32(FORMAT)?;
+        let wrong = |cause: String| Err(damaged(FORMAT, at, cause));
+        if plain_length > BLOCK_MAX {
+            return wrong(format!("a block of {plain_length} bytes"));
+        }
+        if packed_length == 0 || packed_length > plain_length {
+            return wrong(format!("a block of {packed_length} for {plain_length} plain bytes"));
+        }
+        let is_stored = packed_length == plain_length;
+        let mut checks = Checks::default();
+        checks.read(&mut self.source, checksums, is_stored)?;
+        self.source.read_into(FORMAT, packed_length as usize, &mut self.packed)?;
+        if let Err(cause) = checks.packed.verify(&self.packed, "packed") {
+            return wrong(cause);
+        }
+        let length = plain_length as usize;
+        if is_stored {
+            std::mem::swap(&mut self.packed, &mut self.plain);
+        } else if let Err(cause) = self.unpack(length) {
+            return wrong(cause);
+        }
+        if let Err(cause) = checks.plain.verify(&self.plain[..length], "plain") {
+            return wrong(cause);
+        }
+        (self.used, self.ready, self.block) = (0, length, at);
+        Ok(true)
+    }
+
+    fn unpack(&mut self, length: usize) -> Result<(), String> {
+        if length > self.packed.len().saturating_mul(255) {
+            let packed = self.packed.len();
+            return Err(format!(
+                "a block declares {length} plain bytes, which {packed} packed ones cannot hold"
+            ));
+        }
+        if self.plain.len() < length {
+            self.plain.resize(length, 0);
+        }
+        let made = lzo1x::decompress(&self.packed, &mut self.plain[..length]);
+        match made.map_err(|error| error.to_string())? {
+            made if made == length => Ok(()),
+            made => Err(format!("a block of {length} bytes holds {made}")),
+        }
+    }
+}
+
+impl<R: BufRead> Read for LzopReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let ready = self.unpacked()?;
+        let count = ready.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&ready[..count]);
+        self.used += count;
+        Ok(count)
+    }
+}
+
+/// The checksums of one block.
+#[derive(Default)]
+struct Checks {
+    plain: Sums,
+    packed: Sums,
+}
+
+#[derive(Default)]
+struct Sums {
+    adler: Option<u32>,
+    crc: Option<u32>,
+}
+
+impl Checks {
+    fn read<R: BufRead>(
+        &mut self,
+        source: &mut Source<R>,
+        there: Checksums,
+        is_stored: bool,
+    ) -> io::Result<()> {
+        let mut one = |there: bool| there.then(|| source.u32(FORMAT)).transpose();
+        self.plain.adler = one(there.adler_plain)?;
+        self.plain.crc = one(there.crc_plain)?;
+        self.packed.adler = one(there.adler_packed && !is_stored)?;
+        self.packed.crc = one(there.crc_packed && !is_stored)?;
+        Ok(())
+    }
+}
+
+impl Sums {
+    fn verify(&self, bytes: &[u8], which: &str) -> Result<(), String> {
+        let compare = |name: &str, wanted: u32, found: u32| match wanted == found {
+            true => Ok(()),
+            false => Err(format!(
+                "the {name} of a block's {which} bytes is {found:08x} and should be {wanted:08x}"
+            )),
+        };
+        if let Some(wanted) = self.adler {
+            compare("adler32", wanted, simd_adler32::adler32(&bytes))?;
+        }
+        match self.crc {
+            Some(wanted) => compare("crc32", wanted, crc32fast::hash(bytes)),
+            None => Ok(()),
+        }
+    }
+}
