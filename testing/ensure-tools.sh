@@ -57,6 +57,10 @@ if ! python_is_good; then
   # Debian's python3 cannot make an environment without this package.
   python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
 fi
+# Other people's programs for compressed files.
+for tool in bzip2 gzip lzop zstd; do
+  command -v "$tool" >/dev/null || missing+=("$tool")
+done
 if ! node_is_good; then
   command -v node >/dev/null || missing+=(nodejs)
   command -v npm >/dev/null || missing+=(npm)

@@ -23,7 +23,7 @@ pub fn options(conf: &Conf, codec: Codec, level: Option<i32>) -> Outcome<Options
     let buffer = match codec {
         Codec::Lz4 => Some(&keys::IO_COMPRESSION_CODEC_LZ4_BUFFERSIZE),
         Codec::Snappy => Some(&keys::IO_COMPRESSION_CODEC_SNAPPY_BUFFERSIZE),
-        Codec::Lzo => Some(&keys::IO_COMPRESSION_CODEC_LZO_BUFFERSIZE),
+        Codec::Lzo | Codec::Lzop => Some(&keys::IO_COMPRESSION_CODEC_LZO_BUFFERSIZE),
         _ => None,
     };
     let buffer = buffer.map(|key| conf.get(key)).transpose()?;

@@ -1,0 +1,204 @@
+package zerohop;
+
+import java.io.ByteArrayOutputStream;
+import java.io.File;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.avro.Schema;
+import org.apache.avro.file.CodecFactory;
+import org.apache.avro.file.DataFileWriter;
+import org.apache.avro.generic.GenericData;
+import org.apache.avro.generic.GenericDatumWriter;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FsShell;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.io.BytesWritable;
+import org.apache.hadoop.io.DoubleWritable;
+import org.apache.hadoop.io.LongWritable;
+import org.apache.hadoop.io.SequenceFile;
+import org.apache.hadoop.io.SequenceFile.CompressionType;
+import org.apache.hadoop.io.SequenceFile.Writer;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.io.Writable;
+import org.apache.hadoop.io.compress.CompressionCodec;
+import org.apache.hadoop.util.NativeCodeLoader;
+import org.apache.hadoop.util.ReflectionUtils;
+import org.apache.hadoop.util.ToolRunner;
+
+/**
+ * Codecs DIRECTORY: reads DIRECTORY/ours/plain.EXT and writes DIRECTORY/theirs/plain.EXT with Apache's codecs, and with
+ * aircompressor's of LZO; writes SequenceFiles and Avro files to DIRECTORY/records, and what Apache's -text says of them
+ * to DIRECTORY/text/NAME. Prints the codecs that were tried.
+ */
+public final class Codecs {
+  private static final String APACHE = "org.apache.hadoop.io.compress.";
+  private static final String AIRLIFT = "io.airlift.compress.lzo.";
+
+  private Codecs() {}
+
+  public static void main(String[] args) throws Exception {
+    File directory = new File(args[0]);
+    Configuration conf = new Configuration();
+    conf.set("fs.defaultFS", "file:///");
+    conf.set("io.compression.codecs", AIRLIFT + "LzoCodec," + AIRLIFT + "LzopCodec");
+    byte[] plain = Files.readAllBytes(new File(directory, "plain").toPath());
+    List<String> classes =
+        new ArrayList<>(
+            Arrays.asList(
+                APACHE + "GzipCodec",
+                APACHE + "DefaultCodec",
+                APACHE + "BZip2Codec",
+                APACHE + "SnappyCodec",
+                APACHE + "Lz4Codec",
+                AIRLIFT + "LzoCodec",
+                AIRLIFT + "LzopCodec"));
+    if (NativeCodeLoader.isNativeCodeLoaded() && NativeCodeLoader.buildSupportsZstd()) {
+      classes.add(APACHE + "ZStandardCodec");
+    }
+    for (String name : classes) {
+      CompressionCodec codec =
+          (CompressionCodec) ReflectionUtils.newInstance(conf.getClassByName(name), conf);
+      both(codec, directory, plain);
+      // aircompressor cannot read back SequenceFiles that it wrote in lzop's format.
+      CompressionType[] types =
+          name.endsWith("LzopCodec")
+              ? new CompressionType[] {}
+              : new CompressionType[] {CompressionType.RECORD, CompressionType.BLOCK};
+      for (CompressionType type : types) {
+        String file = type.toString().toLowerCase() + "-" + codec.getClass().getSimpleName();
+        sequence(conf, new Path(directory.getPath(), "records/" + file), type, codec);
+      }
+      System.out.println("tried " + codec.getDefaultExtension());
+    }
+    sequence(conf, new Path(directory.getPath(), "records/none"), CompressionType.NONE, null);
+    for (String codec : new String[] {"null", "deflate", "snappy", "bzip2"}) {
+      avro(new File(directory, "records/avro-" + codec), codec);
+    }
+    text(conf, directory);
+    System.out.println("done");
+  }
+
+  /** Reads ours, writes theirs. */
+  private static void both(CompressionCodec codec, File directory, byte[] plain)
+      throws IOException {
+    String name = "plain" + codec.getDefaultExtension();
+    ByteArrayOutputStream read = new ByteArrayOutputStream();
+    try (InputStream in =
+        codec.createInputStream(Files.newInputStream(new File(directory, "ours/" + name).toPath()))) {
+      byte[] buffer = new byte[10000];
+      for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
+        read.write(buffer, 0, count);
+      }
+    }
+    if (!Arrays.equals(read.toByteArray(), plain)) {
+      throw new IOException(name + ": " + read.size() + " bytes that are others than " + plain.length);
+    }
+    try (OutputStream out =
+        codec.createOutputStream(new FileOutputStream(new File(directory, "theirs/" + name)))) {
+      // One small write, then one that is longer than any buffer.
+      out.write(plain, 0, 1000);
+      out.write(plain, 1000, plain.length - 1000);
+    }
+  }
+
+  private static void sequence(
+      Configuration conf, Path path, CompressionType type, CompressionCodec codec)
+      throws IOException {
+    Writer.Option compression =
+        codec == null ? Writer.compression(type) : Writer.compression(type, codec);
+    try (Writer writer =
+        SequenceFile.createWriter(
+            conf,
+            Writer.file(path),
+            Writer.keyClass(LongWritable.class),
+            Writer.valueClass(Text.class),
+            compression)) {
+      for (int i = 0; i < 3000; i++) {
+        writer.append(new LongWritable(i * 1000003L - 5), new Text("value é " + "x".repeat(i % 100)));
+      }
+    }
+    Path other = new Path(path.getParent(), path.getName() + "-other");
+    try (Writer writer =
+        SequenceFile.createWriter(
+            conf,
+            Writer.file(other),
+            Writer.keyClass(DoubleWritable.class),
+            Writer.valueClass(BytesWritable.class),
+            compression)) {
+      Writable[] keys = {new DoubleWritable(0.5), new DoubleWritable(1e10), new DoubleWritable(-3)};
+      for (Writable key : keys) {
+        writer.append(key, new BytesWritable(new byte[] {1, -1, 0}));
+        writer.append(key, new BytesWritable());
+      }
+    }
+  }
+
+  private static void avro(File file, String codec) throws IOException {
+    Schema schema =
+        new Schema.Parser()
+            .parse(
+                "{'type':'record','name':'R','namespace':'some.space','fields':["
+                    .concat("{'name':'i','type':'int'},{'name':'l','type':['null','long']},")
+                    .concat("{'name':'s','type':['null','string','R']},{'name':'b','type':'bytes'},")
+                    .concat("{'name':'f','type':'float'},{'name':'d','type':'double'},")
+                    .concat("{'name':'e','type':{'type':'enum','name':'E','symbols':['X','Y']}},")
+                    .concat("{'name':'a','type':{'type':'array','items':['null','boolean']}},")
+                    .concat("{'name':'m','type':{'type':'map','values':'string'}},")
+                    .concat("{'name':'x','type':{'type':'fixed','name':'F','size':3}}]}")
+                    .replace('\'', '"'));
+    try (DataFileWriter<GenericRecord> writer =
+        new DataFileWriter<>(new GenericDatumWriter<GenericRecord>(schema))) {
+      writer.setCodec(CodecFactory.fromString(codec));
+      writer.create(schema, file);
+      for (int i = 0; i < 2000; i++) {
+        GenericRecord inner = record(schema, i, null);
+        writer.append(record(schema, -i, i % 3 == 0 ? inner : i % 3 == 1 ? "a\"\\\n\u0007/é" : null));
+      }
+    }
+  }
+
+  private static GenericRecord record(Schema schema, int i, Object s) {
+    GenericData.Record record = new GenericData.Record(schema);
+    record.put("i", i);
+    record.put("l", i % 2 == 0 ? null : (long) i << 33);
+    record.put("s", s);
+    record.put("b", java.nio.ByteBuffer.wrap(new byte[] {(byte) i, 'z', '"', (byte) 0xe9}));
+    record.put("f", i == 7 ? Float.NaN : i / 4f);
+    record.put("d", i == 9 ? Double.NEGATIVE_INFINITY : i * 1e6);
+    record.put("e", new GenericData.EnumSymbol(schema.getField("e").schema(), i % 2 == 0 ? "X" : "Y"));
+    record.put("a", i % 2 == 0 ? Arrays.asList() : Arrays.asList(true, null, false));
+    record.put("m", java.util.Collections.singletonMap("key", "value " + i));
+    record.put("x", new GenericData.Fixed(schema.getField("x").schema(), new byte[] {1, 2, 3}));
+    return record;
+  }
+
+  /** What Apache's shell says of each file of records. */
+  private static void text(Configuration conf, File directory) throws Exception {
+    PrintStream before = System.out;
+    for (File file : new File(directory, "records").listFiles()) {
+      if (file.getName().startsWith(".")) {
+        continue;
+      }
+      File to = new File(directory, "text/" + file.getName());
+      try (PrintStream out = new PrintStream(new FileOutputStream(to), false, "UTF-8")) {
+        System.setOut(out);
+        int code = ToolRunner.run(conf, new FsShell(), new String[] {"-text", file.getPath()});
+        out.flush();
+        if (code != 0) {
+          throw new IOException("-text " + file + ": " + code);
+        }
+      } finally {
+        System.setOut(before);
+      }
+    }
+    before.flush();
+  }
+}

@@ -1,0 +1,198 @@
+//! Codecs beside other implementations, both ways: the programs gzip, bzip2, zstd and lzop, Apache's codecs, and
+//! aircompressor's of LZO; `-text` beside Apache's on SequenceFiles and Avro files; `checknative` beside Apache's.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use zerohop_interop::{Outcome, java, tools};
+
+const CODECS: [(&str, &str); 8] = [
+    ("gzip", ".gz"),
+    ("deflate", ".deflate"),
+    ("bzip2", ".bz2"),
+    ("zstd", ".zst"),
+    ("lz4", ".lz4"),
+    ("snappy", ".snappy"),
+    ("lzo", ".lzo_deflate"),
+    ("lzop", ".lzo"),
+];
+
+/// Lines of text with runs and with noise, a few megabytes.
+fn plain() -> Vec<u8> {
+    let mut state = 1_u64;
+    let mut out = Vec::new();
+    for n in 0..60_000_u64 {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let run = "ab".repeat((state >> 60) as usize);
+        out.extend(format!("{n}\t{:x}\t{run}\tthe same words\n", state >> 20).bytes());
+    }
+    out.extend((0..200_000_u64).map(|n| (n.wrapping_mul(n) >> 9) as u8));
+    out
+}
+
+/// Standard output of a command that has to end well.
+fn output(command: &mut Command) -> Outcome<Vec<u8>> {
+    let output = command.stdin(Stdio::null()).output().map_err(|e| format!("{command:?}: {e}"))?;
+    match output.status.success() {
+        true => Ok(output.stdout),
+        false => Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr))),
+    }
+}
+
+fn zerohop(words: &[&str]) -> Outcome<Vec<u8>> {
+    output(Command::new(tools::zerohop()?).env_remove("HADOOP_CONF_DIR").args(words))
+}
+
+fn same(what: &str, found: &[u8], wanted: &[u8]) -> Outcome {
+    if found == wanted {
+        return Ok(());
+    }
+    let at = found.iter().zip(wanted).take_while(|(a, b)| a == b).count();
+    let near = |bytes: &[u8]| {
+        let part = &bytes[at.saturating_sub(80).min(bytes.len())..(at + 80).min(bytes.len())];
+        String::from_utf8_lossy(part).into_owned()
+    };
+    let (ours, theirs) = (near(found), near(wanted));
+    Err(format!(
+        "{what}: {} bytes, {} are wanted; at {at}:\n{ours}\nin place of\n{theirs}",
+        found.len(),
+        wanted.len()
+    ))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Outcome {
+    fs::write(path, bytes).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+fn text_of(file: &Path) -> Outcome<Vec<u8>> {
+    zerohop(&["fs", "-text", &format!("file://{}", file.display())])
+}
+
+/// Each program unpacks what ours packed, on one thread and on three; ours unpacks what they packed at several levels.
+fn programs(directory: &Path) -> Outcome {
+    let plain = plain();
+    let file = directory.join("plain");
+    write(&file, &plain)?;
+    for (program, codec, extension) in [
+        ("gzip", "gzip", ".gz"),
+        ("bzip2", "bzip2", ".bz2"),
+        ("zstd", "zstd", ".zst"),
+        ("lzop", "lzop", ".lzo"),
+    ] {
+        let shown = file.display().to_string();
+        for threads in ["1", "3"] {
+            let words = ["codec", "compress", "-f", "--codec", codec, "--threads", threads, &shown];
+            zerohop(&words)?;
+            let packed = format!("{shown}{extension}");
+            let unpacked = output(Command::new(program).arg("-dc").arg(&packed))?;
+            same(&format!("{program} -d of ours"), &unpacked, &plain)?;
+        }
+        for level in ["-1", "-3", "-9"] {
+            let theirs = directory.join(format!("theirs{extension}"));
+            let packed = output(Command::new(program).args([level, "-c", &shown]))?;
+            // Two files that follow each other are one stream.
+            write(&theirs, &[packed.as_slice(), &packed].concat())?;
+            let twice = [plain.as_slice(), &plain].concat();
+            same(&format!("-text of {program} {level}"), &text_of(&theirs)?, &twice)?;
+        }
+    }
+    lzop_options(directory, &file, &plain)
+}
+
+/// Checksums of all kinds; an index, and the splits that it makes.
+fn lzop_options(directory: &Path, file: &Path, plain: &[u8]) -> Outcome {
+    for options in [&["--crc32"][..], &["-C"], &["--crc32", "-C"], &["--no-checksum"], &["-n"]] {
+        let theirs = directory.join("options.lzo");
+        write(&theirs, &output(Command::new("lzop").args(options).arg("-c").arg(file))?)?;
+        same(&format!("lzop {options:?}"), &text_of(&theirs)?, plain)?;
+        let uri = format!("file://{}", theirs.display());
+        zerohop(&["fs", "-lzoindex", "-f", &uri])?;
+        let mut all = Vec::new();
+        for range in ["0-300000", "300000-300001", "300001-900000", "900000-"] {
+            all.extend(zerohop(&["fs", "-text", "-range", range, &uri])?);
+        }
+        same(&format!("splits of lzop {options:?}"), &all, plain)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn programs_read_ours_and_ours_reads_theirs() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    programs(directory.path()).unwrap_or_else(|e| panic!("{e}"));
+}
+
+fn apache(directory: &Path) -> Outcome {
+    let plain = plain();
+    write(&directory.join("plain"), &plain)?;
+    for name in ["ours", "theirs", "records", "text", "conf"] {
+        fs::create_dir(directory.join(name)).map_err(|e| e.to_string())?;
+    }
+    let file = directory.join("plain").display().to_string();
+    for (codec, extension) in CODECS {
+        let ours = directory.join(format!("ours/plain{extension}")).display().to_string();
+        zerohop(&["codec", "compress", "--codec", codec, "--threads", "2", "-o", &ours, &file])?;
+    }
+    let arguments = [directory.to_str().ok_or("a name that is no text")?];
+    let limit = Duration::from_secs(240);
+    let done = java::run("zerohop.Codecs", &arguments, &directory.join("conf"), limit)?;
+    let said = done.ok("zerohop.Codecs")?;
+    let mut tried = 0;
+    for (_, extension) in CODECS {
+        if !said.lines().any(|line| line == format!("tried {extension}")) {
+            // Apache's needs a libhadoop.so that was built with it.
+            assert_eq!(extension, ".zst", "{said}");
+            continue;
+        }
+        tried += 1;
+        let theirs = directory.join(format!("theirs/plain{extension}"));
+        same(&format!("-text of their {extension}"), &text_of(&theirs)?, &plain)?;
+    }
+    assert!(tried >= CODECS.len() - 1, "{said}");
+    records(directory, tried)
+}
+
+/// `-text` says what Apache's said.
+fn records(directory: &Path, codecs: usize) -> Outcome {
+    let listed = fs::read_dir(directory.join("text")).map_err(|e| e.to_string())?;
+    let mut files = 0;
+    for entry in listed.flatten() {
+        let wanted = fs::read(entry.path()).map_err(|e| e.to_string())?;
+        let file = directory.join("records").join(entry.file_name());
+        let name = entry.file_name().to_string_lossy().into_owned();
+        same(&format!("-text of {name}"), &text_of(&file)?, &wanted)?;
+        files += 1;
+    }
+    // SequenceFiles by record and by block, two of each, none with lzop; two without a codec; four Avro files.
+    assert_eq!(files, 4 * (codecs - 1) + 2 + 4);
+    Ok(())
+}
+
+#[test]
+fn apache_reads_ours_and_ours_reads_apaches() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    apache(directory.path()).unwrap_or_else(|e| panic!("{e}"));
+}
+
+/// The lines of `checknative -a` are Apache's but for what was found, and nothing is missing.
+#[test]
+fn checknative_has_apaches_lines() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let limit = Duration::from_secs(120);
+    let checker = "org.apache.hadoop.util.NativeLibraryChecker";
+    let theirs = java::run(checker, &["-a"], directory.path(), limit).unwrap();
+    let ours = zerohop(&["hadoop", "checknative", "-a"]).unwrap();
+    let labels = |text: &str| -> Vec<String> {
+        let lines = text.lines().skip_while(|line| *line != "Native library checking:");
+        let label = |line: &str| {
+            let end = line.find(" true").or_else(|| line.find(" false")).unwrap_or(line.len());
+            line[..end].to_owned()
+        };
+        lines.map(label).collect()
+    };
+    let ours = String::from_utf8(ours).unwrap();
+    assert_eq!(labels(&ours), labels(&theirs.output));
+    assert!(!ours.contains("false"), "{ours}");
+}
