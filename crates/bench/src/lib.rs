@@ -5,6 +5,7 @@
 
 pub mod args;
 pub mod checksum;
+pub mod codec;
 pub mod dfsio;
 pub mod files;
 pub mod local;

@@ -1,6 +1,7 @@
 //! `bench`: measurements of our own stack, on the configured cluster or on one of its own.
 
 mod cluster;
+mod codec;
 mod dfsio;
 mod directories;
 mod matrix;
@@ -21,11 +22,16 @@ use crate::settings::Settings;
 use output::{print, progress};
 
 const OTHERS: &str = "
+  zerohop bench codec [OPTIONS]  measures codecs; zerohop bench codec --help explains it
   zerohop bench dfsio [OPTIONS]  runs TestDFSIO's tests; zerohop bench dfsio --help explains them
   zerohop bench rest [OPTIONS]   measures REST; zerohop bench rest --help explains it
   zerohop bench profile-cost     measures what a running profile costs; --help explains it";
 
 pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
+    if words.first().is_some_and(|word| word == "codec") {
+        words.remove(0);
+        return codec::run(settings, words);
+    }
     if words.first().is_some_and(|word| word == "dfsio") {
         words.remove(0);
         return dfsio::run(settings, words);
