@@ -4,7 +4,7 @@
 //! for good: a signal may still be on its way when a recording ends, and without a handler it would end the process. System
 //! calls go on after it (`SA_RESTART`), but for those that never do.
 
-use crate::modules::modules;
+use crate::code;
 use crate::samples::SampleBuffer;
 use crate::walk::{Addresses, DEPTH_MAX, Memory, Registers, walk};
 use std::ffi::{c_int, c_void};
@@ -18,54 +18,12 @@ pub(crate) const SIGNAL: c_int = libc::SIGPROF;
 /// Words of a sample before its addresses: thread, tag, and the thread's name.
 pub(crate) const HEAD_LEN: usize = 4;
 const WORD: usize = size_of::<usize>();
-/// Ranges of code that are told apart.
-const RANGES_MAX: usize = 64;
-/// Ends a return address's search for its call: the longest call has so many bytes.
-const CALL_LEN_MAX: usize = 7;
 const PAGE: usize = 4096;
 
 static SAMPLES: OnceLock<SampleBuffer> = OnceLock::new();
 static IS_ON: AtomicBool = AtomicBool::new(false);
-static OURS: Ranges = Ranges::new();
-static CODE: Ranges = Ranges::new();
 /// The end of the first thread's stack.
 static FIRST_STACK_END: AtomicUsize = AtomicUsize::new(0);
-
-/// Address ranges that a handler may look at while they are written anew.
-struct Ranges {
-    starts: [AtomicUsize; RANGES_MAX],
-    ends: [AtomicUsize; RANGES_MAX],
-    len: AtomicUsize,
-}
-
-impl Ranges {
-    const fn new() -> Self {
-        Self {
-            starts: [const { AtomicUsize::new(0) }; RANGES_MAX],
-            ends: [const { AtomicUsize::new(0) }; RANGES_MAX],
-            len: AtomicUsize::new(0),
-        }
-    }
-
-    fn set(&self, ranges: impl Iterator<Item = Range<usize>>) {
-        self.len.store(0, Ordering::SeqCst);
-        let mut len = 0;
-        for ((start, end), range) in self.starts.iter().zip(&self.ends).zip(ranges) {
-            start.store(range.start, Ordering::SeqCst);
-            end.store(range.end, Ordering::SeqCst);
-            len += 1;
-        }
-        self.len.store(len, Ordering::SeqCst);
-    }
-
-    fn contain(&self, address: usize) -> bool {
-        let len = self.len.load(Ordering::SeqCst);
-        let mut all = self.starts.iter().zip(&self.ends).take(len);
-        all.any(|(start, end)| {
-            (start.load(Ordering::Relaxed)..end.load(Ordering::Relaxed)).contains(&address)
-        })
-    }
-}
 
 /// Samples are taken as long as this lives. For one recording at a time.
 pub(crate) struct Sampling(&'static SampleBuffer);
@@ -74,10 +32,7 @@ impl Sampling {
     /// Installs the handler and gets ready what it needs.
     pub(crate) fn start() -> io::Result<Self> {
         let samples = SAMPLES.get_or_init(SampleBuffer::new);
-        let modules = modules();
-        let ours = modules.iter().filter(|module| module.is_executable);
-        OURS.set(ours.flat_map(|module| module.code.iter().cloned()));
-        CODE.set(modules.iter().flat_map(|module| module.code.iter().cloned()));
+        code::find();
         FIRST_STACK_END.store(first_stack_end()?, Ordering::SeqCst);
         // What came after the last recording.
         samples.drain(|_| {});
@@ -242,35 +197,14 @@ impl Memory for OwnStack {
     }
 
     fn is_ours(&self, address: usize) -> bool {
-        OURS.contain(address)
+        code::is_ours(address)
     }
 
     fn is_code(&self, address: usize) -> bool {
-        CODE.contain(address)
+        code::is_code(address)
     }
 
-    #[cfg(target_arch = "x86_64")]
     fn follows_call(&self, address: usize) -> bool {
-        if !OURS.contain(address.wrapping_sub(CALL_LEN_MAX)) {
-            return false;
-        }
-        let byte = |back: usize| {
-            // SAFETY: code of the executable can be read, from `CALL_LEN_MAX` bytes before the address on.
-            unsafe { std::ptr::read_volatile((address - back) as *const u8) }
-        };
-        // A call of an address in a register or in memory: the middle digit of the byte behind says so.
-        let is_indirect = |back: usize| byte(back) == 0xff && byte(back - 1) & 0x38 == 0x10;
-        byte(5) == 0xe8 || [2, 3, 4, 6, 7].into_iter().any(is_indirect)
-    }
-
-    #[cfg(target_arch = "aarch64")]
-    fn follows_call(&self, address: usize) -> bool {
-        if !address.is_multiple_of(4) || !OURS.contain(address.wrapping_sub(CALL_LEN_MAX)) {
-            return false;
-        }
-        // SAFETY: code of the executable can be read.
-        let instruction = unsafe { std::ptr::read_volatile((address - 4) as *const u32) };
-        // bl, blr
-        instruction >> 26 == 0b10_0101 || instruction & 0xffff_fc1f == 0xd63f_0000
+        code::follows_call(address)
     }
 }

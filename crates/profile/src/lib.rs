@@ -1,19 +1,23 @@
 //! What a running process does with its time, found by the process itself: no agent, no other program.
 //!
 //! A [`Turn`] makes a [`Recording`]: each thread is interrupted again and again by a timer on its processor time, or by the
-//! wall clock, and the handler of that signal follows the frame pointers of the stack it interrupted. Names are looked up
-//! afterwards. A recording becomes a flame graph ([`flame_graph`]), text ([`collapsed`]) or a pprof file ([`pprof()`]).
+//! wall clock, and the handler of that signal follows the frame pointers of the stack it interrupted. Where the kernel lets the
+//! process, it takes the samples itself, with its own functions (`perf_event_open`). Names are looked up afterwards. A recording becomes a flame graph ([`flame_graph`]), text ([`collapsed`]) or a pprof file ([`pprof()`]).
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests measure and wait"))]
 
+mod code;
 mod collapsed;
 mod flame;
 mod handler;
 pub mod heat;
+mod kernel_names;
 mod modules;
 mod options;
+mod perf;
 mod pprof;
 mod recorder;
 mod recording;
+mod ring;
 mod samples;
 mod symbols;
 mod tally;

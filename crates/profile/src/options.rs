@@ -7,7 +7,7 @@ pub const SECONDS_MAX: u64 = 300;
 /// The most samples that one thread gives in a second.
 pub const HZ_MAX: u32 = 1000;
 
-/// What the page of recordings answers when it is only asked whether it is there (`?probe`).
+/// What the pages of this crate's pictures answer when they are only asked whether they are there (`?probe`).
 pub const PROBE_ANSWER: &str = "zerohop profile\n";
 
 /// What the samples of a recording are spread over.
@@ -29,6 +29,8 @@ pub struct Options {
     pub hz: u32,
     /// The clock.
     pub clock: Clock,
+    /// Signals take the samples, also where the kernel would do it (`perf_event_open`) and show its own frames.
+    pub by_signals: bool,
 }
 
 /// Why options are not possible.
@@ -45,7 +47,7 @@ pub enum BadOption {
 impl Default for Options {
     /// Ten seconds at 99 Hz: not in step with work that happens at round intervals.
     fn default() -> Self {
-        Self { duration: Duration::from_secs(10), hz: 99, clock: Clock::Cpu }
+        Self { duration: Duration::from_secs(10), hz: 99, clock: Clock::Cpu, by_signals: false }
     }
 }
 
@@ -73,7 +75,7 @@ impl Options {
                 hz.ok_or_else(|| BadOption::Hz(shown(word)))?
             }
         };
-        Ok(Self { duration, hz, clock })
+        Ok(Self { duration, hz, clock, by_signals: false })
     }
 }
 

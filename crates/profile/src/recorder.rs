@@ -2,10 +2,11 @@
 
 use crate::handler::Sampling;
 use crate::options::{Clock, Options};
+use crate::perf::{KernelSample, ThreadEvents};
 use crate::recording::Recording;
 use crate::symbols::KnownNames;
 use crate::tally::Tally;
-use crate::tasks::{self, Tid, threads};
+use crate::tasks::{self, ThreadNames, Tid, threads};
 use crate::timers::ThreadTimers;
 use crate::waits;
 use parking_lot::Mutex;
@@ -60,7 +61,10 @@ impl Turn {
         let sampling = Sampling::start()?;
         let mut recorded = Recorded::new(self.options, &sampling);
         match self.options.clock {
-            Clock::Cpu => recorded.by_timers(is_given_up)?,
+            Clock::Cpu => match recorded.events() {
+                Some(events) => recorded.by_events(events, is_given_up)?,
+                None => recorded.by_timers(is_given_up)?,
+            },
             Clock::Wall => recorded.by_looking(is_given_up)?,
         }
         recorded.finish()
@@ -79,14 +83,18 @@ struct Recorded<'a> {
     begun: Instant,
     tally: Tally,
     refused: u64,
+    lost: u64,
     hz: f64,
+    has_kernel: bool,
 }
 
 impl<'a> Recorded<'a> {
     fn new(options: Options, sampling: &'a Sampling) -> Self {
         let begun = clock::now();
         let hz = options.hz.into();
-        Self { options, sampling, begun, tally: Tally::default(), refused: 0, hz }
+        let has_kernel = options.clock == Clock::Wall;
+        let tally = Tally::default();
+        Self { options, sampling, begun, tally, refused: 0, lost: 0, hz, has_kernel }
     }
 
     fn interval(&self) -> Duration {
@@ -96,6 +104,31 @@ impl<'a> Recorded<'a> {
     /// None when the time is over.
     fn left(&self) -> Option<Duration> {
         self.options.duration.checked_sub(clock::since(self.begun)).filter(|left| !left.is_zero())
+    }
+
+    /// The kernel's samples, where they are permitted.
+    fn events(&self) -> Option<ThreadEvents> {
+        let threads = threads().ok().filter(|_| !self.options.by_signals)?;
+        ThreadEvents::new(self.options.hz, &threads, tasks::own()).ok()
+    }
+
+    fn by_events(
+        &mut self,
+        mut events: ThreadEvents,
+        is_given_up: impl Fn() -> bool,
+    ) -> io::Result<()> {
+        let mut names = ThreadNames::default();
+        while let Some(left) = self.left().filter(|_| !is_given_up()) {
+            clock::sleep_thread(left.min(THREADS_INTERVAL));
+            names.forget();
+            let tally = &mut self.tally;
+            events.cover(&threads()?, tasks::own(), |KernelSample { tid, kernel, process }| {
+                tally.add_with_kernel(names.words(tid), kernel, process);
+            });
+        }
+        (self.has_kernel, self.refused) = (true, events.refused());
+        self.lost = events.lost();
+        Ok(())
     }
 
     fn by_timers(&mut self, is_given_up: impl Fn() -> bool) -> io::Result<()> {
@@ -151,7 +184,7 @@ impl<'a> Recorded<'a> {
     }
 
     fn finish(self) -> io::Result<Recording> {
-        let dropped = self.sampling.samples().take_dropped() + self.tally.dropped();
+        let dropped = self.sampling.samples().take_dropped() + self.tally.dropped() + self.lost;
         let mut known = KNOWN.lock();
         let stacks = self.tally.named(known.get_or_insert_default());
         let path = std::env::current_exe().unwrap_or_default();
@@ -160,7 +193,7 @@ impl<'a> Recorded<'a> {
             options: self.options,
             hz: self.hz,
             process: format!("{name} (process {})", std::process::id()),
-            has_kernel: self.options.clock == Clock::Wall,
+            has_kernel: self.has_kernel,
             dropped,
             refused: self.refused,
             stacks,

@@ -1,10 +1,12 @@
 //! Samples that are alike are counted together while a recording runs; names are looked up at its end.
 
 use crate::handler::HEAD_LEN;
+use crate::kernel_names::KernelNames;
 use crate::symbols::{Function, KnownNames, Symbols};
 use crate::tasks::{Tid, role};
 use crate::waits::Wait;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Different stacks that are kept; more are counted as dropped.
 const STACKS_MAX: usize = 200_000;
@@ -13,6 +15,8 @@ const STACKS_MAX: usize = 200_000;
 struct Key {
     thread_name: [u64; 2],
     wait: u64,
+    /// Addresses in the kernel, which are named at the end: reading all names takes a while.
+    kernel: Vec<u64>,
     addresses: Vec<u64>,
 }
 
@@ -46,7 +50,21 @@ impl Tally {
         let weight = weight(*thread as Tid);
         let mut thread_name = [0; 2];
         thread_name.iter_mut().zip(name).for_each(|(to, from)| *to = *from);
-        let key = Key { thread_name, wait: *wait, addresses: addresses.to_vec() };
+        let (wait, kernel) = (*wait, Vec::new());
+        self.count(Key { thread_name, wait, kernel, addresses: addresses.to_vec() }, weight);
+    }
+
+    /// Counts a sample that the kernel took, with addresses of its own; the innermost first.
+    pub(crate) fn add_with_kernel(
+        &mut self,
+        thread_name: [u64; 2],
+        kernel: Vec<u64>,
+        addresses: Vec<u64>,
+    ) {
+        self.count(Key { thread_name, wait: 0, kernel, addresses }, 1);
+    }
+
+    fn count(&mut self, key: Key, weight: u64) {
         let is_full = self.counts.len() >= STACKS_MAX;
         match self.counts.get_mut(&key) {
             Some(count) => *count += weight,
@@ -63,15 +81,20 @@ impl Tally {
     /// The stacks with names, the outermost function first, behind the role of the thread.
     pub(crate) fn named(self, known: &mut KnownNames) -> HashMap<Vec<Function>, u64> {
         let mut symbols = Symbols::new(known);
+        let has_kernel = self.counts.keys().any(|key| !key.kernel.is_empty());
+        let kernel_names = if has_kernel { KernelNames::read() } else { KernelNames::default() };
         let mut stacks = HashMap::new();
         for (key, count) in self.counts {
             let wait = key.wait.checked_sub(1).and_then(|index| self.waits.get(index as usize));
             let mut stack = named_wait(wait);
+            let kernel = key.kernel.iter().map(|address| kernel_names.name(*address));
+            stack.extend(kernel.map(of_kernel));
             for (depth, address) in key.addresses.iter().enumerate() {
                 // A return address is behind the call.
                 let address = *address as usize - usize::from(depth > 0).min(*address as usize);
                 stack.extend(symbols.functions(address).iter().cloned());
             }
+            cut_thread_start(&mut stack);
             stack.push(Function::named(role(&thread_name(&key.thread_name))));
             stack.reverse();
             *stacks.entry(stack).or_default() += count;
@@ -80,12 +103,23 @@ impl Tally {
     }
 }
 
+/// Leaves out how the standard library starts a thread: the outermost dozen of functions, the same for all.
+fn cut_thread_start(stack: &mut Vec<Function>) {
+    let is_start = |function: &Function| function.name.contains("__rust_begin_short_backtrace");
+    if let Some(index) = stack.iter().rposition(is_start) {
+        stack.truncate(index);
+    }
+}
+
 fn named_wait(wait: Option<&Wait>) -> Vec<Function> {
     let Some(wait) = wait else { return Vec::new() };
     let mut frames = vec![Function::named(wait.state)];
-    let kernel = wait.kernel.iter();
-    frames.extend(kernel.map(|name| Function { is_kernel: true, ..Function::named(name.clone()) }));
+    frames.extend(wait.kernel.iter().cloned().map(of_kernel));
     frames
+}
+
+fn of_kernel(name: Arc<str>) -> Function {
+    Function { is_kernel: true, ..Function::named(name) }
 }
 
 /// The name that `PR_GET_NAME` wrote.

@@ -1,5 +1,6 @@
 //! The threads of this process, as the kernel lists them.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 
@@ -10,6 +11,29 @@ pub(crate) type Tid = libc::pid_t;
 pub(crate) fn threads() -> io::Result<Vec<Tid>> {
     let entries = fs::read_dir("/proc/self/task")?;
     Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
+}
+
+/// Names of threads, as the words that `PR_GET_NAME` would write.
+#[derive(Default)]
+pub(crate) struct ThreadNames(HashMap<Tid, [u64; 2]>);
+
+impl ThreadNames {
+    /// The name that the thread has now; the same until it is forgotten. Empty if it has ended.
+    pub(crate) fn words(&mut self, tid: Tid) -> [u64; 2] {
+        *self.0.entry(tid).or_insert_with(|| {
+            let mut bytes = [0; 16];
+            let name = fs::read(format!("/proc/self/task/{tid}/comm")).unwrap_or_default();
+            let letters = name.iter().take_while(|byte| **byte != b'\n');
+            bytes.iter_mut().zip(letters).for_each(|(to, from)| *to = *from);
+            let (words, _) = bytes.as_chunks::<8>();
+            [0, 1].map(|index| words.get(index).map_or(0, |word| u64::from_ne_bytes(*word)))
+        })
+    }
+
+    /// Threads may get other names.
+    pub(crate) fn forget(&mut self) {
+        self.0.clear();
+    }
 }
 
 /// The calling thread's id.

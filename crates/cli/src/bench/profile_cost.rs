@@ -69,7 +69,7 @@ fn parse(words: &[String]) -> Outcome<Options> {
 
 fn measure(settings: &Settings, options: &Options, pid: u32) -> Outcome<i32> {
     let fs = connect_client(&settings.load()?)?;
-    let address = Target::of_process(pid).address()?;
+    let address = Target::of_process(pid).address("/profile")?;
     let work = Work {
         fs,
         base: BASE.to_owned(),

@@ -1,12 +1,14 @@
 //! `heatmap`: how long the disks of a DataNode take, over time.
 
-use super::output;
 use super::target::{Target, fetch};
-use crate::failure::{Outcome, complain};
+use super::{block, output};
+use crate::failure::{Failure, Outcome, complain};
 use crate::http::escape;
 use clap::Args;
-use std::path::{Path, PathBuf};
+use serde_json::json;
+use std::path::PathBuf;
 use std::time::Duration;
+use zerohop_profile::heat::{HeatMap, heat_picture};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -18,6 +20,10 @@ pub struct Heatmap {
     /// The last so many minutes, up to 60
     #[arg(long, value_name = "N", default_value = "10")]
     minutes: String,
+    /// Record the disks of this machine for so many seconds instead: each request from its issue to its completion. For root
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60",
+        value_parser = clap::value_parser!(u64).range(1..=3600), conflicts_with_all = ["address", "pid", "minutes"])]
+    block: Option<u64>,
     /// File; one that ends with .json gets the figures. Without it the picture is printed
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -28,10 +34,36 @@ pub fn run(options: &Heatmap) -> i32 {
 }
 
 fn heatmap(options: &Heatmap) -> Outcome {
-    let address = options.target.address()?;
-    let ending = |file: &Path| file.extension().is_some_and(|ending| ending == "json");
-    let format = if options.output.as_deref().is_some_and(ending) { "json" } else { "svg" };
+    if let Some(seconds) = options.block {
+        return requests(seconds, options);
+    }
+    let address = options.target.address("/heatmap")?;
+    let format = if options.wants_json() { "json" } else { "svg" };
     let user = options.target.user_query();
     let path = format!("/heatmap?minutes={}&format={format}&{user}", escape(&options.minutes));
     output::write(&mut fetch(&address, &path, PATIENCE)?, options.output.as_deref())
+}
+
+impl Heatmap {
+    fn wants_json(&self) -> bool {
+        let ending = self.output.as_deref().and_then(|file| file.extension());
+        ending.is_some_and(|ending| ending == "json")
+    }
+}
+
+/// The requests to the disks of this machine.
+fn requests(seconds: u64, options: &Heatmap) -> Outcome {
+    let maps = block::record(seconds)?;
+    let picture = if options.wants_json() {
+        let maps: Vec<_> = maps.iter().map(HeatMap::json).collect();
+        serde_json::to_string(&json!({ "seconds": seconds, "maps": maps })).map_err(Failure::of)?
+    } else {
+        let title = format!("Requests to the disks of this machine, {seconds} s");
+        heat_picture(
+            &title,
+            "From the issue to the device to its completion, as the kernel's block layer has it",
+            &maps,
+        )
+    };
+    output::write(&mut picture.as_bytes(), options.output.as_deref())
 }

@@ -1,5 +1,6 @@
 //! Pictures of running processes: their flame graphs and heat maps.
 
+mod block;
 pub mod heatmap;
 mod output;
 pub mod profile;

@@ -68,7 +68,7 @@ fn profile(options: &Profile) -> Outcome {
         if options.wait { "&wait" } else { "" },
         options.target.user_query()
     );
-    let address = options.target.address()?;
+    let address = options.target.address("/profile")?;
     let recording = Duration::from_secs_f64(parsed.clamp(0.0, 3600.0));
     output::write(&mut fetch(&address, &path, recording + NAMES_MAX)?, options.output.as_deref())
 }

@@ -33,8 +33,8 @@ impl Target {
         Self { address: None, pid: Some(pid), user: None }
     }
 
-    /// Host and port of its pages.
-    pub fn address(&self) -> Outcome<String> {
+    /// Host and port where it has this page.
+    pub fn address(&self, page: &str) -> Outcome<String> {
         match (&self.address, self.pid) {
             (Some(address), _) if address.starts_with("https://") => Err(Failure::unsupported(
                 "this speaks no TLS; fetch the page with another client, as curl -k 'https://HOST:PORT/profile?seconds=10' -o x.svg",
@@ -43,7 +43,7 @@ impl Target {
                 let address = address.trim_start_matches("http://");
                 Ok(address.split('/').next().unwrap_or_default().to_owned())
             }
-            (None, Some(pid)) => of_process(pid),
+            (None, Some(pid)) => of_process(pid, page),
             (None, None) => Err(Failure::usage(format!(
                 "no process is named: give HOST:PORT or --pid N; {HINT}"
             ))),
@@ -62,14 +62,14 @@ pub fn fetch(address: &str, path: &str, patience: Duration) -> Outcome<impl BufR
     http::get_from(address, path, (CONNECT_MAX, patience), HINT)
 }
 
-fn of_process(pid: u32) -> Outcome<String> {
+fn of_process(pid: u32, page: &str) -> Outcome<String> {
     let ports = listening(pid).map_err(|error| {
         Failure::io(format!("process {pid}: {error}; it takes its own user, or root, to see its ports: name them as HOST:PORT"))
     })?;
     let answers = |address: &String| {
-        let page = http::get_from(address, "/profile?probe", (PROBE_MAX, PROBE_MAX), "");
+        let probe = http::get_from(address, &format!("{page}?probe"), (PROBE_MAX, PROBE_MAX), "");
         let mut answer = String::new();
-        page.is_ok_and(|page| page.take(64).read_to_string(&mut answer).is_ok())
+        probe.is_ok_and(|probe| probe.take(64).read_to_string(&mut answer).is_ok())
             && answer == PROBE_ANSWER
     };
     let found = ports.iter().map(ToString::to_string).find(answers);
@@ -77,7 +77,7 @@ fn of_process(pid: u32) -> Outcome<String> {
         let ports: Vec<String> = ports.iter().map(ToString::to_string).collect();
         let where_it_listens = match ports.is_empty() {
             true => "it listens on no port".to_owned(),
-            false => format!("none of its ports answers /profile ({})", ports.join(", ")),
+            false => format!("none of its ports answers {page} ({})", ports.join(", ")),
         };
         Failure::io(format!(
             "process {pid}: {where_it_listens}; is it a daemon of zerohop? A port in another network namespace or with TLS is reached \

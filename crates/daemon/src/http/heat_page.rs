@@ -11,6 +11,7 @@ use axum::routing::get;
 use serde_json::json;
 use std::sync::Arc;
 use zerohop_conf::Conf;
+use zerohop_profile::PROBE_ANSWER;
 use zerohop_profile::heat::{HeatMap, SECONDS_KEPT, heat_picture};
 
 const MINUTES_DEFAULT: f64 = 10.0;
@@ -27,6 +28,9 @@ pub fn heat_page(
     threads: HandlerThreads,
 ) -> Router {
     let page = async move |query: QueryValues| -> Response {
+        if query.has("probe") {
+            return Page::text(PROBE_ANSWER).into_response();
+        }
         if let Err(refusal) = check_administrator(&conf(), query.get("user.name")) {
             return refusal.into_response();
         }
