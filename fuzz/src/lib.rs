@@ -1,4 +1,6 @@
-//! What fuzz targets share: a file in memory, for decoders that read files.
+//! What fuzz targets share: a file in memory, for decoders that read files; compressed streams.
+
+pub mod codec;
 
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use std::fs::File;
