@@ -99,11 +99,18 @@ impl RpcService for Answers {
 
 /// A client of the two in this order.
 fn client(first: &FakeNameNode, second: &FakeNameNode, settings: &[(&str, &str)]) -> NameNode {
+    client_of(&[first, second], settings)
+}
+
+fn client_of(namenodes: &[&FakeNameNode], settings: &[(&str, &str)]) -> NameNode {
     let mut conf = Conf::new();
     conf.set("dfs.nameservices", "ns");
-    conf.set("dfs.ha.namenodes.ns", "a,b");
-    conf.set("dfs.namenode.rpc-address.ns.a", first.server.local_addr().to_string());
-    conf.set("dfs.namenode.rpc-address.ns.b", second.server.local_addr().to_string());
+    let ids = ["a", "b", "c", "d"];
+    conf.set("dfs.ha.namenodes.ns", ids[..namenodes.len()].join(","));
+    for (id, namenode) in ids.iter().zip(namenodes) {
+        let address = namenode.server.local_addr().to_string();
+        conf.set(&format!("dfs.namenode.rpc-address.ns.{id}"), address);
+    }
     conf.set("dfs.client.failover.random.order", "false");
     // Whoever waits for the usual times out does not end in time.
     conf.set("dfs.client.failover.sleep.base.millis", "600000");
@@ -146,6 +153,18 @@ async fn a_wait_ends_when_a_namenode_becomes_active() {
         })
         .collect();
     assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+}
+
+/// With more than two NameNodes a client slept between the second and the third that it asked (HDFS-16514).
+#[tokio::test]
+async fn a_client_of_four_namenodes_does_not_sleep_on_its_way_to_the_active_one() {
+    let three = [Is::Standby, Is::Observer, Is::Observer].map(FakeNameNode::start);
+    let three = futures_util::future::join_all(three).await;
+    let active = FakeNameNode::start(Is::Active).await;
+    let all: Vec<&FakeNameNode> = three.iter().chain([&active]).collect();
+    let began = Instant::now();
+    assert!(mkdirs(&client_of(&all, &[])).await);
+    assert!(began.elapsed() < Duration::from_secs(60));
 }
 
 /// A call to a NameNode that was frozen waited for `ipc.client.rpc-timeout.ms`, two minutes.

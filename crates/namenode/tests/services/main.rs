@@ -10,6 +10,7 @@ mod limits;
 mod pages;
 mod reconfigure;
 mod removals;
+mod report_leases;
 mod restored;
 mod rolling_upgrades;
 

@@ -81,6 +81,19 @@ fn a_replica_of_another_length_waits_for_the_next_edit_of_its_block() {
     assert_eq!((live(&cluster, long), cluster.blocks.pending_messages()), (2, 0));
 }
 
+/// No edit explains it.
+#[test]
+fn a_corrupt_replica_that_a_standby_heard_of_is_corrupt_when_it_becomes_active() {
+    let mut cluster = standby();
+    let good = cluster.written(1, 2, &[0]);
+    cluster.received(1, Block { len: 150, ..good });
+    let corrupt = |cluster: &Cluster| cluster.blocks.lookup().replica_counts(good.id).corrupt;
+    assert_eq!((corrupt(&cluster), cluster.blocks.pending_messages()), (0, 1));
+    cluster.blocks.become_active();
+    assert_eq!((corrupt(&cluster), cluster.blocks.pending_messages()), (1, 0));
+    assert_eq!(live(&cluster, good), 1);
+}
+
 #[test]
 fn messages_about_a_block_are_heard_in_their_order() {
     let mut cluster = standby();
