@@ -460,6 +460,7 @@ impl Journal {
     /// Brings back what an upgrade kept.
     pub(crate) fn roll_back(&mut self) -> Result<()> {
         self.open = None;
+        self.clear_cache();
         self.storage.roll_back()?;
         self.load()
     }
@@ -468,6 +469,8 @@ impl Journal {
     pub(crate) fn discard_from(&mut self, first: TxId) -> Result<()> {
         self.epochs()?;
         self.open = None;
+        // Else a standby would read there what is given up.
+        self.clear_cache();
         self.segments.discard_from(first)?;
         self.epochs_mut()?.committed.set((first.0 - 1).max(0) as u64)?;
         self.load()

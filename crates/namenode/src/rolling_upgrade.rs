@@ -3,10 +3,14 @@
 //! Prepare saves the image first and logs the start after, finalize logs the end first and renames the image after: a crash
 //! in between leaves an image that no upgrade needs, which the next start makes an ordinary one, but never an upgrade that
 //! cannot be rolled back.
+//!
+//! Where there are several NameNodes, the active one serves on: the start is logged, its segment is ended, and the standby that
+//! finds the start saves the image to roll back to, at once, and sends it to the others.
 
 use crate::call_error::CallError;
 use crate::checkpoint::ImageKind;
 use crate::core::Core;
+use crate::ha::OperationCategory;
 use crate::safe_mode::leave_safe_mode;
 use zerohop_namespace::{OpContext, RollingUpgrade};
 use zerohop_wire::TxId;
@@ -40,6 +44,9 @@ impl Core {
         if let Some(known) = self.query_rolling_upgrade() {
             return Ok(Some(known));
         }
+        if self.service.is_ha_enabled() {
+            return self.start_rolling_upgrade(op);
+        }
         if !self.read(|namespace| namespace.blocks().safe_mode().is_on()) {
             return Err(CallError::NeedsSafeMode);
         }
@@ -53,6 +60,35 @@ impl Core {
         sync.map_or(Ok(()), |sync| sync.wait())?;
         tracing::info!("a rolling upgrade begins: it can be rolled back to transaction {ended}");
         Ok(self.describe_rolling_upgrade(started))
+    }
+
+    /// Logs the start, and ends the segment so that standbys find it.
+    fn start_rolling_upgrade(
+        &self,
+        op: &OpContext,
+    ) -> Result<Option<RollingUpgradeReport>, CallError> {
+        let (started, _) = self.write(|namespace| -> Result<RollingUpgrade, CallError> {
+            self.ha.check(OperationCategory::Write)?;
+            Ok(namespace.rolling_upgrades(op).start_while_serving()?)
+        });
+        let started = started?;
+        self.roll_edits()?.1.wait()?;
+        tracing::info!("a rolling upgrade begins: a standby saves the image to roll back to");
+        Ok(self.describe_rolling_upgrade(started))
+    }
+
+    /// What a NameNode does that found the end of a rolling upgrade in another one's edits.
+    pub(crate) fn keep_rollback_images(&self) {
+        if let Err(error) = self.storage.rollback_images().finalize() {
+            // The next start tries again.
+            tracing::warn!("an image to roll back to is left over: {error}");
+        }
+    }
+
+    /// Whether this standby is the one to save the image to roll back to.
+    pub(crate) fn needs_rollback_image(&self) -> bool {
+        self.read(|namespace| namespace.rolling_upgrade().is_under_way())
+            && !self.storage.rollback_images().exist()
     }
 
     /// The image holds everything only if nothing was logged but the begin of the segment behind it.
@@ -78,10 +114,10 @@ impl Core {
         let (ended, sync) = self.write(|namespace| namespace.rolling_upgrades(op).finalize());
         let ended = ended?;
         sync.map_or(Ok(()), |sync| sync.wait())?;
-        if let Err(error) = self.storage.rollback_images().finalize() {
-            // The next start tries again.
-            tracing::warn!("an image to roll back to is left over: {error}");
+        if self.service.is_ha_enabled() {
+            self.roll_edits()?.1.wait()?;
         }
+        self.keep_rollback_images();
         tracing::info!("the rolling upgrade is finalized");
         Ok(self.describe_rolling_upgrade(ended))
     }

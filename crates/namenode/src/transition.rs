@@ -143,6 +143,10 @@ fn take_over_edits(core: &Core) -> Result<EditLog, StorageError> {
     let mut edits = EditCursor::new(&*core.storage, TxId(core.served.applied().0 + 1), false);
     core.served.catch_up(&mut edits, TxId(i64::MAX))?;
     core.storage.history().check_complete(reached, edits.next_txid())?;
+    // A crash may have kept the end of a rolling upgrade from its images.
+    if !core.read(|namespace| namespace.rolling_upgrade().is_under_way()) {
+        core.keep_rollback_images();
+    }
     EditLog::start(core.storage.clone(), edits.next_txid().0, report_failure(&core.log_failed))
 }
 

@@ -13,6 +13,10 @@ use zerohop_conf::keys;
 use zerohop_system::clock;
 use zerohop_wire::TxId;
 
+/// Between two tries to save the image that a rolling upgrade can be rolled back to.
+const AGAIN_MIN: Duration = Duration::from_millis(100);
+const AGAIN_MAX: Duration = Duration::from_secs(5);
+
 /// Another NameNode, and what became of the images that were sent to it.
 #[derive(Clone, Debug)]
 struct Receiver {
@@ -50,10 +54,21 @@ pub(super) async fn run(core: Arc<Core>) -> Infallible {
     let mut ticks = ticks(schedule.check_interval);
     let mut last = clock::now();
     loop {
-        ticks.tick().await;
+        // The begin of a rolling upgrade does not wait for the next look; its segment may not be finished yet.
+        let again = core.following.period.clamp(AGAIN_MIN, AGAIN_MAX);
+        tokio::select! {
+            _ = ticks.tick() => {}
+            () = clock::sleep(again), if core.needs_rollback_image() => {}
+            () = core.served.advanced() => {
+                if !core.needs_rollback_image() {
+                    continue;
+                }
+            }
+        }
         let edits = core.served.applied().0 - core.checkpoints.last_txid();
         let age_ms = clock::since(last).as_millis() as u64;
-        if edits <= 0 || !schedule.is_due(edits, age_ms) {
+        let is_due = schedule.is_due(edits, age_ms) || core.needs_rollback_image();
+        if edits <= 0 || !is_due {
             continue;
         }
         tracing::info!(

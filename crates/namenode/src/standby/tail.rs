@@ -49,7 +49,13 @@ fn look(core: &Core) -> Result<i64, StorageError> {
     let before = core.served.applied();
     let from = TxId(before.0 + 1);
     let mut edits = EditCursor::new(&*core.storage, from, core.following.in_progress);
-    core.served.catch_up(&mut edits, TxId(i64::MAX))?;
+    let is_upgrading = || core.read(|namespace| namespace.rolling_upgrade().is_under_way());
+    let was_upgrading = is_upgrading();
+    let caught_up = core.served.catch_up(&mut edits, TxId(i64::MAX));
+    if was_upgrading && !is_upgrading() {
+        core.keep_rollback_images();
+    }
+    caught_up?;
     let count = core.served.applied().0 - before.0;
     // Out of JournalNodes' memory edits come without a gap, and it is asked often.
     if count == 0 && !core.following.in_progress {

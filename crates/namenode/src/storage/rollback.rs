@@ -13,6 +13,7 @@ use super::save::{images, remove, remove_image};
 use std::path::Path;
 use zerohop_journal::image;
 use zerohop_journal::segment::{self, SegmentKind, sync_dir};
+use zerohop_wire::TxId;
 
 /// The images to roll back to.
 pub struct RollbackImages<'a> {
@@ -37,11 +38,6 @@ impl RollbackImages<'_> {
     /// # Errors
     /// If there is none, or it is damaged.
     pub fn load(&self, replay: &mut dyn Replay) -> Result<LoadReport, StorageError> {
-        if self.storage.shared.is_some() {
-            let reason = "a rolling upgrade is not rolled back by this NameNode where edits are shared \
-                          (dfs.namenode.shared.edits.dir): roll back with Apache's NameNode, `-rollingUpgrade rollback`";
-            return Err(StorageError::Config(reason.to_owned()));
-        }
         let Some((txid, path)) = self.storage.newest_of(&[ImageKind::Rollback])? else {
             return Err(StorageError::NoRollbackImage { path: self.storage.first_root() });
         };
@@ -51,11 +47,16 @@ impl RollbackImages<'_> {
 
     /// Gives up everything after `txid`, the transaction of the image to roll back to, and makes that image the newest one
     /// (`FSImage.rollingRollback`). Segments get names that end with `.trash`, later images are deleted. A rollback that a
-    /// crash cut short is carried out by the next one; the image is renamed last.
+    /// crash cut short is carried out by the next one; the image is renamed last. Where edits are shared, all JournalNodes must
+    /// be there, and no other NameNode writes from then on.
     ///
     /// # Errors
-    /// If a segment goes beyond `txid` and begins before it, or a directory fails.
+    /// If a segment goes beyond `txid` and begins before it, or a directory or a JournalNode fails.
     pub fn roll_back(&self, txid: i64) -> Result<(), StorageError> {
+        if let Some(shared) = &self.storage.shared {
+            self.storage.recover_unfinalized_segments()?;
+            shared.discard_segments(TxId(txid + 1))?;
+        }
         for dir in self.storage.edits_dirs() {
             check_boundary(dir, txid)?;
         }

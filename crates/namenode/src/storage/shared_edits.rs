@@ -97,6 +97,11 @@ impl SharedEdits {
         self.journal.holds(txid)
     }
 
+    /// Takes segments that begin with `first` or later out of use, on all JournalNodes.
+    pub(super) fn discard_segments(&self, first: TxId) -> Result<(), JournalError> {
+        self.journal.discard_segments(first)
+    }
+
     /// Whether this NameNode writes, which only one of them may.
     pub(super) fn set_writer(&self, is_writer: bool) {
         self.is_writer.store(is_writer, Ordering::Release);

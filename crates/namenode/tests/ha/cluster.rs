@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use zerohop_conf::Conf;
 use zerohop_journalnode::JournalNode;
-use zerohop_namenode::{FormatOptions, NameNode};
+use zerohop_namenode::{FormatOptions, NameNode, StartOption};
 use zerohop_proto::Checked;
 use zerohop_proto::common::*;
 use zerohop_proto::hdfs::*;
@@ -149,9 +149,13 @@ impl Cluster {
     }
 
     pub async fn start_namenode(&mut self, i: usize) {
+        self.start_namenode_with(i, StartOption::Regular).await;
+    }
+
+    pub async fn start_namenode_with(&mut self, i: usize, option: StartOption) {
         let until = Instant::now() + LIMIT;
         loop {
-            match NameNode::start(Arc::new(self.conf(i))).await {
+            match NameNode::start_with(Arc::new(self.conf(i)), option).await {
                 Ok(node) => return self.namenodes[i] = Some(node),
                 // A NameNode that was dropped ends its last look for edits, and gives up its port.
                 Err(error)

@@ -5,6 +5,7 @@ mod cluster;
 #[path = "../services/datanode.rs"]
 mod datanode;
 mod observer;
+mod rolling_upgrade;
 
 use cluster::{CLIENT, Cluster, LIMIT, NAMENODE, blocking};
 use std::sync::Arc;

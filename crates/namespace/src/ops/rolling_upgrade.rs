@@ -20,6 +20,15 @@ impl RollingUpgrades<'_> {
         self.commit(op::RollingUpgradeStart { time_ms: self.call.ctx.now.wall_ms as i64 })
     }
 
+    /// As [`RollingUpgrades::start`], by a NameNode of several, which serves on.
+    ///
+    /// # Errors
+    /// `Error::SafeMode`, and if one is under way.
+    pub fn start_while_serving(&mut self) -> Result<RollingUpgrade> {
+        self.call.check_safe_mode(|| "Failed to start rolling upgrade".to_owned())?;
+        self.start()
+    }
+
     /// Ends the upgrade: it can no longer be rolled back. Changes nothing if no rolling upgrade is under way.
     ///
     /// # Errors
