@@ -1,7 +1,7 @@
 //! The settings of the directories.
 
 use super::error::StorageError;
-use super::shared_edits::SharedEditsConfig;
+use super::shared_edits::{QuorumConfig, SharedEditsConfig};
 use percent_encoding::percent_decode_str;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -86,7 +86,7 @@ impl StorageConfig {
             edits_dirs,
             edits_dirs_required: required,
             edits_dirs_min: at_least(conf, &keys::DFS_NAMENODE_EDITS_DIR_MINIMUM, 0)?,
-            shared_edits: SharedEditsConfig::from_conf(conf).map_err(bad)?,
+            shared_edits: shared_edits(conf)?,
             checked_dirs: directories(
                 conf.get(&keys::DFS_NAMENODE_RESOURCE_CHECKED_VOLUMES).map_err(bad)?,
             )?,
@@ -105,6 +105,23 @@ impl StorageConfig {
             image_format: image_format(conf).map_err(bad)?,
             accepts_older_layout: false,
         })
+    }
+}
+
+/// Where edits are shared; none if they are not.
+fn shared_edits(conf: &Conf) -> Result<Option<SharedEditsConfig>, StorageError> {
+    let bad = |error: ConfError| StorageError::Config(error.to_string());
+    let text = conf.get(&keys::DFS_NAMENODE_SHARED_EDITS_DIR).map_err(bad)?.unwrap_or_default();
+    match text.trim() {
+        "" => Ok(None),
+        text if (text.starts_with("file:") || text.starts_with('/')) && !text.contains(',') => {
+            let op_size_max = at_least(conf, &keys::DFS_NAMENODE_MAX_OP_SIZE, 1024)?;
+            Ok(Some(SharedEditsConfig::Directory { root: directory(text)?, op_size_max }))
+        }
+        text => {
+            let quorum = QuorumConfig::from_conf(conf, text).map_err(bad)?;
+            Ok(Some(SharedEditsConfig::Quorum(Box::new(quorum))))
+        }
     }
 }
 

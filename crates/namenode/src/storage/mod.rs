@@ -33,7 +33,9 @@ mod rollback;
 mod salvage;
 mod save;
 mod saving;
+mod shared_directory;
 mod shared_edits;
+mod shared_journal;
 mod version;
 
 pub use config::StorageConfig;
@@ -47,7 +49,7 @@ pub use load::{LoadReport, Replay};
 pub use receive::{ReceivedImage, Transfers};
 pub use rollback::RollbackImages;
 pub use salvage::{RecoveryChoice, RecoveryQuestions};
-pub use shared_edits::SharedEditsConfig;
+pub use shared_edits::{QuorumConfig, SharedEditsConfig};
 pub use version::StorageInfo;
 
 use shared_edits::SharedEdits;

@@ -1,9 +1,12 @@
 //! The journal that the NameNodes of a name service share.
 
 use super::error::StorageError;
+use super::shared_directory::SharedDirectory;
+use super::shared_journal::SharedJournal;
 use super::version::StorageInfo;
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::runtime::Runtime;
@@ -14,9 +17,23 @@ use zerohop_quorum::{NamespaceInfo, QuorumAddress, QuorumJournal, QuorumOptions}
 use zerohop_transport::rpc::ClientOptions;
 use zerohop_wire::TxId;
 
-/// Where the shared journal is (`dfs.namenode.shared.edits.dir`), and how patient its writer is (`dfs.qjournal.*`).
+/// Where the shared journal is (`dfs.namenode.shared.edits.dir`).
 #[derive(Clone, Debug)]
-pub struct SharedEditsConfig {
+pub enum SharedEditsConfig {
+    /// On JournalNodes.
+    Quorum(Box<QuorumConfig>),
+    /// In a directory that all NameNodes' machines have.
+    Directory {
+        /// The directory.
+        root: PathBuf,
+        /// Larger records are taken for damage.
+        op_size_max: usize,
+    },
+}
+
+/// Where the JournalNodes are, and how patient their writer is (`dfs.qjournal.*`).
+#[derive(Clone, Debug)]
+pub struct QuorumConfig {
     /// The JournalNodes.
     pub address: QuorumAddress,
     /// Times and limits.
@@ -25,17 +42,14 @@ pub struct SharedEditsConfig {
     pub client: ClientOptions,
 }
 
-impl SharedEditsConfig {
-    /// From the configuration; none if nothing is shared.
-    pub(super) fn from_conf(conf: &Conf) -> Result<Option<Self>, ConfError> {
-        let key = &keys::DFS_NAMENODE_SHARED_EDITS_DIR;
-        let Some(text) = conf.get(key)?.filter(|text| !text.trim().is_empty()) else {
-            return Ok(None);
-        };
-        let Ok(address) = text.trim().parse() else {
-            return Err(
-                conf.misfit(key.name, "qjournal://HOST1:8485;HOST2:8485;HOST3:8485/NAMESERVICE")
-            );
+impl QuorumConfig {
+    /// From the configuration, whose shared edits are at `text`.
+    pub(super) fn from_conf(conf: &Conf, text: &str) -> Result<Self, ConfError> {
+        let Ok(address) = text.parse() else {
+            return Err(conf.misfit(
+                keys::DFS_NAMENODE_SHARED_EDITS_DIR.name,
+                "qjournal://HOST1:8485;HOST2:8485;HOST3:8485/NAMESERVICE, or one directory as file:///DIRECTORY",
+            ));
         };
         let recent_max = conf.get(&keys::DFS_HA_TAIL_EDITS_QJM_RPC_MAX_TXNS)?.max(1);
         let options = QuorumOptions {
@@ -55,15 +69,16 @@ impl SharedEditsConfig {
             op_size_max: conf.get(&keys::DFS_NAMENODE_MAX_OP_SIZE)?.max(1024) as usize,
             ..QuorumOptions::default()
         };
-        Ok(Some(Self { address, options, client: ClientOptions::from_conf(conf)? }))
+        Ok(Self { address, options, client: ClientOptions::from_conf(conf)? })
     }
 }
 
-/// The shared journal. Its calls run on a thread of their own: those that serve do not delay edits.
+/// The shared journal.
 pub(super) struct SharedEdits {
-    journal: QuorumJournal,
+    journal: Box<dyn SharedJournal>,
     /// Whether this NameNode is the one that writes.
     is_writer: AtomicBool,
+    /// Calls of JournalNodes run on a thread of their own: those that serve do not delay edits.
     runtime: Option<Runtime>,
 }
 
@@ -73,6 +88,13 @@ impl SharedEdits {
         config: &SharedEditsConfig,
         info: &StorageInfo,
     ) -> Result<Arc<Self>, StorageError> {
+        let config = match config {
+            SharedEditsConfig::Quorum(config) => config,
+            SharedEditsConfig::Directory { root, op_size_max } => {
+                let journal = SharedDirectory::new(root.clone(), *op_size_max, info.clone());
+                return Ok(Arc::new(Self::of(Box::new(journal), None)));
+            }
+        };
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("shared-edits")
@@ -86,18 +108,22 @@ impl SharedEdits {
             c_time_ms: info.c_time_ms,
             layout: info.layout.0,
         };
-        let SharedEditsConfig { address, options, client } = config.clone();
+        let QuorumConfig { address, options, client } = (**config).clone();
         let journal = QuorumJournal::new(address, namespace, options, &client, runtime.handle())
             .map_err(StorageError::io("start threads for", "the shared edits"))?;
-        Ok(Arc::new(Self { journal, is_writer: AtomicBool::new(false), runtime: Some(runtime) }))
+        Ok(Arc::new(Self::of(Box::new(journal), Some(runtime))))
     }
 
-    /// Whether the JournalNodes have this transaction.
+    fn of(journal: Box<dyn SharedJournal>, runtime: Option<Runtime>) -> Self {
+        Self { journal, is_writer: AtomicBool::new(false), runtime }
+    }
+
+    /// Whether the shared journal has this transaction.
     pub(super) fn holds(&self, txid: TxId) -> Result<bool, JournalError> {
         self.journal.holds(txid)
     }
 
-    /// Takes segments that begin with `first` or later out of use, on all JournalNodes.
+    /// Takes segments that begin with `first` or later out of use; on JournalNodes, all of them must be there.
     pub(super) fn discard_segments(&self, first: TxId) -> Result<(), JournalError> {
         self.journal.discard_segments(first)
     }

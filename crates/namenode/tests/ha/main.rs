@@ -6,6 +6,7 @@ mod cluster;
 mod datanode;
 mod observer;
 mod rolling_upgrade;
+mod shared_directory;
 
 use cluster::{CLIENT, Cluster, LIMIT, NAMENODE, blocking};
 use std::sync::Arc;

@@ -1,0 +1,25 @@
+//! What a journal must do that several NameNodes share.
+
+use zerohop_journal::JournalError;
+use zerohop_journal::log::Journal;
+use zerohop_quorum::QuorumJournal;
+use zerohop_wire::TxId;
+
+/// A journal that several NameNodes share.
+pub(super) trait SharedJournal: Journal {
+    /// Whether it has this transaction.
+    fn holds(&self, txid: TxId) -> Result<bool, JournalError>;
+
+    /// Takes segments that begin with `first` or later out of use.
+    fn discard_segments(&self, first: TxId) -> Result<(), JournalError>;
+}
+
+impl SharedJournal for QuorumJournal {
+    fn holds(&self, txid: TxId) -> Result<bool, JournalError> {
+        Self::holds(self, txid)
+    }
+
+    fn discard_segments(&self, first: TxId) -> Result<(), JournalError> {
+        Self::discard_segments(self, first)
+    }
+}
