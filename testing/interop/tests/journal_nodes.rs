@@ -86,6 +86,9 @@ impl Pair {
             ("dfs.ha.tail-edits.in-progress", "true"),
             ("dfs.ha.tail-edits.period", "100ms"),
             ("dfs.namenode.state.context.enabled", "true"),
+            ("dfs.ha.log-roll.period", "2"),
+            ("dfs.namenode.checkpoint.check.period", "1"),
+            ("dfs.namenode.checkpoint.txns", "30"),
             ("dfs.journalnode.sync.interval", "1000"),
             ("dfs.namenode.safemode.extension", "0"),
             ("dfs.client.failover.sleep.base.millis", "50"),
@@ -328,6 +331,27 @@ fn observer_answers(pair: &mut Pair, active: usize) -> Outcome {
     pair.admin(&format!("-transitionToStandby nn{observer}"))
 }
 
+/// The standby makes an image, and the active NameNode takes it.
+fn image_arrives(pair: &mut Pair) -> Outcome {
+    let newest = |pair: &Pair, i: usize| {
+        let current = pair.directory.join(format!("nn{i}/data/current"));
+        let names = std::fs::read_dir(&current).into_iter().flatten().flatten();
+        let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let images = names.filter(|name| name.starts_with("fsimage_0") && !name.contains('.'));
+        images.max().map(|name| (std::fs::read(current.join(&name)).unwrap_or_default(), name))
+    };
+    let before = [0, 1].map(|i| newest(pair, i)).into_iter().flatten().map(|(_, name)| name).max();
+    pair.make(40)?;
+    wait::until("an image of the standby on both", LIMIT, || {
+        let both = [newest(pair, 0), newest(pair, 1)];
+        let is_new = both.iter().flatten().all(|(_, name)| Some(name) > before.as_ref());
+        match is_new && both[0] == both[1] {
+            true => Ok(true),
+            false => Err(format!("{:?}, before: {before:?}", both.map(|it| it.map(|it| it.1)))),
+        }
+    })
+}
+
 /// As clients that read from observers have it.
 fn observing_conf(directory: &Path) -> Outcome<Conf> {
     let mut conf = Conf::load(directory).map_err(|e| e.to_string())?;
@@ -363,6 +387,7 @@ fn run(name: &str, namenodes: [Kind; 2], journal_nodes: [Kind; 3]) {
     let mut pair = Pair::start(name, kinds).unwrap();
     let outcome = histories(&mut pair)
         .and_then(|active| observer_answers(&mut pair, active))
+        .and_then(|()| image_arrives(&mut pair))
         .and_then(|()| every_journal_node_has_the_same(&pair));
     outcome.unwrap_or_else(|error| panic!("{error}\n{}", pair.logs()));
 }
