@@ -46,7 +46,7 @@ impl Copies {
     /// Starts the thread; gives the members back where none can be started.
     pub fn start(members: Vec<Member>) -> Result<Self, Vec<Member>> {
         let (orders, receiver) = sync_channel(WAITING_MAX);
-        let thread = std::thread::Builder::new().name("edit-log-copies".to_owned());
+        let thread = std::thread::Builder::new().name("edit-log copies".to_owned());
         let Ok(thread) = thread.spawn(move || carry_out(&receiver)) else { return Err(members) };
         let usabilities = members.iter().map(|member| member.usability.clone()).collect();
         let copies = Self { usabilities, orders: Some(orders), thread: Some(thread) };
