@@ -28,6 +28,14 @@ campaign=$(program -p zerohop-interop --test campaign) || exit 1
 namespace=$(program -p zerohop-namespace --lib) || exit 1
 journal_nodes=$(program -p zerohop-journalnode --test quorum) || exit 1
 
+echo "== a minute of profiles under the heaviest load"
+profiles=$(program -p zerohop-profile --test live) || exit 1
+ZEROHOP_PROFILE_SECONDS=60 timeout 300 "$profiles" the_heaviest_load >"$logs/profiles.log" 2>&1
+if [ $? != 0 ]; then
+  tail -n 60 "$logs/profiles.log"
+  exit 1
+fi
+
 echo "== crash histories"
 half=$(awk "BEGIN { print $minutes * 0.4 }")
 "${CARGO_TARGET_DIR:-target}/fast/zerohop-simulation" --seed "$seed" --minutes "$half" || exit 1
